@@ -1,0 +1,74 @@
+// steno/core/context.hpp - what a forward pass borrows: scratch memory, someone to run tiles, and perhaps a tracer.
+//
+// One context per stream; models and layers are const and shared. Tested in tests/core/trace_test.cpp.
+#pragma once
+#include <steno/core/executor.hpp>
+#include <steno/core/trace.hpp>
+#include <steno/core/workspace.hpp>
+
+#include <cstring>
+#include <string_view>
+
+namespace steno::inline STENO_ABI {
+
+class context {
+ public:
+  context() = default;
+  explicit context(executor e, tracer t = {}) : run(e), tracer_(t) {}
+
+  workspace scratch;
+  executor run;
+
+  /// True when somebody wants to see intermediate tensors.
+  bool tracing() const noexcept { return static_cast<bool>(tracer_); }
+  void trace_to(tracer t) noexcept { tracer_ = t; }
+
+  /// Shows a tensor under the present path + `name`.
+  template <class M>
+  void trace(std::string_view name, const M& x) {
+    if (!tracing()) return;
+    const std::size_t mark = length_;
+    append(name);
+    tracer_(std::string_view(path_, length_), read(x));
+    length_ = mark;
+  }
+
+  /// Extends the path while it lives: `auto s = c.enter("encoders", 3);`.
+  class scope {
+   public:
+    scope(context& c, std::string_view name, extent index = -1) : home_(c), mark_(c.length_) {
+      if (!c.tracing()) return;
+      if (!name.empty()) c.append(name);
+      if (index >= 0) c.append_number(index);
+    }
+    scope(const scope&) = delete;
+    scope& operator=(const scope&) = delete;
+    ~scope() { home_.length_ = mark_; }
+
+   private:
+    context& home_;
+    std::size_t mark_;
+  };
+  [[nodiscard]] scope enter(std::string_view name, extent index = -1) { return scope(*this, name, index); }
+
+ private:
+  void append(std::string_view s) {
+    if (length_ != 0 && length_ < sizeof path_) path_[length_++] = '.';
+    const std::size_t n = std::min(s.size(), sizeof path_ - length_);
+    std::memcpy(path_ + length_, s.data(), n);
+    length_ += n;
+  }
+  void append_number(extent v) {
+    char digits[24];
+    std::size_t n = sizeof digits;
+    do digits[--n] = static_cast<char>('0' + v % 10);
+    while ((v /= 10) != 0);
+    append(std::string_view(digits + n, sizeof digits - n));
+  }
+
+  tracer tracer_;
+  char path_[192];
+  std::size_t length_ = 0;
+};
+
+}  // namespace steno::inline STENO_ABI

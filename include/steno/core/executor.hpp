@@ -1,0 +1,56 @@
+// steno/core/executor.hpp - who runs the tiles of a layer: two words that refer to anything with width() and run().
+//
+// A layer splits its work into n tiles that do not depend on the width, so results have the same bits for any number of
+// threads. The default runs everything on the calling thread. Tested in tests/core/executor_test.cpp.
+#pragma once
+#include <steno/core/extents.hpp>
+
+#include <memory>
+#include <type_traits>
+
+namespace steno::inline STENO_ABI {
+
+/// Reference to a callable task(index, worker): index in [0, n), worker in [0, width). Does not own; must not throw.
+class task {
+ public:
+  template <class F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, task>)
+  task(F&& f)
+      : self_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))), call_([](void* self, extent i, int worker) {
+          (*static_cast<std::remove_reference_t<F>*>(self))(i, worker);
+        }) {}
+  void operator()(extent index, int worker) const { call_(self_, index, worker); }
+
+ private:
+  void* self_;
+  void (*call_)(void*, extent, int);
+};
+
+/// Reference to something that runs tasks. `run(n, t)` returns when t was called once for each index in [0, n);
+/// `width()` is the number of workers, so worker-private scratch can be taken beforehand.
+class executor {
+ public:
+  executor() noexcept = default;  ///< serial
+  template <class E>
+    requires(!std::is_same_v<std::remove_cvref_t<E>, executor> && requires(E& e, task t) {
+      e.run(extent{}, t);
+      { e.width() } -> std::convertible_to<int>;
+    })
+  executor(E& e) noexcept
+      : self_(&e),
+        width_([](void* self) { return static_cast<int>(static_cast<E*>(self)->width()); }),
+        run_([](void* self, extent n, task t) { static_cast<E*>(self)->run(n, t); }) {}
+
+  int width() const noexcept { return self_ == nullptr ? 1 : width_(self_); }
+  void run(extent n, task t) const {
+    if (self_ != nullptr && n > 1) return run_(self_, n, t);
+    for (extent i = 0; i < n; ++i) t(i, 0);
+  }
+
+ private:
+  void* self_ = nullptr;
+  int (*width_)(void*) = nullptr;
+  void (*run_)(void*, extent, task) = nullptr;
+};
+
+}  // namespace steno::inline STENO_ABI

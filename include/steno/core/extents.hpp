@@ -1,0 +1,46 @@
+// steno/core/extents.hpp - sizes that are known at compile time or adopted from a file, one by one.
+//
+// An `extent` is a non-negative size or `dynamic`. `size_of<N>` stores a run-time value only for `dynamic`.
+// Tested in tests/core/extents_test.cpp.
+#pragma once
+#include <steno/config.hpp>
+
+#include <Eigen/Core>
+#include <cstddef>
+
+namespace steno::inline STENO_ABI {
+
+using extent = Eigen::Index;
+inline constexpr extent dynamic = Eigen::Dynamic;
+
+constexpr bool is_static(extent n) { return n != dynamic; }
+
+/// Whether a value of extent `a` may stand where `b` is wanted: equal, or one of them only known at run time.
+constexpr bool compatible(extent a, extent b) { return a == b || a == dynamic || b == dynamic; }
+
+/// Arithmetic that stays dynamic: times(3, dynamic) == dynamic.
+constexpr extent times(extent a, extent b) { return is_static(a) && is_static(b) ? a * b : dynamic; }
+constexpr extent plus(extent a, extent b) { return is_static(a) && is_static(b) ? a + b : dynamic; }
+
+/// A size: empty when N is static, a stored value (0 until set) when it is dynamic.
+template <extent N>
+struct size_of {
+  constexpr size_of() = default;
+  constexpr explicit size_of(extent) {}
+  static constexpr extent get() noexcept { return N; }
+  /// True when `n` is acceptable; a dynamic size takes it over.
+  static constexpr bool adopt(extent n) noexcept { return n == N; }
+};
+template <>
+struct size_of<dynamic> {
+  constexpr size_of() = default;
+  constexpr explicit size_of(extent n) : value(n) {}
+  constexpr extent get() const noexcept { return value; }
+  constexpr bool adopt(extent n) noexcept {
+    value = n;
+    return true;
+  }
+  extent value = 0;
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,94 @@
+// steno/core/thread_pool.hpp - a pool that the user owns; the calling thread works too.
+//
+// run(n, task) hands out indices one at a time; workers spin briefly between runs and then sleep. One run at a time: a
+// second thread that calls run() waits for the first. Tested in tests/core/thread_pool_test.cpp (also under TSan).
+#pragma once
+#include <steno/core/executor.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+class thread_pool {
+ public:
+  /// A pool of `threads` workers including the caller of run(); at least 1.
+  explicit thread_pool(int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))) {
+    for (int w = 1; w < threads; ++w) workers_.emplace_back([this, w] { serve(w); });
+  }
+  thread_pool(const thread_pool&) = delete;
+  thread_pool& operator=(const thread_pool&) = delete;
+  ~thread_pool() {
+    stop_.store(true, std::memory_order_relaxed);
+    generation_.fetch_add(1, std::memory_order_release);
+    generation_.notify_all();
+    for (std::thread& t : workers_) t.join();
+  }
+
+  int width() const noexcept { return static_cast<int>(workers_.size()) + 1; }
+
+  /// Calls t(i, worker) once for each i in [0, n) and returns when all calls have returned. The task must not throw and
+  /// must not call run() of the same pool.
+  void run(extent n, task t) {
+    const std::lock_guard<std::mutex> one_at_a_time(mutex_);
+    if (workers_.empty() || n <= 1) {
+      for (extent i = 0; i < n; ++i) t(i, 0);
+      return;
+    }
+    job_ = &t;
+    count_ = n;
+    next_.store(0, std::memory_order_relaxed);
+    busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
+    generation_.fetch_add(1, std::memory_order_release);
+    generation_.notify_all();
+    drain(0);
+    wait_until(busy_, [](int left) { return left == 0; });
+  }
+
+ private:
+  static constexpr int spins = 2000;  // about 20-50 us: longer than the gap between two layers
+
+  template <class T, class Done>
+  static void wait_until(std::atomic<T>& word, Done done) {
+    for (int i = 0; i < spins; ++i) {
+      if (done(word.load(std::memory_order_acquire))) return;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+    for (T now = word.load(std::memory_order_acquire); !done(now); now = word.load(std::memory_order_acquire))
+      word.wait(now, std::memory_order_acquire);
+  }
+
+  void drain(int worker) {
+    for (extent i = next_.fetch_add(1, std::memory_order_relaxed); i < count_;
+         i = next_.fetch_add(1, std::memory_order_relaxed))
+      (*job_)(i, worker);
+  }
+
+  void serve(int worker) {
+    std::uint64_t seen = 0;
+    for (;;) {
+      wait_until(generation_, [&](std::uint64_t g) { return g != seen; });
+      seen = generation_.load(std::memory_order_acquire);
+      if (stop_.load(std::memory_order_relaxed)) return;
+      drain(worker);
+      if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+    }
+  }
+
+  std::mutex mutex_;
+  std::atomic<std::uint64_t> generation_{0};
+  std::atomic<int> busy_{0};
+  std::atomic<extent> next_{0};
+  std::atomic<bool> stop_{false};
+  const task* job_ = nullptr;
+  extent count_ = 0;
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,51 @@
+// steno/core/view.hpp - tensors are Eigen's: row-major maps with an outer stride that own nothing.
+//
+// view<float, dynamic, 512> is [frames, 512] with any distance between rows; rows are contiguous inside. Static and
+// dynamic extents convert into each other with `as<>`. Tested in tests/core/view_test.cpp.
+#pragma once
+#include <steno/core/extents.hpp>
+
+#include <type_traits>
+
+namespace steno::inline STENO_ABI {
+
+template <class T, extent R, extent C>
+using matrix = Eigen::Matrix<T, static_cast<int>(R), static_cast<int>(C), Eigen::RowMajor>;
+
+namespace detail {
+template <class T, extent R, extent C>
+using map_target = std::conditional_t<std::is_const_v<T>, const matrix<std::remove_const_t<T>, R, C>, matrix<T, R, C>>;
+}
+
+/// Row-major [R, C] view, unaligned, with an outer stride. Never owns.
+template <class T, extent R = dynamic, extent C = dynamic>
+using view = Eigen::Map<detail::map_target<T, R, C>, Eigen::Unaligned, Eigen::OuterStride<>>;
+
+/// Contiguous row vector view of N values.
+template <class T, extent N = dynamic>
+using vector_view = Eigen::Map<detail::map_target<T, 1, N>, Eigen::Unaligned>;
+
+/// View of `rows` x `cols` values at `data`, rows `stride` apart (default: contiguous).
+template <extent R = dynamic, extent C = dynamic, class T>
+view<T, R, C> make_view(T* data, extent rows, extent cols, extent stride = 0) {
+  return view<T, R, C>(data, rows, cols, Eigen::OuterStride<>(stride == 0 ? cols : stride));
+}
+
+/// The same memory with other static extents and perhaps const; sizes must agree (checked in debug builds).
+template <class T, extent R, extent C, class M>
+view<T, R, C> as(M&& m) {
+  return view<T, R, C>(m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride()));
+}
+
+/// Read-only [rows, dynamic] form, the argument type of run-time sized kernels.
+template <class M>
+view<const float> read(const M& m) {
+  return view<const float>(m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride()));
+}
+/// Writable run-time sized form.
+template <class M>
+view<float> write(M&& m) {
+  return view<float>(m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride()));
+}
+
+}  // namespace steno::inline STENO_ABI

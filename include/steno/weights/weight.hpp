@@ -1,0 +1,79 @@
+// steno/weights/weight.hpp - one stored matrix: a pointer into the file (or the user's memory), its format and its extents.
+//
+// The format is a run-time tag looked at once per product. Q = dtype::f32 promises float values (the binder converts a
+// tensor stored otherwise); Q = dtype::any takes whatever the file holds. Vectors are weight<1, N, dtype::f32>.
+// Tested in tests/weights/weight_test.cpp.
+#pragma once
+#include <steno/core/dtype.hpp>
+#include <steno/core/view.hpp>
+
+#include <cstddef>
+
+namespace steno::inline STENO_ABI {
+
+/// What a weight is for; decides whether loading packs it for the product kernels.
+enum class use { product, rows };
+
+/// A weight without its types: what kernels take. Row-major [rows, cols] in whole blocks of `format`.
+struct weight_ref {
+  const std::byte* data = nullptr;    ///< as stored; null when the weight is absent
+  const std::byte* packed = nullptr;  ///< layout of kernels/pack.hpp, or null when products read `data` itself
+  dtype format = dtype::f32;
+  extent rows = 0, cols = 0;
+
+  std::size_t row_bytes() const { return bytes_of(format, static_cast<std::size_t>(cols)); }
+  std::size_t bytes() const { return row_bytes() * static_cast<std::size_t>(rows); }
+  const std::byte* row(extent r) const { return data + static_cast<std::size_t>(r) * row_bytes(); }
+};
+
+/// A weight with extents. Copyable; owns nothing: the model (or the user) keeps the memory alive.
+template <extent R, extent C, dtype Q = dtype::any, use U = use::product>
+struct weight {
+  static constexpr extent static_rows = R, static_cols = C;
+  static constexpr dtype static_format = Q;
+  static constexpr use purpose = U;
+
+  extent rows() const noexcept { return rows_.get(); }
+  extent cols() const noexcept { return cols_.get(); }
+  explicit operator bool() const noexcept { return data != nullptr; }
+  weight_ref ref() const noexcept { return {data, packed, format, rows(), cols()}; }
+
+  /// The values as Eigen sees them; only for weights that promise f32.
+  view<const float, R, C> values() const
+    requires(Q == dtype::f32)
+  {
+    return make_view<R, C>(reinterpret_cast<const float*>(data), rows(), cols());
+  }
+  const float* floats() const
+    requires(Q == dtype::f32)
+  {
+    return reinterpret_cast<const float*>(data);
+  }
+
+  /// Takes over sizes where they are dynamic; false when a static one disagrees.
+  bool adopt(extent rows, extent cols) noexcept { return rows_.adopt(rows) && cols_.adopt(cols); }
+
+  /// Refers to the user's own values (row-major, contiguous, kept alive by the user). False when sizes disagree.
+  template <class M>
+  bool assign(const M& m) {
+    static_assert(M::IsRowMajor || M::RowsAtCompileTime == 1, "steno weights are row-major");
+    if (!adopt(m.rows(), m.cols())) return false;
+    data = reinterpret_cast<const std::byte*>(m.data());
+    packed = nullptr;
+    format = dtype::f32;
+    return true;
+  }
+
+  struct row_tag : size_of<R> { using size_of<R>::size_of; };  // distinct bases: two empty members may share an address only then
+  struct col_tag : size_of<C> { using size_of<C>::size_of; };
+  [[no_unique_address]] row_tag rows_;
+  [[no_unique_address]] col_tag cols_;
+  const std::byte* data = nullptr;
+  const std::byte* packed = nullptr;
+  dtype format = dtype::f32;
+};
+
+template <extent N>
+using vector_weight = weight<1, N, dtype::f32, use::rows>;
+
+}  // namespace steno::inline STENO_ABI

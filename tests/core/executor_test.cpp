@@ -1,0 +1,48 @@
+#include <steno/core/thread_pool.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+using steno::executor;
+using steno::extent;
+using steno::thread_pool;
+
+TEST(executor, default_is_serial_and_in_order) {
+  std::vector<extent> seen;
+  executor e;
+  e.run(5, [&](extent i, int worker) {
+    EXPECT_EQ(worker, 0);
+    seen.push_back(i);
+  });
+  EXPECT_EQ(seen, (std::vector<extent>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(e.width(), 1);
+}
+
+TEST(thread_pool, calls_each_index_once) {
+  thread_pool pool(4);
+  executor e(pool);
+  EXPECT_EQ(e.width(), 4);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<std::atomic<int>> hits(static_cast<std::size_t>(round % 37));
+    e.run(static_cast<extent>(hits.size()), [&](extent i, int worker) {
+      EXPECT_TRUE(worker >= 0 && worker < 4);
+      ++hits[static_cast<std::size_t>(i)];
+    });
+    for (const auto& h : hits) EXPECT_EQ(h.load(), 1);
+  }
+}
+
+TEST(thread_pool, serves_two_callers) {
+  thread_pool pool(2);
+  std::atomic<long> sum{0};
+  const auto work = [&] {
+    for (int round = 0; round < 200; ++round) pool.run(10, [&](extent i, int) { sum += i; });
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  EXPECT_EQ(sum.load(), 2 * 200 * 45);
+}

@@ -1,0 +1,53 @@
+// Where the golden data lies: the full set in STENO_SHARED (or ../shared beside the project), the compact set in
+// tests/golden. Under CI=true a missing full set is a failure, elsewhere the tests that need it are skipped.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace steno::test {
+
+inline std::optional<std::filesystem::path> shared() {
+  const char* named = std::getenv("STENO_SHARED");
+  const std::filesystem::path p =
+      named != nullptr ? std::filesystem::path(named) : std::filesystem::path(STENO_SOURCE_DIR) / ".." / "shared";
+  if (std::filesystem::is_directory(p / "golden")) return p;
+  return std::nullopt;
+}
+
+inline std::filesystem::path compact() { return std::filesystem::path(STENO_SOURCE_DIR) / "tests" / "golden"; }
+
+inline bool in_ci() {
+  const char* ci = std::getenv("CI");
+  return ci != nullptr && std::string(ci) == "true";
+}
+
+/// A directory that is removed at the end.
+class temporary_directory {
+ public:
+  temporary_directory() {
+    std::string name = (std::filesystem::temp_directory_path() / "steno-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary directory");
+    path_ = name;
+  }
+  temporary_directory(const temporary_directory&) = delete;
+  ~temporary_directory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace steno::test
+
+/// Names the shared folder, or skips (fails under CI=true) when this clone stands alone.
+#define STENO_REQUIRE_SHARED(name)                                                              \
+  if (!::steno::test::shared() && ::steno::test::in_ci()) FAIL() << "shared golden data is missing under CI=true"; \
+  if (!::steno::test::shared()) GTEST_SKIP() << "needs the full golden set (STENO_SHARED)";      \
+  const std::filesystem::path name = *::steno::test::shared()
