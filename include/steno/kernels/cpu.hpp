@@ -1,0 +1,93 @@
+// steno/kernels/cpu.hpp - which instruction set the kernels use: the best one of this processor, or a lower one on
+// demand.
+//
+// The processor is asked once; the answer is the library's only process-wide word. Where the compiler's own flags
+// already guarantee the best set, it is a constant. Tests and benchmarks lower the word with limit_isa() to reach the
+// other kernels. Tested in tests/kernels/cpu_test.cpp.
+#pragma once
+#include <steno/config.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <string_view>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace steno::inline STENO_ABI::kernels {
+
+/// Instruction sets in rising order; each includes those before it.
+/// avx2: avx2 fma f16c. avx512: + f bw vl dq. avx512vnni: + vnni.
+enum class isa { scalar, avx2, avx512, avx512vnni };
+
+constexpr std::string_view name_of(isa level) {
+  switch (level) {
+    case isa::avx2:
+      return "avx2";
+    case isa::avx512:
+      return "avx512";
+    case isa::avx512vnni:
+      return "avx512vnni";
+    default:
+      return "scalar";
+  }
+}
+
+namespace detail {
+/// The set that this unit's compiler flags promise.
+constexpr isa promised_isa() {
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && \
+    defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+#if defined(__AVX512VNNI__)
+  return isa::avx512vnni;
+#else
+  return isa::avx512;
+#endif
+#elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+  return isa::avx2;
+#else
+  return isa::scalar;
+#endif
+}
+
+inline isa ask_processor() noexcept {
+#if defined(__x86_64__)
+  // The builtin also asks whether the system saves the registers; f16c is not in clang 14's list, so its bit is read
+  // here.
+  __builtin_cpu_init();
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  const bool f16c = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 29 & 1u) != 0;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !f16c) return isa::scalar;
+  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+      !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq"))
+    return isa::avx2;
+  return __builtin_cpu_supports("avx512vnni") ? isa::avx512vnni : isa::avx512;
+#else
+  return isa::scalar;
+#endif
+}
+
+inline std::atomic<int> isa_word{-1};  // -1: nobody asked yet
+}  // namespace detail
+
+/// The best set of this processor that the library has kernels for.
+inline isa best_isa() noexcept {
+  if constexpr (detail::promised_isa() == isa::avx512vnni) return isa::avx512vnni;
+  static const isa best = std::max(detail::promised_isa(), detail::ask_processor());
+  return best;
+}
+
+/// The set that kernels use now. Safe from any thread.
+inline isa active_isa() noexcept {
+  const int word = detail::isa_word.load(std::memory_order_relaxed);
+  return word < 0 ? best_isa() : static_cast<isa>(word);
+}
+
+/// Uses no more than `level` from now on (and never more than best_isa()). For tests and benchmarks; not while others
+/// run.
+inline void limit_isa(isa level) noexcept {
+  detail::isa_word.store(static_cast<int>(std::min(level, best_isa())), std::memory_order_relaxed);
+}
+
+}  // namespace steno::inline STENO_ABI::kernels
