@@ -1,0 +1,168 @@
+// What no header may contain (docs/design.md), found by reading them as text.
+#include <gtest/gtest.h>
+
+#include "sources.hpp"
+
+namespace {
+
+using steno::test::source;
+
+struct rule {
+  const char* name;
+  std::regex pattern;
+  const char* only_under = nullptr;  // allowed below this folder
+};
+
+// Looked for in code: comments and literals are blanked.
+const std::vector<rule>& rules() {
+  static const std::vector<rule> all = {
+      {"using namespace", std::regex(R"(\busing\s+namespace\b)")},
+      {"a heavy standard header", std::regex(R"(#\s*include\s*<(regex|iostream|ranges|functional|fstream|sstream)>)")},
+      {"the Eigen modules beyond Core", std::regex(R"(#\s*include\s*<(Eigen/(?!Core>)[A-Za-z]+|unsupported/[^>]*)>)")},
+      {"std::function", std::regex(R"(\bstd::(move_only_)?function\b)")},
+      {"shared_ptr", std::regex(R"(\b(shared_ptr|make_shared)\b)")},
+      {"virtual", std::regex(R"(\bvirtual\b)")},
+      {"printing",
+       std::regex(
+           R"(\b(v?f?printf|f?puts|f?putc|putchar|perror)\s*\(|\bstd::(cout|cerr|clog)\b|\bstderr\b|\bstdout\b)")},
+      {"ending the program", std::regex(R"(\b(exit|_exit|_Exit|quick_exit|abort|terminate)\s*\()")},
+      {"intrinsics outside of kernels/",
+       std::regex(R"(#\s*include\s*<([a-z0-9]*intrin|arm_[a-z0-9]+)\.h>|\b_mm[0-9]*_\w+|\b__m(128|256|512)\w*)"),
+       "steno/kernels/"},
+      {"FFTW outside of kernels/", std::regex(R"(#\s*include\s*<fftw3\.h>|\bfftwf?_\w+)"), "steno/kernels/"},
+      {"a compiler flag as a pragma", std::regex(R"(#\s*pragma\s+GCC\s+optimize|-ffast-math)")},
+  };
+  return all;
+}
+
+// Globals that the design allows: the CPU-feature word and the lock of FFTW's planner with its plans.
+bool is_allowed_global(const std::string& file) {
+  return file == "steno/kernels/cpu.hpp" || file.starts_with("steno/kernels/fft");
+}
+
+std::vector<std::string> offences(const source& s) {
+  std::vector<std::string> found;
+  const std::string code = steno::test::code_only(s.text);
+  const auto add = [&](std::ptrdiff_t at, std::string what) {
+    found.push_back(s.name + ":" + std::to_string(steno::test::line_of(code, static_cast<std::size_t>(at))) + ": " +
+                    std::move(what));
+  };
+  for (const rule& r : rules()) {
+    if (r.only_under != nullptr && s.name.starts_with(r.only_under)) continue;
+    for (std::sregex_iterator i(code.begin(), code.end(), r.pattern), end; i != end; ++i) add(i->position(), r.name);
+  }
+  // Mutable statics and globals: `static`, `inline` or `thread_local`, then a declarator that is neither const nor a
+  // function. Attributes and template arguments in front of the declarator are skipped up to the first of ; = { (.
+  static const std::regex lasting(R"((?:^|[\n;{}\]>])\s*((?:static|inline|thread_local)\s[^;={()]*)([;={(]))");
+  static const std::regex harmless(R"(\b(const|constexpr|consteval|namespace|STENO_ABI|operator)\b)");
+  std::string declarations = code;  // without preprocessor lines
+  for (std::size_t i = 0; i < declarations.size();) {
+    std::size_t end = std::min(declarations.find('\n', i), declarations.size());
+    const std::size_t first = declarations.find_first_not_of(" \t", i);
+    if (first < end && declarations[first] == '#') {
+      while (end < declarations.size() && declarations[end - 1] == '\\')
+        end = std::min(declarations.find('\n', end + 1), declarations.size());
+      for (std::size_t k = i; k < end; ++k)
+        if (declarations[k] != '\n') declarations[k] = ' ';
+    }
+    i = end + 1;
+  }
+  if (!is_allowed_global(s.name))
+    for (std::sregex_iterator i(declarations.begin(), declarations.end(), lasting), end; i != end; ++i)
+      if ((*i)[2] != "(" && !std::regex_search((*i)[1].first, (*i)[1].second, harmless))
+        add(i->position(1), "a mutable static: " + (*i)[1].str());
+  for (std::size_t i = 0; i < s.text.size(); ++i)
+    if (static_cast<unsigned char>(s.text[i]) >= 128) {
+      found.push_back(s.name + ":" + std::to_string(steno::test::line_of(s.text, i)) + ": not ASCII");
+      break;
+    }
+  if (s.name.ends_with("/utils.hpp") || s.name.ends_with("/util.hpp") || s.name.ends_with("/helpers.hpp"))
+    found.push_back(s.name + ": a file for everything");
+  return found;
+}
+
+// What the first lines of a header must be.
+std::vector<std::string> missing_opening(const source& s) {
+  std::vector<std::string> found;
+  if (!s.text.starts_with("// " + s.name + " - "))
+    found.push_back(s.name + ": does not begin with `// " + s.name + " - `");
+  if (s.name.ends_with(".hpp") && s.text.find("\n#pragma once\n") == std::string::npos)
+    found.push_back(s.name + ": no #pragma once");
+  return found;
+}
+
+std::size_t count(const char* text, std::string name = "steno/layers/x.hpp") {
+  return offences({std::move(name), text}).size();
+}
+
+}  // namespace
+
+TEST(forbidden, headers_are_free_of_it) {
+  const auto sources = steno::test::headers();
+  ASSERT_GT(sources.size(), 10u) << "the headers were not found";
+  std::vector<std::string> all;
+  for (const source& s : sources) {
+    const auto found = offences(s);
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  EXPECT_TRUE(all.empty()) << steno::test::joined(all);
+}
+
+TEST(forbidden, headers_open_with_what_they_are) {
+  std::vector<std::string> all;
+  for (const source& s : steno::test::headers()) {
+    const auto found = missing_opening(s);
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  EXPECT_TRUE(all.empty()) << steno::test::joined(all);
+}
+
+TEST(forbidden, other_sources_are_ascii_too) {
+  std::vector<std::string> all;
+  for (const char* folder : {"tests", "examples", "tools", "bench"})
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(std::filesystem::path(STENO_SOURCE_DIR) / folder))
+      if (const auto extension = entry.path().extension();
+          extension == ".cpp" || extension == ".hpp" || extension == ".inl")
+        if (const std::string text = steno::test::slurp(entry.path());
+            std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 128; }))
+          all.push_back(entry.path().string());
+  EXPECT_TRUE(all.empty()) << steno::test::joined(all);
+}
+
+TEST(forbidden, the_check_itself_finds_each) {
+  EXPECT_EQ(count("using  namespace std;\n"), 1u);
+  EXPECT_EQ(count("#include <regex>\n# include <iostream>\n"), 2u);
+  EXPECT_EQ(count("#include <Eigen/Dense>\n"), 1u);
+  EXPECT_EQ(count("std::function<void()> f;\n"), 1u);
+  EXPECT_EQ(count("std::shared_ptr<int> p;\n"), 1u);
+  EXPECT_EQ(count("struct a { virtual void f(); };\n"), 1u);
+  EXPECT_EQ(count("void f() { std::printf(text); std::puts(text); std::cerr << 1; }\n"), 3u);
+  EXPECT_EQ(count("void f() { std::abort(); exit(1); }\n"), 2u);
+  EXPECT_EQ(count("#include <immintrin.h>\nauto z = _mm256_setzero_ps();\n"), 2u);
+  EXPECT_EQ(count("#include <fftw3.h>\n"), 1u);
+  EXPECT_EQ(count("static int calls = 0;\n"), 1u);
+  EXPECT_EQ(count("void f() { static std::mutex lock; }\n"), 1u);
+  EXPECT_EQ(count("inline std::vector<float> table{1, 2};\n"), 1u);
+  EXPECT_EQ(count("void f() {\n  thread_local std::string buffer;\n}\n"), 1u);
+  EXPECT_EQ(count("int caf\xc3\xa9;\n"), 1u);
+  EXPECT_EQ(count("", "steno/core/utils.hpp"), 1u);
+  EXPECT_EQ(missing_opening({"steno/a.hpp", "\n#pragma once\n"}).size(), 1u);
+  EXPECT_EQ(missing_opening({"steno/a.hpp", "// steno/a.hpp - text.\n"}).size(), 1u);
+}
+
+TEST(forbidden, the_check_itself_lets_the_rest_pass) {
+  EXPECT_EQ(count("// using namespace, std::function, printf(x)\n/* virtual\n abort() */\n"), 0u);
+  EXPECT_EQ(count("auto s = \"printf(\\\"x\\\") virtual\"; char c = '\"'; auto t = R\"(virtual)\"; int n = 1'000;\n"),
+            0u);
+  EXPECT_EQ(count("std::snprintf(buffer, n, format);\n"), 0u);
+  EXPECT_EQ(count("#include <Eigen/Core>\n#include <vector>\n"), 0u);
+  EXPECT_EQ(count("#include <immintrin.h>\nauto z = _mm256_setzero_ps();\n", "steno/kernels/isa/avx2.hpp"), 0u);
+  EXPECT_EQ(
+      count("static constexpr int n = 1;\nstatic void f();\ninline int g() { return 1; }\nstatic const int m = 2;\n"),
+      0u);
+  EXPECT_EQ(count("namespace steno::inline STENO_ABI {\n}\ninline constexpr int n = 1;\n"), 0u);
+  EXPECT_EQ(count("int f() { return static_cast<int>(1.0); }\n"), 0u);
+  EXPECT_EQ(count("#define STENO_INLINE [[gnu::always_inline]] inline\nstruct a {\n};\n"), 0u);
+  EXPECT_EQ(missing_opening({"steno/a.hpp", "// steno/a.hpp - text.\n#pragma once\n"}).size(), 0u);
+}
