@@ -1,0 +1,103 @@
+// steno/kernels/isa/avx2.hpp - the 16-lane float vector as two AVX registers. Operations as specified in scalar.hpp.
+//
+// Tested in tests/kernels/isa_test.cpp.
+#pragma once
+#include <steno/config.hpp>
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include <steno/kernels/isa/region_avx2_begin.hpp>
+namespace steno::inline STENO_ABI::kernels::avx2 {
+
+struct f32x16 {
+  __m256 lo, hi;
+};
+
+inline constexpr int tile_rows = 6, tile_vectors = 1;
+
+STENO_INLINE f32x16 load(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+STENO_INLINE void store(float* p, f32x16 a) {
+  _mm256_storeu_ps(p, a.lo);
+  _mm256_storeu_ps(p + 8, a.hi);
+}
+/// All bits set in lanes i < n - first.
+STENO_INLINE __m256i lanes_before(int n, int first) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(n - first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+STENO_INLINE f32x16 load_n(const float* p, int n) {
+  return {_mm256_maskload_ps(p, lanes_before(n, 0)), _mm256_maskload_ps(p + 8, lanes_before(n, 8))};
+}
+STENO_INLINE void store_n(float* p, f32x16 a, int n) {
+  _mm256_maskstore_ps(p, lanes_before(n, 0), a.lo);
+  _mm256_maskstore_ps(p + 8, lanes_before(n, 8), a.hi);
+}
+STENO_INLINE f32x16 broadcast(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
+STENO_INLINE f32x16 zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
+STENO_INLINE __m128i load_128(const std::uint16_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
+STENO_INLINE f32x16 load_f16(const std::uint16_t* p) {
+  return {_mm256_cvtph_ps(load_128(p)), _mm256_cvtph_ps(load_128(p + 8))};
+}
+STENO_INLINE __m256 widen_bf16(__m128i b) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(b), 16));
+}
+STENO_INLINE f32x16 load_bf16(const std::uint16_t* p) { return {widen_bf16(load_128(p)), widen_bf16(load_128(p + 8))}; }
+
+STENO_INLINE f32x16 operator+(f32x16 a, f32x16 b) { return {_mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi)}; }
+STENO_INLINE f32x16 operator-(f32x16 a, f32x16 b) { return {_mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi)}; }
+STENO_INLINE f32x16 operator*(f32x16 a, f32x16 b) { return {_mm256_mul_ps(a.lo, b.lo), _mm256_mul_ps(a.hi, b.hi)}; }
+STENO_INLINE f32x16 operator/(f32x16 a, f32x16 b) { return {_mm256_div_ps(a.lo, b.lo), _mm256_div_ps(a.hi, b.hi)}; }
+STENO_INLINE f32x16 fma(f32x16 a, f32x16 b, f32x16 c) {
+  return {_mm256_fmadd_ps(a.lo, b.lo, c.lo), _mm256_fmadd_ps(a.hi, b.hi, c.hi)};
+}
+STENO_INLINE f32x16 fnma(f32x16 a, f32x16 b, f32x16 c) {
+  return {_mm256_fnmadd_ps(a.lo, b.lo, c.lo), _mm256_fnmadd_ps(a.hi, b.hi, c.hi)};
+}
+STENO_INLINE f32x16 min(f32x16 a, f32x16 b) { return {_mm256_min_ps(a.lo, b.lo), _mm256_min_ps(a.hi, b.hi)}; }
+STENO_INLINE f32x16 max(f32x16 a, f32x16 b) { return {_mm256_max_ps(a.lo, b.lo), _mm256_max_ps(a.hi, b.hi)}; }
+STENO_INLINE f32x16 abs(f32x16 a) {
+  const __m256 sign = _mm256_set1_ps(-0.0f);
+  return {_mm256_andnot_ps(sign, a.lo), _mm256_andnot_ps(sign, a.hi)};
+}
+STENO_INLINE f32x16 where_less(f32x16 a, f32x16 b, f32x16 x, f32x16 y) {
+  return {_mm256_blendv_ps(y.lo, x.lo, _mm256_cmp_ps(a.lo, b.lo, _CMP_LT_OQ)),
+          _mm256_blendv_ps(y.hi, x.hi, _mm256_cmp_ps(a.hi, b.hi, _CMP_LT_OQ))};
+}
+STENO_INLINE f32x16 with_sign(f32x16 a, f32x16 s) {
+  const __m256 sign = _mm256_set1_ps(-0.0f);
+  return {_mm256_or_ps(a.lo, _mm256_and_ps(sign, s.lo)), _mm256_or_ps(a.hi, _mm256_and_ps(sign, s.hi))};
+}
+STENO_INLINE __m256 times_power_of_two(__m256 a, __m256 shifted) {
+  return _mm256_castsi256_ps(
+      _mm256_add_epi32(_mm256_castps_si256(a), _mm256_slli_epi32(_mm256_castps_si256(shifted), 23)));
+}
+STENO_INLINE f32x16 times_power_of_two(f32x16 a, f32x16 shifted) {
+  return {times_power_of_two(a.lo, shifted.lo), times_power_of_two(a.hi, shifted.hi)};
+}
+
+STENO_INLINE float reduce_add(f32x16 a) {
+  const __m256 eight = _mm256_add_ps(a.lo, a.hi);
+  __m128 s = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+  return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+}
+STENO_INLINE float reduce_max(f32x16 a) {
+  const __m256 eight = _mm256_max_ps(a.lo, a.hi);
+  __m128 s = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  s = _mm_max_ps(s, _mm_movehl_ps(s, s));
+  return _mm_cvtss_f32(_mm_max_ss(s, _mm_movehdup_ps(s)));
+}
+STENO_INLINE void store_i8(std::int8_t* p, f32x16 a) {
+  // An out-of-range conversion would give the most negative integer, so large values are bounded first.
+  const __m256 most = _mm256_set1_ps(127.0f);
+  const __m256i words =
+      _mm256_packs_epi32(_mm256_cvtps_epi32(_mm256_min_ps(a.lo, most)), _mm256_cvtps_epi32(_mm256_min_ps(a.hi, most)));
+  const __m256i ordered = _mm256_permute4x64_epi64(words, 0xd8);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
+                   _mm_packs_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1)));
+}
+
+#include <steno/kernels/isa/math.inl>
+}  // namespace steno::inline STENO_ABI::kernels::avx2
+#include <steno/kernels/isa/region_end.hpp>

@@ -1,0 +1,87 @@
+// steno/kernels/isa/avx512.hpp - the 16-lane float vector as one AVX-512 register. Operations as specified in
+// scalar.hpp.
+//
+// Tested in tests/kernels/isa_test.cpp.
+#pragma once
+#include <steno/config.hpp>
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include <steno/kernels/isa/region_avx512_begin.hpp>
+namespace steno::inline STENO_ABI::kernels::avx512 {
+
+struct f32x16 {
+  __m512 v;
+};
+
+// Where gcc 12 gives the plain intrinsic an undefined register as third operand, it warns about it in every caller; the
+// zeroing form with all lanes compiles to the same instruction without the warning.
+inline constexpr __mmask16 all_lanes = 0xffff;
+inline constexpr __mmask8 all_halves = 0xff;
+
+inline constexpr int tile_rows = 6, tile_vectors = 4;
+
+STENO_INLINE f32x16 load(const float* p) { return {_mm512_loadu_ps(p)}; }
+STENO_INLINE void store(float* p, f32x16 a) { _mm512_storeu_ps(p, a.v); }
+STENO_INLINE __mmask16 lanes_before(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
+STENO_INLINE f32x16 load_n(const float* p, int n) { return {_mm512_maskz_loadu_ps(lanes_before(n), p)}; }
+STENO_INLINE void store_n(float* p, f32x16 a, int n) { _mm512_mask_storeu_ps(p, lanes_before(n), a.v); }
+STENO_INLINE f32x16 broadcast(float x) { return {_mm512_set1_ps(x)}; }
+STENO_INLINE f32x16 zero() { return {_mm512_setzero_ps()}; }
+STENO_INLINE __m256i load_256(const std::uint16_t* p) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+}
+STENO_INLINE f32x16 load_f16(const std::uint16_t* p) { return {_mm512_maskz_cvtph_ps(all_lanes, load_256(p))}; }
+STENO_INLINE f32x16 load_bf16(const std::uint16_t* p) {
+  return {
+      _mm512_castsi512_ps(_mm512_maskz_slli_epi32(all_lanes, _mm512_maskz_cvtepu16_epi32(all_lanes, load_256(p)), 16))};
+}
+
+STENO_INLINE f32x16 operator+(f32x16 a, f32x16 b) { return {_mm512_add_ps(a.v, b.v)}; }
+STENO_INLINE f32x16 operator-(f32x16 a, f32x16 b) { return {_mm512_sub_ps(a.v, b.v)}; }
+STENO_INLINE f32x16 operator*(f32x16 a, f32x16 b) { return {_mm512_mul_ps(a.v, b.v)}; }
+STENO_INLINE f32x16 operator/(f32x16 a, f32x16 b) { return {_mm512_div_ps(a.v, b.v)}; }
+STENO_INLINE f32x16 fma(f32x16 a, f32x16 b, f32x16 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+STENO_INLINE f32x16 fnma(f32x16 a, f32x16 b, f32x16 c) { return {_mm512_fnmadd_ps(a.v, b.v, c.v)}; }
+STENO_INLINE f32x16 min(f32x16 a, f32x16 b) { return {_mm512_maskz_min_ps(all_lanes, a.v, b.v)}; }
+STENO_INLINE f32x16 max(f32x16 a, f32x16 b) { return {_mm512_maskz_max_ps(all_lanes, a.v, b.v)}; }
+STENO_INLINE f32x16 abs(f32x16 a) { return {_mm512_andnot_ps(_mm512_set1_ps(-0.0f), a.v)}; }
+STENO_INLINE f32x16 where_less(f32x16 a, f32x16 b, f32x16 x, f32x16 y) {
+  return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ), y.v, x.v)};
+}
+STENO_INLINE f32x16 with_sign(f32x16 a, f32x16 s) {
+  return {_mm512_or_ps(a.v, _mm512_and_ps(_mm512_set1_ps(-0.0f), s.v))};
+}
+STENO_INLINE f32x16 times_power_of_two(f32x16 a, f32x16 shifted) {
+  return {_mm512_castsi512_ps(_mm512_add_epi32(
+      _mm512_castps_si512(a.v), _mm512_maskz_slli_epi32(all_lanes, _mm512_castps_si512(shifted.v), 23)))};
+}
+
+template <int Half>
+STENO_INLINE __m256 half_of(f32x16 a) {
+  return _mm512_maskz_extractf32x8_ps(all_halves, a.v, Half);
+}
+STENO_INLINE float reduce_add(f32x16 a) {
+  const __m256 eight = _mm256_add_ps(half_of<0>(a), half_of<1>(a));
+  __m128 s = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+  return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+}
+STENO_INLINE float reduce_max(f32x16 a) {
+  const __m256 eight = _mm256_max_ps(half_of<0>(a), half_of<1>(a));
+  __m128 s = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  s = _mm_max_ps(s, _mm_movehl_ps(s, s));
+  return _mm_cvtss_f32(_mm_max_ss(s, _mm_movehdup_ps(s)));
+}
+STENO_INLINE void store_i8(std::int8_t* p, f32x16 a) {
+  // An out-of-range conversion would give the most negative integer, so large values are bounded first.
+  const __m512i whole =
+      _mm512_maskz_cvtps_epi32(all_lanes, _mm512_maskz_min_ps(all_lanes, a.v, _mm512_set1_ps(127.0f)));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_maskz_cvtsepi32_epi8(all_lanes, whole));
+}
+
+#include <steno/kernels/isa/math.inl>
+}  // namespace steno::inline STENO_ABI::kernels::avx512
+#include <steno/kernels/isa/region_end.hpp>

@@ -1,0 +1,37 @@
+// steno/kernels/isa/for_each.hpp - compiles one kernel file once per instruction set.
+//
+//   #define STENO_KERNEL_FILE <steno/kernels/generic/softmax.inl>
+//   #include <steno/kernels/isa/for_each.hpp>
+//
+// The file holds only functions (no #include) written against f32x16. They land in steno::kernels::scalar, ::avx2 and
+// ::avx512, each inside its target region, so a build without any -m flag has all of them; dispatch.hpp chooses. What
+// the file needs is included before. Lambdas in it need [[gnu::always_inline]]: they do not inherit the region under
+// every compiler. Tested in tests/kernels/isa_test.cpp.
+#ifndef STENO_KERNEL_FILE
+#error "define STENO_KERNEL_FILE before including this file"
+#endif
+#include <steno/kernels/isa/dispatch.hpp>
+#include <steno/kernels/isa/scalar.hpp>
+#if defined(__x86_64__)
+#include <steno/kernels/isa/avx2.hpp>
+#include <steno/kernels/isa/avx512.hpp>
+#endif
+
+namespace steno::inline STENO_ABI::kernels::scalar {
+#include STENO_KERNEL_FILE
+}
+
+#if defined(__x86_64__)
+#include <steno/kernels/isa/region_avx2_begin.hpp>
+namespace steno::inline STENO_ABI::kernels::avx2 {
+#include STENO_KERNEL_FILE
+}
+#include <steno/kernels/isa/region_end.hpp>
+
+#include <steno/kernels/isa/region_avx512_begin.hpp>
+namespace steno::inline STENO_ABI::kernels::avx512 {
+#include STENO_KERNEL_FILE
+}
+#include <steno/kernels/isa/region_end.hpp>
+#endif
+#undef STENO_KERNEL_FILE
