@@ -1,0 +1,60 @@
+// steno/kernels/operand.hpp - the left side of a product, prepared once for all weights of a family.
+//
+// float_rows: the rows as they are when there are few, otherwise copied into panels of R rows, [cols][R], so that a
+// register tile reads the values of one column from one place. int8_blocks: blocks of 32 values with one scale: a =
+// max|x|, scale = a / 127, q = nearest_even(x * (127 / a)); blocks with a <= 2^-100 (where 127 / a may overflow) are
+// zeros. Panels of R rows:
+//   quants [blocks][8][R][4] s8, scales [blocks][R] f32, starts [blocks][R] s32 = -128 * sum(q).
+// Panels are of nearly equal height, at most the table's. q is that of ggml's Q8_0, but the scale is not rounded to
+// half. Tested in tests/kernels/operand_test.cpp.
+#pragma once
+#include <steno/core/view.hpp>
+#include <steno/core/workspace.hpp>
+#include <steno/kernels/cpu.hpp>
+#include <steno/kernels/product/tables.hpp>
+
+#include <cassert>
+
+namespace steno::inline STENO_ABI::kernels {
+
+/// Rows of x for weights of `weight_format`. Memory comes from `frame` and must outlive all products, as must x.
+inline operand prepare(const view<const float>& x, dtype weight_format, workspace::frame& frame, const executor& run) {
+  const isa level = active_isa();
+  const detail::product_table& table = detail::table_of(level);
+  operand o;
+  o.family = family_of(weight_format);
+  o.level = level;
+  o.rows = x.rows();
+  o.cols = x.cols();
+  o.x = x.data();
+  o.stride = x.outerStride();
+  if (o.rows == 0) return o;
+  const auto count = static_cast<std::size_t>(o.rows * o.cols);
+  if (o.family == weight_family::int8_blocks) {
+    assert(o.cols % detail::block == 0);
+    o.split = detail::panel_split(o.rows, table.int8_panel);
+    const extent blocks = o.cols / detail::block;
+    auto* quants = frame.take<std::int8_t>(count);
+    auto* scales = frame.take<float>(static_cast<std::size_t>(o.rows * blocks));
+    auto* starts = frame.take<std::int32_t>(static_cast<std::size_t>(o.rows * blocks));
+    o.quants = quants;
+    o.scales = scales;
+    o.starts = starts;
+    run.run(o.split.count, [&](extent p, int) {
+      const extent m = o.split.first(p);
+      table.quantise(o.x + m * o.stride, o.stride, static_cast<int>(o.split.height(p)), blocks, quants + m * o.cols,
+                     scales + m * blocks, starts + m * blocks);
+    });
+  } else if (o.family == weight_family::float_rows && table.float_panel != 0 && o.rows >= table.float_panels_from) {
+    o.split = detail::panel_split(o.rows, table.float_panel);
+    auto* panels = frame.take<float>(count);
+    o.panels = panels;
+    run.run(o.split.count, [&](extent p, int) {
+      const extent m = o.split.first(p);
+      table.interleave(o.x + m * o.stride, o.stride, static_cast<int>(o.split.height(p)), o.cols, panels + m * o.cols);
+    });
+  }
+  return o;
+}
+
+}  // namespace steno::inline STENO_ABI::kernels

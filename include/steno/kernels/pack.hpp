@@ -1,0 +1,90 @@
+// steno/kernels/pack.hpp - the layout of int8 weights that the product kernels stream: 16 outputs to a vector.
+//
+// Formats fall into two families. float_rows (f32, f16, bf16): products read the stored rows, nothing is packed.
+// int8_blocks (q8_0; others will be repacked into it): groups of 16 rows of the weight, K / 32 blocks each:
+//   quants  blocks x [8][16][4] u8   byte (j, c, i) = q[row c of the group][32 b + 4 j + i] + 128
+//   scales  blocks x [16] f16
+// Rows beyond the last are quants of 128 (zero) and scale 0. The +128 makes the bytes unsigned, as vpdpbusd wants them;
+// the kernels take it off again through the start value -128 * sum(x) of the accumulator. Bytes per weight stay 34
+// / 32. Tested in tests/kernels/pack_test.cpp.
+#pragma once
+#include <steno/core/executor.hpp>
+#include <steno/weights/weight.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace steno::inline STENO_ABI::kernels {
+
+/// How products treat a stored format; `none`: there is no product for it.
+enum class weight_family { none, float_rows, int8_blocks };
+
+constexpr weight_family family_of(dtype format) {
+  switch (format) {
+    case dtype::f32:
+    case dtype::f16:
+    case dtype::bf16:
+      return weight_family::float_rows;
+    case dtype::q8_0:
+      return weight_family::int8_blocks;
+    default:
+      return weight_family::none;
+  }
+}
+/// Whether multiply() takes weights of this format.
+constexpr bool has_product(dtype format) { return family_of(format) != weight_family::none; }
+
+namespace detail {
+inline constexpr extent block = 32;               // values that share a scale
+inline constexpr extent group = 16;               // outputs that share a vector
+inline constexpr std::size_t group_quants = 512;  // bytes of one block of a group
+inline constexpr std::size_t group_scales = 32;
+inline constexpr std::size_t q8_0_bytes = 34;
+
+constexpr std::size_t group_bytes(extent cols) {
+  return static_cast<std::size_t>(cols / block) * (group_quants + group_scales);
+}
+
+/// Packs rows [16 g, 16 g + 16) of a q8_0 matrix.
+inline void pack_group(const weight_ref& w, extent g, std::byte* out) noexcept {
+  const extent blocks = w.cols / block;
+  std::byte* quants = out;
+  std::byte* scales = out + static_cast<std::size_t>(blocks) * group_quants;
+  if (w.rows - g * group < group) {
+    std::memset(quants, 128, static_cast<std::size_t>(blocks) * group_quants);
+    std::memset(scales, 0, static_cast<std::size_t>(blocks) * group_scales);
+  }
+  const extent rows = std::min(group, w.rows - g * group);
+  for (extent c = 0; c < rows; ++c) {
+    const std::byte* from = w.row(g * group + c);
+    std::byte* to = quants + 4 * c;
+    for (extent b = 0; b < blocks; ++b, from += q8_0_bytes, to += group_quants) {
+      std::memcpy(scales + static_cast<std::size_t>(b) * group_scales + 2 * c, from, 2);
+      for (std::size_t j = 0; j < 8; ++j) {
+        std::uint32_t four;
+        std::memcpy(&four, from + 2 + 4 * j, 4);
+        four ^= 0x80808080u;  // + 128, byte by byte
+        std::memcpy(to + 64 * j, &four, 4);
+      }
+    }
+  }
+}
+}  // namespace detail
+
+/// Bytes that pack() writes; 0 when products read w.data in place.
+inline std::size_t packed_bytes(const weight_ref& w) {
+  if (family_of(w.format) != weight_family::int8_blocks) return 0;
+  return static_cast<std::size_t>((w.rows + detail::group - 1) / detail::group) * detail::group_bytes(w.cols);
+}
+
+/// Writes the packed form of w, packed_bytes(w) bytes, best 64-byte aligned. Reads w.data only.
+inline void pack(const weight_ref& w, std::byte* out, const executor& run) {
+  if (packed_bytes(w) == 0) return;
+  const std::size_t bytes = detail::group_bytes(w.cols);
+  run.run((w.rows + detail::group - 1) / detail::group,
+          [&](extent g, int) { detail::pack_group(w, g, out + static_cast<std::size_t>(g) * bytes); });
+}
+
+}  // namespace steno::inline STENO_ABI::kernels

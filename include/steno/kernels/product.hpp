@@ -1,0 +1,110 @@
+// steno/kernels/product.hpp - y[M, N] = act(scale * x[M, K] w[N, K]^T + bias) + residual, for weights of any product
+// format.
+//
+//   workspace::frame scratch(c.scratch);
+//   const operand o = prepare(x, w.format, scratch, c.run);     // once for q, k, v or gate, up
+//   multiply(o, w, {.bias = b}, y, c);
+// The result has the same bits for any number of workers. What is summed in which order: product/reference.hpp.
+// Tested in tests/kernels/product_test.cpp, measured by bench/kernels/product_bench.cpp.
+#pragma once
+#include <steno/core/context.hpp>
+#include <steno/kernels/operand.hpp>
+
+#include <cassert>
+#include <limits>
+
+namespace steno::inline STENO_ABI::kernels {
+
+namespace detail {
+/// How a product is cut: `down` pieces of panels (or rows) by `across` pieces of columns, column by column.
+struct strip_plan {
+  extent pieces;  // panels or rows in all
+  extent deep;    // of them in a strip
+  extent columns;
+  extent down, across;
+
+  strip_plan(extent n, extent all, extent per_strip, extent strip_columns)
+      : pieces(all),
+        deep(std::max<extent>(per_strip, 1)),
+        columns(strip_columns),
+        down((all + deep - 1) / deep),
+        across((n + columns - 1) / columns) {}
+};
+
+inline void multiply_family(const operand& x, const weight_ref& w, const epilogue& e, view<float>& y,
+                            context& c) noexcept {
+  const product_table& table = table_of(x.level);
+  const bool int8 = x.family == weight_family::int8_blocks;
+  const bool panels = int8 || x.panels != nullptr;
+  const extent most = panels ? x.split.height(0) : 1;
+  const bool few = int8 && x.split.count == 1;
+  const strip_plan plan(w.rows, panels ? x.split.count : x.rows, (int8 ? table.int8_rows : table.float_rows) / most,
+                        !int8 ? table.float_columns
+                        : few ? table.int8_columns_few
+                              : table.int8_columns);
+
+  // Scratch of one worker: sums of a strip, widened weights (float panels), packed groups (int8 weights as stored).
+  const extent sums = panels ? plan.deep * most * plan.columns : 0;
+  const extent widened = !int8 && panels ? table.float_panel_scratch : 0;
+  const std::size_t groups =
+      int8 && w.packed == nullptr ? static_cast<std::size_t>(plan.columns / group) * group_bytes(w.cols) : 0;
+  const std::size_t floats = (static_cast<std::size_t>(sums + widened) + 15) / 16 * 16;
+  const std::size_t bytes = (floats * 4 + groups + 63) / 64 * 64;
+  workspace::frame frame(c.scratch);
+  auto* scratch = frame.take<std::byte>(bytes * static_cast<std::size_t>(c.run.width()));
+
+  c.run.run(plan.down * plan.across, [&](extent i, int worker) noexcept {
+    std::byte* own = scratch + bytes * static_cast<std::size_t>(worker);
+    const extent first = i % plan.down * plan.deep, n0 = i / plan.down * plan.columns;
+    strip s{.x = &x,
+            .w = &w,
+            .e = &e,
+            .y = y.data(),
+            .y_stride = y.outerStride(),
+            .first = first,
+            .last = std::min(first + plan.deep, plan.pieces),
+            .n0 = n0,
+            .n1 = std::min(n0 + plan.columns, w.rows),
+            .packed = nullptr,
+            .scratch = reinterpret_cast<float*>(own)};
+    if (!int8) return panels ? table.float_panel_strip(s) : table.float_row_strip(s);
+    if (w.packed != nullptr) {
+      s.packed = w.packed + static_cast<std::size_t>(n0 / group) * group_bytes(w.cols);
+    } else {
+      std::byte* to = own + floats * 4;
+      s.packed = to;
+      for (extent g = n0 / group; g * group < s.n1; ++g, to += group_bytes(w.cols)) pack_group(w, g, to);
+    }
+    table.int8_strip(s);
+  });
+}
+}  // namespace detail
+
+/// y[M, N] = act(scale * x w^T + bias) + residual. Sizes must agree (checked in debug builds); y must not overlap x or
+/// w. Takes scratch from c.scratch only. An operand of another family than the weight's is prepared anew from its rows,
+/// which costs time. A format without a product (has_product() is false) gives NaN: whoever loads weights refuses it by
+/// name.
+inline void multiply(const operand& x, const weight_ref& w, const epilogue& e, const view<float>& y,
+                     context& c) noexcept {
+  assert(x.cols == w.cols && y.rows() == x.rows && y.cols() == w.rows);
+  view<float> out = y;
+  if (x.rows == 0 || w.rows == 0) return;
+  if (!has_product(w.format)) {
+    assert(false && "a weight format without a product");
+    out.setConstant(std::numeric_limits<float>::quiet_NaN());
+    return;
+  }
+  if (x.family == family_of(w.format)) return detail::multiply_family(x, w, e, out, c);
+  workspace::frame frame(c.scratch);
+  const operand again = prepare(make_view<dynamic, dynamic>(x.x, x.rows, x.cols, x.stride), w.format, frame, c.run);
+  detail::multiply_family(again, w, e, out, c);
+}
+
+/// The same from plain rows: prepare() and multiply().
+inline void matmul(const view<const float>& x, const weight_ref& w, const epilogue& e, const view<float>& y,
+                   context& c) noexcept {
+  workspace::frame frame(c.scratch);
+  multiply(prepare(x, w.format, frame, c.run), w, e, y, c);
+}
+
+}  // namespace steno::inline STENO_ABI::kernels

@@ -1,0 +1,81 @@
+// steno/kernels/product/table.hpp - what the product kernels of one instruction set offer, and what they are handed.
+//
+// A product is cut into strips: some panels (or rows) of x by some columns of y. Strips depend on the shapes alone, and
+// each value of y is computed in one strip, so the bits of y do not depend on the number of workers.
+#pragma once
+#include <steno/core/dtype.hpp>
+#include <steno/kernels/cpu.hpp>
+#include <steno/kernels/epilogue.hpp>
+#include <steno/kernels/pack.hpp>
+#include <steno/weights/weight.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace steno::inline STENO_ABI::kernels {
+
+namespace detail {
+/// Rows cut into the fewest panels of at most `most` rows, as equal as possible, the higher ones first.
+struct panel_split {
+  panel_split() = default;
+  panel_split(extent rows, extent most)
+      : count((rows + most - 1) / most), base(rows / std::max<extent>(count, 1)), extra(rows - base * count) {}
+  extent first(extent panel) const { return panel * base + std::min(panel, extra); }
+  extent height(extent panel) const { return base + (panel < extra ? 1 : 0); }
+
+  extent count = 0, base = 0, extra = 0;
+};
+}  // namespace detail
+
+/// Rows of x prepared by prepare() for one family of formats. Refers to x and to the frame it was prepared in.
+class operand {
+ public:
+  weight_family family = weight_family::none;
+  isa level = isa::scalar;  ///< whose kernels read it
+  extent rows = 0, cols = 0;
+  const float* x = nullptr;  ///< the rows themselves, `stride` apart
+  extent stride = 0;
+  detail::panel_split split;             ///< of the panels below
+  const float* panels = nullptr;         ///< float_rows with many rows: [cols][height] per panel
+  const std::int8_t* quants = nullptr;   ///< int8_blocks: [blocks][8][height][4] per panel
+  const float* scales = nullptr;         ///< [blocks][height] per panel
+  const std::int32_t* starts = nullptr;  ///< [blocks][height] per panel: -128 * sum of the block's quants
+};
+
+namespace detail {
+/// One task of a product.
+struct strip {
+  const operand* x;
+  const weight_ref* w;
+  const epilogue* e;
+  float* y;
+  extent y_stride;
+  extent first, last;       // panels of x where it has some, else rows
+  extent n0, n1;            // columns of y; n0 is a multiple of the strip's width
+  const std::byte* packed;  // int8_blocks: the group of column n0
+  float* scratch;           // scratch_floats() of it
+};
+
+struct product_table {
+  // int8_blocks
+  extent int8_panel;        // rows of a panel
+  extent int8_columns;      // of a strip with several panels
+  extent int8_columns_few;  // of a strip that is one panel (weights stream from memory)
+  extent int8_rows;         // of a strip
+  // float_rows
+  extent float_panel;
+  extent float_panels_from;  // number of rows from which x is copied into panels; below, rows meet rows
+  extent float_columns;
+  extent float_rows;
+  extent float_panel_scratch;  // floats for the widened weights of a strip
+
+  void (*quantise)(const float* x, extent stride, extent rows, extent blocks, std::int8_t* quants, float* scales,
+                   std::int32_t* starts) noexcept;
+  void (*interleave)(const float* x, extent stride, extent rows, extent cols, float* out) noexcept;
+  void (*int8_strip)(const strip&) noexcept;
+  void (*float_panel_strip)(const strip&) noexcept;
+  void (*float_row_strip)(const strip&) noexcept;
+};
+}  // namespace detail
+
+}  // namespace steno::inline STENO_ABI::kernels

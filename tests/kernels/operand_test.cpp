@@ -1,0 +1,82 @@
+#include <steno/kernels/operand.hpp>
+
+#include <gtest/gtest.h>
+
+#include "kernels/product_support.hpp"
+
+namespace {
+using namespace steno;
+using namespace steno::kernels;
+using namespace steno_test;
+using matrix_f = matrix<float, dynamic, dynamic>;
+
+TEST(operand, splits_rows_into_nearly_equal_panels) {
+  for (extent rows = 1; rows < 40; ++rows) {
+    const kernels::detail::panel_split split(rows, 6);
+    EXPECT_EQ(split.count, (rows + 5) / 6);
+    extent next = 0;
+    for (extent p = 0; p < split.count; ++p) {
+      EXPECT_EQ(split.first(p), next);
+      EXPECT_LE(split.height(p), 6);
+      EXPECT_GE(split.height(p), split.height(0) - 1);
+      next += split.height(p);
+    }
+    EXPECT_EQ(next, rows);
+  }
+}
+
+TEST(operand, quantises_blocks_as_defined_on_every_instruction_set) {
+  const isa_guard guard;
+  matrix_f x = random_matrix(13, 96, 1);
+  x.row(2).setZero();
+  x.row(3) *= 1e-36f;  // 127 / max would overflow: a zero block
+  x.row(4) *= 1e-20f;
+  x.row(5) *= 1e20f;
+  x(6, 3) = -1000;
+  for (isa level : available_isas()) {
+    limit_isa(level);
+    workspace memory;
+    workspace::frame frame(memory);
+    const operand o = prepare(read(x), dtype::q8_0, frame, executor());
+    EXPECT_EQ(o.family, weight_family::int8_blocks);
+    for (extent p = 0; p < o.split.count; ++p)
+      for (extent r = 0; r < o.split.height(p); ++r)
+        for (extent b = 0; b < 3; ++b) {
+          const extent m0 = o.split.first(p), height = o.split.height(p), at = m0 * 3 + b * height + r;
+          const float* v = x.data() + (m0 + r) * 96 + 32 * b;
+          float most = 0;
+          for (int k = 0; k < 32; ++k) most = std::max(most, std::fabs(v[k]));
+          const bool zero = most <= 0x1p-100f;
+          EXPECT_EQ(o.scales[at], zero ? 0 : most / 127) << name_of(level);
+          int sum = 0;
+          for (extent k = 0; k < 32; ++k) {
+            const int q = o.quants[m0 * 96 + (b * 8 + k / 4) * height * 4 + r * 4 + k % 4];
+            EXPECT_EQ(q, zero ? 0 : static_cast<int>(std::nearbyint(v[k] * (127 / most)))) << name_of(level);
+            sum += q;
+          }
+          EXPECT_EQ(o.starts[at], -128 * sum) << name_of(level);
+        }
+  }
+}
+
+TEST(operand, keeps_the_values_of_rows) {
+  const isa_guard guard;
+  for (isa level : available_isas()) {
+    limit_isa(level);
+    for (extent rows : {1, 7, 33, 50, 100})
+      for (extent cols : {1, 15, 40, 257}) {
+        const matrix_f x = random_matrix(rows, cols, 2);
+        workspace memory;
+        workspace::frame frame(memory);
+        const operand o = prepare(read(x), dtype::f16, frame, executor());
+        EXPECT_EQ(o.x, x.data());
+        if (o.panels == nullptr) continue;
+        for (extent p = 0; p < o.split.count; ++p)
+          for (extent r = 0; r < o.split.height(p); ++r)
+            for (extent k = 0; k < cols; ++k)
+              ASSERT_EQ(o.panels[o.split.first(p) * cols + k * o.split.height(p) + r], x(o.split.first(p) + r, k))
+                  << name_of(level);
+      }
+  }
+}
+}  // namespace

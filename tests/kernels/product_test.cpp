@@ -1,0 +1,282 @@
+#include <steno/core/thread_pool.hpp>
+#include <steno/kernels/product.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kernels/product_support.hpp"
+
+namespace {
+using namespace steno;
+using namespace steno::kernels;
+using namespace steno_test;
+using matrix_f = matrix<float, dynamic, dynamic>;
+
+struct shape {
+  extent m, k, n;
+};
+// One value; tails of every tile in each direction; several panels, strips and chunks of K.
+constexpr shape shapes[] = {{1, 32, 1},     {1, 64, 70},   {2, 96, 33},   {3, 32, 16},   {4, 128, 5},
+                            {5, 64, 100},   {6, 160, 48},  {7, 64, 31},   {8, 64, 64},   {9, 1056, 17},
+                            {13, 96, 129},  {16, 512, 40}, {31, 64, 34},  {32, 64, 65},  {33, 288, 16},
+                            {45, 1312, 35}, {61, 32, 97},  {70, 608, 50}, {300, 64, 33}, {523, 32, 18}};
+constexpr dtype formats[] = {dtype::f32, dtype::f16, dtype::bf16, dtype::q8_0};
+
+std::string label(isa level, dtype format, const shape& s) {
+  return std::string(name_of(level)) + " " + std::string(info(format).name) + " " + std::to_string(s.m) + "x" +
+         std::to_string(s.k) + "x" + std::to_string(s.n);
+}
+
+/// The rows that int8 products see: quantised by the definition, in double.
+matrix_f quantised(const matrix_f& x) {
+  matrix_f q = x;
+  for (extent b = 0; b < x.size() / 32; ++b) {
+    float* v = q.data() + 32 * b;
+    float most = 0;
+    for (int k = 0; k < 32; ++k) most = std::max(most, std::fabs(v[k]));
+    for (int k = 0; k < 32; ++k)
+      v[k] = most == 0 ? 0 : static_cast<float>(most / 127.0 * std::nearbyint(v[k] * (127.0f / most)));
+  }
+  return q;
+}
+
+/// |y - x w^T| in double, largest over all values, in units of sum |x w| * 2^-24.
+double error_in_ulps(const matrix_f& x, const matrix_f& w, const view<const float>& y) {
+  double worst = 0;
+  for (extent m = 0; m < x.rows(); ++m)
+    for (extent n = 0; n < w.rows(); ++n) {
+      double sum = 0, size = 0;
+      for (extent k = 0; k < x.cols(); ++k) {
+        const double p = static_cast<double>(x(m, k)) * w(n, k);
+        sum += p;
+        size += std::fabs(p);
+      }
+      worst = std::max(worst, std::fabs(y(m, n) - sum) / (size * 0x1p-24 + 1e-30));
+    }
+  return worst;
+}
+
+TEST(product, equals_the_double_product_for_all_formats_shapes_and_instruction_sets) {
+  const isa_guard guard;
+  for (isa level : available_isas()) {
+    limit_isa(level);
+    for (dtype format : formats)
+      for (const shape& s : shapes) {
+        const matrix_f x = random_matrix(s.m, s.k, 1);
+        stored_matrix w(format, s.n, s.k, 2, 1);
+        w.pack();
+        matrix_f y = matrix_f::Constant(s.m, s.n, 7);
+        context c;
+        matmul(read(x), w.ref(), {}, write(y), c);
+        // A chain of K roundings of partial sums, each at most half an ulp of a value below sum |x w|, cannot exceed K;
+        // with random signs it stays far below. 24 is several times what is seen and far below any wrong term (2^24 /
+        // K).
+        EXPECT_LT(error_in_ulps(format == dtype::q8_0 ? quantised(x) : x, w.values, read(y)), 24)
+            << label(level, format, s);
+      }
+  }
+}
+
+TEST(product, takes_any_K_for_float_weights) {
+  const isa_guard guard;
+  for (isa level : available_isas()) {
+    limit_isa(level);
+    for (dtype format : {dtype::f32, dtype::f16, dtype::bf16})
+      for (extent k : {1, 7, 15, 17, 80, 257, 521})
+        for (extent m : {1, 3, 6, 20, 50}) {
+          const shape s{m, k, 37};
+          const matrix_f x = random_matrix(m, k, 3);
+          const stored_matrix w(format, s.n, k, 4, 1);
+          matrix_f y(m, s.n);
+          context c;
+          matmul(read(x), w.ref(), {}, write(y), c);
+          EXPECT_LT(error_in_ulps(x, w.values, read(y)), 24) << label(level, format, s);
+        }
+  }
+}
+
+TEST(product, int8_gives_the_same_bits_on_every_instruction_set) {
+  const isa_guard guard;
+  for (const shape& s : shapes) {
+    const matrix_f x = random_matrix(s.m, s.k, 5);
+    stored_matrix w(dtype::q8_0, s.n, s.k, 6);
+    w.pack();
+    const matrix_f bias = random_matrix(1, s.n, 7);
+    const epilogue e{.bias = bias.data(), .act = activation::relu, .scale = 0.7f};
+    limit_isa(isa::scalar);
+    matrix_f want(s.m, s.n), got(s.m, s.n);
+    context c;
+    matmul(read(x), w.ref(), e, write(want), c);
+    for (isa level : available_isas()) {
+      limit_isa(level);
+      matmul(read(x), w.ref(), e, write(got), c);
+      EXPECT_TRUE((got.array() == want.array()).all()) << label(level, dtype::q8_0, s);
+    }
+  }
+}
+
+TEST(product, int8_extremes_do_not_saturate) {
+  const isa_guard guard;
+  const extent k = 64;
+  stored_matrix w(dtype::q8_0, 16, k, 8);
+  for (int signs = 0; signs < 4; ++signs) {
+    for (extent r = 0; r < 16; ++r)
+      for (extent b = 0; b < 2; ++b) {
+        std::byte* at = w.bytes + r * 68 + b * 34;
+        const std::uint16_t one = 0x3c00;
+        std::memcpy(at, &one, 2);
+        std::memset(at + 2, (signs & 1) != 0 ? 127 : 128, 32);  // 127 or -128
+      }
+    w.pack();
+    const float value = (signs & 2) != 0 ? 127.0f : -127.0f;
+    for (extent m : {1, 7, 12}) {
+      const matrix_f x = matrix_f::Constant(m, k, value);
+      for (isa level : available_isas()) {
+        limit_isa(level);
+        matrix_f y(m, 16);
+        context c;
+        matmul(read(x), w.ref(), {}, write(y), c);
+        const float want = value * ((signs & 1) != 0 ? 127.0f : -128.0f) * static_cast<float>(k);
+        EXPECT_TRUE((y.array() == want).all()) << name_of(level) << " " << want << " " << y(0, 0);
+      }
+    }
+  }
+}
+
+TEST(product, does_not_depend_on_the_number_of_threads) {
+  const isa_guard guard;
+  for (isa level : available_isas()) {
+    limit_isa(level);
+    for (dtype format : formats)
+      for (const shape& s : {shape{1, 512, 200}, shape{5, 96, 130}, shape{40, 640, 100}, shape{600, 64, 70}}) {
+        const matrix_f x = random_matrix(s.m, s.k, 9);
+        stored_matrix w(format, s.n, s.k, 10);
+        w.pack();
+        matrix_f want(s.m, s.n);
+        context serial;
+        matmul(read(x), w.ref(), {}, write(want), serial);
+        for (int threads : {1, 2, 4}) {
+          thread_pool pool(threads);
+          context c{executor(pool)};
+          matrix_f y(s.m, s.n);
+          matmul(read(x), w.ref(), {}, write(y), c);
+          EXPECT_TRUE((y.array() == want.array()).all()) << label(level, format, s) << " threads " << threads;
+        }
+      }
+  }
+}
+
+TEST(product, unpacked_int8_weights_give_the_same_bits) {
+  const isa_guard guard;
+  for (isa level : available_isas()) {
+    limit_isa(level);
+    for (const shape& s : shapes) {
+      const matrix_f x = random_matrix(s.m, s.k, 11);
+      stored_matrix w(dtype::q8_0, s.n, s.k, 12, 1);
+      matrix_f y(s.m, s.n), z(s.m, s.n);
+      context c;
+      matmul(read(x), w.ref(), {}, write(y), c);
+      w.pack();
+      matmul(read(x), w.ref(), {}, write(z), c);
+      EXPECT_TRUE((y.array() == z.array()).all()) << label(level, dtype::q8_0, s);
+    }
+  }
+}
+
+TEST(product, applies_the_epilogue) {
+  const isa_guard guard;
+  for (isa level : available_isas()) {
+    limit_isa(level);
+    for (dtype format : formats)
+      for (const shape& s : {shape{1, 64, 37}, shape{5, 64, 40}, shape{17, 96, 50}, shape{50, 64, 35}}) {
+        const matrix_f x = random_matrix(s.m, s.k, 13), bias = random_matrix(1, s.n, 14),
+                       residual = random_matrix(s.m, s.n + 3, 15);
+        stored_matrix w(format, s.n, s.k, 16);
+        w.pack();
+        context c;
+        matrix_f plain(s.m, s.n);
+        matmul(read(x), w.ref(), {}, write(plain), c);
+        for (activation act : {activation::none, activation::relu, activation::gelu, activation::silu}) {
+          matrix_f y(s.m, s.n);
+          const epilogue e{bias.data(), act, residual.data(), s.n + 3, 0.25f};
+          matmul(read(x), w.ref(), e, write(y), c);
+          matrix_f in_place = residual.leftCols(s.n);
+          const epilogue own{bias.data(), act, in_place.data(), s.n, 0.25f};
+          matmul(read(x), w.ref(), own, write(in_place), c);
+          for (extent m = 0; m < s.m; ++m)
+            for (extent n = 0; n < s.n; ++n) {
+              const double v = 0.25 * plain(m, n) + bias(0, n);
+              const double a = act == activation::relu   ? std::max(v, 0.0)
+                               : act == activation::gelu ? 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)))
+                               : act == activation::silu ? v / (1 + std::exp(-v))
+                                                         : v;
+              // A few roundings of numbers of the size of v and the residual.
+              ASSERT_NEAR(y(m, n), a + residual(m, n), 5e-7 * (std::fabs(v) + std::fabs(residual(m, n)) + 1))
+                  << label(level, format, s) << " activation " << static_cast<int>(act) << " at " << m << " " << n;
+              ASSERT_EQ(in_place(m, n), y(m, n)) << label(level, format, s);
+            }
+        }
+      }
+  }
+}
+
+TEST(product, reads_and_writes_strided_views_and_nothing_beside_them) {
+  const isa_guard guard;
+  for (isa level : available_isas()) {
+    limit_isa(level);
+    for (dtype format : formats)
+      for (const shape& s : {shape{1, 32, 17}, shape{5, 64, 33}, shape{20, 96, 40}, shape{41, 64, 70}}) {
+        const matrix_f wide = random_matrix(s.m, s.k + 9, 17);
+        const matrix_f x = wide.middleCols(4, s.k);
+        stored_matrix w(format, s.n, s.k, 18);
+        w.pack();
+        context c;
+        matrix_f y(s.m, s.n), board = matrix_f::Constant(s.m + 2, s.n + 5, 3);
+        matmul(read(x), w.ref(), {}, write(y), c);
+        matmul(make_view<dynamic, dynamic>(wide.data() + 4, s.m, s.k, s.k + 9), w.ref(), {},
+               make_view<dynamic, dynamic>(board.data() + (s.n + 5) + 2, s.m, s.n, s.n + 5), c);
+        EXPECT_TRUE((board.block(1, 2, s.m, s.n).array() == y.array()).all()) << label(level, format, s);
+        board.block(1, 2, s.m, s.n).setConstant(3);
+        EXPECT_TRUE((board.array() == 3).all()) << label(level, format, s);
+      }
+  }
+}
+
+TEST(product, one_operand_serves_many_weights_of_its_family_and_others) {
+  const matrix_f x = random_matrix(20, 64, 19);
+  context c;
+  workspace::frame frame(c.scratch);
+  const operand rows = prepare(read(x), dtype::bf16, frame, c.run);
+  const operand blocks = prepare(read(x), dtype::q8_0, frame, c.run);
+  for (dtype format : formats) {
+    const stored_matrix w(format, 24, 64, 20);
+    matrix_f a(20, 24), b(20, 24), want(20, 24);
+    matmul(read(x), w.ref(), {}, write(want), c);
+    multiply(rows, w.ref(), {}, write(a), c);
+    multiply(blocks, w.ref(), {}, write(b), c);
+    EXPECT_TRUE((a.array() == want.array()).all() && (b.array() == want.array()).all()) << info(format).name;
+  }
+}
+
+TEST(product, second_pass_allocates_nothing) {
+  for (dtype format : formats) {
+    const matrix_f x = random_matrix(70, 64, 21);
+    const stored_matrix w(format, 100, 64, 22);
+    matrix_f y(70, 100);
+    context c;
+    matmul(read(x), w.ref(), {}, write(y), c);
+    const std::size_t held = c.scratch.capacity();
+    matmul(read(x), w.ref(), {}, write(y), c);
+    EXPECT_EQ(c.scratch.capacity(), held) << info(format).name;
+  }
+}
+
+TEST(product, of_no_rows_is_nothing) {
+  const stored_matrix w(dtype::f32, 3, 32, 23);
+  matrix_f x(0, 32), y(0, 3);
+  context c;
+  matmul(read(x), w.ref(), {}, write(y), c);
+  EXPECT_TRUE(has_product(dtype::q8_0) && !has_product(dtype::i32));
+}
+}  // namespace
