@@ -1,0 +1,12 @@
+# Run by steno_must_not_compile: COMPILER with FLAGS accepts SOURCE, and rejects it with -DSTENO_MUST_NOT_COMPILE, saying MESSAGE.
+execute_process(COMMAND ${COMPILER} ${FLAGS} ${SOURCE} RESULT_VARIABLE control ERROR_VARIABLE diagnostics)
+if(NOT control EQUAL 0)
+  message(FATAL_ERROR "The good half of ${SOURCE} does not compile:\n${diagnostics}")
+endif()
+execute_process(COMMAND ${COMPILER} ${FLAGS} -DSTENO_MUST_NOT_COMPILE ${SOURCE} RESULT_VARIABLE failure ERROR_VARIABLE diagnostics)
+if(failure EQUAL 0)
+  message(FATAL_ERROR "The bad half of ${SOURCE} compiles")
+endif()
+if(NOT diagnostics MATCHES "error: [^\n]*(${MESSAGE})")
+  message(FATAL_ERROR "${SOURCE} fails, but no error matches `${MESSAGE}`:\n${diagnostics}")
+endif()

@@ -1,0 +1,11 @@
+// A weight refers to row-major memory; Eigen's default order would silently be its transpose.
+#include <steno/weights/weight.hpp>
+
+bool f(steno::weight<4, 6>& w) {
+#ifdef STENO_MUST_NOT_COMPILE
+  const Eigen::MatrixXf m = Eigen::MatrixXf::Zero(4, 6);
+#else
+  const steno::matrix<float, steno::dynamic, steno::dynamic> m = Eigen::MatrixXf::Zero(4, 6);
+#endif
+  return w.assign(m);
+}

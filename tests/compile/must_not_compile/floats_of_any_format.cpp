@@ -1,0 +1,10 @@
+// Only a weight that promises f32 can be looked at as floats; others may hold quantised blocks.
+#include <steno/weights/weight.hpp>
+
+#ifdef STENO_MUST_NOT_COMPILE
+using stored = steno::weight<4, 6>;
+#else
+using stored = steno::weight<4, 6, steno::dtype::f32>;
+#endif
+
+const float* f(const stored& w) { return w.floats(); }

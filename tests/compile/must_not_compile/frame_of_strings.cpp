@@ -1,0 +1,12 @@
+// Nobody destroys what lies in a workspace.
+#include <steno/core/workspace.hpp>
+
+#include <string>
+
+#ifdef STENO_MUST_NOT_COMPILE
+using value = std::string;
+#else
+using value = double;
+#endif
+
+value* f(steno::workspace::frame& scratch) { return scratch.take<value>(8); }

@@ -1,0 +1,16 @@
+// An executor is made from anything with width() and run(n, task), and from nothing else.
+#include <steno/core/executor.hpp>
+
+struct not_an_executor {
+#ifndef STENO_MUST_NOT_COMPILE
+  int width() const { return 1; }
+#endif
+  void run(steno::extent n, steno::task t) {
+    for (steno::extent i = 0; i < n; ++i) t(i, 0);
+  }
+};
+
+int f(not_an_executor& e) {
+  const steno::executor run(e);
+  return run.width();
+}

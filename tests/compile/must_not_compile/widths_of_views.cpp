@@ -1,0 +1,10 @@
+// Static widths are checked by Eigen when one view is assigned to another.
+#include <steno/core/view.hpp>
+
+#ifdef STENO_MUST_NOT_COMPILE
+using source = steno::view<const float, steno::dynamic, 6>;
+#else
+using source = steno::view<const float, steno::dynamic, 4>;
+#endif
+
+void f(steno::view<float, steno::dynamic, 4> y, const source& x) { y = x; }
