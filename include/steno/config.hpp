@@ -1,24 +1,46 @@
 // steno/config.hpp - version, and the inline namespace that keeps translation units with different flags apart.
 //
-// Every header opens `namespace steno::inline STENO_ABI`. The name encodes the version and the instruction set that the
-// compiler's own flags guarantee, so two units built with different -m flags never share a symbol (tests/odr).
+// Every header opens `namespace steno::inline STENO_ABI`. The name encodes the version, the instruction set that the
+// compiler's own flags guarantee and the FFT policy, so two units built with different flags never share a symbol
+// (tests/odr). A header may ask only for macros that the name tells apart (tests/compile/concepts_test.cpp).
 #pragma once
 
 #define STENO_VERSION_MAJOR 0
 #define STENO_VERSION_MINOR 1
 #define STENO_VERSION_PATCH 0
 
-#if defined(__AVX512F__) && defined(__AVX512VNNI__)
-#define STENO_ABI v0_1_avx512vnni
-#elif defined(__AVX512F__)
-#define STENO_ABI v0_1_avx512
-#elif defined(__AVX2__) && defined(__FMA__)
-#define STENO_ABI v0_1_avx2
-#elif defined(__AVX__)
-#define STENO_ABI v0_1_avx
+// The complete sets are those of kernels/cpu.hpp; the others have less than a kernel needs.
+#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
+#if defined(__AVX512VNNI__)
+#define STENO_ABI_ISA avx512vnni
 #else
-#define STENO_ABI v0_1_base
+#define STENO_ABI_ISA avx512
 #endif
+#elif defined(__AVX512F__)
+#define STENO_ABI_ISA some_avx512
+#else
+#define STENO_ABI_ISA avx2
+#endif
+#elif defined(__AVX512F__)
+#define STENO_ABI_ISA bare_avx512
+#elif defined(__AVX2__)
+#define STENO_ABI_ISA bare_avx2
+#elif defined(__AVX__)
+#define STENO_ABI_ISA avx
+#else
+#define STENO_ABI_ISA base
+#endif
+
+#if defined(STENO_FFT_EIGEN)
+#define STENO_ABI_FFT _eigen_fft
+#else
+#define STENO_ABI_FFT
+#endif
+
+#define STENO_ABI_JOIN(isa, fft) v0_1_##isa##fft
+#define STENO_ABI_NAME(isa, fft) STENO_ABI_JOIN(isa, fft)
+#define STENO_ABI STENO_ABI_NAME(STENO_ABI_ISA, STENO_ABI_FFT)
 
 // Functions that must melt into their caller (vector primitives, tiles): a call would pass vectors through memory.
 #define STENO_INLINE [[gnu::always_inline]] inline

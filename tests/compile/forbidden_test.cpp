@@ -86,7 +86,7 @@ std::vector<std::string> missing_opening(const source& s) {
   std::vector<std::string> found;
   if (!s.text.starts_with("// " + s.name + " - "))
     found.push_back(s.name + ": does not begin with `// " + s.name + " - `");
-  if (s.name.ends_with(".hpp") && s.text.find("\n#pragma once\n") == std::string::npos)
+  if (!steno::test::is_piece(s.name) && s.text.find("\n#pragma once\n") == std::string::npos)
     found.push_back(s.name + ": no #pragma once");
   return found;
 }

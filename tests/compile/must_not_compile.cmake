@@ -1,4 +1,5 @@
 # Run by steno_must_not_compile: COMPILER with FLAGS accepts SOURCE, and rejects it with -DSTENO_MUST_NOT_COMPILE, saying MESSAGE.
+set(ENV{LC_ALL} C)
 execute_process(COMMAND ${COMPILER} ${FLAGS} ${SOURCE} RESULT_VARIABLE control ERROR_VARIABLE diagnostics)
 if(NOT control EQUAL 0)
   message(FATAL_ERROR "The good half of ${SOURCE} does not compile:\n${diagnostics}")

@@ -37,6 +37,12 @@ inline std::vector<source> headers() {
   return all;
 }
 
+/// Pieces of headers: included in the middle of others, perhaps many times.
+inline bool is_piece(const std::string& name) {
+  return name.ends_with(".inl") || name.starts_with("steno/kernels/isa/region_") ||
+         name == "steno/kernels/isa/for_each.hpp";
+}
+
 /// The text with comments, strings and characters replaced by spaces; lines keep their numbers.
 inline std::string code_only(std::string text) {
   const auto blank = [&](std::size_t from, std::size_t to) {

@@ -56,7 +56,7 @@ class workspace {
     /// `count` uninitialised values, 64-byte aligned, valid until the frame closes.
     template <class T>
     T* take(std::size_t count) {
-      static_assert(std::is_trivially_destructible_v<T>);
+      static_assert(std::is_trivially_destructible_v<T>, "nobody destroys what lies in a workspace");
       return static_cast<T*>(home_.bytes(count * sizeof(T)));
     }
     /// Uninitialised [rows, cols] of float.

@@ -1,0 +1,52 @@
+// <steno/steno.hpp> reaches every public header.
+#include <steno/steno.hpp>
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "sources.hpp"
+
+namespace {
+
+// Everything that `start` includes, directly or through others.
+std::set<std::string> reach(const std::map<std::string, std::string>& texts, const std::string& start) {
+  std::set<std::string> seen;
+  std::vector<std::string> open = {start};
+  while (!open.empty()) {
+    const std::string name = open.back();
+    open.pop_back();
+    const auto found = texts.find(name);
+    if (found == texts.end() || !seen.insert(name).second) continue;
+    for (std::string& target : steno::test::includes(found->second)) open.push_back(std::move(target));
+  }
+  return seen;
+}
+
+std::map<std::string, std::string> texts() {
+  std::map<std::string, std::string> all;
+  for (auto& s : steno::test::headers()) all.emplace(std::move(s.name), std::move(s.text));
+  return all;
+}
+
+// The folders inside kernels/ hold what a kernel is made of.
+bool is_internal(const std::string& name) {
+  return steno::test::is_piece(name) || (name.starts_with("steno/kernels/") && std::ranges::count(name, '/') > 2);
+}
+
+}  // namespace
+
+TEST(umbrella, reaches_every_public_header) {
+  const auto all = texts();
+  const auto reached = reach(all, "steno/steno.hpp");
+  std::vector<std::string> forgotten;
+  for (const auto& [name, text] : all)
+    if (!is_internal(name) && !reached.contains(name)) forgotten.push_back("#include <" + name + ">");
+  EXPECT_TRUE(forgotten.empty()) << "missing in steno.hpp:\n" << steno::test::joined(forgotten);
+}
+
+// And it compiles here, where nothing else of steno is included.
+TEST(umbrella, declares_what_it_includes) {
+  EXPECT_EQ(steno::version.major, STENO_VERSION_MAJOR);
+  EXPECT_FALSE(steno::context().tracing());
+}
