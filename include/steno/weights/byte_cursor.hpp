@@ -1,0 +1,109 @@
+// steno/weights/byte_cursor.hpp - reads little-endian numbers and strings from bytes that may be hostile.
+//
+// Every step is compared with the bytes that remain before anything is read or allocated; an error names the file, the
+// byte offset and what was being read. Also the checked arithmetic and the quoting that parsers share.
+// Tested in tests/weights/gguf_test.cpp (damaged files) and tests/fuzz.
+#pragma once
+#include <steno/error.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace steno::inline STENO_ABI {
+
+static_assert(std::endian::native == std::endian::little, "steno reads files by copying little-endian bytes");
+
+/// result = a * b; false when it does not fit.
+[[nodiscard]] constexpr bool checked_multiply(std::uint64_t a, std::uint64_t b, std::uint64_t& result) {
+  return !__builtin_mul_overflow(a, b, &result);
+}
+/// result = a + b; false when it does not fit.
+[[nodiscard]] constexpr bool checked_add(std::uint64_t a, std::uint64_t b, std::uint64_t& result) {
+  return !__builtin_add_overflow(a, b, &result);
+}
+/// result = n rounded up to a multiple of `step` (not 0); false when it does not fit.
+[[nodiscard]] constexpr bool checked_round_up(std::uint64_t n, std::uint64_t step, std::uint64_t& result) {
+  const std::uint64_t rest = n % step;
+  return checked_add(n, rest == 0 ? 0 : step - rest, result);
+}
+
+/// A name from a file as it may stand in a one-line message: in quotes, control bytes as \xNN, cut after 80 bytes.
+inline std::string quoted(std::string_view name) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string s = "\"";
+  for (const char c : name.substr(0, 80)) {
+    const auto u = static_cast<unsigned char>(c);
+    if (u < 0x20 || u == 0x7f) {
+      s += "\\x";
+      s += digits[u >> 4];
+      s += digits[u & 15];
+    } else {
+      s += c;
+    }
+  }
+  return s + (name.size() > 80 ? "...\"" : "\"");
+}
+
+/// A value of T at `p`, which need not be aligned.
+template <class T>
+T load_as(const void* p) noexcept {
+  T value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
+
+/// A position in bytes. `where` (the file's name) and the bytes must outlive it.
+class byte_cursor {
+ public:
+  byte_cursor(std::string_view where, std::span<const std::byte> bytes) : where_(where), bytes_(bytes) {}
+
+  std::size_t position() const noexcept { return position_; }
+  std::size_t remaining() const noexcept { return bytes_.size() - position_; }
+
+  /// The next `size` bytes; `what` names them in the error when the file ends before.
+  std::span<const std::byte> take(std::uint64_t size, const char* what) {
+    if (size > remaining())
+      stop(std::string(what) + " runs past the end of the file", std::to_string(size) + " bytes",
+           std::to_string(remaining()) + " bytes");
+    const auto part = bytes_.subspan(position_, static_cast<std::size_t>(size));
+    position_ += static_cast<std::size_t>(size);
+    return part;
+  }
+  /// The next number of type T.
+  template <class T>
+  T number(const char* what) {
+    return load_as<T>(take(sizeof(T), what).data());
+  }
+  /// u64 length (at most `limit`) and that many bytes.
+  std::string_view string(std::uint64_t limit, const char* what) {
+    const auto size = number<std::uint64_t>(what);
+    if (size > limit || size > remaining()) {
+      position_ -= sizeof size;
+      stop("length of " + std::string(what) + " is too large",
+           "at most " + std::to_string(limit < remaining() ? limit : remaining()), std::to_string(size));
+    }
+    const auto part = take(size, what);
+    return {reinterpret_cast<const char*>(part.data()), part.size()};
+  }
+
+  [[noreturn]] void stop(std::string what, std::string expected = {}, std::string found = {}, std::string hint = {}) {
+    fail({.where = std::string(where_),
+          .what = "byte " + std::to_string(position_) + ": " + std::move(what),
+          .expected = std::move(expected),
+          .found = std::move(found),
+          .hint = std::move(hint)});
+  }
+
+ private:
+  std::string_view where_;
+  std::span<const std::byte> bytes_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace steno::inline STENO_ABI

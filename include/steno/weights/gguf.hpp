@@ -1,0 +1,276 @@
+// steno/weights/gguf.hpp - reads a GGUF container (versions 2 and 3): a weight source over mapped or given bytes.
+//
+// The whole header is checked at construction, at least as strictly as gguf_init_from_file of ggml does: counts, string
+// lengths, types, unique names, block-sized rows, offsets that are exactly the running sum of the padded sizes, and
+// data that ends inside the file. Names and values stay in the file's memory. Layout: gguf_format.hpp. Tested in
+// tests/weights/gguf_test.cpp (golden and damaged files) and tests/fuzz/gguf_fuzz.cpp.
+#pragma once
+#include <steno/weights/gguf_value.hpp>
+#include <steno/weights/mapped_file.hpp>
+#include <steno/weights/source.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// A GGUF file; satisfies weight_source. Move-only. Const members may be called from any number of threads.
+class gguf_file {
+ public:
+  /// Maps and checks the file at `path`; throws steno::error.
+  explicit gguf_file(std::string path) : file_(std::move(path)), name_(file_.path()), bytes_(file_.bytes()) { parse(); }
+
+  /// Checks `bytes` in memory, which must outlive this object; `name` stands in messages. Throws steno::error.
+  gguf_file(std::string name, std::span<const std::byte> bytes) : name_(std::move(name)), bytes_(bytes) { parse(); }
+
+  gguf_file(gguf_file&&) noexcept = default;
+  gguf_file& operator=(gguf_file&&) noexcept = default;
+
+  const std::string& where() const noexcept { return name_; }
+  std::uint32_t version() const noexcept { return version_; }
+  std::uint32_t alignment() const noexcept { return alignment_; }
+
+  // --- tensors, in file order. Formats that steno cannot compute with are listed too: info(format).elements is 0,
+  //     format_name(format) gives their name, bytes are right.
+  std::size_t size() const noexcept { return tensors_.size(); }
+  const tensor_ref& tensor_at(std::size_t i) const { return tensors_.at(i); }
+  tensor_ref tensor(std::size_t i) const { return tensors_.at(i); }
+  std::optional<tensor_ref> find(std::string_view name) const {
+    const std::size_t i = lookup(tensors_, tensor_index_, name, &tensor_ref::name);
+    return i < tensors_.size() ? std::optional(tensors_[i]) : std::nullopt;
+  }
+  /// Gives the memory of a tensor that is not needed any more back to the system (nothing for bytes in memory).
+  void release(const tensor_ref& t) const noexcept { file_.release(t.bytes); }
+
+  // --- key-value pairs, in file order.
+  std::span<const gguf_value> values() const noexcept { return values_; }
+  std::vector<std::string_view> keys() const {
+    std::vector<std::string_view> result;
+    result.reserve(values_.size());
+    for (const gguf_value& v : values_) result.push_back(v.key);
+    return result;
+  }
+  /// The pair with exactly this key, or null. Valid as long as the file is.
+  const gguf_value* value(std::string_view key) const {
+    const std::size_t i = lookup(values_, value_index_, key, &gguf_value::key);
+    return i < values_.size() ? &values_[i] : nullptr;
+  }
+  bool has(std::string_view key) const { return value(key) != nullptr; }
+
+  /// A number (bool: 0 or 1); nothing when the key is absent. Throws when the value is not a number.
+  std::optional<double> number(std::string_view key) const { return optional_as(key, &gguf_value::number, "a number"); }
+  /// A string; nothing when the key is absent. Throws when the value is not a string.
+  std::optional<std::string> text(std::string_view key) const {
+    const auto t = optional_as(key, &gguf_value::text, "a string");
+    return t ? std::optional<std::string>(*t) : std::nullopt;
+  }
+  /// An array of numbers (of strings); throws when the key is absent or holds something else.
+  std::vector<double> numbers(std::string_view key) const {
+    return required_as(key, &gguf_value::numbers, "an array of numbers");
+  }
+  std::vector<std::string> strings(std::string_view key) const {
+    return required_as(key, &gguf_value::strings, "an array of strings");
+  }
+
+ private:
+  void parse() {
+    byte_cursor c(name_, bytes_);
+    const auto magic = c.take(std::min(gguf_magic.size(), c.remaining()), "magic");
+    if (std::string_view(reinterpret_cast<const char*>(magic.data()), magic.size()) != gguf_magic)
+      fail({.where = name_, .what = "not a GGUF file", .expected = "the bytes \"GGUF\" at its start"});
+    version_ = c.number<std::uint32_t>("version");
+    if ((version_ & 0xffffu) == 0 && version_ != 0)
+      fail({.where = name_, .what = "the GGUF file has big-endian byte order, which steno does not read"});
+    if (version_ < 2 || version_ > gguf_version)
+      fail({.where = name_, .what = "GGUF version", .expected = "2 or 3", .found = std::to_string(version_)});
+    const auto tensors = c.number<std::int64_t>("number of tensors");
+    const auto pairs = c.number<std::int64_t>("number of keys");
+    check_count(c, tensors, 8 + 4 + 4 + 8, "number of tensors");
+    check_count(c, pairs, 8 + 1 + 4 + 1, "number of keys");
+
+    for (std::int64_t i = 0; i < pairs; ++i) values_.push_back(read_value(c));
+    make_index(values_, value_index_, &gguf_value::key, "key");
+    read_alignment();
+    for (std::int64_t i = 0; i < tensors; ++i) read_tensor(c);
+    make_index(tensors_, tensor_index_, &tensor_ref::name, "tensor name");
+    place_tensors(c);
+  }
+
+  // Before anything is stored: `count` things of at least `smallest` bytes must fit into the rest of the file.
+  void check_count(byte_cursor& c, std::int64_t count, std::uint64_t smallest, const char* what) const {
+    const std::uint64_t most = c.remaining() / smallest;
+    if (count < 0 || static_cast<std::uint64_t>(count) > most)
+      fail({.where = name_,
+            .what = what,
+            .expected = "0 to " + std::to_string(most) + " in a file of this size",
+            .found = std::to_string(count)});
+  }
+
+  static gguf_type read_type(byte_cursor& c, std::string_view key) {
+    const auto id = c.number<std::int32_t>("value type");
+    if (!is_gguf_type(id)) c.stop("key " + quoted(key) + ": type of the value", "0 to 12", std::to_string(id));
+    return static_cast<gguf_type>(id);
+  }
+  static gguf_value read_value(byte_cursor& c) {
+    gguf_value v;
+    v.key = c.string(gguf_longest, "key");
+    if (v.key.empty()) c.stop("a key is empty");
+    v.type = v.element = read_type(c, v.key);
+    if (v.type == gguf_type::string) {
+      const std::string_view s = c.string(gguf_longest, "string value");
+      v.raw = std::as_bytes(std::span(s.data(), s.size()));
+    } else if (v.type == gguf_type::array) {
+      read_array(c, v);
+    } else {
+      v.raw = c.take(size_of_type(v.type), "value");
+    }
+    return v;
+  }
+  static void read_array(byte_cursor& c, gguf_value& v) {
+    v.element = read_type(c, v.key);
+    if (v.element == gguf_type::array) c.stop("key " + quoted(v.key) + ": arrays of arrays are not allowed");
+    const auto count = c.number<std::uint64_t>("array length");
+    const std::uint64_t each = v.element == gguf_type::string ? 8 : size_of_type(v.element);
+    const std::uint64_t most = std::min<std::uint64_t>(gguf_longest, c.remaining() / each);
+    if (count > most)
+      c.stop("key " + quoted(v.key) + ": length of the array", "at most " + std::to_string(most),
+             std::to_string(count));
+    v.count = static_cast<std::size_t>(count);
+    const std::size_t start = c.position();
+    byte_cursor walk = c;
+    if (v.element == gguf_type::string) {
+      for (std::size_t i = 0; i < v.count; ++i) walk.string(gguf_longest, "string in an array");
+    } else {
+      walk.take(each * count, "array");
+    }
+    v.raw = c.take(walk.position() - start, "array");
+  }
+
+  void read_alignment() {
+    const gguf_value* v = value(gguf_alignment_key);
+    if (v == nullptr) return;
+    const auto a = v->get<std::uint32_t>();
+    if (!a) wrong_type(*v, "u32");
+    if (!is_power_of_two(*a))
+      fail({.where = name_,
+            .what = "key " + quoted(gguf_alignment_key),
+            .expected = "a power of two",
+            .found = std::to_string(*a)});
+    alignment_ = *a;
+  }
+
+  void read_tensor(byte_cursor& c) {
+    tensor_ref t;
+    t.name = c.string(gguf_longest, "tensor name");
+    if (t.name.empty()) c.stop("a tensor name is empty");
+    if (t.name.size() > gguf_name_limit)
+      c.stop("tensor name " + quoted(t.name), "at most 63 bytes", std::to_string(t.name.size()));
+    const auto stop = [&](const char* what, std::string expected, std::string found) {
+      c.stop("tensor " + quoted(t.name) + ": " + what, std::move(expected), std::move(found));
+    };
+    const auto rank = c.number<std::uint32_t>("number of dimensions");
+    if (rank > gguf_rank_limit) stop("number of dimensions", "at most 4", std::to_string(rank));
+    t.rank = static_cast<int>(rank);
+    std::uint64_t elements = 1, bound = 1;  // bound counts empty dimensions as 1: no part of the shape may overflow
+    for (std::uint32_t i = 0; i < rank; ++i) {
+      const auto n = c.number<std::int64_t>("dimension");
+      if (n < 0) stop("dimension", "0 or more", std::to_string(n));
+      const auto u = static_cast<std::uint64_t>(n);
+      if (!checked_multiply(bound, std::max<std::uint64_t>(u, 1), bound) || bound > INT64_MAX)
+        stop("number of elements", "below 2^63", "more");
+      elements *= u;
+      t.shape[rank - 1 - i] = n;
+    }
+    const std::uint64_t inner = rank == 0 ? 1 : static_cast<std::uint64_t>(t.shape[rank - 1]);
+    const auto id = c.number<std::int32_t>("tensor type");
+    const auto known = find_ggml_type(id);
+    if (!known) stop("type", "an id that ggml has", std::to_string(id));
+    t.format = known->type;
+    if (inner % known->elements != 0)
+      stop(("row length in " + std::string(known->name)).c_str(), "a multiple of " + std::to_string(known->elements),
+           std::to_string(inner));
+    std::uint64_t size = 0, padded = 0, next = 0;
+    if (!checked_multiply(elements / known->elements, known->bytes, size) ||
+        !checked_round_up(size, alignment_, padded) || !checked_add(data_size_, padded, next))
+      stop("size of the data", "below 2^64 bytes", "more");
+    const auto offset = c.number<std::uint64_t>("tensor offset");
+    if (offset != data_size_) stop("offset in the data section", std::to_string(data_size_), std::to_string(offset));
+    data_size_ = next;
+    placed_.push_back({offset, size});
+    tensors_.push_back(t);
+  }
+
+  // The data section begins at the next multiple of the alignment and holds all tensors with their padding.
+  void place_tensors(const byte_cursor& c) {
+    std::uint64_t start = 0, end = 0;
+    if (tensors_.empty()) return;
+    if (!checked_round_up(c.position(), alignment_, start) || !checked_add(start, data_size_, end) ||
+        end > bytes_.size())
+      fail({.where = name_,
+            .what = "the data of the tensors runs past the end of the file",
+            .expected = std::to_string(data_size_) + " bytes of data after " + std::to_string(c.position()) +
+                        " bytes of header, aligned to " + std::to_string(alignment_),
+            .found = "a file of " + std::to_string(bytes_.size()) + " bytes",
+            .hint = "the file may have been cut while it was copied"});
+    for (std::size_t i = 0; i < tensors_.size(); ++i)
+      tensors_[i].bytes = bytes_.subspan(static_cast<std::size_t>(start + placed_[i].offset),
+                                         static_cast<std::size_t>(placed_[i].size));
+    placed_ = {};
+  }
+
+  // Indices of `items` sorted by name; equal neighbours are duplicates.
+  template <class T>
+  void make_index(const std::vector<T>& items, std::vector<std::size_t>& index, std::string_view T::*name,
+                  const char* what) const {
+    index.resize(items.size());
+    for (std::size_t i = 0; i < index.size(); ++i) index[i] = i;
+    std::sort(index.begin(), index.end(),
+              [&](std::size_t a, std::size_t b) { return items[a].*name < items[b].*name; });
+    for (std::size_t i = 1; i < index.size(); ++i)
+      if (items[index[i]].*name == items[index[i - 1]].*name)
+        fail({.where = name_, .what = std::string(what) + " " + quoted(items[index[i]].*name) + " occurs twice"});
+  }
+  template <class T>
+  static std::size_t lookup(const std::vector<T>& items, const std::vector<std::size_t>& index, std::string_view name,
+                            std::string_view T::*member) {
+    const auto at = std::lower_bound(index.begin(), index.end(), name,
+                                     [&](std::size_t i, std::string_view n) { return items[i].*member < n; });
+    return at != index.end() && items[*at].*member == name ? *at : items.size();
+  }
+
+  [[noreturn]] void wrong_type(const gguf_value& v, std::string expected) const {
+    fail({.where = name_, .what = "key " + quoted(v.key), .expected = std::move(expected), .found = v.type_text()});
+  }
+  template <class T>
+  std::optional<T> optional_as(std::string_view key, std::optional<T> (gguf_value::*get)() const,
+                               const char* wanted) const {
+    const gguf_value* v = value(key);
+    if (v == nullptr) return std::nullopt;
+    std::optional<T> result = (v->*get)();
+    if (!result) wrong_type(*v, wanted);
+    return result;
+  }
+  template <class T>
+  T required_as(std::string_view key, std::optional<T> (gguf_value::*get)() const, const char* wanted) const {
+    auto result = optional_as(key, get, wanted);
+    if (!result) fail({.where = name_, .what = "key " + quoted(key) + " is missing", .expected = wanted});
+    return std::move(*result);
+  }
+
+  struct place {
+    std::uint64_t offset, size;
+  };
+  mapped_file file_;
+  std::string name_;
+  std::span<const std::byte> bytes_;
+  std::uint32_t version_ = 0, alignment_ = gguf_alignment;
+  std::vector<gguf_value> values_;
+  std::vector<tensor_ref> tensors_;
+  std::vector<std::size_t> value_index_, tensor_index_;
+  std::vector<place> placed_;  // until the start of the data section is known
+  std::uint64_t data_size_ = 0;
+};
+
+static_assert(weight_source<gguf_file>);
+
+}  // namespace steno::inline STENO_ABI

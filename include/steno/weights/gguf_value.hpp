@@ -1,0 +1,161 @@
+// steno/weights/gguf_value.hpp - one key-value pair of a GGUF file: type tag and raw bytes, decoded on request.
+//
+// Nothing is copied at load; the reader has walked every value once, so decoding needs no further checks of bounds.
+// Tested in tests/weights/gguf_test.cpp.
+#pragma once
+#include <steno/weights/byte_cursor.hpp>
+#include <steno/weights/gguf_format.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+namespace detail {
+template <class T>
+constexpr gguf_type gguf_type_of() {
+  if constexpr (std::is_same_v<T, bool>)
+    return gguf_type::boolean;
+  else if constexpr (std::is_same_v<T, float>)
+    return gguf_type::f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return gguf_type::f64;
+  else if constexpr (std::is_same_v<T, std::uint8_t>)
+    return gguf_type::u8;
+  else if constexpr (std::is_same_v<T, std::int8_t>)
+    return gguf_type::i8;
+  else if constexpr (std::is_same_v<T, std::uint16_t>)
+    return gguf_type::u16;
+  else if constexpr (std::is_same_v<T, std::int16_t>)
+    return gguf_type::i16;
+  else if constexpr (std::is_same_v<T, std::uint32_t>)
+    return gguf_type::u32;
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return gguf_type::i32;
+  else if constexpr (std::is_same_v<T, std::uint64_t>)
+    return gguf_type::u64;
+  else if constexpr (std::is_same_v<T, std::int64_t>)
+    return gguf_type::i64;
+  else
+    static_assert(!sizeof(T), "not a type of the GGUF container");
+}
+
+// Calls f with a value of the C++ type that stands for a number type `t`; false for strings and arrays.
+template <class F>
+bool with_number_type(gguf_type t, F&& f) {
+  switch (t) {
+    case gguf_type::u8:
+      return f(std::uint8_t{}), true;
+    case gguf_type::i8:
+      return f(std::int8_t{}), true;
+    case gguf_type::u16:
+      return f(std::uint16_t{}), true;
+    case gguf_type::i16:
+      return f(std::int16_t{}), true;
+    case gguf_type::u32:
+      return f(std::uint32_t{}), true;
+    case gguf_type::i32:
+      return f(std::int32_t{}), true;
+    case gguf_type::f32:
+      return f(float{}), true;
+    case gguf_type::boolean:
+      return f(bool{}), true;
+    case gguf_type::u64:
+      return f(std::uint64_t{}), true;
+    case gguf_type::i64:
+      return f(std::int64_t{}), true;
+    case gguf_type::f64:
+      return f(double{}), true;
+    default:
+      return false;
+  }
+}
+template <class T>
+T load_number(const std::byte* p) noexcept {
+  if constexpr (std::is_same_v<T, bool>)
+    return *p != std::byte{0};  // any non-zero byte is true
+  else
+    return load_as<T>(p);
+}
+}  // namespace detail
+
+/// A key and its value. Refers to the file's bytes.
+struct gguf_value {
+  std::string_view key;
+  gguf_type type = gguf_type::u8;     ///< of the value; for an array `element` is that of its elements
+  gguf_type element = gguf_type::u8;  ///< equals `type` when this is no array
+  std::size_t count = 1;              ///< number of elements; 1 when this is no array
+  /// A number's bytes; a string's bytes without its length; an array's elements back to back (strings with lengths).
+  std::span<const std::byte> raw;
+
+  bool is_array() const noexcept { return type == gguf_type::array; }
+
+  /// A number (bool: 0 or 1), rounded to double when it is a 64-bit integer above 2^53; nothing for other types.
+  std::optional<double> number() const {
+    std::optional<double> result;
+    detail::with_number_type(type, [&](auto sample) { result = as_double(load<decltype(sample)>(0)); });
+    return result;
+  }
+  /// A string; nothing for other types.
+  std::optional<std::string_view> text() const {
+    if (type != gguf_type::string) return std::nullopt;
+    return std::string_view(reinterpret_cast<const char*>(raw.data()), raw.size());
+  }
+  /// The scalar, when it is stored as exactly T (bool, float, double, std::int32_t, ...).
+  template <class T>
+  std::optional<T> get() const {
+    if (type != detail::gguf_type_of<T>()) return std::nullopt;
+    return load<T>(0);
+  }
+  /// The elements of an array stored as exactly T; nothing for other types.
+  template <class T>
+  std::optional<std::vector<T>> array_of() const {
+    if (!is_array() || element != detail::gguf_type_of<T>()) return std::nullopt;
+    std::vector<T> result;
+    result.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) result.push_back(load<T>(i));
+    return result;
+  }
+  /// The elements of an array of any number type; nothing for strings and scalars.
+  std::optional<std::vector<double>> numbers() const {
+    std::optional<std::vector<double>> result;
+    if (!is_array()) return result;
+    detail::with_number_type(element, [&](auto sample) {
+      result.emplace().reserve(count);
+      for (std::size_t i = 0; i < count; ++i) result->push_back(as_double(load<decltype(sample)>(i)));
+    });
+    return result;
+  }
+  /// The elements of an array of strings; nothing for other types.
+  std::optional<std::vector<std::string>> strings() const {
+    if (!is_array() || element != gguf_type::string) return std::nullopt;
+    std::vector<std::string> result;
+    result.reserve(count);
+    byte_cursor c(key, raw);
+    for (std::size_t i = 0; i < count; ++i) result.emplace_back(c.string(gguf_longest, "string"));
+    return result;
+  }
+  /// "u32", "array of string": for messages.
+  std::string type_text() const {
+    return is_array() ? "array of " + std::string(name_of(element)) : std::string(name_of(type));
+  }
+
+ private:
+  template <class T>
+  T load(std::size_t i) const noexcept {
+    return detail::load_number<T>(raw.data() + i * sizeof(T));
+  }
+  template <class T>
+  static double as_double(T v) noexcept {
+    if constexpr (std::is_same_v<T, bool>)
+      return v ? 1 : 0;
+    else
+      return static_cast<double>(v);
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

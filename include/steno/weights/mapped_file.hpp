@@ -1,0 +1,100 @@
+// steno/weights/mapped_file.hpp - a whole file as read-only memory; pages come and go as they are used.
+//
+// The mapping is private and never written. Pages of tensors that were packed for the kernels can be given back to the
+// system, so weights are not resident twice. As with every mapping, the file must not be cut while it is open.
+// Tested in tests/weights/mapped_file_test.cpp.
+#pragma once
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <steno/error.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace steno::inline STENO_ABI {
+
+/// Owns a read-only mapping of one regular file. Move-only; the bytes stay where they are when it moves.
+/// Any number of threads may read; release() is safe beside readers (they fault the page in again).
+class mapped_file {
+ public:
+  mapped_file() = default;  ///< no file, no bytes
+
+  /// Maps `path`. Throws steno::error when it is missing, unreadable, empty, a directory or otherwise not a regular
+  /// file, and when it is a git-LFS pointer instead of the file itself.
+  explicit mapped_file(std::string path) : path_(std::move(path)) {
+    // O_NONBLOCK: opening a named pipe must fail below instead of waiting for a writer.
+    const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) fail({.where = path_, .what = "cannot open the file: " + reason()});
+    struct descriptor {
+      int id;
+      ~descriptor() { ::close(id); }
+    } const owner{file};
+    struct ::stat facts {};
+    if (::fstat(file, &facts) != 0) fail({.where = path_, .what = "cannot read the file's size: " + reason()});
+    if (S_ISDIR(facts.st_mode)) fail({.where = path_, .what = "is a directory, not a file"});
+    if (!S_ISREG(facts.st_mode)) fail({.where = path_, .what = "is not a regular file and cannot be mapped"});
+    if (facts.st_size <= 0) fail({.where = path_, .what = "the file is empty"});
+    if (static_cast<std::uintmax_t>(facts.st_size) > PTRDIFF_MAX)
+      fail({.where = path_, .what = "the file is larger than the address space"});
+    const auto size = static_cast<std::size_t>(facts.st_size);
+    void* const start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (start == MAP_FAILED) fail({.where = path_, .what = "cannot map the file into memory: " + reason()});
+    start_ = static_cast<const std::byte*>(start);
+    size_ = size;
+    if (begins_with("version https://git-lfs")) {
+      unmap();
+      fail({.where = path_, .what = "a git-LFS pointer, not the file itself", .hint = "run git lfs pull"});
+    }
+  }
+
+  mapped_file(mapped_file&& other) noexcept { swap(other); }
+  mapped_file& operator=(mapped_file&& other) noexcept {
+    mapped_file(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~mapped_file() { unmap(); }
+
+  std::span<const std::byte> bytes() const noexcept { return {start_, size_}; }
+  const std::string& path() const noexcept { return path_; }
+
+  /// Gives the whole pages inside `part` (a piece of bytes()) back to the system; reading them again loads them from
+  /// the file. Does nothing when `part` covers no whole page or lies elsewhere.
+  void release(std::span<const std::byte> part) const noexcept {
+    const auto base = reinterpret_cast<std::uintptr_t>(start_);
+    const auto from = reinterpret_cast<std::uintptr_t>(part.data());
+    if (start_ == nullptr || from < base || from - base > size_ || part.size() > size_ - (from - base)) return;
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const std::uintptr_t first = (from + page - 1) / page * page, last = (from + part.size()) / page * page;
+    if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  }
+
+ private:
+  static std::string reason() { return std::generic_category().message(errno); }
+  bool begins_with(std::string_view text) const {
+    return std::string_view(reinterpret_cast<const char*>(start_), size_).starts_with(text);
+  }
+  void unmap() noexcept {
+    if (start_ != nullptr) ::munmap(const_cast<std::byte*>(start_), size_);
+    start_ = nullptr;
+    size_ = 0;
+  }
+  void swap(mapped_file& other) noexcept {
+    path_.swap(other.path_);
+    std::swap(start_, other.start_);
+    std::swap(size_, other.size_);
+  }
+
+  std::string path_;
+  const std::byte* start_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace steno::inline STENO_ABI

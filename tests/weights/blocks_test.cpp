@@ -1,0 +1,175 @@
+#include <steno/weights/blocks.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <npy.hpp>
+#include <string>
+#include <support/golden.hpp>
+
+using steno::dtype;
+
+namespace {
+
+constexpr const char* formats[] = {"f32",  "f16",    "bf16", "q8_0", "q4_0", "q4_1", "q5_0",
+                                   "q5_1", "iq4_nl", "q2_k", "q3_k", "q4_k", "q5_k", "q6_k"};
+constexpr const char* written[] = {"f32", "f16", "bf16", "q8_0", "q4_0", "q5_0"};
+
+// Bit for bit: -0 and 0 differ.
+void expect_same_bits(const std::vector<float>& a, const std::vector<float>& b, const std::string& name) {
+  ASSERT_EQ(a.size(), b.size()) << name;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(a[i]), std::bit_cast<std::uint32_t>(b[i]))
+        << name << " value " << i << ": " << a[i] << " and " << b[i];
+}
+
+void expect_dequantised(const std::filesystem::path& folder) {
+  for (const std::string name : formats) {
+    const auto stored = npy::load(folder / (name + ".blocks.npy")), want = npy::load(folder / (name + ".dequant.npy"));
+    const auto format = steno::find_dtype(name);
+    ASSERT_TRUE(format) << name;
+    ASSERT_EQ(stored.bytes.size(), steno::bytes_of(format->type, static_cast<std::size_t>(want.size()))) << name;
+    // One byte off: blocks need no alignment.
+    std::vector<std::byte> shifted(stored.bytes.size() + 1);
+    std::memcpy(shifted.data() + 1, stored.bytes.data(), stored.bytes.size());
+    std::vector<float> got(static_cast<std::size_t>(want.size()));
+    steno::dequantise(format->type, shifted.data() + 1, got.data(), got.size());
+    expect_same_bits(got, want.floats(), name);
+  }
+}
+
+void expect_quantised(const std::filesystem::path& blocks, const std::vector<float>& values, const std::string& name) {
+  const auto want = npy::load(blocks);
+  const dtype format = steno::find_dtype(name)->type;
+  std::vector<std::byte> got(steno::bytes_of(format, values.size()));
+  ASSERT_EQ(got.size(), want.bytes.size()) << name;
+  steno::quantise(format, values.data(), got.data(), values.size());
+  const std::size_t block = steno::info(format).bytes;
+  for (std::size_t i = 0; i < got.size(); ++i)
+    ASSERT_EQ(std::to_integer<int>(got[i]), static_cast<unsigned char>(want.bytes[i]))
+        << name << " block " << i / block << " byte " << i % block;
+}
+
+std::vector<float> round_trip(dtype format, std::vector<float> x) {
+  std::vector<std::byte> stored(steno::bytes_of(format, x.size()));
+  steno::quantise(format, x.data(), stored.data(), x.size());
+  steno::dequantise(format, stored.data(), x.data(), x.size());
+  return x;
+}
+
+}  // namespace
+
+TEST(blocks, values_equal_ggmls) { expect_dequantised(steno::test::compact() / "quant"); }
+
+TEST(blocks, stored_bytes_equal_ggmls) {
+  const auto folder = steno::test::compact() / "quant";
+  const auto values = npy::load(folder / "src.npy").floats();
+  for (const std::string name : written) expect_quantised(folder / (name + ".blocks.npy"), values, name);
+}
+
+TEST(blocks, values_equal_ggmls_on_all_golden_rows) {
+  STENO_REQUIRE_SHARED(shared);
+  expect_dequantised(shared / "golden" / "quant");
+}
+
+TEST(blocks, stored_bytes_equal_ggmls_on_all_golden_rows) {
+  STENO_REQUIRE_SHARED(shared);
+  const auto folder = shared / "golden" / "quant";
+  for (const std::string name : written)
+    expect_quantised(folder / (name + ".blocks.npy"), npy::load(folder / (name + ".src.npy")).floats(), name);
+}
+
+TEST(blocks, every_half_and_bfloat_pattern_reads_as_core_half_says) {
+  std::vector<std::uint16_t> patterns(65536);
+  for (std::size_t i = 0; i < patterns.size(); ++i) patterns[i] = static_cast<std::uint16_t>(i);
+  std::vector<float> half(65536), bfloat(65536), want_half(65536), want_bfloat(65536);
+  const auto* bytes = reinterpret_cast<const std::byte*>(patterns.data());
+  steno::dequantise(dtype::f16, bytes, half.data(), half.size());
+  steno::dequantise(dtype::bf16, bytes, bfloat.data(), bfloat.size());
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    want_half[i] = steno::half_to_float(patterns[i]);
+    want_bfloat[i] = steno::bfloat_to_float(patterns[i]);
+  }
+  expect_same_bits(half, want_half, "f16");
+  expect_same_bits(bfloat, want_bfloat, "bf16");
+}
+
+TEST(blocks, floats_round_to_half_as_core_half_says) {
+  std::vector<float> x;
+  for (std::uint64_t bits = 0; bits < 0x100000000u; bits += 9973)
+    x.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  for (const std::uint32_t edge : {0x387fffffu, 0x38800000u, 0x477fefffu, 0x477ff000u, 0x477fffffu, 0x47800000u,
+                                   0x7f800000u, 0x7f800001u, 0xff800000u, 0x33000000u, 0x33000001u, 0x80000000u})
+    x.push_back(std::bit_cast<float>(edge));
+  std::vector<std::uint16_t> got(x.size());
+  steno::quantise(dtype::f16, x.data(), reinterpret_cast<std::byte*>(got.data()), x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(got[i], steno::float_to_half(x[i])) << x[i];
+}
+
+TEST(blocks, q8_0_rounds_halves_away_from_zero) {
+  std::vector<float> x(32, 0.0f);
+  x[0] = 127.0f;  // scale 1
+  x[1] = 2.5f, x[2] = -2.5f, x[3] = 3.5f, x[4] = 0.49999997f, x[5] = -0.5f, x[6] = -127.0f;
+  const auto y = round_trip(dtype::q8_0, x);
+  EXPECT_EQ(y[0], 127.0f);
+  EXPECT_EQ(y[1], 3.0f);
+  EXPECT_EQ(y[2], -3.0f);
+  EXPECT_EQ(y[3], 4.0f);
+  EXPECT_EQ(y[4], 0.0f);
+  EXPECT_EQ(y[5], -1.0f);
+  EXPECT_EQ(y[6], -127.0f);
+}
+
+TEST(blocks, zeros_and_values_below_the_smallest_scale_stay_zero) {
+  for (const dtype format : {dtype::q8_0, dtype::q4_0, dtype::q5_0})
+    for (const float tiny : {0.0f, 1e-45f, -1e-40f, 1e-30f})
+      for (const float v : round_trip(format, std::vector<float>(32, tiny))) EXPECT_EQ(v, 0.0f);
+}
+
+TEST(blocks, values_without_a_finite_scale_are_refused) {
+  for (const dtype format : {dtype::q8_0, dtype::q4_0, dtype::q5_0})
+    for (const float bad : {std::numeric_limits<float>::infinity(), std::nanf(""), -3e38f}) {
+      std::vector<float> x(64, 1.0f);
+      x[40] = bad;
+      EXPECT_THROW(round_trip(format, x), steno::error) << bad;
+    }
+}
+
+TEST(blocks, partial_blocks_and_foreign_formats_are_refused) {
+  float x[300] = {};
+  std::byte b[1200] = {};
+  EXPECT_THROW(steno::dequantise(dtype::q8_0, b, x, 31), steno::error);
+  EXPECT_THROW(steno::dequantise(dtype::q4_k, b, x, 32), steno::error);
+  EXPECT_THROW(steno::quantise(dtype::q8_0, x, b, 33), steno::error);
+  EXPECT_THROW(steno::quantise(dtype::q4_1, x, b, 32), steno::error);
+  EXPECT_THROW(steno::dequantise(dtype::any, b, x, 1), steno::error);
+  try {
+    steno::dequantise(static_cast<dtype>(16), b, x, 256);
+    FAIL();
+  } catch (const steno::error& e) {
+    EXPECT_NE(std::string(e.what()).find("iq2_xxs"), std::string::npos) << e.what();
+  }
+  for (const auto& format : steno::dtype_table) {
+    if (steno::can_quantise(format.type))
+      EXPECT_NO_THROW(steno::quantise(format.type, x, b, 256)) << format.name;
+    else
+      EXPECT_THROW(steno::quantise(format.type, x, b, 256), steno::error) << format.name;
+  }
+}
+
+TEST(blocks, values_of_a_tensor) {
+  const std::int32_t stored[4] = {1, -2, 3, 1 << 20};
+  const steno::tensor_ref t{
+      .name = "ids", .format = dtype::i32, .rank = 1, .shape = {4, 1, 1, 1}, .bytes = std::as_bytes(std::span(stored))};
+  EXPECT_EQ(steno::values_of(t, "here"), (std::vector<float>{1, -2, 3, 1048576}));
+  steno::tensor_ref foreign = t;
+  foreign.format = static_cast<dtype>(39);
+  try {
+    steno::values_of(foreign, "file.gguf");
+    FAIL();
+  } catch (const steno::error& e) {
+    EXPECT_STREQ(e.what(), "file.gguf: tensor \"ids\": number format mxfp4 is not supported");
+  }
+}
