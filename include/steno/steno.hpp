@@ -20,5 +20,15 @@
 #include <steno/kernels/pack.hpp>
 #include <steno/kernels/product.hpp>
 #include <steno/pipelines/result.hpp>
+#include <steno/weights/blocks.hpp>
+#include <steno/weights/blocks/floats.hpp>
+#include <steno/weights/blocks/k.hpp>
+#include <steno/weights/blocks/quantise.hpp>
+#include <steno/weights/blocks/simple.hpp>
+#include <steno/weights/byte_cursor.hpp>
+#include <steno/weights/gguf.hpp>
+#include <steno/weights/gguf_format.hpp>
+#include <steno/weights/gguf_value.hpp>
+#include <steno/weights/mapped_file.hpp>
 #include <steno/weights/source.hpp>
 #include <steno/weights/weight.hpp>
