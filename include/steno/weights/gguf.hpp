@@ -5,8 +5,10 @@
 // data that ends inside the file. Names and values stay in the file's memory. Layout: gguf_format.hpp. Tested in
 // tests/weights/gguf_test.cpp (golden and damaged files) and tests/fuzz/gguf_fuzz.cpp.
 #pragma once
+#include <steno/weights/gguf_layout.hpp>
 #include <steno/weights/gguf_value.hpp>
 #include <steno/weights/mapped_file.hpp>
+#include <steno/weights/name_index.hpp>
 #include <steno/weights/source.hpp>
 
 #include <algorithm>
@@ -33,11 +35,10 @@ class gguf_file {
   // --- tensors, in file order. Formats that steno cannot compute with are listed too: info(format).elements is 0,
   //     format_name(format) gives their name, bytes are right.
   std::size_t size() const noexcept { return tensors_.size(); }
-  const tensor_ref& tensor_at(std::size_t i) const { return tensors_.at(i); }
   tensor_ref tensor(std::size_t i) const { return tensors_.at(i); }
   std::optional<tensor_ref> find(std::string_view name) const {
-    const std::size_t i = lookup(tensors_, tensor_index_, name, &tensor_ref::name);
-    return i < tensors_.size() ? std::optional(tensors_[i]) : std::nullopt;
+    const tensor_ref* t = tensor_index_.find(tensors_, name);
+    return t != nullptr ? std::optional(*t) : std::nullopt;
   }
   /// Gives the memory of a tensor that is not needed any more back to the system (nothing for bytes in memory).
   void release(const tensor_ref& t) const noexcept { file_.release(t.bytes); }
@@ -51,10 +52,7 @@ class gguf_file {
     return result;
   }
   /// The pair with exactly this key, or null. Valid as long as the file is.
-  const gguf_value* value(std::string_view key) const {
-    const std::size_t i = lookup(values_, value_index_, key, &gguf_value::key);
-    return i < values_.size() ? &values_[i] : nullptr;
-  }
+  const gguf_value* value(std::string_view key) const { return value_index_.find(values_, key); }
   bool has(std::string_view key) const { return value(key) != nullptr; }
 
   /// A number (bool: 0 or 1); nothing when the key is absent. Throws when the value is not a number.
@@ -89,10 +87,12 @@ class gguf_file {
     check_count(c, pairs, 8 + 1 + 4 + 1, "number of keys");
 
     for (std::int64_t i = 0; i < pairs; ++i) values_.push_back(read_value(c));
-    make_index(values_, value_index_, &gguf_value::key, "key");
+    value_index_ = decltype(value_index_)(values_);
+    if (const auto again = value_index_.duplicate(values_)) twice("key", *again);
     read_alignment();
     for (std::int64_t i = 0; i < tensors; ++i) read_tensor(c);
-    make_index(tensors_, tensor_index_, &tensor_ref::name, "tensor name");
+    tensor_index_ = decltype(tensor_index_)(tensors_);
+    if (const auto again = tensor_index_.duplicate(tensors_)) twice("tensor name", *again);
     place_tensors(c);
   }
 
@@ -165,37 +165,20 @@ class gguf_file {
     if (t.name.empty()) c.stop("a tensor name is empty");
     if (t.name.size() > gguf_name_limit)
       c.stop("tensor name " + quoted(t.name), "at most 63 bytes", std::to_string(t.name.size()));
-    const auto stop = [&](const char* what, std::string expected, std::string found) {
-      c.stop("tensor " + quoted(t.name) + ": " + what, std::move(expected), std::move(found));
+    const auto stop = [&](const detail::layout_fault& bad) {
+      c.stop("tensor " + quoted(t.name) + ": " + bad.what, bad.expected, bad.found);
     };
     const auto rank = c.number<std::uint32_t>("number of dimensions");
-    if (rank > gguf_rank_limit) stop("number of dimensions", "at most 4", std::to_string(rank));
+    if (rank > gguf_rank_limit) stop({"number of dimensions", "at most 4", std::to_string(rank)});
     t.rank = static_cast<int>(rank);
-    std::uint64_t elements = 1, bound = 1;  // bound counts empty dimensions as 1: no part of the shape may overflow
-    for (std::uint32_t i = 0; i < rank; ++i) {
-      const auto n = c.number<std::int64_t>("dimension");
-      if (n < 0) stop("dimension", "0 or more", std::to_string(n));
-      const auto u = static_cast<std::uint64_t>(n);
-      if (!checked_multiply(bound, std::max<std::uint64_t>(u, 1), bound) || bound > INT64_MAX)
-        stop("number of elements", "below 2^63", "more");
-      elements *= u;
-      t.shape[rank - 1 - i] = n;
-    }
-    const std::uint64_t inner = rank == 0 ? 1 : static_cast<std::uint64_t>(t.shape[rank - 1]);
-    const auto id = c.number<std::int32_t>("tensor type");
-    const auto known = find_ggml_type(id);
-    if (!known) stop("type", "an id that ggml has", std::to_string(id));
-    t.format = known->type;
-    if (inner % known->elements != 0)
-      stop(("row length in " + std::string(known->name)).c_str(), "a multiple of " + std::to_string(known->elements),
-           std::to_string(inner));
-    std::uint64_t size = 0, padded = 0, next = 0;
-    if (!checked_multiply(elements / known->elements, known->bytes, size) ||
-        !checked_round_up(size, alignment_, padded) || !checked_add(data_size_, padded, next))
-      stop("size of the data", "below 2^64 bytes", "more");
+    for (std::uint32_t i = rank; i-- > 0;) t.shape[i] = c.number<std::int64_t>("dimension");
+    const auto type = c.number<std::int32_t>("tensor type");
+    std::uint64_t size = 0;
+    if (const auto bad = detail::measure_tensor(std::span(t.shape).first(rank), type, size)) stop(*bad);
+    t.format = static_cast<dtype>(type);
     const auto offset = c.number<std::uint64_t>("tensor offset");
-    if (offset != data_size_) stop("offset in the data section", std::to_string(data_size_), std::to_string(offset));
-    data_size_ = next;
+    if (offset != data_size_) stop({"offset in the data section", std::to_string(data_size_), std::to_string(offset)});
+    if (!detail::append_padded(data_size_, size, alignment_)) stop({"end of the data", "below 2^64 bytes", "more"});
     placed_.push_back({offset, size});
     tensors_.push_back(t);
   }
@@ -218,26 +201,9 @@ class gguf_file {
     placed_ = {};
   }
 
-  // Indices of `items` sorted by name; equal neighbours are duplicates.
-  template <class T>
-  void make_index(const std::vector<T>& items, std::vector<std::size_t>& index, std::string_view T::*name,
-                  const char* what) const {
-    index.resize(items.size());
-    for (std::size_t i = 0; i < index.size(); ++i) index[i] = i;
-    std::sort(index.begin(), index.end(),
-              [&](std::size_t a, std::size_t b) { return items[a].*name < items[b].*name; });
-    for (std::size_t i = 1; i < index.size(); ++i)
-      if (items[index[i]].*name == items[index[i - 1]].*name)
-        fail({.where = name_, .what = std::string(what) + " " + quoted(items[index[i]].*name) + " occurs twice"});
+  [[noreturn]] void twice(const char* what, std::string_view name) const {
+    fail({.where = name_, .what = what + (" " + quoted(name)) + " occurs twice"});
   }
-  template <class T>
-  static std::size_t lookup(const std::vector<T>& items, const std::vector<std::size_t>& index, std::string_view name,
-                            std::string_view T::*member) {
-    const auto at = std::lower_bound(index.begin(), index.end(), name,
-                                     [&](std::size_t i, std::string_view n) { return items[i].*member < n; });
-    return at != index.end() && items[*at].*member == name ? *at : items.size();
-  }
-
   [[noreturn]] void wrong_type(const gguf_value& v, std::string expected) const {
     fail({.where = name_, .what = "key " + quoted(v.key), .expected = std::move(expected), .found = v.type_text()});
   }
@@ -266,7 +232,8 @@ class gguf_file {
   std::uint32_t version_ = 0, alignment_ = gguf_alignment;
   std::vector<gguf_value> values_;
   std::vector<tensor_ref> tensors_;
-  std::vector<std::size_t> value_index_, tensor_index_;
+  name_index<gguf_value, &gguf_value::key> value_index_;
+  name_index<tensor_ref, &tensor_ref::name> tensor_index_;
   std::vector<place> placed_;  // until the start of the data section is known
   std::uint64_t data_size_ = 0;
 };

@@ -33,8 +33,8 @@ constexpr std::size_t size_of_type(gguf_type t) {
   return sizes[static_cast<std::size_t>(t)];
 }
 constexpr std::string_view name_of(gguf_type t) {
-  constexpr std::string_view names[gguf_types] = {"u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
-                                                  "bool", "string", "array", "u64", "i64", "f64"};
+  constexpr std::string_view names[gguf_types] = {"u8",   "i8",  "u16",   "i16", "u32", "i32", "f32",
+                                                  "bool", "str", "array", "u64", "i64", "f64"};
   return names[static_cast<std::size_t>(t)];
 }
 constexpr bool is_gguf_type(std::int32_t id) { return id >= 0 && id < gguf_types; }

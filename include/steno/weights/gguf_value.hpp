@@ -136,7 +136,7 @@ struct gguf_value {
     std::vector<std::string> result;
     result.reserve(count);
     byte_cursor c(key, raw);
-    for (std::size_t i = 0; i < count; ++i) result.emplace_back(c.string(gguf_longest, "string"));
+    for (std::size_t i = 0; i < count; ++i) result.emplace_back(c.string(gguf_longest, "string in an array"));
     return result;
   }
   /// "u32", "array of string": for messages.

@@ -1,0 +1,43 @@
+// steno/weights/name_index.hpp - finds items of a vector by their unique names: indices in sorted order.
+//
+// Holds numbers only, so the vector and its index may be moved together. Tested in tests/weights/gguf_test.cpp.
+#pragma once
+#include <steno/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// Index over the member `Name` (a string_view) of T.
+template <class T, std::string_view T::*Name>
+class name_index {
+ public:
+  name_index() = default;
+  explicit name_index(const std::vector<T>& items) : order_(items.size()) {
+    for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = i;
+    std::sort(order_.begin(), order_.end(),
+              [&](std::size_t a, std::size_t b) { return items[a].*Name < items[b].*Name; });
+  }
+
+  /// A name that occurs more than once.
+  std::optional<std::string_view> duplicate(const std::vector<T>& items) const {
+    for (std::size_t i = 1; i < order_.size(); ++i)
+      if (items[order_[i]].*Name == items[order_[i - 1]].*Name) return items[order_[i]].*Name;
+    return std::nullopt;
+  }
+  /// The item with exactly this name, or null. `items` is the vector that was indexed.
+  const T* find(const std::vector<T>& items, std::string_view name) const {
+    const auto at = std::lower_bound(order_.begin(), order_.end(), name,
+                                     [&](std::size_t i, std::string_view n) { return items[i].*Name < n; });
+    return at != order_.end() && items[*at].*Name == name ? &items[*at] : nullptr;
+  }
+
+ private:
+  std::vector<std::size_t> order_;
+};
+
+}  // namespace steno::inline STENO_ABI
