@@ -47,7 +47,7 @@ class temporary_directory {
 }  // namespace steno::test
 
 /// Names the shared folder, or skips (fails under CI=true) when this clone stands alone.
-#define STENO_REQUIRE_SHARED(name)                                                              \
+#define STENO_REQUIRE_SHARED(name)                                                                                 \
   if (!::steno::test::shared() && ::steno::test::in_ci()) FAIL() << "shared golden data is missing under CI=true"; \
-  if (!::steno::test::shared()) GTEST_SKIP() << "needs the full golden set (STENO_SHARED)";      \
+  if (!::steno::test::shared()) GTEST_SKIP() << "needs the full golden set (STENO_SHARED)";                        \
   const std::filesystem::path name = *::steno::test::shared()

@@ -1,0 +1,89 @@
+// Replaces the program's allocation functions by ones that count. A library of its own: programs that never ask for the
+// number do not link it.
+#include "allocations.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STENO_TEST_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define STENO_TEST_SANITIZED
+#endif
+#endif
+
+namespace {
+std::atomic<std::size_t> count{0};
+void counted() noexcept { count.fetch_add(1, std::memory_order_relaxed); }
+}  // namespace
+
+namespace steno::test {
+std::size_t allocations() noexcept { return count.load(std::memory_order_relaxed); }
+}  // namespace steno::test
+
+#if defined(__GLIBC__) && !defined(STENO_TEST_SANITIZED)
+
+// operator new of libstdc++ calls these, so nothing is counted twice.
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+
+void* malloc(std::size_t size) {
+  counted();
+  return __libc_malloc(size);
+}
+void* calloc(std::size_t n, std::size_t size) {
+  counted();
+  return __libc_calloc(n, size);
+}
+void* realloc(void* old, std::size_t size) {
+  counted();
+  return __libc_realloc(old, size);
+}
+void* memalign(std::size_t alignment, std::size_t size) {
+  counted();
+  return __libc_memalign(alignment, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  counted();
+  return __libc_memalign(alignment, size);
+}
+int posix_memalign(void** result, std::size_t alignment, std::size_t size) {
+  counted();
+  *result = __libc_memalign(alignment, size);
+  return *result == nullptr ? ENOMEM : 0;
+}
+}
+
+#else
+
+namespace {
+void* take(std::size_t size, std::size_t alignment) {
+  counted();
+  if (alignment < sizeof(void*)) alignment = sizeof(void*);
+  size = (size + alignment) / alignment * alignment;  // a multiple, and not 0
+  if (void* p = std::aligned_alloc(alignment, size)) return p;
+  throw std::bad_alloc();
+}
+constexpr std::size_t usual = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+}  // namespace
+
+void* operator new(std::size_t size) { return take(size, usual); }
+void* operator new[](std::size_t size) { return take(size, usual); }
+void* operator new(std::size_t size, std::align_val_t a) { return take(size, static_cast<std::size_t>(a)); }
+void* operator new[](std::size_t size, std::align_val_t a) { return take(size, static_cast<std::size_t>(a)); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+#endif
