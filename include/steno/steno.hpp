@@ -20,6 +20,8 @@
 #include <steno/kernels/pack.hpp>
 #include <steno/kernels/product.hpp>
 #include <steno/pipelines/result.hpp>
+#include <steno/tokenizers/sentencepiece_model.hpp>
+#include <steno/tokenizers/vocabulary.hpp>
 #include <steno/weights/blocks.hpp>
 #include <steno/weights/blocks/floats.hpp>
 #include <steno/weights/blocks/k.hpp>

@@ -1,0 +1,117 @@
+#!/usr/bin/python3
+"""Writes tests/convert/fixtures: small torch checkpoints in every layout, and what torch itself reads from them.
+
+Made with torch 1.13 of Debian 12; run again only when a fixture is added:  python3 tests/convert/make_fixtures.py
+"""
+import collections
+import io
+import json
+import os
+import pathlib
+import zipfile
+
+import sentencepiece
+import torch
+
+here = pathlib.Path(__file__).parent / "fixtures"
+here.mkdir(exist_ok=True)
+torch.manual_seed(7)
+
+
+def values(t):
+    t = t.detach()
+    flat = (t.to(torch.float64) if t.dtype not in (torch.int64, torch.bool) else t.to(torch.int64)).reshape(-1).tolist()
+    return {"type": str(t.dtype).removeprefix("torch."), "shape": list(t.shape), "values": flat}
+
+
+base = torch.arange(24, dtype=torch.float32).reshape(4, 6) * 0.5 - 3
+tensors = collections.OrderedDict(
+    f32=torch.randn(3, 5),
+    f16=torch.tensor([0.1, -65504.0, 6e-8, 2.5]).half(),
+    bf16=torch.randn(2, 3, 2).bfloat16(),
+    f64=torch.tensor([[1 / 3, -2.0], [1e-3, 4.0]], dtype=torch.float64),
+    i64=torch.tensor([-(2**40), 7]),
+    i32=torch.tensor([-5, 2**30], dtype=torch.int32),
+    i16=torch.tensor([-300, 2], dtype=torch.int16),
+    i8=torch.tensor([-128, 127], dtype=torch.int8),
+    u8=torch.tensor([0, 255], dtype=torch.uint8),
+    boolean=torch.tensor([True, False, True]),
+    scalar=torch.tensor(2.75),
+    empty=torch.zeros(0, 4),
+    base=base,
+    transposed=base.t(),
+    window=base[1:3, 2:5],
+    every_second=base[::2, ::3],
+    permuted=base.reshape(2, 2, 6).permute(2, 0, 1),
+    expanded=base[0:1, 0:1].expand(2, 3),
+    parameter=torch.nn.Parameter(torch.randn(4)),
+)
+expected = {name: values(t) for name, t in tensors.items()}
+(here / "expected.json").write_text(json.dumps(expected, indent=0) + "\n")
+
+torch.save(tensors, here / "zip_protocol2.pt")
+torch.save(tensors, here / "zip_protocol4.pt", pickle_protocol=4)
+torch.save(tensors, here / "zip_protocol5.pt", pickle_protocol=5)
+torch.save(tensors, here / "legacy.pt", _use_new_zipfile_serialization=False)
+torch.save({"module." + k: v for k, v in tensors.items()}, here / "distributed.pt")
+
+layer = torch.nn.Linear(3, 2)  # its state dict carries _metadata
+optimizer = torch.optim.Adam(layer.parameters())
+layer(torch.ones(1, 3)).sum().backward()
+optimizer.step()
+training = {
+    "epoch": 3,
+    "loss": 0.25,
+    "big": 2**80,
+    "negative": -(2**40),
+    "flag": True,
+    "nothing": None,
+    "list": [1, "a", (2.5, b"bytes\xff"), {1, 2}, frozenset({3})],
+    "size": torch.Size([2, 3]),
+    "optimizer": optimizer.state_dict(),
+    "state_dict": layer.state_dict(),
+}
+torch.save(training, here / "training.pt")
+torch.save(training, here / "training_legacy.pt", _use_new_zipfile_serialization=False)
+(here / "training.json").write_text(json.dumps({k: values(v) for k, v in layer.state_dict().items()}, indent=0) + "\n")
+
+
+# Packed again with compression, as some download sites do; the top folder is renamed.
+with zipfile.ZipFile(here / "zip_protocol2.pt") as source, zipfile.ZipFile(
+    here / "deflated.pt", "w", zipfile.ZIP_DEFLATED
+) as target:
+    for item in source.infolist():
+        name = "archive/" + item.filename.split("/", 1)[1]
+        target.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), source.read(item), zipfile.ZIP_DEFLATED)
+
+
+# Whatever torch.save is asked to save that is not data.
+class Calls:
+    def __reduce__(self):
+        return os.system, ("true",)
+
+
+torch.save({"weight": torch.ones(2), "payload": Calls()}, here / "calls_system.pt")
+torch.save(layer, here / "whole_module.pt")
+
+# A SentencePiece model with every kind of piece and settings other than the defaults.
+model = io.BytesIO()
+sentences = ["the quick brown fox jumps over the lazy dog", "pack my box with five dozen jugs", "how vexingly quick"]
+sentencepiece.SentencePieceTrainer.train(
+    sentence_iterator=iter(sentences * 4), model_writer=model, vocab_size=300, model_type="bpe", byte_fallback=True,
+    control_symbols=["<|en|>"], user_defined_symbols=["<mark>"], add_dummy_prefix=False,
+    remove_extra_whitespaces=False, normalization_rule_name="identity", unk_surface=" ?? ", minloglevel=2,
+)
+(here / "pieces.model").write_bytes(model.getvalue())
+processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+
+
+def kind(i):
+    for number, test in ((2, processor.IsUnknown), (3, processor.IsControl), (5, processor.IsUnused), (6, processor.IsByte)):
+        if test(i):
+            return number
+    return 4 if processor.IdToPiece(i) == "<mark>" else 1
+
+
+pieces = [[processor.IdToPiece(i), processor.GetScore(i), kind(i)] for i in range(processor.GetPieceSize())]
+(here / "pieces.json").write_text(json.dumps(pieces, separators=(",", ":")) + "\n")

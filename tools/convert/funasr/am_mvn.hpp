@@ -1,0 +1,33 @@
+// tools/convert/funasr/am_mvn.hpp - the mean and variance file am.mvn of FunASR checkpoints (Kaldi nnet text form).
+//
+//   <Nnet>
+//   <Splice> 560 560
+//   [ 0 ]
+//   <AddShift> 560 560
+//   <LearnRateCoef> 0 [ -8.31 -8.60 ... ]
+//   <Rescale> 560 560
+//   <LearnRateCoef> 0 [ 0.156 0.154 ... ]
+//   </Nnet>
+// y = (x + shift) * scale. A bracketed block belongs to the component named last; blocks of components other than
+// AddShift and Rescale (such as Splice's [ 0 ]) are skipped. Follows load_cmvn of funasr/frontends/wav_frontend.py.
+// Tested in tests/convert/am_mvn_test.cpp, fuzzed by tests/fuzz/am_mvn_fuzz.cpp.
+#pragma once
+#include <steno/config.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI::funasr {
+
+struct am_mvn {
+  std::vector<float> shift, scale;  ///< of equal length
+};
+
+/// Throws steno::error when a block is missing, repeated, of another length than its component says, or not numbers.
+am_mvn parse_am_mvn(std::string_view text, const std::string& where);
+
+/// Reads the file; throws steno::error.
+am_mvn read_am_mvn(const std::string& path);
+
+}  // namespace steno::inline STENO_ABI::funasr

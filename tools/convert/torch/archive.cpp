@@ -1,0 +1,188 @@
+// tools/convert/torch/archive.cpp - see archive.hpp.
+#include "torch/archive.hpp"
+
+#include <steno/error.hpp>
+
+#include <zip.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace steno::inline STENO_ABI::torch {
+
+namespace {
+constexpr std::uint64_t largest_pickle = std::uint64_t{64} << 20;  // real ones have some hundred bytes a tensor
+constexpr std::uint64_t largest_growth = 8;  // torch stores without compression; repacked ones shrink little
+constexpr unsigned char magic_number[] = {0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19};
+
+bool begins_with(std::span<const std::byte> bytes, std::string_view text) {
+  return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
+}
+}  // namespace
+
+void archive::closer::operator()(struct zip* z) const { zip_discard(z); }
+
+void archive::bad(const std::string& why) const { fail({.where = where_, .what = why}); }
+
+archive::archive(std::span<const std::byte> bytes, std::string where) : bytes_(bytes), where_(std::move(where)) {
+  if (begins_with(bytes_, "version https://git-lfs"))
+    fail({.where = where_, .what = "a git-LFS pointer, not the file itself", .hint = "run git lfs pull"});
+  if (begins_with(bytes_, "PK"))
+    open_zip();
+  else if (begins_with(bytes_, "\x80"))
+    open_legacy();
+  else
+    fail({.where = where_, .what = "not a file of torch.save", .expected = "a zip archive or a pickle"});
+}
+
+// --- zip ---------------------------------------------------------------------------------------------------------
+
+void archive::open_zip() {
+  zip_error_t why;
+  zip_error_init(&why);
+  const auto stop = [&] {
+    const std::string text = zip_error_strerror(&why);
+    zip_error_fini(&why);
+    fail({.where = where_, .what = "the zip archive cannot be read: " + text, .hint = "it may have been cut short"});
+  };
+  zip_source_t* source = zip_source_buffer_create(bytes_.data(), bytes_.size(), 0, &why);
+  if (source == nullptr) stop();
+  zip_.reset(zip_open_from_source(source, ZIP_RDONLY, &why));
+  if (!zip_) {
+    zip_source_free(source);
+    stop();
+  }
+  zip_error_fini(&why);
+
+  std::uint64_t total = 0;
+  std::string found;
+  bool torch_script = false;
+  const zip_int64_t entries = zip_get_num_entries(zip_.get(), 0);
+  for (zip_int64_t i = 0; i < entries; ++i) {
+    zip_stat_t facts;
+    if (zip_stat_index(zip_.get(), static_cast<zip_uint64_t>(i), 0, &facts) != 0 ||
+        (facts.valid & (ZIP_STAT_NAME | ZIP_STAT_SIZE)) != (ZIP_STAT_NAME | ZIP_STAT_SIZE))
+      bad("an entry of the zip archive cannot be read");
+    if (__builtin_add_overflow(total, facts.size, &total) || total / largest_growth > bytes_.size())
+      bad("the zip archive claims to hold far more than its size allows");
+    const std::string_view name = facts.name;
+    if (name == "data.pkl" || (name.ends_with("/data.pkl") && (found.empty() || name.size() < found.size())))
+      found = name;
+    torch_script = torch_script || name.ends_with("/constants.pkl");
+  }
+  if (torch_script)
+    fail({.where = where_,
+          .what = "a TorchScript archive (code and weights)",
+          .expected = "a checkpoint of torch.save"});
+  if (found.empty())
+    fail({.where = where_, .what = "a zip archive, but not one of torch.save", .expected = "an entry data.pkl in it"});
+  folder_ = found.substr(0, found.size() - std::string_view("data.pkl").size());
+
+  if (zip_name_locate(zip_.get(), (folder_ + "byteorder").c_str(), 0) >= 0) {
+    const std::vector<std::byte> order = read_entry(folder_ + "byteorder");
+    if (!begins_with(order, "little")) bad("byte order is not little endian");
+  }
+  pickle_bytes_ = read_entry(found);
+  object_ = std::make_unique<pickle>(pickle_bytes_, where_);
+}
+
+std::vector<std::byte> archive::read_entry(const std::string& name) const {
+  const auto stop = [&](const std::string& why) {
+    fail({.where = where_, .what = "entry \"" + name + "\" of the zip archive: " + why});
+  };
+  zip_stat_t facts;
+  if (zip_stat(zip_.get(), name.c_str(), 0, &facts) != 0) stop("missing");
+  if (name.ends_with("data.pkl") && facts.size > largest_pickle) stop("larger than any checkpoint's");
+  struct file_closer {
+    void operator()(zip_file_t* f) const { zip_fclose(f); }
+  };
+  const std::unique_ptr<zip_file_t, file_closer> file(zip_fopen_index(zip_.get(), facts.index, 0));
+  if (!file) stop(zip_strerror(zip_.get()));
+  std::vector<std::byte> content(static_cast<std::size_t>(facts.size));
+  std::size_t done = 0;
+  for (;;) {  // the read after the last byte makes libzip compare the CRC
+    std::byte beyond{};
+    const bool full = done == content.size();
+    const zip_int64_t got =
+        zip_fread(file.get(), full ? &beyond : content.data() + done, full ? 1 : content.size() - done);
+    if (got < 0) stop(zip_file_strerror(file.get()));
+    if (got == 0) break;
+    if (full) stop("longer than it says");
+    done += static_cast<std::size_t>(got);
+  }
+  if (done != content.size()) stop("cut short");
+  return content;
+}
+
+// --- legacy ------------------------------------------------------------------------------------------------------
+
+void archive::open_legacy() {
+  std::size_t position = 0;
+  const auto rest = [&] { return bytes_.subspan(position); };
+  const auto next = [&] {
+    auto p = std::make_unique<pickle>(rest(), where_);
+    position += p->end();
+    return p;
+  };
+  using kind = pickle::kind;
+  const auto magic = next();
+  if (magic->root().what != kind::huge_integer || magic->root().text.size() != sizeof magic_number ||
+      std::memcmp(magic->root().text.data(), magic_number, sizeof magic_number) != 0)
+    fail({.where = where_, .what = "a pickle, but not one of torch.save"});
+  const auto protocol = next();
+  if (protocol->root().what != kind::integer || protocol->root().number != 1001)
+    bad("unknown version of the torch format");
+  const auto system = next();
+  if (const pickle::node* little = system->find(system->root(), "little_endian");
+      little != nullptr && little->what == kind::boolean && little->number == 0)
+    bad("byte order is not little endian");
+  object_ = next();
+  const auto keys = next();
+  if (keys->root().what != kind::list) bad("the list of storages is missing");
+
+  std::unordered_map<std::string_view, scalar> types;
+  for (const storage& s : object_->storages()) types.emplace(s.key, s.type);
+  for (const pickle::id i : keys->root().items) {
+    const pickle::node& key = keys->at(i);
+    const auto type = key.what == kind::text ? types.find(key.text) : types.end();
+    if (type == types.end()) bad("the list of storages names one that no tensor uses");
+    if (rest().size() < 8) bad("the file is cut short");
+    std::uint64_t count = 0;
+    std::memcpy(&count, rest().data(), 8);
+    position += 8;
+    const std::size_t width = size_of_scalar(type->second);
+    if (count > rest().size() / width) bad("the file is cut short: a storage ends after the end of the file");
+    const std::size_t size = static_cast<std::size_t>(count) * width;
+    legacy_records_.emplace(std::string(key.text), rest().first(size));
+    position += size;
+  }
+}
+
+std::span<const std::byte> archive::record(const storage& s) {
+  std::span<const std::byte> content;
+  if (zip_) {
+    const std::string name = folder_ + "data/" + std::string(s.key);
+    if (name != kept_name_) {
+      kept_name_.clear();
+      kept_ = {};
+      kept_ = read_entry(name);
+      kept_name_ = name;
+    }
+    content = kept_;
+  } else {
+    const auto found = legacy_records_.find(std::string(s.key));
+    if (found == legacy_records_.end()) bad("a storage that a tensor uses is missing");
+    content = found->second;
+  }
+  std::uint64_t end = 0, needed = 0;
+  if (__builtin_add_overflow(s.first, s.count, &end) || __builtin_mul_overflow(end, size_of_scalar(s.type), &needed) ||
+      needed > content.size())
+    fail({.where = where_,
+          .what = "storage " + std::string(s.key) + " is too short",
+          .expected = std::to_string(end) + " elements of " + std::string(name_of_scalar(s.type)),
+          .found = std::to_string(content.size()) + " bytes"});
+  return content;
+}
+
+}  // namespace steno::inline STENO_ABI::torch

@@ -1,0 +1,49 @@
+// tools/convert/torch/archive.hpp - the two containers torch.save has used: a zip archive, or pickles with raw
+// storages.
+//
+// Zip (since torch 1.6): one top folder (any name) with data.pkl, data/<key> for each storage, and perhaps byteorder.
+// Legacy: a pickled magic number, protocol 1001, system facts, the object, the list of storage keys, then for each key
+// its number of elements (i64) and its bytes. Records are read one at a time; libzip checks their CRC.
+// Tested in tests/convert/checkpoint_test.cpp, fuzzed by tests/fuzz/torch_fuzz.cpp.
+#pragma once
+#include "torch/pickle.hpp"
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+struct zip;
+
+namespace steno::inline STENO_ABI::torch {
+
+/// The object of a torch file and access to the bytes of its storages. Not thread-safe (one record is kept).
+class archive {
+ public:
+  /// `bytes` must outlive the archive; `where` names it in errors. Throws steno::error.
+  archive(std::span<const std::byte> bytes, std::string where);
+
+  const pickle& object() const { return *object_; }
+  /// All bytes of a storage's record; valid until the next call.
+  std::span<const std::byte> record(const storage& s);
+
+ private:
+  void open_zip();
+  void open_legacy();
+  std::vector<std::byte> read_entry(const std::string& name) const;
+  [[noreturn]] void bad(const std::string& why) const;
+
+  struct closer {
+    void operator()(struct zip* z) const;
+  };
+  std::span<const std::byte> bytes_;
+  std::string where_;
+  std::unique_ptr<struct zip, closer> zip_;
+  std::string folder_;  // of a zip archive, with its '/'
+  std::unordered_map<std::string, std::span<const std::byte>> legacy_records_;
+  std::vector<std::byte> pickle_bytes_;
+  std::unique_ptr<pickle> object_;
+  std::string kept_name_;
+  std::vector<std::byte> kept_;
+};
+
+}  // namespace steno::inline STENO_ABI::torch

@@ -1,0 +1,57 @@
+// tools/convert/torch/checkpoint.hpp - the tensors of a torch checkpoint by name, read one at a time.
+//
+// The state dict may be the object itself or lie under "state_dict", "model_state_dict" or "model" (as trainers write
+// it); a prefix "module." that every name has (distributed training) is taken off. Views are made contiguous when read.
+// Peak memory: the largest storage beside the tensor asked for. Tested in tests/convert/checkpoint_test.cpp.
+#pragma once
+#include <steno/weights/mapped_file.hpp>
+
+#include "torch/archive.hpp"
+
+#include <filesystem>
+
+namespace steno::inline STENO_ABI::torch {
+
+/// A state dict. Move-only; not thread-safe.
+class checkpoint {
+ public:
+  struct entry {
+    std::string name;
+    scalar type = scalar::f32;
+    std::vector<std::uint64_t> shape;
+    std::uint64_t count = 0;  ///< elements
+
+   private:
+    friend class checkpoint;
+    std::uint32_t tensor = 0;
+  };
+
+  /// Throws steno::error when the file is not a checkpoint, is damaged, or names something that is not data.
+  explicit checkpoint(const std::filesystem::path& path);
+  /// The same from memory that outlives the checkpoint.
+  checkpoint(std::span<const std::byte> bytes, std::string where);
+
+  const std::string& where() const { return where_; }
+  const std::vector<entry>& tensors() const { return entries_; }  ///< in the checkpoint's order
+  const entry* find(std::string_view name) const;
+
+  /// The values in row-major order, as floats; `out` has e.count elements.
+  void read(const entry& e, std::span<float> out);
+  /// The elements in row-major order, as stored; `out` has e.count * size_of_scalar(e.type) bytes.
+  void read_bytes(const entry& e, std::span<std::byte> out);
+
+ private:
+  void list();
+  void list_dict(const pickle::node& dict);
+  template <class F>
+  void gather(const entry& e, F&& take);
+
+  mapped_file file_;
+  std::string where_;
+  std::uint64_t size_ = 0;
+  archive archive_;
+  std::vector<entry> entries_;
+  std::unordered_map<std::string_view, std::size_t> index_;
+};
+
+}  // namespace steno::inline STENO_ABI::torch
