@@ -5,6 +5,7 @@
 #pragma once
 #include <steno/core/extents.hpp>
 
+#include <concepts>
 #include <type_traits>
 
 namespace steno::inline STENO_ABI {
@@ -17,9 +18,49 @@ template <class T, extent R, extent C>
 using map_target = std::conditional_t<std::is_const_v<T>, const matrix<std::remove_const_t<T>, R, C>, matrix<T, R, C>>;
 }
 
-/// Row-major [R, C] view, unaligned, with an outer stride. Never owns.
 template <class T, extent R = dynamic, extent C = dynamic>
-using view = Eigen::Map<detail::map_target<T, R, C>, Eigen::Unaligned, Eigen::OuterStride<>>;
+class view;
+
+namespace detail {
+template <class T, extent R, extent C>
+using view_base = Eigen::Map<map_target<T, R, C>, Eigen::Unaligned, Eigen::OuterStride<>>;
+
+/// Row-major Eigen objects over contiguous rows (matrices, maps, blocks of rows) that may be seen as view<T, R, C>.
+template <class M, class T, extent R, extent C>
+concept viewable = requires(M& m) {
+  { m.data() } -> std::convertible_to<T*>;
+  { m.outerStride() } -> std::convertible_to<extent>;
+} && std::is_lvalue_reference_v<M&> && (std::remove_cvref_t<M>::IsRowMajor != 0) &&
+    std::remove_cvref_t<M>::InnerStrideAtCompileTime == 1 &&
+    compatible(std::remove_cvref_t<M>::RowsAtCompileTime, R) && compatible(std::remove_cvref_t<M>::ColsAtCompileTime, C);
+}  // namespace detail
+
+/// Row-major [R, C] view, unaligned, with an outer stride: an Eigen::Map that also converts from the user's own row-major
+/// matrices, from blocks of rows, and from mutable to const. Never owns. Static sizes that differ do not compile;
+/// sizes that are known at run time only are checked in debug builds.
+template <class T, extent R, extent C>
+class view : public detail::view_base<T, R, C> {
+ public:
+  using base = detail::view_base<T, R, C>;
+  using base::base;
+  using base::operator=;
+  view(const view&) = default;
+  view& operator=(const view& other) {  // as all of Eigen's maps: copies the values
+    base::operator=(other);
+    return *this;
+  }
+  template <class M>
+    requires(!std::is_same_v<std::remove_cvref_t<M>, view> && detail::viewable<std::remove_reference_t<M>, T, R, C>)
+  view(M&& m) : base(m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride())) {}
+};
+
+}  // namespace steno::inline STENO_ABI
+
+// A view is to Eigen what its map is.
+template <class T, steno::extent R, steno::extent C>
+struct Eigen::internal::traits<steno::view<T, R, C>> : Eigen::internal::traits<typename steno::view<T, R, C>::base> {};
+
+namespace steno::inline STENO_ABI {
 
 /// Contiguous row vector view of N values.
 template <class T, extent N = dynamic>

@@ -1,0 +1,95 @@
+// steno/core/members.hpp - walking the members of a layer: one place that turns member names into checkpoint names.
+//
+// A layer says `void members(auto&& v) { v("norm1", norm1); v("self_attn", self_attn); }`. Weights and settings are the
+// leaves; the path of names is the tensor's name in the checkpoint. Loading, counting, listing, packing are leaf
+// functions over `walk`. Tested in tests/core/members_test.cpp.
+#pragma once
+#include <steno/core/extents.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace steno::inline STENO_ABI {
+
+/// A hyper-parameter that tensors do not show (number of heads, ...): static, or adopted from the file.
+template <extent N>
+struct setting : size_of<N> {
+  using size_of<N>::size_of;
+  static constexpr extent static_value = N;
+};
+
+namespace detail {
+struct any_visitor {
+  template <class T>
+  void operator()(std::string_view, T&) {}
+  template <class T>
+  void optional(std::string_view, T&) {}
+  void equal(std::string_view, extent, extent) {}
+  std::optional<extent> count() { return std::nullopt; }
+};
+}  // namespace detail
+
+template <class T>
+concept weight_leaf = requires { T::static_rows, T::static_cols, T::static_format; };
+template <class T>
+concept setting_leaf = requires { T::static_value; };
+/// Something with named members below it.
+template <class T>
+concept composite = requires(T& t, detail::any_visitor v) { t.members(v); };
+
+/// Calls leaf(path, weight_or_setting, optional) for every leaf below `t`, depth first, in the order of members().
+/// A leaf function may also have equal(path, what, a, b), told of sizes that must agree, and
+/// count(path) -> optional<extent>, asked how many numbered members a dynamic `repeat` shall have.
+template <class Leaf>
+class member_walker {
+ public:
+  explicit member_walker(Leaf& leaf, std::string path = {}) : leaf_(leaf), path_(std::move(path)) {}
+
+  template <class T>
+  void operator()(std::string_view name, T& child) {
+    visit(name, child, false);
+  }
+  /// The member may be absent from the checkpoint.
+  template <class T>
+  void optional(std::string_view name, T& child) {
+    visit(name, child, true);
+  }
+  void equal(std::string_view what, extent a, extent b) {
+    if constexpr (requires { leaf_.equal(path_, what, a, b); }) leaf_.equal(path_, what, a, b);
+  }
+  std::optional<extent> count() {
+    if constexpr (requires { leaf_.count(path_); }) return leaf_.count(path_);
+    return std::nullopt;
+  }
+
+ private:
+  template <class T>
+  void visit(std::string_view name, T& child, bool optional) {
+    const std::size_t mark = path_.size();
+    const bool outer = optional_;
+    optional_ = optional_ || optional;
+    if (!name.empty()) {
+      if (!path_.empty()) path_ += '.';
+      path_ += name;
+    }
+    if constexpr (weight_leaf<T> || setting_leaf<T>) leaf_(path_, child, optional_);
+    else child.members(*this);
+    path_.resize(mark);
+    optional_ = outer;
+  }
+
+  Leaf& leaf_;
+  std::string path_;
+  bool optional_ = false;
+};
+
+/// Walks the members of `t`; see member_walker.
+template <composite T, class Leaf>
+void walk(T& t, Leaf&& leaf) {
+  member_walker<std::remove_reference_t<Leaf>> walker(leaf);
+  t.members(walker);
+}
+
+}  // namespace steno::inline STENO_ABI

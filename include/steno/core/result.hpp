@@ -1,0 +1,48 @@
+// steno/core/result.hpp - what a recogniser returns, the same for every family.
+//
+// Times are seconds from the start of the recording. `how` says where a word's times come from; they are never invented.
+// Written as JSON, subtitles and tables by examples/transcriber.
+#pragma once
+#include <steno/config.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// Where times come from: the model's own alignment, a forced aligner, or nowhere (then there are none).
+enum class timing { native, aligned, none };
+
+struct word {
+  std::string text;
+  double start = 0, end = 0;  ///< seconds; meaningless when how == timing::none
+  float confidence = 0;       ///< probability in [0, 1]
+  timing how = timing::none;
+};
+
+/// A field only one family has (SenseVoice's emotion, Whisper's no-speech probability, ...).
+using extra_field = std::pair<std::string, std::variant<std::string, double>>;
+
+struct segment {
+  double start = 0, end = 0;
+  std::string text;
+  std::vector<int> token_ids;
+  std::optional<std::string> speaker;
+  std::vector<word> words;
+  std::string language;
+  std::vector<extra_field> extra;
+};
+
+struct result {
+  std::string model;     ///< "sense_voice", ...
+  double duration = 0;   ///< seconds of audio
+  std::string language;  ///< of the first segment that has one
+  std::string text;      ///< the segments' texts, joined
+  std::vector<segment> segments;
+  std::vector<extra_field> extra;
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,69 @@
+// steno/weights/storage.hpp - memory a model owns beside its file: packed products and converted tensors.
+//
+// Pieces are never moved or freed singly. Large ones come straight from the system, on huge pages where it has them.
+// Not thread-safe. Tested in tests/weights/binder_test.cpp.
+#pragma once
+#include <steno/error.hpp>
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+class storage {
+ public:
+  storage() = default;
+  storage(storage&& other) noexcept
+      : pieces_(std::exchange(other.pieces_, {})), at_(std::exchange(other.at_, nullptr)), left_(std::exchange(other.left_, 0)) {}
+  storage& operator=(storage&& other) noexcept {
+    std::swap(pieces_, other.pieces_);
+    std::swap(at_, other.at_);
+    std::swap(left_, other.left_);
+    return *this;
+  }
+  ~storage() {
+    for (const piece& p : pieces_) ::munmap(p.data, p.size);
+  }
+
+  /// `bytes` zeroed bytes, 64-byte aligned, that live as long as this object. Throws steno::error when memory is out.
+  std::byte* allocate(std::size_t bytes) {
+    bytes = (bytes + 63) / 64 * 64;
+    if (bytes > left_) {
+      if (bytes >= chunk) return map(bytes);
+      at_ = map(chunk);
+      left_ = chunk;
+    }
+    left_ -= bytes;
+    return std::exchange(at_, at_ + bytes);
+  }
+  /// Bytes held.
+  std::size_t size() const noexcept {
+    std::size_t n = 0;
+    for (const piece& p : pieces_) n += p.size;
+    return n;
+  }
+
+ private:
+  static constexpr std::size_t chunk = std::size_t{1} << 20;
+  struct piece {
+    std::byte* data;
+    std::size_t size;
+  };
+  std::byte* map(std::size_t bytes) {
+    void* p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) fail({.what = "out of memory for weights", .expected = std::to_string(bytes) + " bytes"});
+#ifdef MADV_HUGEPAGE
+    if (bytes >= std::size_t{2} << 20) ::madvise(p, bytes, MADV_HUGEPAGE);
+#endif
+    pieces_.push_back({static_cast<std::byte*>(p), bytes});
+    return static_cast<std::byte*>(p);
+  }
+  std::vector<piece> pieces_;
+  std::byte* at_ = nullptr;
+  std::size_t left_ = 0;
+};
+
+}  // namespace steno::inline STENO_ABI

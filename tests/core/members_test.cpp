@@ -1,0 +1,48 @@
+#include <steno/core/members.hpp>
+#include <steno/weights/weight.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+using namespace steno;
+
+namespace {
+struct inner {
+  weight<2, 3> w;
+  setting<4> heads;
+  void members(auto&& v) {
+    v("weight", w);
+    v("heads", heads);
+    v.equal("two and three", w.rows(), w.cols());
+  }
+};
+struct outer {
+  inner a, b;
+  void members(auto&& v) {
+    v("a", a);
+    v.optional("", b);
+  }
+};
+static_assert(composite<outer> && !composite<weight<2, 3>>);
+
+struct recorder {
+  std::vector<std::string> seen;
+  template <class T>
+  void operator()(const std::string& path, T&, bool optional) {
+    seen.push_back(path + (weight_leaf<T> ? " weight" : " setting") + (optional ? " optional" : ""));
+  }
+  void equal(const std::string& path, std::string_view what, extent a, extent b) {
+    seen.push_back(path + ": " + std::string(what) + " " + std::to_string(a) + " " + std::to_string(b));
+  }
+};
+}  // namespace
+
+TEST(members, paths_are_the_names_of_members) {
+  outer o;
+  recorder r;
+  walk(o, r);
+  EXPECT_EQ(r.seen, (std::vector<std::string>{"a.weight weight", "a.heads setting", "a: two and three 2 3", "weight weight optional",
+                                              "heads setting optional", ": two and three 2 3"}));
+}
