@@ -14,8 +14,16 @@
 #include <steno/core/view.hpp>
 #include <steno/core/workspace.hpp>
 #include <steno/error.hpp>
+#include <steno/frontends/cmvn.hpp>
+#include <steno/frontends/fbank.hpp>
+#include <steno/frontends/frontend.hpp>
+#include <steno/frontends/lfr.hpp>
+#include <steno/frontends/mel_filters.hpp>
+#include <steno/frontends/wav_frontend.hpp>
 #include <steno/kernels/cpu.hpp>
 #include <steno/kernels/epilogue.hpp>
+#include <steno/kernels/fft.hpp>
+#include <steno/kernels/fft_portable.hpp>
 #include <steno/kernels/operand.hpp>
 #include <steno/kernels/pack.hpp>
 #include <steno/kernels/product.hpp>

@@ -1,0 +1,61 @@
+// steno/frontends/cmvn.hpp - mean and variance normalisation with stored statistics: y = (x + shift) * scale.
+//
+// [T, D] -> [T, D]; shift is minus the mean and scale one over the deviation. Follows FunASR's apply_cmvn
+// (wav_frontend.py) and the file am.mvn (<AddShift>, <Rescale>). Without weights rows pass unchanged (published models
+// may ship without statistics). Tested in tests/frontends/cmvn_test.cpp.
+#pragma once
+#include <steno/core/context.hpp>
+#include <steno/weights/weight.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <string_view>
+
+namespace steno::inline STENO_ABI {
+
+template <extent D = dynamic>
+class cmvn {
+ public:
+  static constexpr extent input = D, output = D;
+  static constexpr std::string_view name = "cmvn";
+  static constexpr bool row_by_row = true;  ///< y may be x
+
+  struct state {};
+
+  cmvn() requires(is_static(D)) = default;
+  explicit cmvn(extent width) : width_(width) { assert(compatible(D, width)); }
+
+  vector_weight<D> shift, scale;  ///< both or neither
+  void members(auto&& v) {
+    v("shift", shift);
+    v("scale", scale);
+  }
+
+  extent width() const noexcept { return width_.get(); }
+  extent rows(extent n) const noexcept { return n; }
+  state start() const { return {}; }
+  extent ready(const state&, extent n) const noexcept { return n; }
+  extent at_end(const state&, extent n) const noexcept { return n; }
+  void accept(state&, const view<const float>& x, view<float> y, context& c) const noexcept { (*this)(x, y, c); }
+  void finish(state&, const view<const float>& x, view<float> y, context& c) const noexcept { (*this)(x, y, c); }
+
+  void operator()(const view<const float>& x, view<float> y, context&) const noexcept {
+    assert(x.rows() == y.rows() && x.cols() == width() && y.cols() == width());
+    const extent n = width();
+    for (extent t = 0; t < x.rows(); ++t) {
+      const float* const from = x.data() + t * x.outerStride();
+      float* const to = y.data() + t * y.outerStride();
+      if (shift && scale) {
+        const float *a = shift.floats(), *b = scale.floats();
+        for (extent i = 0; i < n; ++i) to[i] = (from[i] + a[i]) * b[i];
+      } else if (from != to) {
+        std::copy_n(from, n, to);
+      }
+    }
+  }
+
+ private:
+  size_of<D> width_;
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,236 @@
+// steno/frontends/fbank.hpp - Kaldi's log-mel filterbank: y[t, b] = log(max(sum_k filter[b, k] |FFT(frame t)[k]|^2,
+// eps)).
+//
+// Frame t is samples t shift .. t shift + length - 1 (only whole frames: snip_edges), scaled to 16-bit size, minus its
+// mean, pre-emphasised (x[i] - c x[i-1], the first sample minus c times itself), windowed, padded to a power of two.
+// No dither. Follows torchaudio.compliance.kaldi.fbank, which FunASR and WeNet call; kaldi-native-fbank differs in the
+// last bits only. [samples] -> [1 + (samples - length) / shift, mels]. The sample rate is the caller's business.
+// A sample that is not finite, or beyond 2^40 after scaling, counts as 0, so features are always finite.
+// Tested in tests/frontends/fbank_test.cpp.
+#pragma once
+#include <steno/frontends/frontend.hpp>
+#include <steno/frontends/mel_filters.hpp>
+#include <steno/kernels/fft.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+enum class window_shape { hamming, hann, povey };
+
+struct fbank_options {
+  double sample_rate = 16000;  ///< Hz
+  double frame_length = 25;    ///< ms
+  double frame_shift = 10;     ///< ms
+  extent mels = 80;
+  window_shape window = window_shape::hamming;
+  float preemphasis = 0.97f;
+  bool remove_dc = true;
+  float low = 20;       ///< Hz
+  float high = 0;       ///< Hz; not positive: counted from Nyquist
+  float scale = 32768;  ///< of samples in [-1, 1]
+  float floor = std::numeric_limits<float>::epsilon();
+  bool power = true;  ///< |X|^2, else |X|
+};
+
+template <extent Mels = dynamic, kernels::real_fft_policy Fft = kernels::real_fft>
+class fbank {
+ public:
+  static constexpr extent output = Mels;
+  static constexpr std::string_view name = "fbank";
+
+  /// Samples that later frames still need. Copyable.
+  struct state {
+    std::vector<float> carry;  ///< `held` samples, raw
+    extent held = 0;
+    extent skip = 0;  ///< samples to drop before the next frame (only when the shift exceeds the length)
+  };
+
+  fbank() : fbank(defaults()) {}
+  /// Plans the FFT and makes the tables; throws steno::error for options out of range.
+  explicit fbank(const fbank_options& o) : options_(checked(o)), fft_(padded(o)) {
+    filters_ = mel_filters::kaldi(o.mels, fft_.size(), static_cast<float>(o.sample_rate), o.low, o.high);
+    const extent n = frame_length();
+    window_.resize(static_cast<std::size_t>(n));
+    for (extent i = 0; i < n; ++i) window_[static_cast<std::size_t>(i)] = shape(o.window, i, n);
+  }
+
+  const fbank_options& options() const noexcept { return options_; }
+  extent width() const noexcept { return options_.mels; }
+  extent frame_length() const noexcept { return samples_in(options_, options_.frame_length); }
+  extent frame_shift() const noexcept { return samples_in(options_, options_.frame_shift); }
+
+  extent rows(extent n) const noexcept { return n < frame_length() ? 0 : 1 + (n - frame_length()) / frame_shift(); }
+  state start() const { return {.carry = std::vector<float>(static_cast<std::size_t>(frame_length()))}; }
+  extent ready(const state& s, extent n) const noexcept { return rows(s.held + std::max(n - s.skip, extent{0})); }
+  extent at_end(const state& s, extent n) const noexcept { return ready(s, n); }
+
+  void accept(state& s, samples pcm, view<float> y, context& c) const noexcept {
+    const extent drop = std::min(s.skip, length(pcm));
+    s.skip -= drop;
+    pcm = pcm.subspan(static_cast<std::size_t>(drop));
+    const extent step = frame_shift(), count = rows(s.held + length(pcm));
+    assert(y.rows() == count);
+
+    // Frames that begin in the carried samples are joined with what follows; the others lie in pcm.
+    const extent early = std::min(count, (s.held + step - 1) / step);
+    if (early > 0) {
+      workspace::frame f(c.scratch);
+      const extent need = (early - 1) * step + frame_length();
+      float* const joined = f.template take<float>(static_cast<std::size_t>(need));
+      const extent old = std::min(s.held, need);
+      std::copy_n(s.carry.data(), old, joined);
+      std::copy_n(pcm.data(), need - old, joined + old);
+      (*this)(samples(joined, static_cast<std::size_t>(need)), piece(y, 0, early), c);
+    }
+    if (count > early) {
+      const extent from = early * step - s.held;
+      const extent to = (count - 1) * step + frame_length() - s.held;
+      (*this)(pcm.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)),
+              piece(y, early, count - early), c);
+    }
+    keep(s, pcm, count * step);
+  }
+  void finish(state& s, samples pcm, view<float> y, context& c) const noexcept {
+    accept(s, pcm, y, c);
+    s.held = s.skip = 0;
+  }
+
+  /// All frames of `pcm`. Frames are computed in tiles of fixed size on the context's executor.
+  void operator()(samples pcm, view<float> y, context& c) const noexcept {
+    assert(y.rows() == rows(length(pcm)) && y.cols() == width());
+    const extent count = y.rows(), tiles = (count + tile - 1) / tile;
+    workspace::frame f(c.scratch);
+    const extent each = (fft_.size() + 3 * fft_.bins() + fft_.scratch() + 48) / 16 * 16;
+    float* const scratch = f.template take<float>(static_cast<std::size_t>(each * c.run.width()));
+    auto work = [&](extent i, int worker) {
+      const extent end = std::min(count, (i + 1) * tile);
+      for (extent t = i * tile; t < end; ++t)
+        one_frame(pcm.data() + t * frame_shift(), y.data() + t * y.outerStride(), scratch + worker * each);
+    };
+    c.run.run(tiles, work);
+  }
+
+ private:
+  static constexpr extent tile = 64;  // frames
+
+  static fbank_options defaults() {
+    fbank_options o;
+    if constexpr (is_static(Mels)) o.mels = Mels;
+    return o;
+  }
+  static extent samples_in(const fbank_options& o, double ms) {
+    return static_cast<extent>(o.sample_rate * ms * 0.001);
+  }
+  static extent padded(const fbank_options& o) {
+    return static_cast<extent>(std::bit_ceil(static_cast<std::uint64_t>(samples_in(o, o.frame_length))));
+  }
+  static fbank_options checked(const fbank_options& o) {
+    const auto check = [](bool good, const char* what, const char* expected, double found) {
+      if (!good)
+        fail({.what = std::string("filterbank: ") + what, .expected = expected, .found = std::to_string(found)});
+    };
+    check(o.sample_rate >= 1000 && o.sample_rate <= 1e6, "sample rate in Hz", "1000 to 1000000", o.sample_rate);
+    check(o.frame_length > 0 && o.frame_length <= 1000 && samples_in(o, o.frame_length) >= 2, "frame length in ms",
+          "at most 1000 and at least 2 samples", o.frame_length);
+    check(o.frame_shift > 0 && o.frame_shift <= 1000 && samples_in(o, o.frame_shift) >= 1, "frame shift in ms",
+          "at most 1000 and at least 1 sample", o.frame_shift);
+    check(compatible(Mels, o.mels) && o.mels >= 1 && o.mels <= 4096, "number of mel filters",
+          is_static(Mels) ? "the model's" : "1 to 4096", static_cast<double>(o.mels));
+    check(o.preemphasis >= 0 && o.preemphasis <= 1, "pre-emphasis", "0 to 1", static_cast<double>(o.preemphasis));
+    check(o.floor > 0 && o.floor <= 1, "floor", "above 0, at most 1", static_cast<double>(o.floor));
+    check(o.scale > 0 && o.scale <= 1e9f, "scale of samples", "above 0, at most 1e9", static_cast<double>(o.scale));
+    return o;
+  }
+  static float shape(window_shape w, extent i, extent n) {
+    const double a = std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(n - 1));
+    switch (w) {
+      case window_shape::hamming:
+        return static_cast<float>(0.54 - 0.46 * a);
+      case window_shape::hann:
+        return static_cast<float>(0.5 - 0.5 * a);
+      case window_shape::povey:
+        return static_cast<float>(std::pow(0.5 - 0.5 * a, 0.85));
+    }
+    return 1;
+  }
+  static view<float> piece(view<float>& y, extent first, extent count) {
+    return make_view(y.data() + first * y.outerStride(), count, y.cols(), y.outerStride());
+  }
+
+  /// Carries the samples from `first` (counted from the carried ones) on.
+  void keep(state& s, samples pcm, extent first) const noexcept {
+    const extent total = s.held + length(pcm);
+    if (first >= total) {
+      s.held = 0;
+      s.skip += first - total;
+      return;
+    }
+    const extent old = std::max(s.held - first, extent{0});
+    std::copy_n(s.carry.data() + (s.held - old), old, s.carry.data());
+    const extent from = std::max(first - s.held, extent{0});
+    std::copy(pcm.begin() + from, pcm.end(), s.carry.data() + old);
+    s.held = total - first;
+  }
+
+  void one_frame(const float* raw, float* y, float* scratch) const noexcept {
+    const extent n = frame_length(), size = fft_.size(), bins = fft_.bins();
+    float* const x = scratch;                   // [size]
+    float* const spectrum = x + size;           // [2 bins]
+    float* const energy = spectrum + 2 * bins;  // [bins]
+    for (extent i = 0; i < n; ++i) {
+      const float v = raw[i] * options_.scale;
+      x[i] = (std::bit_cast<std::uint32_t>(v) & 0x7fffffffu) <= largest ? v : 0.0f;
+    }
+    if (options_.remove_dc) {
+      float lanes[16] = {};
+      for (extent i = 0; i < n; ++i) lanes[i % 16] += x[i];
+      float sum = 0;
+      for (const float l : lanes) sum += l;
+      const float mean = sum / static_cast<float>(n);
+      for (extent i = 0; i < n; ++i) x[i] -= mean;
+    }
+    const float c = options_.preemphasis;
+    float before = x[0];
+    for (extent i = 0; i < n; ++i) {
+      const float now = x[i];
+      x[i] = (now - c * before) * window_[static_cast<std::size_t>(i)];
+      before = now;
+    }
+    std::fill(x + n, x + size, 0.0f);
+    fft_.forward(x, spectrum, energy + bins);
+    for (extent k = 0; k < bins; ++k)
+      energy[k] = spectrum[2 * k] * spectrum[2 * k] + spectrum[2 * k + 1] * spectrum[2 * k + 1];
+    if (!options_.power)
+      for (extent k = 0; k < bins; ++k) energy[k] = std::sqrt(energy[k]);
+    for (extent b = 0; b < width(); ++b) {
+      const std::size_t at = static_cast<std::size_t>(b);
+      const float* const w = filters_.weights.data() + filters_.begin[at];
+      const float* const e = energy + filters_.first[at];
+      const extent taps = filters_.begin[at + 1] - filters_.begin[at];
+      float sum = 0;
+      for (extent k = 0; k < taps; ++k) sum += w[k] * e[k];
+      y[b] = std::log(std::max(sum, options_.floor));
+    }
+  }
+
+  static constexpr std::uint32_t largest = std::bit_cast<std::uint32_t>(0x1p40f);
+
+  fbank_options options_;
+  Fft fft_;
+  mel_filters filters_;
+  std::vector<float> window_;
+};
+
+static_assert(frontend<fbank<>> && frontend<fbank<80>>);
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,61 @@
+// steno/frontends/mel_filters.hpp - Kaldi's triangular mel filters over the bins of an FFT, stored without their zeros.
+//
+// mel(f) = 1127 ln(1 + f / 700); filter b rises from mel point b to b + 1 and falls to b + 2, where the points divide
+// [mel(low), mel(high)] evenly; a bin's weight is linear in mel. Single precision throughout, as get_mel_banks of
+// torchaudio.compliance.kaldi and kaldi's MelBanks do it; the bin at Nyquist has no weight. No VTLN.
+// Tested in tests/frontends/fbank_test.cpp.
+#pragma once
+#include <steno/core/extents.hpp>
+#include <steno/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// Filter b weighs bins first[b] .. first[b] + (begin[b + 1] - begin[b]) - 1 with weights[begin[b] ..].
+struct mel_filters {
+  std::vector<extent> first, begin;
+  std::vector<float> weights;
+
+  extent size() const noexcept { return static_cast<extent>(first.size()); }
+
+  /// `high` counts from Nyquist when it is not positive. Throws steno::error for a band that is empty.
+  static mel_filters kaldi(extent mels, extent fft_size, float sample_rate, float low, float high) {
+    const float nyquist = 0.5f * sample_rate;
+    if (high <= 0) high += nyquist;
+    if (!(low >= 0 && low < high && high <= nyquist))
+      fail({.what = "mel band in Hz",
+            .expected = "0 <= low < high <= " + std::to_string(nyquist),
+            .found = std::to_string(low) + " to " + std::to_string(high)});
+    const double mel_low = 1127.0 * std::log(1.0 + static_cast<double>(low) / 700.0);
+    const double mel_high = 1127.0 * std::log(1.0 + static_cast<double>(high) / 700.0);
+    const float from = static_cast<float>(mel_low);
+    const float step = static_cast<float>((mel_high - mel_low) / static_cast<double>(mels + 1));
+    const float bin_width = sample_rate / static_cast<float>(fft_size);
+
+    mel_filters f;
+    f.begin.push_back(0);
+    for (extent b = 0; b < mels; ++b) {
+      const float left = from + static_cast<float>(b) * step;
+      const float center = from + (static_cast<float>(b) + 1.0f) * step;
+      const float right = from + (static_cast<float>(b) + 2.0f) * step;
+      extent first = 0;
+      for (extent k = 0; k < fft_size / 2; ++k) {
+        const float mel = 1127.0f * std::log(1.0f + bin_width * static_cast<float>(k) / 700.0f);
+        const float weight = std::min((mel - left) / (center - left), (right - mel) / (right - center));
+        if (!(weight > 0)) continue;  // positive weights are contiguous
+        if (static_cast<extent>(f.weights.size()) == f.begin.back()) first = k;
+        f.weights.push_back(weight);
+      }
+      f.first.push_back(first);
+      f.begin.push_back(static_cast<extent>(f.weights.size()));
+    }
+    return f;
+  }
+};
+
+}  // namespace steno::inline STENO_ABI
