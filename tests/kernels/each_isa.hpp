@@ -1,5 +1,7 @@
-// tests/kernels/each_isa.hpp - runs a test body once per instruction set that this processor has.
+// tests/kernels/each_isa.hpp - runs a test body once per instruction set that this processor has, or per number of
+// threads.
 #pragma once
+#include <steno/core/thread_pool.hpp>
 #include <steno/kernels/cpu.hpp>
 
 #include <gtest/gtest.h>
@@ -19,6 +21,28 @@ void each_isa(F f) {
     f(level);
   }
   steno::kernels::limit_isa(isa::avx512vnni);
+}
+
+/// Calls f() for each available set; its result (a guarded matrix, a vector) must have the same bits for all sets with
+/// fused multiply-add.
+template <class F, class Same>
+void same_bits_with_fma(F f, Same same) {
+  using steno::kernels::isa;
+  if (steno::kernels::best_isa() < isa::avx512) GTEST_SKIP() << "needs two instruction sets with FMA";
+  steno::kernels::limit_isa(isa::avx2);
+  const auto first = f();
+  steno::kernels::limit_isa(isa::avx512vnni);
+  EXPECT_TRUE(same(first, f()));
+}
+
+/// Calls f(executor) serially and with pools of 1, 2 and 4: same(first, other) must hold.
+template <class F, class Same>
+void same_bits_for_pools(F f, Same same) {
+  const auto first = f(steno::executor{});
+  for (const int threads : {1, 2, 4}) {
+    steno::thread_pool pool(threads);
+    EXPECT_TRUE(same(first, f(steno::executor(pool)))) << threads;
+  }
 }
 
 }  // namespace steno_test

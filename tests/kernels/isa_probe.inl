@@ -22,6 +22,7 @@ inline void probe_exp(const float* x, float* y, std::size_t count) noexcept {
 inline void probe_partial(const float* x, float* y, int n) noexcept {
   store_n(y, load_n(x, n), n);
   store(y + 32, load_n(x, n));
+  store(y + 48, first_n(n, load_n(x, n), broadcast(0.5f)));
 }
 inline void probe_reduce(const float* x, float* y) noexcept {
   y[0] = reduce_add(load(x));
@@ -34,3 +35,4 @@ inline void probe_half(const std::uint16_t* x, float* f16, float* bf16, std::siz
   }
 }
 inline void probe_i8(const float* x, std::int8_t* y) noexcept { store_i8(y, load(x)); }
+inline void probe_transpose(const float* x, float* y) noexcept { transpose(x, 21, y, 18); }

@@ -23,6 +23,7 @@ static auto exponential() { return STENO_KERNEL(probe_exp); }
 static auto partial() { return STENO_KERNEL(probe_partial); }
 static auto reduce() { return STENO_KERNEL(probe_reduce); }
 static auto half() { return STENO_KERNEL(probe_half); }
+static auto transposition() { return STENO_KERNEL(probe_transpose); }
 static auto to_i8() { return STENO_KERNEL(probe_i8); }
 }  // namespace steno::kernels
 
@@ -141,12 +142,13 @@ TEST(isa, partial_loads_and_stores_touch_nothing_else) {
       // Exactly n values on the heap: a sanitizer sees any read behind them.
       std::vector<float> x(static_cast<std::size_t>(n));
       for (int i = 0; i < n; ++i) x[static_cast<std::size_t>(i)] = static_cast<float>(i + 1);
-      std::vector<float> y(48, -7.0f);
+      std::vector<float> y(64, -7.0f);
       k::partial()(x.data(), y.data(), n);
       for (int i = 0; i < 16; ++i) {
         const float want = i < n ? static_cast<float>(i + 1) : 0.0f;
         EXPECT_EQ(y[static_cast<std::size_t>(i)], i < n ? want : -7.0f);
         EXPECT_EQ(y[static_cast<std::size_t>(i + 32)], want);
+        EXPECT_EQ(y[static_cast<std::size_t>(i + 48)], i < n ? want : 0.5f);
       }
       for (std::size_t i = 16; i < 32; ++i) EXPECT_EQ(y[i], -7.0f);
     }
@@ -193,5 +195,15 @@ TEST(isa, int8_rounds_to_even_and_saturates) {
     std::array<std::int8_t, 16> y;
     k::to_i8()(x.data(), y.data());
     for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(y[i], want[i]) << x[i];
+  });
+}
+
+TEST(isa, transposes_16_by_16) {
+  each_isa([](k::isa) {
+    std::vector<float> x(16 * 21), y(16 * 18, -1.0f);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+    k::transposition()(x.data(), y.data());
+    for (std::size_t i = 0; i < 16; ++i)
+      for (std::size_t j = 0; j < 18; ++j) EXPECT_EQ(y[i * 18 + j], j < 16 ? x[j * 21 + i] : -1.0f);
   });
 }

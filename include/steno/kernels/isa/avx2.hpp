@@ -6,6 +6,7 @@
 
 #include <immintrin.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include <steno/kernels/isa/region_avx2_begin.hpp>
@@ -64,6 +65,10 @@ STENO_INLINE f32x16 where_less(f32x16 a, f32x16 b, f32x16 x, f32x16 y) {
   return {_mm256_blendv_ps(y.lo, x.lo, _mm256_cmp_ps(a.lo, b.lo, _CMP_LT_OQ)),
           _mm256_blendv_ps(y.hi, x.hi, _mm256_cmp_ps(a.hi, b.hi, _CMP_LT_OQ))};
 }
+STENO_INLINE f32x16 first_n(int n, f32x16 a, f32x16 b) {
+  return {_mm256_blendv_ps(b.lo, a.lo, _mm256_castsi256_ps(lanes_before(n, 0))),
+          _mm256_blendv_ps(b.hi, a.hi, _mm256_castsi256_ps(lanes_before(n, 8)))};
+}
 STENO_INLINE f32x16 with_sign(f32x16 a, f32x16 s) {
   const __m256 sign = _mm256_set1_ps(-0.0f);
   return {_mm256_or_ps(a.lo, _mm256_and_ps(sign, s.lo)), _mm256_or_ps(a.hi, _mm256_and_ps(sign, s.hi))};
@@ -97,6 +102,8 @@ STENO_INLINE void store_i8(std::int8_t* p, f32x16 a) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
                    _mm_packs_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1)));
 }
+
+#include <steno/kernels/isa/transpose.inl>
 
 #include <steno/kernels/isa/math.inl>
 }  // namespace steno::inline STENO_ABI::kernels::avx2

@@ -7,6 +7,7 @@
 
 #include <immintrin.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include <steno/kernels/isa/region_avx512_begin.hpp>
@@ -51,6 +52,7 @@ STENO_INLINE f32x16 abs(f32x16 a) { return {_mm512_andnot_ps(_mm512_set1_ps(-0.0
 STENO_INLINE f32x16 where_less(f32x16 a, f32x16 b, f32x16 x, f32x16 y) {
   return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ), y.v, x.v)};
 }
+STENO_INLINE f32x16 first_n(int n, f32x16 a, f32x16 b) { return {_mm512_mask_blend_ps(lanes_before(n), b.v, a.v)}; }
 STENO_INLINE f32x16 with_sign(f32x16 a, f32x16 s) {
   return {_mm512_or_ps(a.v, _mm512_and_ps(_mm512_set1_ps(-0.0f), s.v))};
 }
@@ -81,6 +83,8 @@ STENO_INLINE void store_i8(std::int8_t* p, f32x16 a) {
       _mm512_maskz_cvtps_epi32(all_lanes, _mm512_maskz_min_ps(all_lanes, a.v, _mm512_set1_ps(127.0f)));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_maskz_cvtsepi32_epi8(all_lanes, whole));
 }
+
+#include <steno/kernels/isa/transpose.inl>
 
 #include <steno/kernels/isa/math.inl>
 }  // namespace steno::inline STENO_ABI::kernels::avx512

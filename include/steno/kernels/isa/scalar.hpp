@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 namespace steno::inline STENO_ABI::kernels::scalar {
@@ -84,6 +85,10 @@ STENO_INLINE f32x16 abs(f32x16 a) {
 STENO_INLINE f32x16 where_less(f32x16 a, f32x16 b, f32x16 x, f32x16 y) {
   return each_lane([=](int i) { return a.lane[i] < b.lane[i] ? x.lane[i] : y.lane[i]; });
 }
+/// The first n lanes of a, the others of b.
+STENO_INLINE f32x16 first_n(int n, f32x16 a, f32x16 b) {
+  return each_lane([=](int i) { return i < n ? a.lane[i] : b.lane[i]; });
+}
 /// The magnitude of a with the sign of s; a must not be negative.
 STENO_INLINE f32x16 with_sign(f32x16 a, f32x16 s) {
   return each_lane([=](int i) {
@@ -116,6 +121,12 @@ STENO_INLINE void store_i8(std::int8_t* p, f32x16 a) {
     const float shifted = bounded + 0x1.8p23f;  // the sum's low bits are the rounded integer
     p[i] = static_cast<std::int8_t>(std::bit_cast<std::uint32_t>(shifted) & 0xffu);
   }
+}
+
+/// to[i * to_stride + j] = from[j * from_stride + i] for i, j < 16.
+STENO_INLINE void transpose(const float* from, std::ptrdiff_t from_stride, float* to, std::ptrdiff_t to_stride) {
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < 16; ++j) to[i * to_stride + j] = from[j * from_stride + i];
 }
 
 #include <steno/kernels/isa/math.inl>

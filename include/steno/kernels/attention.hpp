@@ -1,0 +1,115 @@
+// steno/kernels/attention.hpp - attention of all heads: softmax(scale q k^T) v.
+//
+//   out[i][h] = sum_j softmax_j(scale q[i][h] . k[j][h]) v[j][h],  columns [h * d, (h + 1) * d) belong to head h
+// The score matrix never exists as a whole: tiles of queries walk over tiles of 64 keys in order and keep the largest
+// score, the sum and the weighted values so far (the online softmax). Keys are transposed and values copied once per
+// call into scratch of their own size. Masks, biases and grouped heads belong into attention_options, applied to a tile
+// of scores. Body: generic/attention.inl. Tested in tests/kernels/attention_test.cpp.
+#pragma once
+#include <steno/core/context.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace steno::inline STENO_ABI::kernels {
+
+struct attention_options {
+  float scale = 1.0f;  ///< multiplies q before the product, as FunASR and torch do
+};
+
+namespace detail {
+
+inline constexpr extent attention_keys = 64;     // keys in a tile
+inline constexpr extent attention_queries = 96;  // most queries in a tile
+inline constexpr extent attention_rows = 12;     // a multiple of tile_rows of every instruction set
+
+constexpr extent round_up(extent n, extent step) { return (n + step - 1) / step * step; }
+
+/// What all tiles of a call share. Keys of one head and tile lie as [d][64], values as [64][value_stride]; lanes
+/// behind the last key are zeros.
+struct attention_job {
+  const float *q, *k, *v;
+  extent q_stride, k_stride, v_stride, out_stride;
+  float* out;
+  extent queries, keys;          // rows of q; of k and v
+  extent width, value_width;     // d of q and k; of v
+  extent key_tiles, query_tile;  // number of tiles of keys; queries in a tile
+  float scale;
+  float *packed_keys, *packed_values;
+
+  extent value_stride() const { return round_up(value_width, 16); }
+  float* keys_at(extent head, extent tile) const {
+    return packed_keys + (head * key_tiles + tile) * width * attention_keys;
+  }
+  float* values_at(extent head, extent tile) const {
+    return packed_values + (head * key_tiles + tile) * value_stride() * attention_keys;
+  }
+  /// Floats of scratch that one worker needs: scaled queries, scores, weighted values, largest scores, sums.
+  extent worker_floats() const {
+    return round_up(query_tile, attention_rows) * (width + attention_keys + value_stride() + 2);
+  }
+};
+
+}  // namespace detail
+}  // namespace steno::inline STENO_ABI::kernels
+
+#define STENO_KERNEL_FILE <steno/kernels/generic/attention.inl>
+#include <steno/kernels/isa/for_each.hpp>
+
+namespace steno::inline STENO_ABI::kernels {
+
+/// q [Tq, heads * d], k [Tk, heads * d], v [Tk, heads * dv], out [Tq, heads * dv]; views may be column blocks of one
+/// fused matrix. Without keys out is 0. out must not overlap the inputs. Tiles of heads and queries run on c.run.
+inline void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v, extent heads,
+                      const attention_options& options, const view<float>& out, context& c) noexcept {
+  if (q.rows() == 0 || heads == 0) return;
+  view<float> y(out);
+  if (k.rows() == 0) {
+    y.setZero();
+    return;
+  }
+  // Tiles of even height, so that the last one is not a small rest; it depends on the number of queries alone.
+  const extent query_tiles = (q.rows() + detail::attention_queries - 1) / detail::attention_queries;
+  detail::attention_job job{
+      .q = q.data(),
+      .k = k.data(),
+      .v = v.data(),
+      .q_stride = q.outerStride(),
+      .k_stride = k.outerStride(),
+      .v_stride = v.outerStride(),
+      .out_stride = y.outerStride(),
+      .out = y.data(),
+      .queries = q.rows(),
+      .keys = k.rows(),
+      .width = q.cols() / heads,
+      .value_width = v.cols() / heads,
+      .key_tiles = (k.rows() + detail::attention_keys - 1) / detail::attention_keys,
+      .query_tile = detail::round_up((q.rows() + query_tiles - 1) / query_tiles, detail::attention_rows),
+      .scale = options.scale,
+      .packed_keys = nullptr,
+      .packed_values = nullptr,
+  };
+  workspace::frame frame(c.scratch);
+  const extent padded = heads * job.key_tiles * detail::attention_keys;
+  job.packed_keys = frame.take<float>(static_cast<std::size_t>(padded * job.width));
+  job.packed_values = frame.take<float>(static_cast<std::size_t>(padded * job.value_stride()));
+  const extent each = detail::round_up(job.worker_floats(), 16);
+  float* const private_scratch = frame.take<float>(static_cast<std::size_t>(each * c.run.width()));
+
+  const auto pack = STENO_KERNEL(attention_pack);
+  c.run.run(heads * job.key_tiles, [&](extent i, int) { pack(job, i / job.key_tiles, i % job.key_tiles); });
+  const auto tile = STENO_KERNEL(attention_tile);
+  c.run.run(heads * query_tiles, [&](extent i, int worker) {
+    tile(job, i / query_tiles, i % query_tiles, private_scratch + worker * each);
+  });
+}
+
+/// The same with nothing but a scale.
+inline void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v, extent heads,
+                      float scale, const view<float>& out, context& c) noexcept {
+  attention(q, k, v, heads, attention_options{.scale = scale}, out, c);
+}
+
+}  // namespace steno::inline STENO_ABI::kernels

@@ -1,0 +1,27 @@
+// steno/kernels/depthwise.hpp - convolution of each column with its own taps along time, with zeros outside.
+//
+//   y[t][d] = sum_j taps[j][d] * x[t + j - left][d],  j = 0 .. count - 1
+// as torch.nn.Conv1d(groups = D) on rows [T, D]: `left` zeros before, as many behind as the formula asks for. Exact
+// f32, summed in the order of j. Body: generic/depthwise.inl. Tested in tests/kernels/depthwise_test.cpp.
+#pragma once
+#include <steno/core/view.hpp>
+#include <steno/kernels/row_tiles.hpp>
+
+#include <utility>
+
+#define STENO_KERNEL_FILE <steno/kernels/generic/depthwise.inl>
+#include <steno/kernels/isa/for_each.hpp>
+
+namespace steno::inline STENO_ABI::kernels {
+
+/// x [T, D], taps row-major [count, D], y [T, D]; 0 <= left. y must not be x. One-sided memory: left = count - 1.
+inline void depthwise(const view<const float>& x, const float* taps, extent count, extent left, const view<float>& y,
+                      const executor& run) noexcept {
+  const auto rows = STENO_KERNEL(depthwise_rows);
+  float* const out = view<float>(y).data();
+  detail::run_row_tiles(run, x.rows(), x.cols(), [&](extent first, extent last) {
+    rows(x.data(), x.outerStride(), x.rows(), x.cols(), taps, count, left, out, y.outerStride(), first, last);
+  });
+}
+
+}  // namespace steno::inline STENO_ABI::kernels

@@ -1,0 +1,140 @@
+// steno/kernels/generic/attention.inl - the tiles of attention; compiled per instruction set by attention.hpp.
+//
+// Both products run on one register tile. Its sums go over k in order, whatever the tile's shape, so every instruction
+// set with FMA gives the same bits.
+
+/// c[r][16 v ..] (+)= sum_k a[r][k] b[k][16 v ..] for r < rows, v < V, rows * V = sizeof...(I). Fully expanded: an
+/// array indexed in a loop would be spilled.
+template <int V, bool Add, int... I>
+STENO_INLINE void product_tile(std::integer_sequence<int, I...>, const float* a, extent a_stride, const float* b,
+                               extent b_stride, float* c, extent c_stride, extent depth) {
+  f32x16 sum[sizeof...(I)] = {(Add ? load(c + I / V * c_stride + I % V * 16) : zero())...};
+  for (extent k = 0; k < depth; ++k)
+    ((sum[I] = fma(broadcast(a[I / V * a_stride + k]), load(b + k * b_stride + I % V * 16), sum[I])), ...);
+  (store(c + I / V * c_stride + I % V * 16, sum[I]), ...);
+}
+
+template <int R, int V, bool Add>
+inline void product_rows(const float* a, extent a_stride, const float* b, extent b_stride, float* c, extent c_stride,
+                         extent rows, extent depth) {
+  for (extent r = 0; r < rows; r += R)
+    product_tile<V, Add>(std::make_integer_sequence<int, R * V>{}, a + r * a_stride, a_stride, b, b_stride,
+                         c + r * c_stride, c_stride, depth);
+}
+
+/// One block of up to tile_vectors vectors of columns.
+template <int R, int V, bool Add>
+STENO_INLINE void product_block(const float* a, extent a_stride, const float* b, extent b_stride, float* c,
+                                extent c_stride, extent rows, extent vectors, extent depth) {
+  if constexpr (V > 1) {
+    if (vectors < V) return product_block<R, V - 1, Add>(a, a_stride, b, b_stride, c, c_stride, rows, vectors, depth);
+  }
+  product_rows<R, V, Add>(a, a_stride, b, b_stride, c, c_stride, rows, depth);
+}
+
+/// c [rows, 16 vectors] (+)= a [rows, depth] b [depth, 16 vectors]; rows is a multiple of tile_rows, or 1.
+template <bool Add>
+inline void product(const float* a, extent a_stride, const float* b, extent b_stride, float* c, extent c_stride,
+                    extent rows, extent vectors, extent depth) {
+  for (extent v = 0; v < vectors; v += tile_vectors) {
+    const extent n = std::min<extent>(tile_vectors, vectors - v);
+    if (rows == 1)
+      product_block<1, tile_vectors, Add>(a, a_stride, b + 16 * v, b_stride, c + 16 * v, c_stride, rows, n, depth);
+    else
+      product_block<tile_rows, tile_vectors, Add>(a, a_stride, b + 16 * v, b_stride, c + 16 * v, c_stride, rows, n,
+                                                  depth);
+  }
+}
+
+/// Transposes the keys and copies the values of one head and tile.
+inline void attention_pack(const detail::attention_job& job, extent head, extent tile) noexcept {
+  constexpr extent step = detail::attention_keys;
+  const extent first = tile * step, count = std::min(step, job.keys - first);
+  const float* k = job.k + first * job.k_stride + head * job.width;
+  float* to = job.keys_at(head, tile);
+  for (extent j = 0; j < step; j += 16)
+    for (extent i = 0; i < job.width; i += 16) {
+      if (j + 16 <= count && i + 16 <= job.width) {
+        transpose(k + j * job.k_stride + i, job.k_stride, to + i * step + j, step);
+      } else {
+        for (extent a = i; a < std::min(i + 16, job.width); ++a)
+          for (extent b = j; b < j + 16; ++b) to[a * step + b] = b < count ? k[b * job.k_stride + a] : 0.0f;
+      }
+    }
+  const float* v = job.v + first * job.v_stride + head * job.value_width;
+  to = job.values_at(head, tile);
+  for (extent j = 0; j < count; ++j)
+    for (extent i = 0; i < job.value_width; i += 16)
+      store(to + j * job.value_stride() + i,
+            load_n(v + j * job.v_stride + i, static_cast<int>(std::min<extent>(16, job.value_width - i))));
+}
+
+/// Scores of one query and one tile of keys become weights e^(score - largest); what was summed before is scaled when
+/// the largest score has grown.
+inline void attention_weigh(float* scores, extent count, float* values, extent value_stride, float* largest,
+                            float* sum) {
+  const f32x16 least = broadcast(-std::numeric_limits<float>::infinity());
+  const extent padded = detail::round_up(count, 16);
+  if (count < padded) {
+    float* const last = scores + padded - 16;
+    store(last, first_n(static_cast<int>(count + 16 - padded), load(last), least));
+  }
+  f32x16 m = load(scores);
+  for (extent j = 16; j < padded; j += 16) m = max(load(scores + j), m);
+  const float now = std::max(reduce_max(m), *largest);
+  if (now > *largest) {
+    const f32x16 factor = exp_bounded(broadcast(*largest - now));  // 0 for the first tile: largest is -infinity
+    *sum *= reduce_max(factor);
+    for (extent i = 0; i < value_stride; i += 16) store(values + i, load(values + i) * factor);
+    *largest = now;
+  }
+  const f32x16 shift = broadcast(now);
+  f32x16 s = zero();
+  for (extent j = 0; j < padded; j += 16) {
+    const f32x16 e = exp_bounded(load(scores + j) - shift);
+    store(scores + j, e);
+    s = s + e;
+  }
+  *sum += reduce_add(s);
+}
+
+/// One head and one tile of queries against all keys; scratch holds job.worker_floats() values.
+inline void attention_tile(const detail::attention_job& job, extent head, extent tile, float* scratch) noexcept {
+  constexpr extent step = detail::attention_keys;
+  const extent first = tile * job.query_tile, count = std::min(job.query_tile, job.queries - first);
+  const extent rows = count == 1 ? 1 : detail::round_up(count, tile_rows);
+  const extent value_stride = job.value_stride();
+  float* const scores = scratch;  // multiples of 16 floats first, so that they stay aligned
+  float* const values = scores + rows * step;
+  float* const queries = values + rows * value_stride;
+  float* const largest = queries + rows * job.width;
+  float* const sums = largest + rows;
+
+  const float* q = job.q + first * job.q_stride + head * job.width;
+  const f32x16 scale = broadcast(job.scale);
+  for (extent r = 0; r < rows; ++r)
+    for (extent i = 0; i < job.width; i += 16) {
+      const int n = static_cast<int>(std::min<extent>(16, job.width - i));
+      store_n(queries + r * job.width + i, r < count ? load_n(q + r * job.q_stride + i, n) * scale : zero(), n);
+    }
+  for (extent i = 0; i < rows * value_stride; i += 16) store(values + i, zero());
+  std::fill(largest, largest + rows, -std::numeric_limits<float>::infinity());
+  std::fill(sums, sums + rows, 0.0f);
+
+  for (extent t = 0; t < job.key_tiles; ++t) {
+    const extent keys = std::min(step, job.keys - t * step);
+    product<false>(queries, job.width, job.keys_at(head, t), step, scores, step, rows, (keys + 15) / 16, job.width);
+    for (extent r = 0; r < count; ++r)
+      attention_weigh(scores + r * step, keys, values + r * value_stride, value_stride, largest + r, sums + r);
+    product<true>(scores, step, job.values_at(head, t), value_stride, values, value_stride, rows, value_stride / 16,
+                  keys);
+  }
+
+  float* out = job.out + first * job.out_stride + head * job.value_width;
+  for (extent r = 0; r < count; ++r) {
+    const f32x16 factor = broadcast(1.0f / sums[r]);
+    for (extent i = 0; i < job.value_width; i += 16)
+      store_n(out + r * job.out_stride + i, load(values + r * value_stride + i) * factor,
+              static_cast<int>(std::min<extent>(16, job.value_width - i)));
+  }
+}

@@ -1,0 +1,55 @@
+// steno/kernels/generic/depthwise.inl - rows of a depthwise convolution, 16 columns at a time; compiled per instruction
+// set by depthwise.hpp.
+//
+// The taps of 16 columns are copied together first: rows of a matrix lie a power of two apart, which would put all taps
+// and rows of one column into a few sets of the first cache.
+
+/// Eight outputs of 16 columns, all of whose inputs exist; x points to the first input row of the first one.
+template <int... I>
+STENO_INLINE void depthwise_eight(std::integer_sequence<int, I...>, const float* x, extent x_stride, const float* taps,
+                                  extent tap_stride, extent count, float* y, extent y_stride) {
+  f32x16 sum[sizeof...(I)] = {(static_cast<void>(I), zero())...};
+  for (extent j = 0; j < count; ++j) {
+    const f32x16 tap = load(taps + j * tap_stride);
+    ((sum[I] = fma(tap, load(x + (j + I) * x_stride), sum[I])), ...);
+  }
+  (store(y + I * y_stride, sum[I]), ...);
+}
+
+/// One output of n columns; inputs outside [0, rows) are left out.
+STENO_INLINE void depthwise_one(const float* x, extent x_stride, extent rows, const float* taps, extent tap_stride,
+                                extent count, extent start, float* y, int n) {
+  const extent first = std::max<extent>(0, -start), last = std::min(count, rows - start);
+  f32x16 sum = zero();
+  for (extent j = first; j < last; ++j)
+    sum = fma(load_n(taps + j * tap_stride, n), load_n(x + (start + j) * x_stride, n), sum);
+  store_n(y, sum, n);
+}
+
+inline void depthwise_rows(const float* x, extent x_stride, extent rows, extent cols, const float* taps, extent count,
+                           extent left, float* y, extent y_stride, extent first, extent last) noexcept {
+  constexpr extent most = 64;  // more taps are read in place; models have up to 31
+  alignas(64) float copy[most * 16];
+  for (extent c = 0; c < cols; c += 16) {
+    const int n = static_cast<int>(std::min<extent>(16, cols - c));
+    const float* column = taps + c;
+    extent tap_stride = cols;
+    if (count <= most) {
+      for (extent j = 0; j < count; ++j) store(copy + j * 16, load_n(column + j * cols, n));
+      column = copy;
+      tap_stride = 16;
+    }
+    extent t = first;
+    while (t < last) {
+      const extent start = t - left;
+      if (n == 16 && t + 8 <= last && start >= 0 && start + 7 + count <= rows) {
+        depthwise_eight(std::make_integer_sequence<int, 8>{}, x + start * x_stride + c, x_stride, column, tap_stride,
+                        count, y + t * y_stride + c, y_stride);
+        t += 8;
+      } else {
+        depthwise_one(x + c, x_stride, rows, column, tap_stride, count, start, y + t * y_stride + c, n);
+        ++t;
+      }
+    }
+  }
+}

@@ -1,0 +1,149 @@
+#include <steno/kernels/attention.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "each_isa.hpp"
+#include "guarded.hpp"
+
+namespace {
+
+namespace k = steno::kernels;
+using namespace steno_test;
+
+struct sizes {
+  extent queries, keys, heads, width, value_width;
+};
+
+/// softmax(scale q k^T) v of one output in double; `spread` receives sum_j p_j |v_j|.
+double reference(const guarded& q, const guarded& key, const guarded& v, sizes s, double scale, extent t, extent h,
+                 extent c, double* spread) {
+  std::vector<double> p(static_cast<std::size_t>(s.keys));
+  double largest = -1e300, sum = 0, y = 0;
+  for (extent j = 0; j < s.keys; ++j) {
+    double dot = 0;
+    for (extent i = 0; i < s.width; ++i)
+      dot += static_cast<double>(q.at(t, h * s.width + i)) * key.at(j, h * s.width + i);
+    p[static_cast<std::size_t>(j)] = dot * scale;
+    largest = std::max(largest, dot * scale);
+  }
+  *spread = 0;
+  for (double& x : p) sum += x = std::exp(x - largest);
+  for (extent j = 0; j < s.keys; ++j) {
+    const double term = p[static_cast<std::size_t>(j)] / sum * v.at(j, h * s.value_width + c);
+    y += term;
+    *spread += std::fabs(term);
+  }
+  return y;
+}
+
+void expect_attention(sizes s, float scale, float range) {
+  SCOPED_TRACE(testing::Message() << s.queries << " x " << s.keys << " heads " << s.heads << " of " << s.width << ", "
+                                  << s.value_width);
+  const guarded q = guarded(s.queries, s.heads * s.width, 9).randomise(1, range);
+  const guarded key = guarded(s.keys, s.heads * s.width, 4).randomise(2, range);
+  const guarded v = guarded(s.keys, s.heads * s.value_width, 1).randomise(3);
+  guarded y(s.queries, s.heads * s.value_width, 2);
+  steno::context c;
+  k::attention(q.in(), key.in(), v.in(), s.heads, scale, y.out(), c);
+  EXPECT_TRUE(y.intact());
+  const double score = static_cast<double>(range * range * scale) * static_cast<double>(s.width);  // most of |q . k|
+  for (extent t = 0; t<s.queries; t += s.queries> 40 ? 7 : 1)
+    for (extent h = 0; h < s.heads; ++h)
+      for (extent i = 0; i<s.value_width; i += s.value_width> 20 ? 5 : 1) {
+        double spread = 0;
+        const double want = reference(q, key, v, s, scale, t, h, i, &spread);
+        // A score's rounding error (an ulp of the largest possible one per four terms, at worst) moves its weight by
+        // as much, relatively; sums over keys and the final quotient add a few ulp.
+        ASSERT_NEAR(y.at(t, h * s.value_width + i), want, spread * (3e-6 + 1.2e-7 * score))
+            << t << "," << h << "," << i;
+      }
+}
+
+}  // namespace
+
+TEST(attention, agrees_with_double) {
+  each_isa([](k::isa level) {
+    for (const extent queries : {1, 2, 5, 13})
+      for (const extent keys : {1, 15, 16, 17, 63, 64, 65, 130})
+        for (const extent width : {1, 15, 16, 33}) expect_attention({queries, keys, 2, width, width}, 0.3f, 1.0f);
+    expect_attention({50, 70, 3, 8, 21}, 0.5f, 1.0f);
+    expect_attention({100, 100, 4, 128, 128}, 0.088388f, 1.0f);
+    expect_attention({97, 197, 1, 64, 64}, 0.125f, 3.0f);
+    if (level != k::isa::scalar) expect_attention({187, 500, 2, 140, 140}, 0.0845f, 1.0f);  // slow without vectors
+  });
+}
+
+TEST(attention, scores_beyond_the_range_of_exp) {
+  each_isa([](k::isa) { expect_attention({9, 200, 1, 16, 16}, 40.0f, 2.0f); });
+}
+
+TEST(attention, nothing_to_attend_to) {
+  steno::context c;
+  guarded q = guarded(5, 32).randomise(1), k0(0, 32), v0(0, 32), y = guarded(5, 32).randomise(2);
+  k::attention(q.in(), k0.in(), v0.in(), 2, 1.0f, y.out(), c);
+  EXPECT_TRUE(y.intact());
+  for (extent t = 0; t < 5; ++t)
+    for (extent i = 0; i < 32; ++i) EXPECT_EQ(y.at(t, i), 0.0f);
+  guarded none(0, 32);
+  k::attention(none.in(), q.in(), q.in(), 2, 1.0f, none.out(), c);
+  EXPECT_TRUE(none.intact());
+}
+
+TEST(attention, column_blocks_of_one_matrix) {
+  each_isa([](k::isa) {
+    steno::context c;
+    const guarded qkv = guarded(75, 96, 0).randomise(4);
+    guarded q(75, 32), key(75, 32), v(75, 32), fused(75, 32), apart(75, 32);
+    q.out() = qkv.in().leftCols(32);
+    key.out() = qkv.in().middleCols(32, 32);
+    v.out() = qkv.in().rightCols(32);
+    const auto all = qkv.in();
+    const auto block = [&](extent first) { return steno::make_view(all.data() + first, 75, 32, 96); };
+    k::attention(block(0), block(32), block(64), 2, 0.25f, fused.out(), c);
+    k::attention(q.in(), key.in(), v.in(), 2, 0.25f, apart.out(), c);
+    EXPECT_TRUE(fused.same_bits(apart));
+  });
+}
+
+TEST(attention, same_bits) {
+  const guarded q = guarded(187, 4 * 40).randomise(1, 3.0f), key = guarded(150, 4 * 40).randomise(2),
+                v = guarded(150, 4 * 40).randomise(3);
+  const auto run = [&](const steno::executor& e) {
+    steno::context c(e);
+    guarded y(187, 4 * 40);
+    k::attention(q.in(), key.in(), v.in(), 4, 0.5f, y.out(), c);
+    return y;
+  };
+  const auto same = [](const guarded& a, const guarded& b) { return a.same_bits(b); };
+  same_bits_for_pools(run, same);
+  same_bits_with_fma([&] { return run({}); }, same);
+}
+
+// A query's row does not depend on which queries stand beside it.
+TEST(attention, rows_do_not_depend_on_their_tile) {
+  each_isa([](k::isa) {
+    steno::context c;
+    const guarded q = guarded(110, 64, 0).randomise(1, 3.0f), key = guarded(150, 64, 0).randomise(2),
+                  v = guarded(150, 64, 0).randomise(3);
+    guarded all(110, 64, 0);
+    k::attention(q.in(), key.in(), v.in(), 2, 0.5f, all.out(), c);
+    for (const extent t : {0, 5, 59, 60, 109}) {
+      guarded one(1, 64, 0);
+      k::attention(steno::read(q.in().middleRows(t, 1)), key.in(), v.in(), 2, 0.5f, one.out(), c);
+      for (extent i = 0; i < 64; ++i) ASSERT_EQ(one.at(0, i), all.at(t, i)) << t;
+    }
+  });
+}
+
+TEST(attention, allocates_nothing_when_warm) {
+  steno::context c;
+  const guarded q = guarded(120, 64, 0).randomise(1);
+  guarded y(120, 64, 0);
+  k::attention(q.in(), q.in(), q.in(), 2, 0.5f, y.out(), c);
+  const std::size_t held = c.scratch.capacity();
+  k::attention(q.in(), q.in(), q.in(), 2, 0.5f, y.out(), c);
+  EXPECT_EQ(c.scratch.capacity(), held);
+}

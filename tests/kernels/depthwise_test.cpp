@@ -1,0 +1,78 @@
+#include <steno/kernels/depthwise.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "each_isa.hpp"
+#include "guarded.hpp"
+
+namespace {
+
+namespace k = steno::kernels;
+using namespace steno_test;
+
+void expect_depthwise(extent rows, extent cols, extent count, extent left) {
+  SCOPED_TRACE(testing::Message() << rows << "x" << cols << " taps " << count << " left " << left);
+  const guarded x = guarded(rows, cols, 5).randomise(static_cast<unsigned>(rows + cols));
+  const auto taps = random_values(static_cast<std::size_t>(count * cols), 3);
+  guarded y(rows, cols, 2);
+  k::depthwise(x.in(), taps.data(), count, left, y.out(), {});
+  EXPECT_TRUE(y.intact());
+  for (extent t = 0; t < rows; ++t)
+    for (extent c = 0; c < cols; ++c) {
+      double want = 0, size = 0;
+      for (extent j = 0; j < count; ++j) {
+        const extent i = t + j - left;
+        if (i < 0 || i >= rows) continue;
+        const double term = static_cast<double>(taps[static_cast<std::size_t>(j * cols + c)]) * x.at(i, c);
+        want += term;
+        size += std::fabs(term);
+      }
+      // Each of up to `count` steps rounds by half an ulp of at most `size` (twice without FMA).
+      ASSERT_NEAR(y.at(t, c), want, 1.2e-7 * static_cast<double>(count) * size) << t << "," << c;
+    }
+}
+
+}  // namespace
+
+TEST(depthwise, agrees_with_double) {
+  each_isa([](k::isa) {
+    for (const extent rows : {0, 1, 2, 7, 30, 100})
+      for (const extent cols : {1, 15, 16, 17, 33, 48})
+        for (const extent count : {1, 3, 11, 31}) {
+          expect_depthwise(rows, cols, count, (count - 1) / 2);
+          expect_depthwise(rows, cols, count, count - 1);
+          expect_depthwise(rows, cols, count, 0);
+        }
+    expect_depthwise(40, 33, 70, 35);   // more taps than are copied
+    expect_depthwise(5, 16, 3, 20);     // nothing in reach
+    expect_depthwise(45, 1000, 11, 5);  // several tiles of rows
+  });
+}
+
+TEST(depthwise, same_bits) {
+  const auto taps = random_values(11 * 560, 3);
+  const guarded x = guarded(131, 560).randomise(2);
+  const auto run = [&](const steno::executor& e) {
+    guarded y(131, 560);
+    k::depthwise(x.in(), taps.data(), 11, 5, y.out(), e);
+    return y;
+  };
+  const auto same = [](const guarded& a, const guarded& b) { return a.same_bits(b); };
+  same_bits_for_pools(run, same);
+  same_bits_with_fma([&] { return run({}); }, same);
+}
+
+// A row computed alone (a chunk of a stream) has the bits of the same row inside a long input.
+TEST(depthwise, rows_do_not_depend_on_their_neighbours_tile) {
+  const auto taps = random_values(11 * 64, 3);
+  const guarded x = guarded(60, 64, 0).randomise(2);
+  guarded all(60, 64, 0);
+  k::depthwise(x.in(), taps.data(), 11, 10, all.out(), {});
+  for (extent t = 10; t < 60; ++t) {
+    guarded one(11, 64, 0);
+    k::depthwise(steno::read(x.in().middleRows(t - 10, 11)), taps.data(), 11, 10, one.out(), {});
+    for (extent c = 0; c < 64; ++c) ASSERT_EQ(one.at(10, c), all.at(t, c));
+  }
+}
