@@ -9,6 +9,8 @@
 #include <steno/core/extents.hpp>
 #include <steno/core/fixed_string.hpp>
 #include <steno/core/half.hpp>
+#include <steno/core/members.hpp>
+#include <steno/core/result.hpp>
 #include <steno/core/thread_pool.hpp>
 #include <steno/core/trace.hpp>
 #include <steno/core/view.hpp>
@@ -40,8 +42,11 @@
 #include <steno/weights/byte_filler.hpp>
 #include <steno/weights/gguf.hpp>
 #include <steno/weights/gguf_format.hpp>
+#include <steno/weights/gguf_layout.hpp>
 #include <steno/weights/gguf_value.hpp>
 #include <steno/weights/gguf_writer.hpp>
 #include <steno/weights/mapped_file.hpp>
+#include <steno/weights/name_index.hpp>
 #include <steno/weights/source.hpp>
+#include <steno/weights/storage.hpp>
 #include <steno/weights/weight.hpp>

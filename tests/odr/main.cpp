@@ -8,6 +8,7 @@ int main() {
   std::map<std::string, unit_report> units;
   units["base"] = unit_base();
   units["again"] = unit_again();
+  units["portable"] = unit_portable();
 #ifdef STENO_HAS_UNIT_native
   units["native"] = unit_native();
 #endif
@@ -30,6 +31,9 @@ int main() {
     bool same = unit.product.size() == 19 * 33;
     for (int i = 0; same && i < 19 * 33; ++i) same = unit.product[static_cast<std::size_t>(i)] == exact(i / 33, i % 33);
     expect(same, name + " computes the product");
+    same = unit.spectrum.size() == 2 * 201;
+    for (std::size_t i = 0; same && i < 2 * 201; ++i) same = unit.spectrum[i] == (i % 2 == 0 ? 1.0 : 0.0);
+    expect(same, name + " transforms an impulse");
     for (const auto& [other_name, other] : units)
       expect((unit.abi == other.abi) == (unit.symbol == other.symbol),
              name + " and " + other_name + " share symbols when their ABI is one");

@@ -19,7 +19,13 @@ unit_report STENO_UNIT() {
   steno::context context(pool);
   steno::kernels::matmul(steno::read(x), w.ref(), {}, steno::write(y), context);
 
+  const steno::kernels::real_fft fft(400);
+  std::vector<float> impulse(400), bins(static_cast<std::size_t>(2 * fft.bins()));
+  std::vector<float> scratch(static_cast<std::size_t>(fft.scratch()));
+  impulse[0] = 1.0f;
+  fft.forward(impulse.data(), bins.data(), scratch.data());
+
   void (*const symbol)(steno::fault) = &steno::fail;
   return {STENO_TEXT(STENO_ABI), std::vector<double>(y.data(), y.data() + y.size()),
-          reinterpret_cast<const void*>(symbol)};
+          std::vector<double>(bins.begin(), bins.end()), reinterpret_cast<const void*>(symbol)};
 }

@@ -4,12 +4,14 @@
 #include <vector>
 
 struct unit_report {
-  std::string abi;              // name of the inline namespace
-  std::vector<double> product;  // an exact product, computed with this unit's steno
-  const void* symbol;           // address of a function of steno: the same for units with one ABI
+  std::string abi;               // name of the inline namespace
+  std::vector<double> product;   // an exact product, computed with this unit's steno
+  std::vector<double> spectrum;  // of an impulse: exactly 1 + 0j everywhere
+  const void* symbol;            // address of a function of steno: the same for units with one ABI
 };
 
 unit_report unit_base();
 unit_report unit_again();
+unit_report unit_portable();
 unit_report unit_avx2();
 unit_report unit_native();
