@@ -44,14 +44,14 @@ class view : public detail::view_base<T, R, C> {
   using base = detail::view_base<T, R, C>;
   using base::base;
   using base::operator=;
-  view(const view&) = default;
+  view(const view& other) noexcept : base(other) {}
   view& operator=(const view& other) {  // as all of Eigen's maps: copies the values
     base::operator=(other);
     return *this;
   }
   template <class M>
     requires(!std::is_same_v<std::remove_cvref_t<M>, view> && detail::viewable<std::remove_reference_t<M>, T, R, C>)
-  view(M&& m) : base(m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride())) {}
+  view(M&& m) noexcept : base(m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride())) {}
 };
 
 }  // namespace steno::inline STENO_ABI

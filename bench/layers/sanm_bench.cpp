@@ -1,0 +1,43 @@
+// One SAN-M layer at the published sizes (512 wide, 4 heads, 2048 inner, 11 taps): the row "SAN-M" of
+// docs/performance.md.
+#include <steno/models/load.hpp>
+#include <steno/networks/sanm_encoder.hpp>
+#include <steno/weights/random.hpp>
+
+#include "peaks.hpp"
+
+#include <benchmark/benchmark.h>
+
+namespace {
+
+using namespace steno;
+
+void sanm_layer(benchmark::State& state, dtype format) {
+  using layer_type = sanm_block<512, 512, 4, 2048, 11>;
+  const extent frames = state.range(0);
+  layer_type layer;
+  storage keep;
+  randomise(layer, keep, 1, format);
+  pack_products(layer, keep, {}, [](auto) {});
+  std::vector<float> x(static_cast<std::size_t>(frames * 512));
+  random_numbers next(2);
+  for (float& v : x) v = next();
+  std::vector<float> y(x.size());
+  context c;
+  const auto in = make_view<dynamic, 512>(static_cast<const float*>(x.data()), frames, 512);
+  auto out = make_view<dynamic, 512>(y.data(), frames, 512);
+  for (auto _ : state) {
+    layer(in, out, c);
+    benchmark::DoNotOptimize(y.data());
+  }
+  const double products = 2.0 * static_cast<double>(frames) * 512 * (3 * 512 + 512 + 2 * 2048);
+  const double attention = 4.0 * static_cast<double>(frames * frames) * 512;
+  const double flops = products + attention;
+  state.counters["FLOP/s"] = benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+}  // namespace
+
+BENCHMARK_CAPTURE(sanm_layer, f32, steno::dtype::f32)->Arg(100)->Arg(187)->Arg(500)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(sanm_layer, f16, steno::dtype::f16)->Arg(100)->Arg(500)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(sanm_layer, q8_0, steno::dtype::q8_0)->Arg(100)->Arg(187)->Arg(500)->Unit(benchmark::kMillisecond);

@@ -1,0 +1,55 @@
+// SenseVoiceSmall at full size with random weights, 30 s of audio: front end, encoder, head, everything.
+#include <steno/core/thread_pool.hpp>
+#include <steno/models/sense_voice.hpp>
+#include <steno/weights/random.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+
+namespace {
+
+using namespace steno;
+
+void sense_voice_forward(benchmark::State& state, dtype format) {
+  sense_voice_small model;
+  randomise(model, model.memory.owned, 1, format);
+  pack_products(model, model.memory.owned, {}, [](auto) {});
+  std::vector<float> pcm(static_cast<std::size_t>(state.range(0)) * 16000);
+  random_numbers next(3);
+  for (std::size_t i = 0; i < pcm.size(); ++i)
+    pcm[i] = 0.3f * std::sin(static_cast<float>(i % 16000) * 0.05f) + 0.1f * next();
+  thread_pool pool(static_cast<int>(state.range(1)));
+  context c{executor(pool)};
+  const extent rows = model.frames(static_cast<extent>(pcm.size()));
+  matrix<float, dynamic, dynamic> scores(rows, 25055);
+  for (auto _ : state) {
+    model.forward(pcm, 0, false, scores, c);
+    benchmark::DoNotOptimize(scores.data());
+  }
+  const double t = static_cast<double>(rows);
+  const double layer = 2 * t * 512 * (3 * 512 + 512 + 2 * 2048) + 4 * t * t * 512;
+  state.counters["FLOP/s"] =
+      benchmark::Counter(70 * layer + 2 * t * 512 * 25055, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["x real time"] =
+      benchmark::Counter(static_cast<double>(state.range(0)), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["scratch MB"] = static_cast<double>(c.scratch.peak()) / 1e6;
+}
+
+}  // namespace
+
+BENCHMARK_CAPTURE(sense_voice_forward, f32, steno::dtype::f32)
+    ->Args({30, 1})
+    ->Args({30, 2})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(sense_voice_forward, f16, steno::dtype::f16)
+    ->Args({30, 1})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(sense_voice_forward, q8_0, steno::dtype::q8_0)
+    ->Args({6, 1})
+    ->Args({30, 1})
+    ->Args({30, 2})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();

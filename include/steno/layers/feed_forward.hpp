@@ -1,0 +1,35 @@
+// steno/layers/feed_forward.hpp - y = w_2(relu(w_1(x))).
+//
+// FunASR `PositionwiseFeedForward`. x [frames, D], inner width Ffn; y may be x. Tested in tests/networks (golden
+// stages).
+#pragma once
+#include <steno/layers/linear.hpp>
+
+namespace steno::inline STENO_ABI {
+
+template <extent D, extent Ffn, kernels::activation Act = kernels::activation::relu>
+struct feed_forward {
+  static constexpr extent input = D, output = D;
+  static constexpr bool in_place = true;
+
+  linear<D, Ffn> w_1;
+  linear<Ffn, D> w_2;
+
+  void members(auto&& v) {
+    v("w_1", w_1);
+    v("w_2", w_2);
+    v.equal("output of w_1 and input of w_2", w_1.output_size(), w_2.input_size());
+    v.equal("input of w_1 and output of w_2", w_1.input_size(), w_2.output_size());
+  }
+  extent input_size() const noexcept { return w_1.input_size(); }
+  extent output_size() const noexcept { return w_2.output_size(); }
+
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+    workspace::frame scratch(c.scratch);
+    auto inner = scratch.template matrix<dynamic, Ffn>(x.rows(), w_1.output_size());
+    w_1(x, inner, c, Act);
+    w_2(inner, y, c);
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

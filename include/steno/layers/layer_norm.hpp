@@ -1,0 +1,38 @@
+// steno/layers/layer_norm.hpp - y = (x - mean) / sqrt(variance + eps) * weight + bias, per row.
+//
+// torch.nn.LayerNorm: biased variance over the last axis. eps = 10^-Exponent: 1e-5 in SenseVoice (its own class), 1e-12
+// in FunASR's shared transformer layers. x [frames, D]; y may be x. Tested in tests/layers/layer_norm_test.cpp.
+#pragma once
+#include <steno/kernels/norm.hpp>
+#include <steno/layers/layer.hpp>
+#include <steno/weights/weight.hpp>
+
+namespace steno::inline STENO_ABI {
+
+template <extent D, int Exponent = 5>
+struct layer_norm {
+  static constexpr extent input = D, output = D;
+  static constexpr bool in_place = true;
+  static constexpr bool traced = true;
+  static constexpr float epsilon = [] {
+    double e = 1;
+    for (int i = 0; i < Exponent; ++i) e /= 10;
+    return static_cast<float>(e);
+  }();
+
+  vector_weight<D> w, b;
+
+  void members(auto&& v) {
+    v("weight", w);
+    v("bias", b);
+    v.equal("lengths of weight and bias", w.cols(), b.cols());
+  }
+  extent input_size() const noexcept { return w.cols(); }
+  extent output_size() const noexcept { return w.cols(); }
+
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+    kernels::layer_norm(read(x), w.floats(), b.floats(), epsilon, write(y), c.run);
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

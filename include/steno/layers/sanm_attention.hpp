@@ -1,0 +1,69 @@
+// steno/layers/sanm_attention.hpp - SAN-M: self-attention plus an FSMN memory of the values.
+//
+//   q, k, v = split(linear_q_k_v(x));  memory = fsmn(v) + v
+//   y = linear_out(softmax(q k^T / sqrt(d_head)) v) + memory
+//
+// FunASR `MultiHeadedAttentionSANM`. x [frames, In] -> y [frames, D]; In differs from D in the first layer.
+// Tested in tests/networks/sanm_encoder_test.cpp (golden stages).
+#pragma once
+#include <steno/kernels/attention.hpp>
+#include <steno/kernels/elementwise.hpp>
+#include <steno/layers/fsmn.hpp>
+#include <steno/layers/linear.hpp>
+
+#include <cmath>
+
+namespace steno::inline STENO_ABI {
+
+template <extent In, extent D, extent Heads, extent Taps>
+struct sanm_attention {
+  static_assert(!is_static(D) || !is_static(Heads) || D % Heads == 0, "steno: the heads must divide the width");
+  static constexpr extent input = In, output = D;
+
+  setting<Heads> heads;
+  linear<In, times(3, D)> linear_q_k_v;
+  linear<D, D> linear_out;
+  fsmn<Taps, D> fsmn_block;
+
+  void members(auto&& v) {
+    v("attention_heads", heads);
+    v("linear_q_k_v", linear_q_k_v);
+    v("linear_out", linear_out);
+    v("fsmn_block", fsmn_block);
+    const extent d = linear_out.output_size();
+    v.equal("output of linear_q_k_v and three times linear_out", linear_q_k_v.output_size(), 3 * d);
+    v.equal("input and output of linear_out", linear_out.input_size(), d);
+    v.equal("widths of fsmn_block and linear_out", fsmn_block.input_size(), d);
+    v.equal("width of linear_out and attention_heads times a whole width of a head", d,
+            heads.get() > 0 ? d / heads.get() * heads.get() : 0);
+  }
+  extent input_size() const noexcept { return linear_q_k_v.input_size(); }
+  extent output_size() const noexcept { return linear_out.output_size(); }
+
+  /// y must not be x.
+  void operator()(view<const float, dynamic, In> x, view<float, dynamic, D> y, context& c) const noexcept {
+    const extent frames = x.rows(), d = output_size();
+    workspace::frame scratch(c.scratch);
+    auto qkv = scratch.template matrix<dynamic, times(3, D)>(frames, 3 * d);
+    linear_q_k_v(x, qkv, c);
+    c.trace("qkv", qkv);
+    const auto part = [&](extent i) {
+      return make_view<dynamic, D>(static_cast<const float*>(qkv.data()) + i * d, frames, d, 3 * d);
+    };
+
+    auto heard = scratch.template matrix<dynamic, D>(frames, d);
+    const float scale = 1.0f / std::sqrt(static_cast<float>(d / heads.get()));
+    kernels::attention(read(part(0)), read(part(1)), read(part(2)), heads.get(), scale, write(heard), c);
+    linear_out(heard, y, c);
+    c.trace("attn_linear_out", y);
+
+    auto memory = heard;  // the same memory: its values are used up
+    fsmn_block(part(2), memory, c);
+    c.trace("fsmn_conv", memory);
+    kernels::add(read(memory), read(part(2)), write(memory));
+    kernels::add(read(y), read(memory), write(y));
+    c.trace("self_attn", y);
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

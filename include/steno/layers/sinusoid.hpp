@@ -1,0 +1,64 @@
+// steno/layers/sinusoid.hpp - input scaling and sinusoidal positions.
+//
+//   scale_by_root: y = x * sqrt(D)
+//   sinusoid:      y[t] = x[t] + [sin(p w_0) ... sin(p w_{F/2-1}) cos(p w_0) ... cos(p w_{F/2-1})],  p = t + First,
+//                  w_i = exp(-i ln(10000) / (F/2 - 1))
+//
+// FunASR `SinusoidalPositionEncoder`: the depth is the width of the features (560), positions start at 1.
+// Tested in tests/layers/sinusoid_test.cpp and on golden stage "posenc".
+#pragma once
+#include <steno/kernels/elementwise.hpp>
+#include <steno/layers/layer.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace steno::inline STENO_ABI {
+
+/// x [frames, Feat] times the square root of D, a setting "output_size" where it is dynamic. y may be x.
+template <extent Feat, extent D>
+struct scale_by_root {
+  static constexpr extent input = Feat, output = Feat;
+  static constexpr bool in_place = true;
+
+  setting<D> output_width;
+
+  void members(auto&& v) { v("output_size", output_width); }
+
+  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, Feat> y, context&) const noexcept {
+    kernels::scale(read(x), std::sqrt(static_cast<float>(output_width.get())), write(y));
+  }
+};
+
+/// Adds positions First, First + 1, ... to x [frames, Feat]; y may be x.
+template <extent Feat, extent First>
+struct sinusoid {
+  static constexpr extent input = Feat, output = Feat;
+  static constexpr bool in_place = true;
+
+  void members(auto&&) {}
+
+  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, Feat> y, context& c) const noexcept {
+    const extent half = x.cols() / 2;
+    workspace::frame scratch(c.scratch);
+    float* rate = scratch.take<float>(static_cast<std::size_t>(half));
+    const auto step = static_cast<float>(std::log(10000.0) / static_cast<double>(half - 1));
+    for (extent i = 0; i < half; ++i) rate[i] = std::exp(static_cast<float>(i) * -step);
+    constexpr extent tile = 32;
+    c.run.run((x.rows() + tile - 1) / tile, [&](extent n, int) {
+      for (extent t = n * tile; t < std::min(x.rows(), (n + 1) * tile); ++t) {
+        const float* in = x.data() + t * x.outerStride();
+        float* out = y.data() + t * y.outerStride();
+        const auto position = static_cast<float>(t + First);
+        for (extent i = 0; i < half; ++i) {
+          const float angle = position * rate[i];
+          out[i] = in[i] + std::sin(angle);
+          out[half + i] = in[half + i] + std::cos(angle);
+        }
+      }
+    });
+    c.trace("posenc", y);
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

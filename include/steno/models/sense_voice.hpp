@@ -1,0 +1,248 @@
+// steno/models/sense_voice.hpp - SenseVoiceSmall: speech to text with language, emotion and event, non-autoregressive.
+//
+//   features = cmvn(lfr(fbank(pcm)))                       [T, 560]
+//   rows     = embed[language, 1, 2, textnorm] + features  [4 + T, 560] (stacked)
+//   scores   = log_softmax(ctc_lo(encoder(rows)))          [4 + T, vocabulary]
+//   text     = SentencePiece(collapse(argmax(scores)))     the first four frames give the tags
+//
+// Follows `SenseVoiceSmall.inference` (funasr/models/sense_voice/model.py). Word times: `output_timestamp=True` of the
+// same function; see docs/models/sense_voice.md for what is kept and what differs. Tested in
+// tests/models/sense_voice_test.cpp and tests/parity/sense_voice_test.cpp.
+#pragma once
+#include <steno/core/result.hpp>
+#include <steno/decoders/ctc_alignment.hpp>
+#include <steno/decoders/ctc_greedy.hpp>
+#include <steno/frontends/wav_frontend.hpp>
+#include <steno/kernels/softmax.hpp>
+#include <steno/models/load.hpp>
+#include <steno/models/metadata.hpp>
+#include <steno/networks/sanm_encoder.hpp>
+#include <steno/tokenizers/sentencepiece.hpp>
+#include <steno/tokenizers/words.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// How SenseVoice is asked: both choose rows of `embed`.
+struct sense_voice_options {
+  std::string_view language = "auto";  ///< auto zh en yue ja ko nospeech
+  bool itn = false;                    ///< inverse text normalisation: digits, punctuation
+};
+
+/// Names and `embed` rows of the language query (`lid_dict` of the original).
+inline constexpr std::pair<std::string_view, extent> sense_voice_languages[] = {
+    {"auto", 0}, {"zh", 3}, {"en", 4}, {"yue", 7}, {"ja", 11}, {"ko", 12}, {"nospeech", 13}};
+
+/// A loaded model is const and may be shared by threads, each with its own context.
+template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent Tp, extent Vocab,
+          class Frontend = wav_frontend<>>
+class sense_voice {
+ public:
+  static constexpr std::string_view architecture = "sense_voice";
+  static constexpr extent queries = 4;
+  using options = sense_voice_options;
+
+  sense_voice() = default;
+  /// Front end and tokenizer from the file's metadata; the weights are bound by load().
+  explicit sense_voice(const gguf_file& file)
+      : frontend(read_wav_frontend<Frontend>(file, architecture)), tokenizer(read_sentencepiece(file)) {
+    blank = static_cast<int>(file.number("sense_voice.blank_id").value_or(0));
+  }
+
+  Frontend frontend;
+  weight<16, Feat, dtype::f32, use::rows> embed;
+  sanm_encoder<Feat, D, Heads, Ffn, Taps, Rest, Tp> encoder;
+  linear<D, Vocab> ctc_lo;
+  sentencepiece tokenizer;
+  int blank = 0;
+  model_memory memory;
+
+  void members(auto&& v) {
+    v("encoder", encoder);
+    v("ctc.ctc_lo", ctc_lo);
+    v("embed.weight", embed);
+    v.optional("", frontend);
+    v.equal("widths of encoder and ctc.ctc_lo", encoder.output_size(), ctc_lo.input_size());
+    v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
+    v.equal("widths of embed and encoder", embed.cols(), encoder.input_size());
+    v.equal("encoder.output_size and width of the encoder", std::get<0>(encoder.stages).output_width.get(),
+            encoder.output_size());
+    v.equal("numbers of pieces and of rows of ctc.ctc_lo",
+            tokenizer.size() == 0 ? ctc_lo.output_size() : tokenizer.size(), ctc_lo.output_size());
+  }
+
+  static constexpr int sample_rate = 16000;
+  static std::vector<std::string> languages() {
+    std::vector<std::string> names;
+    for (const auto& [name, row] : sense_voice_languages) names.emplace_back(name);
+    return names;
+  }
+  /// The `embed` row of a language; throws steno::error for one the model does not know.
+  static extent language_row(std::string_view language) {
+    std::string known;
+    for (const auto& [name, row] : sense_voice_languages) {
+      if (name == language) return row;
+      known += (known.empty() ? "" : ", ") + std::string(name);
+    }
+    fail({.what = "language \"" + std::string(language) + "\"", .expected = "one of " + known});
+  }
+
+  /// Frames of scores for `count` samples: four for the queries and one per 60 ms. 0 for a clip shorter than one window
+  /// (25 ms).
+  extent frames(extent count) const noexcept {
+    const extent t = frontend.rows(count);
+    return t == 0 ? 0 : queries + t;
+  }
+  /// Milliseconds from one frame to the next.
+  double frame_ms() const noexcept {
+    return frontend.head.head.options().frame_shift * static_cast<double>(frontend.head.last.n());
+  }
+
+  /// 16 kHz mono samples in [-1, 1] -> log-probabilities [frames(number of samples), vocabulary]. `language` is a row
+  /// of `embed` (language_row()). Allocates only from the context.
+  void forward(std::span<const float> pcm, extent language, bool itn, view<float, dynamic, Vocab> scores,
+               context& c) const noexcept {
+    const extent rows = frames(static_cast<extent>(pcm.size()));
+    if (rows == 0) return;
+    workspace::frame scratch(c.scratch);
+    auto x = ask(rows, language, itn, scratch, c);
+    frontend(pcm, x.bottomRows(rows - queries), c);
+    score(x, scores, c);
+  }
+
+  /// The same from features [T, 560] (after CMVN) -> [4 + T, vocabulary].
+  void forward_features(const view<const float, dynamic, Feat>& features, extent language, bool itn,
+                        view<float, dynamic, Vocab> scores, context& c) const noexcept {
+    workspace::frame scratch(c.scratch);
+    auto x = ask(queries + features.rows(), language, itn, scratch, c);
+    x.bottomRows(features.rows()) = features;
+    score(x, scores, c);
+  }
+
+  /// One clip of 16 kHz mono samples in [-1, 1], all at once (attention sees the whole clip: best up to about 30 s).
+  /// Throws steno::error for an unknown language.
+  segment recognise(std::span<const float> pcm, const options& o, context& c) const {
+    segment s;
+    s.end = static_cast<double>(pcm.size()) / sample_rate;
+    const extent language = language_row(o.language), rows = frames(static_cast<extent>(pcm.size()));
+    if (rows == 0) return s;
+    workspace::frame scratch(c.scratch);
+    auto scores = scratch.template matrix<dynamic, Vocab>(rows, ctc_lo.output_size());
+    forward(pcm, language, o.itn, scores, c);
+    decode(scores, s, c);
+    return s;
+  }
+
+  /// Log-probabilities -> ids, tags, text and words of `s`. The first four frames name language, emotion, event and
+  /// text normalisation; pieces of words come later.
+  void decode(const view<const float>& scores, segment& s, context& c) const {
+    std::vector<ctc_token> tokens;
+    ctc_greedy(scores, blank, tokens);
+    std::vector<int> said, plain;
+    std::string tags[queries];
+    for (const ctc_token& t : tokens) {
+      const std::string_view name = tag(tokenizer.piece(t.id));
+      s.token_ids.push_back(t.id);
+      if (t.start < queries)
+        tags[t.start] = name;
+      else
+        said.push_back(t.id);
+      if (name.empty()) plain.push_back(t.id);
+    }
+    s.language = tags[0];
+    s.extra = {{"emotion", tags[1]}, {"event", tags[2]}, {"itn", tags[3]}, {"raw_text", tokenizer.decode(s.token_ids)}};
+    s.text = trimmed(tokenizer.decode(plain));
+
+    const extent spoken = scores.rows() - queries;
+    const view<const float> speech = scores.bottomRows(spoken);
+    std::vector<ctc_token> placed;
+    if (said.empty() || !ctc_alignment(speech, said, {.blank = blank, .free_blank = true}, c.scratch, placed)) return;
+    std::vector<timed_piece> pieces;
+    for (const ctc_token& t : placed) {
+      const std::string_view p = tokenizer.piece(t.id);
+      if (!tag(p).empty()) continue;
+      float best = speech(t.start, t.id);
+      for (extent f = t.start; f < t.end; ++f) best = std::max(best, speech(f, t.id));
+      pieces.push_back({p, seconds(t.start), std::min(seconds(t.end), seconds(spoken)), best});
+    }
+    s.words = join_words(pieces);
+  }
+
+  /// The same as a result with one segment.
+  result transcribe(std::span<const float> pcm, const options& o, context& c) const {
+    result r;
+    r.model = architecture;
+    r.duration = static_cast<double>(pcm.size()) / sample_rate;
+    segment s = recognise(pcm, o, c);
+    r.language = s.language;
+    r.text = s.text;
+    r.extra = s.extra;
+    r.segments.push_back(std::move(s));
+    return r;
+  }
+
+  /// The golden cases' name of a traced stage: "encoder.encoders0.0.norm1" is enc0_norm1 there.
+  static std::string trace_name(std::string_view path) {
+    if (path.starts_with("encoder.")) path.remove_prefix(8);
+    std::string name(path);
+    std::replace(name.begin(), name.end(), '.', '_');
+    if (name.starts_with("encoders0_0_")) name.replace(0, 12, "enc0_");
+    return name;
+  }
+
+ private:
+  // Rows for queries and features; the queries are filled in.
+  view<float, dynamic, Feat> ask(extent rows, extent language, bool itn, workspace::frame& scratch,
+                                 context& c) const noexcept {
+    const extent width = encoder.input_size();
+    auto x = scratch.template matrix<dynamic, Feat>(rows, width);
+    const std::array<extent, queries> ids{language, 1, 2, itn ? 14 : 15};
+    for (extent i = 0; i < queries; ++i)
+      std::copy_n(embed.floats() + ids[static_cast<std::size_t>(i)] * width, width, x.data() + i * width);
+    c.trace("query_embeds", x.topRows(queries));
+    return x;
+  }
+
+  void score(const view<const float, dynamic, Feat>& x, view<float, dynamic, Vocab> scores, context& c) const noexcept {
+    workspace::frame scratch(c.scratch);
+    auto heard = scratch.template matrix<dynamic, D>(x.rows(), encoder.output_size());
+    {
+      auto s = c.enter("encoder");
+      encoder(x, heard, c);
+    }
+    ctc_lo(heard, scores, c);
+    c.trace("ctc_logits", scores);
+    kernels::log_softmax(read(scores), write(scores), c.run);
+    c.trace("ctc_log_probs", scores);
+  }
+
+  // The original counts whole milliseconds as int(1000 * ((60 frame - 30) / 1000)), in doubles: 2010 becomes 2009.
+  double seconds(extent frame) const noexcept {
+    const double s = std::max((static_cast<double>(frame) * frame_ms() - frame_ms() / 2) / 1000, 0.0);
+    return std::floor(s * 1000) / 1000;
+  }
+  // "<|en|>" -> "en"; empty for an ordinary piece.
+  static std::string_view tag(std::string_view piece) noexcept {
+    return piece.size() > 4 && piece.starts_with("<|") && piece.ends_with("|>") ? piece.substr(2, piece.size() - 4)
+                                                                                : std::string_view{};
+  }
+  static std::string trimmed(std::string s) {
+    const std::size_t from = s.find_first_not_of(' '), to = s.find_last_not_of(' ');
+    return from == std::string::npos ? std::string{} : s.substr(from, to - from + 1);
+  }
+};
+
+/// The published model: every extent static.
+using sense_voice_small = sense_voice<560, 512, 4, 2048, 11, 49, 20, 25055>;
+/// Any sizes: extents are adopted from the file.
+using sense_voice_any =
+    sense_voice<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, wav_frontend_any>;
+
+}  // namespace steno::inline STENO_ABI

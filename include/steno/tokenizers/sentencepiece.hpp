@@ -1,0 +1,101 @@
+// steno/tokenizers/sentencepiece.hpp - ids to text, as SentencePiece's DecodeIds does it.
+//
+// U+2581 becomes a space; at the very beginning it is dropped when the model adds a dummy prefix or removes extra
+// whitespace; control pieces give nothing, byte pieces are collected to UTF-8 (invalid bytes become U+FFFD).
+// Kudo and Richardson 2018. Tested in tests/tokenizers/sentencepiece_test.cpp (against the original's output).
+#pragma once
+#include <steno/tokenizers/vocabulary.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace steno::inline STENO_ABI {
+
+class sentencepiece {
+ public:
+  enum type : int { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
+  static constexpr std::string_view space = "\xe2\x96\x81";  // U+2581
+
+  sentencepiece() = default;
+  explicit sentencepiece(sentencepiece_vocabulary v) : vocabulary_(std::move(v)) {}
+
+  int size() const noexcept { return static_cast<int>(vocabulary_.pieces.size()); }
+  const sentencepiece_vocabulary& vocabulary() const noexcept { return vocabulary_; }
+  /// The piece as stored; empty for an id outside of the vocabulary.
+  std::string_view piece(int id) const noexcept {
+    return id >= 0 && id < size() ? std::string_view(vocabulary_.pieces[static_cast<std::size_t>(id)])
+                                  : std::string_view{};
+  }
+  int type_of(int id) const noexcept {
+    return id >= 0 && static_cast<std::size_t>(id) < vocabulary_.types.size()
+               ? vocabulary_.types[static_cast<std::size_t>(id)]
+               : normal;
+  }
+
+  std::string decode(std::span<const int> ids) const {
+    std::string text, bytes;
+    const bool strip = vocabulary_.add_dummy_prefix || vocabulary_.remove_extra_whitespaces;
+    for (const int id : ids) {
+      std::string_view p = piece(id);
+      if (type_of(id) == byte && p.size() == 6) {  // "<0x41>"
+        bytes += static_cast<char>(nibble(p[3]) * 16 + nibble(p[4]));
+        continue;
+      }
+      append_utf8(text, bytes);
+      if (type_of(id) == control) continue;
+      if (type_of(id) == unknown) p = vocabulary_.unk_surface;
+      if (text.empty() && strip && p.starts_with(space)) p.remove_prefix(space.size());
+      append_spaced(text, p);
+    }
+    append_utf8(text, bytes);
+    return text;
+  }
+
+  /// Appends a piece with U+2581 written as a space.
+  static void append_spaced(std::string& text, std::string_view p) {
+    for (std::size_t at; (at = p.find(space)) != std::string_view::npos; p.remove_prefix(at + space.size())) {
+      text += p.substr(0, at);
+      text += ' ';
+    }
+    text += p;
+  }
+
+ private:
+  static int nibble(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; }
+
+  // Moves collected bytes to the text, each invalid byte as U+FFFD.
+  static void append_utf8(std::string& text, std::string& bytes) {
+    for (std::size_t i = 0; i < bytes.size();) {
+      const std::size_t n = utf8_length(std::string_view(bytes).substr(i));
+      if (n == 0)
+        text += "\xef\xbf\xbd";
+      else
+        text.append(bytes, i, n);
+      i += n == 0 ? 1 : n;
+    }
+    bytes.clear();
+  }
+  // Length of the valid UTF-8 sequence that s begins with, or 0.
+  static std::size_t utf8_length(std::string_view s) {
+    const auto at = [&](std::size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
+    const unsigned a = at(0), b = at(1);
+    const auto tail = [&](std::size_t i) { return (at(i) & 0xc0u) == 0x80u; };
+    if (a < 0x80) return 1;
+    if (a >= 0xc2 && a < 0xe0) return tail(1) ? 2 : 0;
+    if (a >= 0xe0 && a < 0xf0) {
+      if ((a == 0xe0 && b < 0xa0) || (a == 0xed && b >= 0xa0)) return 0;  // overlong, surrogates
+      return tail(1) && tail(2) ? 3 : 0;
+    }
+    if (a >= 0xf0 && a < 0xf5) {
+      if ((a == 0xf0 && b < 0x90) || (a == 0xf4 && b >= 0x90)) return 0;
+      return tail(1) && tail(2) && tail(3) ? 4 : 0;
+    }
+    return 0;
+  }
+
+  sentencepiece_vocabulary vocabulary_;
+};
+
+}  // namespace steno::inline STENO_ABI

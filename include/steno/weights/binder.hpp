@@ -1,0 +1,158 @@
+// steno/weights/binder.hpp - gives every weight of a model its tensor, by name, and checks everything before use.
+//
+// Walks `members`; compares static extents, adopts dynamic ones, converts where a weight promises f32, checks that
+// sizes of neighbours agree. Everything missing, misshapen or unused is reported by name in one error. Tested in
+// tests/weights/binder_test.cpp.
+#pragma once
+#include <steno/core/members.hpp>
+#include <steno/error.hpp>
+#include <steno/weights/blocks.hpp>
+#include <steno/weights/source.hpp>
+#include <steno/weights/storage.hpp>
+#include <steno/weights/weight.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+namespace detail {
+
+inline std::string shape_text(extent rows, extent cols) {
+  const auto text = [](extent n) { return is_static(n) ? std::to_string(n) : std::string("any"); };
+  return rows == 1 ? "[" + text(cols) + "]" : "[" + text(rows) + " x " + text(cols) + "]";
+}
+
+template <weight_source S>
+class binding {
+ public:
+  binding(const S& source, storage& keep, std::string prefix)
+      : source_(source), keep_(keep), prefix_(std::move(prefix)) {}
+
+  template <weight_leaf W>
+  void operator()(const std::string& path, W& w, bool optional) {
+    const auto found = source_.find(path);
+    if (!found) {
+      w.data = w.packed = nullptr;
+      if (!optional) note("tensor \"" + path + "\": missing", W::static_rows, W::static_cols);
+      return;
+    }
+    used_.insert(path);
+    const tensor_ref& t = *found;
+    const bool flat = W::static_rows == 1 && (t.rank <= 1 || t.rows() == 1);
+    const extent rows = flat ? 1 : t.rows(), cols = t.cols();
+    if (!w.adopt(rows, cols))
+      return problem("tensor \"" + path + "\": expected " + shape_text(W::static_rows, W::static_cols) + ", found " +
+                     t.shape_text() + " " + std::string(info(t.format).name));
+    if (rows == 0 || cols == 0) return problem("tensor \"" + path + "\": is empty");
+    if (info(t.format).elements == 0) return problem("tensor \"" + path + "\": its number format is not known");
+    w.format = t.format;
+    w.data = t.bytes.data();
+    w.packed = nullptr;
+    if constexpr (W::static_format == dtype::f32) {
+      const bool aligned = reinterpret_cast<std::uintptr_t>(w.data) % alignof(float) == 0;
+      if (t.format == dtype::f32 && aligned) return;
+      const auto count = static_cast<std::size_t>(rows * cols);
+      std::byte* values = keep_.allocate(count * sizeof(float));
+      dequantise(t.format, w.data, reinterpret_cast<float*>(values), count);
+      w.format = dtype::f32;
+      w.data = values;
+    } else if constexpr (W::static_format != dtype::any) {
+      if (t.format != W::static_format)
+        problem("tensor \"" + path + "\": expected " + std::string(info(W::static_format).name) + ", found " +
+                std::string(info(t.format).name));
+    }
+  }
+
+  template <setting_leaf N>
+  void operator()(const std::string& path, N& n, bool optional) {
+    const auto value = lookup(path);
+    if (!value) {
+      if (!optional && !is_static(N::static_value)) problem("setting \"" + prefix_ + path + "\": missing");
+      return;
+    }
+    if (!(*value >= 0 && *value <= 1e9) || !n.adopt(static_cast<extent>(*value)))
+      problem("setting \"" + prefix_ + path + "\": expected " +
+              (is_static(N::static_value) ? std::to_string(N::static_value) : std::string("a size")) + ", found " +
+              std::to_string(*value));
+  }
+
+  void equal(const std::string& path, std::string_view what, extent a, extent b) {
+    if (a != b && !incomplete_)
+      problem("\"" + path + "\": " + std::string(what) + " differ: " + std::to_string(a) + " and " + std::to_string(b));
+  }
+
+  /// Members PATH.0, PATH.1, ...: one more than the highest number.
+  std::optional<extent> count(const std::string& path) const {
+    extent n = 0;
+    for (std::size_t i = 0; i < source_.size(); ++i) {
+      const std::string_view name = source_.tensor(i).name;
+      if (name.size() <= path.size() + 1 || !name.starts_with(path) || name[path.size()] != '.') continue;
+      extent index = 0;
+      std::size_t at = path.size() + 1;
+      for (; at < name.size() && name[at] >= '0' && name[at] <= '9' && index < 100000; ++at)
+        index = index * 10 + (name[at] - '0');
+      if (at < name.size() && name[at] == '.' && at > path.size() + 1) n = std::max(n, index + 1);
+    }
+    // Every repeated member has tensors of its own, so a hostile index cannot ask for more members than the file has.
+    return std::min(n, static_cast<extent>(source_.size()));
+  }
+
+  void finish(const std::vector<std::string>& ignore) {
+    for (std::size_t i = 0; i < source_.size(); ++i) {
+      const std::string name(source_.tensor(i).name);
+      if (!used_.contains(name) && std::find(ignore.begin(), ignore.end(), name) == ignore.end())
+        problem("tensor \"" + name + "\": not part of this model");
+    }
+    if (problems_.empty()) return;
+    constexpr std::size_t shown = 6;
+    std::string all = problems_[0];
+    for (std::size_t i = 1; i < std::min(problems_.size(), shown); ++i) all += "; " + problems_[i];
+    if (problems_.size() > shown) all += "; and " + std::to_string(problems_.size() - shown) + " more";
+    fail({.where = source_.where(), .what = all});
+  }
+
+ private:
+  std::optional<double> lookup(const std::string& path) const {
+    // "encoder.encoders.3.self_attn.attention_heads" may be set for all layers as "encoder.attention_heads".
+    const std::size_t last = path.rfind('.');
+    const std::string name = last == std::string::npos ? path : path.substr(last + 1);
+    std::string parent = last == std::string::npos ? "" : path.substr(0, last);
+    for (;;) {
+      if (auto v = source_.number(prefix_ + (parent.empty() ? name : parent + "." + name))) return v;
+      if (parent.empty()) return std::nullopt;
+      const std::size_t dot = parent.rfind('.');
+      parent = dot == std::string::npos ? "" : parent.substr(0, dot);
+    }
+  }
+  void note(std::string what, extent rows, extent cols) {
+    incomplete_ = true;
+    problem(what + ", expected " + shape_text(rows, cols));
+  }
+  void problem(std::string what) { problems_.push_back(std::move(what)); }
+
+  const S& source_;
+  storage& keep_;
+  std::string prefix_;
+  std::unordered_set<std::string> used_;
+  std::vector<std::string> problems_;
+  bool incomplete_ = false;
+};
+
+}  // namespace detail
+
+/// Binds all members of `model` to `source`. Settings are looked up under `prefix` + "." (with parents as fall-back);
+/// tensors named in `ignore` may stay unused. Converted tensors live in `keep`. Throws steno::error naming everything
+/// that is wrong. The source's bytes must outlive the model.
+template <composite Model, weight_source S>
+void bind(Model& model, const S& source, storage& keep, std::string_view prefix,
+          const std::vector<std::string>& ignore = {}) {
+  detail::binding<S> b(source, keep, std::string(prefix) + ".");
+  walk(model, b);
+  b.finish(ignore);
+}
+
+}  // namespace steno::inline STENO_ABI

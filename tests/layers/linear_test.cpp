@@ -1,0 +1,38 @@
+#include <steno/layers/linear.hpp>
+#include <steno/weights/random.hpp>
+
+#include <gtest/gtest.h>
+
+using namespace steno;
+
+TEST(linear, equals_eigen_with_the_users_own_matrices) {
+  matrix<float, 5, 7> w;
+  matrix<float, 1, 5> b;
+  matrix<float, dynamic, 7> x(11, 7);
+  w.setRandom();
+  b.setRandom();
+  x.setRandom();
+  linear<7, 5> layer;
+  ASSERT_TRUE(layer.w.assign(w));
+  ASSERT_TRUE(layer.b.assign(b));
+  matrix<float, dynamic, 5> y(11, 5);
+  context c;
+  layer(x, y, c);
+  const matrix<float, dynamic, 5> want = (x * w.transpose()).rowwise() + b;
+  EXPECT_LE((y - want).cwiseAbs().maxCoeff(), 1e-5f);  // 7 products below 1, summed in another order
+  layer(x, y, c, kernels::activation::relu);
+  EXPECT_LE((y - want.cwiseMax(0.0f)).cwiseAbs().maxCoeff(), 1e-5f);
+}
+
+TEST(linear, without_bias_has_one_member) {
+  linear<7, 5, bias::none> layer;
+  int count = 0;
+  walk(layer, [&](const std::string&, auto&, bool) { ++count; });
+  EXPECT_EQ(count, 1);
+}
+
+TEST(linear, sizes_that_disagree_are_refused) {
+  linear<dynamic, 5> layer;
+  matrix<float, dynamic, dynamic> w(4, 7);
+  EXPECT_FALSE(layer.w.assign(w));
+}

@@ -1,0 +1,118 @@
+#include <steno/weights/binder.hpp>
+
+#include "support/memory_source.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace steno;
+
+namespace {
+
+template <extent In, extent Out>
+struct affine {
+  weight<Out, In> w;
+  vector_weight<Out> b;
+  setting<dynamic> heads;
+  void members(auto&& v) {
+    v("weight", w);
+    v("bias", b);
+    v("heads", heads);
+    v.equal("rows and bias", w.rows(), b.cols());
+  }
+};
+
+template <extent In, extent Out>
+struct model {
+  std::vector<affine<In, Out>> layers;
+  vector_weight<dynamic> extra;
+  void members(auto&& v) {
+    struct numbered {
+      std::vector<affine<In, Out>>& l;
+      void members(auto&& u) {
+        if (const auto n = u.count()) l.resize(static_cast<std::size_t>(*n));
+        for (std::size_t i = 0; i < l.size(); ++i) u(std::to_string(i), l[i]);
+      }
+    } inner{layers};
+    v("layers", inner);
+    v.optional("extra", extra);
+  }
+};
+
+test::memory_source source(extent in = 3, extent out = 2) {
+  test::memory_source s;
+  for (int i = 0; i < 2; ++i) {
+    const std::string at = "layers." + std::to_string(i) + ".";
+    s.add(at + "weight", {out, in}, std::vector<float>(static_cast<std::size_t>(in * out), 0.5f));
+    s.add(at + "bias", {out}, std::vector<float>(static_cast<std::size_t>(out), 1.5f), dtype::f16);
+  }
+  s.set("m.heads", 4);
+  s.set("m.layers.1.heads", 8);
+  return s;
+}
+
+template <class M>
+std::string problem(const test::memory_source& s) {
+  M m;
+  storage keep;
+  try {
+    bind(m, s, keep, "m");
+  } catch (const error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST(binder, adopts_extents_converts_and_finds_settings_of_parents) {
+  const auto s = source();
+  model<dynamic, dynamic> m;
+  storage keep;
+  bind(m, s, keep, "m");
+  ASSERT_EQ(m.layers.size(), 2u);
+  EXPECT_EQ(m.layers[0].w.rows(), 2);
+  EXPECT_EQ(m.layers[0].w.cols(), 3);
+  EXPECT_EQ(m.layers[1].b.values()(0, 1), 1.5f);  // stored as f16
+  EXPECT_EQ(m.layers[0].heads.get(), 4);
+  EXPECT_EQ(m.layers[1].heads.get(), 8);
+  EXPECT_FALSE(m.extra);
+}
+
+TEST(binder, names_what_is_missing_misshapen_or_unused) {
+  auto s = source();
+  EXPECT_EQ((problem<model<dynamic, dynamic>>(s)), "") << "fits";
+  s.add("layers.0.other", {2}, {1, 2});
+  EXPECT_EQ((problem<model<3, 2>>(s)), "memory: tensor \"layers.0.other\": not part of this model");
+  s.remove("layers.0.other");
+  EXPECT_EQ((problem<model<4, 2>>(s)),
+            "memory: tensor \"layers.0.weight\": expected [2 x 4], found [2 x 3] f32; tensor \"layers.1.weight\": "
+            "expected [2 x 4], found [2 x 3] f32");
+  s.remove("layers.1.bias");
+  EXPECT_EQ((problem<model<3, 2>>(s)), "memory: tensor \"layers.1.bias\": missing, expected [2]");
+}
+
+TEST(binder, sizes_of_neighbours_must_agree) {
+  auto s = source();
+  s.add("layers.1.bias", {5}, {1, 2, 3, 4, 5});
+  EXPECT_NE((problem<model<dynamic, dynamic>>(s)).find("\"layers.1\": rows and bias differ: 2 and 5"),
+            std::string::npos);
+}
+
+TEST(binder, a_hostile_layer_number_does_not_ask_for_memory) {
+  auto s = source();
+  s.add("layers.99999.bias", {2}, {1, 2});
+  EXPECT_NE((problem<model<dynamic, dynamic>>(s)), "");
+}
+
+TEST(storage, pieces_are_aligned_zeroed_and_stay) {
+  storage keep;
+  std::byte* a = keep.allocate(10);
+  std::byte* b = keep.allocate(5 << 20);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a) % 64, 0u);
+  EXPECT_EQ(b[(5 << 20) - 1], std::byte{0});
+  a[0] = std::byte{7};
+  storage moved = std::move(keep);
+  for (int i = 0; i < 100; ++i) moved.allocate(100000);
+  EXPECT_EQ(a[0], std::byte{7});
+  EXPECT_EQ(keep.size(), 0u);
+}
