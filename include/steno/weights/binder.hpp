@@ -23,7 +23,9 @@ namespace detail {
 
 inline std::string shape_text(extent rows, extent cols) {
   const auto text = [](extent n) { return is_static(n) ? std::to_string(n) : std::string("any"); };
-  return rows == 1 ? "[" + text(cols) + "]" : "[" + text(rows) + " x " + text(cols) + "]";
+  std::string s = "[";
+  if (rows != 1) s.append(text(rows)).append(" x ");
+  return s.append(text(cols)).append("]");
 }
 
 template <weight_source S>
