@@ -1,0 +1,57 @@
+// steno bench: load time, time of each run, real-time factor, most memory in use.
+#include <steno/error.hpp>
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "audio.hpp"
+#include "model_path.hpp"
+#include "verbs.hpp"
+
+namespace steno::app {
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+double peak_megabytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024.0;  // Linux counts in KiB
+}
+
+}  // namespace
+
+int run_bench(const options& o) {
+  const std::vector<input> inputs = gather_inputs(o);
+  if (inputs.size() != 1) wrong_usage("bench takes one sound file");
+  const std::string path = find_model(o.model);
+  const double begin = now();
+  const std::unique_ptr<recogniser> model = open_model(path, o.threads);
+  const double load = now() - begin;
+  check_request(o, *model);
+
+  audio_reader reader(inputs[0].audio, model->sample_rate(), o.pcm);
+  const std::vector<float> pcm = read_all(reader);
+  const double seconds = static_cast<double>(pcm.size()) / model->sample_rate();
+  std::printf("model  %s\naudio  %s, %.2f s\nload   %.3f s\n", path.c_str(), inputs[0].audio.c_str(), seconds, load);
+  std::printf("%6s %12s %10s\n", "run", "seconds", "RTF");
+  std::vector<double> times;
+  for (int run = 1; run <= o.runs; ++run) {
+    const double from = now();
+    model->transcribe(pcm, {o.language, o.inverse_text_normalisation}, [](double, double) {});
+    times.push_back(now() - from);
+    std::printf("%6d %12.4f %10.5f\n", run, times.back(), times.back() / seconds);
+    std::fflush(stdout);
+  }
+  std::sort(times.begin(), times.end());
+  const double median = times[times.size() / 2];
+  std::printf("%6s %12.4f %10.5f\n%6s %12.4f %10.5f\n", "best", times[0], times[0] / seconds, "median", median,
+              median / seconds);
+  std::printf("peak   %.1f MiB\n", peak_megabytes());
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+}  // namespace steno::app

@@ -1,0 +1,76 @@
+#include "cues.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "text_width.hpp"
+
+namespace steno::app {
+namespace {
+
+bool timed(const segment& s) {
+  return !s.words.empty() && std::none_of(s.words.begin(), s.words.end(), [](const word& w) {
+    return w.how == timing::none || w.text.empty() || !(w.end >= w.start);
+  });
+}
+
+// The segment's text cut before each word, so that spaces and punctuation stay as written: punctuation goes with the
+// word before it unless a space parts them. Empty when the words cannot be found in the text one after the other.
+std::vector<std::string> cut_text(const segment& s) {
+  const std::string_view text = s.text;
+  std::vector<std::size_t> cuts;
+  std::size_t at = 0;
+  for (const word& w : s.words) {
+    const std::size_t found = text.find(w.text, at);
+    if (found == std::string_view::npos) return {};
+    const std::size_t space = text.substr(at, found - at).rfind(' ');
+    cuts.push_back(cuts.empty() ? 0 : space == std::string_view::npos ? found : at + space);
+    at = found + w.text.size();
+  }
+  cuts.push_back(text.size());
+  std::vector<std::string> pieces;
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) pieces.emplace_back(text.substr(cuts[i], cuts[i + 1] - cuts[i]));
+  return pieces;
+}
+
+// The words themselves, with spaces where a script writes them.
+std::vector<std::string> join_words(const segment& s) {
+  std::vector<std::string> pieces;
+  for (const word& w : s.words) {
+    const bool apart = !pieces.empty() && !ends_wide(pieces.back()) && !begins_wide(w.text);
+    pieces.push_back((apart ? " " : "") + w.text);
+  }
+  return pieces;
+}
+
+}  // namespace
+
+std::vector<cue> split_cues(const segment& s, const cue_limits& limits) {
+  std::vector<cue> cues;
+  if (!timed(s)) {
+    std::vector<std::string> lines = wrap(s.text, limits.columns);
+    if (!lines.empty()) cues.push_back({s.start, std::max(s.start, s.end), std::move(lines)});
+    return cues;
+  }
+  std::vector<std::string> pieces = cut_text(s);
+  if (pieces.empty()) pieces = join_words(s);
+  std::string text;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const word& w = s.words[i];
+    std::vector<std::string> lines = wrap(text + pieces[i], limits.columns);
+    const bool fits = !cues.empty() && static_cast<int>(lines.size()) <= limits.lines &&
+                      w.end - cues.back().start <= limits.seconds && w.start - cues.back().end < limits.pause;
+    if (fits) {
+      text += pieces[i];
+    } else {
+      text = pieces[i];
+      lines = wrap(text, limits.columns);
+      cues.push_back({w.start, w.end, {}});
+    }
+    cues.back().end = std::max(cues.back().end, w.end);
+    cues.back().lines = std::move(lines);
+  }
+  return cues;
+}
+
+}  // namespace steno::app

@@ -1,0 +1,36 @@
+// The words of --help.
+#pragma once
+#include <string_view>
+
+namespace steno::app {
+
+inline constexpr std::string_view short_usage =
+    "usage: steno [transcribe] [-m MODEL] [options] AUDIO...\n"
+    "       steno info [-m MODEL]\n"
+    "       steno bench [-m MODEL] [--runs N] AUDIO\n"
+    "Transcribes speech. steno --help explains all options.\n";
+
+constexpr std::string_view description(std::string_view verb) {
+  if (verb == "info") return "Shows what a model is: sizes, number formats, languages, settings.";
+  if (verb == "bench") return "Measures how long a model takes to load and to transcribe a file, and its memory.";
+  return "Transcribes speech to text, JSON, subtitles or tables.\n"
+         "Verbs: transcribe (may be left out), info, bench; steno VERB --help explains one.\n"
+         "stream, diarize, vad, align and serve have no model family yet.";
+}
+
+constexpr std::string_view examples(std::string_view verb) {
+  if (verb == "info") return "Examples:\n  steno info\n  steno info -m model.gguf --format json";
+  if (verb == "bench") return "Example:\n  steno bench -m model.gguf --runs 5 --threads 4 talk.wav";
+  return "Examples:\n"
+         "  steno talk.wav                              the transcript, with the demo model\n"
+         "  steno -m model.gguf --format srt -o talk.srt talk.mp3\n"
+         "  steno -m model.gguf --format json -o out/ recordings/    one .json for each file in recordings\n"
+         "  ffmpeg -i film.mkv -f s16le -ac 1 -ar 16000 - | steno -m model.gguf -\n"
+         "  steno -m model.gguf --manifest calls.jsonl --shard 0/4 --format jsonl -o part0.jsonl\n"
+         "\n"
+         "A directory stands for the sound files in it, by name, without those in folders below.\n"
+         "Subtitles hold at most 2 lines of 42 columns and 7 seconds, cut at word times where the model gives them.\n"
+         "Exit codes: 0 done, 1 an input or the model is bad, 2 wrong usage.";
+}
+
+}  // namespace steno::app

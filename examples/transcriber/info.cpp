@@ -1,0 +1,61 @@
+// steno info: what a model is.
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "model_path.hpp"
+#include "verbs.hpp"
+
+namespace steno::app {
+namespace {
+
+std::string json_facts(const std::string& path, const model_facts& f) {
+  nlohmann::ordered_json object;
+  object["file"] = path;
+  object["name"] = f.name;
+  object["architecture"] = f.architecture;
+  object["sample_rate"] = f.sample_rate;
+  object["parameters"] = f.parameters;
+  object["vocabulary"] = f.vocabulary;
+  object["languages"] = f.languages;
+  object["formats"] = nlohmann::ordered_json::object();
+  for (const auto& share : f.formats)
+    object["formats"][share.format] = {{"tensors", share.tensors}, {"bytes", share.bytes}};
+  object["settings"] = nlohmann::ordered_json::object();
+  for (const auto& [key, value] : f.settings) object["settings"][key] = value;
+  return object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string text_facts(const std::string& path, const model_facts& f) {
+  std::string out;
+  const auto row = [&out](const std::string& key, const std::string& value) {
+    out += key + std::string(key.size() < 15 ? 15 - key.size() : 1, ' ') + value + "\n";
+  };
+  row("file", path);
+  row("name", f.name);
+  row("architecture", f.architecture);
+  row("sample rate", std::to_string(f.sample_rate) + " Hz");
+  row("parameters", std::to_string(f.parameters));
+  row("vocabulary", std::to_string(f.vocabulary));
+  std::string languages;
+  for (const std::string& l : f.languages) languages += (languages.empty() ? "" : " ") + l;
+  row("languages", languages.empty() ? "-" : languages);
+  for (const auto& share : f.formats)
+    row("weights " + share.format,
+        std::to_string(share.tensors) + " tensors, " + std::to_string(share.bytes) + " bytes");
+  if (!f.settings.empty()) out += "settings\n";
+  for (const auto& [key, value] : f.settings) out += "  " + key + " = " + value + "\n";
+  return out;
+}
+
+}  // namespace
+
+int run_info(const options& o) {
+  const std::string path = find_model(o.model);
+  const model_facts facts = open_model(path, o.threads)->facts();
+  const std::string text = o.output_format == format::json ? json_facts(path, facts) + "\n" : text_facts(path, facts);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+}  // namespace steno::app

@@ -1,0 +1,23 @@
+// Which audio to transcribe: files, directories and a manifest become one list, of which a shard may be taken.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace steno::app {
+
+struct input {
+  std::string audio;  ///< path, or "-"
+  std::string name;   ///< for output files: the file's name without extension; unique in the whole list
+};
+
+/// The inputs in order: AUDIO arguments (directories replaced by the sound files in them, sorted by name), then the
+/// manifest's entries; then the shard of that. Throws steno::error when the manifest is bad. A directory without sound
+/// files stays in the list and fails when it is opened.
+std::vector<input> gather_inputs(const options& o);
+
+/// The `audio` values of a manifest of JSON lines, as paths relative to the working directory.
+std::vector<std::string> read_manifest(const std::string& path);
+
+}  // namespace steno::app

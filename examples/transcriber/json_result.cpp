@@ -1,0 +1,84 @@
+#include "json_result.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace steno::app {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+// At most three decimals; JSON knows no infinity.
+json number(double x) { return std::isfinite(x) ? json(std::round(x * 1000.0) / 1000.0) : json(nullptr); }
+
+std::string_view name(timing how) {
+  return how == timing::native ? "native" : how == timing::aligned ? "aligned" : "none";
+}
+
+json extras(const std::vector<extra_field>& fields) {
+  json object = json::object();
+  for (const auto& [key, value] : fields)
+    object[key] =
+        std::holds_alternative<double>(value) ? number(std::get<double>(value)) : json(std::get<std::string>(value));
+  return object;
+}
+
+json word_object(const word& w) {
+  json object;
+  object["word"] = w.text;
+  if (w.how != timing::none) {
+    object["start"] = number(w.start);
+    object["end"] = number(w.end);
+  }
+  object["confidence"] = number(static_cast<double>(w.confidence));
+  object["timing"] = name(w.how);
+  return object;
+}
+
+void add_segment(json& object, const segment& s) {
+  object["start"] = number(s.start);
+  object["end"] = number(s.end);
+  object["text"] = s.text;
+  object["token_ids"] = s.token_ids;
+  object["speaker"] = s.speaker ? json(*s.speaker) : json(nullptr);
+  object["words"] = json::array();
+  for (const word& w : s.words) object["words"].push_back(word_object(w));
+  if (!s.extra.empty()) object["extra"] = extras(s.extra);
+}
+
+std::string line(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string json_object(std::string_view audio, const result& r) {
+  json object;
+  object["model"] = r.model;
+  object["audio"] = std::string(audio);
+  object["duration"] = number(r.duration);
+  object["language"] = r.language;
+  object["text"] = r.text;
+  object["segments"] = json::array();
+  for (const segment& s : r.segments) {
+    json entry;
+    add_segment(entry, s);
+    if (!s.language.empty() && s.language != r.language) entry["extra"]["language"] = s.language;
+    object["segments"].push_back(std::move(entry));
+  }
+  object["extra"] = extras(r.extra);
+  return line(object);
+}
+
+std::string json_lines(std::string_view audio, const result& r) {
+  std::string lines;
+  for (const segment& s : r.segments) {
+    json object;
+    object["audio"] = std::string(audio);
+    object["language"] = s.language.empty() ? r.language : s.language;
+    add_segment(object, s);
+    lines += line(object) + "\n";
+  }
+  return lines;
+}
+
+}  // namespace steno::app

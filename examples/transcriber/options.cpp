@@ -1,0 +1,193 @@
+#include "options.hpp"
+
+#include <steno/config.hpp>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <numeric>
+
+#include "help.hpp"
+
+namespace steno::app {
+namespace {
+
+const std::vector<std::string> verbs = {"transcribe", "stream", "diarize", "vad", "align", "serve", "bench", "info"};
+
+std::string joined(const std::vector<std::string>& words, const char* separator) {
+  std::string all;
+  for (const std::string& w : words) all += (all.empty() ? "" : separator) + w;
+  return all;
+}
+
+// What CLI11 fills in; checked and converted afterwards.
+struct raw_options {
+  std::string format = "text", part, pcm_format;
+  int pcm_rate = 0;
+  bool no_progress = false;
+};
+
+void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
+  app.add_option("AUDIO", o.audio, "Sound files, directories of sound files, or - for raw PCM on standard input");
+  app.add_option("-m,--model", o.model, "Packaged GGUF, or a checkpoint that steno-convert reads [bundled demo model]")
+      ->type_name("MODEL");
+  app.add_option("--format", raw.format, "text, json, jsonl, srt, vtt or tsv [text]")->type_name("FORMAT");
+  app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
+      ->type_name("FILE");
+  app.add_option("--language", o.language, "Language spoken, e.g. en [auto]")->type_name("CODE");
+  app.add_flag("--itn", o.inverse_text_normalisation, "Punctuation and numbers as figures, where the model can do so");
+  app.add_option("--threads", o.threads, "Threads [all]")->type_name("N")->check(CLI::Range(1, 1024));
+  app.add_option("--beam", o.beam, "Beam width; 1 is greedy [1]")->type_name("N")->check(CLI::Range(1, 1024));
+  app.add_option("--vad", o.vad, "Find speech first: none, energy or a VAD model [none]")->type_name("MODEL");
+  app.add_option("--hotwords", o.hotwords, "Words to favour, one per line")->type_name("FILE");
+  app.add_option("--manifest", o.manifest, "JSON lines with {\"audio\": PATH}, relative to the manifest")
+      ->type_name("FILE");
+  app.add_option("--shard", raw.part, "Take every N-th input, beginning at I (0 to N)")->type_name("I/N");
+  app.add_option("--pcm-format", raw.pcm_format, "Samples on standard input: s16le or f32le [s16le]")
+      ->type_name("FORMAT");
+  app.add_option("--pcm-rate", raw.pcm_rate, "Their rate [16000]")->type_name("HZ")->check(CLI::Range(1000, 1000000));
+  app.add_flag("--no-progress", raw.no_progress, "No progress bar (there is none either unless stderr is a terminal)");
+  app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
+}
+
+void add_info(CLI::App& app, options& o, raw_options& raw) {
+  app.add_option("MODEL,-m,--model", o.model, "The model [bundled demo model]")->type_name("MODEL");
+  app.add_option("--format", raw.format, "text or json [text]")->type_name("FORMAT");
+}
+
+void add_bench(CLI::App& app, options& o) {
+  app.add_option("AUDIO", o.audio, "The sound file to transcribe");
+  app.add_option("-m,--model", o.model, "The model [bundled demo model]")->type_name("MODEL");
+  app.add_option("--runs", o.runs, "How many times [3]")->type_name("N")->check(CLI::Range(1, 100000));
+  app.add_option("--threads", o.threads, "Threads [all]")->type_name("N")->check(CLI::Range(1, 1024));
+  app.add_option("--language", o.language, "Language spoken [auto]")->type_name("CODE");
+  app.add_flag("--itn", o.inverse_text_normalisation, "As in transcribe");
+}
+
+void refuse_unknown(const CLI::App& app) {
+  std::vector<std::string> left = app.remaining();
+  std::erase(left, "--");  // CLI11 counts it as left over
+  if (left.empty()) return;
+  const std::string name = left[0].substr(0, left[0].find('='));
+  if (name.size() < 2 || name[0] != '-') wrong_usage("too many arguments: " + left[0]);
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& n : option->get_lnames()) known.push_back("--" + n);
+  const std::string near = nearest(name, known);
+  wrong_usage("unknown option " + name + (near.empty() ? "" : " (did you mean " + near + "?)"));
+}
+
+void check(options& o, const raw_options& raw) {
+  const auto f = find_format(raw.format);
+  if (!f) wrong_usage("unknown format " + raw.format + " (there are text, json, jsonl, srt, vtt and tsv)");
+  o.output_format = *f;
+  o.progress = !raw.no_progress;
+  if (!raw.part.empty()) {
+    const auto part = parse_shard(raw.part);
+    if (!part) wrong_usage("--shard " + raw.part + ": expected I/N with I from 0 to N, for example 1/4");
+    o.part = *part;
+  }
+  if (!raw.pcm_format.empty()) {
+    const auto encoding = find_pcm_encoding(raw.pcm_format);
+    if (!encoding) wrong_usage("unknown PCM format " + raw.pcm_format + " (there are s16le and f32le)");
+    o.pcm.encoding = *encoding;
+  }
+  if (raw.pcm_rate != 0) o.pcm.rate = raw.pcm_rate;
+  const auto pipes = std::count(o.audio.begin(), o.audio.end(), "-");
+  if (pipes > 1) wrong_usage("standard input (-) can be read only once");
+  if (pipes == 0 && (raw.pcm_rate != 0 || !raw.pcm_format.empty()))
+    wrong_usage("--pcm-format and --pcm-rate are about standard input, but no AUDIO is -");
+  if (o.verb == "info") {
+    if (*f != format::text && *f != format::json) wrong_usage("info: --format is text or json");
+  } else if (o.audio.empty() && o.manifest.empty()) {
+    wrong_usage("no AUDIO given");
+  }
+}
+
+// A first argument that is no file and looks like a verb.
+void refuse_unknown_verb(const std::string& word) {
+  if (word.empty() || word[0] == '-' || word.find_first_of("./\\") != std::string::npos ||
+      std::filesystem::exists(word))
+    return;
+  const std::string near = nearest(word, verbs);
+  wrong_usage(word + " is neither a verb nor a file (" +
+              (near.empty() ? "verbs: " + joined(verbs, ", ") : "did you mean " + near + "?") + ")");
+}
+
+}  // namespace
+
+void wrong_usage(const std::string& line) { throw stop{2, "steno: " + line + "; see steno --help\n"}; }
+
+std::optional<shard> parse_shard(std::string_view text) {
+  shard s;
+  const char* const end = text.data() + text.size();
+  const auto index = std::from_chars(text.data(), end, s.index);
+  if (index.ec != std::errc() || index.ptr == end || *index.ptr != '/') return std::nullopt;
+  const auto count = std::from_chars(index.ptr + 1, end, s.count);
+  if (count.ec != std::errc() || count.ptr != end || s.count == 0 || s.index > s.count) return std::nullopt;
+  return s;
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& names) {
+  std::string best;
+  std::size_t fewest = word.size() / 3 + 2;  // slips; more than that is another word
+  for (const std::string& name : names) {
+    std::vector<std::size_t> row(name.size() + 1);  // Levenshtein's distance, one row at a time
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      std::size_t diagonal = row[0]++;
+      for (std::size_t j = 0; j < name.size(); ++j) {
+        const std::size_t change = diagonal + (word[i] == name[j] ? 0 : 1);
+        diagonal = row[j + 1];
+        row[j + 1] = std::min({change, row[j] + 1, diagonal + 1});
+      }
+    }
+    if (row.back() < fewest) {
+      fewest = row.back();
+      best = name;
+    }
+  }
+  return best;
+}
+
+options parse_options(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) throw stop{2, std::string(short_usage)};
+  options o;
+  raw_options raw;
+  std::vector<std::string> rest = arguments;
+  if (std::find(verbs.begin(), verbs.end(), rest[0]) != verbs.end()) {
+    o.verb = rest[0];
+    rest.erase(rest.begin());
+  } else {
+    refuse_unknown_verb(rest[0]);
+  }
+  const bool built = o.verb == "transcribe" || o.verb == "info" || o.verb == "bench";
+  if (!built) throw stop{2, "steno " + o.verb + ": no model family for this is built yet\n"};
+
+  CLI::App app(std::string(description(o.verb)), o.verb == "transcribe" ? "steno [transcribe]" : "steno " + o.verb);
+  app.footer(std::string(examples(o.verb)));
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  app.set_version_flag("--version", "steno " + std::to_string(version.major) + "." + std::to_string(version.minor) +
+                                        "." + std::to_string(version.patch));
+  if (o.verb == "transcribe") add_transcribe(app, o, raw);
+  if (o.verb == "info") add_info(app, o, raw);
+  if (o.verb == "bench") add_bench(app, o);
+  if (o.verb != "info") app.get_option("AUDIO")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.allow_extras();
+  try {
+    std::reverse(rest.begin(), rest.end());  // CLI11 takes a vector from its back
+    app.parse(rest);
+  } catch (const CLI::CallForHelp&) {
+    throw stop{0, app.help()};
+  } catch (const CLI::CallForVersion& v) {
+    throw stop{0, std::string(v.what()) + "\n"};
+  } catch (const CLI::ParseError& e) {
+    wrong_usage(e.what());
+  }
+  refuse_unknown(app);
+  check(o, raw);
+  return o;
+}
+
+}  // namespace steno::app

@@ -1,0 +1,56 @@
+// What the user asked for: the command line as values.
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "raw_pcm.hpp"
+#include "writers.hpp"
+
+namespace steno::app {
+
+/// Part `index` of `count`: every count-th entry of a list, beginning at index modulo count. So 0/3, 1/3, 2/3 share a
+/// list among three, and 1/3, 2/3, 3/3 do too.
+struct shard {
+  std::size_t index = 0, count = 1;
+  bool takes(std::size_t entry) const { return entry % count == index % count; }
+};
+/// "2/8"; nothing when it is not of this form or out of range.
+std::optional<shard> parse_shard(std::string_view text);
+
+struct options {
+  std::string verb = "transcribe";
+  std::vector<std::string> audio;
+  std::string model;  ///< empty: the demo model
+  format output_format = format::text;
+  std::string output;  ///< empty: standard output
+  std::string language = "auto";
+  bool inverse_text_normalisation = false;
+  int threads = 0;  ///< 0: all
+  int beam = 1;
+  std::string vad = "none";
+  std::string hotwords;
+  std::string manifest;
+  shard part;
+  pcm_format pcm;
+  bool progress = true;
+  bool quiet = false;
+  int runs = 3;
+};
+
+/// Thrown instead of going on: print `text` (to stdout when code is 0, else to stderr) and exit with `code`.
+struct stop {
+  int code = 2;
+  std::string text;
+};
+/// Wrong usage: one line, exit code 2.
+[[noreturn]] void wrong_usage(const std::string& line);
+
+/// Reads the command line; `arguments` without the program's name. Throws stop for --help, --version and wrong usage.
+options parse_options(const std::vector<std::string>& arguments);
+
+/// The name of `names` that is nearest to `word`, when it is near enough to be a slip; else empty.
+std::string nearest(std::string_view word, const std::vector<std::string>& names);
+
+}  // namespace steno::app

@@ -1,0 +1,37 @@
+// Where results go: standard output, one file, or one file for each input.
+#pragma once
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "inputs.hpp"
+
+namespace steno::app {
+
+class outputs {
+ public:
+  /// Opens what `o` asks for, so that a bad place is reported before any work. Throws steno::error when it cannot be
+  /// written, stop when it would overwrite an input.
+  outputs(const options& o, const std::vector<input>& inputs);
+
+  /// Appends the result of one input and flushes it. Throws steno::error when writing fails.
+  void write(const input& from, const result& r);
+
+ private:
+  struct close {
+    void operator()(std::FILE* f) const { std::fclose(f); }
+  };
+  using file = std::unique_ptr<std::FILE, close>;
+
+  static file open(const std::string& path);
+  static void put(std::FILE* to, const std::string& name, const std::string& text);
+
+  format format_;
+  std::string folder_;  // one file per input when not empty
+  std::string path_;    // one file for all when not empty
+  file file_;
+  writer writer_;
+};
+
+}  // namespace steno::app

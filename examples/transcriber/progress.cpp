@@ -1,0 +1,126 @@
+#include "progress.hpp"
+
+#include <sys/ioctl.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "digits.hpp"
+#include "text_width.hpp"
+
+namespace steno::app {
+namespace {
+
+std::string printed(const char* form, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, form, value);
+  return text;
+}
+
+// The file's own name, its front cut off where it is too long.
+std::string short_name(std::string_view path, int width) {
+  std::string name(path.substr(path.find_last_of('/') == std::string_view::npos ? 0 : path.find_last_of('/') + 1));
+  if (columns(name) <= width) return name;
+  while (!name.empty() && columns(name) > width - 2) {
+    name.erase(0, 1);
+    while (!name.empty() && (static_cast<unsigned char>(name[0]) & 0xc0u) == 0x80u) name.erase(0, 1);
+  }
+  return ".." + name;
+}
+
+std::string printable(std::string_view text) {
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  return line;
+}
+
+int terminal_width(std::FILE* f) {
+  winsize size{};
+  return ::ioctl(::fileno(f), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+  const auto s = static_cast<long long>(std::isfinite(seconds) ? std::clamp(seconds, 0.0, 1e9) : 0.0);
+  if (s < 3600) return std::to_string(s / 60) + ":" + padded(s % 60, 2);
+  return std::to_string(s / 3600) + ":" + padded(s / 60 % 60, 2) + ":" + padded(s % 60, 2);
+}
+
+std::string bar_text(const bar_state& s, int width) {
+  std::string count = "[";
+  count.append(std::to_string(s.file)).append("/").append(std::to_string(s.files)).append("] ");
+  std::string tail;
+  if (s.total > 0) {
+    const double part = std::clamp(s.done / s.total, 0.0, 1.0);
+    const auto marks = static_cast<std::size_t>(part * 20.0);
+    tail = " [" + std::string(marks, '#') + std::string(20 - marks, '-') + "] " +
+           printed("%3.0f %%", std::floor(part * 100.0));
+  }
+  tail += "  " + duration_text(s.elapsed);
+  if (s.done > 0 && s.elapsed > 0) tail += "  " + printed("%.1fx", s.done / s.elapsed);
+  const int room = width - columns(count) - columns(tail);
+  return room >= 6 ? count + printable(short_name(s.name, room)) + tail
+                   : tail.substr(1, static_cast<std::size_t>(std::max(0, width)));
+}
+
+void reporter::line(std::string_view text) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  clear();
+  const std::string whole = "steno: " + printable(text) + "\n";
+  std::fwrite(whole.data(), 1, whole.size(), to_);
+  std::fflush(to_);
+}
+
+void reporter::error(std::string_view text) { line(text); }
+
+void reporter::note(std::string_view text) {
+  if (detail_ == detail::all) line(text);
+}
+
+void reporter::begin(std::size_t file, std::size_t files, std::string_view name) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  state_ = {file, files, std::string(name), 0, 0, 0};
+  began_ = clock::now();
+  draw();
+}
+
+void reporter::update(double done, double total) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  state_.done = done;
+  state_.total = total;
+  if (clock::now() - drawn_ > std::chrono::milliseconds(100)) draw();
+}
+
+void reporter::end() {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  clear();
+}
+
+void reporter::draw() {
+  if (!bar_) return;
+  drawn_ = clock::now();
+  state_.elapsed = std::chrono::duration<double>(drawn_ - began_).count();
+  std::string text = "\r";
+  text.append(bar_text(state_, terminal_width(to_) - 1)).append("\033[K");
+  std::fwrite(text.data(), 1, text.size(), to_);
+  std::fflush(to_);
+  visible_ = true;
+}
+
+void reporter::clear() {
+  if (!visible_) return;
+  std::fputs("\r\033[K", to_);
+  std::fflush(to_);
+  visible_ = false;
+}
+
+void reporter::summary(double audio_seconds, double wall_seconds) {
+  if (audio_seconds <= 0 || wall_seconds <= 0) return;
+  note(printed("%.1f s of audio in ", audio_seconds) + printed("%.1f s: ", wall_seconds) +
+       printed("%.1fx real time ", audio_seconds / wall_seconds) +
+       printed("(real-time factor %.3f)", wall_seconds / audio_seconds));
+}
+
+}  // namespace steno::app

@@ -1,0 +1,56 @@
+// What the program says on stderr: messages, a progress bar when somebody watches, and one line at the end.
+#pragma once
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace steno::app {
+
+/// "1:02:03", "4:05".
+std::string duration_text(double seconds);
+
+/// "[2/5] talk.wav [#####-----]  43 %  0:12  8.3x", at most `width` columns; `total` <= 0 means unknown.
+struct bar_state {
+  std::size_t file = 0, files = 0;
+  std::string name;
+  double done = 0, total = 0;  ///< seconds of audio
+  double elapsed = 0;          ///< seconds
+};
+std::string bar_text(const bar_state& s, int width);
+
+/// May be used by several threads.
+class reporter {
+ public:
+  enum class detail { errors_only, all };
+  /// `bar`: show the progress bar (the caller knows whether a terminal is there).
+  reporter(std::FILE* to, bool bar, detail d) : to_(to), bar_(bar), detail_(d) {}
+
+  /// One line, always; control characters in it are shown as '?'.
+  void error(std::string_view text);
+  /// One line, unless only errors are wanted.
+  void note(std::string_view text);
+
+  void begin(std::size_t file, std::size_t files, std::string_view name);
+  void update(double done, double total);
+  void end();
+  /// "12.3 s of audio in 0.8 s: 15.4x real time (real-time factor 0.065)"
+  void summary(double audio_seconds, double wall_seconds);
+
+ private:
+  using clock = std::chrono::steady_clock;
+  void line(std::string_view text);
+  void draw();
+  void clear();
+
+  std::mutex mutex_;
+  std::FILE* to_;
+  bool bar_;
+  detail detail_;
+  bar_state state_;
+  clock::time_point began_{}, drawn_{};
+  bool visible_ = false;
+};
+
+}  // namespace steno::app

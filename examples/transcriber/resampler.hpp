@@ -1,0 +1,32 @@
+// One channel from one sample rate to another, block by block, with soxr's HQ recipe.
+#pragma once
+#include <memory>
+#include <span>
+
+#include "sample_source.hpp"
+
+struct soxr;
+
+namespace steno::app {
+
+/// Pulls from a source and gives samples at `rate`. Equal rates pass through with the same bits. The output does not
+/// depend on the sizes of the blocks it is read in. Memory is constant.
+class resampler {
+ public:
+  resampler(sample_source& source, int rate);
+
+  /// Fills the front of `out` and returns how many samples that are; 0 at the end.
+  std::size_t read(std::span<float> out);
+
+ private:
+  struct release {
+    void operator()(soxr* s) const;
+  };
+  sample_source& source_;
+  std::unique_ptr<soxr, release> soxr_;
+  std::vector<float> block_;
+  std::size_t begin_ = 0, end_ = 0;  // what is left of the block
+  bool source_ended_ = false;
+};
+
+}  // namespace steno::app

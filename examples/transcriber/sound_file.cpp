@@ -1,0 +1,153 @@
+#include "sound_file.hpp"
+
+#include <steno/error.hpp>
+
+#include <sndfile.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "digits.hpp"
+
+namespace steno::app {
+namespace {
+
+constexpr std::string_view convert_hint = "convert it: ffmpeg -i FILE -ac 1 -ar 16000 out.wav";
+
+// libsndfile says "Error in WAV file. No 'data' chunk marker." or "Error : flac decoder lost sync.".
+std::string reason(SNDFILE* file) {
+  std::string_view text = sf_strerror(file);
+  if (text.starts_with("Error : ")) text.remove_prefix(8);
+  while (text.ends_with('.') || text.ends_with('\n')) text.remove_suffix(1);
+  return std::string(text);
+}
+
+// The first number after `key` in `text`.
+std::optional<std::uint64_t> number_after(std::string_view text, std::string_view key) {
+  const std::size_t at = text.find(key);
+  if (at == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(at + key.size());
+  std::uint64_t value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failed == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+void check_path(const std::string& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (failed || !std::filesystem::exists(status))
+    fail({.where = path, .what = failed ? failed.message() : "No such file or directory"});
+  if (std::filesystem::is_directory(status)) fail({.where = path, .what = "is a directory without sound files"});
+  if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, failed) == 0 && !failed)
+    fail({.where = path, .what = "the file is empty (0 bytes)"});
+}
+
+class sound_file final : public sample_source {
+ public:
+  explicit sound_file(const std::string& path) : path_(path) {
+    check_path(path);
+    file_.reset(sf_open(path.c_str(), SFM_READ, &info_));
+    if (!file_) {
+      const bool unknown = sf_error(nullptr) == SF_ERR_UNRECOGNISED_FORMAT;
+      fail({.where = path,
+            .what = "cannot read it as audio: " + reason(nullptr),
+            .hint = std::string(unknown ? convert_hint : "")});
+    }
+    if (info_.samplerate < lowest_rate || info_.samplerate > highest_rate)
+      fail({.where = path,
+            .what = "sample rate",
+            .expected = std::to_string(lowest_rate) + " to " + std::to_string(highest_rate) + " Hz",
+            .found = std::to_string(info_.samplerate) + " Hz"});
+    if (info_.channels < 1) fail({.where = path, .what = "has no channels"});
+    if (info_.frames == 0) fail({.where = path, .what = "has no audio in it (0 frames)"});
+    warn_if_cut();
+  }
+
+  int rate() const override { return info_.samplerate; }
+  double seconds() const override {
+    return length_known() ? static_cast<double>(info_.frames) / info_.samplerate : -1.0;
+  }
+
+  std::size_t read(std::span<float> mono) override {
+    const auto channels = static_cast<std::size_t>(info_.channels);
+    const std::size_t want = std::min(mono.size(), std::max<std::size_t>(1, 65536 / channels));
+    interleaved_.resize(want * channels);
+    const sf_count_t got = sf_readf_float(file_.get(), interleaved_.data(), static_cast<sf_count_t>(want));
+    if (got <= 0) {
+      finish();
+      return 0;
+    }
+    const float scale = 1.0f / static_cast<float>(channels);
+    for (std::size_t t = 0; t < static_cast<std::size_t>(got); ++t) {
+      float sum = 0;
+      for (std::size_t c = 0; c < channels; ++c) sum += interleaved_[t * channels + c];
+      mono[t] = sane(channels == 1 ? sum : sum * scale);
+    }
+    frames_read_ += got;
+    return static_cast<std::size_t>(got);
+  }
+
+ private:
+  static constexpr int lowest_rate = 1000, highest_rate = 1000000;
+  struct close {
+    void operator()(SNDFILE* f) const { sf_close(f); }
+  };
+
+  bool length_known() const {
+    return info_.frames > 0 && info_.frames < std::numeric_limits<std::int32_t>::max() * std::int64_t{4096};
+  }
+  int container() const { return info_.format & SF_FORMAT_TYPEMASK; }
+
+  // libsndfile shortens a cut WAV silently and notes it in its log: "data : 352000 (should be 99922)". Programs that
+  // write to a pipe announce about 2 or 4 GiB because they do not know the length; that is no fault.
+  void warn_if_cut() {
+    std::string log(16384, '\0');
+    sf_command(file_.get(), SFC_GET_LOG_INFO, log.data(), static_cast<int>(log.size()));
+    log.resize(std::strlen(log.c_str()));
+    const std::size_t at = log.find("\ndata : ");
+    if (at != std::string::npos) {
+      const std::string_view line = std::string_view(log).substr(at + 1, log.find('\n', at + 1) - at - 1);
+      const auto announced = number_after(line, "data : "), present = number_after(line, "should be ");
+      if (announced && present && *present < *announced && *announced < 0x7fff0000u)
+        warn("the file is cut short: " + std::to_string(*present) + " of " + std::to_string(*announced) +
+             " bytes of audio are there");
+    }
+    if (container() == SF_FORMAT_OGG && !length_known()) warn("the file is cut short: its last page is missing");
+  }
+
+  void finish() {
+    if (finished_) return;
+    finished_ = true;
+    if (sf_error(file_.get()) != SF_ERR_NO_ERROR) warn("damaged after " + position() + ": " + reason(file_.get()));
+    // The length of an MPEG stream is an estimate, so only other formats are compared with it.
+    else if (length_known() && container() != SF_FORMAT_MPEG && frames_read_ < info_.frames)
+      warn("the file is cut short: audio ends after " + position());
+    report_bad_samples();
+    if (frames_read_ == 0)
+      fail(
+          {.where = path_, .what = "has no audio in it", .found = warnings().empty() ? "0 frames" : warnings().back()});
+  }
+  std::string position() const {
+    const auto ms = static_cast<long long>(1000.0 * static_cast<double>(frames_read_) / info_.samplerate);
+    return std::to_string(ms / 1000) + "." + padded(ms % 1000, 3) + " s";
+  }
+
+  std::string path_;
+  SF_INFO info_{};
+  std::unique_ptr<SNDFILE, close> file_;
+  std::vector<float> interleaved_;
+  sf_count_t frames_read_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<sample_source> open_sound_file(const std::string& path) { return std::make_unique<sound_file>(path); }
+
+}  // namespace steno::app

@@ -1,0 +1,126 @@
+#include <steno/error.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "audio.hpp"
+#include "model_path.hpp"
+#include "signals.hpp"
+#include "verbs.hpp"
+
+namespace steno::app {
+namespace {
+
+class stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& w : words) all += (all.empty() ? "" : ", ") + w;
+  return all;
+}
+
+// Options of families that are not built yet are refused, never ignored.
+void check_options(const options& o) {
+  if (o.vad != "none")
+    throw stop{2, "steno: --vad " + o.vad + ": no voice activity detection is built yet; use --vad none\n"};
+  if (!o.hotwords.empty()) throw stop{2, "steno: --hotwords: not supported by this model family yet\n"};
+}
+
+// When nothing can be opened there is no reason to load a model.
+bool any_there(const std::vector<input>& inputs) {
+  return std::any_of(inputs.begin(), inputs.end(), [](const input& in) {
+    std::error_code none;
+    return in.audio == "-" ||
+           (std::filesystem::exists(in.audio, none) && !std::filesystem::is_directory(in.audio, none));
+  });
+}
+
+result transcribe_one(const options& o, const input& in, recogniser& model, reporter& report) {
+  audio_reader reader(in.audio, model.sample_rate(), o.pcm);
+  const std::vector<float> pcm = read_all(reader);
+  for (const std::string& w : reader.warnings()) report.note("warning: " + in.audio + ": " + w);
+  const double seconds = static_cast<double>(pcm.size()) / model.sample_rate();
+  report.update(0, seconds);
+  return model.transcribe(pcm, {o.language, o.inverse_text_normalisation},
+                          [&report](double done, double total) { report.update(done, total); });
+}
+
+}  // namespace
+
+void check_request(const options& o, const recogniser& model) {
+  const std::vector<std::string> known = model.languages();
+  if (o.language != "auto" && !known.empty() && std::find(known.begin(), known.end(), o.language) == known.end())
+    wrong_usage("--language " + o.language + ": this model knows " + joined(known));
+  if (o.beam > 1 && !model.has_beam_search())
+    wrong_usage("--beam " + std::to_string(o.beam) + ": this model decodes greedily; leave --beam out");
+}
+
+void transcribe_inputs(const options& o, const std::vector<input>& inputs, recogniser& model, outputs& out,
+                       reporter& report, interrupt_watch* watch, tally& t) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const input& in = inputs[i];
+    std::optional<result> r;
+    report.begin(i + 1, inputs.size(), in.audio);
+    try {
+      r = transcribe_one(o, in, model, report);
+    } catch (const error& e) {
+      report.error(e.parts().where.empty() ? in.audio + ": " + e.what() : e.what());
+    } catch (const std::exception& e) {  // out of memory
+      report.error(in.audio + ": " + e.what());
+    }
+    std::unique_lock<std::timed_mutex> whole;
+    if (watch != nullptr) whole = std::unique_lock(watch->lock());
+    report.end();
+    if (r) {
+      out.write(in, *r);
+      t.audio_seconds += r->duration;
+    }
+    ++(r ? t.done : t.failed);
+  }
+}
+
+int run_transcribe(const options& o) {
+  check_options(o);
+  reporter report(stderr, o.progress && !o.quiet && ::isatty(STDERR_FILENO) != 0,
+                  o.quiet ? reporter::detail::errors_only : reporter::detail::all);
+  const std::vector<input> inputs = gather_inputs(o);
+  if (inputs.empty()) {
+    report.note("this shard has no inputs");
+    return 0;
+  }
+  outputs out(o, inputs);
+  tally t;
+  interrupt_watch watch([&] {
+    report.end();
+    report.error("interrupted: " + std::to_string(t.done) + " of " + std::to_string(inputs.size()) +
+                 " files are done, and their results are written");
+  });
+  if (!any_there(inputs)) {
+    for (const input& in : inputs) try {
+        audio_reader(in.audio, 16000);
+      } catch (const error& e) {
+        report.error(e.what());
+      }
+    return 1;
+  }
+  const std::unique_ptr<recogniser> model = open_model(find_model(o.model), o.threads);
+  check_request(o, *model);
+  const stopwatch watch_time;
+  transcribe_inputs(o, inputs, *model, out, report, &watch, t);
+  report.summary(t.audio_seconds, watch_time.seconds());
+  if (inputs.size() > 1 && t.failed != 0)
+    report.error(std::to_string(t.failed) + " of " + std::to_string(inputs.size()) + " files failed");
+  return t.failed == 0 ? 0 : 1;
+}
+
+}  // namespace steno::app

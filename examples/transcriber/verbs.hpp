@@ -1,0 +1,32 @@
+// The verbs. Each returns the program's exit code; steno::error and stop pass through.
+#pragma once
+#include <vector>
+
+#include "engine.hpp"
+#include "inputs.hpp"
+#include "options.hpp"
+#include "outputs.hpp"
+#include "progress.hpp"
+
+namespace steno::app {
+
+class interrupt_watch;
+
+int run_transcribe(const options& o);
+int run_info(const options& o);
+int run_bench(const options& o);
+
+/// How far a run has come.
+struct tally {
+  std::size_t done = 0, failed = 0;
+  double audio_seconds = 0;
+};
+/// Transcribes the inputs one after the other; one that fails is reported, and the others go on. Throws steno::error
+/// only when a result cannot be written. `watch` may be null.
+void transcribe_inputs(const options& o, const std::vector<input>& inputs, recogniser& model, outputs& out,
+                       reporter& report, interrupt_watch* watch, tally& t);
+
+/// Refuses what this model cannot do, by throwing stop.
+void check_request(const options& o, const recogniser& model);
+
+}  // namespace steno::app

@@ -1,0 +1,114 @@
+#include "writers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "cues.hpp"
+#include "digits.hpp"
+#include "json_result.hpp"
+
+namespace steno::app {
+namespace {
+
+constexpr std::string_view extensions[] = {".txt", ".json", ".jsonl", ".srt", ".vtt", ".tsv"};
+
+long long milliseconds(double seconds) {
+  return std::isfinite(seconds) && seconds > 0 ? std::llround(std::min(seconds, 1e12) * 1000.0) : 0;
+}
+
+// One line: line breaks, tabs and other control characters become spaces, outer ones go.
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  const std::size_t first = line.find_first_not_of(' ');
+  return first == std::string::npos ? "" : line.substr(first, line.find_last_not_of(' ') - first + 1);
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+std::string vtt_escaped(std::string text) {
+  return replaced(replaced(replaced(std::move(text), "&", "&amp;"), "<", "&lt;"), ">", "&gt;");
+}
+
+}  // namespace
+
+std::optional<format> find_format(std::string_view name) {
+  const auto* at = std::find(std::begin(format_names), std::end(format_names), name);
+  if (at == std::end(format_names)) return std::nullopt;
+  return static_cast<format>(at - std::begin(format_names));
+}
+
+std::string_view extension(format f) { return extensions[static_cast<std::size_t>(f)]; }
+
+std::string clock_text(double seconds, char point) {
+  const long long ms = milliseconds(seconds);
+  return padded(ms / 3600000, 2) + ":" + padded(ms / 60000 % 60, 2) + ":" + padded(ms / 1000 % 60, 2) + point +
+         padded(ms % 1000, 3);
+}
+
+std::string writer::srt(const result& r) {
+  std::string out;
+  for (const segment& s : r.segments)
+    for (const cue& c : split_cues(s)) {
+      out += std::to_string(next_cue_++) + "\n" + clock_text(c.start, ',') + " --> " + clock_text(c.end, ',') + "\n";
+      for (const std::string& line : c.lines)
+        out += replaced(line, "-->", "->") + "\n";  // an arrow would be a time line
+      out += "\n";
+    }
+  return out;
+}
+
+std::string writer::vtt(std::string_view audio, const result& r) const {
+  std::string out = first_ ? "WEBVTT\n\n" : "";
+  if (several_) out += "NOTE " + replaced(one_line(audio), "-->", "->") + "\n\n";
+  for (const segment& s : r.segments)
+    for (const cue& c : split_cues(s)) {
+      out += clock_text(c.start, '.') + " --> " + clock_text(c.end, '.') + "\n";
+      for (const std::string& line : c.lines) out += vtt_escaped(line) + "\n";
+      out += "\n";
+    }
+  return out;
+}
+
+std::string writer::tsv(const result& r) const {
+  std::string out = first_ ? "start\tend\ttext\n" : "";
+  for (const segment& s : r.segments)
+    out += std::to_string(milliseconds(s.start)) + "\t" + std::to_string(milliseconds(s.end)) + "\t" +
+           one_line(s.text) + "\n";
+  return out;
+}
+
+std::string writer::add(std::string_view audio, const result& r) {
+  std::string out;
+  switch (format_) {
+    case format::text:
+      out = one_line(r.text) + "\n";
+      break;
+    case format::json:
+      out = json_object(audio, r) + "\n";
+      break;
+    case format::jsonl:
+      out = json_lines(audio, r);
+      break;
+    case format::srt:
+      out = srt(r);
+      break;
+    case format::vtt:
+      out = vtt(audio, r);
+      break;
+    case format::tsv:
+      out = tsv(r);
+      break;
+  }
+  first_ = false;
+  return out;
+}
+
+}  // namespace steno::app

@@ -1,0 +1,113 @@
+#include "inputs.hpp"
+
+#include <steno/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "support/golden.hpp"
+
+namespace {
+namespace fs = std::filesystem;
+using steno::app::gather_inputs;
+using steno::app::input;
+using steno::app::options;
+using strings = std::vector<std::string>;
+
+class inputs : public testing::Test {
+ protected:
+  std::string touch(const std::string& name, const std::string& text = "") {
+    fs::create_directories((dir.path() / name).parent_path());
+    std::ofstream(dir.path() / name) << text;
+    return (dir.path() / name).string();
+  }
+  strings names(const std::vector<input>& list) {
+    strings all;
+    for (const input& i : list) all.push_back(i.name);
+    return all;
+  }
+  strings files(const std::vector<input>& list) {
+    strings all;
+    for (const input& i : list) all.push_back(fs::path(i.audio).lexically_normal().lexically_relative(dir.path()).generic_string());
+    return all;
+  }
+  std::string manifest_error(const std::string& text) {
+    try {
+      steno::app::read_manifest(touch("bad.jsonl", text));
+    } catch (const steno::error& e) {
+      return std::string(e.what()).substr((dir.path() / "bad.jsonl").string().size());
+    }
+    return "accepted";
+  }
+  steno::test::temporary_directory dir;
+};
+
+TEST_F(inputs, a_directory_is_its_sound_files_by_name) {
+  for (const char* name :
+       {"d/b.wav", "d/a.FLAC", "d/c.mp3", "d/notes.txt", "d/.hidden.wav", "d/deep/x.wav", "d/noextension"})
+    touch(name);
+  fs::create_directories(dir.path() / "d" / "folder.wav");
+  options o;
+  o.audio = {(dir.path() / "z.wav").string(), (dir.path() / "d").string()};
+  EXPECT_EQ(files(gather_inputs(o)), (strings{"z.wav", "d/a.FLAC", "d/b.wav", "d/c.mp3"}));
+}
+
+TEST_F(inputs, a_directory_without_sound_files_stays_to_be_reported) {
+  fs::create_directories(dir.path() / "empty");
+  options o;
+  o.audio = {(dir.path() / "empty").string(), (dir.path() / "none.wav").string()};
+  EXPECT_EQ(files(gather_inputs(o)), (strings{"empty", "none.wav"}));
+}
+
+TEST_F(inputs, names_for_output_files_are_unique) {
+  options o;
+  o.audio = {"a/x.wav", "a/y.wav", "b/x.flac", "b/x.wav", "-", "c/x.wav", "plain"};
+  EXPECT_EQ(names(gather_inputs(o)), (strings{"x.wav", "y", "x.flac", "x.wav-2", "stdin", "x.wav-3", "plain"}));
+}
+
+TEST_F(inputs, a_manifest_is_relative_to_itself) {
+  options o;
+  o.manifest =
+      touch("m/list.jsonl",
+            "{\"audio\": \"a.wav\", \"text\": \"x\"}\n\n  \r\n{\"audio\": \"/abs/b.wav\"}\r\n{\"audio\":\"../c.wav\"}");
+  o.audio = {(dir.path() / "first.wav").string()};
+  const auto list = gather_inputs(o);
+  ASSERT_EQ(list.size(), 4u);
+  EXPECT_EQ(files(list)[0], "first.wav");
+  EXPECT_EQ(files(list)[1], "m/a.wav");
+  EXPECT_EQ(list[2].audio, "/abs/b.wav");
+  EXPECT_EQ(files(list)[3], "c.wav");
+}
+
+TEST_F(inputs, bad_manifests_name_the_line) {
+  const std::string expected = ": not a manifest entry: expected a JSON object with \"audio\": PATH";
+  EXPECT_EQ(manifest_error("{\"audio\": \"a.wav\"}\n{oops}\n"), ":2" + expected);
+  EXPECT_EQ(manifest_error("[1]"), ":1" + expected);
+  EXPECT_EQ(manifest_error("{\"audio\": 3}"), ":1" + expected);
+  EXPECT_EQ(manifest_error("{\"audio\": \"\"}"), ":1" + expected);
+  EXPECT_EQ(manifest_error("\n\n"), ": the manifest names no audio");
+  EXPECT_THROW(steno::app::read_manifest((dir.path() / "none.jsonl").string()), steno::error);
+}
+
+TEST_F(inputs, shards_take_every_nth_entry_of_the_whole_list) {
+  options o;
+  o.audio = {"a.wav", "b.wav"};
+  o.manifest = touch("list.jsonl", "{\"audio\":\"c.wav\"}\n{\"audio\":\"d.wav\"}\n{\"audio\":\"e.wav\"}\n");
+  o.part = {0, 2};
+  EXPECT_EQ(names(gather_inputs(o)), (strings{"a", "c", "e"}));
+  o.part = {1, 2};
+  EXPECT_EQ(names(gather_inputs(o)), (strings{"b", "d"}));
+  o.part = {5, 9};
+  EXPECT_TRUE(gather_inputs(o).empty());
+}
+
+// Shards that write into one directory must not choose the same name.
+TEST_F(inputs, names_do_not_depend_on_the_shard) {
+  options o;
+  o.audio = {"a/x.wav", "b/x.wav"};
+  o.part = {1, 2};
+  EXPECT_EQ(names(gather_inputs(o)), strings{"x.wav-2"});
+}
+
+}  // namespace

@@ -1,0 +1,146 @@
+#include "options.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+using steno::app::nearest;
+using steno::app::options;
+using steno::app::parse_options;
+using steno::app::parse_shard;
+using steno::app::stop;
+
+stop refused(const std::vector<std::string>& arguments) {
+  try {
+    parse_options(arguments);
+  } catch (const stop& s) {
+    return s;
+  }
+  return {-1, "accepted"};
+}
+
+TEST(options, transcribe_is_the_default_verb) {
+  for (const auto& arguments :
+       std::vector<std::vector<std::string>>{{"a.wav", "b.wav"}, {"transcribe", "a.wav", "b.wav"}}) {
+    const options o = parse_options(arguments);
+    EXPECT_EQ(o.verb, "transcribe");
+    EXPECT_EQ(o.audio, (std::vector<std::string>{"a.wav", "b.wav"}));
+    EXPECT_EQ(o.output_format, steno::app::format::text);
+    EXPECT_EQ(o.language, "auto");
+    EXPECT_EQ(o.beam, 1);
+    EXPECT_TRUE(o.progress);
+  }
+}
+
+TEST(options, all_of_transcribe) {
+  const options o = parse_options({"-m",           "m.gguf",     "--format=srt", "-o",        "out/",
+                                   "--language",   "en",         "--itn",        "--threads", "3",
+                                   "--beam",       "4",          "--vad",        "energy",    "--hotwords",
+                                   "w.txt",        "--manifest", "l.jsonl",      "--shard",   "1/3",
+                                   "--pcm-format", "f32le",      "--pcm-rate",   "8000",      "--no-progress",
+                                   "-q",           "-"});
+  EXPECT_EQ(o.model, "m.gguf");
+  EXPECT_EQ(o.output_format, steno::app::format::srt);
+  EXPECT_EQ(o.output, "out/");
+  EXPECT_EQ(o.language, "en");
+  EXPECT_TRUE(o.inverse_text_normalisation);
+  EXPECT_EQ(o.threads, 3);
+  EXPECT_EQ(o.beam, 4);
+  EXPECT_EQ(o.vad, "energy");
+  EXPECT_EQ(o.hotwords, "w.txt");
+  EXPECT_EQ(o.manifest, "l.jsonl");
+  EXPECT_EQ(o.part.index, 1u);
+  EXPECT_EQ(o.part.count, 3u);
+  EXPECT_EQ(o.pcm.encoding, steno::app::pcm_encoding::f32le);
+  EXPECT_EQ(o.pcm.rate, 8000);
+  EXPECT_FALSE(o.progress);
+  EXPECT_TRUE(o.quiet);
+  EXPECT_EQ(o.audio, std::vector<std::string>{"-"});
+}
+
+TEST(options, options_may_follow_files_and_the_last_one_wins) {
+  const options o = parse_options({"a.wav", "--threads", "2", "b.wav", "--threads", "1", "--", "-odd.wav"});
+  EXPECT_EQ(o.threads, 1);
+  EXPECT_EQ(o.audio, (std::vector<std::string>{"a.wav", "b.wav", "-odd.wav"}));
+}
+
+TEST(options, info_and_bench) {
+  EXPECT_EQ(parse_options({"info", "m.gguf"}).model, "m.gguf");
+  EXPECT_EQ(parse_options({"info", "-m", "m.gguf", "--format", "json"}).output_format, steno::app::format::json);
+  const options o = parse_options({"bench", "-m", "m.gguf", "--runs", "5", "a.wav"});
+  EXPECT_EQ(o.runs, 5);
+  EXPECT_EQ(o.audio, std::vector<std::string>{"a.wav"});
+}
+
+TEST(options, wrong_usage_is_one_line_with_a_hint_and_code_2) {
+  const struct {
+    std::vector<std::string> arguments;
+    const char* part;
+  } cases[] = {
+      {{"--formt", "json", "a.wav"}, "unknown option --formt (did you mean --format?)"},
+      {{"--zzzzzzzz", "a.wav"}, "unknown option --zzzzzzzz;"},
+      {{"a.wav", "-x"}, "unknown option -x"},
+      {{"transcribe"}, "no AUDIO given"},
+      {{"--itn"}, "no AUDIO given"},
+      {{"transcibe", "a.wav"}, "transcibe is neither a verb nor a file (did you mean transcribe?)"},
+      {{"frobnicate", "a.wav"}, "frobnicate is neither a verb nor a file (verbs: transcribe, "},
+      {{"a.wav", "--format", "doc"}, "unknown format doc"},
+      {{"a.wav", "--threads", "0"}, "--threads"},
+      {{"a.wav", "--threads", "many"}, "--threads"},
+      {{"a.wav", "--beam", "-1"}, "--beam"},
+      {{"a.wav", "-m"}, "--model"},
+      {{"a.wav", "--shard", "4/3"}, "--shard 4/3"},
+      {{"-", "-"}, "only once"},
+      {{"-", "--pcm-format", "u8"}, "unknown PCM format u8"},
+      {{"-", "--pcm-rate", "1"}, "--pcm-rate"},
+      {{"a.wav", "--pcm-rate", "8000"}, "no AUDIO is -"},
+      {{"stream", "a.wav"}, "steno stream: no model family"},
+      {{"diarize"}, "steno diarize: no model family"},
+      {{"vad"}, "steno vad: no model family"},
+      {{"align"}, "steno align: no model family"},
+      {{"serve", "--port", "1"}, "steno serve: no model family"},
+      {{"info", "--format", "srt"}, "text or json"},
+      {{"info", "a.gguf", "b.gguf", "c.gguf"}, ""},
+  };
+  for (const auto& c : cases) {
+    const stop s = refused(c.arguments);
+    EXPECT_EQ(s.code, 2) << c.part;
+    EXPECT_NE(s.text.find(c.part), std::string::npos) << s.text << " lacks " << c.part;
+    EXPECT_EQ(s.text.find('\n'), s.text.size() - 1) << s.text;
+  }
+  EXPECT_EQ(refused({}).code, 2);
+}
+
+TEST(options, help_and_version_are_no_errors) {
+  EXPECT_EQ(refused({"--version"}).code, 0);
+  EXPECT_EQ(refused({"--version"}).text.rfind("steno 0.", 0), 0u);
+  for (const char* verb : {"transcribe", "info", "bench"}) {
+    const stop s = refused({verb, "--help"});
+    EXPECT_EQ(s.code, 0);
+    EXPECT_NE(s.text.find("Example"), std::string::npos);
+  }
+  const std::string help = refused({"--help"}).text;
+  for (const char* option :
+       {"--model", "--format", "--output", "--language", "--itn", "--threads", "--beam", "--vad", "--hotwords",
+        "--manifest", "--shard", "--pcm-format", "--pcm-rate", "--no-progress", "--quiet", "--version"})
+    EXPECT_NE(help.find(option), std::string::npos) << option;
+}
+
+TEST(options, shards_share_a_list_counted_from_zero_or_one) {
+  for (const std::vector<std::string>& parts : {std::vector<std::string>{"0/3", "1/3", "2/3"}, {"1/3", "2/3", "3/3"}}) {
+    std::vector<int> taken(10, 0);
+    for (const std::string& part : parts)
+      for (std::size_t i = 0; i < taken.size(); ++i) taken[i] += parse_shard(part)->takes(i) ? 1 : 0;
+    EXPECT_EQ(taken, std::vector<int>(10, 1));
+  }
+  EXPECT_TRUE(parse_shard("0/1")->takes(7));
+  for (const char* bad :
+       {"", "1", "/", "1/", "/2", "1/0", "-1/2", "3/2", "1/2x", "a/b", "1//2", "99999999999999999999/2"})
+    EXPECT_FALSE(parse_shard(bad)) << bad;
+}
+
+TEST(options, nearest_name) {
+  EXPECT_EQ(nearest("fromat", {"format", "beam"}), "format");
+  EXPECT_EQ(nearest("xyz", {"format", "beam"}), "");
+}
+
+}  // namespace

@@ -1,0 +1,133 @@
+// The run over all inputs, with a recogniser that needs no model.
+#include <steno/error.hpp>
+
+#include <fstream>
+#include <sstream>
+
+#include "sounds.hpp"
+#include "support/golden.hpp"
+#include "verbs.hpp"
+
+namespace {
+namespace fs = std::filesystem;
+using steno::app::options;
+using steno::app::outputs;
+using steno::app::reporter;
+using steno::app::stop;
+using steno::app::tally;
+
+// Says how many samples it was given, and fails on recordings of one second.
+class counting_recogniser final : public steno::app::recogniser {
+ public:
+  int sample_rate() const override { return 8000; }
+  std::vector<std::string> languages() const override { return {"en", "zh"}; }
+  bool has_beam_search() const override { return false; }
+  steno::app::model_facts facts() const override { return {}; }
+  steno::result transcribe(std::span<const float> pcm, const steno::app::request& r,
+                           const steno::app::progress_function& progress) override {
+    progress(0.1, 0.2);
+    if (pcm.size() == 8000) steno::fail({.what = "cannot do one second"});
+    steno::result out;
+    out.duration = static_cast<double>(pcm.size()) / 8000;
+    out.text = std::to_string(pcm.size()) + " " + r.language + (r.inverse_text_normalisation ? " itn" : "");
+    return out;
+  }
+};
+
+class transcribing : public testing::Test {
+ protected:
+  std::string wav(const char* name, double seconds) { return steno::test::write_wav(dir.path() / name, seconds); }
+  std::string at(const char* name) { return (dir.path() / name).string(); }
+  std::string contents(const char* name) {
+    std::ostringstream text;
+    text << std::ifstream(dir.path() / name).rdbuf();
+    return text.str();
+  }
+  void run() {
+    const auto inputs = steno::app::gather_inputs(o);
+    outputs out(o, inputs);
+    counting_recogniser model;
+    std::FILE* file = std::tmpfile();
+    reporter report(file, false, reporter::detail::all);
+    steno::app::transcribe_inputs(o, inputs, model, out, report, nullptr, count);
+    std::rewind(file);
+    said.resize(65536);
+    said.resize(std::fread(said.data(), 1, said.size(), file));
+    std::fclose(file);
+  }
+  steno::test::temporary_directory dir;
+  options o;
+  tally count;
+  std::string said;
+};
+
+TEST_F(transcribing, one_bad_file_does_not_stop_the_others) {
+  std::ofstream(at("c.wav")) << "no sound";
+  o.audio = {wav("a.wav", 0.5), at("none.wav"), wav("b.wav", 1.0), at("c.wav"), wav("d.wav", 0.25)};
+  o.output = at("out.txt");
+  o.inverse_text_normalisation = true;
+  run();
+  EXPECT_EQ(contents("out.txt"), "4000 auto itn\n2000 auto itn\n");
+  EXPECT_EQ(count.done, 2u);
+  EXPECT_EQ(count.failed, 3u);
+  EXPECT_DOUBLE_EQ(count.audio_seconds, 0.75);
+  EXPECT_EQ(
+      said,
+      "steno: " + at("none.wav") + ": No such file or directory\nsteno: " + at("b.wav") +
+          ": cannot do one second\nsteno: " + at("c.wav") +
+          ": cannot read it as audio: Format not recognised (convert it: ffmpeg -i FILE -ac 1 -ar 16000 out.wav)\n");
+}
+
+TEST_F(transcribing, a_directory_gets_one_file_per_input) {
+  o.audio = {wav("a.wav", 0.5), wav("b.wav", 0.25)};
+  o.output = at("new/out") + "/";
+  o.output_format = steno::app::format::vtt;
+  run();
+  EXPECT_EQ(contents("new/out/a.vtt"), "WEBVTT\n\n");
+  EXPECT_EQ(contents("new/out/b.vtt"), "WEBVTT\n\n");
+  o.output = dir.path().string();  // exists, so no slash is needed
+  o.output_format = steno::app::format::text;
+  run();
+  EXPECT_EQ(contents("a.txt"), "4000 auto\n");
+  EXPECT_EQ(contents("b.txt"), "2000 auto\n");
+}
+
+TEST_F(transcribing, warnings_are_said) {
+  o.audio = {steno::test::write_sound(dir.path() / "a.wav", {0.5f, 1e30f}, 8000, 1, SF_FORMAT_WAV | SF_FORMAT_FLOAT)};
+  o.output = at("out.txt");
+  run();
+  EXPECT_EQ(said, "steno: warning: " + at("a.wav") + ": 1 samples are not numbers or far too large; taken as 0\n");
+}
+
+TEST_F(transcribing, an_input_is_never_overwritten) {
+  o.audio = {wav("a.wav", 0.5)};
+  o.output = dir.path().string() + "/./a.wav";
+  EXPECT_THROW(run(), stop);
+  EXPECT_GT(fs::file_size(at("a.wav")), 1000u);
+}
+
+TEST_F(transcribing, places_that_cannot_be_written_are_errors) {
+  o.audio = {wav("a.wav", 0.5)};
+  o.output = at("none/out.txt");
+  EXPECT_THROW(run(), steno::error);
+  o.output = at("a.wav") + "/";
+  EXPECT_THROW(run(), steno::error);
+  if (fs::exists("/dev/full")) {
+    o.output = "/dev/full";
+    EXPECT_THROW(run(), steno::error);
+  }
+}
+
+TEST_F(transcribing, what_the_model_cannot_do_is_refused) {
+  const counting_recogniser model;
+  EXPECT_NO_THROW(steno::app::check_request(o, model));
+  o.language = "zh";
+  EXPECT_NO_THROW(steno::app::check_request(o, model));
+  o.language = "xx";
+  EXPECT_THROW(steno::app::check_request(o, model), stop);
+  o.language = "auto";
+  o.beam = 4;
+  EXPECT_THROW(steno::app::check_request(o, model), stop);
+}
+
+}  // namespace
