@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes sample recordings of sentences that are not in the training data.
+
+usage: samples.py GRAMMAR DATA CHECKPOINT OUT
+
+Says for each sample whether the checkpoint transcribes it word for word.
+"""
+import json
+import random
+import sys
+import wave
+from pathlib import Path
+
+import synthesize
+from evaluate import Recogniser
+
+PLANS = [  # file, template, (voice, variant, speed, pitch)
+    ("message", "send a message to {person} saying i will be {number} minutes late", ("en-us", "f2", 185, 55)),
+    ("train", "the train to {city} leaves in {number} minutes", ("en-gb-x-rp", "m3", 150, 40)),
+    ("shopping", "remind me to buy {item} and {item} {day}", ("en-gb-scotland", "f4", 165, 60)),
+]
+
+
+def main():
+    grammar = synthesize.Grammar(sys.argv[1])
+    with open(Path(sys.argv[2]) / "meta.jsonl") as f:
+        known = {json.loads(line)["words"] for line in f}
+    recognise = Recogniser(sys.argv[3], q8=True)
+    out = Path(sys.argv[4])
+    out.mkdir(parents=True, exist_ok=True)
+    espeak, rng, listing, failed = synthesize.Espeak(), random.Random(4), [], False
+    for name, template, voice in PLANS:
+        text = next(t for t in iter(lambda: grammar.expand(rng, template), None) if t not in known)
+        audio = synthesize.to_pcm16(synthesize.resample(espeak.speak(text, *voice)[0]))
+        with wave.open(str(out / f"{name}.wav"), "wb") as w:
+            w.setnchannels(1)
+            w.setsampwidth(2)
+            w.setframerate(16000)
+            w.writeframes(audio.tobytes())
+        _, got, words = recognise(audio)
+        failed |= got != text
+        print(f"{name}.wav {len(audio) / 16000:.2f} s: {text}{'' if got == text else ' -> ' + got}")
+        listing.append({"file": f"{name}.wav", "text": text, "voice": "+".join(voice[:2]),
+                        "speed": voice[2], "pitch": voice[3]})
+    (out / "samples.json").write_text(json.dumps(listing, indent=1) + "\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The SentencePiece model of the demonstration checkpoint."""
+import random
+
+import sentencepiece
+
+TAGS = ["<|zh|>", "<|en|>", "<|yue|>", "<|ja|>", "<|ko|>", "<|nospeech|>", "<|HAPPY|>", "<|SAD|>", "<|ANGRY|>",
+        "<|NEUTRAL|>", "<|EMO_UNKNOWN|>", "<|BGM|>", "<|Speech|>", "<|Applause|>", "<|withitn|>", "<|woitn|>"]
+BLANK = 0
+
+
+def train(grammar, prefix, size=256, sentences=20000, seed=17):
+    """Writes PREFIX.model. Every word carries a leading space, the first one too."""
+    rng = random.Random(seed)
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([" " + grammar.draw(rng) for _ in range(sentences)]), model_prefix=str(prefix),
+        model_type="bpe", vocab_size=size, user_defined_symbols=TAGS, add_dummy_prefix=False,
+        remove_extra_whitespaces=False, normalization_rule_name="identity", character_coverage=1.0,
+        num_threads=1, minloglevel=1)
+
+
+class Tokenizer:
+    def __init__(self, path):
+        self.model = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        self.size = self.model.get_piece_size()
+
+    def tag(self, name):
+        return self.model.piece_to_id(name)
+
+    def words(self, text):
+        """The pieces of each word."""
+        return [self.model.encode(" " + word) for word in text.split()]
+
+    def text(self, ids):
+        return self.model.decode([int(i) for i in ids]).strip()
+
+    def pieces(self):
+        return [self.model.id_to_piece(i) for i in range(self.size)]
