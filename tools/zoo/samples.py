@@ -14,8 +14,9 @@ from pathlib import Path
 import synthesize
 from evaluate import Recogniser
 
+LONGEST = 3 * 16000
 PLANS = [  # file, template, (voice, variant, speed, pitch)
-    ("message", "send a message to {person} saying i will be {number} minutes late", ("en-us", "f2", 185, 55)),
+    ("question", "where did {person} leave the {size} {object}", ("en-us", "f2", 160, 55)),
     ("train", "the train to {city} leaves in {number} minutes", ("en-gb-x-rp", "m3", 150, 40)),
     ("shopping", "remind me to buy {item} and {item} {day}", ("en-gb-scotland", "f4", 165, 60)),
 ]
@@ -30,8 +31,10 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     espeak, rng, listing, failed = synthesize.Espeak(), random.Random(4), [], False
     for name, template, voice in PLANS:
-        text = next(t for t in iter(lambda: grammar.expand(rng, template), None) if t not in known)
-        audio = synthesize.to_pcm16(synthesize.resample(espeak.speak(text, *voice)[0]))
+        text, audio = None, []
+        while text is None or text in known or len(audio) > LONGEST:
+            text = grammar.expand(rng, template)
+            audio = synthesize.to_pcm16(synthesize.resample(espeak.speak(text, *voice)[0]))
         with wave.open(str(out / f"{name}.wav"), "wb") as w:
             w.setnchannels(1)
             w.setsampwidth(2)
