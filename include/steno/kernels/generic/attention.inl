@@ -34,8 +34,8 @@ STENO_INLINE void product_block(const float* a, extent a_stride, const float* b,
 
 /// c [rows, 16 vectors] (+)= a [rows, depth] b [depth, 16 vectors]; rows is a multiple of tile_rows, or 1.
 template <bool Add>
-inline void product(const float* a, extent a_stride, const float* b, extent b_stride, float* c, extent c_stride,
-                    extent rows, extent vectors, extent depth) {
+inline void tile_product(const float* a, extent a_stride, const float* b, extent b_stride, float* c, extent c_stride,
+                         extent rows, extent vectors, extent depth) {
   for (extent v = 0; v < vectors; v += tile_vectors) {
     const extent n = std::min<extent>(tile_vectors, vectors - v);
     if (rows == 1)
@@ -123,11 +123,12 @@ inline void attention_tile(const detail::attention_job& job, extent head, extent
 
   for (extent t = 0; t < job.key_tiles; ++t) {
     const extent keys = std::min(step, job.keys - t * step);
-    product<false>(queries, job.width, job.keys_at(head, t), step, scores, step, rows, (keys + 15) / 16, job.width);
+    tile_product<false>(queries, job.width, job.keys_at(head, t), step, scores, step, rows, (keys + 15) / 16,
+                        job.width);
     for (extent r = 0; r < count; ++r)
       attention_weigh(scores + r * step, keys, values + r * value_stride, value_stride, largest + r, sums + r);
-    product<true>(scores, step, job.values_at(head, t), value_stride, values, value_stride, rows, value_stride / 16,
-                  keys);
+    tile_product<true>(scores, step, job.values_at(head, t), value_stride, values, value_stride, rows,
+                       value_stride / 16, keys);
   }
 
   float* out = job.out + first * job.out_stride + head * job.value_width;
