@@ -29,7 +29,7 @@ int run_bench(const options& o) {
   if (inputs.size() != 1) wrong_usage("bench takes one sound file");
   const std::string path = find_model(o.model);
   const double begin = now();
-  const std::unique_ptr<recogniser> model = open_model(path, o.threads);
+  const std::unique_ptr<recogniser> model = open_model(path, o.threads, [](const std::string&) {});
   const double load = now() - begin;
   check_request(o, *model);
 

@@ -14,16 +14,11 @@ namespace steno::app {
 
 /// What `steno info` shows.
 struct model_facts {
-  struct format_share {
-    std::string format;
-    std::uint64_t tensors = 0, bytes = 0;
-  };
   std::string name, architecture;
   int sample_rate = 0;
-  std::uint64_t parameters = 0;
-  std::uint64_t vocabulary = 0;
+  std::uint64_t tensors = 0, parameters = 0, vocabulary = 0;
   std::vector<std::string> languages;
-  std::vector<format_share> formats;
+  std::vector<std::pair<std::string, std::uint64_t>> bytes;  ///< by number format
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
@@ -47,7 +42,10 @@ class recogniser {
   virtual result transcribe(std::span<const float> pcm, const request& r, const progress_function& progress) = 0;
 };
 
+/// Told what the user should know about a checkpoint that was converted.
+using note_function = std::function<void(const std::string&)>;
+
 /// Loads a packaged GGUF or anything steno-convert reads; threads 0 means all. Throws steno::error.
-std::unique_ptr<recogniser> open_model(const std::string& path, int threads);
+std::unique_ptr<recogniser> open_model(const std::string& path, int threads, const note_function& note);
 
 }  // namespace steno::app

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model_path.hpp"
+#include "text_width.hpp"
 #include "verbs.hpp"
 
 namespace steno::app {
@@ -15,12 +16,12 @@ std::string json_facts(const std::string& path, const model_facts& f) {
   object["name"] = f.name;
   object["architecture"] = f.architecture;
   object["sample_rate"] = f.sample_rate;
+  object["tensors"] = f.tensors;
   object["parameters"] = f.parameters;
   object["vocabulary"] = f.vocabulary;
   object["languages"] = f.languages;
-  object["formats"] = nlohmann::ordered_json::object();
-  for (const auto& share : f.formats)
-    object["formats"][share.format] = {{"tensors", share.tensors}, {"bytes", share.bytes}};
+  object["bytes"] = nlohmann::ordered_json::object();
+  for (const auto& [format, bytes] : f.bytes) object["bytes"][format] = bytes;
   object["settings"] = nlohmann::ordered_json::object();
   for (const auto& [key, value] : f.settings) object["settings"][key] = value;
   return object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -35,16 +36,15 @@ std::string text_facts(const std::string& path, const model_facts& f) {
   row("name", f.name);
   row("architecture", f.architecture);
   row("sample rate", std::to_string(f.sample_rate) + " Hz");
+  row("tensors", std::to_string(f.tensors));
   row("parameters", std::to_string(f.parameters));
   row("vocabulary", std::to_string(f.vocabulary));
   std::string languages;
   for (const std::string& l : f.languages) languages += (languages.empty() ? "" : " ") + l;
   row("languages", languages.empty() ? "-" : languages);
-  for (const auto& share : f.formats)
-    row("weights " + share.format,
-        std::to_string(share.tensors) + " tensors, " + std::to_string(share.bytes) + " bytes");
+  for (const auto& [format, bytes] : f.bytes) row("weights " + format, std::to_string(bytes) + " bytes");
   if (!f.settings.empty()) out += "settings\n";
-  for (const auto& [key, value] : f.settings) out += "  " + key + " = " + value + "\n";
+  for (const auto& [key, value] : f.settings) out += "  " + key + " = " + printable(value) + "\n";
   return out;
 }
 
@@ -52,7 +52,7 @@ std::string text_facts(const std::string& path, const model_facts& f) {
 
 int run_info(const options& o) {
   const std::string path = find_model(o.model);
-  const model_facts facts = open_model(path, o.threads)->facts();
+  const model_facts facts = open_model(path, 1, [](const std::string&) {})->facts();
   const std::string text = o.output_format == format::json ? json_facts(path, facts) + "\n" : text_facts(path, facts);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return std::fflush(stdout) == 0 ? 0 : 1;

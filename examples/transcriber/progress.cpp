@@ -28,13 +28,6 @@ std::string short_name(std::string_view path, int width) {
   return ".." + name;
 }
 
-std::string printable(std::string_view text) {
-  std::string line(text);
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-  return line;
-}
-
 int terminal_width(std::FILE* f) {
   winsize size{};
   return ::ioctl(::fileno(f), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;

@@ -90,6 +90,13 @@ int columns(std::string_view text) {
   return n;
 }
 
+std::string printable(std::string_view text) {
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  return line;
+}
+
 bool begins_wide(std::string_view text) { return !text.empty() && wide(first_character(text).code); }
 
 bool ends_wide(std::string_view text) {

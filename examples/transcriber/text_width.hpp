@@ -9,6 +9,9 @@ namespace steno::app {
 /// Columns that `text` takes: East Asian characters 2, combining marks 0, all others 1.
 int columns(std::string_view text);
 
+/// The text on one line: control characters are shown as '?', so that nothing in it can steer a terminal.
+std::string printable(std::string_view text);
+
 /// True when the character that begins (ends) `text` is East Asian, so that no space stands beside it.
 bool begins_wide(std::string_view text);
 bool ends_wide(std::string_view text);

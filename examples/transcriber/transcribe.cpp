@@ -113,7 +113,8 @@ int run_transcribe(const options& o) {
       }
     return 1;
   }
-  const std::unique_ptr<recogniser> model = open_model(find_model(o.model), o.threads);
+  const std::unique_ptr<recogniser> model =
+      open_model(find_model(o.model), o.threads, [&report](const std::string& text) { report.note(text); });
   check_request(o, *model);
   const stopwatch watch_time;
   transcribe_inputs(o, inputs, *model, out, report, &watch, t);

@@ -80,8 +80,8 @@ std::string writer::vtt(std::string_view audio, const result& r) const {
 std::string writer::tsv(const result& r) const {
   std::string out = first_ ? "start\tend\ttext\n" : "";
   for (const segment& s : r.segments)
-    out += std::to_string(milliseconds(s.start)) + "\t" + std::to_string(milliseconds(s.end)) + "\t" +
-           one_line(s.text) + "\n";
+    if (const std::string text = one_line(s.text); !text.empty())
+      out += std::to_string(milliseconds(s.start)) + "\t" + std::to_string(milliseconds(s.end)) + "\t" + text + "\n";
   return out;
 }
 
