@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pathlib
+import struct
 import zipfile
 
 import sentencepiece
@@ -51,9 +52,7 @@ expected = {name: values(t) for name, t in tensors.items()}
 
 torch.save(tensors, here / "zip_protocol2.pt")
 torch.save(tensors, here / "zip_protocol4.pt", pickle_protocol=4)
-torch.save(tensors, here / "zip_protocol5.pt", pickle_protocol=5)
 torch.save(tensors, here / "legacy.pt", _use_new_zipfile_serialization=False)
-torch.save({"module." + k: v for k, v in tensors.items()}, here / "distributed.pt")
 
 layer = torch.nn.Linear(3, 2)  # its state dict carries _metadata
 optimizer = torch.optim.Adam(layer.parameters())
@@ -73,6 +72,8 @@ training = {
 }
 torch.save(training, here / "training.pt")
 torch.save(training, here / "training_legacy.pt", _use_new_zipfile_serialization=False)
+distributed = {"module." + k: v for k, v in layer.state_dict().items()}
+torch.save(distributed, here / "distributed.pt", pickle_protocol=5)
 (here / "training.json").write_text(json.dumps({k: values(v) for k, v in layer.state_dict().items()}, indent=0) + "\n")
 
 
@@ -115,3 +116,97 @@ def kind(i):
 
 pieces = [[processor.IdToPiece(i), processor.GetScore(i), kind(i)] for i in range(processor.GetPieceSize())]
 (here / "pieces.json").write_text(json.dumps(pieces, separators=(",", ":")) + "\n")
+
+
+# A SenseVoiceSmall folder of a very small size. Every tensor is a view of one storage of half floats, at an offset that
+# follows from its name, so the test knows every value (sense_voice_value in convert_test.cpp).
+folder = here / "sense_voice"
+folder.mkdir(exist_ok=True)
+width, units, taps, heads, mels, stack = 32, 32, 3, 2, 4, 3
+names = ["<unk>", "<s>", "</s>", "<|zh|>", "<|en|>", "\u2581a", "b", "\u2581", "\u4f60"]
+shapes = {"embed.weight": (16, mels * stack), "ctc.ctc_lo.weight": (len(names), width), "ctc.ctc_lo.bias": (len(names),)}
+for layer_name, inputs in (("encoders0.0", mels * stack), ("encoders.0", width), ("tp_encoders.0", width)):
+    for name, shape in {
+        "self_attn.linear_out.weight": (width, width), "self_attn.linear_out.bias": (width,),
+        "self_attn.linear_q_k_v.weight": (3 * width, inputs), "self_attn.linear_q_k_v.bias": (3 * width,),
+        "self_attn.fsmn_block.weight": (width, 1, taps),
+        "feed_forward.w_1.weight": (units, width), "feed_forward.w_1.bias": (units,),
+        "feed_forward.w_2.weight": (width, units), "feed_forward.w_2.bias": (width,),
+        "norm1.weight": (inputs,), "norm1.bias": (inputs,), "norm2.weight": (width,), "norm2.bias": (width,),
+    }.items():
+        shapes[f"encoder.{layer_name}.{name}"] = shape
+for norm in ("after_norm", "tp_norm"):
+    shapes[f"encoder.{norm}.weight"] = shapes[f"encoder.{norm}.bias"] = (width,)
+pattern = ((torch.arange(3 * width * width + 251) * 37) % 257 - 128).to(torch.float64).div(64).half()
+state = collections.OrderedDict()
+for name, shape in shapes.items():
+    offset, count = sum(name.encode()) % 251, torch.Size(shape).numel()
+    state[name] = pattern[offset : offset + count].view(shape)
+torch.save({"state_dict": state, "epoch": 1}, folder / "model.pt", _use_new_zipfile_serialization=False)
+
+(folder / "config.yaml").write_text(f"""# as FunASR writes it, training keys included
+encoder: SenseVoiceEncoderSmall
+encoder_conf:
+    output_size: {width}
+    attention_heads: {heads}
+    linear_units: {units}
+    num_blocks: 2
+    tp_blocks: 1
+    dropout_rate: 0.1
+    input_layer: pe
+    pos_enc_class: SinusoidalPositionEncoder
+    normalize_before: true
+    kernel_size: {taps}
+    sanm_shfit: 0
+    selfattention_layer_type: sanm
+model: SenseVoiceSmall
+model_conf:
+    length_normalized_loss: true
+    sos: 1
+    eos: 2
+    ignore_id: -1
+tokenizer: SentencepiecesTokenizer
+tokenizer_conf:
+  bpemodel: null
+  unk_symbol: <unk>
+frontend: WavFrontend
+frontend_conf:
+    fs: 16000
+    window: hamming
+    n_mels: {mels}
+    frame_length: 25
+    frame_shift: 10
+    lfr_m: {stack}
+    lfr_n: 2
+    cmvn_file: null
+dataset_conf:
+  sos: ${{model_conf.sos}}
+  nested: {{deeper: {{deepest: [1, 2]}}}}
+optim_conf:
+  lr: 0.00002
+""")
+(folder / "configuration.json").write_text(json.dumps({
+    "framework": "pytorch",
+    "model": {"type": "funasr"},
+    "file_path_metas": {
+        "init_param": "model.pt",
+        "config": "config.yaml",
+        "tokenizer_conf": {"bpemodel": "tiny.bpe.model"},
+        "frontend_conf": {"cmvn_file": "am.mvn"},
+    },
+}, indent=1) + "\n")
+shift, scale = ([f"{v / 8}" for v in range(first, first + mels * stack)] for first in (-20, 1))
+size = mels * stack
+(folder / "am.mvn").write_text(
+    f"<Nnet> \n<Splice> {size} {size}\n[ 0 ]\n<AddShift> {size} {size} \n<LearnRateCoef> 0 [ {' '.join(shift)} ]\n"
+    f"<Rescale> {size} {size}\n<LearnRateCoef> 0 [ {' '.join(scale)} ]\n</Nnet> \n")
+
+
+def field(number, content):  # a length-delimited protobuf field shorter than 128 bytes
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
+pieces_of_it = b"".join(
+    field(1, field(1, name.encode()) + b"\x15" + struct.pack("<f", -i) + bytes([0x18, 2 if i == 0 else 3 if i < 3 else 1]))
+    for i, name in enumerate(names))
+(folder / "tiny.bpe.model").write_bytes(pieces_of_it + field(3, b"\x18\x00"))  # add_dummy_prefix: false

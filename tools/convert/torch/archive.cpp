@@ -2,6 +2,7 @@
 #include "torch/archive.hpp"
 
 #include <steno/error.hpp>
+#include <steno/weights/byte_cursor.hpp>
 
 #include <zip.h>
 
@@ -89,7 +90,7 @@ void archive::open_zip() {
 
 std::vector<std::byte> archive::read_entry(const std::string& name) const {
   const auto stop = [&](const std::string& why) {
-    fail({.where = where_, .what = "entry \"" + name + "\" of the zip archive: " + why});
+    fail({.where = where_, .what = "entry " + steno::quoted(name) + " of the zip archive: " + why});
   };
   zip_stat_t facts;
   if (zip_stat(zip_.get(), name.c_str(), 0, &facts) != 0) stop("missing");
@@ -179,7 +180,7 @@ std::span<const std::byte> archive::record(const storage& s) {
   if (__builtin_add_overflow(s.first, s.count, &end) || __builtin_mul_overflow(end, size_of_scalar(s.type), &needed) ||
       needed > content.size())
     fail({.where = where_,
-          .what = "storage " + std::string(s.key) + " is too short",
+          .what = "storage " + steno::quoted(s.key) + " is too short",
           .expected = std::to_string(end) + " elements of " + std::string(name_of_scalar(s.type)),
           .found = std::to_string(content.size()) + " bytes"});
   return content;

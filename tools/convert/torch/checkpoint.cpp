@@ -3,6 +3,7 @@
 
 #include <steno/core/half.hpp>
 #include <steno/error.hpp>
+#include <steno/weights/byte_cursor.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -100,7 +101,7 @@ void checkpoint::list_dict(const pickle::node& dict) {
     const scalar type = object.storages()[t.storage].type;
     // A view with a stride of 0 may claim any size; what a checkpoint holds is not larger than the checkpoint.
     if (t.count > size_ / size_of_scalar(type))
-      fail({.where = where_, .what = "tensor \"" + std::string(key.text) + "\" claims to be larger than the file"});
+      fail({.where = where_, .what = "tensor " + steno::quoted(key.text) + " claims to be larger than the file"});
     entry e;
     e.name = std::string(key.text);
     e.type = type;

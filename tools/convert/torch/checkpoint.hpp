@@ -32,6 +32,7 @@ class checkpoint {
   checkpoint(std::span<const std::byte> bytes, std::string where);
 
   const std::string& where() const { return where_; }
+  std::uint64_t size() const { return size_; }                    ///< of the file, in bytes
   const std::vector<entry>& tensors() const { return entries_; }  ///< in the checkpoint's order
   const entry* find(std::string_view name) const;
 

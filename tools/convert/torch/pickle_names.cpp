@@ -2,6 +2,7 @@
 #include "torch/pickle.hpp"
 
 #include <steno/error.hpp>
+#include <steno/weights/byte_cursor.hpp>
 
 #include <utility>
 
@@ -59,20 +60,12 @@ bool latin1(std::string_view text, std::string& out) {
   return true;
 }
 
-// Texts of a pickle are any bytes; an error is one readable line.
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, 100)) out += c >= ' ' && c <= '~' && c != '"' ? c : '?';
-  if (text.size() > 100) out += "...";
-  return out;
-}
-
 }  // namespace
 
 void pickle::refuse(std::string_view module, std::string_view name) const {
   fail({.where = where_,
-        .what = "pickle names \"" + printable(module) + "." + printable(name) +
-                "\", which is not data: only tensors, numbers, strings and containers are read, nothing is run",
+        .what = "pickle names " + steno::quoted(std::string(module).append(".").append(name)) +
+                ", which is not data: only tensors, numbers, strings and containers are read, nothing is run",
         .hint = "save the state dict alone, as plain tensors"});
 }
 

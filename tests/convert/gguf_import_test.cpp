@@ -1,0 +1,146 @@
+// FunASR's own GGUF files, made here with the layout and the mistakes of its exporter (runtime/llama.cpp of FunASR).
+#include <steno/weights/blocks.hpp>
+#include <steno/weights/gguf_writer.hpp>
+
+#include "convert.hpp"
+#include "convert/fixtures.hpp"
+#include "funasr/sense_voice.hpp"
+#include "support/golden.hpp"
+
+namespace {
+
+using steno::dtype;
+using steno::extent;
+using steno::gguf_file;
+using steno::test::error_of;
+
+const std::vector<std::string> pieces = {"<unk>",
+                                         "<s>",
+                                         "</s>",
+                                         "<|zh|>",
+                                         "\xE2\x96\x81"
+                                         "a",
+                                         "b"};
+
+float value_at(std::size_t i) { return static_cast<float>(static_cast<int>(i * 37 % 257) - 128) / 64; }
+
+// `matrices` is what --wtype of the exporter says; `change` may spoil the file before it is written.
+template <class Change>
+void write_published(const std::filesystem::path& path, dtype matrices, Change&& change) {
+  steno::funasr::sense_voice_settings s;
+  s.output_size = s.linear_units = 32;
+  s.attention_heads = 2;
+  s.num_blocks = 2;
+  s.tp_blocks = 1;
+  s.kernel_size = 3;
+  s.lfr_m = 7;
+  steno::gguf_writer w;
+  w.set("general.architecture", "sensevoice-small");
+  w.set("sv.input_size", std::uint32_t{560});
+  w.set("sv.output_size", std::uint32_t{32});
+  w.set("sv.attention_heads", std::uint32_t{2});
+  w.set("sv.num_blocks", std::uint32_t{2});
+  w.set("sv.tp_blocks", std::uint32_t{1});
+  w.set("sv.kernel_size", std::uint32_t{3});
+  w.set("sv.vocab_size", static_cast<std::uint32_t>(pieces.size()));
+  w.set("sv.blank_id", std::uint32_t{0});
+  w.set("sv.query_tokens", std::vector<std::int32_t>{0, 1, 2, 14});
+  change(w);
+  const auto add = [&](const std::string& name, std::vector<extent> shape, dtype format) {
+    w.add(name, format, std::span<const extent>(shape), [format, shape](std::span<std::byte> out) {
+      std::size_t count = 1;
+      for (const extent n : shape) count *= static_cast<std::size_t>(n);
+      std::vector<float> values(count);
+      for (std::size_t i = 0; i < count; ++i) values[i] = value_at(i);
+      steno::quantise(format, values.data(), out.data(), count);
+    });
+  };
+  for (auto e : steno::funasr::sense_voice_tensors(s, pieces.size())) {
+    if (e.memory) e.shape = {e.shape[2], e.shape[0]};
+    // f16 files hold embed.weight in f16 too; q8 files leave it, and rows that are not whole blocks, in f32.
+    const bool small =
+        matrices == dtype::f16 ? (e.product || e.name == "embed.weight") : e.product && e.shape[1] % 32 == 0;
+    add(e.name, e.shape, small ? matrices : dtype::f32);
+  }
+  add("cmvn.shift", {1}, dtype::f32);    // the block [ 0 ] of Splice
+  add("cmvn.scale", {560}, dtype::f32);  // in truth the shifts
+  w.write(path.string());
+}
+void with_vocabulary(steno::gguf_writer& w) { w.set("sv.vocab", pieces); }
+
+class published_gguf : public testing::Test {
+ protected:
+  steno::test::temporary_directory directory_;
+  std::filesystem::path input_ = directory_.path() / "sensevoice-small.gguf", output_ = directory_.path() / "out.gguf";
+};
+
+TEST_F(published_gguf, becomes_a_packaged_file) {
+  for (const dtype matrices : {dtype::f32, dtype::f16, dtype::q8_0}) {
+    write_published(input_, matrices, with_vocabulary);
+    const std::vector<std::string> notes = steno::convert(input_, output_);
+    ASSERT_EQ(notes.size(), 1u);
+    EXPECT_NE(notes[0].find("no usable feature normalisation"), std::string::npos);
+    const gguf_file f(output_.string());
+    EXPECT_EQ(f.text("general.architecture"), "sense_voice");
+    EXPECT_EQ(f.number("sense_voice.encoder.linear_units"), 32);
+    EXPECT_EQ(f.number("sense_voice.encoder.num_blocks"), 2);
+    EXPECT_EQ(f.number("sense_voice.frontend.lfr_m"), 7);
+    EXPECT_EQ(f.number("sense_voice.frontend.lfr_n"), 6);
+    EXPECT_EQ(f.strings("tokenizer.ggml.tokens"), pieces);
+    EXPECT_FALSE(f.has("tokenizer.ggml.scores"));
+    EXPECT_EQ(f.value("tokenizer.ggml.token_type")->array_of<std::int32_t>(),
+              (std::vector<std::int32_t>{2, 3, 3, 1, 1, 1}));
+    for (const std::string_view key : f.keys()) EXPECT_FALSE(key.starts_with("sv.")) << key;
+    EXPECT_FALSE(f.find("cmvn.shift"));
+    EXPECT_FALSE(f.find("cmvn.scale"));
+    const auto embed = f.find("embed.weight");
+    ASSERT_TRUE(embed);
+    EXPECT_EQ(embed->format, dtype::f32);
+    EXPECT_EQ(steno::values_of(*embed, "").at(100), value_at(100));  // exact in f16
+    EXPECT_EQ(f.find("encoder.encoders.0.feed_forward.w_1.weight")->format, matrices);
+    const auto memory = f.find("encoder.encoders0.0.self_attn.fsmn_block.weight");
+    EXPECT_EQ(memory->shape[0], 3);
+    EXPECT_EQ(memory->shape[1], 32);
+    EXPECT_EQ(steno::values_of(*memory, "").at(40), value_at(40));
+
+    const steno::opened_checkpoint opened = steno::open_checkpoint(input_);
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(opened.image.data()), opened.image.size()),
+              steno::test::read_text(output_));
+    EXPECT_EQ(opened.notes.size(), 1u);
+  }
+}
+
+TEST_F(published_gguf, am_mvn_can_be_given) {
+  write_published(input_, dtype::f32, with_vocabulary);
+  std::string values;
+  for (int i = 0; i < 560; ++i) values.append(" ").append(std::to_string(i));
+  const auto mvn = directory_.path() / "am.mvn";
+  steno::test::write_text(mvn, "<AddShift> 560 560 [" + values + " ] <Rescale> 560 560 [" + values + " ]");
+  EXPECT_TRUE(steno::convert(input_, output_, {.cmvn = mvn}).empty());
+  const gguf_file f(output_.string());
+  EXPECT_EQ(steno::values_of(*f.find("cmvn.shift"), "").at(559), 559.0f);
+  EXPECT_EQ(steno::values_of(*f.find("cmvn.scale"), "").at(1), 1.0f);
+}
+
+TEST_F(published_gguf, what_cannot_be_used_is_refused) {
+  write_published(input_, dtype::f32, [](steno::gguf_writer&) {});
+  EXPECT_NE(error_of([&] { steno::convert(input_, output_); }).find("holds no vocabulary"), std::string::npos);
+  write_published(input_, dtype::f32, [](steno::gguf_writer& w) {
+    w.set("sv.vocab", std::vector<std::string>{"<unk>", "a"});
+  });
+  EXPECT_NE(error_of([&] { steno::convert(input_, output_); }).find("\"ctc.ctc_lo.weight\" is [6 x 32], not [2 x 32]"),
+            std::string::npos);
+  steno::gguf_writer other;
+  other.set("general.architecture", "paraformer");
+  other.write(input_.string());
+  EXPECT_NE(
+      error_of([&] { steno::open_checkpoint(input_); }).find("GGUF architecture \"paraformer\" is not supported yet"),
+      std::string::npos);
+  steno::gguf_writer bare;
+  bare.set("general.architecture", "sensevoice-small");
+  bare.write(input_.string());
+  EXPECT_NE(error_of([&] { steno::open_checkpoint(input_); }).find("key \"sv.attention_heads\": expected a number"),
+            std::string::npos);
+}
+
+}  // namespace

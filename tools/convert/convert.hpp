@@ -1,0 +1,42 @@
+// tools/convert/convert.hpp - any checkpoint steno knows, to a packaged GGUF file or straight into memory.
+//
+// Input is told apart by content: a GGUF file (steno's own or FunASR's), a folder as FunASR publishes it, or a file of
+// such a folder (model.pt or another checkpoint beside config.yaml, config.yaml itself).
+// Tested in tests/convert/convert_test.cpp.
+#pragma once
+#include <steno/core/dtype.hpp>
+#include <steno/weights/gguf.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct convert_options {
+  std::optional<dtype> type = {};                  ///< f32, f16, bf16 or q8_0; nothing keeps what is stored
+  std::optional<std::filesystem::path> cmvn = {};  ///< an am.mvn instead of the checkpoint's own
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};  ///< bytes written
+};
+
+/// Writes a packaged file; it appears under its name only when it is complete. Returns notes for the user, one line
+/// each. Throws steno::error. Memory: the largest tensor (and its storage in the checkpoint), not the model.
+std::vector<std::string> convert(const std::filesystem::path& input, const std::filesystem::path& output,
+                                 const convert_options& options = {});
+
+/// A checkpoint as a packaged file in memory.
+struct opened_checkpoint {
+  std::vector<std::byte> image;    ///< what `file` refers to; empty when it maps the user's own file
+  gguf_file file;                  ///< with steno's keys and tensor names, whatever the input was
+  std::vector<std::string> notes;  ///< for the user, one line each
+};
+
+/// Opens a checkpoint for use. A packaged file is mapped. Everything else is converted into memory once, in its stored
+/// number formats: one copy of the weights, plus the largest tensor while converting. Throws steno::error.
+opened_checkpoint open_checkpoint(const std::filesystem::path& input);
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,59 @@
+// tools/convert/funasr/sense_voice.hpp - SenseVoiceSmall: settings, tensors and keys of its packaged file.
+//
+// Follows SenseVoiceSmall and SenseVoiceEncoderSmall of funasr/models/sense_voice/model.py; defaults are theirs and
+// those of WavFrontend. Tensor names are the checkpoint's own. Schema: docs/formats.md.
+// Tested in tests/convert/funasr_test.cpp and convert_test.cpp.
+#pragma once
+#include <steno/tokenizers/vocabulary.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "imported_model.hpp"
+
+namespace steno::inline STENO_ABI::funasr {
+
+struct folder;
+
+struct sense_voice_settings {
+  std::uint32_t attention_heads = 4, kernel_size = 11, num_blocks = 6, tp_blocks = 0, output_size = 256,
+                linear_units = 2048, blank_id = 0;
+  std::uint32_t sample_rate = 16000, n_mels = 80, frame_length = 25, frame_shift = 10, lfr_m = 1, lfr_n = 1;
+  std::string window = "hamming";
+
+  std::uint32_t input_size() const { return n_mels * lfr_m; }
+};
+
+/// What the model has: a name and the shape in the checkpoint.
+struct expected_tensor {
+  std::string name;
+  std::vector<extent> shape;
+  bool product = false;  ///< a matrix that only products read
+  bool memory = false;   ///< a depthwise kernel [D, 1, K], packaged as [K, D]
+};
+
+/// All tensors of a model of this size, in the order of the packaged file. Query rows: 7 + 7 languages + 2 forms of
+/// text.
+std::vector<expected_tensor> sense_voice_tensors(const sense_voice_settings& s, std::size_t vocabulary);
+
+/// Whether a tensor of a packaged file may change its number format.
+bool is_sense_voice_product(const std::string& name, std::size_t rank);
+
+/// Compares what is there with what is expected and throws one error that names everything missing, unexpected or of
+/// another shape. `present` has names and shapes; cmvn.* must not be among them.
+void check_tensors(const std::vector<expected_tensor>& expected,
+                   const std::vector<std::pair<std::string, std::vector<extent>>>& present, const std::string& where);
+
+/// Sets all keys but general.file_type.
+void set_sense_voice_keys(gguf_writer& file, const sense_voice_settings& s, const sentencepiece_vocabulary& v);
+
+/// Adds cmvn.shift and cmvn.scale from an am.mvn file, in place of any there; they must have the model's input size.
+void add_cmvn(imported_model& model, const std::filesystem::path& am_mvn, std::size_t input_size);
+
+/// Imports the folder; `cmvn` replaces the folder's own am.mvn. Throws steno::error.
+imported_model import_sense_voice(const folder& f, const std::optional<std::filesystem::path>& cmvn);
+
+}  // namespace steno::inline STENO_ABI::funasr

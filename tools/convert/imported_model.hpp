@@ -1,0 +1,41 @@
+// tools/convert/imported_model.hpp - what an importer makes of a foreign checkpoint: keys and tensors of a packaged
+// file.
+//
+// Importers decide names, shapes and keys; packaging (package.hpp) decides number formats and writes. Values are read
+// when they are written, one tensor at a time.
+#pragma once
+#include <steno/weights/gguf.hpp>
+#include <steno/weights/gguf_writer.hpp>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct imported_tensor {
+  std::string name;
+  std::vector<extent> shape;              ///< row-major, as stored in the packaged file
+  dtype stored = dtype::f32;              ///< the number format it has now; f32 also for what GGUF has no format for
+  bool product = false;                   ///< a matrix that only products read: its format may be chosen
+  std::span<const std::byte> bytes = {};  ///< as stored, when the source can show them; else empty
+  std::function<void(std::span<float>)> read = {};  ///< all values, row-major
+
+  std::uint64_t count() const {
+    std::uint64_t n = 1;
+    for (const extent e : shape) n *= static_cast<std::uint64_t>(e);
+    return n;
+  }
+};
+
+struct imported_model {
+  std::string where;  ///< for error messages
+  gguf_writer file;   ///< holds all keys but general.file_type
+  std::vector<imported_tensor> tensors;
+  std::vector<std::string> notes;  ///< what the user should know; one line each
+  std::shared_ptr<void> source;    ///< keeps alive what `bytes` and `read` use
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,74 @@
+// tools/convert/main.cpp - steno-convert: a checkpoint as users download it to one packaged GGUF file.
+//
+// Exit status: 0 done, 1 the input is bad or the output cannot be written (one line on stderr), 2 wrong usage.
+#include <steno/config.hpp>
+#include <steno/error.hpp>
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "convert.hpp"
+
+namespace {
+
+// One line on a terminal: [#####.....]  52 %  486 of 936 MB
+class progress_bar {
+ public:
+  void show(std::uint64_t done, std::uint64_t total) {
+    const int percent =
+        total == 0 ? 100 : static_cast<int>(100.0 * static_cast<double>(done) / static_cast<double>(total));
+    if (percent == shown_) return;
+    shown_ = percent;
+    const std::string bar = std::string(static_cast<std::size_t>(percent) / 4, '#');
+    std::fprintf(stderr, "\r[%-25s] %3d %%  %llu of %llu MB", bar.c_str(), percent,
+                 static_cast<unsigned long long>(done / 1000000), static_cast<unsigned long long>(total / 1000000));
+  }
+  ~progress_bar() {
+    if (shown_ >= 0) std::fputc('\n', stderr);
+  }
+
+ private:
+  int shown_ = -1;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Converts a checkpoint to one GGUF file that steno reads.", "steno-convert");
+  std::string input, output, type, cmvn;
+  bool no_progress = false;
+  app.add_option("INPUT", input, "FunASR folder, its model.pt, or a GGUF file")->required();
+  app.add_option("-o,--output", output, "GGUF file to write")->required();
+  app.add_option("--type", type, "number format of the matrices (default: as stored)")
+      ->check(CLI::IsMember({"f32", "f16", "bf16", "q8_0"}));
+  app.add_option("--cmvn", cmvn, "am.mvn file to use instead of the checkpoint's");
+  app.add_flag("--no-progress", no_progress, "never show the progress bar");
+  app.set_version_flag("--version", std::to_string(steno::version.major) + "." + std::to_string(steno::version.minor) +
+                                        "." + std::to_string(steno::version.patch));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  try {
+    steno::convert_options options;
+    if (!type.empty()) options.type = steno::find_dtype(type)->type;
+    if (!cmvn.empty()) options.cmvn = cmvn;
+    std::vector<std::string> notes;
+    {
+      progress_bar bar;
+      if (!no_progress && ::isatty(STDERR_FILENO) == 1)
+        options.progress = [&](std::uint64_t done, std::uint64_t total) { bar.show(done, total); };
+      notes = steno::convert(input, output, options);
+    }
+    for (const std::string& note : notes) std::fprintf(stderr, "steno-convert: note: %s\n", note.c_str());
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "steno-convert: %s\n", e.what());
+    return 1;
+  }
+}

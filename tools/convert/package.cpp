@@ -1,0 +1,86 @@
+// tools/convert/package.cpp - see package.hpp.
+#include "package.hpp"
+
+#include <steno/error.hpp>
+#include <steno/weights/blocks.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace steno::inline STENO_ABI {
+
+namespace {
+
+// general.file_type: llama.cpp's numbers for "mostly this format".
+std::uint32_t file_type(dtype format) {
+  switch (format) {
+    case dtype::f16:
+      return 1;
+    case dtype::q4_0:
+      return 2;
+    case dtype::q8_0:
+      return 7;
+    case dtype::q5_0:
+      return 8;
+    case dtype::bf16:
+      return 32;
+    default:
+      return 0;
+  }
+}
+
+// The format that most of the products' values have.
+dtype main_format(const imported_model& model) {
+  std::vector<std::pair<dtype, std::uint64_t>> counts;
+  for (const imported_tensor& t : model.tensors) {
+    if (!t.product) continue;
+    const dtype format = packaged_format(t, {});
+    auto i = counts.begin();
+    while (i != counts.end() && i->first != format) ++i;
+    if (i == counts.end()) i = counts.insert(i, {format, 0});
+    i->second += t.count();
+  }
+  std::pair<dtype, std::uint64_t> best{dtype::f32, 0};
+  for (const auto& c : counts)
+    if (c.second > best.second) best = c;
+  return best.first;
+}
+
+void fill(const imported_tensor& t, dtype format, const std::string& where, std::span<std::byte> out) {
+  if (!t.bytes.empty() && t.stored == format) {
+    std::memcpy(out.data(), t.bytes.data(), out.size());
+    return;
+  }
+  std::vector<float> values(static_cast<std::size_t>(t.count()));
+  t.read(values);
+  for (const float v : values) {
+    const bool lost = format == dtype::f16 && std::fabs(v) >= 65520.0f;  // rounds to infinity
+    if (format == dtype::f32 || (std::isfinite(v) && !lost)) continue;
+    fail({.where = where,
+          .what = "tensor " + steno::quoted(t.name) + " holds a value that " + format_name(format) + " cannot hold",
+          .found = std::to_string(v),
+          .hint = "convert with --type f32"});
+  }
+  quantise(format, values.data(), out.data(), values.size());
+}
+
+}  // namespace
+
+dtype packaged_format(const imported_tensor& t, std::optional<dtype> wanted) {
+  if (!t.product) return dtype::f32;
+  const dtype format = wanted.value_or(t.stored);
+  const auto inner = static_cast<std::size_t>(t.shape.back());
+  return inner % info(format).elements == 0 ? format : dtype::f16;
+}
+
+void add_tensors(imported_model& model, std::optional<dtype> wanted) {
+  model.file.set("general.file_type", file_type(wanted ? *wanted : main_format(model)));
+  for (const imported_tensor& t : model.tensors) {
+    const dtype format = packaged_format(t, wanted);
+    model.file.add(t.name, format, std::span<const extent>(t.shape),
+                   [&t, format, where = model.where](std::span<std::byte> out) { fill(t, format, where, out); });
+  }
+}
+
+}  // namespace steno::inline STENO_ABI
