@@ -81,6 +81,7 @@ inline sentencepiece_vocabulary read_sentencepiece(const gguf_file& file) {
                    std::to_string(v.types.size())});
   v.add_dummy_prefix = file.number("tokenizer.ggml.add_space_prefix").value_or(1) != 0;
   v.remove_extra_whitespaces = file.number("tokenizer.ggml.remove_extra_whitespaces").value_or(1) != 0;
+  if (const auto surface = file.text("tokenizer.ggml.unk_surface")) v.unk_surface = *surface;
   return v;
 }
 
