@@ -30,7 +30,8 @@
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/epilogue.hpp>
 #include <steno/kernels/fft.hpp>
-#include <steno/kernels/fft_portable.hpp>
+#include <steno/kernels/fft_lanes.hpp>
+#include <steno/kernels/log_mel.hpp>
 #include <steno/kernels/norm.hpp>
 #include <steno/kernels/operand.hpp>
 #include <steno/kernels/pack.hpp>

@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/each_isa.hpp"
 #include "support/golden.hpp"
 #include "support/golden_front_end.hpp"
 #include "support/signal.hpp"
@@ -22,9 +23,9 @@ using steno::window_shape;
 namespace {
 
 #if defined(STENO_FFT_EIGEN)
-using policies = testing::Types<steno::kernels::real_fft_portable>;
+using policies = testing::Types<steno::kernels::real_fft_lanes>;
 #else
-using policies = testing::Types<steno::kernels::real_fft_fftw, steno::kernels::real_fft_portable>;
+using policies = testing::Types<steno::kernels::real_fft_fftw, steno::kernels::real_fft_lanes>;
 #endif
 template <class Fft>
 class filterbank : public testing::Test {};
@@ -81,72 +82,77 @@ std::vector<float> reference(const fbank_options& o, const std::vector<float>& p
 }  // namespace
 
 TYPED_TEST(filterbank, follows_the_definition) {
-  fbank_options settings[8];
-  settings[1].window = window_shape::povey;
-  settings[2].window = window_shape::hann;
-  settings[2].mels = 40;
-  settings[3].remove_dc = false;
-  settings[3].preemphasis = 0;
-  settings[4].sample_rate = 8000;
-  settings[4].mels = 23;
-  settings[4].high = -200;
-  settings[5].power = false;
-  settings[5].low = 0;
-  settings[5].high = 7600;
-  settings[6].frame_shift = 40;  // frames with gaps between them
-  settings[6].mels = 128;
-  settings[7].scale = 1;
-  const std::vector<float> pcm = steno::test::chirp(8000);
-  steno::context c;
-  for (const fbank_options& o : settings) {
-    const fbank<steno::dynamic, TypeParam> f(o);
-    const std::vector<float> y = whole(f, pcm, c);
-    const std::size_t rows = static_cast<std::size_t>(f.rows(8000)), width = static_cast<std::size_t>(o.mels);
-    ASSERT_GE(rows, 12u);
-    for (const std::size_t r : {std::size_t{0}, std::size_t{7}, rows - 1}) {
-      const std::vector<float> want = reference(o, pcm, r);
-      for (std::size_t b = 0; b < width; ++b)
-        // Single precision against double: mel points near 2800 are spaced 2.4e-4 apart, filters are 35 wide or less
-        // (128 filters: 22), so weights carry 2e-5; a filter with one small weight only (lowest ones) shows it
-        // enlarged.
-        EXPECT_NEAR(y[r * width + b], want[b], 5e-4) << "setting " << &o - settings << " row " << r << " filter " << b;
+  steno_test::each_isa([&](auto) {
+    fbank_options settings[8];
+    settings[1].window = window_shape::povey;
+    settings[2].window = window_shape::hann;
+    settings[2].mels = 40;
+    settings[3].remove_dc = false;
+    settings[3].preemphasis = 0;
+    settings[4].sample_rate = 8000;
+    settings[4].mels = 23;
+    settings[4].high = -200;
+    settings[5].power = false;
+    settings[5].low = 0;
+    settings[5].high = 7600;
+    settings[6].frame_shift = 40;  // frames with gaps between them
+    settings[6].mels = 128;
+    settings[7].scale = 1;
+    const std::vector<float> pcm = steno::test::chirp(8000);
+    steno::context c;
+    for (const fbank_options& o : settings) {
+      const fbank<steno::dynamic, TypeParam> f(o);
+      const std::vector<float> y = whole(f, pcm, c);
+      const std::size_t rows = static_cast<std::size_t>(f.rows(8000)), width = static_cast<std::size_t>(o.mels);
+      ASSERT_GE(rows, 12u);
+      for (const std::size_t r : {std::size_t{0}, std::size_t{7}, rows - 1}) {
+        const std::vector<float> want = reference(o, pcm, r);
+        for (std::size_t b = 0; b < width; ++b)
+          // Single precision against double: mel points near 2800 are spaced 2.4e-4 apart, filters are 35 wide or less
+          // (128 filters: 22), so weights carry 2e-5; a filter with one small weight only (lowest ones) shows it
+          // enlarged.
+          EXPECT_NEAR(y[r * width + b], want[b], 5e-4)
+              << "setting " << &o - settings << " row " << r << " filter " << b;
+      }
     }
-  }
+  });
 }
 
 TYPED_TEST(filterbank, pieces_of_any_size_give_the_same_bits) {
-  fbank_options gaps;
-  gaps.frame_shift = 37;  // more than the length: samples are skipped
-  const std::vector<float> pcm = steno::test::chirp(6003);
-  steno::context c;
-  for (const fbank_options& o : {fbank_options{}, gaps}) {
-    const fbank<steno::dynamic, TypeParam> f(o);
-    const std::vector<float> want = whole(f, pcm, c);
-    std::mt19937 random(3);
-    for (const std::size_t piece : {1u, 2u, 7u, 97u, 159u, 160u, 161u, 399u, 400u, 401u, 997u, 4001u, 6003u, 0u}) {
-      auto s = f.start();
-      std::vector<float> y;
-      for (std::size_t at = 0; at < pcm.size();) {
-        const std::size_t n = std::min(pcm.size() - at, piece != 0 ? piece : random() % 700);
-        const bool last = at + n == pcm.size();
-        const extent rows = last ? f.at_end(s, static_cast<extent>(n)) : f.ready(s, static_cast<extent>(n));
-        const std::size_t before = y.size();
-        y.resize(before + static_cast<std::size_t>(rows * f.width()));
-        const auto out = make_view(y.data() + before, rows, f.width());
-        auto copy = s;  // a state is a value: the copy gives what the original gives
-        const auto in = std::span<const float>(pcm).subspan(at, n);
-        last ? f.finish(s, in, out, c) : f.accept(s, in, out, c);
-        if (rows > 0) {
-          std::vector<float> again(y.begin() + static_cast<std::ptrdiff_t>(before), y.end());
-          f.accept(copy, in, make_view(again.data(), rows, f.width()), c);
-          ASSERT_TRUE(std::equal(again.begin(), again.end(), y.begin() + static_cast<std::ptrdiff_t>(before)));
+  steno_test::each_isa([&](auto) {
+    fbank_options gaps;
+    gaps.frame_shift = 37;  // more than the length: samples are skipped
+    const std::vector<float> pcm = steno::test::chirp(6003);
+    steno::context c;
+    for (const fbank_options& o : {fbank_options{}, gaps}) {
+      const fbank<steno::dynamic, TypeParam> f(o);
+      const std::vector<float> want = whole(f, pcm, c);
+      std::mt19937 random(3);
+      for (const std::size_t piece : {1u, 2u, 7u, 97u, 159u, 160u, 161u, 399u, 400u, 401u, 997u, 4001u, 6003u, 0u}) {
+        auto s = f.start();
+        std::vector<float> y;
+        for (std::size_t at = 0; at < pcm.size();) {
+          const std::size_t n = std::min(pcm.size() - at, piece != 0 ? piece : random() % 700);
+          const bool last = at + n == pcm.size();
+          const extent rows = last ? f.at_end(s, static_cast<extent>(n)) : f.ready(s, static_cast<extent>(n));
+          const std::size_t before = y.size();
+          y.resize(before + static_cast<std::size_t>(rows * f.width()));
+          const auto out = make_view(y.data() + before, rows, f.width());
+          auto copy = s;  // a state is a value: the copy gives what the original gives
+          const auto in = std::span<const float>(pcm).subspan(at, n);
+          last ? f.finish(s, in, out, c) : f.accept(s, in, out, c);
+          if (rows > 0) {
+            std::vector<float> again(y.begin() + static_cast<std::ptrdiff_t>(before), y.end());
+            f.accept(copy, in, make_view(again.data(), rows, f.width()), c);
+            ASSERT_TRUE(std::equal(again.begin(), again.end(), y.begin() + static_cast<std::ptrdiff_t>(before)));
+          }
+          at += n;
         }
-        at += n;
+        ASSERT_EQ(y, want) << "pieces of " << piece;
+        EXPECT_EQ(f.ready(s, 399), 0);  // finish() leaves a fresh state
       }
-      ASSERT_EQ(y, want) << "pieces of " << piece;
-      EXPECT_EQ(f.ready(s, 399), 0);  // finish() leaves a fresh state
     }
-  }
+  });
 }
 
 TYPED_TEST(filterbank, threads_give_the_same_bits) {
@@ -220,32 +226,37 @@ TEST(fbank, refuses_options_out_of_range) {
 
 TYPED_TEST(filterbank, golden_funasr) {
   STENO_REQUIRE_SHARED(shared);
-  const fbank<80, TypeParam> f;
-  steno::context c;
-  for (const char* name : {"sensevoice", "paraformer", "nano", "vad"}) {
-    const auto home = shared / "golden" / "funasr" / name;
-    const steno::test::wav w = steno::test::load_wav(home / "input.wav");
-    ASSERT_EQ(w.rate, 16000);
-    steno::test::expect_golden(whole(f, w.pcm, c), home / "stages" / "00_fbank.npy");
-  }
+  steno_test::each_isa([&](auto) {
+    const fbank<80, TypeParam> f;
+    steno::context c;
+    for (const char* name : {"sensevoice", "paraformer", "nano", "vad"}) {
+      const auto home = shared / "golden" / "funasr" / name;
+      const steno::test::wav w = steno::test::load_wav(home / "input.wav");
+      ASSERT_EQ(w.rate, 16000);
+      steno::test::expect_golden(whole(f, w.pcm, c), home / "stages" / "00_fbank.npy");
+    }
+  });
 }
 
 TYPED_TEST(filterbank, golden_wenet) {
   STENO_REQUIRE_SHARED(shared);
-  fbank_options o;
-  o.window = window_shape::povey;
-  const fbank<80, TypeParam> f(o);
-  steno::context c;
-  for (const char* name :
-       {"u2_conformer", "u2_conformer_bpe", "u2_transformer", "u2_unified_conformer", "u2pp_conformer"}) {
-    const auto home = shared / "golden" / "wenet" / name;
-    const std::vector<float> got = whole(f, steno::test::load_wav(home / "input.wav").pcm, c);
-    const std::vector<float> want = npy::load(home / "stages" / "00_fbank.npy").floats();
-    ASSERT_EQ(got.size(), want.size());
-    const steno::test::distance d = steno::test::compare(got, want);
-    // The bounds of golden/wenet/NOTES.md: povey's window falls to nothing at its ends, so near-silent bins beside loud
-    // ones hold the rounding of whichever single-precision FFT computed them (log of about 1e-7 of the frame's energy).
-    EXPECT_LE(d.worst, 2e-2) << name;
-    EXPECT_LE(d.mean, 1e-5) << name;
-  }
+  steno_test::each_isa([&](auto) {
+    fbank_options o;
+    o.window = window_shape::povey;
+    const fbank<80, TypeParam> f(o);
+    steno::context c;
+    for (const char* name :
+         {"u2_conformer", "u2_conformer_bpe", "u2_transformer", "u2_unified_conformer", "u2pp_conformer"}) {
+      const auto home = shared / "golden" / "wenet" / name;
+      const std::vector<float> got = whole(f, steno::test::load_wav(home / "input.wav").pcm, c);
+      const std::vector<float> want = npy::load(home / "stages" / "00_fbank.npy").floats();
+      ASSERT_EQ(got.size(), want.size());
+      const steno::test::distance d = steno::test::compare(got, want);
+      // The bounds of golden/wenet/NOTES.md: povey's window falls to nothing at its ends, so near-silent bins beside
+      // loud ones hold the rounding of whichever single-precision FFT computed them (log of about 1e-7 of the frame's
+      // energy).
+      EXPECT_LE(d.worst, 2e-2) << name;
+      EXPECT_LE(d.mean, 1e-5) << name;
+    }
+  });
 }

@@ -11,6 +11,7 @@
 #include <steno/frontends/frontend.hpp>
 #include <steno/frontends/mel_filters.hpp>
 #include <steno/kernels/fft.hpp>
+#include <steno/kernels/log_mel.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -110,12 +111,13 @@ class fbank {
     assert(y.rows() == rows(length(pcm)) && y.cols() == width());
     const extent count = y.rows(), tiles = (count + tile - 1) / tile;
     workspace::frame f(c.scratch);
-    const extent each = (fft_.size() + 3 * fft_.bins() + fft_.scratch() + 48) / 16 * 16;
+    const extent each = 16 * (fft_.size() + fft_.bins()) + (std::max(fft_.scratch(), 16 * width()) + 15) / 16 * 16;
     float* const scratch = f.template take<float>(static_cast<std::size_t>(each * c.run.width()));
     auto work = [&](extent i, int worker) {
       const extent end = std::min(count, (i + 1) * tile);
-      for (extent t = i * tile; t < end; ++t)
-        one_frame(pcm.data() + t * frame_shift(), y.data() + t * y.outerStride(), scratch + worker * each);
+      for (extent t = i * tile; t < end; t += 16)
+        some_frames(pcm.data() + t * frame_shift(), static_cast<int>(std::min<extent>(16, end - t)),
+                    y.data() + t * y.outerStride(), y.outerStride(), scratch + worker * each);
     };
     c.run.run(tiles, work);
   }
@@ -147,7 +149,8 @@ class fbank {
     check(compatible(Mels, o.mels) && o.mels >= 1 && o.mels <= 4096, "number of mel filters",
           is_static(Mels) ? "the model's" : "1 to 4096", static_cast<double>(o.mels));
     check(o.preemphasis >= 0 && o.preemphasis <= 1, "pre-emphasis", "0 to 1", static_cast<double>(o.preemphasis));
-    check(o.floor > 0 && o.floor <= 1, "floor", "above 0, at most 1", static_cast<double>(o.floor));
+    check(o.floor >= std::numeric_limits<float>::min() && o.floor <= 1, "floor", "1.2e-38 to 1",
+          static_cast<double>(o.floor));
     check(o.scale > 0 && o.scale <= 1e9f, "scale of samples", "above 0, at most 1e9", static_cast<double>(o.scale));
     return o;
   }
@@ -182,48 +185,21 @@ class fbank {
     s.held = total - first;
   }
 
-  void one_frame(const float* raw, float* y, float* scratch) const noexcept {
-    const extent n = frame_length(), size = fft_.size(), bins = fft_.bins();
-    float* const x = scratch;                   // [size]
-    float* const spectrum = x + size;           // [2 bins]
-    float* const energy = spectrum + 2 * bins;  // [bins]
-    for (extent i = 0; i < n; ++i) {
-      const float v = raw[i] * options_.scale;
-      x[i] = (std::bit_cast<std::uint32_t>(v) & 0x7fffffffu) <= largest ? v : 0.0f;
-    }
-    if (options_.remove_dc) {
-      float lanes[16] = {};
-      for (extent i = 0; i < n; ++i) lanes[i % 16] += x[i];
-      float sum = 0;
-      for (const float l : lanes) sum += l;
-      const float mean = sum / static_cast<float>(n);
-      for (extent i = 0; i < n; ++i) x[i] -= mean;
-    }
-    const float c = options_.preemphasis;
-    float before = x[0];
-    for (extent i = 0; i < n; ++i) {
-      const float now = x[i];
-      x[i] = (now - c * before) * window_[static_cast<std::size_t>(i)];
-      before = now;
-    }
-    std::fill(x + n, x + size, 0.0f);
-    fft_.forward(x, spectrum, energy + bins);
-    for (extent k = 0; k < bins; ++k)
-      energy[k] = spectrum[2 * k] * spectrum[2 * k] + spectrum[2 * k + 1] * spectrum[2 * k + 1];
+  /// Frames at raw, raw + shift, ... (`count` of them, at most 16) to rows of y.
+  void some_frames(const float* raw, int count, float* y, extent stride, float* scratch) const noexcept {
+    float* const x = scratch;
+    float* const spectrum = x + 16 * fft_.size();
+    float* const work = spectrum + 16 * fft_.bins();
+    kernels::frames_to_lanes({frame_length(), frame_shift(), fft_.size(), options_.scale, options_.preemphasis,
+                              options_.remove_dc, window_.data()},
+                             raw, count, x);
+    fft_.power(x, spectrum, work);
     if (!options_.power)
-      for (extent k = 0; k < bins; ++k) energy[k] = std::sqrt(energy[k]);
-    for (extent b = 0; b < width(); ++b) {
-      const std::size_t at = static_cast<std::size_t>(b);
-      const float* const w = filters_.weights.data() + filters_.begin[at];
-      const float* const e = energy + filters_.first[at];
-      const extent taps = filters_.begin[at + 1] - filters_.begin[at];
-      float sum = 0;
-      for (extent k = 0; k < taps; ++k) sum += w[k] * e[k];
-      y[b] = std::log(std::max(sum, options_.floor));
-    }
+      for (extent i = 0; i < 16 * fft_.bins(); ++i) spectrum[i] = std::sqrt(spectrum[i]);
+    kernels::log_mel_of_lanes(
+        {options_.mels, filters_.first.data(), filters_.begin.data(), filters_.weights.data(), options_.floor},
+        spectrum, count, y, stride, work);
   }
-
-  static constexpr std::uint32_t largest = std::bit_cast<std::uint32_t>(0x1p40f);
 
   fbank_options options_;
   Fft fft_;

@@ -1,0 +1,47 @@
+// steno/kernels/log_mel.hpp - the two ends of a filterbank around the FFT, for 16 frames at once, one per vector lane.
+//
+// frames_to_lanes: samples -> scaled, cleaned, mean-free, pre-emphasised, windowed, zero-padded x [size][16].
+// log_mel_of_lanes: spectrum [bins][16] -> ln(max(filters * spectrum, floor)), one row per frame.
+// Bodies: generic/log_mel.inl. Tested in tests/frontends/fbank_test.cpp (every instruction set).
+#pragma once
+#include <steno/core/extents.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace steno::inline STENO_ABI::kernels::detail {
+struct framing {
+  static constexpr float limit = 0x1p40f;  ///< scaled samples not below this (and NaN) count as 0
+  extent length, shift, size;              ///< samples per frame, between frames, after padding
+  float scale, preemphasis;
+  bool remove_dc;
+  const float* window;  ///< [length]
+};
+struct mel_job {
+  extent mels;
+  const extent *first, *begin;  ///< filter b: bins first[b] .., weights begin[b] .. begin[b + 1] - 1
+  const float* weights;
+  float floor;  ///< a positive normal number
+};
+}  // namespace steno::inline STENO_ABI::kernels::detail
+
+#define STENO_KERNEL_FILE <steno/kernels/generic/log_mel.inl>
+#include <steno/kernels/isa/for_each.hpp>
+
+namespace steno::inline STENO_ABI::kernels {
+
+using detail::framing;
+using detail::mel_job;
+
+/// Frames at raw, raw + shift, ... (`count` of them, 1 to 16) to x [size][16]; other lanes repeat the last frame.
+inline void frames_to_lanes(const framing& job, const float* raw, int count, float* x) noexcept {
+  STENO_KERNEL(frames_to_lanes)(job, raw, count, x);
+}
+/// spectrum [bins][16] to rows y[lane * stride + b], lane < count; work: 16 * mels floats.
+inline void log_mel_of_lanes(const mel_job& job, const float* spectrum, int count, float* y, extent stride,
+                             float* work) noexcept {
+  STENO_KERNEL(log_mel_of_lanes)(job, spectrum, count, y, stride, work);
+}
+
+}  // namespace steno::inline STENO_ABI::kernels
