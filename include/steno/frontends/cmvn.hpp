@@ -27,8 +27,11 @@ class cmvn {
 
   vector_weight<D> shift, scale;  ///< both or neither
   void members(auto&& v) {
-    v("shift", shift);
-    v("scale", scale);
+    v.optional("shift", shift);
+    v.optional("scale", scale);
+    v.equal("numbers of shift and scale vectors", shift ? 1 : 0, scale ? 1 : 0);
+    if (shift) v.equal("widths of features and shift", width(), shift.cols());
+    if (scale) v.equal("widths of features and scale", width(), scale.cols());
   }
 
   extent width() const noexcept { return width_.get(); }
