@@ -1,9 +1,9 @@
 // steno/kernels/attention.hpp - attention of all heads: softmax(scale q k^T) v.
 //
 //   out[i][h] = sum_j softmax_j(scale q[i][h] . k[j][h]) v[j][h],  columns [h * d, (h + 1) * d) belong to head h
-// The score matrix never exists as a whole: tiles of queries walk over tiles of 64 keys in order and keep the largest
+// The score matrix never exists as a whole: tiles of queries walk over tiles of 128 keys in order and keep the largest
 // score, the sum and the weighted values so far (the online softmax). Keys are transposed and values copied once per
-// call into scratch of their own size. Masks, biases and grouped heads belong into attention_options, applied to a tile
+// head into scratch. Masks, biases and grouped heads belong into attention_options, applied to a tile
 // of scores. Body: generic/attention.inl. Tested in tests/kernels/attention_test.cpp.
 #pragma once
 #include <steno/core/context.hpp>
@@ -21,14 +21,16 @@ struct attention_options {
 
 namespace detail {
 
-inline constexpr extent attention_keys = 64;     // keys in a tile
+inline constexpr extent attention_panel = 64;    // columns and depth of a block that stays in the first cache: 16 KiB
+inline constexpr extent attention_keys = 128;    // keys in a tile, a multiple of the panel
 inline constexpr extent attention_queries = 96;  // most queries in a tile
 inline constexpr extent attention_rows = 12;     // a multiple of tile_rows of every instruction set
 
 constexpr extent round_up(extent n, extent step) { return (n + step - 1) / step * step; }
 
-/// What all tiles of a call share. Keys of one head and tile lie as [d][64], values as [64][value_stride]; lanes
-/// behind the last key are zeros.
+/// What all tiles of a call share. Packed matrices consist of panels [depth][64]: the transposed keys of one slot (a
+/// head at work) and tile are two panels with depth d; their values are ceil(dv / 64) panels with depth 128. Lanes
+/// behind the last key and the last column are zeros as far as vectors reach.
 struct attention_job {
   const float *q, *k, *v;
   extent q_stride, k_stride, v_stride, out_stride;
@@ -40,11 +42,11 @@ struct attention_job {
   float *packed_keys, *packed_values;
 
   extent value_stride() const { return round_up(value_width, 16); }
-  float* keys_at(extent head, extent tile) const {
-    return packed_keys + (head * key_tiles + tile) * width * attention_keys;
+  float* keys_at(extent slot, extent tile) const {
+    return packed_keys + (slot * key_tiles + tile) * round_up(width, 16) * attention_keys;
   }
-  float* values_at(extent head, extent tile) const {
-    return packed_values + (head * key_tiles + tile) * value_stride() * attention_keys;
+  float* values_at(extent slot, extent tile) const {
+    return packed_values + (slot * key_tiles + tile) * round_up(value_width, attention_panel) * attention_keys;
   }
   /// Floats of scratch that one worker needs: scaled queries, scores, weighted values, largest scores, sums.
   extent worker_floats() const {
@@ -92,18 +94,28 @@ inline void attention(const view<const float>& q, const view<const float>& k, co
       .packed_values = nullptr,
   };
   workspace::frame frame(c.scratch);
-  const extent padded = heads * job.key_tiles * detail::attention_keys;
-  job.packed_keys = frame.take<float>(static_cast<std::size_t>(padded * job.width));
-  job.packed_values = frame.take<float>(static_cast<std::size_t>(padded * job.value_stride()));
+  // As many heads at a time as there are workers, so that what is packed is still near when it is used.
+  const extent group = std::min<extent>(heads, c.run.width());
+  const extent padded = group * job.key_tiles * detail::attention_keys;
+  job.packed_keys = frame.take<float>(static_cast<std::size_t>(padded * detail::round_up(job.width, 16)));
+  job.packed_values =
+      frame.take<float>(static_cast<std::size_t>(padded * detail::round_up(job.value_width, detail::attention_panel)));
   const extent each = detail::round_up(job.worker_floats(), 16);
   float* const private_scratch = frame.take<float>(static_cast<std::size_t>(each * c.run.width()));
 
   const auto pack = STENO_KERNEL(attention_pack);
-  c.run.run(heads * job.key_tiles, [&](extent i, int) { pack(job, i / job.key_tiles, i % job.key_tiles); });
   const auto tile = STENO_KERNEL(attention_tile);
-  c.run.run(heads * query_tiles, [&](extent i, int worker) {
-    tile(job, i / query_tiles, i % query_tiles, private_scratch + worker * each);
-  });
+  for (extent first = 0; first < heads; first += group) {
+    const extent now = std::min(group, heads - first);
+    c.run.run(now * job.key_tiles, [&](extent i, int) {
+      const extent slot = i / job.key_tiles;
+      pack(job, first + slot, slot, i % job.key_tiles);
+    });
+    c.run.run(now * query_tiles, [&](extent i, int worker) {
+      const extent slot = i / query_tiles;
+      tile(job, first + slot, slot, i % query_tiles, private_scratch + worker * each);
+    });
+  }
 }
 
 /// The same with nothing but a scale.

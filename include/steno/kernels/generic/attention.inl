@@ -32,41 +32,64 @@ STENO_INLINE void product_block(const float* a, extent a_stride, const float* b,
   product_rows<R, V, Add>(a, a_stride, b, b_stride, c, c_stride, rows, depth);
 }
 
-/// c [rows, 16 vectors] (+)= a [rows, depth] b [depth, 16 vectors]; rows is a multiple of tile_rows, or 1.
+/// c [rows, 16 vectors] (+)= a [rows, depth] b [depth, 16 vectors], b in panels; rows is a multiple of tile_rows, or 1.
+/// Blocks of b small enough for the first cache meet all rows before the next one.
 template <bool Add>
-inline void tile_product(const float* a, extent a_stride, const float* b, extent b_stride, float* c, extent c_stride,
-                         extent rows, extent vectors, extent depth) {
+inline void tile_product(const float* a, extent a_stride, const float* b, extent panel_stride, float* c,
+                         extent c_stride, extent rows, extent vectors, extent depth) {
+  constexpr extent panel = detail::attention_panel;
   for (extent v = 0; v < vectors; v += tile_vectors) {
     const extent n = std::min<extent>(tile_vectors, vectors - v);
-    if (rows == 1)
-      product_block<1, tile_vectors, Add>(a, a_stride, b + 16 * v, b_stride, c + 16 * v, c_stride, rows, n, depth);
-    else
-      product_block<tile_rows, tile_vectors, Add>(a, a_stride, b + 16 * v, b_stride, c + 16 * v, c_stride, rows, n,
-                                                  depth);
+    const float* column = b + 16 * v / panel * panel_stride + 16 * v % panel;
+    for (extent k = 0; k < depth; k += panel) {
+      const extent part = std::min(panel, depth - k);
+      if (rows == 1) {
+        if (Add || k > 0)
+          product_block<1, tile_vectors, true>(a + k, a_stride, column + k * panel, panel, c + 16 * v, c_stride, rows,
+                                               n, part);
+        else
+          product_block<1, tile_vectors, false>(a + k, a_stride, column + k * panel, panel, c + 16 * v, c_stride, rows,
+                                                n, part);
+      } else {
+        if (Add || k > 0)
+          product_block<tile_rows, tile_vectors, true>(a + k, a_stride, column + k * panel, panel, c + 16 * v, c_stride,
+                                                       rows, n, part);
+        else
+          product_block<tile_rows, tile_vectors, false>(a + k, a_stride, column + k * panel, panel, c + 16 * v,
+                                                        c_stride, rows, n, part);
+      }
+    }
   }
 }
 
 /// Transposes the keys and copies the values of one head and tile.
-inline void attention_pack(const detail::attention_job& job, extent head, extent tile) noexcept {
-  constexpr extent step = detail::attention_keys;
+inline void attention_pack(const detail::attention_job& job, extent head, extent slot, extent tile) noexcept {
+  constexpr extent step = detail::attention_keys, panel = detail::attention_panel;
   const extent first = tile * step, count = std::min(step, job.keys - first);
   const float* k = job.k + first * job.k_stride + head * job.width;
-  float* to = job.keys_at(head, tile);
-  for (extent j = 0; j < step; j += 16)
-    for (extent i = 0; i < job.width; i += 16) {
-      if (j + 16 <= count && i + 16 <= job.width) {
-        transpose(k + j * job.k_stride + i, job.k_stride, to + i * step + j, step);
-      } else {
-        for (extent a = i; a < std::min(i + 16, job.width); ++a)
-          for (extent b = j; b < j + 16; ++b) to[a * step + b] = b < count ? k[b * job.k_stride + a] : 0.0f;
+  float* const keys = job.keys_at(slot, tile);
+  const extent depth = detail::round_up(job.width, 16);
+  for (extent j = 0; j < count; j += 16) {
+    float* const to = keys + j / panel * panel * depth + j % panel;
+    for (extent i = 0; i < depth; i += 16) {
+      const int n = static_cast<int>(std::min<extent>(16, job.width - i));
+      // Rows of a fused matrix share few sets of the first cache, so each of their lines is read once, into a block.
+      alignas(64) float block[256];
+      for (extent b = 0; b < 16; ++b) {
+        __builtin_prefetch(k + std::min(j + b + 16, count - 1) * job.k_stride + i);
+        store(block + 16 * b, j + b < count ? load_n(k + (j + b) * job.k_stride + i, n) : zero());
       }
+      transpose(block, 16, to + i * panel, panel);
     }
+  }
   const float* v = job.v + first * job.v_stride + head * job.value_width;
-  to = job.values_at(head, tile);
+  float* const values = job.values_at(slot, tile);
   for (extent j = 0; j < count; ++j)
-    for (extent i = 0; i < job.value_width; i += 16)
-      store(to + j * job.value_stride() + i,
+    for (extent i = 0; i < job.value_width; i += 16) {
+      __builtin_prefetch(v + std::min(j + 8, count - 1) * job.v_stride + i);
+      store(values + i / panel * panel * step + j * panel + i % panel,
             load_n(v + j * job.v_stride + i, static_cast<int>(std::min<extent>(16, job.value_width - i))));
+    }
 }
 
 /// Scores of one query and one tile of keys become weights e^(score - largest); what was summed before is scaled when
@@ -99,7 +122,8 @@ inline void attention_weigh(float* scores, extent count, float* values, extent v
 }
 
 /// One head and one tile of queries against all keys; scratch holds job.worker_floats() values.
-inline void attention_tile(const detail::attention_job& job, extent head, extent tile, float* scratch) noexcept {
+inline void attention_tile(const detail::attention_job& job, extent head, extent slot, extent tile,
+                           float* scratch) noexcept {
   constexpr extent step = detail::attention_keys;
   const extent first = tile * job.query_tile, count = std::min(job.query_tile, job.queries - first);
   const extent rows = count == 1 ? 1 : detail::round_up(count, tile_rows);
@@ -115,6 +139,7 @@ inline void attention_tile(const detail::attention_job& job, extent head, extent
   for (extent r = 0; r < rows; ++r)
     for (extent i = 0; i < job.width; i += 16) {
       const int n = static_cast<int>(std::min<extent>(16, job.width - i));
+      __builtin_prefetch(q + std::min(r + 8, count - 1) * job.q_stride + i);
       store_n(queries + r * job.width + i, r < count ? load_n(q + r * job.q_stride + i, n) * scale : zero(), n);
     }
   for (extent i = 0; i < rows * value_stride; i += 16) store(values + i, zero());
@@ -123,11 +148,12 @@ inline void attention_tile(const detail::attention_job& job, extent head, extent
 
   for (extent t = 0; t < job.key_tiles; ++t) {
     const extent keys = std::min(step, job.keys - t * step);
-    tile_product<false>(queries, job.width, job.keys_at(head, t), step, scores, step, rows, (keys + 15) / 16,
+    tile_product<false>(queries, job.width, job.keys_at(slot, t),
+                        detail::attention_panel * detail::round_up(job.width, 16), scores, step, rows, (keys + 15) / 16,
                         job.width);
     for (extent r = 0; r < count; ++r)
       attention_weigh(scores + r * step, keys, values + r * value_stride, value_stride, largest + r, sums + r);
-    tile_product<true>(scores, step, job.values_at(head, t), value_stride, values, value_stride, rows,
+    tile_product<true>(scores, step, job.values_at(slot, t), detail::attention_panel * step, values, value_stride, rows,
                        value_stride / 16, keys);
   }
 
