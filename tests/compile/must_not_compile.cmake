@@ -1,4 +1,5 @@
-# Run by steno_must_not_compile: COMPILER with FLAGS accepts SOURCE, and rejects it with -DSTENO_MUST_NOT_COMPILE, saying MESSAGE.
+# Run by steno_must_not_compile: COMPILER with FLAGS accepts SOURCE, and rejects it with -DSTENO_MUST_NOT_COMPILE, saying MESSAGE
+# in an error line and ALSO anywhere.
 set(ENV{LC_ALL} C)
 execute_process(COMMAND ${COMPILER} ${FLAGS} ${SOURCE} RESULT_VARIABLE control ERROR_VARIABLE diagnostics)
 if(NOT control EQUAL 0)
@@ -10,4 +11,7 @@ if(failure EQUAL 0)
 endif()
 if(NOT diagnostics MATCHES "error: [^\n]*(${MESSAGE})")
   message(FATAL_ERROR "${SOURCE} fails, but no error matches `${MESSAGE}`:\n${diagnostics}")
+endif()
+if(NOT diagnostics MATCHES "${ALSO}")
+  message(FATAL_ERROR "${SOURCE} fails as it should, but nothing matches `${ALSO}`:\n${diagnostics}")
 endif()
