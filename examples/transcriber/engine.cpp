@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <thread>
 
-#if __has_include("convert.hpp")
 #include "convert.hpp"
-#endif
 
 namespace steno::app {
 namespace {
@@ -18,14 +16,9 @@ int thread_count(int wanted) {
 }
 
 transcriber load_model(const std::string& path, const executor& run, const note_function& note) {
-#if __has_include("convert.hpp")
   opened_checkpoint opened = open_checkpoint(path);
   for (const std::string& text : opened.notes) note(text);
   return transcriber(std::move(opened.file), run, std::move(opened.image));
-#else
-  static_cast<void>(note);
-  return transcriber(path, run);
-#endif
 }
 
 class loaded_model final : public recogniser {
