@@ -16,6 +16,8 @@
 namespace steno::inline STENO_ABI::kernels {
 
 namespace detail {
+inline constexpr extent most_rows_at_once = 8;  // of x in a tile of the row form
+
 /// How a product is cut: `down` pieces of panels (or rows) by `across` pieces of columns, column by column.
 struct strip_plan {
   extent pieces;  // panels or rows in all
@@ -44,7 +46,7 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
                               : table.int8_columns);
 
   // Scratch of one worker: sums of a strip, widened weights (float panels), packed groups (int8 weights as stored).
-  const extent sums = panels ? plan.deep * most * plan.columns : 0;
+  const extent sums = (panels ? plan.deep * most : most_rows_at_once) * plan.columns;
   const extent widened = !int8 && panels ? table.float_panel_scratch : 0;
   const std::size_t groups =
       int8 && w.packed == nullptr ? static_cast<std::size_t>(plan.columns / group) * group_bytes(w.cols) : 0;

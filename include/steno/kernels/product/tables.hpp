@@ -1,9 +1,23 @@
 // steno/kernels/product/tables.hpp - the product kernels of each instruction set.
 #pragma once
 #include <steno/kernels/product/reference.hpp>
+#if defined(__x86_64__)
+#include <steno/kernels/product/avx512vnni.hpp>
+#endif
 
 namespace steno::inline STENO_ABI::kernels::detail {
 
-inline const product_table& table_of(isa) noexcept { return scalar::product_kernels; }
+inline const product_table& table_of(isa level) noexcept {
+#if defined(__x86_64__)
+  switch (level) {
+    case isa::avx512vnni: return avx512vnni::product_kernels;
+    case isa::avx512: return avx512::product_kernels;
+    case isa::avx2: return avx2::product_kernels;
+    default: break;
+  }
+#endif
+  (void)level;
+  return scalar::product_kernels;
+}
 
 }  // namespace steno::inline STENO_ABI::kernels::detail

@@ -1,0 +1,124 @@
+// Products of the shapes that the model families use, M x K x N, with the activations prepared inside, and Eigen's f32
+// product beside them. Counters: op/s (a multiply-add is two), of_peak = fraction of this process's measured peak (float
+// multiply-adds, or int8 dot products for q8_0); for one to a few rows the weights come from memory: weight_B/s, of_read.
+#include <steno/kernels/product.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "peaks.hpp"
+
+namespace {
+using namespace steno;
+using kernels::isa;
+using matrix_f = matrix<float, dynamic, dynamic>;
+
+struct shape {
+  extent m, k, n;
+};
+constexpr shape shapes[] = {{188, 1024, 4096}, {188, 4096, 1024}, {500, 512, 2048}, {1500, 512, 512},
+                            {1500, 384, 1536}, {16, 512, 2048},   {1, 1024, 3072},  {2, 2048, 6144},
+                            {5, 2048, 6144}};
+
+/// A stored weight of plausible bytes, packed; several copies where it shall come from memory.
+struct bench_weight {
+  bench_weight(dtype format, const shape& s) {
+    const bool cold = s.m < 8;
+    weight_ref w{nullptr, nullptr, format, s.n, s.k};
+    const std::size_t bytes = w.bytes(), packed = kernels::packed_bytes(w);
+    const std::size_t copies = cold ? (std::size_t{256} << 20) / bytes + 1 : 1;
+    std::mt19937 engine(1);
+    std::vector<std::byte> stored(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) stored[i] = static_cast<std::byte>(engine() % 251);
+    for (std::size_t i = 0; i < bytes; i += format == dtype::q8_0 ? 34 : info(format).bytes) {
+      const float v = static_cast<float>(engine() % 2001) * 1e-3f - 1.0f;
+      const std::uint16_t h = format == dtype::bf16 ? float_to_bfloat(v) : float_to_half(v);
+      if (format == dtype::f32) std::memcpy(&stored[i], &v, 4);
+      if (format != dtype::f32) std::memcpy(&stored[i], &h, 2);
+    }
+    for (std::size_t c = 0; c < copies; ++c) {
+      memory.emplace_back(stored);
+      w.data = memory.back().data();
+      w.packed = nullptr;
+      if (packed != 0) {
+        std::vector<std::byte> to(packed + 64);
+        std::byte* aligned = to.data() + (64 - reinterpret_cast<std::uintptr_t>(to.data()) % 64) % 64;
+        kernels::pack(w, aligned, executor());
+        memory.back() = std::move(to);
+        w.data = w.packed = aligned;
+      }
+      refs.push_back(w);
+    }
+  }
+  std::vector<std::vector<std::byte>> memory;
+  std::vector<weight_ref> refs;
+};
+
+void report(benchmark::State& state, const shape& s, double peak, double bytes) {
+  const auto rate = [](double v) { return benchmark::Counter(v, benchmark::Counter::kIsIterationInvariantRate); };
+  const double ops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.k) * static_cast<double>(s.n);
+  state.counters["op/s"] = rate(ops);
+  if (peak > 0) state.counters["of_peak"] = rate(ops / peak);
+  if (s.m < 8) {
+    state.counters["weight_B/s"] = rate(bytes);
+    state.counters["of_read"] = rate(bytes / steno_bench::machine().read);
+  }
+}
+
+matrix_f rows_of(const shape& s) {
+  matrix_f x(s.m, s.k);
+  std::mt19937 engine(2);
+  for (extent i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(engine() % 2001) * 1e-3f - 1.0f;
+  return x;
+}
+
+void product(benchmark::State& state, dtype format, shape s, isa level) {
+  const steno_bench::peaks& peak = steno_bench::machine();
+  kernels::limit_isa(level);
+  const matrix_f x = rows_of(s), bias = matrix_f::Zero(1, s.n);
+  const bench_weight w(format, s);
+  matrix_f y(s.m, s.n);
+  context c;
+  std::size_t turn = 0;
+  for (auto _ : state) {
+    kernels::matmul(read(x), w.refs[turn], {.bias = bias.data()}, write(y), c);
+    turn = (turn + 1) % w.refs.size();
+    benchmark::DoNotOptimize(y.data());
+  }
+  kernels::limit_isa(kernels::best_isa());
+  report(state, s, format == dtype::q8_0 ? peak.int8 : peak.fma, static_cast<double>(w.refs[0].bytes()));
+}
+
+void eigen(benchmark::State& state, shape s) {
+  const matrix_f x = rows_of(s);
+  const bench_weight w(dtype::f32, s);
+  matrix_f y(s.m, s.n);
+  std::size_t turn = 0;
+  for (auto _ : state) {
+    const auto* values = reinterpret_cast<const float*>(w.refs[turn].data);
+    y.noalias() = x * make_view<dynamic, dynamic>(values, s.n, s.k).transpose();
+    turn = (turn + 1) % w.refs.size();
+    benchmark::DoNotOptimize(y.data());
+  }
+  report(state, s, steno_bench::machine().fma, static_cast<double>(w.refs[0].bytes()));
+}
+
+const bool registered = [] {
+  for (const shape& s : shapes) {
+    const std::string size = std::to_string(s.m) + "x" + std::to_string(s.k) + "x" + std::to_string(s.n);
+    const auto add = [&](dtype format, isa level) {
+      const std::string name = "product/" + std::string(info(format).name) + "/" + std::string(name_of(level)) + "/";
+      benchmark::RegisterBenchmark((name + size).c_str(), product, format, s, level);
+    };
+    for (dtype format : {dtype::f32, dtype::f16, dtype::bf16, dtype::q8_0}) {
+      add(format, kernels::best_isa());
+      if (kernels::best_isa() > isa::avx2) add(format, isa::avx2);
+    }
+    benchmark::RegisterBenchmark(("eigen/f32/" + size).c_str(), eigen, s);
+  }
+  return true;
+}();
+}  // namespace

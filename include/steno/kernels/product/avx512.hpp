@@ -1,0 +1,43 @@
+// steno/kernels/product/avx512.hpp - the product kernels for AVX-512: 12 x 32 float tiles; int8 tiles are those of AVX2
+// without VNNI, and 6 x 32 with it.
+//
+// Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
+#pragma once
+#include <steno/kernels/product/avx2.hpp>
+
+#include <steno/kernels/isa/avx512.hpp>
+// Regions follow; everything they use is included above.
+#include <steno/kernels/isa/region_avx512_begin.hpp>
+namespace steno::inline STENO_ABI::kernels::avx512 {
+namespace product {
+
+inline constexpr int dot_rows = 6, panel_rows = 12, panel_vectors = 2;
+inline constexpr extent panel_chunk = 192, float_columns = 16 * panel_vectors;
+constexpr int dot_columns(int) { return 4; }
+
+#include <steno/kernels/product/expand.inl>
+#include <steno/kernels/product/finish.inl>
+#include <steno/kernels/product/float_rows.inl>
+#include <steno/kernels/product/quantise.inl>
+
+}  // namespace product
+
+inline constexpr detail::product_table product_kernels{
+    .int8_panel = avx2::product::int8_rows,
+    .int8_columns = avx2::product::int8_columns,
+    .int8_columns_few = avx2::product::int8_columns,
+    .int8_rows = 256,
+    .float_panel = product::panel_rows,
+    .float_panels_from = 24,
+    .float_columns = product::float_columns,
+    .float_rows = 480,
+    .float_panel_scratch = product::panel_chunk * product::float_columns,
+    .quantise = product::quantise,
+    .interleave = product::interleave,
+    .int8_strip = avx2::product::int8_strip,
+    .float_panel_strip = product::float_panel_strip,
+    .float_row_strip = product::float_row_strip,
+};
+
+}  // namespace steno::inline STENO_ABI::kernels::avx512
+#include <steno/kernels/isa/region_end.hpp>
