@@ -47,27 +47,46 @@ constexpr std::size_t group_bytes(extent cols) {
   return static_cast<std::size_t>(cols / block) * (group_quants + group_scales);
 }
 
-/// Packs rows [16 g, 16 g + 16) of a q8_0 matrix.
+// Four dwords, with the compilers' own vectors: the same code on every processor.
+typedef std::uint32_t dwords __attribute__((vector_size(16)));
+
+/// Four values of four rows, [row][4] -> [4][row] x 64 bytes apart, with 128 added to each.
+STENO_INLINE void pack_square(const std::byte* const* from, std::size_t offset, std::byte* to) noexcept {
+  dwords a, b, c, d;
+  std::memcpy(&a, from[0] + offset, 16);
+  std::memcpy(&b, from[1] + offset, 16);
+  std::memcpy(&c, from[2] + offset, 16);
+  std::memcpy(&d, from[3] + offset, 16);
+  const dwords ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const dwords ef = __builtin_shufflevector(a, b, 2, 6, 3, 7), gh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  const dwords out[4] = {__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7),
+                         __builtin_shufflevector(ef, gh, 0, 1, 4, 5), __builtin_shufflevector(ef, gh, 2, 3, 6, 7)};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const dwords shifted = out[i] ^ 0x80808080u;
+    std::memcpy(to + 64 * i, &shifted, 16);
+  }
+}
+
+/// Packs rows [16 g, 16 g + 16) of a q8_0 matrix, block by block: sixteen streams are read, one is written.
 inline void pack_group(const weight_ref& w, extent g, std::byte* out) noexcept {
-  const extent blocks = w.cols / block;
+  const extent blocks = w.cols / block, rows = std::min(group, w.rows - g * group);
   std::byte* quants = out;
   std::byte* scales = out + static_cast<std::size_t>(blocks) * group_quants;
-  if (w.rows - g * group < group) {
-    std::memset(quants, 128, static_cast<std::size_t>(blocks) * group_quants);
-    std::memset(scales, 0, static_cast<std::size_t>(blocks) * group_scales);
+  constexpr std::byte nothing[q8_0_bytes] = {};  // stands for rows beyond the last
+  const std::byte* from[group];
+  std::size_t step[group];
+  for (extent c = 0; c < group; ++c) {
+    from[c] = c < rows ? w.row(g * group + c) : nothing;
+    step[c] = c < rows ? q8_0_bytes : 0;
   }
-  const extent rows = std::min(group, w.rows - g * group);
-  for (extent c = 0; c < rows; ++c) {
-    const std::byte* from = w.row(g * group + c);
-    std::byte* to = quants + 4 * c;
-    for (extent b = 0; b < blocks; ++b, from += q8_0_bytes, to += group_quants) {
-      std::memcpy(scales + static_cast<std::size_t>(b) * group_scales + 2 * c, from, 2);
-      for (std::size_t j = 0; j < 8; ++j) {
-        std::uint32_t four;
-        std::memcpy(&four, from + 2 + 4 * j, 4);
-        four ^= 0x80808080u;  // + 128, byte by byte
-        std::memcpy(to + 64 * j, &four, 4);
-      }
+  for (extent b = 0; b < blocks; ++b, quants += group_quants, scales += group_scales) {
+    for (std::size_t c = 0; c < 16; c += 4) {
+      pack_square(from + c, 2, quants + 4 * c);
+      pack_square(from + c, 18, quants + 4 * c + 256);
+    }
+    for (std::size_t c = 0; c < 16; ++c) {
+      std::memcpy(scales + 2 * c, from[c], 2);
+      from[c] += step[c];
     }
   }
 }

@@ -7,6 +7,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -17,11 +18,15 @@ class storage {
  public:
   storage() = default;
   storage(storage&& other) noexcept
-      : pieces_(std::exchange(other.pieces_, {})), at_(std::exchange(other.at_, nullptr)), left_(std::exchange(other.left_, 0)) {}
+      : pieces_(std::exchange(other.pieces_, {})),
+        at_(std::exchange(other.at_, nullptr)),
+        left_(std::exchange(other.left_, 0)),
+        chunk_(other.chunk_) {}
   storage& operator=(storage&& other) noexcept {
     std::swap(pieces_, other.pieces_);
     std::swap(at_, other.at_);
     std::swap(left_, other.left_);
+    std::swap(chunk_, other.chunk_);
     return *this;
   }
   ~storage() {
@@ -32,9 +37,10 @@ class storage {
   std::byte* allocate(std::size_t bytes) {
     bytes = (bytes + 63) / 64 * 64;
     if (bytes > left_) {
-      if (bytes >= chunk) return map(bytes);
-      at_ = map(chunk);
-      left_ = chunk;
+      if (bytes >= chunk_ / 2) return map(bytes);
+      at_ = map(chunk_);
+      left_ = chunk_;
+      chunk_ = std::min(2 * chunk_, largest_chunk);
     }
     left_ -= bytes;
     return std::exchange(at_, at_ + bytes);
@@ -47,7 +53,8 @@ class storage {
   }
 
  private:
-  static constexpr std::size_t chunk = std::size_t{1} << 20;
+  // Chunks grow with the model: page by page, the kernel would take longer to give memory than the loader to fill it.
+  static constexpr std::size_t largest_chunk = std::size_t{64} << 20;
   struct piece {
     std::byte* data;
     std::size_t size;
@@ -63,7 +70,7 @@ class storage {
   }
   std::vector<piece> pieces_;
   std::byte* at_ = nullptr;
-  std::size_t left_ = 0;
+  std::size_t left_ = 0, chunk_ = std::size_t{1} << 20;
 };
 
 }  // namespace steno::inline STENO_ABI
