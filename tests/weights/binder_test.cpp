@@ -21,19 +21,22 @@ struct affine {
   }
 };
 
+template <class Layer>
+struct numbered {
+  std::vector<Layer> layers;
+  void members(auto&& v) {
+    if (const auto n = v.count()) layers.resize(static_cast<std::size_t>(*n));
+    for (std::size_t i = 0; i < layers.size(); ++i) v(std::to_string(i), layers[i]);
+  }
+};
+
 template <extent In, extent Out>
 struct model {
-  std::vector<affine<In, Out>> layers;
+  numbered<affine<In, Out>> all;
+  std::vector<affine<In, Out>>& layers = all.layers;
   vector_weight<dynamic> extra;
   void members(auto&& v) {
-    struct numbered {
-      std::vector<affine<In, Out>>& l;
-      void members(auto&& u) {
-        if (const auto n = u.count()) l.resize(static_cast<std::size_t>(*n));
-        for (std::size_t i = 0; i < l.size(); ++i) u(std::to_string(i), l[i]);
-      }
-    } inner{layers};
-    v("layers", inner);
+    v("layers", all);
     v.optional("extra", extra);
   }
 };
