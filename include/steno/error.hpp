@@ -38,6 +38,7 @@ class error : public std::runtime_error {
   fault parts_;
 };
 
-[[noreturn]] inline void fail(fault f) { throw error(std::move(f)); }
+// Cold: what leads to it is compiled for size, which is what makes many clear messages cheap to compile.
+[[noreturn, gnu::cold, gnu::noinline]] inline void fail(fault f) { throw error(std::move(f)); }
 
 }  // namespace steno::inline STENO_ABI

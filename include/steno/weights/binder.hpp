@@ -36,50 +36,20 @@ class binding {
 
   template <weight_leaf W>
   void operator()(const std::string& path, W& w, bool optional) {
-    const auto found = source_.find(path);
-    if (!found) {
+    weight_ref found{.rows = W::static_rows, .cols = W::static_cols};
+    if (!place(path, W::static_format, optional, found)) {
       w.data = w.packed = nullptr;
-      if (!optional) note("tensor \"" + path + "\": missing", W::static_rows, W::static_cols);
       return;
     }
-    used_.insert(path);
-    const tensor_ref& t = *found;
-    const bool flat = W::static_rows == 1 && (t.rank <= 1 || t.rows() == 1);
-    const extent rows = flat ? 1 : t.rows(), cols = t.cols();
-    if (!w.adopt(rows, cols))
-      return problem("tensor \"" + path + "\": expected " + shape_text(W::static_rows, W::static_cols) + ", found " +
-                     t.shape_text() + " " + std::string(info(t.format).name));
-    if (rows == 0 || cols == 0) return problem("tensor \"" + path + "\": is empty");
-    if (info(t.format).elements == 0) return problem("tensor \"" + path + "\": its number format is not known");
-    w.format = t.format;
-    w.data = t.bytes.data();
+    w.adopt(found.rows, found.cols);
+    w.data = found.data;
     w.packed = nullptr;
-    if constexpr (W::static_format == dtype::f32) {
-      const bool aligned = reinterpret_cast<std::uintptr_t>(w.data) % alignof(float) == 0;
-      if (t.format == dtype::f32 && aligned) return;
-      const auto count = static_cast<std::size_t>(rows * cols);
-      std::byte* values = keep_.allocate(count * sizeof(float));
-      dequantise(t.format, w.data, reinterpret_cast<float*>(values), count);
-      w.format = dtype::f32;
-      w.data = values;
-    } else if constexpr (W::static_format != dtype::any) {
-      if (t.format != W::static_format)
-        problem("tensor \"" + path + "\": expected " + std::string(info(W::static_format).name) + ", found " +
-                std::string(info(t.format).name));
-    }
+    w.format = found.format;
   }
 
   template <setting_leaf N>
   void operator()(const std::string& path, N& n, bool optional) {
-    const auto value = lookup(path);
-    if (!value) {
-      if (!optional && !is_static(N::static_value)) problem("setting \"" + prefix_ + path + "\": missing");
-      return;
-    }
-    if (!(*value >= 0 && *value <= 1e9) || !n.adopt(static_cast<extent>(*value)))
-      problem("setting \"" + prefix_ + path + "\": expected " +
-              (is_static(N::static_value) ? std::to_string(N::static_value) : std::string("a size")) + ", found " +
-              std::to_string(*value));
+    if (const auto value = read_setting(path, N::static_value, optional)) n.adopt(*value);
   }
 
   void equal(const std::string& path, std::string_view what, extent a, extent b) {
@@ -118,6 +88,53 @@ class binding {
   }
 
  private:
+  // Finds and checks the tensor of one weight whose wanted extents are in `w`, and fills `w`. False: it has none.
+  bool place(const std::string& path, dtype wanted, bool optional, weight_ref& w) {
+    const auto found = source_.find(path);
+    if (!found) {
+      if (!optional) note("tensor \"" + path + "\": missing", w.rows, w.cols);
+      return false;
+    }
+    used_.insert(path);
+    const tensor_ref& t = *found;
+    const bool flat = w.rows == 1 && (t.rank <= 1 || t.rows() == 1);
+    const extent rows = flat ? 1 : t.rows(), cols = t.cols();
+    const auto refuse = [&](const std::string& what) {
+      problem("tensor \"" + path + "\": " + what);
+      return false;
+    };
+    const std::string_view format = info(t.format).name;
+    if (!compatible(w.rows, rows) || !compatible(w.cols, cols))
+      return refuse("expected " + shape_text(w.rows, w.cols) + ", found " + t.shape_text() + " " + std::string(format));
+    if (rows == 0 || cols == 0) return refuse("is empty");
+    if (info(t.format).elements == 0) return refuse("its number format is not known");
+    if (wanted != dtype::any && wanted != dtype::f32 && wanted != t.format)
+      return refuse("expected " + std::string(info(wanted).name) + ", found " + std::string(format));
+    w = {.data = t.bytes.data(), .format = t.format, .rows = rows, .cols = cols};
+    if (wanted != dtype::f32) return true;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(w.data) % alignof(float) == 0;
+    if (t.format == dtype::f32 && aligned) return true;
+    const auto count = static_cast<std::size_t>(rows * cols);
+    std::byte* values = keep_.allocate(count * sizeof(float));
+    dequantise(t.format, w.data, reinterpret_cast<float*>(values), count);
+    w.format = dtype::f32;
+    w.data = values;
+    return true;
+  }
+
+  std::optional<extent> read_setting(const std::string& path, extent wanted, bool optional) {
+    const auto value = lookup(path);
+    if (!value) {
+      if (!optional && !is_static(wanted)) problem("setting \"" + prefix_ + path + "\": missing");
+      return std::nullopt;
+    }
+    if (*value >= 0 && *value <= 1e9 && compatible(wanted, static_cast<extent>(*value)))
+      return static_cast<extent>(*value);
+    problem("setting \"" + prefix_ + path + "\": expected " + (is_static(wanted) ? std::to_string(wanted) : "a size") +
+            ", found " + std::to_string(*value));
+    return std::nullopt;
+  }
+
   std::optional<double> lookup(const std::string& path) const {
     // "encoder.encoders.3.self_attn.attention_heads" may be set for all layers as "encoder.attention_heads".
     const std::size_t last = path.rfind('.');

@@ -38,7 +38,7 @@ template <int R>
   for (extent b = 0; b < blocks; ++b) {
     __m256i d[many(2 * R)];
     each<2 * R>([&](auto i) __attribute__((always_inline)) { d[i] = _mm256_setzero_si256(); });
-    each<8>([&](auto j) __attribute__((always_inline)) {
+    for (int j = 0; j < 8; ++j) {
       each<2>([&](auto h) __attribute__((always_inline)) {
         const __m256i w = _mm256_xor_si256(
             _mm256_loadu_si256(reinterpret_cast<const __m256i*>(quants + b * 512 + 64 * j + 32 * h)), flip);
@@ -50,7 +50,7 @@ template <int R>
           d[2 * r + h] = _mm256_add_epi32(d[2 * r + h], _mm256_madd_epi16(pairs, ones));
         });
       });
-    });
+    }
     each<2>([&](auto h) __attribute__((always_inline)) {
       const __m256 ws =
           _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(group_scales + b * 32 + 16 * h)));

@@ -33,7 +33,7 @@ template <int R, int C>
       const __m512i start = _mm512_set1_epi32(starts[r]);
       each<C>([&](auto c) __attribute__((always_inline)) { d[r * C + c] = start; });
     });
-    each<8>([&](auto j) __attribute__((always_inline)) {
+    for (int j = 0; j < 8; ++j) {  // a plain loop: expanded, it takes most of the compile time and gains nothing
       __m512i w[many(C)];
       each<C>([&](auto c) __attribute__((always_inline)) {
         w[c] = _mm512_loadu_si512(quants + static_cast<std::size_t>(c) * next_group + 64 * j);
@@ -46,7 +46,7 @@ template <int R, int C>
           d[r * C + c] = _mm512_dpbusd_epi32(d[r * C + c], w[c], v);
         });
       });
-    });
+    }
     __m512 ws[many(C)];
     each<C>([&](auto c) __attribute__((always_inline)) {
       ws[c] = _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(
