@@ -151,6 +151,11 @@ TEST_F(funasr_folder, damaged_settings) {
   expect_refusal("it holds no settings");
   write_text(root_ / "config.yaml", std::string(100000, '['));
   expect_refusal("config.yaml: not readable as YAML");
+  std::string aliases = "a: &a\n";  // a small file whose aliases stand for a hundred million settings
+  for (int i = 0; i < 10000; ++i) aliases.append("  k").append(std::to_string(i)).append(": [1]\n");
+  for (int i = 0; i < 10000; ++i) aliases.append("b").append(std::to_string(i)).append(": *a\n");
+  write_text(root_ / "config.yaml", aliases);
+  expect_refusal("it holds more settings than any config does");
   write_text(root_ / "configuration.json", "{\"file_path_metas\": 5}");
   expect_refusal("configuration.json: file_path_metas is not an object");
   write_text(root_ / "configuration.json", std::string(100000, '['));

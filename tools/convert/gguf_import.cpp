@@ -14,17 +14,19 @@ namespace steno::inline STENO_ABI {
 namespace {
 
 // A tensor of `file` as it is; `file` must outlive it.
-imported_tensor take_tensor(const tensor_ref& t, const std::string& where) {
+imported_tensor take_tensor(const gguf_file& file, std::size_t number) {
+  const tensor_ref t = file.tensor(number);
   imported_tensor out;
   out.name = std::string(t.name);
   out.shape.assign(t.shape.begin(), t.shape.begin() + t.rank);
   out.stored = t.format;
   out.bytes = t.bytes;
   if (info(t.format).elements == 0)
-    fail({.where = where,
+    fail({.where = file.where(),
           .what = "tensor " + steno::quoted(out.name) + " has the unsupported format " + format_name(t.format)});
   out.product = funasr::is_sense_voice_product(out.name, out.shape.size());
   out.read = [t](std::span<float> values) { dequantise(t.format, t.bytes.data(), values.data(), values.size()); };
+  out.release = [&file, t] { file.release(t); };
   return out;
 }
 
@@ -40,7 +42,7 @@ imported_model repackage(const std::shared_ptr<gguf_file>& file) {
   model.source = file;
   for (const gguf_value& v : file->values())
     if (v.key != "general.file_type") model.file.copy(v);
-  for (std::size_t i = 0; i < file->size(); ++i) model.tensors.push_back(take_tensor(file->tensor(i), model.where));
+  for (std::size_t i = 0; i < file->size(); ++i) model.tensors.push_back(take_tensor(*file, i));
   return model;
 }
 
@@ -113,7 +115,7 @@ imported_model import_published(const std::shared_ptr<gguf_file>& file) {
   std::vector<std::pair<std::string, std::vector<extent>>> present;
   std::vector<imported_tensor> cmvn;
   for (std::size_t i = 0; i < file->size(); ++i) {
-    imported_tensor t = take_tensor(file->tensor(i), model.where);
+    imported_tensor t = take_tensor(*file, i);
     if (t.name == "cmvn.shift" || t.name == "cmvn.scale") {
       if (t.shape == std::vector<extent>{static_cast<extent>(s.input_size())}) cmvn.push_back(std::move(t));
       continue;

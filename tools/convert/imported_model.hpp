@@ -23,6 +23,8 @@ struct imported_tensor {
   std::span<const std::byte> bytes = {};  ///< as stored, when the source can show them; else empty
   std::function<void(std::span<float>)> read = {};  ///< all values, row-major
 
+  std::function<void()> release = {};  ///< gives the memory of `bytes` back to the system; may be empty
+
   std::uint64_t count() const {
     std::uint64_t n = 1;
     for (const extent e : shape) n *= static_cast<std::uint64_t>(e);

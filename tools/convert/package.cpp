@@ -79,7 +79,10 @@ void add_tensors(imported_model& model, std::optional<dtype> wanted) {
   for (const imported_tensor& t : model.tensors) {
     const dtype format = packaged_format(t, wanted);
     model.file.add(t.name, format, std::span<const extent>(t.shape),
-                   [&t, format, where = model.where](std::span<std::byte> out) { fill(t, format, where, out); });
+                   [&t, format, where = model.where](std::span<std::byte> out) {
+                     fill(t, format, where, out);
+                     if (t.release) t.release();
+                   });
   }
 }
 

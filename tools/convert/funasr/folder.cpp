@@ -20,19 +20,22 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string read_small(const fs::path& path) {
-  constexpr std::size_t largest = std::size_t{16} << 20;
+  constexpr std::size_t largest = std::size_t{4} << 20;
   const mapped_file file(path.string());
   if (file.bytes().size() > largest) fail({.where = path.string(), .what = "too large for a settings file"});
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
-// Scalars of the first levels; training settings may be nested deeper, inference needs two.
-void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::map<std::string, std::string>& out) {
+// Scalars of the first levels; training settings may be nested deeper, inference needs two. `left` bounds the work,
+// because an alias may repeat a large map many times.
+void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::size_t& left,
+             std::map<std::string, std::string>& out) {
   for (const auto& item : node) {
+    if (left-- == 0) throw YAML::Exception(YAML::Mark::null_mark(), "it holds more settings than any config does");
     if (!item.first.IsScalar()) continue;
     const std::string key = prefix + item.first.Scalar();
     if (item.second.IsScalar()) out[key] = item.second.Scalar();
-    if (item.second.IsMap() && depth < 2) flatten(item.second, key + ".", depth + 1, out);
+    if (item.second.IsMap() && depth < 2) flatten(item.second, key + ".", depth + 1, left, out);
   }
 }
 
@@ -41,7 +44,8 @@ void read_config(folder& f) {
   try {
     const YAML::Node root = YAML::Load(read_small(f.config));
     if (!root.IsMap()) fail({.where = where, .what = "not a FunASR config: it holds no settings"});
-    flatten(root, "", 1, f.settings);
+    std::size_t most_settings = 100000;
+    flatten(root, "", 1, most_settings, f.settings);
   } catch (const YAML::Exception& e) {
     fail({.where = where, .what = std::string("not readable as YAML: ") + e.what()});
   }

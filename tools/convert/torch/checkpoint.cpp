@@ -133,6 +133,11 @@ void checkpoint::gather(const entry& e, F&& take) {
   const std::size_t width = size_of_scalar(s.type);
   if (t.count == 0) return;
   const std::byte* start = archive_.record(s).data() + (s.first + t.offset) * width;
+  // What was read is not needed again: its pages go back to the system, so a model is never resident beside its copy.
+  const struct release_pages {
+    const mapped_file& file;
+    ~release_pages() { file.release(file.bytes()); }
+  } at_the_end{file_};
   if (contiguous(t)) {
     take(start, static_cast<std::size_t>(t.count));
     return;
