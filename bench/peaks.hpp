@@ -67,7 +67,8 @@ inline void fma_256() {
 inline void read_256(const std::byte* p, std::size_t bytes) {
   __m256i a = _mm256_setzero_si256(), b = a, c = a, d = a;
   const std::size_t quarter = bytes / 4;
-  const auto at = [](const std::byte* q) __attribute__((always_inline)) {
+  // [&]: a lambda that captures nothing also is a plain function, whose vector result the base instruction set cannot return
+  const auto at = [&](const std::byte* q) __attribute__((always_inline)) {
     return _mm256_or_si256(_mm256_load_si256(reinterpret_cast<const __m256i*>(q)),
                            _mm256_load_si256(reinterpret_cast<const __m256i*>(q + 32)));
   };
