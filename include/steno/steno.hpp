@@ -51,6 +51,7 @@
 #include <steno/models/metadata.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/networks/sanm_encoder.hpp>
+#include <steno/pipelines/any_model.hpp>
 #include <steno/pipelines/long_audio.hpp>
 #include <steno/pipelines/result.hpp>
 #include <steno/pipelines/transcriber.hpp>

@@ -83,7 +83,7 @@ TEST_F(convert_program, help_and_version_are_0) {
 TEST_F(convert_program, bad_input_is_1) {
   expect_failure("missing.pt -o out.gguf", 1, "steno-convert: missing.pt: ");
   fs::create_directory(directory_.path() / "empty");
-  expect_failure("empty -o out.gguf", 1, "empty: not a checkpoint folder: expected config.yaml");
+  expect_failure("empty -o out.gguf", 1, "empty: not a checkpoint folder: expected a GGUF file, a FunASR folder (config.yaml");
   write_text(directory_.path() / "pointer.pt", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n");
   expect_failure("pointer.pt -o out.gguf", 1, "pointer.pt: a git-LFS pointer");
   write_text(directory_.path() / "nothing.gguf", "");

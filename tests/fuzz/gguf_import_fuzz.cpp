@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bytes = std::as_bytes(std::span(data, size));
   for (const std::optional<steno::dtype> type : {std::optional<steno::dtype>(), std::optional(steno::dtype::q8_0)}) {
     try {
-      steno::imported_model model = steno::import_gguf(steno::gguf_file("input", bytes), std::nullopt);
+      steno::imported_model model = steno::import_gguf(steno::gguf_file("input", bytes), {});
       steno::add_tensors(model, type);
       // Blocks may say more than the file holds: 18 bytes of q4_0 are 32 values.
       if (model.file.size() > 64 * size) continue;

@@ -1,7 +1,7 @@
 // tools/convert/convert.hpp - any checkpoint steno knows, to a packaged GGUF file or straight into memory.
 //
-// Input is told apart by content: a GGUF file (steno's own or FunASR's), a folder as FunASR publishes it, or a file of
-// such a folder (model.pt or another checkpoint beside config.yaml, config.yaml itself).
+// Input is told apart by content: a GGUF file (steno's own or one that the originals' authors publish), or a kind of
+// checkpoint listed in families.hpp.
 // Tested in tests/convert/convert_test.cpp.
 #pragma once
 #include <steno/core/dtype.hpp>

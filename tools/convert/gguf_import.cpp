@@ -7,14 +7,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "funasr/sense_voice.hpp"
+#include "families.hpp"
 
 namespace steno::inline STENO_ABI {
 
-namespace {
-
-// A tensor of `file` as it is; `file` must outlive it.
-imported_tensor take_tensor(const gguf_file& file, std::size_t number) {
+imported_tensor take_tensor(const gguf_file& file, std::size_t number,
+                            bool (*is_product)(const std::string& name, std::size_t rank)) {
   const tensor_ref t = file.tensor(number);
   imported_tensor out;
   out.name = std::string(t.name);
@@ -24,134 +22,56 @@ imported_tensor take_tensor(const gguf_file& file, std::size_t number) {
   if (info(t.format).elements == 0)
     fail({.where = file.where(),
           .what = "tensor " + steno::quoted(out.name) + " has the unsupported format " + format_name(t.format)});
-  out.product = funasr::is_sense_voice_product(out.name, out.shape.size());
+  out.product = is_product(out.name, out.shape.size());
   out.read = [t](std::span<float> values) { dequantise(t.format, t.bytes.data(), values.data(), values.size()); };
   out.release = [&file, t] { file.release(t); };
   return out;
 }
 
-std::size_t input_size_of(const imported_model& model) {
-  for (const imported_tensor& t : model.tensors)
-    if (t.name == "embed.weight" && t.shape.size() == 2) return static_cast<std::size_t>(t.shape[1]);
-  fail({.where = model.where, .what = "tensor \"embed.weight\" is missing"});
-}
+namespace {
 
-imported_model repackage(const std::shared_ptr<gguf_file>& file) {
+imported_model repackage(const std::shared_ptr<gguf_file>& file, const packaged_family& family) {
   imported_model model;
   model.where = file->where();
   model.source = file;
   for (const gguf_value& v : file->values())
     if (v.key != "general.file_type") model.file.copy(v);
-  for (std::size_t i = 0; i < file->size(); ++i) model.tensors.push_back(take_tensor(*file, i));
-  return model;
-}
-
-std::uint32_t number(const gguf_file& file, const char* key, std::uint32_t least, std::uint32_t most) {
-  const auto v = file.number(key);
-  if (!v || *v != static_cast<double>(static_cast<std::uint32_t>(std::clamp(*v, 0.0, 1e9))) || *v < least || *v > most)
-    fail({.where = file.where(),
-          .what = "key " + steno::quoted(key),
-          .expected = "a number from " + std::to_string(least) + " to " + std::to_string(most),
-          .found = v ? std::to_string(*v) : "nothing"});
-  return static_cast<std::uint32_t>(*v);
-}
-
-// FunASR's exporter keeps the pieces alone. Which of them are not text follows from the names SentencePiece's trainer
-// gives them.
-sentencepiece_vocabulary pieces_of(const gguf_file& file) {
-  if (!file.has("sv.vocab"))
-    fail({.where = file.where(),
-          .what = "holds no vocabulary (key \"sv.vocab\")",
-          .hint = "it was exported without the tokenizer; convert the original folder instead"});
-  sentencepiece_vocabulary v;
-  v.pieces = file.strings("sv.vocab");
-  for (const std::string& p : v.pieces) {
-    const piece_type type = p == "<unk>"                ? piece_type::unknown
-                            : p == "<s>" || p == "</s>" ? piece_type::control
-                                                        : piece_type::normal;
-    v.types.push_back(static_cast<int>(type));
-  }
-  return v;
-}
-
-funasr::sense_voice_settings settings_of(const gguf_file& file) {
-  funasr::sense_voice_settings s;
-  constexpr std::uint32_t wide = 65536;
-  s.attention_heads = number(file, "sv.attention_heads", 1, 1024);
-  s.kernel_size = number(file, "sv.kernel_size", 1, 1023);
-  s.num_blocks = number(file, "sv.num_blocks", 1, 1024);
-  s.tp_blocks = number(file, "sv.tp_blocks", 0, 1024);
-  s.output_size = number(file, "sv.output_size", 1, wide);
-  s.blank_id = number(file, "sv.blank_id", 0, 1u << 24);
-  const auto w_1 = file.find("encoder.encoders0.0.feed_forward.w_1.weight");
-  if (w_1) s.linear_units = static_cast<std::uint32_t>(std::clamp<extent>(w_1->shape[0], 1, wide));
-  // The file does not say how features are made; these are the published model's.
-  s.n_mels = 80;
-  s.lfr_m = 7;
-  s.lfr_n = 6;
-  const std::uint32_t input = number(file, "sv.input_size", 1, wide);
-  if (input != s.input_size())
-    fail({.where = file.where(),
-          .what = "key \"sv.input_size\"",
-          .expected = std::to_string(s.input_size()) + " (80 bands, 7 frames)",
-          .found = std::to_string(input)});
-  if (s.output_size % s.attention_heads != 0)
-    fail({.where = file.where(), .what = "sv.attention_heads does not divide sv.output_size"});
-  return s;
-}
-
-imported_model import_published(const std::shared_ptr<gguf_file>& file) {
-  const funasr::sense_voice_settings s = settings_of(*file);
-  const sentencepiece_vocabulary v = pieces_of(*file);
-  if (s.blank_id >= v.pieces.size()) fail({.where = file->where(), .what = "sv.blank_id lies beyond the vocabulary"});
-  auto expected = funasr::sense_voice_tensors(s, v.pieces.size());
-  for (auto& e : expected)
-    if (e.memory) e.shape = {e.shape[2], e.shape[0]};
-
-  imported_model model;
-  model.where = file->where();
-  model.source = file;
-  funasr::set_sense_voice_keys(model.file, s, v);
-  std::vector<std::pair<std::string, std::vector<extent>>> present;
-  std::vector<imported_tensor> cmvn;
-  for (std::size_t i = 0; i < file->size(); ++i) {
-    imported_tensor t = take_tensor(*file, i);
-    if (t.name == "cmvn.shift" || t.name == "cmvn.scale") {
-      if (t.shape == std::vector<extent>{static_cast<extent>(s.input_size())}) cmvn.push_back(std::move(t));
-      continue;
-    }
-    present.emplace_back(t.name, t.shape);
-    model.tensors.push_back(std::move(t));
-  }
-  funasr::check_tensors(expected, present, model.where);
-  if (cmvn.size() == 2) {
-    for (imported_tensor& t : cmvn) model.tensors.push_back(std::move(t));
-  } else {
-    model.notes.push_back(model.where +
-                          ": the file holds no usable feature normalisation; the original applies am.mvn (--cmvn)");
-  }
+  for (std::size_t i = 0; i < file->size(); ++i) model.tensors.push_back(take_tensor(*file, i, family.is_product));
   return model;
 }
 
 }  // namespace
 
-bool is_packaged(const gguf_file& file) { return file.text("general.architecture") == "sense_voice"; }
+bool is_packaged(const gguf_file& file) {
+  return find_packaged(file.text("general.architecture").value_or("")) != nullptr;
+}
 
-imported_model import_gguf(gguf_file opened, const std::optional<std::filesystem::path>& cmvn) {
+imported_model import_gguf(gguf_file opened, const import_options& options) {
   const auto file = std::make_shared<gguf_file>(std::move(opened));
   const std::string architecture = file->text("general.architecture").value_or("");
   imported_model model;
-  if (is_packaged(*file)) {
-    model = repackage(file);
-  } else if (architecture == "sensevoice-small") {
-    model = import_published(file);
+  const packaged_family* family = find_packaged(architecture);
+  std::string known = packaged_names();
+  if (family != nullptr) {
+    model = repackage(file, *family);
   } else {
+    for (const published_family& p : published_families()) {
+      known.append(", ").append(p.architecture);
+      if (p.architecture != architecture) continue;
+      model = p.import(file);
+      family = find_packaged(p.family);
+      break;
+    }
+  }
+  if (family == nullptr)
     fail({.where = file->where(),
           .what = "GGUF architecture " + steno::quoted(architecture) + " is not supported yet",
-          .expected = "sense_voice or sensevoice-small"});
-  }
-  if (cmvn) {
-    funasr::add_cmvn(model, *cmvn, input_size_of(model));
+          .expected = "one of " + known});
+  if (options.cmvn) {
+    if (family->set_cmvn == nullptr)
+      fail({.where = file->where(),
+            .what = "a model of architecture " + steno::quoted(architecture) + " has no am.mvn"});
+    family->set_cmvn(model, *options.cmvn);
     model.notes.clear();
   }
   return model;

@@ -1,10 +1,10 @@
 // steno/pipelines/transcriber.hpp - any model from a file, recordings of any length, one kind of result.
 //
-// The architecture named in the file picks the model; a new family adds one alternative to `any_model`. A transcriber
+// The architecture named in the file picks the model; a new family adds itself to any_model.hpp. A transcriber
 // is const after loading and may be shared by threads, each with its own context. Tested in tests/pipelines.
 #pragma once
 #include <steno/core/result.hpp>
-#include <steno/models/sense_voice.hpp>
+#include <steno/pipelines/any_model.hpp>
 #include <steno/pipelines/long_audio.hpp>
 
 #include <map>
@@ -19,31 +19,6 @@
 
 namespace steno::inline STENO_ABI {
 
-/// Reference to a callable f(double seconds_done, double seconds_total); called after each piece. Empty by default.
-class progress_ref {
- public:
-  progress_ref() = default;
-  template <class F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, progress_ref> && std::is_invocable_v<F&, double, double>)
-      progress_ref(F& f)
-      : self_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
-        call_([](void* self, double done, double total) { (*static_cast<F*>(self))(done, total); }) {}
-  void operator()(double done, double total) const {
-    if (call_ != nullptr) call_(self_, done, total);
-  }
-
- private:
-  void* self_ = nullptr;
-  void (*call_)(void*, double, double) = nullptr;
-};
-
-struct transcribe_options {
-  std::string language = "auto";
-  bool itn = false;             ///< digits and punctuation where the model can write them
-  double longest_segment = 30;  ///< seconds; longer recordings are cut at quiet places
-  progress_ref progress = {};
-};
-
 /// Facts about a loaded model, for people.
 struct model_summary {
   std::string architecture, name;
@@ -56,13 +31,11 @@ struct model_summary {
 
 class transcriber {
  public:
-  using any_model = std::variant<sense_voice_any>;
-
   /// Loads a packaged GGUF file. `run` packs the weights in parallel. Throws steno::error.
   explicit transcriber(const std::string& path, const executor& run = {}) : transcriber(gguf_file(path), run) {}
   /// The same from an open file; `image` owns its bytes when they are in memory.
   explicit transcriber(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {})
-      : model_(open(std::move(file), run, std::move(image))) {}
+      : model_(open_model(std::move(file), run, std::move(image))) {}
 
   std::string_view model_name() const {
     return std::visit([](const auto& m) { return std::remove_cvref_t<decltype(m)>::architecture; }, model_);
@@ -103,20 +76,6 @@ class transcriber {
   }
 
  private:
-  static any_model open(gguf_file file, const executor& run, std::vector<std::byte> image) {
-    const std::string found = file.text("general.architecture").value_or("");
-    if (found == sense_voice_any::architecture) return load<sense_voice_any>(std::move(file), run, std::move(image));
-    fail({.where = file.where(),
-          .what = "general.architecture",
-          .expected = "sense_voice",
-          .found = "\"" + found + "\"",
-          .hint = "steno-convert makes a packaged file from a checkpoint"});
-  }
-  template <class Model>
-  static segment recognise(const Model& m, std::span<const float> clip, const transcribe_options& o, context& c) {
-    return m.recognise(clip, {.language = o.language, .itn = o.itn}, c);
-  }
-
   static void append(result& r, segment s, double offset) {
     if (s.token_ids.empty()) return;
     s.start += offset;

@@ -53,6 +53,12 @@ void set_sense_voice_keys(gguf_writer& file, const sense_voice_settings& s, cons
 /// Adds cmvn.shift and cmvn.scale from an am.mvn file, in place of any there; they must have the model's input size.
 void add_cmvn(imported_model& model, const std::filesystem::path& am_mvn, std::size_t input_size);
 
+/// The same for a packaged model. Throws steno::error.
+void set_sense_voice_cmvn(imported_model& model, const std::filesystem::path& am_mvn);
+
+/// Imports a GGUF file that FunASR publishes. Throws steno::error.
+imported_model import_published_sense_voice(const std::shared_ptr<gguf_file>& file);
+
 /// Imports the folder; `cmvn` replaces the folder's own am.mvn. Throws steno::error.
 imported_model import_sense_voice(const folder& f, const std::optional<std::filesystem::path>& cmvn);
 

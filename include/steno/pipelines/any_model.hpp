@@ -1,0 +1,81 @@
+// steno/pipelines/any_model.hpp - the recognisers a file may hold, and how each is asked for a clip.
+//
+// A new family adds its `*_any` type to `any_model` and one overload of recognise(). The architecture named in the file
+// picks the alternative. Tested in tests/pipelines.
+#pragma once
+#include <steno/core/result.hpp>
+#include <steno/models/load.hpp>
+#include <steno/models/sense_voice.hpp>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// Reference to a callable f(double seconds_done, double seconds_total); called after each piece. Empty by default.
+class progress_ref {
+ public:
+  progress_ref() = default;
+  template <class F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, progress_ref> && std::is_invocable_v<F&, double, double>)
+      progress_ref(F& f)
+      : self_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
+        call_([](void* self, double done, double total) { (*static_cast<F*>(self))(done, total); }) {}
+  void operator()(double done, double total) const {
+    if (call_ != nullptr) call_(self_, done, total);
+  }
+
+ private:
+  void* self_ = nullptr;
+  void (*call_)(void*, double, double) = nullptr;
+};
+
+struct transcribe_options {
+  std::string language = "auto";
+  bool itn = false;             ///< digits and punctuation where the model can write them
+  double longest_segment = 30;  ///< seconds; longer recordings are cut at quiet places
+  progress_ref progress = {};
+};
+
+using any_model = std::variant<sense_voice_any>;
+
+/// One clip that the model hears at once: mono samples in [-1, 1] at the model's rate; times from the clip's start.
+/// Throws steno::error for options the model does not know.
+inline segment recognise(const sense_voice_any& m, std::span<const float> clip, const transcribe_options& o,
+                         context& c) {
+  return m.recognise(clip, {.language = o.language, .itn = o.itn}, c);
+}
+
+namespace detail {
+template <class... Models>
+[[gnu::noinline]] any_model open_model(const std::variant<Models...>*, gguf_file file, const executor& run,
+                                       std::vector<std::byte> image) {
+  const std::string found = file.text("general.architecture").value_or("");
+  std::string known;
+  std::unique_ptr<any_model> opened;
+  const auto attempt = [&]<class Model>() {
+    known.append(known.empty() ? "" : ", ").append(Model::architecture);
+    if (opened == nullptr && found == Model::architecture)
+      opened = std::make_unique<any_model>(load<Model>(std::move(file), run, std::move(image)));
+  };
+  (attempt.template operator()<Models>(), ...);
+  if (opened != nullptr) return std::move(*opened);
+  fail({.where = file.where(),
+        .what = "general.architecture",
+        .expected = known,
+        .found = "\"" + found + "\"",
+        .hint = "steno-convert makes a packaged file from a checkpoint"});
+}
+}  // namespace detail
+
+/// The model that `file` names. Throws steno::error. `image` owns its bytes when they are in memory.
+inline any_model open_model(gguf_file file, const executor& run, std::vector<std::byte> image) {
+  return detail::open_model(static_cast<const any_model*>(nullptr), std::move(file), run, std::move(image));
+}
+
+}  // namespace steno::inline STENO_ABI

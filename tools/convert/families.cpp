@@ -1,0 +1,41 @@
+// tools/convert/families.cpp - the tables of families.hpp.
+#include "families.hpp"
+
+#include "funasr/models.hpp"
+
+namespace steno::inline STENO_ABI {
+
+std::span<const packaged_family> packaged_families() {
+  static constexpr packaged_family table[] = {
+      {"sense_voice", funasr::is_sense_voice_product, funasr::set_sense_voice_cmvn},
+  };
+  return table;
+}
+
+std::span<const published_family> published_families() {
+  static constexpr published_family table[] = {
+      {"sensevoice-small", "sense_voice", funasr::import_published_sense_voice},
+  };
+  return table;
+}
+
+std::span<const checkpoint_kind> checkpoint_kinds() {
+  static constexpr checkpoint_kind table[] = {
+      {"a FunASR folder (config.yaml or configuration.json)", funasr::is_checkpoint, funasr::import_checkpoint},
+  };
+  return table;
+}
+
+const packaged_family* find_packaged(std::string_view architecture) {
+  for (const packaged_family& f : packaged_families())
+    if (f.architecture == architecture) return &f;
+  return nullptr;
+}
+
+std::string packaged_names() {
+  std::string names;
+  for (const packaged_family& f : packaged_families()) names.append(names.empty() ? "" : ", ").append(f.architecture);
+  return names;
+}
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,53 @@
+// tools/convert/families.hpp - the families of models the converter knows; a new one adds a row to each table.
+//
+// A packaged family is known by its architecture; a published one by the architecture in GGUF files that the original's
+// authors made. A kind of checkpoint is anything else people download (a folder, an archive): it is recognised by its
+// content, in the order of the table. Tested in tests/convert.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "imported_model.hpp"
+
+namespace steno::inline STENO_ABI {
+
+/// A packaged GGUF of steno.
+struct packaged_family {
+  std::string_view architecture;
+  /// Whether a tensor may change its number format: a matrix that only products read.
+  bool (*is_product)(const std::string& name, std::size_t rank);
+  /// Puts another am.mvn in place; null for families without one. Throws steno::error.
+  void (*set_cmvn)(imported_model& model, const std::filesystem::path& am_mvn);
+};
+std::span<const packaged_family> packaged_families();
+const packaged_family* find_packaged(std::string_view architecture);
+
+/// A GGUF file of another maker; `family` is the packaged architecture it becomes.
+struct published_family {
+  std::string_view architecture, family;
+  imported_model (*import)(const std::shared_ptr<gguf_file>& file);
+};
+std::span<const published_family> published_families();
+
+struct import_options {
+  std::optional<std::filesystem::path> cmvn = {};  ///< an am.mvn instead of the checkpoint's own
+};
+
+/// Any other checkpoint.
+struct checkpoint_kind {
+  std::string_view name;  ///< "a FunASR folder", for messages
+  /// True when `path` (a file or a folder) is of this kind; looks only as far as needed and does not judge.
+  bool (*recognises)(const std::filesystem::path& path);
+  /// Throws steno::error.
+  imported_model (*import)(const std::filesystem::path& path, const import_options& options);
+};
+std::span<const checkpoint_kind> checkpoint_kinds();
+
+/// Architectures of all packaged families, for messages.
+std::string packaged_names();
+
+}  // namespace steno::inline STENO_ABI

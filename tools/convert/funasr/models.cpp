@@ -1,0 +1,54 @@
+// tools/convert/funasr/models.cpp - see models.hpp.
+#include "funasr/models.hpp"
+
+#include <steno/error.hpp>
+
+#include <string_view>
+
+#include "content.hpp"
+#include "funasr/folder.hpp"
+
+namespace steno::inline STENO_ABI::funasr {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct importer {
+  std::string_view model;  // of config.yaml
+  imported_model (*import)(const folder& f, const std::optional<fs::path>& cmvn);
+};
+constexpr importer importers[] = {
+    {"SenseVoiceSmall", import_sense_voice},
+};
+
+bool describes(const fs::path& file) {
+  const std::string extension = file.extension().string();
+  return extension == ".yaml" || extension == ".json";
+}
+fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
+
+}  // namespace
+
+bool is_checkpoint(const fs::path& path) {
+  if (fs::is_directory(path)) return is_folder(path);
+  return (describes(path) || is_torch_file(path)) && is_folder(folder_of(path));
+}
+
+imported_model import_checkpoint(const fs::path& path, const import_options& options) {
+  const bool whole = fs::is_directory(path);
+  std::optional<fs::path> weights;
+  if (!whole && !describes(path)) weights = path;
+  const folder f = open_folder(whole ? path : folder_of(path), weights);
+  const std::string model = f.text("model", "");
+  std::string known;
+  for (const importer& i : importers) {
+    if (i.model == model) return i.import(f, options.cmvn);
+    known.append(known.empty() ? "" : ", ").append(i.model);
+  }
+  fail({.where = f.config.string(),
+        .what = model.empty() ? "names no model" : "model " + steno::quoted(model) + " is not supported yet",
+        .expected = known});
+}
+
+}  // namespace steno::inline STENO_ABI::funasr

@@ -1,0 +1,16 @@
+// tools/convert/funasr/models.hpp - FunASR's checkpoints: which importer takes which `model` of config.yaml.
+//
+// Tested in tests/convert/funasr_test.cpp and checkpoint_test.cpp.
+#pragma once
+#include <filesystem>
+
+#include "families.hpp"
+#include "funasr/sense_voice.hpp"
+
+namespace steno::inline STENO_ABI::funasr {
+
+/// A folder with config.yaml or configuration.json, one of these files, or a torch file beside them.
+bool is_checkpoint(const std::filesystem::path& path);
+imported_model import_checkpoint(const std::filesystem::path& path, const import_options& options);
+
+}  // namespace steno::inline STENO_ABI::funasr

@@ -1,0 +1,115 @@
+// tools/convert/funasr/sense_voice_gguf.cpp - SenseVoiceSmall from the GGUF file that FunASR publishes
+// (general.architecture "sensevoice-small", keys sv.*; runtime/llama.cpp of FunASR); see sense_voice.hpp.
+//
+// What is wrong in these files is not taken over: cmvn.* come from the wrong blocks of am.mvn (shift has one value,
+// scale holds the shifts) and are dropped unless both have the model's input size; sv.query_tokens names the form with
+// inverse text normalisation, which is not the original's default, and is ignored. They hold pieces without scores.
+#include <steno/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "funasr/sense_voice.hpp"
+#include "gguf_import.hpp"
+
+namespace steno::inline STENO_ABI::funasr {
+
+namespace {
+
+std::uint32_t number(const gguf_file& file, const char* key, std::uint32_t least, std::uint32_t most) {
+  const auto v = file.number(key);
+  if (!v || *v != static_cast<double>(static_cast<std::uint32_t>(std::clamp(*v, 0.0, 1e9))) || *v < least || *v > most)
+    fail({.where = file.where(),
+          .what = "key " + steno::quoted(key),
+          .expected = "a number from " + std::to_string(least) + " to " + std::to_string(most),
+          .found = v ? std::to_string(*v) : "nothing"});
+  return static_cast<std::uint32_t>(*v);
+}
+
+// FunASR's exporter keeps the pieces alone. Which of them are not text follows from the names SentencePiece's trainer
+// gives them.
+sentencepiece_vocabulary pieces_of(const gguf_file& file) {
+  if (!file.has("sv.vocab"))
+    fail({.where = file.where(),
+          .what = "holds no vocabulary (key \"sv.vocab\")",
+          .hint = "it was exported without the tokenizer; convert the original folder instead"});
+  sentencepiece_vocabulary v;
+  v.pieces = file.strings("sv.vocab");
+  for (const std::string& p : v.pieces) {
+    const piece_type type = p == "<unk>"                ? piece_type::unknown
+                            : p == "<s>" || p == "</s>" ? piece_type::control
+                                                        : piece_type::normal;
+    v.types.push_back(static_cast<int>(type));
+  }
+  return v;
+}
+
+sense_voice_settings settings_of(const gguf_file& file) {
+  sense_voice_settings s;
+  constexpr std::uint32_t wide = 65536;
+  s.attention_heads = number(file, "sv.attention_heads", 1, 1024);
+  s.kernel_size = number(file, "sv.kernel_size", 1, 1023);
+  s.num_blocks = number(file, "sv.num_blocks", 1, 1024);
+  s.tp_blocks = number(file, "sv.tp_blocks", 0, 1024);
+  s.output_size = number(file, "sv.output_size", 1, wide);
+  s.blank_id = number(file, "sv.blank_id", 0, 1u << 24);
+  const auto w_1 = file.find("encoder.encoders0.0.feed_forward.w_1.weight");
+  if (w_1) s.linear_units = static_cast<std::uint32_t>(std::clamp<extent>(w_1->shape[0], 1, wide));
+  // The file does not say how features are made; these are the published model's.
+  s.n_mels = 80;
+  s.lfr_m = 7;
+  s.lfr_n = 6;
+  const std::uint32_t input = number(file, "sv.input_size", 1, wide);
+  if (input != s.input_size())
+    fail({.where = file.where(),
+          .what = "key \"sv.input_size\"",
+          .expected = std::to_string(s.input_size()) + " (80 bands, 7 frames)",
+          .found = std::to_string(input)});
+  if (s.output_size % s.attention_heads != 0)
+    fail({.where = file.where(), .what = "sv.attention_heads does not divide sv.output_size"});
+  return s;
+}
+
+}  // namespace
+
+imported_model import_published_sense_voice(const std::shared_ptr<gguf_file>& file) {
+  const sense_voice_settings s = settings_of(*file);
+  const sentencepiece_vocabulary v = pieces_of(*file);
+  if (s.blank_id >= v.pieces.size()) fail({.where = file->where(), .what = "sv.blank_id lies beyond the vocabulary"});
+  auto expected = sense_voice_tensors(s, v.pieces.size());
+  for (auto& e : expected)
+    if (e.memory) e.shape = {e.shape[2], e.shape[0]};
+
+  imported_model model;
+  model.where = file->where();
+  model.source = file;
+  set_sense_voice_keys(model.file, s, v);
+  std::vector<std::pair<std::string, std::vector<extent>>> present;
+  std::vector<imported_tensor> cmvn;
+  for (std::size_t i = 0; i < file->size(); ++i) {
+    imported_tensor t = take_tensor(*file, i, is_sense_voice_product);
+    if (t.name == "cmvn.shift" || t.name == "cmvn.scale") {
+      if (t.shape == std::vector<extent>{static_cast<extent>(s.input_size())}) cmvn.push_back(std::move(t));
+      continue;
+    }
+    present.emplace_back(t.name, t.shape);
+    model.tensors.push_back(std::move(t));
+  }
+  check_tensors(expected, present, model.where);
+  if (cmvn.size() == 2) {
+    for (imported_tensor& t : cmvn) model.tensors.push_back(std::move(t));
+  } else {
+    model.notes.push_back(model.where +
+                          ": the file holds no usable feature normalisation; the original applies am.mvn (--cmvn)");
+  }
+  return model;
+}
+
+void set_sense_voice_cmvn(imported_model& model, const std::filesystem::path& am_mvn) {
+  for (const imported_tensor& t : model.tensors)
+    if (t.name == "embed.weight" && t.shape.size() == 2)
+      return add_cmvn(model, am_mvn, static_cast<std::size_t>(t.shape[1]));
+  fail({.where = model.where, .what = "tensor \"embed.weight\" is missing"});
+}
+
+}  // namespace steno::inline STENO_ABI::funasr

@@ -1,0 +1,72 @@
+#include "job.hpp"
+
+#include <steno/error.hpp>
+
+#include <fnmatch.h>
+#include <sndfile.hh>
+
+#include <algorithm>
+#include <charconv>
+
+#include "npy.hpp"
+
+namespace steno::trace {
+
+void settings::add(const std::string& pair) {
+  const auto at = pair.find('=');
+  if (at == std::string::npos) fail({.what = "--set", .expected = "KEY=VALUE", .found = steno::quoted(pair)});
+  values_[pair.substr(0, at)] = pair.substr(at + 1);
+}
+
+std::string settings::take(const std::string& key, const std::string& otherwise) {
+  const auto found = values_.find(key);
+  if (found == values_.end()) return otherwise;
+  std::string v = found->second;
+  values_.erase(found);
+  return v;
+}
+
+bool settings::take_flag(const std::string& key, bool otherwise) {
+  const std::string v = take(key, otherwise ? "true" : "false");
+  if (v == "true" || v == "yes" || v == "1") return true;
+  if (v == "false" || v == "no" || v == "0") return false;
+  fail({.what = "--set " + key, .expected = "true or false", .found = v});
+}
+
+long settings::take_number(const std::string& key, long otherwise) {
+  const std::string v = take(key, std::to_string(otherwise));
+  long n = 0;
+  const auto [end, status] = std::from_chars(v.data(), v.data() + v.size(), n);
+  if (status != std::errc() || end != v.data() + v.size())
+    fail({.what = "--set " + key, .expected = "a whole number", .found = v});
+  return n;
+}
+
+void settings::finish() const {
+  if (!values_.empty()) fail({.what = "--set " + values_.begin()->first + ": this model has no such setting"});
+}
+
+void job::write(const std::string& name, const view<const float>& x) const {
+  if (name.empty() || fnmatch(only.c_str(), name.c_str(), 0) != 0) return;
+  std::vector<float> values(static_cast<std::size_t>(x.rows() * x.cols()));
+  for (extent t = 0; t < x.rows(); ++t)
+    std::copy_n(x.data() + t * x.outerStride(), x.cols(), values.data() + t * x.cols());
+  npy::save(out / (name + ".npy"), values.data(), {x.rows(), x.cols()});
+}
+
+std::vector<float> read_audio(const std::string& path, int rate) {
+  SndfileHandle file(path);
+  if (!file) fail({.where = path, .what = std::string("not readable as audio: ") + file.strError()});
+  if (file.samplerate() != rate || file.channels() != 1)
+    fail({.where = path,
+          .what = "sample rate and channels",
+          .expected = std::to_string(rate) + " Hz, 1",
+          .found = std::to_string(file.samplerate()) + " Hz, " + std::to_string(file.channels()),
+          .hint = "steno-trace never resamples; steno transcribe does"});
+  std::vector<float> pcm(static_cast<std::size_t>(file.frames()));
+  const auto got = file.readf(pcm.data(), static_cast<sf_count_t>(pcm.size()));
+  pcm.resize(static_cast<std::size_t>(got));
+  return pcm;
+}
+
+}  // namespace steno::trace
