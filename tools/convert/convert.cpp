@@ -25,7 +25,6 @@ std::string looks_like(const fs::path& root) {
   };
   constexpr sign signs[] = {{".gguf", "GGUF files (name one of them)"},
                             {".safetensors", "a safetensors folder, which is not supported yet"},
-                            {"train.yaml", "a WeNet folder, which is not supported yet"},
                             {".nemo", "a .nemo archive, which is not supported yet"},
                             {".pt", "weights without config.yaml"}};
   for (const sign& s : signs)

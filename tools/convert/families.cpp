@@ -2,12 +2,15 @@
 #include "families.hpp"
 
 #include "funasr/models.hpp"
+#include "wenet/u2.hpp"
 
 namespace steno::inline STENO_ABI {
 
 std::span<const packaged_family> packaged_families() {
   static constexpr packaged_family table[] = {
       {"sense_voice", funasr::is_sense_voice_product, funasr::set_sense_voice_cmvn},
+      {"u2_conformer", wenet::is_u2_product, nullptr},
+      {"u2_transformer", wenet::is_u2_product, nullptr},
   };
   return table;
 }
@@ -22,6 +25,7 @@ std::span<const published_family> published_families() {
 std::span<const checkpoint_kind> checkpoint_kinds() {
   static constexpr checkpoint_kind table[] = {
       {"a FunASR folder (config.yaml or configuration.json)", funasr::is_checkpoint, funasr::import_checkpoint},
+      {"a WeNet folder (train.yaml)", wenet::is_checkpoint, wenet::import_checkpoint},
   };
   return table;
 }

@@ -7,6 +7,8 @@
 namespace steno::trace {
 
 void sense_voice(job& j);
+void u2_conformer(job& j);
+void u2_transformer(job& j);
 
 struct family {
   std::string_view architecture, settings;  ///< settings: for --help
@@ -14,6 +16,8 @@ struct family {
 };
 inline constexpr family families[] = {
     {"sense_voice", "language=auto|zh|en|..., itn=true, cmvn=false", sense_voice},
+    {"u2_conformer", "chunk_size=16, num_left_chunks=-1", u2_conformer},
+    {"u2_transformer", "chunk_size=16, num_left_chunks=-1", u2_transformer},
 };
 
 }  // namespace steno::trace

@@ -54,6 +54,11 @@ void job::write(const std::string& name, const view<const float>& x) const {
   npy::save(out / (name + ".npy"), values.data(), {x.rows(), x.cols()});
 }
 
+void job::write(const std::string& name, std::span<const float> values, const std::vector<std::int64_t>& shape) const {
+  if (name.empty() || fnmatch(only.c_str(), name.c_str(), 0) != 0) return;
+  npy::save(out / (name + ".npy"), values.data(), shape);
+}
+
 std::vector<float> read_audio(const std::string& path, int rate) {
   SndfileHandle file(path);
   if (!file) fail({.where = path, .what = std::string("not readable as audio: ") + file.strError()});

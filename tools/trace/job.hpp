@@ -5,8 +5,10 @@
 #include <steno/core/context.hpp>
 #include <steno/weights/gguf.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,8 @@ struct job {
     return [this, name](std::string_view path, const view<const float>& x) { write(name(path), x); };
   }
   void write(const std::string& name, const view<const float>& x) const;
+  /// Values of any shape, in C order.
+  void write(const std::string& name, std::span<const float> values, const std::vector<std::int64_t>& shape) const;
 };
 
 /// All samples of a mono recording at `rate`. Throws steno::error.

@@ -1,7 +1,7 @@
-// steno/layers/feed_forward.hpp - y = w_2(relu(w_1(x))).
+// steno/layers/feed_forward.hpp - y = w_2(act(w_1(x))).
 //
-// FunASR `PositionwiseFeedForward`. x [frames, D], inner width Ffn; y may be x. Tested in tests/networks (golden
-// stages).
+// `PositionwiseFeedForward` of FunASR and WeNet; the activation is the type's, or the caller's where a file decides. x
+// [frames, D], inner width Ffn; y may be x. Tested in tests/networks (golden stages).
 #pragma once
 #include <steno/layers/linear.hpp>
 
@@ -24,10 +24,11 @@ struct feed_forward {
   extent input_size() const noexcept { return w_1.input_size(); }
   extent output_size() const noexcept { return w_2.output_size(); }
 
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c,
+                  kernels::activation act = Act) const noexcept {
     workspace::frame scratch(c.scratch);
     auto inner = scratch.template matrix<dynamic, Ffn>(x.rows(), w_1.output_size());
-    w_1(x, inner, c, Act);
+    w_1(x, inner, c, act);
     w_2(inner, y, c);
   }
 };

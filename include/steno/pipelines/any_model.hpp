@@ -6,6 +6,7 @@
 #include <steno/core/result.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/sense_voice.hpp>
+#include <steno/models/u2.hpp>
 
 #include <memory>
 #include <span>
@@ -42,13 +43,19 @@ struct transcribe_options {
   progress_ref progress = {};
 };
 
-using any_model = std::variant<sense_voice_any>;
+using any_model = std::variant<sense_voice_any, u2_conformer_any, u2_transformer_any>;
 
 /// One clip that the model hears at once: mono samples in [-1, 1] at the model's rate; times from the clip's start.
 /// Throws steno::error for options the model does not know.
 inline segment recognise(const sense_voice_any& m, std::span<const float> clip, const transcribe_options& o,
                          context& c) {
   return m.recognise(clip, {.language = o.language, .itn = o.itn}, c);
+}
+
+template <class Encoder, class Decoder, extent Vocab, class Kind, class Frontend>
+segment recognise(const u2<Encoder, Decoder, Vocab, Kind, Frontend>& m, std::span<const float> clip,
+                  const transcribe_options&, context& c) {
+  return m.recognise(clip, {}, c);
 }
 
 namespace detail {

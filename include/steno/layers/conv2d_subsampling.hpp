@@ -1,0 +1,161 @@
+// steno/layers/conv2d_subsampling.hpp - 2-D convolutions over time and frequency that keep every 4th, 6th or 8th frame.
+//
+//   [frames, Feat] -> relu(conv2d) two or three times -> [frames', bands', D] -> linear -> [frames', D]
+//   rate 4: kernels 3, 3, strides 2, 2;  rate 6: 3, 5 and 2, 3;  rate 8: 3, 3, 3 and 2, 2, 2; no padding
+//
+// WeNet `Conv2dSubsampling4/6/8` (subsampling.py) without the scaling by sqrt(D), which is the position encoding's.
+// Every convolution is a product over gathered rows: activations lie as [frame, band, channel], so a kernel's row is
+// one piece of memory. Kernels are therefore stored as [D, time, frequency, channel] and the linear's columns as [band,
+// channel] (the checkpoint has channel first). Tested in tests/networks/u2_encoder_test.cpp (golden stages).
+#pragma once
+#include <steno/layers/linear.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace steno::inline STENO_ABI {
+
+/// Sizes of the convolutions of one rate.
+struct conv2d_plan {
+  struct stage {
+    extent kernel, stride;
+  };
+  stage stages[3];
+  extent count;
+
+  static constexpr conv2d_plan of(extent rate) {
+    if (rate == 6) return {{{3, 2}, {5, 3}, {0, 1}}, 2};
+    if (rate == 8) return {{{3, 2}, {3, 2}, {3, 2}}, 3};
+    return {{{3, 2}, {3, 2}, {0, 1}}, 2};
+  }
+  /// Frames (or bands) left of n after the first `depth` stages.
+  constexpr extent after(extent n, extent depth) const {
+    for (extent i = 0; i < depth; ++i) n = n < stages[i].kernel ? 0 : (n - stages[i].kernel) / stages[i].stride + 1;
+    return n;
+  }
+  constexpr extent after(extent n) const { return after(n, count); }
+  /// Input frames that the first `rows` rows after stage `depth` need.
+  constexpr extent before(extent rows, extent depth) const {
+    for (extent i = depth; i-- > 0;) rows = (rows - 1) * stages[i].stride + stages[i].kernel;
+    return rows;
+  }
+};
+
+namespace detail {
+/// Patches of kernel x kernel around every stride-th frame and band: x [frames, bands, channels] with frames `step`
+/// apart -> rows [frame', band'], each [kernel, kernel, channels].
+inline void gather_patches(const float* x, extent step, extent bands, extent channels, conv2d_plan::stage s,
+                           extent frames, const view<float>& rows, const executor& run) noexcept {
+  const extent across = (bands - s.kernel) / s.stride + 1, piece = s.kernel * channels;
+  float* const out = view<float>(rows).data();
+  run.run(frames, [&](extent t, int) {
+    float* to = out + t * across * rows.cols();
+    for (extent f = 0; f < across; ++f)
+      for (extent k = 0; k < s.kernel; ++k, to += piece)
+        std::memcpy(to, x + (t * s.stride + k) * step + f * s.stride * channels,
+                    static_cast<std::size_t>(piece) * sizeof(float));
+  });
+}
+}  // namespace detail
+
+template <extent Rate, extent Feat, extent D>
+struct conv2d_subsampling {
+  static constexpr extent input = Feat, output = D;
+  static constexpr bool sized = is_static(Rate) && is_static(Feat) && is_static(D);
+  static constexpr conv2d_plan static_plan = conv2d_plan::of(Rate);
+  static constexpr extent patch = static_plan.stages[1].kernel * static_plan.stages[1].kernel;
+  static constexpr extent flat = sized ? static_plan.after(Feat) * D : dynamic;
+
+  setting<Rate> rate;
+  setting<Feat> bands;
+  linear<9, D> conv_0;
+  linear<is_static(Rate) ? times(patch, D) : dynamic, D> conv_2;
+  linear<times(9, D), D> conv_4;  ///< rate 8 only
+  linear<flat, D> out;
+
+  void members(auto&& v) {
+    v("subsampling_rate", rate);
+    v("input_dim", bands);
+    v("conv.0", conv_0);
+    v("conv.2", conv_2);
+    const extent n = rate.get(), d = conv_0.output_size();
+    if (n == 8) v("conv.4", conv_4);
+    v(n == 4 ? "out.0" : "linear", out);  // the original's own names
+    const conv2d_plan p = plan();
+    v.equal("subsampling_rate and 4, 6 or 8", n == 6 || n == 8 ? n : 4, n);
+    v.equal("input of conv.2 and patches of conv.0", conv_2.input_size(), p.stages[1].kernel * p.stages[1].kernel * d);
+    v.equal("outputs of conv.0 and conv.2", conv_2.output_size(), d);
+    if (n == 8) v.equal("input of conv.4 and patches of conv.2", conv_4.input_size(), 9 * d);
+    if (n == 8) v.equal("outputs of conv.0 and conv.4", conv_4.output_size(), d);
+    v.equal("input of the linear and bands times channels", out.input_size(), p.after(bands.get()) * d);
+  }
+  extent input_size() const noexcept { return bands.get(); }
+  extent output_size() const noexcept { return out.output_size(); }
+  conv2d_plan plan() const noexcept { return conv2d_plan::of(rate.get()); }
+
+  /// Output rows of n frames.
+  extent rows(extent n) const noexcept { return plan().after(n); }
+  /// Frames after a row's first one that it still sees: 6, 10 or 14.
+  extent right_context() const noexcept { return plan().before(1, plan().count) - 1; }
+
+  /// x [frames, Feat] -> y [rows(frames), D].
+  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, D> y, context& c) const noexcept {
+    constexpr extent tile = 32;  // rows at once: bounds the gathered patches of a long clip
+    for (extent t = 0; t < y.rows(); t += tile) {
+      const extent n = std::min(tile, y.rows() - t);
+      const auto frames = x.middleRows(t * rate.get(), plan().before(n, plan().count));
+      convolve(read(frames), n, y.data() + t * y.outerStride(), y.outerStride(), t == 0, c);
+    }
+  }
+
+ private:
+  void convolve(const view<const float>& x, extent n, float* y, extent stride, bool first, context& c) const noexcept {
+    const conv2d_plan p = plan();
+    const extent d = conv_0.output_size();
+    workspace::frame scratch(c.scratch);
+    const float* from = x.data();
+    extent step = x.outerStride(), bands_now = bands.get(), channels = 1;
+    for (extent i = 0; i < p.count; ++i) {
+      const auto [kernel, jump] = p.stages[i];
+      const extent next = (bands_now - kernel) / jump + 1;
+      // Rows of this stage that the later ones still need.
+      extent frames = n;
+      for (extent j = p.count; j-- > i + 1;) frames = (frames - 1) * p.stages[j].stride + p.stages[j].kernel;
+      auto made = scratch.matrix(frames * next, d);
+      {
+        workspace::frame inner(c.scratch);
+        auto patches = inner.matrix(frames * next, kernel * kernel * channels);
+        detail::gather_patches(from, step, bands_now, channels, p.stages[i], frames, patches, c.run);
+        constexpr auto relu = kernels::activation::relu;
+        if (i == 0)
+          conv_0(as<const float, dynamic, 9>(patches), made, c, relu);
+        else if (i == 1)
+          kernels_of(conv_2, patches, made, c);
+        else
+          kernels_of(conv_4, patches, made, c);
+      }
+      from = made.data();
+      step = next * d;
+      bands_now = next;
+      channels = d;
+    }
+    if (first && c.tracing()) show(from, n, bands_now, c);
+    const auto flat_rows = make_view<dynamic, flat>(from, n, bands_now * d);
+    out(flat_rows, make_view<dynamic, D>(y, n, output_size(), stride), c);
+  }
+  template <class L>
+  static void kernels_of(const L& l, const view<float>& patches, view<float> made, context& c) noexcept {
+    l(as<const float, dynamic, L::input>(patches), as<float, dynamic, L::output>(made), c, kernels::activation::relu);
+  }
+  // The first 8 frames as the original has them: [channels, frame, band].
+  void show(const float* x, extent n, extent wide, context& c) const noexcept {
+    const extent frames = std::min<extent>(n, 8), d = conv_0.output_size();
+    workspace::frame scratch(c.scratch);
+    auto shown = scratch.matrix(d, frames * wide);
+    for (extent t = 0; t < frames * wide; ++t)
+      for (extent i = 0; i < d; ++i) shown(i, t) = x[t * d + i];
+    c.trace("conv", shown);
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

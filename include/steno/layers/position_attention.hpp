@@ -1,0 +1,143 @@
+// steno/layers/position_attention.hpp - self-attention over frames, perhaps with positions in the score, with a cache.
+//
+//   score(i, j) = ((q_i + u) . k_j + (q_i + v) . p_j) / sqrt(d),  p = linear_pos(positions of the keys)
+//   y = linear_out(softmax(score) v)
+//
+// WeNet `RelPositionMultiHeadedAttention` (attention.py): despite its name nothing is relative. The shift of
+// Transformer-XL is left out there, so p belongs to the key's ABSOLUTE position and the score is one product of double
+// width, [q + u, q + v] . [k, p]; keys are cached together with their p. Without positions (linear_pos absent) it is
+// `MultiHeadedAttention`. Tested in tests/networks/u2_encoder_test.cpp (golden stages, caches).
+#pragma once
+#include <steno/kernels/attention.hpp>
+#include <steno/layers/key_value_cache.hpp>
+#include <steno/layers/linear.hpp>
+
+#include <cmath>
+
+namespace steno::inline STENO_ABI {
+
+/// Which keys a query sees in one call. Full context is the default.
+struct attention_window {
+  extent chunk = 0;  ///< queries i n .. i n + n - 1 see the keys of their own and earlier chunks; 0: all see everything
+  extent left = -1;  ///< earlier chunks seen, or rows kept in the cache in units of chunks; negative: all
+};
+
+namespace detail {
+/// Attention of queries over the keys their chunk may see: exact, because inside a chunk everything is seen. The one
+/// place that knows about masks.
+inline void attend_in_chunks(const view<const float>& q, const view<const float>& k, const view<const float>& v,
+                             extent heads, float scale, const attention_window& w, view<float> out,
+                             context& c) noexcept {
+  if (w.chunk <= 0) return kernels::attention(q, k, v, heads, scale, out, c);
+  const extent before = k.rows() - q.rows();  // cached keys: all of them are seen
+  for (extent t = 0; t < q.rows(); t += w.chunk) {
+    const extent n = std::min(w.chunk, q.rows() - t);
+    const extent from = w.left < 0 ? 0 : std::max<extent>(0, before + t - w.left * w.chunk);
+    const extent seen = before + t + n - from;
+    kernels::attention(read(q.middleRows(t, n)), read(k.middleRows(from, seen)), read(v.middleRows(from, seen)), heads,
+                       scale, write(out.middleRows(t, n)), c);
+  }
+}
+}  // namespace detail
+
+template <extent D, extent Heads, extent Relative = dynamic>
+struct position_attention {
+  static_assert(!is_static(D) || !is_static(Heads) || D % Heads == 0, "steno: the heads must divide the width");
+  static constexpr extent input = D, output = D;
+  using state = key_value_cache;
+
+  setting<Heads> heads;
+  setting<Relative> relative;  ///< 1: with linear_pos and its biases
+  linear<D, D> linear_q, linear_k, linear_v, linear_out;
+  linear<D, D, bias::none> linear_pos;
+  weight<1, D, dtype::f32, use::rows> pos_bias_u, pos_bias_v;  ///< [heads * d]
+
+  void members(auto&& v) {
+    v("attention_heads", heads);
+    v("relative_positions", relative);
+    v("linear_q", linear_q);
+    v("linear_k", linear_k);
+    v("linear_v", linear_v);
+    v("linear_out", linear_out);
+    const extent d = linear_out.output_size();
+    for (const extent n : {linear_q.input_size(), linear_q.output_size(), linear_k.input_size(), linear_k.output_size(),
+                           linear_v.input_size(), linear_v.output_size(), linear_out.input_size()})
+      v.equal("widths of the attention's products", n, d);
+    v.equal("width and attention_heads times a whole width of a head", d,
+            heads.get() > 0 ? d / heads.get() * heads.get() : 0);
+    if (relative.get() == 0) return;
+    v("linear_pos", linear_pos);
+    v("pos_bias_u", pos_bias_u);
+    v("pos_bias_v", pos_bias_v);
+    v.equal("widths of linear_pos and linear_out", linear_pos.output_size(), d);
+    v.equal("input and output of linear_pos", linear_pos.input_size(), d);
+    v.equal("widths of pos_bias_u and linear_out", pos_bias_u.cols(), d);
+    v.equal("widths of pos_bias_v and linear_out", pos_bias_v.cols(), d);
+  }
+  extent input_size() const noexcept { return linear_q.input_size(); }
+  extent output_size() const noexcept { return linear_out.output_size(); }
+
+  /// x [frames, D]; `positions` [frames, D] of these frames (not read without linear_pos) -> y [frames, D]. With `past`
+  /// the keys before are seen, too, and the new ones are appended; the caller trims it. y may be x.
+  void operator()(view<const float, dynamic, D> x, const view<const float>& positions, view<float, dynamic, D> y,
+                  state* past, const attention_window& window, context& c) const noexcept {
+    const extent frames = x.rows(), d = output_size(), n = heads.get();
+    const bool far = relative.get() != 0;
+    const extent key_width = far ? 2 * d : d, width = key_width + d;
+    workspace::frame scratch(c.scratch);
+    auto q = scratch.template matrix<dynamic, D>(frames, d);
+    float* fresh = past != nullptr ? past->extend(frames, width)
+                                   : scratch.template take<float>(static_cast<std::size_t>(frames * width));
+    {
+      workspace::frame inner(c.scratch);
+      const kernels::operand o = kernels::prepare(read(x), linear_q.w.format, inner, c.run);
+      linear_q(o, q, c);
+      linear_v(o, make_view<dynamic, D>(fresh + key_width, frames, d, width), c);
+      if (far) {
+        auto k = inner.template matrix<dynamic, D>(frames, d);
+        linear_k(o, k, c);
+        auto p = inner.template matrix<dynamic, D>(frames, d);
+        linear_pos(as<const float, dynamic, D>(positions), p, c);
+        side_by_side(k, nullptr, p, nullptr, n, make_view(fresh, frames, 2 * d, width));
+      } else {
+        linear_k(o, make_view<dynamic, D>(fresh, frames, d, width), c);
+      }
+    }
+    view<const float> asked = read(q);
+    if (far) {
+      auto both = scratch.matrix(frames, 2 * d);
+      side_by_side(q, pos_bias_u.floats(), q, pos_bias_v.floats(), n, both);
+      new (&asked) view<const float>(read(both));
+    }
+    const extent keys = past != nullptr ? past->rows() : frames;
+    const float* all = past != nullptr ? static_cast<const key_value_cache*>(past)->data() : fresh;
+    auto heard = scratch.template matrix<dynamic, D>(frames, d);
+    detail::attend_in_chunks(asked, make_view(all, keys, key_width, width), make_view(all + key_width, keys, d, width),
+                             n, 1.0f / std::sqrt(static_cast<float>(d / n)), window, write(heard), c);
+    linear_out(heard, y, c);
+  }
+
+ private:
+  // Head by head [a + first, b + second] -> to; the additions are rows of all heads, or null.
+  static void side_by_side(const view<const float>& a, const float* first, const view<const float>& b,
+                           const float* second, extent n, view<float> to) noexcept {
+    const extent d = a.cols() / n;
+    for (extent t = 0; t < a.rows(); ++t) {
+      const float* const from_a = a.data() + t * a.outerStride();
+      const float* const from_b = b.data() + t * b.outerStride();
+      float* out = to.data() + t * to.outerStride();
+      for (extent h = 0; h < n; ++h, out += 2 * d) {
+        join(from_a + h * d, first == nullptr ? nullptr : first + h * d, out, d);
+        join(from_b + h * d, second == nullptr ? nullptr : second + h * d, out + d, d);
+      }
+    }
+  }
+  static void join(const float* x, const float* add, float* y, extent n) noexcept {
+    if (add == nullptr)
+      std::copy_n(x, n, y);
+    else
+      for (extent i = 0; i < n; ++i) y[i] = x[i] + add[i];
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,343 @@
+// steno/models/u2.hpp - WeNet's U2 and U2++: CTC and attention over one encoder, whole clips or any chunk size.
+//
+//   features = cmvn(fbank(pcm))                        [T, 80]
+//   rows     = encoder(features)                       [T / 4, D] (or 6, 8)
+//   scores   = log_softmax(ctc_lo(rows))               [T / 4, units]
+//   text     = greedy, prefix beam, attention rescoring of its n-best list, or attention beam
+//
+// Follows `ASRModel.decode` (asr_model.py) and search.py. Streams are streaming/u2_stream.hpp. What is kept and what
+// differs: docs/models/wenet.md. Tested in tests/models/u2_test.cpp and tests/parity/wenet_test.cpp.
+#pragma once
+#include <steno/core/result.hpp>
+#include <steno/decoders/attention_beam.hpp>
+#include <steno/decoders/ctc_greedy.hpp>
+#include <steno/decoders/ctc_prefix_beam.hpp>
+#include <steno/decoders/piece_times.hpp>
+#include <steno/models/load.hpp>
+#include <steno/models/metadata.hpp>
+#include <steno/networks/transformer_decoder.hpp>
+#include <steno/networks/u2_encoder.hpp>
+#include <steno/tokenizers/wenet_units.hpp>
+#include <steno/tokenizers/words.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+enum class u2_search { ctc_greedy, ctc_prefix_beam, attention_rescoring, attention };
+
+struct u2_options {
+  u2_search search = u2_search::attention_rescoring;
+  extent beam = 10;
+  double ctc_weight = 0.5;
+  double reverse_weight = -1;  ///< of the right-to-left decoder; negative: the checkpoint's own
+  float blank_penalty = 0;     ///< subtracted from the blank's logit
+  double length_penalty = 0;   ///< of the attention search
+  extent chunk_size = -1;      ///< chunk mask in encoder frames; not positive: the whole clip sees itself
+  extent left_chunks = -1;     ///< of the chunk mask
+  const context_graph* contexts = nullptr;
+};
+
+/// An entry of the n-best list after attention rescoring.
+struct rescored {
+  double decoder = 0, score = 0, confidence = 0;  ///< decoder alone; with the CTC part; geometric mean
+  std::vector<double> token_confidence;
+};
+
+/// A loaded model is const and may be shared by threads, each with its own context.
+template <class Encoder, class Decoder, extent Vocab, class Kind,
+          class Frontend = frontend_chain<fbank<dynamic>, cmvn<dynamic>>>
+class u2 {
+ public:
+  static constexpr std::string_view architecture = Kind::architecture;
+  using options = u2_options;
+  using encoder_type = Encoder;
+
+  u2() = default;
+  explicit u2(const gguf_file& file)
+      : frontend(read_front_end(file)),
+        tokenizer(file.strings("tokenizer.ggml.tokens"), file.has("tokenizer.wenet.pieces")) {
+    const std::string at = std::string(architecture) + ".";
+    const double last = static_cast<double>(tokenizer.size() - 1);
+    const auto id = [&](const char* key) { return static_cast<int>(read_number(file, at + key, 0, last, 0)); };
+    blank = id("blank_id");
+    sos = id("sos_id");
+    eos = id("eos_id");
+    own_reverse_weight = read_number(file, at + "reverse_weight", 0, 1, 0);
+    streams = read_number(file, at + "encoder.dynamic_chunk", 0, 1, 0) != 0;
+  }
+
+  Frontend frontend;
+  Encoder encoder;
+  linear<Encoder::output, Vocab> ctc_lo;
+  setting<dynamic> bidirectional;
+  Decoder decoder, reverse_decoder;
+  wenet_units tokenizer;
+  int blank = 0, sos = 0, eos = 0;
+  double own_reverse_weight = 0;
+  bool streams = false;  ///< trained with dynamic chunks
+  model_memory memory;
+
+  void members(auto&& v) {
+    v("encoder", encoder);
+    v("ctc.ctc_lo", ctc_lo);
+    v("bidirectional", bidirectional);
+    if (bidirectional.get() != 0) {
+      v("decoder.left_decoder", decoder);
+      v("decoder.right_decoder", reverse_decoder);
+    } else {
+      v("decoder", decoder);
+    }
+    v.optional("", frontend);
+    v.equal("widths of encoder and ctc.ctc_lo", encoder.output_size(), ctc_lo.input_size());
+    v.equal("widths of encoder and decoder", encoder.output_size(), decoder.width());
+    v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
+    v.equal("units and rows of ctc.ctc_lo", tokenizer.size(), ctc_lo.output_size());
+    v.equal("units and rows of the decoder", tokenizer.size(), decoder.vocabulary());
+    if (bidirectional.get() == 0) return;
+    v.equal("widths of encoder and right_decoder", encoder.output_size(), reverse_decoder.width());
+    v.equal("units and rows of the right_decoder", tokenizer.size(), reverse_decoder.vocabulary());
+  }
+
+  static constexpr int sample_rate = 16000;
+  static std::vector<std::string> languages() { return {}; }
+
+  /// Encoder rows of `count` samples.
+  extent frames(extent count) const noexcept { return encoder.rows(frontend.rows(count)); }
+  /// Milliseconds from one encoder row to the next.
+  extent frame_ms() const noexcept {
+    return encoder.embed.rate.get() * static_cast<extent>(frontend.head.options().frame_shift);
+  }
+  double reverse_weight(double wanted) const noexcept {
+    return bidirectional.get() == 0 ? 0 : wanted < 0 ? own_reverse_weight : wanted;
+  }
+
+  /// 16 kHz mono samples in [-1, 1] -> encoder rows [frames(number of samples), D].
+  void encode(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, const u2_options& o,
+              context& c) const noexcept {
+    workspace::frame scratch(c.scratch);
+    auto x = scratch.template matrix<dynamic, Encoder::input>(frontend.rows(static_cast<extent>(pcm.size())),
+                                                              frontend.width());
+    frontend(pcm, x, c);
+    auto s = c.enter("encoder");
+    encoder(x, y, c, {std::max<extent>(o.chunk_size, 0), o.left_chunks});
+  }
+
+  /// Encoder rows -> CTC log-probabilities [rows, units].
+  void score(const view<const float, dynamic, Encoder::output>& rows, float blank_penalty,
+             view<float, dynamic, Vocab> y, context& c) const noexcept {
+    ctc_lo(rows, y, c);
+    if (blank_penalty > 0) y.col(blank).array() -= blank_penalty;
+    kernels::log_softmax(read(y), write(y), c.run);
+    c.trace("ctc_logprobs", y);
+  }
+
+  /// Decoder scores of an n-best list over the encoder's rows. `reverse_weight` as in u2_options.
+  std::vector<rescored> rescore(const view<const float>& rows, std::span<const ctc_hypothesis> nbest, double ctc_weight,
+                                double wanted_reverse, context& c) const {
+    std::vector<rescored> all(nbest.size());
+    const double reverse = reverse_weight(wanted_reverse);
+    add_scores(decoder, rows, nbest, false, 1, all, c);
+    if (reverse > 0) {
+      std::vector<rescored> back(nbest.size());
+      add_scores(reverse_decoder, rows, nbest, true, 1, back, c);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i].decoder = all[i].decoder * (1 - reverse) + back[i].decoder * reverse;
+        for (std::size_t j = 0; j < all[i].token_confidence.size(); ++j)
+          all[i].token_confidence[j] = (all[i].token_confidence[j] + back[i].token_confidence[j]) / 2;
+      }
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].confidence = std::exp(all[i].decoder / static_cast<double>(nbest[i].ids.size() + 1));
+      all[i].score = all[i].decoder + ctc_weight * nbest[i].score;
+    }
+    return all;
+  }
+
+  /// Autoregressive beam search over the encoder's rows.
+  attention_result attend(const view<const float>& rows, extent beams, double length_penalty, context& c) const {
+    typename Decoder::memory memory_rows;
+    decoder.remember(rows, memory_rows, c);
+    typename Decoder::state past;
+    std::vector<std::vector<extent>> forked;
+    const extent n = std::min<extent>(beams, tokenizer.size());
+    matrix<float, dynamic, dynamic> log_probs(n, tokenizer.size());
+    return attention_beam(
+        {.sos = sos, .eos = eos, .beams = n, .length_penalty = length_penalty, .longest = rows.rows()},
+        [&](std::span<const int> ids, std::span<const int> parents) -> view<const float> {
+          if (past.steps > 0) {
+            forked.resize(parents.size());
+            for (std::size_t b = 0; b < parents.size(); ++b)
+              forked[b] = past.pasts[static_cast<std::size_t>(parents[b])];
+            std::swap(past.pasts, forked);
+          }
+          decoder.step(ids, memory_rows, past, log_probs, c);
+          c.trace("attention_step", log_probs);
+          return read(log_probs);
+        });
+  }
+
+  /// Log-probabilities of what follows each row of <sos> + hypothesis, row by row [sum of (length + 1), units].
+  template <class Body>
+  void decoder_scores(const Decoder& d, const view<const float>& rows, std::span<const ctc_hypothesis> nbest,
+                      bool reversed, context& c, Body&& body) const {
+    std::vector<int> ids;
+    std::vector<extent> begin{0};
+    for (const ctc_hypothesis& h : nbest) {
+      ids.push_back(sos);
+      if (reversed)
+        ids.insert(ids.end(), h.ids.rbegin(), h.ids.rend());
+      else
+        ids.insert(ids.end(), h.ids.begin(), h.ids.end());
+      begin.push_back(static_cast<extent>(ids.size()));
+    }
+    typename Decoder::memory memory_rows;
+    d.remember(rows, memory_rows, c);
+    workspace::frame scratch(c.scratch);
+    auto y = scratch.template matrix<dynamic, Vocab>(static_cast<extent>(ids.size()), tokenizer.size());
+    d(ids, begin, memory_rows, y, c);
+    body(read(y), std::span<const extent>(begin));
+  }
+
+  /// One clip of 16 kHz mono samples in [-1, 1], all at once.
+  segment recognise(std::span<const float> pcm, const options& o, context& c) const {
+    segment s;
+    s.end = static_cast<double>(pcm.size()) / sample_rate;
+    const extent n = frames(static_cast<extent>(pcm.size()));
+    if (n == 0) return s;
+    workspace::frame scratch(c.scratch);
+    auto rows = scratch.template matrix<dynamic, Encoder::output>(n, encoder.output_size());
+    encode(pcm, rows, o, c);
+    auto scores = scratch.template matrix<dynamic, Vocab>(n, tokenizer.size());
+    score(as<const float, dynamic, Encoder::output>(rows), o.blank_penalty, scores, c);
+    decode(read(rows), read(scores), o, s, c);
+    return s;
+  }
+
+  /// Encoder rows and CTC log-probabilities -> ids, text, words and n-best list of `s`.
+  void decode(const view<const float>& rows, const view<const float>& scores, const options& o, segment& s,
+              context& c) const {
+    if (o.search == u2_search::attention) {
+      const attention_result r = attend(rows, o.beam, o.length_penalty, c);
+      s.extra.emplace_back("score", r.score);
+      return write_result(r.ids, {}, {}, s);
+    }
+    if (o.search == u2_search::ctc_greedy) {
+      std::vector<ctc_token> tokens;
+      ctc_greedy(scores, blank, tokens);
+      std::vector<int> ids;
+      std::vector<extent> times;
+      for (const ctc_token& t : tokens) {
+        ids.push_back(t.id);
+        times.push_back(t.end - 1);
+      }
+      return write_result(ids, times, confidences(scores, ids, times), s);
+    }
+    ctc_prefix_beam search({.blank = blank, .labels = o.beam, .prefixes = o.beam}, o.contexts);
+    search.advance(scores);
+    search.finish();
+    std::vector<ctc_hypothesis> nbest;
+    for (extent i = 0; i < search.size(); ++i) nbest.push_back(search.hypothesis(i));
+    std::size_t winner = 0;
+    std::vector<rescored> again;
+    if (o.search == u2_search::attention_rescoring) {
+      again = rescore(rows, nbest, o.ctc_weight, o.reverse_weight, c);
+      for (std::size_t i = 1; i < again.size(); ++i)
+        if (again[i].score > again[winner].score) winner = i;  // of equal ones the first
+    }
+    const ctc_hypothesis& best = nbest[winner];
+    std::vector<float> sure;
+    if (again.empty())
+      sure = confidences(scores, best.ids, best.times);
+    else
+      sure.assign(again[winner].token_confidence.begin(), again[winner].token_confidence.end());
+    s.extra.emplace_back("score", again.empty() ? best.score : again[winner].score);
+    s.extra.emplace_back("ctc_score", best.score);
+    if (!again.empty()) s.extra.emplace_back("confidence", again[winner].confidence);
+    write_result(best.ids, best.times, sure, s);
+  }
+
+  /// The probability of each token in its frame.
+  std::vector<float> confidences(const view<const float>& scores, std::span<const int> ids,
+                                 std::span<const extent> times) const {
+    std::vector<float> p;
+    for (std::size_t i = 0; i < ids.size(); ++i) p.push_back(std::exp(scores(times[i], ids[i])));
+    return p;
+  }
+
+  /// Ids, text and words of `s`; without `times` there are no words. `offset_ms` is added to the times.
+  void write_result(std::span<const int> ids, std::span<const extent> times, std::span<const float> confidence,
+                    segment& s, extent offset_ms = 0) const {
+    s.token_ids.assign(ids.begin(), ids.end());
+    s.text = tokenizer.text(ids);
+    s.extra.emplace_back("raw_text", tokenizer.raw(ids));
+    if (times.empty()) return;
+    const std::vector<piece_time> placed = piece_times(times, frame_ms(), offset_ms);
+    std::vector<timed_piece> pieces;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const std::string_view p = tokenizer.piece(ids[i]);
+      if (p == "<unk>" || p == "<context>" || p == "</context>") continue;
+      pieces.push_back({p, static_cast<double>(placed[i].start_ms) / 1000, static_cast<double>(placed[i].end_ms) / 1000,
+                        std::log(std::max(confidence[i], 1e-30f))});
+    }
+    s.words = join_words(pieces);
+  }
+
+  /// The golden cases' name of a traced stage: "encoder.layer.0.attn" is layer0_attn there.
+  static std::string trace_name(std::string_view path) {
+    if (path.starts_with("encoder.")) path.remove_prefix(8);
+    if (path == "embed.conv") return "subsampling_conv";
+    std::string name(path);
+    if (name.starts_with("layer.")) name.erase(5, 1);
+    std::replace(name.begin(), name.end(), '.', '_');
+    return name;
+  }
+
+ private:
+  static Frontend read_front_end(const gguf_file& file) {
+    const fbank_options o = read_fbank(file, architecture);
+    return {fbank<dynamic>(o), cmvn<dynamic>(o.mels)};
+  }
+
+  void add_scores(const Decoder& d, const view<const float>& rows, std::span<const ctc_hypothesis> nbest, bool reversed,
+                  double weight, std::vector<rescored>& all, context& c) const {
+    decoder_scores(d, rows, nbest, reversed, c, [&](const view<const float>& y, std::span<const extent> begin) {
+      for (std::size_t i = 0; i < nbest.size(); ++i) {
+        const auto& ids = nbest[i].ids;
+        const auto length = static_cast<extent>(ids.size());
+        double sum = static_cast<double>(y(begin[i] + length, eos));
+        for (extent j = 0; j < length; ++j) {
+          const extent row = reversed ? length - j - 1 : j;
+          const auto p = static_cast<double>(y(begin[i] + row, ids[static_cast<std::size_t>(j)]));
+          sum += p;
+          all[i].token_confidence.push_back(std::exp(p));
+        }
+        all[i].decoder += weight * sum;
+      }
+    });
+  }
+};
+
+namespace detail {
+struct u2_conformer_kind {
+  static constexpr std::string_view architecture = "u2_conformer";
+};
+struct u2_transformer_kind {
+  static constexpr std::string_view architecture = "u2_transformer";
+};
+using u2_decoder_any = transformer_decoder<dynamic, dynamic, dynamic, dynamic, dynamic>;
+}  // namespace detail
+
+/// Any sizes: extents are adopted from the file. Causal or not, layer or batch norm, any subsampling.
+using u2_conformer_any = u2<u2_encoder<conv2d_subsampling<dynamic, dynamic, dynamic>,
+                                       wenet_conformer_block<dynamic, dynamic, dynamic, dynamic>, dynamic>,
+                            detail::u2_decoder_any, dynamic, detail::u2_conformer_kind>;
+using u2_transformer_any =
+    u2<u2_encoder<conv2d_subsampling<dynamic, dynamic, dynamic>, transformer_block<dynamic, dynamic, dynamic>, dynamic>,
+       detail::u2_decoder_any, dynamic, detail::u2_transformer_kind>;
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,174 @@
+// WeNet folders: what is read, what is refused, and the tensors of the published sizes.
+#include "convert.hpp"
+#include "support/golden.hpp"
+#include "wenet/folder.hpp"
+#include "wenet/u2.hpp"
+
+#include <steno/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+
+namespace fs = std::filesystem;
+using namespace steno;
+
+namespace {
+
+void write(const fs::path& path, std::string_view text) { std::ofstream(path) << text; }
+
+std::string message(auto&& f) {
+  try {
+    f();
+  } catch (const error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+std::string trained(const std::string& more = "") {
+  return "encoder: conformer\nencoder_conf:\n  output_size: 8\n  num_blocks: 1\ndecoder: transformer\ninput_dim: 80\n"
+         "output_dim: 3\n" +
+         more;
+}
+
+}  // namespace
+
+TEST(wenet_folder, units_are_numbered_without_gaps) {
+  const test::temporary_directory d;
+  const fs::path file = d.path() / "units.txt";
+  write(file, "<blank> 0\r\nb 2\n\na 1\n");
+  EXPECT_EQ(wenet::read_units(file), (std::vector<std::string>{"<blank>", "a", "b"}));
+  const std::pair<const char*, const char*> bad[] = {
+      {"\n", "holds no units"}, {"a 0\nb 0\n", "occurs twice"}, {"a 0\nb 2\n", "without gaps"}, {"a\n", "line 1"},
+      {"a -1\n", "line 1"},   {"a 0 1\n", "line 1"},          {"a 4000000000\n", "line 1"}};
+  for (const auto& [text, what] : bad) {
+    write(file, text);
+    EXPECT_NE(message([&] { wenet::read_units(file); }).find(what), std::string::npos) << text;
+  }
+}
+
+// mean = sum / count; istd = 1 / sqrt(max(sum of squares / count - mean^2, 1e-20)).
+TEST(wenet_folder, cmvn_of_both_forms) {
+  const test::temporary_directory d;
+  const fs::path json = d.path() / "json", text = d.path() / "text";
+  write(json, R"({"mean_stat": [4, 8], "var_stat": [20, 32], "frame_num": 2})");
+  write(text, "[ 4 8 2\n 20 32 0 ]\n");
+  for (const auto& [path, is_json] : {std::pair{json, true}, {text, false}}) {
+    const wenet::cmvn_statistics s = wenet::read_cmvn(path, is_json);
+    EXPECT_EQ(s.mean, (std::vector<float>{2, 4}));
+    EXPECT_FLOAT_EQ(s.istd.at(0), 0.40824829f);
+    EXPECT_FLOAT_EQ(s.istd.at(1), 1e10f);
+  }
+  for (const char* bad : {"", "{}", R"({"mean_stat": [1], "var_stat": [], "frame_num": 1})",
+                          R"({"mean_stat": [1], "var_stat": [1], "frame_num": 0})", R"({"mean_stat": "x"})"}) {
+    write(json, bad);
+    EXPECT_NE(message([&] { wenet::read_cmvn(json, true); }), "") << bad;
+  }
+  for (const char* bad : {"", "[ ]", "[ 1 2 3 ]", "[ 1 2 x 0 ]", "1 2 3 4 5 6"}) {
+    write(text, bad);
+    EXPECT_NE(message([&] { wenet::read_cmvn(text, false); }), "") << bad;
+  }
+}
+
+TEST(wenet_folder, old_and_new_settings) {
+  const test::temporary_directory d;
+  write(d.path() / "final.pt", "PK");
+  write(d.path() / "units.txt", "a 0\n");
+  write(d.path() / "global_cmvn", "{}");
+  write(d.path() / "train.yaml", "cmvn_file: data/train/global_cmvn\nis_json_cmvn: false\n");
+  const wenet::folder old = wenet::open_folder(d.path());
+  EXPECT_EQ(old.cmvn, d.path() / "global_cmvn");
+  EXPECT_FALSE(old.json_cmvn);
+  EXPECT_EQ(old.units, d.path() / "units.txt");
+  write(d.path() / "lang_char.txt", "a 0\n");
+  write(d.path() / "train.yaml",
+        "cmvn: null\ncmvn_conf:\n  cmvn_file: null\ntokenizer_conf:\n  symbol_table_path: /somewhere/lang_char.txt\n"
+        "  special_tokens:\n    <sos>: 7\n");
+  const wenet::folder fresh = wenet::open_folder(d.path());
+  EXPECT_FALSE(fresh.cmvn);
+  EXPECT_EQ(fresh.units, d.path() / "lang_char.txt");
+  EXPECT_EQ(fresh.number("tokenizer_conf.special_tokens.<sos>", 0, 0, 9), 7u);
+}
+
+TEST(wenet_folder, what_is_missing_or_computed_otherwise_is_named) {
+  const test::temporary_directory d;
+  const auto said = [&] { return message([&] { open_checkpoint(d.path()); }); };
+  write(d.path() / "train.yaml", trained());
+  EXPECT_NE(said().find("weights are missing"), std::string::npos);
+  write(d.path() / "final.pt", "PK");
+  EXPECT_NE(said().find("vocabulary is missing"), std::string::npos);
+  write(d.path() / "units.txt", "<blank> 0\n<unk> 1\n<sos/eos> 2\n");
+  EXPECT_NE(said().find("final.pt"), std::string::npos);  // not an archive
+  const std::pair<const char*, const char*> refused[] = {
+      {"model: transducer\n", "model is not supported"},
+      {"dataset_conf:\n  fbank_conf:\n    num_mel_bins: 40\n", "input_dim is not supported"},
+      {"tokenizer_conf:\n  special_tokens:\n    <eos>: 5\n", "<eos>"},
+      {"ctc_conf:\n  ctc_blank_id: 3\n", "ctc_blank_id"},
+      {"model_conf:\n  reverse_weight: 2\n", "reverse_weight"}};
+  for (const auto& [more, what] : refused) {
+    write(d.path() / "train.yaml", trained(more));
+    EXPECT_NE(said().find(what), std::string::npos) << more << said();
+  }
+  const std::pair<const char*, const char*> conf[] = {{"output_size: 7", "attention_heads"},
+                                                      {"input_layer: linear", "input_layer"},
+                                                      {"cnn_module_kernel: 8", "odd number"},
+                                                      {"cnn_module_norm: rms_norm", "cnn_module_norm"},
+                                                      {"normalize_before: false", "normalize_before"},
+                                                      {"pos_enc_layer_type: abs_pos", "rel_pos with rel_selfattn"},
+                                                      {"activation_type: hardtanh", "activation_type"},
+                                                      {"macaron_style: false", "macaron_style"}};
+  for (const auto& [line, what] : conf) {
+    write(d.path() / "train.yaml",
+          "encoder_conf:\n  " + std::string(line) + "\ndecoder: transformer\ninput_dim: 80\noutput_dim: 3\n");
+    EXPECT_NE(said().find(what), std::string::npos) << line << said();
+  }
+  write(d.path() / "train.yaml", "{");
+  EXPECT_NE(said().find("YAML"), std::string::npos);
+}
+
+// Names and shapes of the real models: exactly these, but for what readers leave out.
+TEST(wenet_manifests, every_tensor_of_the_published_sizes) {
+  STENO_REQUIRE_SHARED(shared);
+  int models = 0;
+  for (const auto& entry : fs::directory_iterator(shared / "manifests")) {
+    const std::string file = entry.path().filename().string();
+    if (!file.starts_with("wenet-") || !file.ends_with(".tsv")) continue;
+    SCOPED_TRACE(file);
+    ++models;
+    std::map<std::string, std::vector<extent>> want;
+    std::ifstream in(entry.path());
+    std::string line, units;
+    for (std::getline(in, line); std::getline(in, line);) {
+      const std::size_t a = line.find('\t'), b = line.rfind('\t');
+      std::vector<extent>& shape = want[line.substr(0, a)];
+      for (std::size_t at = b + 1; at < line.size() && line[at] >= '0' && line[at] <= '9'; ++at) {
+        std::size_t used = 0;
+        shape.push_back(std::stol(line.substr(at), &used));
+        at += used;
+      }
+    }
+    fs::path config = entry.path();
+    config.replace_extension(".yaml");
+    const test::temporary_directory d;
+    fs::copy_file(config, d.path() / "train.yaml");
+    for (extent i = 0; i < want.at("ctc.ctc_lo.bias")[0]; ++i)
+      units += "u" + std::to_string(i) + " " + std::to_string(i) + "\n";
+    write(d.path() / "units.txt", units);
+    write(d.path() / "final.pt", "PK");
+    const wenet::folder f = wenet::open_folder(d.path());
+    const wenet::u2_settings s = wenet::read_settings(f, wenet::read_units(f.units).size());
+    for (const wenet::u2_tensor& t : wenet::u2_tensors(s)) {
+      const auto found = want.find(t.name);
+      ASSERT_NE(found, want.end()) << t.name;
+      EXPECT_EQ(found->second, t.shape) << t.name;
+      want.erase(found);
+    }
+    for (const auto& [name, shape] : want)
+      EXPECT_TRUE(name.ends_with(".pe") || name.starts_with("encoder.global_cmvn.") ||
+                  (s.batch_norm && name.find("conv_module.norm.") != std::string::npos))
+          << name;
+  }
+  EXPECT_EQ(models, 12);
+}

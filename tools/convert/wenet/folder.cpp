@@ -1,0 +1,214 @@
+// tools/convert/wenet/folder.cpp - see folder.hpp.
+#include "wenet/folder.hpp"
+
+#include <steno/error.hpp>
+#include <steno/weights/byte_cursor.hpp>
+#include <steno/weights/mapped_file.hpp>
+
+#include <yaml-cpp/yaml.h>
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace steno::inline STENO_ABI::wenet {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string read_small(const fs::path& path) {
+  constexpr std::size_t largest = std::size_t{16} << 20;
+  const mapped_file file(path.string());
+  if (file.bytes().size() > largest) fail({.where = path.string(), .what = "too large for such a file"});
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+// Scalars of the first levels. `left` bounds the work, because an alias may repeat a large map many times.
+void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::size_t& left,
+             std::map<std::string, std::string>& out) {
+  for (const auto& item : node) {
+    if (left-- == 0) throw YAML::Exception(YAML::Mark::null_mark(), "it holds more settings than any config does");
+    if (!item.first.IsScalar()) continue;
+    const std::string key = prefix + item.first.Scalar();
+    if (item.second.IsScalar()) out[key] = item.second.Scalar();
+    if (item.second.IsMap() && depth < 3) flatten(item.second, key + ".", depth + 1, left, out);
+  }
+}
+
+void read_config(folder& f) {
+  const std::string where = f.config.string();
+  try {
+    const YAML::Node root = YAML::Load(read_small(f.config));
+    if (!root.IsMap()) fail({.where = where, .what = "not a WeNet config: it holds no settings"});
+    std::size_t most_settings = 100000;
+    flatten(root, "", 1, most_settings, f.settings);
+  } catch (const YAML::Exception& e) {
+    fail({.where = where, .what = std::string("not readable as YAML: ") + e.what()});
+  }
+}
+
+// The file in `root` with the last part of the name that a setting holds: training machines have other folders.
+std::optional<fs::path> named(const folder& f, const fs::path& root, const std::string& key) {
+  const std::string name = fs::path(f.text(key, "")).filename().string();
+  if (name.empty() || name == "." || name == "..") return std::nullopt;
+  if (!fs::is_regular_file(root / name)) return std::nullopt;
+  return root / name;
+}
+
+template <class T>
+bool parse(std::string_view s, T& value) {
+  const auto [end, failure] = std::from_chars(s.data(), s.data() + s.size(), value);
+  return failure == std::errc{} && end == s.data() + s.size();
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  constexpr std::string_view blank = " \t\r\n";
+  for (std::size_t at = line.find_first_not_of(blank); at != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(blank, at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = line.find_first_not_of(blank, end);
+  }
+  return words;
+}
+
+}  // namespace
+
+bool is_folder(const fs::path& path) { return fs::is_directory(path) && fs::is_regular_file(path / "train.yaml"); }
+
+folder open_folder(const fs::path& root, const std::optional<fs::path>& weights) {
+  folder f;
+  f.config = root / "train.yaml";
+  if (!fs::is_regular_file(f.config))
+    fail({.where = root.string(), .what = "train.yaml is missing", .expected = "a folder as WeNet publishes it"});
+  read_config(f);
+  f.weights = weights ? *weights : root / "final.pt";
+  if (!fs::is_regular_file(f.weights))
+    fail({.where = root.string(), .what = "the weights are missing", .expected = f.weights.filename().string()});
+  std::optional<fs::path> units = named(f, root, "tokenizer_conf.symbol_table_path");
+  for (const char* name : {"units.txt", "words.txt", "lang_char.txt"})
+    if (!units && fs::is_regular_file(root / name)) units = root / name;
+  if (!units) fail({.where = root.string(), .what = "the vocabulary is missing", .expected = "units.txt"});
+  f.units = *units;
+  f.pieces = named(f, root, "tokenizer_conf.bpe_path");
+  const bool nested = f.settings.contains("cmvn_conf.cmvn_file");
+  const bool normalises = nested ? f.text("cmvn", "") == "global_cmvn" : f.settings.contains("cmvn_file");
+  if (normalises) {
+    f.cmvn = named(f, root, nested ? "cmvn_conf.cmvn_file" : "cmvn_file");
+    if (!f.cmvn && fs::is_regular_file(root / "global_cmvn")) f.cmvn = root / "global_cmvn";
+    f.json_cmvn = f.flag(nested ? "cmvn_conf.is_json_cmvn" : "is_json_cmvn", true);
+  }
+  return f;
+}
+
+std::uint32_t folder::number(const std::string& key, std::uint32_t otherwise, std::uint32_t least,
+                             std::uint32_t most) const {
+  const auto found = settings.find(key);
+  if (found == settings.end() || found->second == "null") return otherwise;
+  std::uint32_t value = 0;
+  if (!parse(found->second, value) || value < least || value > most)
+    fail({.where = config.string(),
+          .what = key,
+          .expected = "a number from " + std::to_string(least) + " to " + std::to_string(most),
+          .found = steno::quoted(found->second)});
+  return value;
+}
+
+std::string folder::text(const std::string& key, const std::string& otherwise) const {
+  const auto found = settings.find(key);
+  return found == settings.end() || found->second == "null" ? otherwise : found->second;
+}
+
+bool folder::flag(const std::string& key, bool otherwise) const {
+  const std::string v = text(key, otherwise ? "true" : "false");
+  if (v == "true" || v == "True") return true;
+  if (v == "false" || v == "False") return false;
+  fail({.where = config.string(), .what = key, .expected = "true or false", .found = steno::quoted(v)});
+}
+
+void folder::require(const std::string& key, const std::string& value) const {
+  const std::string found = text(key, value);
+  if (found != value && !(value == "true" && found == "True") && !(value == "false" && found == "False"))
+    fail({.where = config.string(),
+          .what = key + " is not supported",
+          .expected = value,
+          .found = steno::quoted(found)});
+}
+
+std::vector<std::string> read_units(const fs::path& path) {
+  const std::string text = read_small(path);
+  const std::string where = path.string();
+  std::vector<std::string> units;
+  std::vector<bool> seen;
+  std::size_t line_number = 0, count = 0;
+  const std::size_t most = text.size();  // every unit takes more than a byte
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const auto words = words_of(std::string_view(text).substr(at, end - at));
+    at = end + 1;
+    ++line_number;
+    if (words.empty()) continue;
+    std::size_t id = 0;
+    if (words.size() != 2 || !parse(words[1], id) || id >= most)
+      fail({.where = where, .what = "line " + std::to_string(line_number), .expected = "a unit and its number"});
+    if (id >= units.size()) {
+      units.resize(id + 1);
+      seen.resize(id + 1);
+    }
+    if (seen[id]) fail({.where = where, .what = "number " + std::to_string(id) + " occurs twice"});
+    seen[id] = true;
+    units[id] = std::string(words[0]);
+    ++count;
+  }
+  if (count == 0) fail({.where = where, .what = "holds no units"});
+  if (count != units.size())
+    fail({.where = where,
+          .what = "numbers of units",
+          .expected = "0 to " + std::to_string(units.size() - 1) + " without gaps",
+          .found = std::to_string(count) + " units"});
+  return units;
+}
+
+cmvn_statistics read_cmvn(const fs::path& path, bool json) {
+  const std::string text = read_small(path), where = path.string();
+  std::vector<double> sums, squares;
+  double count = 0;
+  if (json) {
+    try {
+      const auto j = nlohmann::json::parse(text);
+      sums = j.at("mean_stat").get<std::vector<double>>();
+      squares = j.at("var_stat").get<std::vector<double>>();
+      count = j.at("frame_num").get<double>();
+    } catch (const nlohmann::json::exception&) {
+      fail({.where = where, .what = "not a cmvn file", .expected = "mean_stat, var_stat and frame_num as JSON"});
+    }
+  } else {  // "[ sums count  sums of squares 0 ]"
+    const auto words = words_of(text);
+    const std::size_t n = words.size() < 6 ? 0 : (words.size() - 4) / 2;
+    const bool framed = n > 0 && words.size() == 2 * n + 4 && words.front() == "[" && words.back() == "]";
+    const auto value = [&](std::size_t i) {
+      double v = 0;
+      if (!framed || !parse(words[i], v)) fail({.where = where, .what = "not a cmvn file in Kaldi's text form"});
+      return v;
+    };
+    for (std::size_t i = 1; i <= n; ++i) sums.push_back(value(i));
+    count = value(n + 1);
+    for (std::size_t i = n + 2; i < 2 * n + 2; ++i) squares.push_back(value(i));
+  }
+  if (sums.empty() || sums.size() != squares.size() || !(count > 0))
+    fail({.where = where, .what = "its vectors are empty or differ in length, or it counts no frames"});
+  cmvn_statistics s;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const double mean = sums[i] / count;
+    const double variance = std::max(squares[i] / count - mean * mean, 1e-20);
+    s.mean.push_back(static_cast<float>(mean));
+    s.istd.push_back(static_cast<float>(1.0 / std::sqrt(variance)));
+    if (!std::isfinite(s.mean.back()) || !std::isfinite(s.istd.back()))
+      fail({.where = where, .what = "holds a value that is not finite"});
+  }
+  return s;
+}
+
+}  // namespace steno::inline STENO_ABI::wenet

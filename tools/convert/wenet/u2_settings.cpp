@@ -1,0 +1,154 @@
+// tools/convert/wenet/u2_settings.cpp - what train.yaml says of a U2 model; see u2.hpp.
+#include <steno/error.hpp>
+#include <steno/kernels/epilogue.hpp>
+
+#include <charconv>
+#include <utility>
+
+#include "wenet/folder.hpp"
+#include "wenet/u2.hpp"
+
+namespace steno::inline STENO_ABI::wenet {
+
+namespace {
+
+std::uint32_t rate_of(const folder& f) {
+  const std::string layer = f.text("encoder_conf.input_layer", "conv2d");
+  if (layer == "conv2d" || layer == "conv2d4") return 4;
+  if (layer == "conv2d6") return 6;
+  if (layer == "conv2d8") return 8;
+  fail({.where = f.config.string(),
+        .what = "encoder_conf.input_layer is not supported",
+        .expected = "conv2d, conv2d6 or conv2d8",
+        .found = steno::quoted(layer)});
+}
+
+std::uint32_t activation_of(const folder& f, const std::string& key, const std::string& otherwise) {
+  const std::string name = f.text(key, otherwise);
+  using kernels::activation;
+  for (const auto& [known, act] : {std::pair{"relu", activation::relu},
+                                   {"gelu", activation::gelu},
+                                   {"swish", activation::silu},
+                                   {"silu", activation::silu}})
+    if (name == known) return static_cast<std::uint32_t>(act);
+  fail({.where = f.config.string(), .what = key, .expected = "relu, gelu or swish", .found = steno::quoted(name)});
+}
+
+// Other values of these exist in WeNet and compute something else.
+void require_known_parts(const folder& f, bool conformer) {
+  f.require("model", "asr_model");
+  f.require("ctc", "ctc");
+  f.require("encoder_conf.normalize_before", "true");
+  f.require("encoder_conf.layer_norm_type", "layer_norm");
+  f.require("encoder_conf.mlp_type", "position_wise_feed_forward");
+  for (const char* key :
+       {"encoder_conf.query_bias", "encoder_conf.key_bias", "encoder_conf.value_bias", "encoder_conf.mlp_bias",
+        "encoder_conf.conv_bias", "encoder_conf.final_norm", "decoder_conf.normalize_before",
+        "decoder_conf.use_output_layer", "decoder_conf.src_attention", "decoder_conf.query_bias",
+        "decoder_conf.key_bias", "decoder_conf.value_bias", "decoder_conf.src_query_bias", "decoder_conf.src_key_bias",
+        "decoder_conf.src_value_bias", "decoder_conf.mlp_bias"})
+    f.require(key, "true");
+  f.require("encoder_conf.positionwise_conv_kernel_size", "1");
+  f.require("encoder_conf.conv_inner_factor", "2");
+  f.require("decoder_conf.input_layer", "embed");
+  f.require("decoder_conf.activation_type", "relu");
+  f.require("decoder_conf.layer_norm_type", "layer_norm");
+  f.require("decoder_conf.tie_word_embedding", "false");
+  f.require("decoder_conf.mlp_type", "position_wise_feed_forward");
+  f.require("model_conf.apply_non_blank_embedding", "false");
+  f.require("dataset_conf.feats_type", "fbank");
+  f.require("dataset_conf.fbank_conf.frame_length", "25");
+  f.require("dataset_conf.fbank_conf.frame_shift", "10");
+  f.require("dataset_conf.resample_conf.resample_rate", "16000");
+  if (conformer) {
+    f.require("encoder_conf.macaron_style", "true");
+    f.require("encoder_conf.use_cnn_module", "true");
+  }
+}
+
+bool relative_of(const folder& f, bool conformer) {
+  const std::string positions = f.text("encoder_conf.pos_enc_layer_type", conformer ? "rel_pos" : "abs_pos");
+  const std::string attention =
+      f.text("encoder_conf.selfattention_layer_type", conformer ? "rel_selfattn" : "selfattn");
+  if (positions == "rel_pos" && attention == "rel_selfattn") return true;
+  if (positions == "abs_pos" && attention == "selfattn") return false;
+  fail({.where = f.config.string(),
+        .what = "encoder_conf.pos_enc_layer_type and selfattention_layer_type",
+        .expected = "rel_pos with rel_selfattn, or abs_pos with selfattn",
+        .found = positions + " with " + attention});
+}
+
+}  // namespace
+
+u2_settings read_settings(const folder& f, std::size_t vocabulary) {
+  u2_settings s;
+  constexpr std::uint32_t wide = 65536, deep = 1024;
+  const std::string encoder = f.text("encoder", "conformer"), decoder = f.text("decoder", "bitransformer");
+  s.conformer = encoder == "conformer";
+  if (!s.conformer) f.require("encoder", "transformer");
+  s.bidirectional = decoder == "bitransformer";
+  if (!s.bidirectional) f.require("decoder", "transformer");
+  require_known_parts(f, s.conformer);
+  const auto number = [&](const char* key, std::uint32_t& value, std::uint32_t least, std::uint32_t most) {
+    value = f.number(key, value, least, most);
+  };
+  s.rate = rate_of(f);
+  number("encoder_conf.output_size", s.width, 2, wide);
+  number("encoder_conf.attention_heads", s.heads, 1, 1024);
+  number("encoder_conf.linear_units", s.units, 1, wide);
+  number("encoder_conf.num_blocks", s.blocks, 1, deep);
+  number("decoder_conf.attention_heads", s.decoder_heads, 1, 1024);
+  number("decoder_conf.linear_units", s.decoder_units, 1, wide);
+  number("decoder_conf.num_blocks", s.decoder_blocks, 1, deep);
+  if (s.bidirectional) number("decoder_conf.r_num_blocks", s.reverse_blocks, 0, deep);
+  if (s.bidirectional && s.reverse_blocks == 0)
+    fail({.where = f.config.string(), .what = "decoder_conf.r_num_blocks", .expected = "at least 1", .found = "0"});
+  number("dataset_conf.fbank_conf.num_mel_bins", s.mels, 15, 1024);
+  f.require("input_dim", std::to_string(s.mels));
+  s.relative = relative_of(f, s.conformer);
+  s.activation = activation_of(f, "encoder_conf.activation_type", s.conformer ? "swish" : "relu");
+  s.dynamic_chunk =
+      f.flag("encoder_conf.use_dynamic_chunk", false) || f.number("encoder_conf.static_chunk_size", 0, 0, 1u << 20) > 0;
+  if (s.conformer) {
+    number("encoder_conf.cnn_module_kernel", s.taps, 1, 1023);
+    s.causal = f.flag("encoder_conf.causal", false);
+    s.batch_norm = f.text("encoder_conf.cnn_module_norm", "batch_norm") == "batch_norm";
+    if (!s.batch_norm) f.require("encoder_conf.cnn_module_norm", "layer_norm");
+    if (!s.causal && s.taps % 2 == 0)
+      fail({.where = f.config.string(),
+            .what = "encoder_conf.cnn_module_kernel",
+            .expected = "an odd number in a model that is not causal",
+            .found = std::to_string(s.taps)});
+  }
+  for (const std::uint32_t heads : {s.heads, s.decoder_heads})
+    if (s.width % heads != 0)
+      fail({.where = f.config.string(),
+            .what = "attention_heads",
+            .expected = "a divisor of output_size " + std::to_string(s.width),
+            .found = std::to_string(heads)});
+  if (s.width % 2 != 0)
+    fail({.where = f.config.string(), .what = "encoder_conf.output_size", .expected = "an even number"});
+  s.vocabulary = static_cast<std::uint32_t>(vocabulary);
+  number("output_dim", s.vocabulary, 1, 1u << 24);
+  if (s.vocabulary != vocabulary)
+    fail({.where = f.config.string(),
+          .what = "output_dim",
+          .expected = std::to_string(vocabulary) + " as " + f.units.filename().string(),
+          .found = std::to_string(s.vocabulary)});
+  const std::uint32_t last = s.vocabulary - 1;
+  s.blank = f.number("ctc_conf.ctc_blank_id", 0, 0, last);
+  s.sos = f.number("tokenizer_conf.special_tokens.<sos>", last, 0, last);
+  s.eos = f.number("tokenizer_conf.special_tokens.<eos>", last, 0, last);
+  const std::string weight = f.text("model_conf.reverse_weight", "0");
+  const auto [end, failure] = std::from_chars(weight.data(), weight.data() + weight.size(), s.reverse_weight);
+  if (failure != std::errc{} || end != weight.data() + weight.size() ||
+      !(s.reverse_weight >= 0 && s.reverse_weight <= 1))
+    fail({.where = f.config.string(),
+          .what = "model_conf.reverse_weight",
+          .expected = "0 to 1",
+          .found = steno::quoted(weight)});
+  if (!s.bidirectional) s.reverse_weight = 0;
+  return s;
+}
+
+}  // namespace steno::inline STENO_ABI::wenet

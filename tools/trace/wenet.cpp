@@ -1,0 +1,176 @@
+// The stages of U2 models: the whole clip, both decoders over its n-best list, and chunk by chunk with caches.
+//
+// Without --set the streams of the golden cases are run: chunk 16 with all chunks before, and for models trained for
+// streaming also other sizes. Stages that the cases keep in part (cmvn, subsampling_conv, attention_steps) are cut
+// alike.
+#include <steno/models/u2.hpp>
+
+#include <cstring>
+#include <utility>
+
+#include "families.hpp"
+
+namespace steno::trace {
+
+namespace {
+
+template <class Model>
+class u2_trace {
+ public:
+  u2_trace(const Model& m, const job& j) : m_(m), j_(j) {}
+
+  void whole(std::span<const float> pcm) {
+    const auto sink = [&](std::string_view path, const view<const float>& x) {
+      const std::string name = Model::trace_name(path);
+      if (name == "attention_step") return;
+      if (name == "cmvn") return j_.write(name, read(x.topRows(std::min<extent>(x.rows(), 40))));
+      if (name != "subsampling_conv") return j_.write(name, x);
+      const extent shown = std::min<extent>(rows_.rows(), 8);
+      j_.write(name, std::span(x.data(), static_cast<std::size_t>(x.size())), {x.rows(), shown, x.cols() / shown});
+    };
+    c_.trace_to(tracer(sink));
+    const extent n = m_.frames(static_cast<extent>(pcm.size()));
+    rows_.resize(n, m_.encoder.output_size());
+    matrix<float, dynamic, dynamic> scores(n, m_.tokenizer.size());
+    m_.encode(pcm, rows_, {}, c_);
+    m_.score(rows_, 0, scores, c_);
+    c_.trace_to({});
+    ctc_prefix_beam search({.blank = m_.blank});
+    search.advance(read(scores));
+    for (extent i = 0; i < search.size(); ++i) nbest_.push_back(search.hypothesis(i));
+    decoder("decoder_logprobs", m_.decoder, false);
+    if (m_.bidirectional.get() != 0) decoder("r_decoder_logprobs", m_.reverse_decoder, true);
+    attention();
+  }
+
+  void stream(const view<const float>& x, extent chunk, extent left) {
+    const std::string name =
+        "stream_c" + std::to_string(chunk) + "_l" + (left < 0 ? std::string("all") : std::to_string(left)) + "_";
+    auto state = m_.encoder.start();
+    const extent rate = m_.encoder.embed.rate.get(), window = m_.encoder.embed.right_context() + 1;
+    const extent d = m_.encoder.output_size();
+    std::vector<float> rows, scores;
+    bool first = true;
+    for (extent at = 0; at + window <= x.rows(); at += chunk * rate) {
+      const extent frames = std::min((chunk - 1) * rate + window, x.rows() - at), n = m_.encoder.rows(frames);
+      matrix<float, dynamic, dynamic> y(n, d), p(n, m_.tokenizer.size());
+      m_.encoder(read(x.middleRows(at, frames)), y, state, left < 0 ? -1 : left * chunk, c_);
+      m_.score(y, 0, p, c_);
+      rows.insert(rows.end(), y.data(), y.data() + y.size());
+      scores.insert(scores.end(), p.data(), p.data() + p.size());
+      if (std::exchange(first, false)) write_attention(name + "att_cache_after1", state);
+    }
+    write(name + "encoder_out", rows, d);
+    write(name + "ctc_logprobs", scores, m_.tokenizer.size());
+    write_attention(name + "att_cache", state);
+    write_convolution(name + "cnn_cache", state);
+  }
+
+ private:
+  void write(const std::string& name, const std::vector<float>& values, extent cols) {
+    if (!values.empty()) j_.write(name, make_view(values.data(), static_cast<extent>(values.size()) / cols, cols));
+  }
+
+  // [3, L + 1, units] as rows; what lies behind a hypothesis' end is zero.
+  template <class Decoder>
+  void decoder(const char* name, const Decoder& d, bool reversed) {
+    const std::size_t shown = std::min<std::size_t>(nbest_.size(), 3);
+    extent longest = 0;
+    for (std::size_t i = 0; i < nbest_.size(); ++i)
+      longest = std::max(longest, static_cast<extent>(nbest_[i].ids.size()) + 1);
+    const extent units = m_.tokenizer.size();
+    std::vector<float> all(shown * static_cast<std::size_t>(longest * units));
+    m_.decoder_scores(d, read(rows_), nbest_, reversed, c_,
+                      [&](const view<const float>& y, std::span<const extent> begin) {
+                        for (std::size_t i = 0; i < shown; ++i)
+                          std::copy_n(y.data() + begin[i] * units, (begin[i + 1] - begin[i]) * units,
+                                      all.data() + static_cast<extent>(i) * longest * units);
+                      });
+    j_.write(name, all, {static_cast<extent>(shown), longest, units});
+  }
+  void attention() {
+    std::vector<float> steps;
+    extent step = 0, beams = 0;
+    const auto sink = [&](std::string_view path, const view<const float>& x) {
+      if (path != "attention_step" || step++ >= 4) return;
+      beams = x.rows();
+      for (extent t = 0; t < x.rows(); ++t) {
+        const float* row = x.data() + t * x.outerStride();
+        steps.insert(steps.end(), row, row + x.cols());
+      }
+    };
+    c_.trace_to(tracer(sink));
+    if (rows_.rows() > 0) (void)m_.attend(read(rows_), 10, 0, c_);
+    c_.trace_to({});
+    if (beams > 0) j_.write("attention_steps", steps, {std::min<extent>(step, 4), beams, m_.tokenizer.size()});
+  }
+
+  // [layers, heads, t, 2 d], keys before values.
+  template <class State>
+  void write_attention(const std::string& name, const State& s) {
+    std::vector<float> all;
+    extent each = 0, heads = 0, rows = 0;
+    for (std::size_t i = 0; i < s.blocks.size(); ++i) {
+      const key_value_cache& cache = s.blocks[i].attention;
+      const extent d = m_.encoder.output_size();
+      heads = m_.encoder.encoders.layers[i].attention_heads();
+      rows = cache.rows();
+      const extent wide = d / heads, values = cache.width() - d, step = values / heads;
+      each = 2 * wide;
+      for (extent h = 0; h < heads; ++h)
+        for (extent t = 0; t < cache.rows(); ++t) {
+          const float* row = cache.data() + t * cache.width();
+          all.insert(all.end(), row + h * step, row + h * step + wide);
+          all.insert(all.end(), row + values + h * wide, row + values + (h + 1) * wide);
+        }
+    }
+    if (!all.empty()) j_.write(name, all, {static_cast<extent>(s.blocks.size()), heads, rows, each});
+  }
+  // [layers, 1, D, taps - 1].
+  template <class State>
+  void write_convolution(const std::string& name, const State& s) {
+    std::vector<float> all;
+    extent taps = 0;
+    const extent d = m_.encoder.output_size();
+    for (const auto& b : s.blocks)
+      if constexpr (requires { b.convolution; }) {
+        taps = static_cast<extent>(b.convolution.size()) / d;
+        for (extent i = 0; i < d; ++i)
+          for (extent t = 0; t < taps; ++t) all.push_back(b.convolution[static_cast<std::size_t>(t * d + i)]);
+      }
+    if (taps > 0) j_.write(name, all, {static_cast<extent>(s.blocks.size()), 1, d, taps});
+  }
+
+  const Model& m_;
+  const job& j_;
+  context c_;
+  matrix<float, dynamic, dynamic> rows_;
+  std::vector<ctc_hypothesis> nbest_;
+};
+
+template <class Model>
+void run(job& j) {
+  const auto model = load<Model>(std::move(j.file), {}, std::move(j.image));
+  const long chunk = j.set.take_number("chunk_size", 0), left = j.set.take_number("num_left_chunks", -1);
+  j.set.finish();
+  if (chunk < 0 || chunk > 100000) fail({.what = "--set chunk_size", .expected = "1 to 100000"});
+  const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
+  u2_trace<Model> t(model, j);
+  t.whole(pcm);
+  context c;
+  matrix<float, dynamic, dynamic> x(model.frontend.rows(static_cast<extent>(pcm.size())), model.frontend.width());
+  model.frontend(pcm, x, c);
+  if (chunk > 0) return t.stream(read(x), chunk, left);
+  t.stream(read(x), 16, -1);
+  if (!model.streams) return;
+  const extent few = model.encoder.embed.rate.get() == 4 ? 5 : 4;
+  for (const auto& [size, before] : {std::pair<extent, extent>{16, 2}, {few, -1}, {few, 3}})
+    t.stream(read(x), size, before);
+}
+
+}  // namespace
+
+void u2_conformer(job& j) { run<u2_conformer_any>(j); }
+void u2_transformer(job& j) { run<u2_transformer_any>(j); }
+
+}  // namespace steno::trace
