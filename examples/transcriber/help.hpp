@@ -6,6 +6,8 @@ namespace steno::app {
 
 inline constexpr std::string_view short_usage =
     "usage: steno [transcribe] [-m MODEL] [options] AUDIO...\n"
+    "       steno stream -m MODEL [options] AUDIO|-\n"
+    "       steno serve -m MODEL [options]\n"
     "       steno info [-m MODEL]\n"
     "       steno bench [-m MODEL] [--runs N] AUDIO\n"
     "Transcribes speech. steno --help explains all options.\n";
@@ -13,13 +15,24 @@ inline constexpr std::string_view short_usage =
 constexpr std::string_view description(std::string_view verb) {
   if (verb == "info") return "Shows what a model is: sizes, number formats, languages, settings.";
   if (verb == "bench") return "Measures how long a model takes to load and to transcribe a file, and its memory.";
+  if (verb == "stream")
+    return "Transcribes while it listens: partial results on one line, or as events.\n"
+           "Events (jsonl): partial {heard, text, stable, latency_ms}, final {start, end, text, words, nbest}, "
+           "endpoint.";
+  if (verb == "serve")
+    return "Serves a streaming model over WebSocket with the messages of WeNet's clients:\n"
+           "{\"signal\": \"start\"}, 16-bit PCM at 16 kHz as binary messages, {\"signal\": \"end\"}.";
   return "Transcribes speech to text, JSON, subtitles or tables.\n"
-         "Verbs: transcribe (may be left out), info, bench; steno VERB --help explains one.\n"
-         "stream, diarize, vad, align and serve have no model family yet.";
+         "Verbs: transcribe (may be left out), stream, serve, info, bench; steno VERB --help explains one.\n"
+         "diarize, vad and align have no model family yet.";
 }
 
 constexpr std::string_view examples(std::string_view verb) {
   if (verb == "info") return "Examples:\n  steno info\n  steno info -m model.gguf --format json";
+  if (verb == "stream")
+    return "Examples:\n  steno stream -m model.gguf talk.wav\n"
+           "  arecord -f S16_LE -r 16000 -t raw | steno stream -m model.gguf --left-chunks 4 -";
+  if (verb == "serve") return "Example:\n  steno serve -m model.gguf --left-chunks 4 --port 10086";
   if (verb == "bench") return "Example:\n  steno bench -m model.gguf --runs 5 --threads 4 talk.wav";
   return "Examples:\n"
          "  steno talk.wav                              the transcript, with the demo model\n"

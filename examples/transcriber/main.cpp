@@ -14,6 +14,8 @@ namespace {
 int run(const steno::app::options& o) {
   if (o.verb == "info") return steno::app::run_info(o);
   if (o.verb == "bench") return steno::app::run_bench(o);
+  if (o.verb == "stream") return steno::app::run_stream(o);
+  if (o.verb == "serve") return steno::app::run_serve(o);
   return steno::app::run_transcribe(o);
 }
 

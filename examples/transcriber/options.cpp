@@ -65,6 +65,49 @@ void add_bench(CLI::App& app, options& o) {
   app.add_flag("--itn", o.inverse_text_normalisation, "As in transcribe");
 }
 
+void add_live(CLI::App& app, options& o) {
+  app.add_option("-m,--model", o.model, "A streaming model: packaged GGUF, or a checkpoint that steno-convert reads")
+      ->type_name("MODEL")
+      ->required();
+  app.add_option("--chunk-size", o.live.chunk_size, "Encoder frames decoded at once; -1: everything at the end [16]")
+      ->type_name("N")
+      ->check(CLI::Range(-1, 4096));
+  app.add_option("--left-chunks", o.live.left_chunks, "Chunks looked back at; -1: all of the utterance [-1]")
+      ->type_name("N")
+      ->check(CLI::Range(-1, 4096));
+  app.add_option("--beam", o.live.beam, "Beam width [10]")->type_name("N")->check(CLI::Range(1, 100));
+  app.add_option("--hotwords", o.hotwords, "Phrases to favour, one per line")->type_name("FILE");
+  app.add_option("--hotword-score", o.live.phrase_score, "Bonus for each unit of a phrase [3]")->type_name("X");
+  app.add_flag("!--no-rescoring", o.live.rescore, "Final results of the first pass alone");
+  app.add_flag("!--no-endpoints", o.live.endpoints, "One utterance, however long its pauses are");
+}
+
+void add_stream(CLI::App& app, options& o, raw_options& raw) {
+  app.add_option("AUDIO", o.audio, "A sound file, or - for raw PCM on standard input");
+  add_live(app, o);
+  app.add_option("--format", raw.format, "text or jsonl (an event per line) [text]")->type_name("FORMAT");
+  app.add_flag("--real-time", o.live.real_time, "Read the file no faster than it sounds");
+  app.add_option("--pcm-format", raw.pcm_format, "Samples on standard input: s16le or f32le [s16le]")
+      ->type_name("FORMAT");
+  app.add_option("--pcm-rate", raw.pcm_rate, "Their rate [16000]")->type_name("HZ")->check(CLI::Range(1000, 1000000));
+  app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
+}
+
+void add_serve(CLI::App& app, options& o) {
+  add_live(app, o);
+  app.add_option("--host", o.live.host, "Address to listen on [127.0.0.1]")->type_name("ADDRESS");
+  app.add_option("--port", o.live.port, "Port; 0: any [10086]")->type_name("N")->check(CLI::Range(0, 65535));
+  app.add_option("--threads", o.threads, "Threads [all]")->type_name("N")->check(CLI::Range(1, 1024));
+  app.add_option("--max-connections", o.live.connections, "At once [64]")->type_name("N")->check(CLI::Range(1, 10000));
+  app.add_option("--max-message", o.live.message_bytes, "Bytes of a message [1048576]")
+      ->type_name("N")
+      ->check(CLI::Range(1024, 1 << 28));
+  app.add_option("--idle-timeout", o.live.idle_seconds, "Seconds until a silent connection is closed [30]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 86400));
+  app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
+}
+
 void refuse_unknown(const CLI::App& app) {
   std::vector<std::string> left = app.remaining();
   std::erase(left, "--");  // CLI11 counts it as left over
@@ -98,6 +141,9 @@ void check(options& o, const raw_options& raw) {
   if (pipes > 1) wrong_usage("standard input (-) can be read only once");
   if (pipes == 0 && (raw.pcm_rate != 0 || !raw.pcm_format.empty()))
     wrong_usage("--pcm-format and --pcm-rate are about standard input, but no AUDIO is -");
+  if (o.verb == "stream" && *f != format::text && *f != format::jsonl) wrong_usage("stream: --format is text or jsonl");
+  if (o.verb == "stream" && o.audio.size() > 1) wrong_usage("stream takes one AUDIO");
+  if (o.verb == "serve") return;
   if (o.verb == "info") {
     if (*f != format::text && *f != format::json) wrong_usage("info: --format is text or json");
   } else if (o.audio.empty() && o.manifest.empty()) {
@@ -162,7 +208,7 @@ options parse_options(const std::vector<std::string>& arguments) {
   } else {
     refuse_unknown_verb(rest[0]);
   }
-  const bool built = o.verb == "transcribe" || o.verb == "info" || o.verb == "bench";
+  const bool built = o.verb != "diarize" && o.verb != "vad" && o.verb != "align";
   if (!built) throw stop{2, "steno " + o.verb + ": no model family for this is built yet\n"};
 
   CLI::App app(std::string(description(o.verb)), o.verb == "transcribe" ? "steno [transcribe]" : "steno " + o.verb);
@@ -173,7 +219,10 @@ options parse_options(const std::vector<std::string>& arguments) {
   if (o.verb == "transcribe") add_transcribe(app, o, raw);
   if (o.verb == "info") add_info(app, o, raw);
   if (o.verb == "bench") add_bench(app, o);
-  if (o.verb != "info") app.get_option("AUDIO")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  if (o.verb == "stream") add_stream(app, o, raw);
+  if (o.verb == "serve") add_serve(app, o);
+  if (o.verb != "info" && o.verb != "serve")
+    app.get_option("AUDIO")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.allow_extras();
   try {
     std::reverse(rest.begin(), rest.end());  // CLI11 takes a vector from its back

@@ -19,6 +19,19 @@ struct shard {
 /// "2/8"; nothing when it is not of this form or out of range.
 std::optional<shard> parse_shard(std::string_view text);
 
+/// Of stream and serve.
+struct live_options {
+  int chunk_size = 16, left_chunks = -1, beam = 10;
+  bool rescore = true, endpoints = true;
+  bool real_time = false;  ///< a file is read no faster than it sounds
+  float phrase_score = 3;
+  std::string host = "127.0.0.1";
+  int port = 10086;
+  int connections = 64;         ///< at once
+  int message_bytes = 1 << 20;  ///< largest message
+  int idle_seconds = 30;        ///< of silence on a connection
+};
+
 struct options {
   std::string verb = "transcribe";
   std::vector<std::string> audio;
@@ -37,6 +50,7 @@ struct options {
   bool progress = true;
   bool quiet = false;
   int runs = 3;
+  live_options live;
 };
 
 /// Thrown instead of going on: print `text` (to stdout when code is 0, else to stderr) and exit with `code`.

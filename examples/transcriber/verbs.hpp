@@ -15,6 +15,12 @@ class interrupt_watch;
 int run_transcribe(const options& o);
 int run_info(const options& o);
 int run_bench(const options& o);
+int run_stream(const options& o);
+int run_serve(const options& o);
+
+struct live_request;
+/// What stream and serve ask of a model; reads the file of phrases. Throws steno::error.
+live_request live_request_of(const options& o);
 
 /// How far a run has come.
 struct tally {

@@ -49,7 +49,7 @@ TEST_F(steno_program, wrong_usage_exits_with_2) {
   expect_error(run("a.wav --shard 3"), 2, "--shard 3");
   expect_error(run("a.wav --vad energy"), 2, "--vad energy");
   expect_error(run("a.wav --hotwords words.txt"), 2, "--hotwords");
-  for (const char* verb : {"stream", "diarize", "vad", "align", "serve"})
+  for (const char* verb : {"diarize", "vad", "align"})
     expect_error(run(verb), 2, std::string("steno ") + verb + ": ");
 }
 

@@ -1,0 +1,119 @@
+#include "live.hpp"
+
+#include <steno/error.hpp>
+#include <steno/streaming/u2_stream.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "convert.hpp"
+
+namespace steno::app {
+namespace {
+
+template <class Model>
+class u2_listener final : public listener {
+ public:
+  u2_listener(const Model& m, const live_request& r)
+      : model_(m), contexts_(graph(m, r)), stream_(m, options(r, contexts_)) {}
+
+  void push(std::span<const float> pcm, const live_sink& sink) override {
+    stream_.push(pcm, context_, [&](const u2_event& e) { sink(describe(e)); });
+  }
+  void finish(const live_sink& sink) override {
+    stream_.finish(context_, [&](const u2_event& e) { sink(describe(e)); });
+  }
+  bool over() const override { return stream_.over(); }
+
+ private:
+  static context_graph graph(const Model& m, const live_request& r) {
+    std::vector<std::vector<int>> phrases;
+    for (const std::string& p : r.phrases) {
+      const auto units = m.tokenizer.split(p);
+      if (!units) fail({.what = "phrase " + steno::quoted(p), .expected = "characters that are among the model's units"});
+      phrases.push_back(*units);
+    }
+    return context_graph(phrases, {.score = r.phrase_score});
+  }
+  static u2_stream_options options(const live_request& r, const context_graph& contexts) {
+    u2_stream_options o;
+    o.chunk_size = r.chunk_size;
+    o.left_chunks = r.left_chunks;
+    o.beam.labels = o.beam.prefixes = r.beam;
+    o.rescore = r.rescore;
+    o.endpoints = r.endpoints;
+    o.continuous = r.continuous;
+    o.contexts = &contexts;
+    return o;
+  }
+
+  live_event describe(const u2_event& e) const {
+    const wenet_units& units = model_.tokenizer;
+    live_event out;
+    out.final = e.kind == u2_event_kind::final;
+    out.endpoint = e.endpoint;
+    out.start = static_cast<double>(e.offset_ms) / 1000;
+    out.heard = static_cast<double>(e.heard_ms) / 1000;
+    out.score = e.score;
+    segment s;
+    // Without the second pass each token is as sure as the whole is on average.
+    const double mean = std::exp(e.score / static_cast<double>(e.ids.size() + 1));
+    std::vector<float> sure(e.ids.size(), static_cast<float>(std::min(mean, 1.0)));
+    if (!e.rescoring.empty())
+      sure.assign(e.rescoring[0].token_confidence.begin(), e.rescoring[0].token_confidence.end());
+    model_.write_result(e.ids, out.final ? e.times : std::span<const extent>{}, sure, s, e.offset_ms);
+    out.text = std::move(s.text);
+    out.words = std::move(s.words);
+    out.token_ids = std::move(s.token_ids);
+    out.stable = units.text(e.ids.first(static_cast<std::size_t>(e.stable)));
+    if (!out.final) {
+      out.nbest.push_back({units.sentence(e.ids), {}});
+      return out;
+    }
+    for (const ctc_hypothesis& h : e.nbest) {
+      auto& a = out.nbest.emplace_back();
+      a.sentence = units.sentence(h.ids);
+      const auto times = piece_times(h.times, model_.frame_ms(), e.offset_ms);
+      for (std::size_t i = 0; i < h.ids.size(); ++i)
+        a.pieces.push_back({std::string(units.piece(h.ids[i])), times[i].start_ms, times[i].end_ms});
+    }
+    return out;
+  }
+
+  const Model& model_;
+  context_graph contexts_;
+  context context_;
+  u2_stream<Model> stream_;
+};
+
+template <class Model>
+class loaded final : public live_model {
+ public:
+  explicit loaded(opened_checkpoint opened)
+      : model_(load<Model>(std::move(opened.file), {}, std::move(opened.image))) {}
+  std::string name() const override { return std::string(Model::architecture); }
+  int sample_rate() const override { return Model::sample_rate; }
+  std::unique_ptr<listener> listen(const live_request& r) const override {
+    return std::make_unique<u2_listener<Model>>(model_, r);
+  }
+
+ private:
+  Model model_;
+};
+
+}  // namespace
+
+std::unique_ptr<live_model> open_live_model(const std::string& path, const note_function& note) {
+  opened_checkpoint opened = open_checkpoint(path);
+  for (const std::string& text : opened.notes) note(text);
+  const std::string found = opened.file.text("general.architecture").value_or("");
+  if (found == u2_conformer_any::architecture) return std::make_unique<loaded<u2_conformer_any>>(std::move(opened));
+  if (found == u2_transformer_any::architecture) return std::make_unique<loaded<u2_transformer_any>>(std::move(opened));
+  fail({.where = path,
+        .what = "this model does not stream",
+        .expected = "u2_conformer or u2_transformer",
+        .found = steno::quoted(found)});
+}
+
+}  // namespace steno::app

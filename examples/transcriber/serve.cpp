@@ -1,0 +1,32 @@
+// steno serve: a streaming model over WebSocket, until it is interrupted.
+#include <algorithm>
+#include <thread>
+
+#include "live.hpp"
+#include "server.hpp"
+#include "verbs.hpp"
+
+namespace steno::app {
+
+int run_serve(const options& o) {
+  reporter report(stderr, false, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
+  const auto model = open_live_model(o.model, [&](const std::string& text) { report.note(text); });
+  const int threads = o.threads > 0 ? o.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  server s(*model,
+           {.host = o.live.host,
+            .port = o.live.port,
+            .threads = threads,
+            .connections = o.live.connections,
+            .message_bytes = o.live.message_bytes,
+            .idle_seconds = o.live.idle_seconds,
+            .live = live_request_of(o)},
+           [&](const std::string& text) { report.note(text); });
+  s.stop_at_signals();
+  report.note("listening on ws://" + o.live.host + ":" + std::to_string(s.port()) + " with " + model->name() + ", " +
+              std::to_string(threads) + " threads, at most " + std::to_string(o.live.connections) + " connections");
+  s.run();
+  report.note("stopped");
+  return 0;
+}
+
+}  // namespace steno::app

@@ -1,0 +1,176 @@
+// steno stream: a file or standard input to a streaming model, results while it listens.
+#include <steno/error.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "audio.hpp"
+#include "live.hpp"
+#include "text_width.hpp"
+#include "verbs.hpp"
+
+namespace steno::app {
+
+live_request live_request_of(const options& o) {
+  live_request r;
+  r.chunk_size = o.live.chunk_size;
+  r.left_chunks = o.live.left_chunks;
+  r.rescore = o.live.rescore;
+  r.endpoints = o.live.endpoints;
+  r.beam = o.live.beam;
+  r.phrase_score = o.live.phrase_score;
+  if (o.hotwords.empty()) return r;
+  std::ifstream in(o.hotwords);
+  if (!in) fail({.where = o.hotwords, .what = "not readable"});
+  for (std::string line; std::getline(in, line);) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (!line.empty()) r.phrases.push_back(line);
+  }
+  return r;
+}
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using json = nlohmann::ordered_json;
+
+json rounded(double x) { return std::isfinite(x) ? json(std::round(x * 1000) / 1000) : json(nullptr); }
+
+json word_object(const word& w) {
+  return {{"word", w.text},
+          {"start", rounded(w.start)},
+          {"end", rounded(w.end)},
+          {"confidence", rounded(static_cast<double>(w.confidence))},
+          {"timing", "native"}};
+}
+
+// One line per event. Latency: from the arrival of the last sample that the result heard to the result.
+void write_event(const live_event& e, double latency_ms) {
+  json line;
+  line["type"] = e.final ? "final" : "partial";
+  line["start"] = rounded(e.start);
+  line[e.final ? "end" : "heard"] = rounded(e.heard);
+  line["text"] = e.text;
+  if (!e.final) line["stable"] = e.stable;
+  line["token_ids"] = e.token_ids;
+  line["score"] = rounded(e.score);
+  if (e.final) {
+    line["words"] = json::array();
+    for (const word& w : e.words) line["words"].push_back(word_object(w));
+    line["nbest"] = json::array();
+    for (const auto& a : e.nbest) line["nbest"].push_back(a.sentence);
+  }
+  line["latency_ms"] = rounded(latency_ms);
+  std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  if (e.endpoint) text += json{{"type", "endpoint"}, {"time", rounded(e.heard)}}.dump() + "\n";
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+// A partial result overwrites the one before it and shows the end of what does not fit; a final one stays.
+class line_writer {
+ public:
+  explicit line_writer(bool terminal) : terminal_(terminal) {}
+  void show(const live_event& e) {
+    if (!e.final && !terminal_) return;
+    std::string text = terminal_ ? printable(e.text) : e.text;
+    if (terminal_) {
+      if (!e.final) text = last_columns(text, 78);
+      std::fputs("\r\x1b[K", stdout);
+    } else if (text.empty()) {
+      return;
+    }
+    std::fputs(text.c_str(), stdout);
+    if (e.final && !text.empty()) std::fputs("\n", stdout);
+    std::fflush(stdout);
+  }
+
+ private:
+  // Whole characters from the back.
+  static std::string last_columns(const std::string& text, int most) {
+    std::size_t from = text.size();
+    int used = 0;
+    while (from > 0) {
+      std::size_t begin = from - 1;
+      while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xc0u) == 0x80u) --begin;
+      used += columns(std::string_view(text).substr(begin, from - begin));
+      if (used > most) break;
+      from = begin;
+    }
+    return text.substr(from);
+  }
+  bool terminal_;
+};
+
+struct figures {
+  std::vector<double> latencies;
+  double audio = 0, work = 0;
+
+  std::string text() {
+    if (latencies.empty()) return "no results";
+    std::sort(latencies.begin(), latencies.end());
+    double sum = 0;
+    for (const double l : latencies) sum += l;
+    const auto n = latencies.size();
+    char line[200];
+    std::snprintf(
+        line, sizeof line,
+        "%zu results of %.1f s of audio; latency %.1f ms in the mean, %.1f ms for 95 of 100, %.1f ms at most; "
+        "real-time factor %.3f",
+        n, audio, sum / static_cast<double>(n), latencies[std::min(n - 1, n * 95 / 100)], latencies.back(),
+        audio > 0 ? work / audio : 0);
+    return line;
+  }
+};
+
+}  // namespace
+
+int run_stream(const options& o) {
+  reporter report(stderr, false, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
+  const live_request request = live_request_of(o);
+  const auto model = open_live_model(o.model, [&](const std::string& text) { report.note(text); });
+  audio_reader reader(o.audio[0], model->sample_rate(), o.pcm);
+  const auto stream = model->listen(request);
+  const double rate = model->sample_rate();
+  line_writer lines(::isatty(STDOUT_FILENO) != 0);
+  figures f;
+  clock::time_point arrived;
+  const auto sink = [&](const live_event& e) {
+    const double latency = std::chrono::duration<double, std::milli>(clock::now() - arrived).count();
+    f.latencies.push_back(latency);
+    if (o.output_format == format::jsonl)
+      write_event(e, latency);
+    else
+      lines.show(e);
+  };
+  // A tenth of a second at a time: what a microphone's driver hands over.
+  std::vector<float> portion(static_cast<std::size_t>(rate / 10));
+  const auto begin = clock::now();
+  for (std::size_t n = 0; (n = reader.read(portion)) > 0;) {
+    f.audio += static_cast<double>(n) / rate;
+    arrived = clock::now();
+    if (o.live.real_time) {
+      arrived = begin + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(f.audio));
+      std::this_thread::sleep_until(arrived);
+    }
+    const auto from = clock::now();
+    stream->push(std::span(portion).first(n), sink);
+    f.work += std::chrono::duration<double>(clock::now() - from).count();
+  }
+  const auto from = clock::now();
+  if (!o.live.real_time) arrived = from;
+  stream->finish(sink);
+  f.work += std::chrono::duration<double>(clock::now() - from).count();
+  for (const std::string& w : reader.warnings()) report.note("warning: " + o.audio[0] + ": " + w);
+  report.note(f.text());
+  return std::ferror(stdout) == 0 ? 0 : 1;
+}
+
+}  // namespace steno::app

@@ -1,0 +1,85 @@
+// steno stream on raw PCM: events, text, errors.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "programs/run_program.hpp"
+#include "support/random.hpp"
+
+namespace {
+
+using nlohmann::json;
+using steno::test::outcome;
+
+class steno_stream : public testing::Test {
+ protected:
+  steno_stream() {
+    steno::test::random_numbers random(3);
+    std::vector<std::int16_t> pcm(16000 * 6);
+    for (std::size_t i = 0; i < pcm.size(); ++i)
+      pcm[i] = static_cast<std::int16_t>(random.uniform(-9000, 9000) *
+                                         (0.1f + std::fabs(std::sin(static_cast<float>(i) / 9000))));
+    std::ofstream(dir.path() / "noise.raw", std::ios::binary)
+        .write(reinterpret_cast<const char*>(pcm.data()), static_cast<std::streamsize>(pcm.size() * 2));
+  }
+  outcome run(const std::string& arguments) {
+    return steno::test::shell(dir, "'" STENO_PROGRAM "' stream " + arguments + " < noise.raw");
+  }
+  static std::vector<json> events(const std::string& lines) {
+    std::vector<json> all;
+    std::istringstream in(lines);
+    for (std::string line; std::getline(in, line);) all.push_back(json::parse(line));
+    return all;
+  }
+  const std::string model = "-m '" + (steno::test::compact() / "wenet" / "model.gguf").string() + "' ";
+  steno::test::temporary_directory dir;
+};
+
+}  // namespace
+
+TEST_F(steno_stream, events_are_lines_of_json_and_the_last_is_final) {
+  const outcome o = run(model + "--format jsonl --chunk-size 4 --left-chunks 4 -");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const std::vector<json> all = events(o.out);
+  ASSERT_GT(all.size(), 5u);
+  double heard = 0;
+  std::string stable;
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+    if (all[i]["type"] != "partial") {
+      stable.clear();
+      continue;
+    }
+    EXPECT_GT(all[i]["heard"].get<double>(), heard);
+    heard = all[i]["heard"];
+    EXPECT_GE(all[i]["latency_ms"].get<double>(), 0);
+    EXPECT_EQ(all[i]["text"].get<std::string>().rfind(stable, 0), 0u);
+    stable = all[i]["stable"];
+  }
+  const json& last = all.back();
+  EXPECT_EQ(last["type"], "final");
+  EXPECT_EQ(last["words"].size(), last["token_ids"].size());
+  EXPECT_EQ(last["nbest"].size(), 10u);
+  EXPECT_NE(o.err.find("latency"), std::string::npos);
+}
+
+TEST_F(steno_stream, text_into_a_pipe_is_final_results_alone) {
+  const outcome o = run(model + "--chunk-size 4 --no-endpoints -q -");
+  EXPECT_EQ(o.code, 0);
+  EXPECT_EQ(o.err, "");
+  EXPECT_EQ(std::count(o.out.begin(), o.out.end(), '\n'), 1);
+  EXPECT_EQ(o.out.find('\r'), std::string::npos);
+  EXPECT_EQ(o.out.rfind("u", 0), 0u) << o.out;
+}
+
+TEST_F(steno_stream, what_cannot_be_done_is_said) {
+  EXPECT_EQ(run("-").code, 2);  // no model
+  EXPECT_EQ(run(model).code, 2);
+  EXPECT_EQ(run(model + "--format srt -").code, 2);
+  EXPECT_EQ(run(model + "--chunk-size 5000 -").code, 2);
+  std::ofstream(dir.path() / "phrases.txt") << "u3u4\nxyz\n";
+  const outcome unknown = run(model + "--hotwords phrases.txt -");
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_NE(unknown.err.find("xyz"), std::string::npos);
+  const outcome other = run("-m '" + (steno::test::compact() / "sensevoice" / "model.gguf").string() + "' -");
+  EXPECT_EQ(other.code, 1);
+  EXPECT_NE(other.err.find("does not stream"), std::string::npos) << other.err;
+}
