@@ -4,9 +4,9 @@
 // int8_blocks (q8_0; others will be repacked into it): groups of 16 rows of the weight, K / 32 blocks each:
 //   quants  blocks x [8][16][4] u8   byte (j, c, i) = q[row c of the group][32 b + 4 j + i] + 128
 //   scales  blocks x [16] f16
-// Rows beyond the last are quants of 128 (zero) and scale 0. The +128 makes the bytes unsigned, as vpdpbusd wants them;
-// the kernels take it off again through the start value -128 * sum(x) of the accumulator. Bytes per weight stay 34
-// / 32. Tested in tests/kernels/pack_test.cpp.
+// Rows beyond the last are quants of 128 (zero) and scale 0; the number of groups is even, since tiles take two. The
+// +128 makes the bytes unsigned, as vpdpbusd wants them; the kernels take it off again through the start value -128 *
+// sum(x) of the accumulator. Bytes per weight stay 34 / 32. Tested in tests/kernels/pack_test.cpp.
 #pragma once
 #include <steno/core/executor.hpp>
 #include <steno/weights/weight.hpp>
@@ -43,6 +43,8 @@ inline constexpr std::size_t group_quants = 512;  // bytes of one block of a gro
 inline constexpr std::size_t group_scales = 32;
 inline constexpr std::size_t q8_0_bytes = 34;
 
+/// Groups of a matrix with `rows` rows.
+constexpr extent groups_of(extent rows) { return (rows + 2 * group - 1) / (2 * group) * 2; }
 constexpr std::size_t group_bytes(extent cols) {
   return static_cast<std::size_t>(cols / block) * (group_quants + group_scales);
 }
@@ -95,14 +97,14 @@ inline void pack_group(const weight_ref& w, extent g, std::byte* out) noexcept {
 /// Bytes that pack() writes; 0 when products read w.data in place.
 inline std::size_t packed_bytes(const weight_ref& w) {
   if (family_of(w.format) != weight_family::int8_blocks) return 0;
-  return static_cast<std::size_t>((w.rows + detail::group - 1) / detail::group) * detail::group_bytes(w.cols);
+  return static_cast<std::size_t>(detail::groups_of(w.rows)) * detail::group_bytes(w.cols);
 }
 
 /// Writes the packed form of w, packed_bytes(w) bytes, best 64-byte aligned. Reads w.data only.
 inline void pack(const weight_ref& w, std::byte* out, const executor& run) {
   if (packed_bytes(w) == 0) return;
   const std::size_t bytes = detail::group_bytes(w.cols);
-  run.run((w.rows + detail::group - 1) / detail::group,
+  run.run(detail::groups_of(w.rows),
           [&](extent g, int) { detail::pack_group(w, g, out + static_cast<std::size_t>(g) * bytes); });
 }
 

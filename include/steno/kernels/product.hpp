@@ -16,7 +16,6 @@
 namespace steno::inline STENO_ABI::kernels {
 
 namespace detail {
-inline constexpr extent most_rows_at_once = 8;  // of x in a tile of the row form
 
 /// How a product is cut: `down` pieces of panels (or rows) by `across` pieces of columns, column by column.
 struct strip_plan {
@@ -27,10 +26,16 @@ struct strip_plan {
 
   strip_plan(extent n, extent all, extent per_strip, extent strip_columns)
       : pieces(all),
-        deep(std::max<extent>(per_strip, 1)),
+        deep(even(all, std::max<extent>(per_strip, 1))),
         columns(strip_columns),
         down((all + deep - 1) / deep),
         across((n + columns - 1) / columns) {}
+
+  // The fewest strips of at most `most`, of equal height: a low last strip would prepare its weights for few rows.
+  static constexpr extent even(extent all, extent most) {
+    const extent strips = (all + most - 1) / most;
+    return strips == 0 ? 1 : (all + strips - 1) / strips;
+  }
 };
 
 inline void multiply_family(const operand& x, const weight_ref& w, const epilogue& e, view<float>& y,
@@ -46,10 +51,10 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
                               : table.int8_columns);
 
   // Scratch of one worker: sums of a strip, widened weights (float panels), packed groups (int8 weights as stored).
-  const extent sums = (panels ? plan.deep * most : most_rows_at_once) * plan.columns;
+  const extent sums = plan.deep * most * ((plan.columns + 31) / 32 * 32);
   const extent widened = !int8 && panels ? table.float_panel_scratch : 0;
   const std::size_t groups =
-      int8 && w.packed == nullptr ? static_cast<std::size_t>(plan.columns / group) * group_bytes(w.cols) : 0;
+      int8 && w.packed == nullptr ? static_cast<std::size_t>(groups_of(plan.columns)) * group_bytes(w.cols) : 0;
   const std::size_t floats = (static_cast<std::size_t>(sums + widened) + 15) / 16 * 16;
   const std::size_t bytes = (floats * 4 + groups + 63) / 64 * 64;
   workspace::frame frame(c.scratch);
@@ -75,7 +80,8 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
     } else {
       std::byte* to = own + floats * 4;
       s.packed = to;
-      for (extent g = n0 / group; g * group < s.n1; ++g, to += group_bytes(w.cols)) pack_group(w, g, to);
+      const extent count = groups_of(s.n1 - s.n0);
+      for (extent g = 0; g < count; ++g, to += group_bytes(w.cols)) pack_group(w, n0 / group + g, to);
     }
     table.int8_strip(s);
   });

@@ -13,9 +13,7 @@ namespace product {
 
 inline constexpr int dot_rows = 4, panel_rows = 12, panel_vectors = 2;
 inline constexpr extent panel_chunk = 192, float_columns = 16 * panel_vectors;
-constexpr int dot_columns(int) { return 4; }
 
-#include <steno/kernels/product/expand.inl>
 #include <steno/kernels/product/finish.inl>
 #include <steno/kernels/product/float_rows.inl>
 #include <steno/kernels/product/quantise.inl>
@@ -30,7 +28,7 @@ inline constexpr detail::product_table product_kernels{
     .float_panel = product::panel_rows,
     .float_panels_from = 24,
     .float_columns = product::float_columns,
-    .float_rows = 480,
+    .float_rows = 600,
     .float_panel_scratch = product::panel_chunk * product::float_columns,
     .quantise = product::quantise,
     .interleave = product::interleave,

@@ -26,9 +26,13 @@ inline void finish_as(const detail::strip& s, const float* sums, extent sums_str
 /// Rows [m0, m0 + rows) by all columns of the strip; sums[(m - m0) * sums_stride + (n - n0)], padded to whole vectors.
 inline void finish(const detail::strip& s, const float* sums, extent sums_stride, extent m0, extent rows) noexcept {
   switch (s.e->act) {
-    case activation::none: return finish_as<activation::none>(s, sums, sums_stride, m0, rows);
-    case activation::relu: return finish_as<activation::relu>(s, sums, sums_stride, m0, rows);
-    case activation::gelu: return finish_as<activation::gelu>(s, sums, sums_stride, m0, rows);
-    case activation::silu: return finish_as<activation::silu>(s, sums, sums_stride, m0, rows);
+    case activation::none:
+      return finish_as<activation::none>(s, sums, sums_stride, m0, rows);
+    case activation::relu:
+      return finish_as<activation::relu>(s, sums, sums_stride, m0, rows);
+    case activation::gelu:
+      return finish_as<activation::gelu>(s, sums, sums_stride, m0, rows);
+    case activation::silu:
+      return finish_as<activation::silu>(s, sums, sums_stride, m0, rows);
   }
 }

@@ -10,10 +10,14 @@ namespace steno::inline STENO_ABI::kernels::detail {
 inline const product_table& table_of(isa level) noexcept {
 #if defined(__x86_64__)
   switch (level) {
-    case isa::avx512vnni: return avx512vnni::product_kernels;
-    case isa::avx512: return avx512::product_kernels;
-    case isa::avx2: return avx2::product_kernels;
-    default: break;
+    case isa::avx512vnni:
+      return avx512vnni::product_kernels;
+    case isa::avx512:
+      return avx512::product_kernels;
+    case isa::avx2:
+      return avx2::product_kernels;
+    default:
+      break;
   }
 #endif
   (void)level;
