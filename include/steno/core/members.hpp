@@ -48,7 +48,7 @@ class member_walker {
   explicit member_walker(Leaf& leaf, std::string path = {}) : leaf_(leaf), path_(std::move(path)) {}
 
   template <class T>
-  void operator()(std::string_view name, T& child) {
+  STENO_COLD void operator()(std::string_view name, T& child) {
     visit(name, child, false);
   }
   /// The member may be absent from the checkpoint.
@@ -56,7 +56,7 @@ class member_walker {
   void optional(std::string_view name, T& child) {
     visit(name, child, true);
   }
-  void equal(std::string_view what, extent a, extent b) {
+  STENO_COLD void equal(std::string_view what, extent a, extent b) {
     if constexpr (requires { leaf_.equal(path_, what, a, b); }) leaf_.equal(path_, what, a, b);
   }
   std::optional<extent> count() {
@@ -69,15 +69,17 @@ class member_walker {
   void visit(std::string_view name, T& child, bool optional) {
     const std::size_t mark = path_.size();
     const bool outer = optional_;
-    optional_ = optional_ || optional;
-    if (!name.empty()) {
-      if (!path_.empty()) path_ += '.';
-      path_ += name;
-    }
+    enter(name, optional);
     if constexpr (weight_leaf<T> || setting_leaf<T>) leaf_(path_, child, optional_);
     else child.members(*this);
     path_.resize(mark);
     optional_ = outer;
+  }
+  STENO_COLD void enter(std::string_view name, bool optional) {
+    optional_ = optional_ || optional;
+    if (name.empty()) return;
+    if (!path_.empty()) path_ += '.';
+    path_ += name;
   }
 
   Leaf& leaf_;

@@ -70,7 +70,7 @@ class lfr {
   struct m_tag : size_of<M> {};
   struct n_tag : size_of<N> {};
 
-  static std::string size_text(extent w, extent m, extent n) {
+  STENO_COLD static std::string size_text(extent w, extent m, extent n) {
     const auto one = [](extent e) { return is_static(e) ? std::to_string(e) : std::string("any"); };
     return one(w) + ", " + one(m) + ", " + one(n);
   }

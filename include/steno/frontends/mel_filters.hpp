@@ -24,7 +24,7 @@ struct mel_filters {
   extent size() const noexcept { return static_cast<extent>(first.size()); }
 
   /// `high` counts from Nyquist when it is not positive. Throws steno::error for a band that is empty.
-  static mel_filters kaldi(extent mels, extent fft_size, float sample_rate, float low, float high) {
+  STENO_COLD static mel_filters kaldi(extent mels, extent fft_size, float sample_rate, float low, float high) {
     const float nyquist = 0.5f * sample_rate;
     if (high <= 0) high += nyquist;
     if (!(low >= 0 && low < high && high <= nyquist))

@@ -24,7 +24,7 @@ struct model_memory {
 
 /// Packs every product of `model` that its kernel wants packed, into `keep`; tells `done(tensor bytes)` after each.
 template <composite Model, class Done>
-void pack_products(Model& model, storage& keep, const executor& run, Done&& done) {
+STENO_COLD void pack_products(Model& model, storage& keep, const executor& run, Done&& done) {
   walk(model, [&]<class Leaf>(const std::string&, Leaf& leaf, bool) {
     if constexpr (weight_leaf<Leaf>) {
       if constexpr (Leaf::purpose == use::product) {
@@ -41,7 +41,7 @@ void pack_products(Model& model, storage& keep, const executor& run, Done&& done
 
 /// A model from an open file. Throws steno::error when the file holds another model or does not fit the type.
 template <class Model>
-Model load(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {}) {
+STENO_COLD Model load(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {}) {
   const std::string found = file.text("general.architecture").value_or("");
   if (found != Model::architecture)
     fail({.where = file.where(),

@@ -12,7 +12,7 @@
 namespace steno::inline STENO_ABI {
 
 /// A number in [low, high] under `key`, or `otherwise` when the file does not say. Throws steno::error outside of it.
-inline double read_number(const gguf_file& file, const std::string& key, double low, double high, double otherwise) {
+STENO_COLD inline double read_number(const gguf_file& file, const std::string& key, double low, double high, double otherwise) {
   const double v = file.number(key).value_or(otherwise);
   if (!(v >= low && v <= high))
     fail({.where = file.where(),
@@ -23,7 +23,7 @@ inline double read_number(const gguf_file& file, const std::string& key, double 
 }
 
 /// Filterbank and stacking from `prefix`.frontend.*; what is missing has the published models' values.
-inline fbank_options read_fbank(const gguf_file& file, std::string_view prefix) {
+STENO_COLD inline fbank_options read_fbank(const gguf_file& file, std::string_view prefix) {
   const std::string at = std::string(prefix) + ".frontend.";
   fbank_options o;
   o.sample_rate = read_number(file, at + "sample_rate", 1000, 400000, 16000);
@@ -65,7 +65,7 @@ Frontend read_wav_frontend(const gguf_file& file, std::string_view prefix) {
 }
 
 /// Pieces from tokenizer.ggml.*. Throws steno::error when they are missing or their arrays disagree.
-inline sentencepiece_vocabulary read_sentencepiece(const gguf_file& file) {
+STENO_COLD inline sentencepiece_vocabulary read_sentencepiece(const gguf_file& file) {
   sentencepiece_vocabulary v;
   v.pieces = file.strings("tokenizer.ggml.tokens");
   if (file.has("tokenizer.ggml.scores"))

@@ -51,7 +51,7 @@ class sense_voice {
 
   sense_voice() = default;
   /// Front end and tokenizer from the file's metadata; the weights are bound by load().
-  explicit sense_voice(const gguf_file& file)
+  STENO_COLD explicit sense_voice(const gguf_file& file)
       : frontend(read_wav_frontend<Frontend>(file, architecture)), tokenizer(read_sentencepiece(file)) {
     blank = static_cast<int>(file.number("sense_voice.blank_id").value_or(0));
   }
@@ -79,13 +79,13 @@ class sense_voice {
   }
 
   static constexpr int sample_rate = 16000;
-  static std::vector<std::string> languages() {
+  STENO_COLD static std::vector<std::string> languages() {
     std::vector<std::string> names;
     for (const auto& [name, row] : sense_voice_languages) names.emplace_back(name);
     return names;
   }
   /// The `embed` row of a language; throws steno::error for one the model does not know.
-  static extent language_row(std::string_view language) {
+  STENO_COLD static extent language_row(std::string_view language) {
     std::string known;
     for (const auto& [name, row] : sense_voice_languages) {
       if (name == language) return row;
@@ -128,7 +128,7 @@ class sense_voice {
 
   /// One clip of 16 kHz mono samples in [-1, 1], all at once (attention sees the whole clip: best up to about 30 s).
   /// Throws steno::error for an unknown language.
-  segment recognise(std::span<const float> pcm, const options& o, context& c) const {
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
     segment s;
     s.end = static_cast<double>(pcm.size()) / sample_rate;
     const extent language = language_row(o.language), rows = frames(static_cast<extent>(pcm.size()));
@@ -142,7 +142,7 @@ class sense_voice {
 
   /// Log-probabilities -> ids, tags, text and words of `s`. The first four frames name language, emotion, event and
   /// text normalisation; pieces of words come later.
-  void decode(const view<const float>& scores, segment& s, context& c) const {
+  STENO_COLD void decode(const view<const float>& scores, segment& s, context& c) const {
     std::vector<ctc_token> tokens;
     ctc_greedy(scores, blank, tokens);
     std::vector<int> said, plain;
@@ -176,7 +176,7 @@ class sense_voice {
   }
 
   /// The same as a result with one segment.
-  result transcribe(std::span<const float> pcm, const options& o, context& c) const {
+  STENO_COLD result transcribe(std::span<const float> pcm, const options& o, context& c) const {
     result r;
     r.model = architecture;
     r.duration = static_cast<double>(pcm.size()) / sample_rate;
@@ -189,7 +189,7 @@ class sense_voice {
   }
 
   /// The golden cases' name of a traced stage: "encoder.encoders0.0.norm1" is enc0_norm1 there.
-  static std::string trace_name(std::string_view path) {
+  STENO_COLD static std::string trace_name(std::string_view path) {
     if (path.starts_with("encoder.")) path.remove_prefix(8);
     std::string name(path);
     std::replace(name.begin(), name.end(), '.', '_');

@@ -21,7 +21,7 @@ namespace steno::inline STENO_ABI {
 
 namespace detail {
 
-inline std::string shape_text(extent rows, extent cols) {
+STENO_COLD inline std::string shape_text(extent rows, extent cols) {
   const auto text = [](extent n) { return is_static(n) ? std::to_string(n) : std::string("any"); };
   std::string s = "[";
   if (rows != 1) s.append(text(rows)).append(" x ");
@@ -53,12 +53,14 @@ class binding {
   }
 
   void equal(const std::string& path, std::string_view what, extent a, extent b) {
-    if (a != b && !incomplete_)
-      problem("\"" + path + "\": " + std::string(what) + " differ: " + std::to_string(a) + " and " + std::to_string(b));
+    if (a != b && !incomplete_) differ(path, what, a, b);
+  }
+  STENO_COLD void differ(const std::string& path, std::string_view what, extent a, extent b) {
+    problem("\"" + path + "\": " + std::string(what) + " differ: " + std::to_string(a) + " and " + std::to_string(b));
   }
 
   /// Members PATH.0, PATH.1, ...: one more than the highest number.
-  std::optional<extent> count(const std::string& path) const {
+  STENO_COLD std::optional<extent> count(const std::string& path) const {
     extent n = 0;
     for (std::size_t i = 0; i < source_.size(); ++i) {
       const std::string_view name = source_.tensor(i).name;
@@ -73,7 +75,7 @@ class binding {
     return std::min(n, static_cast<extent>(source_.size()));
   }
 
-  void finish(const std::vector<std::string>& ignore) {
+  STENO_COLD void finish(const std::vector<std::string>& ignore) {
     for (std::size_t i = 0; i < source_.size(); ++i) {
       const std::string name(source_.tensor(i).name);
       if (!used_.contains(name) && std::find(ignore.begin(), ignore.end(), name) == ignore.end())
@@ -89,7 +91,7 @@ class binding {
 
  private:
   // Finds and checks the tensor of one weight whose wanted extents are in `w`, and fills `w`. False: it has none.
-  bool place(const std::string& path, dtype wanted, bool optional, weight_ref& w) {
+  STENO_COLD bool place(const std::string& path, dtype wanted, bool optional, weight_ref& w) {
     const auto found = source_.find(path);
     if (!found) {
       if (!optional) note("tensor \"" + path + "\": missing", w.rows, w.cols);
@@ -122,7 +124,7 @@ class binding {
     return true;
   }
 
-  std::optional<extent> read_setting(const std::string& path, extent wanted, bool optional) {
+  STENO_COLD std::optional<extent> read_setting(const std::string& path, extent wanted, bool optional) {
     const auto value = lookup(path);
     if (!value) {
       if (!optional && !is_static(wanted)) problem("setting \"" + prefix_ + path + "\": missing");
@@ -135,7 +137,7 @@ class binding {
     return std::nullopt;
   }
 
-  std::optional<double> lookup(const std::string& path) const {
+  STENO_COLD std::optional<double> lookup(const std::string& path) const {
     // "encoder.encoders.3.self_attn.attention_heads" may be set for all layers as "encoder.attention_heads".
     const std::size_t last = path.rfind('.');
     const std::string name = last == std::string::npos ? path : path.substr(last + 1);
@@ -147,11 +149,11 @@ class binding {
       parent = dot == std::string::npos ? "" : parent.substr(0, dot);
     }
   }
-  void note(std::string what, extent rows, extent cols) {
+  STENO_COLD void note(std::string what, extent rows, extent cols) {
     incomplete_ = true;
     problem(what + ", expected " + shape_text(rows, cols));
   }
-  void problem(std::string what) { problems_.push_back(std::move(what)); }
+  STENO_COLD void problem(std::string what) { problems_.push_back(std::move(what)); }
 
   const S& source_;
   storage& keep_;
@@ -167,7 +169,7 @@ class binding {
 /// tensors named in `ignore` may stay unused. Converted tensors live in `keep`. Throws steno::error naming everything
 /// that is wrong. The source's bytes must outlive the model.
 template <composite Model, weight_source S>
-void bind(Model& model, const S& source, storage& keep, std::string_view prefix,
+STENO_COLD void bind(Model& model, const S& source, storage& keep, std::string_view prefix,
           const std::vector<std::string>& ignore = {}) {
   detail::binding<S> b(source, keep, std::string(prefix) + ".");
   walk(model, b);

@@ -34,7 +34,7 @@ static_assert(std::endian::native == std::endian::little, "steno reads files by 
 }
 
 /// A name from a file as it may stand in a one-line message: in quotes, control bytes as \xNN, cut after 80 bytes.
-inline std::string quoted(std::string_view name) {
+STENO_COLD inline std::string quoted(std::string_view name) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string s = "\"";
   for (const char c : name.substr(0, 80)) {
@@ -67,7 +67,7 @@ class byte_cursor {
   std::size_t remaining() const noexcept { return bytes_.size() - position_; }
 
   /// The next `size` bytes; `what` names them in the error when the file ends before.
-  std::span<const std::byte> take(std::uint64_t size, const char* what) {
+  STENO_COLD std::span<const std::byte> take(std::uint64_t size, const char* what) {
     if (size > remaining())
       stop(std::string(what) + " runs past the end of the file", std::to_string(size) + " bytes",
            std::to_string(remaining()) + " bytes");
@@ -81,7 +81,7 @@ class byte_cursor {
     return load_as<T>(take(sizeof(T), what).data());
   }
   /// u64 length (at most `limit`) and that many bytes.
-  std::string_view string(std::uint64_t limit, const char* what) {
+  STENO_COLD std::string_view string(std::uint64_t limit, const char* what) {
     const auto size = number<std::uint64_t>(what);
     if (size > limit || size > remaining()) {
       position_ -= sizeof size;
@@ -92,7 +92,7 @@ class byte_cursor {
     return {reinterpret_cast<const char*>(part.data()), part.size()};
   }
 
-  [[noreturn]] void stop(std::string what, std::string expected = {}, std::string found = {}, std::string hint = {}) {
+  [[noreturn]] STENO_COLD void stop(std::string what, std::string expected = {}, std::string found = {}, std::string hint = {}) {
     fail({.where = std::string(where_),
           .what = "byte " + std::to_string(position_) + ": " + std::move(what),
           .expected = std::move(expected),

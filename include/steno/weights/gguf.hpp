@@ -56,22 +56,22 @@ class gguf_file {
   bool has(std::string_view key) const { return value(key) != nullptr; }
 
   /// A number (bool: 0 or 1); nothing when the key is absent. Throws when the value is not a number.
-  std::optional<double> number(std::string_view key) const { return optional_as(key, &gguf_value::number, "a number"); }
+  STENO_COLD std::optional<double> number(std::string_view key) const { return optional_as(key, &gguf_value::number, "a number"); }
   /// A string; nothing when the key is absent. Throws when the value is not a string.
-  std::optional<std::string> text(std::string_view key) const {
+  STENO_COLD std::optional<std::string> text(std::string_view key) const {
     const auto t = optional_as(key, &gguf_value::text, "a string");
     return t ? std::optional<std::string>(*t) : std::nullopt;
   }
   /// An array of numbers (of strings); throws when the key is absent or holds something else.
-  std::vector<double> numbers(std::string_view key) const {
+  STENO_COLD std::vector<double> numbers(std::string_view key) const {
     return required_as(key, &gguf_value::numbers, "an array of numbers");
   }
-  std::vector<std::string> strings(std::string_view key) const {
+  STENO_COLD std::vector<std::string> strings(std::string_view key) const {
     return required_as(key, &gguf_value::strings, "an array of strings");
   }
 
  private:
-  void parse() {
+  STENO_COLD void parse() {
     byte_cursor c(name_, bytes_);
     const auto magic = c.take(std::min(gguf_magic.size(), c.remaining()), "magic");
     if (std::string_view(reinterpret_cast<const char*>(magic.data()), magic.size()) != gguf_magic)
@@ -111,7 +111,7 @@ class gguf_file {
     if (!is_gguf_type(id)) c.stop("key " + quoted(key) + ": type of the value", "0 to 12", std::to_string(id));
     return static_cast<gguf_type>(id);
   }
-  static gguf_value read_value(byte_cursor& c) {
+  STENO_COLD static gguf_value read_value(byte_cursor& c) {
     gguf_value v;
     v.key = c.string(gguf_longest, "key");
     if (v.key.empty()) c.stop("a key is empty");
@@ -126,7 +126,7 @@ class gguf_file {
     }
     return v;
   }
-  static void read_array(byte_cursor& c, gguf_value& v) {
+  STENO_COLD static void read_array(byte_cursor& c, gguf_value& v) {
     v.element = read_type(c, v.key);
     if (v.element == gguf_type::array) c.stop("key " + quoted(v.key) + ": arrays of arrays are not allowed");
     const auto count = c.number<std::uint64_t>("array length");
@@ -146,7 +146,7 @@ class gguf_file {
     v.raw = c.take(walk.position() - start, "array");
   }
 
-  void read_alignment() {
+  STENO_COLD void read_alignment() {
     const gguf_value* v = value(gguf_alignment_key);
     if (v == nullptr) return;
     const auto a = v->get<std::uint32_t>();
@@ -159,7 +159,7 @@ class gguf_file {
     alignment_ = *a;
   }
 
-  void read_tensor(byte_cursor& c) {
+  STENO_COLD void read_tensor(byte_cursor& c) {
     tensor_ref t;
     t.name = c.string(gguf_longest, "tensor name");
     if (t.name.empty()) c.stop("a tensor name is empty");
@@ -184,7 +184,7 @@ class gguf_file {
   }
 
   // The data section begins at the next multiple of the alignment and holds all tensors with their padding.
-  void place_tensors(const byte_cursor& c) {
+  STENO_COLD void place_tensors(const byte_cursor& c) {
     std::uint64_t start = 0, end = 0;
     if (tensors_.empty()) return;
     if (!checked_round_up(c.position(), alignment_, start) || !checked_add(start, data_size_, end) ||
@@ -201,10 +201,10 @@ class gguf_file {
     placed_ = {};
   }
 
-  [[noreturn]] void twice(const char* what, std::string_view name) const {
+  [[noreturn]] STENO_COLD void twice(const char* what, std::string_view name) const {
     fail({.where = name_, .what = what + (" " + quoted(name)) + " occurs twice"});
   }
-  [[noreturn]] void wrong_type(const gguf_value& v, std::string expected) const {
+  [[noreturn]] STENO_COLD void wrong_type(const gguf_value& v, std::string expected) const {
     fail({.where = name_, .what = "key " + quoted(v.key), .expected = std::move(expected), .found = v.type_text()});
   }
   template <class T>

@@ -64,7 +64,7 @@ constexpr std::optional<dtype_info> find_ggml_type(std::int32_t id) {
   return std::nullopt;
 }
 /// ggml's name of a tensor's format, for messages: "q4_k", "iq2_xxs", "type 77".
-inline std::string format_name(dtype t) {
+STENO_COLD inline std::string format_name(dtype t) {
   const auto known = find_ggml_type(static_cast<std::int32_t>(t));
   return known ? std::string(known->name) : "type " + std::to_string(static_cast<std::int32_t>(t));
 }

@@ -4,6 +4,7 @@
 // bytes = elements / block elements * block bytes; the next tensor begins at the next multiple of the alignment.
 // Tested in tests/weights/gguf_test.cpp and gguf_writer_test.cpp.
 #pragma once
+#include <steno/config.hpp>
 #include <steno/core/extents.hpp>
 #include <steno/weights/byte_cursor.hpp>
 #include <steno/weights/gguf_format.hpp>
@@ -21,7 +22,7 @@ struct layout_fault {
 };
 
 /// Sets `bytes` to the size of a tensor with a row-major shape; or says what is wrong.
-inline std::optional<layout_fault> measure_tensor(std::span<const extent> shape, std::int32_t type,
+STENO_COLD inline std::optional<layout_fault> measure_tensor(std::span<const extent> shape, std::int32_t type,
                                                   std::uint64_t& bytes) {
   if (shape.size() > gguf_rank_limit)
     return layout_fault{"number of dimensions", "at most 4", std::to_string(shape.size())};

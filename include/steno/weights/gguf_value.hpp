@@ -121,7 +121,7 @@ struct gguf_value {
     return result;
   }
   /// The elements of an array of any number type; nothing for strings and scalars.
-  std::optional<std::vector<double>> numbers() const {
+  STENO_COLD std::optional<std::vector<double>> numbers() const {
     std::optional<std::vector<double>> result;
     if (!is_array()) return result;
     detail::with_number_type(element, [&](auto sample) {
@@ -131,7 +131,7 @@ struct gguf_value {
     return result;
   }
   /// The elements of an array of strings; nothing for other types.
-  std::optional<std::vector<std::string>> strings() const {
+  STENO_COLD std::optional<std::vector<std::string>> strings() const {
     if (!is_array() || element != gguf_type::string) return std::nullopt;
     std::vector<std::string> result;
     result.reserve(count);
@@ -140,7 +140,7 @@ struct gguf_value {
     return result;
   }
   /// "u32", "array of string": for messages.
-  std::string type_text() const {
+  STENO_COLD std::string type_text() const {
     return is_array() ? "array of " + std::string(name_of(element)) : std::string(name_of(type));
   }
 

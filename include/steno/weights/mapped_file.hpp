@@ -29,7 +29,7 @@ class mapped_file {
 
   /// Maps `path`. Throws steno::error when it is missing, unreadable, empty, a directory or otherwise not a regular
   /// file, and when it is a git-LFS pointer instead of the file itself.
-  explicit mapped_file(std::string path) : path_(std::move(path)) {
+  STENO_COLD explicit mapped_file(std::string path) : path_(std::move(path)) {
     // O_NONBLOCK: opening a named pipe must fail below instead of waiting for a writer.
     const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) fail({.where = path_, .what = "cannot open the file: " + reason()});
@@ -77,7 +77,7 @@ class mapped_file {
   }
 
  private:
-  static std::string reason() { return std::generic_category().message(errno); }
+  STENO_COLD static std::string reason() { return std::generic_category().message(errno); }
   bool begins_with(std::string_view text) const {
     return std::string_view(reinterpret_cast<const char*>(start_), size_).starts_with(text);
   }

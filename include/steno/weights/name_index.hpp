@@ -12,15 +12,24 @@
 
 namespace steno::inline STENO_ABI {
 
+namespace detail {
+STENO_COLD inline std::vector<std::size_t> order_of_names(const std::vector<std::string_view>& names) {
+  std::vector<std::size_t> order(names.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
+  return order;
+}
+}  // namespace detail
+
 /// Index over the member `Name` (a string_view) of T.
 template <class T, std::string_view T::*Name>
 class name_index {
  public:
   name_index() = default;
-  explicit name_index(const std::vector<T>& items) : order_(items.size()) {
-    for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = i;
-    std::sort(order_.begin(), order_.end(),
-              [&](std::size_t a, std::size_t b) { return items[a].*Name < items[b].*Name; });
+  explicit name_index(const std::vector<T>& items) {
+    std::vector<std::string_view> names(items.size());
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = items[i].*Name;
+    order_ = detail::order_of_names(names);
   }
 
   /// A name that occurs more than once.

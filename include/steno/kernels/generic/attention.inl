@@ -5,60 +5,46 @@
 
 /// c[r][16 v ..] (+)= sum_k a[r][k] b[k][16 v ..] for r < rows, v < V, rows * V = sizeof...(I). Fully expanded: an
 /// array indexed in a loop would be spilled.
-template <int V, bool Add, int... I>
+template <int V, int... I>
 STENO_INLINE void product_tile(std::integer_sequence<int, I...>, const float* a, extent a_stride, const float* b,
-                               extent b_stride, float* c, extent c_stride, extent depth) {
-  f32x16 sum[sizeof...(I)] = {(Add ? load(c + I / V * c_stride + I % V * 16) : zero())...};
+                               extent b_stride, float* c, extent c_stride, extent depth, bool add) {
+  f32x16 sum[sizeof...(I)] = {(add ? load(c + I / V * c_stride + I % V * 16) : zero())...};
   for (extent k = 0; k < depth; ++k)
     ((sum[I] = fma(broadcast(a[I / V * a_stride + k]), load(b + k * b_stride + I % V * 16), sum[I])), ...);
   (store(c + I / V * c_stride + I % V * 16, sum[I]), ...);
 }
 
-template <int R, int V, bool Add>
-inline void product_rows(const float* a, extent a_stride, const float* b, extent b_stride, float* c, extent c_stride,
-                         extent rows, extent depth) {
+template <int R, int V>
+[[gnu::noinline]] void product_rows(const float* a, extent a_stride, const float* b, extent b_stride, float* c,
+                                    extent c_stride, extent rows, extent depth, bool add) {
   for (extent r = 0; r < rows; r += R)
-    product_tile<V, Add>(std::make_integer_sequence<int, R * V>{}, a + r * a_stride, a_stride, b, b_stride,
-                         c + r * c_stride, c_stride, depth);
-}
-
-/// One block of up to tile_vectors vectors of columns.
-template <int R, int V, bool Add>
-STENO_INLINE void product_block(const float* a, extent a_stride, const float* b, extent b_stride, float* c,
-                                extent c_stride, extent rows, extent vectors, extent depth) {
-  if constexpr (V > 1) {
-    if (vectors < V) return product_block<R, V - 1, Add>(a, a_stride, b, b_stride, c, c_stride, rows, vectors, depth);
-  }
-  product_rows<R, V, Add>(a, a_stride, b, b_stride, c, c_stride, rows, depth);
+    product_tile<V>(std::make_integer_sequence<int, R * V>{}, a + r * a_stride, a_stride, b, b_stride, c + r * c_stride,
+                    c_stride, depth, add);
 }
 
 /// c [rows, 16 vectors] (+)= a [rows, depth] b [depth, 16 vectors], b in panels; rows is a multiple of tile_rows, or 1.
 /// Blocks of b small enough for the first cache meet all rows before the next one.
-template <bool Add>
-inline void tile_product(const float* a, extent a_stride, const float* b, extent panel_stride, float* c,
+inline void tile_product(bool add, const float* a, extent a_stride, const float* b, extent panel_stride, float* c,
                          extent c_stride, extent rows, extent vectors, extent depth) {
   constexpr extent panel = detail::attention_panel;
-  for (extent v = 0; v < vectors; v += tile_vectors) {
-    const extent n = std::min<extent>(tile_vectors, vectors - v);
+  for (extent v = 0; v < vectors;) {
+    // Four vectors, two or one at a time, as many as are left and the instruction set has registers for.
+    const extent left = vectors - v;
+    const int n = left >= 4 && tile_vectors >= 4 ? 4 : left >= 2 && tile_vectors >= 2 ? 2 : 1;
     const float* column = b + 16 * v / panel * panel_stride + 16 * v % panel;
     for (extent k = 0; k < depth; k += panel) {
-      const extent part = std::min(panel, depth - k);
-      if (rows == 1) {
-        if (Add || k > 0)
-          product_block<1, tile_vectors, true>(a + k, a_stride, column + k * panel, panel, c + 16 * v, c_stride, rows,
-                                               n, part);
-        else
-          product_block<1, tile_vectors, false>(a + k, a_stride, column + k * panel, panel, c + 16 * v, c_stride, rows,
-                                                n, part);
-      } else {
-        if (Add || k > 0)
-          product_block<tile_rows, tile_vectors, true>(a + k, a_stride, column + k * panel, panel, c + 16 * v, c_stride,
-                                                       rows, n, part);
-        else
-          product_block<tile_rows, tile_vectors, false>(a + k, a_stride, column + k * panel, panel, c + 16 * v,
-                                                        c_stride, rows, n, part);
-      }
+      const auto block = [&](auto* product) {
+        product(a + k, a_stride, column + k * panel, panel, c + 16 * v, c_stride, rows, std::min(panel, depth - k),
+                add || k > 0);
+      };
+      constexpr int R = tile_rows;
+      if (n == 1) block(rows == 1 ? product_rows<1, 1> : product_rows<R, 1>);
+      if constexpr (tile_vectors >= 2)
+        if (n == 2) block(rows == 1 ? product_rows<1, 2> : product_rows<R, 2>);
+      if constexpr (tile_vectors >= 4)
+        if (n == 4) block(rows == 1 ? product_rows<1, 4> : product_rows<R, 4>);
     }
+    v += n;
   }
 }
 
@@ -148,13 +134,13 @@ inline void attention_tile(const detail::attention_job& job, extent head, extent
 
   for (extent t = 0; t < job.key_tiles; ++t) {
     const extent keys = std::min(step, job.keys - t * step);
-    tile_product<false>(queries, job.width, job.keys_at(slot, t),
-                        detail::attention_panel * detail::round_up(job.width, 16), scores, step, rows, (keys + 15) / 16,
-                        job.width);
+    tile_product(false, queries, job.width, job.keys_at(slot, t),
+                 detail::attention_panel * detail::round_up(job.width, 16), scores, step, rows, (keys + 15) / 16,
+                 job.width);
     for (extent r = 0; r < count; ++r)
       attention_weigh(scores + r * step, keys, values + r * value_stride, value_stride, largest + r, sums + r);
-    tile_product<true>(scores, step, job.values_at(slot, t), detail::attention_panel * step, values, value_stride, rows,
-                       value_stride / 16, keys);
+    tile_product(true, scores, step, job.values_at(slot, t), detail::attention_panel * step, values, value_stride, rows,
+                 value_stride / 16, keys);
   }
 
   float* out = job.out + first * job.out_stride + head * job.value_width;

@@ -1,7 +1,7 @@
 // steno/kernels/product/finish.inl - the epilogue of a strip's sums; included by the kernels of each instruction set.
 
 template <activation A>
-inline void finish_as(const detail::strip& s, const float* sums, extent sums_stride, extent m0, extent rows) noexcept {
+[[gnu::noinline]] void finish_as(const detail::strip& s, const float* sums, extent sums_stride, extent m0, extent rows) noexcept {
   const epilogue& e = *s.e;
   const f32x16 scale = broadcast(e.scale);
   for (extent n = s.n0; n < s.n1; n += 16) {
@@ -24,7 +24,7 @@ inline void finish_as(const detail::strip& s, const float* sums, extent sums_str
 }
 
 /// Rows [m0, m0 + rows) by all columns of the strip; sums[(m - m0) * sums_stride + (n - n0)], padded to whole vectors.
-inline void finish(const detail::strip& s, const float* sums, extent sums_stride, extent m0, extent rows) noexcept {
+[[gnu::noinline]] inline void finish(const detail::strip& s, const float* sums, extent sums_stride, extent m0, extent rows) noexcept {
   switch (s.e->act) {
     case activation::none:
       return finish_as<activation::none>(s, sums, sums_stride, m0, rows);

@@ -35,44 +35,47 @@ template <dtype F, int C, int... I>
   ((sums[I / C * sums_stride + I % C] = reduce_add(acc[I])), ...);
 }
 
-/// All columns of the strip for R rows from m.
+using dot_tile_function = void (*)(const float* x, extent x_stride, const std::byte* w, extent w_stride, extent cols,
+                                   float* sums, extent sums_stride) noexcept;
+inline constexpr int dot_columns = 4;
+
 template <dtype F, int R>
-inline void dot_rows_by_strip(const detail::strip& s, extent m, float* sums) noexcept {
-  constexpr extent C = 4;
-  const float* x = s.x->x + m * s.x->stride;
-  const auto tile = [&](extent n, extent w_stride) {
-    dot_tile<F, C>(std::make_integer_sequence<int, R * C>{}, x, s.x->stride, s.w->row(n), w_stride, s.x->cols,
-                   sums + (n - s.n0), float_columns);
-  };
-  const auto stride = static_cast<extent>(s.w->row_bytes());
-  extent n = s.n0;
-  for (; n + C <= s.n1; n += C) tile(n, stride);
-  if (n == s.n1) return;
-  // The last columns again with those before them; fewer than four in all are done one by one.
-  if (s.n1 - s.n0 >= C) return tile(s.n1 - C, stride);
-  for (; n < s.n1; ++n) tile(n, 0);
+inline void dot_tile(const float* x, extent x_stride, const std::byte* w, extent w_stride, extent cols, float* sums,
+                     extent sums_stride) noexcept {
+  dot_tile<F, dot_columns>(std::make_integer_sequence<int, R * dot_columns>{}, x, x_stride, w, w_stride, cols, sums,
+                           sums_stride);
+}
+template <int R>
+inline dot_tile_function dot_tile_of(dtype format) noexcept {
+  switch (format) {
+    case dtype::f16:
+      return dot_tile<dtype::f16, R>;
+    case dtype::bf16:
+      return dot_tile<dtype::bf16, R>;
+    default:
+      return dot_tile<dtype::f32, R>;
+  }
 }
 
-template <dtype F>
-inline void float_row_strip_of(const detail::strip& s) noexcept {
-  extent m = s.first;
-  float* sums = s.scratch;
-  for (; m + dot_rows <= s.last; m += dot_rows, sums += dot_rows * float_columns)
-    dot_rows_by_strip<F, dot_rows>(s, m, sums);
-  if constexpr (dot_rows > 2)
-    for (; m + 2 <= s.last; m += 2, sums += 2 * float_columns) dot_rows_by_strip<F, 2>(s, m, sums);
-  for (; m < s.last; ++m, sums += float_columns) dot_rows_by_strip<F, 1>(s, m, sums);
-  finish(s, s.scratch, float_columns, s.first, s.last - s.first);
-}
 inline void float_row_strip(const detail::strip& s) noexcept {
-  switch (s.w->format) {
-    case dtype::f16:
-      return float_row_strip_of<dtype::f16>(s);
-    case dtype::bf16:
-      return float_row_strip_of<dtype::bf16>(s);
-    default:
-      return float_row_strip_of<dtype::f32>(s);
+  const auto w_stride = static_cast<extent>(s.w->row_bytes());
+  float* sums = s.scratch;
+  for (extent m = s.first; m < s.last;) {
+    const extent left = s.last - m, rows = left >= dot_rows ? dot_rows : left >= 2 ? 2 : 1;
+    const dot_tile_function tile = rows == dot_rows ? dot_tile_of<dot_rows>(s.w->format)
+                                   : rows == 2      ? dot_tile_of<2>(s.w->format)
+                                                    : dot_tile_of<1>(s.w->format);
+    const float* x = s.x->x + m * s.x->stride;
+    // The last columns come with those before them; where there are fewer than four, four times the same.
+    const bool narrow = s.n1 - s.n0 < dot_columns;
+    for (extent n = s.n0; n < s.n1; n += narrow ? 1 : dot_columns) {
+      const extent from = narrow ? n : std::min(n, s.n1 - dot_columns);
+      tile(x, s.x->stride, s.w->row(from), narrow ? 0 : w_stride, s.x->cols, sums + (from - s.n0), float_columns);
+    }
+    m += rows;
+    sums += rows * float_columns;
   }
+  finish(s, s.scratch, float_columns, s.first, s.last - s.first);
 }
 
 /// out[k * float_columns + c] = w[n0 + c, k0 + k], zero beyond n1 and cols; count is rounded up to 16.
