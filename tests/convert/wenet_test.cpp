@@ -154,7 +154,7 @@ TEST(wenet_manifests, every_tensor_of_the_published_sizes) {
     const test::temporary_directory d;
     fs::copy_file(config, d.path() / "train.yaml");
     for (extent i = 0; i < want.at("ctc.ctc_lo.bias")[0]; ++i)
-      units += "u" + std::to_string(i) + " " + std::to_string(i) + "\n";
+      units.append("u").append(std::to_string(i)).append(" ").append(std::to_string(i)).append("\n");
     write(d.path() / "units.txt", units);
     write(d.path() / "final.pt", "PK");
     const wenet::folder f = wenet::open_folder(d.path());

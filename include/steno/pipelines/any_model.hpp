@@ -46,10 +46,15 @@ struct transcribe_options {
 using any_model = std::variant<sense_voice_any, u2_conformer_any, u2_transformer_any>;
 
 /// One clip that the model hears at once: mono samples in [-1, 1] at the model's rate; times from the clip's start.
-/// Throws steno::error for options the model does not know.
+/// Throws steno::error for options the model does not know. What SenseVoice itself calls <|nospeech|> has no text here;
+/// extra.raw_text keeps what it wrote, and sense_voice::recognise() gives it as the original does.
 inline segment recognise(const sense_voice_any& m, std::span<const float> clip, const transcribe_options& o,
                          context& c) {
-  return m.recognise(clip, {.language = o.language, .itn = o.itn}, c);
+  segment s = m.recognise(clip, {.language = o.language, .itn = o.itn}, c);
+  if (s.language != "nospeech") return s;
+  s.text.clear();
+  s.words.clear();
+  return s;
 }
 
 template <class Encoder, class Decoder, extent Vocab, class Kind, class Frontend>
