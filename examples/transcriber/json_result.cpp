@@ -18,9 +18,15 @@ std::string_view name(timing how) {
 
 json extras(const std::vector<extra_field>& fields) {
   json object = json::object();
-  for (const auto& [key, value] : fields)
-    object[key] =
-        std::holds_alternative<double>(value) ? number(std::get<double>(value)) : json(std::get<std::string>(value));
+  for (const auto& [key, value] : fields) {
+    json& field = object[key];
+    if (const auto* text = std::get_if<std::string>(&value)) field = *text;
+    if (const auto* x = std::get_if<double>(&value)) field = number(*x);
+    if (const auto* list = std::get_if<scored_texts>(&value)) {
+      field = json::array();
+      for (const auto& [entry, score] : *list) field.push_back({{"text", entry}, {"score", number(score)}});
+    }
+  }
   return object;
 }
 

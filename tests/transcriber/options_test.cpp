@@ -93,11 +93,11 @@ TEST(options, wrong_usage_is_one_line_with_a_hint_and_code_2) {
       {{"-", "--pcm-format", "u8"}, "unknown PCM format u8"},
       {{"-", "--pcm-rate", "1"}, "--pcm-rate"},
       {{"a.wav", "--pcm-rate", "8000"}, "no AUDIO is -"},
-      {{"stream", "a.wav"}, "steno stream: no model family"},
+      {{"stream", "a.wav"}, "--model is required"},
       {{"diarize"}, "steno diarize: no model family"},
       {{"vad"}, "steno vad: no model family"},
       {{"align"}, "steno align: no model family"},
-      {{"serve", "--port", "1"}, "steno serve: no model family"},
+      {{"serve", "--port", "1"}, "--model is required"},
       {{"info", "--format", "srt"}, "text or json"},
       {{"info", "a.gguf", "b.gguf", "c.gguf"}, ""},
   };

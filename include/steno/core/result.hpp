@@ -1,7 +1,7 @@
 // steno/core/result.hpp - what a recogniser returns, the same for every family.
 //
-// Times are seconds from the start of the recording. `how` says where a word's times come from; they are never invented.
-// Written as JSON, subtitles and tables by examples/transcriber.
+// Times are seconds from the start of the recording. `how` says where a word's times come from; they are never
+// invented. Written as JSON, subtitles and tables by examples/transcriber.
 #pragma once
 #include <steno/config.hpp>
 
@@ -23,8 +23,11 @@ struct word {
   timing how = timing::none;
 };
 
+/// Texts with scores, best first: an n-best list.
+using scored_texts = std::vector<std::pair<std::string, double>>;
+
 /// A field only one family has (SenseVoice's emotion, Whisper's no-speech probability, ...).
-using extra_field = std::pair<std::string, std::variant<std::string, double>>;
+using extra_field = std::pair<std::string, std::variant<std::string, double, scored_texts>>;
 
 struct segment {
   double start = 0, end = 0;

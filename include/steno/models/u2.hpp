@@ -258,6 +258,11 @@ class u2 {
     s.extra.emplace_back("score", again.empty() ? best.score : again[winner].score);
     s.extra.emplace_back("ctc_score", best.score);
     if (!again.empty()) s.extra.emplace_back("confidence", again[winner].confidence);
+    scored_texts list;
+    for (std::size_t i = 0; i < nbest.size(); ++i)
+      list.emplace_back(tokenizer.text(nbest[i].ids), again.empty() ? nbest[i].score : again[i].score);
+    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    s.extra.emplace_back("nbest", std::move(list));
     write_result(best.ids, best.times, sure, s);
   }
 

@@ -1,0 +1,52 @@
+// One chunk of a causal U2 conformer: 16 frames with 64 cached, 12 layers, one thread; 256 wide (48 M parameters with
+// its decoders) and 512 wide. The figure to look at is ms per chunk, which is 640 ms of audio.
+#include <steno/models/load.hpp>
+#include <steno/models/u2.hpp>
+#include <steno/weights/random.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <vector>
+
+using namespace steno;
+
+namespace {
+
+template <extent D, extent Heads, extent Taps>
+using encoder = u2_encoder<conv2d_subsampling<4, 80, D>, wenet_conformer_block<D, Heads, 2048, Taps, 1, 1, 1>, 12>;
+
+template <extent D, extent Heads, extent Taps>
+void chunk(benchmark::State& bench, dtype format) {
+  constexpr extent size = 16, left = 64, units = 4233;
+  storage keep;
+  const auto model = std::make_unique<encoder<D, Heads, Taps>>();
+  const auto ctc = std::make_unique<linear<D, units>>();
+  randomise(*model, keep, 1, format);
+  randomise(*ctc, keep, 2, format);
+  model->relative.adopt(1);
+  model->activation.adopt(static_cast<extent>(kernels::activation::silu));
+  pack_products(*model, keep, {}, [](std::span<const std::byte>) {});
+  pack_products(*ctc, keep, {}, [](std::span<const std::byte>) {});
+  context c;
+  auto state = model->start();
+  const matrix<float, dynamic, dynamic> x = matrix<float, dynamic, dynamic>::Random((size - 1) * 4 + 7, 80);
+  matrix<float, dynamic, dynamic> y(size, D), p(size, units);
+  for (auto _ : bench) {
+    (*model)(as<const float, dynamic, 80>(x), as<float, dynamic, D>(y), state, left, c);
+    (*ctc)(as<const float, dynamic, D>(y), as<float, dynamic, units>(p), c);
+    kernels::log_softmax(read(p), write(p), c.run);
+    benchmark::DoNotOptimize(p.data());
+  }
+  bench.counters["audio/s"] =
+      benchmark::Counter(0.64 * static_cast<double>(bench.iterations()), benchmark::Counter::kIsRate);
+}
+
+constexpr auto narrow = chunk<256, 4, 8>;
+constexpr auto wide = chunk<512, 8, 15>;
+
+}  // namespace
+
+BENCHMARK_CAPTURE(narrow, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(narrow, f32, dtype::f32)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(wide, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
