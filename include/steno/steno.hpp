@@ -43,6 +43,7 @@
 #include <steno/kernels/product.hpp>
 #include <steno/kernels/row_tiles.hpp>
 #include <steno/kernels/softmax.hpp>
+#include <steno/layers/causal_attention.hpp>
 #include <steno/layers/conformer_convolution.hpp>
 #include <steno/layers/conv2d_subsampling.hpp>
 #include <steno/layers/feed_forward.hpp>

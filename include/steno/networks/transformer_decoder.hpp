@@ -11,6 +11,7 @@
 #include <steno/kernels/attention.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/softmax.hpp>
+#include <steno/layers/causal_attention.hpp>
 #include <steno/layers/feed_forward.hpp>
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/positions.hpp>
@@ -122,9 +123,12 @@ struct transformer_decoder {
     for (std::size_t i = 0; i < decoders.layers.size(); ++i)
       block(i, x, kv, m, c, [&](const view<const float>& q, view<float> heard) {
         const auto& a = decoders.layers[i].self_attn;
-        for (std::size_t h = 0; h + 1 < begin.size(); ++h)
-          for (extent t = begin[h]; t < begin[h + 1]; ++t)  // each row sees what came before it
-            attend(a, q.middleRows(t, 1), kv.middleRows(begin[h], t + 1 - begin[h]), write(heard.middleRows(t, 1)), c);
+        for (std::size_t h = 0; h + 1 < begin.size(); ++h) {
+          const extent first = begin[h], n = begin[h + 1] - first;
+          const auto own = kv.middleRows(first, n);
+          causal_attention(read(q.middleRows(first, n)), read(own.leftCols(d)), read(own.rightCols(d)), a.heads.get(),
+                           a.scale(), write(heard.middleRows(first, n)), c);
+        }
       });
     score(x, y, c);
   }

@@ -1,0 +1,26 @@
+#include <steno/kernels/attention.hpp>
+#include <steno/layers/causal_attention.hpp>
+
+#include "support/random.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace steno;
+
+// Row by row over what came before is the definition. 2e-6: the sums run in another order, values are near 1.
+TEST(causal_attention, each_row_sees_what_came_before) {
+  test::random_numbers random(7);
+  for (const extent n : {1, 2, 7, 40, 131}) {
+    const extent heads = 3, d = 20;
+    matrix<float, dynamic, dynamic> all(n, 3 * heads * d), out(n, heads * d), want(n, heads * d);
+    random.fill(std::span(all.data(), static_cast<std::size_t>(all.size())));
+    const view<const float> q = read(all.leftCols(heads * d)), k = read(all.middleCols(heads * d, heads * d)),
+                            v = read(all.rightCols(heads * d));
+    context c;
+    causal_attention(q, k, v, heads, 0.4f, out, c);
+    for (extent t = 0; t < n; ++t)
+      kernels::attention(read(q.middleRows(t, 1)), read(k.topRows(t + 1)), read(v.topRows(t + 1)), heads, 0.4f,
+                         write(want.middleRows(t, 1)), c);
+    EXPECT_LE((out - want).cwiseAbs().maxCoeff(), 2e-6f) << n;
+  }
+}
