@@ -31,7 +31,8 @@ class u2_listener final : public listener {
     std::vector<std::vector<int>> phrases;
     for (const std::string& p : r.phrases) {
       const auto units = m.tokenizer.split(p);
-      if (!units) fail({.what = "phrase " + steno::quoted(p), .expected = "characters that are among the model's units"});
+      if (!units)
+        fail({.what = "phrase " + steno::quoted(p), .expected = "characters that are among the model's units"});
       phrases.push_back(*units);
     }
     return context_graph(phrases, {.score = r.phrase_score});
@@ -44,6 +45,7 @@ class u2_listener final : public listener {
     o.rescore = r.rescore;
     o.endpoints = r.endpoints;
     o.continuous = r.continuous;
+    o.longest_utterance = r.longest;
     o.contexts = &contexts;
     return o;
   }

@@ -18,6 +18,7 @@ struct live_request {
   bool rescore = true;   ///< final results by the model's second pass
   bool endpoints = true;
   bool continuous = true;  ///< go on after an endpoint
+  int longest = 0;         ///< frames after which an utterance ends in any case; 0: never
   int beam = 10;
   std::vector<std::string> phrases;  ///< to favour
   float phrase_score = 3;

@@ -10,6 +10,9 @@ namespace steno::app {
 
 int run_serve(const options& o) {
   reporter report(stderr, false, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
+  if (o.live.chunk_size < 1) wrong_usage("serve: --chunk-size is at least 1, or a client could send without an end");
+  live_request request = live_request_of(o);
+  request.longest = 5000;  // bounds what a connection keeps, and is as far as the original's positions go
   const auto model = open_live_model(o.model, [&](const std::string& text) { report.note(text); });
   const int threads = o.threads > 0 ? o.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   server s(*model,
@@ -19,7 +22,7 @@ int run_serve(const options& o) {
             .connections = o.live.connections,
             .message_bytes = o.live.message_bytes,
             .idle_seconds = o.live.idle_seconds,
-            .live = live_request_of(o)},
+            .live = request},
            [&](const std::string& text) { report.note(text); });
   s.stop_at_signals();
   report.note("listening on ws://" + o.live.host + ":" + std::to_string(s.port()) + " with " + model->name() + ", " +

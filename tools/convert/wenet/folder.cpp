@@ -7,6 +7,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -143,7 +144,7 @@ std::vector<std::string> read_units(const fs::path& path) {
   std::vector<std::string> units;
   std::vector<bool> seen;
   std::size_t line_number = 0, count = 0;
-  const std::size_t most = text.size();  // every unit takes more than a byte
+  const auto most = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;  // a unit is a line
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const auto words = words_of(std::string_view(text).substr(at, end - at));
