@@ -122,7 +122,7 @@ TEST(attention, same_bits) {
   same_bits_with_fma([&] { return run({}); }, same);
 }
 
-// A query's row does not depend on which queries stand beside it.
+// A query's row does not depend on which queries stand beside it, as long as there are enough for tiles.
 TEST(attention, rows_do_not_depend_on_their_tile) {
   each_isa([](k::isa) {
     steno::context c;
@@ -130,10 +130,72 @@ TEST(attention, rows_do_not_depend_on_their_tile) {
                   v = guarded(150, 64, 0).randomise(3);
     guarded all(110, 64, 0);
     k::attention(q.in(), key.in(), v.in(), 2, 0.5f, all.out(), c);
-    for (const extent t : {0, 5, 59, 60, 109}) {
-      guarded one(1, 64, 0);
-      k::attention(steno::read(q.in().middleRows(t, 1)), key.in(), v.in(), 2, 0.5f, one.out(), c);
-      for (extent i = 0; i < 64; ++i) ASSERT_EQ(one.at(0, i), all.at(t, i)) << t;
+    constexpr extent some = k::detail::attention_few + 1;
+    for (const extent t : {0, 5, 57, 60, 105}) {
+      guarded part(some, 64, 0);
+      k::attention(steno::read(q.in().middleRows(t, some)), key.in(), v.in(), 2, 0.5f, part.out(), c);
+      for (extent r = 0; r < some; ++r)
+        for (extent i = 0; i < 64; ++i) ASSERT_EQ(part.at(r, i), all.at(t + r, i)) << t;
+    }
+  });
+}
+
+// Causal limits, windows, biases and grouped heads, in tiles and in rows, against plain loops in double.
+TEST(attention, masks_biases_and_grouped_heads) {
+  struct variant {
+    extent queries, keys, heads, key_heads, width, value_width;
+    bool causal;
+    extent offset, window;
+    bool bias, shared_bias;
+  };
+  const variant variants[] = {
+      {7, 7, 2, 2, 16, 16, true, 0, 0, false, false},      {150, 300, 4, 2, 24, 40, true, 150, 0, false, false},
+      {150, 150, 2, 1, 64, 64, true, 0, 20, false, false}, {40, 260, 2, 2, 8, 8, true, 100, 130, true, false},
+      {33, 140, 3, 3, 20, 20, false, 0, 0, true, true},    {9, 9, 2, 2, 16, 16, true, -3, 0, false, false},
+      {1, 37, 4, 1, 64, 64, true, 36, 0, false, false},    {3, 50, 2, 2, 33, 70, true, 47, 11, true, false},
+      {4, 5, 2, 2, 16, 130, true, -2, 0, false, false},
+  };
+  each_isa([&](k::isa) {
+    for (const variant& z : variants) {
+      SCOPED_TRACE(testing::Message() << z.queries << " x " << z.keys << ", window " << z.window);
+      const guarded q = guarded(z.queries, z.heads * z.width, 3).randomise(1, 2.0f);
+      const guarded key = guarded(z.keys, z.key_heads * z.width, 1).randomise(2, 2.0f);
+      const guarded v = guarded(z.keys, z.key_heads * z.value_width, 2).randomise(3);
+      const guarded bias = guarded(z.heads * z.queries, z.keys, 0).randomise(4, 3.0f);
+      guarded y(z.queries, z.heads * z.value_width, 2);
+      steno::context c;
+      k::attention_options o{
+          .scale = 0.3f, .key_heads = z.key_heads, .causal = z.causal, .causal_offset = z.offset, .window = z.window};
+      if (z.bias) {
+        o.bias = bias.in().data();
+        o.bias_stride = bias.in().outerStride();
+        o.bias_head_stride = z.shared_bias ? 0 : z.queries * o.bias_stride;
+      }
+      k::attention(q.in(), key.in(), v.in(), z.heads, o, y.out(), c);
+      EXPECT_TRUE(y.intact());
+      for (extent h = 0; h < z.heads; ++h)
+        for (extent t = 0; t < z.queries; ++t) {
+          const extent g = h / (z.heads / z.key_heads);
+          std::vector<double> p(static_cast<std::size_t>(z.keys), 0.0);
+          double sum = 0;
+          for (extent j = 0; j < z.keys; ++j) {
+            if (z.causal && (j > t + z.offset || (z.window > 0 && j <= t + z.offset - z.window))) continue;
+            double dot = 0;
+            for (extent i = 0; i < z.width; ++i)
+              dot += static_cast<double>(q.at(t, h * z.width + i)) * key.at(j, g * z.width + i);
+            dot *= 0.3f;
+            if (z.bias) dot += bias.at((z.shared_bias ? 0 : h * z.queries) + t, j);
+            sum += p[static_cast<std::size_t>(j)] = std::exp(dot);
+          }
+          for (extent i = 0; i < z.value_width; ++i) {
+            double want = 0;
+            for (extent j = 0; j < z.keys && sum > 0; ++j)
+              want += p[static_cast<std::size_t>(j)] / sum * v.at(j, g * z.value_width + i);
+            // As in expect_attention; scores reach 0.3 * 4 * width + 3.
+            ASSERT_NEAR(y.at(t, h * z.value_width + i), want, 3e-6 + 1.2e-7 * (1.2 * static_cast<double>(z.width) + 3))
+                << h << "," << t << "," << i;
+          }
+        }
     }
   });
 }

@@ -1,10 +1,11 @@
 // steno/kernels/attention.hpp - attention of all heads: softmax(scale q k^T) v.
 //
-//   out[i][h] = sum_j softmax_j(scale q[i][h] . k[j][h]) v[j][h],  columns [h * d, (h + 1) * d) belong to head h
+//   out[i][h] = sum_j softmax_j(scale q[i][h] . k[j][h] + bias[h][i][j]) v[j][h],  columns [h * d, (h + 1) * d) belong
+//   to head h; keys j that query i may not see (causal, window) are left out
 // The score matrix never exists as a whole: tiles of queries walk over tiles of 128 keys in order and keep the largest
 // score, the sum and the weighted values so far (the online softmax). Keys are transposed and values copied once per
-// head into scratch. Masks, biases and grouped heads belong into attention_options, applied to a tile
-// of scores. Body: generic/attention.inl. Tested in tests/kernels/attention_test.cpp.
+// head into scratch. A few queries (a decoder's step) read keys and values where they lie instead. Body:
+// generic/attention.inl. Tested in tests/kernels/attention_test.cpp.
 #pragma once
 #include <steno/core/context.hpp>
 
@@ -17,6 +18,17 @@ namespace steno::inline STENO_ABI::kernels {
 
 struct attention_options {
   float scale = 1.0f;  ///< multiplies q before the product, as FunASR and torch do
+  /// Heads of k and v; 0: as many as q has. Query head h reads head h / (heads / key_heads) (grouped-query attention).
+  extent key_heads = 0;
+  /// Query i sees keys j <= i + causal_offset; keys - queries makes the last query see all. Negative limits are
+  /// allowed: a query that sees nothing gives zeros.
+  bool causal = false;
+  extent causal_offset = 0;
+  /// With `causal`: of these keys only the last `window` (0: all).
+  extent window = 0;
+  /// Added to the scaled scores: bias[h * bias_head_stride + i * bias_stride + j]; head stride 0 shares it. Null: none.
+  const float* bias = nullptr;
+  extent bias_stride = 0, bias_head_stride = 0;
 };
 
 namespace detail {
@@ -25,6 +37,7 @@ inline constexpr extent attention_panel = 64;    // columns and depth of a block
 inline constexpr extent attention_keys = 128;    // keys in a tile, a multiple of the panel
 inline constexpr extent attention_queries = 96;  // most queries in a tile
 inline constexpr extent attention_rows = 12;     // a multiple of tile_rows of every instruction set
+inline constexpr extent attention_few = 4;       // up to as many queries read keys and values in place
 
 constexpr extent round_up(extent n, extent step) { return (n + step - 1) / step * step; }
 
@@ -38,8 +51,22 @@ struct attention_job {
   extent queries, keys;          // rows of q; of k and v
   extent width, value_width;     // d of q and k; of v
   extent key_tiles, query_tile;  // number of tiles of keys; queries in a tile
-  float scale;
+  extent sharing;                // heads of q that read one head of k and v
+  attention_options options;
   float *packed_keys, *packed_values;
+
+  /// Keys [first, last) that query i sees.
+  extent last_key(extent i) const {
+    return options.causal ? std::clamp<extent>(i + options.causal_offset + 1, 0, keys) : keys;
+  }
+  extent first_key(extent i) const {
+    return options.causal && options.window > 0
+               ? std::clamp<extent>(i + options.causal_offset + 1 - options.window, 0, keys)
+               : 0;
+  }
+  const float* bias_of(extent head, extent i) const {
+    return options.bias == nullptr ? nullptr : options.bias + head * options.bias_head_stride + i * options.bias_stride;
+  }
 
   extent value_stride() const { return round_up(value_width, 16); }
   float* keys_at(extent slot, extent tile) const {
@@ -62,8 +89,9 @@ struct attention_job {
 
 namespace steno::inline STENO_ABI::kernels {
 
-/// q [Tq, heads * d], k [Tk, heads * d], v [Tk, heads * dv], out [Tq, heads * dv]; views may be column blocks of one
-/// fused matrix. Without keys out is 0. out must not overlap the inputs. Tiles of heads and queries run on c.run.
+/// q [Tq, heads * d], k [Tk, key_heads * d], v [Tk, key_heads * dv], out [Tq, heads * dv]; views may be column blocks
+/// of one fused matrix. A query without keys gives 0. out must not overlap the inputs. Tiles of heads and queries run
+/// on c.run.
 inline void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v, extent heads,
                       const attention_options& options, const view<float>& out, context& c) noexcept {
   if (q.rows() == 0 || heads == 0) return;
@@ -73,6 +101,7 @@ inline void attention(const view<const float>& q, const view<const float>& k, co
     return;
   }
   // Tiles of even height, so that the last one is not a small rest; it depends on the number of queries alone.
+  const extent key_heads = options.key_heads > 0 ? options.key_heads : heads;
   const extent query_tiles = (q.rows() + detail::attention_queries - 1) / detail::attention_queries;
   detail::attention_job job{
       .q = q.data(),
@@ -86,14 +115,23 @@ inline void attention(const view<const float>& q, const view<const float>& k, co
       .queries = q.rows(),
       .keys = k.rows(),
       .width = q.cols() / heads,
-      .value_width = v.cols() / heads,
+      .value_width = v.cols() / key_heads,
       .key_tiles = (k.rows() + detail::attention_keys - 1) / detail::attention_keys,
       .query_tile = detail::round_up((q.rows() + query_tiles - 1) / query_tiles, detail::attention_rows),
-      .scale = options.scale,
+      .sharing = heads / key_heads,
+      .options = options,
       .packed_keys = nullptr,
       .packed_values = nullptr,
   };
   workspace::frame frame(c.scratch);
+  if (job.queries <= detail::attention_few) {
+    const extent each = detail::round_up(job.keys, 16);
+    float* const scores = frame.take<float>(static_cast<std::size_t>(each * c.run.width()));
+    const auto row = STENO_KERNEL(attention_row);
+    c.run.run(heads * job.queries,
+              [&](extent i, int worker) { row(job, i / job.queries, i % job.queries, scores + worker * each); });
+    return;
+  }
   // As many heads at a time as there are workers, so that what is packed is still near when it is used.
   const extent group = std::min<extent>(heads, c.run.width());
   const extent padded = group * job.key_tiles * detail::attention_keys;

@@ -52,7 +52,7 @@ inline void tile_product(bool add, const float* a, extent a_stride, const float*
 inline void attention_pack(const detail::attention_job& job, extent head, extent slot, extent tile) noexcept {
   constexpr extent step = detail::attention_keys, panel = detail::attention_panel;
   const extent first = tile * step, count = std::min(step, job.keys - first);
-  const float* k = job.k + first * job.k_stride + head * job.width;
+  const float* k = job.k + first * job.k_stride + head / job.sharing * job.width;
   float* const keys = job.keys_at(slot, tile);
   const extent depth = detail::round_up(job.width, 16);
   for (extent j = 0; j < count; j += 16) {
@@ -68,7 +68,7 @@ inline void attention_pack(const detail::attention_job& job, extent head, extent
       transpose(block, 16, to + i * panel, panel);
     }
   }
-  const float* v = job.v + first * job.v_stride + head * job.value_width;
+  const float* v = job.v + first * job.v_stride + head / job.sharing * job.value_width;
   float* const values = job.values_at(slot, tile);
   for (extent j = 0; j < count; ++j)
     for (extent i = 0; i < job.value_width; i += 16) {
@@ -78,16 +78,25 @@ inline void attention_pack(const detail::attention_job& job, extent head, extent
     }
 }
 
-/// Scores of one query and one tile of keys become weights e^(score - largest); what was summed before is scaled when
-/// the largest score has grown.
-inline void attention_weigh(float* scores, extent count, float* values, extent value_stride, float* largest,
-                            float* sum) {
-  const f32x16 least = broadcast(-std::numeric_limits<float>::infinity());
-  const extent padded = detail::round_up(count, 16);
-  if (count < padded) {
-    float* const last = scores + padded - 16;
-    store(last, first_n(static_cast<int>(count + 16 - padded), load(last), least));
+/// y[j] += bias[j] for j < count.
+inline void attention_bias(float* y, const float* bias, extent count) {
+  for (extent j = 0; j < count; j += 16) {
+    const int n = static_cast<int>(std::min<extent>(16, count - j));
+    store_n(y + j, load_n(y + j, n) + load_n(bias + j, n), n);
   }
+}
+
+/// Scores of one query and one tile of `keys` keys, of which [from, to) are seen, become weights e^(score - largest) (0
+/// for the others); what was summed before is scaled when the largest score has grown.
+inline void attention_weigh(float* scores, extent keys, extent from, extent to, float* values, extent value_stride,
+                            float* largest, float* sum) {
+  const extent padded = detail::round_up(keys, 16);
+  if (from >= to) {
+    std::fill(scores, scores + padded, 0.0f);
+    return;
+  }
+  std::fill(scores, scores + from, -std::numeric_limits<float>::infinity());
+  std::fill(scores + to, scores + padded, -std::numeric_limits<float>::infinity());
   f32x16 m = load(scores);
   for (extent j = 16; j < padded; j += 16) m = max(load(scores + j), m);
   const float now = std::max(reduce_max(m), *largest);
@@ -107,6 +116,78 @@ inline void attention_weigh(float* scores, extent count, float* values, extent v
   *sum += reduce_add(s);
 }
 
+/// One head and one query: keys and values where they lie, 16 keys at a time. `scores` holds a float for every key.
+inline void attention_row(const detail::attention_job& job, extent head, extent query, float* scores) noexcept {
+  const extent from = job.first_key(query), to = job.last_key(query), d = job.width, dv = job.value_width;
+  const float* const q = job.q + query * job.q_stride + head * d;
+  float* const out = job.out + query * job.out_stride + head * dv;
+  std::fill(out, out + dv, 0.0f);
+  if (from >= to) return;
+  const float* const k = job.k + head / job.sharing * d;
+  const float* const v = job.v + head / job.sharing * dv;
+  const f32x16 scale = broadcast(job.options.scale);
+  for (extent j = from; j < to; j += 16) {
+    // One sum of 16 lanes for each key, then all of them turned and added.
+    alignas(64) float sums[256], turned[256];
+    for (extent b = 0; b < 16; ++b) {
+      const float* const key = k + std::min(j + b, to - 1) * job.k_stride;
+      f32x16 s0 = zero(), s1 = zero();
+      extent i = 0;
+      for (; i + 32 <= d; i += 32) {
+        s0 = fma(load(q + i) * scale, load(key + i), s0);
+        s1 = fma(load(q + i + 16) * scale, load(key + i + 16), s1);
+      }
+      for (; i < d; i += 16) {
+        const int n = static_cast<int>(std::min<extent>(16, d - i));
+        s0 = fma(load_n(q + i, n) * scale, load_n(key + i, n), s0);
+      }
+      store(sums + 16 * b, s0 + s1);
+    }
+    transpose(sums, 16, turned, 16);
+    f32x16 dots = load(turned);
+    for (extent b = 1; b < 16; ++b) dots = dots + load(turned + 16 * b);
+    store(scores + (j - from), dots);
+  }
+  if (const float* const bias = job.bias_of(head, query)) attention_bias(scores, bias + from, to - from);
+  const extent count = to - from, padded = detail::round_up(count, 16);
+  std::fill(scores + count, scores + padded, -std::numeric_limits<float>::infinity());
+  f32x16 m = load(scores);
+  for (extent j = 16; j < padded; j += 16) m = max(load(scores + j), m);
+  const f32x16 shift = broadcast(reduce_max(m));
+  f32x16 sum = zero();
+  for (extent j = 0; j < padded; j += 16) {
+    const f32x16 e = exp_bounded(load(scores + j) - shift);
+    store(scores + j, e);
+    sum = sum + e;
+  }
+  const f32x16 share = broadcast(1.0f / reduce_add(sum));
+  // Four vectors of columns at a time, so that their chains of additions overlap.
+  for (extent i = 0; i < dv; i += 64) {
+    const extent vectors = std::min<extent>(4, (dv - i + 15) / 16);
+    f32x16 a = zero(), b = zero(), c = zero(), e = zero();
+    const bool whole = i + 64 <= dv;
+    for (extent j = 0; j < count; ++j) {
+      const float* const row = v + (from + j) * job.v_stride + i;
+      const f32x16 p = broadcast(scores[j]);
+      if (whole) {
+        a = fma(p, load(row), a);
+        b = fma(p, load(row + 16), b);
+        c = fma(p, load(row + 32), c);
+        e = fma(p, load(row + 48), e);
+        continue;
+      }
+      const auto part = [&](extent n) { return static_cast<int>(std::clamp<extent>(dv - i - 16 * n, 0, 16)); };
+      a = fma(p, load_n(row, part(0)), a);
+      if (vectors > 1) b = fma(p, load_n(row + 16, part(1)), b);
+      if (vectors > 2) c = fma(p, load_n(row + 32, part(2)), c);
+      if (vectors > 3) e = fma(p, load_n(row + 48, part(3)), e);
+    }
+    const f32x16 all[] = {a, b, c, e};
+    for (extent n = 0; n < vectors; ++n)
+      store_n(out + i + 16 * n, all[n] * share, static_cast<int>(std::min<extent>(16, dv - i - 16 * n)));
+  }
+}
+
 /// One head and one tile of queries against all keys; scratch holds job.worker_floats() values.
 inline void attention_tile(const detail::attention_job& job, extent head, extent slot, extent tile,
                            float* scratch) noexcept {
@@ -121,7 +202,7 @@ inline void attention_tile(const detail::attention_job& job, extent head, extent
   float* const sums = largest + rows;
 
   const float* q = job.q + first * job.q_stride + head * job.width;
-  const f32x16 scale = broadcast(job.scale);
+  const f32x16 scale = broadcast(job.options.scale);
   for (extent r = 0; r < rows; ++r)
     for (extent i = 0; i < job.width; i += 16) {
       const int n = static_cast<int>(std::min<extent>(16, job.width - i));
@@ -132,20 +213,27 @@ inline void attention_tile(const detail::attention_job& job, extent head, extent
   std::fill(largest, largest + rows, -std::numeric_limits<float>::infinity());
   std::fill(sums, sums + rows, 0.0f);
 
-  for (extent t = 0; t < job.key_tiles; ++t) {
+  // Limits grow with the query, so the first query's first key and the last one's last key bound the tile's.
+  const extent begin = job.first_key(first) / step, end = (job.last_key(first + count - 1) + step - 1) / step;
+  for (extent t = begin; t < end; ++t) {
     const extent keys = std::min(step, job.keys - t * step);
     tile_product(false, queries, job.width, job.keys_at(slot, t),
                  detail::attention_panel * detail::round_up(job.width, 16), scores, step, rows, (keys + 15) / 16,
                  job.width);
-    for (extent r = 0; r < count; ++r)
-      attention_weigh(scores + r * step, keys, values + r * value_stride, value_stride, largest + r, sums + r);
+    for (extent r = 0; r < count; ++r) {
+      const extent i = first + r;
+      if (const float* const bias = job.bias_of(head, i)) attention_bias(scores + r * step, bias + t * step, keys);
+      attention_weigh(scores + r * step, keys, std::clamp<extent>(job.first_key(i) - t * step, 0, keys),
+                      std::clamp<extent>(job.last_key(i) - t * step, 0, keys), values + r * value_stride, value_stride,
+                      largest + r, sums + r);
+    }
     tile_product(true, scores, step, job.values_at(slot, t), detail::attention_panel * step, values, value_stride, rows,
                  value_stride / 16, keys);
   }
 
   float* out = job.out + first * job.out_stride + head * job.value_width;
   for (extent r = 0; r < count; ++r) {
-    const f32x16 factor = broadcast(1.0f / sums[r]);
+    const f32x16 factor = broadcast(sums[r] > 0 ? 1.0f / sums[r] : 0.0f);
     for (extent i = 0; i < job.value_width; i += 16)
       store_n(out + r * job.out_stride + i, load(values + r * value_stride + i) * factor,
               static_cast<int>(std::min<extent>(16, job.value_width - i)));
