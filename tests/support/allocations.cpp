@@ -77,6 +77,11 @@ void* operator new(std::size_t size) { return take(size, usual); }
 void* operator new[](std::size_t size) { return take(size, usual); }
 void* operator new(std::size_t size, std::align_val_t a) { return take(size, static_cast<std::size_t>(a)); }
 void* operator new[](std::size_t size, std::align_val_t a) { return take(size, static_cast<std::size_t>(a)); }
+// std::stable_sort asks this way.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept try { return take(size, usual); } catch (...) {
+  return nullptr;
+}
+void* operator new[](std::size_t size, const std::nothrow_t& n) noexcept { return operator new(size, n); }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
