@@ -16,6 +16,7 @@
 #include <steno/core/view.hpp>
 #include <steno/core/workspace.hpp>
 #include <steno/decoders/attention_beam.hpp>
+#include <steno/decoders/cif_times.hpp>
 #include <steno/decoders/context_graph.hpp>
 #include <steno/decoders/ctc_alignment.hpp>
 #include <steno/decoders/ctc_endpoint.hpp>
@@ -60,9 +61,12 @@
 #include <steno/layers/sinusoid.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/paraformer.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
+#include <steno/networks/cif_predictor.hpp>
 #include <steno/networks/conformer_block.hpp>
+#include <steno/networks/sanm_decoder.hpp>
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/networks/transformer_block.hpp>
 #include <steno/networks/transformer_decoder.hpp>
@@ -72,6 +76,7 @@
 #include <steno/pipelines/result.hpp>
 #include <steno/pipelines/transcriber.hpp>
 #include <steno/streaming/u2_stream.hpp>
+#include <steno/tokenizers/characters.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>
 #include <steno/tokenizers/sentencepiece_model.hpp>
 #include <steno/tokenizers/vocabulary.hpp>

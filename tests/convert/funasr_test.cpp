@@ -87,9 +87,9 @@ TEST_F(funasr_folder, names_do_not_leave_the_folder) {
 }
 
 TEST_F(funasr_folder, other_models_are_named) {
-  replace("config.yaml", "model: SenseVoiceSmall", "model: Paraformer");
-  expect_refusal("config.yaml: model \"Paraformer\" is not supported yet: expected ");
-  replace("config.yaml", "model: Paraformer", "models: 1");
+  replace("config.yaml", "model: SenseVoiceSmall", "model: ContextualParaformer");
+  expect_refusal("config.yaml: model \"ContextualParaformer\" is not supported yet: expected ");
+  replace("config.yaml", "model: ContextualParaformer", "models: 1");
   expect_refusal("config.yaml: names no model");
 }
 

@@ -9,6 +9,7 @@ namespace steno::inline STENO_ABI {
 std::span<const packaged_family> packaged_families() {
   static constexpr packaged_family table[] = {
       {"sense_voice", funasr::is_sense_voice_product, funasr::set_sense_voice_cmvn},
+      {"paraformer", funasr::is_paraformer_product, funasr::set_paraformer_cmvn},
       {"u2_conformer", wenet::is_u2_product, nullptr},
       {"u2_transformer", wenet::is_u2_product, nullptr},
   };

@@ -62,7 +62,14 @@ struct sanm_block {
   }
 };
 
-/// `Rest` layers follow the first; SenseVoice has 49, and Tp = 20.
+/// Paraformer's encoder: `Rest` layers follow the first, then `after_norm`.
+template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, int Exponent = 12>
+using sanm_main_encoder = sequence<scale_by_root<Feat, D>, sinusoid<Feat, 1>,
+                                   at<"encoders0", repeat<1, sanm_block<Feat, D, Heads, Ffn, Taps, Exponent>>>,
+                                   at<"encoders", repeat<Rest, sanm_block<D, D, Heads, Ffn, Taps, Exponent>>>,
+                                   at<"after_norm", layer_norm<D, Exponent>>>;
+
+/// SenseVoice's, with Tp layers more; `Rest` is 49, Tp 20.
 template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent Tp, int Exponent = 5>
 using sanm_encoder = sequence<scale_by_root<Feat, D>, sinusoid<Feat, 1>,
                               at<"encoders0", repeat<1, sanm_block<Feat, D, Heads, Ffn, Taps, Exponent>>>,

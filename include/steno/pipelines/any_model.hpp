@@ -5,6 +5,7 @@
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/models/load.hpp>
+#include <steno/models/paraformer.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
 
@@ -43,7 +44,7 @@ struct transcribe_options {
   progress_ref progress = {};
 };
 
-using any_model = std::variant<sense_voice_any, u2_conformer_any, u2_transformer_any>;
+using any_model = std::variant<sense_voice_any, paraformer_any, u2_conformer_any, u2_transformer_any>;
 
 /// One clip that the model hears at once: mono samples in [-1, 1] at the model's rate; times from the clip's start.
 /// Throws steno::error for options the model does not know. What SenseVoice itself calls <|nospeech|> has no text here;
@@ -55,6 +56,10 @@ inline segment recognise(const sense_voice_any& m, std::span<const float> clip, 
   s.text.clear();
   s.words.clear();
   return s;
+}
+
+inline segment recognise(const paraformer_any& m, std::span<const float> clip, const transcribe_options&, context& c) {
+  return m.recognise(clip, {}, c);
 }
 
 template <class Encoder, class Decoder, extent Vocab, class Kind, class Frontend>

@@ -124,10 +124,12 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
   read_config(f);
   f.cmvn = named("frontend_conf.cmvn_file");
   f.pieces = named("tokenizer_conf.bpemodel");
+  f.tokens = named("tokenizer_conf.token_list");
   if (!f.cmvn) f.cmvn = named_by_config(f, root, "frontend_conf.cmvn_file");
   if (!f.pieces) f.pieces = named_by_config(f, root, "tokenizer_conf.bpemodel");
   if (!names && !f.cmvn && fs::exists(root / "am.mvn")) f.cmvn = root / "am.mvn";
   if (!f.pieces) f.pieces = only_file_like(root, "bpe.model");
+  if (!f.tokens && fs::exists(root / "tokens.json")) f.tokens = root / "tokens.json";
   f.weights = weights ? *weights : named("init_param").value_or(root / "model.pt");
   if (!fs::exists(f.weights))
     fail({.where = root.string(), .what = "the weights are missing", .expected = f.weights.filename().string()});

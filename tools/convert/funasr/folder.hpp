@@ -20,6 +20,7 @@ struct folder {
   std::filesystem::path weights;                ///< model.pt
   std::optional<std::filesystem::path> cmvn;    ///< am.mvn, when the checkpoint applies one
   std::optional<std::filesystem::path> pieces;  ///< *.bpe.model
+  std::optional<std::filesystem::path> tokens;  ///< tokens.json
   /// Scalars of config.yaml by their path ("encoder_conf.output_size"); nulls are left out.
   std::map<std::string, std::string> settings;
 

@@ -20,6 +20,7 @@ struct importer {
 };
 constexpr importer importers[] = {
     {"SenseVoiceSmall", import_sense_voice},
+    {"Paraformer", import_paraformer},
 };
 
 bool describes(const fs::path& file) {

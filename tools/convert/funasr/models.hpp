@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "families.hpp"
+#include "funasr/paraformer.hpp"
 #include "funasr/sense_voice.hpp"
 
 namespace steno::inline STENO_ABI::funasr {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "funasr/tensors.hpp"
 #include "imported_model.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
@@ -27,14 +28,6 @@ struct sense_voice_settings {
   std::uint32_t input_size() const { return n_mels * lfr_m; }
 };
 
-/// What the model has: a name and the shape in the checkpoint.
-struct expected_tensor {
-  std::string name;
-  std::vector<extent> shape;
-  bool product = false;  ///< a matrix that only products read
-  bool memory = false;   ///< a depthwise kernel [D, 1, K], packaged as [K, D]
-};
-
 /// All tensors of a model of this size, in the order of the packaged file. Query rows: 7 + 7 languages + 2 forms of
 /// text.
 std::vector<expected_tensor> sense_voice_tensors(const sense_voice_settings& s, std::size_t vocabulary);
@@ -42,18 +35,10 @@ std::vector<expected_tensor> sense_voice_tensors(const sense_voice_settings& s, 
 /// Whether a tensor of a packaged file may change its number format.
 bool is_sense_voice_product(const std::string& name, std::size_t rank);
 
-/// Compares what is there with what is expected and throws one error that names everything missing, unexpected or of
-/// another shape. `present` has names and shapes; cmvn.* must not be among them.
-void check_tensors(const std::vector<expected_tensor>& expected,
-                   const std::vector<std::pair<std::string, std::vector<extent>>>& present, const std::string& where);
-
 /// Sets all keys but general.file_type.
 void set_sense_voice_keys(gguf_writer& file, const sense_voice_settings& s, const sentencepiece_vocabulary& v);
 
-/// Adds cmvn.shift and cmvn.scale from an am.mvn file, in place of any there; they must have the model's input size.
-void add_cmvn(imported_model& model, const std::filesystem::path& am_mvn, std::size_t input_size);
-
-/// The same for a packaged model. Throws steno::error.
+/// Puts another am.mvn into a packaged model. Throws steno::error.
 void set_sense_voice_cmvn(imported_model& model, const std::filesystem::path& am_mvn);
 
 /// Imports a GGUF file that FunASR publishes. Throws steno::error.

@@ -2,12 +2,8 @@
 #include <steno/error.hpp>
 #include <steno/tokenizers/sentencepiece_model.hpp>
 
-#include <algorithm>
-#include <utility>
-
 #include "funasr/folder.hpp"
 #include "funasr/sense_voice.hpp"
-#include "torch/checkpoint.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -63,19 +59,6 @@ sentencepiece_vocabulary read_pieces(const folder& f) {
   return read_sentencepiece_model(file.bytes(), f.pieces->string());
 }
 
-dtype stored_format(torch::scalar type) {
-  return type == torch::scalar::f16 ? dtype::f16 : type == torch::scalar::bf16 ? dtype::bf16 : dtype::f32;
-}
-
-void read_values(torch::checkpoint& c, const torch::checkpoint::entry& e, bool transposed, std::span<float> out) {
-  if (!transposed) return c.read(e, out);
-  std::vector<float> values(out.size());
-  c.read(e, values);
-  const std::size_t features = e.shape[0], taps = e.shape[2];
-  for (std::size_t d = 0; d < features; ++d)
-    for (std::size_t k = 0; k < taps; ++k) out[k * features + d] = values[d * taps + k];
-}
-
 }  // namespace
 
 imported_model import_sense_voice(const folder& f, const std::optional<std::filesystem::path>& cmvn) {
@@ -83,34 +66,9 @@ imported_model import_sense_voice(const folder& f, const std::optional<std::file
   const sentencepiece_vocabulary v = read_pieces(f);
   if (s.blank_id >= v.pieces.size())
     fail({.where = f.config.string(), .what = "model_conf.blank_id lies beyond the vocabulary"});
-  const auto weights = std::make_shared<torch::checkpoint>(f.weights);
-  std::vector<std::pair<std::string, std::vector<extent>>> present;
-  for (const auto& e : weights->tensors()) {
-    std::vector<extent> shape;
-    for (const std::uint64_t n : e.shape) shape.push_back(static_cast<extent>(n));
-    present.emplace_back(e.name, std::move(shape));
-  }
-  const std::vector<expected_tensor> expected = sense_voice_tensors(s, v.pieces.size());
-  check_tensors(expected, present, f.weights.string());
-
   imported_model model;
-  model.where = f.weights.string();
-  model.source = weights;
   set_sense_voice_keys(model.file, s, v);
-  std::uint64_t total = 0;
-  for (const expected_tensor& e : expected) {
-    const torch::checkpoint::entry* entry = weights->find(e.name);
-    imported_tensor t{.name = e.name, .shape = e.shape, .stored = stored_format(entry->type), .product = e.product};
-    if (e.memory) t.shape = {e.shape[2], e.shape[0]};
-    t.read = [c = weights.get(), entry, transposed = e.memory](std::span<float> out) {
-      read_values(*c, *entry, transposed, out);
-    };
-    total += entry->count * torch::size_of_scalar(entry->type);
-    model.tensors.push_back(std::move(t));
-  }
-  // Tensors may share a storage, but a file whose every tensor is all of it is no checkpoint.
-  if (total / 4 > weights->size())
-    fail({.where = model.where, .what = "the tensors claim far more than the file holds"});
+  take_tensors(model, f.weights, sense_voice_tensors(s, v.pieces.size()), "SenseVoiceSmall");
   if (cmvn || f.cmvn) add_cmvn(model, cmvn ? *cmvn : *f.cmvn, s.input_size());
   return model;
 }

@@ -77,8 +77,7 @@ imported_model import_published_sense_voice(const std::shared_ptr<gguf_file>& fi
   const sentencepiece_vocabulary v = pieces_of(*file);
   if (s.blank_id >= v.pieces.size()) fail({.where = file->where(), .what = "sv.blank_id lies beyond the vocabulary"});
   auto expected = sense_voice_tensors(s, v.pieces.size());
-  for (auto& e : expected)
-    if (e.memory) e.shape = {e.shape[2], e.shape[0]};
+  for (auto& e : expected) e.shape = e.packaged_shape();
 
   imported_model model;
   model.where = file->where();
@@ -95,7 +94,7 @@ imported_model import_published_sense_voice(const std::shared_ptr<gguf_file>& fi
     present.emplace_back(t.name, t.shape);
     model.tensors.push_back(std::move(t));
   }
-  check_tensors(expected, present, model.where);
+  check_tensors(expected, present, model.where, "SenseVoiceSmall");
   if (cmvn.size() == 2) {
     for (imported_tensor& t : cmvn) model.tensors.push_back(std::move(t));
   } else {

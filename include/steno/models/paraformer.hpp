@@ -1,0 +1,186 @@
+// steno/models/paraformer.hpp - Paraformer: speech to text without autoregression, with the time of every character.
+//
+//   features = cmvn(lfr(fbank(pcm)))                      [T, 560]
+//   encoded  = encoder(features)                          [T, D]
+//   alphas   = predictor(encoded); tokens = integrate and fire over encoded and a tail
+//   scores   = log_softmax(decoder(tokens, encoded))      [n, vocabulary];  ids = argmax
+//
+// Follows `Paraformer.inference` (funasr/models/paraformer/model.py) and what it calls; see docs/models/paraformer.md.
+// Tested in tests/parity/paraformer_test.cpp.
+#pragma once
+#include <steno/core/result.hpp>
+#include <steno/decoders/cif_times.hpp>
+#include <steno/decoders/ctc_greedy.hpp>
+#include <steno/frontends/wav_frontend.hpp>
+#include <steno/kernels/softmax.hpp>
+#include <steno/models/load.hpp>
+#include <steno/models/metadata.hpp>
+#include <steno/networks/cif_predictor.hpp>
+#include <steno/networks/sanm_decoder.hpp>
+#include <steno/networks/sanm_encoder.hpp>
+#include <steno/tokenizers/characters.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct paraformer_options {};
+
+/// A loaded model is const and may be shared by threads, each with its own context.
+template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
+          extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend = wav_frontend<>>
+class paraformer {
+ public:
+  static constexpr std::string_view architecture = "paraformer";
+  static constexpr int sample_rate = 16000;
+  using options = paraformer_options;
+
+  paraformer() = default;
+  /// Front end, tokens and settings from the file's metadata; the weights are bound by load().
+  STENO_COLD explicit paraformer(const gguf_file& file)
+      : frontend(read_wav_frontend<Frontend>(file, architecture)), tokenizer(file.strings("tokenizer.ggml.tokens")) {
+    predictor.tail_threshold = static_cast<float>(read_number(file, "paraformer.predictor.tail_threshold", 0, 1, 0.45));
+  }
+
+  Frontend frontend;
+  sanm_main_encoder<Feat, D, Heads, Ffn, Taps, Rest> encoder;
+  cif_predictor<D> predictor;
+  sanm_decoder<D, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers, Vocab> decoder;
+  character_tokenizer tokenizer;
+  model_memory memory;
+
+  void members(auto&& v) {
+    v("encoder", encoder);
+    v("predictor", predictor);
+    v("decoder", decoder);
+    v.optional("", frontend);
+    v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
+    v.equal("encoder.output_size and width of the encoder", std::get<0>(encoder.stages).output_width.get(),
+            encoder.output_size());
+    v.equal("widths of encoder and predictor", encoder.output_size(), predictor.input_size());
+    v.equal("widths of encoder and decoder", encoder.output_size(), decoder.width());
+    v.equal("numbers of tokens and of rows of decoder.output_layer",
+            tokenizer.size() == 0 ? decoder.output_layer.output_size() : tokenizer.size(),
+            decoder.output_layer.output_size());
+  }
+  static std::vector<std::string> languages() { return {}; }
+
+  /// Seconds from one frame to the next.
+  double frame_seconds() const noexcept {
+    return frontend.head.head.options().frame_shift * static_cast<double>(frontend.head.last.n()) / 1000;
+  }
+
+  /// One clip of 16 kHz mono samples in [-1, 1], all at once. A clip without a token gives an empty segment.
+  STENO_COLD segment recognise(std::span<const float> pcm, const options&, context& c) const {
+    segment s;
+    s.end = static_cast<double>(pcm.size()) / sample_rate;
+    const extent frames = frontend.rows(static_cast<extent>(pcm.size()));
+    if (frames == 0) return s;
+    workspace::frame scratch(c.scratch);
+    auto x = scratch.template matrix<dynamic, Feat>(frames, encoder.input_size());
+    frontend(pcm, x, c);
+    decode_features(as<const float, dynamic, Feat>(x), s, c);
+    return s;
+  }
+
+  /// The same from features [T, 560] (after CMVN).
+  STENO_COLD void decode_features(view<const float, dynamic, Feat> x, segment& s, context& c) const {
+    const extent frames = x.rows(), d = encoder.output_size();
+    workspace::frame scratch(c.scratch);
+    auto heard = scratch.template matrix<dynamic, D>(frames + 1, d);  // and the tail's row of zeros
+    auto encoded = as<float, dynamic, D>(heard.topRows(frames));
+    {
+      auto scope = c.enter("encoder");
+      encoder(x, encoded, c);
+    }
+    heard.row(frames).setZero();
+    const auto count = static_cast<std::size_t>(frames) + 1;
+    float* alphas = scratch.template take<float>(count);
+    float* fires = scratch.template take<float>(count);
+    {
+      auto scope = c.enter("predictor");
+      predictor(as<const float, dynamic, D>(encoded), alphas, c);
+    }
+    alphas[frames] = predictor.tail_threshold;
+    cif_state state;
+    auto tokens = scratch.template matrix<dynamic, D>(frames + 1, d);
+    const extent n = cif_integrate(read(heard), alphas, state, write(tokens), fires);
+    c.trace("alphas_with_tail", make_view(static_cast<const float*>(alphas), 1, frames + 1));
+    c.trace("cif_peaks", make_view(static_cast<const float*>(fires), 1, frames + 1));
+    if (n == 0) return;
+    const auto said = as<float, dynamic, D>(tokens.topRows(n));
+    c.trace("acoustic_embeds", said);
+    auto scores = scratch.template matrix<dynamic, Vocab>(n, decoder.output_layer.output_size());
+    {
+      auto scope = c.enter("decoder");
+      decoder(said, as<const float, dynamic, D>(encoded), scores, c);
+    }
+    c.trace("logits", scores);
+    kernels::log_softmax(read(scores), write(scores), c.run);
+    c.trace("log_probs", scores);
+    write_text(read(scores), {alphas, count}, {fires, count}, s);
+  }
+
+  /// The golden cases' name of a traced stage: "decoder.decoders.0.norm1" is dec0_norm1 there.
+  STENO_COLD static std::string trace_name(std::string_view path) {
+    if (path == "encoder.after_norm") return "encoder_out";
+    std::string name(path);
+    std::replace(name.begin(), name.end(), '.', '_');
+    const auto cut = [&](std::string_view from, std::string_view to) {
+      if (!name.starts_with(from)) return false;
+      name.replace(0, from.size(), to);
+      return true;
+    };
+    cut("predictor_", "");
+    cut("encoder_encoders0_0_", "enc0_") || cut("encoder_", "");
+    if (name == "decoder_after_norm") return name;
+    if (name == "decoder_decoders3") return "decoders3_out";
+    if (name.starts_with("decoder_decoders_") && !name.ends_with("_out")) {
+      cut("decoder_decoders_", "dec");
+      const std::size_t at = name.find("feed_forward_norm");
+      if (at != std::string::npos) name.replace(at, 17, "ffn_inner_norm");
+      return name;
+    }
+    cut("decoder_", "");
+    return name;
+  }
+
+ private:
+  static constexpr int blank = 0, begin = 1, end = 2;  // <blank>, <s>, </s>: filtered out
+
+  STENO_COLD void write_text(const view<const float>& scores, std::span<const float> alphas,
+                             std::span<const float> fires, segment& s) const {
+    std::vector<said_token> said;
+    for (extent t = 0; t < scores.rows(); ++t) {
+      const float* row = scores.data() + t * scores.outerStride();
+      const int id = best_label(row, scores.cols());
+      if (id == blank || id == begin || id == end) continue;
+      said.push_back({.id = id, .log_probability = row[id]});
+      s.token_ids.push_back(id);
+    }
+    const std::vector<time_span> times = cif_times(alphas, fires, said.size(), frame_seconds());
+    for (std::size_t i = 0; i < std::min(times.size(), said.size()); ++i) {
+      said[i].start = std::max(milliseconds(times[i].start), 0.0);
+      said[i].end = milliseconds(times[i].end);
+    }
+    auto text = tokenizer.decode(said);
+    s.text = std::move(text.text);
+    s.words = std::move(text.words);
+  }
+  // The original gives whole milliseconds, cut off: int(1000 * seconds) in doubles, so 930 may become 929.
+  static double milliseconds(double seconds) noexcept {
+    return static_cast<double>(static_cast<long>(seconds * 1000)) / 1000;
+  }
+};
+
+/// paraformer-large (Mandarin, 8404 tokens): every extent static.
+using paraformer_large = paraformer<560, 512, 4, 2048, 11, 49, 4, 2048, 11, 16, 8404>;
+/// Any sizes: extents are adopted from the file.
+using paraformer_any = paraformer<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic,
+                                  dynamic, dynamic, wav_frontend_any>;
+
+}  // namespace steno::inline STENO_ABI

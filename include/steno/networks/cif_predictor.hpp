@@ -1,0 +1,87 @@
+// steno/networks/cif_predictor.hpp - continuous integrate-and-fire: how many tokens a clip has and where they lie.
+//
+//   alpha[t] = sigmoid(cif_output(relu(cif_conv1d(x)[t])))          kernel 3, zeros outside; no residual
+//   the sum of alphas grows frame by frame; where it passes a whole number a token fires, and its vector is the
+//   alpha-weighted sum of the frames since the last one, the firing frame's weight split between both
+//
+// FunASR `CifPredictorV2`, `tail_process_fn` and `cif_v1` (funasr/models/paraformer/cif_predictor.py): one frame of
+// zeros with alpha = tail_threshold is appended; the running sum is a double rounded to float. The checkpoint's
+// convolution [D, D, 3] is stored as a matrix [D, 3 D], tap by tap. Tested in tests/parity/paraformer_test.cpp.
+#pragma once
+#include <steno/layers/linear.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// What has been integrated and not fired yet; a value that goes on with the next frames.
+struct cif_state {
+  double sum = 0;           ///< of all alphas so far
+  std::vector<float> held;  ///< weighted frames since the last token; empty before the first frame
+};
+
+/// Integrates frames x [T, D] with weights alphas[T]: a row of `tokens` for each one that fires (room for T rows), and
+/// fires[T] = 1 for a firing frame, plus what is left of the running sum. Returns the number of tokens.
+inline extent cif_integrate(const view<const float>& x, const float* alphas, cif_state& s, view<float> tokens,
+                            float* fires) {
+  const extent d = x.cols();
+  s.held.resize(static_cast<std::size_t>(d), 0.0f);
+  extent fired = 0;
+  for (extent t = 0; t < x.rows(); ++t) {
+    const float before = std::floor(static_cast<float>(s.sum));
+    s.sum += static_cast<double>(alphas[t]);
+    const auto now = static_cast<float>(s.sum);
+    const bool fire = std::floor(now) > before;
+    const float left = now - std::floor(now);
+    fires[t] = (fire ? 1.0f : 0.0f) + left;
+    const float* row = x.data() + t * x.outerStride();
+    const float weight = fire ? alphas[t] - left : alphas[t];
+    for (extent i = 0; i < d; ++i) s.held[static_cast<std::size_t>(i)] += weight * row[i];
+    if (!fire) continue;
+    std::copy_n(s.held.data(), d, tokens.data() + fired++ * tokens.outerStride());
+    for (extent i = 0; i < d; ++i) s.held[static_cast<std::size_t>(i)] = left * row[i];
+  }
+  return fired;
+}
+
+template <extent D>
+struct cif_predictor {
+  static constexpr extent input = D;
+
+  linear<times(3, D), D> cif_conv1d;
+  linear<D, dynamic> cif_output;  // of one column
+  float tail_threshold = 0.45f;  ///< set by the model from the file
+
+  void members(auto&& v) {
+    v("cif_conv1d", cif_conv1d);
+    v("cif_output", cif_output);
+    v.equal("input and three times the output of cif_conv1d", cif_conv1d.input_size(), 3 * cif_conv1d.output_size());
+    v.equal("output of cif_conv1d and input of cif_output", cif_conv1d.output_size(), cif_output.input_size());
+    v.equal("rows of cif_output and 1", cif_output.output_size(), 1);
+  }
+  extent input_size() const noexcept { return cif_conv1d.output_size(); }
+
+  /// x [T, D] -> alphas[T], each in (0, 1).
+  void operator()(view<const float, dynamic, D> x, float* alphas, context& c) const noexcept {
+    const extent frames = x.rows(), d = input_size();
+    workspace::frame scratch(c.scratch);
+    // A row of zeros before and behind: three rows side by side are the convolution's input, rows overlap.
+    float* padded = scratch.template take<float>(static_cast<std::size_t>((frames + 2) * d));
+    std::fill_n(padded, d, 0.0f);
+    std::fill_n(padded + (frames + 1) * d, d, 0.0f);
+    make_view(padded + d, frames, d) = x;
+    auto y = scratch.template matrix<dynamic, D>(frames, d);
+    cif_conv1d(make_view<dynamic, times(3, D)>(static_cast<const float*>(padded), frames, 3 * d, d), y, c);
+    c.trace("cif_conv1d", y);
+    auto relu = y;
+    kernels::apply_relu(read(y), write(relu));
+    auto score = scratch.matrix(frames, 1);
+    cif_output(as<const float, dynamic, D>(relu), score, c);
+    c.trace("cif_output", score);
+    for (extent t = 0; t < frames; ++t) alphas[t] = 1.0f / (1.0f + std::exp(-score.data()[t]));
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

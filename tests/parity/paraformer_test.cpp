@@ -1,0 +1,138 @@
+// Paraformer against the original implementation: every stage, ids, text and times of the golden case, from the
+// checkpoint through the converter; how far f16 and q8_0 weights move the scores; threads and memory.
+#include <steno/core/thread_pool.hpp>
+#include <steno/models/paraformer.hpp>
+
+#include "convert/convert.hpp"
+#include "support/allocations.hpp"
+#include "support/compare.hpp"
+#include "support/golden.hpp"
+#include "support/wav.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <map>
+
+namespace fs = std::filesystem;
+using namespace steno;
+using nlohmann::json;
+
+namespace {
+
+json read_json(const fs::path& path) {
+  std::ifstream in(path);
+  return json::parse(in);
+}
+
+struct run {
+  std::map<std::string, test::difference> stages;
+  segment heard;
+};
+
+run run_case(const paraformer_any& model, const fs::path& folder) {
+  std::map<std::string, npy::array> golden;
+  for (const auto& e : fs::directory_iterator(folder / "stages"))
+    golden.emplace(e.path().stem().string().substr(3), npy::load(e.path()));
+  run r;
+  const auto sink = [&](std::string_view path, const view<const float>& x) {
+    const auto want = golden.find(paraformer_any::trace_name(path));
+    if (want == golden.end()) return;
+    ASSERT_EQ(want->second.size(), x.rows() * x.cols()) << path;
+    r.stages[want->first] = test::compare(x, want->second);
+  };
+  context c(executor{}, tracer(sink));
+  r.heard = model.recognise(test::load_wav(folder / "input.wav").pcm, {}, c);
+  return r;
+}
+
+paraformer_any converted(const fs::path& checkpoint, dtype type) {
+  const test::temporary_directory scratch;
+  const fs::path file = scratch.path() / "model.gguf";
+  convert(checkpoint, file, {.type = type});
+  return load<paraformer_any>(file.string());  // stays mapped when the name goes away
+}
+
+}  // namespace
+
+// The contract's bound for f32: 1e-4 of max(1, absmax). Sums run in another order than torch's, nothing else differs.
+TEST(parity_paraformer, every_stage_ids_text_and_times_in_f32) {
+  STENO_REQUIRE_SHARED(shared);
+  const fs::path folder = shared / "golden/funasr/paraformer";
+  const json want = read_json(folder / "expected.json");
+  const auto model = converted(folder / "checkpoint", dtype::f32);
+  const run r = run_case(model, folder);
+
+  for (const auto& e : fs::directory_iterator(folder / "stages")) {
+    const std::string name = e.path().stem().string().substr(3);
+    ASSERT_TRUE(r.stages.contains(name)) << name;
+    EXPECT_LE(r.stages.at(name).relative(), 1e-4) << name;
+  }
+  EXPECT_EQ(r.heard.token_ids, want["token_ids_after_filter"].get<std::vector<int>>());
+  EXPECT_EQ(r.heard.text, want["text"].get<std::string>());
+
+  const json& times = want["timestamp"];
+  ASSERT_EQ(r.heard.words.size(), times.size());
+  std::string spaced;
+  for (std::size_t i = 0; i < r.heard.words.size(); ++i) {
+    const word& w = r.heard.words[i];
+    spaced += (i == 0 ? "" : " ") + w.text;
+    EXPECT_EQ(w.how, timing::native);
+    EXPECT_EQ(std::lround(w.start * 1000), times[i][0].get<long>()) << i;
+    EXPECT_EQ(std::lround(w.end * 1000), times[i][1].get<long>()) << i;
+    EXPECT_GT(w.confidence, 0.5f);
+  }
+  EXPECT_EQ(spaced, want["text_with_timestamp_mode"].get<std::string>());
+}
+
+// Twice what was measured on this case (docs/models/paraformer.md), since other kernels round otherwise. The alphas
+// decide how many tokens there are; here the nearest one to a whole number is 0.04 away, so their number stays.
+TEST(parity_paraformer, f16_and_q8_0_stay_within_their_measured_bounds) {
+  STENO_REQUIRE_SHARED(shared);
+  const fs::path folder = shared / "golden/funasr/paraformer";
+  const json want = read_json(folder / "expected.json");
+  const std::pair<dtype, double> bounds[] = {{dtype::f16, 2e-3}, {dtype::bf16, 1.9e-2}, {dtype::q8_0, 2.5e-2}};
+  for (const auto& [type, bound] : bounds) {
+    const run r = run_case(converted(folder / "checkpoint", type), folder);
+    ASSERT_TRUE(r.stages.contains("log_probs")) << info(type).name;
+    const double moved = r.stages.at("log_probs").relative();
+    std::printf("%s: log-probabilities move by %.2e of their range\n", std::string(info(type).name).c_str(), moved);
+    EXPECT_LE(moved, bound) << info(type).name;
+    EXPECT_GT(moved, 0);
+    EXPECT_EQ(r.heard.token_ids, want["token_ids"].get<std::vector<int>>()) << info(type).name;
+  }
+}
+
+TEST(parity_paraformer, same_bits_for_any_number_of_threads) {
+  STENO_REQUIRE_SHARED(shared);
+  const fs::path folder = shared / "golden/funasr/paraformer";
+  const auto model = converted(folder / "checkpoint", dtype::q8_0);
+  const auto pcm = test::load_wav(folder / "input.wav").pcm;
+  const auto scores = [&](const executor& e) {
+    std::vector<float> all;
+    const auto sink = [&](std::string_view path, const view<const float>& x) {
+      if (path == "log_probs") all.assign(x.data(), x.data() + x.size());
+    };
+    context c(e, tracer(sink));
+    (void)model.recognise(pcm, {}, c);
+    return all;
+  };
+  const std::vector<float> one = scores({});
+  ASSERT_FALSE(one.empty());
+  for (const int width : {2, 4}) {
+    thread_pool pool(width);
+    EXPECT_EQ(scores(executor(pool)), one) << width;
+  }
+}
+
+TEST(parity_paraformer, clips_without_a_token) {
+  STENO_REQUIRE_SHARED(shared);
+  const auto model = converted(shared / "golden/funasr/paraformer/checkpoint", dtype::f32);
+  context c;
+  for (const std::size_t n : {std::size_t{0}, std::size_t{100}, std::size_t{400}, std::size_t{960}}) {
+    const segment s = model.recognise(std::vector<float>(n), {}, c);
+    EXPECT_LE(s.token_ids.size(), 2u) << n;
+    EXPECT_EQ(s.words.empty(), s.text.empty());
+  }
+}

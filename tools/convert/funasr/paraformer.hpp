@@ -1,0 +1,45 @@
+// tools/convert/funasr/paraformer.hpp - Paraformer: settings, tensors and keys of its packaged file.
+//
+// Follows Paraformer, SANMEncoder, CifPredictorV2 and ParaformerSANMDecoder of funasr/models/paraformer; defaults are
+// theirs and those of WavFrontend. Schema: docs/formats.md. Tested in tests/convert/paraformer_test.cpp.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "funasr/tensors.hpp"
+#include "imported_model.hpp"
+
+namespace steno::inline STENO_ABI::funasr {
+
+struct folder;
+
+struct paraformer_settings {
+  std::uint32_t output_size = 256, attention_heads = 4, linear_units = 2048, num_blocks = 6, kernel_size = 11;
+  std::uint32_t decoder_heads = 4, decoder_units = 2048, decoder_blocks = 6, decoder_kernel = 21;
+  float tail_threshold = 0;
+  std::uint32_t sample_rate = 16000, n_mels = 80, frame_length = 25, frame_shift = 10, lfr_m = 1, lfr_n = 1;
+  std::string window = "hamming";
+
+  std::uint32_t input_size() const { return n_mels * lfr_m; }
+};
+
+/// The settings of a folder. Throws steno::error for those that compute something else.
+paraformer_settings read_paraformer_settings(const folder& f);
+
+/// All tensors of a model of this size, in the order of the packaged file.
+std::vector<expected_tensor> paraformer_tensors(const paraformer_settings& s, std::size_t vocabulary);
+
+/// Whether a tensor of a packaged file may change its number format. cif_output decides where tokens begin: it stays
+/// f32.
+bool is_paraformer_product(const std::string& name, std::size_t rank);
+
+/// Puts another am.mvn into a packaged model. Throws steno::error.
+void set_paraformer_cmvn(imported_model& model, const std::filesystem::path& am_mvn);
+
+/// Imports the folder; `cmvn` replaces the folder's own am.mvn. Throws steno::error.
+imported_model import_paraformer(const folder& f, const std::optional<std::filesystem::path>& cmvn);
+
+}  // namespace steno::inline STENO_ABI::funasr
