@@ -4,6 +4,9 @@
 #include <steno/core/extents.hpp>
 #include <steno/core/thread_pool.hpp>
 #include <steno/core/workspace.hpp>
+#include <steno/layers/linear.hpp>
+#include <steno/layers/repeat.hpp>
+#include <steno/layers/sequence.hpp>
 #include <steno/pipelines/result.hpp>
 #include <steno/weights/source.hpp>
 #include <steno/weights/weight.hpp>
@@ -54,6 +57,41 @@ static_assert(sizeof(steno::weight<4, 6>) < sizeof(steno::weight<steno::dynamic,
 static_assert(sizeof(steno::weight<4, 6>) <= 2 * sizeof(void*) + 2 * sizeof(int));
 static_assert(
     std::is_same_v<decltype(steno::weight<4, 6, steno::dtype::f32>{}.values()), steno::view<const float, 4, 6>>);
+
+// Layers: widths, members, and a const noexcept call. Each of the others lacks one thing.
+struct some_layer {
+  static constexpr steno::extent input = 4, output = 6;
+  void members(auto&&) {}
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
+                  steno::context&) const noexcept {}
+};
+struct throwing_layer {
+  static constexpr steno::extent input = 4, output = 6;
+  void members(auto&&) {}
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
+                  steno::context&) const {}
+};
+struct changing_layer {
+  static constexpr steno::extent input = 4, output = 6;
+  void members(auto&&) {}
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
+                  steno::context&) noexcept {}
+};
+struct nameless_layer {
+  static constexpr steno::extent input = 4, output = 6;
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
+                  steno::context&) const noexcept {}
+};
+static_assert(steno::layer<some_layer>);
+static_assert(!steno::layer<throwing_layer> && !steno::layer<changing_layer> && !steno::layer<nameless_layer>);
+static_assert(!steno::layer<steno::weight<4, 6>> && !steno::layer<int>);
+
+// A sequence reads what its first layer reads and writes what its last one writes; dynamic widths are settled later.
+static_assert(steno::layer<steno::sequence<some_layer, steno::linear<6, 3>>>);
+static_assert(steno::sequence<some_layer, steno::linear<6, 3>>::input == 4);
+static_assert(steno::sequence<some_layer, steno::linear<6, 3>>::output == 3);
+static_assert(steno::layer<steno::sequence<some_layer, steno::linear<steno::dynamic, steno::dynamic>>>);
+static_assert(steno::layer<steno::repeat<3, steno::linear<6, 6>>>);
 
 // Views are row-major and unaligned, so that no compiler flag changes what they mean.
 static_assert(steno::view<float>::IsRowMajor && steno::view<const float, 3, 5>::IsRowMajor);

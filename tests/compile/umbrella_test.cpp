@@ -1,4 +1,4 @@
-// <steno/steno.hpp> reaches every public header.
+// <steno/steno.hpp> reaches every public header; a model's header reaches no other model.
 #include <steno/steno.hpp>
 
 #include <gtest/gtest.h>
@@ -43,6 +43,19 @@ TEST(umbrella, reaches_every_public_header) {
   for (const auto& [name, text] : all)
     if (!is_internal(name) && !reached.contains(name)) forgotten.push_back("#include <" + name + ">");
   EXPECT_TRUE(forgotten.empty()) << "missing in steno.hpp:\n" << steno::test::joined(forgotten);
+}
+
+TEST(umbrella, a_model_brings_no_other_model) {
+  const auto all = texts();
+  const std::set<std::string> shared = {"steno/models/load.hpp", "steno/models/metadata.hpp"};
+  std::vector<std::string> wrong;
+  for (const auto& [name, text] : all) {
+    if (!name.starts_with("steno/models/")) continue;
+    for (const std::string& other : reach(all, name))
+      if (other.starts_with("steno/models/") && other != name && !shared.contains(other))
+        wrong.push_back(name + " reaches " + other);
+  }
+  EXPECT_TRUE(wrong.empty()) << steno::test::joined(wrong);
 }
 
 // And it compiles here, where nothing else of steno is included.

@@ -1,0 +1,11 @@
+// A layer can follow itself only when it writes what it reads.
+#include <steno/layers/linear.hpp>
+#include <steno/layers/repeat.hpp>
+
+#ifdef STENO_MUST_NOT_COMPILE
+using body = steno::repeat<3, steno::linear<512, 256>>;
+#else
+using body = steno::repeat<3, steno::linear<512, 512>>;
+#endif
+
+steno::extent f() { return body::output; }
