@@ -2,6 +2,7 @@
 // checkpoint through the converter; how far f16 and q8_0 weights move the scores; threads and memory.
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/paraformer.hpp>
+#include <steno/weights/gguf_writer.hpp>
 
 #include "convert/convert.hpp"
 #include "support/allocations.hpp"
@@ -102,6 +103,57 @@ TEST(parity_paraformer, f16_and_q8_0_stay_within_their_measured_bounds) {
     EXPECT_GT(moved, 0);
     EXPECT_EQ(r.heard.token_ids, want["token_ids"].get<std::vector<int>>()) << info(type).name;
   }
+}
+
+// The file FunASR's exporter would write of this checkpoint: its keys, [out, in, tap] for the convolution.
+TEST(parity_paraformer, the_published_gguf_form_says_the_same) {
+  STENO_REQUIRE_SHARED(shared);
+  const fs::path folder = shared / "golden/funasr/paraformer";
+  const test::temporary_directory scratch;
+  const fs::path packaged = scratch.path() / "packaged.gguf", published = scratch.path() / "published.gguf";
+  convert(folder / "checkpoint", packaged, {.type = dtype::f32});
+  const gguf_file from(packaged.string());
+  gguf_writer to;
+  to.set("general.architecture", "paraformer");
+  const auto whole = [&](const char* key, const char* ours) {
+    to.set(key, static_cast<std::uint32_t>(*from.number(std::string("paraformer.") + ours)));
+  };
+  whole("pf.enc.output_size", "encoder.output_size");
+  whole("pf.enc.attention_heads", "encoder.attention_heads");
+  whole("pf.enc.num_blocks", "encoder.num_blocks");
+  whole("pf.enc.kernel_size", "encoder.kernel_size");
+  whole("pf.dec.num_blocks", "decoder.num_blocks");
+  whole("pf.dec.att_layer_num", "decoder.num_blocks");
+  whole("pf.dec.attention_heads", "decoder.attention_heads");
+  whole("pf.dec.kernel_size", "decoder.kernel_size");
+  to.set("pf.dec.decoders3", std::uint32_t{1});
+  to.set("pf.predictor.threshold", 1.0f);
+  to.set("pf.predictor.tail_threshold", static_cast<float>(*from.number("paraformer.predictor.tail_threshold")));
+  to.set("pf.vocab", from.strings("tokenizer.ggml.tokens"));
+  for (std::size_t n = 0; n < from.size(); ++n) {
+    const tensor_ref t = from.tensor(n);
+    std::vector<extent> shape(t.shape.begin(), t.shape.begin() + t.rank);
+    const bool convolution = t.name == "predictor.cif_conv1d.weight";
+    if (convolution) shape = {shape[0], shape[1] / 3, 3};
+    to.add(std::string(t.name), t.format, std::span<const extent>(shape), [=](std::span<std::byte> out) {
+      if (!convolution) {
+        std::copy(t.bytes.begin(), t.bytes.end(), out.begin());
+        return;
+      }
+      const auto inputs = static_cast<std::size_t>(shape[1]);
+      for (std::size_t o = 0; o < static_cast<std::size_t>(shape[0]); ++o)
+        for (std::size_t i = 0; i < inputs; ++i)
+          for (std::size_t k = 0; k < 3; ++k)
+            std::copy_n(t.bytes.data() + 4 * ((o * 3 + k) * inputs + i), 4,
+                        out.data() + 4 * ((o * inputs + i) * 3 + k));
+    });
+  }
+  to.write(published.string());
+  opened_checkpoint opened = open_checkpoint(published);
+  const auto model = load<paraformer_any>(std::move(opened.file), {}, std::move(opened.image));
+  const run r = run_case(model, folder);
+  EXPECT_LE(r.stages.at("log_probs").relative(), 1e-4);  // as in f32 from the folder
+  EXPECT_EQ(r.heard.text, read_json(folder / "expected.json")["text"].get<std::string>());
 }
 
 TEST(parity_paraformer, same_bits_for_any_number_of_threads) {

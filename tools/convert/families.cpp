@@ -19,6 +19,7 @@ std::span<const packaged_family> packaged_families() {
 std::span<const published_family> published_families() {
   static constexpr published_family table[] = {
       {"sensevoice-small", "sense_voice", funasr::import_published_sense_voice},
+      {"paraformer", "paraformer", funasr::import_published_paraformer},
   };
   return table;
 }

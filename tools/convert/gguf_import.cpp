@@ -11,6 +11,16 @@
 
 namespace steno::inline STENO_ABI {
 
+std::uint32_t whole_number(const gguf_file& file, const char* key, std::uint32_t least, std::uint32_t most) {
+  const auto v = file.number(key);
+  if (!v || *v != static_cast<double>(static_cast<std::uint32_t>(std::clamp(*v, 0.0, 1e9))) || *v < least || *v > most)
+    fail({.where = file.where(),
+          .what = "key " + steno::quoted(key),
+          .expected = "a number from " + std::to_string(least) + " to " + std::to_string(most),
+          .found = v ? std::to_string(*v) : "nothing"});
+  return static_cast<std::uint32_t>(*v);
+}
+
 imported_tensor take_tensor(const gguf_file& file, std::size_t number,
                             bool (*is_product)(const std::string& name, std::size_t rank)) {
   const tensor_ref t = file.tensor(number);
@@ -42,15 +52,16 @@ imported_model repackage(const std::shared_ptr<gguf_file>& file, const packaged_
 
 }  // namespace
 
+// FunASR's own Paraformer files have the architecture that ours have, so the version tells them apart.
 bool is_packaged(const gguf_file& file) {
-  return find_packaged(file.text("general.architecture").value_or("")) != nullptr;
+  return file.has("steno.version") && find_packaged(file.text("general.architecture").value_or("")) != nullptr;
 }
 
 imported_model import_gguf(gguf_file opened, const import_options& options) {
   const auto file = std::make_shared<gguf_file>(std::move(opened));
   const std::string architecture = file->text("general.architecture").value_or("");
   imported_model model;
-  const packaged_family* family = find_packaged(architecture);
+  const packaged_family* family = is_packaged(*file) ? find_packaged(architecture) : nullptr;
   std::string known = packaged_names();
   if (family != nullptr) {
     model = repackage(file, *family);

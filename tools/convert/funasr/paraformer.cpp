@@ -54,7 +54,9 @@ std::vector<std::string> read_tokens(const folder& f) {
   return tokens;
 }
 
-void set_keys(gguf_writer& file, const paraformer_settings& s, const std::vector<std::string>& tokens) {
+}  // namespace
+
+void set_paraformer_keys(gguf_writer& file, const paraformer_settings& s, const std::vector<std::string>& tokens) {
   file.set("general.architecture", "paraformer");
   file.set("general.name", "Paraformer");
   file.set("steno.version",
@@ -79,8 +81,6 @@ void set_keys(gguf_writer& file, const paraformer_settings& s, const std::vector
   file.set("tokenizer.ggml.model", "characters");
   file.set("tokenizer.ggml.tokens", tokens);
 }
-
-}  // namespace
 
 paraformer_settings read_paraformer_settings(const folder& f) {
   paraformer_settings s;
@@ -186,7 +186,7 @@ imported_model import_paraformer(const folder& f, const std::optional<std::files
   const paraformer_settings s = read_paraformer_settings(f);
   const std::vector<std::string> tokens = read_tokens(f);
   imported_model model;
-  set_keys(model.file, s, tokens);
+  set_paraformer_keys(model.file, s, tokens);
   // The embedding of tokens serves training alone.
   take_tensors(model, f.weights, paraformer_tensors(s, tokens.size()), "Paraformer", {"decoder.embed.0.weight"});
   if (cmvn || f.cmvn) add_cmvn(model, cmvn ? *cmvn : *f.cmvn, s.input_size());

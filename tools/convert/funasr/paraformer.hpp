@@ -39,6 +39,12 @@ bool is_paraformer_product(const std::string& name, std::size_t rank);
 /// Puts another am.mvn into a packaged model. Throws steno::error.
 void set_paraformer_cmvn(imported_model& model, const std::filesystem::path& am_mvn);
 
+/// Sets all keys but general.file_type.
+void set_paraformer_keys(gguf_writer& file, const paraformer_settings& s, const std::vector<std::string>& tokens);
+
+/// Imports a GGUF file that FunASR publishes. Throws steno::error.
+imported_model import_published_paraformer(const std::shared_ptr<gguf_file>& file);
+
 /// Imports the folder; `cmvn` replaces the folder's own am.mvn. Throws steno::error.
 imported_model import_paraformer(const folder& f, const std::optional<std::filesystem::path>& cmvn);
 

@@ -16,16 +16,6 @@ namespace steno::inline STENO_ABI::funasr {
 
 namespace {
 
-std::uint32_t number(const gguf_file& file, const char* key, std::uint32_t least, std::uint32_t most) {
-  const auto v = file.number(key);
-  if (!v || *v != static_cast<double>(static_cast<std::uint32_t>(std::clamp(*v, 0.0, 1e9))) || *v < least || *v > most)
-    fail({.where = file.where(),
-          .what = "key " + steno::quoted(key),
-          .expected = "a number from " + std::to_string(least) + " to " + std::to_string(most),
-          .found = v ? std::to_string(*v) : "nothing"});
-  return static_cast<std::uint32_t>(*v);
-}
-
 // FunASR's exporter keeps the pieces alone. Which of them are not text follows from the names SentencePiece's trainer
 // gives them.
 sentencepiece_vocabulary pieces_of(const gguf_file& file) {
@@ -47,19 +37,19 @@ sentencepiece_vocabulary pieces_of(const gguf_file& file) {
 sense_voice_settings settings_of(const gguf_file& file) {
   sense_voice_settings s;
   constexpr std::uint32_t wide = 65536;
-  s.attention_heads = number(file, "sv.attention_heads", 1, 1024);
-  s.kernel_size = number(file, "sv.kernel_size", 1, 1023);
-  s.num_blocks = number(file, "sv.num_blocks", 1, 1024);
-  s.tp_blocks = number(file, "sv.tp_blocks", 0, 1024);
-  s.output_size = number(file, "sv.output_size", 1, wide);
-  s.blank_id = number(file, "sv.blank_id", 0, 1u << 24);
+  s.attention_heads = whole_number(file, "sv.attention_heads", 1, 1024);
+  s.kernel_size = whole_number(file, "sv.kernel_size", 1, 1023);
+  s.num_blocks = whole_number(file, "sv.num_blocks", 1, 1024);
+  s.tp_blocks = whole_number(file, "sv.tp_blocks", 0, 1024);
+  s.output_size = whole_number(file, "sv.output_size", 1, wide);
+  s.blank_id = whole_number(file, "sv.blank_id", 0, 1u << 24);
   const auto w_1 = file.find("encoder.encoders0.0.feed_forward.w_1.weight");
   if (w_1) s.linear_units = static_cast<std::uint32_t>(std::clamp<extent>(w_1->shape[0], 1, wide));
   // The file does not say how features are made; these are the published model's.
   s.n_mels = 80;
   s.lfr_m = 7;
   s.lfr_n = 6;
-  const std::uint32_t input = number(file, "sv.input_size", 1, wide);
+  const std::uint32_t input = whole_number(file, "sv.input_size", 1, wide);
   if (input != s.input_size())
     fail({.where = file.where(),
           .what = "key \"sv.input_size\"",
