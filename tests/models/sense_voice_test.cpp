@@ -71,6 +71,16 @@ TEST(sense_voice, same_bits_for_any_number_of_threads) {
   EXPECT_EQ(std::memcmp(results[0].data(), results[2].data(), bytes), 0);
 }
 
+// Pages of the file must not come back with every norm and bias: a model that was packed would be held twice.
+TEST(sense_voice, small_tensors_leave_the_file) {
+  const auto model = small();
+  const auto file = model.memory.file->bytes();
+  const auto inside = [&](const std::byte* p) { return p >= file.data() && p < file.data() + file.size(); };
+  EXPECT_FALSE(inside(model.ctc_lo.b.data));
+  EXPECT_FALSE(inside(std::get<2>(model.encoder.stages).layers[0].norm1.w.data));
+  EXPECT_TRUE(inside(model.ctc_lo.w.data) || model.ctc_lo.w.ref().bytes() <= 65536u);
+}
+
 TEST(sense_voice, second_forward_of_the_same_length_allocates_nothing) {
   const auto model = small();
   thread_pool pool(2);

@@ -4,8 +4,9 @@
 Usage: random_funasr.py MANIFEST.tsv CONFIG.yaml OUT_DIR [--seed N]
 
 The manifest holds one tensor a line: name, dtype, shape (512x1x11). Norm weights are near 1, biases near 0, matrices have
-the variance 1/inputs, so that activations keep their size through any number of layers. The SentencePiece model has as
-many made-up pieces as ctc.ctc_lo has rows; the CMVN statistics are plausible for log-mel features.
+the variance 1/inputs, so that activations keep their size through any number of layers. The SentencePiece model (or, for
+Paraformer, tokens.json) has as many made-up pieces as the output layer has rows; the CMVN statistics are plausible for
+log-mel features.
 """
 import argparse
 import json
@@ -64,16 +65,22 @@ def main():
         elif name.endswith("bias"):
             state[name] = 0.1 * torch.randn(dims)
         else:
-            state[name] = torch.randn(dims) / math.sqrt(dims[-1])
+            state[name] = torch.randn(dims) / math.sqrt(math.prod(dims[1:]))
     o.out.mkdir(parents=True, exist_ok=True)
     torch.save(state, o.out / "model.pt")
     shutil.copy(o.config, o.out / "config.yaml")
+    if "ctc.ctc_lo.weight" in state:
+        tokenizer = {"bpemodel": "random.bpe.model"}
+        (o.out / "random.bpe.model").write_bytes(sentencepiece_model(state["ctc.ctc_lo.weight"].shape[0]))
+    else:
+        tokenizer = {"token_list": "tokens.json"}
+        count = state["decoder.output_layer.weight"].shape[0]
+        tokens = ["<blank>", "<s>", "</s>"] + [chr(0x4E00 + i) for i in range(count - 4)] + ["<unk>"]
+        (o.out / "tokens.json").write_text(json.dumps(tokens, ensure_ascii=False))
     (o.out / "configuration.json").write_text(json.dumps({"file_path_metas": {
-        "init_param": "model.pt", "config": "config.yaml", "tokenizer_conf": {"bpemodel": "random.bpe.model"},
+        "init_param": "model.pt", "config": "config.yaml", "tokenizer_conf": tokenizer,
         "frontend_conf": {"cmvn_file": "am.mvn"}}}, indent=1))
-    vocabulary = next(t.shape[0] for n, t in state.items() if n == "ctc.ctc_lo.weight")
-    (o.out / "random.bpe.model").write_bytes(sentencepiece_model(vocabulary))
-    width = state["embed.weight"].shape[1]
+    width = state["encoder.encoders0.0.norm1.weight"].shape[0]
 
     def block(tag, value):
         return f"<{tag}> {width} {width}\n<LearnRateCoef> 0 [ " + " ".join([str(value)] * width) + " ]\n"

@@ -1,14 +1,17 @@
 // steno/models/load.hpp - a model from a file: map, bind by name, pack the products, give the packed pages back.
 //
 // Memory: f32, f16 and bf16 products read the mapped file in place; q8_0 products are repacked once and the pages of
-// the originals are released, so the weights are never held twice. Tested in tests/models/load_test.cpp.
+// the originals are released, so the weights are never held twice. Norms and biases are copied. Tested in
+// tests/models/load_test.cpp.
 #pragma once
 #include <steno/core/executor.hpp>
 #include <steno/kernels/pack.hpp>
 #include <steno/weights/binder.hpp>
 #include <steno/weights/gguf.hpp>
 
+#include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,21 +25,58 @@ struct model_memory {
   storage owned;
 };
 
-/// Packs every product of `model` that its kernel wants packed, into `keep`; tells `done(tensor bytes)` after each.
-template <composite Model, class Done>
-STENO_COLD void pack_products(Model& model, storage& keep, const executor& run, Done&& done) {
-  walk(model, [&]<class Leaf>(const std::string&, Leaf& leaf, bool) {
-    if constexpr (weight_leaf<Leaf>) {
-      if constexpr (Leaf::purpose == use::product) {
-        const weight_ref w = leaf.ref();
-        if (w.data == nullptr || kernels::packed_bytes(w) == 0) return;
-        std::byte* out = keep.allocate(kernels::packed_bytes(w));
-        kernels::pack(w, out, run);
-        leaf.packed = out;
-        done(std::span<const std::byte>(w.data, w.bytes()));
-      }
+namespace detail {
+/// Takes weights from a file into memory of their own: packs products, copies what is small.
+class weight_keeper {
+ public:
+  weight_keeper(const gguf_file& file, storage& keep, const executor& run) : file_(file), keep_(keep), run_(run) {}
+
+  STENO_COLD void take(const weight_ref& w, bool product, const std::byte*& data, const std::byte*& packed) {
+    if (w.data == nullptr) return;
+    const std::size_t size = product ? kernels::packed_bytes(w) : 0;
+    if (size != 0) {
+      std::byte* out = keep_.allocate(size);
+      kernels::pack(w, out, run_);
+      packed = out;
+      packed_ = true;
+    } else if (w.bytes() <= small) {
+      std::byte* out = keep_.allocate(w.bytes());
+      std::memcpy(out, w.data, w.bytes());
+      data = out;
+      return;
     }
+    if (size != 0) release({w.data, w.bytes()});
+  }
+  /// Where products were packed, the rest of the file's pages go, too; what is still read from them comes back.
+  void finish(std::span<const std::byte> all) {
+    if (packed_) release(all);
+  }
+
+ private:
+  // A bias or norm read from the file would bring the pages around it back, which is most of the file.
+  static constexpr std::size_t small = 1u << 16;
+  void release(std::span<const std::byte> bytes) {
+    tensor_ref t;
+    t.bytes = bytes;
+    file_.release(t);
+  }
+
+  const gguf_file& file_;
+  storage& keep_;
+  executor run_;
+  bool packed_ = false;
+};
+}  // namespace detail
+
+/// Packs every product of `model` that its kernel wants packed, and copies small tensors, into `keep`. The pages of
+/// `file` that are not needed any more go back to the system.
+template <composite Model>
+STENO_COLD void keep_weights(Model& model, const gguf_file& file, storage& keep, const executor& run) {
+  detail::weight_keeper keeper(file, keep, run);
+  walk(model, [&]<class Leaf>(const std::string&, Leaf& leaf, bool) {
+    if constexpr (weight_leaf<Leaf>) keeper.take(leaf.ref(), Leaf::purpose == use::product, leaf.data, leaf.packed);
   });
+  keeper.finish(file.bytes());
 }
 
 /// A model from an open file. Throws steno::error when the file holds another model or does not fit the type.
@@ -54,11 +94,7 @@ STENO_COLD Model load(gguf_file file, const executor& run = {}, std::vector<std:
   model.memory.file.emplace(std::move(file));
   const gguf_file& source = *model.memory.file;
   bind(model, source, model.memory.owned, Model::architecture);
-  pack_products(model, model.memory.owned, run, [&](std::span<const std::byte> bytes) {
-    tensor_ref t;
-    t.bytes = bytes;
-    source.release(t);
-  });
+  keep_weights(model, source, model.memory.owned, run);
   return model;
 }
 

@@ -29,6 +29,7 @@ class gguf_file {
   gguf_file& operator=(gguf_file&&) noexcept = default;
 
   const std::string& where() const noexcept { return name_; }
+  std::span<const std::byte> bytes() const noexcept { return bytes_; }  ///< the whole file
   std::uint32_t version() const noexcept { return version_; }
   std::uint32_t alignment() const noexcept { return alignment_; }
 
@@ -56,7 +57,9 @@ class gguf_file {
   bool has(std::string_view key) const { return value(key) != nullptr; }
 
   /// A number (bool: 0 or 1); nothing when the key is absent. Throws when the value is not a number.
-  STENO_COLD std::optional<double> number(std::string_view key) const { return optional_as(key, &gguf_value::number, "a number"); }
+  STENO_COLD std::optional<double> number(std::string_view key) const {
+    return optional_as(key, &gguf_value::number, "a number");
+  }
   /// A string; nothing when the key is absent. Throws when the value is not a string.
   STENO_COLD std::optional<std::string> text(std::string_view key) const {
     const auto t = optional_as(key, &gguf_value::text, "a string");
