@@ -23,9 +23,11 @@
 #include <steno/decoders/ctc_greedy.hpp>
 #include <steno/decoders/ctc_prefix_beam.hpp>
 #include <steno/decoders/piece_times.hpp>
+#include <steno/decoders/voice_segments.hpp>
 #include <steno/error.hpp>
 #include <steno/frontends/cmvn.hpp>
 #include <steno/frontends/fbank.hpp>
+#include <steno/frontends/frame_levels.hpp>
 #include <steno/frontends/frontend.hpp>
 #include <steno/frontends/lfr.hpp>
 #include <steno/frontends/mel_filters.hpp>
@@ -59,6 +61,7 @@
 #include <steno/layers/sanm_attention.hpp>
 #include <steno/layers/sequence.hpp>
 #include <steno/layers/sinusoid.hpp>
+#include <steno/models/fsmn_vad.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/paraformer.hpp>
@@ -66,6 +69,7 @@
 #include <steno/models/u2.hpp>
 #include <steno/networks/cif_predictor.hpp>
 #include <steno/networks/conformer_block.hpp>
+#include <steno/networks/fsmn_encoder.hpp>
 #include <steno/networks/sanm_decoder.hpp>
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/networks/transformer_block.hpp>

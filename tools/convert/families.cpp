@@ -10,6 +10,7 @@ std::span<const packaged_family> packaged_families() {
   static constexpr packaged_family table[] = {
       {"sense_voice", funasr::is_sense_voice_product, funasr::set_sense_voice_cmvn},
       {"paraformer", funasr::is_paraformer_product, funasr::set_paraformer_cmvn},
+      {"fsmn_vad", funasr::is_fsmn_vad_product, funasr::set_fsmn_vad_cmvn},
       {"u2_conformer", wenet::is_u2_product, nullptr},
       {"u2_transformer", wenet::is_u2_product, nullptr},
   };
@@ -20,6 +21,7 @@ std::span<const published_family> published_families() {
   static constexpr published_family table[] = {
       {"sensevoice-small", "sense_voice", funasr::import_published_sense_voice},
       {"paraformer", "paraformer", funasr::import_published_paraformer},
+      {"fsmn-vad", "fsmn_vad", funasr::import_published_fsmn_vad},
   };
   return table;
 }

@@ -8,6 +8,7 @@ namespace steno::trace {
 
 void sense_voice(job& j);
 void paraformer(job& j);
+void fsmn_vad(job& j);
 void u2_conformer(job& j);
 void u2_transformer(job& j);
 
@@ -18,6 +19,7 @@ struct family {
 inline constexpr family families[] = {
     {"sense_voice", "language=auto|zh|en|..., itn=true, cmvn=false", sense_voice},
     {"paraformer", "cmvn=false", paraformer},
+    {"fsmn_vad", "cmvn=false", fsmn_vad},
     {"u2_conformer", "chunk_size=16, num_left_chunks=-1", u2_conformer},
     {"u2_transformer", "chunk_size=16, num_left_chunks=-1", u2_transformer},
 };

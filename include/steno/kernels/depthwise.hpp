@@ -14,12 +14,13 @@
 
 namespace steno::inline STENO_ABI::kernels {
 
-/// x [T, D], taps row-major [count, D], y [T, D]; 0 <= left. y must not be x. One-sided memory: left = count - 1.
+/// x [T, D], taps row-major [count, D], y [at most T, D]; 0 <= left. y must not be x. One-sided memory: left = count - 1,
+/// or left = 0 where x begins count - 1 rows before y.
 inline void depthwise(const view<const float>& x, const float* taps, extent count, extent left, const view<float>& y,
                       const executor& run) noexcept {
   const auto rows = STENO_KERNEL(depthwise_rows);
   float* const out = view<float>(y).data();
-  detail::run_row_tiles(run, x.rows(), x.cols(), [&](extent first, extent last) {
+  detail::run_row_tiles(run, y.rows(), x.cols(), [&](extent first, extent last) {
     rows(x.data(), x.outerStride(), x.rows(), x.cols(), taps, count, left, out, y.outerStride(), first, last);
   });
 }

@@ -3,7 +3,8 @@
 //   y[t] = sum_j taps[j] * x[t + j - left],  rows outside of the clip are zero
 //
 // FunASR `MultiHeadedAttentionSANM.forward_fsmn` (without its residual, which the caller adds). taps [Taps, D]: the
-// checkpoint's (D, 1, Taps) is stored transposed, tap by tap. Symmetric: left = (Taps - 1) / 2. Exact f32.
+// checkpoint's (D, 1, Taps) is stored transposed, tap by tap. Symmetric: left = (Taps - 1) / 2. One-sided (FSMN-VAD's
+// `FSMNBlock`, lorder taps, the last one on the present frame): left = Taps - 1. Exact f32.
 // Tested in tests/layers/fsmn_test.cpp.
 #pragma once
 #include <steno/kernels/depthwise.hpp>
@@ -25,6 +26,10 @@ struct fsmn {
   /// x [frames, D] -> y [frames, D]; y must not be x.
   void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
     kernels::depthwise(read(x), taps.floats(), taps.rows(), (taps.rows() - 1) / 2, write(y), c.run);
+  }
+  /// One-sided: x [Taps - 1 + frames, D] begins with the rows before -> y [frames, D].
+  void one_sided(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+    kernels::depthwise(read(x), taps.floats(), taps.rows(), 0, write(y), c.run);
   }
 };
 

@@ -12,7 +12,8 @@
 namespace steno::inline STENO_ABI {
 
 /// A number in [low, high] under `key`, or `otherwise` when the file does not say. Throws steno::error outside of it.
-STENO_COLD inline double read_number(const gguf_file& file, const std::string& key, double low, double high, double otherwise) {
+STENO_COLD inline double read_number(const gguf_file& file, const std::string& key, double low, double high,
+                                     double otherwise) {
   const double v = file.number(key).value_or(otherwise);
   if (!(v >= low && v <= high))
     fail({.where = file.where(),
@@ -54,13 +55,13 @@ linked<linked<Fbank, Lfr>, Cmvn> like(const linked<linked<Fbank, Lfr>, Cmvn>*, c
 }
 }  // namespace detail
 
-/// A front end of type `Frontend` (a wav_frontend) with the file's settings. Throws steno::error when they do not fit
-/// it.
+/// A front end of type `Frontend` (a wav_frontend) with the file's settings; `m_otherwise` and `n_otherwise` are the
+/// stacking of a file that does not say. Throws steno::error when they do not fit it.
 template <class Frontend>
-Frontend read_wav_frontend(const gguf_file& file, std::string_view prefix) {
+Frontend read_wav_frontend(const gguf_file& file, std::string_view prefix, int m_otherwise = 7, int n_otherwise = 6) {
   const std::string at = std::string(prefix) + ".frontend.";
-  const auto m = static_cast<extent>(read_number(file, at + "lfr_m", 1, 1024, 7));
-  const auto n = static_cast<extent>(read_number(file, at + "lfr_n", 1, 1024, 6));
+  const auto m = static_cast<extent>(read_number(file, at + "lfr_m", 1, 1024, m_otherwise));
+  const auto n = static_cast<extent>(read_number(file, at + "lfr_n", 1, 1024, n_otherwise));
   return detail::like(static_cast<const Frontend*>(nullptr), read_fbank(file, prefix), m, n);
 }
 

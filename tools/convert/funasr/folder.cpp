@@ -151,6 +151,20 @@ std::uint32_t folder::number(const std::string& key, std::uint32_t otherwise, st
   return value;
 }
 
+double folder::real(const std::string& key, double otherwise, double low, double high) const {
+  const auto found = settings.find(key);
+  if (found == settings.end()) return otherwise;
+  const std::string& s = found->second;
+  double value = 0;
+  const auto [end, failure] = std::from_chars(s.data(), s.data() + s.size(), value);
+  if (failure != std::errc{} || end != s.data() + s.size() || !(value >= low && value <= high))
+    fail({.where = config.string(),
+          .what = key,
+          .expected = "a number from " + std::to_string(low) + " to " + std::to_string(high),
+          .found = steno::quoted(s)});
+  return value;
+}
+
 std::string folder::text(const std::string& key, const std::string& otherwise) const {
   const auto found = settings.find(key);
   return found == settings.end() ? otherwise : found->second;

@@ -26,6 +26,8 @@ struct folder {
 
   /// A natural number between `least` and `most`, or `otherwise` when it is not set. Throws steno::error.
   std::uint32_t number(const std::string& key, std::uint32_t otherwise, std::uint32_t least, std::uint32_t most) const;
+  /// Any number in [low, high], or `otherwise`. Throws steno::error.
+  double real(const std::string& key, double otherwise, double low, double high) const;
   std::string text(const std::string& key, const std::string& otherwise) const;
   /// Throws unless the setting is absent or has this value: what steno computes differently is not silently accepted.
   void require(const std::string& key, const std::string& value) const;

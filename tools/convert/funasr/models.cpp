@@ -21,6 +21,7 @@ struct importer {
 constexpr importer importers[] = {
     {"SenseVoiceSmall", import_sense_voice},
     {"Paraformer", import_paraformer},
+    {"FsmnVADStreaming", import_fsmn_vad},
 };
 
 bool describes(const fs::path& file) {

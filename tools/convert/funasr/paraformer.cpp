@@ -14,16 +14,6 @@ namespace steno::inline STENO_ABI::funasr {
 
 namespace {
 
-float read_fraction(const folder& f, const std::string& key, float otherwise) {
-  const std::string text = f.text(key, "");
-  if (text.empty()) return otherwise;
-  float v = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (failure != std::errc{} || end != text.data() + text.size() || !(v >= 0 && v < 1))
-    fail({.where = f.config.string(), .what = key, .expected = "0 to 1", .found = steno::quoted(text)});
-  return v;
-}
-
 // A number written as 1, 1.0 or 1e0 is the same setting.
 void require_number(const folder& f, const std::string& key, double value) {
   const std::string text = f.text(key, "");
@@ -104,7 +94,7 @@ paraformer_settings read_paraformer_settings(const folder& f) {
   read("frontend_conf.lfr_m", s.lfr_m, 64);
   read("frontend_conf.lfr_n", s.lfr_n, 64);
   s.window = f.text("frontend_conf.window", s.window);
-  s.tail_threshold = read_fraction(f, "predictor_conf.tail_threshold", 0);
+  s.tail_threshold = static_cast<float>(f.real("predictor_conf.tail_threshold", 0, 0, 1));
   const auto divides = [&](const char* key, std::uint32_t heads) {
     if (s.output_size % heads == 0) return;
     fail({.where = f.config.string(),

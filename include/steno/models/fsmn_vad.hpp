@@ -1,0 +1,276 @@
+// steno/models/fsmn_vad.hpp - FSMN-VAD: where somebody speaks.
+//
+//   features = cmvn(lfr(fbank(pcm)))          [T, 400], one row per 10 ms
+//   scores   = fsmn_encoder(features)         [T, 248]; the first column is silence
+//   a frame is speech when (1 - silence) >= silence^ratio + speech_noise_thres, and loud enough
+//
+// and voice_segmenter makes segments of it. Follows `FsmnVADStreaming` (funasr/models/fsmn_vad_streaming/model.py); see
+// docs/models/fsmn_vad.md. A clip and a stream are the same code. Tested in tests/parity/fsmn_vad_test.cpp.
+#pragma once
+#include <steno/decoders/voice_segments.hpp>
+#include <steno/frontends/frame_levels.hpp>
+#include <steno/frontends/wav_frontend.hpp>
+#include <steno/models/load.hpp>
+#include <steno/models/metadata.hpp>
+#include <steno/networks/fsmn_encoder.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct fsmn_vad_options {
+  /// Milliseconds of silence that end a segment. Without a value the pause that is needed shrinks while the segment
+  /// grows: 2 s at first, 0.1 s beyond a minute, as the original does unless told otherwise.
+  std::optional<int> max_end_silence = {};
+  std::optional<int> max_single_segment = {};  ///< ms; otherwise the file's, 60 s
+  std::optional<double> speech_noise_thres = {};
+  /// The silence schedule is looked at once per so many milliseconds of audio, as the original does with each piece it
+  /// is given. Below 15000 it counts as live: a started segment sets the schedule back, too.
+  int period = 60000;
+};
+
+/// A loaded model is const and may be shared by threads, each with its own context and states.
+template <extent Feat, extent In, extent W, extent P, extent Taps, extent Layers, extent Out, extent Classes,
+          class Frontend = wav_frontend<80, 5, 1>>
+class fsmn_vad {
+ public:
+  static constexpr std::string_view architecture = "fsmn_vad";
+  static constexpr int sample_rate = 16000;
+  using options = fsmn_vad_options;
+
+  fsmn_vad() = default;
+  /// Front end and settings from the file's metadata; the weights are bound by load().
+  STENO_COLD explicit fsmn_vad(const gguf_file& file)
+      : frontend(read_wav_frontend<Frontend>(file, architecture, 5, 1)),
+        levels(frontend.head.head.frame_length(), frontend.head.head.frame_shift()) {
+    const auto number = [&](const char* key, double low, double high, double otherwise) {
+      return read_number(file, std::string("fsmn_vad.post.").append(key), low, high, otherwise);
+    };
+    const auto whole = [&](const char* key, double low, int otherwise) {
+      return static_cast<int>(number(key, low, 1e9, otherwise));
+    };
+    voice_segment_options& o = segmentation;
+    o.frame = static_cast<int>(frontend.head.head.options().frame_shift);
+    o.window_size = whole("window_size_ms", o.frame, o.window_size);
+    o.sil_to_speech = whole("sil_to_speech_time_thres", 0, o.sil_to_speech);
+    o.speech_to_sil = whole("speech_to_sil_time_thres", 0, o.speech_to_sil);
+    o.max_end_silence = whole("max_end_silence_time", 0, o.max_end_silence);
+    o.max_start_silence = whole("max_start_silence_time", 0, o.max_start_silence);
+    o.lookback_start = whole("lookback_time_start_point", 0, o.lookback_start);
+    o.lookahead_end = whole("lookahead_time_end_point", 0, o.lookahead_end);
+    o.max_single_segment = whole("max_single_segment_time", 0, o.max_single_segment);
+    o.extend = whole("do_extend", 0, 1) != 0;
+    o.single_utterance = whole("detect_mode", 0, 1) == 0;
+    speech_noise_thres = number("speech_noise_thres", -1, 1, speech_noise_thres);
+    speech_2_noise_ratio = number("speech_2_noise_ratio", 0, 1e6, speech_2_noise_ratio);
+    snr_thres = number("snr_thres", -1e6, 1e6, snr_thres);
+    decibel_thres = number("decibel_thres", -1e6, 1e6, decibel_thres);
+    noise_frames = number("noise_frame_num_used_for_snr", 1, 1e9, noise_frames);
+  }
+
+  Frontend frontend;
+  frame_levels levels;
+  fsmn_encoder<Feat, In, W, P, Taps, Layers, Out, Classes> encoder;
+  voice_segment_options segmentation;
+  double speech_noise_thres = 0.6, speech_2_noise_ratio = 1, snr_thres = -100, decibel_thres = -100, noise_frames = 100;
+  model_memory memory;
+
+  void members(auto&& v) {
+    v("encoder", encoder);
+    v.optional("", frontend);
+    v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
+  }
+
+  /// One stream.
+  struct state {
+    options chosen;
+    typename Frontend::state front;
+    frame_levels::state level;
+    std::vector<float> loudness;  // of frames without scores so far
+    std::vector<float> memories;
+    voice_segmenter segments;
+    double threshold = 0, noise = -100;
+    extent left = 0;             // samples to the end of the period; 0: the next sample begins one
+    std::int64_t spoken_ms = 0;  // what the schedule goes by
+    bool speaking = false, told = false;
+  };
+
+  state start(const options& o = {}) const {
+    voice_segment_options s = segmentation;
+    s.max_end_silence = o.max_end_silence.value_or(s.max_end_silence);
+    s.max_single_segment = o.max_single_segment.value_or(s.max_single_segment);
+    return {.chosen = o,
+            .front = frontend.start(),
+            .level = levels.start(),
+            .loudness = {},
+            .memories = encoder.start(),
+            .segments = voice_segmenter(s),
+            .threshold = o.speech_noise_thres.value_or(speech_noise_thres)};
+  }
+
+  /// The next samples (16 kHz, mono, in [-1, 1]), any number of them. sink(voice_change) is told in order of time.
+  template <class Sink>
+  void accept(state& s, std::span<const float> pcm, context& c, Sink&& sink) const {
+    const auto period = static_cast<extent>(std::max(s.chosen.period, 1)) * sample_rate / 1000;
+    while (!pcm.empty()) {
+      if (s.left == 0) {
+        begin_period(s);
+        s.left = period;
+      }
+      const extent n = std::min({static_cast<extent>(pcm.size()), s.left, block});
+      hear(s, pcm.first(static_cast<std::size_t>(n)), false, c, sink);
+      pcm = pcm.subspan(static_cast<std::size_t>(n));
+      if ((s.left -= n) == 0) end_period(s);
+    }
+  }
+  /// The end of the audio: what is open ends. The state is as start() made it.
+  template <class Sink>
+  void finish(state& s, context& c, Sink&& sink) const {
+    if (s.left == 0) begin_period(s);
+    hear(s, {}, true, c, sink);
+    s = start(s.chosen);
+  }
+
+  /// Probabilities of the next frames: samples in, rows [ready, classes] out. Frames come two behind the audio.
+  extent ready(const state& s, extent count) const noexcept { return frontend.ready(s.front, count); }
+  void score(state& s, std::span<const float> pcm, view<float, dynamic, Classes> scores, context& c) const noexcept {
+    workspace::frame scratch(c.scratch);
+    auto x = scratch.template matrix<dynamic, Feat>(scores.rows(), encoder.input_size());
+    frontend.accept(s.front, pcm, x, c);
+    encode(s, as<const float, dynamic, Feat>(x), scores, c);
+  }
+
+  /// Probabilities of all frames of a recording: scores [frontend.rows(samples), classes].
+  STENO_COLD void score(std::span<const float> pcm, view<float, dynamic, Classes> scores, context& c) const {
+    workspace::frame scratch(c.scratch);
+    auto x = scratch.template matrix<dynamic, Feat>(scores.rows(), encoder.input_size());
+    frontend(pcm, x, c);
+    auto memories = encoder.start();
+    if (x.rows() != 0) encoder(x, scores, memories, c);
+  }
+
+  /// Start and end of every segment of a whole recording, in milliseconds.
+  STENO_COLD std::vector<std::pair<std::int64_t, std::int64_t>> segments(std::span<const float> pcm, const options& o,
+                                                                         context& c) const {
+    std::vector<std::pair<std::int64_t, std::int64_t>> found;
+    state s = start(o);
+    const auto sink = [&](const voice_change& v) {
+      if (v.start_ms >= 0) found.emplace_back(v.start_ms, v.start_ms);
+      if (v.end_ms >= 0) found.back().second = v.end_ms;
+    };
+    accept(s, pcm, c, sink);
+    finish(s, c, sink);
+    return found;
+  }
+
+  /// The golden cases' name of a traced stage: "fsmn.0.proj" is fsmn0_proj there.
+  STENO_COLD static std::string trace_name(std::string_view path) {
+    if (path == "cmvn") return "feats";
+    std::string name(path);
+    if (name.starts_with("fsmn.")) name.erase(4, 1);
+    std::replace(name.begin(), name.end(), '.', '_');
+    return name;
+  }
+
+ private:
+  static constexpr extent block = 16000;  // samples at once: bounds the memory of long recordings
+
+  // Few rows at once, so that products sum them in the same order however the audio is cut: equal bits.
+  static constexpr extent few = 16;
+  void encode(state& s, const view<const float, dynamic, Feat>& x, view<float, dynamic, Classes> scores,
+              context& c) const noexcept {
+    for (extent t = 0; t < x.rows(); t += few) {
+      const extent n = std::min(few, x.rows() - t);
+      encoder(as<const float, dynamic, Feat>(x.middleRows(t, n)), as<float, dynamic, Classes>(scores.middleRows(t, n)),
+              s.memories, c);
+    }
+  }
+
+  // (milliseconds spoken, silence that ends a segment): `DEFAULT_SILENCE_SCHEDULE`.
+  static constexpr std::pair<std::int64_t, int> schedule[] = {{10000, 2000}, {20000, 1000}, {30000, 800},
+                                                              {40000, 600},  {50000, 400},  {60000, 200}};
+
+  static bool scheduled(const state& s) { return !s.chosen.max_end_silence; }
+
+  void begin_period(state& s) const {
+    if (!scheduled(s)) return;
+    if (s.segments.in_speech() || s.speaking) {
+      s.spoken_ms += s.chosen.period;
+      s.speaking = true;
+    }
+    int silence = 100;
+    for (const auto& [limit, ms] : schedule)
+      if (s.spoken_ms <= limit) {
+        silence = ms;
+        break;
+      }
+    s.segments.set_max_end_silence(silence);
+    s.threshold = 0.5;
+  }
+  void end_period(state& s) const {
+    if (s.told) s.spoken_ms = 0, s.speaking = false;
+    s.told = false;
+  }
+
+  template <class Sink>
+  void hear(state& s, std::span<const float> pcm, bool last, context& c, Sink& sink) const {
+    const auto n = static_cast<extent>(pcm.size());
+    const extent rows = last ? frontend.at_end(s.front, n) : frontend.ready(s.front, n);
+    workspace::frame scratch(c.scratch);
+    listen(s, pcm, c);
+    auto x = scratch.template matrix<dynamic, Feat>(rows, encoder.input_size());
+    if (last)
+      frontend.finish(s.front, pcm, x, c);
+    else
+      frontend.accept(s.front, pcm, x, c);
+    if (rows != 0) {
+      auto scores = scratch.template matrix<dynamic, Classes>(rows, encoder.output_size());
+      encode(s, as<const float, dynamic, Feat>(x), scores, c);
+      for (extent t = 0; t < rows; ++t)
+        tell(s,
+             s.segments.frame(is_speech(s, scores(t, 0), s.loudness[static_cast<std::size_t>(t)]),
+                              last && t == rows - 1),
+             sink);
+      s.loudness.erase(s.loudness.begin(), s.loudness.begin() + rows);
+    } else if (last) {
+      tell(s, s.segments.finish(), sink);
+    }
+  }
+
+  void listen(state& s, std::span<const float> pcm, context& c) const {
+    const extent rows = levels.ready(s.level, static_cast<extent>(pcm.size()));
+    const std::size_t old = s.loudness.size();
+    s.loudness.resize(old + static_cast<std::size_t>(rows));
+    levels.accept(s.level, pcm, make_view(s.loudness.data() + old, rows, 1), c);
+  }
+
+  template <class Sink>
+  static void tell(state& s, const voice_change& v, Sink& sink) {
+    if (!v.any()) return;
+    s.told |= v.end_ms >= 0 || s.chosen.period < 15000;
+    sink(v);
+  }
+
+  bool is_speech(state& s, float silence, float level) const {
+    const double decibel = static_cast<double>(level);
+    if (decibel < decibel_thres) return false;
+    const double quiet = static_cast<double>(silence), above = decibel - s.noise;
+    if (1 - quiet >= std::pow(quiet, speech_2_noise_ratio) + s.threshold) return above >= snr_thres;
+    s.noise = s.noise < -99.9 ? decibel : (decibel + s.noise * (noise_frames - 1)) / noise_frames;
+    return false;
+  }
+};
+
+/// The published model (16 kHz, Mandarin and English): every extent static.
+using fsmn_vad_small = fsmn_vad<400, 140, 250, 128, 20, 4, 140, 248>;
+/// Any sizes: extents are adopted from the file.
+using fsmn_vad_any = fsmn_vad<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, wav_frontend_any>;
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,157 @@
+// tools/convert/funasr/fsmn_vad.cpp - see fsmn_vad.hpp.
+#include "funasr/fsmn_vad.hpp"
+
+#include <steno/error.hpp>
+
+#include <utility>
+
+#include "funasr/folder.hpp"
+#include "gguf_import.hpp"
+
+namespace steno::inline STENO_ABI::funasr {
+
+namespace {
+
+void set_keys(gguf_writer& file, const fsmn_vad_settings& s) {
+  file.set("general.architecture", "fsmn_vad");
+  file.set("general.name", "FSMN-VAD");
+  file.set("steno.version",
+           std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch));
+  file.set("fsmn_vad.frontend.sample_rate", s.sample_rate);
+  file.set("fsmn_vad.frontend.window", s.window);
+  file.set("fsmn_vad.frontend.n_mels", s.n_mels);
+  file.set("fsmn_vad.frontend.frame_length", s.frame_length);
+  file.set("fsmn_vad.frontend.frame_shift", s.frame_shift);
+  file.set("fsmn_vad.frontend.lfr_m", s.lfr_m);
+  file.set("fsmn_vad.frontend.lfr_n", s.lfr_n);
+  for (const auto& [name, value] : s.post) file.set("fsmn_vad.post." + name, static_cast<float>(value));
+}
+
+fsmn_vad_settings settings_of(const folder& f) {
+  fsmn_vad_settings s;
+  const auto read = [&](const char* key, std::uint32_t& value, std::uint32_t most) {
+    value = f.number(key, value, 1, most);
+  };
+  read("encoder_conf.input_affine_dim", s.input_affine_dim, 65536);
+  read("encoder_conf.linear_dim", s.linear_dim, 65536);
+  read("encoder_conf.proj_dim", s.proj_dim, 65536);
+  read("encoder_conf.fsmn_layers", s.fsmn_layers, 1024);
+  read("encoder_conf.lorder", s.lorder, 1024);
+  read("encoder_conf.output_affine_dim", s.output_affine_dim, 65536);
+  read("encoder_conf.output_dim", s.output_dim, 65536);
+  read("frontend_conf.fs", s.sample_rate, 384000);
+  read("frontend_conf.n_mels", s.n_mels, 1024);
+  read("frontend_conf.frame_length", s.frame_length, 1000);
+  read("frontend_conf.frame_shift", s.frame_shift, 1000);
+  read("frontend_conf.lfr_m", s.lfr_m, 64);
+  read("frontend_conf.lfr_n", s.lfr_n, 64);
+  s.window = f.text("frontend_conf.window", s.window);
+  const auto post = [&](const char* name, double low, double high) {
+    const std::string key = std::string("model_conf.") + name;
+    if (f.settings.contains(key)) s.post[name] = f.real(key, 0, low, high);
+  };
+  for (const char* name :
+       {"max_end_silence_time", "max_start_silence_time", "window_size_ms", "sil_to_speech_time_thres",
+        "speech_to_sil_time_thres", "lookback_time_start_point", "lookahead_time_end_point", "max_single_segment_time"})
+    post(name, 0, 1e9);
+  post("detect_mode", 0, 1);
+  post("do_extend", 0, 1);
+  post("speech_noise_thres", -1, 1);
+  post("speech_2_noise_ratio", 0, 1e6);
+  post("snr_thres", -1e6, 1e6);
+  post("decibel_thres", -1e6, 1e6);
+  post("noise_frame_num_used_for_snr", 1, 1e9);
+  // Other values of these exist in FunASR and compute something else.
+  f.require("encoder", "FSMN");
+  f.require("encoder_conf.input_dim", std::to_string(s.input_dim()));
+  f.require("encoder_conf.rorder", "0");
+  f.require("encoder_conf.lstride", "1");
+  f.require("encoder_conf.use_softmax", "true");
+  f.require("model_conf.snr_mode", "0");
+  f.require("model_conf.silence_pdf_num", "1");
+  f.require("model_conf.frame_in_ms", std::to_string(s.frame_shift));
+  f.require("model_conf.frame_length_ms", std::to_string(s.frame_length));
+  return s;
+}
+
+fsmn_vad_settings settings_of(const gguf_file& file) {
+  fsmn_vad_settings s;
+  const auto read = [&](const char* key, std::uint32_t& value, std::uint32_t most) {
+    value = whole_number(file, key, 1, most);
+  };
+  read("vad.input_affine_dim", s.input_affine_dim, 65536);
+  read("vad.linear_dim", s.linear_dim, 65536);
+  read("vad.proj_dim", s.proj_dim, 65536);
+  read("vad.fsmn_layers", s.fsmn_layers, 1024);
+  read("vad.lorder", s.lorder, 1024);
+  read("vad.output_affine_dim", s.output_affine_dim, 65536);
+  read("vad.output_dim", s.output_dim, 65536);
+  read("vad.n_mels", s.n_mels, 1024);
+  read("vad.lfr_m", s.lfr_m, 64);
+  read("vad.lfr_n", s.lfr_n, 64);
+  (void)whole_number(file, "vad.input_dim", s.input_dim(), s.input_dim());
+  return s;
+}
+
+}  // namespace
+
+std::vector<expected_tensor> fsmn_vad_tensors(const fsmn_vad_settings& s) {
+  tensor_list t;
+  const auto of = [](std::uint32_t n) { return static_cast<extent>(n); };
+  t.linear("encoder.in_linear1.linear", of(s.input_affine_dim), of(s.input_dim()));
+  t.linear("encoder.in_linear2.linear", of(s.linear_dim), of(s.input_affine_dim));
+  for (std::uint32_t i = 0; i < s.fsmn_layers; ++i) {
+    const std::string name = "encoder.fsmn." + std::to_string(i);
+    t.linear(name + ".linear.linear", of(s.proj_dim), of(s.linear_dim), false);
+    t.all.push_back({.name = name + ".fsmn_block.conv_left.weight",
+                     .shape = {of(s.proj_dim), 1, of(s.lorder), 1},
+                     .stored = layout::memory});
+    t.linear(name + ".affine.linear", of(s.linear_dim), of(s.proj_dim));
+  }
+  t.linear("encoder.out_linear1.linear", of(s.output_affine_dim), of(s.linear_dim));
+  t.linear("encoder.out_linear2.linear", of(s.output_dim), of(s.output_affine_dim));
+  return std::move(t.all);
+}
+
+bool is_fsmn_vad_product(const std::string& name, std::size_t rank) {
+  return rank == 2 && name.ends_with(".linear.weight");
+}
+
+void set_fsmn_vad_cmvn(imported_model& model, const std::filesystem::path& am_mvn) {
+  for (const imported_tensor& t : model.tensors)
+    if (t.name == "encoder.in_linear1.linear.weight" && t.shape.size() == 2)
+      return add_cmvn(model, am_mvn, static_cast<std::size_t>(t.shape[1]));
+  fail({.where = model.where, .what = "tensor \"encoder.in_linear1.linear.weight\" is missing"});
+}
+
+imported_model import_fsmn_vad(const folder& f, const std::optional<std::filesystem::path>& cmvn) {
+  const fsmn_vad_settings s = settings_of(f);
+  imported_model model;
+  set_keys(model.file, s);
+  take_tensors(model, f.weights, fsmn_vad_tensors(s), "FSMN-VAD");
+  if (cmvn || f.cmvn) add_cmvn(model, cmvn ? *cmvn : *f.cmvn, s.input_dim());
+  return model;
+}
+
+imported_model import_published_fsmn_vad(const std::shared_ptr<gguf_file>& file) {
+  const fsmn_vad_settings s = settings_of(*file);
+  auto expected = fsmn_vad_tensors(s);
+  for (auto& e : expected)
+    if (e.stored == layout::memory) e.shape = e.packaged_shape();
+  for (const char* name : {"cmvn.shift", "cmvn.scale"})
+    expected.push_back({.name = name, .shape = {static_cast<extent>(s.input_dim())}});
+
+  imported_model model;
+  model.where = file->where();
+  model.source = file;
+  set_keys(model.file, s);
+  std::vector<std::pair<std::string, std::vector<extent>>> present;
+  for (std::size_t i = 0; i < file->size(); ++i) {
+    model.tensors.push_back(take_tensor(*file, i, is_fsmn_vad_product));
+    present.emplace_back(model.tensors.back().name, model.tensors.back().shape);
+  }
+  check_tensors(expected, present, model.where, "FSMN-VAD");
+  return model;
+}
+
+}  // namespace steno::inline STENO_ABI::funasr
