@@ -31,6 +31,7 @@
 #include <steno/frontends/frontend.hpp>
 #include <steno/frontends/lfr.hpp>
 #include <steno/frontends/mel_filters.hpp>
+#include <steno/frontends/noise_floor.hpp>
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/kernels/attention.hpp>
 #include <steno/kernels/cpu.hpp>
@@ -61,6 +62,7 @@
 #include <steno/layers/sanm_attention.hpp>
 #include <steno/layers/sequence.hpp>
 #include <steno/layers/sinusoid.hpp>
+#include <steno/models/energy_vad.hpp>
 #include <steno/models/fsmn_vad.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
@@ -76,10 +78,12 @@
 #include <steno/networks/transformer_decoder.hpp>
 #include <steno/networks/u2_encoder.hpp>
 #include <steno/pipelines/any_model.hpp>
+#include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/long_audio.hpp>
 #include <steno/pipelines/result.hpp>
 #include <steno/pipelines/transcriber.hpp>
 #include <steno/streaming/u2_stream.hpp>
+#include <steno/streaming/voice_activity_detector.hpp>
 #include <steno/tokenizers/characters.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>
 #include <steno/tokenizers/sentencepiece_model.hpp>

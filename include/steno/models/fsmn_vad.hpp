@@ -138,6 +138,9 @@ class fsmn_vad {
     s = start(s.chosen);
   }
 
+  /// Audio before it belongs to segments that were told whole, or to none.
+  std::int64_t settled_ms(const state& s) const noexcept { return s.segments.settled_frames() * segmentation.frame; }
+
   /// Probabilities of the next frames: samples in, rows [ready, classes] out. Frames come two behind the audio.
   extent ready(const state& s, extent count) const noexcept { return frontend.ready(s.front, count); }
   void score(state& s, std::span<const float> pcm, view<float, dynamic, Classes> scores, context& c) const noexcept {

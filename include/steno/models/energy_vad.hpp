@@ -1,0 +1,160 @@
+// steno/models/energy_vad.hpp - where it is louder than the background: a voice activity detector without weights.
+//
+//   y[t] = x[t] - x[t - 1] + 0.97 y[t - 1]             offset and rumble below 76 Hz go
+//   level[t] = 10 log10(mean of y^2 over 20 ms), every 10 ms, in dB of full scale
+//   loud:  level >= max(least_level, noise_floor + on_above)
+//   quiet: level < max(least_level, noise_floor + off_above, loudest of the segment - below_peak)
+//
+// A segment begins with the frame from which on it was not quiet, once min_speech of it was loud; it ends when it has
+// been quiet for min_silence, or is max_segment long. Both ends get `pad`. Nothing is decided before the first second
+// was heard, so noise that is there from the beginning is background. After no original: energy over minimum statistics
+// with hysteresis and hangover are the textbook's means. Steady sounds longer than four seconds count as background.
+// Tested in tests/models/energy_vad_test.cpp.
+#pragma once
+#include <steno/core/context.hpp>
+#include <steno/decoders/voice_segments.hpp>
+#include <steno/frontends/noise_floor.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace steno::inline STENO_ABI {
+
+/// Levels in dB, times in milliseconds.
+struct energy_vad_options {
+  double least_level = -55;  ///< of full scale; what is softer is never speech
+  double on_above = 10;      ///< above the background: speech
+  double off_above = 6;      ///< above it still speech once it began
+  double below_peak = 35;    ///< below the segment's loudest frame: a room's echo, no longer speech
+  int min_speech = 80;       ///< shorter bursts are no speech
+  int min_silence = 500;     ///< a pause that ends a segment
+  int pad = 100;             ///< added before and after, at most min_silence
+  int max_segment = 60000;   ///< a longer one is cut
+};
+
+class energy_vad {
+ public:
+  static constexpr std::string_view architecture = "energy_vad";
+  static constexpr int sample_rate = 16000;
+  using options = energy_vad_options;
+
+  /// One stream; a plain value.
+  struct state {
+    options chosen;
+    double before = 0, filtered = 0, sum = 0, half = 0;  // the last sample, y, energy of this 10 ms and of the last
+    int filled = 0;                                      // samples of this 10 ms
+    std::array<double, 100> held{};                      // energies of the first second
+    noise_floor floor = {};
+    std::int64_t heard = 0, frame = 0;             // frames with an energy, frames that are decided
+    std::int64_t begin = 0, latest = 0, loud = 0;  // of what may be speech: first and last frame not quiet, loud ones
+    double peak = 0;                               // loudest level of it
+    bool run = false, inside = false;              // something may be speech; it is
+    std::int64_t start_ms = 0, free_ms = 0;        // of the segment; end of the one before
+  };
+  state start(const options& o = {}) const noexcept {
+    state s{.chosen = o};
+    s.chosen.pad = std::clamp(o.pad, 0, std::max(o.min_silence, 0));
+    return s;
+  }
+
+  /// The next samples (16 kHz, mono, in [-1, 1]), any number of them.
+  template <class Sink>
+  void accept(state& s, std::span<const float> pcm, context&, Sink&& sink) const {
+    for (const float x : pcm) {
+      // Whatever is not a number or absurd is silence: it would spoil everything after it.
+      const double now = std::abs(x) <= 65536.0f ? static_cast<double>(x) : 0.0;
+      s.filtered = now - s.before + 0.97 * s.filtered;
+      s.before = now;
+      s.sum += s.filtered * s.filtered;
+      if (++s.filled < hop) continue;
+      const double energy = s.sum / hop;
+      s.sum = 0;
+      s.filled = 0;
+      if (energy < 1e-30) s.filtered = 0;  // its tail would go on as denormal numbers, which are slow
+      hear(s, energy, sink);
+    }
+  }
+  /// The end of the audio: what is open ends. The state is as start() made it.
+  template <class Sink>
+  void finish(state& s, context&, Sink&& sink) const {
+    if (s.heard < warm) release(s, sink);
+    if (s.inside) close(s, std::min<std::int64_t>((s.latest + 1) * frame_ms + s.chosen.pad, s.heard * frame_ms), sink);
+    s = start(s.chosen);
+  }
+
+  std::int64_t settled_ms(const state& s) const noexcept {
+    if (s.inside) return s.start_ms;
+    return std::max(s.free_ms, (s.run ? s.begin : s.frame) * frame_ms - s.chosen.pad);
+  }
+
+ private:
+  static constexpr int hop = sample_rate / 100, frame_ms = 10;
+  static constexpr std::int64_t warm = 100, bridge = 10;  // frames: before the first decision; of quiet in a burst
+  static constexpr double loudest_floor = -30;            // dB: what is louder from the beginning may be speech
+
+  template <class Sink>
+  void hear(state& s, double energy, Sink& sink) const {
+    const double both = s.heard == 0 ? energy : (energy + s.half) / 2;
+    s.half = energy;
+    s.floor.next(energy);
+    if (s.heard < warm) {
+      s.held[static_cast<std::size_t>(s.heard)] = both;
+      if (++s.heard == warm) release(s, sink);
+      return;
+    }
+    ++s.heard;
+    decide(s, both, sink);
+  }
+
+  // The frames of the first second, over what is known of the background now.
+  template <class Sink>
+  void release(state& s, Sink& sink) const {
+    for (std::int64_t t = 0; t < s.heard; ++t) decide(s, s.held[static_cast<std::size_t>(t)], sink);
+  }
+
+  static double decibel(double energy) noexcept { return 10 * std::log10(energy + 1e-10); }
+
+  template <class Sink>
+  void decide(state& s, double energy, Sink& sink) const {
+    const std::int64_t now = s.frame++;
+    const double level = decibel(energy);
+    double floor = decibel(std::min(s.floor.value(), 1e12));
+    if (s.heard <= warm) floor = std::min(floor, loudest_floor);
+    const bool loud = level >= std::max(s.chosen.least_level, floor + s.chosen.on_above);
+    const bool quiet = level < std::max({s.chosen.least_level, floor + s.chosen.off_above,
+                                         s.run ? s.peak - s.chosen.below_peak : s.chosen.least_level});
+    if (!quiet) {
+      if (!s.run) s.run = true, s.begin = now, s.loud = 0, s.peak = level;
+      s.peak = std::max(s.peak, level);
+      s.latest = now;
+      s.loud += loud ? 1 : 0;
+    }
+    if (!s.inside && s.run) {
+      if (s.loud > 0 && s.loud * frame_ms >= s.chosen.min_speech) {
+        s.inside = true;
+        s.start_ms = std::max(s.free_ms, s.begin * frame_ms - s.chosen.pad);
+        sink(voice_change{.start_ms = s.start_ms, .end_ms = -1});
+      } else if (now - s.latest > bridge) {
+        s.run = false;
+      }
+    }
+    if (!s.inside) return;
+    if ((now - s.latest) * frame_ms >= s.chosen.min_silence)
+      close(s, (s.latest + 1) * frame_ms + s.chosen.pad, sink);
+    else if ((now + 1) * frame_ms - s.start_ms >= s.chosen.max_segment)
+      close(s, (now + 1) * frame_ms, sink);
+  }
+
+  template <class Sink>
+  static void close(state& s, std::int64_t end_ms, Sink& sink) {
+    s.free_ms = end_ms;
+    s.run = s.inside = false;
+    sink(voice_change{.start_ms = -1, .end_ms = end_ms});
+  }
+};
+
+}  // namespace steno::inline STENO_ABI
