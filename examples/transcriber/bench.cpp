@@ -41,7 +41,15 @@ int run_bench(const options& o) {
   std::vector<double> times;
   for (int run = 1; run <= o.runs; ++run) {
     const double from = now();
-    model->transcribe(pcm, {o.language, o.inverse_text_normalisation}, [](double, double) {});
+    std::size_t at = 0;
+    const sample_function audio = [&](std::span<float> out) {
+      const std::size_t n = std::min(out.size(), pcm.size() - at);
+      std::copy_n(pcm.begin() + static_cast<std::ptrdiff_t>(at), n, out.begin());
+      at += n;
+      return n;
+    };
+    model->transcribe(audio, {.language = o.language, .inverse_text_normalisation = o.inverse_text_normalisation},
+                      {.heard = [](const segment&) {}, .progress = [](double) {}});
     times.push_back(now() - from);
     std::printf("%6d %12.4f %10.5f\n", run, times.back(), times.back() / seconds);
     std::fflush(stdout);

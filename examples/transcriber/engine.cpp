@@ -21,6 +21,13 @@ transcriber load_model(const std::string& path, const executor& run, const note_
   return transcriber(std::move(opened.file), run, std::move(opened.image));
 }
 
+// A detector by its name; "energy" needs no file.
+std::unique_ptr<any_voice_detector> open_detector(const std::string& name, const executor& run) {
+  opened_checkpoint opened = open_checkpoint(name);
+  return std::make_unique<any_voice_detector>(
+      load<any_voice_detector>(std::move(opened.file), run, std::move(opened.image)));
+}
+
 class loaded_model final : public recogniser {
  public:
   loaded_model(const std::string& path, int threads, const note_function& note)
@@ -45,18 +52,39 @@ class loaded_model final : public recogniser {
     return f;
   }
 
-  result transcribe(std::span<const float> pcm, const request& r, const progress_function& progress) override {
+  result transcribe(const sample_function& audio, const request& r, const transcript_sink& to) override {
     transcribe_options o;
     o.language = r.language;
     o.itn = r.inverse_text_normalisation;
-    o.progress = progress;
-    return model_.transcribe(pcm, o, context_);
+    o.vad = detector(r.vad);
+    o.merge = r.merge;
+    o.at_once = r.at_once;
+    recording listening(model_, o);
+    std::vector<float> some(16000);
+    const auto sink = [&](segment s) { to.heard(std::move(s)); };
+    while (const std::size_t n = audio(some)) {
+      listening.push(std::span<const float>(some).first(n), context_, sink);
+      to.progress(listening.done());
+    }
+    return listening.finish(context_, sink);
   }
 
  private:
+  // The detector of the last request: opened once for all files.
+  const any_voice_detector* detector(const std::string& name) {
+    if (name == "none") return nullptr;
+    if (name != detector_name_) {
+      detector_ = open_detector(name, executor(pool_));
+      detector_name_ = name;
+    }
+    return detector_.get();
+  }
+
   thread_pool pool_;
   context context_;
   transcriber model_;
+  std::string detector_name_;
+  std::unique_ptr<any_voice_detector> detector_;
 };
 
 }  // namespace

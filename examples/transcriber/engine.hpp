@@ -25,10 +25,18 @@ struct model_facts {
 struct request {
   std::string language = "auto";
   bool inverse_text_normalisation = false;
+  std::string vad = "none";  ///< "none", "energy" or a detector's file
+  double merge = 0;          ///< seconds up to which its segments are joined
+  int at_once = 1;           ///< clips at the same time
 };
 
-/// Called now and then with the seconds of audio done and in all.
-using progress_function = std::function<void(double, double)>;
+/// Fills the front of a span with the next samples of one channel at sample_rate(); 0 at the end.
+using sample_function = std::function<std::size_t(std::span<float>)>;
+/// Told every segment, in order, as soon as it is known, and how many seconds of audio are done.
+struct transcript_sink {
+  std::function<void(segment)> heard;
+  std::function<void(double)> progress;
+};
 
 /// A loaded model. One call at a time.
 class recogniser {
@@ -38,8 +46,8 @@ class recogniser {
   virtual std::vector<std::string> languages() const = 0;
   virtual bool has_beam_search() const = 0;
   virtual model_facts facts() const = 0;
-  /// `pcm`: one channel at sample_rate().
-  virtual result transcribe(std::span<const float> pcm, const request& r, const progress_function& progress) = 0;
+  /// A recording of any length, in constant memory. Returns the result without text and segments.
+  virtual result transcribe(const sample_function& audio, const request& r, const transcript_sink& to) = 0;
 };
 
 /// Told what the user should know about a checkpoint that was converted.

@@ -75,16 +75,12 @@ std::string json_object(std::string_view audio, const result& r) {
   return line(object);
 }
 
-std::string json_lines(std::string_view audio, const result& r) {
-  std::string lines;
-  for (const segment& s : r.segments) {
-    json object;
-    object["audio"] = std::string(audio);
-    object["language"] = s.language.empty() ? r.language : s.language;
-    add_segment(object, s);
-    lines += line(object) + "\n";
-  }
-  return lines;
+std::string json_line(std::string_view audio, std::string_view language, const segment& s) {
+  json object;
+  object["audio"] = std::string(audio);
+  object["language"] = s.language.empty() ? std::string(language) : s.language;
+  add_segment(object, s);
+  return line(object) + "\n";
 }
 
 }  // namespace steno::app

@@ -11,8 +11,8 @@ namespace steno::app {
 /// newline. Bytes that are not UTF-8 become U+FFFD.
 std::string json_object(std::string_view audio, const result& r);
 
-/// {"audio", "language", "start", "end", "text", "token_ids", "speaker", "words", "extra"} for each segment, one line
-/// each.
-std::string json_lines(std::string_view audio, const result& r);
+/// {"audio", "language", "start", "end", "text", "token_ids", "speaker", "words", "extra"} and a newline; `language` is
+/// the recording's, for a segment that names none.
+std::string json_line(std::string_view audio, std::string_view language, const segment& s);
 
 }  // namespace steno::app

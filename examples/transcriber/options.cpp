@@ -40,6 +40,12 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--threads", o.threads, "Threads [all]")->type_name("N")->check(CLI::Range(1, 1024));
   app.add_option("--beam", o.beam, "Beam width; 1 is greedy [1]")->type_name("N")->check(CLI::Range(1, 1024));
   app.add_option("--vad", o.vad, "Find speech first: none, energy or a VAD model [none]")->type_name("MODEL");
+  app.add_option("--merge", o.merge, "With --vad: join neighbouring segments up to so many seconds [0]")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 3600.0));
+  app.add_option("--clips", o.at_once, "Transcribe so many clips of a recording at once, each on one thread [1]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
   app.add_option("--hotwords", o.hotwords, "Words to favour, one per line")->type_name("FILE");
   app.add_option("--manifest", o.manifest, "JSON lines with {\"audio\": PATH}, relative to the manifest")
       ->type_name("FILE");

@@ -43,6 +43,8 @@ struct options {
   int threads = 0;  ///< 0: all
   int beam = 1;
   std::string vad = "none";
+  double merge = 0;  ///< seconds
+  int at_once = 1;
   std::string hotwords;
   std::string manifest;
   shard part;

@@ -39,19 +39,27 @@ outputs::file outputs::open(const std::string& path) {
   return f;
 }
 
-void outputs::put(std::FILE* to, const std::string& name, const std::string& text) {
+void outputs::put(const std::string& text) {
+  if (text.empty()) return;
+  if (!folder_.empty() && !file_) file_ = open(path_);  // an input that fails at once leaves no file
+  std::FILE* const to = file_ ? file_.get() : stdout;
   const bool written = std::fwrite(text.data(), 1, text.size(), to) == text.size();
   if (std::fflush(to) != 0 || !written)
-    fail({.where = name, .what = std::string("cannot write: ") + std::strerror(errno)});
+    fail({.where = path_.empty() ? "standard output" : path_,
+          .what = std::string("cannot write: ") + std::strerror(errno)});
 }
 
-void outputs::write(const input& from, const result& r) {
-  if (folder_.empty())
-    return put(file_ ? file_.get() : stdout, file_ ? path_ : "standard output", writer_.add(from.audio, r));
-  const std::string path = (fs::path(folder_) / (from.name + std::string(extension(format_)))).string();
-  refuse_same_file(path, from);
-  const file f = open(path);
-  put(f.get(), path, writer(format_).add(from.audio, r));
+void outputs::begin(const input& from) {
+  if (!folder_.empty()) {
+    path_ = (fs::path(folder_) / (from.name + std::string(extension(format_)))).string();
+    refuse_same_file(path_, from);
+    file_.reset();
+    writer_ = writer(format_);
+  }
+  writer_.begin(from.audio);
 }
+void outputs::heard(const segment& s) { put(writer_.add(s)); }
+void outputs::end(const result& head) { put(writer_.end(head)); }
+void outputs::cut(double seconds_done) { put(writer_.cut(seconds_done)); }
 
 }  // namespace steno::app

@@ -15,8 +15,12 @@ class outputs {
   /// written, stop when it would overwrite an input.
   outputs(const options& o, const std::vector<input>& inputs);
 
-  /// Appends the result of one input and flushes it. Throws steno::error when writing fails.
-  void write(const input& from, const result& r);
+  /// The next input. Each call appends and flushes what it brings; throws steno::error when writing fails.
+  void begin(const input& from);
+  void heard(const segment& s);
+  void end(const result& head);
+  /// The input is not done and nothing follows: what was written becomes whole.
+  void cut(double seconds_done);
 
  private:
   struct close {
@@ -25,11 +29,11 @@ class outputs {
   using file = std::unique_ptr<std::FILE, close>;
 
   static file open(const std::string& path);
-  static void put(std::FILE* to, const std::string& name, const std::string& text);
+  void put(const std::string& text);
 
   format format_;
   std::string folder_;  // one file per input when not empty
-  std::string path_;    // one file for all when not empty
+  std::string path_;    // one file for all, or the present input's; empty: standard output
   file file_;
   writer writer_;
 };

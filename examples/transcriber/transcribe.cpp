@@ -31,8 +31,6 @@ std::string joined(const std::vector<std::string>& words) {
 
 // Options of families that are not built yet are refused, never ignored.
 void check_options(const options& o) {
-  if (o.vad != "none")
-    throw stop{2, "steno: --vad " + o.vad + ": no voice activity detection is built yet; use --vad none\n"};
   if (!o.hotwords.empty()) throw stop{2, "steno: --hotwords: not supported by this model family yet\n"};
 }
 
@@ -45,14 +43,42 @@ bool any_there(const std::vector<input>& inputs) {
   });
 }
 
-result transcribe_one(const options& o, const input& in, recogniser& model, reporter& report) {
+// Written under the watch's lock, so that an interruption finds whole results.
+class careful_output {
+ public:
+  careful_output(outputs& out, interrupt_watch* watch) : out_(out), watch_(watch) {}
+  template <class Write>
+  void operator()(Write&& write) {
+    std::unique_lock<std::timed_mutex> whole;
+    if (watch_ != nullptr) whole = std::unique_lock(watch_->lock());
+    failed_ = true;
+    write(out_);
+    failed_ = false;
+  }
+  /// The last call threw: no result can be written any more.
+  bool failed() const { return failed_; }
+
+ private:
+  outputs& out_;
+  interrupt_watch* watch_;
+  bool failed_ = false;
+};
+
+result transcribe_one(const options& o, const input& in, recogniser& model, reporter& report, careful_output& put,
+                      progress& p) {
   audio_reader reader(in.audio, model.sample_rate(), o.pcm);
-  const std::vector<float> pcm = read_all(reader);
+  const double announced = reader.seconds();
+  const sample_function audio = [&](std::span<float> out) { return reader.read(out); };
+  const transcript_sink to{.heard = [&](const segment& s) { put([&](outputs& out) { out.heard(s); }); },
+                    .progress =
+                        [&](double done) {
+                          p.seconds = done;
+                          report.update(done, announced);
+                        }};
+  report.update(0, announced);
+  result r = model.transcribe(audio, {o.language, o.inverse_text_normalisation, o.vad, o.merge, o.at_once}, to);
   for (const std::string& w : reader.warnings()) report.note("warning: " + in.audio + ": " + w);
-  const double seconds = static_cast<double>(pcm.size()) / model.sample_rate();
-  report.update(0, seconds);
-  return model.transcribe(pcm, {o.language, o.inverse_text_normalisation},
-                          [&report](double done, double total) { report.update(done, total); });
+  return r;
 }
 
 }  // namespace
@@ -67,25 +93,36 @@ void check_request(const options& o, const recogniser& model) {
 
 void transcribe_inputs(const options& o, const std::vector<input>& inputs, recogniser& model, outputs& out,
                        reporter& report, interrupt_watch* watch, tally& t) {
+  careful_output put(out, watch);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const input& in = inputs[i];
-    std::optional<result> r;
     report.begin(i + 1, inputs.size(), in.audio);
+    put([&](outputs& to) { to.begin(in); });
+    t.now = {.name = in.audio};
+    std::string failure;
     try {
-      r = transcribe_one(o, in, model, report);
+      const result r = transcribe_one(o, in, model, report, put, t.now);
+      report.end();
+      put([&](outputs& to) {
+        to.end(r);
+        t.now = {};
+        ++t.done;
+      });
+      t.audio_seconds += r.duration;
+      continue;
     } catch (const error& e) {
-      report.error(e.parts().where.empty() ? in.audio + ": " + e.what() : e.what());
+      if (put.failed()) throw;
+      failure = e.parts().where.empty() ? in.audio + ": " + e.what() : e.what();
     } catch (const std::exception& e) {  // out of memory
-      report.error(in.audio + ": " + e.what());
+      failure = in.audio + ": " + e.what();
     }
-    std::unique_lock<std::timed_mutex> whole;
-    if (watch != nullptr) whole = std::unique_lock(watch->lock());
+    report.error(failure);
     report.end();
-    if (r) {
-      out.write(in, *r);
-      t.audio_seconds += r->duration;
-    }
-    ++(r ? t.done : t.failed);
+    put([&](outputs& to) {
+      to.cut(t.now.seconds);
+      t.now = {};
+      ++t.failed;
+    });
   }
 }
 
@@ -102,8 +139,11 @@ int run_transcribe(const options& o) {
   tally t;
   interrupt_watch watch([&] {
     report.end();
-    report.error("interrupted: " + std::to_string(t.done) + " of " + std::to_string(inputs.size()) +
-                 " files are done, and their results are written");
+    out.cut(t.now.seconds);
+    report.error(
+        "interrupted: " + std::to_string(t.done) + " of " + std::to_string(inputs.size()) +
+        " files are done, and their results are written" +
+        (t.now.name.empty() ? "" : "; " + t.now.name + " is transcribed up to " + duration_text(t.now.seconds)));
   });
   if (!any_there(inputs)) {
     for (const input& in : inputs) try {

@@ -22,10 +22,16 @@ struct live_request;
 /// What stream and serve ask of a model; reads the file of phrases. Throws steno::error.
 live_request live_request_of(const options& o);
 
+/// The input that is being transcribed.
+struct progress {
+  std::string name;
+  double seconds = 0;  ///< of it that are done
+};
 /// How far a run has come.
 struct tally {
   std::size_t done = 0, failed = 0;
   double audio_seconds = 0;
+  progress now = {};
 };
 /// Transcribes the inputs one after the other; one that fails is reported, and the others go on. Throws steno::error
 /// only when a result cannot be written. `watch` may be null.

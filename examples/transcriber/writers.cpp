@@ -53,62 +53,114 @@ std::string clock_text(double seconds, char point) {
          padded(ms % 1000, 3);
 }
 
-std::string writer::srt(const result& r) {
+std::string writer::srt(const segment& s) {
   std::string out;
-  for (const segment& s : r.segments)
-    for (const cue& c : split_cues(s)) {
-      out += std::to_string(next_cue_++) + "\n" + clock_text(c.start, ',') + " --> " + clock_text(c.end, ',') + "\n";
-      for (const std::string& line : c.lines)
-        out += replaced(line, "-->", "->") + "\n";  // an arrow would be a time line
-      out += "\n";
-    }
+  for (const cue& c : split_cues(s)) {
+    out += std::to_string(next_cue_++) + "\n" + clock_text(c.start, ',') + " --> " + clock_text(c.end, ',') + "\n";
+    for (const std::string& line : c.lines) out += replaced(line, "-->", "->") + "\n";  // an arrow would be a time line
+    out += "\n";
+  }
   return out;
 }
 
-std::string writer::vtt(std::string_view audio, const result& r) const {
-  std::string out = first_ ? "WEBVTT\n\n" : "";
-  if (several_) out += "NOTE " + replaced(one_line(audio), "-->", "->") + "\n\n";
-  for (const segment& s : r.segments)
-    for (const cue& c : split_cues(s)) {
-      out += clock_text(c.start, '.') + " --> " + clock_text(c.end, '.') + "\n";
-      for (const std::string& line : c.lines) out += vtt_escaped(line) + "\n";
-      out += "\n";
-    }
+std::string writer::vtt(const segment& s) const {
+  std::string out;
+  for (const cue& c : split_cues(s)) {
+    out += clock_text(c.start, '.') + " --> " + clock_text(c.end, '.') + "\n";
+    for (const std::string& line : c.lines) out += vtt_escaped(line) + "\n";
+    out += "\n";
+  }
   return out;
 }
 
-std::string writer::tsv(const result& r) const {
-  std::string out = first_ ? "start\tend\ttext\n" : "";
-  for (const segment& s : r.segments)
-    if (const std::string text = one_line(s.text); !text.empty())
-      out += std::to_string(milliseconds(s.start)) + "\t" + std::to_string(milliseconds(s.end)) + "\t" + text + "\n";
+std::string writer::tsv(const segment& s) const {
+  const std::string text = one_line(s.text);
+  if (text.empty()) return "";
+  return std::to_string(milliseconds(s.start)) + "\t" + std::to_string(milliseconds(s.end)) + "\t" + text + "\n";
+}
+
+// What stands before the first segment of a file.
+std::string writer::opening() {
+  if (begun_) return "";
+  begun_ = true;
+  std::string out;
+  if (format_ == format::vtt) {
+    if (first_) out += "WEBVTT\n\n";
+    if (several_) out += "NOTE " + replaced(one_line(audio_), "-->", "->") + "\n\n";
+  }
+  if (format_ == format::tsv && first_) out += "start\tend\ttext\n";
+  first_ = false;
   return out;
+}
+
+void writer::begin(std::string_view audio) {
+  audio_ = audio;
+  begun_ = false;
+  language_.clear();
+  last_.clear();
+  whole_ = {};
+}
+
+std::string writer::add(const segment& s) {
+  std::string out = opening();
+  if (language_.empty()) language_ = s.language;
+  switch (format_) {
+    case format::text: {
+      std::string text = one_line(s.text);
+      if (text.empty()) break;
+      std::string joined = last_;
+      append_text(joined, text);
+      out += joined.substr(last_.size());
+      last_ = std::move(text);
+      break;
+    }
+    case format::json:
+      append_text(whole_.text, s.text);
+      whole_.segments.push_back(s);
+      break;
+    case format::jsonl:
+      out += json_line(audio_, language_, s);
+      break;
+    case format::srt:
+      out += srt(s);
+      break;
+    case format::vtt:
+      out += vtt(s);
+      break;
+    case format::tsv:
+      out += tsv(s);
+      break;
+  }
+  return out;
+}
+
+std::string writer::end(const result& head) {
+  std::string out = opening();
+  if (format_ == format::text) out += "\n";
+  if (format_ == format::json) {
+    result whole = head;
+    whole.text = std::move(whole_.text);
+    whole.segments = std::move(whole_.segments);
+    out += json_object(audio_, whole) + "\n";
+  }
+  begin("");
+  return out;
+}
+
+std::string writer::cut(double seconds_done) {
+  if (!begun_) return "";
+  result head;
+  head.duration = seconds_done;
+  head.language = language_;
+  head.extra = {{"interrupted_at", seconds_done}};
+  return end(head);
 }
 
 std::string writer::add(std::string_view audio, const result& r) {
+  begin(audio);
   std::string out;
-  switch (format_) {
-    case format::text:
-      out = one_line(r.text) + "\n";
-      break;
-    case format::json:
-      out = json_object(audio, r) + "\n";
-      break;
-    case format::jsonl:
-      out = json_lines(audio, r);
-      break;
-    case format::srt:
-      out = srt(r);
-      break;
-    case format::vtt:
-      out = vtt(audio, r);
-      break;
-    case format::tsv:
-      out = tsv(r);
-      break;
-  }
-  first_ = false;
-  return out;
+  for (const segment& s : r.segments) out += add(s);
+  return out + end(r);
 }
 
 }  // namespace steno::app

@@ -1,6 +1,6 @@
 // Results as text, JSON, subtitles and tables.
 //
-//   text   the transcript, one line per file
+//   text   the transcript, one line per file, written as it grows
 //   json   one object per file and line: model, audio, duration, language, text, segments, extra
 //   jsonl  one segment per line, with the name of its audio file
 //   srt    subtitles; cues as in cues.hpp, numbered through all files
@@ -23,24 +23,36 @@ std::optional<format> find_format(std::string_view name);
 /// ".txt", ".json", ...
 std::string_view extension(format f);
 
-/// Writes the results that go to one output, one after the other.
+/// Writes the results that go to one output, one file after the other, each as it is heard. Functions return what is to
+/// be appended now.
 class writer {
  public:
   /// `several`: more than one audio file goes to this output.
   explicit writer(format f, bool several = false) : format_(f), several_(several) {}
 
-  /// The text to append for one audio file, ending in a newline unless it is empty.
+  void begin(std::string_view audio);
+  std::string add(const segment& s);
+  /// The file is done; `head` is its result without text and segments.
+  std::string end(const result& head);
+  /// Nothing follows although the file is not done: makes what was written whole. Empty when nothing was written.
+  std::string cut(double seconds_done);
+
+  /// All of that for a result that is complete.
   std::string add(std::string_view audio, const result& r);
 
  private:
-  std::string srt(const result& r);
-  std::string vtt(std::string_view audio, const result& r) const;
-  std::string tsv(const result& r) const;
+  std::string opening();
+  std::string srt(const segment& s);
+  std::string vtt(const segment& s) const;
+  std::string tsv(const segment& s) const;
 
   format format_;
   bool several_;
-  bool first_ = true;
+  bool first_ = true;   // nothing was written so far
+  bool begun_ = false;  // something of this file was
   int next_cue_ = 1;
+  std::string audio_, language_, last_;  // last_: text that the next one is joined to
+  result whole_;                         // json alone: what was heard so far
 };
 
 /// "01:02:03,456"; `point` stands before the milliseconds. Anything below zero is zero.

@@ -38,3 +38,67 @@ TEST(long_audio, pieces_cover_everything_and_are_never_too_long) {
     EXPECT_EQ(at, size);
   }
 }
+
+namespace {
+
+using ranges = std::vector<std::pair<extent, extent>>;
+
+// Clips of `size` samples at 1000 Hz, pushed in portions, with what a detector says after the sample it says it at.
+ranges cut(const clip_options& o, std::size_t size, std::size_t portion,
+           const std::vector<std::pair<extent, voice_change>>& said) {
+  std::vector<float> pcm(size);
+  for (std::size_t i = 0; i < size; ++i) pcm[i] = static_cast<float>(i % 977) / 977;
+  clip_cutter c(1000, o);
+  ranges found;
+  std::size_t told = 0;
+  const auto take = [&] {
+    while (const auto r = c.next()) {
+      found.emplace_back(r->begin, r->end);
+      const auto clip = c.clip(*r);
+      EXPECT_EQ(clip.front(), pcm[static_cast<std::size_t>(r->begin)]);
+      EXPECT_EQ(clip.back(), pcm[static_cast<std::size_t>(r->end) - 1]);
+    }
+  };
+  for (std::size_t at = 0; at < size; at += portion) {
+    c.push(std::span<const float>(pcm).subspan(at, std::min(portion, size - at)));
+    for (; told < said.size() && said[told].first <= c.end(); ++told) c.voice(said[told].second);
+    take();
+  }
+  c.finish();
+  take();
+  return found;
+}
+
+}  // namespace
+
+TEST(clip_cutter, portions_make_no_difference) {
+  const std::vector<std::pair<extent, voice_change>> said{{900, {500, -1}},    {2600, {-1, 2100}},  {3000, {2500, -1}},
+                                                          {4000, {-1, 3600}},  {9000, {8800, -1}},  {59000, {-1, 58000}},
+                                                          {61000, {58000, -1}}, {64000, {-1, 63999}}};
+  for (const double merge : {0.0, 4.0, 20.0}) {
+    const clip_options o{.longest = 30, .voices = true, .merge = merge};
+    const ranges once = cut(o, 70000, 70000, said);
+    for (const std::size_t portion : {1u, 160u, 999u, 16000u}) EXPECT_EQ(cut(o, 70000, portion, said), once) << merge;
+  }
+  const ranges once = cut({.longest = 30}, 70000, 70000, {});
+  for (const std::size_t portion : {1u, 160u, 999u, 16000u}) EXPECT_EQ(cut({.longest = 30}, 70000, portion, {}), once);
+}
+
+TEST(clip_cutter, clips_are_the_detectors_segments) {
+  const std::vector<std::pair<extent, voice_change>> said{{900, {500, -1}}, {2600, {-1, 2100}}, {3000, {2500, 2900}}};
+  EXPECT_EQ(cut({.voices = true}, 5000, 100, said), (ranges{{500, 2100}, {2500, 2900}}));
+  EXPECT_EQ(cut({.voices = true, .merge = 2.4}, 5000, 100, said), (ranges{{500, 2900}}));
+  EXPECT_EQ(cut({.voices = true, .merge = 2.3}, 5000, 100, said), (ranges{{500, 2100}, {2500, 2900}}));
+  EXPECT_TRUE(cut({.voices = true}, 5000, 100, {}).empty());
+}
+
+TEST(clip_cutter, segments_that_are_too_long_are_cut) {
+  const auto found = cut({.longest = 10, .voices = true}, 40000, 500, {{2000, {1000, -1}}, {36000, {-1, 35000}}});
+  ASSERT_GE(found.size(), 4u);
+  EXPECT_EQ(found.front().first, 1000);
+  EXPECT_EQ(found.back().second, 35000);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_LE(found[i].second - found[i].first, 10000);
+    if (i > 0) EXPECT_EQ(found[i].first, found[i - 1].second);
+  }
+}

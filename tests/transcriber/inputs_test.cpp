@@ -29,7 +29,8 @@ class inputs : public testing::Test {
   }
   strings files(const std::vector<input>& list) {
     strings all;
-    for (const input& i : list) all.push_back(fs::path(i.audio).lexically_normal().lexically_relative(dir.path()).generic_string());
+    for (const input& i : list)
+      all.push_back(fs::path(i.audio).lexically_normal().lexically_relative(dir.path()).generic_string());
     return all;
   }
   std::string manifest_error(const std::string& text) {

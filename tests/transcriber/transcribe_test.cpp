@@ -23,13 +23,21 @@ class counting_recogniser final : public steno::app::recogniser {
   std::vector<std::string> languages() const override { return {"en", "zh"}; }
   bool has_beam_search() const override { return false; }
   steno::app::model_facts facts() const override { return {}; }
-  steno::result transcribe(std::span<const float> pcm, const steno::app::request& r,
-                           const steno::app::progress_function& progress) override {
-    progress(0.1, 0.2);
-    if (pcm.size() == 8000) steno::fail({.what = "cannot do one second"});
+  steno::result transcribe(const steno::app::sample_function& audio, const steno::app::request& r,
+                           const steno::app::transcript_sink& to) override {
+    std::vector<float> some(1000);
+    std::size_t samples = 0;
+    while (const std::size_t n = audio(some)) {
+      samples += n;
+      to.progress(static_cast<double>(samples) / 8000);
+    }
+    if (samples == 8000) steno::fail({.what = "cannot do one second"});
+    steno::segment s;
+    s.text = std::to_string(samples) + " " + r.language + (r.inverse_text_normalisation ? " itn" : "");
+    to.heard(s);
+    if (samples == 12000) steno::fail({.what = "breaks off"});
     steno::result out;
-    out.duration = static_cast<double>(pcm.size()) / 8000;
-    out.text = std::to_string(pcm.size()) + " " + r.language + (r.inverse_text_normalisation ? " itn" : "");
+    out.duration = static_cast<double>(samples) / 8000;
     return out;
   }
 };
@@ -83,13 +91,31 @@ TEST_F(transcribing, a_directory_gets_one_file_per_input) {
   o.output = at("new/out") + "/";
   o.output_format = steno::app::format::vtt;
   run();
-  EXPECT_EQ(contents("new/out/a.vtt"), "WEBVTT\n\n");
-  EXPECT_EQ(contents("new/out/b.vtt"), "WEBVTT\n\n");
+  EXPECT_EQ(contents("new/out/a.vtt"), "WEBVTT\n\n00:00:00.000 --> 00:00:00.000\n4000 auto\n\n");
+  EXPECT_EQ(contents("new/out/b.vtt"), "WEBVTT\n\n00:00:00.000 --> 00:00:00.000\n2000 auto\n\n");
   o.output = dir.path().string();  // exists, so no slash is needed
   o.output_format = steno::app::format::text;
   run();
   EXPECT_EQ(contents("a.txt"), "4000 auto\n");
   EXPECT_EQ(contents("b.txt"), "2000 auto\n");
+}
+
+// What was heard before the failure is kept, and the next input begins on a line of its own.
+TEST_F(transcribing, an_input_that_breaks_off_keeps_what_was_heard) {
+  o.audio = {wav("a.wav", 1.5), wav("b.wav", 0.25)};
+  o.output = at("out.txt");
+  run();
+  EXPECT_EQ(contents("out.txt"), "12000 auto\n2000 auto\n");
+  EXPECT_EQ(count.failed, 1u);
+  EXPECT_EQ(said, "steno: " + at("a.wav") + ": breaks off\n");
+}
+
+TEST_F(transcribing, an_input_that_fails_at_once_leaves_no_file) {
+  o.audio = {wav("a.wav", 1.0), wav("b.wav", 0.25)};
+  o.output = at("out") + "/";
+  run();
+  EXPECT_FALSE(fs::exists(at("out/a.txt")));
+  EXPECT_EQ(contents("out/b.txt"), "2000 auto\n");
 }
 
 TEST_F(transcribing, warnings_are_said) {

@@ -18,10 +18,39 @@ std::string once(format f, const steno::result& r) { return writer(f).add("a.wav
 TEST(writers, text_is_one_line) {
   EXPECT_EQ(once(format::text, small_result()), "Please stop & go.\n");
   steno::result r = small_result();
-  r.text = " two\nlines\t ";
+  r.segments[0].text = " two\nlines\t ";
   EXPECT_EQ(once(format::text, r), "two lines\n");
-  r.text.clear();
+  r.segments.push_back(r.segments[0]);
+  EXPECT_EQ(once(format::text, r), "two lines two lines\n");
+  r.segments.clear();
   EXPECT_EQ(once(format::text, r), "\n");
+}
+
+TEST(writers, results_grow_segment_by_segment) {
+  const steno::result r = small_result();
+  for (const format f : {format::text, format::json, format::jsonl, format::srt, format::vtt, format::tsv}) {
+    writer w(f);
+    w.begin("a.wav");
+    std::string text = w.add(r.segments[0]);
+    EXPECT_EQ(text.empty(), f == format::json);  // one object, at the end
+    text += w.end(r);
+    EXPECT_EQ(text, once(f, r));
+  }
+}
+
+TEST(writers, an_interrupted_file_becomes_whole) {
+  const steno::result r = small_result();
+  writer text(format::text), object(format::json), nothing(format::json);
+  text.begin("a.wav");
+  EXPECT_EQ(text.add(r.segments[0]) + text.cut(1.5), "Please stop & go.\n");
+  object.begin("a.wav");
+  std::string json = object.add(r.segments[0]);
+  json += object.cut(1.5);
+  EXPECT_NE(json.find(R"("text":"Please stop & go.")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("interrupted_at":1.5)"), std::string::npos) << json;
+  EXPECT_EQ(json.back(), '\n');
+  nothing.begin("a.wav");
+  EXPECT_EQ(nothing.cut(0), "");
 }
 
 TEST(writers, json_is_the_documented_object) {

@@ -8,6 +8,7 @@
 #include <steno/models/paraformer.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
+#include <steno/pipelines/any_voice_detector.hpp>
 
 #include <memory>
 #include <span>
@@ -40,7 +41,12 @@ class progress_ref {
 struct transcribe_options {
   std::string language = "auto";
   bool itn = false;             ///< digits and punctuation where the model can write them
-  double longest_segment = 30;  ///< seconds; longer recordings are cut at quiet places
+  double longest_segment = 30;  ///< seconds; longer recordings and segments are cut at quiet places
+  /// Finds speech first, at the model's rate; null: everything is transcribed.
+  const any_voice_detector* vad = nullptr;
+  double merge = 0;  ///< seconds; segments of the detector are joined up to this length
+  /// So many clips are transcribed at the same time, each on one thread; the results are the same.
+  int at_once = 1;
   progress_ref progress = {};
 };
 

@@ -1,11 +1,17 @@
 // steno/pipelines/long_audio.hpp - where to cut a long recording for models that hear one clip at a time.
 //
-// A piece is at most `longest` samples; it ends in the middle of the quietest 0.2 s of its second half. No voice
-// activity detector is needed; one gives better cuts. Tested in tests/pipelines/long_audio_test.cpp.
+// Without a voice activity detector a clip is at most `longest` seconds and ends in the middle of the quietest 0.2 s of
+// its second half. With one, clips are its segments: cut in the same way where they are too long, merged where that is
+// wanted. Recordings come in portions of any size, and what is needed of them is kept: memory does not grow with their
+// length. Tested in tests/pipelines/long_audio_test.cpp.
 #pragma once
+#include <steno/config.hpp>
 #include <steno/core/extents.hpp>
+#include <steno/decoders/voice_segments.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,38 +22,146 @@ struct audio_range {
   extent begin = 0, end = 0;
 };
 
-/// Cuts `pcm` at quiet places into pieces of at most `longest` seconds; together they cover everything, in order.
-inline std::vector<audio_range> split_at_pauses(std::span<const float> pcm, int sample_rate, double longest) {
-  const auto size = static_cast<extent>(pcm.size());
-  const extent most = std::max<extent>(static_cast<extent>(longest * sample_rate), 1);
+namespace detail {
+/// The middle of the quietest 0.2 s of the second half of `pcm`; of equal ones the last.
+STENO_COLD inline extent quietest_place(std::span<const float> pcm, int sample_rate) {
+  const auto most = static_cast<extent>(pcm.size());
   const extent step = std::max<extent>(sample_rate / 100, 1), window = 20;  // energies of 10 ms, 20 of them together
-  std::vector<audio_range> ranges;
   std::vector<double> energy;
-  extent begin = 0;
-  while (size - begin > most) {
-    const extent from = begin + most / 2;
-    energy.clear();
-    for (extent at = from; at + step <= begin + most; at += step) {
-      double e = 0;
-      for (extent i = at; i < at + step; ++i)
-        e += static_cast<double>(pcm[static_cast<std::size_t>(i)]) *
-             static_cast<double>(pcm[static_cast<std::size_t>(i)]);
-      energy.push_back(e);
-    }
-    extent cut = begin + most;
-    double quietest = 0;
-    for (extent k = 0; k + window <= static_cast<extent>(energy.size()); ++k) {
-      double sum = 0;
-      for (extent i = k; i < k + window; ++i) sum += energy[static_cast<std::size_t>(i)];
-      if (k == 0 || sum <= quietest) {  // of equal ones the last: pieces as long as they may be
-        quietest = sum;
-        cut = from + (k + window / 2) * step;
-      }
-    }
-    ranges.push_back({begin, cut});
-    begin = cut;
+  const extent from = most / 2;
+  for (extent at = from; at + step <= most; at += step) {
+    double e = 0;
+    for (extent i = at; i < at + step; ++i)
+      e +=
+          static_cast<double>(pcm[static_cast<std::size_t>(i)]) * static_cast<double>(pcm[static_cast<std::size_t>(i)]);
+    energy.push_back(e);
   }
-  if (begin < size) ranges.push_back({begin, size});
+  extent cut = most;
+  double quietest = 0;
+  for (extent k = 0; k + window <= static_cast<extent>(energy.size()); ++k) {
+    double sum = 0;
+    for (extent i = k; i < k + window; ++i) sum += energy[static_cast<std::size_t>(i)];
+    if (k == 0 || sum <= quietest) {
+      quietest = sum;
+      cut = from + (k + window / 2) * step;
+    }
+  }
+  return cut;
+}
+}  // namespace detail
+
+struct clip_options {
+  double longest = 30;  ///< seconds; what is longer is cut at a quiet place
+  bool voices = false;  ///< clips are a detector's segments, told by voice()
+  double merge = 0;     ///< seconds; neighbouring segments are joined up to this length
+};
+
+/// Cuts one recording, as it comes, into clips. Not shared.
+class clip_cutter {
+ public:
+  clip_cutter(int sample_rate, const clip_options& o)
+      : rate_(sample_rate),
+        most_(std::max<extent>(static_cast<extent>(o.longest * sample_rate), 1)),
+        merge_(static_cast<extent>(o.merge * sample_rate)),
+        voices_(o.voices) {}
+
+  /// The next samples.
+  STENO_COLD void push(std::span<const float> pcm) {
+    forget();
+    held_.insert(held_.end(), pcm.begin(), pcm.end());
+    if (!voices_) cut_pauses();
+  }
+  /// What the detector found in the samples so far.
+  STENO_COLD void voice(const voice_change& v) {
+    const auto samples = [&](std::int64_t ms) { return static_cast<extent>(ms * rate_ / 1000); };
+    if (v.start_ms >= 0) open_ = std::clamp(samples(v.start_ms), first_, end());
+    if (v.end_ms < 0 || open_ < 0) return;
+    add({open_, std::clamp(samples(v.end_ms), open_, end())});
+    open_ = -1;
+  }
+  /// No samples follow; a detector has told its last.
+  STENO_COLD void finish() {
+    if (!voices_ && next_ < end()) ready_.push_back({next_, end()});
+    close_group();
+    next_ = end();
+  }
+
+  /// The next complete clip, if there is one; clip() gives its samples until the next push().
+  std::optional<audio_range> next() {
+    // No segment that is still to be told can join the group any more.
+    if (group_.end > group_.begin && (merge_ == 0 || end() - group_.begin > merge_ + kept())) close_group();
+    if (taken_ == ready_.size()) {
+      ready_.clear();
+      taken_ = 0;
+      return std::nullopt;
+    }
+    return ready_[taken_++];
+  }
+  std::span<const float> clip(const audio_range& r) const {
+    return std::span<const float>(held_).subspan(static_cast<std::size_t>(r.begin - first_),
+                                                 static_cast<std::size_t>(r.end - r.begin));
+  }
+  /// Samples pushed so far.
+  extent end() const noexcept { return first_ + static_cast<extent>(held_.size()); }
+
+ private:
+  /// A detector tells a segment's start and end at most so late.
+  extent kept() const noexcept { return extent{5} * rate_; }
+
+  void cut_pauses() {
+    while (end() - next_ > most_) {
+      const extent cut = next_ + detail::quietest_place(clip({next_, next_ + most_}), rate_);
+      ready_.push_back({next_, cut});
+      next_ = cut;
+    }
+  }
+  void add(const audio_range& segment) {
+    if (group_.end > group_.begin && segment.end - group_.begin <= merge_) {
+      group_.end = segment.end;
+      return;
+    }
+    close_group();
+    group_ = segment;
+  }
+  void close_group() {
+    extent begin = group_.begin;
+    while (group_.end - begin > most_) {
+      const extent cut = begin + detail::quietest_place(clip({begin, begin + most_}), rate_);
+      ready_.push_back({begin, cut});
+      begin = cut;
+    }
+    if (begin < group_.end) ready_.push_back({begin, group_.end});
+    group_ = {};
+  }
+  /// Drops samples that nothing needs any more.
+  void forget() {
+    extent from = voices_ ? std::max(end() - kept(), first_) : next_;
+    if (open_ >= 0) from = std::min(from, open_);
+    if (group_.end > group_.begin) from = std::min(from, group_.begin);
+    if (taken_ < ready_.size()) from = std::min(from, ready_[taken_].begin);
+    if (from - first_ < end() - from) return;  // moving them would cost more than they do
+    held_.erase(held_.begin(), held_.begin() + (from - first_));
+    first_ = from;
+  }
+
+  int rate_;
+  extent most_, merge_;
+  bool voices_;
+  std::vector<float> held_;  // samples first_ ..
+  extent first_ = 0, next_ = 0, open_ = -1;
+  audio_range group_;
+  std::vector<audio_range> ready_;
+  std::size_t taken_ = 0;
+};
+
+/// Cuts `pcm` at quiet places into pieces of at most `longest` seconds; together they cover everything, in order.
+STENO_COLD inline std::vector<audio_range> split_at_pauses(std::span<const float> pcm, int sample_rate,
+                                                           double longest) {
+  clip_cutter cutter(sample_rate, {.longest = longest});
+  cutter.push(pcm);
+  cutter.finish();
+  std::vector<audio_range> ranges;
+  while (const auto r = cutter.next()) ranges.push_back(*r);
   return ranges;
 }
 

@@ -2,13 +2,21 @@
 //
 // The architecture named in the file picks the model; a new family adds itself to any_model.hpp. A transcriber
 // is const after loading and may be shared by threads, each with its own context. Tested in tests/pipelines.
+//
+//   transcriber t("model.gguf");  context c;
+//   result r = t.transcribe(pcm, {}, c);                      // a recording in memory
+//   recording r(t, {});                                       // one that comes in, of any length
+//   while (...) r.push(some, c, [](segment s) { ... });  r.finish(c, ...);
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/pipelines/any_model.hpp>
 #include <steno/pipelines/long_audio.hpp>
 
+#include <algorithm>
+#include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,43 +66,11 @@ class transcriber {
     return s;
   }
 
-  /// Mono samples in [-1, 1] at sample_rate(). Throws steno::error for options the model does not know.
-  result transcribe(std::span<const float> pcm, const transcribe_options& o, context& c) const {
-    result r;
-    r.model = model_name();
-    const double rate = sample_rate();
-    r.duration = static_cast<double>(pcm.size()) / rate;
-    for (const audio_range& piece : split_at_pauses(pcm, sample_rate(), o.longest_segment)) {
-      const auto clip =
-          pcm.subspan(static_cast<std::size_t>(piece.begin), static_cast<std::size_t>(piece.end - piece.begin));
-      append(r, std::visit([&](const auto& m) { return recognise(m, clip, o, c); }, model_),
-             static_cast<double>(piece.begin) / rate);
-      o.progress(static_cast<double>(piece.end) / rate, r.duration);
-    }
-    if (r.segments.size() == 1) r.extra = r.segments[0].extra;
-    return r;
-  }
+  /// A whole recording: mono samples in [-1, 1] at sample_rate(). Throws steno::error for options the model does not
+  /// know.
+  result transcribe(std::span<const float> pcm, const transcribe_options& o, context& c) const;
 
  private:
-  static void append(result& r, segment s, double offset) {
-    if (s.token_ids.empty()) return;
-    s.start += offset;
-    s.end += offset;
-    for (word& w : s.words) {
-      w.start += offset;
-      w.end += offset;
-    }
-    if (r.language.empty()) r.language = s.language;
-    if (!r.text.empty() && !s.text.empty()) {
-      // Scripts without spaces are joined without one.
-      const bool ascii =
-          static_cast<unsigned char>(r.text.back()) < 0x80 && static_cast<unsigned char>(s.text.front()) < 0x80;
-      if (ascii) r.text += ' ';
-    }
-    r.text += s.text;
-    r.segments.push_back(std::move(s));
-  }
-
   static void describe(const gguf_file& file, model_summary& s) {
     s.name = file.text("general.name").value_or("");
     s.tensors = file.size();
@@ -119,5 +95,146 @@ class transcriber {
 
   any_model model_;
 };
+
+/// A recording of any length while it comes in: push() its samples in portions of any size, then finish(). Segments are
+/// told as soon as they are known, and not kept; the portions make no difference to them. The transcriber, and the
+/// detector in the options, must outlive it.
+class recording {
+ public:
+  recording(const transcriber& t, const transcribe_options& o)
+      : transcriber_(t),
+        options_(o),
+        cutter_(t.sample_rate(), {.longest = o.longest_segment, .voices = o.vad != nullptr, .merge = o.merge}) {
+    if (o.vad != nullptr) voices_.emplace(o.vad->start());
+    head_.model = t.model_name();
+  }
+
+  /// sink(segment&&) for every segment that is complete; an empty one is never told.
+  template <class Sink>
+  void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    while (!pcm.empty()) {
+      // To the next multiple of a block, so that what is decided when does not depend on the portions.
+      const auto into = static_cast<std::size_t>(cutter_.end() % block);
+      const auto some = pcm.first(std::min(pcm.size(), static_cast<std::size_t>(block) - into));
+      cutter_.push(some);
+      if (voices_) options_.vad->accept(*voices_, some, c, voice_sink());
+      if (cutter_.end() % block == 0) hear(false, c, sink);
+      pcm = pcm.subspan(some.size());
+    }
+  }
+  /// The rest. Returns the result without its segments: model, duration, language and, for one segment, extra.
+  template <class Sink>
+  result finish(context& c, Sink&& sink) {
+    if (voices_) options_.vad->finish(*voices_, c, voice_sink());
+    cutter_.finish();
+    hear(true, c, sink);
+    head_.duration = static_cast<double>(cutter_.end()) / transcriber_.sample_rate();
+    if (told_ != 1) head_.extra.clear();
+    return std::move(head_);
+  }
+  /// Seconds of audio that are done.
+  double done() const noexcept { return done_; }
+
+ private:
+  static constexpr extent block = 8000;  // samples
+
+  struct waiting_clip {
+    std::vector<float> pcm;
+    extent begin = 0;
+    segment heard;
+  };
+
+  auto voice_sink() {
+    return [this](const voice_change& v) { cutter_.voice(v); };
+  }
+
+  template <class Sink>
+  void hear(bool last, context& c, Sink& sink) {
+    while (const auto range = cutter_.next()) {
+      const auto clip = cutter_.clip(*range);
+      if (options_.at_once <= 1) {
+        tell(recognise_clip(clip, c), range->begin, sink);
+        done_ = static_cast<double>(range->end) / transcriber_.sample_rate();
+        continue;
+      }
+      waiting_.push_back({{clip.begin(), clip.end()}, range->begin, {}});
+      if (static_cast<int>(waiting_.size()) == options_.at_once) hear_together(c, sink);
+    }
+    if (last && !waiting_.empty()) hear_together(c, sink);
+    if (last) done_ = static_cast<double>(cutter_.end()) / transcriber_.sample_rate();
+  }
+  /// Each clip on one thread, with scratch memory of its own; the weights are shared.
+  template <class Sink>
+  void hear_together(context& c, Sink& sink) {
+    while (scratch_.size() < static_cast<std::size_t>(c.run.width())) scratch_.emplace_back();
+    std::vector<std::exception_ptr> failures(waiting_.size());
+    auto work = [&](extent i, int worker) noexcept {
+      const auto at = static_cast<std::size_t>(i);
+      try {
+        waiting_[at].heard = recognise_clip(waiting_[at].pcm, scratch_[static_cast<std::size_t>(worker)]);
+      } catch (...) {
+        failures[at] = std::current_exception();
+      }
+    };
+    c.run.run(static_cast<extent>(waiting_.size()), work);
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      if (failures[i]) std::rethrow_exception(failures[i]);
+      tell(std::move(waiting_[i].heard), waiting_[i].begin, sink);
+      done_ = static_cast<double>(waiting_[i].begin + static_cast<extent>(waiting_[i].pcm.size())) /
+              transcriber_.sample_rate();
+    }
+    waiting_.clear();
+  }
+
+  segment recognise_clip(std::span<const float> clip, context& c) const {
+    return std::visit([&](const auto& m) { return recognise(m, clip, options_, c); }, transcriber_.model());
+  }
+  template <class Sink>
+  void tell(segment s, extent begin, Sink& sink) {
+    if (s.token_ids.empty()) return;
+    const double offset = static_cast<double>(begin) / transcriber_.sample_rate();
+    s.start += offset;
+    s.end += offset;
+    for (word& w : s.words) {
+      w.start += offset;
+      w.end += offset;
+    }
+    if (head_.language.empty()) head_.language = s.language;
+    if (++told_ == 1) head_.extra = s.extra;
+    sink(std::move(s));
+  }
+
+  const transcriber& transcriber_;
+  transcribe_options options_;
+  clip_cutter cutter_;
+  std::optional<any_voice_detector::state> voices_;
+  result head_;
+  std::vector<waiting_clip> waiting_;
+  std::vector<context> scratch_;
+  std::size_t told_ = 0;
+  double done_ = 0;
+};
+
+inline result transcriber::transcribe(std::span<const float> pcm, const transcribe_options& o, context& c) const {
+  recording r(*this, o);
+  std::vector<segment> segments;
+  std::string text;
+  const auto sink = [&](segment s) {
+    append_text(text, s.text);
+    segments.push_back(std::move(s));
+  };
+  const double total = static_cast<double>(pcm.size()) / sample_rate();
+  constexpr std::size_t portion = 16000;
+  for (std::size_t at = 0; at < pcm.size(); at += portion) {
+    const double before = r.done();
+    r.push(pcm.subspan(at, std::min(portion, pcm.size() - at)), c, sink);
+    if (r.done() > before) o.progress(r.done(), total);
+  }
+  result whole = r.finish(c, sink);
+  o.progress(total, total);
+  whole.text = std::move(text);
+  whole.segments = std::move(segments);
+  return whole;
+}
 
 }  // namespace steno::inline STENO_ABI
