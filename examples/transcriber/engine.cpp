@@ -3,7 +3,10 @@
 #include <steno/core/thread_pool.hpp>
 #include <steno/pipelines/transcriber.hpp>
 
+#include <steno/error.hpp>
+
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "convert.hpp"
@@ -21,11 +24,11 @@ transcriber load_model(const std::string& path, const executor& run, const note_
   return transcriber(std::move(opened.file), run, std::move(opened.image));
 }
 
-// A detector by its name; "energy" needs no file.
-std::unique_ptr<any_voice_detector> open_detector(const std::string& name, const executor& run) {
+// A detector by its name, or from any file that steno-convert reads.
+any_vad open_detector(const std::string& name, const executor& run) {
+  if (name == "energy") return energy_vad();
   opened_checkpoint opened = open_checkpoint(name);
-  return std::make_unique<any_voice_detector>(
-      load<any_voice_detector>(std::move(opened.file), run, std::move(opened.image)));
+  return open_vad(std::move(opened.file), run, std::move(opened.image));
 }
 
 class loaded_model final : public recogniser {
@@ -71,20 +74,25 @@ class loaded_model final : public recogniser {
 
  private:
   // The detector of the last request: opened once for all files.
-  const any_voice_detector* detector(const std::string& name) {
+  const any_vad* detector(const std::string& name) {
     if (name == "none") return nullptr;
-    if (name != detector_name_) {
-      detector_ = open_detector(name, executor(pool_));
+    if (!detector_ || name != detector_name_) {
+      detector_.emplace(open_detector(name, executor(pool_)));
       detector_name_ = name;
     }
-    return detector_.get();
+    if (vad_sample_rate(*detector_) != model_.sample_rate())
+      fail({.where = name,
+            .what = "sample rate of the detector",
+            .expected = std::to_string(model_.sample_rate()),
+            .found = std::to_string(vad_sample_rate(*detector_))});
+    return &*detector_;
   }
 
   thread_pool pool_;
   context context_;
   transcriber model_;
   std::string detector_name_;
-  std::unique_ptr<any_voice_detector> detector_;
+  std::optional<any_vad> detector_;
 };
 
 }  // namespace

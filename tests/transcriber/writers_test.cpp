@@ -42,7 +42,9 @@ TEST(writers, an_interrupted_file_becomes_whole) {
   const steno::result r = small_result();
   writer text(format::text), object(format::json), nothing(format::json);
   text.begin("a.wav");
-  EXPECT_EQ(text.add(r.segments[0]) + text.cut(1.5), "Please stop & go.\n");
+  std::string line = text.add(r.segments[0]);
+  line += text.cut(1.5);
+  EXPECT_EQ(line, "Please stop & go.\n");
   object.begin("a.wav");
   std::string json = object.add(r.segments[0]);
   json += object.cut(1.5);
@@ -87,7 +89,7 @@ TEST(writers, json_of_silence_speakers_and_other_languages) {
 
 TEST(writers, json_is_always_utf8) {
   steno::result r;
-  r.text =
+  r.segments.emplace_back().text =
       "a\xff"
       "b\xe4\xbd\xa0\"\n";
   const std::string json = once(format::json, r);

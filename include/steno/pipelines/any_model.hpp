@@ -8,7 +8,7 @@
 #include <steno/models/paraformer.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
-#include <steno/pipelines/any_voice_detector.hpp>
+#include <steno/pipelines/any_vad.hpp>
 
 #include <memory>
 #include <span>
@@ -43,7 +43,8 @@ struct transcribe_options {
   bool itn = false;             ///< digits and punctuation where the model can write them
   double longest_segment = 30;  ///< seconds; longer recordings and segments are cut at quiet places
   /// Finds speech first, at the model's rate; null: everything is transcribed.
-  const any_voice_detector* vad = nullptr;
+  const any_vad* vad = nullptr;
+  steno::vad_settings vad_settings = {};
   double merge = 0;  ///< seconds; segments of the detector are joined up to this length
   /// So many clips are transcribed at the same time, each on one thread; the results are the same.
   int at_once = 1;

@@ -8,7 +8,9 @@
 #include <steno/models/load.hpp>
 #include <steno/streaming/voice_activity_detector.hpp>
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -68,6 +70,43 @@ struct vad_settings {
     o.speech_noise_thres = threshold;
     return o;
   }
+};
+
+/// One stream of a detector, which must outlive it.
+class vad_stream {
+ public:
+  explicit vad_stream(const any_vad& v, const vad_settings& s = {})
+      : detector_(v), state_(std::visit([&](const auto& d) { return states(d.start(s.give(d))); }, v)) {}
+
+  template <class Sink>
+  void accept(std::span<const float> pcm, context& c, Sink&& sink) {
+    each([&](const auto& d, auto& s) { d.accept(s, pcm, c, sink); });
+  }
+  template <class Sink>
+  void finish(context& c, Sink&& sink) {
+    each([&](const auto& d, auto& s) { d.finish(s, c, sink); });
+  }
+  std::int64_t settled_ms() const {
+    std::int64_t ms = 0;
+    std::visit(
+        [&](const auto& d) { ms = d.settled_ms(std::get<typename std::remove_cvref_t<decltype(d)>::state>(state_)); },
+        detector_);
+    return ms;
+  }
+
+ private:
+  template <class... V>
+  static std::variant<typename V::state...> states_of(const std::variant<V...>&);
+  using states = decltype(states_of(std::declval<const any_vad&>()));
+
+  template <class F>
+  void each(F&& f) {
+    std::visit([&](const auto& d) { f(d, std::get<typename std::remove_cvref_t<decltype(d)>::state>(state_)); },
+               detector_);
+  }
+
+  const any_vad& detector_;
+  states state_;
 };
 
 }  // namespace steno::inline STENO_ABI

@@ -73,10 +73,10 @@ class clip_cutter {
   }
   /// What the detector found in the samples so far.
   STENO_COLD void voice(const voice_change& v) {
-    const auto samples = [&](std::int64_t ms) { return static_cast<extent>(ms * rate_ / 1000); };
-    if (v.start_ms >= 0) open_ = std::clamp(samples(v.start_ms), first_, end());
+    const auto place = [&](std::int64_t ms) { return static_cast<extent>(ms * rate_ / 1000); };
+    if (v.start_ms >= 0) open_ = std::clamp(place(v.start_ms), first_, end());
     if (v.end_ms < 0 || open_ < 0) return;
-    add({open_, std::clamp(samples(v.end_ms), open_, end())});
+    add({open_, std::clamp(place(v.end_ms), open_, end())});
     open_ = -1;
   }
   /// No samples follow; a detector has told its last.

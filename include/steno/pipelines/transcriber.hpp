@@ -8,9 +8,10 @@
 //   recording r(t, {});                                       // one that comes in, of any length
 //   while (...) r.push(some, c, [](segment s) { ... });  r.finish(c, ...);
 #pragma once
-#include <steno/core/result.hpp>
 #include <steno/pipelines/any_model.hpp>
+#include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/long_audio.hpp>
+#include <steno/pipelines/result.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -105,7 +106,7 @@ class recording {
       : transcriber_(t),
         options_(o),
         cutter_(t.sample_rate(), {.longest = o.longest_segment, .voices = o.vad != nullptr, .merge = o.merge}) {
-    if (o.vad != nullptr) voices_.emplace(o.vad->start());
+    if (o.vad != nullptr) voices_.emplace(*o.vad, o.vad_settings);
     head_.model = t.model_name();
   }
 
@@ -117,7 +118,7 @@ class recording {
       const auto into = static_cast<std::size_t>(cutter_.end() % block);
       const auto some = pcm.first(std::min(pcm.size(), static_cast<std::size_t>(block) - into));
       cutter_.push(some);
-      if (voices_) options_.vad->accept(*voices_, some, c, voice_sink());
+      if (voices_) voices_->accept(some, c, voice_sink());
       if (cutter_.end() % block == 0) hear(false, c, sink);
       pcm = pcm.subspan(some.size());
     }
@@ -125,7 +126,7 @@ class recording {
   /// The rest. Returns the result without its segments: model, duration, language and, for one segment, extra.
   template <class Sink>
   result finish(context& c, Sink&& sink) {
-    if (voices_) options_.vad->finish(*voices_, c, voice_sink());
+    if (voices_) voices_->finish(c, voice_sink());
     cutter_.finish();
     hear(true, c, sink);
     head_.duration = static_cast<double>(cutter_.end()) / transcriber_.sample_rate();
@@ -207,7 +208,7 @@ class recording {
   const transcriber& transcriber_;
   transcribe_options options_;
   clip_cutter cutter_;
-  std::optional<any_voice_detector::state> voices_;
+  std::optional<vad_stream> voices_;
   result head_;
   std::vector<waiting_clip> waiting_;
   std::vector<context> scratch_;

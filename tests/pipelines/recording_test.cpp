@@ -1,0 +1,122 @@
+// Recordings as they come in, with the demo model: portions and clips at once make no difference; a detector's times.
+#include <steno/core/thread_pool.hpp>
+#include <steno/pipelines/transcriber.hpp>
+
+#include "support/golden.hpp"
+#include "support/wav.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+namespace fs = std::filesystem;
+using namespace steno;
+
+namespace {
+
+const fs::path examples = fs::path(STENO_SOURCE_DIR) / "examples";
+
+const transcriber& model() {
+  static const transcriber t((examples / "models/demo.gguf").string());
+  return t;
+}
+
+struct sentence {
+  extent begin = 0, end = 0;
+};
+
+// The bundled sentences with pauses of 0.9 to 1.7 s between them, `count` in all.
+std::vector<float> sentences(int count, std::vector<sentence>& truth) {
+  std::vector<float> all;
+  for (int i = 0; i < count; ++i) {
+    for (int n = 14400 + i % 5 * 3200; n > 0; --n)  // faint noise
+      all.push_back(static_cast<float>((n * 7919 + i) % 17 - 8) * 1e-4f);
+    const char* names[] = {"question.wav", "shopping.wav", "train.wav"};
+    const auto pcm = test::load_wav(examples / "audio" / names[i % 3]).pcm;
+    // The recordings begin and end with silence: speech is where it is loud.
+    std::size_t first = 0, last = pcm.size();
+    while (std::abs(pcm[first]) < 0.02f) ++first;
+    while (std::abs(pcm[last - 1]) < 0.02f) --last;
+    truth.push_back({static_cast<extent>(all.size() + first), static_cast<extent>(all.size() + last)});
+    all.insert(all.end(), pcm.begin(), pcm.end());
+  }
+  all.insert(all.end(), 16000, 0.0f);
+  return all;
+}
+
+std::vector<segment> heard(std::span<const float> pcm, const transcribe_options& o, std::size_t portion, context& c) {
+  std::vector<segment> all;
+  const auto sink = [&](segment s) { all.push_back(std::move(s)); };
+  recording r(model(), o);
+  for (std::size_t at = 0; at < pcm.size(); at += portion)
+    r.push(pcm.subspan(at, std::min(portion, pcm.size() - at)), c, sink);
+  const result head = r.finish(c, sink);
+  EXPECT_DOUBLE_EQ(head.duration, static_cast<double>(pcm.size()) / 16000);
+  return all;
+}
+
+void expect_same(const std::vector<segment>& a, const std::vector<segment>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].text, b[i].text);
+    EXPECT_EQ(a[i].token_ids, b[i].token_ids);
+    EXPECT_EQ(a[i].start, b[i].start);
+    EXPECT_EQ(a[i].end, b[i].end);
+  }
+}
+
+}  // namespace
+
+TEST(recording, portions_and_clips_at_once_make_no_difference) {
+  std::vector<sentence> truth;
+  const auto pcm = sentences(14, truth);
+  const any_vad energy{energy_vad()};
+  thread_pool pool(2);
+  context serial, parallel{executor(pool)};
+  for (const any_vad* vad : {static_cast<const any_vad*>(nullptr), &energy})
+    for (const double merge : {0.0, 10.0}) {
+      transcribe_options o;
+      o.vad = vad;
+      o.merge = merge;
+      o.longest_segment = 12;
+      const auto whole = heard(pcm, o, pcm.size(), serial);
+      ASSERT_GE(whole.size(), 4u);
+      for (const std::size_t portion : {777u, 16000u}) expect_same(heard(pcm, o, portion, serial), whole);
+      o.at_once = 3;
+      expect_same(heard(pcm, o, 16000, parallel), whole);
+    }
+}
+
+// 150 ms is what the project asks of segment times: 100 ms are the detector's margin, the rest its frames.
+TEST(recording, segments_of_a_detector_lie_where_the_sentences_are) {
+  std::vector<sentence> truth;
+  const auto pcm = sentences(12, truth);
+  const any_vad energy{energy_vad()};
+  context c;
+  transcribe_options o;
+  o.vad = &energy;
+  const result r = model().transcribe(pcm, o, c);
+  ASSERT_EQ(r.segments.size(), truth.size());
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    EXPECT_NEAR(r.segments[i].start, static_cast<double>(truth[i].begin) / 16000, 0.15) << i;
+    EXPECT_NEAR(r.segments[i].end, static_cast<double>(truth[i].end) / 16000, 0.15) << i;
+    for (const word& w : r.segments[i].words) {
+      EXPECT_GE(w.start, r.segments[i].start - 0.05);
+      EXPECT_LE(w.end, r.segments[i].end + 0.05);
+    }
+  }
+}
+
+TEST(recording, what_cannot_be_asked_is_an_error_also_in_clips_at_once) {
+  std::vector<sentence> truth;
+  const auto pcm = sentences(4, truth);
+  const any_vad energy{energy_vad()};
+  context c;
+  transcribe_options o;
+  o.vad = &energy;
+  o.language = "xx";
+  EXPECT_THROW(heard(pcm, o, 16000, c), error);
+  o.at_once = 2;
+  EXPECT_THROW(heard(pcm, o, 16000, c), error);
+}
