@@ -30,6 +30,7 @@
 #include <steno/frontends/frame_levels.hpp>
 #include <steno/frontends/frontend.hpp>
 #include <steno/frontends/lfr.hpp>
+#include <steno/frontends/log_mel.hpp>
 #include <steno/frontends/mel_filters.hpp>
 #include <steno/frontends/noise_floor.hpp>
 #include <steno/frontends/wav_frontend.hpp>
@@ -49,6 +50,7 @@
 #include <steno/kernels/softmax.hpp>
 #include <steno/layers/causal_attention.hpp>
 #include <steno/layers/conformer_convolution.hpp>
+#include <steno/layers/conv1d.hpp>
 #include <steno/layers/conv2d_subsampling.hpp>
 #include <steno/layers/feed_forward.hpp>
 #include <steno/layers/fsmn.hpp>
@@ -69,6 +71,7 @@
 #include <steno/models/paraformer.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
+#include <steno/models/whisper.hpp>
 #include <steno/networks/cif_predictor.hpp>
 #include <steno/networks/conformer_block.hpp>
 #include <steno/networks/fsmn_encoder.hpp>
@@ -77,6 +80,8 @@
 #include <steno/networks/transformer_block.hpp>
 #include <steno/networks/transformer_decoder.hpp>
 #include <steno/networks/u2_encoder.hpp>
+#include <steno/networks/whisper_decoder.hpp>
+#include <steno/networks/whisper_encoder.hpp>
 #include <steno/pipelines/any_model.hpp>
 #include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/long_audio.hpp>
@@ -84,11 +89,15 @@
 #include <steno/pipelines/transcriber.hpp>
 #include <steno/streaming/u2_stream.hpp>
 #include <steno/streaming/voice_activity_detector.hpp>
+#include <steno/tokenizers/byte_bpe.hpp>
 #include <steno/tokenizers/characters.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>
 #include <steno/tokenizers/sentencepiece_model.hpp>
+#include <steno/tokenizers/unicode_classes.hpp>
 #include <steno/tokenizers/vocabulary.hpp>
 #include <steno/tokenizers/wenet_units.hpp>
+#include <steno/tokenizers/whisper_languages.hpp>
+#include <steno/tokenizers/whisper_tokens.hpp>
 #include <steno/tokenizers/words.hpp>
 #include <steno/weights/atomic_file.hpp>
 #include <steno/weights/binder.hpp>

@@ -131,7 +131,7 @@ TEST(attention, rows_do_not_depend_on_their_tile) {
     guarded all(110, 64, 0);
     k::attention(q.in(), key.in(), v.in(), 2, 0.5f, all.out(), c);
     constexpr extent some = k::detail::attention_few + 1;
-    for (const extent t : {0, 5, 57, 60, 105}) {
+    for (const extent t : {0, 5, 57, 60, 101}) {
       guarded part(some, 64, 0);
       k::attention(steno::read(q.in().middleRows(t, some)), key.in(), v.in(), 2, 0.5f, part.out(), c);
       for (extent r = 0; r < some; ++r)
@@ -208,4 +208,54 @@ TEST(attention, allocates_nothing_when_warm) {
   const std::size_t held = c.scratch.capacity();
   k::attention(q.in(), q.in(), q.in(), 2, 0.5f, y.out(), c);
   EXPECT_EQ(c.scratch.capacity(), held);
+}
+
+// A beam's past lies among the rows of others; heads of keys may lie one after another. The same numbers in the same
+// order, so the same bits as from a copy.
+TEST(attention, rows_from_a_list_and_heads_one_after_another) {
+  const extent heads = 3, d = 20, all = 70;
+  each_isa([&](k::isa) {
+    for (const extent queries : {extent{1}, extent{8}}) {
+      const guarded q = guarded(queries, heads * d, 3).randomise(1);
+      const guarded keys = guarded(all, heads * d, 2).randomise(2), values = guarded(all, heads * d, 5).randomise(3);
+      std::vector<extent> rows;
+      for (extent r = 0; r < 41; ++r) rows.push_back(r * 37 % all);
+      const auto count = static_cast<extent>(rows.size());
+      guarded few_keys(count, heads * d, 0), few_values(count, heads * d, 0), want(queries, heads * d, 0),
+          y(queries, heads * d, 1), z(queries, heads * d, 1);
+      steno::matrix<float, steno::dynamic, steno::dynamic> turned_keys(heads * count, d),
+          turned_values(heads * count, d);
+      for (extent r = 0; r < count; ++r) {
+        few_keys.out().row(r) = keys.in().row(rows[static_cast<std::size_t>(r)]);
+        few_values.out().row(r) = values.in().row(rows[static_cast<std::size_t>(r)]);
+        for (extent h = 0; h < heads; ++h) {
+          turned_keys.row(h * count + r) = few_keys.in().block(r, h * d, 1, d);
+          turned_values.row(h * count + r) = few_values.in().block(r, h * d, 1, d);
+        }
+      }
+      steno::context c;
+      k::attention(q.in(), few_keys.in(), few_values.in(), heads, 0.3f, want.out(), c);
+      k::attention(q.in(), keys.in(), values.in(), heads, {.scale = 0.3f, .key_rows = rows.data(), .key_count = count},
+                   y.out(), c);
+      k::attention(q.in(), steno::read(turned_keys.topRows(count)), steno::read(turned_values.topRows(count)), heads,
+                   {.scale = 0.3f, .key_head_stride = count * d, .value_head_stride = count * d}, z.out(), c);
+      EXPECT_TRUE(y.intact() && z.intact());
+      EXPECT_TRUE(y.in() == want.in()) << queries;
+      EXPECT_TRUE(z.in() == want.in()) << queries;
+    }
+    // Many queries copy keys and values first.
+    const guarded q = guarded(30, heads * d, 3).randomise(1);
+    const guarded keys = guarded(heads * all, d, 0).randomise(2), values = guarded(heads * all, d, 0).randomise(3);
+    steno::matrix<float, steno::dynamic, steno::dynamic> beside_keys(all, heads * d), beside_values(all, heads * d);
+    for (extent h = 0; h < heads; ++h) {
+      beside_keys.middleCols(h * d, d) = keys.in().middleRows(h * all, all);
+      beside_values.middleCols(h * d, d) = values.in().middleRows(h * all, all);
+    }
+    guarded want(30, heads * d, 0), y(30, heads * d, 0);
+    steno::context c;
+    k::attention(q.in(), beside_keys, beside_values, heads, 0.3f, want.out(), c);
+    k::attention(q.in(), steno::read(keys.in().topRows(all)), steno::read(values.in().topRows(all)), heads,
+                 {.scale = 0.3f, .key_head_stride = all * d, .value_head_stride = all * d}, y.out(), c);
+    EXPECT_TRUE(y.in() == want.in());
+  });
 }

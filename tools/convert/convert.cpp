@@ -24,7 +24,7 @@ std::string looks_like(const fs::path& root) {
     std::string_view ending, meaning;
   };
   constexpr sign signs[] = {{".gguf", "GGUF files (name one of them)"},
-                            {".safetensors", "a safetensors folder, which is not supported yet"},
+                            {".safetensors", "a safetensors folder of a model that is not supported"},
                             {".nemo", "a .nemo archive, which is not supported yet"},
                             {".pt", "weights without config.yaml"}};
   for (const sign& s : signs)
@@ -42,9 +42,8 @@ std::string looks_like(const fs::path& root) {
 // What a file of no known kind seems to be; empty when there is no telling.
 std::string what_it_is(const fs::path& path) {
   if (is_torch_file(path)) return "a torch checkpoint without the files that describe it";
-  if (file_starts_with(path, "lmgg")) return "a ggml file of whisper.cpp, which is not supported yet";
   if (path.extension() == ".nemo") return "a .nemo archive, which is not supported yet";
-  if (path.extension() == ".safetensors") return "a safetensors file, which is not supported yet";
+  if (path.extension() == ".safetensors") return "a safetensors file without the config.json that describes it";
   return "not a checkpoint steno knows";
 }
 

@@ -3,6 +3,7 @@
 
 #include "funasr/models.hpp"
 #include "wenet/u2.hpp"
+#include "whisper/whisper.hpp"
 
 namespace steno::inline STENO_ABI {
 
@@ -13,6 +14,7 @@ std::span<const packaged_family> packaged_families() {
       {"fsmn_vad", funasr::is_fsmn_vad_product, funasr::set_fsmn_vad_cmvn},
       {"u2_conformer", wenet::is_u2_product, nullptr},
       {"u2_transformer", wenet::is_u2_product, nullptr},
+      {"whisper", whisper_files::is_product, nullptr},
   };
   return table;
 }
@@ -30,6 +32,10 @@ std::span<const checkpoint_kind> checkpoint_kinds() {
   static constexpr checkpoint_kind table[] = {
       {"a FunASR folder (config.yaml or configuration.json)", funasr::is_checkpoint, funasr::import_checkpoint},
       {"a WeNet folder (train.yaml)", wenet::is_checkpoint, wenet::import_checkpoint},
+      {"a Hugging Face folder of Whisper (config.json)", whisper_files::is_huggingface,
+       whisper_files::import_huggingface},
+      {"openai's Whisper (.pt)", whisper_files::is_openai, whisper_files::import_openai},
+      {"a ggml file of whisper.cpp", whisper_files::is_ggml, whisper_files::import_ggml},
   };
   return table;
 }

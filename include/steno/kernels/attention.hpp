@@ -26,6 +26,12 @@ struct attention_options {
   extent causal_offset = 0;
   /// With `causal`: of these keys only the last `window` (0: all).
   extent window = 0;
+  /// Floats from one head's keys (values) to the next's; 0: heads are column blocks, as in q.
+  extent key_head_stride = 0, value_head_stride = 0;
+  /// Row of k and v that holds key j: key_rows[j], `key_count` of them (a beam's past among those of others). For at
+  /// most attention_few queries. Null: row j.
+  const extent* key_rows = nullptr;
+  extent key_count = 0;
   /// Added to the scaled scores: bias[h * bias_head_stride + i * bias_stride + j]; head stride 0 shares it. Null: none.
   const float* bias = nullptr;
   extent bias_stride = 0, bias_head_stride = 0;
@@ -37,7 +43,7 @@ inline constexpr extent attention_panel = 64;    // columns and depth of a block
 inline constexpr extent attention_keys = 128;    // keys in a tile, a multiple of the panel
 inline constexpr extent attention_queries = 96;  // most queries in a tile
 inline constexpr extent attention_rows = 12;     // a multiple of tile_rows of every instruction set
-inline constexpr extent attention_few = 4;       // up to as many queries read keys and values in place
+inline constexpr extent attention_few = 8;       // up to as many queries read keys and values in place
 
 constexpr extent round_up(extent n, extent step) { return (n + step - 1) / step * step; }
 
@@ -68,6 +74,10 @@ struct attention_job {
     return options.bias == nullptr ? nullptr : options.bias + head * options.bias_head_stride + i * options.bias_stride;
   }
 
+  const float* keys_of(extent head) const { return k + head / sharing * options.key_head_stride; }
+  const float* values_of(extent head) const { return v + head / sharing * options.value_head_stride; }
+  extent row_of(extent key) const { return options.key_rows == nullptr ? key : options.key_rows[key]; }
+
   extent value_stride() const { return round_up(value_width, 16); }
   float* keys_at(extent slot, extent tile) const {
     return packed_keys + (slot * key_tiles + tile) * round_up(width, 16) * attention_keys;
@@ -90,8 +100,8 @@ struct attention_job {
 namespace steno::inline STENO_ABI::kernels {
 
 /// q [Tq, heads * d], k [Tk, key_heads * d], v [Tk, key_heads * dv], out [Tq, heads * dv]; views may be column blocks
-/// of one fused matrix. A query without keys gives 0. out must not overlap the inputs. Tiles of heads and queries run
-/// on c.run.
+/// of one fused matrix (with head strides: k [Tk, d] of the first head). A query without keys gives 0. out must not
+/// overlap the inputs. Tiles of heads and queries run on c.run.
 inline void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v, extent heads,
                       const attention_options& options, const view<float>& out, context& c) noexcept {
   if (q.rows() == 0 || heads == 0) return;
@@ -102,6 +112,8 @@ inline void attention(const view<const float>& q, const view<const float>& k, co
   }
   // Tiles of even height, so that the last one is not a small rest; it depends on the number of queries alone.
   const extent key_heads = options.key_heads > 0 ? options.key_heads : heads;
+  const extent width = q.cols() / heads, value_width = y.cols() / heads;
+  const extent keys = options.key_rows != nullptr ? options.key_count : k.rows();
   const extent query_tiles = (q.rows() + detail::attention_queries - 1) / detail::attention_queries;
   detail::attention_job job{
       .q = q.data(),
@@ -113,16 +125,18 @@ inline void attention(const view<const float>& q, const view<const float>& k, co
       .out_stride = y.outerStride(),
       .out = y.data(),
       .queries = q.rows(),
-      .keys = k.rows(),
-      .width = q.cols() / heads,
-      .value_width = v.cols() / key_heads,
-      .key_tiles = (k.rows() + detail::attention_keys - 1) / detail::attention_keys,
+      .keys = keys,
+      .width = width,
+      .value_width = value_width,
+      .key_tiles = (keys + detail::attention_keys - 1) / detail::attention_keys,
       .query_tile = detail::round_up((q.rows() + query_tiles - 1) / query_tiles, detail::attention_rows),
       .sharing = heads / key_heads,
       .options = options,
       .packed_keys = nullptr,
       .packed_values = nullptr,
   };
+  if (job.options.key_head_stride == 0) job.options.key_head_stride = width;
+  if (job.options.value_head_stride == 0) job.options.value_head_stride = value_width;
   workspace::frame frame(c.scratch);
   if (job.queries <= detail::attention_few) {
     const extent each = detail::round_up(job.keys, 16);

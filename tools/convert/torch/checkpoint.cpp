@@ -125,6 +125,14 @@ const checkpoint::entry* checkpoint::find(std::string_view name) const {
   return found == index_.end() ? nullptr : &entries_[found->second];
 }
 
+std::optional<std::int64_t> checkpoint::integer(std::string_view dict, std::string_view key) const {
+  const pickle& object = archive_.object();
+  const pickle::node* const d = object.find(object.root(), dict);
+  const pickle::node* const v = d != nullptr && d->what == pickle::kind::dict ? object.find(*d, key) : nullptr;
+  if (v == nullptr || v->what != pickle::kind::integer) return std::nullopt;
+  return v->number;
+}
+
 // Calls take(elements, count) for runs of elements, in row-major order.
 template <class F>
 void checkpoint::gather(const entry& e, F&& take) {

@@ -35,6 +35,8 @@ class checkpoint {
   std::uint64_t size() const { return size_; }                    ///< of the file, in bytes
   const std::vector<entry>& tensors() const { return entries_; }  ///< in the checkpoint's order
   const entry* find(std::string_view name) const;
+  /// A whole number in a dict beside the state dict (openai's "dims").
+  std::optional<std::int64_t> integer(std::string_view dict, std::string_view key) const;
 
   /// The values in row-major order, as floats; `out` has e.count elements.
   void read(const entry& e, std::span<float> out);

@@ -52,7 +52,7 @@ inline void tile_product(bool add, const float* a, extent a_stride, const float*
 inline void attention_pack(const detail::attention_job& job, extent head, extent slot, extent tile) noexcept {
   constexpr extent step = detail::attention_keys, panel = detail::attention_panel;
   const extent first = tile * step, count = std::min(step, job.keys - first);
-  const float* k = job.k + first * job.k_stride + head / job.sharing * job.width;
+  const float* k = job.keys_of(head) + first * job.k_stride;
   float* const keys = job.keys_at(slot, tile);
   const extent depth = detail::round_up(job.width, 16);
   for (extent j = 0; j < count; j += 16) {
@@ -68,7 +68,7 @@ inline void attention_pack(const detail::attention_job& job, extent head, extent
       transpose(block, 16, to + i * panel, panel);
     }
   }
-  const float* v = job.v + first * job.v_stride + head / job.sharing * job.value_width;
+  const float* v = job.values_of(head) + first * job.v_stride;
   float* const values = job.values_at(slot, tile);
   for (extent j = 0; j < count; ++j)
     for (extent i = 0; i < job.value_width; i += 16) {
@@ -123,14 +123,14 @@ inline void attention_row(const detail::attention_job& job, extent head, extent 
   float* const out = job.out + query * job.out_stride + head * dv;
   std::fill(out, out + dv, 0.0f);
   if (from >= to) return;
-  const float* const k = job.k + head / job.sharing * d;
-  const float* const v = job.v + head / job.sharing * dv;
+  const float* const k = job.keys_of(head);
+  const float* const v = job.values_of(head);
   const f32x16 scale = broadcast(job.options.scale);
   for (extent j = from; j < to; j += 16) {
     // One sum of 16 lanes for each key, then all of them turned and added.
     alignas(64) float sums[256], turned[256];
     for (extent b = 0; b < 16; ++b) {
-      const float* const key = k + std::min(j + b, to - 1) * job.k_stride;
+      const float* const key = k + job.row_of(std::min(j + b, to - 1)) * job.k_stride;
       f32x16 s0 = zero(), s1 = zero();
       extent i = 0;
       for (; i + 32 <= d; i += 32) {
@@ -167,7 +167,7 @@ inline void attention_row(const detail::attention_job& job, extent head, extent 
     f32x16 a = zero(), b = zero(), c = zero(), e = zero();
     const bool whole = i + 64 <= dv;
     for (extent j = 0; j < count; ++j) {
-      const float* const row = v + (from + j) * job.v_stride + i;
+      const float* const row = v + job.row_of(from + j) * job.v_stride + i;
       const f32x16 p = broadcast(scores[j]);
       if (whole) {
         a = fma(p, load(row), a);

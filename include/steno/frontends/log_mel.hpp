@@ -1,0 +1,140 @@
+// steno/frontends/log_mel.hpp - Whisper's log-mel spectrogram.
+//
+//   p[t, b] = sum_k filter[b, k] |sum_i hann[i] x[160 t + i - 200] exp(-2 pi j i k / 400)|^2
+//   y[t, b] = (max(log10(max(p, 1e-10)), top - 8) + 4) / 4,   top = the largest log10 of everything that was passed in
+//
+// Exactly 400 points, no padding to 512; the ends are reflected (x[-i] = x[i]), the last frame of the centred transform
+// is dropped, so n samples give n / 160 frames. Follows `log_mel_spectrogram` (whisper/audio.py); its mel filters are
+// librosa's, here from their formula. Since the floor hangs on the whole recording, peak() looks at all of it first;
+// then any window can be made by itself, and a long recording's features never exist as a whole.
+// Tested in tests/frontends/log_mel_test.cpp.
+#pragma once
+#include <steno/core/context.hpp>
+#include <steno/frontends/mel_filters.hpp>
+#include <steno/kernels/fft.hpp>
+#include <steno/kernels/log_mel.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+template <extent Mels = dynamic, kernels::real_fft_policy Fft = kernels::real_fft>
+class log_mel {
+ public:
+  static constexpr extent output = Mels;
+  static constexpr extent length = 400, shift = 160;
+  static constexpr int sample_rate = 16000;
+  static constexpr std::string_view name = "log_mel";
+
+  log_mel() : log_mel(is_static(Mels) ? Mels : 80) {}
+  /// Makes the tables; throws steno::error unless `mels` is the type's and 1 to 1024.
+  STENO_COLD explicit log_mel(extent mels) : mels_(mels), fft_(length) {
+    if (!compatible(Mels, mels) || mels < 1 || mels > 1024)
+      fail({.what = "log-mel: number of mel filters",
+            .expected = is_static(Mels) ? std::to_string(Mels) : "1 to 1024",
+            .found = std::to_string(mels)});
+    filters_ = mel_filters::slaney(mels, length, sample_rate);
+    window_.resize(length);
+    for (extent i = 0; i < length; ++i)
+      window_[static_cast<std::size_t>(i)] = static_cast<float>(
+          0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length)));
+  }
+
+  extent width() const noexcept { return mels_; }
+  /// Frames of `total` samples.
+  static constexpr extent frames(extent total) noexcept { return total / shift; }
+
+  /// The largest log10 of all frames of `pcm` followed by zeros up to `total` in all (at least pcm.size()).
+  float peak(std::span<const float> pcm, extent total, context& c) const noexcept {
+    constexpr extent some = 3072;
+    const extent count = frames(total);
+    // Frames of zeros alone are 1e-10 all over.
+    const extent sounding = std::min(count, (static_cast<extent>(pcm.size()) + length) / shift + 1);
+    float top = count > 0 ? -10.0f : -std::numeric_limits<float>::infinity();
+    workspace::frame scratch(c.scratch);
+    auto rows = scratch.matrix(std::min(some, sounding), mels_);
+    for (extent t = 0; t < sounding; t += some) {
+      const extent n = std::min(some, sounding - t);
+      logarithms(pcm, total, t, write(rows.topRows(n)), c);
+      top = std::max(top, rows.topRows(n).maxCoeff());
+    }
+    return top;
+  }
+
+  /// Frames first, first + 1, ... of `pcm` followed by zeros up to `total`; `top` is what peak() gave. y [n, Mels].
+  void operator()(std::span<const float> pcm, extent total, extent first, float top, view<float, dynamic, Mels> y,
+                  context& c) const noexcept {
+    assert(first >= 0 && first + y.rows() <= frames(total) && y.cols() == mels_);
+    logarithms(pcm, total, first, write(y), c);
+    const float floor = top - 8.0f;
+    for (extent t = 0; t < y.rows(); ++t)
+      for (extent b = 0; b < mels_; ++b) y(t, b) = (std::max(y(t, b), floor) + 4.0f) * 0.25f;
+  }
+
+  /// All frames of `pcm` with the floor of its own maximum: what the original does with one clip.
+  void operator()(std::span<const float> pcm, view<float, dynamic, Mels> y, context& c) const noexcept {
+    const auto total = static_cast<extent>(pcm.size());
+    (*this)(pcm, total, 0, peak(pcm, total, c), y, c);
+  }
+
+ private:
+  static constexpr extent tile = 64;  // frames
+
+  // log10 of the mel powers of frames first, first + 1, ...
+  void logarithms(std::span<const float> pcm, extent total, extent first, view<float> y, context& c) const noexcept {
+    const extent count = y.rows(), tiles = (count + tile - 1) / tile;
+    constexpr extent needed = (tile - 1) * shift + length;
+    const extent work = (std::max(fft_.scratch(), 16 * mels_) + 15) / 16 * 16;
+    const extent each = (needed + 15) / 16 * 16 + 16 * (fft_.size() + fft_.bins()) + work;
+    workspace::frame f(c.scratch);
+    float* const scratch = f.template take<float>(static_cast<std::size_t>(each * c.run.width()));
+    float* const out = y.data();
+    const extent stride = y.outerStride();
+    c.run.run(tiles, [&](extent i, int worker) {
+      float* const own = scratch + worker * each;
+      const extent from = i * tile, frames_here = std::min(tile, count - from);
+      const float* const raw =
+          cut(pcm, total, (first + from) * shift - length / 2, (frames_here - 1) * shift + length, own);
+      float* const x = own + (needed + 15) / 16 * 16;
+      float* const spectrum = x + 16 * fft_.size();
+      for (extent t = 0; t < frames_here; t += 16) {
+        const int lanes = static_cast<int>(std::min<extent>(16, frames_here - t));
+        kernels::frames_to_lanes({length, shift, fft_.size(), 1.0f, 0.0f, false, window_.data()}, raw + t * shift,
+                                 lanes, x);
+        fft_.power(x, spectrum, spectrum + 16 * fft_.bins());
+        kernels::log_mel_of_lanes(
+            {mels_, filters_.first.data(), filters_.begin.data(), filters_.weights.data(), 1e-10f}, spectrum, lanes,
+            out + (from + t) * stride, stride, spectrum + 16 * fft_.bins());
+      }
+      for (extent t = from; t < from + frames_here; ++t)
+        for (extent b = 0; b < mels_; ++b) out[t * stride + b] *= static_cast<float>(1 / std::numbers::ln10);
+    });
+  }
+
+  // Samples begin .. begin + n - 1 of the reflected recording: in place where they are the caller's own.
+  static const float* cut(std::span<const float> pcm, extent total, extent begin, extent n, float* room) noexcept {
+    const auto have = static_cast<extent>(pcm.size());
+    if (begin >= 0 && begin + n <= have) return pcm.data() + begin;
+    for (extent i = 0; i < n; ++i) {
+      extent at = begin + i;
+      if (at < 0) at = -at;
+      if (at >= total) at = 2 * (total - 1) - at;
+      room[i] = at >= 0 && at < have ? pcm[static_cast<std::size_t>(at)] : 0.0f;
+    }
+    return room;
+  }
+
+  extent mels_;
+  Fft fft_;
+  mel_filters filters_;
+  std::vector<float> window_;
+};
+
+}  // namespace steno::inline STENO_ABI

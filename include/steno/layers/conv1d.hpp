@@ -1,0 +1,43 @@
+// steno/layers/conv1d.hpp - convolution over time with zeros at both ends: y[t] = act(sum_k W_k x[Stride t + k - Taps /
+// 2]
+// + b).
+//
+// torch.nn.Conv1d with padding = Taps / 2. x [frames, In] -> y [rows(frames), Out]. The weight is stored tap by tap,
+// [Out, Taps * In], so the frames a row sees are one piece of memory and the convolution is one product over
+// overlapping rows. Tested in tests/layers/conv1d_test.cpp.
+#pragma once
+#include <steno/layers/linear.hpp>
+
+namespace steno::inline STENO_ABI {
+
+template <extent In, extent Out, extent Taps, extent Stride = 1>
+struct conv1d {
+  static_assert(Taps % 2 == 1, "steno: the ends of an even kernel would differ");
+  static constexpr extent input = In, output = Out;
+
+  linear<times(Taps, In), Out> taps;
+
+  void members(auto&& v) {
+    taps.members(v);
+    v.equal("columns of weight and taps times channels", taps.input_size(), taps.input_size() / Taps * Taps);
+  }
+  extent input_size() const noexcept { return taps.input_size() / Taps; }
+  extent output_size() const noexcept { return taps.output_size(); }
+  static constexpr extent rows(extent frames) noexcept { return frames == 0 ? 0 : (frames - 1) / Stride + 1; }
+
+  void operator()(view<const float, dynamic, In> x, view<float, dynamic, Out> y, context& c,
+                  kernels::activation act = kernels::activation::none) const noexcept {
+    if (x.rows() == 0) return;
+    const extent width = x.cols();
+    workspace::frame scratch(c.scratch);
+    auto padded = scratch.template matrix<dynamic, In>(x.rows() + Taps - 1, width);
+    padded.topRows(Taps / 2).setZero();
+    padded.middleRows(Taps / 2, x.rows()) = x;
+    padded.bottomRows(Taps / 2).setZero();
+    const view<const float, dynamic, times(Taps, In)> windows(padded.data(), y.rows(), Taps * width,
+                                                              Eigen::OuterStride<>(Stride * width));
+    taps(windows, y, c, act);
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,128 @@
+// steno/models/whisper.hpp - Whisper: 30 s windows of log-mel frames, an encoder, and a decoder that writes tokens.
+//
+//   features = log_mel(pcm)                 [3000, 80 or 128]
+//   encoded  = encoder(features)            [1500, D]
+//   memory   = keys and values of encoded, once for a window
+//   logits   = decoder(tokens, memory)      [tokens, vocabulary]
+//
+// Follows whisper/model.py of openai/whisper; see docs/models/whisper.md. Tested in tests/models/whisper_test.cpp and
+// tests/parity/whisper_test.cpp.
+#pragma once
+#include <steno/frontends/log_mel.hpp>
+#include <steno/models/load.hpp>
+#include <steno/models/metadata.hpp>
+#include <steno/networks/whisper_decoder.hpp>
+#include <steno/networks/whisper_encoder.hpp>
+#include <steno/tokenizers/whisper_tokens.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// A loaded model is const and may be shared by threads, each with its own context and window.
+template <extent Mels, extent D, extent Heads, extent AudioLayers, extent TextLayers, extent Vocab>
+class whisper {
+ public:
+  static constexpr std::string_view architecture = "whisper";
+  static constexpr int sample_rate = 16000;
+
+  whisper() = default;
+  /// Front end and settings from the file's metadata; the weights are bound by load().
+  STENO_COLD explicit whisper(const gguf_file& file)
+      : frontend(static_cast<extent>(read_number(file, "whisper.frontend.n_mels", 1, 1024, 80))),
+        tokenizer(file.strings("tokenizer.ggml.tokens"), vocabulary_of(file)) {
+    if (!file.has("whisper.alignment_heads")) return;
+    const auto flat = file.numbers("whisper.alignment_heads");
+    for (std::size_t i = 0; i + 1 < flat.size(); i += 2)
+      alignment_heads.emplace_back(static_cast<int>(flat[i]), static_cast<int>(flat[i + 1]));
+  }
+
+  log_mel<Mels> frontend;
+  whisper_encoder<Mels, D, Heads, AudioLayers> encoder;
+  whisper_decoder<D, Heads, Vocab, TextLayers> decoder;
+  whisper_tokens tokenizer;
+  std::vector<std::pair<int, int>> alignment_heads;
+  model_memory memory;
+
+  void members(auto&& v) {
+    v("encoder", encoder);
+    v("decoder", decoder);
+    v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
+    v.equal("widths of encoder and decoder", encoder.output_size(), decoder.width());
+    v.equal("tokens and rows of decoder.token_embedding", tokenizer.eot == 0 ? decoder.vocabulary() : vocabulary(),
+            decoder.vocabulary());
+  }
+
+  /// Tokens in all.
+  extent vocabulary() const noexcept { return tokenizer.timestamp_begin + whisper_tokens::timestamps; }
+  /// Codes of the languages it knows.
+  STENO_COLD std::vector<std::string> languages() const {
+    if (!tokenizer.multilingual) return {"en"};
+    std::vector<std::string> codes;
+    for (int i = 0; i < tokenizer.languages; ++i) codes.emplace_back(tokenizer.code(i));
+    return codes;
+  }
+  /// Frames of a window: 3000.
+  extent window_frames() const noexcept { return 2 * encoder.rows(); }
+
+  /// Features of a window [3000, Mels] to what the decoder hears of it.
+  void hear(view<const float, dynamic, Mels> features, whisper_memory& m, context& c) const {
+    workspace::frame scratch(c.scratch);
+    auto encoded = scratch.template matrix<dynamic, D>(features.rows() / 2, encoder.output_size());
+    {
+      auto scope = c.enter("encoder");
+      encoder(features, encoded, c);
+    }
+    auto scope = c.enter("decoder");
+    decoder.remember(as<const float, dynamic, D>(encoded), m, c);
+  }
+
+  /// The golden cases' name of a traced stage.
+  STENO_COLD static std::string trace_name(std::string_view path) {
+    constexpr std::pair<std::string_view, std::string_view> names[] = {
+        {"encoder.conv1", "conv1_gelu"}, {"encoder.conv2", "conv2_gelu"}, {"encoder.embed", "enc_embed"},
+        {"encoder.ln_post", "enc_out"},  {"decoder.ln", "dec_ln_prompt"}, {"decoder.logits", "logits_prompt"},
+    };
+    for (const auto& [from, to] : names)
+      if (path == from) return std::string(to);
+    constexpr std::string_view blocks = ".blocks.";
+    const std::size_t at = path.find(blocks);
+    if (at == std::string_view::npos) return std::string(path);
+    const std::string_view rest = path.substr(at + blocks.size());
+    const std::size_t dot = rest.find('.');
+    const std::string_view what = dot == std::string_view::npos ? "" : rest.substr(dot + 1);
+    std::string name = path.starts_with("encoder") ? "enc_layer" : "dec_layer";
+    name.append(rest.substr(0, dot));
+    if (what == "cross_attn.key") return name + "_cross_k";
+    if (what == "cross_attn.value") return name + "_cross_v";
+    if (what == "out") return path.starts_with("encoder") ? name : name + "_prompt";
+    return std::string(path);
+  }
+
+ private:
+  STENO_COLD static extent vocabulary_of(const gguf_file& file) {
+    const auto t = file.find("decoder.token_embedding.weight");
+    return t ? t->rows() : 0;
+  }
+};
+
+/// The published sizes: 80 mel bands and 51865 tokens, or 51864 for English alone.
+using whisper_tiny = whisper<80, 384, 6, 4, 4, 51865>;
+using whisper_base = whisper<80, 512, 8, 6, 6, 51865>;
+using whisper_small = whisper<80, 768, 12, 12, 12, 51865>;
+using whisper_medium = whisper<80, 1024, 16, 24, 24, 51865>;
+using whisper_large = whisper<80, 1280, 20, 32, 32, 51865>;
+using whisper_tiny_en = whisper<80, 384, 6, 4, 4, 51864>;
+using whisper_base_en = whisper<80, 512, 8, 6, 6, 51864>;
+using whisper_small_en = whisper<80, 768, 12, 12, 12, 51864>;
+using whisper_medium_en = whisper<80, 1024, 16, 24, 24, 51864>;
+using whisper_large_v3 = whisper<128, 1280, 20, 32, 32, 51866>;
+using whisper_large_v3_turbo = whisper<128, 1280, 20, 32, 4, 51866>;
+/// Any size, adopted from the file.
+using whisper_any = whisper<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>;
+
+}  // namespace steno::inline STENO_ABI

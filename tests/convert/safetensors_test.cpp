@@ -1,0 +1,73 @@
+#include "safetensors.hpp"
+
+#include <steno/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace steno;
+
+namespace {
+
+std::vector<std::byte> file_of(const std::string& header, std::size_t data, std::uint64_t claimed = 0) {
+  const std::uint64_t length = claimed != 0 ? claimed : header.size();
+  std::vector<std::byte> bytes(8 + header.size() + data);
+  std::memcpy(bytes.data(), &length, 8);
+  std::memcpy(bytes.data() + 8, header.data(), header.size());
+  for (std::size_t i = 0; i < data; ++i) bytes[8 + header.size() + i] = static_cast<std::byte>(i);
+  return bytes;
+}
+
+std::string refusal(const std::string& header, std::size_t data, std::uint64_t claimed = 0) {
+  const auto bytes = file_of(header, data, claimed);
+  try {
+    const safetensors_file f(bytes, "x.safetensors");
+  } catch (const error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST(safetensors, tensors_of_a_file) {
+  const auto bytes = file_of(
+      R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]},)"
+      R"("n":{"dtype":"I64","shape":[1],"data_offsets":[12,20]},"s":{"dtype":"F32","shape":[],"data_offsets":[20,24]}})",
+      24);
+  const safetensors_file f(bytes, "x");
+  ASSERT_EQ(f.tensors().size(), 3u);
+  const stored_tensor& a = f.tensors()[0];
+  EXPECT_EQ(a.name, "a");
+  EXPECT_EQ(a.shape, (std::vector<extent>{2, 3}));
+  EXPECT_EQ(a.stored, dtype::f16);
+  EXPECT_EQ(a.bytes.size(), 12u);
+  std::vector<float> values(6);
+  a.read(values);
+  EXPECT_EQ(values[1], 0x302p-24f);  // bytes 2, 3: a half below the normal ones
+  EXPECT_TRUE(f.tensors()[1].bytes.empty());
+  std::vector<float> one(1);
+  f.tensors()[1].read(one);
+  EXPECT_EQ(one[0], static_cast<float>(0x131211100f0e0d0cu));
+  EXPECT_EQ(f.tensors()[2].count(), 1u);
+}
+
+TEST(safetensors, damage_is_named) {
+  const auto entry = [](const char* rest) { return std::string(R"({"w":{"dtype":"F32",)") + rest + "}}"; };
+  EXPECT_NE(refusal("{}", 0, 1u << 30).find("header"), std::string::npos);
+  EXPECT_NE(refusal("[1]", 0).find("not JSON"), std::string::npos);
+  EXPECT_NE(refusal(entry(R"("shape":[1])"), 4).find("not complete"), std::string::npos);
+  EXPECT_NE(refusal(entry(R"("shape":[2],"data_offsets":[0,8])"), 4).find("outside"), std::string::npos);
+  EXPECT_NE(refusal(entry(R"("shape":[1],"data_offsets":[4,0])"), 4).find("outside"), std::string::npos);
+  EXPECT_NE(refusal(entry(R"("shape":[-1],"data_offsets":[0,4])"), 4).find("shape"), std::string::npos);
+  EXPECT_NE(refusal(entry(R"("shape":[2],"data_offsets":[0,4])"), 4).find("does not fit"), std::string::npos);
+  EXPECT_NE(refusal(entry(R"("shape":[4294967296,4294967296],"data_offsets":[0,4])"), 4).find("too large"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"w":{"dtype":"F4","shape":[1],"data_offsets":[0,4]}})", 4).find("F4"), std::string::npos);
+  EXPECT_NE(refusal(std::string(100000, '['), 0).find("not JSON"), std::string::npos);
+  const std::vector<std::byte> tiny(3);
+  EXPECT_THROW(safetensors_file(tiny, "x"), error);
+}

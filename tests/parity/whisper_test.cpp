@@ -1,0 +1,181 @@
+// Whisper against the original implementation: every stage of every golden case, from the checkpoints through the
+// converter; threads and memory.
+#include <steno/core/thread_pool.hpp>
+#include <steno/models/whisper.hpp>
+
+#include "convert/convert.hpp"
+#include "support/allocations.hpp"
+#include "support/compare.hpp"
+#include "support/golden.hpp"
+#include "support/wav.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+#include <fstream>
+#include <map>
+
+namespace fs = std::filesystem;
+using namespace steno;
+using nlohmann::json;
+
+namespace {
+
+constexpr extent window = 480000;  // samples
+
+json read_json(const fs::path& path) {
+  std::ifstream in(path);
+  return json::parse(in);
+}
+
+/// The files of a case as a user has them: openai's .pt has its tokenizer in "assets" beside it.
+fs::path checkpoint(const fs::path& shared, const std::string& name, const fs::path& scratch) {
+  const fs::path at = shared / "golden/whisper" / name / "checkpoint";
+  if (name == "en") return at / "ggml/ggml-model.bin";
+  if (name == "v3") return at / "hf";
+  fs::create_directories(scratch / "assets");
+  for (const char* table : {"multilingual.tiktoken", "gpt2.tiktoken"})
+    if (!fs::exists(scratch / "assets" / table))
+      fs::copy_file(shared / "assets/whisper" / table, scratch / "assets" / table);
+  if (!fs::exists(scratch / "model.pt")) fs::copy_file(at / "openai/model.pt", scratch / "model.pt");
+  return scratch / "model.pt";
+}
+
+whisper_any converted(const fs::path& shared, const std::string& name, dtype type = dtype::f32) {
+  const test::temporary_directory scratch;
+  const fs::path file = scratch.path() / "model.gguf";
+  convert(checkpoint(shared, name, scratch.path()), file, {.type = type});
+  return load<whisper_any>(file.string());  // stays mapped when the name goes away
+}
+
+std::vector<float> window_of(const std::vector<float>& pcm, extent count) {
+  std::vector<float> w(static_cast<std::size_t>(window));
+  std::copy_n(pcm.begin(), count, w.begin());
+  return w;
+}
+
+class parity_whisper : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(cases, parity_whisper, testing::Values("multi", "en", "v3"));
+
+}  // namespace
+
+// The contract's bound for f32: 1e-4 of max(1, absmax). Sums run in another order than torch's, nothing else differs.
+TEST_P(parity_whisper, every_stage_in_f32) {
+  STENO_REQUIRE_SHARED(shared);
+  const fs::path folder = shared / "golden/whisper" / GetParam();
+  const json want = read_json(folder / "expected.json");
+  const auto model = converted(shared, GetParam());
+  const auto pcm = test::load_wav(folder / "input.wav").pcm;
+
+  std::map<std::string, npy::array> golden;
+  for (const auto& e : fs::directory_iterator(folder / "stages"))
+    golden.emplace(e.path().stem().string().substr(3), npy::load(e.path()));
+  std::map<std::string, double> seen;
+  const auto note = [&](const std::string& name, const view<const float>& x) {
+    const auto at = golden.find(name);
+    if (at == golden.end()) return;
+    ASSERT_EQ(x.rows(), at->second.rows()) << name;
+    ASSERT_EQ(x.cols(), at->second.cols()) << name;
+    seen[name] = test::compare(x, at->second).relative();
+  };
+  const auto note_turned = [&](const std::string& name, const view<const float>& x) {
+    const matrix<float, dynamic, dynamic> turned = x.transpose();
+    note(name, turned);
+  };
+  const auto sink = [&](std::string_view path, const view<const float>& x) { note(whisper_any::trace_name(path), x); };
+  context c(executor{}, tracer(sink));
+
+  const extent frames = model.window_frames(), mels = model.frontend.width();
+  matrix<float, dynamic, dynamic> x(frames, mels);
+  model.frontend(window_of(pcm, 176000), x, c);
+  note_turned("logmel_short11_head", make_view(std::as_const(x).data(), 1112, mels));
+  // The window that transcribe() ends with: its maximum is the whole file's.
+  const auto samples = static_cast<extent>(pcm.size()) + window;
+  const extent rest = want["transcribe_last_window_mel_columns"].get<extent>();
+  matrix<float, dynamic, dynamic> last(rest, mels);
+  model.frontend(pcm, samples, static_cast<extent>(pcm.size()) / 160 - rest, model.frontend.peak(pcm, samples, c), last,
+                 c);
+  note_turned("logmel_last_window", last);
+
+  model.frontend(window_of(pcm, window), x, c);
+  note_turned("logmel", x);
+  whisper_memory heard;
+  model.hear(x, heard, c);
+  const auto prompt = want["fixed_prompt"].get<std::vector<int>>();
+  const extent n = static_cast<extent>(prompt.size()), vocabulary = model.decoder.vocabulary();
+  matrix<float, dynamic, dynamic> rows(n, model.decoder.width()), logits(2, vocabulary);
+  whisper_past past;
+  {
+    auto scope = c.enter("decoder");
+    model.decoder.prompt(prompt, heard, past, rows, c);
+    model.decoder.logits(rows.bottomRows(2), logits, c);
+  }
+  note("logits_prompt_last2", logits);
+
+  std::size_t expected = 0;
+  for (const auto& [name, array] : golden) {
+    if (name == "align_matrix" || name.starts_with("dequant")) continue;  // other tests
+    ++expected;
+    ASSERT_TRUE(seen.contains(name)) << name;
+    EXPECT_LE(seen.at(name), 1e-4) << name;
+  }
+  EXPECT_EQ(expected, 13u);
+
+  // Token by token, in beams whose pasts fork, the last row is the same: other kernels, so not the same bits.
+  const float bound = 1e-4f * std::max(1.0f, logits.cwiseAbs().maxCoeff());
+  past.clear();
+  c.trace_to({});
+  matrix<float, dynamic, dynamic> first(1, model.decoder.width()), beams(3, model.decoder.width());
+  model.decoder.prompt(std::span(prompt).first(1), heard, past, first, c);
+  past.fork(std::vector<int>{0, 0, 0});
+  for (std::size_t i = 1; i < prompt.size(); ++i) {
+    // Beam 1 holds the prompt; the others go astray and are replaced by it before the last token.
+    const bool straight = i + 1 == prompt.size();
+    if (straight) past.fork(std::vector<int>{1, 1, 1});
+    const int astray = straight ? prompt[i] : 100;
+    model.decoder.step(std::vector<int>{astray, prompt[i], astray}, heard, past, beams, c);
+  }
+  matrix<float, dynamic, dynamic> y(3, vocabulary);
+  model.decoder.logits(beams, y, c);
+  for (extent b = 0; b < 3; ++b) EXPECT_LE((y.row(b) - logits.row(1)).cwiseAbs().maxCoeff(), bound) << b;
+}
+
+TEST_P(parity_whisper, same_bits_for_any_number_of_threads_and_no_allocations) {
+  STENO_REQUIRE_SHARED(shared);
+  const auto model = converted(shared, GetParam(), dtype::q8_0);
+  const auto pcm = test::load_wav(shared / "golden/whisper" / GetParam() / "input.wav").pcm;
+  const std::vector<float> clip = window_of(pcm, window);
+  matrix<float, dynamic, dynamic> x(model.window_frames(), model.frontend.width()), rows(5, model.decoder.width()),
+      y(5, model.decoder.vocabulary());
+  whisper_memory heard;
+  whisper_past past;
+  const std::vector<int> prompt{50258, 300, 400, 500, 600}, forks(5, 0), next{1, 2, 3, 4, 5}, turned{4, 3, 2, 1, 0};
+  const auto run = [&](context& c) {
+    model.frontend(clip, x, c);
+    model.hear(x, heard, c);
+    past.clear();
+    model.decoder.prompt(prompt, heard, past, rows, c);
+    past.fork(forks);
+    model.decoder.step(next, heard, past, rows, c);
+    past.fork(turned);
+    model.decoder.step(next, heard, past, rows, c);
+    model.decoder.logits(rows, y, c);
+    return std::vector<float>(y.data(), y.data() + y.size());
+  };
+  context serial;
+  const std::vector<float> one = run(serial);
+  EXPECT_TRUE(std::isfinite(one[0]));
+  for (const int width : {2, 3}) {
+    thread_pool pool(width);
+    context c{executor(pool)};
+    EXPECT_EQ(run(c), one) << width;
+  }
+  (void)run(serial);
+  test::allocation_counter counted;
+  model.frontend(clip, x, serial);
+  model.hear(x, heard, serial);
+  past.clear();
+  model.decoder.prompt(prompt, heard, past, rows, serial);
+  EXPECT_EQ(counted.so_far(), 0u);
+}

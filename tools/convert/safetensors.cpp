@@ -1,0 +1,99 @@
+// tools/convert/safetensors.cpp - see safetensors.hpp.
+#include "safetensors.hpp"
+
+#include <steno/error.hpp>
+#include <steno/weights/blocks.hpp>
+#include <steno/weights/byte_cursor.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+#include <optional>
+
+namespace steno::inline STENO_ABI {
+
+namespace {
+
+using nlohmann::json;
+
+struct element {
+  std::string_view name;
+  std::size_t size;
+  dtype stored;  // f32: converted while reading
+};
+constexpr element elements[] = {{"F32", 4, dtype::f32}, {"F16", 2, dtype::f16}, {"BF16", 2, dtype::bf16},
+                                {"F64", 8, dtype::f32}, {"I64", 8, dtype::f32}, {"I32", 4, dtype::f32}};
+
+template <class T>
+void widen(std::span<const std::byte> from, std::span<float> to) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(load_as<T>(from.data() + i * sizeof(T)));
+}
+
+void read_values(std::string_view type, dtype stored, std::span<const std::byte> from, std::span<float> to) {
+  if (type == "F64") return widen<double>(from, to);
+  if (type == "I64") return widen<std::int64_t>(from, to);
+  if (type == "I32") return widen<std::int32_t>(from, to);
+  dequantise(stored, from.data(), to.data(), to.size());
+}
+
+std::optional<std::uint64_t> whole(const json& j) {
+  if (!j.is_number_unsigned()) return std::nullopt;
+  return j.get<std::uint64_t>();
+}
+
+}  // namespace
+
+safetensors_file::safetensors_file(const std::filesystem::path& path) : file_(path.string()), where_(path.string()) {
+  parse(file_.bytes());
+}
+safetensors_file::safetensors_file(std::span<const std::byte> bytes, std::string where) : where_(std::move(where)) {
+  parse(bytes);
+}
+
+void safetensors_file::parse(std::span<const std::byte> bytes) {
+  byte_cursor at(where_, bytes);
+  const auto length = at.number<std::uint64_t>("length of the safetensors header");
+  const auto text = at.take(length, "the safetensors header");
+  const auto data = bytes.subspan(at.position());
+  const auto* const first = reinterpret_cast<const char*>(text.data());
+  // A header is three levels deep; the callback stops a hostile one before it costs more.
+  const auto shallow = [](int depth, json::parse_event_t, json&) { return depth <= 8; };
+  const json header = json::parse(first, first + text.size(), shallow, false);
+  if (!header.is_object()) fail({.where = where_, .what = "the safetensors header is not JSON"});
+  for (const auto& [name, entry] : header.items()) {
+    if (name == "__metadata__") continue;
+    const auto refuse = [&, &name = name](const std::string& what) {
+      fail({.where = where_, .what = "tensor " + steno::quoted(name) + ": " + what});
+    };
+    if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() || !entry.contains("shape") ||
+        !entry["shape"].is_array() || !entry.contains("data_offsets") || !entry["data_offsets"].is_array() ||
+        entry["data_offsets"].size() != 2)
+      refuse("its entry in the header is not complete");
+    const std::string type = entry["dtype"].get<std::string>();
+    const element* e = nullptr;
+    for (const element& known : elements)
+      if (known.name == type) e = &known;
+    if (e == nullptr) refuse("element type " + steno::quoted(type) + " is not supported");
+    const auto begin = whole(entry["data_offsets"][0]), end = whole(entry["data_offsets"][1]);
+    if (!begin || !end || *begin > *end || *end > data.size()) refuse("its data lies outside of the file");
+    stored_tensor t;
+    t.name = name;
+    std::uint64_t count = 1;
+    for (const json& n : entry["shape"]) {
+      const auto size = whole(n);
+      if (!size || !checked_multiply(count, *size, count) || count > data.size()) refuse("its shape is too large");
+      t.shape.push_back(static_cast<extent>(*size));
+    }
+    std::uint64_t wanted = 0;
+    if (!checked_multiply(count, e->size, wanted) || wanted != *end - *begin)
+      refuse("its shape does not fit its data of " + std::to_string(*end - *begin) + " bytes");
+    t.stored = e->stored;
+    const auto part = data.subspan(static_cast<std::size_t>(*begin), static_cast<std::size_t>(wanted));
+    if (e->size == bytes_of(t.stored, 1)) t.bytes = part;
+    if (type == "I32") t.bytes = {};
+    t.read = [part, name = e->name, stored = t.stored](std::span<float> out) { read_values(name, stored, part, out); };
+    tensors_.push_back(std::move(t));
+  }
+}
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,35 @@
+// tools/convert/safetensors.hpp - Hugging Face's safetensors files: named tensors behind a JSON header.
+//
+//   u64 length of the header, header {"name": {"dtype": "F16", "shape": [..], "data_offsets": [begin, end]}, ..}, data
+//
+// Offsets count from the end of the header. Every number is checked against the file; nothing is allocated by what a
+// header claims. Tested in tests/convert/safetensors_test.cpp.
+#pragma once
+#include <steno/weights/mapped_file.hpp>
+
+#include <filesystem>
+#include <vector>
+
+#include "stored_tensor.hpp"
+
+namespace steno::inline STENO_ABI {
+
+/// Move-only; the tensors refer to it.
+class safetensors_file {
+ public:
+  /// Throws steno::error when the file is not safetensors or damaged.
+  explicit safetensors_file(const std::filesystem::path& path);
+  /// The same from memory that outlives it.
+  safetensors_file(std::span<const std::byte> bytes, std::string where);
+
+  const std::vector<stored_tensor>& tensors() const noexcept { return tensors_; }
+
+ private:
+  void parse(std::span<const std::byte> bytes);
+
+  mapped_file file_;
+  std::string where_;
+  std::vector<stored_tensor> tensors_;
+};
+
+}  // namespace steno::inline STENO_ABI

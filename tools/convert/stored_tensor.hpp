@@ -1,0 +1,28 @@
+// tools/convert/stored_tensor.hpp - a tensor of a foreign checkpoint, whatever container it lies in.
+#pragma once
+#include <steno/core/dtype.hpp>
+#include <steno/core/extents.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct stored_tensor {
+  std::string name;
+  std::vector<extent> shape = {};         ///< row-major, outermost first; every extent positive
+  dtype stored = dtype::f32;              ///< f32 also for what GGUF has no format for
+  std::span<const std::byte> bytes = {};  ///< in format `stored`, when the container can show them; else empty
+  std::function<void(std::span<float>)> read = {};  ///< all values, row-major
+
+  std::size_t count() const {
+    std::size_t n = 1;
+    for (const extent e : shape) n *= static_cast<std::size_t>(e);
+    return n;
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

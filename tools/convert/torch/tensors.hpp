@@ -1,0 +1,29 @@
+// tools/convert/torch/tensors.hpp - the tensors of a torch checkpoint as importers take them.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "stored_tensor.hpp"
+#include "torch/checkpoint.hpp"
+
+namespace steno::inline STENO_ABI::torch {
+
+/// All tensors; they keep the checkpoint alive. Throws steno::error when they claim far more than the file holds.
+inline std::vector<stored_tensor> stored_tensors(const std::shared_ptr<checkpoint>& c) {
+  std::vector<stored_tensor> all;
+  std::uint64_t total = 0;
+  for (const checkpoint::entry& e : c->tensors()) {
+    total += e.count * size_of_scalar(e.type);
+    stored_tensor t;
+    t.name = e.name;
+    for (const std::uint64_t n : e.shape) t.shape.push_back(static_cast<extent>(n));
+    t.stored = e.type == scalar::f16 ? dtype::f16 : e.type == scalar::bf16 ? dtype::bf16 : dtype::f32;
+    t.read = [c, &e](std::span<float> out) { c->read(e, out); };
+    all.push_back(std::move(t));
+  }
+  // Tensors may share a storage, but a file whose every tensor is all of it is no checkpoint.
+  if (total / 4 > c->size()) fail({.where = c->where(), .what = "the tensors claim far more than the file holds"});
+  return all;
+}
+
+}  // namespace steno::inline STENO_ABI::torch

@@ -1,0 +1,50 @@
+// tools/convert/whisper/openai.cpp - openai's .pt: a pickle of {"dims": .., "model_state_dict": ..}; see whisper.hpp.
+#include <steno/error.hpp>
+
+#include "content.hpp"
+#include "torch/tensors.hpp"
+#include "whisper/whisper.hpp"
+
+namespace steno::inline STENO_ABI::whisper_files {
+
+namespace fs = std::filesystem;
+
+bool is_openai(const fs::path& path) {
+  if (fs::is_directory(path) || !is_torch_file(path)) return false;
+  try {
+    return torch::checkpoint(path).integer("dims", "n_text_layer").has_value();
+  } catch (const error&) {
+    return false;  // not a checkpoint at all: another message says so
+  }
+}
+
+imported_model import_openai(const fs::path& path, const import_options& options) {
+  if (options.cmvn) fail({.where = path.string(), .what = "--cmvn is for FunASR models"});
+  const auto c = std::make_shared<torch::checkpoint>(path);
+  const auto dim = [&](const char* key) {
+    const auto n = c->integer("dims", key);
+    if (!n || *n < 0 || *n > 1 << 24)
+      fail({.where = path.string(),
+            .what = std::string("dims.") + key,
+            .expected = "a size",
+            .found = n ? std::to_string(*n) : "nothing"});
+    return static_cast<std::uint32_t>(*n);
+  };
+  settings s{.mels = dim("n_mels"),
+             .vocabulary = dim("n_vocab"),
+             .width = dim("n_audio_state"),
+             .audio_context = dim("n_audio_ctx"),
+             .audio_heads = dim("n_audio_head"),
+             .audio_layers = dim("n_audio_layer"),
+             .text_context = dim("n_text_ctx"),
+             .text_heads = dim("n_text_head"),
+             .text_layers = dim("n_text_layer")};
+  if (dim("n_text_state") != s.width)
+    fail({.where = path.string(), .what = "dims: n_text_state and n_audio_state differ"});
+  std::vector<stored_tensor> tensors;
+  for (stored_tensor& t : torch::stored_tensors(c))
+    if (t.name != "decoder.mask" && t.name != "alignment_heads") tensors.push_back(std::move(t));  // buffers
+  return package(path.string(), s, find_tokens(path, s.vocabulary), std::move(tensors), c);
+}
+
+}  // namespace steno::inline STENO_ABI::whisper_files

@@ -1,0 +1,55 @@
+// tools/convert/whisper/whisper.hpp - Whisper from the files people hold: settings, tensors and keys of the packaged
+// one.
+//
+// openai's .pt, a Hugging Face folder and whisper.cpp's ggml .bin become the same file: tensors have openai's names,
+// convolutions are stored tap by tap, ids of special tokens follow from the vocabulary's size. Formats without a
+// product (q4_0, q5_1, ...) become f16. Schema: docs/formats.md. Tested in tests/convert/whisper_test.cpp.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "families.hpp"
+#include "stored_tensor.hpp"
+
+namespace steno::inline STENO_ABI::whisper_files {
+
+struct settings {
+  std::uint32_t mels = 0, vocabulary = 0, width = 0;
+  std::uint32_t audio_context = 0, audio_heads = 0, audio_layers = 0;
+  std::uint32_t text_context = 0, text_heads = 0, text_layers = 0;
+  /// (layer, head); empty: what the original takes for a checkpoint that it does not know.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> alignment_heads = {};
+};
+
+/// Ids below the special ones.
+std::uint32_t text_tokens(std::uint32_t vocabulary);
+
+/// The packaged file. `tokens` are the text tokens in GPT-2's byte letters; `tensors` have openai's names and must be
+/// exactly those of the settings. Throws steno::error.
+imported_model package(std::string where, const settings& s, std::vector<std::string> tokens,
+                       std::vector<stored_tensor> tensors, std::shared_ptr<void> source);
+
+/// Raw bytes of a token in GPT-2's letters (every byte is a printable character).
+std::string byte_letters(std::string_view bytes);
+
+/// The text tokens from a file beside `beside`: multilingual.tiktoken or gpt2.tiktoken, or vocab.json; also in its
+/// folder "assets". Throws steno::error when there is none.
+std::vector<std::string> find_tokens(const std::filesystem::path& beside, std::uint32_t vocabulary);
+/// The text tokens of a vocab.json.
+std::vector<std::string> read_vocab_json(const std::filesystem::path& file, std::uint32_t vocabulary);
+
+/// Whether a tensor of a packaged file may change its number format.
+bool is_product(const std::string& name, std::size_t rank);
+
+bool is_openai(const std::filesystem::path& path);
+imported_model import_openai(const std::filesystem::path& path, const import_options& options);
+bool is_huggingface(const std::filesystem::path& path);
+imported_model import_huggingface(const std::filesystem::path& path, const import_options& options);
+bool is_ggml(const std::filesystem::path& path);
+imported_model import_ggml(const std::filesystem::path& path, const import_options& options);
+
+}  // namespace steno::inline STENO_ABI::whisper_files
