@@ -105,6 +105,39 @@ class Judge(evaluate.Judge):
         self.table.row(name, f"{near:.1f} % of {total} words start within 120 ms (median {np.median(off):+.0f} ms)",
                        f"{limit} %", near >= limit)
 
+    def joined_sentences(self, name, margin, minutes=10, milliseconds=150):
+        """Sentences with pauses of 0.7 to 3 s and faint noise in one recording, through --vad energy: word errors
+        against those of each sentence alone, and segments against where speech is."""
+        rng = random.Random(f"{self.seed} {name}")
+        hiss = np.random.default_rng(rng.randrange(1 << 30))
+        parts, want, truth, alone, length = [], [], [], 0, 0
+
+        def add(audio):
+            nonlocal length
+            parts.append(audio)
+            length += len(audio)
+
+        while length < minutes * 60 * 16000:
+            add(np.zeros(int(16000 * rng.uniform(0.7, 3))))
+            text = self.grammar.draw(rng)
+            audio = synthesize.resample(self.espeak.speak(text, *synthesize.random_voice(rng, synthesize.VARIANTS))[0])
+            loud = np.flatnonzero(np.abs(audio) > 0.01 * np.abs(audio).max())
+            truth.append(((length + loud[0]) / 16, (length + loud[-1]) / 16))
+            add(audio)
+            want.append(text.split())
+            alone += evaluate.edits(want[-1], self.recognise(synthesize.to_pcm16(audio))[1].split())
+        pcm = synthesize.to_pcm16(np.concatenate(parts) + 1e-4 * hiss.standard_normal(length))
+        result, text, _ = self.recognise.run(
+            ["--vad", "energy", "--pcm-format", "s16le", "--pcm-rate", "16000", "-"], np.asarray(pcm, "<i2").tobytes())
+        total = sum(map(len, want))
+        wrong = evaluate.edits([w for words in want for w in words], text.split())
+        self.table.row(name, f"{100 * wrong / total:.2f} % word errors, {100 * alone / total:.2f} % sentence by sentence",
+                       f"{margin} points more", 100 * (wrong - alone) / total <= margin)
+        near = sum(any(abs(1000 * s["start"] - start) <= milliseconds and abs(1000 * s["end"] - end) <= milliseconds
+                       for s in result["segments"]) for start, end in truth)
+        self.table.row(f"{name}: segments", f"{near} of {len(truth)} within {milliseconds} ms at both ends, "
+                       f"{len(result['segments'])} segments", "all", near == len(truth) == len(result["segments"]))
+
     def silence(self, name, make, trials=40):
         rng = np.random.default_rng(abs(evaluate.hash_text(f"{self.seed} {name}")))
         shown = []
@@ -150,6 +183,7 @@ def main():
         "20 dB quieter": lambda n: judge.errors(n, 1.5, change=judge.gain(-20)),
         "joined words": lambda n: judge.times(n, 90),
         "joined words, voices m8 and f5": lambda n: judge.times(n, 90, m8 + f5),
+        "ten minutes with pauses": lambda n: judge.joined_sentences(n, 1),
         "digital silence": lambda n: judge.silence(n, lambda r, k: np.zeros(k)),
         "very low noise": lambda n: judge.silence(n, lambda r, k: r.standard_normal(k) * level(-96, -70)(r)),
         "white noise alone": lambda n: judge.silence(n, lambda r, k: r.standard_normal(k) * level(-70, -15)(r)),
