@@ -38,7 +38,7 @@ class loaded_model final : public recogniser {
 
   int sample_rate() const override { return model_.sample_rate(); }
   std::vector<std::string> languages() const override { return model_.languages(); }
-  bool has_beam_search() const override { return false; }  // no family built so far searches with a beam
+  bool has_beam_search() const override { return steno::has_beam_search(model_.model()); }
 
   model_facts facts() const override {
     const model_summary s = model_.summary();
@@ -62,6 +62,9 @@ class loaded_model final : public recogniser {
     o.vad = detector(r.vad);
     o.merge = r.merge;
     o.at_once = r.at_once;
+    o.beam = r.beam;
+    o.hotwords = r.hotwords;
+    o.hotword_score = r.hotword_score;
     recording listening(model_, o);
     std::vector<float> some(16000);
     const auto sink = [&](segment s) { to.heard(std::move(s)); };

@@ -28,6 +28,9 @@ struct request {
   std::string vad = "none";  ///< "none", "energy" or a detector's file
   double merge = 0;          ///< seconds up to which its segments are joined
   int at_once = 1;           ///< clips at the same time
+  int beam = 0;              ///< 0: the model's own
+  std::vector<std::string> hotwords = {};
+  float hotword_score = 3;
 };
 
 /// Fills the front of a span with the next samples of one channel at sample_rate(); 0 at the end.

@@ -95,4 +95,16 @@ std::vector<input> gather_inputs(const options& o) {
   return mine;
 }
 
+std::vector<std::string> read_phrases(const std::string& path) {
+  std::vector<std::string> phrases;
+  if (path.empty()) return phrases;
+  std::ifstream in(path);
+  if (!in) fail({.where = path, .what = "not readable"});
+  for (std::string line; std::getline(in, line);) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (!line.empty()) phrases.push_back(line);
+  }
+  return phrases;
+}
+
 }  // namespace steno::app

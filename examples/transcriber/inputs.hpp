@@ -17,6 +17,9 @@ struct input {
 /// files stays in the list and fails when it is opened.
 std::vector<input> gather_inputs(const options& o);
 
+/// The lines of a file of phrases, without empty ones; none for an empty path. Throws steno::error.
+std::vector<std::string> read_phrases(const std::string& path);
+
 /// The `audio` values of a manifest of JSON lines, as paths relative to the working directory.
 std::vector<std::string> read_manifest(const std::string& path);
 

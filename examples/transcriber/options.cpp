@@ -38,7 +38,9 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--language", o.language, "Language spoken, e.g. en [auto]")->type_name("CODE");
   app.add_flag("--itn", o.inverse_text_normalisation, "Punctuation and numbers as figures, where the model can do so");
   app.add_option("--threads", o.threads, "Threads [all]")->type_name("N")->check(CLI::Range(1, 1024));
-  app.add_option("--beam", o.beam, "Beam width; 1 is greedy [1]")->type_name("N")->check(CLI::Range(1, 1024));
+  app.add_option("--beam", o.beam, "Beam width, where the model searches; 1 is greedy [the model's own]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
   app.add_option("--vad", o.vad, "Find speech first: none, energy or a VAD model [none]")->type_name("MODEL");
   app.add_option("--merge", o.merge, "With --vad: join neighbouring segments up to so many seconds [0]")
       ->type_name("SECONDS")
@@ -46,7 +48,9 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--clips", o.at_once, "Transcribe so many clips of a recording at once, each on one thread [1]")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--hotwords", o.hotwords, "Words to favour, one per line")->type_name("FILE");
+  app.add_option("--hotwords", o.hotwords, "Words to favour, one per line, where the model searches")
+      ->type_name("FILE");
+  app.add_option("--hotword-score", o.live.phrase_score, "Bonus for each unit of a phrase [3]")->type_name("X");
   app.add_option("--manifest", o.manifest, "JSON lines with {\"audio\": PATH}, relative to the manifest")
       ->type_name("FILE");
   app.add_option("--shard", raw.part, "Take every N-th input, beginning at I (0 to N)")->type_name("I/N");

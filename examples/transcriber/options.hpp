@@ -41,7 +41,7 @@ struct options {
   std::string language = "auto";
   bool inverse_text_normalisation = false;
   int threads = 0;  ///< 0: all
-  int beam = 1;
+  int beam = 0;     ///< 0: the model's own
   std::string vad = "none";
   double merge = 0;  ///< seconds
   int at_once = 1;

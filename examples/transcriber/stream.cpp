@@ -26,13 +26,7 @@ live_request live_request_of(const options& o) {
   r.endpoints = o.live.endpoints;
   r.beam = o.live.beam;
   r.phrase_score = o.live.phrase_score;
-  if (o.hotwords.empty()) return r;
-  std::ifstream in(o.hotwords);
-  if (!in) fail({.where = o.hotwords, .what = "not readable"});
-  for (std::string line; std::getline(in, line);) {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-    if (!line.empty()) r.phrases.push_back(line);
-  }
+  r.phrases = read_phrases(o.hotwords);
   return r;
 }
 

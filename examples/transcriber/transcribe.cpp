@@ -29,11 +29,6 @@ std::string joined(const std::vector<std::string>& words) {
   return all;
 }
 
-// Options of families that are not built yet are refused, never ignored.
-void check_options(const options& o) {
-  if (!o.hotwords.empty()) throw stop{2, "steno: --hotwords: not supported by this model family yet\n"};
-}
-
 // When nothing can be opened there is no reason to load a model.
 bool any_there(const std::vector<input>& inputs) {
   return std::any_of(inputs.begin(), inputs.end(), [](const input& in) {
@@ -64,19 +59,19 @@ class careful_output {
   bool failed_ = false;
 };
 
-result transcribe_one(const options& o, const input& in, recogniser& model, reporter& report, careful_output& put,
-                      progress& p) {
+result transcribe_one(const options& o, const request& asked, const input& in, recogniser& model, reporter& report,
+                      careful_output& put, progress& p) {
   audio_reader reader(in.audio, model.sample_rate(), o.pcm);
   const double announced = reader.seconds();
   const sample_function audio = [&](std::span<float> out) { return reader.read(out); };
   const transcript_sink to{.heard = [&](const segment& s) { put([&](outputs& out) { out.heard(s); }); },
-                    .progress =
-                        [&](double done) {
-                          p.seconds = done;
-                          report.update(done, announced);
-                        }};
+                           .progress =
+                               [&](double done) {
+                                 p.seconds = done;
+                                 report.update(done, announced);
+                               }};
   report.update(0, announced);
-  result r = model.transcribe(audio, {o.language, o.inverse_text_normalisation, o.vad, o.merge, o.at_once}, to);
+  result r = model.transcribe(audio, asked, to);
   for (const std::string& w : reader.warnings()) report.note("warning: " + in.audio + ": " + w);
   return r;
 }
@@ -89,11 +84,22 @@ void check_request(const options& o, const recogniser& model) {
     wrong_usage("--language " + o.language + ": this model knows " + joined(known));
   if (o.beam > 1 && !model.has_beam_search())
     wrong_usage("--beam " + std::to_string(o.beam) + ": this model decodes greedily; leave --beam out");
+  if (!o.hotwords.empty() && !model.has_beam_search())
+    wrong_usage("--hotwords: this model decodes greedily and takes none");
+  if (!o.hotwords.empty() && o.beam == 1) wrong_usage("--hotwords need a search: leave out --beam 1");
 }
 
 void transcribe_inputs(const options& o, const std::vector<input>& inputs, recogniser& model, outputs& out,
                        reporter& report, interrupt_watch* watch, tally& t) {
   careful_output put(out, watch);
+  const request asked{.language = o.language,
+                      .inverse_text_normalisation = o.inverse_text_normalisation,
+                      .vad = o.vad,
+                      .merge = o.merge,
+                      .at_once = o.at_once,
+                      .beam = o.beam,
+                      .hotwords = read_phrases(o.hotwords),
+                      .hotword_score = o.live.phrase_score};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const input& in = inputs[i];
     report.begin(i + 1, inputs.size(), in.audio);
@@ -101,7 +107,7 @@ void transcribe_inputs(const options& o, const std::vector<input>& inputs, recog
     t.now = {.name = in.audio};
     std::string failure;
     try {
-      const result r = transcribe_one(o, in, model, report, put, t.now);
+      const result r = transcribe_one(o, asked, in, model, report, put, t.now);
       report.end();
       put([&](outputs& to) {
         to.end(r);
@@ -127,7 +133,6 @@ void transcribe_inputs(const options& o, const std::vector<input>& inputs, recog
 }
 
 int run_transcribe(const options& o) {
-  check_options(o);
   reporter report(stderr, o.progress && !o.quiet && ::isatty(STDERR_FILENO) != 0,
                   o.quiet ? reporter::detail::errors_only : reporter::detail::all);
   const std::vector<input> inputs = gather_inputs(o);

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -119,4 +120,30 @@ TEST(recording, what_cannot_be_asked_is_an_error_also_in_clips_at_once) {
   EXPECT_THROW(heard(pcm, o, 16000, c), error);
   o.at_once = 2;
   EXPECT_THROW(heard(pcm, o, 16000, c), error);
+}
+
+TEST(recording, beam_and_hotwords_reach_the_search) {
+  const transcriber u2((fs::path(STENO_SOURCE_DIR) / "tests/golden/wenet/model.gguf").string());
+  EXPECT_TRUE(has_beam_search(u2.model()));
+  EXPECT_FALSE(has_beam_search(model().model()));
+  std::vector<sentence> truth;
+  const auto pcm = sentences(1, truth);
+  context c;
+  const auto ids = [&](const transcribe_options& o) {
+    const result r = u2.transcribe(pcm, o, c);
+    return r.segments.empty() ? std::vector<int>() : r.segments[0].token_ids;
+  };
+  transcribe_options greedy, favoured, unknown;
+  greedy.beam = 1;
+  const auto& m = std::get<u2_conformer_any>(u2.model());
+  const segment direct = m.recognise(pcm, {.search = u2_search::ctc_greedy}, c);
+  EXPECT_EQ(ids(greedy), direct.token_ids);
+  favoured.hotwords = {std::string(m.tokenizer.piece(7))};
+  favoured.hotword_score = 20;
+  const auto with = ids(favoured);
+  const auto without = ids({});
+  EXPECT_GT(std::count(with.begin(), with.end(), 7), std::count(without.begin(), without.end(), 7));
+  unknown.hotwords = {"\x01"};
+  EXPECT_THROW(ids(unknown), error);
+  EXPECT_THROW((void)model().transcribe(pcm, favoured, c), error);
 }

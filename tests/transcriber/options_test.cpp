@@ -26,7 +26,7 @@ TEST(options, transcribe_is_the_default_verb) {
     EXPECT_EQ(o.audio, (std::vector<std::string>{"a.wav", "b.wav"}));
     EXPECT_EQ(o.output_format, steno::app::format::text);
     EXPECT_EQ(o.language, "auto");
-    EXPECT_EQ(o.beam, 1);
+    EXPECT_EQ(o.beam, 0);
     EXPECT_TRUE(o.progress);
   }
 }

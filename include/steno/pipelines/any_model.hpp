@@ -48,6 +48,9 @@ struct transcribe_options {
   double merge = 0;  ///< seconds; segments of the detector are joined up to this length
   /// So many clips are transcribed at the same time, each on one thread; the results are the same.
   int at_once = 1;
+  int beam = 0;  ///< width of the search, where the model has one; 0: its own default, 1: greedy
+  std::vector<std::string> hotwords = {};  ///< phrases to favour; needs a search
+  float hotword_score = 3;                 ///< bonus for each unit of a phrase, in logarithms of probability
   progress_ref progress = {};
 };
 
@@ -71,8 +74,47 @@ inline segment recognise(const paraformer_any& m, std::span<const float> clip, c
 
 template <class Encoder, class Decoder, extent Vocab, class Kind, class Frontend>
 segment recognise(const u2<Encoder, Decoder, Vocab, Kind, Frontend>& m, std::span<const float> clip,
-                  const transcribe_options&, context& c) {
-  return m.recognise(clip, {}, c);
+                  const transcribe_options& o, const context_graph& hotwords, context& c) {
+  u2_options asked;
+  if (o.beam == 1 && hotwords.empty()) asked.search = u2_search::ctc_greedy;
+  if (o.beam > 0) asked.beam = o.beam;
+  asked.contexts = &hotwords;
+  return m.recognise(clip, asked, c);
+}
+
+/// Whether recognise() searches with a beam and so takes hotwords: it then has an overload with their graph.
+template <class Model>
+concept searching = requires(const Model& m, std::span<const float> clip, const transcribe_options& o,
+                             const context_graph& g, context& c) {
+  recognise(m, clip, o, g, c);
+};
+
+inline bool has_beam_search(const any_model& model) {
+  return std::visit([](const auto& m) { return searching<std::remove_cvref_t<decltype(m)>>; }, model);
+}
+
+/// The hotwords of `o` in the model's units. Throws steno::error for phrases that it cannot write, and for any with a
+/// model that does not search.
+STENO_COLD inline context_graph hotword_graph(const any_model& model, const transcribe_options& o) {
+  if (o.hotwords.empty()) return {};
+  std::vector<std::vector<int>> phrases;
+  std::visit(
+      [&]<class Model>(const Model& m) {
+        if constexpr (searching<Model>) {
+          for (const std::string& p : o.hotwords) {
+            auto units = m.tokenizer.split(p);
+            if (!units)
+              fail({.what = "hotword " + steno::quoted(p), .expected = "characters that are among the model's units"});
+            phrases.push_back(std::move(*units));
+          }
+        } else {
+          fail({.what = "hotwords",
+                .expected = "a model that searches with a beam",
+                .found = std::string(Model::architecture)});
+        }
+      },
+      model);
+  return context_graph(phrases, {.score = o.hotword_score});
 }
 
 namespace detail {

@@ -105,6 +105,7 @@ class recording {
   recording(const transcriber& t, const transcribe_options& o)
       : transcriber_(t),
         options_(o),
+        hotwords_(hotword_graph(t.model(), o)),
         cutter_(t.sample_rate(), {.longest = o.longest_segment, .voices = o.vad != nullptr, .merge = o.merge}) {
     if (o.vad != nullptr) voices_.emplace(*o.vad, o.vad_settings);
     head_.model = t.model_name();
@@ -188,7 +189,14 @@ class recording {
   }
 
   segment recognise_clip(std::span<const float> clip, context& c) const {
-    return std::visit([&](const auto& m) { return recognise(m, clip, options_, c); }, transcriber_.model());
+    return std::visit(
+        [&](const auto& m) {
+          if constexpr (searching<std::remove_cvref_t<decltype(m)>>)
+            return recognise(m, clip, options_, hotwords_, c);
+          else
+            return recognise(m, clip, options_, c);
+        },
+        transcriber_.model());
   }
   template <class Sink>
   void tell(segment s, extent begin, Sink& sink) {
@@ -207,6 +215,7 @@ class recording {
 
   const transcriber& transcriber_;
   transcribe_options options_;
+  context_graph hotwords_;
   clip_cutter cutter_;
   std::optional<vad_stream> voices_;
   result head_;
