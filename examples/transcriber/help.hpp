@@ -8,6 +8,7 @@ inline constexpr std::string_view short_usage =
     "usage: steno [transcribe] [-m MODEL] [options] AUDIO...\n"
     "       steno stream -m MODEL [options] AUDIO|-\n"
     "       steno serve -m MODEL [options]\n"
+    "       steno vad [--vad MODEL|energy] [options] AUDIO...\n"
     "       steno info [-m MODEL]\n"
     "       steno bench [-m MODEL] [--runs N] AUDIO\n"
     "Transcribes speech. steno --help explains all options.\n";
@@ -22,9 +23,13 @@ constexpr std::string_view description(std::string_view verb) {
   if (verb == "serve")
     return "Serves a streaming model over WebSocket with the messages of WeNet's clients:\n"
            "{\"signal\": \"start\"}, 16-bit PCM at 16 kHz as binary messages, {\"signal\": \"end\"}.";
+  if (verb == "vad")
+    return "Finds where somebody speaks: start and end of each segment, written as soon as it has ended.\n"
+           "Formats: text (seconds, with the file's name where there are several), json (one object per file),\n"
+           "jsonl (one segment per line), rttm.";
   return "Transcribes speech to text, JSON, subtitles or tables.\n"
-         "Verbs: transcribe (may be left out), stream, serve, info, bench; steno VERB --help explains one.\n"
-         "diarize, vad and align have no model family yet.";
+         "Verbs: transcribe (may be left out), stream, serve, vad, info, bench; steno VERB --help explains one.\n"
+         "diarize and align have no model family yet.";
 }
 
 constexpr std::string_view examples(std::string_view verb) {
@@ -33,6 +38,11 @@ constexpr std::string_view examples(std::string_view verb) {
     return "Examples:\n  steno stream -m model.gguf talk.wav\n"
            "  arecord -f S16_LE -r 16000 -t raw | steno stream -m model.gguf --left-chunks 4 -";
   if (verb == "serve") return "Example:\n  steno serve -m model.gguf --left-chunks 4 --port 10086";
+  if (verb == "vad")
+    return "Examples:\n  steno vad talk.wav\n"
+           "  steno vad --vad fsmn-vad.gguf --min-silence 800 --format rttm -o out/ recordings/\n"
+           "  arecord -f S16_LE -r 16000 -t raw | steno vad --format jsonl -\n"
+           "Exit codes: 0 done, 1 an input or the model is bad, 2 wrong usage.";
   if (verb == "bench") return "Example:\n  steno bench -m model.gguf --runs 5 --threads 4 talk.wav";
   return "Examples:\n"
          "  steno talk.wav                              the transcript, with the demo model\n"

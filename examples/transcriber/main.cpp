@@ -1,6 +1,6 @@
 // steno - transcribes speech; an example of the library and a tool of its own.
 //
-// options.cpp reads the command line, transcribe.cpp, info.cpp and bench.cpp are the verbs, audio.cpp brings sound,
+// options.cpp reads the command line, each verb has a file of its name, audio.cpp brings sound,
 // engine.cpp runs the model, writers.cpp writes results.
 #include <cstdio>
 #include <exception>
@@ -16,6 +16,7 @@ int run(const steno::app::options& o) {
   if (o.verb == "bench") return steno::app::run_bench(o);
   if (o.verb == "stream") return steno::app::run_stream(o);
   if (o.verb == "serve") return steno::app::run_serve(o);
+  if (o.verb == "vad") return steno::app::run_vad(o);
   return steno::app::run_transcribe(o);
 }
 

@@ -26,7 +26,22 @@ struct raw_options {
   std::string format = "text", part, pcm_format;
   int pcm_rate = 0;
   bool no_progress = false;
+  int min_silence = 0;
+  double max_segment = 0;
+  std::optional<std::string> threshold;
 };
+
+// Of the verbs that go through a list of recordings.
+void add_inputs(CLI::App& app, options& o, raw_options& raw) {
+  app.add_option("--manifest", o.manifest, "JSON lines with {\"audio\": PATH}, relative to the manifest")
+      ->type_name("FILE");
+  app.add_option("--shard", raw.part, "Take every N-th input, beginning at I (0 to N)")->type_name("I/N");
+  app.add_option("--pcm-format", raw.pcm_format, "Samples on standard input: s16le or f32le [s16le]")
+      ->type_name("FORMAT");
+  app.add_option("--pcm-rate", raw.pcm_rate, "Their rate [16000]")->type_name("HZ")->check(CLI::Range(1000, 1000000));
+  app.add_flag("--no-progress", raw.no_progress, "No progress bar (there is none either unless stderr is a terminal)");
+  app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
+}
 
 void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("AUDIO", o.audio, "Sound files, directories of sound files, or - for raw PCM on standard input");
@@ -51,14 +66,7 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--hotwords", o.hotwords, "Words to favour, one per line, where the model searches")
       ->type_name("FILE");
   app.add_option("--hotword-score", o.live.phrase_score, "Bonus for each unit of a phrase [3]")->type_name("X");
-  app.add_option("--manifest", o.manifest, "JSON lines with {\"audio\": PATH}, relative to the manifest")
-      ->type_name("FILE");
-  app.add_option("--shard", raw.part, "Take every N-th input, beginning at I (0 to N)")->type_name("I/N");
-  app.add_option("--pcm-format", raw.pcm_format, "Samples on standard input: s16le or f32le [s16le]")
-      ->type_name("FORMAT");
-  app.add_option("--pcm-rate", raw.pcm_rate, "Their rate [16000]")->type_name("HZ")->check(CLI::Range(1000, 1000000));
-  app.add_flag("--no-progress", raw.no_progress, "No progress bar (there is none either unless stderr is a terminal)");
-  app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
+  add_inputs(app, o, raw);
 }
 
 void add_info(CLI::App& app, options& o, raw_options& raw) {
@@ -103,6 +111,29 @@ void add_stream(CLI::App& app, options& o, raw_options& raw) {
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 
+void add_vad(CLI::App& app, options& o, raw_options& raw) {
+  o.vad = "energy";
+  app.add_option("AUDIO", o.audio, "Sound files, directories of sound files, or - for raw PCM on standard input");
+  app.add_option("-m,--model,--vad", o.vad,
+                 "energy, or an FSMN-VAD: packaged GGUF, or a checkpoint that steno-convert reads [energy]")
+      ->type_name("MODEL");
+  app.add_option("--format", raw.format, "text, json, jsonl or rttm [text]")->type_name("FORMAT");
+  app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
+      ->type_name("FILE");
+  app.add_option("--min-silence", raw.min_silence,
+                 "A pause that ends a segment [energy: 500; FSMN-VAD: 2000, less the longer the segment is]")
+      ->type_name("MS")
+      ->check(CLI::Range(10, 600000));
+  app.add_option("--max-segment", raw.max_segment, "A longer segment is cut [60]")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.1, 86400.0));
+  app.add_option("--threshold", raw.threshold,
+                 "energy: decibels above the background [10]; FSMN-VAD: -1 to 1, by which speech must be likelier "
+                 "than silence [0.5; 0.6 with --min-silence]")
+      ->type_name("X");
+  add_inputs(app, o, raw);
+}
+
 void add_serve(CLI::App& app, options& o) {
   add_live(app, o);
   app.add_option("--host", o.live.host, "Address to listen on [127.0.0.1]")->type_name("ADDRESS");
@@ -131,7 +162,26 @@ void refuse_unknown(const CLI::App& app) {
   wrong_usage("unknown option " + name + (near.empty() ? "" : " (did you mean " + near + "?)"));
 }
 
-void check(options& o, const raw_options& raw) {
+void check_vad(options& o, const raw_options& raw) {
+  const auto f = find_speech_format(raw.format);
+  if (!f) wrong_usage("unknown format " + raw.format + " (vad writes text, json, jsonl and rttm)");
+  o.speech.output_format = *f;
+  if (raw.min_silence != 0) o.speech.min_silence = raw.min_silence;
+  if (raw.max_segment > 0) o.speech.max_segment = static_cast<int>(raw.max_segment * 1000);
+  if (!raw.threshold) return;
+  double x = 0;
+  const std::string& text = *raw.threshold;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), x);
+  if (failed != std::errc() || end != text.data() + text.size())
+    wrong_usage("--threshold " + text + ": expected a number");
+  o.speech.threshold = x;
+}
+
+void check(options& o, raw_options& raw) {
+  if (o.verb == "vad") {
+    check_vad(o, raw);
+    raw.format = "text";  // of transcripts, which there are none of
+  }
   const auto f = find_format(raw.format);
   if (!f) wrong_usage("unknown format " + raw.format + " (there are text, json, jsonl, srt, vtt and tsv)");
   o.output_format = *f;
@@ -218,7 +268,7 @@ options parse_options(const std::vector<std::string>& arguments) {
   } else {
     refuse_unknown_verb(rest[0]);
   }
-  const bool built = o.verb != "diarize" && o.verb != "vad" && o.verb != "align";
+  const bool built = o.verb != "diarize" && o.verb != "align";
   if (!built) throw stop{2, "steno " + o.verb + ": no model family for this is built yet\n"};
 
   CLI::App app(std::string(description(o.verb)), o.verb == "transcribe" ? "steno [transcribe]" : "steno " + o.verb);
@@ -231,6 +281,7 @@ options parse_options(const std::vector<std::string>& arguments) {
   if (o.verb == "bench") add_bench(app, o);
   if (o.verb == "stream") add_stream(app, o, raw);
   if (o.verb == "serve") add_serve(app, o);
+  if (o.verb == "vad") add_vad(app, o, raw);
   if (o.verb != "info" && o.verb != "serve")
     app.get_option("AUDIO")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.allow_extras();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "raw_pcm.hpp"
+#include "speech_writer.hpp"
 #include "writers.hpp"
 
 namespace steno::app {
@@ -32,6 +33,13 @@ struct live_options {
   int idle_seconds = 30;        ///< of silence on a connection
 };
 
+/// Of vad.
+struct speech_options {
+  speech_format output_format = speech_format::text;
+  std::optional<int> min_silence = {}, max_segment = {};  ///< ms
+  std::optional<double> threshold = {};
+};
+
 struct options {
   std::string verb = "transcribe";
   std::vector<std::string> audio;
@@ -53,6 +61,7 @@ struct options {
   bool quiet = false;
   int runs = 3;
   live_options live;
+  speech_options speech;
 };
 
 /// Thrown instead of going on: print `text` (to stdout when code is 0, else to stderr) and exit with `code`.

@@ -1,11 +1,10 @@
 // Where results go: standard output, one file, or one file for each input.
 #pragma once
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "inputs.hpp"
+#include "output_place.hpp"
 
 namespace steno::app {
 
@@ -23,18 +22,10 @@ class outputs {
   void cut(double seconds_done);
 
  private:
-  struct close {
-    void operator()(std::FILE* f) const { std::fclose(f); }
-  };
-  using file = std::unique_ptr<std::FILE, close>;
-
-  static file open(const std::string& path);
   void put(const std::string& text);
 
   format format_;
-  std::string folder_;  // one file per input when not empty
-  std::string path_;    // one file for all, or the present input's; empty: standard output
-  file file_;
+  output_place place_;
   writer writer_;
 };
 

@@ -71,6 +71,25 @@ TEST(options, info_and_bench) {
   EXPECT_EQ(o.audio, std::vector<std::string>{"a.wav"});
 }
 
+TEST(options, vad) {
+  options o = parse_options({"vad", "a.wav"});
+  EXPECT_EQ(o.verb, "vad");
+  EXPECT_EQ(o.vad, "energy");
+  EXPECT_EQ(o.speech.output_format, steno::app::speech_format::text);
+  EXPECT_FALSE(o.speech.min_silence || o.speech.max_segment || o.speech.threshold);
+  o = parse_options({"vad", "--vad", "m.gguf", "--format", "rttm", "-o", "out/", "--min-silence", "800",
+                     "--max-segment", "1.5", "--threshold", "-0.25", "--shard", "1/3", "a.wav", "b.wav"});
+  EXPECT_EQ(o.vad, "m.gguf");
+  EXPECT_EQ(o.output, "out/");
+  EXPECT_EQ(o.speech.output_format, steno::app::speech_format::rttm);
+  EXPECT_EQ(o.speech.min_silence, 800);
+  EXPECT_EQ(o.speech.max_segment, 1500);
+  EXPECT_EQ(o.speech.threshold, -0.25);
+  EXPECT_EQ(o.part.index, 1u);
+  EXPECT_EQ(o.audio, (std::vector<std::string>{"a.wav", "b.wav"}));
+  EXPECT_EQ(parse_options({"vad", "-m", "m.gguf", "a.wav"}).vad, "m.gguf");
+}
+
 TEST(options, wrong_usage_is_one_line_with_a_hint_and_code_2) {
   const struct {
     std::vector<std::string> arguments;
@@ -95,7 +114,11 @@ TEST(options, wrong_usage_is_one_line_with_a_hint_and_code_2) {
       {{"a.wav", "--pcm-rate", "8000"}, "no AUDIO is -"},
       {{"stream", "a.wav"}, "--model is required"},
       {{"diarize"}, "steno diarize: no model family"},
-      {{"vad"}, "steno vad: no model family"},
+      {{"vad"}, "no AUDIO given"},
+      {{"vad", "a.wav", "--format", "srt"}, "unknown format srt (vad writes"},
+      {{"vad", "a.wav", "--max-segment", "0"}, "--max-segment"},
+      {{"vad", "a.wav", "--threshold", "1x"}, "--threshold 1x"},
+      {{"vad", "a.wav", "--threshold", ""}, "--threshold"},
       {{"align"}, "steno align: no model family"},
       {{"serve", "--port", "1"}, "--model is required"},
       {{"info", "--format", "srt"}, "text or json"},
@@ -113,7 +136,7 @@ TEST(options, wrong_usage_is_one_line_with_a_hint_and_code_2) {
 TEST(options, help_and_version_are_no_errors) {
   EXPECT_EQ(refused({"--version"}).code, 0);
   EXPECT_EQ(refused({"--version"}).text.rfind("steno 0.", 0), 0u);
-  for (const char* verb : {"transcribe", "info", "bench"}) {
+  for (const char* verb : {"transcribe", "vad", "info", "bench"}) {
     const stop s = refused({verb, "--help"});
     EXPECT_EQ(s.code, 0);
     EXPECT_NE(s.text.find("Example"), std::string::npos);

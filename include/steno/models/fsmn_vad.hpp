@@ -215,7 +215,7 @@ class fsmn_vad {
         break;
       }
     s.segments.set_max_end_silence(silence);
-    s.threshold = 0.5;
+    s.threshold = s.chosen.speech_noise_thres.value_or(0.5);  // the schedule's own, not the file's
   }
   void end_period(state& s) const {
     if (s.told) s.spoken_ms = 0, s.speaking = false;
