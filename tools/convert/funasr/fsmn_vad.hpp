@@ -1,7 +1,7 @@
 // tools/convert/funasr/fsmn_vad.hpp - FSMN-VAD: settings, tensors and keys of its packaged file.
 //
 // Follows FSMN and FsmnVADStreaming of funasr/models/fsmn_vad_streaming; defaults are theirs. Schema: docs/formats.md.
-// Tested in tests/parity/fsmn_vad_test.cpp.
+// Tested in tests/convert/fsmn_vad_test.cpp and tests/parity/fsmn_vad_test.cpp.
 #pragma once
 #include <cstdint>
 #include <filesystem>
