@@ -24,4 +24,17 @@ TEST(steno_demo, transcribes_the_bundled_recordings) {
   }
 }
 
+TEST(steno_demo, takes_no_phrases) {
+  const std::filesystem::path examples = std::filesystem::path(STENO_SOURCE_DIR) / "examples";
+  if (!std::filesystem::exists(examples / "models" / "demo.gguf"))
+    GTEST_SKIP() << "the demonstration model is not here";
+  const steno::test::temporary_directory dir;
+  const auto o = steno::test::shell(dir, "echo hello >words.txt && env -u STENO_DEMO_MODEL '" STENO_PROGRAM
+                                         "' -q --hotwords words.txt '" +
+                                             (examples / "audio" / "train.wav").string() + "'");
+  EXPECT_EQ(o.code, 2) << o.err;
+  EXPECT_EQ(o.out, "");
+  EXPECT_EQ(o.err.rfind("steno: --hotwords: ", 0), 0u) << o.err;
+}
+
 }  // namespace

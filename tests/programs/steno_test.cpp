@@ -33,7 +33,8 @@ TEST_F(steno_program, without_arguments_shows_its_usage) {
 }
 
 TEST_F(steno_program, help_and_version_go_to_standard_output) {
-  for (const char* arguments : {"--help", "-h", "transcribe --help", "vad --help", "info --help", "bench --help", "--version"}) {
+  for (const char* arguments :
+       {"--help", "-h", "transcribe --help", "vad --help", "info --help", "bench --help", "--version"}) {
     const outcome o = run(arguments);
     EXPECT_EQ(o.code, 0) << arguments;
     EXPECT_EQ(o.err, "");
@@ -47,9 +48,7 @@ TEST_F(steno_program, wrong_usage_exits_with_2) {
   expect_error(run("transcribe"), 2, "no AUDIO given");
   expect_error(run("a.wav --format doc"), 2, "unknown format doc");
   expect_error(run("a.wav --shard 3"), 2, "--shard 3");
-  expect_error(run("a.wav --hotwords words.txt"), 2, "--hotwords");
-  for (const char* verb : {"diarize", "align"})
-    expect_error(run(verb), 2, std::string("steno ") + verb + ": ");
+  for (const char* verb : {"diarize", "align"}) expect_error(run(verb), 2, std::string("steno ") + verb + ": ");
 }
 
 TEST_F(steno_program, bad_inputs_exit_with_1_and_name_the_file) {
