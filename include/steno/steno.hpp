@@ -69,12 +69,15 @@
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/paraformer.hpp>
+#include <steno/models/paraformer_online.hpp>
+#include <steno/models/paraformer_parts.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
 #include <steno/models/whisper.hpp>
 #include <steno/networks/cif_predictor.hpp>
 #include <steno/networks/conformer_block.hpp>
 #include <steno/networks/fsmn_encoder.hpp>
+#include <steno/networks/sanm_chunks.hpp>
 #include <steno/networks/sanm_decoder.hpp>
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/networks/transformer_block.hpp>
@@ -87,6 +90,8 @@
 #include <steno/pipelines/long_audio.hpp>
 #include <steno/pipelines/result.hpp>
 #include <steno/pipelines/transcriber.hpp>
+#include <steno/streaming/paraformer_stream.hpp>
+#include <steno/streaming/stream_event.hpp>
 #include <steno/streaming/u2_stream.hpp>
 #include <steno/streaming/voice_activity_detector.hpp>
 #include <steno/tokenizers/byte_bpe.hpp>

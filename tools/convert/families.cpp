@@ -12,6 +12,7 @@ std::span<const packaged_family> packaged_families() {
       {"sense_voice", funasr::is_sense_voice_product, funasr::set_sense_voice_cmvn},
       {"paraformer", funasr::is_paraformer_product, funasr::set_paraformer_cmvn},
       {"fsmn_vad", funasr::is_fsmn_vad_product, funasr::set_fsmn_vad_cmvn},
+      {"paraformer_online", funasr::is_paraformer_product, funasr::set_paraformer_cmvn},
       {"u2_conformer", wenet::is_u2_product, nullptr},
       {"u2_transformer", wenet::is_u2_product, nullptr},
       {"whisper", whisper_files::is_product, nullptr},

@@ -9,6 +9,7 @@ namespace steno::trace {
 void sense_voice(job& j);
 void paraformer(job& j);
 void fsmn_vad(job& j);
+void paraformer_online(job& j);
 void u2_conformer(job& j);
 void u2_transformer(job& j);
 
@@ -20,6 +21,9 @@ inline constexpr family families[] = {
     {"sense_voice", "language=auto|zh|en|..., itn=true, cmvn=false", sense_voice},
     {"paraformer", "cmvn=false", paraformer},
     {"fsmn_vad", "cmvn=false", fsmn_vad},
+    {"paraformer_online",
+     "cmvn=false, chunk_before=0, chunk_size=10, chunk_after=5, encoder_look_back=4, decoder_look_back=1",
+     paraformer_online},
     {"u2_conformer", "chunk_size=16, num_left_chunks=-1", u2_conformer},
     {"u2_transformer", "chunk_size=16, num_left_chunks=-1", u2_transformer},
 };

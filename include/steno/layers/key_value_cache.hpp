@@ -43,6 +43,8 @@ class key_value_cache {
   void keep(extent count) noexcept {
     if (count >= 0) begin_ = std::max(begin_, end_ - count);
   }
+  /// Takes the newest `count` rows away.
+  void drop_last(extent count) noexcept { end_ -= std::min(count, rows()); }
   void clear() noexcept { begin_ = end_ = 0; }
 
  private:

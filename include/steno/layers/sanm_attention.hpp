@@ -3,17 +3,25 @@
 //   q, k, v = split(linear_q_k_v(x));  memory = fsmn(v) + v
 //   y = linear_out(softmax(q k^T / sqrt(d_head)) v) + memory
 //
-// FunASR `MultiHeadedAttentionSANM`. x [frames, In] -> y [frames, D]; In differs from D in the first layer.
-// Tested in tests/networks/sanm_encoder_test.cpp (golden stages).
+// FunASR `MultiHeadedAttentionSANM`. x [frames, In] -> y [frames, D]; In differs from D in the first layer. In a stream
+// (`forward_chunk`) the keys and values of earlier windows are seen, too; the memory sees the present window alone.
+// Tested in tests/networks/sanm_encoder_test.cpp (golden stages) and tests/models/paraformer_online_test.cpp.
 #pragma once
 #include <steno/kernels/attention.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/fsmn.hpp>
+#include <steno/layers/key_value_cache.hpp>
 #include <steno/layers/linear.hpp>
 
 #include <cmath>
 
 namespace steno::inline STENO_ABI {
+
+/// What a stream's window leaves for the next ones.
+struct window_ends {
+  extent again = 0;  ///< its last rows, which the next window begins with: they are not kept
+  extent kept = -1;  ///< rows kept; negative: all
+};
 
 template <extent In, extent D, extent Heads, extent Taps>
 struct sanm_attention {
@@ -40,8 +48,9 @@ struct sanm_attention {
   extent input_size() const noexcept { return linear_q_k_v.input_size(); }
   extent output_size() const noexcept { return linear_out.output_size(); }
 
-  /// y must not be x.
-  void operator()(view<const float, dynamic, In> x, view<float, dynamic, D> y, context& c) const noexcept {
+  /// y must not be x. With `past`, earlier rows are seen and this window's are kept as `ends` says.
+  void operator()(view<const float, dynamic, In> x, view<float, dynamic, D> y, context& c,
+                  key_value_cache* past = nullptr, const window_ends& ends = {}) const noexcept {
     const extent frames = x.rows(), d = output_size();
     workspace::frame scratch(c.scratch);
     auto qkv = scratch.template matrix<dynamic, times(3, D)>(frames, 3 * d);
@@ -53,7 +62,10 @@ struct sanm_attention {
 
     auto heard = scratch.template matrix<dynamic, D>(frames, d);
     const float scale = 1.0f / std::sqrt(static_cast<float>(d / heads.get()));
-    kernels::attention(read(part(0)), read(part(1)), read(part(2)), heads.get(), scale, write(heard), c);
+    if (past == nullptr)
+      kernels::attention(read(part(0)), read(part(1)), read(part(2)), heads.get(), scale, write(heard), c);
+    else
+      attend(read(part(0)), qkv.data() + d, scale, *past, ends, write(heard), c);
     linear_out(heard, y, c);
     c.trace("attn_linear_out", y);
 
@@ -63,6 +75,21 @@ struct sanm_attention {
     kernels::add(read(memory), read(part(2)), write(memory));
     kernels::add(read(y), read(memory), write(y));
     c.trace("self_attn", y);
+  }
+
+ private:
+  // `fresh`: keys and values of the window's rows, side by side, rows 3 D apart.
+  void attend(const view<const float>& q, const float* fresh, float scale, key_value_cache& past,
+              const window_ends& ends, view<float> heard, context& c) const noexcept {
+    const extent frames = q.rows(), d = output_size();
+    const bool first = past.rows() == 0;
+    make_view(past.extend(frames, 2 * d), frames, 2 * d) = make_view(fresh, frames, 2 * d, 3 * d);
+    const float* const all = past.data();
+    kernels::attention(q, make_view(all, past.rows(), d, 2 * d), make_view(all + d, past.rows(), d, 2 * d),
+                       heads.get(), scale, heard, c);
+    // As the original's slices: [:-0] is empty, and what the first window leaves is not cut.
+    past.drop_last(ends.again > 0 ? ends.again : frames);
+    if (!first) past.keep(ends.kept);
   }
 };
 

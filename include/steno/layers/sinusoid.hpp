@@ -30,7 +30,7 @@ struct scale_by_root {
   }
 };
 
-/// Adds positions First, First + 1, ... to x [frames, Feat]; y may be x.
+/// Adds positions First, First + 1, ... to x [frames, Feat]; y may be x. A stream has had `before` frames already.
 template <extent Feat, extent First>
 struct sinusoid {
   static constexpr extent input = Feat, output = Feat;
@@ -38,7 +38,8 @@ struct sinusoid {
 
   void members(auto&&) {}
 
-  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, Feat> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, Feat> y, context& c,
+                  extent before = 0) const noexcept {
     const extent half = x.cols() / 2;
     workspace::frame scratch(c.scratch);
     float* rate = scratch.take<float>(static_cast<std::size_t>(half));
@@ -49,7 +50,7 @@ struct sinusoid {
       for (extent t = n * tile; t < std::min(x.rows(), (n + 1) * tile); ++t) {
         const float* in = x.data() + t * x.outerStride();
         float* out = y.data() + t * y.outerStride();
-        const auto position = static_cast<float>(t + First);
+        const auto position = static_cast<float>(t + before + First);
         for (extent i = 0; i < half; ++i) {
           const float angle = position * rate[i];
           out[i] = in[i] + std::sin(angle);

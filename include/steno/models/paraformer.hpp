@@ -10,15 +10,8 @@
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/decoders/cif_times.hpp>
-#include <steno/decoders/ctc_greedy.hpp>
-#include <steno/frontends/wav_frontend.hpp>
 #include <steno/kernels/softmax.hpp>
-#include <steno/models/load.hpp>
-#include <steno/models/metadata.hpp>
-#include <steno/networks/cif_predictor.hpp>
-#include <steno/networks/sanm_decoder.hpp>
-#include <steno/networks/sanm_encoder.hpp>
-#include <steno/tokenizers/characters.hpp>
+#include <steno/models/paraformer_parts.hpp>
 
 #include <algorithm>
 #include <span>
@@ -33,46 +26,24 @@ struct paraformer_options {};
 /// A loaded model is const and may be shared by threads, each with its own context.
 template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
           extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend = wav_frontend<>>
-class paraformer {
+class paraformer : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps,
+                                           DecoderLayers, Vocab, Frontend> {
+  using parts = paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers,
+                                 Vocab, Frontend>;
+
  public:
   static constexpr std::string_view architecture = "paraformer";
-  static constexpr int sample_rate = 16000;
   using options = paraformer_options;
 
+  using parts::decoder;
+  using parts::encoder;
+  using parts::frontend;
+  using parts::predictor;
+  using parts::sample_rate;
+  using parts::tokenizer;
+
   paraformer() = default;
-  /// Front end, tokens and settings from the file's metadata; the weights are bound by load().
-  STENO_COLD explicit paraformer(const gguf_file& file)
-      : frontend(read_wav_frontend<Frontend>(file, architecture)), tokenizer(file.strings("tokenizer.ggml.tokens")) {
-    predictor.tail_threshold = static_cast<float>(read_number(file, "paraformer.predictor.tail_threshold", 0, 1, 0.45));
-  }
-
-  Frontend frontend;
-  sanm_main_encoder<Feat, D, Heads, Ffn, Taps, Rest> encoder;
-  cif_predictor<D> predictor;
-  sanm_decoder<D, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers, Vocab> decoder;
-  character_tokenizer tokenizer;
-  model_memory memory;
-
-  void members(auto&& v) {
-    v("encoder", encoder);
-    v("predictor", predictor);
-    v("decoder", decoder);
-    v.optional("", frontend);
-    v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
-    v.equal("encoder.output_size and width of the encoder", std::get<0>(encoder.stages).output_width.get(),
-            encoder.output_size());
-    v.equal("widths of encoder and predictor", encoder.output_size(), predictor.input_size());
-    v.equal("widths of encoder and decoder", encoder.output_size(), decoder.width());
-    v.equal("numbers of tokens and of rows of decoder.output_layer",
-            tokenizer.size() == 0 ? decoder.output_layer.output_size() : tokenizer.size(),
-            decoder.output_layer.output_size());
-  }
-  static std::vector<std::string> languages() { return {}; }
-
-  /// Seconds from one frame to the next.
-  double frame_seconds() const noexcept {
-    return frontend.head.head.options().frame_shift * static_cast<double>(frontend.head.last.n()) / 1000;
-  }
+  STENO_COLD explicit paraformer(const gguf_file& file) : parts(file, architecture) {}
 
   /// One clip of 16 kHz mono samples in [-1, 1], all at once. A clip without a token gives an empty segment.
   STENO_COLD segment recognise(std::span<const float> pcm, const options&, context& c) const {
@@ -150,19 +121,17 @@ class paraformer {
   }
 
  private:
-  static constexpr int blank = 0, begin = 1, end = 2;  // <blank>, <s>, </s>: filtered out
-
   STENO_COLD void write_text(const view<const float>& scores, std::span<const float> alphas,
                              std::span<const float> fires, segment& s) const {
     std::vector<said_token> said;
     for (extent t = 0; t < scores.rows(); ++t) {
       const float* row = scores.data() + t * scores.outerStride();
       const int id = best_label(row, scores.cols());
-      if (id == blank || id == begin || id == end) continue;
+      if (parts::silent(id)) continue;
       said.push_back({.id = id, .log_probability = row[id]});
       s.token_ids.push_back(id);
     }
-    const std::vector<time_span> times = cif_times(alphas, fires, said.size(), frame_seconds());
+    const std::vector<time_span> times = cif_times(alphas, fires, said.size(), parts::frame_seconds());
     for (std::size_t i = 0; i < std::min(times.size(), said.size()); ++i) {
       said[i].start = std::max(milliseconds(times[i].start), 0.0);
       said[i].end = milliseconds(times[i].end);

@@ -46,6 +46,39 @@ inline extent cif_integrate(const view<const float>& x, const float* alphas, cif
   return fired;
 }
 
+/// The same piece by piece, as the original's streams do it (`CifPredictorV2.forward_chunk`): a sum in float that starts
+/// again after each token, and of what has not fired the weight and the weighted mean.
+struct cif_carry {
+  float weight = 0;
+  std::vector<float> hidden;  ///< [D], zeros at first
+  std::vector<float> frames;  ///< [D], scratch
+};
+
+/// Frames x [T, D] with weights alphas[T] after what is carried: a row of `tokens` for each token (room for T + 1 rows).
+/// Returns their number.
+inline extent cif_continue(const view<const float>& x, const float* alphas, cif_carry& s, view<float> tokens) noexcept {
+  const extent d = x.cols();
+  float sum = 0;
+  extent fired = 0;
+  float* const frames = s.frames.data();
+  std::fill_n(frames, d, 0.0f);
+  const auto step = [&](float alpha, const float* row) {
+    const bool fire = !(alpha + sum < 1.0f);
+    const float weight = fire ? 1.0f - sum : alpha;
+    for (extent i = 0; i < d; ++i) frames[i] += weight * row[i];
+    sum += alpha;
+    if (!fire) return;
+    std::copy_n(frames, d, tokens.data() + fired++ * tokens.outerStride());
+    sum -= 1.0f;
+    for (extent i = 0; i < d; ++i) frames[i] = sum * row[i];
+  };
+  step(s.weight, s.hidden.data());
+  for (extent t = 0; t < x.rows(); ++t) step(alphas[t], x.data() + t * x.outerStride());
+  s.weight = sum;
+  for (extent i = 0; i < d; ++i) s.hidden[static_cast<std::size_t>(i)] = sum > 0 ? frames[i] / sum : frames[i];
+  return fired;
+}
+
 template <extent D>
 struct cif_predictor {
   static constexpr extent input = D;

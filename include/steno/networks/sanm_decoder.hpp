@@ -6,16 +6,20 @@
 //
 // FunASR `ParaformerSANMDecoder`, `DecoderLayerSANM` (funasr/models/paraformer/decoder.py), with
 // `PositionwiseFeedForwardDecoderSANM` (a norm inside, no bias on w_2), `MultiHeadedAttentionSANMDecoder` (the FSMN
-// alone) and `MultiHeadedAttentionCrossAtt`. Tested in tests/parity/paraformer_test.cpp (golden stages).
+// alone) and `MultiHeadedAttentionCrossAtt`. In a stream (`forward_chunk`) the FSMN is one-sided and goes on from the
+// tokens before, and the attention also sees the last encoder frames of the pieces before. Tested in
+// tests/parity/paraformer_test.cpp and paraformer_online_test.cpp (golden stages).
 #pragma once
 #include <steno/kernels/attention.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/fsmn.hpp>
+#include <steno/layers/key_value_cache.hpp>
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/linear.hpp>
 #include <steno/layers/repeat.hpp>
 
 #include <cmath>
+#include <vector>
 
 namespace steno::inline STENO_ABI {
 
@@ -70,22 +74,27 @@ struct source_attention {
             heads.get() > 0 ? d / heads.get() * heads.get() : 0);
   }
 
-  /// x [tokens, D], the encoder's frames prepared for linear_k_v -> y [tokens, D]; y may be x.
+  /// x [tokens, D], the encoder's frames prepared for linear_k_v -> y [tokens, D]; y may be x. With `past`, its frames
+  /// are seen before these, and the last `kept` of all stay in it.
   void operator()(view<const float, dynamic, D> x, const kernels::operand& encoded, view<float, dynamic, D> y,
-                  context& c) const noexcept {
+                  context& c, key_value_cache* past = nullptr, extent kept = 0) const noexcept {
     const extent d = linear_q.output_size();
     workspace::frame scratch(c.scratch);
     auto q = scratch.template matrix<dynamic, D>(x.rows(), d);
-    auto kv = scratch.template matrix<dynamic, times(2, D)>(encoded.rows, 2 * d);
+    float* const fresh = past != nullptr ? past->extend(encoded.rows, 2 * d)
+                                         : scratch.template take<float>(static_cast<std::size_t>(encoded.rows * 2 * d));
+    auto kv = make_view<dynamic, times(2, D)>(fresh, encoded.rows, 2 * d);
     auto heard = scratch.template matrix<dynamic, D>(x.rows(), d);
     linear_q(x, q, c);
     c.trace("cross_q", q);
     linear_k_v(encoded, kv, c);
     c.trace("cross_kv", kv);
     const float scale = 1.0f / std::sqrt(static_cast<float>(d / heads.get()));
-    const float* at = kv.data();
-    kernels::attention(read(q), make_view(at, encoded.rows, d, 2 * d), make_view(at + d, encoded.rows, d, 2 * d),
-                       heads.get(), scale, write(heard), c);
+    const float* const at = past != nullptr ? past->data() : fresh;
+    const extent frames = past != nullptr ? past->rows() : encoded.rows;
+    kernels::attention(read(q), make_view(at, frames, d, 2 * d), make_view(at + d, frames, d, 2 * d), heads.get(),
+                       scale, write(heard), c);
+    if (past != nullptr) past->keep(kept);
     linear_out(as<const float, dynamic, D>(heard), y, c);
     c.trace("src_attn", y);
   }
@@ -96,6 +105,25 @@ template <extent D, extent Taps>
 struct fsmn_attention {
   fsmn<Taps, D> fsmn_block;
   void members(auto&& v) { v("fsmn_block", fsmn_block); }
+
+  /// x [tokens, D] -> y [tokens, D]. With `past` [Taps - 1, D], the rows before: one-sided, and `past` moves on.
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, std::vector<float>* past,
+                  context& c) const noexcept {
+    if (past == nullptr) return fsmn_block(x, y, c);
+    const extent d = x.cols(), before = fsmn_block.taps.rows() - 1;
+    workspace::frame scratch(c.scratch);
+    auto joined = scratch.template matrix<dynamic, D>(before + x.rows(), d);
+    joined.topRows(before) = make_view<dynamic, D>(static_cast<const float*>(past->data()), before, d);
+    joined.bottomRows(x.rows()) = x;
+    fsmn_block.one_sided(as<const float, dynamic, D>(joined), y, c);
+    make_view<dynamic, D>(past->data(), before, d) = joined.bottomRows(before);
+  }
+};
+
+/// What a stream keeps of one layer. Copyable.
+struct sanm_decoder_memory {
+  std::vector<float> tokens;  ///< [Taps - 1, D]: inputs of the FSMN
+  key_value_cache frames;     ///< keys and values of the encoder's frames
 };
 
 template <extent D, extent Heads, extent Ffn, extent Taps, int Exponent = 12>
@@ -120,8 +148,14 @@ struct sanm_decoder_layer {
   extent input_size() const noexcept { return norm1.input_size(); }
   extent output_size() const noexcept { return norm1.input_size(); }
 
-  /// x [tokens, D], changed in place.
-  void operator()(view<float, dynamic, D> x, const kernels::operand& encoded, context& c) const noexcept {
+  sanm_decoder_memory start() const {
+    const auto& taps = self_attn.fsmn_block.taps;
+    return {.tokens = std::vector<float>(static_cast<std::size_t>((taps.rows() - 1) * taps.cols())), .frames = {}};
+  }
+
+  /// x [tokens, D], changed in place. In a stream with `past`, of which `kept` frames stay (0: no frame is kept).
+  void operator()(view<float, dynamic, D> x, const kernels::operand& encoded, context& c,
+                  sanm_decoder_memory* past = nullptr, extent kept = 0) const noexcept {
     workspace::frame scratch(c.scratch);
     auto t = scratch.template matrix<dynamic, D>(x.rows(), x.cols());
     auto memory = scratch.template matrix<dynamic, D>(x.rows(), x.cols());
@@ -135,13 +169,13 @@ struct sanm_decoder_layer {
     c.trace("ffn", t);
     norm2(same, t, c);
     c.trace("norm2", t);
-    self_attn.fsmn_block(same, memory, c);
+    self_attn(same, memory, past != nullptr ? &past->tokens : nullptr, c);
     kernels::add(read(memory), read(t), write(memory));
     c.trace("fsmn_self_attn", memory);
     kernels::add(read(x), read(memory), write(x));
     norm3(as<const float, dynamic, D>(x), t, c);
     c.trace("norm3", t);
-    src_attn(same, encoded, t, c);
+    src_attn(same, encoded, t, c, past != nullptr && kept > 0 ? &past->frames : nullptr, kept);
     kernels::add(read(x), read(t), write(x));
     c.trace("out", x);
   }
@@ -185,9 +219,16 @@ struct sanm_decoder {
   }
   extent width() const noexcept { return after_norm.input_size(); }
 
-  /// tokens [n, D] (changed), encoded [T, D] -> logits [n, Vocab].
+  /// What a stream keeps, one for each layer.
+  std::vector<sanm_decoder_memory> start() const {
+    std::vector<sanm_decoder_memory> all;
+    for (const auto& l : decoders.layers) all.push_back(l.start());
+    return all;
+  }
+
+  /// tokens [n, D] (changed), encoded [T, D] -> logits [n, Vocab]. In a stream with `past`, of whose frames `kept` stay.
   void operator()(view<float, dynamic, D> tokens, view<const float, dynamic, D> encoded, view<float, dynamic, Vocab> y,
-                  context& c) const noexcept {
+                  context& c, std::vector<sanm_decoder_memory>* past = nullptr, extent kept = 0) const noexcept {
     workspace::frame scratch(c.scratch);
     if (!decoders.empty()) {
       // All layers read the encoder's frames, in formats of one family as a rule: prepared once.
@@ -196,7 +237,7 @@ struct sanm_decoder {
       auto s = c.enter("decoders");
       for (std::size_t i = 0; i < decoders.layers.size(); ++i) {
         auto layer = c.enter("", static_cast<extent>(i));
-        decoders.layers[i](tokens, o, c);
+        decoders.layers[i](tokens, o, c, past != nullptr ? &(*past)[i] : nullptr, kept);
       }
     }
     auto x = scratch.template matrix<dynamic, D>(tokens.rows(), width());

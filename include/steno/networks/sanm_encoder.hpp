@@ -37,7 +37,9 @@ struct sanm_block {
   extent input_size() const noexcept { return norm1.input_size(); }
   extent output_size() const noexcept { return norm2.input_size(); }
 
-  void operator()(view<const float, dynamic, In> x, view<float, dynamic, D> y, context& c) const noexcept {
+  /// y must not be x where the widths differ. `past` and `ends`: a stream's, see sanm_attention.
+  void operator()(view<const float, dynamic, In> x, view<float, dynamic, D> y, context& c,
+                  key_value_cache* past = nullptr, const window_ends& ends = {}) const noexcept {
     const extent frames = x.rows(), wide = input_size(), d = output_size();
     workspace::frame scratch(c.scratch);
     auto heard = scratch.template matrix<dynamic, D>(frames, d);
@@ -46,7 +48,7 @@ struct sanm_block {
       auto normed = inner.template matrix<dynamic, In>(frames, wide);
       norm1(x, normed, c);
       c.trace("norm1", normed);
-      self_attn(normed, heard, c);
+      self_attn(normed, heard, c, past, ends);
     }
     if (wide == d)
       kernels::add(read(x), read(heard), write(y));

@@ -11,6 +11,7 @@
 #pragma once
 #include <steno/decoders/ctc_endpoint.hpp>
 #include <steno/models/u2.hpp>
+#include <steno/streaming/stream_event.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -34,18 +35,10 @@ struct u2_stream_options {
   const context_graph* contexts = nullptr;
 };
 
-enum class u2_event_kind { partial, final };
+using u2_event_kind = stream_event_kind;
 
 /// What a sink is told. Spans live as long as the call.
-struct u2_event {
-  u2_event_kind kind = u2_event_kind::partial;
-  bool endpoint = false;          ///< a final result at an endpoint, not at the end
-  std::span<const int> ids;       ///< of the best hypothesis
-  std::span<const extent> times;  ///< frames since the start of the utterance
-  extent stable = 0;              ///< so many ids will not change
-  double score = 0;
-  extent offset_ms = 0;  ///< where the utterance began
-  extent heard_ms = 0;   ///< audio decoded so far
+struct u2_event : stream_event {
   /// Final results: best first, scores with the decoder's part; empty in partial results.
   std::span<const ctc_hypothesis> nbest = {};
   std::span<const rescored> rescoring = {};  ///< in the order of nbest; empty without rescoring

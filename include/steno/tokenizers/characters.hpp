@@ -53,6 +53,14 @@ class character_tokenizer {
     return assemble(abbreviate(chinese ? items : join(items)));
   }
 
+  /// So many of the first tokens have a text that no later token changes: up to the last Chinese character. Behind it
+  /// pieces may be joined and letters may become an abbreviation.
+  extent settled(std::span<const int> ids) const noexcept {
+    std::size_t n = ids.size();
+    while (n > 0 && !every(token(ids[n - 1]), is_chinese)) --n;
+    return static_cast<extent>(n);
+  }
+
  private:
   struct item {
     std::string text;

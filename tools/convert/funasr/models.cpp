@@ -22,6 +22,7 @@ constexpr importer importers[] = {
     {"SenseVoiceSmall", import_sense_voice},
     {"Paraformer", import_paraformer},
     {"FsmnVADStreaming", import_fsmn_vad},
+    {"ParaformerStreaming", import_paraformer},
 };
 
 bool describes(const fs::path& file) {

@@ -47,33 +47,42 @@ std::vector<std::string> read_tokens(const folder& f) {
 }  // namespace
 
 void set_paraformer_keys(gguf_writer& file, const paraformer_settings& s, const std::vector<std::string>& tokens) {
-  file.set("general.architecture", "paraformer");
-  file.set("general.name", "Paraformer");
+  const std::string at = s.online ? "paraformer_online." : "paraformer.";
+  file.set("general.architecture", at.substr(0, at.size() - 1));
+  file.set("general.name", s.online ? "Paraformer-online" : "Paraformer");
   file.set("steno.version",
            std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch));
-  file.set("paraformer.encoder.attention_heads", s.attention_heads);
-  file.set("paraformer.encoder.kernel_size", s.kernel_size);
-  file.set("paraformer.encoder.num_blocks", s.num_blocks);
-  file.set("paraformer.encoder.output_size", s.output_size);
-  file.set("paraformer.encoder.linear_units", s.linear_units);
-  file.set("paraformer.decoder.attention_heads", s.decoder_heads);
-  file.set("paraformer.decoder.kernel_size", s.decoder_kernel);
-  file.set("paraformer.decoder.num_blocks", s.decoder_blocks);
-  file.set("paraformer.decoder.linear_units", s.decoder_units);
-  file.set("paraformer.predictor.tail_threshold", s.tail_threshold);
-  file.set("paraformer.frontend.sample_rate", s.sample_rate);
-  file.set("paraformer.frontend.window", s.window);
-  file.set("paraformer.frontend.n_mels", s.n_mels);
-  file.set("paraformer.frontend.frame_length", s.frame_length);
-  file.set("paraformer.frontend.frame_shift", s.frame_shift);
-  file.set("paraformer.frontend.lfr_m", s.lfr_m);
-  file.set("paraformer.frontend.lfr_n", s.lfr_n);
+  file.set(at + "encoder.attention_heads", s.attention_heads);
+  file.set(at + "encoder.kernel_size", s.kernel_size);
+  file.set(at + "encoder.num_blocks", s.num_blocks);
+  file.set(at + "encoder.output_size", s.output_size);
+  file.set(at + "encoder.linear_units", s.linear_units);
+  file.set(at + "decoder.attention_heads", s.decoder_heads);
+  file.set(at + "decoder.kernel_size", s.decoder_kernel);
+  file.set(at + "decoder.num_blocks", s.decoder_blocks);
+  file.set(at + "decoder.linear_units", s.decoder_units);
+  file.set(at + "predictor.tail_threshold", s.tail_threshold);
+  file.set(at + "frontend.sample_rate", s.sample_rate);
+  file.set(at + "frontend.window", s.window);
+  file.set(at + "frontend.n_mels", s.n_mels);
+  file.set(at + "frontend.frame_length", s.frame_length);
+  file.set(at + "frontend.frame_shift", s.frame_shift);
+  file.set(at + "frontend.lfr_m", s.lfr_m);
+  file.set(at + "frontend.lfr_n", s.lfr_n);
+  if (s.online) {  // what FunASR's documentation and the trained look-backs recommend
+    file.set(at + "chunk.before", std::uint32_t{0});
+    file.set(at + "chunk.size", std::uint32_t{10});
+    file.set(at + "chunk.after", std::uint32_t{5});
+    file.set(at + "chunk.encoder_look_back", std::uint32_t{4});
+    file.set(at + "chunk.decoder_look_back", std::uint32_t{1});
+  }
   file.set("tokenizer.ggml.model", "characters");
   file.set("tokenizer.ggml.tokens", tokens);
 }
 
 paraformer_settings read_paraformer_settings(const folder& f) {
   paraformer_settings s;
+  s.online = f.text("model", "") == "ParaformerStreaming";
   constexpr std::uint32_t wide = 65536, deep = 1024;
   const auto read = [&](const char* key, std::uint32_t& value, std::uint32_t most) {
     value = f.number(key, value, 1, most);
@@ -105,21 +114,22 @@ paraformer_settings read_paraformer_settings(const folder& f) {
   divides("encoder_conf.attention_heads", s.attention_heads);
   divides("decoder_conf.attention_heads", s.decoder_heads);
   // Other values of these exist in FunASR and compute something else.
-  f.require("encoder", "SANMEncoder");
-  f.require("encoder_conf.input_layer", "pe");
+  f.require("encoder", s.online ? "SANMEncoderChunkOpt" : "SANMEncoder");
+  f.require("encoder_conf.input_layer", s.online ? "pe_online" : "pe");
   f.require("encoder_conf.normalize_before", "true");
   f.require("encoder_conf.sanm_shfit", "0");
   f.require("encoder_conf.selfattention_layer_type", "sanm");
   f.require("decoder", "ParaformerSANMDecoder");
   f.require("decoder_conf.att_layer_num", std::to_string(s.decoder_blocks));
-  f.require("decoder_conf.sanm_shfit", "0");
+  // A stream's decoder looks back alone: its FSMN is shifted by half its taps.
+  f.require("decoder_conf.sanm_shfit", std::to_string(s.online ? (s.decoder_kernel - 1) / 2 : 0));
   f.require("predictor", "CifPredictorV2");
   require_number(f, "predictor_conf.threshold", 1);
   require_number(f, "predictor_conf.l_order", 1);
   require_number(f, "predictor_conf.r_order", 1);
   require_number(f, "predictor_conf.smooth_factor", 1);
   require_number(f, "predictor_conf.noise_threshold", 0);
-  f.require("frontend", "WavFrontend");
+  f.require("frontend", s.online ? "WavFrontendOnline" : "WavFrontend");
   f.require("tokenizer", "CharTokenizer");
   return s;
 }

@@ -1,7 +1,7 @@
 // tools/convert/funasr/paraformer.hpp - Paraformer: settings, tensors and keys of its packaged file.
 //
-// Follows Paraformer, SANMEncoder, CifPredictorV2 and ParaformerSANMDecoder of funasr/models/paraformer; defaults are
-// theirs and those of WavFrontend. Schema: docs/formats.md. Tested in tests/convert/paraformer_test.cpp.
+// Follows Paraformer, SANMEncoder, CifPredictorV2 and ParaformerSANMDecoder of funasr/models/paraformer, and
+// ParaformerStreaming with SANMEncoderChunkOpt, which has the same tensors; defaults are theirs and those of WavFrontend. Schema: docs/formats.md. Tested in tests/convert/paraformer_test.cpp.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -17,6 +17,7 @@ namespace steno::inline STENO_ABI::funasr {
 struct folder;
 
 struct paraformer_settings {
+  bool online = false;  ///< ParaformerStreaming
   std::uint32_t output_size = 256, attention_heads = 4, linear_units = 2048, num_blocks = 6, kernel_size = 11;
   std::uint32_t decoder_heads = 4, decoder_units = 2048, decoder_blocks = 6, decoder_kernel = 21;
   float tail_threshold = 0;

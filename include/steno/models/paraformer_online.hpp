@@ -1,0 +1,168 @@
+// steno/models/paraformer_online.hpp - Paraformer on a stream: tokens piece by piece, 600 ms each by default.
+//
+//   window  = encode_chunk(features of the piece)                 the end of the window before, then the piece
+//   alphas  = predictor(window); 0 for its first `before` frames and, until the end, for the last `after` ones
+//   tokens  = integrate and fire from what was carried; at the end one frame of zeros with alpha = tail_threshold
+//   scores  = log_softmax(decoder(tokens, window and kept frames));  ids = argmax
+//
+// Follows `ParaformerStreaming` (funasr/models/paraformer_streaming/model.py) and what it calls; see
+// docs/models/paraformer_online.md. Samples are cut into pieces by streaming/paraformer_stream.hpp. Tested in
+// tests/models/paraformer_online_test.cpp and tests/parity/paraformer_online_test.cpp (golden stages).
+#pragma once
+#include <steno/core/result.hpp>
+#include <steno/kernels/softmax.hpp>
+#include <steno/models/paraformer_parts.hpp>
+#include <steno/networks/sanm_chunks.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// A loaded model is const and may be shared by threads, each with its own state and context.
+template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
+          extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend = wav_frontend<>>
+class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn,
+                                                  DecoderTaps, DecoderLayers, Vocab, Frontend> {
+  using parts = paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers,
+                                 Vocab, Frontend>;
+
+ public:
+  static constexpr std::string_view architecture = "paraformer_online";
+  using parts::decoder;
+  using parts::encoder;
+  using parts::frontend;
+  using parts::predictor;
+  using parts::tokenizer;
+
+  paraformer_online() = default;
+  STENO_COLD explicit paraformer_online(const gguf_file& file) : parts(file, architecture) {
+    const auto read = [&](const char* key, extent least, extent& value) {
+      value = static_cast<extent>(read_number(file, std::string(architecture) + ".chunk." + key,
+                                              static_cast<double>(least), 1000, static_cast<double>(value)));
+    };
+    read("before", 0, usual.before);
+    read("size", 1, usual.size);
+    read("after", 0, usual.after);
+    read("encoder_look_back", -1, usual.encoder_look_back);
+    read("decoder_look_back", 0, usual.decoder_look_back);
+  }
+
+  chunk_sizes usual;  ///< the sizes the file recommends
+
+  /// Copyable; one per stream.
+  struct state {
+    chunk_sizes sizes;
+    typename Frontend::state front;
+    sanm_chunks_state encoder;
+    cif_carry carry;
+    std::vector<sanm_decoder_memory> decoder;
+    extent pieces = 0;
+  };
+  /// A token: its number and how sure the model is.
+  struct token {
+    int id = 0;
+    float log_probability = 0;
+  };
+
+  /// Throws steno::error for sizes that make no sense.
+  STENO_COLD state start(const chunk_sizes& sizes) const {
+    constexpr extent most = 1000;
+    if (sizes.before < 0 || sizes.before > most || sizes.size < 1 || sizes.size > most || sizes.after < 0 ||
+        sizes.after > most || sizes.overlap() == 0 || sizes.encoder_look_back < -1 || sizes.encoder_look_back > most ||
+        sizes.decoder_look_back > most)
+      fail({.what = "chunk sizes of a stream (before, size, after; encoder's and decoder's look back)",
+            .expected = "0 to 1000 frames, size and before + after from 1; look back at most 1000 pieces, -1: all in the "
+                        "encoder",
+            .found = std::to_string(sizes.before) + ", " + std::to_string(sizes.size) + ", " +
+                     std::to_string(sizes.after) + "; " + std::to_string(sizes.encoder_look_back) + ", " +
+                     std::to_string(sizes.decoder_look_back)});
+    const auto d = static_cast<std::size_t>(encoder.output_size());
+    return {.sizes = sizes,
+            .front = frontend.start(),
+            .encoder = start_chunks(encoder, sizes),
+            .carry = {.weight = 0, .hidden = std::vector<float>(d), .frames = std::vector<float>(d)},
+            .decoder = decoder.start(),
+            .pieces = 0};
+  }
+
+  /// Samples of a piece. The original's number: it takes a frame of its own front end, 60 ms at 16 kHz, for granted.
+  static constexpr extent frame_samples = 960;
+  static extent piece_samples(const chunk_sizes& sizes) noexcept { return sizes.size * frame_samples; }
+
+  /// The next piece of a stream: piece_samples() samples, fewer in the last one. A last piece shorter than a frame is
+  /// not heard: the frames that were kept are encoded once more instead. Calls sink(const token&) for each token.
+  template <class Sink>
+  void advance(state& s, std::span<const float> pcm, bool last, context& c, Sink&& sink) const {
+    auto scope = c.enter("piece", s.pieces++);
+    workspace::frame scratch(c.scratch);
+    const auto n = static_cast<extent>(pcm.size());
+    const extent rows = last ? n < frame_samples ? 0 : frontend.at_end(s.front, n) : frontend.ready(s.front, n);
+    auto x = scratch.template matrix<dynamic, Feat>(rows, encoder.input_size());
+    {
+      auto quiet = c.enter("frontend");
+      if (!last)
+        frontend.accept(s.front, pcm, x, c);
+      else if (rows > 0)
+        frontend.finish(s.front, pcm, x, c);
+    }
+    decode(s, x, last, c, sink);
+  }
+
+  /// The same from the piece's features [n, Feat] (after CMVN); n = 0 is the short last piece.
+  template <class Sink>
+  void decode(state& s, view<const float, dynamic, Feat> x, bool last, context& c, Sink&& sink) const {
+    const extent d = encoder.output_size(), frames = s.sizes.overlap() + x.rows();
+    workspace::frame scratch(c.scratch);
+    auto heard = scratch.template matrix<dynamic, D>(frames + 1, d);  // and the tail's row of zeros
+    const auto encoded = as<float, dynamic, D>(heard.topRows(frames));
+    heard.row(frames).setZero();
+    float* const alphas = scratch.template take<float>(static_cast<std::size_t>(frames) + 1);
+    encode_chunk(encoder, x, encoded, s.encoder, s.sizes, c);
+    predictor(as<const float, dynamic, D>(encoded), alphas, c);
+    c.trace("alphas_raw", make_view(static_cast<const float*>(alphas), 1, frames));
+    std::fill_n(alphas, std::min(s.sizes.before, frames), 0.0f);
+    const extent new_from = s.sizes.before + s.sizes.size;
+    if (!last && new_from < frames) std::fill(alphas + new_from, alphas + frames, 0.0f);
+    alphas[frames] = predictor.tail_threshold;
+    auto tokens = scratch.template matrix<dynamic, D>(frames + 2, d);
+    const extent integrated = last ? frames + 1 : frames;
+    const extent n = cif_continue(read(heard.topRows(integrated)), alphas, s.carry, write(tokens));
+    if (n == 0) return;  // the decoder keeps nothing of such a piece
+    const auto said = as<float, dynamic, D>(tokens.topRows(n));
+    c.trace("acoustic_embeds", said);
+    auto scores = scratch.template matrix<dynamic, Vocab>(n, decoder.output_layer.output_size());
+    const extent kept = std::max<extent>(s.sizes.decoder_look_back, 0) * s.sizes.size;
+    {
+      auto inner = c.enter("decoder");
+      decoder(said, as<const float, dynamic, D>(encoded), scores, c, &s.decoder, kept);
+    }
+    c.trace("logits", scores);
+    kernels::log_softmax(read(scores), write(scores), c.run);
+    c.trace("log_probs", scores);
+    for (extent t = 0; t < n; ++t) {
+      const float* row = scores.data() + t * scores.outerStride();
+      const int id = best_label(row, scores.cols());
+      if (!parts::silent(id)) sink(token{.id = id, .log_probability = row[id]});
+    }
+  }
+
+  /// The golden cases' name of a traced stage: "piece.3.encoder_out" is piece3_encoder_out there.
+  STENO_COLD static std::string trace_name(std::string_view path) {
+    std::string name(path);
+    if (name.starts_with("piece.")) name.erase(5, 1);
+    std::replace(name.begin(), name.end(), '.', '_');
+    return name;
+  }
+};
+
+/// paraformer-large-online (Mandarin, 8404 tokens): every extent static.
+using paraformer_large_online = paraformer_online<560, 512, 4, 2048, 11, 49, 4, 2048, 11, 16, 8404>;
+/// Any sizes: extents are adopted from the file.
+using paraformer_online_any = paraformer_online<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic,
+                                                dynamic, dynamic, dynamic, wav_frontend_any>;
+
+}  // namespace steno::inline STENO_ABI

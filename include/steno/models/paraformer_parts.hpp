@@ -1,0 +1,70 @@
+// steno/models/paraformer_parts.hpp - what the offline and the online Paraformer have in common: everything but how it
+// is called.
+//
+// The members and tensor names of FunASR's `Paraformer`, which `ParaformerStreaming` inherits. Tested through
+// models/paraformer.hpp and models/paraformer_online.hpp.
+#pragma once
+#include <steno/decoders/ctc_greedy.hpp>
+#include <steno/frontends/wav_frontend.hpp>
+#include <steno/models/load.hpp>
+#include <steno/models/metadata.hpp>
+#include <steno/networks/cif_predictor.hpp>
+#include <steno/networks/sanm_decoder.hpp>
+#include <steno/networks/sanm_encoder.hpp>
+#include <steno/tokenizers/characters.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
+          extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend>
+class paraformer_parts {
+ public:
+  static constexpr extent features = Feat, width = D, labels = Vocab;
+  static constexpr int sample_rate = 16000;
+
+  paraformer_parts() = default;
+  /// Front end, tokens and settings from the file's metadata; the weights are bound by load().
+  STENO_COLD paraformer_parts(const gguf_file& file, std::string_view architecture)
+      : frontend(read_wav_frontend<Frontend>(file, architecture)), tokenizer(file.strings("tokenizer.ggml.tokens")) {
+    predictor.tail_threshold = static_cast<float>(
+        read_number(file, std::string(architecture) + ".predictor.tail_threshold", 0, 1, 0.45));
+  }
+
+  Frontend frontend;
+  sanm_main_encoder<Feat, D, Heads, Ffn, Taps, Rest> encoder;
+  cif_predictor<D> predictor;
+  sanm_decoder<D, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers, Vocab> decoder;
+  character_tokenizer tokenizer;
+  model_memory memory;
+
+  void members(auto&& v) {
+    v("encoder", encoder);
+    v("predictor", predictor);
+    v("decoder", decoder);
+    v.optional("", frontend);
+    v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
+    v.equal("encoder.output_size and width of the encoder", std::get<0>(encoder.stages).output_width.get(),
+            encoder.output_size());
+    v.equal("widths of encoder and predictor", encoder.output_size(), predictor.input_size());
+    v.equal("widths of encoder and decoder", encoder.output_size(), decoder.width());
+    v.equal("numbers of tokens and of rows of decoder.output_layer",
+            tokenizer.size() == 0 ? decoder.output_layer.output_size() : tokenizer.size(),
+            decoder.output_layer.output_size());
+  }
+  static std::vector<std::string> languages() { return {}; }
+
+  /// Seconds from one frame to the next.
+  double frame_seconds() const noexcept {
+    return frontend.head.head.options().frame_shift * static_cast<double>(frontend.head.last.n()) / 1000;
+  }
+
+ protected:
+  /// <blank>, <s> and </s> are filtered out.
+  static bool silent(int id) noexcept { return id >= 0 && id <= 2; }
+};
+
+}  // namespace steno::inline STENO_ABI

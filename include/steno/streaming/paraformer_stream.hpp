@@ -1,0 +1,147 @@
+// steno/streaming/paraformer_stream.hpp - an online Paraformer listening: samples in any portions, results out.
+//
+// The original (`ParaformerStreaming.inference`) holds samples back until a piece of 960 * size is complete and hears
+// what is left, perhaps nothing, as the last piece; so do we, and the portions of push() make no difference. Tokens
+// never change once they are said. An utterance ends where several pieces bring no token: that is our own rule, it
+// divides the text alone, and the model goes on as if nothing had happened. Tested in
+// tests/streaming/paraformer_stream_test.cpp and tests/parity/paraformer_online_test.cpp.
+#pragma once
+#include <steno/models/paraformer_online.hpp>
+#include <steno/streaming/stream_event.hpp>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct paraformer_stream_options {
+  chunk_sizes sizes = {};
+  /// Pieces without a token after which an utterance ends; 0: never, and the ids of a whole stream are kept.
+  extent endpoint_pieces = 2;
+  bool continuous = true;  ///< after an endpoint the next utterance begins; otherwise the stream is over
+};
+
+struct paraformer_event : stream_event {
+  std::span<const float> log_probabilities = {};  ///< of the ids
+};
+
+template <class Model>
+class paraformer_stream {
+ public:
+  /// The model must outlive the stream. Throws steno::error for sizes that make no sense.
+  explicit paraformer_stream(const Model& model, const paraformer_stream_options& options)
+      : model_(&model), options_(options), state_(model.start(options.sizes)) {
+    waiting_.reserve(piece());
+    ids_.reserve(1024);  // an utterance of more tokens is long: only then memory grows
+    sure_.reserve(1024);
+  }
+  explicit paraformer_stream(const Model& model) : paraformer_stream(model, {.sizes = model.usual}) {}
+
+  const Model& model() const noexcept { return *model_; }
+  const paraformer_stream_options& options() const noexcept { return options_; }
+  bool over() const noexcept { return over_; }  ///< after finish(), or an endpoint that does not continue
+  /// Milliseconds of audio that were decoded.
+  extent heard_ms() const noexcept { return heard_ * 1000 / Model::sample_rate; }
+
+  /// Back to the start of a stream.
+  void reset() {
+    state_ = model_->start(options_.sizes);
+    waiting_.clear();
+    begin_utterance();
+    heard_ = from_ = 0;
+    over_ = false;
+  }
+
+  /// Takes mono samples in [-1, 1] at the model's rate; calls sink(const paraformer_event&) for every result.
+  template <class Sink>
+  void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    while (!pcm.empty() && !over_) {
+      if (waiting_.empty() && pcm.size() >= piece()) {
+        hear(pcm.first(piece()), false, c, sink);
+        pcm = pcm.subspan(piece());
+        continue;
+      }
+      const std::size_t n = std::min(piece() - waiting_.size(), pcm.size());
+      waiting_.insert(waiting_.end(), pcm.begin(), pcm.begin() + static_cast<std::ptrdiff_t>(n));
+      pcm = pcm.subspan(n);
+      if (waiting_.size() < piece()) continue;
+      hear(waiting_, false, c, sink);
+      waiting_.clear();
+    }
+  }
+
+  /// Ends the stream: hears what is left and gives the last final result.
+  template <class Sink>
+  void finish(context& c, Sink&& sink) {
+    if (over_) return;
+    if (heard_ > 0 || !waiting_.empty()) hear(waiting_, true, c, sink);
+    waiting_.clear();
+    sink(std::as_const(event(stream_event_kind::final)));
+    over_ = true;
+  }
+
+ private:
+  std::size_t piece() const noexcept { return static_cast<std::size_t>(Model::piece_samples(options_.sizes)); }
+
+  void begin_utterance() {
+    ids_.clear();
+    sure_.clear();
+    score_ = 0;
+    silent_ = 0;
+    from_ = heard_;
+  }
+
+  template <class Sink>
+  void hear(std::span<const float> pcm, bool last, context& c, Sink&& sink) {
+    const std::size_t before = ids_.size();
+    model_->advance(state_, pcm, last, c, [&](const typename Model::token& t) {
+      ids_.push_back(t.id);
+      sure_.push_back(t.log_probability);
+      score_ += static_cast<double>(t.log_probability);
+    });
+    heard_ += static_cast<extent>(pcm.size());
+    if (last) return;
+    if (ids_.size() > before) {
+      silent_ = 0;
+      sink(std::as_const(event(stream_event_kind::partial)));
+      return;
+    }
+    if (ids_.empty()) {
+      from_ = heard_;
+    } else if (options_.endpoint_pieces > 0 && ++silent_ >= options_.endpoint_pieces) {
+      paraformer_event& e = event(stream_event_kind::final);
+      e.endpoint = true;
+      sink(std::as_const(e));
+      begin_utterance();
+      over_ = !options_.continuous;
+    }
+  }
+
+  paraformer_event& event(stream_event_kind kind) {
+    event_ = {};
+    event_.kind = kind;
+    event_.ids = ids_;
+    event_.log_probabilities = sure_;
+    event_.stable =
+        kind == stream_event_kind::final ? static_cast<extent>(ids_.size()) : model_->tokenizer.settled(ids_);
+    event_.score = score_;
+    event_.offset_ms = from_ * 1000 / Model::sample_rate;
+    event_.heard_ms = heard_ms();
+    return event_;
+  }
+
+  const Model* model_;
+  paraformer_stream_options options_;
+  typename Model::state state_;
+  std::vector<float> waiting_;  // samples of a piece that is not complete
+  std::vector<int> ids_;        // of the utterance
+  std::vector<float> sure_;
+  paraformer_event event_;
+  double score_ = 0;
+  extent heard_ = 0, from_ = 0, silent_ = 0;
+  bool over_ = false;
+};
+
+}  // namespace steno::inline STENO_ABI

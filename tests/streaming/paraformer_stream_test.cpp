@@ -1,0 +1,145 @@
+// Streams of an online Paraformer: any split of the samples gives the same events, short streams and last pieces, ends
+// of utterances, memory.
+#include <steno/streaming/paraformer_stream.hpp>
+
+#include "support/allocations.hpp"
+#include "support/golden.hpp"
+#include "support/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+using namespace steno;
+
+namespace {
+
+using model_type = paraformer_online_any;
+
+model_type small() { return load<model_type>((test::compact() / "paraformer_online" / "model.gguf").string()); }
+
+std::vector<float> noise(std::size_t n, std::uint64_t seed) {
+  std::vector<float> pcm = test::random_numbers(seed).vector(n, -0.3f, 0.3f);
+  for (std::size_t i = 0; i < n; ++i) pcm[i] *= 0.1f + std::fabs(std::sin(static_cast<float>(i) / 9000));
+  return pcm;
+}
+
+struct event {
+  stream_event_kind kind;
+  bool endpoint;
+  std::vector<int> ids;
+  std::vector<float> sure;
+  extent stable, offset, heard;
+  bool operator==(const event&) const = default;
+};
+
+std::vector<event> listen(const model_type& m, const paraformer_stream_options& o, std::span<const float> pcm,
+                          const std::vector<std::size_t>& portions) {
+  context c;
+  std::vector<event> all;
+  const auto sink = [&](const paraformer_event& e) {
+    all.push_back({e.kind,
+                   e.endpoint,
+                   {e.ids.begin(), e.ids.end()},
+                   {e.log_probabilities.begin(), e.log_probabilities.end()},
+                   e.stable,
+                   e.offset_ms,
+                   e.heard_ms});
+  };
+  paraformer_stream<model_type> s(m, o);
+  std::size_t at = 0;
+  for (std::size_t i = 0; at < pcm.size(); ++i) {
+    const std::size_t n = std::min(portions[i % portions.size()], pcm.size() - at);
+    s.push(pcm.subspan(at, n), c, sink);
+    at += n;
+  }
+  s.finish(c, sink);
+  EXPECT_TRUE(s.over());
+  return all;
+}
+
+}  // namespace
+
+// Lengths around a piece and a frame: the last piece is whole, missing, or too short to be heard.
+TEST(paraformer_stream, results_do_not_depend_on_the_portions) {
+  const auto model = small();
+  for (const chunk_sizes& sizes : {model.usual, chunk_sizes{.before = 5, .size = 4, .after = 2}}) {
+    const auto piece = static_cast<std::size_t>(model_type::piece_samples(sizes));
+    for (const std::size_t n : {3 * piece, 3 * piece + 1, 3 * piece + 959, 3 * piece + 960, 4 * piece - 1}) {
+      const std::vector<float> pcm = noise(n, 11 + n);
+      const paraformer_stream_options o{.sizes = sizes};
+      const auto whole = listen(model, o, pcm, {n});
+      ASSERT_FALSE(whole.empty());
+      EXPECT_EQ(whole.back().kind, stream_event_kind::final);
+      EXPECT_FALSE(whole.back().ids.empty());
+      for (const std::vector<std::size_t>& portions :
+           {std::vector<std::size_t>{1}, {160}, {piece}, {piece - 1, 2}, {7, 4001, 333}, {2 * piece + 5}})
+        EXPECT_EQ(listen(model, o, pcm, portions), whole) << n << " in portions of " << portions[0];
+    }
+  }
+}
+
+TEST(paraformer_stream, tokens_stay_once_they_are_said) {
+  const auto model = small();
+  const auto events = listen(model, {.sizes = model.usual, .endpoint_pieces = 0}, noise(100000, 3), {1600});
+  std::vector<int> before;
+  ASSERT_GT(events.size(), 5u);
+  for (const event& e : events) {
+    ASSERT_GE(e.ids.size(), before.size());
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), e.ids.begin()));
+    before = e.ids;
+  }
+}
+
+TEST(paraformer_stream, an_utterance_ends_after_pieces_without_a_token) {
+  auto model = small();
+  const std::vector<float> pcm = noise(96000, 5);
+  const auto speaking = listen(model, {.sizes = model.usual, .endpoint_pieces = 0}, pcm, {9600});
+  // From here on nothing is said: a bias that no frame overcomes.
+  std::vector<float> quiet{-100.0f};
+  context c;
+  std::vector<event> events;
+  paraformer_stream<model_type> s(model, {.sizes = model.usual, .endpoint_pieces = 3});
+  const auto sink = [&](const paraformer_event& e) {
+    events.push_back({e.kind, e.endpoint, {e.ids.begin(), e.ids.end()}, {}, e.stable, e.offset_ms, e.heard_ms});
+  };
+  s.push(std::span(pcm).first(9600 * 4), c, sink);
+  const std::size_t partials = events.size();
+  const float* loud = model.predictor.cif_output.b.floats();
+  model.predictor.cif_output.b.assign(Eigen::Map<const Eigen::RowVectorXf>(quiet.data(), 1));
+  s.push(std::span(pcm).subspan(9600 * 4, 9600 * 4), c, sink);
+  ASSERT_EQ(events.size(), partials + 1);
+  EXPECT_TRUE(events.back().endpoint);
+  EXPECT_EQ(events.back().kind, stream_event_kind::final);
+  EXPECT_EQ(events.back().ids, speaking[partials - 1].ids);
+  EXPECT_EQ(events.back().heard, 7 * 600);
+  model.predictor.cif_output.b.assign(Eigen::Map<const Eigen::RowVectorXf>(loud, 1));
+  s.push(std::span(pcm).subspan(9600 * 8), c, sink);
+  s.finish(c, sink);
+  EXPECT_FALSE(events.back().endpoint);
+  EXPECT_FALSE(events.back().ids.empty());
+  EXPECT_EQ(events.back().offset, 8 * 600);
+}
+
+TEST(paraformer_stream, empty_and_tiny_streams_end) {
+  const auto model = small();
+  EXPECT_EQ(listen(model, {.sizes = model.usual}, {}, {1}).size(), 1u);
+  for (const std::size_t n : {1u, 959u, 960u, 9599u}) {
+    const auto events = listen(model, {.sizes = model.usual}, std::vector<float>(n), {n});
+    ASSERT_EQ(events.size(), 1u) << n;
+    EXPECT_EQ(events[0].kind, stream_event_kind::final);
+  }
+}
+
+TEST(paraformer_stream, steady_streams_allocate_nothing) {
+  const auto model = small();
+  const std::vector<float> pcm = noise(9600 * 30, 8);
+  context c;
+  const auto ignore = [](const paraformer_event&) {};
+  paraformer_stream<model_type> s(model);
+  s.push(std::span(pcm).first(9600 * 14), c, ignore);  // caches reach their size; 4 pieces are kept
+  test::allocation_counter counted;
+  for (std::size_t at = 9600 * 14; at < pcm.size(); at += 1600) s.push(std::span(pcm).subspan(at, 1600), c, ignore);
+  EXPECT_EQ(counted.so_far(), 0u);
+}

@@ -1,0 +1,33 @@
+// The stages of an online Paraformer, piece by piece.
+#include <steno/streaming/paraformer_stream.hpp>
+
+#include "families.hpp"
+
+namespace steno::trace {
+
+void paraformer_online(job& j) {
+  using model_type = paraformer_online_any;
+  auto model = load<model_type>(std::move(j.file), {}, std::move(j.image));
+  if (!j.set.take_flag("cmvn", true)) model.frontend.last.shift = {}, model.frontend.last.scale = {};
+  chunk_sizes sizes = model.usual;
+  const auto take = [&](const char* key, extent& value) { value = j.set.take_number(key, value); };
+  take("chunk_before", sizes.before);
+  take("chunk_size", sizes.size);
+  take("chunk_after", sizes.after);
+  take("encoder_look_back", sizes.encoder_look_back);
+  take("decoder_look_back", sizes.decoder_look_back);
+  j.set.finish();
+  const auto sink = [&](std::string_view path, const view<const float>& x) {
+    const std::string name = model_type::trace_name(path);
+    if (!name.ends_with("_alphas_raw")) return j.write(name, x);
+    j.write(name, std::span(x.data(), static_cast<std::size_t>(x.size())), {x.size()});
+  };
+  context c(executor{}, tracer(sink));
+  const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
+  paraformer_stream<model_type> stream(model, {.sizes = sizes});
+  const auto ignore = [](const paraformer_event&) {};
+  stream.push(pcm, c, ignore);
+  stream.finish(c, ignore);
+}
+
+}  // namespace steno::trace
