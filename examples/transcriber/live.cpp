@@ -1,6 +1,7 @@
 #include "live.hpp"
 
 #include <steno/error.hpp>
+#include <steno/streaming/paraformer_stream.hpp>
 #include <steno/streaming/u2_stream.hpp>
 
 #include <algorithm>
@@ -39,8 +40,8 @@ class u2_listener final : public listener {
   }
   static u2_stream_options options(const live_request& r, const context_graph& contexts) {
     u2_stream_options o;
-    o.chunk_size = r.chunk_size;
-    o.left_chunks = r.left_chunks;
+    o.chunk_size = r.chunk_size.value_or(static_cast<int>(o.chunk_size));
+    o.left_chunks = r.left_chunks.value_or(static_cast<int>(o.left_chunks));
     o.beam.labels = o.beam.prefixes = r.beam;
     o.rescore = r.rescore;
     o.endpoints = r.endpoints;
@@ -89,6 +90,67 @@ class u2_listener final : public listener {
   u2_stream<Model> stream_;
 };
 
+class paraformer_listener final : public listener {
+ public:
+  using model_type = paraformer_online_any;
+  paraformer_listener(const model_type& m, const live_request& r) : model_(m), stream_(m, options(m, r)) {}
+
+  void push(std::span<const float> pcm, const live_sink& sink) override {
+    stream_.push(pcm, context_, [&](const paraformer_event& e) { sink(describe(e)); });
+  }
+  void finish(const live_sink& sink) override {
+    stream_.finish(context_, [&](const paraformer_event& e) { sink(describe(e)); });
+  }
+  bool over() const override { return stream_.over(); }
+
+ private:
+  static paraformer_stream_options options(const model_type& m, const live_request& r) {
+    if (!r.phrases.empty()) fail({.what = "this model knows no hotwords"});
+    paraformer_stream_options o{.sizes = m.usual};
+    if (r.chunk_size) {  // the published sizes look half a chunk ahead: [0, 10, 5], [0, 8, 4]
+      o.sizes.size = *r.chunk_size;
+      o.sizes.after = (*r.chunk_size + 1) / 2;
+    }
+    if (r.left_chunks) o.sizes.encoder_look_back = *r.left_chunks;
+    if (!r.endpoints) o.endpoint_pieces = 0;
+    o.continuous = r.continuous;
+    o.longest_utterance = r.longest;
+    return o;
+  }
+
+  live_event describe(const paraformer_event& e) const {
+    live_event out;
+    out.final = e.kind == stream_event_kind::final;
+    out.endpoint = e.endpoint;
+    out.start = static_cast<double>(e.offset_ms) / 1000;
+    out.heard = static_cast<double>(e.heard_ms) / 1000;
+    out.score = e.score;
+    segment s;
+    const auto settled = static_cast<std::size_t>(e.stable);
+    model_.write_text(e.ids.first(settled), e.log_probabilities, s);
+    out.stable = s.text;
+    if (settled < e.ids.size()) model_.write_text(e.ids, e.log_probabilities, s);
+    out.text = std::move(s.text);
+    out.token_ids = std::move(s.token_ids);
+    if (out.final) out.words = std::move(s.words);
+    out.nbest.push_back({out.text, {}});
+    return out;
+  }
+
+  const model_type& model_;
+  context context_;
+  paraformer_stream<model_type> stream_;
+};
+
+template <class Model>
+struct listener_of {
+  using type = u2_listener<Model>;
+};
+template <>
+struct listener_of<paraformer_online_any> {
+  using type = paraformer_listener;
+};
+
 template <class Model>
 class loaded final : public live_model {
  public:
@@ -97,7 +159,7 @@ class loaded final : public live_model {
   std::string name() const override { return std::string(Model::architecture); }
   int sample_rate() const override { return Model::sample_rate; }
   std::unique_ptr<listener> listen(const live_request& r) const override {
-    return std::make_unique<u2_listener<Model>>(model_, r);
+    return std::make_unique<typename listener_of<Model>::type>(model_, r);
   }
 
  private:
@@ -112,9 +174,11 @@ std::unique_ptr<live_model> open_live_model(const std::string& path, const note_
   const std::string found = opened.file.text("general.architecture").value_or("");
   if (found == u2_conformer_any::architecture) return std::make_unique<loaded<u2_conformer_any>>(std::move(opened));
   if (found == u2_transformer_any::architecture) return std::make_unique<loaded<u2_transformer_any>>(std::move(opened));
+  if (found == paraformer_online_any::architecture)
+    return std::make_unique<loaded<paraformer_online_any>>(std::move(opened));
   fail({.where = path,
         .what = "this model does not stream",
-        .expected = "u2_conformer or u2_transformer",
+        .expected = "u2_conformer, u2_transformer or paraformer_online",
         .found = steno::quoted(found)});
 }
 

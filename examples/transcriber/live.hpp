@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,9 +14,9 @@ namespace steno::app {
 
 /// How a stream shall listen. Sizes are in the model's own frames.
 struct live_request {
-  int chunk_size = 16;
-  int left_chunks = -1;  ///< chunks looked back at; negative: all of the utterance
-  bool rescore = true;   ///< final results by the model's second pass
+  std::optional<int> chunk_size;   ///< nothing: the model's own
+  std::optional<int> left_chunks;  ///< chunks looked back at; negative: all of the utterance
+  bool rescore = true;             ///< final results by the model's second pass
   bool endpoints = true;
   bool continuous = true;  ///< go on after an endpoint
   int longest = 0;         ///< frames after which an utterance ends in any case; 0: never

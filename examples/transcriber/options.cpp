@@ -87,10 +87,11 @@ void add_live(CLI::App& app, options& o) {
   app.add_option("-m,--model", o.model, "A streaming model: packaged GGUF, or a checkpoint that steno-convert reads")
       ->type_name("MODEL")
       ->required();
-  app.add_option("--chunk-size", o.live.chunk_size, "Encoder frames decoded at once; -1: everything at the end [16]")
+  app.add_option("--chunk-size", o.live.chunk_size,
+                 "Encoder frames decoded at once; -1: everything at the end [the model's]")
       ->type_name("N")
       ->check(CLI::Range(-1, 4096));
-  app.add_option("--left-chunks", o.live.left_chunks, "Chunks looked back at; -1: all of the utterance [-1]")
+  app.add_option("--left-chunks", o.live.left_chunks, "Chunks looked back at; -1: all of the utterance [the model's]")
       ->type_name("N")
       ->check(CLI::Range(-1, 4096));
   app.add_option("--beam", o.live.beam, "Beam width [10]")->type_name("N")->check(CLI::Range(1, 100));

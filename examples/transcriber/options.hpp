@@ -22,7 +22,8 @@ std::optional<shard> parse_shard(std::string_view text);
 
 /// Of stream and serve.
 struct live_options {
-  int chunk_size = 16, left_chunks = -1, beam = 10;
+  std::optional<int> chunk_size, left_chunks;  ///< nothing: the model's own
+  int beam = 10;
   bool rescore = true, endpoints = true;
   bool real_time = false;  ///< a file is read no faster than it sounds
   float phrase_score = 3;

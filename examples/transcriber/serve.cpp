@@ -10,7 +10,8 @@ namespace steno::app {
 
 int run_serve(const options& o) {
   reporter report(stderr, false, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
-  if (o.live.chunk_size < 1) wrong_usage("serve: --chunk-size is at least 1, or a client could send without an end");
+  if (o.live.chunk_size.value_or(1) < 1)
+    wrong_usage("serve: --chunk-size is at least 1, or a client could send without an end");
   live_request request = live_request_of(o);
   request.longest = 5000;  // bounds what a connection keeps, and is as far as the original's positions go
   const auto model = open_live_model(o.model, [&](const std::string& text) { report.note(text); });

@@ -38,11 +38,14 @@ using json = nlohmann::ordered_json;
 json rounded(double x) { return std::isfinite(x) ? json(std::round(x * 1000) / 1000) : json(nullptr); }
 
 json word_object(const word& w) {
-  return {{"word", w.text},
-          {"start", rounded(w.start)},
-          {"end", rounded(w.end)},
-          {"confidence", rounded(static_cast<double>(w.confidence))},
-          {"timing", "native"}};
+  json object{{"word", w.text}};
+  if (w.how != timing::none) {
+    object["start"] = rounded(w.start);
+    object["end"] = rounded(w.end);
+  }
+  object["confidence"] = rounded(static_cast<double>(w.confidence));
+  object["timing"] = w.how == timing::none ? "none" : "native";
+  return object;
 }
 
 // One line per event. Latency: from the arrival of the last sample that the result heard to the result.

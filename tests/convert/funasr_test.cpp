@@ -6,6 +6,7 @@
 #include "convert.hpp"
 #include "convert/fixtures.hpp"
 #include "funasr/folder.hpp"
+#include "funasr/paraformer.hpp"
 #include "funasr/sense_voice.hpp"
 #include "support/golden.hpp"
 
@@ -176,7 +177,29 @@ TEST_F(funasr_folder, two_tokenizers) {
   expect_refusal("which file to take is not clear: expected one *bpe.model, found 2");
 }
 
-TEST(funasr_manifest, published_model_has_exactly_these_tensors) {
+using listing = std::set<std::pair<std::string, std::string>>;
+
+listing published(const fs::path& shared, const std::string& name) {
+  listing all;
+  std::ifstream manifest(shared / "manifests" / (name + ".tsv"));
+  std::string tensor, type, shape;
+  while (manifest >> tensor >> type >> shape) all.emplace(tensor, shape);
+  return all;
+}
+
+listing expected(const std::vector<steno::funasr::expected_tensor>& tensors,
+                 bool (*is_product)(const std::string& name, std::size_t rank)) {
+  listing all;
+  for (const auto& e : tensors) {
+    std::string shape;
+    for (const extent n : e.shape) shape.append(shape.empty() ? "" : "x").append(std::to_string(n));
+    EXPECT_TRUE(all.emplace(e.name, shape).second) << e.name;
+    EXPECT_EQ(e.product, is_product(e.name, e.packaged_shape().size())) << e.name;
+  }
+  return all;
+}
+
+TEST(funasr_manifest, sense_voice_has_exactly_these_tensors) {
   STENO_REQUIRE_SHARED(shared);
   steno::funasr::sense_voice_settings s;
   s.output_size = 512;
@@ -187,18 +210,26 @@ TEST(funasr_manifest, published_model_has_exactly_these_tensors) {
   s.kernel_size = 11;
   s.lfr_m = 7;
   s.lfr_n = 6;
-  std::set<std::pair<std::string, std::string>> expected, published;
-  for (const auto& e : steno::funasr::sense_voice_tensors(s, 25055)) {
-    std::string shape;
-    for (const extent n : e.shape) shape.append(shape.empty() ? "" : "x").append(std::to_string(n));
-    EXPECT_TRUE(expected.emplace(e.name, shape).second) << e.name;
-    EXPECT_EQ(e.product, steno::funasr::is_sense_voice_product(e.name, e.shape.size())) << e.name;
+  const listing all = published(shared, "sensevoice-small");
+  EXPECT_EQ(all.size(), 917u);
+  EXPECT_EQ(expected(steno::funasr::sense_voice_tensors(s, 25055), steno::funasr::is_sense_voice_product), all);
+}
+
+TEST(funasr_manifest, both_paraformers_have_exactly_these_tensors) {
+  STENO_REQUIRE_SHARED(shared);
+  steno::funasr::paraformer_settings s;
+  s.output_size = 512;
+  s.num_blocks = 50;
+  s.decoder_blocks = 16;
+  s.decoder_kernel = 11;
+  s.lfr_m = 7;
+  s.lfr_n = 6;
+  for (const char* name : {"paraformer-large-zh", "paraformer-large-zh-online"}) {
+    listing all = published(shared, name);
+    EXPECT_EQ(all.size(), 956u) << name;
+    EXPECT_EQ(all.erase({"decoder.embed.0.weight", "8404x512"}), 1u) << name;  // serves training alone
+    EXPECT_EQ(expected(steno::funasr::paraformer_tensors(s, 8404), steno::funasr::is_paraformer_product), all) << name;
   }
-  std::ifstream manifest(shared / "manifests" / "sensevoice-small.tsv");
-  std::string name, type, shape;
-  while (manifest >> name >> type >> shape) published.emplace(name, shape);
-  EXPECT_EQ(published.size(), 917u);
-  EXPECT_EQ(expected, published);
 }
 
 }  // namespace

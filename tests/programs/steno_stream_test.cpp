@@ -70,6 +70,26 @@ TEST_F(steno_stream, text_into_a_pipe_is_final_results_alone) {
   EXPECT_EQ(o.out.rfind("u", 0), 0u) << o.out;
 }
 
+TEST_F(steno_stream, an_online_paraformer_streams_too) {
+  const std::string online = "-m '" + (steno::test::compact() / "paraformer_online" / "model.gguf").string() + "' ";
+  const outcome o = run(online + "--format jsonl -");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const std::vector<json> all = events(o.out);
+  ASSERT_GT(all.size(), 3u);
+  EXPECT_EQ(all[0]["type"], "partial");
+  EXPECT_EQ(all[0]["heard"].get<double>(), 0.6);
+  const json& last = all.back();
+  EXPECT_EQ(last["type"], "final");
+  EXPECT_EQ(last["end"].get<double>(), 6.0);
+  ASSERT_FALSE(last["words"].empty());
+  EXPECT_EQ(last["words"][0]["timing"], "none");
+  EXPECT_FALSE(last["words"][0].contains("start"));
+  EXPECT_NE(run(online + "--format jsonl --chunk-size 5 -").out, o.out);
+  EXPECT_EQ(run(online + "--chunk-size -1 -").code, 1);
+  std::ofstream(dir.path() / "phrases.txt") << "u3u4\n";
+  EXPECT_NE(run(online + "--hotwords phrases.txt -").err.find("knows no hotwords"), std::string::npos);
+}
+
 TEST_F(steno_stream, what_cannot_be_done_is_said) {
   EXPECT_EQ(run("-").code, 2);  // no model
   EXPECT_EQ(run(model).code, 2);

@@ -58,6 +58,17 @@ TEST(characters, other_tokens_stay_as_they_are) {
   EXPECT_EQ(decode({"<s>", "</s>", "<unk>"}).text, "");
 }
 
+TEST(characters, text_behind_a_chinese_character_is_not_settled) {
+  const character_tokenizer t({"\u6211", "coun@@", "try", "b", "5"});
+  const auto settled = [&](const std::vector<int>& ids) { return t.settled(ids); };
+  EXPECT_EQ(settled({}), 0);
+  EXPECT_EQ(settled({1, 2}), 0);
+  EXPECT_EQ(settled({0, 0}), 2);
+  EXPECT_EQ(settled({3, 0, 1}), 2);
+  EXPECT_EQ(settled({0, 3, 3}), 1);
+  EXPECT_EQ(settled({3, 4}), 2);
+}
+
 TEST(characters, ids_that_are_none) {
   const std::vector<std::string> tokens(3, "a");
   const character_tokenizer t(tokens);

@@ -85,8 +85,8 @@ struct sanm_attention {
     const bool first = past.rows() == 0;
     make_view(past.extend(frames, 2 * d), frames, 2 * d) = make_view(fresh, frames, 2 * d, 3 * d);
     const float* const all = past.data();
-    kernels::attention(q, make_view(all, past.rows(), d, 2 * d), make_view(all + d, past.rows(), d, 2 * d),
-                       heads.get(), scale, heard, c);
+    kernels::attention(q, make_view(all, past.rows(), d, 2 * d), make_view(all + d, past.rows(), d, 2 * d), heads.get(),
+                       scale, heard, c);
     // As the original's slices: [:-0] is empty, and what the first window leaves is not cut.
     past.drop_last(ends.again > 0 ? ends.again : frames);
     if (!first) past.keep(ends.kept);

@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace steno::inline STENO_ABI {
@@ -75,8 +76,9 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
         sizes.after > most || sizes.overlap() == 0 || sizes.encoder_look_back < -1 || sizes.encoder_look_back > most ||
         sizes.decoder_look_back > most)
       fail({.what = "chunk sizes of a stream (before, size, after; encoder's and decoder's look back)",
-            .expected = "0 to 1000 frames, size and before + after from 1; look back at most 1000 pieces, -1: all in the "
-                        "encoder",
+            .expected =
+                "0 to 1000 frames, size and before + after from 1; look back at most 1000 pieces, -1: all in the "
+                "encoder",
             .found = std::to_string(sizes.before) + ", " + std::to_string(sizes.size) + ", " +
                      std::to_string(sizes.after) + "; " + std::to_string(sizes.encoder_look_back) + ", " +
                      std::to_string(sizes.decoder_look_back)});
@@ -148,6 +150,17 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
       const int id = best_label(row, scores.cols());
       if (!parts::silent(id)) sink(token{.id = id, .log_probability = row[id]});
     }
+  }
+
+  /// Text and words of an utterance's tokens. The original gives no times, so there are none.
+  STENO_COLD void write_text(std::span<const int> ids, std::span<const float> log_probabilities, segment& s) const {
+    std::vector<said_token> said;
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      said.push_back({.id = ids[i], .log_probability = log_probabilities[i]});
+    auto text = tokenizer.decode(said);
+    s.text = std::move(text.text);
+    s.words = std::move(text.words);
+    s.token_ids.assign(ids.begin(), ids.end());
   }
 
   /// The golden cases' name of a traced stage: "piece.3.encoder_out" is piece3_encoder_out there.

@@ -30,8 +30,8 @@ class paraformer_parts {
   /// Front end, tokens and settings from the file's metadata; the weights are bound by load().
   STENO_COLD paraformer_parts(const gguf_file& file, std::string_view architecture)
       : frontend(read_wav_frontend<Frontend>(file, architecture)), tokenizer(file.strings("tokenizer.ggml.tokens")) {
-    predictor.tail_threshold = static_cast<float>(
-        read_number(file, std::string(architecture) + ".predictor.tail_threshold", 0, 1, 0.45));
+    predictor.tail_threshold =
+        static_cast<float>(read_number(file, std::string(architecture) + ".predictor.tail_threshold", 0, 1, 0.45));
   }
 
   Frontend frontend;

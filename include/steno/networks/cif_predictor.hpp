@@ -46,16 +46,16 @@ inline extent cif_integrate(const view<const float>& x, const float* alphas, cif
   return fired;
 }
 
-/// The same piece by piece, as the original's streams do it (`CifPredictorV2.forward_chunk`): a sum in float that starts
-/// again after each token, and of what has not fired the weight and the weighted mean.
+/// The same piece by piece, as the original's streams do it (`CifPredictorV2.forward_chunk`): a sum in float that
+/// starts again after each token, and of what has not fired the weight and the weighted mean.
 struct cif_carry {
   float weight = 0;
   std::vector<float> hidden;  ///< [D], zeros at first
   std::vector<float> frames;  ///< [D], scratch
 };
 
-/// Frames x [T, D] with weights alphas[T] after what is carried: a row of `tokens` for each token (room for T + 1 rows).
-/// Returns their number.
+/// Frames x [T, D] with weights alphas[T] after what is carried: a row of `tokens` for each token (room for T + 1
+/// rows). Returns their number.
 inline extent cif_continue(const view<const float>& x, const float* alphas, cif_carry& s, view<float> tokens) noexcept {
   const extent d = x.cols();
   float sum = 0;
@@ -85,7 +85,7 @@ struct cif_predictor {
 
   linear<times(3, D), D> cif_conv1d;
   linear<D, dynamic> cif_output;  // of one column
-  float tail_threshold = 0.45f;  ///< set by the model from the file
+  float tail_threshold = 0.45f;   ///< set by the model from the file
 
   void members(auto&& v) {
     v("cif_conv1d", cif_conv1d);

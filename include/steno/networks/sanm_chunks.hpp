@@ -36,9 +36,9 @@ struct sanm_chunks_state {
 
 template <class Encoder>
 sanm_chunks_state start_chunks(const Encoder& e, const chunk_sizes& sizes) {
-  return {.layers = std::vector<key_value_cache>(std::get<2>(e.stages).layers.size() +
-                                                 std::get<3>(e.stages).layers.size()),
-          .rows = std::vector<float>(static_cast<std::size_t>(sizes.overlap() * e.input_size()))};
+  return {
+      .layers = std::vector<key_value_cache>(std::get<2>(e.stages).layers.size() + std::get<3>(e.stages).layers.size()),
+      .rows = std::vector<float>(static_cast<std::size_t>(sizes.overlap() * e.input_size()))};
 }
 
 /// The next piece: features x [n, Feat] -> y [overlap + n, D]. Without features (n = 0) the window is what was kept.

@@ -226,7 +226,8 @@ struct sanm_decoder {
     return all;
   }
 
-  /// tokens [n, D] (changed), encoded [T, D] -> logits [n, Vocab]. In a stream with `past`, of whose frames `kept` stay.
+  /// tokens [n, D] (changed), encoded [T, D] -> logits [n, Vocab]. In a stream with `past`, of whose frames `kept`
+  /// stay.
   void operator()(view<float, dynamic, D> tokens, view<const float, dynamic, D> encoded, view<float, dynamic, Vocab> y,
                   context& c, std::vector<sanm_decoder_memory>* past = nullptr, extent kept = 0) const noexcept {
     workspace::frame scratch(c.scratch);

@@ -9,6 +9,7 @@
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
 #include <steno/pipelines/any_vad.hpp>
+#include <steno/streaming/paraformer_stream.hpp>
 
 #include <memory>
 #include <span>
@@ -54,7 +55,8 @@ struct transcribe_options {
   progress_ref progress = {};
 };
 
-using any_model = std::variant<sense_voice_any, paraformer_any, u2_conformer_any, u2_transformer_any>;
+using any_model =
+    std::variant<sense_voice_any, paraformer_any, paraformer_online_any, u2_conformer_any, u2_transformer_any>;
 
 /// One clip that the model hears at once: mono samples in [-1, 1] at the model's rate; times from the clip's start.
 /// Throws steno::error for options the model does not know. What SenseVoice itself calls <|nospeech|> has no text here;
@@ -70,6 +72,20 @@ inline segment recognise(const sense_voice_any& m, std::span<const float> clip, 
 
 inline segment recognise(const paraformer_any& m, std::span<const float> clip, const transcribe_options&, context& c) {
   return m.recognise(clip, {}, c);
+}
+
+/// A streaming model hears a clip as a stream, from beginning to end.
+inline segment recognise(const paraformer_online_any& m, std::span<const float> clip, const transcribe_options&,
+                         context& c) {
+  segment s;
+  s.end = static_cast<double>(clip.size()) / paraformer_online_any::sample_rate;
+  paraformer_stream<paraformer_online_any> stream(m, {.sizes = m.usual, .endpoint_pieces = 0});
+  const auto sink = [&](const paraformer_event& e) {
+    if (e.kind == stream_event_kind::final) m.write_text(e.ids, e.log_probabilities, s);
+  };
+  stream.push(clip, c, sink);
+  stream.finish(c, sink);
+  return s;
 }
 
 template <class Encoder, class Decoder, extent Vocab, class Kind, class Frontend>

@@ -21,6 +21,8 @@ struct paraformer_stream_options {
   /// Pieces without a token after which an utterance ends; 0: never, and the ids of a whole stream are kept.
   extent endpoint_pieces = 2;
   bool continuous = true;  ///< after an endpoint the next utterance begins; otherwise the stream is over
+  /// Utterances end with the piece that reaches this many encoder frames; 0: never.
+  extent longest_utterance = 0;
 };
 
 struct paraformer_event : stream_event {
@@ -103,20 +105,21 @@ class paraformer_stream {
     });
     heard_ += static_cast<extent>(pcm.size());
     if (last) return;
-    if (ids_.size() > before) {
-      silent_ = 0;
-      sink(std::as_const(event(stream_event_kind::partial)));
-      return;
-    }
     if (ids_.empty()) {
       from_ = heard_;
-    } else if (options_.endpoint_pieces > 0 && ++silent_ >= options_.endpoint_pieces) {
-      paraformer_event& e = event(stream_event_kind::final);
-      e.endpoint = true;
-      sink(std::as_const(e));
-      begin_utterance();
-      over_ = !options_.continuous;
+      return;
     }
+    silent_ = ids_.size() > before ? 0 : silent_ + 1;
+    if (silent_ == 0) sink(std::as_const(event(stream_event_kind::partial)));
+    const bool paused = options_.endpoint_pieces > 0 && silent_ >= options_.endpoint_pieces;
+    const bool full =
+        options_.longest_utterance > 0 && heard_ - from_ >= options_.longest_utterance * Model::frame_samples;
+    if (!paused && !full) return;
+    paraformer_event& e = event(stream_event_kind::final);
+    e.endpoint = true;
+    sink(std::as_const(e));
+    begin_utterance();
+    over_ = !options_.continuous;
   }
 
   paraformer_event& event(stream_event_kind kind) {

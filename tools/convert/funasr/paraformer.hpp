@@ -1,7 +1,8 @@
 // tools/convert/funasr/paraformer.hpp - Paraformer: settings, tensors and keys of its packaged file.
 //
 // Follows Paraformer, SANMEncoder, CifPredictorV2 and ParaformerSANMDecoder of funasr/models/paraformer, and
-// ParaformerStreaming with SANMEncoderChunkOpt, which has the same tensors; defaults are theirs and those of WavFrontend. Schema: docs/formats.md. Tested in tests/convert/paraformer_test.cpp.
+// ParaformerStreaming with SANMEncoderChunkOpt, which has the same tensors; defaults are theirs and those of
+// WavFrontend. Schema: docs/formats.md. Tested in tests/convert/paraformer_test.cpp.
 #pragma once
 #include <cstdint>
 #include <filesystem>
