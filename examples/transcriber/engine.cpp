@@ -1,6 +1,7 @@
 #include "engine.hpp"
 
 #include <steno/core/thread_pool.hpp>
+#include <steno/pipelines/punctuate.hpp>
 #include <steno/pipelines/transcriber.hpp>
 
 #include <steno/error.hpp>
@@ -40,6 +41,12 @@ class loaded_model final : public recogniser {
   std::vector<std::string> languages() const override { return model_.languages(); }
   bool has_beam_search() const override { return steno::has_beam_search(model_.model()); }
 
+  void punctuate_with(const std::string& path, const note_function& note) override {
+    opened_checkpoint opened = open_checkpoint(path);
+    for (const std::string& text : opened.notes) note(text);
+    punctuation_.emplace(load<ct_punc_any>(std::move(opened.file), executor(pool_), std::move(opened.image)));
+  }
+
   model_facts facts() const override {
     const model_summary s = model_.summary();
     model_facts f{.name = s.name,
@@ -67,7 +74,10 @@ class loaded_model final : public recogniser {
     o.hotword_score = r.hotword_score;
     recording listening(model_, o);
     std::vector<float> some(16000);
-    const auto sink = [&](segment s) { to.heard(std::move(s)); };
+    const auto sink = [&](segment s) {
+      if (punctuation_) punctuate(s, *punctuation_, context_);
+      to.heard(std::move(s));
+    };
     while (const std::size_t n = audio(some)) {
       listening.push(std::span<const float>(some).first(n), context_, sink);
       to.progress(listening.done());
@@ -96,6 +106,7 @@ class loaded_model final : public recogniser {
   transcriber model_;
   std::string detector_name_;
   std::optional<any_vad> detector_;
+  std::optional<ct_punc_any> punctuation_;
 };
 
 }  // namespace

@@ -49,6 +49,8 @@ class recogniser {
   virtual std::vector<std::string> languages() const = 0;
   virtual bool has_beam_search() const = 0;
   virtual model_facts facts() const = 0;
+  /// From now on texts have punctuation by this model. Throws steno::error.
+  virtual void punctuate_with(const std::string& path, const std::function<void(const std::string&)>& note) = 0;
   /// A recording of any length, in constant memory. Returns the result without text and segments.
   virtual result transcribe(const sample_function& audio, const request& r, const transcript_sink& to) = 0;
 };

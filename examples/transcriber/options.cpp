@@ -63,6 +63,8 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--clips", o.at_once, "Transcribe so many clips of a recording at once, each on one thread [1]")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
+  app.add_option("--punctuate", o.punctuation, "Put punctuation into the text: a punctuation model")
+      ->type_name("MODEL");
   app.add_option("--hotwords", o.hotwords, "Words to favour, one per line, where the model searches")
       ->type_name("FILE");
   app.add_option("--hotword-score", o.live.phrase_score, "Bonus for each unit of a phrase [3]")->type_name("X");

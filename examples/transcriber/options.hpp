@@ -54,6 +54,7 @@ struct options {
   std::string vad = "none";
   double merge = 0;  ///< seconds
   int at_once = 1;
+  std::string punctuation;  ///< a punctuation model; empty: none
   std::string hotwords;
   std::string manifest;
   shard part;

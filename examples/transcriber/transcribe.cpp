@@ -161,6 +161,8 @@ int run_transcribe(const options& o) {
   const std::unique_ptr<recogniser> model =
       open_model(find_model(o.model), o.threads, [&report](const std::string& text) { report.note(text); });
   check_request(o, *model);
+  if (!o.punctuation.empty())
+    model->punctuate_with(o.punctuation, [&report](const std::string& text) { report.note(text); });
   const stopwatch watch_time;
   transcribe_inputs(o, inputs, *model, out, report, &watch, t);
   report.summary(t.audio_seconds, watch_time.seconds());

@@ -64,6 +64,7 @@
 #include <steno/layers/sanm_attention.hpp>
 #include <steno/layers/sequence.hpp>
 #include <steno/layers/sinusoid.hpp>
+#include <steno/models/ct_punc.hpp>
 #include <steno/models/energy_vad.hpp>
 #include <steno/models/fsmn_vad.hpp>
 #include <steno/models/load.hpp>
@@ -88,6 +89,7 @@
 #include <steno/pipelines/any_model.hpp>
 #include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/long_audio.hpp>
+#include <steno/pipelines/punctuate.hpp>
 #include <steno/pipelines/result.hpp>
 #include <steno/pipelines/transcriber.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
@@ -96,6 +98,7 @@
 #include <steno/streaming/voice_activity_detector.hpp>
 #include <steno/tokenizers/byte_bpe.hpp>
 #include <steno/tokenizers/characters.hpp>
+#include <steno/tokenizers/punctuated_words.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>
 #include <steno/tokenizers/sentencepiece_model.hpp>
 #include <steno/tokenizers/unicode_classes.hpp>

@@ -5,6 +5,7 @@
 
 #include "convert.hpp"
 #include "convert/fixtures.hpp"
+#include "funasr/ct_punc.hpp"
 #include "funasr/folder.hpp"
 #include "funasr/paraformer.hpp"
 #include "funasr/sense_voice.hpp"
@@ -230,6 +231,16 @@ TEST(funasr_manifest, both_paraformers_have_exactly_these_tensors) {
     EXPECT_EQ(all.erase({"decoder.embed.0.weight", "8404x512"}), 1u) << name;  // serves training alone
     EXPECT_EQ(expected(steno::funasr::paraformer_tensors(s, 8404), steno::funasr::is_paraformer_product), all) << name;
   }
+}
+
+TEST(funasr_manifest, ct_punc_has_exactly_these_tensors) {
+  STENO_REQUIRE_SHARED(shared);
+  steno::funasr::ct_punc_settings s;
+  s.linear_units = 1024;
+  s.num_blocks = 4;
+  s.marks.resize(6);
+  EXPECT_EQ(expected(steno::funasr::ct_punc_tensors(s, 272727), steno::funasr::is_ct_punc_product),
+            published(shared, "ct-transformer-punc-272727"));
 }
 
 }  // namespace

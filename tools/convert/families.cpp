@@ -13,6 +13,7 @@ std::span<const packaged_family> packaged_families() {
       {"paraformer", funasr::is_paraformer_product, funasr::set_paraformer_cmvn},
       {"fsmn_vad", funasr::is_fsmn_vad_product, funasr::set_fsmn_vad_cmvn},
       {"paraformer_online", funasr::is_paraformer_product, funasr::set_paraformer_cmvn},
+      {"ct_transformer", funasr::is_ct_punc_product, nullptr},
       {"u2_conformer", wenet::is_u2_product, nullptr},
       {"u2_transformer", wenet::is_u2_product, nullptr},
       {"whisper", whisper_files::is_product, nullptr},

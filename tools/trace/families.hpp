@@ -10,6 +10,7 @@ void sense_voice(job& j);
 void paraformer(job& j);
 void fsmn_vad(job& j);
 void paraformer_online(job& j);
+void ct_punc(job& j);
 void u2_conformer(job& j);
 void u2_transformer(job& j);
 
@@ -24,6 +25,7 @@ inline constexpr family families[] = {
     {"paraformer_online",
      "cmvn=false, chunk_before=0, chunk_size=10, chunk_after=5, encoder_look_back=4, decoder_look_back=1",
      paraformer_online},
+    {"ct_transformer", "split_size=20 (INPUT is text, or JSON with input_text)", ct_punc},
     {"u2_conformer", "chunk_size=16, num_left_chunks=-1", u2_conformer},
     {"u2_transformer", "chunk_size=16, num_left_chunks=-1", u2_transformer},
 };

@@ -28,13 +28,17 @@ std::string read_small(const fs::path& path) {
 
 // Scalars of the first levels; training settings may be nested deeper, inference needs two. `left` bounds the work,
 // because an alias may repeat a large map many times.
-void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::size_t& left,
-             std::map<std::string, std::string>& out) {
+void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::size_t& left, folder& out) {
   for (const auto& item : node) {
     if (left-- == 0) throw YAML::Exception(YAML::Mark::null_mark(), "it holds more settings than any config does");
     if (!item.first.IsScalar()) continue;
     const std::string key = prefix + item.first.Scalar();
-    if (item.second.IsScalar()) out[key] = item.second.Scalar();
+    if (item.second.IsScalar()) out.settings[key] = item.second.Scalar();
+    if (item.second.IsSequence())
+      for (const auto& entry : item.second) {
+        if (left-- == 0) throw YAML::Exception(YAML::Mark::null_mark(), "it holds more settings than any config does");
+        if (entry.IsScalar()) out.lists[key].push_back(entry.Scalar());
+      }
     if (item.second.IsMap() && depth < 2) flatten(item.second, key + ".", depth + 1, left, out);
   }
 }
@@ -45,7 +49,7 @@ void read_config(folder& f) {
     const YAML::Node root = YAML::Load(read_small(f.config));
     if (!root.IsMap()) fail({.where = where, .what = "not a FunASR config: it holds no settings"});
     std::size_t most_settings = 100000;
-    flatten(root, "", 1, most_settings, f.settings);
+    flatten(root, "", 1, most_settings, f);
   } catch (const YAML::Exception& e) {
     fail({.where = where, .what = std::string("not readable as YAML: ") + e.what()});
   }
@@ -163,6 +167,24 @@ double folder::real(const std::string& key, double otherwise, double low, double
           .expected = "a number from " + std::to_string(low) + " to " + std::to_string(high),
           .found = steno::quoted(s)});
   return value;
+}
+
+std::vector<std::string> folder::read_tokens() const {
+  if (!tokens)
+    fail({.where = config.parent_path().string(), .what = "the tokenizer is missing", .expected = "tokens.json"});
+  const mapped_file file(tokens->string());
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  const nlohmann::json all = nlohmann::json::parse(text, nullptr, false);
+  const auto refuse = [&] {
+    fail({.where = tokens->string(), .what = "is no list of tokens", .expected = "a JSON array of strings"});
+  };
+  if (!all.is_array() || all.empty()) refuse();
+  std::vector<std::string> list;
+  for (const auto& t : all) {
+    if (!t.is_string()) refuse();
+    list.push_back(t.get<std::string>());
+  }
+  return list;
 }
 
 std::string folder::text(const std::string& key, const std::string& otherwise) const {

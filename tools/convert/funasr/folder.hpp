@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -23,6 +24,8 @@ struct folder {
   std::optional<std::filesystem::path> tokens;  ///< tokens.json
   /// Scalars of config.yaml by their path ("encoder_conf.output_size"); nulls are left out.
   std::map<std::string, std::string> settings;
+  /// Lists of scalars, by their path.
+  std::map<std::string, std::vector<std::string>> lists;
 
   /// A natural number between `least` and `most`, or `otherwise` when it is not set. Throws steno::error.
   std::uint32_t number(const std::string& key, std::uint32_t otherwise, std::uint32_t least, std::uint32_t most) const;
@@ -31,6 +34,8 @@ struct folder {
   std::string text(const std::string& key, const std::string& otherwise) const;
   /// Throws unless the setting is absent or has this value: what steno computes differently is not silently accepted.
   void require(const std::string& key, const std::string& value) const;
+  /// What tokens.json holds. Throws steno::error.
+  std::vector<std::string> read_tokens() const;
 };
 
 /// Whether `path` is a folder that looks like FunASR's.

@@ -23,6 +23,7 @@ constexpr importer importers[] = {
     {"Paraformer", import_paraformer},
     {"FsmnVADStreaming", import_fsmn_vad},
     {"ParaformerStreaming", import_paraformer},
+    {"CTTransformer", import_ct_punc},
 };
 
 bool describes(const fs::path& file) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "families.hpp"
+#include "funasr/ct_punc.hpp"
 #include "funasr/fsmn_vad.hpp"
 #include "funasr/paraformer.hpp"
 #include "funasr/sense_voice.hpp"

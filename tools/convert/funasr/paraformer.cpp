@@ -2,10 +2,8 @@
 #include "funasr/paraformer.hpp"
 
 #include <steno/error.hpp>
-#include <steno/weights/mapped_file.hpp>
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "funasr/folder.hpp"
@@ -24,24 +22,6 @@ void require_number(const folder& f, const std::string& key, double value) {
         .what = key + " is not supported",
         .expected = std::to_string(value),
         .found = steno::quoted(text)});
-}
-
-std::vector<std::string> read_tokens(const folder& f) {
-  if (!f.tokens)
-    fail({.where = f.config.parent_path().string(), .what = "the tokenizer is missing", .expected = "tokens.json"});
-  const mapped_file file(f.tokens->string());
-  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
-  const nlohmann::json all = nlohmann::json::parse(text, nullptr, false);
-  const auto refuse = [&] {
-    fail({.where = f.tokens->string(), .what = "is no list of tokens", .expected = "a JSON array of strings"});
-  };
-  if (!all.is_array() || all.empty()) refuse();
-  std::vector<std::string> tokens;
-  for (const auto& t : all) {
-    if (!t.is_string()) refuse();
-    tokens.push_back(t.get<std::string>());
-  }
-  return tokens;
 }
 
 }  // namespace
@@ -184,7 +164,7 @@ void set_paraformer_cmvn(imported_model& model, const std::filesystem::path& am_
 
 imported_model import_paraformer(const folder& f, const std::optional<std::filesystem::path>& cmvn) {
   const paraformer_settings s = read_paraformer_settings(f);
-  const std::vector<std::string> tokens = read_tokens(f);
+  const std::vector<std::string> tokens = f.read_tokens();
   imported_model model;
   set_paraformer_keys(model.file, s, tokens);
   // The embedding of tokens serves training alone.

@@ -1,0 +1,164 @@
+// steno/models/ct_punc.hpp - CT-Transformer: punctuation for text that has none.
+//
+//   x = embed[ids];  scores = decoder(encoder(x))  [words, marks];  a word's mark is the best of its row
+//
+// Words are taken 20 at a time; what follows the last full stop or question mark is taken again with the next ones
+// (from the last word but one down to the third), and after 200 words without one a comma ends the sentence. Follows
+// `CTTransformer.inference` (funasr/models/ct_transformer/model.py); see docs/models/ct_punc.md. Tested in
+// tests/models/ct_punc_test.cpp and tests/parity/ct_punc_test.cpp (golden stages).
+#pragma once
+#include <steno/decoders/ctc_greedy.hpp>
+#include <steno/models/load.hpp>
+#include <steno/models/metadata.hpp>
+#include <steno/networks/sanm_encoder.hpp>
+#include <steno/tokenizers/punctuated_words.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// A text with punctuation, and the number of the mark behind each word of split_words().
+struct punctuated_text {
+  std::string text;
+  std::vector<int> marks;
+};
+
+/// A loaded model is const and may be shared by threads, each with its own context.
+template <extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent Vocab, extent Marks>
+class ct_punc {
+ public:
+  static constexpr std::string_view architecture = "ct_transformer";
+
+  ct_punc() = default;
+  /// Words and marks from the file's metadata; the weights are bound by load(). Throws steno::error.
+  STENO_COLD explicit ct_punc(const gguf_file& file)
+      : words(file.strings("tokenizer.ggml.tokens")), marks(file.strings("ct_transformer.marks")) {
+    order_.resize(words.size());
+    for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
+    std::sort(order_.begin(), order_.end(), [&](int a, int b) { return word(a) < word(b); });
+    unknown_ = find("<unk>");
+    if (unknown_ < 0) fail({.where = file.where(), .what = "tokenizer.ggml.tokens", .expected = "a token <unk>"});
+    sentence_end = static_cast<int>(
+        read_number(file, "ct_transformer.sentence_end", 0, static_cast<double>(marks.size()) - 1, 3));
+  }
+
+  weight<Vocab, D, dtype::f32, use::rows> embed;
+  sanm_main_encoder<D, D, Heads, Ffn, Taps, Rest> encoder;
+  linear<D, Marks> decoder;
+  std::vector<std::string> words;  ///< that the model knows
+  std::vector<std::string> marks;  ///< "_" is none
+  int sentence_end = 3;            ///< number of the full stop
+  model_memory memory;
+
+  void members(auto&& v) {
+    v("embed.weight", embed);
+    v("encoder", encoder);
+    v("decoder", decoder);
+    v.equal("widths of embed and encoder", embed.cols(), encoder.input_size());
+    v.equal("encoder.output_size and width of the encoder", std::get<0>(encoder.stages).output_width.get(),
+            encoder.output_size());
+    v.equal("widths of encoder and decoder", encoder.output_size(), decoder.input_size());
+    v.equal("numbers of words and of rows of embed", words.empty() ? embed.rows() : static_cast<extent>(words.size()),
+            embed.rows());
+    v.equal("numbers of marks and of rows of decoder",
+            marks.empty() ? decoder.output_size() : static_cast<extent>(marks.size()), decoder.output_size());
+  }
+
+  /// The text with punctuation. `at_once`: words added for one pass of the model (split_size of the original).
+  STENO_COLD punctuated_text punctuate(std::string_view text, context& c, extent at_once = 20) const {
+    const std::vector<std::string> said = split_words(text);
+    std::vector<int> ids;
+    for (const std::string& w : said) {
+      const int id = find(w);
+      ids.push_back(id < 0 ? unknown_ : id);
+    }
+    punctuated_text out;
+    const std::size_t step = static_cast<std::size_t>(std::max<extent>(at_once, 2));
+    std::size_t from = 0;  // of the words that have no final mark yet
+    for (std::size_t begin = 0, pass = 0; begin < said.size(); begin += step, ++pass) {
+      auto scope = c.enter("mini", static_cast<extent>(pass));
+      const bool last = begin + step >= said.size();
+      std::vector<int> found = score(std::span(ids).subspan(from, std::min(begin + step, said.size()) - from), c);
+      if (!last) found.resize(sentence(found));
+      out.text += join_punctuated(std::span(said).subspan(from, found.size()), found, marks);
+      out.marks.insert(out.marks.end(), found.begin(), found.end());
+      from += found.size();
+    }
+    if (close_text(out.text)) out.marks.back() = sentence_end;
+    return out;
+  }
+
+  /// The golden cases' name of a traced stage: "mini.0.encoder.encoders0.0.out" is mini0_enc0_out there.
+  STENO_COLD static std::string trace_name(std::string_view path) {
+    std::string name(path);
+    const auto replace = [&](std::string_view from, std::string_view to) {
+      const std::size_t at = name.find(from);
+      if (at != std::string::npos) name.replace(at, from.size(), to);
+    };
+    replace("mini.", "mini");
+    replace(".encoder.after_norm", ".encoder_out");
+    replace(".encoder.encoders0.0.", ".enc0_");
+    replace(".encoder.", ".");
+    std::replace(name.begin(), name.end(), '.', '_');
+    return name;
+  }
+
+ private:
+  std::string_view word(int id) const noexcept { return words[static_cast<std::size_t>(id)]; }
+  int find(std::string_view w) const noexcept {
+    const auto at = std::lower_bound(order_.begin(), order_.end(), w,
+                                     [&](int id, std::string_view value) { return word(id) < value; });
+    return at != order_.end() && word(*at) == w ? *at : -1;
+  }
+
+  std::vector<int> score(std::span<const int> ids, context& c) const {
+    const auto n = static_cast<extent>(ids.size());
+    const extent d = embed.cols();
+    workspace::frame scratch(c.scratch);
+    auto x = scratch.template matrix<dynamic, D>(n, d);
+    auto y = scratch.template matrix<dynamic, D>(n, d);
+    for (extent t = 0; t < n; ++t)
+      std::copy_n(embed.floats() + ids[static_cast<std::size_t>(t)] * d, d, x.data() + t * d);
+    c.trace("embed", x);
+    {
+      auto scope = c.enter("encoder");
+      encoder(as<const float, dynamic, D>(x), y, c);
+    }
+    auto scores = scratch.template matrix<dynamic, Marks>(n, decoder.output_size());
+    decoder(as<const float, dynamic, D>(y), scores, c);
+    c.trace("logits", scores);
+    std::vector<int> found(ids.size());
+    for (extent t = 0; t < n; ++t)
+      found[static_cast<std::size_t>(t)] = best_label(scores.data() + t * scores.outerStride(), scores.cols());
+    return found;
+  }
+
+  /// How many of the words make whole sentences; in a very long one a comma becomes its end.
+  std::size_t sentence(std::vector<int>& found) const {
+    constexpr std::size_t longest = 200;
+    std::size_t comma = 0;
+    for (std::size_t i = found.size(); i-- > 2;) {
+      if (i + 1 == found.size()) continue;
+      const std::string_view m = marks[static_cast<std::size_t>(found[i])];
+      if (detail::ends_sentence(m)) return i + 1;
+      if (comma == 0 && m == detail::comma) comma = i;
+    }
+    if (found.size() <= longest || comma == 0) return 0;
+    found[comma] = sentence_end;
+    return comma + 1;
+  }
+
+  std::vector<int> order_;  // ids in the order of their words
+  int unknown_ = 0;
+};
+
+/// The published ct-punc (Chinese and English, 272727 words): every extent static.
+using ct_punc_zh = ct_punc<256, 8, 1024, 11, 3, 272727, 6>;
+/// Any sizes: extents are adopted from the file.
+using ct_punc_any = ct_punc<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>;
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,50 @@
+// CT-Transformer punctuation against the original implementation: every stage of every pass, marks and text of the
+// golden case, from the checkpoint through the converter.
+#include <steno/models/ct_punc.hpp>
+
+#include "convert/convert.hpp"
+#include "support/compare.hpp"
+#include "support/golden.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <map>
+
+namespace fs = std::filesystem;
+using namespace steno;
+using nlohmann::json;
+
+// The contract's bound for f32: 1e-4 of max(1, absmax). Sums run in another order than torch's, nothing else differs.
+// The smallest distance between the two best marks is 1.9, so f16 and q8_0 say the same.
+TEST(parity_ct_punc, stages_marks_and_text_equal_the_original) {
+  STENO_REQUIRE_SHARED(shared);
+  const fs::path folder = shared / "golden/funasr/punc";
+  std::ifstream in(folder / "expected.json");
+  const json want = json::parse(in);
+  std::map<std::string, npy::array> golden;
+  for (const auto& f : fs::directory_iterator(folder / "stages"))
+    golden.emplace(f.path().stem().string().substr(3), npy::load(f.path()));
+  for (const dtype type : {dtype::f32, dtype::f16, dtype::q8_0}) {
+    SCOPED_TRACE(info(type).name);
+    const test::temporary_directory scratch;
+    const fs::path file = scratch.path() / "model.gguf";
+    convert(folder / "checkpoint", file, {.type = type});
+    const auto model = load<ct_punc_any>(file.string());
+    std::size_t seen = 0;
+    const auto sink = [&](std::string_view path, const view<const float>& x) {
+      const std::string name = ct_punc_any::trace_name(path);
+      const auto stage = golden.find(name);
+      if (type != dtype::f32 || stage == golden.end()) return;
+      ++seen;
+      ASSERT_EQ(stage->second.size(), x.rows() * x.cols()) << name;
+      EXPECT_LE(test::compare(x, stage->second).relative(), 1e-4) << name;
+    };
+    context c(executor{}, tracer(sink));
+    const punctuated_text got = model.punctuate(want["input_text"].get<std::string>(), c, want["split_size"]);
+    EXPECT_EQ(got.text, want["text"].get<std::string>());
+    EXPECT_EQ(got.marks, want["punc_array"].get<std::vector<int>>());
+    if (type == dtype::f32) EXPECT_EQ(seen, golden.size());
+  }
+}
