@@ -45,6 +45,6 @@ TEST(parity_ct_punc, stages_marks_and_text_equal_the_original) {
     const punctuated_text got = model.punctuate(want["input_text"].get<std::string>(), c, want["split_size"]);
     EXPECT_EQ(got.text, want["text"].get<std::string>());
     EXPECT_EQ(got.marks, want["punc_array"].get<std::vector<int>>());
-    if (type == dtype::f32) EXPECT_EQ(seen, golden.size());
+    EXPECT_EQ(seen, type == dtype::f32 ? golden.size() : 0u);
   }
 }

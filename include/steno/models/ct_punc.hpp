@@ -42,8 +42,8 @@ class ct_punc {
     std::sort(order_.begin(), order_.end(), [&](int a, int b) { return word(a) < word(b); });
     unknown_ = find("<unk>");
     if (unknown_ < 0) fail({.where = file.where(), .what = "tokenizer.ggml.tokens", .expected = "a token <unk>"});
-    sentence_end = static_cast<int>(
-        read_number(file, "ct_transformer.sentence_end", 0, static_cast<double>(marks.size()) - 1, 3));
+    sentence_end =
+        static_cast<int>(read_number(file, "ct_transformer.sentence_end", 0, static_cast<double>(marks.size()) - 1, 3));
   }
 
   weight<Vocab, D, dtype::f32, use::rows> embed;
