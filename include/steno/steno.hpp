@@ -17,13 +17,17 @@
 #include <steno/core/workspace.hpp>
 #include <steno/decoders/attention_beam.hpp>
 #include <steno/decoders/cif_times.hpp>
+#include <steno/decoders/compression_ratio.hpp>
 #include <steno/decoders/context_graph.hpp>
 #include <steno/decoders/ctc_alignment.hpp>
 #include <steno/decoders/ctc_endpoint.hpp>
 #include <steno/decoders/ctc_greedy.hpp>
 #include <steno/decoders/ctc_prefix_beam.hpp>
 #include <steno/decoders/piece_times.hpp>
+#include <steno/decoders/time_warping.hpp>
+#include <steno/decoders/token_search.hpp>
 #include <steno/decoders/voice_segments.hpp>
+#include <steno/decoders/whisper_rules.hpp>
 #include <steno/error.hpp>
 #include <steno/frontends/cmvn.hpp>
 #include <steno/frontends/fbank.hpp>
@@ -75,6 +79,9 @@
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
 #include <steno/models/whisper.hpp>
+#include <steno/models/whisper_decode.hpp>
+#include <steno/models/whisper_transcribe.hpp>
+#include <steno/models/whisper_words.hpp>
 #include <steno/networks/cif_predictor.hpp>
 #include <steno/networks/conformer_block.hpp>
 #include <steno/networks/fsmn_encoder.hpp>

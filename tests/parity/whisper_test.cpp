@@ -3,17 +3,15 @@
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/whisper.hpp>
 
-#include "convert/convert.hpp"
 #include "support/allocations.hpp"
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/wav.hpp"
+#include "support/whisper_case.hpp"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <cstring>
-#include <fstream>
 #include <map>
 
 namespace fs = std::filesystem;
@@ -23,31 +21,6 @@ using nlohmann::json;
 namespace {
 
 constexpr extent window = 480000;  // samples
-
-json read_json(const fs::path& path) {
-  std::ifstream in(path);
-  return json::parse(in);
-}
-
-/// The files of a case as a user has them: openai's .pt has its tokenizer in "assets" beside it.
-fs::path checkpoint(const fs::path& shared, const std::string& name, const fs::path& scratch) {
-  const fs::path at = shared / "golden/whisper" / name / "checkpoint";
-  if (name == "en") return at / "ggml/ggml-model.bin";
-  if (name == "v3") return at / "hf";
-  fs::create_directories(scratch / "assets");
-  for (const char* table : {"multilingual.tiktoken", "gpt2.tiktoken"})
-    if (!fs::exists(scratch / "assets" / table))
-      fs::copy_file(shared / "assets/whisper" / table, scratch / "assets" / table);
-  if (!fs::exists(scratch / "model.pt")) fs::copy_file(at / "openai/model.pt", scratch / "model.pt");
-  return scratch / "model.pt";
-}
-
-whisper_any converted(const fs::path& shared, const std::string& name, dtype type = dtype::f32) {
-  const test::temporary_directory scratch;
-  const fs::path file = scratch.path() / "model.gguf";
-  convert(checkpoint(shared, name, scratch.path()), file, {.type = type});
-  return load<whisper_any>(file.string());  // stays mapped when the name goes away
-}
 
 std::vector<float> window_of(const std::vector<float>& pcm, extent count) {
   std::vector<float> w(static_cast<std::size_t>(window));
@@ -64,8 +37,8 @@ INSTANTIATE_TEST_SUITE_P(cases, parity_whisper, testing::Values("multi", "en", "
 TEST_P(parity_whisper, every_stage_in_f32) {
   STENO_REQUIRE_SHARED(shared);
   const fs::path folder = shared / "golden/whisper" / GetParam();
-  const json want = read_json(folder / "expected.json");
-  const auto model = converted(shared, GetParam());
+  const json want = test::read_json(folder / "expected.json");
+  const auto model = test::converted_whisper(shared, GetParam());
   const auto pcm = test::load_wav(folder / "input.wav").pcm;
 
   std::map<std::string, npy::array> golden;
@@ -143,7 +116,7 @@ TEST_P(parity_whisper, every_stage_in_f32) {
 
 TEST_P(parity_whisper, same_bits_for_any_number_of_threads_and_no_allocations) {
   STENO_REQUIRE_SHARED(shared);
-  const auto model = converted(shared, GetParam(), dtype::q8_0);
+  const auto model = test::converted_whisper(shared, GetParam(), dtype::q8_0);
   const auto pcm = test::load_wav(shared / "golden/whisper" / GetParam() / "input.wav").pcm;
   const std::vector<float> clip = window_of(pcm, window);
   matrix<float, dynamic, dynamic> x(model.window_frames(), model.frontend.width()), rows(5, model.decoder.width()),

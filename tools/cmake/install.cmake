@@ -16,10 +16,10 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/stenoConfig.cmake ${CMAKE_CURRENT_BINA
         DESTINATION ${STENO_CMAKE_DIR} COMPONENT development)
 
 if(STENO_FFT STREQUAL fftw)
-  set(STENO_PC_REQUIRES "eigen3 >= 3.4, fftw3f")
+  set(STENO_PC_REQUIRES "eigen3 >= 3.4, zlib, fftw3f")
   set(STENO_PC_CFLAGS "")
 else()
-  set(STENO_PC_REQUIRES "eigen3 >= 3.4")
+  set(STENO_PC_REQUIRES "eigen3 >= 3.4, zlib")
   set(STENO_PC_CFLAGS " -DSTENO_FFT_EIGEN")
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/steno.pc.in ${CMAKE_CURRENT_BINARY_DIR}/steno.pc @ONLY)

@@ -13,6 +13,7 @@ void paraformer_online(job& j);
 void ct_punc(job& j);
 void u2_conformer(job& j);
 void u2_transformer(job& j);
+void whisper(job& j);
 
 struct family {
   std::string_view architecture, settings;  ///< settings: for --help
@@ -28,6 +29,7 @@ inline constexpr family families[] = {
     {"ct_transformer", "split_size=20 (INPUT is text, or JSON with input_text)", ct_punc},
     {"u2_conformer", "chunk_size=16, num_left_chunks=-1", u2_conformer},
     {"u2_transformer", "chunk_size=16, num_left_chunks=-1", u2_transformer},
+    {"whisper", "prompt=ID,ID,..., alignment_heads=LAYER,HEAD,...", whisper},
 };
 
 }  // namespace steno::trace

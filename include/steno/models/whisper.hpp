@@ -23,6 +23,12 @@
 
 namespace steno::inline STENO_ABI {
 
+/// A window that is being decoded. One for each thread; its memory is kept from window to window.
+struct whisper_window {
+  whisper_memory memory;
+  whisper_past past;
+};
+
 /// A loaded model is const and may be shared by threads, each with its own context and window.
 template <extent Mels, extent D, extent Heads, extent AudioLayers, extent TextLayers, extent Vocab>
 class whisper {
@@ -37,7 +43,10 @@ class whisper {
         tokenizer(file.strings("tokenizer.ggml.tokens"), vocabulary_of(file)) {
     if (!file.has("whisper.alignment_heads")) return;
     const auto flat = file.numbers("whisper.alignment_heads");
-    for (std::size_t i = 0; i + 1 < flat.size(); i += 2)
+    for (const double n : flat)
+      if (!(n >= 0 && n < 65536) || flat.size() % 2 != 0)
+        fail({.where = file.where(), .what = "key \"whisper.alignment_heads\"", .expected = "pairs of layer and head"});
+    for (std::size_t i = 0; i < flat.size(); i += 2)
       alignment_heads.emplace_back(static_cast<int>(flat[i]), static_cast<int>(flat[i + 1]));
   }
 
@@ -53,6 +62,8 @@ class whisper {
     v("decoder", decoder);
     v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
     v.equal("widths of encoder and decoder", encoder.output_size(), decoder.width());
+    v.equal("alignment heads and those that the decoder has", static_cast<extent>(alignment_heads.size()),
+            known_heads());
     v.equal("tokens and rows of decoder.token_embedding", tokenizer.eot == 0 ? decoder.vocabulary() : vocabulary(),
             decoder.vocabulary());
   }
@@ -81,6 +92,29 @@ class whisper {
     decoder.remember(as<const float, dynamic, D>(encoded), m, c);
   }
 
+  /// Frames of a recording (frontends/log_mel.hpp) and hear(), with sizes known at run time.
+  void features_of(std::span<const float> pcm, extent total, extent first, float top, view<float> y, context& c) const {
+    frontend(pcm, total, first, top, as<float, dynamic, Mels>(y), c);
+  }
+  void hear_rows(const view<const float>& features, whisper_window& w, context& c) const {
+    hear(as<const float, dynamic, Mels>(features), w.memory, c);
+  }
+  /// Tokens at once, then one for each beam (networks/whisper_decoder.hpp), and scores of what follows, with sizes
+  /// known at run time.
+  void prompt_rows(std::span<const int> ids, whisper_window& w, view<float> rows, context& c,
+                   const whisper_attention_scores& seen = {}) const {
+    auto scope = c.enter("decoder");
+    decoder.prompt(ids, w.memory, w.past, as<float, dynamic, D>(rows), c, seen.scores != nullptr ? &seen : nullptr);
+  }
+  void step_rows(std::span<const int> ids, whisper_window& w, view<float> rows, context& c) const {
+    auto scope = c.enter("decoder");
+    decoder.step(ids, w.memory, w.past, as<float, dynamic, D>(rows), c);
+  }
+  void logits_of(const view<const float>& rows, view<float> y, context& c) const noexcept {
+    auto scope = c.enter("decoder");
+    decoder.logits(as<const float, dynamic, D>(rows), as<float, dynamic, Vocab>(y), c);
+  }
+
   /// The golden cases' name of a traced stage.
   STENO_COLD static std::string trace_name(std::string_view path) {
     constexpr std::pair<std::string_view, std::string_view> names[] = {
@@ -104,6 +138,14 @@ class whisper {
   }
 
  private:
+  extent known_heads() const {
+    extent n = 0;
+    for (const auto& [layer, head] : alignment_heads)
+      if (layer < decoder.blocks.size() &&
+          head < decoder.blocks.layers[static_cast<std::size_t>(layer)].cross_attn.heads.get())
+        ++n;
+    return n;
+  }
   STENO_COLD static extent vocabulary_of(const gguf_file& file) {
     const auto t = file.find("decoder.token_embedding.weight");
     return t ? t->rows() : 0;

@@ -107,7 +107,7 @@ struct whisper_decoder {
   static constexpr extent input = D, output = Vocab;
 
   weight<Vocab, D> token_embedding;  ///< read as rows and as a product
-  weight<dynamic, D, dtype::f32, use::rows> positional_embedding;
+  weight<is_static(D) ? 448 : dynamic, D, dtype::f32, use::rows> positional_embedding;
   repeat<N, whisper_decoder_block<D, Heads>> blocks;
   layer_norm<D> ln;
 

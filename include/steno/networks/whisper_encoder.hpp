@@ -6,7 +6,7 @@
 //
 // `AudioEncoder`, `ResidualAttentionBlock`, `MultiHeadAttention` (whisper/model.py). Positions are the checkpoint's own
 // table (half precision in the published files), not computed anew. Keys have no bias. Tested on golden stages in
-// tests/parity/whisper_test.cpp and tests/models/whisper_test.cpp.
+// tests/parity/whisper_test.cpp, with random weights in tests/models/whisper_test.cpp.
 #pragma once
 #include <steno/kernels/attention.hpp>
 #include <steno/kernels/elementwise.hpp>
@@ -124,7 +124,7 @@ struct whisper_encoder {
 
   conv1d<Mels, D, 3> conv1;
   conv1d<D, D, 3, 2> conv2;
-  weight<dynamic, D, dtype::f32, use::rows> positional_embedding;
+  weight<is_static(D) ? 1500 : dynamic, D, dtype::f32, use::rows> positional_embedding;
   repeat<N, whisper_encoder_block<D, Heads>> blocks;
   layer_norm<D> ln_post;
 

@@ -8,6 +8,7 @@
 #include <steno/models/paraformer.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
+#include <steno/models/whisper_transcribe.hpp>
 #include <steno/pipelines/any_vad.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
 
@@ -55,8 +56,8 @@ struct transcribe_options {
   progress_ref progress = {};
 };
 
-using any_model =
-    std::variant<sense_voice_any, paraformer_any, paraformer_online_any, u2_conformer_any, u2_transformer_any>;
+using any_model = std::variant<sense_voice_any, paraformer_any, paraformer_online_any, u2_conformer_any,
+                               u2_transformer_any, whisper_any>;
 
 /// One clip that the model hears at once: mono samples in [-1, 1] at the model's rate; times from the clip's start.
 /// Throws steno::error for options the model does not know. What SenseVoice itself calls <|nospeech|> has no text here;
@@ -98,6 +99,57 @@ segment recognise(const u2<Encoder, Decoder, Vocab, Kind, Frontend>& m, std::spa
   return m.recognise(clip, asked, c);
 }
 
+/// Whisper finds its own windows in a recording of any length, each with what was said before as its prompt, so it is
+/// given all of it: sink(segment&&) for every segment, progress(seconds).
+template <extent Mels, extent D, extent Heads, extent AudioLayers, extent TextLayers, extent Vocab, class Sink,
+          class Progress>
+STENO_COLD void recognise_whole(const whisper<Mels, D, Heads, AudioLayers, TextLayers, Vocab>& m,
+                                std::span<const float> pcm, const transcribe_options& o, context& c, Sink&& sink,
+                                Progress&& progress) {
+  whisper_transcribe_options asked;
+  if (o.language != "auto") {
+    asked.decode.language = m.tokenizer.find_language(o.language);
+    if (asked.decode.language < 0 || (!m.tokenizer.multilingual && asked.decode.language != 0))
+      fail({.what = "language " + steno::quoted(o.language), .expected = "one that the model knows"});
+  }
+  if (o.beam > 1) asked.decode.beam_size = o.beam;
+  whisper_transcribed r = whisper_transcribe(m, pcm, asked, c, progress);
+  for (whisper_segment& s : r.segments) {
+    segment told;
+    told.start = s.start;
+    told.end = s.end;
+    told.text = std::string(unicode::strip(s.text));
+    told.token_ids = std::move(s.tokens);
+    told.language = std::string(whisper_tokens::code(r.language));
+    told.extra = {{"temperature", s.temperature},
+                  {"avg_logprob", s.avg_logprob},
+                  {"compression_ratio", s.compression_ratio},
+                  {"no_speech_prob", s.no_speech_prob}};
+    sink(std::move(told));
+  }
+}
+/// A clip that something else cut out (a detector, a server): its segments as one.
+inline segment recognise(const whisper_any& m, std::span<const float> clip, const transcribe_options& o, context& c) {
+  segment all;
+  all.end = static_cast<double>(clip.size()) / m.sample_rate;
+  const auto join = [&](segment s) {
+    if (all.token_ids.empty()) all.extra = s.extra;
+    all.language = s.language;
+    if (!all.text.empty() && !s.text.empty()) all.text += ' ';
+    all.text += s.text;
+    all.token_ids.insert(all.token_ids.end(), s.token_ids.begin(), s.token_ids.end());
+  };
+  recognise_whole(m, clip, o, c, join, [](double) {});
+  return all;
+}
+
+/// Whether the model is given whole recordings.
+template <class Model>
+concept hears_whole = requires(const Model& m, std::span<const float> pcm, const transcribe_options& o, context& c,
+                               void (*sink)(segment), void (*progress)(double)) {
+  recognise_whole(m, pcm, o, c, sink, progress);
+};
+
 /// Whether recognise() searches with a beam and so takes hotwords: it then has an overload with their graph.
 template <class Model>
 concept searching = requires(const Model& m, std::span<const float> clip, const transcribe_options& o,
@@ -106,7 +158,8 @@ concept searching = requires(const Model& m, std::span<const float> clip, const 
 };
 
 inline bool has_beam_search(const any_model& model) {
-  return std::visit([](const auto& m) { return searching<std::remove_cvref_t<decltype(m)>>; }, model);
+  return std::visit([]<class Model>(const Model&) { return searching<Model> || std::is_same_v<Model, whisper_any>; },
+                    model);
 }
 
 /// The hotwords of `o` in the model's units. Throws steno::error for phrases that it cannot write, and for any with a

@@ -98,8 +98,8 @@ class transcriber {
 };
 
 /// A recording of any length while it comes in: push() its samples in portions of any size, then finish(). Segments are
-/// told as soon as they are known, and not kept; the portions make no difference to them. The transcriber, and the
-/// detector in the options, must outlive it.
+/// told as soon as they are known, and not kept; the portions make no difference to them. Whisper hears a recording as
+/// a whole, at its end (unless a detector cuts it). The transcriber, and the detector in the options, must outlive it.
 class recording {
  public:
   recording(const transcriber& t, const transcribe_options& o)
@@ -109,11 +109,16 @@ class recording {
         cutter_(t.sample_rate(), {.longest = o.longest_segment, .voices = o.vad != nullptr, .merge = o.merge}) {
     if (o.vad != nullptr) voices_.emplace(*o.vad, o.vad_settings);
     head_.model = t.model_name();
+    whole_ = o.vad == nullptr && std::visit([]<class Model>(const Model&) { return hears_whole<Model>; }, t.model());
   }
 
   /// sink(segment&&) for every segment that is complete; an empty one is never told.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    if (whole_) {
+      pcm_.insert(pcm_.end(), pcm.begin(), pcm.end());
+      return;
+    }
     while (!pcm.empty()) {
       // To the next multiple of a block, so that what is decided when does not depend on the portions.
       const auto into = static_cast<std::size_t>(cutter_.end() % block);
@@ -127,6 +132,7 @@ class recording {
   /// The rest. Returns the result without its segments: model, duration, language and, for one segment, extra.
   template <class Sink>
   result finish(context& c, Sink&& sink) {
+    if (whole_) return finish_whole(c, sink);
     if (voices_) voices_->finish(c, voice_sink());
     cutter_.finish();
     hear(true, c, sink);
@@ -145,6 +151,21 @@ class recording {
     extent begin = 0;
     segment heard;
   };
+
+  /// Models that look at all of a recording hear it at its end.
+  template <class Sink>
+  result finish_whole(context& c, Sink& sink) {
+    const auto told = [&](segment s) { tell(std::move(s), 0, sink); };
+    const auto progress = [&](double seconds) { done_ = seconds; };
+    std::visit(
+        [&]<class Model>(const Model& m) {
+          if constexpr (hears_whole<Model>) recognise_whole(m, pcm_, options_, c, told, progress);
+        },
+        transcriber_.model());
+    head_.duration = static_cast<double>(pcm_.size()) / transcriber_.sample_rate();
+    if (told_ != 1) head_.extra.clear();
+    return std::move(head_);
+  }
 
   auto voice_sink() {
     return [this](const voice_change& v) { cutter_.voice(v); };
@@ -221,6 +242,8 @@ class recording {
   result head_;
   std::vector<waiting_clip> waiting_;
   std::vector<context> scratch_;
+  bool whole_ = false;
+  std::vector<float> pcm_;  // of a recording that is heard as a whole
   std::size_t told_ = 0;
   double done_ = 0;
 };

@@ -111,7 +111,9 @@ class whisper_tokens : public byte_bpe {
                                          "\xe3\x80\x8f",
                                          "\xe2\x99\xaa\xe2\x99\xaa",
                                          "\xe2\x99\xaa\xe2\x99\xaa\xe2\x99\xaa"};
-    std::set<int> ids{encode(" -")[0], encode(" '")[0]};
+    std::set<int> ids;
+    for (const char* start : {" -", " '"})
+      if (const std::vector<int> tokens = encode(start); !tokens.empty()) ids.insert(tokens[0]);
     const auto add = [&](std::string_view symbol, bool first) {
       for (const std::string& text : {std::string(symbol), " " + std::string(symbol)}) {
         const std::vector<int> tokens = encode(text);

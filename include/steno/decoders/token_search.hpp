@@ -1,0 +1,183 @@
+// steno/decoders/token_search.hpp - choosing tokens one step at a time: the best, samples, or a beam.
+//
+// Scores of a step are log-probabilities [hypotheses, vocabulary]. advance() appends a token to every hypothesis and
+// says in `sources` which one each continues, so that a decoder's state can follow. Follows GreedyDecoder,
+// BeamSearchDecoder and MaximumLikelihoodRanker (whisper/decoding.py); sums of log-probabilities are floats, as there.
+// Tested in tests/decoders/token_search_test.cpp.
+#pragma once
+#include <steno/core/view.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct token_hypothesis {
+  std::vector<int> tokens;  ///< without the end of text
+  float score = 0;          ///< sum of log-probabilities, with the end's
+};
+
+/// The index of the best hypothesis: score / length, or Google NMT's ((5 + length) / 6)^penalty; the first of equals.
+inline std::size_t best_hypothesis(std::span<const token_hypothesis> all, std::optional<double> penalty) {
+  std::size_t best = 0;
+  double top = -std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double length = static_cast<double>(all[i].tokens.size());
+    const double by = penalty ? std::pow((5 + length) / 6, *penalty) : std::max(length, 1.0);
+    const double score = static_cast<double>(all[i].score) / by;
+    if (score > top) {
+      top = score;
+      best = i;
+    }
+  }
+  return best;
+}
+
+/// Every hypothesis goes its own way: the most probable token, or a sample at a temperature.
+class token_sampler {
+ public:
+  token_sampler(int hypotheses, int end, double temperature, std::uint64_t seed)
+      : all_(static_cast<std::size_t>(hypotheses)),
+        ended_(all_.size(), false),
+        end_(end),
+        temperature_(temperature),
+        random_(seed) {}
+
+  std::span<const int> tokens_of(std::size_t i) const { return all_[i].tokens; }
+  /// False when all have ended. `next` gets the token of every hypothesis, `sources` its own number.
+  bool advance(const view<const float>& scores, std::vector<int>& next, std::vector<int>& sources) {
+    next.resize(all_.size());
+    sources.resize(all_.size());
+    bool going = false;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      sources[i] = static_cast<int>(i);
+      next[i] = end_;
+      if (ended_[i]) continue;
+      const auto row = static_cast<extent>(i);
+      const float* const p = scores.data() + row * scores.outerStride();
+      next[i] =
+          temperature_ == 0 ? static_cast<int>(std::max_element(p, p + scores.cols()) - p) : sample(p, scores.cols());
+      all_[i].score += p[next[i]];
+      ended_[i] = next[i] == end_;
+      if (ended_[i]) continue;
+      all_[i].tokens.push_back(next[i]);
+      going = true;
+    }
+    return going;
+  }
+  const std::vector<token_hypothesis>& finish() { return all_; }
+
+ private:
+  int sample(const float* p, extent n) {
+    const float top = *std::max_element(p, p + n);
+    const auto weight = [&](extent i) { return std::exp(static_cast<double>(p[i] - top) / temperature_); };
+    double sum = 0;
+    for (extent i = 0; i < n; ++i) sum += weight(i);
+    random_ += 0x9e3779b97f4a7c15u;  // splitmix64
+    std::uint64_t z = random_;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    double left = static_cast<double>((z ^ z >> 31) >> 11) * 0x1p-53 * sum;
+    int last = 0;
+    for (extent i = 0; i < n; ++i) {
+      const double w = weight(i);
+      if (w <= 0) continue;
+      last = static_cast<int>(i);
+      if ((left -= w) < 0) break;
+    }
+    return last;
+  }
+
+  std::vector<token_hypothesis> all_;
+  std::vector<bool> ended_;
+  int end_;
+  double temperature_;
+  std::uint64_t random_;
+};
+
+/// The `width` most probable unfinished hypotheses, until round(width * patience) have ended.
+class token_beam {
+ public:
+  token_beam(int width, int end, double patience = 1)
+      : live_(static_cast<std::size_t>(width)),
+        end_(end),
+        wanted_(static_cast<std::size_t>(std::nearbyint(width * patience))) {}
+
+  std::span<const int> tokens_of(std::size_t i) const { return live_[i].tokens; }
+  /// False when enough have ended. `next` and `sources` describe the beams from now on.
+  bool advance(const view<const float>& scores, std::vector<int>& next, std::vector<int>& sources) {
+    const std::size_t width = live_.size();
+    candidates_.clear();
+    // At first all beams are the same one.
+    for (std::size_t b = 0; b < (started_ ? width : 1); ++b) best_of(b, scores);
+    started_ = true;
+    std::stable_sort(candidates_.begin(), candidates_.end(),
+                     [](const candidate& a, const candidate& b) { return a.score > b.score; });
+    ended_now_.clear();
+    next_.clear();
+    next.clear();
+    sources.clear();
+    for (const candidate& c : candidates_) {
+      if (c.token == end_) {
+        ended_now_.push_back({live_[c.source].tokens, c.score});
+        continue;
+      }
+      next_.push_back({live_[c.source].tokens, c.score});
+      next_.back().tokens.push_back(c.token);
+      next.push_back(c.token);
+      sources.push_back(static_cast<int>(c.source));
+      if (next.size() == width) break;
+    }
+    live_.swap(next_);
+    for (token_hypothesis& h : ended_now_)
+      if (ended_.size() < wanted_) ended_.push_back(std::move(h));
+    return ended_.size() < wanted_;
+  }
+  /// Those that have ended, filled up with the best of the others.
+  const std::vector<token_hypothesis>& finish() {
+    std::vector<std::size_t> order(live_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return live_[a].score > live_[b].score; });
+    for (const std::size_t i : order)
+      if (ended_.size() < live_.size()) ended_.push_back(live_[i]);
+    return ended_;
+  }
+
+ private:
+  struct candidate {
+    std::size_t source;
+    int token;
+    float score;
+  };
+  // The width + 1 best tokens after beam b: one of them may be the end.
+  void best_of(std::size_t b, const view<const float>& scores) {
+    const float* const p = scores.data() + static_cast<extent>(b) * scores.outerStride();
+    const std::size_t count = std::min(live_.size() + 1, static_cast<std::size_t>(scores.cols()));
+    top_.clear();
+    for (extent i = 0; i < scores.cols(); ++i) {
+      if (top_.size() == count && !(p[i] > p[top_.back()])) continue;
+      auto at = top_.end();
+      while (at != top_.begin() && p[i] > p[*(at - 1)]) --at;
+      top_.insert(at, static_cast<int>(i));
+      if (top_.size() > count) top_.pop_back();
+    }
+    for (const int id : top_) candidates_.push_back({b, id, live_[b].score + p[id]});
+  }
+
+  std::vector<token_hypothesis> live_, next_, ended_, ended_now_;
+  std::vector<candidate> candidates_;
+  std::vector<int> top_;
+  int end_;
+  std::size_t wanted_;
+  bool started_ = false;
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,192 @@
+// steno/models/whisper_decode.hpp - the text of one 30 s window, by the rules of whisper.decode().
+//
+// Follows `DecodingTask` (whisper/decoding.py): language from the first token's scores, prompt and prefix, suppression
+// and times (decoders/whisper_rules.hpp), greedy, sampled or beam search (decoders/token_search.hpp), the best of a
+// group by its score for each token. Tested in tests/parity/whisper_decode_test.cpp.
+#pragma once
+#include <steno/decoders/compression_ratio.hpp>
+#include <steno/decoders/token_search.hpp>
+#include <steno/decoders/whisper_rules.hpp>
+#include <steno/kernels/softmax.hpp>
+#include <steno/models/whisper.hpp>
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// The fields of DecodingOptions, with its defaults.
+struct whisper_decode_options {
+  int language = -1;  ///< number of the language (whisper_tokens); negative: detected
+  bool translate = false;
+  double temperature = 0;
+  int sample_len = 0;  ///< most tokens; 0: half of the context
+  int best_of = 0;     ///< samples at a temperature; 0: one
+  int beam_size = 0;   ///< at temperature 0; 0: greedy
+  double patience = 1;
+  std::optional<double> length_penalty = {};
+  std::vector<int> prompt = {};           ///< tokens before: what was said, names, ...
+  std::vector<int> prefix = {};           ///< tokens the text begins with
+  bool suppress = true;                   ///< tokens below and those of special meaning
+  bool suppress_symbols = true;           ///< whisper_tokens::non_speech_tokens()
+  std::vector<int> suppress_tokens = {};  ///< more of them
+  bool suppress_blank = true;             ///< no blank at the start
+  bool without_timestamps = false;
+  std::optional<double> max_initial_timestamp = 1;  ///< seconds
+  std::uint64_t seed = 0;                           ///< of samples
+};
+
+enum class whisper_stop { end_of_text, sample_len, context };
+
+struct whisper_decoded {
+  int language = 0;
+  std::vector<float> language_probs;  ///< of every language; empty when it was given
+  std::vector<int> tokens;
+  std::string text;
+  double avg_logprob = 0, no_speech_prob = 0, temperature = 0, compression_ratio = 0;
+  whisper_stop stop = whisper_stop::end_of_text;
+};
+
+/// Probabilities of the languages for the window in `w` and the most probable one. Not for English-only models.
+template <class Model>
+STENO_COLD int whisper_detect_language(const Model& m, whisper_window& w, std::vector<float>& probs, context& c) {
+  const whisper_tokens& t = m.tokenizer;
+  workspace::frame scratch(c.scratch);
+  auto row = scratch.matrix(1, m.decoder.width()), scores = scratch.matrix(1, m.decoder.vocabulary());
+  w.past.clear();
+  m.prompt_rows(std::vector<int>{t.sot}, w, write(row), c);
+  m.logits_of(row, scores, c);
+  auto languages = make_view(scores.data() + t.language_token(0), 1, t.languages);
+  kernels::softmax(read(languages), languages, c.run);
+  probs.assign(languages.data(), languages.data() + t.languages);
+  return static_cast<int>(std::max_element(probs.begin(), probs.end()) - probs.begin());
+}
+
+namespace detail {
+
+inline std::vector<int> last_tokens(const std::vector<int>& ids, extent count) {
+  // Python's ids[-count:], which is everything for 0 and drops the first ones for negative counts.
+  const auto size = static_cast<extent>(ids.size());
+  const extent from = count > 0 ? std::max<extent>(size - count, 0) : std::min(-count, size);
+  return {ids.begin() + from, ids.end()};
+}
+
+inline whisper_rules rules_of(const whisper_tokens& t, const whisper_decode_options& o, extent audio_rows) {
+  whisper_rules r;
+  r.eot = t.eot;
+  r.no_timestamps = t.no_timestamps;
+  r.timestamp_begin = t.timestamp_begin;
+  r.with_timestamps = !o.without_timestamps;
+  if (o.suppress_blank) {
+    r.first_suppressed = t.encode(" ");
+    r.first_suppressed.push_back(t.eot);
+  }
+  if (o.suppress) {
+    r.suppressed = o.suppress_tokens;
+    if (o.suppress_symbols) {
+      const std::vector<int> symbols = t.non_speech_tokens();
+      r.suppressed.insert(r.suppressed.end(), symbols.begin(), symbols.end());
+    }
+    r.suppressed.insert(r.suppressed.end(), {t.transcribe, t.translate, t.sot, t.sot_prev, t.sot_lm, t.no_speech});
+  }
+  if (o.max_initial_timestamp && *o.max_initial_timestamp != 0)
+    r.max_initial =
+        static_cast<int>(std::nearbyint(*o.max_initial_timestamp / (30.0 / static_cast<double>(audio_rows))));
+  return r;
+}
+
+}  // namespace detail
+
+/// Decodes the window in `w.memory` (Model::hear()). Throws steno::error for options that contradict each other.
+template <class Model>
+STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, const whisper_decode_options& o,
+                                          context& c) {
+  const whisper_tokens& t = m.tokenizer;
+  const extent context_size = m.decoder.context_size(), half = context_size / 2, vocabulary = m.decoder.vocabulary();
+  const auto refuse = [](const char* what) { fail({.what = what}); };
+  if (o.beam_size > 0 && o.best_of > 0) refuse("beam_size and best_of cannot be given together");
+  if (o.temperature == 0 && o.best_of > 0) refuse("best_of needs a temperature above 0");
+  if (o.patience != 1 && o.beam_size == 0) refuse("patience needs beam_size");
+  if (o.length_penalty && !(*o.length_penalty >= 0 && *o.length_penalty <= 1))
+    refuse("length_penalty must be from 0 to 1");
+  if (o.beam_size < 0 || o.beam_size > 64 || o.best_of < 0 || o.best_of > 64)
+    refuse("beam_size and best_of must be from 0 to 64");
+  if (!(o.patience * std::max(o.beam_size, 1) >= 0.5 && o.patience <= 100)) refuse("patience is out of range");
+  if (o.language >= t.languages) refuse("the model does not know the language");
+
+  whisper_decoded d;
+  d.temperature = o.temperature;
+  d.language = t.multilingual ? o.language : 0;
+  if (d.language < 0) d.language = whisper_detect_language(m, w, d.language_probs, c);
+
+  std::vector<int> ids = t.start(d.language, o.translate);
+  if (o.without_timestamps) ids.push_back(t.no_timestamps);
+  const extent most = o.sample_len > 0 ? o.sample_len : half;
+  const std::vector<int> prefix = detail::last_tokens(o.prefix, half - most);
+  ids.insert(ids.end(), prefix.begin(), prefix.end());
+  extent sot_row = 0;
+  if (!o.prompt.empty()) {
+    std::vector<int> before = detail::last_tokens(o.prompt, half - 1);
+    before.insert(before.begin(), t.sot_prev);
+    sot_row = static_cast<extent>(before.size());
+    ids.insert(ids.begin(), before.begin(), before.end());
+  }
+  const auto given = static_cast<extent>(ids.size());
+  if (given > context_size) refuse("prompt and prefix are longer than the model's context");
+  for (const int id : ids)
+    if (id < 0 || id >= vocabulary) refuse("prompt or prefix holds a token that the model does not have");
+
+  workspace::frame scratch(c.scratch);
+  const int group = std::max({o.beam_size, o.best_of, 1});
+  auto rows = scratch.matrix(std::max<extent>(given, group), m.decoder.width());
+  auto scores = scratch.matrix(group, vocabulary);
+  w.past.clear();
+  m.prompt_rows(ids, w, write(rows.topRows(given)), c);
+  auto first = scratch.matrix(1, vocabulary);
+  m.logits_of(write(rows.middleRows(sot_row, 1)), first, c);
+  kernels::softmax(read(first), first, c.run);
+  d.no_speech_prob = static_cast<double>(first(0, t.no_speech));
+  m.logits_of(write(rows.middleRows(given - 1, 1)), write(scores.topRows(1)), c);
+  for (int g = 1; g < group; ++g) scores.row(g) = scores.row(0);
+  w.past.fork(std::vector<int>(static_cast<std::size_t>(group), 0));
+
+  const whisper_rules rules = detail::rules_of(t, o, m.encoder.rows());
+  const auto search = [&](auto&& chooser) {
+    std::vector<int> next, sources;
+    d.stop = whisper_stop::sample_len;
+    for (extent step = 0; step < most; ++step) {
+      for (int g = 0; g < group; ++g)
+        rules.apply(chooser.tokens_of(static_cast<std::size_t>(g)),
+                    {scores.data() + g * vocabulary, static_cast<std::size_t>(vocabulary)});
+      kernels::log_softmax(read(scores), scores, c.run);
+      const bool going = chooser.advance(read(scores), next, sources);
+      if (!going) d.stop = whisper_stop::end_of_text;
+      if (!going || step + 1 == most) break;
+      if (given + step + 1 > context_size) {
+        d.stop = whisper_stop::context;
+        break;
+      }
+      w.past.fork(sources);
+      auto last = write(rows.topRows(group));
+      m.step_rows(next, w, last, c);
+      m.logits_of(last, scores, c);
+    }
+    const std::vector<token_hypothesis>& all = chooser.finish();
+    const token_hypothesis& best = all[best_hypothesis(all, o.length_penalty)];
+    d.tokens = best.tokens;
+    d.avg_logprob = static_cast<double>(best.score) / static_cast<double>(best.tokens.size() + 1);
+  };
+  if (o.beam_size > 0)
+    search(token_beam(o.beam_size, t.eot, o.patience));
+  else
+    search(token_sampler(group, t.eot, o.temperature, o.seed));
+  d.text = std::string(unicode::strip(t.text_of(d.tokens)));
+  d.compression_ratio = compression_ratio(d.text);
+  return d;
+}
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,307 @@
+// steno/models/whisper_transcribe.hpp - a recording of any length, window by window, as whisper.transcribe() does it.
+//
+// The window moves to the last time the model wrote; what was written is the prompt of the next one. A window that
+// repeats itself or is improbable is decoded again at higher temperatures; one without speech is skipped. Follows
+// `transcribe` (whisper/transcribe.py). Memory does not grow with the recording but for the text: features are made for
+// each window, their floor is the whole recording's. Tested in tests/parity/whisper_transcribe_test.cpp.
+#pragma once
+#include <steno/models/whisper_decode.hpp>
+#include <steno/models/whisper_words.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// The arguments of transcribe(), with its defaults.
+struct whisper_transcribe_options {
+  whisper_decode_options decode = {};  ///< beam_size at temperature 0, best_of above; prompt is set for each window
+  std::vector<double> temperatures = {0.0, 0.2, 0.4, 0.6, 0.8, 1.0};
+  std::optional<double> compression_ratio_threshold = 2.4;
+  std::optional<double> logprob_threshold = -1.0;
+  std::optional<double> no_speech_threshold = 0.6;
+  bool condition_on_previous_text = true;
+  std::string initial_prompt = {};
+  bool carry_initial_prompt = false;
+  bool word_timestamps = false;
+  std::vector<double> clip_timestamps = {};                    ///< seconds: start, end, start, ...
+  std::optional<double> hallucination_silence_threshold = {};  ///< seconds; needs word_timestamps
+};
+
+struct whisper_transcribed {
+  int language = 0;
+  std::string text;
+  std::vector<whisper_segment> segments;
+  int last_window = 0;                                  ///< its first frame (10 ms)
+  std::size_t windows = 0, skipped = 0, fallbacks = 0;  ///< windows heard, without speech, decoded more than once
+};
+
+namespace detail {
+
+inline bool is_anomaly(const whisper_segment* s) {
+  if (s == nullptr || s->words.empty()) return false;
+  const std::string marks = std::string(opening_marks) + std::string(closing_marks);
+  double score = 0;
+  std::size_t count = 0;
+  for (const whisper_timed_word& w : s->words) {
+    if (holds(marks, w.text)) continue;
+    if (count == 8) break;
+    ++count;
+    const double duration = w.end - w.start;
+    if (w.probability < 0.15) score += 1;
+    if (duration < 0.133) score += (0.133 - duration) * 15;
+    if (duration > 2) score += duration - 2;
+  }
+  return score >= 3 || score + 0.01 >= static_cast<double>(count);
+}
+inline const whisper_segment* first_with_words(std::span<const whisper_segment> all) {
+  for (const whisper_segment& s : all)
+    if (!s.words.empty()) return &s;
+  return nullptr;
+}
+inline std::optional<double> end_of(const std::vector<whisper_segment>& all) {
+  for (std::size_t i = all.size(); i-- > 0;)
+    if (!all[i].words.empty()) return all[i].words.back().end;
+  if (all.empty()) return std::nullopt;
+  return all.back().end;
+}
+
+}  // namespace detail
+
+/// One transcription; run() is whisper_transcribe().
+template <class Model>
+class whisper_transcription {
+ public:
+  whisper_transcription(const Model& m, std::span<const float> pcm, const whisper_transcribe_options& o, context& c)
+      : m_(m), t_(m.tokenizer), pcm_(pcm), o_(o), c_(c), window_frames_(static_cast<int>(m.window_frames())) {}
+
+  /// `progress(seconds)` is called after every window.
+  template <class Progress>
+  whisper_transcribed run(Progress&& progress) {
+    total_ = static_cast<extent>(pcm_.size()) + window_frames_ * log_mel<>::shift;
+    content_ = static_cast<int>(static_cast<extent>(pcm_.size()) / log_mel<>::shift);
+    top_ = m_.frontend.peak(pcm_, total_, c_);
+    features_.resize(window_frames_, m_.frontend.width());
+    found_language();
+    if (!o_.initial_prompt.empty()) initial_ = t_.encode(" " + std::string(unicode::strip(o_.initial_prompt)));
+    written_ = initial_;
+    for (const auto& [begin, end] : clips()) {
+      seek_ = begin;  // of the clip, also where the one before ended later
+      while (seek_ < end) {
+        const int before = seek_;
+        window(end);
+        // The window always moves on, whatever the times say.
+        if (seek_ <= before) seek_ = before + std::min({window_frames_, content_ - before, end - before});
+        progress(std::min(seek_, content_) * 0.01);
+      }
+    }
+    result_.text = t_.text_of({written_.begin() + static_cast<std::ptrdiff_t>(initial_.size()), written_.end()});
+    return std::move(result_);
+  }
+
+ private:
+  void found_language() {
+    result_.language = o_.decode.language;
+    if (!t_.multilingual) result_.language = 0;
+    if (result_.language >= 0) return;
+    hear(0, window_frames_);
+    std::vector<float> probs;
+    result_.language = whisper_detect_language(m_, w_, probs, c_);
+  }
+  std::vector<std::pair<int, int>> clips() const {
+    std::vector<int> points;
+    for (const double s : o_.clip_timestamps)
+      points.push_back(static_cast<int>(std::nearbyint(std::clamp(s, 0.0, 1e7) * 100)));
+    if (points.empty()) points.push_back(0);
+    if (points.size() % 2 == 1) points.push_back(content_);
+    std::vector<std::pair<int, int>> all;
+    for (std::size_t i = 0; i < points.size(); i += 2) all.emplace_back(points[i], std::min(points[i + 1], content_));
+    return all;
+  }
+
+  // Frames seek .. seek + count - 1 (zeros behind them) to keys and values.
+  void hear(int seek, int count) {
+    auto x = make_view(features_.data(), window_frames_, m_.frontend.width());
+    x.setZero();
+    m_.features_of(pcm_, total_, seek, top_, write(x.topRows(count)), c_);
+    m_.hear_rows(read(x), w_, c_);
+  }
+
+  whisper_decoded decode() {
+    whisper_decode_options d = o_.decode;
+    d.language = result_.language;
+    d.prompt = prompt();
+    whisper_decoded r;
+    for (std::size_t i = 0; i < o_.temperatures.size(); ++i) {
+      d.temperature = o_.temperatures[i];
+      const bool sampled = d.temperature > 0;
+      d.beam_size = sampled ? 0 : o_.decode.beam_size;
+      d.patience = sampled ? 1 : o_.decode.patience;
+      d.best_of = sampled ? o_.decode.best_of : 0;
+      d.seed = o_.decode.seed + static_cast<std::uint64_t>(seek_) * 16 + i;
+      if (i == 1) ++result_.fallbacks;
+      r = whisper_decode(m_, w_, d, c_);
+      const bool improbable = o_.logprob_threshold && r.avg_logprob < *o_.logprob_threshold;
+      const bool repeats = o_.compression_ratio_threshold && r.compression_ratio > *o_.compression_ratio_threshold;
+      const bool silent = o_.no_speech_threshold && r.no_speech_prob > *o_.no_speech_threshold && improbable;
+      if (silent || !(improbable || repeats)) break;
+    }
+    return r;
+  }
+  std::vector<int> prompt() const {
+    if (!o_.carry_initial_prompt) return {written_.begin() + static_cast<std::ptrdiff_t>(prompt_from_), written_.end()};
+    const extent room = m_.decoder.context_size() / 2 - 1 - static_cast<extent>(initial_.size());
+    const std::size_t from = std::max(initial_.size(), prompt_from_);
+    const std::vector<int> rest =
+        detail::last_tokens({written_.begin() + static_cast<std::ptrdiff_t>(from), written_.end()}, room);
+    std::vector<int> all = initial_;
+    all.insert(all.end(), rest.begin(), rest.end());
+    return all;
+  }
+
+  void window(int clip_end) {
+    const int previous = seek_, size = std::min({window_frames_, content_ - seek_, clip_end - seek_});
+    const double offset = seek_ * 0.01;
+    hear(seek_, size);
+    const whisper_decoded d = decode();
+    ++result_.windows;
+    result_.last_window = previous;
+    if (o_.no_speech_threshold && d.no_speech_prob > *o_.no_speech_threshold &&
+        !(o_.logprob_threshold && d.avg_logprob > *o_.logprob_threshold)) {
+      ++result_.skipped;
+      seek_ += size;
+      return;
+    }
+    std::vector<whisper_segment> now;
+    const bool single = cut(d, size, now);
+    if (o_.word_timestamps && !add_words(now, single, previous, size, offset)) return;
+    for (whisper_segment& s : now) {
+      if (s.start != s.end && !unicode::strip(s.text).empty()) continue;
+      s.text.clear();
+      s.tokens.clear();
+      s.words.clear();
+    }
+    for (whisper_segment& s : now) {
+      written_.insert(written_.end(), s.tokens.begin(), s.tokens.end());
+      result_.segments.push_back(std::move(s));
+    }
+    if (!o_.condition_on_previous_text || d.temperature > 0.5) prompt_from_ = written_.size();
+  }
+
+  // Segments between pairs of times; moves the window. True when a single time ends the text.
+  bool cut(const whisper_decoded& d, int size, std::vector<whisper_segment>& now) {
+    const std::vector<int>& ids = d.tokens;
+    const std::size_t n = ids.size();
+    const int begin = t_.timestamp_begin, step = window_frames_ / static_cast<int>(m_.encoder.rows());
+    const double offset = seek_ * 0.01, precision = step * 0.01;
+    const auto is_time = [&](std::size_t i) { return ids[i] >= begin; };
+    const bool single = n >= 2 && !is_time(n - 2) && is_time(n - 1);
+    std::vector<std::size_t> slices;
+    for (std::size_t i = 1; i < n; ++i)
+      if (is_time(i - 1) && is_time(i)) slices.push_back(i);
+    if (slices.empty()) {
+      double duration = size * 0.01;
+      for (std::size_t i = n; i-- > 0;) {
+        if (!is_time(i)) continue;
+        if (ids[i] != begin) duration = (ids[i] - begin) * precision;
+        break;
+      }
+      now.push_back(made(d, offset, offset + duration, ids));
+      seek_ += size;
+      return single;
+    }
+    if (single) slices.push_back(n);
+    std::size_t last = 0;
+    for (const std::size_t to : slices) {
+      const std::vector<int> part(ids.begin() + static_cast<std::ptrdiff_t>(last),
+                                  ids.begin() + static_cast<std::ptrdiff_t>(to));
+      now.push_back(
+          made(d, offset + (part.front() - begin) * precision, offset + (part.back() - begin) * precision, part));
+      last = to;
+    }
+    seek_ += single ? size : (ids[last - 1] - begin) * step;
+    return single;
+  }
+  whisper_segment made(const whisper_decoded& d, double start, double end, const std::vector<int>& ids) const {
+    std::vector<int> spoken = ids;
+    std::erase_if(spoken, [&](int id) { return id >= t_.eot; });
+    return {
+        seek_, start, end, t_.text_of(spoken), ids, d.temperature, d.avg_logprob, d.compression_ratio, d.no_speech_prob,
+        {}};
+  }
+
+  // Words, and what they say about silence. False when the window is to be heard again from elsewhere.
+  bool add_words(std::vector<whisper_segment>& now, bool single, int previous, int size, double offset) {
+    whisper_add_words(m_, w_, now, result_.language, o_.decode.translate, size, last_speech_, c_);
+    const auto at = [](double seconds) { return static_cast<int>(std::nearbyint(seconds * 100)); };
+    std::optional<double> end = detail::end_of(now);
+    if (!single && end && *end > offset) seek_ = at(*end);
+    if (o_.hallucination_silence_threshold) {
+      const double threshold = *o_.hallucination_silence_threshold, window_end = (previous + window_frames_) * 0.01;
+      if (!single && end && *end > offset) seek_ = window_end - *end > threshold ? at(*end) : previous + size;
+      const whisper_segment* const first = detail::first_with_words(now);
+      if (detail::is_anomaly(first) && first->start - offset > threshold) {
+        seek_ = previous + at(first->start - offset);
+        return false;
+      }
+      double last_end = last_speech_;
+      for (std::size_t i = 0; i < now.size(); ++i) {
+        const whisper_segment& s = now[i];
+        if (s.words.empty()) continue;
+        if (detail::is_anomaly(&s)) {
+          const whisper_segment* const next =
+              detail::first_with_words(std::span<const whisper_segment>(now).subspan(i + 1));
+          const double next_start = next != nullptr ? next->words[0].start : offset + size * 0.01;
+          const bool silence_before = s.start - last_end > threshold || s.start < threshold || s.start - offset < 2;
+          const bool silence_after =
+              next_start - s.end > threshold || detail::is_anomaly(next) || window_end - s.end < 2;
+          if (silence_before && silence_after) {
+            seek_ = at(std::max(offset + 1, s.start));
+            if (content_ * 0.01 - s.end < threshold) seek_ = content_;
+            now.resize(i);
+            break;
+          }
+        }
+        last_end = s.end;
+      }
+    }
+    end = detail::end_of(now);
+    if (end) last_speech_ = *end;
+    return true;
+  }
+
+  const Model& m_;
+  const whisper_tokens& t_;
+  std::span<const float> pcm_;
+  const whisper_transcribe_options& o_;
+  context& c_;
+  int window_frames_, content_ = 0, seek_ = 0;
+  extent total_ = 0;
+  float top_ = 0;
+  double last_speech_ = 0;
+  matrix<float, dynamic, dynamic> features_;
+  whisper_window w_;
+  std::vector<int> initial_, written_;
+  std::size_t prompt_from_ = 0;
+  whisper_transcribed result_;
+};
+
+/// Mono samples at 16 kHz in [-1, 1]. Throws steno::error for options that contradict each other.
+template <class Model, class Progress>
+STENO_COLD whisper_transcribed whisper_transcribe(const Model& m, std::span<const float> pcm,
+                                                  const whisper_transcribe_options& o, context& c,
+                                                  Progress&& progress) {
+  return whisper_transcription<Model>(m, pcm, o, c).run(progress);
+}
+template <class Model>
+whisper_transcribed whisper_transcribe(const Model& m, std::span<const float> pcm, const whisper_transcribe_options& o,
+                                       context& c) {
+  return whisper_transcribe(m, pcm, o, c, [](double) {});
+}
+
+}  // namespace steno::inline STENO_ABI
