@@ -101,6 +101,10 @@ class transcriber {
 /// told as soon as they are known, and not kept; the portions make no difference to them. Whisper hears a recording as
 /// a whole, at its end (unless a detector cuts it). The transcriber, and the detector in the options, must outlive it.
 class recording {
+  auto voice_sink() {  // first, since its type is deduced
+    return [this](const voice_change& v) { cutter_.voice(v); };
+  }
+
  public:
   recording(const transcriber& t, const transcribe_options& o)
       : transcriber_(t),
@@ -165,10 +169,6 @@ class recording {
     head_.duration = static_cast<double>(pcm_.size()) / transcriber_.sample_rate();
     if (told_ != 1) head_.extra.clear();
     return std::move(head_);
-  }
-
-  auto voice_sink() {
-    return [this](const voice_change& v) { cutter_.voice(v); };
   }
 
   template <class Sink>
