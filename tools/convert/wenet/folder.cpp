@@ -5,8 +5,6 @@
 #include <steno/weights/byte_cursor.hpp>
 #include <steno/weights/mapped_file.hpp>
 
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -24,30 +22,6 @@ std::string read_small(const fs::path& path) {
   const mapped_file file(path.string());
   if (file.bytes().size() > largest) fail({.where = path.string(), .what = "too large for such a file"});
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-}
-
-// Scalars of the first levels. `left` bounds the work, because an alias may repeat a large map many times.
-void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::size_t& left,
-             std::map<std::string, std::string>& out) {
-  for (const auto& item : node) {
-    if (left-- == 0) throw YAML::Exception(YAML::Mark::null_mark(), "it holds more settings than any config does");
-    if (!item.first.IsScalar()) continue;
-    const std::string key = prefix + item.first.Scalar();
-    if (item.second.IsScalar()) out[key] = item.second.Scalar();
-    if (item.second.IsMap() && depth < 3) flatten(item.second, key + ".", depth + 1, left, out);
-  }
-}
-
-void read_config(folder& f) {
-  const std::string where = f.config.string();
-  try {
-    const YAML::Node root = YAML::Load(read_small(f.config));
-    if (!root.IsMap()) fail({.where = where, .what = "not a WeNet config: it holds no settings"});
-    std::size_t most_settings = 100000;
-    flatten(root, "", 1, most_settings, f.settings);
-  } catch (const YAML::Exception& e) {
-    fail({.where = where, .what = std::string("not readable as YAML: ") + e.what()});
-  }
 }
 
 // The file in `root` with the last part of the name that a setting holds: training machines have other folders.
@@ -84,7 +58,7 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
   f.config = root / "train.yaml";
   if (!fs::is_regular_file(f.config))
     fail({.where = root.string(), .what = "train.yaml is missing", .expected = "a folder as WeNet publishes it"});
-  read_config(f);
+  static_cast<yaml_settings&>(f) = read_yaml(f.config.string(), read_small(f.config), "a WeNet config");
   f.weights = weights ? *weights : root / "final.pt";
   if (!fs::is_regular_file(f.weights))
     fail({.where = root.string(), .what = "the weights are missing", .expected = f.weights.filename().string()});
@@ -102,40 +76,6 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
     f.json_cmvn = f.flag(nested ? "cmvn_conf.is_json_cmvn" : "is_json_cmvn", true);
   }
   return f;
-}
-
-std::uint32_t folder::number(const std::string& key, std::uint32_t otherwise, std::uint32_t least,
-                             std::uint32_t most) const {
-  const auto found = settings.find(key);
-  if (found == settings.end() || found->second == "null") return otherwise;
-  std::uint32_t value = 0;
-  if (!parse(found->second, value) || value < least || value > most)
-    fail({.where = config.string(),
-          .what = key,
-          .expected = "a number from " + std::to_string(least) + " to " + std::to_string(most),
-          .found = steno::quoted(found->second)});
-  return value;
-}
-
-std::string folder::text(const std::string& key, const std::string& otherwise) const {
-  const auto found = settings.find(key);
-  return found == settings.end() || found->second == "null" ? otherwise : found->second;
-}
-
-bool folder::flag(const std::string& key, bool otherwise) const {
-  const std::string v = text(key, otherwise ? "true" : "false");
-  if (v == "true" || v == "True") return true;
-  if (v == "false" || v == "False") return false;
-  fail({.where = config.string(), .what = key, .expected = "true or false", .found = steno::quoted(v)});
-}
-
-void folder::require(const std::string& key, const std::string& value) const {
-  const std::string found = text(key, value);
-  if (found != value && !(value == "true" && found == "True") && !(value == "false" && found == "False"))
-    fail({.where = config.string(),
-          .what = key + " is not supported",
-          .expected = value,
-          .found = steno::quoted(found)});
 }
 
 std::vector<std::string> read_units(const fs::path& path) {

@@ -8,27 +8,20 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "yaml_settings.hpp"
+
 namespace steno::inline STENO_ABI::wenet {
 
-struct folder {
+/// With the scalars of train.yaml.
+struct folder : yaml_settings {
   std::filesystem::path config, weights, units;
   std::optional<std::filesystem::path> cmvn;    ///< global_cmvn, when the model normalises
   std::optional<std::filesystem::path> pieces;  ///< SentencePiece model of a BPE tokenizer
   bool json_cmvn = true;
-  /// Scalars of train.yaml by their path ("encoder_conf.output_size"); nulls are left out.
-  std::map<std::string, std::string> settings;
-
-  /// A natural number between `least` and `most`, or `otherwise` when it is not set. Throws steno::error.
-  std::uint32_t number(const std::string& key, std::uint32_t otherwise, std::uint32_t least, std::uint32_t most) const;
-  std::string text(const std::string& key, const std::string& otherwise) const;
-  bool flag(const std::string& key, bool otherwise) const;
-  /// Throws unless the setting is absent or has this value: what steno computes differently is not silently accepted.
-  void require(const std::string& key, const std::string& value) const;
 };
 
 /// Whether `path` is a folder with train.yaml.

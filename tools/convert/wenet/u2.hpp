@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "families.hpp"
+#include "torch/layouts.hpp"
 
 namespace steno::inline STENO_ABI::wenet {
 
@@ -23,22 +24,8 @@ struct u2_settings {
   float reverse_weight = 0;
 };
 
-/// How the values of a tensor are made from the checkpoint's.
-enum class layout {
-  same,         ///< perhaps with axes of size 1 taken away
-  taps,         ///< depthwise [D, 1, K] -> [K, D], times the scale of a folded batch norm
-  taps_bias,    ///< its bias after the batch norm
-  kernel,       ///< conv2d [out, in, time, frequency] -> [out, time, frequency, in]
-  bands_first,  ///< linear [out, in = channel, band] -> [out, band, channel]
-};
-
-struct u2_tensor {
-  std::string name;
-  std::vector<extent> shape;   ///< in the checkpoint
-  std::vector<extent> packed;  ///< in the packaged file
-  bool product = false;
-  layout made = layout::same;
-};
+using torch::layout;
+using u2_tensor = torch::laid_out_tensor;
 
 struct folder;
 /// What train.yaml says of a model with so many units. Throws steno::error for what steno computes differently.

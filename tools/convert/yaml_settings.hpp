@@ -1,0 +1,37 @@
+// tools/convert/yaml_settings.hpp - a YAML config as scalars and lists by path ("encoder_conf.output_size").
+//
+// Nulls count as not set; a value "${path}" stands for another setting. Every look-up says what it expects, and what
+// steno computes differently is refused, not silently accepted. Tested in tests/convert/wenet_test.cpp and
+// nemo_test.cpp.
+#pragma once
+#include <steno/config.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct yaml_settings {
+  std::string source;  ///< for error messages
+  std::map<std::string, std::string> settings;
+  std::map<std::string, std::vector<std::string>> lists;  ///< of scalars; of a list of lists the first one
+
+  bool has(const std::string& key) const;
+  /// A natural number between `least` and `most`, or `otherwise` when it is not set. Throws steno::error.
+  std::uint32_t number(const std::string& key, std::uint32_t otherwise, std::uint32_t least, std::uint32_t most) const;
+  std::string text(const std::string& key, const std::string& otherwise) const;
+  bool flag(const std::string& key, bool otherwise) const;
+  double real(const std::string& key, double otherwise, double least, double most) const;
+  /// A list of whole numbers between `least` and `most`, or `otherwise`.
+  std::vector<int> numbers(const std::string& key, std::vector<int> otherwise, int least, int most) const;
+  /// Throws unless the setting is absent or has this value.
+  void require(const std::string& key, const std::string& value) const;
+};
+
+/// Throws steno::error when `text` is not a YAML map; `what` names the kind of config.
+yaml_settings read_yaml(const std::string& source, const std::string& text, std::string_view what);
+
+}  // namespace steno::inline STENO_ABI
