@@ -25,7 +25,7 @@ std::string looks_like(const fs::path& root) {
   };
   constexpr sign signs[] = {{".gguf", "GGUF files (name one of them)"},
                             {".safetensors", "a safetensors folder of a model that is not supported"},
-                            {".nemo", "a .nemo archive, which is not supported yet"},
+                            {".nemo", "a .nemo archive (name the file)"},
                             {".pt", "weights without config.yaml"}};
   for (const sign& s : signs)
     for (const fs::directory_entry& e : fs::directory_iterator(root))
@@ -42,7 +42,6 @@ std::string looks_like(const fs::path& root) {
 // What a file of no known kind seems to be; empty when there is no telling.
 std::string what_it_is(const fs::path& path) {
   if (is_torch_file(path)) return "a torch checkpoint without the files that describe it";
-  if (path.extension() == ".nemo") return "a .nemo archive, which is not supported yet";
   if (path.extension() == ".safetensors") return "a safetensors file without the config.json that describes it";
   return "not a checkpoint steno knows";
 }

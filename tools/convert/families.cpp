@@ -2,6 +2,7 @@
 #include "families.hpp"
 
 #include "funasr/models.hpp"
+#include "nemo/parakeet.hpp"
 #include "wenet/u2.hpp"
 #include "whisper/whisper.hpp"
 
@@ -17,6 +18,8 @@ std::span<const packaged_family> packaged_families() {
       {"u2_conformer", wenet::is_u2_product, nullptr},
       {"u2_transformer", wenet::is_u2_product, nullptr},
       {"whisper", whisper_files::is_product, nullptr},
+      {"parakeet_ctc", nemo::is_parakeet_product, nullptr},
+      {"parakeet_transducer", nemo::is_parakeet_product, nullptr},
   };
   return table;
 }
@@ -38,6 +41,7 @@ std::span<const checkpoint_kind> checkpoint_kinds() {
        whisper_files::import_huggingface},
       {"openai's Whisper (.pt)", whisper_files::is_openai, whisper_files::import_openai},
       {"a ggml file of whisper.cpp", whisper_files::is_ggml, whisper_files::import_ggml},
+      {"a .nemo archive of NeMo", nemo::is_checkpoint, nemo::import_checkpoint},
   };
   return table;
 }

@@ -14,6 +14,8 @@ void ct_punc(job& j);
 void u2_conformer(job& j);
 void u2_transformer(job& j);
 void whisper(job& j);
+void parakeet_ctc(job& j);
+void parakeet_transducer(job& j);
 
 struct family {
   std::string_view architecture, settings;  ///< settings: for --help
@@ -30,6 +32,8 @@ inline constexpr family families[] = {
     {"u2_conformer", "chunk_size=16, num_left_chunks=-1", u2_conformer},
     {"u2_transformer", "chunk_size=16, num_left_chunks=-1", u2_transformer},
     {"whisper", "prompt=ID,ID,..., alignment_heads=LAYER,HEAD,...", whisper},
+    {"parakeet_ctc", "none", parakeet_ctc},
+    {"parakeet_transducer", "max_symbols=0", parakeet_transducer},
 };
 
 }  // namespace steno::trace

@@ -2,8 +2,9 @@
 //
 //   h = glu(pointwise_conv1(x));  y = pointwise_conv2(act(norm(depthwise_conv(h))))
 //
-// WeNet `ConvolutionModule` (convolution.py). Causal: x gets Taps - 1 rows of zeros (or the rows before, from the
-// state) on its left BEFORE pointwise_conv1, so what the kernel sees left of the first frame is glu(bias), not zeros.
+// WeNet `ConvolutionModule` (convolution.py), NeMo `ConformerConvolution` (conformer_modules.py). Causal in WeNet: x
+// gets Taps - 1 rows of zeros (or the rows before, from the state) on its left BEFORE pointwise_conv1, so what the
+// kernel sees left of the first frame is glu(bias), not zeros. Causal in NeMo: zeros, or the state, after the GLU.
 // Symmetric: zeros after the GLU; a chunk is then cut off at its borders, as the original does it. Batch norm is folded
 // into the depthwise weights when a checkpoint is imported; the layer norm stays. Taps are stored tap by tap [Taps, D];
 // even numbers are allowed in causal modules. Tested in tests/networks/u2_encoder_test.cpp (golden stages, caches).
@@ -32,19 +33,24 @@ inline void apply_activation(kernels::activation act, view<float> x) noexcept {
 }
 }  // namespace detail
 
-template <extent D, extent Taps, extent Causal = dynamic, extent Normed = dynamic>
+/// Where a causal module puts what came before: in front of pointwise_conv1, or behind the GLU.
+enum class convolution_past { before_gate, behind_gate };
+
+template <extent D, extent Taps, extent Causal = dynamic, extent Normed = dynamic,
+          convolution_past Past = convolution_past::before_gate, bias B = bias::added>
 struct conformer_convolution {
   static constexpr extent input = D, output = D;
-  /// Inputs of the last Taps - 1 frames, zeros before the first: `cnn_cache`. Empty in symmetric modules.
+  /// The last Taps - 1 frames as Past says, zeros before the first: `cnn_cache`, `cache_last_time`. Empty in symmetric
+  /// modules.
   using state = std::vector<float>;
 
   setting<Causal> causal;
   setting<Normed> normed;  ///< 1: layer norm; 0: none (batch norm went into the depthwise weights)
-  linear<D, times(2, D)> pointwise_conv1;
+  linear<D, times(2, D), B> pointwise_conv1;
   weight<Taps, D, dtype::f32, use::rows> taps;
   vector_weight<D> taps_bias;
   layer_norm<D> norm;
-  linear<D, D> pointwise_conv2;
+  linear<D, D, B> pointwise_conv2;
 
   void members(auto&& v) {
     v("causal", causal);
@@ -79,8 +85,10 @@ struct conformer_convolution {
     auto gated = scratch.template matrix<dynamic, D>(lead + frames, d);
     {
       workspace::frame inner(c.scratch);
-      auto wide = inner.template matrix<dynamic, times(2, D)>(lead + frames, 2 * d);
-      if (lead > 0) {
+      const bool behind = Past == convolution_past::behind_gate;
+      const extent gate_rows = behind ? frames : lead + frames;
+      auto wide = inner.template matrix<dynamic, times(2, D)>(gate_rows, 2 * d);
+      if (lead > 0 && !behind) {
         auto joined = inner.template matrix<dynamic, D>(lead + frames, d);
         if (past != nullptr)
           joined.topRows(lead) = make_view<dynamic, D>(static_cast<const float*>(past->data()), lead, d);
@@ -92,7 +100,14 @@ struct conformer_convolution {
       } else {
         pointwise_conv1(x, wide, c);
       }
-      detail::gated_linear_unit(write(wide), write(gated));
+      detail::gated_linear_unit(write(wide), write(gated.bottomRows(gate_rows)));
+      if (lead > 0 && behind) {
+        if (past != nullptr)
+          gated.topRows(lead) = make_view<dynamic, D>(static_cast<const float*>(past->data()), lead, d);
+        else
+          gated.topRows(lead).setZero();
+        if (past != nullptr) make_view<dynamic, D>(past->data(), lead, d) = gated.bottomRows(lead);
+      }
     }
     auto mixed = scratch.template matrix<dynamic, D>(lead + frames, d);
     kernels::depthwise(read(gated), taps.floats(), count, lead > 0 ? lead : (count - 1) / 2, write(mixed), c.run);

@@ -9,7 +9,8 @@
 
 namespace steno::inline STENO_ABI {
 
-enum class bias { none, added };
+/// optional: where the checkpoint has one.
+enum class bias { none, added, optional };
 
 template <extent In, extent Out, bias B = bias::added>
 struct linear {
@@ -20,10 +21,9 @@ struct linear {
 
   void members(auto&& v) {
     v("weight", w);
-    if constexpr (B == bias::added) {
-      v("bias", b);
-      v.equal("rows of weight and length of bias", w.rows(), b.cols());
-    }
+    if constexpr (B == bias::added) v("bias", b);
+    if constexpr (B == bias::optional) v.optional("bias", b);
+    if (B == bias::added || b) v.equal("rows of weight and length of bias", w.rows(), b.cols());
   }
   extent input_size() const noexcept { return w.cols(); }
   extent output_size() const noexcept { return w.rows(); }
@@ -41,7 +41,7 @@ struct linear {
  private:
   kernels::epilogue epilogue(kernels::activation act) const noexcept {
     kernels::epilogue e;
-    if constexpr (B == bias::added) e.bias = b.floats();
+    if constexpr (B != bias::none) e.bias = b.floats();
     e.act = act;
     return e;
   }

@@ -8,7 +8,7 @@
 // width, [q + u, q + v] . [k, p]; keys are cached together with their p. Without positions (linear_pos absent) it is
 // `MultiHeadedAttention`. Tested in tests/networks/u2_encoder_test.cpp (golden stages, caches).
 #pragma once
-#include <steno/kernels/attention.hpp>
+#include <steno/layers/attention_window.hpp>
 #include <steno/layers/key_value_cache.hpp>
 #include <steno/layers/linear.hpp>
 
@@ -16,27 +16,17 @@
 
 namespace steno::inline STENO_ABI {
 
-/// Which keys a query sees in one call. Full context is the default.
-struct attention_window {
-  extent chunk = 0;  ///< queries i n .. i n + n - 1 see the keys of their own and earlier chunks; 0: all see everything
-  extent left = -1;  ///< earlier chunks seen, or rows kept in the cache in units of chunks; negative: all
-};
-
 namespace detail {
-/// Attention of queries over the keys their chunk may see: exact, because inside a chunk everything is seen. The one
-/// place that knows about masks.
-inline void attend_in_chunks(const view<const float>& q, const view<const float>& k, const view<const float>& v,
+/// Attention of queries over the keys their window shows them.
+inline void attend_in_window(const view<const float>& q, const view<const float>& k, const view<const float>& v,
                              extent heads, float scale, const attention_window& w, view<float> out,
                              context& c) noexcept {
-  if (w.chunk <= 0) return kernels::attention(q, k, v, heads, scale, out, c);
-  const extent before = k.rows() - q.rows();  // cached keys: all of them are seen
-  for (extent t = 0; t < q.rows(); t += w.chunk) {
-    const extent n = std::min(w.chunk, q.rows() - t);
-    const extent from = w.left < 0 ? 0 : std::max<extent>(0, before + t - w.left * w.chunk);
-    const extent seen = before + t + n - from;
-    kernels::attention(read(q.middleRows(t, n)), read(k.middleRows(from, seen)), read(v.middleRows(from, seen)), heads,
-                       scale, write(out.middleRows(t, n)), c);
-  }
+  each_attention_block(q.rows(), k.rows(), w, w.limited() ? 128 : q.rows(), [&](attention_block b) {
+    b.limits.scale = scale;
+    kernels::attention(read(q.middleRows(b.first, b.count)), read(k.middleRows(b.from, b.to - b.from)),
+                       read(v.middleRows(b.from, b.to - b.from)), heads, b.limits,
+                       write(out.middleRows(b.first, b.count)), c);
+  });
 }
 }  // namespace detail
 
@@ -112,7 +102,7 @@ struct position_attention {
     const extent keys = past != nullptr ? past->rows() : frames;
     const float* all = past != nullptr ? static_cast<const key_value_cache*>(past)->data() : fresh;
     auto heard = scratch.template matrix<dynamic, D>(frames, d);
-    detail::attend_in_chunks(asked, make_view(all, keys, key_width, width), make_view(all + key_width, keys, d, width),
+    detail::attend_in_window(asked, make_view(all, keys, key_width, width), make_view(all + key_width, keys, d, width),
                              n, 1.0f / std::sqrt(static_cast<float>(d / n)), window, write(heard), c);
     linear_out(heard, y, c);
   }

@@ -6,6 +6,8 @@
 #include <steno/core/result.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/paraformer.hpp>
+#include <steno/models/parakeet_ctc.hpp>
+#include <steno/models/parakeet_transducer.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
 #include <steno/models/whisper_transcribe.hpp>
@@ -57,7 +59,7 @@ struct transcribe_options {
 };
 
 using any_model = std::variant<sense_voice_any, paraformer_any, paraformer_online_any, u2_conformer_any,
-                               u2_transformer_any, whisper_any>;
+                               u2_transformer_any, parakeet_ctc_any, parakeet_transducer_any, whisper_any>;
 
 /// One clip that the model hears at once: mono samples in [-1, 1] at the model's rate; times from the clip's start.
 /// Throws steno::error for options the model does not know. What SenseVoice itself calls <|nospeech|> has no text here;
@@ -184,6 +186,15 @@ STENO_COLD inline context_graph hotword_graph(const any_model& model, const tran
       },
       model);
   return context_graph(phrases, {.score = o.hotword_score});
+}
+
+inline segment recognise(const parakeet_ctc_any& m, std::span<const float> clip, const transcribe_options&,
+                         context& c) {
+  return m.recognise(clip, {}, c);
+}
+inline segment recognise(const parakeet_transducer_any& m, std::span<const float> clip, const transcribe_options&,
+                         context& c) {
+  return m.recognise(clip, {}, c);
 }
 
 namespace detail {

@@ -48,16 +48,16 @@ inline void frames_to_lanes(const detail::framing& job, const float* raw, int co
   for (extent i = job.length; i < job.size; ++i) store(x + 16 * i, zero());
 }
 
-/// y[lane][b] = ln(max(sum_k weights[b][k] p[first[b] + k][lane], floor)) for lane < count; work: [mels][16].
+/// y[lane][b] = ln(max(sum_k weights[b][k] p[first[b] + k][lane], floor) + add) for lane < count; work: [mels][16].
 inline void log_mel_of_lanes(const detail::mel_job& job, const float* p, int count, float* y, extent stride,
                              float* work) noexcept {
-  const f32x16 floor = broadcast(job.floor);
+  const f32x16 floor = broadcast(job.floor), more = broadcast(job.add);
   for (extent b = 0; b < job.mels; ++b) {
     const float* from = p + 16 * job.first[b];
     f32x16 sum = zero();
     for (extent k = job.begin[b]; k < job.begin[b + 1]; ++k, from += 16)
       sum = fma(broadcast(job.weights[k]), load(from), sum);
-    store(work + 16 * b, max(sum, floor));
+    store(work + 16 * b, max(sum, floor) + more);
     log_16(work + 16 * b);
   }
   extent b = 0;

@@ -1,0 +1,180 @@
+// steno/frontends/nemo_mel.hpp - NeMo's log-mel: y[t, b] = ln(sum_k filter[b, k] |STFT(t)[k]|^2 + 2^-24).
+//
+//   e[i] = x[i] - 0.97 x[i - 1] (e[0] = x[0]);  frame t: e[160 t - 200 .. 160 t + 199], zeros outside of the clip,
+//   times a symmetric Hann window, padded to 512
+//
+// `FilterbankFeatures` (features.py), evaluation: no dither. The STFT is centred and n samples give n / 160 + 1 frames,
+// of which the original declares n / 160 valid and sets the last to zero; here it is left out. The window stands in the
+// middle of 512 points there; where it stands changes phases only. A sample that is not finite counts as 0.
+// [samples] -> [samples / 160, mels]. Tested in tests/frontends/nemo_mel_test.cpp and tests/parity/parakeet_test.cpp.
+#pragma once
+#include <steno/frontends/frontend.hpp>
+#include <steno/frontends/mel_filters.hpp>
+#include <steno/kernels/fft.hpp>
+#include <steno/kernels/log_mel.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct nemo_mel_options {
+  double sample_rate = 16000;  ///< Hz
+  extent window = 400;         ///< samples
+  extent shift = 160;          ///< samples
+  extent fft_size = 512;
+  extent mels = 80;
+  float preemphasis = 0.97f;
+  float guard = 0x1p-24f;  ///< added before the logarithm
+};
+
+template <extent Mels = dynamic, kernels::real_fft_policy Fft = kernels::real_fft>
+class nemo_mel {
+ public:
+  static constexpr extent output = Mels;
+  static constexpr std::string_view name = "log_mel";
+
+  /// Samples that later frames still need. Copyable.
+  struct state {
+    std::vector<float> carry;  ///< `held` samples, raw; the first is one before the next frame's first
+    extent held = 0;
+  };
+
+  nemo_mel() : nemo_mel(defaults()) {}
+  /// Plans the FFT and makes the tables; throws steno::error for options out of range.
+  STENO_COLD explicit nemo_mel(const nemo_mel_options& o) : options_(checked(o)), fft_(o.fft_size) {
+    filters_ = mel_filters::slaney(o.mels, o.fft_size, o.sample_rate);
+    for (extent i = 0; i < o.window; ++i)
+      window_.push_back(static_cast<float>(
+          0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(o.window - 1))));
+  }
+
+  const nemo_mel_options& options() const noexcept { return options_; }
+  const mel_filters& filters() const noexcept { return filters_; }
+  extent width() const noexcept { return options_.mels; }
+
+  extent rows(extent n) const noexcept { return n / options_.shift; }
+  state start() const {
+    return {.carry = std::vector<float>(static_cast<std::size_t>(options_.window + 1)), .held = silence()};
+  }
+  extent ready(const state& s, extent n) const noexcept {
+    const extent total = s.held + n - 1 - options_.window;
+    return total < 0 ? 0 : 1 + total / options_.shift;
+  }
+  extent at_end(const state& s, extent n) const noexcept { return (s.held + n - silence()) / options_.shift; }
+
+  void accept(state& s, samples pcm, view<float> y, context& c) const noexcept {
+    assert(y.rows() == ready(s, length(pcm)));
+    advance(s, pcm, y, c);
+  }
+  void finish(state& s, samples pcm, view<float> y, context& c) const noexcept {
+    assert(y.rows() == at_end(s, length(pcm)));
+    advance(s, pcm, y, c);
+    s.held = silence();
+    std::fill_n(s.carry.data(), s.held, 0.0f);
+  }
+
+  /// All frames of a whole clip. Frames are computed in tiles of fixed size on the context's executor.
+  void operator()(samples pcm, view<float> y, context& c) const noexcept {
+    assert(y.rows() == rows(length(pcm)) && y.cols() == width());
+    frames(pcm.data(), length(pcm), 1 - silence(), y, c);
+  }
+
+ private:
+  static constexpr extent tile = 64;  // frames
+
+  // Zeros before the first sample: half a window, and one that pre-emphasis looks at.
+  extent silence() const noexcept { return options_.window / 2 + 1; }
+
+  static nemo_mel_options defaults() {
+    nemo_mel_options o;
+    if constexpr (is_static(Mels)) o.mels = Mels;
+    return o;
+  }
+  STENO_COLD static nemo_mel_options checked(const nemo_mel_options& o) {
+    const auto check = [](bool good, const char* what, const char* expected, double found) {
+      if (!good) fail({.what = std::string("log-mel: ") + what, .expected = expected, .found = std::to_string(found)});
+    };
+    check(o.sample_rate >= 1000 && o.sample_rate <= 1e6, "sample rate in Hz", "1000 to 1000000", o.sample_rate);
+    check(o.fft_size >= 16 && o.fft_size <= 65536, "FFT length", "16 to 65536", static_cast<double>(o.fft_size));
+    check(o.window >= 2 && o.window <= o.fft_size && o.window % 2 == 0, "window in samples",
+          "an even number from 2 to the FFT's length", static_cast<double>(o.window));
+    check(o.shift >= o.window / 4 && o.shift <= o.window, "shift in samples", "a quarter of the window to all of it",
+          static_cast<double>(o.shift));
+    check(compatible(Mels, o.mels) && o.mels >= 1 && o.mels <= 4096, "number of mel filters",
+          is_static(Mels) ? "the model's" : "1 to 4096", static_cast<double>(o.mels));
+    check(o.preemphasis >= 0 && o.preemphasis <= 1, "pre-emphasis", "0 to 1", static_cast<double>(o.preemphasis));
+    check(o.guard >= 0x1p-100f && o.guard <= 1, "guard of the logarithm", "2^-100 to 1", static_cast<double>(o.guard));
+    return o;
+  }
+
+  void advance(state& s, samples pcm, view<float> y, context& c) const noexcept {
+    const extent n = length(pcm), total = s.held + n, used = y.rows() * options_.shift;
+    workspace::frame f(c.scratch);
+    float* const joined = f.template take<float>(static_cast<std::size_t>(total));
+    std::copy_n(s.carry.data(), s.held, joined);
+    std::copy_n(pcm.data(), n, joined + s.held);
+    frames(joined, total, 1, y, c);
+    s.held = std::clamp<extent>(total - used, 0, options_.window + 1);
+    std::copy_n(joined + (total - s.held), s.held, s.carry.data());
+  }
+
+  /// Frame t is pre-emphasised samples first + t shift ...; those outside of raw[0 .. n) are zeros.
+  void frames(const float* raw, extent n, extent first, view<float> y, context& c) const noexcept {
+    const extent count = y.rows(), tiles = (count + tile - 1) / tile, shift = options_.shift;
+    const extent span = (tile - 1) * shift + options_.window;
+    const extent lanes = 16 * (fft_.size() + fft_.bins()) + (std::max(fft_.scratch(), 16 * width()) + 15) / 16 * 16;
+    const extent each = lanes + (span + 15) / 16 * 16;
+    workspace::frame f(c.scratch);
+    float* const scratch = f.template take<float>(static_cast<std::size_t>(each * c.run.width()));
+    float* const out = y.data();
+    c.run.run(tiles, [&](extent i, int worker) {
+      const extent begin = i * tile, end = std::min(count, begin + tile);
+      float* const own = scratch + worker * each;
+      float* const clean = own + lanes;
+      emphasise(raw, n, first + begin * shift, (end - begin - 1) * shift + options_.window, clean);
+      for (extent t = begin; t < end; t += 16)
+        some_frames(clean + (t - begin) * shift, static_cast<int>(std::min<extent>(16, end - t)),
+                    out + t * y.outerStride(), y.outerStride(), own);
+    });
+  }
+  void emphasise(const float* raw, extent n, extent from, extent count, float* out) const noexcept {
+    const auto sample = [&](extent i) { return i >= 0 && i < n && std::isfinite(raw[i]) ? raw[i] : 0.0f; };
+    const float c = options_.preemphasis;
+    float before = sample(from - 1);
+    for (extent i = 0; i < count; ++i) {
+      const float now = sample(from + i);
+      out[i] = from + i < n ? now - c * before : 0.0f;  // behind the clip there is nothing, not -c times its last
+      before = now;
+    }
+  }
+  void some_frames(const float* clean, int count, float* y, extent stride, float* scratch) const noexcept {
+    float* const x = scratch;
+    float* const spectrum = x + 16 * fft_.size();
+    float* const work = spectrum + 16 * fft_.bins();
+    kernels::frames_to_lanes({options_.window, options_.shift, fft_.size(), 1.0f, 0.0f, false, window_.data()}, clean,
+                             count, x);
+    fft_.power(x, spectrum, work);
+    kernels::log_mel_of_lanes({.mels = options_.mels,
+                               .first = filters_.first.data(),
+                               .begin = filters_.begin.data(),
+                               .weights = filters_.weights.data(),
+                               .floor = 0.0f,
+                               .add = options_.guard},
+                              spectrum, count, y, stride, work);
+  }
+
+  nemo_mel_options options_;
+  Fft fft_;
+  mel_filters filters_;
+  std::vector<float> window_;
+};
+
+static_assert(frontend<nemo_mel<>> && frontend<nemo_mel<80>>);
+
+}  // namespace steno::inline STENO_ABI

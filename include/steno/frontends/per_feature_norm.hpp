@@ -1,0 +1,88 @@
+// steno/frontends/per_feature_norm.hpp - each column of a clip's features with mean 0 and deviation 1.
+//
+//   y[t, b] = (x[t, b] - mean_b) / (deviation_b + 1e-5), deviation with n - 1 in the denominator (0 for one row)
+//
+// NeMo `normalize_batch` with "per_feature" (features.py). All rows must be known, so accept() keeps them and finish()
+// gives them all. Off ("NA"), rows pass as they come. [T, D] -> [T, D]. Tested in
+// tests/frontends/per_feature_norm_test.cpp.
+#pragma once
+#include <steno/frontends/frontend.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+template <extent D = dynamic>
+class per_feature_norm {
+ public:
+  static constexpr extent input = D, output = D;
+  static constexpr std::string_view name = "features";
+
+  /// Rows of the clip so far. Copyable.
+  struct state {
+    std::vector<float> kept;
+  };
+
+  per_feature_norm() = default;
+  per_feature_norm(extent width, bool on) : width_(width), on_(on) { assert(compatible(D, width)); }
+
+  /// False when rows pass as they are, which streams need.
+  bool on() const noexcept { return on_; }
+  extent width() const noexcept { return width_.get(); }
+  extent rows(extent n) const noexcept { return n; }
+  state start() const { return {}; }
+  extent ready(const state&, extent n) const noexcept { return on_ ? 0 : n; }
+  extent at_end(const state& s, extent n) const noexcept { return static_cast<extent>(s.kept.size()) / width() + n; }
+
+  void accept(state& s, const view<const float>& x, view<float> y, context&) const noexcept {
+    if (!on_) return copy(x, y);
+    const std::size_t old = s.kept.size();
+    s.kept.resize(old + static_cast<std::size_t>(x.size()));
+    make_view(s.kept.data() + old, x.rows(), x.cols()) = x;
+  }
+  void finish(state& s, const view<const float>& x, view<float> y, context& c) const noexcept {
+    const extent before = static_cast<extent>(s.kept.size()) / width();
+    copy(x, write(y.bottomRows(x.rows())));
+    if (before > 0) y.topRows(before) = make_view(static_cast<const float*>(s.kept.data()), before, width());
+    s.kept.clear();
+    (*this)(read(y), y, c);
+  }
+
+  void operator()(const view<const float>& x, view<float> y, context& c) const noexcept {
+    assert(x.rows() == y.rows() && x.cols() == width() && y.cols() == width());
+    if (!on_) return copy(x, y);
+    const extent n = width();
+    const auto frames = static_cast<double>(x.rows());
+    workspace::frame scratch(c.scratch);
+    double* const mean = scratch.template take<double>(static_cast<std::size_t>(n));
+    double* const square = scratch.template take<double>(static_cast<std::size_t>(n));
+    std::fill_n(mean, n, 0.0);
+    std::fill_n(square, n, 0.0);
+    const auto each = [&](auto&& f) {
+      for (extent t = 0; t < x.rows(); ++t)
+        for (extent i = 0; i < n; ++i) f(i, static_cast<double>(x.data()[t * x.outerStride() + i]));
+    };
+    each([&](extent i, double v) { mean[i] += v / frames; });
+    each([&](extent i, double v) { square[i] += (v - mean[i]) * (v - mean[i]); });
+    for (extent t = 0; t < x.rows(); ++t)
+      for (extent i = 0; i < n; ++i) {
+        const float deviation = x.rows() < 2 ? 0.0f : static_cast<float>(std::sqrt(square[i] / (frames - 1)));
+        y.data()[t * y.outerStride() + i] =
+            (x.data()[t * x.outerStride() + i] - static_cast<float>(mean[i])) / (deviation + 1e-5f);
+      }
+  }
+
+ private:
+  static void copy(const view<const float>& x, view<float> y) noexcept {
+    if (x.data() != y.data()) y = x;
+  }
+
+  size_of<D> width_;
+  bool on_ = true;
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,56 @@
+// steno/layers/attention_window.hpp - which keys a query sees, and how a call is cut into blocks that see the same
+// ones.
+//
+// Chunks (WeNet `add_optional_chunk_mask`, NeMo `chunked_limited`): all queries of a chunk see the keys of their own
+// and `left` earlier chunks. Limits in frames (NeMo `regular` and `rel_pos_local_attn`): each query sees `back` frames
+// before and `ahead` behind it. Otherwise everything is seen. Tested in tests/layers/attention_window_test.cpp.
+#pragma once
+#include <steno/kernels/attention.hpp>
+
+#include <algorithm>
+
+namespace steno::inline STENO_ABI {
+
+/// Full context is the default.
+struct attention_window {
+  extent chunk = 0;   ///< queries i n .. i n + n - 1 see the keys of their own and earlier chunks; 0: no chunks
+  extent left = -1;   ///< earlier chunks seen, or rows kept in the cache in units of chunks; negative: all
+  extent back = -1;   ///< without chunks: frames before the query that it sees; negative: all
+  extent ahead = -1;  ///< without chunks: frames behind the query that it sees; negative: all
+
+  bool limited() const noexcept { return chunk <= 0 && (back >= 0 || ahead >= 0); }
+};
+
+/// Queries first .. first + count - 1 and the keys from .. to - 1, which hold all that any of them sees.
+struct attention_block {
+  extent first, count, from, to;
+  kernels::attention_options limits;  ///< inside the block, for kernels::attention on these rows
+};
+
+/// Calls f(attention_block) for queries that are the last of `keys` frames, at most `most` queries at a time. A chunk
+/// is not divided unless it is longer.
+template <class F>
+void each_attention_block(extent queries, extent keys, const attention_window& w, extent most, F&& f) {
+  const extent before = keys - queries;
+  const bool chunks = w.chunk > 0;
+  const extent ahead = w.ahead < 0 ? keys : w.ahead;
+  for (extent t = 0; t < queries;) {
+    const extent chunk_end = chunks ? std::min(queries, (t / w.chunk + 1) * w.chunk) : queries;
+    const extent n = std::min(most, chunk_end - t);
+    attention_block b{.first = t, .count = n, .from = 0, .to = keys, .limits = {}};
+    if (chunks) {
+      if (w.left >= 0) b.from = std::max<extent>(0, before + (t / w.chunk - w.left) * w.chunk);
+      b.to = before + chunk_end;
+    } else if (w.limited()) {
+      if (w.back >= 0) b.from = std::max<extent>(0, before + t - w.back);
+      b.to = std::min(keys, before + t + n + ahead);
+      b.limits.causal = true;
+      b.limits.causal_offset = before + t - b.from + ahead;
+      b.limits.window = w.back < 0 ? 0 : w.back + ahead + 1;
+    }
+    f(b);
+    t += n;
+  }
+}
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,126 @@
+// steno/layers/depthwise_subsampling.hpp - three convolutions of stride 2 over time and frequency: one row of 8 frames.
+//
+//   [frames, Feat] -> relu(conv 3x3, 1 -> C) -> twice relu(conv 1x1(depthwise 3x3)) -> linear -> [frames', D]
+//
+// NeMo `ConvSubsampling` with "dw_striding" (subsampling.py). Each stride pads both axes with zeros: one before and one
+// after, or two before and one after when it is causal; so n frames become (n - 1) / 2 + 1, or n / 2 + 1. Activations
+// lie as [frame, band, channel]: taps are stored as [9, C] and the linear's columns as [band, channel] (the checkpoint
+// has channel first). The original masks rows behind the valid ones, which is the same as not having them. Tested in
+// tests/layers/depthwise_subsampling_test.cpp and tests/parity/parakeet_test.cpp (golden stages).
+#pragma once
+#include <steno/kernels/depthwise2d.hpp>
+#include <steno/layers/linear.hpp>
+
+#include <algorithm>
+
+namespace steno::inline STENO_ABI {
+
+template <extent Feat, extent C, extent D, extent Causal = dynamic>
+struct depthwise_subsampling {
+  static constexpr extent input = Feat, output = D;
+  static constexpr extent rate = 8;
+
+  /// Depthwise 3 x 3 of stride 2, then 1 x 1.
+  struct separable {
+    weight<9, C, dtype::f32, use::rows> taps;
+    vector_weight<C> taps_bias;
+    linear<C, C> mix;
+  };
+
+  setting<Causal> causal;
+  setting<Feat> bands;
+  linear<9, C> conv_0;
+  separable second, third;
+  linear<dynamic, D> out;
+
+  void members(auto&& v) {
+    v("causal_downsampling", causal);
+    v("feat_in", bands);
+    v("conv.0", conv_0);
+    const extent channels = conv_0.output_size();
+    const auto stage = [&](separable& s, const char* depth, const char* depth_bias, const char* mix) {
+      v(depth, s.taps);
+      v(depth_bias, s.taps_bias);
+      v(mix, s.mix);
+      for (const extent n : {s.taps.cols(), s.taps_bias.cols(), s.mix.input_size(), s.mix.output_size()})
+        v.equal("channels of the convolutions", n, channels);
+    };
+    stage(second, "conv.2.weight", "conv.2.bias", "conv.3");
+    stage(third, "conv.5.weight", "conv.5.bias", "conv.6");
+    v("out", out);
+    v.equal("input of conv.0 and 9 values", conv_0.input_size(), extent{9});
+    v.equal("input of out and bands times channels", out.input_size(), after(bands.get(), 3) * channels);
+  }
+  extent input_size() const noexcept { return bands.get(); }
+  extent output_size() const noexcept { return out.output_size(); }
+
+  /// Output rows of n frames.
+  extent rows(extent n) const noexcept { return n > 0 ? after(n, 3) : 0; }
+
+  /// x [frames, Feat] -> y [rows(frames), D].
+  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, D> y, context& c) const noexcept {
+    constexpr extent tile = 64;  // rows at once: bounds the planes of a long clip
+    for (extent t = 0; t < y.rows(); t += tile)
+      convolve(read(x), t, std::min(y.rows(), t + tile), write(y.middleRows(t, std::min(tile, y.rows() - t))), c);
+  }
+
+ private:
+  extent before() const noexcept { return causal.get() != 0 ? 2 : 1; }
+  extent after(extent n, int stages) const noexcept {
+    for (int i = 0; i < stages; ++i) n = (n + before() + 1 - 3) / 2 + 1;
+    return n;
+  }
+  struct rows_needed {
+    extent first, last;
+  };
+  /// Rows of a stage with n rows that rows [first, last) of the next one read.
+  rows_needed under(rows_needed r, extent n) const noexcept {
+    return {std::max<extent>(0, 2 * r.first - before()), std::min(n, 2 * (r.last - 1) - before() + 3)};
+  }
+
+  void convolve(const view<const float>& x, extent from, extent to, view<float> y, context& c) const noexcept {
+    const extent channels = conv_0.output_size(), n0 = x.rows(), f0 = x.cols();
+    const rows_needed r3{from, to}, r2 = under(r3, after(n0, 2)), r1 = under(r2, after(n0, 1));
+    const extent f1 = after(f0, 1), f2 = after(f0, 2), f3 = after(f0, 3);
+    workspace::frame scratch(c.scratch);
+    auto three = scratch.template matrix<dynamic, C>((r3.last - r3.first) * f3, channels);
+    {
+      workspace::frame inner(c.scratch);
+      auto two = inner.template matrix<dynamic, C>((r2.last - r2.first) * f2, channels);
+      {
+        workspace::frame innermost(c.scratch);
+        auto one = innermost.template matrix<dynamic, C>((r1.last - r1.first) * f1, channels);
+        first(x, r1, f1, one, c);
+        separate(second, {one.data(), r1.first, r1.last, f1, channels}, r2, f2, two, c);
+      }
+      separate(third, {two.data(), r2.first, r2.last, f2, channels}, r3, f3, three, c);
+    }
+    out(make_view(static_cast<const float*>(three.data()), to - from, f3 * channels), as<float, dynamic, D>(y), c);
+  }
+  // The first convolution as a product over gathered patches.
+  void first(const view<const float>& x, rows_needed r, extent wide, view<float, dynamic, C> y,
+             context& c) const noexcept {
+    const extent count = r.last - r.first, left = before();
+    workspace::frame scratch(c.scratch);
+    auto patches = scratch.template matrix<dynamic, 9>(count * wide, 9);
+    float* const to = patches.data();
+    c.run.run(count, [&](extent t, int) {
+      float* p = to + t * wide * 9;
+      const extent start = 2 * (r.first + t) - left;
+      for (extent f = 0; f < wide; ++f)
+        for (extent i = start; i < start + 3; ++i)
+          for (extent j = 2 * f - left; j < 2 * f - left + 3; ++j)
+            *p++ = i >= 0 && i < x.rows() && j >= 0 && j < x.cols() ? x.data()[i * x.outerStride() + j] : 0.0f;
+    });
+    conv_0(patches, y, c, kernels::activation::relu);
+  }
+  void separate(const separable& s, const kernels::plane& x, rows_needed r, extent wide, view<float, dynamic, C> y,
+                context& c) const noexcept {
+    workspace::frame scratch(c.scratch);
+    auto deep = scratch.template matrix<dynamic, C>(y.rows(), y.cols());
+    kernels::depthwise2d(x, before(), s.taps.floats(), s.taps_bias.floats(), r.first, r.last, wide, deep.data(), c.run);
+    s.mix(deep, y, c, kernels::activation::relu);
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

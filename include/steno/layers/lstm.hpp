@@ -1,0 +1,89 @@
+// steno/layers/lstm.hpp - a stack of long short-term memories, one step at a time; the state is a value.
+//
+//   [i, f, g, o] = W_ih x + b_ih + W_hh h + b_hh;  c = sigmoid(f) c + sigmoid(i) tanh(g);  h = sigmoid(o) tanh(c)
+//
+// torch.nn.LSTM (one direction, no projection): rows of the weights in the order i, f, g, o; layer l reads the h of
+// layer l - 1. NeMo's prediction networks. Tested in tests/layers/lstm_test.cpp and on golden stages "lstm_h",
+// "lstm_c".
+#pragma once
+#include <steno/kernels/elementwise.hpp>
+#include <steno/kernels/product.hpp>
+#include <steno/layers/layer.hpp>
+#include <steno/weights/weight.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+template <extent D, extent Layers = dynamic>
+struct lstm {
+  static constexpr extent input = D, output = D;
+
+  struct layer_weights {
+    weight<times(4, D), D> from_input, from_state;
+    vector_weight<times(4, D)> input_bias, state_bias;
+  };
+  /// h and c of every layer, [layers * D]. Copyable: hypotheses fork it.
+  struct state {
+    std::vector<float> h, c;
+  };
+
+  setting<Layers> depth;
+  std::vector<layer_weights> layers;
+
+  void members(auto&& v) {
+    v("pred_rnn_layers", depth);
+    layers.resize(static_cast<std::size_t>(std::clamp<extent>(depth.get(), 1, 64)));
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const std::string end = "_l" + std::to_string(i);
+      layer_weights& l = layers[i];
+      v("weight_ih" + end, l.from_input);
+      v("weight_hh" + end, l.from_state);
+      v("bias_ih" + end, l.input_bias);
+      v("bias_hh" + end, l.state_bias);
+      const extent d = l.from_state.cols();
+      v.equal("inputs of weight_ih and weight_hh", l.from_input.cols(), d);
+      for (const extent n : {l.from_input.rows(), l.from_state.rows(), l.input_bias.cols(), l.state_bias.cols()})
+        v.equal("rows of the gates and four times the width", n, 4 * d);
+      v.equal("widths of the layers", d, layers.front().from_state.cols());
+    }
+  }
+  extent input_size() const noexcept { return layers.empty() ? 0 : layers.front().from_state.cols(); }
+  extent output_size() const noexcept { return input_size(); }
+
+  state start() const {
+    const std::size_t n = layers.size() * static_cast<std::size_t>(input_size());
+    return {std::vector<float>(n), std::vector<float>(n)};
+  }
+
+  /// One step: x [1, D] -> y [1, D], the last layer's h. y may be x.
+  void operator()(view<const float, 1, D> x, view<float, 1, D> y, state& s, context& c) const noexcept {
+    const extent d = input_size();
+    workspace::frame scratch(c.scratch);
+    auto gates = scratch.matrix(1, 4 * d), more = scratch.matrix(1, 4 * d), turned = scratch.matrix(1, d);
+    const float* from = x.data();
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const layer_weights& l = layers[i];
+      float* const h = s.h.data() + static_cast<extent>(i) * d;
+      float* const cell = s.c.data() + static_cast<extent>(i) * d;
+      kernels::matmul(make_view(from, 1, d), l.from_input.ref(), {.bias = l.input_bias.floats()}, gates, c);
+      kernels::matmul(make_view(static_cast<const float*>(h), 1, d), l.from_state.ref(),
+                      {.bias = l.state_bias.floats()}, more, c);
+      kernels::add(read(gates), read(more), gates);
+      const auto part = [&](extent n) { return make_view(gates.data() + n * d, 1, d); };
+      kernels::apply_sigmoid(read(gates.leftCols(2 * d)), write(gates.leftCols(2 * d)));
+      kernels::apply_tanh(read(part(2)), part(2));
+      kernels::apply_sigmoid(read(part(3)), part(3));
+      for (extent j = 0; j < d; ++j)
+        cell[j] = gates.data()[d + j] * cell[j] + gates.data()[j] * gates.data()[2 * d + j];
+      kernels::apply_tanh(make_view(static_cast<const float*>(cell), 1, d), turned);
+      for (extent j = 0; j < d; ++j) h[j] = gates.data()[3 * d + j] * turned.data()[j];
+      from = h;
+    }
+    std::copy_n(from, d, y.data());
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

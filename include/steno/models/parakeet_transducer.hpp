@@ -1,0 +1,205 @@
+// steno/models/parakeet_transducer.hpp - Parakeet RNN-T, TDT and EOU: FastConformer, prediction network, joint network.
+//
+//   g = lstm(embed(last label));  scores = joint_net.2(relu(enc(row) + pred(g)))   [pieces, blank, durations]
+//
+// NeMo `EncDecRNNTBPEModel`, `RNNTDecoder`, `RNNTJoint` and its greedy searches. Before the first label the network is
+// fed zeros, not a row of the embedding. A search is a value: what was said, the state and its projection. With
+// durations it is TDT. Tested in tests/parity/parakeet_test.cpp.
+#pragma once
+#include <steno/decoders/transducer_greedy.hpp>
+#include <steno/kernels/softmax.hpp>
+#include <steno/layers/lstm.hpp>
+#include <steno/models/parakeet.hpp>
+#include <steno/tokenizers/nemo_words.hpp>
+
+#include <cmath>
+
+namespace steno::inline STENO_ABI {
+
+struct parakeet_transducer_kind {
+  static constexpr std::string_view architecture = "parakeet_transducer";
+};
+
+struct parakeet_transducer_options {
+  extent max_symbols = 0;  ///< steps at one frame; 0: as the file says
+};
+
+/// A label of a transducer with its frame.
+struct transducer_token {
+  int id = 0;
+  extent frame = 0, duration = 0;  ///< duration: TDT
+  float log_probability = 0;       ///< of the label among labels and blank
+  float score = 0;                 ///< as the original adds it up: TDT's is not normalised over the labels alone
+};
+
+template <class Encoder, extent Predictor, extent Joint, extent Labels, class Frontend = nemo_frontend<>>
+class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transducer_kind> {
+  using base = parakeet<Encoder, Frontend, parakeet_transducer_kind>;
+
+ public:
+  using options = parakeet_transducer_options;
+
+  parakeet_transducer() = default;
+  STENO_COLD explicit parakeet_transducer(const gguf_file& file) : base(file), words(this->tokenizer) {
+    const std::string at = std::string(base::architecture) + ".";
+    max_symbols = static_cast<extent>(read_number(file, at + "max_symbols", 1, 1 << 20, 10));
+    hybrid = read_number(file, at + "hybrid", 0, 1, 0) != 0;
+    if (!file.has(at + "durations")) return;
+    for (const double d : file.numbers(at + "durations")) {
+      if (!(d >= 0 && d <= 1 << 16) || durations.size() >= 1024)
+        fail({.where = file.where(), .what = "key \"" + at + "durations\"", .expected = "numbers of frames"});
+      durations.push_back(static_cast<int>(d));
+    }
+  }
+
+  weight<Labels, Predictor, dtype::f32, use::rows> embed;  ///< one row for each label, the last one (blank) unused
+  lstm<Predictor> predictor;
+  linear<Encoder::output, Joint> enc;
+  linear<Predictor, Joint> pred;
+  linear<Joint, dynamic> out;
+  linear<Encoder::output, Labels> ctc;  ///< hybrid models only
+  nemo_words words;
+  std::vector<int> durations;  ///< TDT only
+  extent max_symbols = 10;
+  bool hybrid = false;
+
+  void members(auto&& v) {
+    base::members(v);
+    v("decoder.prediction.embed.weight", embed);
+    v("decoder.prediction.dec_rnn.lstm", predictor);
+    v("joint.enc", enc);
+    v("joint.pred", pred);
+    v("joint.joint_net.2", out);
+    if (hybrid) v("ctc_decoder.decoder_layers.0", ctc);
+    const extent labels = this->tokenizer.size() + extent{1};
+    v.equal("widths of encoder and joint.enc", this->encoder.output_size(), enc.input_size());
+    v.equal("pieces and blank, and rows of the embedding", labels, embed.rows());
+    v.equal("widths of embedding and lstm", embed.cols(), predictor.input_size());
+    v.equal("widths of lstm and joint.pred", predictor.output_size(), pred.input_size());
+    v.equal("outputs of joint.enc and joint.pred", enc.output_size(), pred.output_size());
+    v.equal("widths of joint.enc and joint.joint_net.2", enc.output_size(), out.input_size());
+    v.equal("labels and durations, and rows of joint.joint_net.2", labels + static_cast<extent>(durations.size()),
+            out.output_size());
+    if (hybrid) v.equal("pieces and blank, and rows of ctc_decoder", labels, ctc.output_size());
+  }
+
+  /// What a search carries from row to row; `next` counts encoder rows from the start.
+  struct search {
+    typename lstm<Predictor>::state memory;
+    std::vector<float> said, projected;  ///< output of the prediction network, and joint.pred of it
+    std::vector<transducer_token> tokens = {};
+    extent next = 0;
+  };
+  search begin(context& c) const {
+    search s{.memory = predictor.start(),
+             .said = std::vector<float>(static_cast<std::size_t>(predictor.output_size())),
+             .projected = std::vector<float>(static_cast<std::size_t>(pred.output_size()))};
+    say(s, -1, c);
+    return s;
+  }
+  /// Makes `id` the last label; -1: nothing was said yet.
+  void say(search& s, int id, context& c) const noexcept {
+    workspace::frame scratch(c.scratch);
+    auto x = scratch.template matrix<1, Predictor>(1, embed.cols());
+    if (id < 0)
+      x.setZero();
+    else
+      std::copy_n(embed.floats() + id * embed.cols(), embed.cols(), x.data());
+    const auto y = make_view<1, Predictor>(s.said.data(), 1, embed.cols());
+    predictor(x, y, s.memory, c);
+    pred(make_view<dynamic, Predictor>(static_cast<const float*>(s.said.data()), 1, embed.cols()),
+         make_view<dynamic, Joint>(s.projected.data(), 1, pred.output_size()), c);
+    c.trace("step.pred_out", y);
+    c.trace("step.joint_pred_proj", make_view(static_cast<const float*>(s.projected.data()), 1, pred.output_size()));
+    c.trace("step.lstm_h",
+            make_view(static_cast<const float*>(s.memory.h.data()), 1, static_cast<extent>(s.memory.h.size())));
+    c.trace("step.lstm_c",
+            make_view(static_cast<const float*>(s.memory.c.data()), 1, static_cast<extent>(s.memory.c.size())));
+  }
+
+  /// Goes on with further encoder rows, which begin at row `first` of the stream; at most `most` steps at a row. Behind
+  /// the label `forget` the prediction network starts anew.
+  void advance(search& s, const view<const float, dynamic, Encoder::output>& rows, extent first, extent most,
+               context& c, int forget = -1) const {
+    workspace::frame scratch(c.scratch);
+    const extent n = rows.rows(), labels = this->tokenizer.size() + extent{1};
+    if (n == 0) return;
+    auto projected = scratch.template matrix<dynamic, Joint>(n, enc.output_size());
+    enc(rows, projected, c);
+    c.trace("joint_enc_proj", projected);
+    auto sum = scratch.template matrix<dynamic, Joint>(1, enc.output_size());
+    auto scores = scratch.matrix(1, out.output_size());
+    const transducer_rules rules{.blank = this->blank(), .durations = durations, .max_symbols = most};
+    const auto joint = [&](extent t) -> const float* {
+      for (extent i = 0; i < sum.cols(); ++i)
+        sum.data()[i] = std::max(projected(t - first, i) + s.projected[static_cast<std::size_t>(i)], 0.0f);
+      out(as<const float, dynamic, Joint>(sum), scores, c);
+      // The original normalises over everything on a CPU, durations included; the best ones stay the best.
+      kernels::log_softmax(read(scores), scores, c.run);
+      c.trace("step.joint_logits", scores);
+      return scores.data();
+    };
+    const auto accept = [&](const transducer_step& step, const float* values) {
+      if (step.label == this->blank()) return;
+      float rest = 0;
+      for (extent i = 0; i < labels; ++i) rest += std::exp(values[i]);
+      const float p = values[step.label];
+      s.tokens.push_back({step.label, step.frame, step.duration, p - std::log(std::max(rest, 1e-30f)), p});
+      if (step.label == forget) {
+        std::fill(s.memory.h.begin(), s.memory.h.end(), 0.0f);
+        std::fill(s.memory.c.begin(), s.memory.c.end(), 0.0f);
+        return say(s, -1, c);
+      }
+      say(s, step.label, c);
+    };
+    s.next = transducer_greedy(rules, std::max(s.next, first), first + n, joint, accept);
+  }
+
+  /// A token's frames as the original gives them: its own frame, or with TDT as many as its duration; a punctuation
+  /// mark of TDT is put at the end of the token before.
+  std::vector<placed_token> place(std::span<const transducer_token> tokens) const {
+    std::vector<placed_token> all;
+    const bool tdt = !durations.empty();
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const transducer_token& t = tokens[i];
+      all.push_back({t.id, t.frame, t.frame + (tdt ? t.duration : 1)});
+      if (tdt && i > 0 && words.begins_with_mark(this->tokenizer.decode(std::span(&t.id, 1))))
+        all[i].start = all[i].end = all[i - 1].end;
+    }
+    return all;
+  }
+
+  /// Ids, text, words and score of `s`.
+  STENO_COLD void write_result(std::span<const transducer_token> tokens, segment& s) const {
+    std::vector<float> sure;
+    double score = 0;
+    for (const transducer_token& t : tokens) {
+      s.token_ids.push_back(t.id);
+      sure.push_back(t.log_probability);
+      score += static_cast<double>(t.score);
+    }
+    s.extra.emplace_back("score", score);
+    base::write_text(words, place(tokens), sure, s);
+  }
+
+  /// One clip of 16 kHz mono samples in [-1, 1], all at once.
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
+    segment s;
+    s.end = static_cast<double>(pcm.size()) / base::sample_rate;
+    const extent n = this->frames(static_cast<extent>(pcm.size()));
+    if (n == 0) return s;
+    workspace::frame scratch(c.scratch);
+    auto rows = scratch.template matrix<dynamic, Encoder::output>(n, this->encoder.output_size());
+    this->encode(pcm, rows, c);
+    search found = begin(c);
+    advance(found, as<const float, dynamic, Encoder::output>(rows), 0, o.max_symbols > 0 ? o.max_symbols : max_symbols,
+            c);
+    write_result(found.tokens, s);
+    return s;
+  }
+};
+
+/// Any sizes: extents are adopted from the file.
+using parakeet_transducer_any = parakeet_transducer<fastconformer_encoder_any, dynamic, dynamic, dynamic>;
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,153 @@
+// steno/streaming/parakeet_stream.hpp - cache-aware streaming of Parakeet models that were trained for it (EOU).
+//
+//   first chunk: 1 + 8 (c - 1) frames; every further one: 8 c new frames behind the 9 before, whose 2 rows are dropped
+//   rows = encoder(chunk, caches of attention and convolution);  labels = greedy search, going on
+//
+// NeMo `CacheAwareStreamingAudioBuffer` and `conformer_stream_step` (streaming_utils.py, mixins.py), with c =
+// att_context_size[1] + 1 rows in a chunk: the same rows and tokens as the original's own pass. What is left at the end
+// is heard when it is at least 8 frames, as there. <EOU> and <EOB> are ordinary labels for the original; here they are
+// events, too, and forgetting what was said before at <EOU> is an option. Tested in tests/parity/parakeet_test.cpp and
+// tests/streaming/parakeet_stream_test.cpp.
+#pragma once
+#include <steno/models/parakeet_transducer.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct parakeet_stream_options {
+  extent max_symbols = 0;              ///< steps at one frame; 0: as the file says
+  bool forget_at_end_of_turn = false;  ///< the prediction network starts anew behind <EOU>; the original never does
+};
+
+/// partial: there are new tokens; end_of_turn: the last one is <EOU>; end_of_backchannel: it is <EOB>; final: the
+/// stream ended.
+enum class parakeet_event_kind { partial, end_of_turn, end_of_backchannel, final };
+
+/// Views are valid until the stream goes on.
+struct parakeet_event {
+  parakeet_event_kind kind = parakeet_event_kind::partial;
+  std::span<const transducer_token> tokens;  ///< all since the stream began, up to the event; they never change
+  double heard = 0;                          ///< seconds of audio
+};
+
+/// One stream; the model outlives it. Each chunk costs the same and a warm stream allocates nothing but its tokens.
+template <class Model>
+class parakeet_stream {
+ public:
+  using state_type = typename Model::encoder_type::state;
+
+  /// Throws steno::error when the model was not trained for caches.
+  parakeet_stream(const Model& m, const parakeet_stream_options& o, context& c)
+      : model_(&m), options_(o), front_(m.frontend.start()), state_(m.encoder.start()), search_(m.begin(c)) {
+    const auto refuse = [](const char* what) {
+      fail({.what = std::string("this model cannot stream with caches: ") + what,
+            .hint = "models trained for streaming have causal convolutions and chunked_limited attention"});
+    };
+    if (m.encoder.window.chunk <= 0 || m.encoder.window.left < 0) refuse("its attention is not limited to chunks");
+    if (m.encoder.pre_encode.causal.get() == 0) refuse("its subsampling is not causal");
+    for (const auto& layer : m.encoder.layers.layers)
+      if (layer.convolution.causal.get() == 0) refuse("its convolutions are not causal");
+    if (m.frontend.last.on()) refuse("its features are normalised over the whole clip");
+    for (int id = 0; id < m.tokenizer.size(); ++id) {
+      if (m.tokenizer.piece(id) == "<EOU>") end_of_turn_ = id;
+      if (m.tokenizer.piece(id) == "<EOB>") end_of_backchannel_ = id;
+    }
+    search_.tokens.reserve(1024);
+  }
+
+  /// More 16 kHz mono samples in [-1, 1], any number of them. `sink(parakeet_event)` is told what they make.
+  template <class Sink>
+  void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    const auto n = static_cast<extent>(pcm.size());
+    model_->frontend.accept(front_, pcm, room(model_->frontend.ready(front_, n)), c);
+    samples_ += n;
+    while (unread() >= wanted()) step(wanted(), c, sink);
+  }
+  /// The end: hears what is left. Afterwards only reset() may be called.
+  template <class Sink>
+  void finish(context& c, Sink&& sink) {
+    const extent rest = model_->frontend.at_end(front_, 0);
+    model_->frontend.finish(front_, samples{}, room(rest), c);
+    room(1).setZero();  // the frame that the original declares invalid takes part in its streams
+    while (unread() >= wanted()) step(wanted(), c, sink);
+    if (unread() >= (started_ ? rate : 1)) step(unread(), c, sink);
+    tell(parakeet_event_kind::final, search_.tokens.size(), sink);
+  }
+  /// A new stream with the memory of this one.
+  void reset(context& c) { *this = parakeet_stream(*model_, options_, c); }
+
+  std::span<const transducer_token> tokens() const noexcept { return search_.tokens; }
+  const state_type& state() const noexcept { return state_; }
+  /// Encoder rows so far.
+  extent rows() const noexcept { return rows_; }
+  /// Seconds of audio pushed.
+  double heard() const noexcept { return static_cast<double>(samples_) / Model::sample_rate; }
+
+ private:
+  static constexpr extent rate = 8, cached = rate + 1, drop = 1 + (cached - 1) / rate;
+
+  extent width() const noexcept { return model_->frontend.width(); }
+  extent unread() const noexcept { return static_cast<extent>(features_.size()) / width() - read_; }
+  extent wanted() const noexcept {
+    const extent c = model_->encoder.window.chunk;
+    return started_ ? rate * c : 1 + rate * (c - 1);
+  }
+  view<float> room(extent rows) {
+    const extent unused = std::max<extent>(0, read_ - cached);
+    features_.erase(features_.begin(), features_.begin() + unused * width());
+    read_ -= unused;
+    const std::size_t old = features_.size();
+    features_.resize(old + static_cast<std::size_t>(rows * width()));
+    return make_view(features_.data() + old, rows, width());
+  }
+
+  template <class Sink>
+  void step(extent frames, context& c, Sink&& sink) {
+    using encoder = typename Model::encoder_type;
+    const extent before = started_ ? std::min(cached, read_) : 0, total = before + frames;
+    const extent skipped = started_ ? drop : 0, rows = std::max<extent>(0, model_->encoder.rows(total) - skipped);
+    workspace::frame scratch(c.scratch);
+    auto y = scratch.template matrix<dynamic, encoder::output>(rows, model_->encoder.output_size());
+    const auto x = make_view<dynamic, encoder::input>(
+        static_cast<const float*>(features_.data()) + (read_ - before) * width(), total, width());
+    {
+      auto scope = c.enter("stream");
+      model_->encoder(x, y, state_, skipped, model_->encoder.window.left * model_->encoder.window.chunk, c);
+    }
+    read_ += frames;
+    started_ = true;
+    const std::size_t known = search_.tokens.size();
+    const extent most = options_.max_symbols > 0 ? options_.max_symbols : model_->max_symbols;
+    model_->advance(search_, as<const float, dynamic, encoder::output>(y), rows_, most, c,
+                    options_.forget_at_end_of_turn ? end_of_turn_ : -1);
+    rows_ += rows;
+    std::size_t told = known;
+    for (std::size_t i = known; i < search_.tokens.size(); ++i) {
+      const int id = search_.tokens[i].id;
+      if (id != end_of_turn_ && id != end_of_backchannel_) continue;
+      told = i + 1;
+      tell(id == end_of_turn_ ? parakeet_event_kind::end_of_turn : parakeet_event_kind::end_of_backchannel, told, sink);
+    }
+    if (told < search_.tokens.size()) tell(parakeet_event_kind::partial, search_.tokens.size(), sink);
+  }
+  template <class Sink>
+  void tell(parakeet_event_kind kind, std::size_t count, Sink&& sink) {
+    sink(parakeet_event{.kind = kind, .tokens = std::span(search_.tokens).first(count), .heard = heard()});
+  }
+
+  const Model* model_;
+  parakeet_stream_options options_;
+  typename decltype(Model::frontend)::state front_;
+  state_type state_;
+  typename Model::search search_;
+  std::vector<float> features_;  // rows; the first read_ were used, of which the last 9 are seen again
+  extent read_ = 0, rows_ = 0, samples_ = 0;
+  int end_of_turn_ = -1, end_of_backchannel_ = -1;
+  bool started_ = false;
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,206 @@
+// .nemo archives: what is read, what is refused, and the tensors of the published sizes.
+#include "convert.hpp"
+#include "nemo/parakeet.hpp"
+#include "nemo/tar.hpp"
+#include "support/golden.hpp"
+
+#include <steno/error.hpp>
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace fs = std::filesystem;
+using namespace steno;
+
+namespace {
+
+std::string message(auto&& f) {
+  try {
+    f();
+  } catch (const error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+std::string octal(std::size_t n, int digits) {
+  std::string s(static_cast<std::size_t>(digits), '0');
+  for (std::size_t i = s.size(); n != 0 && i-- > 0; n /= 8) s[i] = static_cast<char>('0' + n % 8);
+  return s;
+}
+std::string member(const std::string& name, const std::string& content, char type = '0') {
+  std::string h(512, '\0');
+  h.replace(0, name.size(), name);
+  h.replace(124, 11, octal(content.size(), 11));
+  h[156] = type;
+  h.replace(257, 5, "ustar");
+  h.replace(148, 8, 8, ' ');
+  std::size_t sum = 0;
+  for (const char c : h) sum += static_cast<unsigned char>(c);
+  h.replace(148, 6, octal(sum, 6));
+  h[154] = '\0';
+  h += content;
+  h.resize((h.size() + 511) / 512 * 512, '\0');
+  return h;
+}
+std::span<const std::byte> bytes_of(const std::string& s) { return std::as_bytes(std::span(s.data(), s.size())); }
+
+std::string text_of(const nemo::tar_member& m) {
+  return {reinterpret_cast<const char*>(m.bytes.data()), m.bytes.size()};
+}
+
+std::string config(const std::string& more = "") {
+  return "target: nemo.collections.asr.models.EncDecCTCModelBPE\npreprocessor:\n  features: 80\n  normalize: "
+         "per_feature\n"
+         "encoder:\n  feat_in: 80\n  d_model: 8\n  n_heads: 2\n  n_layers: 1\n  subsampling: dw_striding\n"
+         "  subsampling_conv_channels: 4\n  conv_kernel_size: 9\n" +
+         more;
+}
+nemo::parakeet_settings settings(const std::string& text) {
+  return nemo::read_parakeet_settings(read_yaml("model_config.yaml", text, "a NeMo config"));
+}
+
+}  // namespace
+
+TEST(nemo_tar, names_of_all_kinds) {
+  const std::string long_name(150, 'n');
+  const std::string tar = member("./", "", '5') + member("./a.yaml", "abc") +
+                          member("@LongLink", long_name + '\0', 'L') + member("cut", "long") +
+                          member("pax", "13 path=some\n", 'x') + member("other", std::string(600, 'x')) +
+                          std::string(1024, '\0');
+  ASSERT_TRUE(nemo::is_tar(bytes_of(tar)));
+  const auto all = nemo::read_tar(bytes_of(tar), "x");
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].name, "a.yaml");
+  EXPECT_EQ(text_of(all[0]), "abc");
+  EXPECT_EQ(all[1].name, long_name);
+  EXPECT_EQ(text_of(all[1]), "long");
+  EXPECT_EQ(all[2].name, "some");
+  EXPECT_EQ(all[2].bytes.size(), 600u);
+}
+
+TEST(nemo_tar, sizes_and_headers_are_checked) {
+  std::string tar = member("a", std::string(1000, 'x'));
+  EXPECT_NE(message([&] { nemo::read_tar(bytes_of(tar.substr(0, 1024)), "x"); }).find("longer than the file"),
+            std::string::npos);
+  EXPECT_EQ(nemo::read_tar(bytes_of(tar + "rest"), "x").size(), 1u);
+  tar[3] = 'q';  // the header's sum no longer fits
+  EXPECT_FALSE(nemo::is_tar(bytes_of(tar)));
+  EXPECT_NE(message([&] { nemo::read_tar(bytes_of(tar), "x"); }).find("damaged"), std::string::npos);
+  for (const char* record : {"99 path=x\n", "0 a=b\n", "path\n", "10 path=ab", "18446744073709551615 a=b\n"})
+    EXPECT_NE(message([&] { nemo::read_tar(bytes_of(member("p", record, 'x')), "x"); }), "") << record;
+}
+
+TEST(nemo_tar, gzip_is_inflated_and_damage_is_noticed) {
+  std::string text(100000, 'a'), packed(2000, '\0');
+  z_stream z{};
+  ASSERT_EQ(deflateInit2(&z, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  z.next_in = reinterpret_cast<Bytef*>(text.data());
+  z.avail_in = static_cast<uInt>(text.size());
+  z.next_out = reinterpret_cast<Bytef*>(packed.data());
+  z.avail_out = static_cast<uInt>(packed.size());
+  ASSERT_EQ(deflate(&z, Z_FINISH), Z_STREAM_END);
+  packed.resize(z.total_out);
+  deflateEnd(&z);
+  const auto out = nemo::gunzip(bytes_of(packed), "x");
+  EXPECT_EQ(out.size(), text.size());
+  EXPECT_NE(message([&] { nemo::gunzip(bytes_of(packed.substr(0, packed.size() / 2)), "x"); }).find("cut short"),
+            std::string::npos);
+  packed[packed.size() / 2] = static_cast<char>(~packed[packed.size() / 2]);
+  EXPECT_NE(message([&] { nemo::gunzip(bytes_of(packed), "x"); }), "");
+}
+
+TEST(nemo_config, defaults_are_the_originals) {
+  const nemo::parakeet_settings s = settings(config());
+  EXPECT_FALSE(s.transducer);
+  EXPECT_TRUE(s.bias && s.xscaling && s.per_feature);
+  EXPECT_FALSE(s.causal || s.causal_downsampling || s.layer_norm || s.chunked);
+  EXPECT_EQ(s.units, 32u);
+  EXPECT_EQ(s.left, -1);
+  EXPECT_EQ(s.window, 320u);  // 0.02 s, the class's own default
+}
+
+TEST(nemo_config, lists_of_contexts_and_references) {
+  const nemo::parakeet_settings s = settings(config("  att_context_style: chunked_limited\n  att_context_size: [[70, "
+                                                    "13], [70, 1]]\n  conv_context_size: causal\n") +
+                                             "model_defaults:\n  pred_hidden: 12\n");
+  EXPECT_TRUE(s.chunked && s.causal);
+  EXPECT_EQ(s.left, 70);
+  EXPECT_EQ(s.right, 13);
+  const yaml_settings y = read_yaml("x", "a: 5\nb:\n  c: ${a}\n  d: ${model.b.c}\n  e: ${b.e}\n", "x");
+  EXPECT_EQ(y.text("b.d", ""), "5");
+  EXPECT_EQ(y.text("b.e", ""), "${b.e}");
+}
+
+TEST(nemo_config, what_computes_something_else_is_refused) {
+  const std::pair<const char*, const char*> bad[] = {{"  subsampling_factor: 4\n", "subsampling_factor"},
+                                                     {"  conv_norm_type: group_norm4\n", "conv_norm_type"},
+                                                     {"  self_attention_model: abs_pos\n", "self_attention_model"},
+                                                     {"  untie_biases: false\n", "untie_biases"},
+                                                     {"  att_context_style: chunked_limited\n", "att_context_size"},
+                                                     {"  conv_context_size: [6, 2]\n", "conv_context_size"},
+                                                     {"  feat_out: 128\n", "feat_out"},
+                                                     {"preprocessor:\n  normalize: all_features\n", ""},
+                                                     {"  n_heads: 3\n", ""}};
+  for (const auto& [text, what] : bad) {
+    const std::string found = message([&, &more = text] { settings(config(more)); });
+    EXPECT_NE(found, "") << text;
+    EXPECT_NE(found.find(what), std::string::npos) << found;
+  }
+  EXPECT_NE(message([&] { settings("target: SomethingElse\n"); }).find("target"), std::string::npos);
+}
+
+TEST(nemo_file, what_is_not_an_archive_is_said) {
+  const test::temporary_directory d;
+  const fs::path file = d.path() / "model.nemo";
+  const auto write = [&](const std::string& content) { std::ofstream(file, std::ios::binary) << content; };
+  const auto found = [&] { return message([&] { open_checkpoint(file); }); };
+  write("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n");
+  EXPECT_NE(found().find("git-LFS"), std::string::npos);
+  write("hello");
+  EXPECT_NE(found().find("not a .nemo archive"), std::string::npos);
+  write(member("a.txt", "x"));
+  EXPECT_NE(found().find("model_config.yaml"), std::string::npos);
+  write(member("model_config.yaml", "- 1\n"));
+  EXPECT_NE(found().find("NeMo config"), std::string::npos);
+  write(member("./model_config.yaml", config()));
+  EXPECT_NE(found().find("tokenizer.model"), std::string::npos);
+}
+
+// Every tensor of the published sizes, by name and shape.
+TEST(nemo_file, published_sizes) {
+  STENO_REQUIRE_SHARED(shared);
+  for (const char* name : {"parakeet-ctc-0.6b", "parakeet-ctc-1.1b", "parakeet-tdt-0.6b-v3", "parakeet-tdt-1.1b",
+                           "parakeet_realtime_eou_120m-v1"}) {
+    SCOPED_TRACE(name);
+    std::ifstream yaml(shared / "manifests/nemo-configs" / (std::string(name) + ".yaml"));
+    std::stringstream text;
+    text << yaml.rdbuf();
+    const bool ctc = std::string(name).find("ctc") != std::string::npos;
+    const yaml_settings c =
+        read_yaml(name, text.str() + "\ntarget: " + (ctc ? "EncDecCTCModelBPE\n" : "EncDecRNNTBPEModel\n"), "x");
+    nemo::parakeet_settings s = nemo::read_parakeet_settings(c);
+    s.vocabulary = c.number(ctc ? "decoder.num_classes" : "decoder.vocab_size", 0, 1, 1 << 20);
+    std::map<std::string, std::string> listed;
+    std::ifstream tsv(shared / "manifests" / ("nemo-" + std::string(name) + ".tsv"));
+    std::string line, type, shape, tensor;
+    for (std::getline(tsv, line); std::getline(tsv, line);) {
+      std::istringstream row(line);
+      row >> tensor >> type >> shape;
+      const bool folded = !s.layer_norm && tensor.find(".batch_norm.") != std::string::npos;
+      if (!folded && !tensor.starts_with("preprocessor.")) listed[tensor] = shape;
+    }
+    std::map<std::string, std::string> ours;
+    for (const auto& t : nemo::parakeet_tensors(s)) {
+      std::string wanted;
+      for (const extent n : t.shape) wanted.append(wanted.empty() ? "" : "x").append(std::to_string(n));
+      if (!t.shape.empty()) ours[t.name] = wanted;  // a bias that only the folded batch norm makes has none
+    }
+    EXPECT_EQ(ours, listed);
+  }
+}

@@ -1,0 +1,85 @@
+// The stacked memory against its formula, step by step, and states that fork.
+#include <steno/layers/lstm.hpp>
+#include <steno/weights/binder.hpp>
+
+#include "support/memory_source.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace steno;
+
+namespace {
+
+constexpr extent d = 5;
+
+struct model {
+  test::memory_source source;
+  storage keep;
+  lstm<dynamic> net;
+  void members(auto&& v) { v("lstm", net); }
+
+  explicit model(int layers) {
+    int n = 0;
+    const auto values = [&](extent count) {
+      std::vector<float> v;
+      for (extent i = 0; i < count; ++i) v.push_back(static_cast<float>((n++ * 41) % 37 - 18) / 15.0f);
+      return v;
+    };
+    for (int l = 0; l < layers; ++l) {
+      const std::string end = "_l" + std::to_string(l);
+      for (const char* w : {"lstm.weight_ih", "lstm.weight_hh"}) source.add(w + end, {4 * d, d}, values(4 * d * d));
+      for (const char* b : {"lstm.bias_ih", "lstm.bias_hh"}) source.add(b + end, {4 * d}, values(4 * d));
+    }
+    source.set("m.lstm.pred_rnn_layers", layers);
+    bind(*this, source, keep, "m");
+  }
+};
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+// One layer, one step, in double precision.
+void step(const lstm<dynamic>::layer_weights& l, std::vector<double>& x, double* h, double* c) {
+  const auto value = [](const auto& w, extent r, extent j) {
+    return static_cast<double>(reinterpret_cast<const float*>(w.data)[r * d + j]);
+  };
+  std::vector<double> gate(4 * d);
+  for (extent r = 0; r < 4 * d; ++r) {
+    double s = static_cast<double>(l.input_bias.floats()[r]) + static_cast<double>(l.state_bias.floats()[r]);
+    for (extent j = 0; j < d; ++j)
+      s += value(l.from_input, r, j) * x[static_cast<std::size_t>(j)] + value(l.from_state, r, j) * h[j];
+    gate[static_cast<std::size_t>(r)] = s;
+  }
+  for (std::size_t j = 0; j < d; ++j) {
+    c[j] = sigmoid(gate[d + j]) * c[j] + sigmoid(gate[j]) * std::tanh(gate[2 * d + j]);
+    h[j] = sigmoid(gate[3 * d + j]) * std::tanh(c[j]);
+    x[j] = h[j];
+  }
+}
+
+}  // namespace
+
+// Gates of ten products in single precision; states stay within [-3, 3].
+TEST(lstm, formula_of_one_and_two_layers) {
+  for (const int layers : {1, 2}) {
+    const model m(layers);
+    auto s = m.net.start();
+    std::vector<double> h(static_cast<std::size_t>(layers) * d), c(h.size());
+    context at;
+    for (int t = 0; t < 4; ++t) {
+      matrix<float, 1, dynamic> x(1, d), y(1, d);
+      for (extent j = 0; j < d; ++j) x(0, j) = static_cast<float>((t * 7 + j * 3) % 5) - 2.0f;
+      std::vector<double> want(x.data(), x.data() + d);
+      for (std::size_t l = 0; l < static_cast<std::size_t>(layers); ++l)
+        step(m.net.layers[l], want, h.data() + l * d, c.data() + l * d);
+      m.net(make_view<1, dynamic>(static_cast<const float*>(x.data()), 1, d), make_view<1, dynamic>(y.data(), 1, d), s,
+            at);
+      for (std::size_t j = 0; j < d; ++j) EXPECT_NEAR(static_cast<double>(y.data()[j]), want[j], 1e-5);
+      for (std::size_t j = 0; j < h.size(); ++j) {
+        EXPECT_NEAR(static_cast<double>(s.h[j]), h[j], 1e-5);
+        EXPECT_NEAR(static_cast<double>(s.c[j]), c[j], 1e-5);
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// tools/convert/nemo/parakeet.hpp - FastConformer models of NeMo (.nemo): settings, tensors and keys of packaged files.
+//
+// A .nemo file is a tar (perhaps gzip) of model_config.yaml, model_weights.ckpt and the tokenizer's files, as
+// `SaveRestoreConnector` writes it. CTC becomes "parakeet_ctc"; RNN-T and TDT become "parakeet_transducer", with the
+// CTC head of a hybrid beside it. Names are the checkpoint's; batch norm goes into the depthwise weights, taps are
+// stored tap by tap, the linear behind the subsampling expects bands before channels, kernels of size 1 lose that axis.
+// The mel filters and the window in the file must be those that steno computes. Schema: docs/formats.md. Tested in
+// tests/convert/nemo_test.cpp.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "families.hpp"
+#include "torch/layouts.hpp"
+#include "yaml_settings.hpp"
+
+namespace steno::inline STENO_ABI::nemo {
+
+struct parakeet_settings {
+  bool transducer = false, hybrid = false;
+  bool per_feature = true, causal_downsampling = false, causal = false, layer_norm = false, bias = true,
+       xscaling = true, chunked = false;
+  std::uint32_t mels = 80, window = 400, shift = 160, fft_size = 512;
+  std::uint32_t width = 512, blocks = 17, heads = 8, units = 2048, channels = 256, taps = 9;
+  std::int32_t left = -1, right = -1;  ///< attention; negative: all
+  std::uint32_t vocabulary = 0;        ///< without blank
+  std::uint32_t predictor = 640, predictor_layers = 1, joint = 640, max_symbols = 10;
+  std::vector<std::int32_t> durations;  ///< TDT only
+  std::string architecture() const { return transducer ? "parakeet_transducer" : "parakeet_ctc"; }
+};
+
+/// What model_config.yaml says. Throws steno::error for what steno computes differently.
+parakeet_settings read_parakeet_settings(const yaml_settings& config);
+
+/// All tensors but batch norms and the front end's.
+std::vector<torch::laid_out_tensor> parakeet_tensors(const parakeet_settings& s);
+
+/// Whether a tensor of a packaged file may change its number format.
+bool is_parakeet_product(const std::string& name, std::size_t rank);
+
+/// A .nemo file, or a tar with the same content.
+bool is_checkpoint(const std::filesystem::path& path);
+/// Throws steno::error.
+imported_model import_checkpoint(const std::filesystem::path& path, const import_options& options);
+
+}  // namespace steno::inline STENO_ABI::nemo

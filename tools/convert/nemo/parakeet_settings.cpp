@@ -1,0 +1,122 @@
+// tools/convert/nemo/parakeet_settings.cpp - what model_config.yaml says of a FastConformer; see parakeet.hpp.
+#include <steno/error.hpp>
+#include <steno/weights/byte_cursor.hpp>
+
+#include <cmath>
+
+#include "nemo/parakeet.hpp"
+
+namespace steno::inline STENO_ABI::nemo {
+
+namespace {
+
+// Other values of these exist in NeMo and compute something else.
+void require_known_parts(const yaml_settings& f) {
+  f.require("preprocessor.window", "hann");
+  f.require("preprocessor.log", "true");
+  f.require("preprocessor.frame_splicing", "1");
+  f.require("preprocessor.mag_power", "2.0");
+  f.require("preprocessor.exact_pad", "false");
+  f.require("preprocessor.mel_norm", "slaney");
+  f.require("preprocessor.log_zero_guard_type", "add");
+  f.require("encoder.subsampling", "dw_striding");
+  f.require("encoder.subsampling_factor", "8");
+  f.require("encoder.feat_out", "-1");
+  f.require("encoder.reduction", "null");
+  f.require("encoder.untie_biases", "true");
+  f.require("encoder.stochastic_depth_mode", "linear");
+  f.require("encoder.global_tokens", "0");
+}
+
+std::int32_t context(const std::vector<int>& sizes, std::size_t i) { return i < sizes.size() ? sizes[i] : -1; }
+
+void read_encoder(const yaml_settings& f, parakeet_settings& s) {
+  constexpr std::uint32_t wide = 65536;
+  s.mels = f.number("preprocessor.features", 64, 8, 1024);
+  f.require("encoder.feat_in", std::to_string(s.mels));
+  const double rate = f.real("preprocessor.sample_rate", 16000, 1000, 400000);
+  if (rate != 16000)
+    fail({.where = f.source, .what = "sample rate in Hz", .expected = "16000", .found = std::to_string(rate)});
+  s.window = static_cast<std::uint32_t>(std::lround(rate * f.real("preprocessor.window_size", 0.02, 0.001, 1)));
+  s.shift = static_cast<std::uint32_t>(std::lround(rate * f.real("preprocessor.window_stride", 0.01, 0.001, 1)));
+  s.fft_size = f.number("preprocessor.n_fft", 512, 16, 65536);
+  const std::string normalise = f.text("preprocessor.normalize", "per_feature");
+  s.per_feature = normalise == "per_feature";
+  if (!s.per_feature && normalise != "NA" && normalise != "false" && normalise != "None")
+    fail({.where = f.source,
+          .what = "preprocessor.normalize",
+          .expected = "per_feature or NA",
+          .found = steno::quoted(normalise)});
+  s.width = f.number("encoder.d_model", s.width, 2, wide);
+  s.blocks = f.number("encoder.n_layers", s.blocks, 1, 1024);
+  s.heads = f.number("encoder.n_heads", 4, 1, 1024);
+  s.units = s.width * f.number("encoder.ff_expansion_factor", 4, 1, 64);
+  s.channels = f.number("encoder.subsampling_conv_channels", s.width, 1, wide);
+  s.taps = f.number("encoder.conv_kernel_size", 31, 1, 1023);
+  s.causal_downsampling = f.flag("encoder.causal_downsampling", false);
+  s.bias = f.flag("encoder.use_bias", true);
+  s.xscaling = f.flag("encoder.xscaling", true);
+  const std::string norm = f.text("encoder.conv_norm_type", "batch_norm");
+  s.layer_norm = norm == "layer_norm";
+  if (!s.layer_norm) f.require("encoder.conv_norm_type", "batch_norm");
+  if (s.width % s.heads != 0 || s.width % 2 != 0 || s.taps % 2 == 0)
+    fail({.where = f.source,
+          .what = "encoder.d_model, n_heads and conv_kernel_size",
+          .expected = "an even width that the heads divide, and an odd kernel",
+          .found = std::to_string(s.width) + ", " + std::to_string(s.heads) + ", " + std::to_string(s.taps)});
+  const auto before = static_cast<int>(s.taps) - 1;
+  const std::vector<int> lists = f.numbers("encoder.conv_context_size", {}, 0, 1022);
+  const std::string named = f.text("encoder.conv_context_size", "null");
+  const bool symmetric = lists.empty() ? named == "null" : lists == std::vector<int>{before / 2, before / 2};
+  s.causal = lists.empty() ? named == "causal" : lists == std::vector<int>{before, 0};
+  if (!symmetric && !s.causal)
+    fail({.where = f.source, .what = "encoder.conv_context_size is not supported", .expected = "null or causal"});
+  const std::vector<int> sizes = f.numbers("encoder.att_context_size", {-1, -1}, -1, 1 << 20);
+  s.left = context(sizes, 0);
+  s.right = context(sizes, 1);
+  const std::string style = f.text("encoder.att_context_style", "regular");
+  s.chunked = style == "chunked_limited";
+  if (!s.chunked) f.require("encoder.att_context_style", "regular");
+  if (s.chunked && s.right < 0)
+    fail({.where = f.source,
+          .what = "encoder.att_context_size",
+          .expected = "a limit on the right for chunked_limited",
+          .found = std::to_string(s.right)});
+  const std::string attention = f.text("encoder.self_attention_model", "rel_pos");
+  if (attention != "rel_pos_local_attn") f.require("encoder.self_attention_model", "rel_pos");
+}
+
+void read_transducer(const yaml_settings& f, parakeet_settings& s) {
+  constexpr std::uint32_t wide = 65536;
+  s.predictor = f.number("decoder.prednet.pred_hidden", f.number("model_defaults.pred_hidden", 640, 1, wide), 1, wide);
+  s.predictor_layers = f.number("decoder.prednet.pred_rnn_layers", 1, 1, 64);
+  s.joint = f.number("joint.jointnet.joint_hidden", f.number("model_defaults.joint_hidden", 640, 1, wide), 1, wide);
+  f.require("decoder.normalization_mode", "null");
+  f.require("decoder.blank_as_pad", "true");
+  f.require("joint.jointnet.activation", "relu");
+  s.max_symbols = f.number("decoding.greedy.max_symbols", 10, 1, 1 << 20);
+  const std::vector<int> given = f.numbers("model_defaults.tdt_durations", {}, 0, 1 << 16);
+  const std::vector<int> durations = f.numbers("decoding.durations", given, 0, 1 << 16);
+  s.durations.assign(durations.begin(), durations.end());
+  f.require("joint.num_extra_outputs", std::to_string(s.durations.size()));
+}
+
+}  // namespace
+
+parakeet_settings read_parakeet_settings(const yaml_settings& f) {
+  parakeet_settings s;
+  const std::string target = f.text("target", "");
+  s.hybrid = target.find("Hybrid") != std::string::npos;
+  s.transducer = target.find("RNNT") != std::string::npos;
+  if (target.find("EncDec") == std::string::npos || (!s.transducer && target.find("CTC") == std::string::npos))
+    fail({.where = f.source,
+          .what = "target is not supported",
+          .expected = "a CTC, RNN-T or hybrid model",
+          .found = steno::quoted(target)});
+  require_known_parts(f);
+  read_encoder(f, s);
+  if (s.transducer) read_transducer(f, s);
+  return s;
+}
+
+}  // namespace steno::inline STENO_ABI::nemo
