@@ -18,7 +18,7 @@ void sanm_layer(benchmark::State& state, dtype format) {
   layer_type layer;
   storage keep;
   randomise(layer, keep, 1, format);
-  pack_products(layer, keep, {}, [](auto) {});
+  keep_weights(layer, nullptr, keep, {});
   std::vector<float> x(static_cast<std::size_t>(frames * 512));
   random_numbers next(2);
   for (float& v : x) v = next();

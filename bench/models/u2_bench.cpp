@@ -26,8 +26,8 @@ void chunk(benchmark::State& bench, dtype format) {
   randomise(*ctc, keep, 2, format);
   model->relative.adopt(1);
   model->activation.adopt(static_cast<extent>(kernels::activation::silu));
-  pack_products(*model, keep, {}, [](std::span<const std::byte>) {});
-  pack_products(*ctc, keep, {}, [](std::span<const std::byte>) {});
+  keep_weights(*model, nullptr, keep, {});
+  keep_weights(*ctc, nullptr, keep, {});
   context c;
   auto state = model->start();
   const matrix<float, dynamic, dynamic> x = matrix<float, dynamic, dynamic>::Random((size - 1) * 4 + 7, 80);

@@ -29,7 +29,8 @@ namespace detail {
 /// Takes weights from a file into memory of their own: packs products, copies what is small.
 class weight_keeper {
  public:
-  weight_keeper(const gguf_file& file, storage& keep, const executor& run) : file_(file), keep_(keep), run_(run) {}
+  /// Without a file nothing is given back.
+  weight_keeper(const gguf_file* file, storage& keep, const executor& run) : file_(file), keep_(keep), run_(run) {}
 
   STENO_COLD void take(const weight_ref& w, bool product, const std::byte*& data, const std::byte*& packed) {
     if (w.data == nullptr) return;
@@ -56,12 +57,13 @@ class weight_keeper {
   // A bias or norm read from the file would bring the pages around it back, which is most of the file.
   static constexpr std::size_t small = 1u << 16;
   void release(std::span<const std::byte> bytes) {
+    if (file_ == nullptr) return;
     tensor_ref t;
     t.bytes = bytes;
-    file_.release(t);
+    file_->release(t);
   }
 
-  const gguf_file& file_;
+  const gguf_file* file_;
   storage& keep_;
   executor run_;
   bool packed_ = false;
@@ -69,14 +71,14 @@ class weight_keeper {
 }  // namespace detail
 
 /// Packs every product of `model` that its kernel wants packed, and copies small tensors, into `keep`. The pages of
-/// `file` that are not needed any more go back to the system.
+/// `file` (if there is one) that are not needed any more go back to the system.
 template <composite Model>
-STENO_COLD void keep_weights(Model& model, const gguf_file& file, storage& keep, const executor& run) {
+STENO_COLD void keep_weights(Model& model, const gguf_file* file, storage& keep, const executor& run) {
   detail::weight_keeper keeper(file, keep, run);
   walk(model, [&]<class Leaf>(const std::string&, Leaf& leaf, bool) {
     if constexpr (weight_leaf<Leaf>) keeper.take(leaf.ref(), Leaf::purpose == use::product, leaf.data, leaf.packed);
   });
-  keeper.finish(file.bytes());
+  if (file != nullptr) keeper.finish(file->bytes());
 }
 
 /// A model from an open file. Throws steno::error when the file holds another model or does not fit the type.
@@ -94,7 +96,7 @@ STENO_COLD Model load(gguf_file file, const executor& run = {}, std::vector<std:
   model.memory.file.emplace(std::move(file));
   const gguf_file& source = *model.memory.file;
   bind(model, source, model.memory.owned, Model::architecture);
-  keep_weights(model, source, model.memory.owned, run);
+  keep_weights(model, &source, model.memory.owned, run);
   return model;
 }
 
