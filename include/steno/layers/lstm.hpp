@@ -37,7 +37,7 @@ struct lstm {
     v("pred_rnn_layers", depth);
     layers.resize(static_cast<std::size_t>(std::clamp<extent>(depth.get(), 1, 64)));
     for (std::size_t i = 0; i < layers.size(); ++i) {
-      const std::string end = "_l" + std::to_string(i);
+      const std::string end = std::string("_l").append(std::to_string(i));
       layer_weights& l = layers[i];
       v("weight_ih" + end, l.from_input);
       v("weight_hh" + end, l.from_state);

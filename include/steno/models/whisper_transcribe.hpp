@@ -88,7 +88,7 @@ class whisper_transcription {
     top_ = m_.frontend.peak(pcm_, total_, c_);
     features_.resize(window_frames_, m_.frontend.width());
     found_language();
-    if (!o_.initial_prompt.empty()) initial_ = t_.encode(" " + std::string(unicode::strip(o_.initial_prompt)));
+    if (!o_.initial_prompt.empty()) initial_ = t_.encode(std::string(" ").append(unicode::strip(o_.initial_prompt)));
     written_ = initial_;
     for (const auto& [begin, end] : clips()) {
       seek_ = begin;  // of the clip, also where the one before ended later

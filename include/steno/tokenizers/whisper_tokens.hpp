@@ -79,12 +79,12 @@ class whisper_tokens : public byte_bpe {
       std::snprintf(text, sizeof text, "<|%.2f|>", (id - timestamp_begin) * 0.02);
       return text;
     }
-    if (id > sot && id < translate) return "<|" + std::string(code(id - sot - 1)) + "|>";
+    if (id > sot && id < translate) return std::string("<|").append(code(id - sot - 1)).append("|>");
     if (id == eot) return "<|endoftext|>";
     if (id == sot) return "<|startoftranscript|>";
     constexpr std::string_view names[] = {"translate",   "transcribe", "startoflm",
                                           "startofprev", "nospeech",   "notimestamps"};
-    return "<|" + std::string(names[id - translate]) + "|>";
+    return std::string("<|").append(names[id - translate]).append("|>");
   }
   /// Text of tokens; times are written as <|0.00|>.
   std::string decode_with_timestamps(const std::vector<int>& ids) const {
@@ -115,7 +115,7 @@ class whisper_tokens : public byte_bpe {
     for (const char* start : {" -", " '"})
       if (const std::vector<int> tokens = encode(start); !tokens.empty()) ids.insert(tokens[0]);
     const auto add = [&](std::string_view symbol, bool first) {
-      for (const std::string& text : {std::string(symbol), " " + std::string(symbol)}) {
+      for (const std::string& text : {std::string(symbol), std::string(" ").append(symbol)}) {
         const std::vector<int> tokens = encode(text);
         if (!tokens.empty() && (first || tokens.size() == 1)) ids.insert(tokens[0]);
       }
