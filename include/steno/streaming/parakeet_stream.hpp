@@ -6,8 +6,7 @@
 // NeMo `CacheAwareStreamingAudioBuffer` and `conformer_stream_step` (streaming_utils.py, mixins.py), with c =
 // att_context_size[1] + 1 rows in a chunk: the same rows and tokens as the original's own pass. What is left at the end
 // is heard when it is at least 8 frames, as there. <EOU> and <EOB> are ordinary labels for the original; here they are
-// events, too, and forgetting what was said before at <EOU> is an option. Tested in tests/parity/parakeet_test.cpp and
-// tests/streaming/parakeet_stream_test.cpp.
+// events, too, and forgetting what was said before at <EOU> is an option. Tested in tests/parity/parakeet_test.cpp.
 #pragma once
 #include <steno/models/parakeet_transducer.hpp>
 

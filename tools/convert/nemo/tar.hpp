@@ -2,7 +2,7 @@
 //
 // ustar with its prefix field, GNU long names, pax records "path" and "size", sizes in octal or base 256. Only regular
 // files are listed; a leading "./" is taken off. Every size is compared with what is left of the archive. Tested in
-// tests/convert/nemo_test.cpp, fuzzed by tests/fuzz/tar_fuzz.cpp.
+// tests/convert/nemo_test.cpp.
 #pragma once
 #include <steno/config.hpp>
 
