@@ -21,7 +21,7 @@ class steno_punctuate : public testing::Test {
                               "'" STENO_PROGRAM "' transcribe -q -m '" + model + "' " + arguments + " - < noise.raw");
   }
   static std::string model(const std::string& family) {
-    return "'" + (steno::test::compact() / family / "model.gguf").string() + "'";
+    return std::string("'").append((steno::test::compact() / family / "model.gguf").string()).append("'");
   }
   steno::test::temporary_directory dir;
 };

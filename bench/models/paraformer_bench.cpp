@@ -1,0 +1,80 @@
+// Paraformer-large at full size with random weights, 30 s of audio: encoder, and decoder with four tokens a second.
+#include <steno/core/thread_pool.hpp>
+#include <steno/models/paraformer.hpp>
+#include <steno/weights/random.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <memory>
+
+namespace {
+
+using namespace steno;
+
+constexpr extent frames = 500, tokens = 120, width = 512;
+
+matrix<float, dynamic, dynamic> noise(extent rows, extent cols) {
+  matrix<float, dynamic, dynamic> m(rows, cols);
+  random_numbers next(3);
+  for (extent i = 0; i < m.size(); ++i) m.data()[i] = next();
+  return m;
+}
+
+template <class Network>
+std::unique_ptr<Network> random_network(storage& keep, dtype format) {
+  auto n = std::make_unique<Network>();
+  randomise(*n, keep, 1, format);
+  keep_weights(*n, nullptr, keep, {});
+  return n;
+}
+
+void paraformer_encoder(benchmark::State& state, dtype format) {
+  storage keep;
+  const auto encoder = random_network<sanm_main_encoder<560, width, 4, 2048, 11, 49>>(keep, format);
+  thread_pool pool(static_cast<int>(state.range(0)));
+  context c{executor(pool)};
+  const auto x = noise(frames, 560);
+  matrix<float, dynamic, dynamic> y(frames, width);
+  for (auto _ : state) {
+    (*encoder)(as<const float, dynamic, 560>(x), as<float, dynamic, width>(y), c);
+    benchmark::DoNotOptimize(y.data());
+  }
+  const double t = frames, layer = 2 * t * width * (4 * width + 2 * 2048) + 4 * t * t * width;
+  state.counters["FLOP/s"] = benchmark::Counter(50 * layer, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["x real time"] = benchmark::Counter(30, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void paraformer_decoder(benchmark::State& state, dtype format) {
+  storage keep;
+  const auto decoder = random_network<sanm_decoder<width, 4, 2048, 11, 16, 8404>>(keep, format);
+  thread_pool pool(static_cast<int>(state.range(0)));
+  context c{executor(pool)};
+  const auto x = noise(tokens, width), heard = noise(frames, width);
+  matrix<float, dynamic, dynamic> said(tokens, width), scores(tokens, 8404);
+  for (auto _ : state) {
+    said = x;  // the decoder works in place
+    (*decoder)(as<float, dynamic, width>(said), as<const float, dynamic, width>(heard),
+               as<float, dynamic, 8404>(scores), c);
+    benchmark::DoNotOptimize(scores.data());
+  }
+  const double n = tokens, t = frames;
+  const double layer = 2 * n * width * (2 * 2048 + 2 * width) + 2 * t * width * 2 * width + 4 * n * t * width;
+  state.counters["FLOP/s"] =
+      benchmark::Counter(16 * layer + 2 * n * width * (2 * 2048 + 8404), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["x real time"] = benchmark::Counter(30, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+}  // namespace
+
+BENCHMARK_CAPTURE(paraformer_encoder, f16, steno::dtype::f16)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(paraformer_encoder, q8_0, steno::dtype::q8_0)
+    ->Arg(1)
+    ->Arg(2)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(paraformer_decoder, f16, steno::dtype::f16)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(paraformer_decoder, q8_0, steno::dtype::q8_0)
+    ->Arg(1)
+    ->Arg(2)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
