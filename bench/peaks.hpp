@@ -1,5 +1,7 @@
-// bench/peaks.hpp - what this processor can do at most, measured once per process by its processor time: float
-// multiply-adds, int8 dot products and memory reads of one thread. Benchmarks report fractions of these.
+// bench/peaks.hpp - what one thread of this processor can do at most, at this moment: float multiply-adds, int8 dot
+// products (a multiply-add is two operations) and memory reads per second; 0 where it has no such instruction. The
+// clock moves with load and heat, so a fraction of the peak is a ratio of two things measured one right after the
+// other: measure.hpp does that.
 #pragma once
 #include <steno/kernels/cpu.hpp>
 
@@ -18,38 +20,36 @@
 
 namespace steno_bench {
 
-/// Operations (a multiply-add is two) and bytes per second of one thread; 0 where the processor has no such instruction.
-struct peaks {
-  double fma = 0, int8 = 0, read = 0;
-};
-
 namespace detail {
-inline double thread_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+/// By the wall: a virtual machine's processor time leaves out what its host took, and so the best of many runs is too
+/// good.
+inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 /// Best rate of some runs.
 template <class F>
 double best_rate(double work, int runs, F f) {
   double best = 1e30;
   for (int i = 0; i < runs; ++i) {
-    const double from = thread_seconds();
+    const double from = now();
     f();
-    best = std::min(best, thread_seconds() - from);
+    best = std::min(best, now() - from);
   }
   return work / best;
 }
 
 #if defined(__x86_64__)
-inline constexpr long rounds = 1'000'000;
+inline constexpr long rounds = 500'000;
 
-// Written out: an array of accumulators would be spilled or copied by some compilers.
+// Written out: an array of accumulators would be spilled or copied by some compilers. Their beginnings are hidden from
+// the compiler, which would keep one of twelve equal chains.
 #define STENO_BENCH_TWELVE(op) op(0) op(1) op(2) op(3) op(4) op(5) op(6) op(7) op(8) op(9) op(10) op(11)
 
 #include <steno/kernels/isa/region_avx2_begin.hpp>
 inline void fma_256() {
-#define STENO_BENCH_OP(i) __m256 a##i = _mm256_set1_ps(1e-3f);
+#define STENO_BENCH_OP(i)              \
+  __m256 a##i = _mm256_set1_ps(1e-3f); \
+  asm volatile("" : "+x"(a##i));
   STENO_BENCH_TWELVE(STENO_BENCH_OP)
 #undef STENO_BENCH_OP
   __m256 x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(1e-6f);
@@ -67,7 +67,8 @@ inline void fma_256() {
 inline void read_256(const std::byte* p, std::size_t bytes) {
   __m256i a = _mm256_setzero_si256(), b = a, c = a, d = a;
   const std::size_t quarter = bytes / 4;
-  // [&]: a lambda that captures nothing also is a plain function, whose vector result the base instruction set cannot return
+  // [&]: a lambda that captures nothing also is a plain function, whose vector result the base instruction set cannot
+  // return
   const auto at = [&](const std::byte* q) __attribute__((always_inline)) {
     return _mm256_or_si256(_mm256_load_si256(reinterpret_cast<const __m256i*>(q)),
                            _mm256_load_si256(reinterpret_cast<const __m256i*>(q + 32)));
@@ -85,7 +86,9 @@ inline void read_256(const std::byte* p, std::size_t bytes) {
 
 #include <steno/kernels/isa/region_avx512vnni_begin.hpp>
 inline void fma_512() {
-#define STENO_BENCH_OP(i) __m512 a##i = _mm512_set1_ps(1e-3f);
+#define STENO_BENCH_OP(i)              \
+  __m512 a##i = _mm512_set1_ps(1e-3f); \
+  asm volatile("" : "+v"(a##i));
   STENO_BENCH_TWELVE(STENO_BENCH_OP)
 #undef STENO_BENCH_OP
   __m512 x = _mm512_set1_ps(0.999f), y = _mm512_set1_ps(1e-6f);
@@ -100,7 +103,9 @@ inline void fma_512() {
 #undef STENO_BENCH_OP
 }
 inline void dot_512() {
-#define STENO_BENCH_OP(i) __m512i a##i = _mm512_setzero_si512();
+#define STENO_BENCH_OP(i)                \
+  __m512i a##i = _mm512_setzero_si512(); \
+  asm volatile("" : "+v"(a##i));
   STENO_BENCH_TWELVE(STENO_BENCH_OP)
 #undef STENO_BENCH_OP
   __m512i x = _mm512_set1_epi8(1), y = _mm512_set1_epi8(1);
@@ -118,33 +123,47 @@ inline void dot_512() {
 #undef STENO_BENCH_TWELVE
 #endif
 
-inline peaks measure() {
-  peaks p;
-#if defined(__x86_64__)
-  using steno::kernels::isa;
-  const isa best = steno::kernels::best_isa();
-  constexpr double work = 2.0 * 12 * static_cast<double>(rounds);
-  if (best >= isa::avx512) {
-    p.fma = best_rate(16 * work, 25, fma_512);
-  } else if (best >= isa::avx2) {
-    p.fma = best_rate(8 * work, 25, fma_256);
-  }
-  if (best >= isa::avx512vnni) p.int8 = best_rate(64 * work, 25, dot_512);
-  if (best >= isa::avx2) {
-    constexpr std::size_t bytes = std::size_t{256} << 20, line = 64;
-    auto* memory = static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{line}));
-    std::fill(memory, memory + bytes, std::byte{1});
-    p.read = best_rate(static_cast<double>(bytes), 7, [&] { read_256(memory, bytes); });
-    ::operator delete[](memory, std::align_val_t{line});
-  }
-#endif
-  return p;
+/// Memory that no cache holds, written once.
+inline const std::byte* large_memory(std::size_t bytes) {
+  struct release {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
+  };
+  static const std::unique_ptr<std::byte[], release> memory = [&] {
+    std::unique_ptr<std::byte[], release> m(static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{64})));
+    std::fill(m.get(), m.get() + bytes, std::byte{1});
+    return m;
+  }();
+  return memory.get();
 }
 }  // namespace detail
 
-inline const peaks& machine() {
-  static const peaks measured = detail::measure();
-  return measured;
+/// Rates of this moment, each from the best of three bursts of about a millisecond (reading: of 128 MiB).
+inline double fma_rate() {
+#if defined(__x86_64__)
+  const steno::kernels::isa best = steno::kernels::best_isa();
+  constexpr double work = 2.0 * 12 * static_cast<double>(detail::rounds);
+  if (best >= steno::kernels::isa::avx512) return detail::best_rate(16 * work, 3, detail::fma_512);
+  if (best >= steno::kernels::isa::avx2) return detail::best_rate(8 * work, 3, detail::fma_256);
+#endif
+  return 0;
+}
+inline double int8_rate() {
+#if defined(__x86_64__)
+  constexpr double work = 2.0 * 12 * static_cast<double>(detail::rounds);
+  if (steno::kernels::best_isa() >= steno::kernels::isa::avx512vnni)
+    return detail::best_rate(64 * work, 3, detail::dot_512);
+#endif
+  return 0;
+}
+inline double read_rate() {
+#if defined(__x86_64__)
+  constexpr std::size_t bytes = std::size_t{128} << 20;
+  if (steno::kernels::best_isa() >= steno::kernels::isa::avx2) {
+    const std::byte* memory = detail::large_memory(bytes);
+    return detail::best_rate(static_cast<double>(bytes), 3, [&] { detail::read_256(memory, bytes); });
+  }
+#endif
+  return 0;
 }
 
 }  // namespace steno_bench

@@ -15,13 +15,10 @@ void run(benchmark::State& state, extent queries, extent keys, extent heads, ext
     return make_view(m.values.data() + i * columns, m.values.rows(), columns, 3 * columns);
   };
   context c;
-  for (auto _ : state) {
-    kernels::attention(block(q, 0), block(kv, 1), block(kv, 2), heads, 0.09f, out.out(), c);
-    benchmark::DoNotOptimize(out.values.data());
-    benchmark::ClobberMemory();
-  }
-  steno_bench::report(state, 4.0 * static_cast<double>(queries * keys * columns),
-                      8.0 * static_cast<double>((queries + keys) * columns));
+  const steno_bench::work w{.flops = 4.0 * static_cast<double>(queries * keys * columns),
+                            .bytes = 8.0 * static_cast<double>((queries + keys) * columns)};
+  steno_bench::measure(
+      state, w, [&] { kernels::attention(block(q, 0), block(kv, 1), block(kv, 2), heads, 0.09f, out.out(), c); });
 }
 void attention_sanm(benchmark::State& state) { run(state, state.range(0), state.range(0), 4, 128); }
 void attention_whisper_base(benchmark::State& state) { run(state, 1500, 1500, 8, 64); }

@@ -9,12 +9,9 @@ using namespace steno;
 void run(benchmark::State& state, extent cols, extent count) {
   const steno_bench::random_rows x(state.range(0), cols), taps(count, cols);
   steno_bench::random_rows y(state.range(0), cols);
-  for (auto _ : state) {
-    kernels::depthwise(x.in(), taps.values.data(), count, (count - 1) / 2, y.out(), {});
-    benchmark::ClobberMemory();
-  }
   const double n = static_cast<double>(x.values.size());
-  steno_bench::report(state, 2 * n * static_cast<double>(count), 8 * n);
+  steno_bench::measure(state, {.flops = 2 * n * static_cast<double>(count), .bytes = 8 * n},
+                       [&] { kernels::depthwise(x.in(), taps.values.data(), count, (count - 1) / 2, y.out(), {}); });
 }
 void depthwise_sanm(benchmark::State& state) { run(state, 512, 11); }
 void depthwise_fast_conformer(benchmark::State& state) { run(state, 1024, 9); }

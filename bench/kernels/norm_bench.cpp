@@ -9,22 +9,17 @@ using namespace steno;
 void layer_norm(benchmark::State& state) {
   const steno_bench::random_rows x(state.range(0), 512), w(2, 512);
   steno_bench::random_rows y(state.range(0), 512);
-  for (auto _ : state) {
-    kernels::layer_norm(x.in(), w.values.data(), w.values.data() + 512, 1e-5f, y.out(), {});
-    benchmark::ClobberMemory();
-  }
   const double n = static_cast<double>(x.values.size());
-  steno_bench::report(state, 8 * n, 8 * n);
+  steno_bench::measure(state, {.flops = 8 * n, .bytes = 8 * n}, [&] {
+    kernels::layer_norm(x.in(), w.values.data(), w.values.data() + 512, 1e-5f, y.out(), {});
+  });
 }
 void rms_norm(benchmark::State& state) {
   const steno_bench::random_rows x(state.range(0), 512), w(1, 512);
   steno_bench::random_rows y(state.range(0), 512);
-  for (auto _ : state) {
-    kernels::rms_norm(x.in(), w.values.data(), 1e-5f, y.out(), {});
-    benchmark::ClobberMemory();
-  }
   const double n = static_cast<double>(x.values.size());
-  steno_bench::report(state, 4 * n, 8 * n);
+  steno_bench::measure(state, {.flops = 4 * n, .bytes = 8 * n},
+                       [&] { kernels::rms_norm(x.in(), w.values.data(), 1e-5f, y.out(), {}); });
 }
 }  // namespace
 

@@ -1,6 +1,5 @@
 // Products of the shapes that the model families use, M x K x N, with the activations prepared inside, and Eigen's f32
-// product beside them. Counters: op/s (a multiply-add is two), of_peak = fraction of this process's measured peak (float
-// multiply-adds, or int8 dot products for q8_0); for one to a few rows the weights come from memory: weight_B/s, of_read.
+// product beside them. For one to a few rows the weights come from memory (of_read); the others stay in the caches.
 #include <steno/kernels/product.hpp>
 
 #include <benchmark/benchmark.h>
@@ -9,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "peaks.hpp"
+#include "measure.hpp"
 
 namespace {
 using namespace steno;
@@ -19,9 +18,8 @@ using matrix_f = matrix<float, dynamic, dynamic>;
 struct shape {
   extent m, k, n;
 };
-constexpr shape shapes[] = {{188, 1024, 4096}, {188, 4096, 1024}, {500, 512, 2048}, {1500, 512, 512},
-                            {1500, 384, 1536}, {16, 512, 2048},   {1, 1024, 3072},  {2, 2048, 6144},
-                            {5, 2048, 6144}};
+constexpr shape shapes[] = {{188, 1024, 4096}, {188, 4096, 1024}, {500, 512, 2048}, {1500, 512, 512}, {1500, 384, 1536},
+                            {16, 512, 2048},   {1, 1024, 3072},   {2, 2048, 6144},  {5, 2048, 6144}};
 
 /// A stored weight of plausible bytes, packed; several copies where it shall come from memory.
 struct bench_weight {
@@ -57,15 +55,11 @@ struct bench_weight {
   std::vector<weight_ref> refs;
 };
 
-void report(benchmark::State& state, const shape& s, double peak, double bytes) {
-  const auto rate = [](double v) { return benchmark::Counter(v, benchmark::Counter::kIsIterationInvariantRate); };
+steno_bench::work work_of(const shape& s, dtype format, std::size_t bytes) {
   const double ops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.k) * static_cast<double>(s.n);
-  state.counters["op/s"] = rate(ops);
-  if (peak > 0) state.counters["of_peak"] = rate(ops / peak);
-  if (s.m < 8) {
-    state.counters["weight_B/s"] = rate(bytes);
-    state.counters["of_read"] = rate(bytes / steno_bench::machine().read);
-  }
+  steno_bench::work w{.bytes = static_cast<double>(bytes), .from_memory = s.m < 8};
+  (info(format).elements > 1 ? w.int8_ops : w.flops) = ops;
+  return w;
 }
 
 matrix_f rows_of(const shape& s) {
@@ -76,20 +70,17 @@ matrix_f rows_of(const shape& s) {
 }
 
 void product(benchmark::State& state, dtype format, shape s, isa level) {
-  const steno_bench::peaks& peak = steno_bench::machine();
   kernels::limit_isa(level);
   const matrix_f x = rows_of(s), bias = matrix_f::Zero(1, s.n);
   const bench_weight w(format, s);
   matrix_f y(s.m, s.n);
   context c;
   std::size_t turn = 0;
-  for (auto _ : state) {
+  steno_bench::measure(state, work_of(s, format, w.refs[0].bytes()), [&] {
     kernels::matmul(read(x), w.refs[turn], {.bias = bias.data()}, write(y), c);
     turn = (turn + 1) % w.refs.size();
-    benchmark::DoNotOptimize(y.data());
-  }
+  });
   kernels::limit_isa(kernels::best_isa());
-  report(state, s, format == dtype::q8_0 ? peak.int8 : peak.fma, static_cast<double>(w.refs[0].bytes()));
 }
 
 void eigen(benchmark::State& state, shape s) {
@@ -97,13 +88,11 @@ void eigen(benchmark::State& state, shape s) {
   const bench_weight w(dtype::f32, s);
   matrix_f y(s.m, s.n);
   std::size_t turn = 0;
-  for (auto _ : state) {
+  steno_bench::measure(state, work_of(s, dtype::f32, w.refs[0].bytes()), [&] {
     const auto* values = reinterpret_cast<const float*>(w.refs[turn].data);
     y.noalias() = x * make_view<dynamic, dynamic>(values, s.n, s.k).transpose();
     turn = (turn + 1) % w.refs.size();
-    benchmark::DoNotOptimize(y.data());
-  }
-  report(state, s, steno_bench::machine().fma, static_cast<double>(w.refs[0].bytes()));
+  });
 }
 
 const bool registered = [] {

@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "measure.hpp"
+
 namespace steno_bench {
 
 inline void sanm_lengths(benchmark::internal::Benchmark* b) { b->Arg(100)->Arg(187)->Arg(500); }
@@ -24,12 +26,5 @@ struct random_rows {
   steno::view<float> out() { return steno::make_view(values.data(), values.rows(), values.cols()); }
   steno::matrix<float, steno::dynamic, steno::dynamic> values;
 };
-
-/// Counters: floating-point operations and bytes moved per second.
-inline void report(benchmark::State& state, double operations, double bytes) {
-  using benchmark::Counter;
-  state.counters["FLOP/s"] = Counter(operations, Counter::kIsIterationInvariantRate);
-  state.counters["B/s"] = Counter(bytes, Counter::kIsIterationInvariantRate);
-}
 
 }  // namespace steno_bench

@@ -4,9 +4,9 @@
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/weights/random.hpp>
 
-#include "peaks.hpp"
-
 #include <benchmark/benchmark.h>
+
+#include "model_work.hpp"
 
 namespace {
 
@@ -26,14 +26,9 @@ void sanm_layer(benchmark::State& state, dtype format) {
   context c;
   const auto in = make_view<dynamic, 512>(static_cast<const float*>(x.data()), frames, 512);
   auto out = make_view<dynamic, 512>(y.data(), frames, 512);
-  for (auto _ : state) {
-    layer(in, out, c);
-    benchmark::DoNotOptimize(y.data());
-  }
   const double products = 2.0 * static_cast<double>(frames) * 512 * (3 * 512 + 512 + 2 * 2048);
   const double attention = 4.0 * static_cast<double>(frames * frames) * 512;
-  const double flops = products + attention;
-  state.counters["FLOP/s"] = benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
+  steno_bench::measure(state, steno_bench::layer_work(products, attention, format), [&] { layer(in, out, c); });
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 #include <memory>
 
+#include "model_work.hpp"
+
 namespace {
 
 using namespace steno;
@@ -35,13 +37,10 @@ void paraformer_encoder(benchmark::State& state, dtype format) {
   context c{executor(pool)};
   const auto x = noise(frames, 560);
   matrix<float, dynamic, dynamic> y(frames, width);
-  for (auto _ : state) {
-    (*encoder)(as<const float, dynamic, 560>(x), as<float, dynamic, width>(y), c);
-    benchmark::DoNotOptimize(y.data());
-  }
-  const double t = frames, layer = 2 * t * width * (4 * width + 2 * 2048) + 4 * t * t * width;
-  state.counters["FLOP/s"] = benchmark::Counter(50 * layer, benchmark::Counter::kIsIterationInvariantRate);
-  state.counters["x real time"] = benchmark::Counter(30, benchmark::Counter::kIsIterationInvariantRate);
+  const double t = frames, products = 50 * 2 * t * width * (4 * width + 2 * 2048), attention = 50 * 4 * t * t * width;
+  steno_bench::measure(state,
+                       steno_bench::layer_work(products, attention, format, 30, static_cast<int>(state.range(0))),
+                       [&] { (*encoder)(as<const float, dynamic, 560>(x), as<float, dynamic, width>(y), c); });
 }
 
 void paraformer_decoder(benchmark::State& state, dtype format) {
@@ -51,17 +50,15 @@ void paraformer_decoder(benchmark::State& state, dtype format) {
   context c{executor(pool)};
   const auto x = noise(tokens, width), heard = noise(frames, width);
   matrix<float, dynamic, dynamic> said(tokens, width), scores(tokens, 8404);
-  for (auto _ : state) {
-    said = x;  // the decoder works in place
-    (*decoder)(as<float, dynamic, width>(said), as<const float, dynamic, width>(heard),
-               as<float, dynamic, 8404>(scores), c);
-    benchmark::DoNotOptimize(scores.data());
-  }
   const double n = tokens, t = frames;
-  const double layer = 2 * n * width * (2 * 2048 + 2 * width) + 2 * t * width * 2 * width + 4 * n * t * width;
-  state.counters["FLOP/s"] =
-      benchmark::Counter(16 * layer + 2 * n * width * (2 * 2048 + 8404), benchmark::Counter::kIsIterationInvariantRate);
-  state.counters["x real time"] = benchmark::Counter(30, benchmark::Counter::kIsIterationInvariantRate);
+  const double layer = 2 * n * width * (2 * 2048 + 2 * width) + 2 * t * width * 2 * width;
+  const double products = 16 * layer + 2 * n * width * (2 * 2048 + 8404), attention = 16 * 4 * n * t * width;
+  steno_bench::measure(state,
+                       steno_bench::layer_work(products, attention, format, 30, static_cast<int>(state.range(0))), [&] {
+                         said = x;  // the decoder works in place
+                         (*decoder)(as<float, dynamic, width>(said), as<const float, dynamic, width>(heard),
+                                    as<float, dynamic, 8404>(scores), c);
+                       });
 }
 
 }  // namespace

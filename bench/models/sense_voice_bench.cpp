@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+#include "model_work.hpp"
+
 namespace {
 
 using namespace steno;
@@ -23,16 +25,13 @@ void sense_voice_forward(benchmark::State& state, dtype format) {
   context c{executor(pool)};
   const extent rows = model.frames(static_cast<extent>(pcm.size()));
   matrix<float, dynamic, dynamic> scores(rows, 25055);
-  for (auto _ : state) {
-    model.forward(pcm, 0, false, scores, c);
-    benchmark::DoNotOptimize(scores.data());
-  }
   const double t = static_cast<double>(rows);
-  const double layer = 2 * t * 512 * (3 * 512 + 512 + 2 * 2048) + 4 * t * t * 512;
-  state.counters["FLOP/s"] =
-      benchmark::Counter(70 * layer + 2 * t * 512 * 25055, benchmark::Counter::kIsIterationInvariantRate);
-  state.counters["x real time"] =
-      benchmark::Counter(static_cast<double>(state.range(0)), benchmark::Counter::kIsIterationInvariantRate);
+  const double products = 70 * 2 * t * 512 * (3 * 512 + 512 + 2 * 2048) + 2 * t * 512 * 25055;
+  const double attention = 70 * 4 * t * t * 512;
+  steno_bench::measure(state,
+                       steno_bench::layer_work(products, attention, format, static_cast<double>(state.range(0)),
+                                               static_cast<int>(state.range(1))),
+                       [&] { model.forward(pcm, 0, false, scores, c); });
   state.counters["scratch MB"] = static_cast<double>(c.scratch.peak()) / 1e6;
 }
 

@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "model_work.hpp"
+
 using namespace steno;
 
 namespace {
@@ -17,7 +19,7 @@ template <extent D, extent Heads, extent Taps>
 using encoder = u2_encoder<conv2d_subsampling<4, 80, D>, wenet_conformer_block<D, Heads, 2048, Taps, 1, 1, 1>, 12>;
 
 template <extent D, extent Heads, extent Taps>
-void chunk(benchmark::State& bench, dtype format) {
+void chunk(benchmark::State& state, dtype format) {
   constexpr extent size = 16, left = 64, units = 4233;
   storage keep;
   const auto model = std::make_unique<encoder<D, Heads, Taps>>();
@@ -29,17 +31,18 @@ void chunk(benchmark::State& bench, dtype format) {
   keep_weights(*model, nullptr, keep, {});
   keep_weights(*ctc, nullptr, keep, {});
   context c;
-  auto state = model->start();
+  auto caches = model->start();
   const matrix<float, dynamic, dynamic> x = matrix<float, dynamic, dynamic>::Random((size - 1) * 4 + 7, 80);
   matrix<float, dynamic, dynamic> y(size, D), p(size, units);
-  for (auto _ : bench) {
-    (*model)(as<const float, dynamic, 80>(x), as<float, dynamic, D>(y), state, left, c);
+  // per frame: two half feed-forwards, attention's four (position's fifth), the convolution's three; the head; and the
+  // subsampling's second convolution and projection
+  const double frame = 12.0 * (4 * D * 2048 + 5 * D * D + 3 * D * D) + D * units + 19.0 * D * (9 * D + D);
+  const double attention = 12.0 * size * (size + left) * D * 6;
+  steno_bench::measure(state, steno_bench::layer_work(2 * size * frame, attention, format, 0.64), [&] {
+    (*model)(as<const float, dynamic, 80>(x), as<float, dynamic, D>(y), caches, left, c);
     (*ctc)(as<const float, dynamic, D>(y), as<float, dynamic, units>(p), c);
     kernels::log_softmax(read(p), write(p), c.run);
-    benchmark::DoNotOptimize(p.data());
-  }
-  bench.counters["audio/s"] =
-      benchmark::Counter(0.64 * static_cast<double>(bench.iterations()), benchmark::Counter::kIsRate);
+  });
 }
 
 constexpr auto narrow = chunk<256, 4, 8>;
