@@ -107,15 +107,19 @@ TEST(relative_attention, formula_in_windows_and_with_a_cache) {
                   .cwiseAbs()
                   .maxCoeff(),
               1e-5f);
-    // Chunk by chunk with a cache of two chunks: the same rows.
-    key_value_cache past;
-    for (extent t = 0; t < n; t += 2) {
-      const extent count = std::min<extent>(2, n - t);
-      const table part = x.middleRows(t, count);
-      table out(count, d);
-      h.a(part, read(positions(past.rows() + count, count, c)), out, &past, {}, c);
-      past.keep(4);
-      EXPECT_LE((out - chunked.middleRows(t, count)).cwiseAbs().maxCoeff(), 1e-5f) << t;
+    // Chunk by chunk with a cache of two chunks: the same rows, with distances projected each time or once for all.
+    for (const bool prepared : {false, true}) {
+      decltype(h.a)::state past;
+      if (prepared) h.a.prepare(read(positions(6, 2, c)), 5, past, c);
+      for (extent t = 0; t < n; t += 2) {
+        const extent count = std::min<extent>(2, n - t);
+        const table part = x.middleRows(t, count);
+        table out(count, d);
+        const table distances = prepared ? table(0, d) : positions(past.rows() + count, count, c);
+        h.a(part, read(distances), out, &past, {}, c);
+        past.keep(4);
+        EXPECT_LE((out - chunked.middleRows(t, count)).cwiseAbs().maxCoeff(), 1e-5f) << t << prepared;
+      }
     }
   }
 }

@@ -30,7 +30,8 @@ def field(number, kind, payload):
     return varint(number << 3 | kind) + (varint(len(payload)) + payload if kind == 2 else payload)
 
 
-def sentencepiece_model(size):
+def sentencepiece_model(size, last=()):
+    """Pieces of letters behind the tags of SenseVoice; `last` are the names of the last ones."""
     tags = "zh en yue ja ko nospeech HAPPY SAD ANGRY NEUTRAL EMO_UNKNOWN BGM Speech withitn woitn".split()
     pieces = [("<unk>", 2), ("<s>", 3), ("</s>", 3)] + [(f"<|{t}|>", 4) for t in tags]
     letters = "abcdefghijklmnopqrstuvwxyz"
@@ -40,6 +41,8 @@ def sentencepiece_model(size):
             text += letters[n % 26]
             n //= 26
         pieces.append((("\u2581" if i % 2 else "") + text, 1))
+    if last:
+        pieces[size - len(last):] = [(text, 4) for text in last]
     model = b""
     for i, (text, kind) in enumerate(pieces[:size]):
         body = field(1, 2, text.encode()) + field(2, 5, struct.pack("<f", -float(i)))

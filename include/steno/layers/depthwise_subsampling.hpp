@@ -15,10 +15,22 @@
 
 namespace steno::inline STENO_ABI {
 
+namespace detail {
+/// What `stages` convolutions of kernel 3 and stride 2 leave of n values with `before` zeros in front and one behind.
+constexpr extent strided(extent n, extent before, int stages) {
+  for (int i = 0; i < stages; ++i) n = (n + before + 1 - 3) / 2 + 1;
+  return n;
+}
+}  // namespace detail
+
 template <extent Feat, extent C, extent D, extent Causal = dynamic>
 struct depthwise_subsampling {
   static constexpr extent input = Feat, output = D;
   static constexpr extent rate = 8;
+
+  /// Channels times the bands that three strides leave.
+  static constexpr extent columns =
+      is_static(Feat) && is_static(Causal) ? times(detail::strided(Feat, Causal != 0 ? 2 : 1, 3), C) : dynamic;
 
   /// Depthwise 3 x 3 of stride 2, then 1 x 1.
   struct separable {
@@ -31,7 +43,7 @@ struct depthwise_subsampling {
   setting<Feat> bands;
   linear<9, C> conv_0;
   separable second, third;
-  linear<dynamic, D> out;
+  linear<columns, D> out;
 
   void members(auto&& v) {
     v("causal_downsampling", causal);
@@ -66,10 +78,7 @@ struct depthwise_subsampling {
 
  private:
   extent before() const noexcept { return causal.get() != 0 ? 2 : 1; }
-  extent after(extent n, int stages) const noexcept {
-    for (int i = 0; i < stages; ++i) n = (n + before() + 1 - 3) / 2 + 1;
-    return n;
-  }
+  extent after(extent n, int stages) const noexcept { return detail::strided(n, before(), stages); }
   struct rows_needed {
     extent first, last;
   };
@@ -95,7 +104,8 @@ struct depthwise_subsampling {
       }
       separate(third, {two.data(), r2.first, r2.last, f2, channels}, r3, f3, three, c);
     }
-    out(make_view(static_cast<const float*>(three.data()), to - from, f3 * channels), as<float, dynamic, D>(y), c);
+    out(make_view<dynamic, columns>(static_cast<const float*>(three.data()), to - from, f3 * channels),
+        as<float, dynamic, D>(y), c);
   }
   // The first convolution as a product over gathered patches.
   void first(const view<const float>& x, rows_needed r, extent wide, view<float, dynamic, C> y,

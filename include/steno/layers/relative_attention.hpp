@@ -7,14 +7,17 @@
 // shifts the matrix (q + v) p^T so that columns become keys; here the shift is a stride: with the table from the
 // largest distance down, value (i, j) of a block of n queries stands at column n - 1 - i + j, which is a bias whose
 // rows lie one value less than a row apart. The cache keeps keys and values; the original keeps the rows they are made
-// of. Tested in tests/layers/relative_attention_test.cpp and tests/parity/parakeet_test.cpp (golden stages, caches).
+// of, and projects all distances anew for every chunk. Tested in tests/layers/relative_attention_test.cpp and
+// tests/parity/parakeet_test.cpp (golden stages, caches).
 #pragma once
 #include <steno/layers/attention_window.hpp>
 #include <steno/layers/key_value_cache.hpp>
 #include <steno/layers/linear.hpp>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
+#include <vector>
 
 namespace steno::inline STENO_ABI {
 
@@ -22,7 +25,12 @@ template <extent D, extent Heads, bias B = bias::added>
 struct relative_attention {
   static_assert(!is_static(D) || !is_static(Heads) || D % Heads == 0, "steno: the heads must divide the width");
   static constexpr extent input = D, output = D;
-  using state = key_value_cache;  ///< rows [key | value]
+  /// Rows [key | value], and what linear_pos makes of the distances a stream ever needs, head by head: they are the
+  /// same for every chunk. Copyable.
+  struct state : key_value_cache {
+    std::vector<float> distances = {};
+    extent farthest = 0, nearest = 0;  ///< distances farthest, farthest - 1, ... nearest; none where they are equal
+  };
 
   setting<Heads> heads;
   linear<D, D, B> linear_q, linear_k, linear_v, linear_out;
@@ -48,9 +56,18 @@ struct relative_attention {
   extent input_size() const noexcept { return linear_q.input_size(); }
   extent output_size() const noexcept { return linear_out.output_size(); }
 
+  /// Prepares a stream for distances that begin with `farthest`: `positions` [count, D].
+  void prepare(const view<const float>& positions, extent farthest, state& s, context& c) const {
+    s.distances.resize(static_cast<std::size_t>(positions.size()));
+    s.farthest = farthest;
+    s.nearest = farthest - positions.rows() + 1;
+    project(positions, s.distances.data(), c);
+  }
+
   /// x [frames, D]; `positions` [keys + frames - 1, D]: distances keys - 1 down to 1 - frames, where keys are the
   /// cached ones and the new ones -> y [frames, D]. With `past` the keys before are seen, too, and the new ones are
-  /// appended; the caller trims it. y may be x.
+  /// appended; the caller trims it. A prepared one must hold these distances; then `positions` are not read. y may be
+  /// x.
   void operator()(view<const float, dynamic, D> x, const view<const float>& positions, view<float, dynamic, D> y,
                   state* past, const attention_window& window, context& c) const noexcept {
     const extent frames = x.rows(), d = output_size(), n = heads.get(), each = d / n;
@@ -58,23 +75,30 @@ struct relative_attention {
     auto q = scratch.template matrix<dynamic, D>(frames, d);
     float* const fresh = past != nullptr ? past->extend(frames, 2 * d)
                                          : scratch.template take<float>(static_cast<std::size_t>(frames * 2 * d));
-    float* const distances = scratch.template take<float>(static_cast<std::size_t>(positions.rows() * d));
     {
       workspace::frame inner(c.scratch);
       const kernels::operand o = kernels::prepare(read(x), linear_q.w.format, inner, c.run);
       linear_q(o, q, c);
       linear_k(o, make_view<dynamic, D>(fresh, frames, d, 2 * d), c);
       linear_v(o, make_view<dynamic, D>(fresh + d, frames, d, 2 * d), c);
-      auto p = inner.template matrix<dynamic, D>(positions.rows(), d);
-      linear_pos(as<const float, dynamic, D>(positions), p, c);
-      for (extent h = 0; h < n; ++h)  // head by head, as the products of the blocks read them
-        make_view(distances + h * positions.rows() * each, positions.rows(), each) = p.middleCols(h * each, each);
+    }
+    const extent keys = past != nullptr ? past->rows() : frames;
+    const float* distances = nullptr;  // [heads][count][each], the first `beyond` of them farther than any key
+    extent count = keys + frames - 1, beyond = 0;
+    if (past != nullptr && !past->distances.empty()) {
+      assert(past->farthest >= keys - 1 && past->nearest <= 1 - frames);
+      distances = past->distances.data();
+      count = past->farthest - past->nearest + 1;
+      beyond = past->farthest - (keys - 1);
+    } else {
+      float* const made = scratch.template take<float>(static_cast<std::size_t>(count * d));
+      project(positions, made, c);
+      distances = made;
     }
     auto biased = scratch.template matrix<dynamic, D>(frames, d);
     biased = q.rowwise() + Eigen::Map<const Eigen::RowVectorXf>(pos_bias_v.floats(), d);
     q.rowwise() += Eigen::Map<const Eigen::RowVectorXf>(pos_bias_u.floats(), d);
 
-    const extent keys = past != nullptr ? past->rows() : frames;
     const float* all = past != nullptr ? static_cast<const key_value_cache*>(past)->data() : fresh;
     const auto k = make_view(all, keys, d, 2 * d), v = make_view(all + d, keys, d, 2 * d);
     auto heard = scratch.template matrix<dynamic, D>(frames, d);
@@ -85,15 +109,20 @@ struct relative_attention {
     each_attention_block(frames, keys, window, most, [&](attention_block b) {
       workspace::frame inner(c.scratch);
       const extent seen = b.to - b.from, wide = seen + b.count - 1;
-      // Row of `positions` with the block's largest distance: its last query to its first key.
-      const extent largest = frames - b.first - b.count + b.from;
+      // Row of the table with the block's largest distance: its last query to its first key.
+      const extent largest = beyond + frames - b.first - b.count + b.from;
       float* const scores = inner.template take<float>(static_cast<std::size_t>(n * b.count * wide));
-      for (extent h = 0; h < n; ++h) {
-        const float* const p = distances + (h * positions.rows() + largest) * each;
-        kernels::matmul(read(biased.block(b.first, h * each, b.count, each)),
-                        weight_ref{.data = reinterpret_cast<const std::byte*>(p), .rows = wide, .cols = each},
-                        {.scale = scale}, make_view(scores + h * b.count * wide, b.count, wide), c);
-      }
+      // A few queries at a time need few distances that are not theirs.
+      constexpr extent together = 48;
+      for (extent h = 0; h < n; ++h)
+        for (extent i = 0; i < b.count; i += together) {
+          const extent some = std::min(together, b.count - i), from = b.count - i - some;
+          const float* const p = distances + (h * count + largest + from) * each;
+          kernels::matmul(
+              read(biased.block(b.first + i, h * each, some, each)),
+              weight_ref{.data = reinterpret_cast<const std::byte*>(p), .rows = seen + some - 1, .cols = each},
+              {.scale = scale}, make_view(scores + (h * b.count + i) * wide + from, some, seen + some - 1, wide), c);
+        }
       b.limits.scale = scale;
       b.limits.bias = scores + b.count - 1;
       b.limits.bias_stride = wide - 1;
@@ -102,6 +131,17 @@ struct relative_attention {
                          read(v.middleRows(b.from, seen)), n, b.limits, write(heard.middleRows(b.first, b.count)), c);
     });
     linear_out(as<const float, dynamic, D>(heard), y, c);
+  }
+
+ private:
+  // linear_pos of `positions`, head by head, as the products of the blocks read it.
+  void project(const view<const float>& positions, float* to, context& c) const noexcept {
+    const extent count = positions.rows(), each = output_size() / heads.get();
+    workspace::frame scratch(c.scratch);
+    auto p = scratch.template matrix<dynamic, D>(count, output_size());
+    linear_pos(as<const float, dynamic, D>(positions), p, c);
+    for (extent h = 0; h < heads.get(); ++h)
+      make_view(to + h * count * each, count, each) = p.middleCols(h * each, each);
   }
 };
 

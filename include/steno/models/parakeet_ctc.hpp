@@ -91,6 +91,10 @@ class parakeet_ctc : public parakeet<Encoder, Frontend, parakeet_ctc_kind> {
   }
 };
 
+/// nvidia/parakeet-ctc-0.6b and -1.1b: 80 bands, 1024 pieces.
+using parakeet_ctc_06b = parakeet_ctc<fastconformer<80, 1024, 24, bias::added>, 1025, nemo_frontend<80>>;
+using parakeet_ctc_11b = parakeet_ctc<fastconformer<80, 1024, 42, bias::added>, 1025, nemo_frontend<80>>;
+
 /// Any sizes: extents are adopted from the file.
 using parakeet_ctc_any = parakeet_ctc<fastconformer_encoder_any, dynamic>;
 

@@ -32,7 +32,9 @@ struct transducer_token {
   float score = 0;                 ///< as the original adds it up: TDT's is not normalised over the labels alone
 };
 
-template <class Encoder, extent Predictor, extent Joint, extent Labels, class Frontend = nemo_frontend<>>
+/// `Labels` counts blank, `Outputs` blank and durations.
+template <class Encoder, extent Predictor, extent PredictorLayers, extent Joint, extent Labels, extent Outputs,
+          class Frontend = nemo_frontend<>>
 class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transducer_kind> {
   using base = parakeet<Encoder, Frontend, parakeet_transducer_kind>;
 
@@ -53,10 +55,10 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
   }
 
   weight<Labels, Predictor, dtype::f32, use::rows> embed;  ///< one row for each label, the last one (blank) unused
-  lstm<Predictor> predictor;
+  lstm<Predictor, PredictorLayers> predictor;
   linear<Encoder::output, Joint> enc;
   linear<Predictor, Joint> pred;
-  linear<Joint, dynamic> out;
+  linear<Joint, Outputs> out;
   linear<Encoder::output, Labels> ctc;  ///< hybrid models only
   nemo_words words;
   std::vector<int> durations;  ///< TDT only
@@ -85,7 +87,7 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
 
   /// What a search carries from row to row; `next` counts encoder rows from the start.
   struct search {
-    typename lstm<Predictor>::state memory;
+    typename lstm<Predictor, PredictorLayers>::state memory;
     std::vector<float> said, projected;  ///< output of the prediction network, and joint.pred of it
     std::vector<transducer_token> tokens = {};
     extent next = 0;
@@ -199,7 +201,19 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
   }
 };
 
+/// nvidia/parakeet-tdt-0.6b-v3 (25 languages, 8192 pieces), -tdt-1.1b, -tdt_ctc-110m (hybrid) and
+/// parakeet_realtime_eou_120m-v1 (1024 pieces, <EOU>, <EOB>). TDT has five durations.
+using parakeet_tdt_06b_v3 =
+    parakeet_transducer<fastconformer<128, 1024, 24, bias::none>, 640, 2, 640, 8193, 8198, nemo_frontend<128>>;
+using parakeet_tdt_11b =
+    parakeet_transducer<fastconformer<80, 1024, 42, bias::added>, 640, 2, 640, 1025, 1030, nemo_frontend<80>>;
+using parakeet_tdt_ctc_110m =
+    parakeet_transducer<fastconformer<80, 512, 17, bias::added>, 640, 1, 640, 1025, 1030, nemo_frontend<80>>;
+using parakeet_realtime_eou_120m =
+    parakeet_transducer<fastconformer<128, 512, 17, bias::none, 1>, 640, 1, 640, 1027, 1027, nemo_frontend<128>>;
+
 /// Any sizes: extents are adopted from the file.
-using parakeet_transducer_any = parakeet_transducer<fastconformer_encoder_any, dynamic, dynamic, dynamic>;
+using parakeet_transducer_any =
+    parakeet_transducer<fastconformer_encoder_any, dynamic, dynamic, dynamic, dynamic, dynamic>;
 
 }  // namespace steno::inline STENO_ABI

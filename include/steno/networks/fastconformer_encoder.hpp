@@ -44,6 +44,7 @@ struct fastconformer_encoder {
   /// Copyable; one per stream.
   struct state {
     std::vector<typename Block::state> layers;
+    extent keys = 0, rows = 0;  ///< most of them that the projected distances are for
   };
 
   setting<dynamic> xscaling;  ///< 1: rows are scaled by sqrt(D)
@@ -94,11 +95,23 @@ struct fastconformer_encoder {
     } else {
       pre_encode(x, y, c);
     }
+    if (left >= 0) prepare(s, left + y.rows(), y.rows(), c);
     run(y, &s, {}, c);
     for (auto& b : s.layers) b.attention.keep(left);
   }
 
  private:
+  // With a bound on what is kept, the distances of a stream are projected once.
+  void prepare(state& s, extent keys, extent rows, context& c) const noexcept {
+    if (keys <= s.keys && rows <= s.rows) return;
+    s.keys = std::max(s.keys, keys);
+    s.rows = std::max(s.rows, rows);
+    workspace::frame scratch(c.scratch);
+    auto positions = scratch.matrix(s.keys + s.rows - 1, output_size());
+    write_positions(s.keys - 1, positions, c, -1);
+    for (std::size_t i = 0; i < layers.layers.size(); ++i)
+      layers.layers[i].attention.prepare(read(positions), s.keys - 1, s.layers[i].attention, c);
+  }
   void run(view<float, dynamic, output> y, state* s, const attention_window& w, context& c) const noexcept {
     c.trace("subsampling_out", y);
     if (xscaling.get() != 0) kernels::scale(read(y), std::sqrt(static_cast<float>(output_size())), write(y));
@@ -106,9 +119,10 @@ struct fastconformer_encoder {
     const extent before = s == nullptr || s->layers.empty() ? 0 : s->layers.front().attention.rows();
     const extent keys = before + y.rows();
     workspace::frame scratch(c.scratch);
-    auto positions = scratch.matrix(keys + y.rows() - 1, output_size());
+    const bool prepared = s != nullptr && s->keys > 0;
+    auto positions = scratch.matrix(prepared ? 0 : keys + y.rows() - 1, output_size());
     write_positions(keys - 1, positions, c, -1);
-    c.trace("pos_emb", positions);
+    if (!prepared) c.trace("pos_emb", positions);
     for (std::size_t i = 0; i < layers.layers.size(); ++i) {
       auto scope = c.enter("layer", static_cast<extent>(i));
       layers.layers[i](as<const float, dynamic, output>(y), read(positions), y, s == nullptr ? nullptr : &s->layers[i],
@@ -118,6 +132,13 @@ struct fastconformer_encoder {
   }
 };
 
+/// The published sizes: 8 heads, feed-forward parts of 4 D, 9 taps, 256 channels in the subsampling. `Streaming`: the
+/// convolutions are causal and have a layer norm.
+template <extent Mels, extent D, extent Layers, bias B, extent Streaming = 0>
+using fastconformer = fastconformer_encoder<depthwise_subsampling<Mels, 256, D, Streaming>,
+                                            fastconformer_block<D, 8, 4 * D, 9, Streaming, Streaming, B>, Layers>;
+
+/// Extents are adopted from the file.
 using fastconformer_encoder_any =
     fastconformer_encoder<depthwise_subsampling<dynamic, dynamic, dynamic>,
                           fastconformer_block<dynamic, dynamic, dynamic, dynamic>, dynamic>;

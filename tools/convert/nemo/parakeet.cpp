@@ -24,30 +24,26 @@ namespace {
 // An open .nemo file: mapped, or inflated into memory.
 struct nemo_archive {
   explicit nemo_archive(const fs::path& path) : file(path.string()), where(path.string()) {
-    std::span<const std::byte> bytes = file.bytes();
-    if (starts_with(bytes, "\x1f\x8b")) {
-      inflated = gunzip(bytes, where);
-      bytes = inflated;
-    }
-    if (!is_tar(bytes)) fail({.where = where, .what = "not a .nemo archive", .expected = "a tar, perhaps gzip"});
-    members = read_tar(bytes, where);
+    if (!is_tar(file.bytes()) && !is_gzip(file.bytes()))
+      fail({.where = where, .what = "not a .nemo archive", .expected = "a tar, perhaps gzip"});
+    archive.emplace(file.bytes(), where);
   }
+  const std::vector<tar_member>& members() const { return archive->members(); }
   const tar_member* find(std::string_view name) const {
     const auto found =
-        std::find_if(members.begin(), members.end(), [&](const tar_member& m) { return m.name == name; });
-    return found == members.end() ? nullptr : &*found;
+        std::find_if(members().begin(), members().end(), [&](const tar_member& m) { return m.name == name; });
+    return found == members().end() ? nullptr : &*found;
   }
   const tar_member& need(std::string_view name) const {
     if (const tar_member* m = find(name)) return *m;
     std::string names;
-    for (const tar_member& m : members) names.append(names.empty() ? "" : ", ").append(m.name);
+    for (const tar_member& m : members()) names.append(names.empty() ? "" : ", ").append(m.name);
     fail({.where = where, .what = "it holds no " + steno::quoted(std::string(name)), .found = names});
   }
 
   mapped_file file;
   std::string where;
-  std::vector<std::byte> inflated;
-  std::vector<tar_member> members;
+  std::optional<tar_archive> archive;
   std::optional<torch::checkpoint> weights;
 };
 
@@ -62,7 +58,7 @@ sentencepiece_vocabulary read_pieces(const nemo_archive& archive, const yaml_set
   std::string name = config.text("tokenizer.model_path", "");
   if (name.starts_with("nemo:")) name.erase(0, 5);
   const tar_member* m = archive.find(fs::path(name).filename().string());
-  for (const tar_member& other : archive.members)
+  for (const tar_member& other : archive.members())
     if (m == nullptr && other.name.ends_with("tokenizer.model")) m = &other;
   if (m == nullptr) (void)archive.need("tokenizer.model");
   sentencepiece_vocabulary v = read_sentencepiece_model(m->bytes, archive.where + ": " + m->name);

@@ -1,12 +1,13 @@
-// tools/convert/nemo/tar.hpp - the members of a tar archive: names and where their bytes lie.
+// tools/convert/nemo/tar.hpp - the members of a tar archive, plain or inside gzip: names and bytes.
 //
-// ustar with its prefix field, GNU long names, pax records "path" and "size", sizes in octal or base 256. Only regular
-// files are listed; a leading "./" is taken off. Every size is compared with what is left of the archive. Tested in
-// tests/convert/nemo_test.cpp.
+// libarchive reads it. Only regular files are listed; a leading "./" is taken off. What a plain archive holds is not
+// copied: members are spans of it. Inflated ones are kept in memory. Tested in tests/convert/nemo_test.cpp, fuzzed by
+// tests/fuzz/tar_fuzz.cpp.
 #pragma once
 #include <steno/config.hpp>
 
 #include <cstddef>
+#include <deque>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,13 +19,24 @@ struct tar_member {
   std::span<const std::byte> bytes;
 };
 
-/// True when the first block of `bytes` is a tar header.
+/// True when `bytes` begin as a tar archive does.
 bool is_tar(std::span<const std::byte> bytes);
+/// True when they begin as a gzip stream does.
+bool is_gzip(std::span<const std::byte> bytes);
 
-/// All regular files; `where` names the archive in errors. Throws steno::error.
-std::vector<tar_member> read_tar(std::span<const std::byte> bytes, const std::string& where);
+/// All regular files of an archive. Move-only.
+class tar_archive {
+ public:
+  /// `bytes` must outlive this; `where` names the archive in errors. Throws steno::error.
+  tar_archive(std::span<const std::byte> bytes, const std::string& where);
+  tar_archive(tar_archive&&) = default;
+  tar_archive& operator=(tar_archive&&) = default;
 
-/// What a gzip stream holds. Throws steno::error.
-std::vector<std::byte> gunzip(std::span<const std::byte> bytes, const std::string& where);
+  const std::vector<tar_member>& members() const noexcept { return members_; }
+
+ private:
+  std::vector<tar_member> members_;
+  std::deque<std::vector<std::byte>> inflated_;
+};
 
 }  // namespace steno::inline STENO_ABI::nemo

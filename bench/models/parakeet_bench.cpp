@@ -1,0 +1,106 @@
+// Parakeet at full size with random weights, one thread. The figures to look at: encoder of 20 s of audio (0.6b: 24
+// layers of 1024), TDT's search over its rows as a fraction of that, and one step of 160 ms of the streaming EOU model.
+#include <steno/models/load.hpp>
+#include <steno/models/parakeet_transducer.hpp>
+#include <steno/streaming/parakeet_stream.hpp>
+#include <steno/weights/random.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <vector>
+
+using namespace steno;
+
+namespace {
+
+constexpr extent seconds = 20;
+
+std::vector<float> noise(std::size_t n) {
+  std::vector<float> pcm(n);
+  random_numbers next(3);
+  for (float& v : pcm) v = 0.1f * next();
+  return pcm;
+}
+
+/// A model with made-up pieces; blank is said by about two frames of three.
+template <class Model>
+std::unique_ptr<Model> random_model(storage& keep, dtype format, bool normalised) {
+  auto m = std::make_unique<Model>();
+  randomise(*m, keep, 1, format);
+  sentencepiece_vocabulary v;
+  for (extent i = 0; i + 1 < m->embed.rows(); ++i) v.pieces.push_back(std::to_string(i));
+  m->tokenizer = sentencepiece(std::move(v));
+  const extent mels = m->encoder.input_size();
+  nemo_mel_options o;
+  o.mels = mels;
+  m->frontend = {nemo_mel<Model::encoder_type::input>(o),
+                 per_feature_norm<Model::encoder_type::input>(mels, normalised)};
+  const extent labels = m->embed.rows(), outputs = m->out.output_size();
+  for (extent d = 0; d < outputs - labels; ++d) m->durations.push_back(static_cast<int>(d));
+  auto* bias = reinterpret_cast<float*>(keep.allocate(static_cast<std::size_t>(outputs) * sizeof(float)));
+  std::copy_n(m->out.b.floats(), outputs, bias);
+  bias[labels - 1] += 4;
+  m->out.b.data = reinterpret_cast<const std::byte*>(bias);
+  keep_weights(*m, nullptr, keep, {});
+  return m;
+}
+
+void tdt_encoder(benchmark::State& bench, dtype format) {
+  storage keep;
+  const auto m = random_model<parakeet_tdt_06b_v3>(keep, format, true);
+  const auto pcm = noise(16000 * seconds);
+  context c;
+  const extent n = m->frames(static_cast<extent>(pcm.size()));
+  matrix<float, dynamic, 1024> rows(n, 1024);
+  for (auto _ : bench) {
+    m->encode(pcm, rows, c);
+    benchmark::DoNotOptimize(rows.data());
+  }
+  const double t = static_cast<double>(n), d = 1024;
+  bench.counters["FLOP/s"] =
+      benchmark::Counter(24 * (2 * t * d * d * (4 * 4 + 4 + 3) + 2 * (2 * t - 1) * d * d + 8 * t * t * d),
+                         benchmark::Counter::kIsIterationInvariantRate);
+  bench.counters["x real time"] = benchmark::Counter(seconds, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void tdt_search(benchmark::State& bench, dtype format) {
+  storage keep;
+  const auto m = random_model<parakeet_tdt_06b_v3>(keep, format, true);
+  context c;
+  matrix<float, dynamic, 1024> rows(16000 * seconds / 160 / 8, 1024);
+  random_numbers next(5);
+  for (extent i = 0; i < rows.size(); ++i) rows.data()[i] = 1.7f * next();
+  std::size_t tokens = 0;
+  for (auto _ : bench) {
+    auto found = m->begin(c);
+    m->advance(found, rows, 0, m->max_symbols, c);
+    tokens = found.tokens.size();
+    benchmark::DoNotOptimize(tokens);
+  }
+  bench.counters["tokens"] = static_cast<double>(tokens);
+}
+
+/// One step of the stream: 16 frames of 10 ms, two rows.
+void eou_step(benchmark::State& bench, dtype format) {
+  storage keep;
+  auto m = random_model<parakeet_realtime_eou_120m>(keep, format, false);
+  m->encoder.window = {.chunk = 2, .left = 35};
+  const auto pcm = noise(2560);
+  context c;
+  parakeet_stream<parakeet_realtime_eou_120m> stream(*m, {}, c);
+  const auto sink = [](const parakeet_event&) {};
+  for (int i = 0; i < 60; ++i) stream.push(pcm, c, sink);  // the cache of 70 rows is full
+  for (auto _ : bench) stream.push(pcm, c, sink);
+  bench.counters["real time factor"] = benchmark::Counter(0.16 * static_cast<double>(bench.iterations()),
+                                                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  bench.counters["tokens"] =
+      static_cast<double>(stream.tokens().size()) / (60 + static_cast<double>(bench.iterations()));
+}
+
+}  // namespace
+
+BENCHMARK_CAPTURE(tdt_encoder, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(tdt_encoder, q4_0, dtype::q4_0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(tdt_search, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(eou_step, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Makes a .nemo archive of full size with random weights from a manifest, to measure loading, speed and memory.
+
+Usage: random_nemo.py MANIFEST.tsv CONFIG.yaml OUT.nemo [--seed N] [--blank X]
+
+The manifest holds one tensor a line behind its head: name, dtype, shape (512x1x9). Norm weights are near 1, biases near
+0, matrices have the variance 1/inputs, so that activations keep their size through any number of layers. The mel filters
+and the window are those of the real front end. The SentencePiece model has as many made-up pieces as the model has
+labels; the last two are <EOU> and <EOB> where the name of the manifest has "eou" in it. --blank is added to the bias of
+blank, so that not every step says something.
+"""
+import argparse
+import hashlib
+import math
+import pathlib
+import tarfile
+import tempfile
+
+import numpy
+import torch
+import yaml
+
+from random_funasr import sentencepiece_model
+
+
+def mel_filters(bands, bins, rate):
+    """Slaney's scale and areas, as librosa makes them."""
+    def hz(mel):
+        return numpy.where(mel < 15, mel * 200 / 3, 1000 * numpy.exp((mel - 15) * math.log(6.4) / 27))
+
+    top = 15 + 27 * math.log(rate / 2 / 1000) / math.log(6.4)
+    edges = hz(numpy.linspace(0, top, bands + 2))
+    at = numpy.linspace(0, rate / 2, bins)
+    up = (at[None, :] - edges[:-2, None]) / (edges[1:-1] - edges[:-2])[:, None]
+    down = (edges[2:, None] - at[None, :]) / (edges[2:] - edges[1:-1])[:, None]
+    area = (2 / (edges[2:] - edges[:-2]))[:, None]
+    return torch.tensor(numpy.maximum(0, numpy.minimum(up, down)) * area, dtype=torch.float32)
+
+
+def value(name, dims):
+    if name.endswith("num_batches_tracked"):
+        return torch.tensor(1)
+    if name.endswith("featurizer.window"):
+        return torch.hann_window(dims[0], periodic=False)
+    if name.endswith("featurizer.fb"):
+        return mel_filters(dims[1], dims[2], 16000)[None]
+    if name.endswith("running_var"):
+        return torch.rand(dims) + 0.5
+    if "norm" in name and name.endswith("weight"):
+        return 1 + 0.1 * torch.randn(dims)
+    if len(dims) == 1 or "pos_bias" in name:
+        return 0.1 * torch.randn(dims)
+    return torch.randn(dims) / math.sqrt(math.prod(dims[1:]))
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument("manifest", type=pathlib.Path)
+    args.add_argument("config", type=pathlib.Path)
+    args.add_argument("out", type=pathlib.Path)
+    args.add_argument("--seed", type=int, default=1)
+    args.add_argument("--blank", type=float, default=3.0)
+    o = args.parse_args()
+
+    torch.manual_seed(o.seed)
+    state = {}
+    for line in o.manifest.read_text().splitlines()[1:]:
+        name, _, shape = line.split("\t")
+        state[name] = value(name, [] if shape == "scalar" else [int(n) for n in shape.split("x")])
+    config = yaml.safe_load(o.config.read_text())
+    ctc = "decoder.decoder_layers.0.bias" in state
+    labels = state["decoder.decoder_layers.0.bias" if ctc else "decoder.prediction.embed.weight"].shape[0] - 1
+    state["decoder.decoder_layers.0.bias" if ctc else "joint.joint_net.2.bias"][labels] += o.blank
+    pieces = sentencepiece_model(labels, ["<EOU>", "<EOB>"] if "eou" in o.manifest.name else [])
+    tokenizer = hashlib.md5(pieces).hexdigest() + "_tokenizer.model"
+    config["target"] = "nemo.collections.asr.models.EncDec" + ("CTC" if ctc else "RNNT") + "BPEModel"
+    config["tokenizer"] = {"model_path": "nemo:" + tokenizer, "type": "bpe"}
+    with tempfile.TemporaryDirectory(dir=o.out.parent) as folder, tarfile.open(o.out, "w") as tar:
+        folder = pathlib.Path(folder)
+        (folder / "model_config.yaml").write_text(yaml.safe_dump(config))
+        (folder / tokenizer).write_bytes(pieces)
+        torch.save(state, folder / "model_weights.ckpt")
+        for name in "model_config.yaml", tokenizer, "model_weights.ckpt":
+            tar.add(folder / name, "./" + name)
+    print(f"{o.out}: {sum(t.numel() for t in state.values()):,} numbers")
+
+
+if __name__ == "__main__":
+    main()
