@@ -1,5 +1,5 @@
 // Parakeet at full size with random weights, one thread. The figures to look at: encoder of 20 s of audio (0.6b: 24
-// layers of 1024), TDT's search over its rows as a fraction of that, and one step of 160 ms of the streaming EOU model.
+// layers of 1024), TDT's search over its rows as a fraction of that, and one step of the streaming EOU model.
 #include <steno/models/load.hpp>
 #include <steno/models/parakeet_transducer.hpp>
 #include <steno/streaming/parakeet_stream.hpp>
@@ -9,6 +9,8 @@
 
 #include <memory>
 #include <vector>
+
+#include "model_work.hpp"
 
 using namespace steno;
 
@@ -53,15 +55,11 @@ void tdt_encoder(benchmark::State& bench, dtype format) {
   context c;
   const extent n = m->frames(static_cast<extent>(pcm.size()));
   matrix<float, dynamic, 1024> rows(n, 1024);
-  for (auto _ : bench) {
-    m->encode(pcm, rows, c);
-    benchmark::DoNotOptimize(rows.data());
-  }
   const double t = static_cast<double>(n), d = 1024;
-  bench.counters["FLOP/s"] =
-      benchmark::Counter(24 * (2 * t * d * d * (4 * 4 + 4 + 3) + 2 * (2 * t - 1) * d * d + 8 * t * t * d),
-                         benchmark::Counter::kIsIterationInvariantRate);
-  bench.counters["x real time"] = benchmark::Counter(seconds, benchmark::Counter::kIsIterationInvariantRate);
+  // per layer: two feed-forward parts, attention's four products, distances, the convolution's three
+  const double products = 24 * 2 * d * d * (t * (4 * 4 + 4 + 3) + 2 * t - 1), attention = 24 * 2 * 3 * t * t * d;
+  steno_bench::measure(bench, steno_bench::layer_work(products, attention, format, static_cast<double>(seconds)),
+                       [&] { m->encode(pcm, rows, c); });
 }
 
 void tdt_search(benchmark::State& bench, dtype format) {
@@ -72,30 +70,28 @@ void tdt_search(benchmark::State& bench, dtype format) {
   random_numbers next(5);
   for (extent i = 0; i < rows.size(); ++i) rows.data()[i] = 1.7f * next();
   std::size_t tokens = 0;
-  for (auto _ : bench) {
+  steno_bench::measure(bench, {.audio = static_cast<double>(seconds)}, [&] {
     auto found = m->begin(c);
     m->advance(found, rows, 0, m->max_symbols, c);
     tokens = found.tokens.size();
-    benchmark::DoNotOptimize(tokens);
-  }
+  });
   bench.counters["tokens"] = static_cast<double>(tokens);
 }
 
-/// One step of the stream: 16 frames of 10 ms, two rows.
-void eou_step(benchmark::State& bench, dtype format) {
+/// One step of the stream: `chunk` rows of 80 ms.
+void eou_step(benchmark::State& bench, dtype format, extent chunk) {
   storage keep;
   auto m = random_model<parakeet_realtime_eou_120m>(keep, format, false);
-  m->encoder.window = {.chunk = 2, .left = 35};
-  const auto pcm = noise(2560);
+  m->encoder.window = {.chunk = chunk, .left = 70 / chunk};
+  const auto pcm = noise(static_cast<std::size_t>(1280 * chunk));
   context c;
   parakeet_stream<parakeet_realtime_eou_120m> stream(*m, {}, c);
   const auto sink = [](const parakeet_event&) {};
-  for (int i = 0; i < 60; ++i) stream.push(pcm, c, sink);  // the cache of 70 rows is full
-  for (auto _ : bench) stream.push(pcm, c, sink);
-  bench.counters["real time factor"] = benchmark::Counter(0.16 * static_cast<double>(bench.iterations()),
-                                                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-  bench.counters["tokens"] =
-      static_cast<double>(stream.tokens().size()) / (60 + static_cast<double>(bench.iterations()));
+  for (extent i = 0; i < 120 / chunk; ++i) stream.push(pcm, c, sink);  // the cache of 70 rows is full
+  // All weights of the encoder are read once for a step.
+  const double bytes = 17 * 23.0 * 512 * 512 * static_cast<double>(bytes_of(format, 32)) / 32;
+  steno_bench::measure(bench, {.bytes = bytes, .from_memory = true, .audio = 0.08 * static_cast<double>(chunk)},
+                       [&] { stream.push(pcm, c, sink); });
 }
 
 }  // namespace
@@ -103,4 +99,5 @@ void eou_step(benchmark::State& bench, dtype format) {
 BENCHMARK_CAPTURE(tdt_encoder, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(tdt_encoder, q4_0, dtype::q4_0)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(tdt_search, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(eou_step, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(eou_step, 160ms_q8_0, dtype::q8_0, 2)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(eou_step, 80ms_q8_0, dtype::q8_0, 1)->Unit(benchmark::kMillisecond);

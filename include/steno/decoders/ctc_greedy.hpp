@@ -5,6 +5,7 @@
 #pragma once
 #include <steno/core/view.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace steno::inline STENO_ABI {
@@ -17,10 +18,10 @@ struct ctc_token {
 
 /// The label with the highest score of one row.
 inline int best_label(const float* row, extent labels) noexcept {
-  int best = 0;
-  for (extent i = 1; i < labels; ++i)
-    if (row[i] > row[best]) best = static_cast<int>(i);
-  return best;
+  if (labels < 1) return 0;
+  const float most = Eigen::Map<const Eigen::ArrayXf>(row, labels).maxCoeff();
+  const float* const found = std::find(row, row + labels, most);
+  return found == row + labels ? 0 : static_cast<int>(found - row);
 }
 
 /// Appends nothing to `out` for silence; `out` is cleared first and keeps its memory.

@@ -124,7 +124,7 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
   void advance(search& s, const view<const float, dynamic, Encoder::output>& rows, extent first, extent most,
                context& c, int forget = -1) const {
     workspace::frame scratch(c.scratch);
-    const extent n = rows.rows(), labels = this->tokenizer.size() + extent{1};
+    const extent n = rows.rows(), labels = embed.rows();
     if (n == 0) return;
     auto projected = scratch.template matrix<dynamic, Joint>(n, enc.output_size());
     enc(rows, projected, c);
@@ -133,20 +133,18 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     auto scores = scratch.matrix(1, out.output_size());
     const transducer_rules rules{.blank = this->blank(), .durations = durations, .max_symbols = most};
     const auto joint = [&](extent t) -> const float* {
-      for (extent i = 0; i < sum.cols(); ++i)
-        sum.data()[i] = std::max(projected(t - first, i) + s.projected[static_cast<std::size_t>(i)], 0.0f);
+      join(projected.row(t - first).data(), s.projected.data(), sum);
       out(as<const float, dynamic, Joint>(sum), scores, c);
-      // The original normalises over everything on a CPU, durations included; the best ones stay the best.
-      kernels::log_softmax(read(scores), scores, c.run);
-      c.trace("step.joint_logits", scores);
+      if (c.tracing()) {  // the original normalises on a CPU; the best ones stay the best
+        kernels::log_softmax(read(scores), scores, c.run);
+        c.trace("step.joint_logits", scores);
+      }
       return scores.data();
     };
     const auto accept = [&](const transducer_step& step, const float* values) {
       if (step.label == this->blank()) return;
-      float rest = 0;
-      for (extent i = 0; i < labels; ++i) rest += std::exp(values[i]);
-      const float p = values[step.label];
-      s.tokens.push_back({step.label, step.frame, step.duration, p - std::log(std::max(rest, 1e-30f)), p});
+      const auto [among_labels, among_all] = log_probabilities(values, labels, step.label, c);
+      s.tokens.push_back({step.label, step.frame, step.duration, among_labels, among_all});
       if (step.label == forget) {
         std::fill(s.memory.h.begin(), s.memory.h.end(), 0.0f);
         std::fill(s.memory.c.begin(), s.memory.c.end(), 0.0f);
@@ -155,6 +153,25 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
       say(s, step.label, c);
     };
     s.next = transducer_greedy(rules, std::max(s.next, first), first + n, joint, accept);
+  }
+
+  /// to = relu(row of joint.enc + row of joint.pred)
+  static void join(const float* a, const float* b, view<float, dynamic, Joint> to) noexcept {
+    kernels::add(make_view(a, 1, to.cols()), make_view(b, 1, to.cols()), write(to));
+    kernels::apply_relu(read(to), write(to));
+  }
+  struct log_probability_pair {
+    float among_labels, among_all;
+  };
+  /// Of `label` among labels and blank, and among durations, too: the original normalises over all of them on a CPU.
+  log_probability_pair log_probabilities(const float* scores, extent labels, int label, context& c) const noexcept {
+    workspace::frame scratch(c.scratch);
+    auto y = scratch.matrix(1, labels);
+    kernels::log_softmax(make_view(scores, 1, labels), y, c.run);
+    const float alone = y(0, label), sum = scores[label] - alone;  // sum: log of all labels' exponentials
+    float rest = 0;
+    for (extent i = labels; i < out.output_size(); ++i) rest += std::exp(scores[i] - sum);
+    return {alone, alone - std::log1p(rest)};
   }
 
   /// A token's frames as the original gives them: its own frame, or with TDT as many as its duration; a punctuation
