@@ -24,6 +24,8 @@
 #include <steno/decoders/ctc_greedy.hpp>
 #include <steno/decoders/ctc_prefix_beam.hpp>
 #include <steno/decoders/piece_times.hpp>
+#include <steno/decoders/quiet_splits.hpp>
+#include <steno/decoders/qwen3_output.hpp>
 #include <steno/decoders/time_warping.hpp>
 #include <steno/decoders/token_search.hpp>
 #include <steno/decoders/transducer_greedy.hpp>
@@ -60,10 +62,13 @@
 #include <steno/layers/causal_attention.hpp>
 #include <steno/layers/conformer_convolution.hpp>
 #include <steno/layers/conv1d.hpp>
+#include <steno/layers/conv2d_halving.hpp>
 #include <steno/layers/conv2d_subsampling.hpp>
 #include <steno/layers/depthwise_subsampling.hpp>
 #include <steno/layers/feed_forward.hpp>
 #include <steno/layers/fsmn.hpp>
+#include <steno/layers/gated_feed_forward.hpp>
+#include <steno/layers/head_cache.hpp>
 #include <steno/layers/key_value_cache.hpp>
 #include <steno/layers/layer.hpp>
 #include <steno/layers/layer_norm.hpp>
@@ -73,6 +78,8 @@
 #include <steno/layers/positions.hpp>
 #include <steno/layers/relative_attention.hpp>
 #include <steno/layers/repeat.hpp>
+#include <steno/layers/rms_norm.hpp>
+#include <steno/layers/rotary.hpp>
 #include <steno/layers/sanm_attention.hpp>
 #include <steno/layers/sequence.hpp>
 #include <steno/layers/sinusoid.hpp>
@@ -87,6 +94,9 @@
 #include <steno/models/parakeet.hpp>
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_transducer.hpp>
+#include <steno/models/qwen3_asr.hpp>
+#include <steno/models/qwen3_languages.hpp>
+#include <steno/models/qwen3_writing.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
 #include <steno/models/whisper.hpp>
@@ -97,6 +107,8 @@
 #include <steno/networks/conformer_block.hpp>
 #include <steno/networks/fastconformer_encoder.hpp>
 #include <steno/networks/fsmn_encoder.hpp>
+#include <steno/networks/qwen3_audio_encoder.hpp>
+#include <steno/networks/qwen3_decoder.hpp>
 #include <steno/networks/sanm_chunks.hpp>
 #include <steno/networks/sanm_decoder.hpp>
 #include <steno/networks/sanm_encoder.hpp>
@@ -120,9 +132,11 @@
 #include <steno/tokenizers/characters.hpp>
 #include <steno/tokenizers/nemo_words.hpp>
 #include <steno/tokenizers/punctuated_words.hpp>
+#include <steno/tokenizers/qwen_tokens.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>
 #include <steno/tokenizers/sentencepiece_model.hpp>
 #include <steno/tokenizers/unicode_classes.hpp>
+#include <steno/tokenizers/unicode_nfc.hpp>
 #include <steno/tokenizers/vocabulary.hpp>
 #include <steno/tokenizers/wenet_units.hpp>
 #include <steno/tokenizers/whisper_languages.hpp>

@@ -3,6 +3,7 @@
 
 #include "funasr/models.hpp"
 #include "nemo/parakeet.hpp"
+#include "qwen/qwen3_asr.hpp"
 #include "wenet/u2.hpp"
 #include "whisper/whisper.hpp"
 
@@ -20,6 +21,8 @@ std::span<const packaged_family> packaged_families() {
       {"whisper", whisper_files::is_product, nullptr},
       {"parakeet_ctc", nemo::is_parakeet_product, nullptr},
       {"parakeet_transducer", nemo::is_parakeet_product, nullptr},
+      {"qwen3_asr", qwen::is_product, nullptr},
+      {"qwen3_forced_aligner", qwen::is_product, nullptr},
   };
   return table;
 }
@@ -42,6 +45,7 @@ std::span<const checkpoint_kind> checkpoint_kinds() {
       {"openai's Whisper (.pt)", whisper_files::is_openai, whisper_files::import_openai},
       {"a ggml file of whisper.cpp", whisper_files::is_ggml, whisper_files::import_ggml},
       {"a .nemo archive of NeMo", nemo::is_checkpoint, nemo::import_checkpoint},
+      {"a Hugging Face folder of Qwen3-ASR (config.json)", qwen::is_checkpoint, qwen::import_checkpoint},
   };
   return table;
 }

@@ -1,0 +1,49 @@
+// steno/decoders/quiet_splits.hpp - cuts a long recording near equal distances, each at the quietest place around.
+//
+// After `longest` seconds, in a window of `expand` seconds before and behind, the 100 ms with the smallest sum of |x|
+// are found (the first of equals), and in them the smallest |x|: that sample begins the next part. Follows
+// `split_audio_into_chunks` (qwen_asr/inference/utils.py). Tested in tests/decoders/quiet_splits_test.cpp and
+// tests/parity/qwen3_text_test.cpp.
+#pragma once
+#include <steno/core/extents.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// The samples at which parts begin, the first one 0. A recording of at most `longest` seconds is one part.
+STENO_COLD inline std::vector<extent> quiet_splits(std::span<const float> pcm, int sample_rate, double longest,
+                                                   double expand = 5, double window_ms = 100) {
+  const auto total = static_cast<extent>(pcm.size());
+  std::vector<extent> starts = {0};
+  if (static_cast<double>(total) / sample_rate <= longest) return starts;
+  const auto most = static_cast<extent>(longest * sample_rate), around = static_cast<extent>(expand * sample_rate);
+  const auto window = std::max<extent>(4, static_cast<extent>(window_ms / 1000 * sample_rate));
+  std::vector<double> sums;
+  for (extent start = 0; total - start > most; starts.push_back(start)) {
+    const extent cut = start + most, left = std::max(start, cut - around), right = std::min(total, cut + around);
+    extent boundary = cut;
+    if (right - left > window) {
+      const auto size = [&](extent i) { return std::fabs(pcm[static_cast<std::size_t>(left + i)]); };
+      sums.assign(1, 0.0);
+      for (extent i = 0; i < right - left; ++i) sums.push_back(sums.back() + static_cast<double>(size(i)));
+      extent best = 0;
+      const auto sum = [&](extent i) {
+        return sums[static_cast<std::size_t>(i + window)] - sums[static_cast<std::size_t>(i)];
+      };
+      for (extent i = 1; i + window <= right - left; ++i)
+        if (sum(i) < sum(best)) best = i;
+      extent quietest = best;
+      for (extent i = best; i < best + window; ++i)
+        if (size(i) < size(quietest)) quietest = i;
+      boundary = left + quietest;
+    }
+    start = std::min(std::max(boundary, start + 1), total);
+  }
+  return starts;
+}
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,47 @@
+// steno/layers/gated_feed_forward.hpp - y = residual + down_proj(silu(gate_proj(x)) * up_proj(x)), no biases (SwiGLU).
+//
+// `Qwen3MLP` (transformers) with the sum of the block around it. gate_proj and up_proj read one prepared operand.
+// x, residual [rows, D], inner width Ffn. Tested in tests/networks/qwen3_decoder_test.cpp and on golden stages.
+#pragma once
+#include <steno/layers/linear.hpp>
+
+namespace steno::inline STENO_ABI {
+
+template <extent D, extent Ffn>
+struct gated_feed_forward {
+  static constexpr extent input = D, output = D;
+
+  linear<D, Ffn, bias::none> gate_proj, up_proj;
+  linear<Ffn, D, bias::none> down_proj;
+
+  void members(auto&& v) {
+    v("gate_proj", gate_proj);
+    v("up_proj", up_proj);
+    v("down_proj", down_proj);
+    v.equal("outputs of gate_proj and up_proj", gate_proj.output_size(), up_proj.output_size());
+    v.equal("inputs of gate_proj and up_proj", gate_proj.input_size(), up_proj.input_size());
+    v.equal("output of up_proj and input of down_proj", up_proj.output_size(), down_proj.input_size());
+    v.equal("input of up_proj and output of down_proj", up_proj.input_size(), down_proj.output_size());
+  }
+  extent input_size() const noexcept { return gate_proj.input_size(); }
+  extent output_size() const noexcept { return down_proj.output_size(); }
+
+  /// y may be `residual`.
+  void operator()(view<const float, dynamic, D> x, const view<const float>& residual, view<float, dynamic, D> y,
+                  context& c) const noexcept {
+    workspace::frame scratch(c.scratch);
+    auto gate = scratch.template matrix<dynamic, Ffn>(x.rows(), gate_proj.output_size());
+    auto up = scratch.template matrix<dynamic, Ffn>(x.rows(), gate_proj.output_size());
+    {
+      workspace::frame inner(c.scratch);
+      const kernels::operand o = kernels::prepare(read(x), gate_proj.w.format, inner, c.run);
+      gate_proj(o, gate, c, kernels::activation::silu);
+      up_proj(o, up, c);
+    }
+    gate.array() *= up.array();
+    kernels::matmul(read(gate), down_proj.w.ref(),
+                    {.residual = residual.data(), .residual_stride = residual.outerStride()}, write(y), c);
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

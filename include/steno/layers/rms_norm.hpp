@@ -1,0 +1,34 @@
+// steno/layers/rms_norm.hpp - y = x / sqrt(mean(x^2) + eps) * weight, per row.
+//
+// `Qwen3RMSNorm` (transformers): no mean is taken off, no bias. eps = 10^-Exponent. x [rows, D]; y may be x. Over the
+// heads of queries and keys: each head is a row. Tested in tests/layers/rms_norm_test.cpp.
+#pragma once
+#include <steno/kernels/norm.hpp>
+#include <steno/layers/layer.hpp>
+#include <steno/weights/weight.hpp>
+
+namespace steno::inline STENO_ABI {
+
+template <extent D, int Exponent = 6>
+struct rms_norm {
+  static constexpr extent input = D, output = D;
+  static constexpr bool in_place = true;
+  static constexpr bool traced = true;
+  static constexpr float epsilon = [] {
+    double e = 1;
+    for (int i = 0; i < Exponent; ++i) e /= 10;
+    return static_cast<float>(e);
+  }();
+
+  vector_weight<D> w;
+
+  void members(auto&& v) { v("weight", w); }
+  extent input_size() const noexcept { return w.cols(); }
+  extent output_size() const noexcept { return w.cols(); }
+
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+    kernels::rms_norm(read(x), w.floats(), epsilon, write(y), c.run);
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

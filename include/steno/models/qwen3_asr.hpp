@@ -1,0 +1,267 @@
+// steno/models/qwen3_asr.hpp - Qwen3-ASR: log-mel frames, an audio tower, and a language model that reads its rows.
+//
+//   rows   = audio_tower(log_mel<128>(pcm))            13 rows a second
+//   prompt = embed_tokens[system, user], with the rows in place of <|audio_pad|>
+//   logits = language model(prompt, what was written)
+//
+// Follows `Qwen3ASRForConditionalGeneration` and `Qwen3ASRModel` (QwenLM/Qwen3-ASR); see docs/models/qwen3_asr.md.
+// Tested in tests/models/qwen3_asr_test.cpp and tests/parity/qwen3_asr_test.cpp.
+#pragma once
+#include <steno/core/result.hpp>
+#include <steno/decoders/quiet_splits.hpp>
+#include <steno/decoders/qwen3_output.hpp>
+#include <steno/frontends/log_mel.hpp>
+#include <steno/models/load.hpp>
+#include <steno/models/metadata.hpp>
+#include <steno/models/qwen3_languages.hpp>
+#include <steno/models/qwen3_writing.hpp>
+#include <steno/networks/qwen3_audio_encoder.hpp>
+#include <steno/networks/qwen3_decoder.hpp>
+#include <steno/tokenizers/qwen_tokens.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct qwen3_asr_options {
+  std::string language = {};  ///< forced: a name or code; empty: the model says what it hears
+  std::string context = {};   ///< the system prompt: names, subjects, whatever helps
+  int max_new_tokens = 4096;  ///< of one part
+  double longest = 1200;      ///< seconds; longer recordings are cut at quiet places
+  double search_expand = 5;   ///< seconds around a cut
+};
+
+/// One part of a recording, as the model wrote it.
+struct qwen3_part {
+  extent start = 0, count = 0;  ///< samples
+  std::vector<int> ids;         ///< without the end
+  std::string raw;              ///< text of the ids, special tokens left out
+  qwen3_output output;
+  qwen3_stop stop = qwen3_stop::end_of_text;
+};
+struct qwen3_transcription {
+  std::string language, text;  ///< of all parts, joined as the original does: texts without anything in between
+  std::vector<qwen3_part> parts;
+};
+
+/// A prompt: rows of `before`, rows of the audio, rows of `after`.
+struct qwen3_prompt {
+  std::vector<int> before, after;
+};
+
+/// The tokenizer of a packaged file (tokenizer.ggml.tokens and token_type).
+STENO_COLD inline qwen_tokens read_qwen_tokens(const gguf_file& file) {
+  std::vector<int> types;
+  if (file.has("tokenizer.ggml.token_type"))
+    for (const double t : file.numbers("tokenizer.ggml.token_type")) types.push_back(static_cast<int>(t));
+  return {file.strings("tokenizer.ggml.tokens"), types};
+}
+
+/// A loaded model is const and may be shared by threads, each with its own context and past.
+template <class Encoder, class Decoder>
+class qwen3_asr {
+ public:
+  static constexpr std::string_view architecture = "qwen3_asr";
+  static constexpr int sample_rate = 16000;
+  static constexpr extent mels = Encoder::input, width = Decoder::input, outputs = Decoder::output;
+
+  qwen3_asr() = default;
+  /// Front end and settings from the file's metadata; the weights are bound by load().
+  STENO_COLD explicit qwen3_asr(const gguf_file& file)
+      : frontend(static_cast<extent>(read_number(file, "qwen3_asr.thinker.audio_tower.num_mel_bins", 1, 1024, 128))) {}
+
+  log_mel<mels> frontend;
+  Encoder audio_tower;
+  Decoder text;
+  qwen_tokens tokenizer;
+  std::vector<int> ends;                   ///< tokens that end a text
+  std::vector<std::string> own_languages;  ///< names; empty: the published models'
+  model_memory memory;
+
+  void members(auto&& v) {
+    v("thinker.audio_tower", audio_tower);
+    v("thinker", text);
+    v.equal("widths of features and audio tower", frontend.width(), audio_tower.input_size());
+    v.equal("widths of audio tower and language model", audio_tower.output_size(), text.width());
+    v.equal("tokens and at most the rows of embed_tokens", std::min<extent>(tokenizer.size(), text.vocabulary()),
+            tokenizer.size());
+  }
+  /// Names of the languages that can be forced.
+  STENO_COLD std::vector<std::string> languages() const {
+    if (!own_languages.empty()) return own_languages;
+    std::vector<std::string> all;
+    for (const qwen3_language& l : qwen3_languages) all.emplace_back(l.name);
+    return all;
+  }
+  /// The name of a language given by name or code; empty for "", "auto" and white space. Throws steno::error for one
+  /// that the model does not know.
+  STENO_COLD std::string language_name(std::string_view given) const {
+    const std::string normal = normal_language(given);
+    if (normal.empty() || normal == "Auto") return {};
+    const std::string_view by_code = find_qwen3_language(given);
+    const std::string name = by_code.empty() ? normal : std::string(by_code);
+    const std::vector<std::string> known = languages();
+    if (std::find(known.begin(), known.end(), name) == known.end() && find_qwen3_language(name).empty())
+      fail({.what = "language " + steno::quoted(std::string(given)), .expected = "one that the model knows"});
+    return name;
+  }
+  /// The prompt for a clip; `language` is a name or empty, `written` what the answer begins with.
+  STENO_COLD qwen3_prompt prompt(const std::string& context_text, const std::string& language,
+                                 std::string_view written = {}) const {
+    qwen3_prompt p;
+    p.before =
+        tokenizer.encode("<|im_start|>system\n" + context_text + "<|im_end|>\n<|im_start|>user\n<|audio_start|>");
+    std::string after = "<|audio_end|><|im_end|>\n<|im_start|>assistant\n";
+    if (!language.empty()) after.append("language ").append(language).append("<asr_text>");
+    p.after = tokenizer.encode(after.append(written));
+    return p;
+  }
+
+  /// Rows that the audio tower makes of so many samples.
+  extent audio_rows(extent count) const noexcept { return audio_tower.rows(log_mel<mels>::frames(count)); }
+
+  /// Mono samples at 16 kHz in [-1, 1] to rows y [audio_rows(pcm.size()), width] of the language model. Features are
+  /// made piece by piece, so memory does not grow with the recording.
+  void hear(std::span<const float> pcm, view<float, dynamic, width> y, context& c) const {
+    const auto total = static_cast<extent>(pcm.size());
+    const extent frames = log_mel<mels>::frames(total);
+    const float top = frontend.peak(pcm, total, c);
+    const extent some = c.tracing() ? std::max<extent>(frames, 1) : 2 * audio_tower.block_frames();
+    workspace::frame scratch(c.scratch);
+    auto features = scratch.template matrix<dynamic, mels>(std::min(some, frames), frontend.width());
+    extent done = 0;
+    for (extent t = 0; t < frames; t += some) {
+      const extent n = std::min(some, frames - t), rows = audio_tower.rows(n);
+      auto now = make_view<dynamic, mels>(features.data(), n, features.cols());
+      frontend(pcm, total, t, top, now, c);
+      if (c.tracing()) {
+        workspace::frame turning(c.scratch);
+        auto turned = turning.matrix(now.cols(), n);
+        turned = now.transpose();
+        c.trace("logmel", turned);
+      }
+      auto scope = c.enter("audio_tower");
+      audio_tower(as<const float, dynamic, mels>(now), y.middleRows(done, rows), c, frames <= some);
+      done += rows;
+    }
+  }
+
+  /// One clip that is heard at once: what the model writes of it. `past` is used anew.
+  qwen3_part write(std::span<const float> pcm, const qwen3_prompt& p, const std::string& language, int max_new_tokens,
+                   qwen3_past& past, context& c) const {
+    workspace::frame scratch(c.scratch);
+    const extent audio = audio_rows(static_cast<extent>(pcm.size()));
+    const auto before = static_cast<extent>(p.before.size()), after = static_cast<extent>(p.after.size());
+    auto x = scratch.template matrix<dynamic, width>(before + audio + after, text.width());
+    text.embed(p.before, x.topRows(before));
+    hear(pcm, x.middleRows(before, audio), c);
+    text.embed(p.after, x.bottomRows(after));
+    auto scope = c.enter("text");
+    c.trace("in", x);
+    past.rewind(0);
+    qwen3_read(text, x, past, c);
+    qwen3_text t = qwen3_write(text, view<float, dynamic, width>(x.bottomRows(1)), past, ends, max_new_tokens, c);
+    qwen3_part made;
+    made.count = static_cast<extent>(pcm.size());
+    made.stop = t.stop;
+    made.raw = tokenizer.decode(t.ids, true);
+    made.output = parse_qwen3_output(made.raw, language);
+    made.ids = std::move(t.ids);
+    return made;
+  }
+
+  /// A recording: mono samples at 16 kHz in [-1, 1], cut at quiet places when it is longer than o.longest. Follows
+  /// `Qwen3ASRModel.transcribe`. `told(const qwen3_part&)` is called after each part. Throws steno::error for a
+  /// language the model does not know.
+  template <class Told>
+  STENO_COLD qwen3_transcription transcribe(std::span<const float> pcm, const qwen3_asr_options& o, context& c,
+                                            Told&& told) const {
+    const std::string language = language_name(o.language);
+    const qwen3_prompt p = prompt(o.context, language);
+    const std::vector<extent> starts = quiet_splits(pcm, sample_rate, o.longest, o.search_expand);
+    qwen3_transcription all;
+    qwen3_past past;
+    std::vector<std::string> heard;
+    std::vector<float> padded;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const extent end = i + 1 < starts.size() ? starts[i + 1] : static_cast<extent>(pcm.size());
+      std::span<const float> part =
+          pcm.subspan(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(end - starts[i]));
+      constexpr std::size_t shortest = sample_rate / 2;  // parts of something longer are filled up to half a second
+      if (starts.size() > 1 && part.size() < shortest) {
+        padded.assign(part.begin(), part.end());
+        padded.resize(shortest);
+        part = padded;
+      }
+      qwen3_part made = write(part, p, language, o.max_new_tokens, past, c);
+      made.start = starts[i];
+      made.count = end - starts[i];
+      all.text += made.output.text;
+      heard.push_back(made.output.language);
+      told(std::as_const(made));
+      all.parts.push_back(std::move(made));
+    }
+    all.language = merge_languages(heard);
+    return all;
+  }
+  qwen3_transcription transcribe(std::span<const float> pcm, const qwen3_asr_options& o, context& c) const {
+    return transcribe(pcm, o, c, [](const qwen3_part&) {});
+  }
+
+  /// The same for one clip as a segment.
+  STENO_COLD segment recognise(std::span<const float> pcm, const qwen3_asr_options& o, context& c) const {
+    qwen3_transcription t = transcribe(pcm, o, c);
+    segment s;
+    s.end = static_cast<double>(pcm.size()) / sample_rate;
+    s.text = std::move(t.text);
+    s.language = std::move(t.language);
+    std::string stop(stop_name(qwen3_stop::end_of_text)), raw;
+    for (qwen3_part& p : t.parts) {
+      s.token_ids.insert(s.token_ids.end(), p.ids.begin(), p.ids.end());
+      if (p.stop != qwen3_stop::end_of_text) stop = stop_name(p.stop);
+      raw += p.raw;
+    }
+    s.extra = {{"raw_text", raw}, {"stop", stop}};
+    return s;
+  }
+
+  /// The golden cases' name of a traced stage of a prompt; empty for what they do not have.
+  STENO_COLD static std::string trace_name(std::string_view path) {
+    constexpr std::pair<std::string_view, std::string_view> names[] = {
+        {"logmel", "logmel"},
+        {"audio_tower.conv3", "conv3_per_chunk"},
+        {"audio_tower.conv_out", "conv_out_per_chunk"},
+        {"audio_tower.encoder_in", "encoder_in"},
+        {"audio_tower.out", "encoder_out"},
+        {"text.in", "decoder_in"},
+        {"text.norm", "decoder_norm_prefill"},
+        {"text.logits", "logits"},
+    };
+    for (const auto& [from, to] : names)
+      if (path == from) return std::string(to);
+    const auto layer = [&](std::string_view before) -> std::string_view {
+      if (!path.starts_with(before) || !path.ends_with(".out")) return {};
+      return path.substr(before.size(), path.size() - before.size() - 4);
+    };
+    if (const auto n = layer("audio_tower.layers."); !n.empty()) return std::string("encoder_layer").append(n);
+    if (const auto n = layer("text.layers."); !n.empty())
+      return std::string("decoder_layer").append(n).append("_prefill");
+    return {};
+  }
+};
+
+/// The published sizes.
+using qwen3_asr_0_6b = qwen3_asr<qwen3_audio_encoder<128, 896, 14, 3584, 480, 1024, 18>,
+                                 qwen3_decoder<1024, 16, 8, 128, 3072, 151936, 28>>;
+using qwen3_asr_1_7b = qwen3_asr<qwen3_audio_encoder<128, 1024, 16, 4096, 480, 2048, 24>,
+                                 qwen3_decoder<2048, 16, 8, 128, 6144, 151936, 28>>;
+/// Any size, adopted from the file.
+using qwen3_asr_any =
+    qwen3_asr<qwen3_audio_encoder<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>,
+              qwen3_decoder<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>>;
+
+}  // namespace steno::inline STENO_ABI

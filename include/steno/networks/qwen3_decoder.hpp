@@ -1,0 +1,223 @@
+// steno/networks/qwen3_decoder.hpp - Qwen3, a causal language model: rows of any origin in, rows and scores out.
+//
+//   layers: x += self_attn(input_layernorm(x));  x += mlp(post_attention_layernorm(x))
+//   self_attn: q, k, v = products of x; each head of q and k RMS-normed, then turned by its position (rotary);
+//              heads / key_value_heads heads of q read one head of k and v; o_proj
+//   logits = norm(x) lm_head^T, where a file without lm_head has embed_tokens in its place
+//
+// `Qwen3DecoderLayer`, `Qwen3Attention` (transformers), as used by `Qwen3ASRThinkerForConditionalGeneration`. A prompt
+// goes through in one pass, rows of audio beside rows of embed_tokens; a step is the same call with one row. Keys and
+// values stay in a past that can be rewound. Tested in tests/networks/qwen3_decoder_test.cpp, on golden stages in
+// tests/parity/qwen3_asr_test.cpp.
+#pragma once
+#include <steno/kernels/attention.hpp>
+#include <steno/kernels/elementwise.hpp>
+#include <steno/layers/gated_feed_forward.hpp>
+#include <steno/layers/head_cache.hpp>
+#include <steno/layers/repeat.hpp>
+#include <steno/layers/rms_norm.hpp>
+#include <steno/layers/rotary.hpp>
+#include <steno/weights/blocks.hpp>
+
+#include <cmath>
+#include <span>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// Keys and values of everything the decoder has read, for each layer. Copyable; memory is kept when it is rewound.
+struct qwen3_past {
+  std::vector<head_cache> layers;
+
+  /// Position of the next row.
+  extent length() const noexcept { return layers.empty() ? 0 : layers.front().rows(); }
+  /// Forgets all but the first `count` rows.
+  void rewind(extent count) noexcept {
+    for (head_cache& l : layers) l.rewind(count);
+  }
+};
+
+template <extent D, extent Heads, extent KeyHeads, extent Width>
+struct qwen3_attention {
+  static constexpr extent input = D, output = D;
+  static constexpr extent queries = times(Heads, Width), keys = times(KeyHeads, Width);
+
+  linear<D, queries, bias::none> q_proj;
+  linear<D, keys, bias::none> k_proj, v_proj;
+  linear<queries, D, bias::none> o_proj;
+  rms_norm<Width> q_norm, k_norm;
+
+  void members(auto&& v) {
+    v("q_proj", q_proj);
+    v("k_proj", k_proj);
+    v("v_proj", v_proj);
+    v("o_proj", o_proj);
+    v("q_norm", q_norm);
+    v("k_norm", k_norm);
+    const extent wide = width() > 0 ? width() : 1;
+    v.equal("widths of q_norm and k_norm", width(), k_norm.input_size());
+    v.equal("width of a head and an even number", width(), width() / 2 * 2);
+    v.equal("output of q_proj and whole heads", q_proj.output_size(), q_proj.output_size() / wide * wide);
+    v.equal("output of k_proj and whole heads", k_proj.output_size(), k_proj.output_size() / wide * wide);
+    v.equal("outputs of k_proj and v_proj", k_proj.output_size(), v_proj.output_size());
+    v.equal("output of q_proj and input of o_proj", q_proj.output_size(), o_proj.input_size());
+    for (const extent n : {q_proj.input_size(), k_proj.input_size(), v_proj.input_size()})
+      v.equal("widths of the attention's products", n, o_proj.output_size());
+    const extent shared = key_heads() > 0 ? heads() / key_heads() * key_heads() : 0;
+    v.equal("heads of q and whole groups of heads of k", heads(), shared);
+  }
+  extent input_size() const noexcept { return q_proj.input_size(); }
+  extent output_size() const noexcept { return o_proj.output_size(); }
+  extent width() const noexcept { return q_norm.input_size(); }
+  extent heads() const noexcept { return width() > 0 ? q_proj.output_size() / width() : 0; }
+  extent key_heads() const noexcept { return width() > 0 ? k_proj.output_size() / width() : 0; }
+
+  /// y = residual + attention of the rows x [n, D]; their keys and values take the last n rows of `past`, which have
+  /// been made. y may be `residual`.
+  void operator()(view<const float, dynamic, D> x, const view<const float>& residual, head_cache& past,
+                  const rotary_angles& angles, view<float, dynamic, D> y, context& c) const noexcept {
+    const extent n = x.rows(), first = past.rows() - n, w = width();
+    workspace::frame scratch(c.scratch);
+    auto q = scratch.template matrix<dynamic, queries>(n, q_proj.output_size());
+    {
+      workspace::frame inner(c.scratch);
+      auto k = inner.template matrix<dynamic, keys>(n, k_proj.output_size());
+      auto v = inner.template matrix<dynamic, keys>(n, k_proj.output_size());
+      {
+        workspace::frame prepared(c.scratch);
+        const kernels::operand o = kernels::prepare(read(x), q_proj.w.format, prepared, c.run);
+        q_proj(o, q, c);
+        k_proj(o, k, c);
+        v_proj(o, v, c);
+      }
+      auto q_heads = make_view<dynamic, Width>(q.data(), n * heads(), w);
+      auto k_heads = make_view<dynamic, Width>(k.data(), n * key_heads(), w);
+      q_norm(as<const float, dynamic, Width>(q_heads), q_heads, c);
+      k_norm(as<const float, dynamic, Width>(k_heads), k_heads, c);
+      for (extent t = 0; t < n; ++t) {
+        for (extent h = 0; h < heads(); ++h) {
+          float* const head = q.data() + (t * heads() + h) * w;
+          angles.turn(head, t, head);
+        }
+        for (extent h = 0; h < key_heads(); ++h) {
+          const extent at = (t * key_heads() + h) * w;
+          angles.turn(k.data() + at, t, past.key(h, first + t));
+          std::memcpy(past.value(h, first + t), v.data() + at, static_cast<std::size_t>(w) * sizeof(float));
+        }
+      }
+    }
+    auto heard = scratch.template matrix<dynamic, queries>(n, q_proj.output_size());
+    kernels::attention(read(q), past.keys(), past.values(), heads(),
+                       {.scale = 1.0f / std::sqrt(static_cast<float>(w)),
+                        .key_heads = key_heads(),
+                        .causal = true,
+                        .causal_offset = first,
+                        .key_head_stride = past.head_stride(),
+                        .value_head_stride = past.head_stride()},
+                       write(heard), c);
+    kernels::matmul(read(heard), o_proj.w.ref(),
+                    {.residual = residual.data(), .residual_stride = residual.outerStride()}, write(y), c);
+  }
+};
+
+template <extent D, extent Heads, extent KeyHeads, extent Width, extent Ffn>
+struct qwen3_layer {
+  static constexpr extent input = D, output = D;
+
+  rms_norm<D> input_layernorm, post_attention_layernorm;
+  qwen3_attention<D, Heads, KeyHeads, Width> self_attn;
+  gated_feed_forward<D, Ffn> mlp;
+
+  void members(auto&& v) {
+    v("input_layernorm", input_layernorm);
+    v("self_attn", self_attn);
+    v("post_attention_layernorm", post_attention_layernorm);
+    v("mlp", mlp);
+    for (const extent n : {input_layernorm.input_size(), self_attn.input_size(), mlp.input_size()})
+      v.equal("widths of a layer's parts", n, post_attention_layernorm.input_size());
+  }
+  extent input_size() const noexcept { return input_layernorm.input_size(); }
+  extent output_size() const noexcept { return post_attention_layernorm.output_size(); }
+
+  void operator()(view<float, dynamic, D> x, head_cache& past, const rotary_angles& angles, context& c) const noexcept {
+    workspace::frame scratch(c.scratch);
+    auto normed = scratch.template matrix<dynamic, D>(x.rows(), output_size());
+    const auto same = as<const float, dynamic, D>(normed);
+    input_layernorm(as<const float, dynamic, D>(x), normed, c);
+    self_attn(same, read(x), past, angles, x, c);
+    post_attention_layernorm(as<const float, dynamic, D>(x), normed, c);
+    mlp(same, read(x), x, c);
+  }
+};
+
+template <extent D, extent Heads, extent KeyHeads, extent Width, extent Ffn, extent Vocab, extent N,
+          extent Theta = 1000000, extent Outputs = Vocab>
+struct qwen3_decoder {
+  static constexpr extent input = D, output = Outputs;
+
+  weight<Vocab, D, dtype::any, use::rows> embed_tokens;
+  repeat<N, qwen3_layer<D, Heads, KeyHeads, Width, Ffn>> layers;
+  rms_norm<D> norm;
+  weight<Outputs, D> lm_head;
+  setting<Theta> rope_theta;
+
+  void members(auto&& v) {
+    v("rope_theta", rope_theta);
+    v("model.embed_tokens.weight", embed_tokens);
+    v("model.layers", layers);
+    v("model.norm", norm);
+    v.optional("lm_head.weight", lm_head);
+    if constexpr (compatible(Outputs, Vocab))
+      if (!lm_head) v("model.embed_tokens.weight", lm_head);
+    if constexpr (!compatible(Outputs, Vocab)) v("lm_head.weight", lm_head);
+    for (const extent n : {embed_tokens.cols(), layers.output_size(), lm_head.cols()})
+      v.equal("widths of the decoder's parts", n, norm.input_size());
+    if (!layers.empty()) {
+      const auto& first = layers.layers.front().self_attn;
+      for (const auto& l : layers.layers) {
+        v.equal("widths of heads", l.self_attn.width(), first.width());
+        v.equal("heads of keys", l.self_attn.key_heads(), first.key_heads());
+      }
+    }
+  }
+  extent width() const noexcept { return norm.input_size(); }
+  extent vocabulary() const noexcept { return embed_tokens.rows(); }
+  /// Scores of a row: the vocabulary, or the classes of a model whose lm_head is its own.
+  extent outputs() const noexcept { return lm_head.rows(); }
+
+  /// Rows of embed_tokens: y [ids.size(), D].
+  void embed(std::span<const int> ids, view<float, dynamic, D> y) const noexcept {
+    const weight_ref w = embed_tokens.ref();
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      dequantise(w.format, w.row(ids[i]), y.data() + static_cast<extent>(i) * y.outerStride(),
+                 static_cast<std::size_t>(w.cols));
+  }
+
+  /// Rows x [n, D] that continue what `past` has read, through all layers, in place; norm and logits come after.
+  void operator()(view<float, dynamic, D> x, qwen3_past& past, context& c) const {
+    if (layers.empty() || x.rows() == 0) return;
+    past.layers.resize(layers.layers.size());
+    const auto& a = layers.layers.front().self_attn;
+    const extent first = past.length();
+    for (head_cache& l : past.layers) l.extend(x.rows(), a.key_heads(), a.width());
+    workspace::frame scratch(c.scratch);
+    const rotary_angles angles(first, x.rows(), a.width(), static_cast<double>(rope_theta.get()), scratch, c.run);
+    for (std::size_t i = 0; i < layers.layers.size(); ++i) {
+      layers.layers[i](x, past.layers[i], angles, c);
+      auto numbered = c.enter("layers", static_cast<extent>(i));
+      c.trace("out", x);
+    }
+  }
+
+  /// Scores of what follows rows x [n, D] (normed here): y [n, outputs()].
+  void logits(view<const float, dynamic, D> x, view<float, dynamic, Outputs> y, context& c) const noexcept {
+    workspace::frame scratch(c.scratch);
+    auto normed = scratch.template matrix<dynamic, D>(x.rows(), width());
+    norm(x, normed, c);
+    c.trace("norm", normed);
+    kernels::matmul(read(normed), lm_head.ref(), {}, write(y), c);
+    c.trace("logits", y);
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

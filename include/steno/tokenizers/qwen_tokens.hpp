@@ -1,0 +1,161 @@
+// steno/tokenizers/qwen_tokens.hpp - Qwen's tokenizer: byte pairs after its own pattern, and added tokens with names.
+//
+// Added tokens ("<|im_start|>", "<asr_text>") are found in a text first; what lies between them is composed (NFC), cut
+// by Qwen's pattern and encoded. Their numbers are looked up by name, never assumed. Follows `Qwen2Tokenizer`
+// (transformers). Tested in tests/tokenizers/qwen_tokens_test.cpp and tests/parity/qwen3_asr_test.cpp.
+#pragma once
+#include <steno/tokenizers/byte_bpe.hpp>
+#include <steno/tokenizers/unicode_nfc.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// The length of the piece that `text` (not empty) begins with, by the pattern
+///   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+STENO_COLD inline std::size_t qwen2_piece(std::string_view text) {
+  const auto at_point = [&](std::size_t at) { return unicode::first_of(text.substr(at)); };
+  const auto letters_from = [&](std::size_t at) {
+    while (at < text.size() && unicode::is_letter(at_point(at).value)) at += at_point(at).length;
+    return at;
+  };
+  const auto is_break = [](std::uint32_t c) { return c == '\r' || c == '\n'; };
+  if (text[0] == '\'') {
+    std::string lower(text.substr(0, 3));
+    for (char& c : lower)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    for (const std::string_view ending : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d", "'\xc5\xbf"})
+      if (lower.starts_with(ending)) return ending.size();
+  }
+  const unicode::code_point first = at_point(0);
+  const bool number = unicode::is_number(first.value), space = unicode::is_space(first.value);
+  if (unicode::is_letter(first.value)) return letters_from(0);
+  if (!is_break(first.value) && !number)
+    if (const std::size_t end = letters_from(first.length); end > first.length) return end;
+  if (number) return first.length;
+  std::size_t at = text[0] == ' ' ? 1 : 0;
+  const auto is_other = [&](std::uint32_t c) {
+    return !unicode::is_space(c) && !unicode::is_letter(c) && !unicode::is_number(c);
+  };
+  if ((!space || at == 1) && at < text.size() && is_other(at_point(at).value)) {
+    while (at < text.size() && is_other(at_point(at).value)) at += at_point(at).length;
+    while (at < text.size() && is_break(static_cast<unsigned char>(text[at]))) ++at;
+    return at;
+  }
+  // White space: up to its last line break; without one, all of it at the end of the text, else all but the last.
+  std::size_t before = 0, broken = 0;
+  for (at = 0; at < text.size() && unicode::is_space(at_point(at).value);) {
+    before = at;
+    const unicode::code_point c = at_point(at);
+    at += c.length;
+    if (is_break(c.value)) broken = at;
+  }
+  if (broken > 0) return broken;
+  return at == text.size() || before == 0 ? at : before;
+}
+
+class qwen_tokens {
+ public:
+  /// GGUF's numbers for kinds of tokens.
+  enum kind { normal = 1, control = 3, user_defined = 4, unused = 5 };
+
+  qwen_tokens() = default;
+  /// Token i is texts[i], in GPT-2's letters where types[i] is normal. Throws steno::error when they do not fit.
+  STENO_COLD qwen_tokens(std::vector<std::string> texts, const std::vector<int>& types) {
+    if (!types.empty() && types.size() != texts.size())
+      fail(
+          {.what = "kinds of tokens", .expected = std::to_string(texts.size()), .found = std::to_string(types.size())});
+    size_ = static_cast<int>(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const int type = types.empty() ? normal : types[i];
+      if (type == normal) continue;
+      std::string text = std::move(texts[i]);
+      texts[i].clear();
+      if (type != unused && !text.empty()) added_.push_back({std::move(text), static_cast<int>(i), type == control});
+    }
+    bytes_ = byte_bpe(texts);
+    by_id_.resize(added_.size());
+    for (std::size_t i = 0; i < added_.size(); ++i) by_id_[i] = i;
+    std::sort(by_id_.begin(), by_id_.end(), [&](std::size_t a, std::size_t b) { return added_[a].id < added_[b].id; });
+  }
+
+  int size() const noexcept { return size_; }
+  /// The number of an added token, or -1.
+  int find(std::string_view name) const noexcept {
+    for (const added& a : added_)
+      if (a.text == name) return a.id;
+    return -1;
+  }
+  /// The same; throws steno::error when the model has none of this name.
+  STENO_COLD int require(std::string_view name) const {
+    const int id = find(name);
+    if (id < 0) fail({.what = "the tokenizer has no token " + quoted_name(name)});
+    return id;
+  }
+  /// Whether a token is left out of a text.
+  bool is_special(int id) const noexcept {
+    const added* const a = added_of(id);
+    return a != nullptr && a->special;
+  }
+
+  /// Tokens of `text`, with added tokens where their names stand.
+  STENO_COLD std::vector<int> encode(std::string_view text) const {
+    std::vector<int> ids;
+    std::size_t begin = 0, at = 0;
+    const auto plain = [&](std::size_t end) {
+      const std::vector<int> some = bytes_.encode(unicode::nfc(text.substr(begin, end - begin)), qwen2_piece);
+      ids.insert(ids.end(), some.begin(), some.end());
+    };
+    while (at < text.size()) {
+      const added* longest = nullptr;
+      for (const added& a : added_)
+        if ((longest == nullptr || a.text.size() > longest->text.size()) && text.substr(at).starts_with(a.text))
+          longest = &a;
+      if (longest == nullptr) {
+        ++at;
+        continue;
+      }
+      plain(at);
+      ids.push_back(longest->id);
+      begin = at += longest->text.size();
+    }
+    plain(at);
+    return ids;
+  }
+  /// Text of tokens, special ones left out or written by name; bytes that are not UTF-8 become U+FFFD.
+  STENO_COLD std::string decode(const std::vector<int>& ids, bool skip_special) const {
+    std::string all;
+    for (const int id : ids) {
+      const added* const a = added_of(id);
+      if (a == nullptr)
+        all += bytes_.bytes(id);
+      else if (!(skip_special && a->special))
+        all += a->text;
+    }
+    return unicode::replace_invalid(all);
+  }
+
+ private:
+  struct added {
+    std::string text;
+    int id;
+    bool special;
+  };
+  static std::string quoted_name(std::string_view name) { return std::string("\"").append(name).append("\""); }
+  const added* added_of(int id) const noexcept {
+    const auto at = std::lower_bound(by_id_.begin(), by_id_.end(), id,
+                                     [&](std::size_t i, int wanted) { return added_[i].id < wanted; });
+    return at != by_id_.end() && added_[*at].id == id ? &added_[*at] : nullptr;
+  }
+
+  byte_bpe bytes_;
+  std::vector<added> added_;
+  std::vector<std::size_t> by_id_;
+  int size_ = 0;
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,173 @@
+// Qwen3-ASR against the original implementation: every stage of every golden case, from the checkpoints through the
+// converter.
+#include "support/compare.hpp"
+#include "support/qwen3_case.hpp"
+#include "support/wav.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace fs = std::filesystem;
+using namespace steno;
+using nlohmann::json;
+
+namespace {
+
+using rows = matrix<float, dynamic, dynamic>;
+
+class parity_qwen3_asr : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(cases, parity_qwen3_asr, testing::Values("qwen3-asr-0.6b", "qwen3-asr-1.7b"),
+                         [](const auto& which) { return which.param == "qwen3-asr-0.6b" ? "small" : "large"; });
+
+}  // namespace
+
+// The contract's bound for f32: 1e-4 of max(1, absmax). Sums run in another order than torch's, nothing else differs.
+TEST_P(parity_qwen3_asr, every_stage_in_f32) {
+  STENO_REQUIRE_SHARED(shared);
+  const fs::path folder = shared / "golden/qwen3_asr" / GetParam();
+  const json want = test::read_json(folder / "expected.json");
+  const auto model = test::converted_qwen3(shared, GetParam());
+  const auto pcm = test::load_wav(folder / "input.wav").pcm;
+
+  std::map<std::string, npy::array> golden;
+  for (const auto& e : fs::directory_iterator(folder / "stages"))
+    if (const std::string name = e.path().stem().string(); !name.starts_with("alt_"))
+      golden.emplace(name.substr(3), npy::load(e.path()));
+  const std::size_t last = model.audio_tower.layers.layers.size() - 1;
+  std::map<std::string, double> seen;
+  const auto note = [&](std::string name, const view<const float>& x) {
+    if (name == "encoder_layer" + std::to_string(last)) name = "encoder_last_layer";
+    const auto at = golden.find(name);
+    if (at == golden.end()) return;
+    ASSERT_EQ(x.size(), at->second.size()) << name;
+    ASSERT_FALSE(seen.contains(name)) << name << " is told twice";
+    seen[name] = test::compare(x, at->second).relative();
+  };
+  const auto sink = [&](std::string_view path, const view<const float>& x) {
+    note(qwen3_asr_any::trace_name(path), x);
+  };
+  context c(executor{}, tracer(sink));
+
+  const json& run = want["runs"]["main"];
+  const auto prompt = run["prompt_ids"].get<std::vector<int>>(), new_ids = run["new_ids"].get<std::vector<int>>();
+  const extent n = static_cast<extent>(prompt.size());
+  const int pad = want["special_ids"]["<|audio_pad|>"].get<int>();
+  const extent audio = model.audio_rows(static_cast<extent>(pcm.size()));
+  ASSERT_EQ(audio, want["audio_tokens"].get<extent>());
+  ASSERT_EQ(std::count(prompt.begin(), prompt.end(), pad), audio);
+
+  rows heard(audio, model.text.width()), x(n, model.text.width());
+  model.hear(pcm, heard, c);
+  model.text.embed(prompt, x);
+  x.middleRows(std::find(prompt.begin(), prompt.end(), pad) - prompt.begin(), audio) = heard;
+  note("decoder_in", x);
+  qwen3_past past;
+  rows prefill, scores(n, model.text.outputs()), path(static_cast<extent>(new_ids.size()), model.text.outputs());
+  {
+    auto scope = c.enter("text");
+    model.text(x, past, c);
+    model.text.logits(x, scores, c);
+  }
+  note("logits_last_prefill", read(scores.bottomRows(1)));
+  c.trace_to({});
+  path.row(0) = scores.bottomRows(1);
+  for (std::size_t i = 0; i + 1 < new_ids.size(); ++i) {
+    rows next(1, model.text.width());
+    model.text.embed(std::span(new_ids).subspan(i, 1), next);
+    model.text(next, past, c);
+    model.text.logits(next, path.row(static_cast<extent>(i) + 1), c);
+  }
+  note("logits_greedy_path", path);
+  for (extent i = 0; i < path.rows(); ++i) {
+    extent best = 0;
+    path.row(i).maxCoeff(&best);
+    EXPECT_EQ(best, new_ids[static_cast<std::size_t>(i)]) << i;
+  }
+
+  for (const auto& [name, array] : golden) {
+    ASSERT_TRUE(seen.contains(name)) << name;
+    EXPECT_LE(seen.at(name), 1e-4) << name;
+  }
+  EXPECT_EQ(golden.size(), 12u);
+
+  // Rewound and continued otherwise in pieces, the last row is the same: other kernels, so not the same bits.
+  const extent keep = n / 3;
+  past.rewind(keep);
+  ASSERT_EQ(past.length(), keep);
+  model.text.embed(prompt, x);
+  x.middleRows(std::find(prompt.begin(), prompt.end(), pad) - prompt.begin(), audio) = heard;
+  for (extent t = keep; t < n;) {
+    const extent some = std::min<extent>(t == keep ? 1 : 40, n - t);
+    model.text(x.middleRows(t, some), past, c);
+    t += some;
+  }
+  rows again(1, model.text.outputs());
+  model.text.logits(x.bottomRows(1), again, c);
+  EXPECT_LE((again - path.row(0)).cwiseAbs().maxCoeff(), 1e-4f * std::max(1.0f, again.cwiseAbs().maxCoeff()));
+
+  // Without anybody looking, blocks are computed two at a time and features with them.
+  rows pieces(audio, model.text.width());
+  model.hear(pcm, pieces, c);
+  EXPECT_LE((pieces - heard).cwiseAbs().maxCoeff(), 1e-4f * std::max(1.0f, heard.cwiseAbs().maxCoeff()));
+}
+
+// Prompts, ids and texts of every run, the tokenizer's vectors, a recording cut at quiet places.
+TEST_P(parity_qwen3_asr, every_run) {
+  STENO_REQUIRE_SHARED(shared);
+  const fs::path folder = shared / "golden/qwen3_asr" / GetParam();
+  const json want = test::read_json(folder / "expected.json");
+  const auto model = test::converted_qwen3(shared, GetParam());
+  context c;
+  for (const json& v : want["encode_vectors"])
+    EXPECT_EQ(model.tokenizer.encode(v["text"].get<std::string>()), v["ids"].get<std::vector<int>>()) << v["text"];
+  for (const auto& [name, id] : want["special_ids"].items()) EXPECT_EQ(model.tokenizer.find(name), id.get<int>());
+  EXPECT_EQ(model.ends, want["eos_ids"].get<std::vector<int>>());
+
+  const auto same_ids = [&](std::vector<int> ids, const json& golden) {
+    auto all = golden.get<std::vector<int>>();
+    ASSERT_FALSE(all.empty());
+    EXPECT_NE(std::find(model.ends.begin(), model.ends.end(), all.back()), model.ends.end());
+    all.pop_back();
+    EXPECT_EQ(ids, all);
+  };
+  qwen3_past past;
+  std::size_t runs = 0;
+  for (const auto& [name, run] : want["runs"].items()) {
+    SCOPED_TRACE(name);
+    ++runs;
+    const auto pcm = test::load_wav(folder / run["wav"].get<std::string>()).pcm;
+    const std::string language =
+        run["force_language"].is_null() ? "" : model.language_name(run["force_language"].get<std::string>());
+    const qwen3_prompt p = model.prompt(run["context"].get<std::string>(), language);
+    std::vector<int> ids = p.before;
+    ids.insert(ids.end(), static_cast<std::size_t>(model.audio_rows(static_cast<extent>(pcm.size()))),
+               model.tokenizer.find("<|audio_pad|>"));
+    ids.insert(ids.end(), p.after.begin(), p.after.end());
+    EXPECT_EQ(ids, run["prompt_ids"].get<std::vector<int>>());
+    const qwen3_part part = model.write(pcm, p, language, 4096, past, c);
+    same_ids(part.ids, run["new_ids"]);
+    EXPECT_EQ(part.raw, run["raw"].get<std::string>());
+    EXPECT_EQ(part.output.language, run["language"].get<std::string>());
+    EXPECT_EQ(part.output.text, run["text"].get<std::string>());
+    EXPECT_EQ(part.stop, qwen3_stop::end_of_text);
+    const qwen3_part cut = model.write(pcm, p, language, 3, past, c);
+    EXPECT_EQ(cut.ids.size(), 3u);
+    EXPECT_EQ(cut.stop, qwen3_stop::max_tokens);
+  }
+  EXPECT_EQ(runs, 10u);
+
+  const json& far = want["long_audio"];
+  const auto pcm = test::load_wav(folder / far["wav"].get<std::string>()).pcm;
+  const qwen3_transcription all = model.transcribe(
+      pcm, {.longest = far["max_chunk_sec"].get<double>(), .search_expand = far["search_expand_sec"].get<double>()}, c);
+  ASSERT_EQ(all.parts.size(), far["chunks"].size());
+  for (std::size_t i = 0; i < all.parts.size(); ++i) {
+    EXPECT_EQ(all.parts[i].start, far["chunks"][i]["start"].get<extent>());
+    EXPECT_EQ(all.parts[i].count, far["chunks"][i]["samples"].get<extent>());
+    same_ids(all.parts[i].ids, far["chunks"][i]["new_ids"]);
+  }
+  EXPECT_EQ(all.language, far["language"].get<std::string>());
+  EXPECT_EQ(all.text, far["text"].get<std::string>());
+}

@@ -1,0 +1,239 @@
+// tools/convert/qwen/qwen3_asr.cpp - settings and names of a folder; see qwen3_asr.hpp.
+#include "qwen/qwen3_asr.hpp"
+
+#include <steno/error.hpp>
+#include <steno/weights/byte_cursor.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "huggingface.hpp"
+
+namespace steno::inline STENO_ABI::qwen {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::string_view prefix = "thinker.";
+
+std::string published_name(std::string name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> other = {{
+      {"model.language_model.", "model."},
+      {"language_model.model.", "model."},
+      {"language_model.lm_head.", "lm_head."},
+      {"model.audio_tower.", "audio_tower."},
+      {"model.multi_modal_projector.linear_1.", "audio_tower.proj1."},
+      {"model.multi_modal_projector.linear_2.", "audio_tower.proj2."},
+  }};
+  if (name.starts_with(prefix)) name.erase(0, prefix.size());
+  for (const auto& [from, to] : other)
+    if (name.starts_with(from)) {
+      name.replace(0, from.size(), to);
+      break;
+    }
+  return std::string(prefix).append(name);
+}
+
+// An object of config.json, with the checks that all settings need.
+class section {
+ public:
+  section(const json& j, std::string where, std::string name)
+      : j_(j), where_(std::move(where)), name_(std::move(name)) {
+    if (!j_.is_object()) refuse("", "an object");
+  }
+  section below(const char* key) const { return {has(key) ? j_[key] : json(), where_, name_ + key + "."}; }
+  bool has(const char* key) const { return j_.contains(key) && !j_[key].is_null(); }
+  std::uint32_t size(const char* key) const {
+    if (!has(key) || !j_[key].is_number_unsigned() || j_[key].get<std::uint64_t>() > 1u << 24 ||
+        j_[key].get<std::uint64_t>() == 0)
+      refuse(key, "a size");
+    return j_[key].get<std::uint32_t>();
+  }
+  std::uint32_t size(const char* key, std::uint32_t otherwise) const { return has(key) ? size(key) : otherwise; }
+  double number(const char* key, double otherwise) const {
+    if (!has(key)) return otherwise;
+    if (!j_[key].is_number()) refuse(key, "a number");
+    return j_[key].get<double>();
+  }
+  std::string text(const char* key, const std::string& otherwise) const {
+    if (!has(key)) return otherwise;
+    if (!j_[key].is_string()) refuse(key, "a string");
+    return j_[key].get<std::string>();
+  }
+  bool flag(const char* key, bool otherwise) const {
+    if (!has(key)) return otherwise;
+    if (!j_[key].is_boolean()) refuse(key, "true or false");
+    return j_[key].get<bool>();
+  }
+  const json& at(const char* key) const { return j_[key]; }
+  [[noreturn]] void refuse(const std::string& key, const std::string& expected) const {
+    fail({.where = where_, .what = steno::quoted(name_ + key), .expected = expected});
+  }
+
+ private:
+  json j_;
+  std::string where_, name_;
+};
+
+decoder_settings read_decoder(const section& c) {
+  decoder_settings s;
+  s.width = c.size("hidden_size");
+  s.layers = c.size("num_hidden_layers");
+  s.heads = c.size("num_attention_heads");
+  s.key_heads = c.size("num_key_value_heads", s.heads);
+  s.head_width = c.size("head_dim", 128);
+  s.units = c.size("intermediate_size");
+  s.vocabulary = s.outputs = c.size("vocab_size");
+  double theta = c.number("rope_theta", 1e6);
+  if (c.has("rope_parameters")) theta = c.below("rope_parameters").number("rope_theta", theta);
+  if (!(theta >= 1 && theta <= 1e9) || theta != std::floor(theta)) c.refuse("rope_theta", "a whole number");
+  s.theta = static_cast<std::uint32_t>(theta);
+  if (std::fabs(c.number("rms_norm_eps", 1e-6) - 1e-6) > 1e-12) c.refuse("rms_norm_eps", "1e-6");
+  if (c.text("hidden_act", "silu") != "silu") c.refuse("hidden_act", "silu");
+  if (c.flag("attention_bias", false)) c.refuse("attention_bias", "false");
+  if (c.has("rope_scaling")) {
+    const section r = c.below("rope_scaling");
+    if (r.text("rope_type", r.text("type", "default")) != "default") r.refuse("rope_type", "default");
+  }
+  return s;
+}
+
+tower_settings read_tower(const section& c) {
+  tower_settings s;
+  s.mels = c.size("num_mel_bins");
+  s.width = c.size("d_model");
+  s.layers = c.size("encoder_layers");
+  s.heads = c.size("encoder_attention_heads");
+  s.units = c.size("encoder_ffn_dim");
+  s.channels = c.size("downsample_hidden_size");
+  s.output = c.size("output_dim");
+  s.window = c.size("n_window", 50);
+  s.infer = c.size("n_window_infer", 800);
+  if (s.window > 10000 || s.infer > 1000000) c.refuse("n_window", "a size");
+  if (c.text("activation_function", "gelu") != "gelu") c.refuse("activation_function", "gelu");
+  if (c.flag("scale_embedding", false)) c.refuse("scale_embedding", "false");
+  return s;
+}
+
+std::vector<expected_tensor> tower_tensors(const tower_settings& s) {
+  const auto d = static_cast<extent>(s.width), ch = static_cast<extent>(s.channels);
+  const auto units = static_cast<extent>(s.units);
+  extent bands = s.mels;
+  for (int i = 0; i < 3; ++i) bands = (bands + 1) / 2;
+  std::vector<expected_tensor> all;
+  const std::string at = std::string(prefix) + "audio_tower.";
+  using layout = expected_tensor::layout;
+  const auto vector = [&](const std::string& name, extent n) { all.push_back({at + name, {n}}); };
+  const auto norm = [&](const std::string& name) {
+    vector(name + ".weight", d);
+    vector(name + ".bias", d);
+  };
+  const auto linear = [&](const std::string& name, extent out, extent in) {
+    all.push_back({at + name + ".weight", {out, in}, true});
+    vector(name + ".bias", out);
+  };
+  for (int i = 1; i <= 3; ++i) {
+    const std::string name = "conv2d" + std::to_string(i);
+    all.push_back({at + name + ".weight", {ch, i == 1 ? 1 : ch, 3, 3}, i > 1, layout::kernel});
+    vector(name + ".bias", ch);
+  }
+  all.push_back({at + "conv_out.weight", {d, bands * ch}, true, layout::bands_first});
+  for (std::uint32_t i = 0; i < s.layers; ++i) {
+    const std::string l = "layers." + std::to_string(i) + ".";
+    for (const char* p : {"q_proj", "k_proj", "v_proj", "out_proj"}) linear(l + "self_attn." + p, d, d);
+    norm(l + "self_attn_layer_norm");
+    norm(l + "final_layer_norm");
+    linear(l + "fc1", units, d);
+    linear(l + "fc2", d, units);
+  }
+  norm("ln_post");
+  linear("proj1", d, d);
+  linear("proj2", static_cast<extent>(s.output), d);
+  return all;
+}
+
+// Ends of a text: generation_config.json, or what the published models have.
+std::vector<std::int32_t> read_ends(const fs::path& file) {
+  std::vector<std::int32_t> ends;
+  if (!fs::is_regular_file(file)) return ends;
+  const json j = json::parse(huggingface::read_text(file), nullptr, false);
+  if (!j.is_object() || !j.contains("eos_token_id")) return ends;
+  const json& e = j["eos_token_id"];
+  for (const json& id : e.is_array() ? e : json::array({e})) {
+    if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= 1u << 24)
+      fail({.where = file.string(), .what = "\"eos_token_id\"", .expected = "numbers of tokens"});
+    ends.push_back(id.get<std::int32_t>());
+  }
+  return ends;
+}
+
+}  // namespace
+
+bool is_checkpoint(const fs::path& path) {
+  const auto type = huggingface::model_type(path);
+  return type && (*type == "qwen3_asr" || *type == "qwen3_forced_aligner");
+}
+
+imported_model import_checkpoint(const fs::path& path, const import_options& options) {
+  if (options.cmvn) fail({.where = path.string(), .what = "--cmvn is for FunASR models"});
+  const fs::path folder = huggingface::folder_of(path), config = folder / "config.json";
+  const json whole = json::parse(huggingface::read_text(config), nullptr, false);
+  const section top(whole, config.string(), "");
+  const section thinker = top.has("thinker_config") ? top.below("thinker_config") : top;
+  const section text = thinker.below("text_config");
+  const bool aligner = thinker.has("classify_num") || top.text("model_type", "") == "qwen3_forced_aligner";
+  const tower_settings tower = read_tower(thinker.below("audio_config"));
+  decoder_settings decoder = read_decoder(text);
+  if (aligner) decoder.outputs = thinker.size("classify_num");
+  if (tower.output != decoder.width)
+    fail({.where = config.string(),
+          .what = "output_dim of the audio tower and hidden_size of the language model",
+          .expected = std::to_string(decoder.width),
+          .found = std::to_string(tower.output)});
+
+  imported_model model;
+  huggingface::weights w = huggingface::open_weights(path);
+  model.where = w.where;
+  model.source = w.source;
+  const std::string family = aligner ? "qwen3_forced_aligner" : "qwen3_asr";
+  gguf_writer& file = model.file;
+  file.set("general.architecture", family);
+  file.set("general.name", aligner ? "Qwen3-ForcedAligner" : "Qwen3-ASR");
+  file.set("steno.version",
+           std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch));
+  const std::string at = family + ".thinker.";
+  file.set(at + "audio_tower.num_mel_bins", tower.mels);
+  file.set(at + "audio_tower.attention_heads", tower.heads);
+  file.set(at + "audio_tower.n_window", tower.window);
+  file.set(at + "audio_tower.n_window_infer", tower.infer);
+  file.set(at + "rope_theta", decoder.theta);
+  if (aligner) {
+    file.set(family + ".timestamp_token_id", top.size("timestamp_token_id"));
+    const double each = top.number("timestamp_segment_time", 80);
+    if (!(each > 0 && each <= 10000)) top.refuse("timestamp_segment_time", "milliseconds");
+    file.set(family + ".timestamp_segment_time", static_cast<float>(each));
+  } else {
+    if (const auto ends = read_ends(folder / "generation_config.json"); !ends.empty())
+      file.set(family + ".eos_ids", ends);
+    if (top.has("support_languages") && top.at("support_languages").is_array()) {
+      std::vector<std::string> languages;
+      for (const json& l : top.at("support_languages"))
+        if (l.is_string()) languages.push_back(l.get<std::string>());
+      file.set(family + ".languages", languages);
+    }
+  }
+  add_tokenizer(file, folder, decoder.vocabulary);
+
+  for (stored_tensor& t : w.tensors) t.name = published_name(std::move(t.name));
+  std::vector<expected_tensor> expected = tower_tensors(tower);
+  for (expected_tensor& e : decoder_tensors(decoder, std::string(prefix))) expected.push_back(std::move(e));
+  take_tensors(model, expected, std::move(w.tensors), std::string(prefix), !aligner);
+  return model;
+}
+
+}  // namespace steno::inline STENO_ABI::qwen
