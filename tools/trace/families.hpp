@@ -16,6 +16,7 @@ void u2_transformer(job& j);
 void whisper(job& j);
 void parakeet_ctc(job& j);
 void parakeet_transducer(job& j);
+void qwen3_asr(job& j);
 
 struct family {
   std::string_view architecture, settings;  ///< settings: for --help
@@ -34,6 +35,7 @@ inline constexpr family families[] = {
     {"whisper", "prompt=ID,ID,..., alignment_heads=LAYER,HEAD,...", whisper},
     {"parakeet_ctc", "none", parakeet_ctc},
     {"parakeet_transducer", "max_symbols=0", parakeet_transducer},
+    {"qwen3_asr", "context=TEXT, language=NAME, max_new_tokens=4096", qwen3_asr},
 };
 
 }  // namespace steno::trace

@@ -72,7 +72,14 @@ class qwen3_asr {
   qwen3_asr() = default;
   /// Front end and settings from the file's metadata; the weights are bound by load().
   STENO_COLD explicit qwen3_asr(const gguf_file& file)
-      : frontend(static_cast<extent>(read_number(file, "qwen3_asr.thinker.audio_tower.num_mel_bins", 1, 1024, 128))) {}
+      : frontend(static_cast<extent>(read_number(file, "qwen3_asr.thinker.audio_tower.num_mel_bins", 1, 1024, 128))),
+        tokenizer(read_qwen_tokens(file)) {
+    if (file.has("qwen3_asr.eos_ids"))
+      for (const double id : file.numbers("qwen3_asr.eos_ids")) ends.push_back(static_cast<int>(id));
+    else
+      ends = {tokenizer.require("<|im_end|>"), tokenizer.require("<|endoftext|>")};
+    if (file.has("qwen3_asr.languages")) own_languages = file.strings("qwen3_asr.languages");
+  }
 
   log_mel<mels> frontend;
   Encoder audio_tower;

@@ -25,12 +25,13 @@ struct qwen3_text {
   qwen3_stop stop = qwen3_stop::end_of_text;
 };
 
-/// The length of the pattern that `ids` ends with again and again, or 0: a pattern of k tokens at least max(4, 24 / k)
-/// times in a row, k up to 64.
+/// The length k of the pattern that `ids` ends with again and again, or 0: k is up to 64 and the pattern fills the last
+/// max(4 k, 24) tokens.
 constexpr std::size_t repeated_pattern(std::span<const int> ids) {
+  const std::size_t n = ids.size();
   for (std::size_t k = 1; k <= 64; ++k) {
-    const std::size_t span = k * std::max<std::size_t>(4, 24 / k), n = ids.size();
-    if (span > n) continue;
+    const std::size_t span = std::max<std::size_t>(4 * k, 24);
+    if (span > n) return 0;
     std::size_t same = 0;
     while (same < span - k && ids[n - 1 - same] == ids[n - 1 - same - k]) ++same;
     if (same == span - k) return k;

@@ -207,6 +207,11 @@ struct qwen3_decoder {
       auto numbered = c.enter("layers", static_cast<extent>(i));
       c.trace("out", x);
     }
+    if (c.tracing()) {
+      auto normed = scratch.template matrix<dynamic, D>(x.rows(), width());
+      norm(as<const float, dynamic, D>(x), normed, c);
+      c.trace("norm", normed);
+    }
   }
 
   /// Scores of what follows rows x [n, D] (normed here): y [n, outputs()].
@@ -214,7 +219,6 @@ struct qwen3_decoder {
     workspace::frame scratch(c.scratch);
     auto normed = scratch.template matrix<dynamic, D>(x.rows(), width());
     norm(x, normed, c);
-    c.trace("norm", normed);
     kernels::matmul(read(normed), lm_head.ref(), {}, write(y), c);
     c.trace("logits", y);
   }

@@ -8,6 +8,7 @@
 #include <steno/models/paraformer.hpp>
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_transducer.hpp>
+#include <steno/models/qwen3_asr.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
 #include <steno/models/whisper_transcribe.hpp>
@@ -58,8 +59,9 @@ struct transcribe_options {
   progress_ref progress = {};
 };
 
-using any_model = std::variant<sense_voice_any, paraformer_any, paraformer_online_any, u2_conformer_any,
-                               u2_transformer_any, parakeet_ctc_any, parakeet_transducer_any, whisper_any>;
+using any_model =
+    std::variant<sense_voice_any, paraformer_any, paraformer_online_any, u2_conformer_any, u2_transformer_any,
+                 parakeet_ctc_any, parakeet_transducer_any, whisper_any, qwen3_asr_any>;
 
 /// One clip that the model hears at once: mono samples in [-1, 1] at the model's rate; times from the clip's start.
 /// Throws steno::error for options the model does not know. What SenseVoice itself calls <|nospeech|> has no text here;
@@ -195,6 +197,11 @@ inline segment recognise(const parakeet_ctc_any& m, std::span<const float> clip,
 inline segment recognise(const parakeet_transducer_any& m, std::span<const float> clip, const transcribe_options&,
                          context& c) {
   return m.recognise(clip, {}, c);
+}
+
+/// The language is a name ("English") or a code; what the model itself does not know throws.
+inline segment recognise(const qwen3_asr_any& m, std::span<const float> clip, const transcribe_options& o, context& c) {
+  return m.recognise(clip, {.language = o.language}, c);
 }
 
 namespace detail {

@@ -1,0 +1,47 @@
+// The stages of Qwen3-ASR: audio tower, prompt, and the scores of every token that is written.
+#include <steno/models/qwen3_asr.hpp>
+
+#include "families.hpp"
+
+namespace steno::trace {
+
+void qwen3_asr(job& j) {
+  auto model = load<qwen3_asr_any>(std::move(j.file), {}, std::move(j.image));
+  const std::string about = j.set.take("context", ""), language = model.language_name(j.set.take("language", ""));
+  const auto most = static_cast<int>(j.set.take_number("max_new_tokens", 4096));
+  j.set.finish();
+  const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
+
+  const extent channels = model.audio_tower.conv2d3.output_size();
+  const extent each = model.audio_tower.chunk_rows(), last = model.audio_tower.layers.size() - 1;
+  std::vector<float> path;
+  bool prompt = true;  // until the first scores
+  const auto sink = [&](std::string_view stage, const view<const float>& x) {
+    std::string name = qwen3_asr_any::trace_name(stage);
+    if (name == "logits") {
+      const auto row = x.bottomRows(1);
+      if (prompt) j.write("logits_last_prefill", read(row));
+      prompt = false;
+      path.insert(path.end(), row.data(), row.data() + row.cols());
+    }
+    if (!prompt || name.empty()) return;
+    const std::span<const float> values(x.data(), static_cast<std::size_t>(x.size()));
+    if (name == "conv3_per_chunk") {
+      const extent rows = std::min(each, model.audio_rows(static_cast<extent>(pcm.size())));
+      return j.write(name, values, {x.rows(), channels, x.cols() / channels / rows, rows});
+    }
+    if (name == "conv_out_per_chunk") {
+      const extent rows = std::min(each, x.rows());
+      return j.write(name, values, {x.rows() / rows, rows, x.cols()});
+    }
+    j.write(name, x);
+    if (name == std::string("encoder_layer").append(std::to_string(last))) j.write("encoder_last_layer", x);
+  };
+  context c(executor{}, tracer(sink));
+  qwen3_past past;
+  (void)model.write(pcm, model.prompt(about, language), language, most, past, c);
+  const extent wide = model.text.outputs();
+  j.write("logits_greedy_path", make_view(std::as_const(path).data(), static_cast<extent>(path.size()) / wide, wide));
+}
+
+}  // namespace steno::trace
