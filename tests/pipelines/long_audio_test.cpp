@@ -43,7 +43,8 @@ namespace {
 
 using ranges = std::vector<std::pair<extent, extent>>;
 
-// Clips of `size` samples at 1000 Hz, pushed in portions, with what a detector says after the sample it says it at.
+// Clips of `size` samples at 1000 Hz, pushed in portions, with what a detector says after the sample it says it at. It
+// is done with the audio before its next segment, and with all but three seconds where none is open.
 ranges cut(const clip_options& o, std::size_t size, std::size_t portion,
            const std::vector<std::pair<extent, voice_change>>& said) {
   std::vector<float> pcm(size);
@@ -51,6 +52,7 @@ ranges cut(const clip_options& o, std::size_t size, std::size_t portion,
   clip_cutter c(1000, o);
   ranges found;
   std::size_t told = 0;
+  std::int64_t open = -1;
   const auto take = [&] {
     while (const auto r = c.next()) {
       found.emplace_back(r->begin, r->end);
@@ -61,7 +63,15 @@ ranges cut(const clip_options& o, std::size_t size, std::size_t portion,
   };
   for (std::size_t at = 0; at < size; at += portion) {
     c.push(std::span<const float>(pcm).subspan(at, std::min(portion, size - at)));
-    for (; told < said.size() && said[told].first <= c.end(); ++told) c.voice(said[told].second);
+    for (; told < said.size() && said[told].first <= c.end(); ++told) {
+      const voice_change& v = said[told].second;
+      c.voice(v);
+      if (v.start_ms >= 0) open = v.start_ms;
+      if (v.end_ms >= 0) open = -1;
+    }
+    std::int64_t settled = open >= 0 ? open : std::max<std::int64_t>(c.end() - 3000, 0);
+    if (told < said.size() && said[told].second.start_ms >= 0) settled = std::min(settled, said[told].second.start_ms);
+    if (o.voices) c.settled(settled);
     take();
   }
   c.finish();
@@ -82,6 +92,22 @@ TEST(clip_cutter, portions_make_no_difference) {
   }
   const ranges once = cut({.longest = 30}, 70000, 70000, {});
   for (const std::size_t portion : {1u, 160u, 999u, 16000u}) EXPECT_EQ(cut({.longest = 30}, 70000, portion, {}), once);
+}
+
+TEST(clip_cutter, keeps_what_the_detector_may_still_speak_of_and_no_more) {
+  clip_cutter c(1000, {.voices = true});
+  const std::vector<float> second(1000, 0.5f);
+  for (int i = 0; i < 100; ++i) {  // a detector that makes up its mind after 20 s
+    c.push(second);
+    c.settled(std::max(1000 * (i - 20), 0));
+    EXPECT_FALSE(c.next().has_value());
+    EXPECT_LE(c.clip({c.first(), c.end()}).size(), 45000u) << i;
+  }
+  c.voice({80000, 99000});
+  const auto r = c.next();
+  ASSERT_TRUE(r.has_value());
+  EXPECT_EQ(r->begin, 80000);
+  EXPECT_EQ(r->end, 99000);
 }
 
 TEST(clip_cutter, clips_are_the_detectors_segments) {

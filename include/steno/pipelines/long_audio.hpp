@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -73,12 +74,13 @@ class clip_cutter {
   }
   /// What the detector found in the samples so far.
   STENO_COLD void voice(const voice_change& v) {
-    const auto place = [&](std::int64_t ms) { return static_cast<extent>(ms * rate_ / 1000); };
     if (v.start_ms >= 0) open_ = std::clamp(place(v.start_ms), first_, end());
     if (v.end_ms < 0 || open_ < 0) return;
     add({open_, std::clamp(place(v.end_ms), open_, end())});
     open_ = -1;
   }
+  /// How far the detector is done with them: its settled_ms(). Samples are kept from there on.
+  void settled(std::int64_t ms) { next_ = std::clamp(place(ms), next_, end()); }
   /// No samples follow; a detector has told its last.
   STENO_COLD void finish() {
     if (!voices_ && next_ < end()) ready_.push_back({next_, end()});
@@ -89,7 +91,7 @@ class clip_cutter {
   /// The next complete clip, if there is one; clip() gives its samples until the next push().
   std::optional<audio_range> next() {
     // No segment that is still to be told can join the group any more.
-    if (group_.end > group_.begin && (merge_ == 0 || end() - group_.begin > merge_ + kept())) close_group();
+    if (group_.end > group_.begin && (merge_ == 0 || next_ - group_.begin > merge_)) close_group();
     if (taken_ == ready_.size()) {
       ready_.clear();
       taken_ = 0;
@@ -101,12 +103,13 @@ class clip_cutter {
     return std::span<const float>(held_).subspan(static_cast<std::size_t>(r.begin - first_),
                                                  static_cast<std::size_t>(r.end - r.begin));
   }
+  /// The first sample that is kept.
+  extent first() const noexcept { return first_; }
   /// Samples pushed so far.
   extent end() const noexcept { return first_ + static_cast<extent>(held_.size()); }
 
  private:
-  /// A detector tells a segment's start and end at most so late.
-  extent kept() const noexcept { return extent{5} * rate_; }
+  extent place(std::int64_t ms) const noexcept { return static_cast<extent>(ms * rate_ / 1000); }
 
   void cut_pauses() {
     while (end() - next_ > most_) {
@@ -135,7 +138,7 @@ class clip_cutter {
   }
   /// Drops samples that nothing needs any more.
   void forget() {
-    extent from = voices_ ? std::max(end() - kept(), first_) : next_;
+    extent from = next_;
     if (open_ >= 0) from = std::min(from, open_);
     if (group_.end > group_.begin) from = std::min(from, group_.begin);
     if (taken_ < ready_.size()) from = std::min(from, ready_[taken_].begin);
@@ -148,7 +151,8 @@ class clip_cutter {
   extent most_, merge_;
   bool voices_;
   std::vector<float> held_;  // samples first_ ..
-  extent first_ = 0, next_ = 0, open_ = -1;
+  extent first_ = 0, open_ = -1;
+  extent next_ = 0;  // no clip that is still to be told begins before
   audio_range group_;
   std::vector<audio_range> ready_;
   std::size_t taken_ = 0;

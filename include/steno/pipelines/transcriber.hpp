@@ -128,7 +128,10 @@ class recording {
       const auto into = static_cast<std::size_t>(cutter_.end() % block);
       const auto some = pcm.first(std::min(pcm.size(), static_cast<std::size_t>(block) - into));
       cutter_.push(some);
-      if (voices_) voices_->accept(some, c, voice_sink());
+      if (voices_) {
+        voices_->accept(some, c, voice_sink());
+        cutter_.settled(voices_->settled_ms());
+      }
       if (cutter_.end() % block == 0) hear(false, c, sink);
       pcm = pcm.subspan(some.size());
     }

@@ -78,16 +78,17 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
   return f;
 }
 
-std::vector<std::string> read_units(const fs::path& path) {
-  const std::string text = read_small(path);
-  const std::string where = path.string();
+std::vector<std::string> read_units(const fs::path& path) { return parse_units(read_small(path), path.string()); }
+cmvn_statistics read_cmvn(const fs::path& path, bool json) { return parse_cmvn(read_small(path), path.string(), json); }
+
+std::vector<std::string> parse_units(std::string_view text, const std::string& where) {
   std::vector<std::string> units;
   std::vector<bool> seen;
   std::size_t line_number = 0, count = 0;
   const auto most = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;  // a unit is a line
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    const auto words = words_of(std::string_view(text).substr(at, end - at));
+    const auto words = words_of(text.substr(at, end - at));
     at = end + 1;
     ++line_number;
     if (words.empty()) continue;
@@ -112,8 +113,7 @@ std::vector<std::string> read_units(const fs::path& path) {
   return units;
 }
 
-cmvn_statistics read_cmvn(const fs::path& path, bool json) {
-  const std::string text = read_small(path), where = path.string();
+cmvn_statistics parse_cmvn(std::string_view text, const std::string& where, bool json) {
   std::vector<double> sums, squares;
   double count = 0;
   if (json) {

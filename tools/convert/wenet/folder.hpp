@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "yaml_settings.hpp"
@@ -38,5 +39,9 @@ struct cmvn_statistics {
   std::vector<float> mean, istd;
 };
 cmvn_statistics read_cmvn(const std::filesystem::path& path, bool json);
+
+/// The same from a file's text; `where` names it in errors.
+std::vector<std::string> parse_units(std::string_view text, const std::string& where);
+cmvn_statistics parse_cmvn(std::string_view text, const std::string& where, bool json);
 
 }  // namespace steno::inline STENO_ABI::wenet

@@ -75,7 +75,7 @@ bool relative_of(const folder& f, bool conformer) {
   fail({.where = f.config.string(),
         .what = "encoder_conf.pos_enc_layer_type and selfattention_layer_type",
         .expected = "rel_pos with rel_selfattn, or abs_pos with selfattn",
-        .found = positions + " with " + attention});
+        .found = steno::quoted(positions).append(" with ").append(steno::quoted(attention))});
 }
 
 }  // namespace
