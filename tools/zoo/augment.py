@@ -91,6 +91,10 @@ class Augmenter:
         if kind < 0.15:
             return np.full((frames, features.BINS), FLOOR, np.float32)
         mel = self.noise(frames, 10 ** rng.uniform(-4.8, -0.4))
+        if kind < 0.4:  # a rumble of its own: deep noise wanders so slowly that a library of it is soon known by heart
+            level = 10 ** rng.uniform(-3.8, -0.6)
+            rumble = shaped_noise(rng, (frames + 3) * features.RATE // 100, rng.uniform(1.5, 3.0))
+            mel = features.fbank(rumble)[:frames].astype(np.float32) + np.float32(20 * np.log10(level) * NEPER)
         if kind > 0.6:
             mel = add(mel, self.noise(frames, 10 ** rng.uniform(-4.8, -0.6)), rng)
         if kind > 0.8:  # starts or stops somewhere

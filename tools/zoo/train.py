@@ -25,7 +25,6 @@ import tokenizer
 from augment import Augmenter
 from synthesize import Grammar
 
-NOSPEECH_SHARE = 0.04
 LONG_SHARE = 0.1
 IGNORE = -100
 
@@ -73,10 +72,10 @@ def frame_targets(wanted, frames):
 
 
 class Batches:
-    def __init__(self, corpus, bpe, shift, scale, seed, batch, augment=True):
+    def __init__(self, corpus, bpe, shift, scale, seed, batch, augment=True, nospeech=0.0):
         self.corpus, self.bpe, self.shift, self.scale = corpus, bpe, shift, scale
         self.rng = random.Random(seed)
-        self.batch = batch
+        self.batch, self.nospeech = batch, nospeech
         self.augmenter = Augmenter(seed, corpus.any) if augment else None
         t = bpe.tag
         self.speech_tags = [t("<|en|>"), t("<|NEUTRAL|>"), t("<|Speech|>")]
@@ -125,7 +124,7 @@ class Batches:
             query = sense_voice.queries(language, itn)
             mel, pieces, starts, level = self.join(group)
             pad, tags = 0, self.speech_tags
-            if self.augmenter and self.rng.random() < NOSPEECH_SHARE:
+            if self.augmenter and self.rng.random() < self.nospeech:
                 mel = self.augmenter.nospeech()[: max(98, len(mel) + 60)]
                 pieces, starts, tags = [], [], self.other_tags
             elif self.augmenter:
@@ -216,6 +215,7 @@ def main():
     parser.add_argument("--seed", type=int, default=11)
     parser.add_argument("--start", help="weights to go on from")
     parser.add_argument("--warmup", type=int, default=300)
+    parser.add_argument("--nospeech", type=float, default=0.04, help="share of noise and silence among the examples")
     parser.add_argument("--steps", type=int, help="stop after so many steps (to measure the speed)")
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -229,7 +229,7 @@ def main():
     if not (out / "am.mvn").exists():
         features.write_mvn(out / "am.mvn", *statistics(corpus))
     shift, scale = features.read_mvn(out / "am.mvn")
-    batches = Batches(corpus, bpe, shift, scale, args.seed, args.batch)
+    batches = Batches(corpus, bpe, shift, scale, args.seed, args.batch, nospeech=args.nospeech)
     dev = Batches(Corpus(args.dev, bpe), bpe, shift, scale, 12, args.batch, augment=False) if args.dev else None
 
     model = sense_voice.SenseVoice(bpe.size)
