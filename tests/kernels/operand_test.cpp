@@ -48,13 +48,18 @@ TEST(operand, quantises_blocks_as_defined_on_every_instruction_set) {
           for (int k = 0; k < 32; ++k) most = std::max(most, std::fabs(v[k]));
           const bool zero = most <= 0x1p-100f;
           EXPECT_EQ(o.scales[at], zero ? 0 : most / 127) << name_of(level);
-          int sum = 0;
+          int sums[2] = {};
           for (extent k = 0; k < 32; ++k) {
             const int q = o.quants[m0 * 96 + (b * 8 + k / 4) * height * 4 + r * 4 + k % 4];
             EXPECT_EQ(q, zero ? 0 : static_cast<int>(std::nearbyint(v[k] * (127 / most)))) << name_of(level);
-            sum += q;
+            sums[k / 16] += q;
           }
-          EXPECT_EQ(o.starts[at], -128 * sum) << name_of(level);
+          const int parts[] = {sums[0] + sums[1], sums[0], sums[1]};
+          for (extent i = 0; i < 3; ++i) {
+            const extent place = m0 * 9 + (b * 3 + i) * height + r;
+            EXPECT_EQ(o.starts[place], -128 * parts[i]) << name_of(level);
+            EXPECT_EQ(o.offsets[place], o.scales[at] * static_cast<float>(parts[i])) << name_of(level);
+          }
         }
   }
 }

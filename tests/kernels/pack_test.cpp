@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "kernels/product_support.hpp"
 
 namespace {
@@ -42,5 +45,53 @@ TEST(pack, interleaves_q8_0_as_documented) {
         EXPECT_EQ(half, 0);
       }
     }
+}
+
+// What the unpackers of all instruction sets make of the packed form is what the stored bytes mean, bit for bit.
+TEST(pack, block_formats_unpack_to_their_values) {
+  const isa_guard guard;
+  for (const dtype format : {dtype::q4_0, dtype::q4_1, dtype::q5_0, dtype::q5_1, dtype::iq4_nl, dtype::q2_k,
+                             dtype::q3_k, dtype::q4_k, dtype::q5_k, dtype::q6_k}) {
+    const extent rows = 21, cols = 512, blocks = cols / 32;
+    stored_matrix w(format, rows, cols, 3, 1);
+    w.pack();
+    const kernels::detail::block_layout layout = kernels::detail::layout_of(format);
+    const std::size_t bytes = kernels::detail::group_bytes(format, cols);
+    ASSERT_EQ(w.packed.size(), 2 * bytes);
+    for (isa level : available_isas()) {
+      std::vector<std::byte> quants(static_cast<std::size_t>(blocks) * 512);
+      std::vector<float> scales(static_cast<std::size_t>(blocks) * 32), minima(scales.size());
+      for (extent n = 0; n < 32; ++n) {
+        const std::byte* group = w.packed.data() + static_cast<std::size_t>(n / 16) * bytes;
+        if (n % 16 == 0)
+          kernels::detail::table_of(level).unpack({layout, layout.bits == 8 ? group + blocks * 512 : group, blocks,
+                                                   quants.data(), scales.data(), minima.data()});
+        const std::byte* tile = layout.bits == 8 ? group : quants.data();
+        const extent parts = layout.halves ? 2 : 1;
+        for (extent k = 0; k < cols; ++k) {
+          const extent b = k / 32, at = (b * parts + (layout.halves ? k % 32 / 16 : 0)) * 16 + n % 16;
+          const int quant = static_cast<int>(tile[b * 512 + k % 32 / 4 * 64 + n % 16 * 4 + k % 4]) - 128;
+          const float scale = scales[static_cast<std::size_t>(at)];
+          const float minimum = layout.minima ? minima[static_cast<std::size_t>(at)] : 0;
+          if (n < rows) {
+            ASSERT_EQ(scale * static_cast<float>(quant) + minimum, w.values(n, k))
+                << info(format).name << " " << name_of(level) << " " << n << " " << k;
+          } else {
+            ASSERT_TRUE(scale == 0 && minimum == 0) << info(format).name;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(pack, keeps_formats_at_about_their_bits) {
+  const std::pair<dtype, double> bits[] = {{dtype::q8_0, 8.5},   {dtype::q4_0, 4.5},   {dtype::q4_1, 5},
+                                           {dtype::q5_0, 5.5},   {dtype::q5_1, 6},     {dtype::q4_k, 4.625},
+                                           {dtype::q5_k, 5.625}, {dtype::q6_k, 6.5625}};
+  for (const auto& [format, want] : bits) {
+    const weight_ref w{.format = format, .rows = 64, .cols = 1024};
+    EXPECT_EQ(static_cast<double>(packed_bytes(w)) * 8 / (64 * 1024), want) << info(format).name;
+  }
 }
 }  // namespace

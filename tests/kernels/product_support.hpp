@@ -3,6 +3,7 @@
 #include <steno/core/half.hpp>
 #include <steno/core/view.hpp>
 #include <steno/kernels/product.hpp>
+#include <steno/weights/blocks.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -21,8 +22,30 @@ inline matrix<float, dynamic, dynamic> random_matrix(extent rows, extent cols, u
   return m;
 }
 
-/// A weight of N(0, 1) values in a stored format, its bytes at an odd address when that is allowed (no alignment
-/// promised).
+/// Where the half-precision numbers of a block stand: scales first, then minima; -1: none.
+struct half_places {
+  int scale, minimum;
+};
+inline half_places halves_of(dtype format) {
+  switch (format) {
+    case dtype::q4_1:
+    case dtype::q5_1:
+    case dtype::q4_k:
+    case dtype::q5_k:
+      return {0, 2};
+    case dtype::q2_k:
+      return {80, 82};
+    case dtype::q3_k:
+      return {108, -1};
+    case dtype::q6_k:
+      return {208, -1};
+    default:
+      return {0, -1};
+  }
+}
+
+/// A weight of values of about 1 in a stored format: N(0, 1), or (block formats but q8_0) blocks of random bits, its
+/// bytes at an odd address when that is allowed (no alignment promised).
 struct stored_matrix {
   stored_matrix(dtype format_, extent rows, extent cols, unsigned seed, std::size_t offset = 0)
       : format(format_), values(random_matrix(rows, cols, seed)) {
@@ -56,6 +79,26 @@ struct stored_matrix {
         std::memcpy(to + 2 * k, &h, 2);
         v[k] = format == dtype::f16 ? half_to_float(h) : bfloat_to_float(h);
       }
+    }
+    if (kernels::family_of(format) == kernels::weight_family::int8_blocks && format != dtype::q8_0) {
+      std::mt19937 engine(static_cast<unsigned>(r * 77 + values.cols()));
+      const dtype_info block = info(format);
+      const std::size_t size = bytes_of(format, static_cast<std::size_t>(values.cols()));
+      const half_places places = halves_of(format);
+      // Scales that make values of about 1, half of them negative; minima that move about half of them below zero.
+      const int steps = format == dtype::iq4_nl ? 127 : format == dtype::q5_0 || format == dtype::q5_1 ? 16 : 8;
+      const float unit = block.elements == 256 ? 1.0f / 256 : 1.0f / static_cast<float>(steps);
+      for (std::size_t i = 0; i < size; ++i) to[i] = static_cast<std::byte>(engine() & 255);
+      for (std::size_t i = 0; i < size; i += block.bytes) {
+        const auto some = [&] { return unit * (0.5f + static_cast<float>(engine() % 1001) * 1e-3f); };
+        const auto set = [&](int place, float x) {
+          const std::uint16_t h = float_to_half(x);
+          std::memcpy(to + i + place, &h, 2);
+        };
+        set(places.scale, engine() % 2 == 0 ? some() : -some());
+        if (places.minimum >= 0) set(places.minimum, -8 * some());
+      }
+      dequantise(format, to, v, static_cast<std::size_t>(values.cols()));
     }
     if (format == dtype::q8_0)
       for (extent b = 0; b < values.cols() / 32; ++b, to += 34, v += 32) {

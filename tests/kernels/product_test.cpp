@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <npy.hpp>
 #include <string>
+#include <support/golden.hpp>
 
 #include "kernels/product_support.hpp"
 
@@ -17,11 +21,20 @@ struct shape {
   extent m, k, n;
 };
 // One value; tails of every tile in each direction; several panels, strips and chunks of K.
-constexpr shape shapes[] = {{1, 32, 1},     {1, 64, 70},   {2, 96, 33},   {3, 32, 16},   {4, 128, 5},
-                            {5, 64, 100},   {6, 160, 48},  {7, 64, 31},   {8, 64, 64},   {9, 1056, 17},
-                            {13, 96, 129},  {16, 512, 40}, {31, 64, 34},  {32, 64, 65},  {33, 288, 16},
-                            {45, 1312, 35}, {61, 32, 97},  {70, 608, 50}, {300, 64, 33}, {523, 32, 18}};
-constexpr dtype formats[] = {dtype::f32, dtype::f16, dtype::bf16, dtype::q8_0};
+constexpr shape shapes[] = {{1, 32, 1},    {1, 64, 70},   {2, 96, 33},   {3, 32, 16},    {4, 128, 5},    {5, 64, 100},
+                            {6, 160, 48},  {7, 64, 31},   {8, 64, 64},   {9, 1056, 17},  {13, 96, 129},  {16, 512, 40},
+                            {31, 64, 34},  {32, 64, 65},  {33, 288, 16}, {16, 1280, 40}, {45, 1312, 35}, {61, 32, 97},
+                            {70, 608, 50}, {300, 64, 33}, {523, 32, 18}};
+constexpr dtype formats[] = {dtype::f32,    dtype::f16,  dtype::bf16, dtype::q8_0, dtype::q4_0,
+                             dtype::q4_1,   dtype::q5_0, dtype::q5_1, dtype::q2_k, dtype::q3_k,
+                             dtype::iq4_nl, dtype::q4_k, dtype::q5_k, dtype::q6_k};
+bool of_blocks(dtype format) { return family_of(format) == weight_family::int8_blocks; }
+/// The shape with rows of whole blocks of the format.
+shape fitted(shape s, dtype format) {
+  const auto step = static_cast<extent>(info(format).elements);
+  s.k = (s.k + step - 1) / step * step;
+  return s;
+}
 
 std::string label(isa level, dtype format, const shape& s) {
   return std::string(name_of(level)) + " " + std::string(info(format).name) + " " + std::to_string(s.m) + "x" +
@@ -62,7 +75,8 @@ TEST(product, equals_the_double_product_for_all_formats_shapes_and_instruction_s
   for (isa level : available_isas()) {
     limit_isa(level);
     for (dtype format : formats)
-      for (const shape& s : shapes) {
+      for (const shape& any : shapes) {
+        const shape s = fitted(any, format);
         const matrix_f x = random_matrix(s.m, s.k, 1);
         stored_matrix w(format, s.n, s.k, 2, 1);
         w.pack();
@@ -72,7 +86,7 @@ TEST(product, equals_the_double_product_for_all_formats_shapes_and_instruction_s
         // A chain of K roundings of partial sums, each at most half an ulp of a value below sum |x w|, cannot exceed K;
         // with random signs it stays far below. 24 is several times what is seen and far below any wrong term (2^24 /
         // K).
-        EXPECT_LT(error_in_ulps(format == dtype::q8_0 ? quantised(x) : x, w.values, read(y)), 24)
+        EXPECT_LT(error_in_ulps(of_blocks(format) ? quantised(x) : x, w.values, read(y)), 24)
             << label(level, format, s);
       }
   }
@@ -98,22 +112,25 @@ TEST(product, takes_any_K_for_float_weights) {
 
 TEST(product, int8_gives_the_same_bits_on_every_instruction_set) {
   const isa_guard guard;
-  for (const shape& s : shapes) {
-    const matrix_f x = random_matrix(s.m, s.k, 5);
-    stored_matrix w(dtype::q8_0, s.n, s.k, 6);
-    w.pack();
-    const matrix_f bias = random_matrix(1, s.n, 7);
-    const epilogue e{.bias = bias.data(), .act = activation::relu, .scale = 0.7f};
-    limit_isa(isa::scalar);
-    matrix_f want(s.m, s.n), got(s.m, s.n);
-    context c;
-    matmul(read(x), w.ref(), e, write(want), c);
-    for (isa level : available_isas()) {
-      limit_isa(level);
-      matmul(read(x), w.ref(), e, write(got), c);
-      EXPECT_TRUE((got.array() == want.array()).all()) << label(level, dtype::q8_0, s);
+  for (const dtype format : formats)
+    for (const shape& any : shapes) {
+      if (!of_blocks(format)) continue;
+      const shape s = fitted(any, format);
+      const matrix_f x = random_matrix(s.m, s.k, 5);
+      stored_matrix w(format, s.n, s.k, 6);
+      w.pack();
+      const matrix_f bias = random_matrix(1, s.n, 7);
+      const epilogue e{.bias = bias.data(), .act = activation::relu, .scale = 0.7f};
+      limit_isa(isa::scalar);
+      matrix_f want(s.m, s.n), got(s.m, s.n);
+      context c;
+      matmul(read(x), w.ref(), e, write(want), c);
+      for (isa level : available_isas()) {
+        limit_isa(level);
+        matmul(read(x), w.ref(), e, write(got), c);
+        EXPECT_TRUE((got.array() == want.array()).all()) << label(level, format, s);
+      }
     }
-  }
 }
 
 TEST(product, int8_extremes_do_not_saturate) {
@@ -149,7 +166,8 @@ TEST(product, does_not_depend_on_the_number_of_threads) {
   for (isa level : available_isas()) {
     limit_isa(level);
     for (dtype format : formats)
-      for (const shape& s : {shape{1, 512, 200}, shape{5, 96, 130}, shape{40, 640, 100}, shape{600, 64, 70}}) {
+      for (const shape& any : {shape{1, 512, 200}, shape{5, 96, 130}, shape{40, 640, 100}, shape{600, 64, 70}}) {
+        const shape s = fitted(any, format);
         const matrix_f x = random_matrix(s.m, s.k, 9);
         stored_matrix w(format, s.n, s.k, 10);
         w.pack();
@@ -171,16 +189,19 @@ TEST(product, unpacked_int8_weights_give_the_same_bits) {
   const isa_guard guard;
   for (isa level : available_isas()) {
     limit_isa(level);
-    for (const shape& s : shapes) {
-      const matrix_f x = random_matrix(s.m, s.k, 11);
-      stored_matrix w(dtype::q8_0, s.n, s.k, 12, 1);
-      matrix_f y(s.m, s.n), z(s.m, s.n);
-      context c;
-      matmul(read(x), w.ref(), {}, write(y), c);
-      w.pack();
-      matmul(read(x), w.ref(), {}, write(z), c);
-      EXPECT_TRUE((y.array() == z.array()).all()) << label(level, dtype::q8_0, s);
-    }
+    for (const dtype format : formats)
+      for (const shape& any : shapes) {
+        if (!of_blocks(format)) continue;
+        const shape s = fitted(any, format);
+        const matrix_f x = random_matrix(s.m, s.k, 11);
+        stored_matrix w(format, s.n, s.k, 12, 1);
+        matrix_f y(s.m, s.n), z(s.m, s.n);
+        context c;
+        matmul(read(x), w.ref(), {}, write(y), c);
+        w.pack();
+        matmul(read(x), w.ref(), {}, write(z), c);
+        EXPECT_TRUE((y.array() == z.array()).all()) << label(level, format, s);
+      }
   }
 }
 
@@ -189,7 +210,8 @@ TEST(product, applies_the_epilogue) {
   for (isa level : available_isas()) {
     limit_isa(level);
     for (dtype format : formats)
-      for (const shape& s : {shape{1, 64, 37}, shape{5, 64, 40}, shape{17, 96, 50}, shape{50, 64, 35}}) {
+      for (const shape& any : {shape{1, 64, 37}, shape{5, 64, 40}, shape{17, 96, 50}, shape{50, 64, 35}}) {
+        const shape s = fitted(any, format);
         const matrix_f x = random_matrix(s.m, s.k, 13), bias = random_matrix(1, s.n, 14),
                        residual = random_matrix(s.m, s.n + 3, 15);
         stored_matrix w(format, s.n, s.k, 16);
@@ -226,7 +248,8 @@ TEST(product, reads_and_writes_strided_views_and_nothing_beside_them) {
   for (isa level : available_isas()) {
     limit_isa(level);
     for (dtype format : formats)
-      for (const shape& s : {shape{1, 32, 17}, shape{5, 64, 33}, shape{20, 96, 40}, shape{41, 64, 70}}) {
+      for (const shape& any : {shape{1, 32, 17}, shape{5, 64, 33}, shape{20, 96, 40}, shape{41, 64, 70}}) {
+        const shape s = fitted(any, format);
         const matrix_f wide = random_matrix(s.m, s.k + 9, 17);
         const matrix_f x = wide.middleCols(4, s.k);
         stored_matrix w(format, s.n, s.k, 18);
@@ -244,13 +267,13 @@ TEST(product, reads_and_writes_strided_views_and_nothing_beside_them) {
 }
 
 TEST(product, one_operand_serves_many_weights_of_its_family_and_others) {
-  const matrix_f x = random_matrix(20, 64, 19);
+  const matrix_f x = random_matrix(20, 256, 19);
   context c;
   workspace::frame frame(c.scratch);
   const operand rows = prepare(read(x), dtype::bf16, frame, c.run);
   const operand blocks = prepare(read(x), dtype::q8_0, frame, c.run);
   for (dtype format : formats) {
-    const stored_matrix w(format, 24, 64, 20);
+    const stored_matrix w(format, 24, 256, 20);
     matrix_f a(20, 24), b(20, 24), want(20, 24);
     matmul(read(x), w.ref(), {}, write(want), c);
     multiply(rows, w.ref(), {}, write(a), c);
@@ -261,8 +284,8 @@ TEST(product, one_operand_serves_many_weights_of_its_family_and_others) {
 
 TEST(product, second_pass_allocates_nothing) {
   for (dtype format : formats) {
-    const matrix_f x = random_matrix(70, 64, 21);
-    const stored_matrix w(format, 100, 64, 22);
+    const matrix_f x = random_matrix(70, 256, 21);
+    const stored_matrix w(format, 100, 256, 22);
     matrix_f y(70, 100);
     context c;
     matmul(read(x), w.ref(), {}, write(y), c);
@@ -277,6 +300,99 @@ TEST(product, of_no_rows_is_nothing) {
   matrix_f x(0, 32), y(0, 3);
   context c;
   matmul(read(x), w.ref(), {}, write(y), c);
-  EXPECT_TRUE(has_product(dtype::q8_0) && !has_product(dtype::i32));
+  EXPECT_TRUE(has_product(dtype::q6_k) && !has_product(dtype::i32));
+}
+
+// Rows of ggml's own quantisers (heavy tails, outliers, subnormal scales, ...) times its activations, against the exact
+// products and those of ggml's kernels.
+TEST(product, agrees_with_ggml) {
+  STENO_REQUIRE_SHARED(shared);
+  const auto folder = shared / "golden" / "quant";
+  const auto expected = nlohmann::json::parse(std::ifstream(folder / "expected.json"))["types"];
+  const auto stored_x = npy::load(folder / "activations.npy").floats();
+  const matrix_f x = make_view(stored_x.data(), 8, 512);
+  const isa_guard guard;
+  for (const dtype format : formats) {
+    const std::string name(info(format).name);
+    const auto bytes = npy::load(folder / (name + ".blocks.npy")).bytes;
+    const auto values = npy::load(folder / (name + ".dequant.npy")).floats();
+    const weight_ref w{reinterpret_cast<const std::byte*>(bytes.data()), nullptr, format, 8, 512};
+    const matrix_f seen = of_blocks(format) ? quantised(x) : x;
+    for (isa level : available_isas()) {
+      limit_isa(level);
+      matrix_f y(8, 8);
+      context c;
+      matmul(read(x), w, {}, write(y), c);
+      for (extent r = 0; r < 8; ++r) {
+        const auto at = static_cast<std::size_t>(r);
+        const double size = expected[name]["sum_abs_products"][at];
+        double exact = 0;
+        for (extent k = 0; k < 512; ++k)
+          exact += static_cast<double>(seen(r, k)) * values[static_cast<std::size_t>(r * 512 + k)];
+        // Roundings of partial sums; with minima the two parts of a product are larger than their sum.
+        EXPECT_NEAR(y(r, r), exact, 2e-6 * size) << name << " " << name_of(level) << " row " << r;
+        // int8 activations: steps of 1/127 of a block's largest value. Measured: at most 3.7e-3 of the size.
+        EXPECT_NEAR(y(r, r), expected[name]["vecdot_float"][at].get<double>(), 5e-3 * size) << name << " row " << r;
+        // ggml rounds the activations' scales to half precision (2^-11), their sums too (q4_1, q5_1: its README says
+        // 5e-3), and gives 256 values one scale with K formats (measured: 2.8e-2).
+        const bool rounded_sums = format == dtype::q4_1 || format == dtype::q5_1, super = info(format).elements == 256;
+        const double bound = super ? 3e-2 : rounded_sums ? 5e-3 : of_blocks(format) ? 5e-4 : 1e-3;
+        EXPECT_NEAR(y(r, r), expected[name]["vecdot_ggml"][at].get<double>(), bound * size) << name << " row " << r;
+      }
+    }
+  }
+}
+
+/// One block of a format, all bits of its quants and small factors alike, its half-precision numbers as given.
+void fill_blocks(stored_matrix& w, std::byte bits, std::uint16_t scale, std::uint16_t minimum) {
+  const half_places places = halves_of(w.format);
+  const std::size_t size = info(w.format).bytes;
+  std::fill(w.memory.begin(), w.memory.end(), bits);
+  for (std::size_t i = 0; i < w.memory.size(); i += size) {
+    std::memcpy(w.bytes + i + places.scale, &scale, 2);
+    if (places.minimum >= 0) std::memcpy(w.bytes + i + places.minimum, &minimum, 2);
+  }
+  dequantise(w.format, w.bytes, w.values.data(), static_cast<std::size_t>(w.values.size()));
+}
+
+TEST(product, block_formats_at_their_extremes) {
+  const isa_guard guard;
+  const extent k = 512;
+  for (const dtype format : formats) {
+    if (!of_blocks(format)) continue;
+    stored_matrix w(format, 17, k, 24);
+    // Zero, the smallest subnormal, 1, -1, the largest half.
+    for (const int half : {0x0000, 0x0001, 0x3c00, 0xbc00, 0x7bff})
+      for (const int bits : {0x00, 0xff, 0x80, 0x7f, 0x5a}) {
+        const auto scale = static_cast<std::uint16_t>(half);
+        fill_blocks(w, static_cast<std::byte>(bits), scale, scale);
+        w.pack();
+        for (const float size : {0.0f, 1e-30f, 1.0f, 1e20f})
+          for (const extent m : {1, 7, 12}) {
+            matrix_f x = matrix_f::Constant(m, k, size);
+            for (extent i = 0; i < x.size(); i += 3) x.data()[i] = -size;
+            const matrix_f seen = quantised(x);
+            for (isa level : available_isas()) {
+              limit_isa(level);
+              matrix_f y(m, 17);
+              context c;
+              matmul(read(x), w.ref(), {}, write(y), c);
+              for (extent n = 0; n < 17; ++n) {
+                double exact = 0, sum = 0, most = 0;
+                for (extent i = 0; i < k; ++i) {
+                  exact += static_cast<double>(seen(0, i)) * w.values(n, i);
+                  sum += std::fabs(static_cast<double>(seen(0, i)));
+                  most = std::max(most, std::fabs(static_cast<double>(w.values(n, i))));
+                }
+                // Products are exact but for the scale's rounding; a chain of 16 or 32 blocks rounds as often. Where a
+                // minimum cancels its quants, the parts are up to 64 times the largest value.
+                ASSERT_NEAR(y(m - 1, n), exact,
+                            64 * 0x1p-23 * (sum * (most + std::fabs(half_to_float(scale)) * 63)) + 1e-37)
+                    << info(format).name << " " << name_of(level) << " " << bits << " " << scale << " " << size;
+              }
+            }
+          }
+      }
+  }
 }
 }  // namespace

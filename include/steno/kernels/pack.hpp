@@ -1,14 +1,11 @@
-// steno/kernels/pack.hpp - the layout of int8 weights that the product kernels stream: 16 outputs to a vector.
+// steno/kernels/pack.hpp - writes weights in the layout that the product kernels stream: 16 outputs to a vector.
 //
-// Formats fall into two families. float_rows (f32, f16, bf16): products read the stored rows, nothing is packed.
-// int8_blocks (q8_0; others will be repacked into it): groups of 16 rows of the weight, K / 32 blocks each:
-//   quants  blocks x [8][16][4] u8   byte (j, c, i) = q[row c of the group][32 b + 4 j + i] + 128
-//   scales  blocks x [16] f16
-// Rows beyond the last are quants of 128 (zero) and scale 0; the number of groups is even, since tiles take two. The
-// +128 makes the bytes unsigned, as vpdpbusd wants them; the kernels take it off again through the start value -128 *
-// sum(x) of the accumulator. Bytes per weight stay 34 / 32. Tested in tests/kernels/pack_test.cpp.
+// The layout: packed_layout.hpp; what the stored bytes mean: weights/blocks.hpp. Quants are moved, never rounded: the
+// packed form means exactly what the file says. Tested in tests/kernels/pack_test.cpp.
 #pragma once
 #include <steno/core/executor.hpp>
+#include <steno/kernels/packed_layout.hpp>
+#include <steno/weights/blocks/k.hpp>
 #include <steno/weights/weight.hpp>
 
 #include <algorithm>
@@ -18,36 +15,8 @@
 
 namespace steno::inline STENO_ABI::kernels {
 
-/// How products treat a stored format; `none`: there is no product for it.
-enum class weight_family { none, float_rows, int8_blocks };
-
-constexpr weight_family family_of(dtype format) {
-  switch (format) {
-    case dtype::f32:
-    case dtype::f16:
-    case dtype::bf16:
-      return weight_family::float_rows;
-    case dtype::q8_0:
-      return weight_family::int8_blocks;
-    default:
-      return weight_family::none;
-  }
-}
-/// Whether multiply() takes weights of this format.
-constexpr bool has_product(dtype format) { return family_of(format) != weight_family::none; }
-
 namespace detail {
-inline constexpr extent block = 32;               // values that share a scale
-inline constexpr extent group = 16;               // outputs that share a vector
-inline constexpr std::size_t group_quants = 512;  // bytes of one block of a group
-inline constexpr std::size_t group_scales = 32;
-inline constexpr std::size_t q8_0_bytes = 34;
-
-/// Groups of a matrix with `rows` rows.
-constexpr extent groups_of(extent rows) { return (rows + 2 * group - 1) / (2 * group) * 2; }
-constexpr std::size_t group_bytes(extent cols) {
-  return static_cast<std::size_t>(cols / block) * (group_quants + group_scales);
-}
+inline constexpr std::size_t q8_0_bytes = sizeof(blocks::q8_0);
 
 // Four dwords, with the compilers' own vectors: the same code on every processor.
 typedef std::uint32_t dwords __attribute__((vector_size(16)));
@@ -70,7 +39,7 @@ STENO_INLINE void pack_square(const std::byte* const* from, std::size_t offset, 
 }
 
 /// Packs rows [16 g, 16 g + 16) of a q8_0 matrix, block by block: sixteen streams are read, one is written.
-inline void pack_group(const weight_ref& w, extent g, std::byte* out) noexcept {
+inline void pack_bytes(const weight_ref& w, extent g, std::byte* out) noexcept {
   const extent blocks = w.cols / block, rows = std::min(group, w.rows - g * group);
   std::byte* quants = out;
   std::byte* scales = out + static_cast<std::size_t>(blocks) * group_quants;
@@ -92,18 +61,222 @@ inline void pack_group(const weight_ref& w, extent g, std::byte* out) noexcept {
     }
   }
 }
+
+/// One column's part of a packed block: 32 values from their places in a stored block.
+struct column_writer {
+  const block_layout& layout;
+  std::byte* out;  // the packed block; dwords of a column are 64 bytes apart
+  std::size_t column;
+
+  static std::uint32_t four(const std::uint8_t* p) {
+    std::uint32_t v;
+    std::memcpy(&v, p, 4);
+    return v;
+  }
+  void put(std::size_t vector, std::uint32_t v) const { std::memcpy(out + 64 * vector + 4 * column, &v, 4); }
+  /// Nibbles as they are stored in 16 bytes.
+  void nibbles(const std::uint8_t* q) const {
+    for (std::size_t t = 0; t < 4; ++t) put(t, four(q + 4 * t));
+  }
+  /// Values (q[l] >> shift) & mask, mask below 16, of 32 bytes.
+  void values(const std::uint8_t* q, int shift, std::uint32_t mask) const {
+    mask *= 0x01010101u;
+    for (std::size_t t = 0; t < 4; ++t)
+      put(t, (four(q + 4 * t) >> shift & mask) | (four(q + 16 + 4 * t) >> shift & mask) << 4);
+  }
+  /// Fifth bits: bit l of a word.
+  void fifth(const std::uint8_t* h) const {
+    const std::uint32_t word = four(h);
+    std::uint32_t bytes = 0;
+    for (int i = 0; i < 4; ++i) {  // bits 4 j + i, brought together as byte i
+      std::uint32_t t = word >> i & 0x11111111u;
+      t = (t | t >> 3) & 0x03030303u;
+      t = (t | t >> 6) & 0x000f000fu;
+      bytes |= ((t | t >> 12) & 0xffu) << 8 * i;
+    }
+    put(4, bytes);
+  }
+  /// Third or fifth bits: bit `shift` of 32 bytes, as plane `vector` or into bit 2 of the nibbles.
+  void fifth(const std::uint8_t* h, int shift) const {
+    std::uint32_t bytes = 0;
+    for (int j = 0; j < 8; ++j) bytes |= (four(h + 4 * j) >> shift & 0x01010101u) << j;
+    put(4, bytes);
+  }
+  void third(const std::uint8_t* h, int shift) const {
+    for (std::size_t t = 0; t < 4; ++t) {
+      std::uint32_t v;
+      std::memcpy(&v, out + 64 * t + 4 * column, 4);
+      put(t, v | (four(h + 4 * t) >> shift & 0x01010101u) << 2 | (four(h + 16 + 4 * t) >> shift & 0x01010101u) << 6);
+    }
+  }
+  /// Bits four and five: two bits of 32 bytes from `shift` on.
+  void upper_two(const std::uint8_t* h, int shift) const {
+    for (std::size_t v = 0; v < 2; ++v) {
+      std::uint32_t bytes = 0;
+      for (std::size_t j = 0; j < 4; ++j) bytes |= (four(h + 16 * v + 4 * j) >> shift & 0x03030303u) << 2 * j;
+      put(4 + v, bytes);
+    }
+  }
+  /// The two bytes of scale `which` (0: scale, 1: minimum) of a block without a superblock.
+  void half(std::size_t which, const std::uint8_t* p) const {
+    std::memcpy(out + layout.plane_bytes() + 32 * which + 2 * column, p, 2);
+  }
+  /// Integer `which` of a block within a superblock: scales first, then minima.
+  void factor(std::size_t which, int v) const {
+    out[layout.plane_bytes() + 16 * which + column] = static_cast<std::byte>(v);
+  }
+};
+
+template <class Block>
+const Block& stored_block(const std::byte* row, extent unit) noexcept {
+  return reinterpret_cast<const Block*>(row)[unit];
+}
+
+inline void put_iq4_nl(const blocks::iq4_nl& b, std::byte* tile, std::byte* scales, std::size_t column) noexcept {
+  for (std::size_t k = 0; k < 32; ++k) {
+    const int level = blocks::iq4_nl_levels[k < 16 ? b.q[k] & 15 : b.q[k - 16] >> 4];
+    tile[k / 4 * 64 + 4 * column + k % 4] = static_cast<std::byte>(level + 128);
+  }
+  std::memcpy(scales + 2 * column, b.d, 2);
+}
+
+/// Block b of a row (of a superblock: its 32 values number b % 8).
+inline void put_block(dtype format, const std::byte* row, extent b, const column_writer& to) noexcept {
+  const extent super = b / 8;
+  const int s = static_cast<int>(b % 8), half = s / 4, j = s % 4;
+  switch (format) {
+    case dtype::q4_0: {
+      const auto& from = stored_block<blocks::q4_0>(row, b);
+      to.nibbles(from.q);
+      return to.half(0, from.d);
+    }
+    case dtype::q4_1: {
+      const auto& from = stored_block<blocks::q4_1>(row, b);
+      to.nibbles(from.q);
+      to.half(0, from.d);
+      return to.half(1, from.m);
+    }
+    case dtype::q5_0: {
+      const auto& from = stored_block<blocks::q5_0>(row, b);
+      to.nibbles(from.q);
+      to.fifth(from.h);
+      return to.half(0, from.d);
+    }
+    case dtype::q5_1: {
+      const auto& from = stored_block<blocks::q5_1>(row, b);
+      to.nibbles(from.q);
+      to.fifth(from.h);
+      to.half(0, from.d);
+      return to.half(1, from.m);
+    }
+    case dtype::q2_k: {
+      const auto& from = stored_block<blocks::q2_k>(row, super);
+      to.values(from.q + 32 * half, 2 * j, 3);
+      for (std::size_t k = 0; k < 2; ++k) {
+        const int factors = from.s[2 * static_cast<std::size_t>(s) + k];
+        to.factor(k, factors & 15);
+        to.factor(2 + k, factors >> 4);
+      }
+      return;
+    }
+    case dtype::q3_k: {
+      const auto& from = stored_block<blocks::q3_k>(row, super);
+      to.values(from.q + 32 * half, 2 * j, 3);
+      to.third(from.high, s);
+      to.factor(0, blocks::q3_k_scale(from.s, 2 * s));
+      return to.factor(1, blocks::q3_k_scale(from.s, 2 * s + 1));
+    }
+    case dtype::q4_k: {
+      const auto& from = stored_block<blocks::q4_k>(row, super);
+      to.values(from.q + 32 * (s / 2), 4 * (s % 2), 15);
+      const auto [scale, minimum] = blocks::k_scale(from.s, s);
+      to.factor(0, scale);
+      return to.factor(1, minimum);
+    }
+    case dtype::q5_k: {
+      const auto& from = stored_block<blocks::q5_k>(row, super);
+      to.values(from.q + 32 * (s / 2), 4 * (s % 2), 15);
+      to.fifth(from.high, s);
+      const auto [scale, minimum] = blocks::k_scale(from.s, s);
+      to.factor(0, scale);
+      return to.factor(1, minimum);
+    }
+    case dtype::q6_k: {
+      const auto& from = stored_block<blocks::q6_k>(row, super);
+      to.values(from.low + 64 * half + 32 * (j & 1), 4 * (j / 2), 15);
+      to.upper_two(from.high + 32 * half, 2 * j);
+      to.factor(0, from.s[2 * s]);
+      return to.factor(1, from.s[2 * s + 1]);
+    }
+    default:
+      return;
+  }
+}
+
+/// The factors that a superblock's scales and minima share; -dmin, so that minima are added.
+inline void put_super(dtype format, const std::byte* row, extent super, std::byte* out, std::size_t column) noexcept {
+  const auto put = [&](std::size_t which, const std::uint8_t(&half)[2], unsigned flip) {
+    std::memcpy(out + 32 * which + 2 * column, half, 2);
+    out[32 * which + 2 * column + 1] ^= static_cast<std::byte>(flip);
+  };
+  constexpr unsigned sign = 0x80;
+  switch (format) {
+    case dtype::q2_k:
+      put(0, stored_block<blocks::q2_k>(row, super).d, 0);
+      return put(1, stored_block<blocks::q2_k>(row, super).dmin, sign);
+    case dtype::q3_k:
+      return put(0, stored_block<blocks::q3_k>(row, super).d, 0);
+    case dtype::q4_k:
+      put(0, stored_block<blocks::q4_k>(row, super).d, 0);
+      return put(1, stored_block<blocks::q4_k>(row, super).dmin, sign);
+    case dtype::q5_k:
+      put(0, stored_block<blocks::q5_k>(row, super).d, 0);
+      return put(1, stored_block<blocks::q5_k>(row, super).dmin, sign);
+    case dtype::q6_k:
+      return put(0, stored_block<blocks::q6_k>(row, super).d, 0);
+    default:
+      return;
+  }
+}
+
+/// Packs rows [16 g, 16 g + 16) of a matrix.
+inline void pack_group(const weight_ref& w, extent g, std::byte* out) noexcept {
+  if (w.format == dtype::q8_0) return pack_bytes(w, g, out);
+  const block_layout layout = layout_of(w.format);
+  const extent blocks = w.cols / block, rows = std::clamp<extent>(w.rows - g * group, 0, group);
+  if (rows < group) std::memset(out, 0, group_bytes(w.format, w.cols));
+  if (w.format == dtype::iq4_nl) {
+    std::byte* const scales = out + static_cast<std::size_t>(blocks) * group_quants;
+    for (extent c = 0; c < rows; ++c)
+      for (extent b = 0; b < blocks; ++b)
+        put_iq4_nl(stored_block<blocks::iq4_nl>(w.row(g * group + c), b),
+                   out + static_cast<std::size_t>(b) * group_quants,
+                   scales + static_cast<std::size_t>(b) * group_scales, static_cast<std::size_t>(c));
+    return;
+  }
+  const std::size_t head = layout.unit_bytes() - static_cast<std::size_t>(layout.unit()) * layout.block_bytes();
+  for (extent u = 0; u < blocks / layout.unit(); ++u, out += layout.unit_bytes())
+    for (extent c = 0; c < rows; ++c) {
+      const std::byte* row = w.row(g * group + c);
+      const auto column = static_cast<std::size_t>(c);
+      if (layout.super) put_super(w.format, row, u, out, column);
+      for (extent b = 0; b < layout.unit(); ++b)
+        put_block(w.format, row, u * layout.unit() + b,
+                  {layout, out + head + static_cast<std::size_t>(b) * layout.block_bytes(), column});
+    }
+}
 }  // namespace detail
 
 /// Bytes that pack() writes; 0 when products read w.data in place.
 inline std::size_t packed_bytes(const weight_ref& w) {
   if (family_of(w.format) != weight_family::int8_blocks) return 0;
-  return static_cast<std::size_t>(detail::groups_of(w.rows)) * detail::group_bytes(w.cols);
+  return static_cast<std::size_t>(detail::groups_of(w.rows)) * detail::group_bytes(w.format, w.cols);
 }
 
 /// Writes the packed form of w, packed_bytes(w) bytes, best 64-byte aligned. Reads w.data only.
 inline void pack(const weight_ref& w, std::byte* out, const executor& run) {
   if (packed_bytes(w) == 0) return;
-  const std::size_t bytes = detail::group_bytes(w.cols);
+  const std::size_t bytes = detail::group_bytes(w.format, w.cols);
   run.run(detail::groups_of(w.rows),
           [&](extent g, int) { detail::pack_group(w, g, out + static_cast<std::size_t>(g) * bytes); });
 }

@@ -9,6 +9,7 @@
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/kernels/operand.hpp>
+#include <steno/kernels/product/int8_strip.hpp>
 
 #include <cassert>
 #include <limits>
@@ -44,18 +45,16 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
   const bool int8 = x.family == weight_family::int8_blocks;
   const bool panels = int8 || x.panels != nullptr;
   const extent most = panels ? x.split.height(0) : 1;
-  const bool few = int8 && x.split.count == 1;
+  const extent columns = int8 ? table.int8_groups * group : table.float_columns;
   const strip_plan plan(w.rows, panels ? x.split.count : x.rows, (int8 ? table.int8_rows : table.float_rows) / most,
-                        !int8 ? table.float_columns
-                        : few ? table.int8_columns_few
-                              : table.int8_columns);
+                        columns);
 
-  // Scratch of one worker: sums of a strip, widened weights (float panels), packed groups (int8 weights as stored).
-  const extent sums = plan.deep * most * ((plan.columns + 31) / 32 * 32);
-  const extent widened = !int8 && panels ? table.float_panel_scratch : 0;
-  const std::size_t groups =
-      int8 && w.packed == nullptr ? static_cast<std::size_t>(groups_of(plan.columns)) * group_bytes(w.cols) : 0;
-  const std::size_t floats = (static_cast<std::size_t>(sums + widened) + 15) / 16 * 16;
+  // Scratch of one worker: sums of a strip, widened or unpacked weights, packed groups (of int8 weights as stored).
+  const extent sums = plan.deep * most * ((columns + 31) / 32 * 32);
+  const extent prepared = int8 ? unpack_floats : panels ? table.float_panel_scratch : 0;
+  const std::size_t next_group = int8 ? group_bytes(w.format, w.cols) : 0;
+  const std::size_t groups = w.packed == nullptr ? static_cast<std::size_t>(groups_of(columns)) * next_group : 0;
+  const std::size_t floats = (static_cast<std::size_t>(sums + prepared) + 15) / 16 * 16;
   const std::size_t bytes = (floats * 4 + groups + 63) / 64 * 64;
   workspace::frame frame(c.scratch);
   auto* scratch = frame.take<std::byte>(bytes * static_cast<std::size_t>(c.run.width()));
@@ -76,14 +75,14 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
             .scratch = reinterpret_cast<float*>(own)};
     if (!int8) return panels ? table.float_panel_strip(s) : table.float_row_strip(s);
     if (w.packed != nullptr) {
-      s.packed = w.packed + static_cast<std::size_t>(n0 / group) * group_bytes(w.cols);
+      s.packed = w.packed + static_cast<std::size_t>(n0 / group) * next_group;
     } else {
       std::byte* to = own + floats * 4;
       s.packed = to;
       const extent count = groups_of(s.n1 - s.n0);
-      for (extent g = 0; g < count; ++g, to += group_bytes(w.cols)) pack_group(w, n0 / group + g, to);
+      for (extent g = 0; g < count; ++g, to += next_group) pack_group(w, n0 / group + g, to);
     }
-    table.int8_strip(s);
+    int8_strip(s, table, s.scratch, s.scratch + sums);
   });
 }
 }  // namespace detail

@@ -71,6 +71,12 @@ STENO_INLINE f32x16 load_bf16(const std::uint16_t* p) {
   return load(lanes);
 }
 
+STENO_INLINE f32x16 load_i8(const std::int8_t* p) {
+  float lanes[16];
+  for (int i = 0; i < 16; ++i) lanes[i] = static_cast<float>(p[i]);
+  return load(lanes);
+}
+
 STENO_INLINE f32x16 operator+(f32x16 x, f32x16 y) { return {x.a + y.a, x.b + y.b, x.c + y.c, x.d + y.d}; }
 STENO_INLINE f32x16 operator-(f32x16 x, f32x16 y) { return {x.a - y.a, x.b - y.b, x.c - y.c, x.d - y.d}; }
 STENO_INLINE f32x16 operator*(f32x16 x, f32x16 y) { return {x.a * y.a, x.b * y.b, x.c * y.c, x.d * y.d}; }

@@ -20,12 +20,14 @@ namespace product {
 
 inline constexpr int dot_rows = 2, panel_rows = 6, panel_vectors = 1;
 inline constexpr extent panel_chunk = 256, float_columns = 16 * panel_vectors;
+inline constexpr int byte_lanes = 32;
 
 #include <steno/kernels/product/finish.inl>
 #include <steno/kernels/product/float_rows.inl>
 #include <steno/kernels/product/quantise.inl>
+#include <steno/kernels/product/unpack.inl>
 
-inline constexpr extent int8_rows = 4, int8_columns = 16;
+inline constexpr int int8_rows = 4, int8_groups = 1;
 
 /// Eight columns' products of four values: size = |w| as u8, x with the sign of w, in pairs and then fours.
 STENO_INLINE __m256i dot_fours(__m256i d, __m256i w, const std::int8_t* x) {
@@ -37,54 +39,73 @@ STENO_INLINE __m256i dot_fours(__m256i d, __m256i w, const std::int8_t* x) {
 STENO_INLINE __m256i weights_of(const std::byte* quants) {
   return _mm256_xor_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(quants)), _mm256_set1_epi8(-128));
 }
-STENO_INLINE __m256 halves(const std::byte* p) {
-  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+
+/// d[I] = -(start) + four values' products, for half a block: four steps.
+template <int... I>
+STENO_INLINE void dot_half(std::integer_sequence<int, I...>, __m256i* d, const std::int8_t* x,
+                           const std::byte* quants) {
+  constexpr int R = sizeof...(I) / 2;
+  for (int j = 0; j < 4; ++j, x += 4 * R, quants += 64)
+    ((d[I] = dot_fours(d[I], weights_of(quants + I % 2 * 32), x + I / 2 * 4)), ...);
+}
+/// sums += d * scale of the row * scale of the column (+ offset of the row * minimum of the column)
+template <int... I>
+STENO_INLINE void add_scaled(std::integer_sequence<int, I...>, const __m256i* d, const float* scales,
+                             const float* weight_scales, float* sums) {
+  (_mm256_storeu_ps(sums + 8 * I, _mm256_fmadd_ps(_mm256_cvtepi32_ps(d[I]),
+                                                  _mm256_mul_ps(_mm256_loadu_ps(weight_scales + I % 2 * 8),
+                                                                _mm256_set1_ps(scales[I / 2])),
+                                                  _mm256_loadu_ps(sums + 8 * I))),
+   ...);
+}
+template <int... I>
+STENO_INLINE void add_minima(std::integer_sequence<int, I...>, const float* offsets, const float* minima, float* sums) {
+  (_mm256_storeu_ps(sums + 8 * I, _mm256_fmadd_ps(_mm256_loadu_ps(minima + I % 2 * 8), _mm256_set1_ps(offsets[I / 2]),
+                                                  _mm256_loadu_ps(sums + 8 * I))),
+   ...);
 }
 
-/// sums[r * 16 + n] for R rows and one group of 16 columns, all blocks; two accumulators of eight columns per row.
+/// One group of 16 columns; two accumulators of eight columns for each row, sums in memory.
 template <int... I>
-[[gnu::noinline]] void int8_tile(std::integer_sequence<int, I...>, const std::int8_t* x, const float* scales,
-                                 extent blocks, const std::byte* quants, const std::byte* group_scales,
-                                 float* sums) noexcept {
+[[gnu::noinline]] void int8_tile(std::integer_sequence<int, I...> all, const detail::int8_job& job) noexcept {
   constexpr int R = sizeof...(I) / 2;
-  (_mm256_storeu_ps(sums + 8 * I, _mm256_setzero_ps()), ...);
-  for (extent b = 0; b < blocks; ++b, scales += R, group_scales += 32) {
+  const std::int8_t* x = job.x;
+  const float *scales = job.scales, *offsets = job.offsets, *ws = job.weight_scales, *minima = job.minima;
+  const std::byte* quants = job.quants;
+  float* const sums = job.sums;
+  if (job.first) (_mm256_storeu_ps(sums + 8 * I, _mm256_setzero_ps()), ...);
+  if (job.halves) offsets += R;
+  for (extent b = 0; b < job.blocks; ++b, scales += R, offsets += 3 * R, x += 32 * R, quants += 512, ws += 16) {
     __m256i d[] = {(static_cast<void>(I), _mm256_setzero_si256())...};
-    for (int j = 0; j < 8; ++j, x += 4 * R, quants += 64)
-      ((d[I] = dot_fours(d[I], weights_of(quants + I % 2 * 32), x + I / 2 * 4)), ...);
-    (_mm256_storeu_ps(sums + 8 * I,
-                      _mm256_fmadd_ps(_mm256_cvtepi32_ps(d[I]),
-                                      _mm256_mul_ps(halves(group_scales + I % 2 * 16), _mm256_set1_ps(scales[I / 2])),
-                                      _mm256_loadu_ps(sums + 8 * I))),
-     ...);
+    dot_half(all, d, x, quants);
+    if (job.halves) {
+      add_scaled(all, d, scales, ws, sums);
+      ((d[I] = _mm256_setzero_si256()), ...);
+      ws += 16;
+      if (minima != nullptr) {
+        add_minima(all, offsets, minima, sums);
+        minima += 16;
+      }
+    }
+    dot_half(all, d, x + 16 * R, quants + 256);
+    add_scaled(all, d, scales, ws, sums);
+    if (minima != nullptr) {
+      add_minima(all, job.halves ? offsets + R : offsets, minima, sums);
+      minima += 16;
+    }
   }
 }
 
-template <int R>
-inline void int8_panel(const detail::strip& s, extent m) noexcept {
-  const extent blocks = s.x->cols / detail::block;
-  int8_tile(std::make_integer_sequence<int, 2 * R>{}, s.x->quants + m * s.x->cols, s.x->scales + m * blocks, blocks,
-            s.packed, s.packed + static_cast<std::size_t>(blocks) * detail::group_quants, s.scratch);
-}
-
-inline void int8_strip(const detail::strip& s) noexcept {
-  const operand& x = *s.x;
-  for (extent p = s.first; p < s.last; ++p) {
-    const extent m = x.split.first(p), height = x.split.height(p);
-    switch (height) {
-      case 1:
-        int8_panel<1>(s, m);
-        break;
-      case 2:
-        int8_panel<2>(s, m);
-        break;
-      case 3:
-        int8_panel<3>(s, m);
-        break;
-      default:
-        int8_panel<4>(s, m);
-    }
-    finish(s, s.scratch, int8_columns, m, height);
+inline void int8_tile(const detail::int8_job& job) noexcept {
+  switch (job.rows) {
+    case 1:
+      return int8_tile(std::make_integer_sequence<int, 2>{}, job);
+    case 2:
+      return int8_tile(std::make_integer_sequence<int, 4>{}, job);
+    case 3:
+      return int8_tile(std::make_integer_sequence<int, 6>{}, job);
+    default:
+      return int8_tile(std::make_integer_sequence<int, 8>{}, job);
   }
 }
 
@@ -92,8 +113,7 @@ inline void int8_strip(const detail::strip& s) noexcept {
 
 inline constexpr detail::product_table product_kernels{
     .int8_panel = product::int8_rows,
-    .int8_columns = product::int8_columns,
-    .int8_columns_few = product::int8_columns,
+    .int8_groups = product::int8_groups,
     .int8_rows = 256,
     .float_panel = product::panel_rows,
     .float_panels_from = 24,
@@ -102,7 +122,9 @@ inline constexpr detail::product_table product_kernels{
     .float_panel_scratch = product::panel_chunk * product::float_columns,
     .quantise = product::quantise,
     .interleave = product::interleave,
-    .int8_strip = product::int8_strip,
+    .unpack = product::unpack,
+    .int8_tile = product::int8_tile,
+    .finish = product::finish,
     .float_panel_strip = product::float_panel_strip,
     .float_row_strip = product::float_row_strip,
 };

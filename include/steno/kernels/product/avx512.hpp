@@ -13,17 +13,18 @@ namespace product {
 
 inline constexpr int dot_rows = 4, panel_rows = 12, panel_vectors = 2;
 inline constexpr extent panel_chunk = 192, float_columns = 16 * panel_vectors;
+inline constexpr int byte_lanes = 64;
 
 #include <steno/kernels/product/finish.inl>
 #include <steno/kernels/product/float_rows.inl>
 #include <steno/kernels/product/quantise.inl>
+#include <steno/kernels/product/unpack.inl>
 
 }  // namespace product
 
 inline constexpr detail::product_table product_kernels{
     .int8_panel = avx2::product::int8_rows,
-    .int8_columns = avx2::product::int8_columns,
-    .int8_columns_few = avx2::product::int8_columns,
+    .int8_groups = avx2::product::int8_groups,
     .int8_rows = 256,
     .float_panel = product::panel_rows,
     .float_panels_from = 24,
@@ -32,7 +33,9 @@ inline constexpr detail::product_table product_kernels{
     .float_panel_scratch = product::panel_chunk * product::float_columns,
     .quantise = product::quantise,
     .interleave = product::interleave,
-    .int8_strip = avx2::product::int8_strip,
+    .unpack = product::unpack,
+    .int8_tile = avx2::product::int8_tile,
+    .finish = product::finish,
     .float_panel_strip = product::float_panel_strip,
     .float_row_strip = product::float_row_strip,
 };

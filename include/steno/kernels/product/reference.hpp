@@ -2,12 +2,14 @@
 //
 //   float_rows   p[m, n] = sum over k, ascending, of x[m, k] * w[n, k], in f32
 //   int8_blocks  p[m, n] = sum over blocks b, ascending, of fma(float(d_b), (dw[n, b] * dx[m, b]), ...)
-//                with d_b = sum over the 32 values of qw * qx, exact in integers
+//                with d_b = sum over the 32 (with halves: 16) values of qw * qx, exact in integers, dw as in
+//                weights/blocks.hpp; where weights have minima, fma(mw[n, b], dx[m, b] * sum(qx), ...) follows each
 // The vector kernels give the same bits for int8_blocks. For float_rows they sum with FMA, either in the same order
 // (panels) or in 16 lanes (lane l takes k = l mod 16, ascending; lanes are then added i and i + 8, i + 4, i + 2, i +
 // 1), so results differ by rounding. Tested in tests/kernels/product_test.cpp.
 #pragma once
 #include <steno/core/half.hpp>
+#include <steno/kernels/isa/scalar.hpp>
 #include <steno/kernels/product/table.hpp>
 
 #include <cmath>
@@ -28,7 +30,7 @@ inline float stored_value(const std::byte* row, dtype format, extent k) noexcept
 }
 
 inline void quantise(const float* x, extent stride, extent rows, extent blocks, std::int8_t* quants, float* scales,
-                     std::int32_t* starts) noexcept {
+                     std::int32_t* starts, float* offsets) noexcept {
   for (extent r = 0; r < rows; ++r)
     for (extent b = 0; b < blocks; ++b) {
       const float* from = x + r * stride + b * detail::block;
@@ -36,45 +38,48 @@ inline void quantise(const float* x, extent stride, extent rows, extent blocks, 
       for (extent k = 0; k < detail::block; ++k) most = std::max(most, std::fabs(from[k]));
       const bool zero = !(most > 0x1p-100f);
       const float inverse = zero ? 0 : 127.0f / most;
-      std::int32_t sum = 0;
+      std::int32_t sums[2] = {};
       for (extent k = 0; k < detail::block; ++k) {
         const float v = std::min(std::max(from[k] * inverse, -127.0f), 127.0f);
         const auto q = static_cast<std::int8_t>(std::lrint(v));  // to nearest even
         quants[((b * 8 + k / 4) * rows + r) * 4 + k % 4] = q;
-        sum += q;
+        sums[k / 16] += q;
       }
-      scales[b * rows + r] = zero ? 0 : most / 127.0f;
-      starts[b * rows + r] = -128 * sum;
+      const float scale = zero ? 0 : most / 127.0f;
+      scales[b * rows + r] = scale;
+      detail::put_sums(sums[0], sums[1], scale, rows, starts + b * 3 * rows + r, offsets + b * 3 * rows + r);
     }
 }
 
-inline void int8_strip(const detail::strip& s) noexcept {
-  const operand& x = *s.x;
-  const extent blocks = x.cols / detail::block;
-  for (extent n = s.n0; n < s.n1; ++n) {
-    const std::byte* group =
-        s.packed + static_cast<std::size_t>((n - s.n0) / detail::group) * detail::group_bytes(x.cols);
-    const auto* wq = reinterpret_cast<const std::uint8_t*>(group) + n % detail::group * 4;
-    const std::byte* ws = group + static_cast<std::size_t>(blocks) * detail::group_quants + n % detail::group * 2;
-    for (extent p = s.first; p < s.last; ++p) {
-      const extent m0 = x.split.first(p), height = x.split.height(p);
-      for (extent r = 0; r < height; ++r) {
-        float sum = 0;
-        for (extent b = 0; b < blocks; ++b) {
-          const std::int8_t* xq = x.quants + m0 * x.cols + (b * 8 * height + r) * 4;
+inline void int8_tile(const detail::int8_job& job) noexcept {
+  const extent rows = job.rows, parts = job.halves ? 2 : 1, values = detail::block / parts;
+  const auto* quants = reinterpret_cast<const std::uint8_t*>(job.quants);
+  for (extent r = 0; r < rows; ++r)
+    for (extent n = 0; n < detail::group; ++n) {
+      float sum = job.first ? 0 : job.sums[r * job.stride + n];
+      for (extent b = 0; b < job.blocks; ++b)
+        for (extent h = 0; h < parts; ++h) {
           std::int32_t dot = 0;
-          for (extent k = 0; k < detail::block; ++k)
-            dot += (wq[b * 512 + k / 4 * 64 + k % 4] - 128) * xq[k / 4 * height * 4 + k % 4];
-          std::uint16_t half;
-          std::memcpy(&half, ws + b * 32, 2);
-          const float scale = half_to_float(half) * x.scales[m0 * blocks + b * height + r];
-          sum = std::fma(static_cast<float>(dot), scale, sum);
+          for (extent k = h * values; k < (h + 1) * values; ++k) {
+            const extent fours = b * 8 + k / 4;
+            dot += (quants[fours * 64 + n * 4 + k % 4] - 128) * job.x[(fours * rows + r) * 4 + k % 4];
+          }
+          const extent at = (b * parts + h) * detail::group + n;
+          sum = std::fma(static_cast<float>(dot), job.weight_scales[at] * job.scales[b * rows + r], sum);
+          if (job.minima != nullptr)
+            sum = std::fma(job.minima[at], job.offsets[(b * 3 + (parts == 2 ? 1 + h : 0)) * rows + r], sum);
         }
-        s.y[(m0 + r) * s.y_stride + n] = detail::finish(*s.e, sum, m0 + r, n);
-      }
+      job.sums[r * job.stride + n] = sum;
     }
-  }
 }
+inline void finish(const detail::strip& s, const float* sums, extent sums_stride, extent m0, extent rows) noexcept {
+  for (extent m = m0; m < m0 + rows; ++m)
+    for (extent n = s.n0; n < s.n1; ++n)
+      s.y[m * s.y_stride + n] = detail::finish(*s.e, sums[(m - m0) * sums_stride + (n - s.n0)], m, n);
+}
+
+inline constexpr int byte_lanes = 16;
+#include <steno/kernels/product/unpack.inl>
 
 inline void float_row_strip(const detail::strip& s) noexcept {
   const operand& x = *s.x;
@@ -90,8 +95,7 @@ inline void float_row_strip(const detail::strip& s) noexcept {
 
 inline constexpr detail::product_table product_kernels{
     .int8_panel = 1,
-    .int8_columns = 16,
-    .int8_columns_few = 16,
+    .int8_groups = 1,
     .int8_rows = 64,
     .float_panel = 0,
     .float_panels_from = 0,
@@ -100,7 +104,9 @@ inline constexpr detail::product_table product_kernels{
     .float_panel_scratch = 0,
     .quantise = quantise,
     .interleave = nullptr,
-    .int8_strip = int8_strip,
+    .unpack = unpack,
+    .int8_tile = int8_tile,
+    .finish = finish,
     .float_panel_strip = nullptr,
     .float_row_strip = float_row_strip,
 };

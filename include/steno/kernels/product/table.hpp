@@ -35,11 +35,13 @@ class operand {
   extent rows = 0, cols = 0;
   const float* x = nullptr;  ///< the rows themselves, `stride` apart
   extent stride = 0;
-  detail::panel_split split;             ///< of the panels below
-  const float* panels = nullptr;         ///< float_rows with many rows: [cols][height] per panel
-  const std::int8_t* quants = nullptr;   ///< int8_blocks: [blocks][8][height][4] per panel
-  const float* scales = nullptr;         ///< [blocks][height] per panel
-  const std::int32_t* starts = nullptr;  ///< [blocks][height] per panel: -128 * sum of the block's quants
+  detail::panel_split split;            ///< of the panels below
+  const float* panels = nullptr;        ///< float_rows with many rows: [cols][height] per panel
+  const std::int8_t* quants = nullptr;  ///< int8_blocks: [blocks][8][height][4] per panel
+  const float* scales = nullptr;        ///< [blocks][height] per panel
+  /// [blocks][3][height] per panel: -128 * sum of the block's quants, of its first 16, of its last 16.
+  const std::int32_t* starts = nullptr;
+  const float* offsets = nullptr;  ///< the same of scale * sum of the quants: what a weight of 1 for all would give
 };
 
 namespace detail {
@@ -53,15 +55,51 @@ struct strip {
   extent first, last;       // panels of x where it has some, else rows
   extent n0, n1;            // columns of y; n0 is a multiple of the strip's width
   const std::byte* packed;  // int8_blocks: the group of column n0
-  float* scratch;           // scratch_floats() of it
+  float* scratch;
 };
+
+/// Some blocks of a group to be unpacked.
+struct unpack_job {
+  block_layout layout;
+  const std::byte* in;  // a unit's begin; of q8_0: the first scales
+  extent count;         // whole units
+  std::byte* quants;    // not of q8_0
+  float *scales, *minima;
+};
+
+/// A tile's part of a strip: some blocks of a panel of x by some groups of 16 columns.
+struct int8_job {
+  extent rows, groups;  // groups: what the instruction set's tiles have
+  const std::int8_t* x;
+  const float* scales;
+  const std::int32_t* starts;
+  const float* offsets;
+  extent blocks;
+  const std::byte* quants;
+  std::size_t next_quants;              // bytes from group to group
+  const float *weight_scales, *minima;  // [blocks][16], with halves [blocks][2][16]; minima may be null
+  extent next_scales;                   // floats from group to group
+  bool halves;
+  float* sums;  // sums[row * stride + column]
+  extent stride;
+  bool first;  // sums begin here
+};
+
+/// What belongs to a block's sums of quants; places are `rows` apart.
+inline void put_sums(std::int32_t first, std::int32_t second, float scale, extent rows, std::int32_t* starts,
+                     float* offsets) noexcept {
+  const std::int32_t sums[] = {first + second, first, second};
+  for (extent i = 0; i < 3; ++i) {
+    starts[i * rows] = -128 * sums[i];
+    offsets[i * rows] = scale * static_cast<float>(sums[i]);
+  }
+}
 
 struct product_table {
   // int8_blocks
-  extent int8_panel;        // rows of a panel
-  extent int8_columns;      // of a strip with several panels
-  extent int8_columns_few;  // of a strip that is one panel (weights stream from memory)
-  extent int8_rows;         // of a strip
+  extent int8_panel;   // rows of a panel
+  extent int8_groups;  // of 16 columns in a tile; a strip is one tile wide
+  extent int8_rows;    // of a strip
   // float_rows
   extent float_panel;
   extent float_panels_from;  // number of rows from which x is copied into panels; below, rows meet rows
@@ -70,9 +108,11 @@ struct product_table {
   extent float_panel_scratch;  // floats for the widened weights of a strip
 
   void (*quantise)(const float* x, extent stride, extent rows, extent blocks, std::int8_t* quants, float* scales,
-                   std::int32_t* starts) noexcept;
+                   std::int32_t* starts, float* offsets) noexcept;
   void (*interleave)(const float* x, extent stride, extent rows, extent cols, float* out) noexcept;
-  void (*int8_strip)(const strip&) noexcept;
+  void (*unpack)(const unpack_job&) noexcept;
+  void (*int8_tile)(const int8_job&) noexcept;
+  void (*finish)(const strip&, const float* sums, extent sums_stride, extent m0, extent rows) noexcept;
   void (*float_panel_strip)(const strip&) noexcept;
   void (*float_row_strip)(const strip&) noexcept;
 };

@@ -1,0 +1,97 @@
+// steno/kernels/packed_layout.hpp - how weights lie in memory for the product kernels, format by format.
+//
+// Formats fall into two families. float_rows (f32, f16, bf16): products read the stored rows, nothing is packed.
+// int8_blocks (all block formats): groups of 16 rows of the weight, K / 32 blocks each. What the tiles eat is one byte
+// per weight, vectors of four values of 16 columns,
+//   tile [8][16][4] u8   byte (j, c, i) = q[row c of the group][32 b + 4 j + i] + 128
+// and value = scale * q (+ min). q8_0 is kept like that; the others at their own bits, and unpacked into the tile form
+// piece by piece in the first-level cache (product/unpack.inl):
+//   q8_0            tiles [blocks][512], then scales [blocks][16] f16
+//   others, a block [256] nibbles: byte p is byte p of the tile (low half) and byte p + 256 (high half), without bias;
+//                   five bits: [64], bit j of byte p is bit 4 of byte 64 j + p; six bits: [2][64], bits 2 j and 2 j + 1
+//                   of byte (h, p) are bits 4 and 5 of byte 64 (4 h + j) + p; then scales and minima, [16] f16 each
+//   K formats       per 256 values: [16] f16 d, [16] f16 -dmin (where there is one), then eight such blocks whose
+//                   scales and minima are factors of them, [16] s8 each or [2][16] where 16 values share a scale
+// Rows beyond the last have scale and minimum 0; the number of groups is even, since tiles take two. Bits per weight:
+// those of the file, but q4_k 4.6, q5_k 5.6, q2_k 5.1, q3_k 4.6, iq4_nl 8.5 (as q8_0). Tested in
+// tests/kernels/pack_test.cpp.
+#pragma once
+#include <steno/core/dtype.hpp>
+#include <steno/core/extents.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace steno::inline STENO_ABI::kernels {
+
+/// How products treat a stored format; `none`: there is no product for it.
+enum class weight_family { none, float_rows, int8_blocks };
+
+namespace detail {
+inline constexpr extent block = 32;               // values of x that share a scale
+inline constexpr extent group = 16;               // outputs that share a vector
+inline constexpr std::size_t group_quants = 512;  // bytes of one block of a group as tiles read it
+inline constexpr std::size_t group_scales = 32;   // f16
+
+/// The packed form of a format of the family int8_blocks.
+struct block_layout {
+  int bits = 0;         // of a quant: 8, 4, 5 or 6; 0: not of this family
+  int bias = 0;         // byte of a tile = packed bits + bias (which is 128 minus the format's own offset)
+  bool minima = false;  // value = scale * q + min
+  bool halves = false;  // 16 values share a scale, not 32
+  bool super = false;   // scales and minima are small integers, times factors that eight blocks share
+
+  constexpr std::size_t plane_bytes() const { return 64 * static_cast<std::size_t>(bits); }
+  constexpr extent unit() const { return super ? 8 : 1; }  // blocks that are packed together
+  constexpr std::size_t vectors() const { return halves ? 2 : 1; }
+  constexpr std::size_t block_bytes() const { return plane_bytes() + (super ? 16 : 32) * vectors() * (minima ? 2 : 1); }
+  constexpr std::size_t unit_bytes() const {
+    return static_cast<std::size_t>(unit()) * block_bytes() + (super ? (minima ? 64 : 32) : 0);
+  }
+};
+
+constexpr block_layout layout_of(dtype format) {
+  switch (format) {
+    case dtype::q8_0:
+    case dtype::iq4_nl:
+      return {.bits = 8};
+    case dtype::q4_0:
+      return {.bits = 4, .bias = 120};
+    case dtype::q4_1:
+      return {.bits = 4, .bias = 128, .minima = true};
+    case dtype::q5_0:
+      return {.bits = 5, .bias = 112};
+    case dtype::q5_1:
+      return {.bits = 5, .bias = 128, .minima = true};
+    case dtype::q2_k:
+      return {.bits = 4, .bias = 128, .minima = true, .halves = true, .super = true};
+    case dtype::q3_k:
+      return {.bits = 4, .bias = 124, .halves = true, .super = true};
+    case dtype::q4_k:
+      return {.bits = 4, .bias = 128, .minima = true, .super = true};
+    case dtype::q5_k:
+      return {.bits = 5, .bias = 128, .minima = true, .super = true};
+    case dtype::q6_k:
+      return {.bits = 6, .bias = 96, .halves = true, .super = true};
+    default:
+      return {};
+  }
+}
+
+/// Groups of a matrix with `rows` rows.
+constexpr extent groups_of(extent rows) { return (rows + 2 * group - 1) / (2 * group) * 2; }
+/// Bytes of a packed group; `cols` is a multiple of the format's block.
+constexpr std::size_t group_bytes(dtype format, extent cols) {
+  const block_layout l = layout_of(format);
+  return static_cast<std::size_t>(cols / (block * l.unit())) * l.unit_bytes();
+}
+}  // namespace detail
+
+constexpr weight_family family_of(dtype format) {
+  if (format == dtype::f32 || format == dtype::f16 || format == dtype::bf16) return weight_family::float_rows;
+  return detail::layout_of(format).bits != 0 ? weight_family::int8_blocks : weight_family::none;
+}
+/// Whether multiply() takes weights of this format.
+constexpr bool has_product(dtype format) { return family_of(format) != weight_family::none; }
+
+}  // namespace steno::inline STENO_ABI::kernels

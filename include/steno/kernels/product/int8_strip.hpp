@@ -1,0 +1,68 @@
+// steno/kernels/product/int8_strip.hpp - the walk through a strip of an int8 product: the same for all formats and
+// instruction sets.
+//
+// The strip's weights are taken in pieces of some blocks that stay in the first-level cache, unpacked once each, and
+// met by all panels of x; sums go on from piece to piece, so the order is that of product/reference.hpp. q8_0 quants
+// are read where they lie. Tested in tests/kernels/product_test.cpp.
+#pragma once
+#include <steno/kernels/product/table.hpp>
+
+#include <algorithm>
+
+namespace steno::inline STENO_ABI::kernels::detail {
+
+/// Blocks of a group, times groups, that are unpacked at once: 16 KiB of quants, 4 KiB of scales, 4 KiB of minima.
+inline constexpr extent unpacked_blocks = 32;
+inline constexpr extent unpack_floats = unpacked_blocks * (static_cast<extent>(group_quants) / 4 + 2 * 2 * group);
+
+/// sums: rows of the strip by columns of a tile; unpacked: unpack_floats.
+inline void int8_strip(const strip& s, const product_table& table, float* sums, float* unpacked) noexcept {
+  const operand& x = *s.x;
+  const extent blocks = x.cols / block, groups = table.int8_groups, stride = groups * group;
+  const block_layout layout = layout_of(s.w->format);
+  const bool in_place = layout.bits == 8;
+  const std::size_t next_group = group_bytes(s.w->format, x.cols);
+  auto* const quants = reinterpret_cast<std::byte*>(unpacked);
+  float* const scales = unpacked + unpacked_blocks * static_cast<extent>(group_quants) / 4;
+  float* const minima = scales + unpacked_blocks * 2 * group;
+  const extent step = unpacked_blocks / groups;
+  const extent vectors = static_cast<extent>(layout.vectors());
+
+  int8_job job{};
+  job.groups = groups;
+  job.next_scales = step * vectors * group;
+  job.weight_scales = scales;
+  job.minima = layout.minima ? minima : nullptr;
+  job.halves = layout.halves;
+  job.stride = stride;
+  for (extent b = 0; b < blocks; b += step) {
+    job.blocks = std::min(step, blocks - b);
+    job.first = b == 0;
+    const auto from = static_cast<std::size_t>(b);
+    for (extent g = 0; g < groups; ++g) {
+      const std::byte* const packed = s.packed + static_cast<std::size_t>(g) * next_group;
+      table.unpack({.layout = layout,
+                    .in = in_place ? packed + static_cast<std::size_t>(blocks) * group_quants + from * group_scales
+                                   : packed + from / static_cast<std::size_t>(layout.unit()) * layout.unit_bytes(),
+                    .count = job.blocks,
+                    .quants = quants + static_cast<std::size_t>(g * step) * group_quants,
+                    .scales = scales + g * job.next_scales,
+                    .minima = minima + g * job.next_scales});
+    }
+    job.quants = in_place ? s.packed + from * group_quants : quants;
+    job.next_quants = in_place ? next_group : static_cast<std::size_t>(step) * group_quants;
+    for (extent p = s.first; p < s.last; ++p) {
+      const extent m = x.split.first(p), at = m * blocks;
+      job.rows = x.split.height(p);
+      job.x = x.quants + m * x.cols + b * job.rows * block;
+      job.scales = x.scales + at + b * job.rows;
+      job.starts = x.starts + 3 * (at + b * job.rows);
+      job.offsets = x.offsets + 3 * (at + b * job.rows);
+      job.sums = sums + (m - x.split.first(s.first)) * stride;
+      table.int8_tile(job);
+      if (b + job.blocks == blocks) table.finish(s, job.sums, stride, m, job.rows);
+    }
+  }
+}
+
+}  // namespace steno::inline STENO_ABI::kernels::detail

@@ -1,0 +1,91 @@
+// steno/kernels/product/unpack.inl - packed weights into what the int8 tiles read, compiled per instruction set.
+//
+// Bytes of a tile and f32 scales and minima, a piece of a group that stays in the first-level cache (layout:
+// packed_layout.hpp). Each block is unpacked once for all rows of x that meet it. Written with the compilers' vectors
+// of `byte_lanes` bytes. q8_0 is read in place: only its scales are widened.
+
+typedef std::uint8_t byte_vector __attribute__((vector_size(byte_lanes)));
+typedef std::uint16_t pair_vector __attribute__((vector_size(byte_lanes)));
+
+STENO_INLINE byte_vector load_bytes(const std::byte* p) {
+  byte_vector v;
+  std::memcpy(&v, p, byte_lanes);
+  return v;
+}
+/// Bits moved down by N (up by -N), across the bytes of a pair: mask the result.
+template <int N>
+STENO_INLINE byte_vector shifted(byte_vector v) {
+  const pair_vector p = reinterpret_cast<pair_vector>(v);
+  if constexpr (N >= 0) return reinterpret_cast<byte_vector>(p >> static_cast<std::uint16_t>(N));
+  if constexpr (N < 0) return reinterpret_cast<byte_vector>(p << static_cast<std::uint16_t>(-N));
+}
+
+/// Vectors J and J + 4 of a tile of Bits-bit quants.
+template <int Bits, int J>
+STENO_INLINE void unpack_vectors(const std::byte* in, std::uint8_t bias, std::byte* out) {
+  const std::uint8_t nibble = 15, fifth = 16, upper = 48;
+  for (int i = 0; i < 64; i += byte_lanes) {
+    const byte_vector v = load_bytes(in + 64 * J + i);
+    byte_vector low = v & nibble, high = shifted<4>(v) & nibble;
+    if constexpr (Bits == 5) {
+      const byte_vector plane = load_bytes(in + 256 + i);
+      low |= shifted<J - 4>(plane) & fifth;
+      high |= shifted<J>(plane) & fifth;
+    }
+    if constexpr (Bits == 6) {
+      low |= shifted<2 * J - 4>(load_bytes(in + 256 + i)) & upper;
+      high |= shifted<2 * J - 4>(load_bytes(in + 320 + i)) & upper;
+    }
+    low += bias;
+    high += bias;
+    std::memcpy(out + 64 * J + i, &low, byte_lanes);
+    std::memcpy(out + 64 * (J + 4) + i, &high, byte_lanes);
+  }
+}
+template <int Bits>
+STENO_INLINE void unpack_tile(const std::byte* in, std::uint8_t bias, std::byte* out) {
+  unpack_vectors<Bits, 0>(in, bias, out);
+  unpack_vectors<Bits, 1>(in, bias, out);
+  unpack_vectors<Bits, 2>(in, bias, out);
+  unpack_vectors<Bits, 3>(in, bias, out);
+}
+
+STENO_INLINE f32x16 halves_at(const std::byte* p) {
+  alignas(32) std::uint16_t h[16];
+  std::memcpy(h, p, sizeof h);
+  return load_f16(h);
+}
+
+inline void unpack(const detail::unpack_job& job) noexcept {
+  const detail::block_layout l = job.layout;
+  float *scales = job.scales, *minima = job.minima;
+  if (l.bits == 8) {
+    for (extent b = 0; b < job.count; ++b) store(scales + 16 * b, halves_at(job.in + 32 * b));
+    return;
+  }
+  const std::byte* in = job.in;
+  std::byte* out = job.quants;
+  const auto bias = static_cast<std::uint8_t>(l.bias);
+  f32x16 scale = zero(), minimum = zero();
+  for (extent b = 0; b < job.count; ++b, out += detail::group_quants) {
+    if (l.super && b % 8 == 0) {
+      scale = halves_at(in);
+      if (l.minima) minimum = halves_at(in + 32);
+      in += l.minima ? 64 : 32;
+    }
+    __builtin_prefetch(in + 1024);
+    __builtin_prefetch(in + 1024 + 64);
+    __builtin_prefetch(in + 1024 + 128);
+    __builtin_prefetch(in + 1024 + 192);
+    __builtin_prefetch(in + 1024 + 256);
+    if (l.bits == 4) unpack_tile<4>(in, bias, out);
+    if (l.bits == 5) unpack_tile<5>(in, bias, out);
+    if (l.bits == 6) unpack_tile<6>(in, bias, out);
+    in += l.plane_bytes();
+    for (std::size_t v = 0; v < l.vectors(); ++v, scales += 16, in += l.super ? 16 : 32)
+      store(scales, l.super ? scale * load_i8(reinterpret_cast<const std::int8_t*>(in)) : halves_at(in));
+    if (l.minima)
+      for (std::size_t v = 0; v < l.vectors(); ++v, minima += 16, in += l.super ? 16 : 32)
+        store(minima, l.super ? minimum * load_i8(reinterpret_cast<const std::int8_t*>(in)) : halves_at(in));
+  }
+}
