@@ -55,6 +55,7 @@
 #include <steno/kernels/norm.hpp>
 #include <steno/kernels/operand.hpp>
 #include <steno/kernels/pack.hpp>
+#include <steno/kernels/packed_layout.hpp>
 #include <steno/kernels/product.hpp>
 #include <steno/kernels/row_tiles.hpp>
 #include <steno/kernels/softmax.hpp>

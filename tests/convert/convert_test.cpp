@@ -103,13 +103,15 @@ TEST_F(convert_folder, every_value_as_torch_has_it) {
 
 TEST_F(convert_folder, number_formats) {
   const gguf_file exact = packed(fixture("sense_voice"), "f32");
-  for (const char* type : {"f32", "f16", "bf16", "q8_0"}) {
+  for (const char* type : {"f32", "f16", "bf16", "q8_0", "q5_0", "q4_0"}) {
     SCOPED_TRACE(type);
     const dtype wanted = steno::find_dtype(type)->type;
     const gguf_file f = packed(fixture("sense_voice"), type);
     EXPECT_EQ(f.number("general.file_type"), wanted == dtype::f32    ? 0
                                              : wanted == dtype::f16  ? 1
+                                             : wanted == dtype::q4_0 ? 2
                                              : wanted == dtype::q8_0 ? 7
+                                             : wanted == dtype::q5_0 ? 8
                                                                      : 32);
     ASSERT_EQ(f.size(), exact.size());
     for (std::size_t i = 0; i < f.size(); ++i) {
@@ -118,14 +120,18 @@ TEST_F(convert_folder, number_formats) {
       const bool product =
           t.rank == 2 && name.ends_with(".weight") && name != "embed.weight" && name.find("fsmn") == std::string::npos;
       const bool rows_fit = t.shape[1] % 32 == 0;  // the first layer reads 12 features
-      const dtype expected = !product ? dtype::f32 : wanted == dtype::q8_0 && !rows_fit ? dtype::f16 : wanted;
+      const dtype expected = !product                                        ? dtype::f32
+                             : steno::info(wanted).elements > 1 && !rows_fit ? dtype::f16
+                                                                             : wanted;
       EXPECT_EQ(t.format, expected) << name;
       // bf16 keeps 8 bits: half a unit in the last place is 2^-9 of the value. q8_0 rounds to steps of 1/127 of a
       // block's largest value (at most 2 here) and stores that step in f16 (2^-11): half a step and 127 times the
-      // step's error.
+      // step's error. q5_0 and q4_0 have steps of 1/16 and 1/8 of it, and none above 15/16 and 7/8: a whole step off.
       const float largest = 2, step = largest / 127;
       const float bound = expected == dtype::bf16   ? largest / 512
                           : expected == dtype::q8_0 ? step / 2 + largest / 2048
+                          : expected == dtype::q5_0 ? largest / 16 + largest / 2048
+                          : expected == dtype::q4_0 ? largest / 8 + largest / 2048
                                                     : 0;
       const std::vector<float> got = steno::values_of(t, ""), want = values_of(exact, name);
       ASSERT_EQ(got.size(), want.size());

@@ -380,8 +380,8 @@ TEST(product, block_formats_at_their_extremes) {
               for (extent n = 0; n < 17; ++n) {
                 double exact = 0, sum = 0, most = 0;
                 for (extent i = 0; i < k; ++i) {
-                  exact += static_cast<double>(seen(0, i)) * w.values(n, i);
-                  sum += std::fabs(static_cast<double>(seen(0, i)));
+                  exact += static_cast<double>(seen(m - 1, i)) * w.values(n, i);
+                  sum += std::fabs(static_cast<double>(seen(m - 1, i)));
                   most = std::max(most, std::fabs(static_cast<double>(w.values(n, i))));
                 }
                 // Products are exact but for the scale's rounding; a chain of 16 or 32 blocks rounds as often. Where a

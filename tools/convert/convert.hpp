@@ -18,7 +18,7 @@
 namespace steno::inline STENO_ABI {
 
 struct convert_options {
-  std::optional<dtype> type = {};                  ///< f32, f16, bf16 or q8_0; nothing keeps what is stored
+  std::optional<dtype> type = {};                  ///< one that can_quantise(); nothing keeps what is stored
   std::optional<std::filesystem::path> cmvn = {};  ///< an am.mvn instead of the checkpoint's own
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};  ///< bytes written
 };

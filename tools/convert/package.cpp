@@ -19,10 +19,26 @@ std::uint32_t file_type(dtype format) {
       return 1;
     case dtype::q4_0:
       return 2;
+    case dtype::q4_1:
+      return 3;
     case dtype::q8_0:
       return 7;
     case dtype::q5_0:
       return 8;
+    case dtype::q5_1:
+      return 9;
+    case dtype::q2_k:
+      return 10;
+    case dtype::q3_k:
+      return 12;
+    case dtype::q4_k:
+      return 15;
+    case dtype::q5_k:
+      return 17;
+    case dtype::q6_k:
+      return 18;
+    case dtype::iq4_nl:
+      return 25;
     case dtype::bf16:
       return 32;
     default:
@@ -71,7 +87,8 @@ dtype packaged_format(const imported_tensor& t, std::optional<dtype> wanted) {
   if (!t.product) return dtype::f32;
   const dtype format = wanted.value_or(t.stored);
   const auto inner = static_cast<std::size_t>(t.shape.back());
-  return inner % info(format).elements == 0 ? format : dtype::f16;
+  const bool copied = !t.bytes.empty() && t.stored == format;  // else it must be made of values
+  return inner % info(format).elements == 0 && (copied || can_quantise(format)) ? format : dtype::f16;
 }
 
 void add_tensors(imported_model& model, std::optional<dtype> wanted) {

@@ -193,7 +193,7 @@ imported_model package(std::string where, const settings& s, std::vector<std::st
   for (const auto& [name, t] : found) note(steno::quoted(name) + " is not part of the model");
   if (count > 8) problems += ", and " + std::to_string(count - 8) + " more";
   if (count > 0) fail({.where = model.where, .what = "the tensors are not those of the settings: " + problems});
-  if (widened) model.notes.push_back(model.where + ": weights in block formats other than q8_0 are kept as f16");
+  if (widened) model.notes.push_back(model.where + ": weights in formats without a product are kept as f16");
   return model;
 }
 
