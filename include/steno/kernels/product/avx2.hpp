@@ -18,7 +18,7 @@
 namespace steno::inline STENO_ABI::kernels::avx2 {
 namespace product {
 
-inline constexpr int dot_rows = 2, panel_rows = 6, panel_vectors = 1;
+inline constexpr int dot_rows = 2, dot_columns = 2, panel_rows = 6, panel_vectors = 1;
 inline constexpr extent panel_chunk = 256, float_columns = 16 * panel_vectors;
 inline constexpr int byte_lanes = 32;
 
@@ -30,68 +30,77 @@ inline constexpr int byte_lanes = 32;
 inline constexpr int int8_rows = 4, int8_groups = 1;
 
 /// Eight columns' products of four values: size = |w| as u8, x with the sign of w, in pairs and then fours.
-STENO_INLINE __m256i dot_fours(__m256i d, __m256i w, const std::int8_t* x) {
+STENO_INLINE __m256i dot_fours(__m256i d, __m256i w, __m256i size, const std::int8_t* x) {
   std::int32_t four;
   std::memcpy(&four, x, 4);
-  const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(_mm256_set1_epi32(four), w));
+  const __m256i pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(_mm256_set1_epi32(four), w));
   return _mm256_add_epi32(d, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
 STENO_INLINE __m256i weights_of(const std::byte* quants) {
   return _mm256_xor_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(quants)), _mm256_set1_epi8(-128));
 }
 
-/// d[I] = -(start) + four values' products, for half a block: four steps.
-template <int... I>
-STENO_INLINE void dot_half(std::integer_sequence<int, I...>, __m256i* d, const std::int8_t* x,
+/// d[r] += eight columns by row r for half a block, four steps. Eight columns at a time, and a loop that stays one:
+/// with sixteen registers, more at once would be spilled.
+template <int... r>
+STENO_INLINE void dot_half(std::integer_sequence<int, r...>, __m256i* d, const std::int8_t* x,
                            const std::byte* quants) {
-  constexpr int R = sizeof...(I) / 2;
-  for (int j = 0; j < 4; ++j, x += 4 * R, quants += 64)
-    ((d[I] = dot_fours(d[I], weights_of(quants + I % 2 * 32), x + I / 2 * 4)), ...);
+#pragma GCC unroll 1
+  for (int j = 0; j < 4; ++j, x += 4 * sizeof...(r), quants += 64) {
+    const __m256i w = weights_of(quants), size = _mm256_abs_epi8(w);
+    ((d[r] = dot_fours(d[r], w, size, x + 4 * r)), ...);
+  }
 }
-/// sums += d * scale of the row * scale of the column (+ offset of the row * minimum of the column)
-template <int... I>
-STENO_INLINE void add_scaled(std::integer_sequence<int, I...>, const __m256i* d, const float* scales,
+/// sums of row r += d[r] * scale of the row * scale of the column
+template <int... r>
+STENO_INLINE void add_scaled(std::integer_sequence<int, r...>, const __m256i* d, const float* scales,
                              const float* weight_scales, float* sums) {
-  (_mm256_storeu_ps(sums + 8 * I, _mm256_fmadd_ps(_mm256_cvtepi32_ps(d[I]),
-                                                  _mm256_mul_ps(_mm256_loadu_ps(weight_scales + I % 2 * 8),
-                                                                _mm256_set1_ps(scales[I / 2])),
-                                                  _mm256_loadu_ps(sums + 8 * I))),
+  const __m256 ws = _mm256_loadu_ps(weight_scales);
+  (_mm256_storeu_ps(sums + 16 * r,
+                    _mm256_fmadd_ps(_mm256_cvtepi32_ps(d[r]), _mm256_mul_ps(ws, _mm256_set1_ps(scales[r])),
+                                    _mm256_loadu_ps(sums + 16 * r))),
    ...);
 }
-template <int... I>
-STENO_INLINE void add_minima(std::integer_sequence<int, I...>, const float* offsets, const float* minima, float* sums) {
-  (_mm256_storeu_ps(sums + 8 * I, _mm256_fmadd_ps(_mm256_loadu_ps(minima + I % 2 * 8), _mm256_set1_ps(offsets[I / 2]),
-                                                  _mm256_loadu_ps(sums + 8 * I))),
+/// sums of row r += offset of the row * minimum of the column
+template <int... r>
+STENO_INLINE void add_minima(std::integer_sequence<int, r...>, const float* offsets, const float* minima, float* sums) {
+  const __m256 m = _mm256_loadu_ps(minima);
+  (_mm256_storeu_ps(sums + 16 * r, _mm256_fmadd_ps(m, _mm256_set1_ps(offsets[r]), _mm256_loadu_ps(sums + 16 * r))),
    ...);
 }
 
-/// One group of 16 columns; two accumulators of eight columns for each row, sums in memory.
-template <int... I>
-[[gnu::noinline]] void int8_tile(std::integer_sequence<int, I...> all, const detail::int8_job& job) noexcept {
-  constexpr int R = sizeof...(I) / 2;
-  const std::int8_t* x = job.x;
-  const float *scales = job.scales, *offsets = job.offsets, *ws = job.weight_scales, *minima = job.minima;
-  const std::byte* quants = job.quants;
-  float* const sums = job.sums;
-  if (job.first) (_mm256_storeu_ps(sums + 8 * I, _mm256_setzero_ps()), ...);
-  if (job.halves) offsets += R;
-  for (extent b = 0; b < job.blocks; ++b, scales += R, offsets += 3 * R, x += 32 * R, quants += 512, ws += 16) {
-    __m256i d[] = {(static_cast<void>(I), _mm256_setzero_si256())...};
-    dot_half(all, d, x, quants);
-    if (job.halves) {
+/// sizeof...(r) rows and one group of 16 columns, eight and eight; sums in memory.
+template <int... r>
+[[gnu::noinline]] void int8_tile(std::integer_sequence<int, r...> all, const detail::int8_job& job) noexcept {
+  constexpr int R = sizeof...(r);
+  if (job.first)
+    ((_mm256_storeu_ps(job.sums + 16 * r, _mm256_setzero_ps()),
+      _mm256_storeu_ps(job.sums + 16 * r + 8, _mm256_setzero_ps())),
+     ...);
+  for (extent half = 0; half < 2; ++half) {
+    const std::int8_t* x = job.x;
+    const float *scales = job.scales, *offsets = job.halves ? job.offsets + R : job.offsets;
+    const float *ws = job.weight_scales + 8 * half, *minima = job.minima == nullptr ? nullptr : job.minima + 8 * half;
+    const std::byte* quants = job.quants + 32 * half;
+    float* const sums = job.sums + 8 * half;
+    for (extent b = 0; b < job.blocks; ++b, scales += R, offsets += 3 * R, x += 32 * R, quants += 512, ws += 16) {
+      __m256i d[] = {(static_cast<void>(r), _mm256_setzero_si256())...};
+      dot_half(all, d, x, quants);
+      if (job.halves) {
+        add_scaled(all, d, scales, ws, sums);
+        ((d[r] = _mm256_setzero_si256()), ...);
+        ws += 16;
+        if (minima != nullptr) {
+          add_minima(all, offsets, minima, sums);
+          minima += 16;
+        }
+      }
+      dot_half(all, d, x + 16 * R, quants + 256);
       add_scaled(all, d, scales, ws, sums);
-      ((d[I] = _mm256_setzero_si256()), ...);
-      ws += 16;
       if (minima != nullptr) {
-        add_minima(all, offsets, minima, sums);
+        add_minima(all, job.halves ? offsets + R : offsets, minima, sums);
         minima += 16;
       }
-    }
-    dot_half(all, d, x + 16 * R, quants + 256);
-    add_scaled(all, d, scales, ws, sums);
-    if (minima != nullptr) {
-      add_minima(all, job.halves ? offsets + R : offsets, minima, sums);
-      minima += 16;
     }
   }
 }
@@ -99,13 +108,13 @@ template <int... I>
 inline void int8_tile(const detail::int8_job& job) noexcept {
   switch (job.rows) {
     case 1:
-      return int8_tile(std::make_integer_sequence<int, 2>{}, job);
+      return int8_tile(std::make_integer_sequence<int, 1>{}, job);
     case 2:
-      return int8_tile(std::make_integer_sequence<int, 4>{}, job);
+      return int8_tile(std::make_integer_sequence<int, 2>{}, job);
     case 3:
-      return int8_tile(std::make_integer_sequence<int, 6>{}, job);
+      return int8_tile(std::make_integer_sequence<int, 3>{}, job);
     default:
-      return int8_tile(std::make_integer_sequence<int, 8>{}, job);
+      return int8_tile(std::make_integer_sequence<int, 4>{}, job);
   }
 }
 

@@ -1,12 +1,12 @@
 // steno/kernels/product/float_rows.inl - products with stored float rows (f32, f16, bf16), compiled per instruction
 // set.
 //
-// Few rows of x: a tile of R rows of x and 4 rows of w, 16 lanes along K each, so weights stream through once and stay
+// Few rows of x: a tile of R rows of x and 2 or 4 rows of w, 16 lanes along K each, so weights stream through once and stay
 // as they are stored. Many rows: pieces of w, [chunk of K][columns], are widened and transposed into scratch
 // (first-level cache) and each meets all panels of x in a tile of H rows by `panel_vectors` vectors, one FMA chain per
 // output over ascending k. A tile is one pack expansion over its accumulators: what they share is loaded once (common
 // subexpressions), they stay in registers, and it compiles ten times faster than nested loops unrolled by lambdas.
-// Constants per instruction set: dot_rows, panel_rows, panel_vectors, panel_chunk.
+// Constants per instruction set: dot_rows, dot_columns, panel_rows, panel_vectors, panel_chunk.
 
 template <dtype F>
 STENO_INLINE f32x16 load_stored(const std::byte* p) {
@@ -37,7 +37,6 @@ template <dtype F, int C, int... I>
 
 using dot_tile_function = void (*)(const float* x, extent x_stride, const std::byte* w, extent w_stride, extent cols,
                                    float* sums, extent sums_stride) noexcept;
-inline constexpr int dot_columns = 4;
 
 template <dtype F, int R>
 inline void dot_tile(const float* x, extent x_stride, const std::byte* w, extent w_stride, extent cols, float* sums,
@@ -66,7 +65,7 @@ inline void float_row_strip(const detail::strip& s) noexcept {
                                    : rows == 2      ? dot_tile_of<2>(s.w->format)
                                                     : dot_tile_of<1>(s.w->format);
     const float* x = s.x->x + m * s.x->stride;
-    // The last columns come with those before them; where there are fewer than four, four times the same.
+    // The last columns come with those before them; where there are fewer than a tile has, the same again.
     const bool narrow = s.n1 - s.n0 < dot_columns;
     for (extent n = s.n0; n < s.n1; n += narrow ? 1 : dot_columns) {
       const extent from = narrow ? n : std::min(n, s.n1 - dot_columns);
