@@ -131,17 +131,17 @@ class qwen3_asr {
   /// Rows that the audio tower makes of so many samples.
   extent audio_rows(extent count) const noexcept { return audio_tower.rows(log_mel<mels>::frames(count)); }
 
-  /// Mono samples at 16 kHz in [-1, 1] to rows y [audio_rows(pcm.size()), width] of the language model. Features are
-  /// made piece by piece, so memory does not grow with the recording.
-  void hear(std::span<const float> pcm, view<float, dynamic, width> y, context& c) const {
+  /// Mono samples at 16 kHz in [-1, 1] to rows y of the language model: those of frame `first` (the begin of a block of
+  /// the audio tower) and all after it. `top` is what frontend.peak() says of the samples. Features are made piece by
+  /// piece, so memory does not grow with the recording.
+  void hear(std::span<const float> pcm, extent first, float top, view<float, dynamic, width> y, context& c) const {
     const auto total = static_cast<extent>(pcm.size());
     const extent frames = log_mel<mels>::frames(total);
-    const float top = frontend.peak(pcm, total, c);
     const extent some = c.tracing() ? std::max<extent>(frames, 1) : 2 * audio_tower.block_frames();
     workspace::frame scratch(c.scratch);
-    auto features = scratch.template matrix<dynamic, mels>(std::min(some, frames), frontend.width());
+    auto features = scratch.template matrix<dynamic, mels>(std::min(some, frames - first), frontend.width());
     extent done = 0;
-    for (extent t = 0; t < frames; t += some) {
+    for (extent t = first; t < frames; t += some) {
       const extent n = std::min(some, frames - t), rows = audio_tower.rows(n);
       auto now = make_view<dynamic, mels>(features.data(), n, features.cols());
       frontend(pcm, total, t, top, now, c);
@@ -152,9 +152,13 @@ class qwen3_asr {
         c.trace("logmel", turned);
       }
       auto scope = c.enter("audio_tower");
-      audio_tower(as<const float, dynamic, mels>(now), y.middleRows(done, rows), c, frames <= some);
+      audio_tower(as<const float, dynamic, mels>(now), y.middleRows(done, rows), c, t == 0 && n == frames);
       done += rows;
     }
+  }
+  /// All rows of a clip: y [audio_rows(pcm.size()), width].
+  void hear(std::span<const float> pcm, view<float, dynamic, width> y, context& c) const {
+    hear(pcm, 0, frontend.peak(pcm, static_cast<extent>(pcm.size()), c), y, c);
   }
 
   /// One clip that is heard at once: what the model writes of it. `past` is used anew.

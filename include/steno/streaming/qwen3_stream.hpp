@@ -1,0 +1,221 @@
+// steno/streaming/qwen3_stream.hpp - Qwen3-ASR while somebody speaks: every two seconds all of it is heard again, and
+// the text goes on from what was written before.
+//
+// The prompt of a step holds all audio so far and, as the beginning of the answer, the text so far without its last
+// `unfixed_tokens` tokens (nothing at all in the first `unfixed_chunks` steps). Follows
+// `Qwen3ASRModel.streaming_transcribe` and `finish_streaming_transcribe` (qwen_asr/inference/qwen3_asr.py), oddities
+// included; what is heard again is not computed again: rows of whole blocks of the audio tower (8 s) and the keys and
+// values of the prompt before them are kept while the loudest frame stays the same. With `longest` an utterance is
+// settled at a quiet place after so many seconds and the next begins, so a step costs the same for ever. Tested in
+// tests/parity/qwen3_stream_test.cpp and tests/streaming/qwen3_stream_test.cpp.
+#pragma once
+#include <steno/models/qwen3_asr.hpp>
+#include <steno/streaming/stream_event.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct qwen3_stream_options {
+  std::string language = {};  ///< forced: a name or code
+  std::string context = {};
+  int unfixed_chunks = 2, unfixed_tokens = 5;
+  double chunk = 2;           ///< seconds between steps
+  int max_new_tokens = 4096;  ///< of a step
+  double longest = 0;         ///< seconds of an utterance; 0: one that never ends, as the original's
+  double search_expand = 5;   ///< seconds before that in which a quiet place is looked for
+  /// What was the beginning of an answer once is never taken back. The original takes it back when a step writes fewer
+  /// than `unfixed_tokens` tokens.
+  bool commit = false;
+};
+
+/// What a step wrote. Views live as long as the call.
+struct qwen3_stream_event {
+  stream_event_kind kind = stream_event_kind::partial;  ///< final: the utterance is settled
+  double start = 0, heard = 0;                          ///< seconds: where the utterance began, how far was listened
+  std::string_view language, text;                      ///< of the utterance
+  std::string_view stable;                              ///< the beginning of the text that stays; needs `commit`
+  std::string_view prefix;                              ///< what the answer began with
+  std::span<const int> ids;                             ///< what was written behind it
+  std::string_view raw;                                 ///< both, as text
+  const qwen3_prompt* prompt = nullptr;                 ///< what the model was asked with
+  extent audio_rows = 0, reused_rows = 0;               ///< of the prompt; rows of the prompt that were not read again
+  qwen3_stop stop = qwen3_stop::end_of_text;
+};
+
+/// One stream; the model outlives it.
+template <class Model>
+class qwen3_stream {
+ public:
+  /// Throws steno::error for a language that the model does not know.
+  qwen3_stream(const Model& m, const qwen3_stream_options& o)
+      : model_(&m),
+        options_(o),
+        language_(m.language_name(o.language)),
+        chunk_(std::max<extent>(1, static_cast<extent>(std::nearbyint(o.chunk * Model::sample_rate)))) {
+    if (!(o.chunk > 0 && o.chunk <= 1200)) fail({.what = "seconds of a chunk", .expected = "0 to 1200"});
+  }
+
+  /// More mono samples at 16 kHz in [-1, 1], any number of them; sink(qwen3_stream_event) is told what they make.
+  template <class Sink>
+  void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    audio_.insert(audio_.end(), pcm.begin(), pcm.end());
+    while (static_cast<extent>(audio_.size()) - heard_ >= chunk_) {
+      const extent longest = static_cast<extent>(options_.longest * Model::sample_rate);
+      if (longest > 0 && heard_ + chunk_ > longest && heard_ > 0) settle(c, sink);
+      heard_ += chunk_;
+      step(heard_, false, c, sink, stream_event_kind::partial);
+    }
+  }
+  /// The end: hears what is left.
+  template <class Sink>
+  void finish(context& c, Sink&& sink) {
+    const auto all = static_cast<extent>(audio_.size());
+    if (all > heard_) {
+      heard_ = all;
+      step(heard_, true, c, sink, stream_event_kind::final);
+    } else if (steps_ > 0) {
+      tell(sink, stream_event_kind::final, {}, heard_);
+    }
+    begin(all);
+  }
+
+ private:
+  using value_rows = std::vector<float>;
+
+  // A quiet place in the last seconds heard ends the utterance; what follows it is heard again in the next one.
+  template <class Sink>
+  void settle(context& c, Sink&& sink) {
+    const extent back = std::min(heard_ / 2, static_cast<extent>(options_.search_expand * Model::sample_rate));
+    const std::span<const float> last =
+        std::span<const float>(audio_).subspan(static_cast<std::size_t>(heard_ - back), static_cast<std::size_t>(back));
+    // The second part of two begins at the quietest place around the middle.
+    const double half = static_cast<double>(back) / 2 / Model::sample_rate;
+    const std::vector<extent> starts =
+        back > 1 ? quiet_splits(last, Model::sample_rate, half, half) : std::vector<extent>{0};
+    const extent cut = starts.size() > 1 ? heard_ - back + starts[1] : heard_;
+    step(cut, false, c, sink, stream_event_kind::final);
+    begin(cut);
+  }
+  // A new utterance from sample `from` of this one.
+  void begin(extent from) {
+    audio_.erase(audio_.begin(), audio_.begin() + from);
+    offset_ += from;
+    heard_ = 0;
+    steps_ = 0;
+    raw_.clear();
+    committed_.clear();
+    rows_.clear();
+    read_ = 0;
+  }
+
+  // The text so far without its last tokens.
+  std::string prefix_of(bool at_end) const {
+    if (steps_ < options_.unfixed_chunks) return {};
+    const std::vector<int> ids = model_->tokenizer.encode(raw_);
+    const auto first = [&](std::ptrdiff_t n) {
+      return model_->tokenizer.decode({ids.begin(), ids.begin() + std::min(n, static_cast<std::ptrdiff_t>(ids.size()))},
+                                      false);
+    };
+    const auto size = static_cast<std::ptrdiff_t>(ids.size());
+    std::string prefix;
+    if (at_end) {
+      prefix = first(std::max<std::ptrdiff_t>(1, size - options_.unfixed_tokens));
+    } else {
+      for (std::ptrdiff_t n = std::max<std::ptrdiff_t>(0, size - options_.unfixed_tokens); n > 0; --n) {
+        prefix = first(n);
+        if (prefix.find("\xef\xbf\xbd") == std::string::npos) break;
+        prefix.clear();
+      }
+    }
+    if (options_.commit && prefix.size() < committed_.size()) return committed_;
+    return prefix;
+  }
+
+  template <class Sink>
+  void step(extent count, bool at_end, context& c, Sink&& sink, stream_event_kind kind) {
+    constexpr extent width = Model::width;
+    const auto& m = *model_;
+    const std::string prefix = prefix_of(at_end);
+    const qwen3_prompt p = m.prompt(options_.context, language_, prefix);
+    const std::span<const float> pcm = std::span<const float>(audio_).first(static_cast<std::size_t>(count));
+    const extent audio = m.audio_rows(count), before = static_cast<extent>(p.before.size()),
+                 after = static_cast<extent>(p.after.size());
+    const extent total = before + audio + after, d = m.text.width();
+    const extent block = m.audio_tower.block_rows(), block_frames = m.audio_tower.block_frames();
+
+    // Rows of blocks that end before the reflection at the end of the audio stay as they are, as long as the floor of
+    // the features does.
+    const float top = m.frontend.peak(pcm, count, c);
+    if (top != top_ || count < known_) {
+      rows_.clear();
+      read_ = 0;
+    }
+    top_ = top;
+    known_ = count;
+    const extent kept = static_cast<extent>(rows_.size()) / d;
+    const extent whole = std::max<extent>(0, (count - 40) / (block_frames * 160)) * block;
+    const extent reused = std::min(read_, before + kept);
+    workspace::frame scratch(c.scratch);
+    auto x = scratch.template matrix<dynamic, width>(total, d);
+    m.text.embed(p.before, x.topRows(before));
+    if (kept > 0)
+      x.middleRows(before, kept) = make_view<dynamic, width>(static_cast<const float*>(rows_.data()), kept, d);
+    if (audio > kept) m.hear(pcm, kept / block * block_frames, top, x.middleRows(before + kept, audio - kept), c);
+    m.text.embed(p.after, x.bottomRows(after));
+    if (whole > kept) rows_.insert(rows_.end(), x.data() + (before + kept) * d, x.data() + (before + whole) * d);
+    past_.rewind(reused);
+    qwen3_read(m.text, view<float, dynamic, width>(x.middleRows(reused, total - reused)), past_, c);
+    const qwen3_text t =
+        qwen3_write(m.text, view<float, dynamic, width>(x.bottomRows(1)), past_, m.ends, options_.max_new_tokens, c);
+    read_ = before + whole;
+
+    raw_ = prefix + m.tokenizer.decode(t.ids, true);
+    output_ = parse_qwen3_output(raw_, language_);
+    ++steps_;
+    if (options_.commit) committed_ = prefix;
+    qwen3_stream_event e;
+    e.prefix = prefix;
+    e.ids = t.ids;
+    e.prompt = &p;
+    e.audio_rows = audio;
+    e.reused_rows = reused;
+    e.stop = t.stop;
+    tell(sink, kind, e, count);
+  }
+  template <class Sink>
+  void tell(Sink&& sink, stream_event_kind kind, qwen3_stream_event e, extent count) {
+    // What stands before the tag is no text yet.
+    const bool begun = !language_.empty() || committed_.find("<asr_text>") != std::string::npos;
+    const std::string stable = kind == stream_event_kind::final ? output_.text
+                               : begun                          ? parse_qwen3_output(committed_, language_).text
+                                                                : std::string();
+    e.kind = kind;
+    e.start = static_cast<double>(offset_) / Model::sample_rate;
+    e.heard = static_cast<double>(offset_ + count) / Model::sample_rate;
+    e.language = output_.language;
+    e.text = output_.text;
+    e.stable = stable;
+    e.raw = raw_;
+    sink(std::as_const(e));
+  }
+
+  const Model* model_;
+  qwen3_stream_options options_;
+  std::string language_, raw_, committed_;
+  extent chunk_, heard_ = 0, offset_ = 0, known_ = 0;  // samples
+  int steps_ = 0;
+  std::vector<float> audio_;  // of the utterance
+  value_rows rows_;           // of whole blocks
+  float top_ = 0;
+  extent read_ = 0;  // rows of the prompt whose keys and values in past_ still hold
+  qwen3_past past_;
+  qwen3_output output_;
+};
+
+}  // namespace steno::inline STENO_ABI
