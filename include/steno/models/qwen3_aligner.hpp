@@ -1,0 +1,131 @@
+// steno/models/qwen3_aligner.hpp - Qwen3-ForcedAligner: when each word of a known text is spoken.
+//
+//   rows    = language model([<|audio_start|> audio <|audio_end|> word <timestamp><timestamp> word ...])
+//   class   = argmax(lm_head(norm(row))) at every <timestamp>, times 80 ms: begin and end of the word before it
+//   times   = repaired where they go back
+//
+// One pass, nothing is written. Follows `Qwen3ForcedAligner.align` (qwen_asr/inference/qwen3_forced_aligner.py); see
+// docs/models/qwen3_asr.md. Tested in tests/parity/qwen3_aligner_test.cpp.
+#pragma once
+#include <steno/core/result.hpp>
+#include <steno/decoders/time_repair.hpp>
+#include <steno/models/qwen3_thinker.hpp>
+#include <steno/models/qwen3_writing.hpp>
+#include <steno/tokenizers/aligned_words.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct qwen3_alignment {
+  std::vector<std::string> words;
+  std::vector<int> classes;  ///< two for each word
+  std::vector<long> times;   ///< milliseconds: begin and end of each word
+};
+
+/// Const and safe for threads, each with its own context.
+template <class Encoder, class Decoder>
+class qwen3_aligner : public qwen3_thinker<Encoder, Decoder> {
+ public:
+  using base = qwen3_thinker<Encoder, Decoder>;
+  using base::audio_rows, base::hear, base::sample_rate, base::text, base::tokenizer, base::width;
+  static constexpr std::string_view architecture = "qwen3_forced_aligner";
+  /// Seconds of audio that the original gives it at most.
+  static constexpr double longest = 180;
+
+  qwen3_aligner() = default;
+  STENO_COLD explicit qwen3_aligner(const gguf_file& file)
+      : base(file, architecture),
+        timestamp(static_cast<int>(read_number(file, "qwen3_forced_aligner.timestamp_token_id", 0, 1 << 24, 0))),
+        segment_time(read_number(file, "qwen3_forced_aligner.timestamp_segment_time", 1, 10000, 80)) {
+    begin_ = tokenizer.require("<|audio_start|>");
+    end_ = tokenizer.require("<|audio_end|>");
+  }
+
+  int timestamp = 0;
+  double segment_time = 80;  ///< milliseconds of a class
+
+  void members(auto&& v) {
+    base::members(v);
+    v.equal("timestamp_token_id and less than the rows of embed_tokens",
+            std::min<extent>(timestamp, text.vocabulary() - 1), timestamp);
+  }
+
+  /// Tokens behind the audio.
+  STENO_COLD std::vector<int> prompt(const std::vector<std::string>& words) const {
+    std::vector<int> ids = {end_};
+    for (const std::string& w : words) {
+      const std::vector<int> some = tokenizer.encode(w);
+      ids.insert(ids.end(), some.begin(), some.end());
+      ids.insert(ids.end(), {timestamp, timestamp});
+    }
+    if (words.empty()) ids.insert(ids.end(), {timestamp, timestamp});
+    return ids;
+  }
+  int audio_begin() const noexcept { return begin_; }
+
+  /// Mono samples at 16 kHz in [-1, 1] and what is said in them.
+  qwen3_alignment align(std::span<const float> pcm, std::string_view what, context& c) const {
+    qwen3_alignment a;
+    a.words = aligned_words(what);
+    if (a.words.empty()) return a;
+    const std::vector<int> after = prompt(a.words);
+    const extent audio = audio_rows(static_cast<extent>(pcm.size())), count = static_cast<extent>(after.size());
+    workspace::frame scratch(c.scratch);
+    auto x = scratch.template matrix<dynamic, width>(1 + audio + count, text.width());
+    text.embed(std::span<const int>(&begin_, 1), x.topRows(1));
+    hear(pcm, x.middleRows(1, audio), c);
+    text.embed(after, x.bottomRows(count));
+    auto scope = c.enter("text");
+    qwen3_past past;
+    qwen3_read(text, x, past, c);
+    const auto n = static_cast<extent>(2 * a.words.size());
+    auto asked = scratch.template matrix<dynamic, width>(n, text.width());
+    extent row = 0;
+    for (extent i = 0; i < count && row < n; ++i)
+      if (after[static_cast<std::size_t>(i)] == timestamp) asked.row(row++) = x.row(1 + audio + i);
+    auto scores = scratch.template matrix<dynamic, Decoder::output>(n, text.outputs());
+    text.logits(as<const float, dynamic, width>(asked), scores, c);
+    std::vector<double> raw;
+    for (extent i = 0; i < n; ++i) {
+      const float* const at = scores.data() + i * scores.cols();
+      a.classes.push_back(static_cast<int>(std::max_element(at, at + scores.cols()) - at));
+      raw.push_back(a.classes.back() * segment_time);
+    }
+    a.times = repair_times(raw);
+    return a;
+  }
+
+  /// The same as words of a result; `offset` seconds are added to the times.
+  STENO_COLD std::vector<word> words_of(const qwen3_alignment& a, double offset = 0) const {
+    std::vector<word> words;
+    const auto seconds = [&](long ms) {
+      return std::nearbyint((std::nearbyint(static_cast<double>(ms)) / 1000 + offset) * 1000) / 1000;
+    };
+    for (std::size_t i = 0; i < a.words.size(); ++i)
+      words.push_back({.text = a.words[i],
+                       .start = seconds(a.times[2 * i]),
+                       .end = seconds(a.times[2 * i + 1]),
+                       .confidence = 1,
+                       .how = timing::aligned});
+    return words;
+  }
+
+ private:
+  int begin_ = 0, end_ = 0;
+};
+
+/// The published size: 5000 classes.
+using qwen3_forced_aligner_0_6b = qwen3_aligner<qwen3_audio_encoder<128, 1024, 16, 4096, 480, 1024, 24>,
+                                                qwen3_decoder<1024, 16, 8, 128, 3072, 152064, 28, 1000000, 5000>>;
+/// Any size, adopted from the file.
+using qwen3_forced_aligner_any =
+    qwen3_aligner<qwen3_audio_encoder<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>,
+                  qwen3_decoder<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>>;
+
+}  // namespace steno::inline STENO_ABI

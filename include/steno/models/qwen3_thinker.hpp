@@ -1,0 +1,116 @@
+// steno/models/qwen3_thinker.hpp - what Qwen3-ASR and its forced aligner share: features, audio tower, language model,
+// tokenizer.
+//
+// `Qwen3ASRThinkerForConditionalGeneration` (modeling_qwen3_asr.py). Tested through the models.
+#pragma once
+#include <steno/frontends/log_mel.hpp>
+#include <steno/models/load.hpp>
+#include <steno/models/metadata.hpp>
+#include <steno/networks/qwen3_audio_encoder.hpp>
+#include <steno/networks/qwen3_decoder.hpp>
+#include <steno/tokenizers/qwen_tokens.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// The tokenizer of a packaged file (tokenizer.ggml.tokens and token_type).
+STENO_COLD inline qwen_tokens read_qwen_tokens(const gguf_file& file) {
+  std::vector<int> types;
+  if (file.has("tokenizer.ggml.token_type"))
+    for (const double t : file.numbers("tokenizer.ggml.token_type")) types.push_back(static_cast<int>(t));
+  return {file.strings("tokenizer.ggml.tokens"), types};
+}
+
+template <class Encoder, class Decoder>
+class qwen3_thinker {
+ public:
+  static constexpr int sample_rate = 16000;
+  static constexpr extent mels = Encoder::input, width = Decoder::input, outputs = Decoder::output;
+
+  qwen3_thinker() = default;
+  /// Front end and tokenizer from the file's metadata; the weights are bound by load().
+  STENO_COLD qwen3_thinker(const gguf_file& file, std::string_view family)
+      : frontend(static_cast<extent>(
+            read_number(file, std::string(family).append(".thinker.audio_tower.num_mel_bins"), 1, 1024, 128))),
+        tokenizer(read_qwen_tokens(file)) {}
+
+  log_mel<mels> frontend;
+  Encoder audio_tower;
+  Decoder text;
+  qwen_tokens tokenizer;
+  model_memory memory;
+
+  void members(auto&& v) {
+    v("thinker.audio_tower", audio_tower);
+    v("thinker", text);
+    v.equal("widths of features and audio tower", frontend.width(), audio_tower.input_size());
+    v.equal("widths of audio tower and language model", audio_tower.output_size(), text.width());
+    v.equal("tokens and at most the rows of embed_tokens", std::min<extent>(tokenizer.size(), text.vocabulary()),
+            tokenizer.size());
+  }
+
+  /// Rows that the audio tower makes of so many samples.
+  extent audio_rows(extent count) const noexcept { return audio_tower.rows(log_mel<mels>::frames(count)); }
+
+  /// Mono samples at 16 kHz in [-1, 1] to rows y of the language model: those of frame `first` (the begin of a block of
+  /// the audio tower) and all after it. `top` is what frontend.peak() says of the samples. Features are made piece by
+  /// piece, so memory does not grow with the recording.
+  void hear(std::span<const float> pcm, extent first, float top, view<float, dynamic, width> y, context& c) const {
+    const auto total = static_cast<extent>(pcm.size());
+    const extent frames = log_mel<mels>::frames(total);
+    const extent some = c.tracing() ? std::max<extent>(frames, 1) : 2 * audio_tower.block_frames();
+    workspace::frame scratch(c.scratch);
+    auto features = scratch.template matrix<dynamic, mels>(std::min(some, frames - first), frontend.width());
+    extent done = 0;
+    for (extent t = first; t < frames; t += some) {
+      const extent n = std::min(some, frames - t), rows = audio_tower.rows(n);
+      auto now = make_view<dynamic, mels>(features.data(), n, features.cols());
+      frontend(pcm, total, t, top, now, c);
+      if (c.tracing()) {
+        workspace::frame turning(c.scratch);
+        auto turned = turning.matrix(now.cols(), n);
+        turned = now.transpose();
+        c.trace("logmel", turned);
+      }
+      auto scope = c.enter("audio_tower");
+      audio_tower(as<const float, dynamic, mels>(now), y.middleRows(done, rows), c, t == 0 && n == frames);
+      done += rows;
+    }
+  }
+  /// All rows of a clip: y [audio_rows(pcm.size()), width].
+  void hear(std::span<const float> pcm, view<float, dynamic, width> y, context& c) const {
+    hear(pcm, 0, frontend.peak(pcm, static_cast<extent>(pcm.size()), c), y, c);
+  }
+
+  /// The golden cases' name of a traced stage of a prompt; empty for what they do not have.
+  STENO_COLD static std::string trace_name(std::string_view path) {
+    constexpr std::pair<std::string_view, std::string_view> names[] = {
+        {"logmel", "logmel"},
+        {"audio_tower.conv3", "conv3_per_chunk"},
+        {"audio_tower.conv_out", "conv_out_per_chunk"},
+        {"audio_tower.encoder_in", "encoder_in"},
+        {"audio_tower.out", "encoder_out"},
+        {"text.in", "decoder_in"},
+        {"text.norm", "decoder_norm_prefill"},
+        {"text.logits", "logits"},
+    };
+    for (const auto& [from, to] : names)
+      if (path == from) return std::string(to);
+    const auto layer = [&](std::string_view before) -> std::string_view {
+      if (!path.starts_with(before) || !path.ends_with(".out")) return {};
+      return path.substr(before.size(), path.size() - before.size() - 4);
+    };
+    if (const auto n = layer("audio_tower.layers."); !n.empty()) return std::string("encoder_layer").append(n);
+    if (const auto n = layer("text.layers."); !n.empty())
+      return std::string("decoder_layer").append(n).append("_prefill");
+    return {};
+  }
+};
+
+}  // namespace steno::inline STENO_ABI
