@@ -2,6 +2,7 @@
 
 #include <steno/error.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
+#include <steno/streaming/qwen3_stream.hpp>
 #include <steno/streaming/u2_stream.hpp>
 
 #include <algorithm>
@@ -142,6 +143,45 @@ class paraformer_listener final : public listener {
   paraformer_stream<model_type> stream_;
 };
 
+// A row of the model is 80 ms; utterances end after a minute at the latest, so that a step's cost stays bounded.
+class qwen3_listener final : public listener {
+ public:
+  using model_type = qwen3_asr_any;
+  qwen3_listener(const model_type& m, const live_request& r) : stream_(m, options(r)) {}
+
+  void push(std::span<const float> pcm, const live_sink& sink) override {
+    stream_.push(pcm, context_, [&](const qwen3_stream_event& e) { sink(describe(e)); });
+  }
+  void finish(const live_sink& sink) override {
+    stream_.finish(context_, [&](const qwen3_stream_event& e) { sink(describe(e)); });
+  }
+  bool over() const override { return false; }
+
+ private:
+  static qwen3_stream_options options(const live_request& r) {
+    qwen3_stream_options o{.longest = 60, .commit = true};
+    if (r.chunk_size && *r.chunk_size > 0) o.chunk = *r.chunk_size * 0.08;
+    if (r.longest > 0) o.longest = r.longest * 0.08;
+    // Phrases are what the model is told before it listens.
+    for (const std::string& p : r.phrases) o.context.append(o.context.empty() ? "" : ", ").append(p);
+    return o;
+  }
+  static live_event describe(const qwen3_stream_event& e) {
+    live_event out;
+    out.final = e.kind == stream_event_kind::final;
+    out.start = e.start;
+    out.heard = e.heard;
+    out.text = std::string(e.text);
+    out.stable = std::string(e.stable);
+    out.token_ids.assign(e.ids.begin(), e.ids.end());
+    out.nbest.push_back({out.text, {}});
+    return out;
+  }
+
+  context context_;
+  qwen3_stream<model_type> stream_;
+};
+
 template <class Model>
 struct listener_of {
   using type = u2_listener<Model>;
@@ -149,6 +189,11 @@ struct listener_of {
 template <>
 struct listener_of<paraformer_online_any> {
   using type = paraformer_listener;
+};
+
+template <>
+struct listener_of<qwen3_asr_any> {
+  using type = qwen3_listener;
 };
 
 template <class Model>
@@ -176,9 +221,10 @@ std::unique_ptr<live_model> open_live_model(const std::string& path, const note_
   if (found == u2_transformer_any::architecture) return std::make_unique<loaded<u2_transformer_any>>(std::move(opened));
   if (found == paraformer_online_any::architecture)
     return std::make_unique<loaded<paraformer_online_any>>(std::move(opened));
+  if (found == qwen3_asr_any::architecture) return std::make_unique<loaded<qwen3_asr_any>>(std::move(opened));
   fail({.where = path,
         .what = "this model does not stream",
-        .expected = "u2_conformer, u2_transformer or paraformer_online",
+        .expected = "u2_conformer, u2_transformer, paraformer_online or qwen3_asr",
         .found = steno::quoted(found)});
 }
 

@@ -137,6 +137,22 @@ void add_vad(CLI::App& app, options& o, raw_options& raw) {
   add_inputs(app, o, raw);
 }
 
+void add_align(CLI::App& app, options& o, raw_options& raw) {
+  app.add_option("AUDIO", o.audio, "A sound file, or - for raw PCM on standard input");
+  app.add_option("-m,--model", o.model, "A forced aligner: packaged GGUF, or a checkpoint that steno-convert reads")
+      ->type_name("MODEL")
+      ->required();
+  app.add_option("--text", o.text_file, "What is said, in UTF-8")->type_name("FILE")->required();
+  app.add_option("--format", raw.format, "text (start, end and word on a line), json, jsonl, srt, vtt or tsv [text]")
+      ->type_name("FORMAT");
+  app.add_option("-o,--output", o.output, "Write to this file")->type_name("FILE");
+  app.add_option("--language", o.language, "Language spoken, for the result")->type_name("CODE");
+  app.add_option("--pcm-format", raw.pcm_format, "Samples on standard input: s16le or f32le [s16le]")
+      ->type_name("FORMAT");
+  app.add_option("--pcm-rate", raw.pcm_rate, "Their rate [16000]")->type_name("HZ")->check(CLI::Range(1000, 1000000));
+  app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
+}
+
 void add_serve(CLI::App& app, options& o) {
   add_live(app, o);
   app.add_option("--host", o.live.host, "Address to listen on [127.0.0.1]")->type_name("ADDRESS");
@@ -206,6 +222,7 @@ void check(options& o, raw_options& raw) {
     wrong_usage("--pcm-format and --pcm-rate are about standard input, but no AUDIO is -");
   if (o.verb == "stream" && *f != format::text && *f != format::jsonl) wrong_usage("stream: --format is text or jsonl");
   if (o.verb == "stream" && o.audio.size() > 1) wrong_usage("stream takes one AUDIO");
+  if (o.verb == "align" && o.audio.size() > 1) wrong_usage("align takes one AUDIO");
   if (o.verb == "serve") return;
   if (o.verb == "info") {
     if (*f != format::text && *f != format::json) wrong_usage("info: --format is text or json");
@@ -271,7 +288,7 @@ options parse_options(const std::vector<std::string>& arguments) {
   } else {
     refuse_unknown_verb(rest[0]);
   }
-  const bool built = o.verb != "diarize" && o.verb != "align";
+  const bool built = o.verb != "diarize";
   if (!built) throw stop{2, "steno " + o.verb + ": no model family for this is built yet\n"};
 
   CLI::App app(std::string(description(o.verb)), o.verb == "transcribe" ? "steno [transcribe]" : "steno " + o.verb);
@@ -285,6 +302,7 @@ options parse_options(const std::vector<std::string>& arguments) {
   if (o.verb == "stream") add_stream(app, o, raw);
   if (o.verb == "serve") add_serve(app, o);
   if (o.verb == "vad") add_vad(app, o, raw);
+  if (o.verb == "align") add_align(app, o, raw);
   if (o.verb != "info" && o.verb != "serve")
     app.get_option("AUDIO")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.allow_extras();

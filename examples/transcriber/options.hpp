@@ -57,6 +57,7 @@ struct options {
   std::string punctuation;  ///< a punctuation model; empty: none
   std::string hotwords;
   std::string manifest;
+  std::string text_file;  ///< align: what is said
   shard part;
   pcm_format pcm;
   bool progress = true;

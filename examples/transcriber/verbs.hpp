@@ -18,6 +18,7 @@ int run_bench(const options& o);
 int run_stream(const options& o);
 int run_serve(const options& o);
 int run_vad(const options& o);
+int run_align(const options& o);
 
 struct live_request;
 /// What stream and serve ask of a model; reads the file of phrases. Throws steno::error.

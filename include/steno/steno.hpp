@@ -26,6 +26,7 @@
 #include <steno/decoders/piece_times.hpp>
 #include <steno/decoders/quiet_splits.hpp>
 #include <steno/decoders/qwen3_output.hpp>
+#include <steno/decoders/time_repair.hpp>
 #include <steno/decoders/time_warping.hpp>
 #include <steno/decoders/token_search.hpp>
 #include <steno/decoders/transducer_greedy.hpp>
@@ -95,8 +96,10 @@
 #include <steno/models/parakeet.hpp>
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_transducer.hpp>
+#include <steno/models/qwen3_aligner.hpp>
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/models/qwen3_languages.hpp>
+#include <steno/models/qwen3_thinker.hpp>
 #include <steno/models/qwen3_writing.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
@@ -126,9 +129,11 @@
 #include <steno/pipelines/transcriber.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
 #include <steno/streaming/parakeet_stream.hpp>
+#include <steno/streaming/qwen3_stream.hpp>
 #include <steno/streaming/stream_event.hpp>
 #include <steno/streaming/u2_stream.hpp>
 #include <steno/streaming/voice_activity_detector.hpp>
+#include <steno/tokenizers/aligned_words.hpp>
 #include <steno/tokenizers/byte_bpe.hpp>
 #include <steno/tokenizers/characters.hpp>
 #include <steno/tokenizers/nemo_words.hpp>

@@ -31,8 +31,9 @@ TEST_P(parity_qwen3_stream, every_step) {
   const json want = test::read_json(folder / "expected.json");
   const auto model = test::converted_qwen3(shared, GetParam());
   context c;
-  for (const auto& [name, setting] : want["streaming"].items()) {
-    SCOPED_TRACE(name);
+  for (const auto& entry : want["streaming"].items()) {
+    const json& setting = entry.value();
+    SCOPED_TRACE(entry.key());
     const auto pcm = test::load_wav(folder / setting["wav"].get<std::string>()).pcm;
     qwen3_stream_options o;
     if (!setting["force_language"].is_null()) o.language = setting["force_language"].get<std::string>();

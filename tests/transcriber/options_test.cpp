@@ -119,7 +119,7 @@ TEST(options, wrong_usage_is_one_line_with_a_hint_and_code_2) {
       {{"vad", "a.wav", "--max-segment", "0"}, "--max-segment"},
       {{"vad", "a.wav", "--threshold", "1x"}, "--threshold 1x"},
       {{"vad", "a.wav", "--threshold", ""}, "--threshold"},
-      {{"align"}, "steno align: no model family"},
+      {{"align", "a.wav"}, "--model is required"},
       {{"serve", "--port", "1"}, "--model is required"},
       {{"info", "--format", "srt"}, "text or json"},
       {{"info", "a.gguf", "b.gguf", "c.gguf"}, ""},

@@ -17,6 +17,7 @@ void whisper(job& j);
 void parakeet_ctc(job& j);
 void parakeet_transducer(job& j);
 void qwen3_asr(job& j);
+void qwen3_forced_aligner(job& j);
 
 struct family {
   std::string_view architecture, settings;  ///< settings: for --help
@@ -36,6 +37,7 @@ inline constexpr family families[] = {
     {"parakeet_ctc", "none", parakeet_ctc},
     {"parakeet_transducer", "max_symbols=0", parakeet_transducer},
     {"qwen3_asr", "context=TEXT, language=NAME, max_new_tokens=4096", qwen3_asr},
+    {"qwen3_forced_aligner", "text=WHAT IS SAID", qwen3_forced_aligner},
 };
 
 }  // namespace steno::trace

@@ -1,4 +1,5 @@
-// The stages of Qwen3-ASR: audio tower, prompt, and the scores of every token that is written.
+// The stages of Qwen3-ASR (audio tower, prompt, the scores of every token that is written) and of its forced aligner.
+#include <steno/models/qwen3_aligner.hpp>
 #include <steno/models/qwen3_asr.hpp>
 
 #include "families.hpp"
@@ -42,6 +43,28 @@ void qwen3_asr(job& j) {
   (void)model.write(pcm, model.prompt(about, language), language, most, past, c);
   const extent wide = model.text.outputs();
   j.write("logits_greedy_path", make_view(std::as_const(path).data(), static_cast<extent>(path.size()) / wide, wide));
+}
+
+void qwen3_forced_aligner(job& j) {
+  auto model = load<qwen3_forced_aligner_any>(std::move(j.file), {}, std::move(j.image));
+  const std::string said = j.set.take("text", "");
+  j.set.finish();
+  if (said.empty()) fail({.what = "--set text=", .expected = "what is said in the recording"});
+  const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
+  const extent each = model.audio_tower.chunk_rows();
+  const auto sink = [&](std::string_view stage, const view<const float>& x) {
+    std::string name = qwen3_forced_aligner_any::trace_name(stage);
+    if (name.ends_with("_prefill")) name.resize(name.size() - 8);
+    if (name == "logits") name = "logits_at_timestamps";
+    const extent rows = std::min(each, x.rows());
+    if (name == "conv_out_per_chunk")
+      j.write(name, std::span<const float>(x.data(), static_cast<std::size_t>(x.size())),
+              {x.rows() / rows, rows, x.cols()});
+    else if (!name.empty() && name != "conv3_per_chunk")
+      j.write(name, x);
+  };
+  context c(executor{}, tracer(sink));
+  (void)model.align(pcm, said, c);
 }
 
 }  // namespace steno::trace
