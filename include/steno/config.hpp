@@ -1,8 +1,9 @@
 // steno/config.hpp - version, and the inline namespace that keeps translation units with different flags apart.
 //
 // Every header opens `namespace steno::inline STENO_ABI`. The name encodes the version, the instruction set that the
-// compiler's own flags guarantee and the FFT policy, so two units built with different flags never share a symbol
-// (tests/odr). A header may ask only for macros that the name tells apart (tests/compile/concepts_test.cpp).
+// compiler's own flags guarantee, the FFT policy and where the kernels are, so two units built with different flags
+// never share a symbol (tests/odr). A header may ask only for macros that the name tells apart
+// (tests/compile/concepts_test.cpp).
 #pragma once
 
 #define STENO_VERSION_MAJOR 0
@@ -38,9 +39,24 @@
 #define STENO_ABI_FFT
 #endif
 
-#define STENO_ABI_JOIN(isa, fft) v0_1_##isa##fft
-#define STENO_ABI_NAME(isa, fft) STENO_ABI_JOIN(isa, fft)
-#define STENO_ABI STENO_ABI_NAME(STENO_ABI_ISA, STENO_ABI_FFT)
+// Kernels are compiled in every unit, or, for those who link steno::kernels, in that library alone: the target defines
+// the first of these for its users and the second for itself.
+#if defined(STENO_LINK_KERNELS)
+#define STENO_ABI_KERNELS _linked
+#define STENO_KERNEL_API
+#else
+#define STENO_ABI_KERNELS
+#define STENO_KERNEL_API inline
+#endif
+#if defined(STENO_LINK_KERNELS) && !defined(STENO_BUILD_KERNELS)
+#define STENO_KERNEL_BODIES 0
+#else
+#define STENO_KERNEL_BODIES 1
+#endif
+
+#define STENO_ABI_JOIN(isa, fft, kernels) v0_1_##isa##fft##kernels
+#define STENO_ABI_NAME(isa, fft, kernels) STENO_ABI_JOIN(isa, fft, kernels)
+#define STENO_ABI STENO_ABI_NAME(STENO_ABI_ISA, STENO_ABI_FFT, STENO_ABI_KERNELS)
 
 // Functions that must melt into their caller (vector primitives, tiles): a call would pass vectors through memory.
 #define STENO_INLINE [[gnu::always_inline]] inline

@@ -9,15 +9,23 @@
 
 #include <utility>
 
+namespace steno::inline STENO_ABI::kernels {
+
+/// x [T, D], taps row-major [count, D], y [at most T, D]; 0 <= left. y must not be x. One-sided memory: left = count -
+/// 1, or left = 0 where x begins count - 1 rows before y.
+STENO_KERNEL_API void depthwise(const view<const float>& x, const float* taps, extent count, extent left,
+                                const view<float>& y, const executor& run) noexcept;
+
+}  // namespace steno::inline STENO_ABI::kernels
+
+#if STENO_KERNEL_BODIES
 #define STENO_KERNEL_FILE <steno/kernels/generic/depthwise.inl>
 #include <steno/kernels/isa/for_each.hpp>
 
 namespace steno::inline STENO_ABI::kernels {
 
-/// x [T, D], taps row-major [count, D], y [at most T, D]; 0 <= left. y must not be x. One-sided memory: left = count - 1,
-/// or left = 0 where x begins count - 1 rows before y.
-inline void depthwise(const view<const float>& x, const float* taps, extent count, extent left, const view<float>& y,
-                      const executor& run) noexcept {
+STENO_KERNEL_API void depthwise(const view<const float>& x, const float* taps, extent count, extent left,
+                                const view<float>& y, const executor& run) noexcept {
   const auto rows = STENO_KERNEL(depthwise_rows);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, y.rows(), x.cols(), [&](extent first, extent last) {
@@ -26,3 +34,4 @@ inline void depthwise(const view<const float>& x, const float* taps, extent coun
 }
 
 }  // namespace steno::inline STENO_ABI::kernels
+#endif

@@ -20,16 +20,25 @@ struct plane {
 
 }  // namespace steno::inline STENO_ABI::kernels
 
+namespace steno::inline STENO_ABI::kernels {
+
+/// Output frames from .. to - 1, `bands` x channels each, to y; taps [9][channels], bias [channels].
+STENO_KERNEL_API void depthwise2d(const plane& x, extent left, const float* taps, const float* bias, extent from,
+                                  extent to, extent bands, float* y, const executor& run) noexcept;
+
+}  // namespace steno::inline STENO_ABI::kernels
+
+#if STENO_KERNEL_BODIES
 #define STENO_KERNEL_FILE <steno/kernels/generic/depthwise2d.inl>
 #include <steno/kernels/isa/for_each.hpp>
 
 namespace steno::inline STENO_ABI::kernels {
 
-/// Output frames from .. to - 1, `bands` x channels each, to y; taps [9][channels], bias [channels].
-inline void depthwise2d(const plane& x, extent left, const float* taps, const float* bias, extent from, extent to,
-                        extent bands, float* y, const executor& run) noexcept {
+STENO_KERNEL_API void depthwise2d(const plane& x, extent left, const float* taps, const float* bias, extent from,
+                                  extent to, extent bands, float* y, const executor& run) noexcept {
   const auto row = STENO_KERNEL(depthwise2d_row);
   run.run(to - from, [&](extent t, int) { row(x, left, taps, bias, from + t, bands, y + t * bands * x.channels); });
 }
 
 }  // namespace steno::inline STENO_ABI::kernels
+#endif

@@ -7,6 +7,29 @@
 #pragma once
 #include <steno/core/view.hpp>
 
+namespace steno::inline STENO_ABI::kernels {
+
+/// y = a + b. y may be a or b.
+STENO_KERNEL_API void add(const view<const float>& a, const view<const float>& b, const view<float>& y) noexcept;
+
+/// y = factor * x. y may be x.
+STENO_KERNEL_API void scale(const view<const float>& x, float factor, const view<float>& y) noexcept;
+
+/// y = max(x, 0); NaN stays NaN. y may be x, here and below.
+STENO_KERNEL_API void apply_relu(const view<const float>& x, const view<float>& y) noexcept;
+/// y = x Phi(x), Phi the normal distribution. Error below 4e-7 |y| + 2e-7 |x|; small tails keep their relative
+/// accuracy.
+STENO_KERNEL_API void apply_gelu(const view<const float>& x, const view<float>& y) noexcept;
+/// y = x / (1 + e^-x)
+STENO_KERNEL_API void apply_silu(const view<const float>& x, const view<float>& y) noexcept;
+/// y = 1 / (1 + e^-x)
+STENO_KERNEL_API void apply_sigmoid(const view<const float>& x, const view<float>& y) noexcept;
+/// y = tanh(x), within 3 ulp
+STENO_KERNEL_API void apply_tanh(const view<const float>& x, const view<float>& y) noexcept;
+
+}  // namespace steno::inline STENO_ABI::kernels
+
+#if STENO_KERNEL_BODIES
 #define STENO_KERNEL_FILE <steno/kernels/generic/elementwise.inl>
 #include <steno/kernels/isa/for_each.hpp>
 
@@ -26,41 +49,38 @@ inline void apply(void (*row)(const float*, float*, extent) noexcept, const view
 }
 }  // namespace detail
 
-/// y = a + b. y may be a or b.
-inline void add(const view<const float>& a, const view<const float>& b, const view<float>& y) noexcept {
+STENO_KERNEL_API void add(const view<const float>& a, const view<const float>& b, const view<float>& y) noexcept {
   const auto row = STENO_KERNEL(add_row);
   float* const out = view<float>(y).data();
   for (extent t = 0; t < a.rows(); ++t)
     row(a.data() + t * a.outerStride(), b.data() + t * b.outerStride(), out + t * y.outerStride(), a.cols());
 }
 
-/// y = factor * x. y may be x.
-inline void scale(const view<const float>& x, float factor, const view<float>& y) noexcept {
+STENO_KERNEL_API void scale(const view<const float>& x, float factor, const view<float>& y) noexcept {
   const auto row = STENO_KERNEL(scale_row);
   float* const out = view<float>(y).data();
   detail::each_row(x, y, [&](extent from, extent to, extent n) { row(x.data() + from, factor, out + to, n); });
 }
 
-/// y = max(x, 0); NaN stays NaN. y may be x, here and below.
-inline void apply_relu(const view<const float>& x, const view<float>& y) noexcept {
+STENO_KERNEL_API void apply_relu(const view<const float>& x, const view<float>& y) noexcept {
   detail::apply(STENO_KERNEL(relu_row), x, y);
 }
-/// y = x Phi(x), Phi the normal distribution. Error below 4e-7 |y| + 2e-7 |x|; small tails keep their relative
-/// accuracy.
-inline void apply_gelu(const view<const float>& x, const view<float>& y) noexcept {
+
+STENO_KERNEL_API void apply_gelu(const view<const float>& x, const view<float>& y) noexcept {
   detail::apply(STENO_KERNEL(gelu_row), x, y);
 }
-/// y = x / (1 + e^-x)
-inline void apply_silu(const view<const float>& x, const view<float>& y) noexcept {
+
+STENO_KERNEL_API void apply_silu(const view<const float>& x, const view<float>& y) noexcept {
   detail::apply(STENO_KERNEL(silu_row), x, y);
 }
-/// y = 1 / (1 + e^-x)
-inline void apply_sigmoid(const view<const float>& x, const view<float>& y) noexcept {
+
+STENO_KERNEL_API void apply_sigmoid(const view<const float>& x, const view<float>& y) noexcept {
   detail::apply(STENO_KERNEL(sigmoid_row), x, y);
 }
-/// y = tanh(x), within 3 ulp
-inline void apply_tanh(const view<const float>& x, const view<float>& y) noexcept {
+
+STENO_KERNEL_API void apply_tanh(const view<const float>& x, const view<float>& y) noexcept {
   detail::apply(STENO_KERNEL(tanh_row), x, y);
 }
 
 }  // namespace steno::inline STENO_ABI::kernels
+#endif

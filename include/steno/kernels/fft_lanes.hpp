@@ -28,10 +28,9 @@ struct fft_job {
   const float* separate;      ///< exp(-2 pi j k / n)
   const std::int32_t* place;  ///< where frequency k stands after the stages
 };
+STENO_KERNEL_API void forward_of_lanes(const fft_job& job, float* x, float* y) noexcept;
+STENO_KERNEL_API void power_of_lanes(const fft_job& job, float* x, float* y) noexcept;
 }  // namespace steno::inline STENO_ABI::kernels::detail
-
-#define STENO_KERNEL_FILE <steno/kernels/generic/fft.inl>
-#include <steno/kernels/isa/for_each.hpp>
 
 namespace steno::inline STENO_ABI::kernels {
 
@@ -68,9 +67,9 @@ class real_fft_lanes {
   extent scratch() const noexcept { return 0; }
 
   /// x [n][16] -> y [bins][re, im][16]. x is overwritten. Thread-safe.
-  void forward(float* x, float* y, float*) const noexcept { STENO_KERNEL(fft_forward)(job(), x, y); }
+  void forward(float* x, float* y, float*) const noexcept { detail::forward_of_lanes(job(), x, y); }
   /// x [n][16] -> squared magnitudes [bins][16]. x is overwritten. Thread-safe.
-  void power(float* x, float* y, float*) const noexcept { STENO_KERNEL(fft_power)(job(), x, y); }
+  void power(float* x, float* y, float*) const noexcept { detail::power_of_lanes(job(), x, y); }
 
  private:
   static void push_root(std::vector<float>& to, extent k, extent n) {
@@ -89,3 +88,19 @@ class real_fft_lanes {
 };
 
 }  // namespace steno::inline STENO_ABI::kernels
+
+#if STENO_KERNEL_BODIES
+#define STENO_KERNEL_FILE <steno/kernels/generic/fft.inl>
+#include <steno/kernels/isa/for_each.hpp>
+
+namespace steno::inline STENO_ABI::kernels {
+
+STENO_KERNEL_API void detail::forward_of_lanes(const fft_job& job, float* x, float* y) noexcept {
+  STENO_KERNEL(fft_forward)(job, x, y);
+}
+STENO_KERNEL_API void detail::power_of_lanes(const fft_job& job, float* x, float* y) noexcept {
+  STENO_KERNEL(fft_power)(job, x, y);
+}
+
+}  // namespace steno::inline STENO_ABI::kernels
+#endif

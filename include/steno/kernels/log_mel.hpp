@@ -27,22 +27,33 @@ struct mel_job {
 };
 }  // namespace steno::inline STENO_ABI::kernels::detail
 
-#define STENO_KERNEL_FILE <steno/kernels/generic/log_mel.inl>
-#include <steno/kernels/isa/for_each.hpp>
-
 namespace steno::inline STENO_ABI::kernels {
 
 using detail::framing;
 using detail::mel_job;
 
 /// Frames at raw, raw + shift, ... (`count` of them, 1 to 16) to x [size][16]; other lanes repeat the last frame.
-inline void frames_to_lanes(const framing& job, const float* raw, int count, float* x) noexcept {
+STENO_KERNEL_API void frames_to_lanes(const framing& job, const float* raw, int count, float* x) noexcept;
+/// spectrum [bins][16] to rows y[lane * stride + b], lane < count; work: 16 * mels floats.
+STENO_KERNEL_API void log_mel_of_lanes(const mel_job& job, const float* spectrum, int count, float* y, extent stride,
+                                       float* work) noexcept;
+
+}  // namespace steno::inline STENO_ABI::kernels
+
+#if STENO_KERNEL_BODIES
+#define STENO_KERNEL_FILE <steno/kernels/generic/log_mel.inl>
+#include <steno/kernels/isa/for_each.hpp>
+
+namespace steno::inline STENO_ABI::kernels {
+
+STENO_KERNEL_API void frames_to_lanes(const framing& job, const float* raw, int count, float* x) noexcept {
   STENO_KERNEL(frames_to_lanes)(job, raw, count, x);
 }
-/// spectrum [bins][16] to rows y[lane * stride + b], lane < count; work: 16 * mels floats.
-inline void log_mel_of_lanes(const mel_job& job, const float* spectrum, int count, float* y, extent stride,
-                             float* work) noexcept {
+
+STENO_KERNEL_API void log_mel_of_lanes(const mel_job& job, const float* spectrum, int count, float* y, extent stride,
+                                       float* work) noexcept {
   STENO_KERNEL(log_mel_of_lanes)(job, spectrum, count, y, stride, work);
 }
 
 }  // namespace steno::inline STENO_ABI::kernels
+#endif

@@ -10,14 +10,26 @@
 
 #include <cmath>
 
+namespace steno::inline STENO_ABI::kernels {
+
+/// Layer norm of each row of x [T, D] into y [T, D]; gamma and beta have D values. y may be x.
+STENO_KERNEL_API void layer_norm(const view<const float>& x, const float* gamma, const float* beta, float eps,
+                                 const view<float>& y, const executor& run) noexcept;
+
+/// RMS norm of each row of x [T, D] into y [T, D]; gamma has D values. y may be x.
+STENO_KERNEL_API void rms_norm(const view<const float>& x, const float* gamma, float eps, const view<float>& y,
+                               const executor& run) noexcept;
+
+}  // namespace steno::inline STENO_ABI::kernels
+
+#if STENO_KERNEL_BODIES
 #define STENO_KERNEL_FILE <steno/kernels/generic/norm.inl>
 #include <steno/kernels/isa/for_each.hpp>
 
 namespace steno::inline STENO_ABI::kernels {
 
-/// Layer norm of each row of x [T, D] into y [T, D]; gamma and beta have D values. y may be x.
-inline void layer_norm(const view<const float>& x, const float* gamma, const float* beta, float eps,
-                       const view<float>& y, const executor& run) noexcept {
+STENO_KERNEL_API void layer_norm(const view<const float>& x, const float* gamma, const float* beta, float eps,
+                                 const view<float>& y, const executor& run) noexcept {
   const auto row = STENO_KERNEL(layer_norm_row);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, x.rows(), x.cols(), [&](extent first, extent last) {
@@ -26,9 +38,8 @@ inline void layer_norm(const view<const float>& x, const float* gamma, const flo
   });
 }
 
-/// RMS norm of each row of x [T, D] into y [T, D]; gamma has D values. y may be x.
-inline void rms_norm(const view<const float>& x, const float* gamma, float eps, const view<float>& y,
-                     const executor& run) noexcept {
+STENO_KERNEL_API void rms_norm(const view<const float>& x, const float* gamma, float eps, const view<float>& y,
+                               const executor& run) noexcept {
   const auto row = STENO_KERNEL(rms_norm_row);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, x.rows(), x.cols(), [&](extent first, extent last) {
@@ -38,3 +49,4 @@ inline void rms_norm(const view<const float>& x, const float* gamma, float eps, 
 }
 
 }  // namespace steno::inline STENO_ABI::kernels
+#endif

@@ -12,13 +12,23 @@
 #include <cmath>
 #include <limits>
 
+namespace steno::inline STENO_ABI::kernels {
+
+/// Softmax of each row of x [T, N] into y [T, N]. y may be x.
+STENO_KERNEL_API void softmax(const view<const float>& x, const view<float>& y, const executor& run) noexcept;
+
+/// Logarithm of the softmax of each row of x [T, N] into y [T, N]. y may be x.
+STENO_KERNEL_API void log_softmax(const view<const float>& x, const view<float>& y, const executor& run) noexcept;
+
+}  // namespace steno::inline STENO_ABI::kernels
+
+#if STENO_KERNEL_BODIES
 #define STENO_KERNEL_FILE <steno/kernels/generic/softmax.inl>
 #include <steno/kernels/isa/for_each.hpp>
 
 namespace steno::inline STENO_ABI::kernels {
 
-/// Softmax of each row of x [T, N] into y [T, N]. y may be x.
-inline void softmax(const view<const float>& x, const view<float>& y, const executor& run) noexcept {
+STENO_KERNEL_API void softmax(const view<const float>& x, const view<float>& y, const executor& run) noexcept {
   const auto row = STENO_KERNEL(softmax_row);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, x.rows(), x.cols(), [&](extent first, extent last) {
@@ -26,8 +36,7 @@ inline void softmax(const view<const float>& x, const view<float>& y, const exec
   });
 }
 
-/// Logarithm of the softmax of each row of x [T, N] into y [T, N]. y may be x.
-inline void log_softmax(const view<const float>& x, const view<float>& y, const executor& run) noexcept {
+STENO_KERNEL_API void log_softmax(const view<const float>& x, const view<float>& y, const executor& run) noexcept {
   const auto row = STENO_KERNEL(log_softmax_row);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, x.rows(), x.cols(), [&](extent first, extent last) {
@@ -36,3 +45,4 @@ inline void log_softmax(const view<const float>& x, const view<float>& y, const 
 }
 
 }  // namespace steno::inline STENO_ABI::kernels
+#endif

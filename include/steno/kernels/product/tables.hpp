@@ -1,13 +1,23 @@
 // steno/kernels/product/tables.hpp - the product kernels of each instruction set.
 #pragma once
+#include <steno/kernels/cpu.hpp>
+#include <steno/kernels/product/table.hpp>
+
+namespace steno::inline STENO_ABI::kernels::detail {
+
+STENO_KERNEL_API const product_table& table_of(isa level) noexcept;
+
+}  // namespace steno::inline STENO_ABI::kernels::detail
+
+#if STENO_KERNEL_BODIES
 #include <steno/kernels/product/reference.hpp>
 #if defined(__x86_64__)
 #include <steno/kernels/product/avx512vnni.hpp>
 #endif
 
-namespace steno::inline STENO_ABI::kernels::detail {
+namespace steno::inline STENO_ABI::kernels {
 
-inline const product_table& table_of(isa level) noexcept {
+STENO_KERNEL_API const detail::product_table& detail::table_of(isa level) noexcept {
 #if defined(__x86_64__)
   switch (level) {
     case isa::avx512vnni:
@@ -24,4 +34,5 @@ inline const product_table& table_of(isa level) noexcept {
   return scalar::product_kernels;
 }
 
-}  // namespace steno::inline STENO_ABI::kernels::detail
+}  // namespace steno::inline STENO_ABI::kernels
+#endif
