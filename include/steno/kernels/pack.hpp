@@ -16,6 +16,10 @@
 namespace steno::inline STENO_ABI::kernels {
 
 namespace detail {
+/// Packs rows [16 g, 16 g + 16) of a matrix.
+STENO_KERNEL_API void pack_group(const weight_ref& w, extent g, std::byte* out) noexcept;
+
+#if STENO_KERNEL_BODIES
 inline constexpr std::size_t q8_0_bytes = sizeof(blocks::q8_0);
 
 // Four dwords, with the compilers' own vectors: the same code on every processor.
@@ -239,8 +243,7 @@ inline void put_super(dtype format, const std::byte* row, extent super, std::byt
   }
 }
 
-/// Packs rows [16 g, 16 g + 16) of a matrix.
-inline void pack_group(const weight_ref& w, extent g, std::byte* out) noexcept {
+STENO_KERNEL_API void pack_group(const weight_ref& w, extent g, std::byte* out) noexcept {
   if (w.format == dtype::q8_0) return pack_bytes(w, g, out);
   const block_layout layout = layout_of(w.format);
   const extent blocks = w.cols / block, rows = std::clamp<extent>(w.rows - g * group, 0, group);
@@ -265,6 +268,7 @@ inline void pack_group(const weight_ref& w, extent g, std::byte* out) noexcept {
                   {layout, out + head + static_cast<std::size_t>(b) * layout.block_bytes(), column});
     }
 }
+#endif
 }  // namespace detail
 
 /// Bytes that pack() writes; 0 when products read w.data in place.

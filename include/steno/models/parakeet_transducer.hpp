@@ -7,6 +7,7 @@
 // durations it is TDT. Tested in tests/parity/parakeet_test.cpp.
 #pragma once
 #include <steno/decoders/transducer_greedy.hpp>
+#include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/layers/lstm.hpp>
 #include <steno/models/parakeet.hpp>

@@ -13,6 +13,7 @@
 #include <steno/decoders/ctc_greedy.hpp>
 #include <steno/decoders/ctc_prefix_beam.hpp>
 #include <steno/decoders/piece_times.hpp>
+#include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/networks/transformer_decoder.hpp>

@@ -6,6 +6,7 @@
 // there is no longest clip. A stream's state holds the caches of every layer; nothing else carries over, because the
 // subsampling sees its overlap again. Tested in tests/parity/parakeet_test.cpp (golden stages, chunks and caches).
 #pragma once
+#include <steno/kernels/elementwise.hpp>
 #include <steno/layers/depthwise_subsampling.hpp>
 #include <steno/layers/positions.hpp>
 #include <steno/layers/relative_attention.hpp>

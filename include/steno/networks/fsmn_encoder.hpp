@@ -7,6 +7,7 @@
 // Taps - 1 rows of every layer's projection; a clip is a stream that begins with zeros, so cutting makes no difference.
 // Tested in tests/parity/fsmn_vad_test.cpp.
 #pragma once
+#include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/layers/fsmn.hpp>
 #include <steno/layers/linear.hpp>

@@ -4,6 +4,7 @@
 // D), `encoders` (the other main layers), `after_norm`, and for SenseVoice `tp_encoders` and `tp_norm`. [frames, Feat]
 // -> [frames, D]. Tested in tests/networks/sanm_encoder_test.cpp (golden stages).
 #pragma once
+#include <steno/kernels/elementwise.hpp>
 #include <steno/layers/feed_forward.hpp>
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/repeat.hpp>

@@ -7,6 +7,7 @@
 // because the subsampling sees its overlap again (the caller passes right_context() + 1 - rate frames twice). Positions
 // count from the start of the stream, as libtorch's runtime counts. Tested in tests/networks/u2_encoder_test.cpp.
 #pragma once
+#include <steno/kernels/elementwise.hpp>
 #include <steno/layers/conv2d_subsampling.hpp>
 #include <steno/layers/positions.hpp>
 #include <steno/layers/repeat.hpp>

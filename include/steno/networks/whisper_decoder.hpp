@@ -9,6 +9,7 @@
 // a list of rows, so a fork copies numbers. Tested on golden stages in tests/parity/whisper_test.cpp and
 // tests/models/whisper_test.cpp.
 #pragma once
+#include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/product.hpp>
 #include <steno/networks/whisper_encoder.hpp>
 #include <steno/weights/blocks.hpp>
