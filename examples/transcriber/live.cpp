@@ -1,13 +1,19 @@
 #include "live.hpp"
 
 #include <steno/error.hpp>
+#include <steno/models/parakeet_sentences.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
+#include <steno/streaming/parakeet_stream.hpp>
+#include <steno/streaming/parakeet_window_stream.hpp>
 #include <steno/streaming/qwen3_stream.hpp>
 #include <steno/streaming/u2_stream.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "convert.hpp"
 
@@ -182,6 +188,140 @@ class qwen3_listener final : public listener {
   qwen3_stream<model_type> stream_;
 };
 
+/// Models with <EOU>: a turn is an utterance.
+class parakeet_listener final : public listener {
+ public:
+  using model_type = parakeet_transducer_any;
+  using stream_type = parakeet_stream<model_type>;
+  parakeet_listener(const model_type& m, const live_request& r)
+      : model_(m), request_(r), stream_(m, options(r), context_) {}
+
+  void push(std::span<const float> pcm, const live_sink& sink) override {
+    if (!over_) stream_.push(pcm, context_, [&](const parakeet_event& e) { hear(e, sink); });
+  }
+  void finish(const live_sink& sink) override {
+    if (!over_) stream_.finish(context_, [&](const parakeet_event& e) { hear(e, sink); });
+    over_ = true;
+  }
+  bool over() const override { return over_; }
+
+ private:
+  static parakeet_stream_options options(const live_request& r) {
+    if (!r.phrases.empty()) fail({.what = "this model knows no hotwords while it streams"});
+    if (r.chunk_size.value_or(1) < 1) fail({.what = "chunk size", .expected = "at least 1 row of 80 ms"});
+    return {.forget_at_end_of_turn = r.forget_turns, .chunk = r.chunk_size.value_or(0), .keep_turns = false};
+  }
+  void hear(const parakeet_event& e, const live_sink& sink) {
+    if (over_) return;
+    const bool backchannel = e.kind == parakeet_event_kind::end_of_backchannel;
+    const bool turn = e.kind == parakeet_event_kind::end_of_turn;
+    live_event out;
+    out.endpoint = request_.endpoints && (turn || backchannel);
+    out.final = out.endpoint || e.kind == parakeet_event_kind::final;
+    if ((turn || backchannel) && !out.endpoint) return;
+    if (out.endpoint) out.mark = turn ? "end_of_turn" : "end_of_backchannel";
+    out.heard = e.heard;
+    out.start = began_;
+    std::vector<transducer_token> said;
+    for (const transducer_token& t : e.tokens)
+      if (t.id != stream_.end_of_turn() && t.id != stream_.end_of_backchannel()) said.push_back(t);
+    segment s;
+    model_.write_result(said, s);
+    out.score = std::get<double>(s.extra.at(0).second);
+    out.text = out.stable = std::move(s.text);
+    out.token_ids = std::move(s.token_ids);
+    if (out.final) out.words = std::move(s.words);
+    out.nbest.push_back({out.text, {}});
+    if (out.endpoint) began_ = e.heard;
+    sink(out);
+    over_ = out.endpoint && !request_.continuous;
+  }
+
+  const model_type& model_;
+  live_request request_;
+  context context_;
+  stream_type stream_;
+  double began_ = 0;
+  bool over_ = false;
+};
+
+/// Any other Parakeet: pieces are encoded anew with what is around them; sentences are utterances.
+template <class Model>
+class parakeet_window_listener final : public listener {
+ public:
+  using stream_type = parakeet_window_stream<Model>;
+  parakeet_window_listener(const Model& m, const live_request& r)
+      : model_(m), request_(r), stream_(m, sizes(m, r), context_) {}
+
+  void push(std::span<const float> pcm, const live_sink& sink) override {
+    if (!over_) stream_.push(pcm, context_, [&](const parakeet_window_event& e) { hear(e, sink); });
+  }
+  void finish(const live_sink& sink) override {
+    if (!over_) stream_.finish(context_, [&](const parakeet_window_event& e) { hear(e, sink); });
+    over_ = true;
+  }
+  bool over() const override { return over_; }
+
+ private:
+  static parakeet_windows sizes(const Model& m, const live_request& r) {
+    if (!r.phrases.empty()) fail({.what = "this model knows no hotwords while it streams"});
+    parakeet_windows w = stream_type::usual;
+    if (r.chunk_size.value_or(1) < 1) fail({.what = "chunk size", .expected = "at least 1 row of 80 ms"});
+    if (r.chunk_size) w.middle = w.right = *r.chunk_size * m.frame_seconds();
+    if (r.left_chunks.value_or(-1) >= 0) w.left = *r.left_chunks * w.middle;
+    return w;
+  }
+  void hear(const parakeet_window_event& e, const live_sink& sink) {
+    const auto told = [&](segment s, bool final) {
+      if (over_) return;
+      live_event out;
+      out.final = final;
+      out.endpoint = final && !e.final && request_.endpoints;
+      out.start = s.start;
+      out.heard = e.heard;
+      for (const word& w : s.words) out.score += std::log(static_cast<double>(w.confidence));
+      out.text = out.stable = std::move(s.text);
+      out.token_ids = std::move(s.token_ids);
+      if (final) out.words = std::move(s.words);
+      out.nbest.push_back({out.text, {}});
+      sink(out);
+      over_ = out.endpoint && !request_.continuous;
+    };
+    bool closed = false;
+    if (request_.endpoints || e.final)
+      sentences_.advance(model_, e.tokens, e.log_probabilities, e.final, [&](segment s) {
+        closed = true;
+        told(std::move(s), true);
+      });
+    if (e.final && !closed) told({.start = e.heard}, true);  // the last result is always final
+    if (e.final || sentences_.told() == e.tokens.size()) return;
+    parakeet_sentences rest = sentences_;
+    const auto all = [&](segment s) {
+      if (open_.token_ids.empty()) return void(open_ = std::move(s));
+      open_.text.append(" ").append(s.text);
+      open_.token_ids.insert(open_.token_ids.end(), s.token_ids.begin(), s.token_ids.end());
+    };
+    open_ = {};
+    rest.advance(model_, e.tokens, e.log_probabilities, true, all);
+    told(std::move(open_), false);
+  }
+
+  const Model& model_;
+  live_request request_;
+  context context_;
+  stream_type stream_;
+  parakeet_sentences sentences_;
+  segment open_;
+  bool over_ = false;
+};
+
+template <class Model>
+std::unique_ptr<listener> listen_to_parakeet(const Model& m, const live_request& r) {
+  if constexpr (std::is_same_v<Model, parakeet_transducer_any>)
+    if (parakeet_listener::stream_type::obstacle(m) == nullptr) return std::make_unique<parakeet_listener>(m, r);
+  return std::make_unique<parakeet_window_listener<Model>>(m, r);
+}
+
 template <class Model>
 struct listener_of {
   using type = u2_listener<Model>;
@@ -204,7 +344,10 @@ class loaded final : public live_model {
   std::string name() const override { return std::string(Model::architecture); }
   int sample_rate() const override { return Model::sample_rate; }
   std::unique_ptr<listener> listen(const live_request& r) const override {
-    return std::make_unique<typename listener_of<Model>::type>(model_, r);
+    if constexpr (std::is_same_v<Model, parakeet_ctc_any> || std::is_same_v<Model, parakeet_transducer_any>)
+      return listen_to_parakeet(model_, r);
+    else
+      return std::make_unique<typename listener_of<Model>::type>(model_, r);
   }
 
  private:
@@ -222,10 +365,16 @@ std::unique_ptr<live_model> open_live_model(const std::string& path, const note_
   if (found == paraformer_online_any::architecture)
     return std::make_unique<loaded<paraformer_online_any>>(std::move(opened));
   if (found == qwen3_asr_any::architecture) return std::make_unique<loaded<qwen3_asr_any>>(std::move(opened));
-  fail({.where = path,
-        .what = "this model does not stream",
-        .expected = "u2_conformer, u2_transformer, paraformer_online or qwen3_asr",
-        .found = steno::quoted(found)});
+  fail({
+    .where = path, .what = "this model does not stream",
+    .expected = "u2_conformer, u2_transformer, paraformer_online or qwen3_asr",
+    if (found == parakeet_ctc_any::architecture) return std::make_unique<loaded<parakeet_ctc_any>>(std::move(opened));
+    if (found == parakeet_transducer_any::architecture)
+      return std::make_unique<loaded<parakeet_transducer_any>>(std::move(opened));
+    fail({.where = path,
+          .what = "this model does not stream",
+          .expected = "u2_conformer, u2_transformer, paraformer_online, parakeet_ctc or parakeet_transducer",
+          .found = steno::quoted(found)});
 }
 
 }  // namespace steno::app

@@ -18,8 +18,9 @@ struct live_request {
   std::optional<int> left_chunks;  ///< chunks looked back at; negative: all of the utterance
   bool rescore = true;             ///< final results by the model's second pass
   bool endpoints = true;
-  bool continuous = true;  ///< go on after an endpoint
-  int longest = 0;         ///< frames after which an utterance ends in any case; 0: never
+  bool continuous = true;     ///< go on after an endpoint
+  bool forget_turns = false;  ///< the model's memory of what was said ends with a turn
+  int longest = 0;            ///< frames after which an utterance ends in any case; 0: never
   int beam = 10;
   std::vector<std::string> phrases;  ///< to favour
   float phrase_score = 3;
@@ -28,7 +29,8 @@ struct live_request {
 /// A result; partial ones have no words.
 struct live_event {
   bool final = false, endpoint = false;
-  double start = 0, heard = 0;  ///< seconds of audio: where the utterance began, how far was listened
+  std::string_view mark = "endpoint";  ///< what kind of an endpoint
+  double start = 0, heard = 0;         ///< seconds of audio: where the utterance began, how far was listened
   std::string text;
   std::string stable;  ///< the beginning of the text that will not change
   std::vector<int> token_ids;

@@ -101,11 +101,14 @@ void add_live(CLI::App& app, options& o) {
   app.add_option("--hotword-score", o.live.phrase_score, "Bonus for each unit of a phrase [3]")->type_name("X");
   app.add_flag("!--no-rescoring", o.live.rescore, "Final results of the first pass alone");
   app.add_flag("!--no-endpoints", o.live.endpoints, "One utterance, however long its pauses are");
+  app.add_flag("--forget-turns", o.live.forget_turns, "What was said is forgotten at the end of a turn (Parakeet EOU)");
 }
 
 void add_stream(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("AUDIO", o.audio, "A sound file, or - for raw PCM on standard input");
   add_live(app, o);
+  app.add_option("--vad", o.vad, "jsonl: tell where speech begins and ends, too: none, energy or a VAD model [none]")
+      ->type_name("MODEL");
   app.add_option("--format", raw.format, "text or jsonl (an event per line) [text]")->type_name("FORMAT");
   app.add_flag("--real-time", o.live.real_time, "Read the file no faster than it sounds");
   app.add_option("--pcm-format", raw.pcm_format, "Samples on standard input: s16le or f32le [s16le]")

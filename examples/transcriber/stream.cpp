@@ -1,5 +1,6 @@
 // steno stream: a file or standard input to a streaming model, results while it listens.
 #include <steno/error.hpp>
+#include <steno/pipelines/any_vad.hpp>
 
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -24,6 +26,7 @@ live_request live_request_of(const options& o) {
   r.left_chunks = o.live.left_chunks;
   r.rescore = o.live.rescore;
   r.endpoints = o.live.endpoints;
+  r.forget_turns = o.live.forget_turns;
   r.beam = o.live.beam;
   r.phrase_score = o.live.phrase_score;
   r.phrases = read_phrases(o.hotwords);
@@ -66,7 +69,7 @@ void write_event(const live_event& e, double latency_ms) {
   }
   line["latency_ms"] = rounded(latency_ms);
   std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  if (e.endpoint) text += json{{"type", "endpoint"}, {"time", rounded(e.heard)}}.dump() + "\n";
+  if (e.endpoint) text += json{{"type", e.mark}, {"time", rounded(e.heard)}}.dump() + "\n";
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
 }
@@ -104,6 +107,41 @@ class line_writer {
     return text.substr(from);
   }
   bool terminal_;
+};
+
+// Beginnings and ends of speech as lines of their own.
+class voice_teller {
+ public:
+  voice_teller(const options& o, int rate) {
+    if (o.vad == "none" || o.output_format != format::jsonl) return;
+    heard_ = std::make_unique<voices>(open_vad(o.vad));
+    if (vad_sample_rate(heard_->detector) != rate)
+      fail({.where = o.vad, .what = "this detector has another sample rate", .expected = std::to_string(rate)});
+  }
+  void push(std::span<const float> pcm) const {
+    if (heard_ != nullptr) heard_->stream.accept(pcm, heard_->scratch, write);
+  }
+  void finish() const {
+    if (heard_ != nullptr) heard_->stream.finish(heard_->scratch, write);
+  }
+
+ private:
+  struct voices {
+    explicit voices(any_vad v) : detector(std::move(v)), stream(detector) {}
+    any_vad detector;
+    vad_stream stream;
+    context scratch;
+  };
+  static void write(const voice_change& v) {
+    const auto line = [](const char* type, std::int64_t ms) {
+      const std::string text = json{{"type", type}, {"time", rounded(static_cast<double>(ms) / 1000)}}.dump() + "\n";
+      std::fputs(text.c_str(), stdout);
+    };
+    if (v.start_ms >= 0) line("speech_start", v.start_ms);
+    if (v.end_ms >= 0) line("speech_end", v.end_ms);
+    std::fflush(stdout);
+  }
+  std::unique_ptr<voices> heard_;
 };
 
 struct figures {
@@ -147,6 +185,7 @@ int run_stream(const options& o) {
     else
       lines.show(e);
   };
+  const voice_teller voices(o, model->sample_rate());
   // A tenth of a second at a time: what a microphone's driver hands over.
   std::vector<float> portion(static_cast<std::size_t>(rate / 10));
   const auto begin = clock::now();
@@ -158,11 +197,13 @@ int run_stream(const options& o) {
       std::this_thread::sleep_until(arrived);
     }
     const auto from = clock::now();
+    voices.push(std::span<const float>(portion).first(n));
     stream->push(std::span(portion).first(n), sink);
     f.work += std::chrono::duration<double>(clock::now() - from).count();
   }
   const auto from = clock::now();
   if (!o.live.real_time) arrived = from;
+  voices.finish();
   stream->finish(sink);
   f.work += std::chrono::duration<double>(clock::now() - from).count();
   for (const std::string& w : reader.warnings()) report.note("warning: " + o.audio[0] + ": " + w);

@@ -54,6 +54,14 @@ class context_graph {
   std::pair<int, float> next(int state, int unit, std::vector<int>* matched = nullptr) const {
     return options_.rules == context_rules::runtime ? next_runtime(state, unit, matched) : next_training(state, unit);
   }
+  /// Units that begin or go on with a phrase in `state`, into `units`; perhaps some twice.
+  void continuations(int state, std::vector<int>& units) const {
+    units.clear();
+    for (int now = state;; now = at(now).fail) {
+      for (const auto& [unit, to] : at(now).children) units.push_back(unit);
+      if (now == 0) return;
+    }
+  }
   /// What the end of the input does to a hypothesis in `state` that earned `earned`: its bonus afterwards.
   float finish(int state, float earned) const noexcept {
     const node& n = nodes_[static_cast<std::size_t>(state)];

@@ -8,6 +8,7 @@
 // tests/parity/parakeet_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
+#include <steno/decoders/ctc_greedy.hpp>
 #include <steno/frontends/nemo_mel.hpp>
 #include <steno/frontends/per_feature_norm.hpp>
 #include <steno/models/load.hpp>
@@ -83,10 +84,9 @@ class parakeet {
   int blank() const noexcept { return tokenizer.size(); }
   /// Encoder rows of `count` samples.
   extent frames(extent count) const noexcept { return encoder.rows(frontend.rows(count)); }
+  extent samples_per_row() const noexcept { return frontend.head.options().shift * encoder.pre_encode.rate; }
   /// Seconds from one encoder row to the next.
-  double frame_seconds() const noexcept {
-    return static_cast<double>(frontend.head.options().shift * encoder.pre_encode.rate) / sample_rate;
-  }
+  double frame_seconds() const noexcept { return static_cast<double>(samples_per_row()) / sample_rate; }
 
   /// 16 kHz mono samples in [-1, 1] -> encoder rows [frames(number of samples), D].
   void encode(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, context& c) const noexcept {
@@ -97,6 +97,18 @@ class parakeet {
     if (c.tracing()) show(read(x), c);
     auto s = c.enter("encoder");
     encoder(x, y, c);
+  }
+
+  /// The frames of CTC's tokens as the original gives them: from the frame of the token before to its own first frame;
+  /// a punctuation mark ends where it starts.
+  STENO_COLD std::vector<placed_token> place_ctc(const nemo_words& words, std::span<const ctc_token> tokens) const {
+    std::vector<placed_token> all;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const extent start = i > 0 ? tokens[i - 1].start : std::max<extent>(0, tokens[i].start - 1);
+      all.push_back({tokens[i].id, start, tokens[i].start});
+      if (i > 0 && words.begins_with_mark(tokenizer.decode(std::span(&tokens[i].id, 1)))) all.back().end = start;
+    }
+    return all;
   }
 
   /// Text and words of `s` from tokens with frames and log-probabilities. Empty words are left out.

@@ -1,16 +1,20 @@
 // steno/models/parakeet_ctc.hpp - Parakeet CTC: FastConformer and one projection.
 //
-//   scores = log_softmax(decoder_layers.0(rows))   [T / 8, pieces + 1], blank last;  ids = best path
+//   scores = log_softmax(decoder_layers.0(rows))   [T / 8, pieces + 1], blank last;  ids = best path, or prefix beam
 //
 // NeMo `EncDecCTCModelBPE`, `ConvASRDecoder` (its convolution has kernel 1) and greedy `CTCBPEDecoding` with
-// timestamps. Tested in tests/parity/parakeet_test.cpp.
+// timestamps. The prefix beam is WeNet's (ctc_prefix_beam.hpp), for hotwords. A search is a value and goes on with
+// further rows. Tested in tests/parity/parakeet_test.cpp and tests/models/parakeet_test.cpp.
 #pragma once
 #include <steno/decoders/ctc_greedy.hpp>
+#include <steno/decoders/ctc_prefix_beam.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/parakeet.hpp>
+#include <steno/models/parakeet_windows.hpp>
 #include <steno/tokenizers/nemo_words.hpp>
 
 #include <cmath>
+#include <optional>
 
 namespace steno::inline STENO_ABI {
 
@@ -18,7 +22,11 @@ struct parakeet_ctc_kind {
   static constexpr std::string_view architecture = "parakeet_ctc";
 };
 
-struct parakeet_ctc_options {};
+struct parakeet_ctc_options {
+  extent beam = 1;                          ///< prefixes; 1 without contexts: the best path
+  const context_graph* contexts = nullptr;  ///< hotwords; they need a beam
+  parakeet_windows windows = {};
+};
 
 template <class Encoder, extent Labels, class Frontend = nemo_frontend<>>
 class parakeet_ctc : public parakeet<Encoder, Frontend, parakeet_ctc_kind> {
@@ -49,44 +57,77 @@ class parakeet_ctc : public parakeet<Encoder, Frontend, parakeet_ctc_kind> {
     c.trace("log_probs", y);
   }
 
-  /// A token's frames as the original gives them: from the frame of the token before to its own first frame; a
-  /// punctuation mark ends where it starts.
-  std::vector<placed_token> place(std::span<const ctc_token> tokens) const {
-    std::vector<placed_token> all;
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const extent start = i > 0 ? tokens[i - 1].start : std::max<extent>(0, tokens[i].start - 1);
-      all.push_back({tokens[i].id, start, tokens[i].start});
-      if (i > 0 && words.begins_with_mark(this->tokenizer.decode(std::span(&tokens[i].id, 1)))) all.back().end = start;
+  /// What a search carries from row to row. Copyable.
+  struct search {
+    std::vector<ctc_token> tokens = {};   ///< of the best path
+    std::vector<float> sure = {};         ///< their log-probabilities
+    double score = 0;                     ///< sum of the best values of all frames whose best label is not blank
+    int before = -1;                      ///< label of the last row
+    std::optional<ctc_prefix_beam> beam;  ///< instead
+  };
+  search begin(context&) const { return {}; }
+  /// A search with a beam; the contexts must outlive it.
+  search begin(const options& o) const {
+    search s;
+    if (o.beam > 1 || (o.contexts != nullptr && !o.contexts->empty())) {
+      const extent n = o.beam > 1 ? o.beam : 10;
+      s.beam.emplace(ctc_beam_options{.blank = this->blank(), .labels = n, .prefixes = n}, o.contexts);
     }
-    return all;
+    return s;
+  }
+  /// Goes on with further encoder rows, which begin at row `first`.
+  void advance(search& s, const view<const float, dynamic, Encoder::output>& rows, extent first, context& c) const {
+    workspace::frame scratch(c.scratch);
+    auto scores = scratch.template matrix<dynamic, Labels>(rows.rows(), decoder.output_size());
+    score(rows, scores, c);
+    if (s.beam) return s.beam->advance(read(scores));
+    for (extent t = 0; t < scores.rows(); ++t) {
+      const float* const row = scores.data() + t * scores.outerStride();
+      const int best = best_label(row, scores.cols());
+      if (best != this->blank()) {
+        s.score += static_cast<double>(row[best]);
+        if (best == s.before) {
+          s.tokens.back().end = first + t + 1;
+        } else {
+          s.tokens.push_back({best, first + t, first + t + 1});
+          s.sure.push_back(row[best]);
+        }
+      }
+      s.before = best;
+    }
   }
 
-  /// One clip of 16 kHz mono samples in [-1, 1], all at once.
-  STENO_COLD segment recognise(std::span<const float> pcm, const options&, context& c) const {
+  std::vector<placed_token> place(std::span<const ctc_token> tokens) const { return this->place_ctc(words, tokens); }
+  float log_probability(const search& s, std::size_t token) const { return s.sure[token]; }
+
+  /// Ids, text, words and score of `s`. A beam's tokens share the score's probability evenly: its paths are summed up,
+  /// so no token has one of its own.
+  STENO_COLD void write_result(search& s, segment& out) const {
+    double score = s.score;
+    if (s.beam) {
+      s.beam->finish();
+      score = s.beam->score(0);
+      const auto ids = s.beam->ids(0);
+      const auto times = s.beam->times(0);
+      const double each = ids.empty() ? 0 : s.beam->viterbi_score(0) / static_cast<double>(s.beam->frames());
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        s.tokens.push_back({ids[i], times[i], times[i] + 1});
+        s.sure.push_back(static_cast<float>(each));
+      }
+    }
+    for (const ctc_token& t : s.tokens) out.token_ids.push_back(t.id);
+    out.extra.emplace_back("score", score);
+    base::write_text(words, place(s.tokens), s.sure, out);
+  }
+
+  /// A recording of 16 kHz mono samples in [-1, 1]; see parakeet_windows for long ones.
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
     segment s;
     s.end = static_cast<double>(pcm.size()) / base::sample_rate;
-    const extent n = this->frames(static_cast<extent>(pcm.size()));
-    if (n == 0) return s;
-    workspace::frame scratch(c.scratch);
-    auto rows = scratch.template matrix<dynamic, Encoder::output>(n, this->encoder.output_size());
-    this->encode(pcm, rows, c);
-    auto scores = scratch.template matrix<dynamic, Labels>(n, decoder.output_size());
-    score(as<const float, dynamic, Encoder::output>(rows), scores, c);
-    std::vector<ctc_token> tokens;
-    ctc_greedy(read(scores), this->blank(), tokens);
-    std::vector<float> sure;
-    double total = 0;
-    for (const ctc_token& t : tokens) {
-      s.token_ids.push_back(t.id);
-      sure.push_back(scores(t.start, t.id));
-    }
-    // The original's score: the best values of all frames whose best label is not blank.
-    for (extent t = 0; t < n; ++t) {
-      const int best = best_label(scores.data() + t * scores.outerStride(), scores.cols());
-      if (best != this->blank()) total += static_cast<double>(scores(t, best));
-    }
-    s.extra.emplace_back("score", total);
-    base::write_text(words, place(tokens), sure, s);
+    if (this->frames(static_cast<extent>(pcm.size())) == 0) return s;
+    search found = begin(o);
+    encode_windows(*this, pcm, o.windows, c, [&](const auto& rows, extent first) { advance(found, rows, first, c); });
+    write_result(found, s);
     return s;
   }
 };

@@ -6,14 +6,19 @@
 // fed zeros, not a row of the embedding. A search is a value: what was said, the state and its projection. With
 // durations it is TDT. Tested in tests/parity/parakeet_test.cpp.
 #pragma once
+#include <steno/decoders/ctc_greedy.hpp>
+#include <steno/decoders/transducer_beam.hpp>
 #include <steno/decoders/transducer_greedy.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/layers/lstm.hpp>
 #include <steno/models/parakeet.hpp>
+#include <steno/models/parakeet_beam.hpp>
+#include <steno/models/parakeet_windows.hpp>
 #include <steno/tokenizers/nemo_words.hpp>
 
 #include <cmath>
+#include <optional>
 
 namespace steno::inline STENO_ABI {
 
@@ -22,7 +27,11 @@ struct parakeet_transducer_kind {
 };
 
 struct parakeet_transducer_options {
-  extent max_symbols = 0;  ///< steps at one frame; 0: as the file says
+  extent max_symbols = 0;                   ///< steps at one frame of the greedy search; 0: as the file says
+  extent beam = 1;                          ///< hypotheses of mAES; 1 without contexts: greedy
+  const context_graph* contexts = nullptr;  ///< hotwords; they need a beam
+  bool ctc = false;                         ///< the CTC head of a hybrid model, its best path
+  parakeet_windows windows = {};
 };
 
 /// A label of a transducer with its frame.
@@ -86,22 +95,29 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     if (hybrid) v.equal("pieces and blank, and rows of ctc_decoder", labels, ctc.output_size());
   }
 
-  /// What a search carries from row to row; `next` counts encoder rows from the start.
-  struct search {
+  /// The prediction network behind what was said. Copyable.
+  struct prediction {
     typename lstm<Predictor, PredictorLayers>::state memory;
-    std::vector<float> said, projected;  ///< output of the prediction network, and joint.pred of it
+    std::vector<float> said = {}, projected = {};  ///< its output, and joint.pred of it
+  };
+  /// What a search carries from row to row; `next` counts encoder rows from the start.
+  struct search : prediction {
     std::vector<transducer_token> tokens = {};
     extent next = 0;
   };
+  /// Memory for say().
+  prediction nothing_said() const {
+    return {.memory = predictor.start(),
+            .said = std::vector<float>(static_cast<std::size_t>(predictor.output_size())),
+            .projected = std::vector<float>(static_cast<std::size_t>(pred.output_size()))};
+  }
   search begin(context& c) const {
-    search s{.memory = predictor.start(),
-             .said = std::vector<float>(static_cast<std::size_t>(predictor.output_size())),
-             .projected = std::vector<float>(static_cast<std::size_t>(pred.output_size()))};
+    search s{nothing_said()};
     say(s, -1, c);
     return s;
   }
   /// Makes `id` the last label; -1: nothing was said yet.
-  void say(search& s, int id, context& c) const noexcept {
+  void say(prediction& s, int id, context& c) const noexcept {
     workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<1, Predictor>(1, embed.cols());
     if (id < 0)
@@ -134,7 +150,7 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     auto scores = scratch.matrix(1, out.output_size());
     const transducer_rules rules{.blank = this->blank(), .durations = durations, .max_symbols = most};
     const auto joint = [&](extent t) -> const float* {
-      join(projected.row(t - first).data(), s.projected.data(), sum);
+      join(projected.row(t - first).data(), s.projected.data(), write(sum));
       out(as<const float, dynamic, Joint>(sum), scores, c);
       if (c.tracing()) {  // the original normalises on a CPU; the best ones stay the best
         kernels::log_softmax(read(scores), scores, c.run);
@@ -157,9 +173,13 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
   }
 
   /// to = relu(row of joint.enc + row of joint.pred)
-  static void join(const float* a, const float* b, view<float, dynamic, Joint> to) noexcept {
-    kernels::add(make_view(a, 1, to.cols()), make_view(b, 1, to.cols()), write(to));
-    kernels::apply_relu(read(to), write(to));
+  static void join(const float* a, const float* b, view<float> to) noexcept {
+    kernels::add(make_view(a, 1, to.cols()), make_view(b, 1, to.cols()), to);
+    kernels::apply_relu(read(to), to);
+  }
+  /// Joined rows -> scores [rows, labels, blank, durations], not normalised.
+  void score(const view<const float>& sum, view<float> y, context& c) const noexcept {
+    out(as<const float, dynamic, Joint>(sum), as<float, dynamic, Outputs>(y), c);
   }
   struct log_probability_pair {
     float among_labels, among_all;
@@ -202,19 +222,65 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     base::write_text(words, place(tokens), sure, s);
   }
 
-  /// One clip of 16 kHz mono samples in [-1, 1], all at once.
+  float log_probability(const search& s, std::size_t token) const { return s.tokens[token].log_probability; }
+
+  /// A recording of 16 kHz mono samples in [-1, 1]; see parakeet_windows for long ones. Throws steno::error when the
+  /// CTC head is asked for and there is none.
   STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
     segment s;
     s.end = static_cast<double>(pcm.size()) / base::sample_rate;
-    const extent n = this->frames(static_cast<extent>(pcm.size()));
-    if (n == 0) return s;
-    workspace::frame scratch(c.scratch);
-    auto rows = scratch.template matrix<dynamic, Encoder::output>(n, this->encoder.output_size());
-    this->encode(pcm, rows, c);
+    if (o.ctc && !hybrid) fail({.what = "this model has no CTC head", .hint = "hybrid models have one"});
+    if (this->frames(static_cast<extent>(pcm.size())) == 0) return s;
+    if (o.ctc) return recognise_by_ctc(pcm, o, std::move(s), c);
+    if (o.beam > 1 || (o.contexts != nullptr && !o.contexts->empty()))
+      return recognise_by_beam(pcm, o, std::move(s), c);
     search found = begin(c);
-    advance(found, as<const float, dynamic, Encoder::output>(rows), 0, o.max_symbols > 0 ? o.max_symbols : max_symbols,
-            c);
+    const extent most = o.max_symbols > 0 ? o.max_symbols : max_symbols;
+    encode_windows(*this, pcm, o.windows, c,
+                   [&](const auto& rows, extent first) { advance(found, rows, first, most, c); });
     write_result(found.tokens, s);
+    return s;
+  }
+
+ private:
+  STENO_COLD segment recognise_by_beam(std::span<const float> pcm, const options& o, segment s, context& c) const {
+    parakeet_beam_network<parakeet_transducer> network(*this, c);
+    transducer_beam beam(
+        {.blank = this->blank(), .durations = durations, .beam = o.beam > 1 ? o.beam : transducer_beam_options{}.beam},
+        o.contexts);
+    encode_windows(*this, pcm, o.windows, c, [&](const auto& rows, extent first) {
+      workspace::frame scratch(c.scratch);
+      auto projected = scratch.template matrix<dynamic, Joint>(rows.rows(), enc.output_size());
+      enc(rows, projected, c);
+      network.hear(read(projected), first, c);
+      beam.advance(network, first, first + rows.rows());
+    });
+    beam.finish();
+    const transducer_hypothesis& best = beam.hypotheses()[0];
+    std::vector<transducer_token> tokens;
+    for (std::size_t i = 0; i < best.ids.size(); ++i)
+      tokens.push_back({best.ids[i], best.frames[i], best.durations[i], best.log_probabilities[i], 0});
+    write_result(tokens, s);
+    s.extra.back() = {"score", best.total()};
+    return s;
+  }
+  STENO_COLD segment recognise_by_ctc(std::span<const float> pcm, const options& o, segment s, context& c) const {
+    workspace::frame scratch(c.scratch);
+    auto scores =
+        scratch.template matrix<dynamic, Labels>(this->frames(static_cast<extent>(pcm.size())), ctc.output_size());
+    encode_windows(*this, pcm, o.windows, c, [&](const auto& rows, extent first) {
+      view<float, dynamic, Labels> part = as<float, dynamic, Labels>(scores.middleRows(first, rows.rows()));
+      ctc(rows, part, c);
+      kernels::log_softmax(read(part), write(part), c.run);
+    });
+    std::vector<ctc_token> found;
+    ctc_greedy(read(scores), this->blank(), found);
+    std::vector<float> sure;
+    for (const ctc_token& t : found) {
+      s.token_ids.push_back(t.id);
+      sure.push_back(scores(t.start, t.id));
+    }
+    base::write_text(words, this->place_ctc(words, found), sure, s);
     return s;
   }
 };

@@ -103,6 +103,19 @@ segment recognise(const u2<Encoder, Decoder, Vocab, Kind, Frontend>& m, std::spa
   return m.recognise(clip, asked, c);
 }
 
+/// The models' own default is greedy; hotwords bring a beam with them.
+template <class Encoder, extent Labels, class Frontend>
+segment recognise(const parakeet_ctc<Encoder, Labels, Frontend>& m, std::span<const float> clip,
+                  const transcribe_options& o, const context_graph& hotwords, context& c) {
+  return m.recognise(clip, {.beam = o.beam, .contexts = &hotwords}, c);
+}
+template <class Encoder, extent Predictor, extent PredictorLayers, extent Joint, extent Labels, extent Outputs,
+          class Frontend>
+segment recognise(const parakeet_transducer<Encoder, Predictor, PredictorLayers, Joint, Labels, Outputs, Frontend>& m,
+                  std::span<const float> clip, const transcribe_options& o, const context_graph& hotwords, context& c) {
+  return m.recognise(clip, {.beam = o.beam, .contexts = &hotwords}, c);
+}
+
 /// Whisper finds its own windows in a recording of any length, each with what was said before as its prompt, so it is
 /// given all of it: sink(segment&&) for every segment, progress(seconds).
 template <extent Mels, extent D, extent Heads, extent AudioLayers, extent TextLayers, extent Vocab, class Sink,
@@ -188,15 +201,6 @@ STENO_COLD inline context_graph hotword_graph(const any_model& model, const tran
       },
       model);
   return context_graph(phrases, {.score = o.hotword_score});
-}
-
-inline segment recognise(const parakeet_ctc_any& m, std::span<const float> clip, const transcribe_options&,
-                         context& c) {
-  return m.recognise(clip, {}, c);
-}
-inline segment recognise(const parakeet_transducer_any& m, std::span<const float> clip, const transcribe_options&,
-                         context& c) {
-  return m.recognise(clip, {}, c);
 }
 
 /// The language is a name ("English") or a code; what the model itself does not know throws.

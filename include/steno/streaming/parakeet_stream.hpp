@@ -20,6 +20,8 @@ namespace steno::inline STENO_ABI {
 struct parakeet_stream_options {
   extent max_symbols = 0;              ///< steps at one frame; 0: as the file says
   bool forget_at_end_of_turn = false;  ///< the prediction network starts anew behind <EOU>; the original never does
+  extent chunk = 0;                    ///< rows of 80 ms at a time; 0: as trained. The cache keeps its length
+  bool keep_turns = true;              ///< false: tokens up to <EOU> are dropped when they were told
 };
 
 /// partial: there are new tokens; end_of_turn: the last one is <EOU>; end_of_backchannel: it is <EOB>; final: the
@@ -29,7 +31,7 @@ enum class parakeet_event_kind { partial, end_of_turn, end_of_backchannel, final
 /// Views are valid until the stream goes on.
 struct parakeet_event {
   parakeet_event_kind kind = parakeet_event_kind::partial;
-  std::span<const transducer_token> tokens;  ///< all since the stream began, up to the event; they never change
+  std::span<const transducer_token> tokens;  ///< all that are kept, up to the event; they never change
   double heard = 0;                          ///< seconds of audio
 };
 
@@ -42,20 +44,27 @@ class parakeet_stream {
   /// Throws steno::error when the model was not trained for caches.
   parakeet_stream(const Model& m, const parakeet_stream_options& o, context& c)
       : model_(&m), options_(o), front_(m.frontend.start()), state_(m.encoder.start()), search_(m.begin(c)) {
-    const auto refuse = [](const char* what) {
+    if (const char* const what = obstacle(m))
       fail({.what = std::string("this model cannot stream with caches: ") + what,
             .hint = "models trained for streaming have causal convolutions and chunked_limited attention"});
-    };
-    if (m.encoder.window.chunk <= 0 || m.encoder.window.left < 0) refuse("its attention is not limited to chunks");
-    if (m.encoder.pre_encode.causal.get() == 0) refuse("its subsampling is not causal");
-    for (const auto& layer : m.encoder.layers.layers)
-      if (layer.convolution.causal.get() == 0) refuse("its convolutions are not causal");
-    if (m.frontend.last.on()) refuse("its features are normalised over the whole clip");
     for (int id = 0; id < m.tokenizer.size(); ++id) {
       if (m.tokenizer.piece(id) == "<EOU>") end_of_turn_ = id;
       if (m.tokenizer.piece(id) == "<EOB>") end_of_backchannel_ = id;
     }
+    rows_at_once_ = o.chunk > 0 ? o.chunk : m.encoder.window.chunk;
+    // What a short first chunk lacks of the overlap is zeros, as in the original.
+    read_ = std::max<extent>(0, cached - (1 + rate * (rows_at_once_ - 1)));
+    features_.resize(static_cast<std::size_t>(read_ * width()));
     search_.tokens.reserve(1024);
+  }
+
+  /// Why a model cannot stream with caches; null when it can.
+  static const char* obstacle(const Model& m) {
+    if (m.encoder.window.chunk <= 0 || m.encoder.window.left < 0) return "its attention is not limited to chunks";
+    if (m.encoder.pre_encode.causal.get() == 0) return "its subsampling is not causal";
+    for (const auto& layer : m.encoder.layers.layers)
+      if (layer.convolution.causal.get() == 0) return "its convolutions are not causal";
+    return m.frontend.last.on() ? "its features are normalised over the whole clip" : nullptr;
   }
 
   /// More 16 kHz mono samples in [-1, 1], any number of them. `sink(parakeet_event)` is told what they make.
@@ -81,6 +90,9 @@ class parakeet_stream {
 
   std::span<const transducer_token> tokens() const noexcept { return search_.tokens; }
   const state_type& state() const noexcept { return state_; }
+  /// -1 when the model has no such label.
+  int end_of_turn() const noexcept { return end_of_turn_; }
+  int end_of_backchannel() const noexcept { return end_of_backchannel_; }
   /// Encoder rows so far.
   extent rows() const noexcept { return rows_; }
   /// Seconds of audio pushed.
@@ -91,10 +103,7 @@ class parakeet_stream {
 
   extent width() const noexcept { return model_->frontend.width(); }
   extent unread() const noexcept { return static_cast<extent>(features_.size()) / width() - read_; }
-  extent wanted() const noexcept {
-    const extent c = model_->encoder.window.chunk;
-    return started_ ? rate * c : 1 + rate * (c - 1);
-  }
+  extent wanted() const noexcept { return started_ ? rate * rows_at_once_ : 1 + rate * (rows_at_once_ - 1); }
   view<float> room(extent rows) {
     const extent unused = std::max<extent>(0, read_ - cached);
     features_.erase(features_.begin(), features_.begin() + unused * width());
@@ -130,6 +139,10 @@ class parakeet_stream {
       if (id != end_of_turn_ && id != end_of_backchannel_) continue;
       told = i + 1;
       tell(id == end_of_turn_ ? parakeet_event_kind::end_of_turn : parakeet_event_kind::end_of_backchannel, told, sink);
+      if (options_.keep_turns) continue;
+      search_.tokens.erase(search_.tokens.begin(), search_.tokens.begin() + static_cast<std::ptrdiff_t>(told));
+      i = static_cast<std::size_t>(-1);  // the next one is the first
+      told = 0;
     }
     if (told < search_.tokens.size()) tell(parakeet_event_kind::partial, search_.tokens.size(), sink);
   }
@@ -144,7 +157,7 @@ class parakeet_stream {
   state_type state_;
   typename Model::search search_;
   std::vector<float> features_;  // rows; the first read_ were used, of which the last 9 are seen again
-  extent read_ = 0, rows_ = 0, samples_ = 0;
+  extent read_ = 0, rows_ = 0, samples_ = 0, rows_at_once_ = 1;
   int end_of_turn_ = -1, end_of_backchannel_ = -1;
   bool started_ = false;
 };

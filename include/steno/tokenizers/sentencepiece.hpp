@@ -4,6 +4,7 @@
 // whitespace; control pieces give nothing, byte pieces are collected to UTF-8 (invalid bytes become U+FFFD).
 // Kudo and Richardson 2018. Tested in tests/tokenizers/sentencepiece_test.cpp (against the original's output).
 #pragma once
+#include <steno/tokenizers/sentencepiece_split.hpp>
 #include <steno/tokenizers/vocabulary.hpp>
 
 #include <span>
@@ -33,6 +34,9 @@ class sentencepiece {
                ? vocabulary_.types[static_cast<std::size_t>(id)]
                : normal;
   }
+
+  /// Pieces of `text`; nothing when it cannot be written. Slow: for phrases.
+  std::optional<std::vector<int>> split(std::string_view text) const { return split_pieces(vocabulary_, text); }
 
   std::string decode(std::span<const int> ids) const {
     std::string text, bytes;

@@ -1,0 +1,337 @@
+// steno/decoders/transducer_beam.hpp - modified adaptive expansion search (mAES) for transducers, with or without
+// durations.
+//
+//   at a frame, up to `steps` times: every hypothesis is extended by its likely labels (within gamma of the best one);
+//   blanks wait for the next frame, labels go on; the best `beam` live on. A hypothesis that is another one and one
+//   label more also gets the probability of saying that label now (prefix search).
+//   TDT: label and duration are one choice; hypotheses wait at different frames, equal ones at a frame are joined.
+//
+// Kim et al. 2020; NeMo `modified_adaptive_expansion_search` (rnnt_beam_decoding.py, tdt_beam_decoding.py) with
+// prefix_alpha 1 and its order of equal scores. Hotwords (a context_graph) are steno's own: what a label earns counts
+// wherever labels or hypotheses are compared, and labels that continue a phrase are candidates, too. Tested in
+// tests/decoders/transducer_beam_test.cpp on what the original finds.
+#pragma once
+#include <steno/core/view.hpp>
+#include <steno/decoders/context_graph.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct transducer_beam_options {
+  int blank = 0;
+  std::span<const int> durations = {};  ///< empty: RNN-T
+  extent beam = 4, steps = 2, beta = 2;
+  double gamma = 2.3;
+  bool length_normalised = true;  ///< the best one is chosen by score / (labels + 1)
+};
+
+/// `node` stands for the prediction network behind the labels.
+struct transducer_hypothesis {
+  std::vector<int> ids;
+  std::vector<extent> frames, durations;  ///< of the labels
+  std::vector<float> log_probabilities;   ///< of the labels, among labels and blank
+  double score = 0;                       ///< log-probability
+  double bonus = 0;                       ///< what contexts gave
+  int context = 0, node = 0;
+  extent next = 0;  ///< TDT: the frame it waits for
+
+  double total() const noexcept { return score + bonus; }
+};
+
+/// Copyable; one per stream. `Network`:
+///   int extend(int node, int label)                             the node behind one more label
+///   view<const float> joint(extent frame, span<const int> nodes)  scores [nodes, labels, blank, durations]
+///   void keep(span<const int> nodes)                            all others may be forgotten
+/// The root is node 0 and is never forgotten.
+class transducer_beam {
+ public:
+  explicit transducer_beam(const transducer_beam_options& o, const context_graph* contexts = nullptr)
+      : options_(o), contexts_(contexts != nullptr && !contexts->empty() ? contexts : nullptr), kept_(1) {
+    for (const int d : o.durations)
+      if (d > 0 && (shortest_ == 0 || d < shortest_)) shortest_ = d;
+    shortest_ = std::max(shortest_, 1);
+  }
+
+  /// Frames `from` .. `to` - 1 follow.
+  template <class Network>
+  void advance(Network& network, extent from, extent to) {
+    for (extent t = from; t < to; ++t) {
+      if (options_.durations.empty())
+        step(network, t);
+      else
+        step_durations(network, t);
+      used_.clear();
+      for (const hypothesis& h : kept_) used_.push_back(h.node);
+      network.keep(used_);
+    }
+  }
+  /// Settles bonuses of phrases that stay unfinished, and sorts: best first. advance() must not follow.
+  void finish() {
+    if (contexts_ != nullptr)
+      for (hypothesis& h : kept_)
+        h.bonus = static_cast<double>(contexts_->finish(h.context, static_cast<float>(h.bonus)));
+    const auto value = [&](const hypothesis& h) {
+      return options_.length_normalised ? h.total() / static_cast<double>(h.ids.size() + 1) : h.total();
+    };
+    std::stable_sort(kept_.begin(), kept_.end(),
+                     [&](const hypothesis& a, const hypothesis& b) { return value(a) > value(b); });
+  }
+  std::span<const transducer_hypothesis> hypotheses() const noexcept { return kept_; }
+
+ private:
+  using hypothesis = transducer_hypothesis;
+  struct choice {
+    int label;
+    int duration;
+    double log_probability, total;  // of the label; of label and duration, and what the label earns
+    float label_only;
+  };
+
+  static double log_add(double a, double b) noexcept {
+    const double most = std::max(a, b);
+    return most + std::log1p(std::exp(std::min(a, b) - most));
+  }
+  /// x - log(sum of exp(x)).
+  static void normalise(const float* x, extent n, std::vector<double>& y) {
+    const double most = static_cast<double>(*std::max_element(x, x + n));
+    double sum = 0;
+    for (extent i = 0; i < n; ++i) sum += std::exp(static_cast<double>(x[i]) - most);
+    const double shift = most + std::log(sum);
+    y.resize(static_cast<std::size_t>(n));
+    for (extent i = 0; i < n; ++i) y[static_cast<std::size_t>(i)] = static_cast<double>(x[i]) - shift;
+  }
+  extent labels() const noexcept { return options_.blank + extent{1}; }
+  void score(const float* row) {
+    normalise(row, labels(), label_);
+    if (!options_.durations.empty())
+      normalise(row + labels(), static_cast<extent>(options_.durations.size()), duration_);
+  }
+  template <class Network>
+  view<const float> scores(Network& network, extent t, const std::vector<hypothesis>& of) {
+    used_.clear();
+    for (const hypothesis& h : of) used_.push_back(h.node);
+    return network.joint(t, used_);
+  }
+
+  // The likely labels: so many of the best, and those that go on with a phrase. Of equal ones the lower number.
+  void choose_labels(int context) {
+    order_.resize(label_.size());
+    for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
+    const auto most = std::min(order_.size(), static_cast<std::size_t>(options_.beam + options_.beta));
+    const auto better = [&](int a, int b) { return at(a) > at(b) || (at(a) == at(b) && a < b); };
+    std::partial_sort(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(most), order_.end(), better);
+    order_.resize(most);
+    if (contexts_ == nullptr) return;
+    contexts_->continuations(context, more_);
+    for (const int label : more_)
+      if (label >= 0 && label < options_.blank && std::find(order_.begin(), order_.end(), label) == order_.end())
+        order_.push_back(label);
+  }
+  double at(int label) const noexcept { return label_[static_cast<std::size_t>(label)]; }
+  double earned(const hypothesis& h, int label) const {
+    return contexts_ == nullptr || label == options_.blank
+               ? 0.0
+               : static_cast<double>(contexts_->next(h.context, label).second);
+  }
+  void extend(hypothesis& h, const choice& c, extent t) const {
+    h.ids.push_back(c.label);
+    h.frames.push_back(t);
+    h.durations.push_back(c.duration);
+    h.log_probabilities.push_back(c.label_only);
+    if (contexts_ == nullptr) return;
+    const auto [state, bonus] = contexts_->next(h.context, c.label);
+    h.context = state;
+    h.bonus += static_cast<double>(bonus);
+  }
+
+  static bool one_more(const hypothesis& longer, const hypothesis& shorter) {
+    return longer.ids.size() == shorter.ids.size() + 1 &&
+           std::equal(shorter.ids.begin(), shorter.ids.end(), longer.ids.begin());
+  }
+  /// The probability of saying the last label at this frame, too.
+  template <class Network>
+  void search_prefixes(Network& network, extent t, std::vector<hypothesis>& all) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const hypothesis& a, const hypothesis& b) { return a.ids.size() > b.ids.size(); });
+    for (std::size_t j = 0; j < all.size(); ++j)
+      for (std::size_t i = j + 1; i < all.size(); ++i) {
+        if (!one_more(all[j], all[i])) continue;
+        score(network.joint(t, std::span(&all[i].node, 1)).data());
+        double p = all[i].score + at(all[j].ids.back());
+        if (!options_.durations.empty()) p += duration_[zero()];
+        all[j].score = log_add(all[j].score, p);
+      }
+  }
+  std::size_t zero() const noexcept {
+    return static_cast<std::size_t>(std::find(options_.durations.begin(), options_.durations.end(), 0) -
+                                    options_.durations.begin());
+  }
+
+  void keep_best(std::vector<hypothesis>& all) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const hypothesis& a, const hypothesis& b) { return a.total() > b.total(); });
+    if (all.size() > static_cast<std::size_t>(options_.beam)) all.resize(static_cast<std::size_t>(options_.beam));
+    kept_ = std::move(all);
+  }
+  static void append(std::vector<hypothesis>& to, std::vector<hypothesis>& from) {
+    std::move(from.begin(), from.end(), std::back_inserter(to));
+    from.clear();
+  }
+
+  template <class Network>
+  void step(Network& network, extent t) {
+    std::vector<hypothesis> now = std::move(kept_), waiting, said;
+    kept_.clear();
+    search_prefixes(network, t, now);
+    std::vector<std::vector<int>> known;
+    for (const hypothesis& h : now) known.push_back(h.ids);
+    for (extent n = 0; n < options_.steps; ++n) {
+      const view<const float> all = scores(network, t, now);
+      said.clear();
+      for (std::size_t i = 0; i < now.size(); ++i) {
+        const hypothesis& h = now[i];
+        score(all.data() + static_cast<extent>(i) * all.outerStride());
+        choose_labels(h.context);
+        choices_.clear();
+        for (const int label : order_)
+          choices_.push_back({label, 0, at(label), at(label) + earned(h, label), static_cast<float>(at(label))});
+        prune();
+        // From the least likely to the likeliest, as the original sorts them.
+        std::stable_sort(choices_.begin(), choices_.end(),
+                         [](const choice& a, const choice& b) { return a.total < b.total; });
+        for (const choice& c : choices_) {
+          hypothesis next = h;
+          next.score += c.log_probability;
+          if (c.label == options_.blank) {
+            waiting.push_back(std::move(next));
+            continue;
+          }
+          extend(next, c, t);
+          if (std::find(known.begin(), known.end(), next.ids) == known.end()) said.push_back(std::move(next));
+        }
+      }
+      if (said.empty()) return keep_best(waiting);
+      for (hypothesis& h : said) h.node = network.extend(h.node, h.ids.back());
+      if (n + 1 < options_.steps) {
+        now = std::move(said);
+        continue;
+      }
+      const view<const float> last = scores(network, t, said);
+      for (std::size_t i = 0; i < said.size(); ++i) {
+        score(last.data() + static_cast<extent>(i) * last.outerStride());
+        said[i].score += at(options_.blank);
+      }
+      append(waiting, said);
+      return keep_best(waiting);
+    }
+  }
+
+  // Only what comes near the best.
+  void prune() {
+    double best = choices_.front().total;
+    for (const choice& c : choices_) best = std::max(best, c.total);
+    std::erase_if(choices_, [&](const choice& c) { return c.total < best - options_.gamma; });
+  }
+
+  void choose_pairs(const hypothesis& h) {
+    choose_labels(h.context);
+    choices_.clear();
+    for (std::size_t d = 0; d < duration_.size(); ++d)
+      for (const int label : order_) {
+        const double p = duration_[d] + at(label);
+        choices_.push_back({label, options_.durations[d], p, p + earned(h, label), static_cast<float>(at(label))});
+      }
+    std::stable_sort(choices_.begin(), choices_.end(),
+                     [](const choice& a, const choice& b) { return a.total > b.total; });
+    const auto most = static_cast<std::size_t>(options_.beam + options_.beta);
+    if (choices_.size() > most) choices_.resize(most);
+    prune();
+  }
+  // Equal labels that wait for the same frame are one hypothesis; the likelier one stays.
+  static std::vector<hypothesis> merged(std::vector<hypothesis> all) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const hypothesis& a, const hypothesis& b) { return a.total() > b.total(); });
+    std::vector<hypothesis> out;
+    for (hypothesis& h : all) {
+      const auto same =
+          std::find_if(out.begin(), out.end(), [&](const hypothesis& o) { return o.next == h.next && o.ids == h.ids; });
+      if (same != out.end())
+        same->score = log_add(same->score, h.score);
+      else
+        out.push_back(std::move(h));
+    }
+    return out;
+  }
+  template <class Network>
+  void step_durations(Network& network, extent t) {
+    std::vector<hypothesis> now, later;
+    for (hypothesis& h : kept_) (h.next <= t ? now : later).push_back(std::move(h));
+    kept_.clear();
+    if (now.empty()) {
+      kept_ = std::move(later);
+      return;
+    }
+    if (zero() < options_.durations.size()) search_prefixes(network, t, now);
+    std::vector<hypothesis> waiting, moved, said;
+    for (extent n = 0; n < options_.steps; ++n) {
+      const view<const float> all = scores(network, t, now);
+      said.clear();
+      std::vector<hypothesis> fresh;
+      for (std::size_t i = 0; i < now.size(); ++i) {
+        score(all.data() + static_cast<extent>(i) * all.outerStride());
+        choose_pairs(now[i]);
+        for (choice c : choices_) {
+          hypothesis next = now[i];
+          next.score += c.log_probability;
+          if (c.label == options_.blank) {
+            next.next = t + (c.duration == 0 ? shortest_ : c.duration);
+            waiting.push_back(std::move(next));
+            continue;
+          }
+          next.next = t + c.duration;
+          extend(next, c, t);
+          (c.duration == 0 ? said : fresh).push_back(std::move(next));
+        }
+      }
+      for (auto* list : {&fresh, &said})
+        for (hypothesis& h : *list) h.node = network.extend(h.node, h.ids.back());
+      append(moved, fresh);
+      if (said.empty()) break;
+      if (n + 1 < options_.steps) {
+        now = merged(std::move(said));
+        continue;
+      }
+      const view<const float> last = scores(network, t, said);
+      for (std::size_t i = 0; i < said.size(); ++i) {
+        score(last.data() + static_cast<extent>(i) * last.outerStride());
+        std::size_t d =
+            static_cast<std::size_t>(std::max_element(duration_.begin(), duration_.end()) - duration_.begin());
+        if (options_.durations[d] == 0)
+          d = static_cast<std::size_t>(std::find(options_.durations.begin(), options_.durations.end(), shortest_) -
+                                       options_.durations.begin());
+        said[i].score += at(options_.blank) + duration_[d];
+        said[i].next += options_.durations[d];
+      }
+      append(waiting, said);
+    }
+    append(later, waiting);
+    append(later, moved);
+    later = merged(std::move(later));
+    keep_best(later);
+  }
+
+  transducer_beam_options options_;
+  const context_graph* contexts_;
+  int shortest_ = 0;  // duration that is not 0
+  std::vector<hypothesis> kept_;
+  std::vector<double> label_, duration_;  // log-probabilities of one row
+  std::vector<choice> choices_;
+  std::vector<int> order_, more_, used_;
+};
+
+}  // namespace steno::inline STENO_ABI

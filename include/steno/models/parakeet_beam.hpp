@@ -1,0 +1,82 @@
+// steno/models/parakeet_beam.hpp - what a beam search asks of a transducer: prediction networks behind many hypotheses,
+// and their scores at a frame in one product.
+//
+// A node is the network behind some labels; equal labels share one (NeMo's cache in `batch_score_hypothesis`). Nodes no
+// hypothesis uses are forgotten after each frame. Tested in tests/models/parakeet_test.cpp.
+#pragma once
+#include <steno/core/context.hpp>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// The network of transducer_beam for one recording. The model must outlive it.
+template <class Model>
+class parakeet_beam_network {
+ public:
+  using prediction = typename Model::prediction;
+
+  parakeet_beam_network(const Model& m, context& c) : model_(&m), context_(&c) {
+    nodes_.push_back({-1, -1, true, m.nothing_said()});
+    m.say(nodes_[0].said, -1, c);
+  }
+  /// Rows of joint.enc for frames first .. that follow; valid until the next call.
+  void hear(const view<const float>& projected, extent first, context& c) {
+    projected_ = projected.data();
+    stride_ = projected.outerStride();
+    first_ = first;
+    context_ = &c;
+  }
+
+  int extend(int node, int label) {
+    for (std::size_t i = 1; i < nodes_.size(); ++i)
+      if (nodes_[i].used && nodes_[i].parent == node && nodes_[i].label == label) return static_cast<int>(i);
+    const auto unused = std::find_if(nodes_.begin(), nodes_.end(), [](const node_type& n) { return !n.used; });
+    const auto at = static_cast<std::size_t>(unused - nodes_.begin());
+    if (unused == nodes_.end()) nodes_.emplace_back();
+    node_type& n = nodes_[at];
+    n.parent = node;
+    n.label = label;
+    n.used = true;
+    n.said = nodes_[static_cast<std::size_t>(node)].said;
+    model_->say(n.said, label, *context_);
+    return static_cast<int>(at);
+  }
+  view<const float> joint(extent frame, std::span<const int> nodes) {
+    const auto count = static_cast<extent>(nodes.size());
+    const extent width = model_->enc.output_size(), outputs = model_->out.output_size();
+    scores_.resize(static_cast<std::size_t>(count * outputs));
+    workspace::frame scratch(context_->scratch);
+    auto sum = scratch.matrix(count, width);
+    for (extent i = 0; i < count; ++i) {
+      const prediction& p = nodes_[static_cast<std::size_t>(nodes[static_cast<std::size_t>(i)])].said;
+      Model::join(projected_ + (frame - first_) * stride_, p.projected.data(), sum.middleRows(i, 1));
+    }
+    const view<float> y = make_view(scores_.data(), count, outputs);
+    model_->score(read(sum), y, *context_);
+    return read(y);
+  }
+  void keep(std::span<const int> nodes) {
+    for (std::size_t i = 1; i < nodes_.size(); ++i)
+      nodes_[i].used = nodes_[i].used && std::find(nodes.begin(), nodes.end(), static_cast<int>(i)) != nodes.end();
+    for (node_type& n : nodes_)  // a place may be given to other labels
+      if (n.parent > 0 && !nodes_[static_cast<std::size_t>(n.parent)].used) n.parent = -1;
+  }
+
+ private:
+  struct node_type {
+    int parent = -1, label = -1;
+    bool used = false;
+    prediction said = {};
+  };
+  const Model* model_;
+  context* context_;
+  std::vector<node_type> nodes_;
+  std::vector<float> scores_;
+  const float* projected_ = nullptr;
+  extent stride_ = 0, first_ = 0;
+};
+
+}  // namespace steno::inline STENO_ABI

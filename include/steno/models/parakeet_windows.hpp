@@ -1,0 +1,79 @@
+// steno/models/parakeet_windows.hpp - recordings of any length through an encoder that hears all it is given at once.
+//
+// Up to `whole` seconds a recording is heard with full context, as the original's transcribe() does. A longer one is
+// heard in windows: `middle` seconds whose rows count, between `left` and `right` seconds that are heard only as
+// context. Memory and the cost of a second no longer grow with the length, and nothing happens at any length but this.
+// Features are normalised in each window. NeMo's buffered inference works in the same way (streaming_utils.py,
+// `FrameBatchASR`), with other sizes. Tested in tests/models/parakeet_test.cpp.
+#pragma once
+#include <steno/core/context.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace steno::inline STENO_ABI {
+
+/// Seconds.
+struct parakeet_windows {
+  double whole = 300;  ///< recordings up to this length are not cut
+  double left = 20, middle = 120, right = 20;
+};
+
+/// Encoder rows of one window: [from, to) are heard, [first, last) count.
+struct row_window {
+  extent from = 0, first = 0, last = 0, to = 0;
+};
+
+/// The same in encoder rows.
+struct window_rows {
+  extent left = 0, middle = 1, right = 0;
+
+  window_rows() = default;
+  window_rows(const parakeet_windows& w, double row_seconds) {
+    const auto rows = [&](double seconds) {
+      return static_cast<extent>(std::lround(std::clamp(seconds, 0.0, 1e6) / row_seconds));
+    };
+    left = rows(w.left);
+    middle = std::max<extent>(rows(w.middle), 1);
+    right = rows(w.right);
+  }
+  /// The window whose rows count from `first`, when there are `n` rows in all.
+  row_window at(extent first, extent n) const noexcept {
+    const extent last = std::min(n, first + middle);
+    return {std::max<extent>(0, first - left), first, last, std::min(n, last + right)};
+  }
+};
+
+/// Encodes a window, `pcm` being the samples from row `w.from` on, perhaps too many: f(rows that count, w.first).
+template <class Model, class F>
+void encode_window(const Model& m, std::span<const float> pcm, const row_window& w, context& c, F&& f) {
+  const auto most = static_cast<std::size_t>((w.to - w.from) * m.samples_per_row());
+  const auto heard = pcm.first(std::min(pcm.size(), most));
+  workspace::frame scratch(c.scratch);
+  auto rows = scratch.template matrix<dynamic, Model::encoder_type::output>(m.frames(static_cast<extent>(heard.size())),
+                                                                            m.encoder.output_size());
+  m.encode(heard, rows, c);
+  const extent skip = w.first - w.from, count = std::min(w.last - w.first, rows.rows() - skip);
+  if (count > 0) f(as<const float, dynamic, Model::encoder_type::output>(rows.middleRows(skip, count)), w.first);
+}
+
+/// Encodes a recording: f(rows, number of the first one) once or for every window.
+template <class Model, class F>
+void encode_windows(const Model& m, std::span<const float> pcm, const parakeet_windows& sizes, context& c, F&& f) {
+  const extent n = m.frames(static_cast<extent>(pcm.size()));
+  if (n == 0) return;
+  if (static_cast<double>(pcm.size()) <= sizes.whole * Model::sample_rate) {
+    workspace::frame scratch(c.scratch);
+    auto rows = scratch.template matrix<dynamic, Model::encoder_type::output>(n, m.encoder.output_size());
+    m.encode(pcm, rows, c);
+    return f(as<const float, dynamic, Model::encoder_type::output>(rows), extent{0});
+  }
+  const window_rows cut(sizes, m.frame_seconds());
+  for (extent first = 0; first < n; first += cut.middle) {
+    const row_window w = cut.at(first, n);
+    encode_window(m, pcm.subspan(static_cast<std::size_t>(w.from * m.samples_per_row())), w, c, f);
+  }
+}
+
+}  // namespace steno::inline STENO_ABI

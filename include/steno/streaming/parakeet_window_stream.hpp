@@ -1,0 +1,96 @@
+// steno/streaming/parakeet_window_stream.hpp - any Parakeet listening: each piece is encoded anew between what came
+// before and what comes behind it.
+//
+//   for every `middle` seconds: encode [left | middle | right]; the middle's rows go on with the search
+//
+// For models that were not trained for caches. Latency is middle + right, the cost of a second (left + middle + right)
+// / middle times the encoder's. Labels of a greedy search never change. The rows are those of parakeet_windows when
+// such a recording is not heard whole. NeMo `FrameBatchASR`, `BatchedFrameASRRNNT` (streaming_utils.py). Tested in
+// tests/streaming/parakeet_window_stream_test.cpp.
+#pragma once
+#include <steno/models/parakeet_ctc.hpp>
+#include <steno/models/parakeet_transducer.hpp>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// Told after each piece that has new tokens, and at the end. Views are valid until the stream goes on.
+struct parakeet_window_event {
+  bool final = false;
+  std::span<const placed_token> tokens = {};
+  std::span<const float> log_probabilities = {};
+  double heard = 0;  ///< seconds whose rows were decoded
+};
+
+/// One stream; the model outlives it. Memory: the samples of a window, and the tokens.
+template <class Model>
+class parakeet_window_stream {
+ public:
+  /// Seconds; `whole` is not read.
+  static constexpr parakeet_windows usual{.whole = 0, .left = 10, .middle = 2, .right = 2};
+
+  parakeet_window_stream(const Model& m, const parakeet_windows& sizes, context& c)
+      : model_(&m), cut_(sizes, m.frame_seconds()), search_(m.begin(c)) {}
+
+  /// More 16 kHz mono samples in [-1, 1], any number of them. sink(parakeet_window_event) is told what they make.
+  template <class Sink>
+  void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    held_.insert(held_.end(), pcm.begin(), pcm.end());
+    while (from_ * model_->samples_per_row() + static_cast<extent>(held_.size()) >=
+           (next_ + cut_.middle + cut_.right) * model_->samples_per_row())
+      hear(cut_.at(next_, next_ + cut_.middle + cut_.right), c, sink);
+  }
+  /// The end: hears what is left.
+  template <class Sink>
+  void finish(context& c, Sink&& sink) {
+    const extent total = from_ * model_->samples_per_row() + static_cast<extent>(held_.size());
+    const extent n = model_->frames(total);
+    while (next_ < n) hear(cut_.at(next_, n), c, sink);
+    tell(true, sink);
+  }
+  std::span<const placed_token> tokens() const noexcept { return placed_; }
+  std::span<const float> log_probabilities() const noexcept { return sure_; }
+
+ private:
+  template <class Sink>
+  void hear(const row_window& w, context& c, Sink& sink) {
+    const auto unused = static_cast<std::ptrdiff_t>((w.from - from_) * model_->samples_per_row());
+    held_.erase(held_.begin(), held_.begin() + unused);
+    from_ = w.from;
+    encode_window(*model_, held_, w, c, [&](const auto& rows, extent first) {
+      if constexpr (requires { model_->max_symbols; })
+        model_->advance(search_, rows, first, model_->max_symbols, c);
+      else
+        model_->advance(search_, rows, first, c);
+    });
+    next_ = w.last;
+    const std::size_t known = placed_.size(), all = search_.tokens.size();
+    if (all == known) return;
+    // Where a token is put may depend on the few before it.
+    const std::size_t from = known - std::min<std::size_t>(known, 8);
+    const std::vector<placed_token> tail = model_->place(std::span(search_.tokens).subspan(from));
+    placed_.insert(placed_.end(), tail.begin() + static_cast<std::ptrdiff_t>(known - from), tail.end());
+    for (std::size_t i = known; i < all; ++i) sure_.push_back(model_->log_probability(search_, i));
+    tell(false, sink);
+  }
+  template <class Sink>
+  void tell(bool final, Sink& sink) {
+    sink(parakeet_window_event{.final = final,
+                               .tokens = placed_,
+                               .log_probabilities = sure_,
+                               .heard = static_cast<double>(next_) * model_->frame_seconds()});
+  }
+
+  const Model* model_;
+  window_rows cut_;
+  typename Model::search search_;
+  std::vector<float> held_;  // samples from row from_ on
+  std::vector<placed_token> placed_;
+  std::vector<float> sure_;
+  extent from_ = 0, next_ = 0;  // rows: of the first sample held; the next one to decode
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,142 @@
+// steno/tokenizers/sentencepiece_split.hpp - text to the ids of pieces, as SentencePiece's EncodeAsIds does it.
+//
+// Spaces become U+2581, runs of them one, and one is put in front where the model says so. Byte pair encoding joins the
+// neighbours whose piece has the best score, the leftmost first, until none is left; a unigram model takes the pieces
+// with the largest sum of scores. The scores tell which it is: ranks (0, -1, -2, ...) or log-probabilities.
+// Sennrich et al. 2016, Kudo 2018. For phrases, not for long texts. Texts are not normalised (NFKC) first. Tested in
+// tests/tokenizers/sentencepiece_split_test.cpp on the original's output.
+#pragma once
+#include <steno/tokenizers/vocabulary.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+namespace detail {
+
+class piece_splitter {
+ public:
+  STENO_COLD explicit piece_splitter(const sentencepiece_vocabulary& v) : vocabulary_(v) {
+    for (std::size_t i = 0; i < v.pieces.size(); ++i) {
+      const int type = i < v.types.size() ? v.types[i] : static_cast<int>(piece_type::normal);
+      if (type == static_cast<int>(piece_type::normal) || type == static_cast<int>(piece_type::user_defined))
+        ids_.emplace(v.pieces[i], static_cast<int>(i));
+    }
+  }
+
+  STENO_COLD std::optional<std::vector<int>> operator()(std::string_view text) const {
+    const std::string spaced = with_spaces(text);
+    return ranked() ? joined(spaced) : likeliest(spaced);
+  }
+
+ private:
+  static constexpr std::string_view space = "\xe2\x96\x81";  // U+2581
+
+  float score(int id) const {
+    const auto i = static_cast<std::size_t>(id);
+    return i < vocabulary_.scores.size() ? vocabulary_.scores[i] : -static_cast<float>(id);
+  }
+  bool ranked() const {
+    for (const auto& [piece, id] : ids_)
+      if (score(id) > 0 || score(id) != std::floor(score(id))) return false;
+    return true;
+  }
+  std::string with_spaces(std::string_view text) const {
+    std::string s;
+    const bool squeeze = vocabulary_.remove_extra_whitespaces;
+    if (squeeze) {
+      while (text.starts_with(' ')) text.remove_prefix(1);
+      while (text.ends_with(' ')) text.remove_suffix(1);
+    }
+    if (vocabulary_.add_dummy_prefix && !text.empty()) s += space;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] != ' ')
+        s += text[i];
+      else if (!squeeze || text[i - 1] != ' ')
+        s += space;
+    }
+    return s;
+  }
+  static std::vector<std::string> characters(std::string_view s) {
+    std::vector<std::string> all;
+    for (const char c : s) {
+      if ((static_cast<unsigned char>(c) & 0xc0u) != 0x80u || all.empty()) all.emplace_back();
+      all.back() += c;
+    }
+    return all;
+  }
+  int find(const std::string& piece) const {
+    const auto at = ids_.find(piece);
+    return at == ids_.end() ? -1 : at->second;
+  }
+
+  std::optional<std::vector<int>> joined(std::string_view text) const {
+    std::vector<std::string> parts = characters(text);
+    for (;;) {
+      std::size_t best = parts.size();
+      float most = -std::numeric_limits<float>::infinity();
+      for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+        const int id = find(parts[i] + parts[i + 1]);
+        if (id < 0 || score(id) <= most) continue;
+        most = score(id);
+        best = i;
+      }
+      if (best == parts.size()) break;
+      parts[best] += parts[best + 1];
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+    }
+    std::vector<int> ids;
+    for (const std::string& p : parts) {
+      ids.push_back(find(p));
+      if (ids.back() < 0) return std::nullopt;
+    }
+    return ids;
+  }
+
+  std::optional<std::vector<int>> likeliest(std::string_view text) const {
+    const std::vector<std::string> all = characters(text);
+    struct way {
+      double sum = -std::numeric_limits<double>::infinity();
+      std::size_t from = 0;
+      int id = -1;
+    };
+    std::vector<way> ways(all.size() + 1);
+    ways[0].sum = 0;
+    for (std::size_t from = 0; from < all.size(); ++from) {
+      if (std::isinf(ways[from].sum)) continue;
+      std::string piece;
+      for (std::size_t to = from; to < all.size(); ++to) {
+        piece += all[to];
+        const int id = find(piece);
+        if (id < 0) continue;
+        const double sum = ways[from].sum + static_cast<double>(score(id));
+        if (sum > ways[to + 1].sum) ways[to + 1] = {sum, from, id};
+      }
+    }
+    if (std::isinf(ways.back().sum)) return std::nullopt;
+    std::vector<int> ids;
+    for (std::size_t at = all.size(); at > 0; at = ways[at].from) ids.push_back(ways[at].id);
+    std::reverse(ids.begin(), ids.end());
+    return ids;
+  }
+
+  const sentencepiece_vocabulary& vocabulary_;
+  std::unordered_map<std::string, int> ids_;
+};
+
+}  // namespace detail
+
+/// Ids of `text`; nothing when it has characters that no piece has.
+STENO_COLD inline std::optional<std::vector<int>> split_pieces(const sentencepiece_vocabulary& v,
+                                                               std::string_view text) {
+  return detail::piece_splitter(v)(text);
+}
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,247 @@
+// Parakeet on the compact golden set: stages, steps, states and chunks of the small streaming model; TDT's and CTC's
+// greedy searches; windows of long recordings, sentences, beams and hotwords.
+#include <steno/models/parakeet_ctc.hpp>
+#include <steno/models/parakeet_sentences.hpp>
+#include <steno/models/parakeet_transducer.hpp>
+
+#include "support/compare.hpp"
+#include "support/golden.hpp"
+#include "support/signal.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+namespace fs = std::filesystem;
+using namespace steno;
+using nlohmann::json;
+
+namespace {
+
+using table = matrix<float, dynamic, dynamic>;
+using model_type = parakeet_transducer_any;
+const fs::path folder = test::compact() / "parakeet";
+// The contract's bound for f32: sums run in another order than torch's, nothing else differs.
+constexpr double tolerance = 1e-4;
+
+model_type small() { return load<model_type>((folder / "model.gguf").string()); }
+
+json expected() {
+  std::ifstream in(folder / "expected.json");
+  return json::parse(in);
+}
+table read_table(const char* name) {
+  const npy::array a = npy::load(folder / (std::string(name) + ".npy"));
+  const std::vector<float> v = a.floats();
+  return make_view(v.data(), a.rows(), a.cols());
+}
+std::vector<int> ids_of(std::span<const transducer_token> tokens) {
+  std::vector<int> ids;
+  for (const transducer_token& t : tokens) ids.push_back(t.id);
+  return ids;
+}
+
+}  // namespace
+
+// The golden rows end before those that see the end of the features.
+TEST(parakeet, stages_of_the_encoder) {
+  const auto m = small();
+  const table x = read_table("logmel");
+  std::map<std::string, double> seen;
+  const auto sink = [&](std::string_view path, const view<const float>& rows) {
+    const std::string name = model_type::trace_name(path);
+    if (!fs::exists(folder / (name + ".npy"))) return;
+    const npy::array want = npy::load(folder / (name + ".npy"));
+    ASSERT_GE(rows.rows(), want.rows());
+    seen[name] = test::compare(read(rows.topRows(want.rows())), want).relative();
+  };
+  context c(executor{}, tracer(sink));
+  table y(m.encoder.rows(x.rows()), m.encoder.output_size());
+  m.encoder(x, y, c);
+  EXPECT_EQ(seen.size(), 7u);
+  for (const auto& [name, difference] : seen) EXPECT_LE(difference, tolerance) << name;
+}
+
+TEST(parakeet, steps_and_states_of_the_greedy_search) {
+  const auto m = small();
+  const json want = expected();
+  std::map<std::string, std::vector<float>> steps;
+  const auto sink = [&](std::string_view path, const view<const float>& x) {
+    if (path.starts_with("step."))
+      steps[std::string(path.substr(5))].insert(steps[std::string(path.substr(5))].end(), x.data(),
+                                                x.data() + x.size());
+    if (path == "joint_enc_proj") test::expect_close(x, folder / "joint_enc_proj.npy", tolerance);
+  };
+  context c(executor{}, tracer(sink));
+  auto found = m.begin(c);
+  m.advance(found, read_table("encoder_out"), 0, want["max_symbols"].get<extent>(), c);
+  EXPECT_EQ(ids_of(found.tokens), want["token_ids"].get<std::vector<int>>());
+  std::vector<extent> frames;
+  for (const transducer_token& t : found.tokens) frames.push_back(t.frame);
+  EXPECT_EQ(frames, want["token_frames"].get<std::vector<extent>>());
+  for (const char* name : {"joint_logits", "pred_out", "lstm_h", "lstm_c"}) {
+    const npy::array golden = npy::load(folder / (std::string(name) + ".npy"));
+    const auto& ours = steps[name];
+    ASSERT_EQ(static_cast<extent>(ours.size()), golden.size()) << name;
+    EXPECT_LE(test::compare(make_view(ours.data(), 1, golden.size()), golden).relative(), tolerance) << name;
+  }
+  // Scores that are not normalised give the same labels and probabilities.
+  context quiet;
+  auto again = m.begin(quiet);
+  m.advance(again, read_table("encoder_out"), 0, want["max_symbols"].get<extent>(), quiet);
+  ASSERT_EQ(ids_of(again.tokens), ids_of(found.tokens));
+  for (std::size_t i = 0; i < again.tokens.size(); ++i) {
+    EXPECT_NEAR(again.tokens[i].score, found.tokens[i].score, 1e-4f);  // of values up to 30
+    EXPECT_NEAR(again.tokens[i].log_probability, found.tokens[i].log_probability, 1e-4f);
+  }
+}
+
+// Chunks of the original's stream: 9 frames, then 16 behind 9 that were seen.
+TEST(parakeet, chunks_with_caches) {
+  const auto m = small();
+  const json want = expected();
+  const table x = read_table("logmel");
+  const npy::array golden = npy::load(folder / "stream_encoder_out.npy");
+  table rows(golden.rows(), golden.cols());
+  context c;
+  auto state = m.encoder.start();
+  auto found = m.begin(c);
+  extent at = 0, done = 0;
+  for (const json& chunk : want["stream"]) {
+    const extent before = at == 0 ? 0 : 9, frames = at == 0 ? 9 : 16;
+    table y(2, m.encoder.output_size());
+    m.encoder(as<const float, dynamic, dynamic>(x.middleRows(at - before, before + frames)), y, state, at == 0 ? 0 : 2,
+              70, c);
+    at += frames;
+    rows.middleRows(done, 2) = y;
+    m.advance(found, y, done, m.max_symbols, c);
+    done += 2;
+    EXPECT_EQ(state.layers[0].attention.rows(), chunk[0].get<extent>());
+    EXPECT_EQ(found.tokens.size(), chunk[1].get<std::size_t>());
+  }
+  ASSERT_EQ(done, golden.rows());
+  EXPECT_LE(test::compare(read(rows), golden).relative(), tolerance);
+  EXPECT_EQ(ids_of(found.tokens), want["stream_ids"].get<std::vector<int>>());
+}
+
+TEST(parakeet, greedy_tdt_takes_the_originals_steps) {
+  const json want = expected()["tdt"];
+  const table scores = read_table("tdt_joint_logits");
+  const std::vector<int> durations{0, 1, 2, 3, 4};
+  extent at = 0;
+  std::vector<std::vector<extent>> steps;
+  const auto joint = [&](extent) { return scores.data() + at++ * scores.cols(); };
+  const auto accept = [&](const transducer_step& s, const float*) { steps.push_back({s.frame, s.label, s.duration}); };
+  transducer_greedy(
+      {.blank = want["blank_id"].get<int>(), .durations = durations, .max_symbols = want["max_symbols"].get<extent>()},
+      0, want["enc_valid"].get<extent>(), joint, accept);
+  EXPECT_EQ(steps, want["steps"].get<std::vector<std::vector<extent>>>());
+}
+
+TEST(parakeet, greedy_ctc_and_its_beam) {
+  const table scores = read_table("ctc_log_probs");
+  const auto want = expected()["ctc"]["token_ids"].get<std::vector<int>>();
+  const int blank = static_cast<int>(scores.cols()) - 1;
+  std::vector<ctc_token> tokens;
+  ctc_greedy(read(scores), blank, tokens);
+  std::vector<int> ids;
+  for (const ctc_token& t : tokens) ids.push_back(t.id);
+  EXPECT_EQ(ids, want);
+  ctc_prefix_beam beam({.blank = blank});
+  beam.advance(read(scores));
+  EXPECT_GE(beam.score(0), beam.viterbi_score(0));
+}
+
+// With limited attention a row depends on few others: windows that reach farther give the same rows.
+TEST(parakeet, windows_give_the_rows_of_the_whole) {
+  auto m = small();
+  // 3 layers: at most 3 (4 + 8) rows before and 3 * 2 behind, and the subsampling's own.
+  m.encoder.window = {.back = 4, .ahead = 2};
+  const auto pcm = test::chirp(16000 * 14 + 321);
+  context c;
+  const extent n = m.frames(static_cast<extent>(pcm.size()));
+  const auto rows_of = [&](const parakeet_windows& w) {
+    table all(n, m.encoder.output_size());
+    extent next = 0;
+    encode_windows(m, pcm, w, c, [&](const auto& rows, extent first) {
+      EXPECT_EQ(first, next);
+      all.middleRows(first, rows.rows()) = rows;
+      next = first + rows.rows();
+    });
+    EXPECT_EQ(next, n);
+    return all;
+  };
+  const table whole = rows_of({});
+  for (const double middle : {0.8, 2.0, 5.0}) {
+    const table cut = rows_of({.whole = 1, .left = 3.2, .middle = middle, .right = 0.8});
+    // Sums of other lengths in the attention; the last row sees the end's padding in both.
+    EXPECT_LE((cut - whole).cwiseAbs().maxCoeff(), 1e-4f * whole.cwiseAbs().maxCoeff()) << middle;
+    const parakeet_windows w{.whole = 1, .left = 3.2, .middle = middle, .right = 0.8};
+    EXPECT_EQ(m.recognise(pcm, {.windows = w}, c).token_ids, m.recognise(pcm, {}, c).token_ids) << middle;
+  }
+}
+
+TEST(parakeet, scratch_of_a_long_recording_is_that_of_a_window) {
+  const auto m = small();
+  const auto pcm = test::chirp(16000 * 60);
+  const parakeet_windows w{.whole = 5, .left = 2, .middle = 4, .right = 1};
+  context c;
+  (void)m.recognise(std::span(pcm).first(16000 * 15), {.windows = w}, c);
+  const std::size_t small_peak = c.scratch.peak();
+  (void)m.recognise(pcm, {.windows = w}, c);
+  EXPECT_EQ(c.scratch.peak(), small_peak);
+}
+
+TEST(parakeet, sentences_end_at_pauses_and_are_told_once) {
+  const auto m = small();
+  std::vector<placed_token> tokens;
+  std::vector<float> sure;
+  for (extent i = 0; i < 30; ++i) {  // odd pieces begin words; a pause of 20 rows behind every tenth token
+    tokens.push_back({static_cast<int>(21 + i), 3 * i + i / 10 * 20, 3 * i + i / 10 * 20 + 1});
+    sure.push_back(-0.5f);
+  }
+  std::vector<int> joined;
+  std::vector<segment> told;
+  parakeet_sentences sentences;
+  for (std::size_t n = 1; n <= tokens.size(); ++n)
+    sentences.advance(m, std::span(tokens).first(n), std::span(sure).first(n), n == tokens.size(), [&](segment s) {
+      joined.insert(joined.end(), s.token_ids.begin(), s.token_ids.end());
+      told.push_back(std::move(s));
+    });
+  ASSERT_EQ(joined.size(), tokens.size());
+  for (std::size_t i = 0; i < joined.size(); ++i) EXPECT_EQ(joined[i], tokens[i].id);
+  ASSERT_EQ(told.size(), 3u);
+  for (std::size_t i = 0; i + 1 < told.size(); ++i) EXPECT_GE(told[i + 1].start - told[i].end, 1.0);
+  EXPECT_NEAR(static_cast<double>(told[0].words[0].confidence), std::exp(-0.5), 1e-6);
+}
+
+TEST(parakeet, a_beam_finds_hotwords) {
+  const auto m = small();
+  const auto pcm = test::chirp(16000 * 5);
+  context c;
+  const std::vector<std::vector<int>> phrases{{30, 31, 32}};
+  const context_graph strong(phrases, {.score = 12});
+  const auto holds = [&](const std::vector<int>& ids) {
+    return std::search(ids.begin(), ids.end(), phrases[0].begin(), phrases[0].end()) != ids.end();
+  };
+  const segment plain = m.recognise(pcm, {.beam = 4}, c), favoured = m.recognise(pcm, {.contexts = &strong}, c);
+  EXPECT_FALSE(plain.token_ids.empty());
+  EXPECT_FALSE(holds(plain.token_ids));
+  EXPECT_TRUE(holds(favoured.token_ids));
+  EXPECT_EQ(plain.words.size() > 0, true);
+  // In windows the search goes on: the same as with all rows at once.
+  auto limited = small();
+  limited.encoder.window = {.back = 4, .ahead = 2};
+  const parakeet_windows w{.whole = 1, .left = 3.2, .middle = 1, .right = 0.8};
+  EXPECT_EQ(limited.recognise(pcm, {.beam = 4, .windows = w}, c).token_ids,
+            limited.recognise(pcm, {.beam = 4}, c).token_ids);
+}
+
+TEST(parakeet, a_ctc_head_is_asked_for_only_where_there_is_one) {
+  const auto m = small();
+  context c;
+  EXPECT_THROW((void)m.recognise(test::chirp(16000), {.ctc = true}, c), error);
+}

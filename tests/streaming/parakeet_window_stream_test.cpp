@@ -1,0 +1,67 @@
+// Pieces encoded anew between their contexts: the tokens of the whole where contexts reach far enough, any portions.
+#include <steno/streaming/parakeet_window_stream.hpp>
+
+#include "support/golden.hpp"
+#include "support/signal.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace steno;
+
+namespace {
+
+using model_type = parakeet_transducer_any;
+using stream_type = parakeet_window_stream<model_type>;
+
+std::vector<int> listen(const model_type& m, const parakeet_windows& w, std::span<const float> pcm,
+                        std::size_t portion) {
+  context c;
+  stream_type s(m, w, c);
+  std::vector<int> ids;
+  int finals = 0;
+  double heard = 0;
+  const auto sink = [&](const parakeet_window_event& e) {
+    EXPECT_EQ(e.tokens.size(), e.log_probabilities.size());
+    EXPECT_GE(e.tokens.size(), ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(e.tokens[i].id, ids[i]);  // they never change
+    ids.clear();
+    for (const placed_token& t : e.tokens) ids.push_back(t.id);
+    EXPECT_GE(e.heard, heard);
+    heard = e.heard;
+    finals += e.final;
+  };
+  for (std::size_t at = 0; at < pcm.size(); at += portion)
+    s.push(pcm.subspan(at, std::min(portion, pcm.size() - at)), c, sink);
+  s.finish(c, sink);
+  EXPECT_EQ(finals, 1);
+  return ids;
+}
+
+}  // namespace
+
+TEST(parakeet_window_stream, hears_what_a_whole_recording_says) {
+  auto m = load<model_type>((test::compact() / "parakeet" / "model.gguf").string());
+  m.encoder.window = {.back = 4, .ahead = 2};  // rows depend on 36 before and 6 behind
+  const auto pcm = test::chirp(16000 * 9 + 321);
+  context c;
+  const std::vector<int> whole = m.recognise(pcm, {}, c).token_ids;
+  ASSERT_FALSE(whole.empty());
+  for (const double middle : {0.4, 1.0, 3.0})
+    for (const std::size_t portion : {std::size_t{777}, pcm.size()})
+      EXPECT_EQ(listen(m, {.left = 3.2, .middle = middle, .right = 0.8}, pcm, portion), whole) << middle;
+}
+
+// The same windows as recognise() makes of a long recording.
+TEST(parakeet_window_stream, equals_recognise_in_windows) {
+  const auto m = load<model_type>((test::compact() / "parakeet" / "model.gguf").string());
+  const auto pcm = test::chirp(16000 * 7);
+  const parakeet_windows w{.whole = 0, .left = 1, .middle = 1.2, .right = 0.5};
+  context c;
+  EXPECT_EQ(listen(m, w, pcm, 1600), m.recognise(pcm, {.windows = w}, c).token_ids);
+}
+
+TEST(parakeet_window_stream, nothing_and_little_end_with_one_event) {
+  const auto m = load<model_type>((test::compact() / "parakeet" / "model.gguf").string());
+  for (const std::size_t n : {std::size_t{0}, std::size_t{100}, std::size_t{161}})
+    (void)listen(m, stream_type::usual, std::vector<float>(n), 50);
+}
