@@ -365,16 +365,13 @@ std::unique_ptr<live_model> open_live_model(const std::string& path, const note_
   if (found == paraformer_online_any::architecture)
     return std::make_unique<loaded<paraformer_online_any>>(std::move(opened));
   if (found == qwen3_asr_any::architecture) return std::make_unique<loaded<qwen3_asr_any>>(std::move(opened));
-  fail({
-    .where = path, .what = "this model does not stream",
-    .expected = "u2_conformer, u2_transformer, paraformer_online or qwen3_asr",
-    if (found == parakeet_ctc_any::architecture) return std::make_unique<loaded<parakeet_ctc_any>>(std::move(opened));
-    if (found == parakeet_transducer_any::architecture)
-      return std::make_unique<loaded<parakeet_transducer_any>>(std::move(opened));
-    fail({.where = path,
-          .what = "this model does not stream",
-          .expected = "u2_conformer, u2_transformer, paraformer_online, parakeet_ctc or parakeet_transducer",
-          .found = steno::quoted(found)});
+  if (found == parakeet_ctc_any::architecture) return std::make_unique<loaded<parakeet_ctc_any>>(std::move(opened));
+  if (found == parakeet_transducer_any::architecture)
+    return std::make_unique<loaded<parakeet_transducer_any>>(std::move(opened));
+  fail({.where = path,
+        .what = "this model does not stream",
+        .expected = "u2_conformer, u2_transformer, paraformer_online, qwen3_asr, parakeet_ctc or parakeet_transducer",
+        .found = steno::quoted(found)});
 }
 
 }  // namespace steno::app

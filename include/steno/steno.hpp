@@ -29,6 +29,7 @@
 #include <steno/decoders/time_repair.hpp>
 #include <steno/decoders/time_warping.hpp>
 #include <steno/decoders/token_search.hpp>
+#include <steno/decoders/transducer_beam.hpp>
 #include <steno/decoders/transducer_greedy.hpp>
 #include <steno/decoders/voice_segments.hpp>
 #include <steno/decoders/whisper_rules.hpp>
@@ -94,8 +95,11 @@
 #include <steno/models/paraformer_online.hpp>
 #include <steno/models/paraformer_parts.hpp>
 #include <steno/models/parakeet.hpp>
+#include <steno/models/parakeet_beam.hpp>
 #include <steno/models/parakeet_ctc.hpp>
+#include <steno/models/parakeet_sentences.hpp>
 #include <steno/models/parakeet_transducer.hpp>
+#include <steno/models/parakeet_windows.hpp>
 #include <steno/models/qwen3_aligner.hpp>
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/models/qwen3_languages.hpp>
@@ -129,6 +133,7 @@
 #include <steno/pipelines/transcriber.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
 #include <steno/streaming/parakeet_stream.hpp>
+#include <steno/streaming/parakeet_window_stream.hpp>
 #include <steno/streaming/qwen3_stream.hpp>
 #include <steno/streaming/stream_event.hpp>
 #include <steno/streaming/u2_stream.hpp>
@@ -141,6 +146,7 @@
 #include <steno/tokenizers/qwen_tokens.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>
 #include <steno/tokenizers/sentencepiece_model.hpp>
+#include <steno/tokenizers/sentencepiece_split.hpp>
 #include <steno/tokenizers/unicode_classes.hpp>
 #include <steno/tokenizers/unicode_nfc.hpp>
 #include <steno/tokenizers/vocabulary.hpp>
