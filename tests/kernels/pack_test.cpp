@@ -13,14 +13,31 @@ using namespace steno;
 using namespace steno::kernels;
 using namespace steno_test;
 
-TEST(pack, reads_float_formats_in_place) {
-  for (dtype format : {dtype::f32, dtype::f16, dtype::bf16}) {
-    const stored_matrix w(format, 5, 64, 1);
-    EXPECT_EQ(packed_bytes(w.ref()), 0u);
-    std::byte untouched{42};
-    pack(w.ref(), &untouched, executor());
-    EXPECT_EQ(untouched, std::byte{42});
-  }
+TEST(pack, leaves_f32_where_it_is) {
+  const stored_matrix w(dtype::f32, 5, 64, 1);
+  EXPECT_EQ(packed_bytes(w.ref()), 0u);
+  std::byte untouched{42};
+  pack(w.ref(), &untouched, executor());
+  EXPECT_EQ(untouched, std::byte{42});
+}
+
+TEST(pack, transposes_halves) {
+  for (const dtype format : {dtype::f16, dtype::bf16})
+    for (const extent cols : {1, 7, 8, 50}) {
+      const extent rows = 21;
+      const stored_matrix w(format, rows, cols, 1, 1);
+      ASSERT_EQ(packed_bytes(w.ref()), static_cast<std::size_t>(2 * 16 * cols * 2));
+      std::vector<std::byte> packed(packed_bytes(w.ref()) + 1, std::byte{99});
+      pack(w.ref(), packed.data(), executor());
+      EXPECT_EQ(packed.back(), std::byte{99});
+      for (extent n = 0; n < 32; ++n)
+        for (extent k = 0; k < cols; ++k) {
+          std::uint16_t got, want = 0;
+          std::memcpy(&got, packed.data() + 2 * ((n / 16 * cols + k) * 16 + n % 16), 2);
+          if (n < rows) std::memcpy(&want, w.bytes + 2 * (n * cols + k), 2);
+          ASSERT_EQ(got, want) << info(format).name << " " << n << " " << k;
+        }
+    }
 }
 
 TEST(pack, interleaves_q8_0_as_documented) {

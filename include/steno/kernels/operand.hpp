@@ -1,9 +1,9 @@
 // steno/kernels/operand.hpp - the left side of a product, prepared once for all weights of a family.
 //
-// float_rows: the rows as they are when there are few, otherwise copied into panels of R rows, [cols][R], so that a
-// register tile reads the values of one column from one place. int8_blocks: blocks of 32 values with one scale: a =
-// max|x|, scale = a / 127, q = nearest_even(x * (127 / a)); blocks with a <= 2^-100 (where 127 / a may overflow) are
-// zeros. Panels of R rows:
+// float_rows: the rows as they are when there are few, otherwise (and always for half_columns) copied into panels of R
+// rows, [cols][R], so that a register tile reads the values of one column from one place. int8_blocks: blocks of 32
+// values with one scale: a = max|x|, scale = a / 127, q = nearest_even(x * (127 / a)); blocks with a <= 2^-100 (where
+// 127 / a may overflow) are zeros. Panels of R rows:
 //   quants [blocks][8][R][4] s8, scales [blocks][R] f32, starts [blocks][3][R] s32 = -128 * sum(q), offsets
 //   [blocks][3][R] f32 = scale * sum(q): sums of the block, of its first and of its last 16 values (for weights with
 //   minima, and for those whose 16 values share a scale).
@@ -49,7 +49,8 @@ inline operand prepare(const view<const float>& x, dtype weight_format, workspac
       table.quantise(o.x + m * o.stride, o.stride, static_cast<int>(o.split.height(p)), blocks, quants + m * o.cols,
                      scales + m * blocks, starts + 3 * m * blocks, offsets + 3 * m * blocks);
     });
-  } else if (o.family == weight_family::float_rows && table.float_panel != 0 && o.rows >= table.float_panels_from) {
+  } else if (table.float_panel != 0 && (o.family == weight_family::half_columns ||
+                                        (o.family == weight_family::float_rows && o.rows >= table.float_panels_from))) {
     o.split = detail::panel_split(o.rows, table.float_panel);
     auto* panels = frame.take<float>(count);
     o.panels = panels;

@@ -66,6 +66,32 @@ inline void pack_bytes(const weight_ref& w, extent g, std::byte* out) noexcept {
   }
 }
 
+/// Packs rows [16 g, 16 g + 16) of 2-byte values: to[k * 16 + c] = w[16 g + c, k], zero beyond the last row.
+inline void pack_halves(const weight_ref& w, extent g, std::byte* out) noexcept {
+  typedef std::uint16_t eight __attribute__((vector_size(16)));
+  const extent rows = std::clamp<extent>(w.rows - g * group, 0, group), whole = w.cols / 8 * 8;
+  for (extent c = 0; c < group; c += 8)
+    for (extent k = 0; k < whole; k += 8) {
+      eight v[8] = {}, t[8];
+      for (extent r = 0; r < 8 && c + r < rows; ++r) std::memcpy(v + r, w.row(g * group + c + r) + 2 * k, 16);
+      // Interleaving the halves of a list three times transposes 8 x 8.
+      for (int round = 0; round < 3; ++round) {
+        for (int i = 0; i < 4; ++i) {
+          t[2 * i] = __builtin_shufflevector(v[i], v[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+          t[2 * i + 1] = __builtin_shufflevector(v[i], v[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+        }
+        std::memcpy(v, t, sizeof v);
+      }
+      for (extent i = 0; i < 8; ++i) std::memcpy(out + 2 * ((k + i) * group + c), v + i, 16);
+    }
+  for (extent k = whole; k < w.cols; ++k)
+    for (extent c = 0; c < group; ++c) {
+      std::byte* const to = out + 2 * (k * group + c);
+      if (c < rows) std::memcpy(to, w.row(g * group + c) + 2 * k, 2);
+      if (c >= rows) std::memset(to, 0, 2);
+    }
+}
+
 /// One column's part of a packed block: 32 values from their places in a stored block.
 struct column_writer {
   const block_layout& layout;
@@ -245,6 +271,7 @@ inline void put_super(dtype format, const std::byte* row, extent super, std::byt
 
 STENO_KERNEL_API void pack_group(const weight_ref& w, extent g, std::byte* out) noexcept {
   if (w.format == dtype::q8_0) return pack_bytes(w, g, out);
+  if (family_of(w.format) == weight_family::half_columns) return pack_halves(w, g, out);
   const block_layout layout = layout_of(w.format);
   const extent blocks = w.cols / block, rows = std::clamp<extent>(w.rows - g * group, 0, group);
   if (rows < group) std::memset(out, 0, group_bytes(w.format, w.cols));
@@ -273,7 +300,7 @@ STENO_KERNEL_API void pack_group(const weight_ref& w, extent g, std::byte* out) 
 
 /// Bytes that pack() writes; 0 when products read w.data in place.
 inline std::size_t packed_bytes(const weight_ref& w) {
-  if (family_of(w.format) != weight_family::int8_blocks) return 0;
+  if (family_of(w.format) == weight_family::float_rows || !has_product(w.format)) return 0;
   return static_cast<std::size_t>(detail::groups_of(w.rows)) * detail::group_bytes(w.format, w.cols);
 }
 

@@ -1,8 +1,9 @@
 // steno/kernels/packed_layout.hpp - how weights lie in memory for the product kernels, format by format.
 //
-// Formats fall into two families. float_rows (f32, f16, bf16): products read the stored rows, nothing is packed.
-// int8_blocks (all block formats): groups of 16 rows of the weight, K / 32 blocks each. What the tiles eat is one byte
-// per weight, vectors of four values of 16 columns,
+// Formats fall into three families. float_rows (f32): products read the stored rows, nothing is packed. half_columns
+// (f16, bf16): groups of 16 rows of the weight, transposed to [K][16], so that they are widened without shuffles.
+// int8_blocks (all block formats): groups of 16 rows, K / 32 blocks each. What the tiles eat is one byte per weight,
+// vectors of four values of 16 columns,
 //   tile [8][16][4] u8   byte (j, c, i) = q[row c of the group][32 b + 4 j + i] + 128
 // and value = scale * q (+ min). q8_0 is kept like that; the others at their own bits, and unpacked into the tile form
 // piece by piece in the first-level cache (product/unpack.inl):
@@ -25,7 +26,7 @@
 namespace steno::inline STENO_ABI::kernels {
 
 /// How products treat a stored format; `none`: there is no product for it.
-enum class weight_family { none, float_rows, int8_blocks };
+enum class weight_family { none, float_rows, half_columns, int8_blocks };
 
 namespace detail {
 inline constexpr extent block = 32;               // values of x that share a scale
@@ -82,13 +83,15 @@ constexpr block_layout layout_of(dtype format) {
 constexpr extent groups_of(extent rows) { return (rows + 2 * group - 1) / (2 * group) * 2; }
 /// Bytes of a packed group; `cols` is a multiple of the format's block.
 constexpr std::size_t group_bytes(dtype format, extent cols) {
+  if (format == dtype::f16 || format == dtype::bf16) return static_cast<std::size_t>(cols * group) * 2;
   const block_layout l = layout_of(format);
   return static_cast<std::size_t>(cols / (block * l.unit())) * l.unit_bytes();
 }
 }  // namespace detail
 
 constexpr weight_family family_of(dtype format) {
-  if (format == dtype::f32 || format == dtype::f16 || format == dtype::bf16) return weight_family::float_rows;
+  if (format == dtype::f32) return weight_family::float_rows;
+  if (format == dtype::f16 || format == dtype::bf16) return weight_family::half_columns;
   return detail::layout_of(format).bits != 0 ? weight_family::int8_blocks : weight_family::none;
 }
 /// Whether multiply() takes weights of this format.

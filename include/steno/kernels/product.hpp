@@ -49,10 +49,11 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
   const strip_plan plan(w.rows, panels ? x.split.count : x.rows, (int8 ? table.int8_rows : table.float_rows) / most,
                         columns);
 
-  // Scratch of one worker: sums of a strip, widened or unpacked weights, packed groups (of int8 weights as stored).
+  // Scratch of one worker: sums of a strip, widened or unpacked weights, packed groups (of weights as stored).
   const extent sums = plan.deep * most * ((columns + 31) / 32 * 32);
   const extent prepared = int8 ? unpack_floats : panels ? table.float_panel_scratch : 0;
-  const std::size_t next_group = int8 ? group_bytes(w.format, w.cols) : 0;
+  const bool packs = int8 || (panels && x.family == weight_family::half_columns);
+  const std::size_t next_group = packs ? group_bytes(w.format, w.cols) : 0;
   const std::size_t groups = w.packed == nullptr ? static_cast<std::size_t>(groups_of(columns)) * next_group : 0;
   const std::size_t floats = (static_cast<std::size_t>(sums + prepared) + 15) / 16 * 16;
   const std::size_t bytes = (floats * 4 + groups + 63) / 64 * 64;
@@ -73,16 +74,16 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
             .n1 = std::min(n0 + plan.columns, w.rows),
             .packed = nullptr,
             .scratch = reinterpret_cast<float*>(own)};
-    if (!int8) return panels ? table.float_panel_strip(s) : table.float_row_strip(s);
-    if (w.packed != nullptr) {
+    if (packs && w.packed != nullptr) {
       s.packed = w.packed + static_cast<std::size_t>(n0 / group) * next_group;
-    } else {
+    } else if (packs) {
       std::byte* to = own + floats * 4;
       s.packed = to;
       const extent count = groups_of(s.n1 - s.n0);
       for (extent g = 0; g < count; ++g, to += next_group) pack_group(w, n0 / group + g, to);
     }
-    int8_strip(s, table, s.scratch, s.scratch + sums);
+    if (int8) return int8_strip(s, table, s.scratch, s.scratch + sums);
+    panels ? table.float_panel_strip(s) : table.float_row_strip(s);
   });
 }
 }  // namespace detail

@@ -1,7 +1,7 @@
 // steno/models/load.hpp - a model from a file: map, bind by name, pack the products, give the packed pages back.
 //
-// Memory: f32, f16 and bf16 products read the mapped file in place; block formats are repacked once and the pages of
-// the originals are released, so the weights are never held twice. Norms and biases are copied. Tested in
+// Memory: f32 products read the mapped file in place; all others are repacked once (kernels/packed_layout.hpp) and the
+// pages of the originals are released, so the weights are never held twice. Norms and biases are copied. Tested in
 // tests/models/load_test.cpp.
 #pragma once
 #include <steno/core/executor.hpp>

@@ -25,7 +25,8 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
   auto* const quants = reinterpret_cast<std::byte*>(unpacked);
   float* const scales = unpacked + unpacked_blocks * static_cast<extent>(group_quants) / 4;
   float* const minima = scales + unpacked_blocks * 2 * group;
-  const extent step = unpacked_blocks / groups;
+  // One panel: little at a time, so that unpacked weights stay in the first-level cache beside those that stream in.
+  const extent step = std::min(s.last - s.first > 1 || in_place ? unpacked_blocks / groups : 8, blocks);
   const extent vectors = static_cast<extent>(layout.vectors());
 
   int8_job job{};

@@ -36,7 +36,7 @@ class operand {
   const float* x = nullptr;  ///< the rows themselves, `stride` apart
   extent stride = 0;
   detail::panel_split split;            ///< of the panels below
-  const float* panels = nullptr;        ///< float_rows with many rows: [cols][height] per panel
+  const float* panels = nullptr;        ///< half_columns, and float_rows with many rows: [cols][height] per panel
   const std::int8_t* quants = nullptr;  ///< int8_blocks: [blocks][8][height][4] per panel
   const float* scales = nullptr;        ///< [blocks][height] per panel
   /// [blocks][3][height] per panel: -128 * sum of the block's quants, of its first 16, of its last 16.
@@ -54,7 +54,7 @@ struct strip {
   extent y_stride;
   extent first, last;       // panels of x where it has some, else rows
   extent n0, n1;            // columns of y; n0 is a multiple of the strip's width
-  const std::byte* packed;  // int8_blocks: the group of column n0
+  const std::byte* packed;  // half_columns and int8_blocks: the group of column n0
   float* scratch;
 };
 
@@ -100,9 +100,9 @@ struct product_table {
   extent int8_panel;   // rows of a panel
   extent int8_groups;  // of 16 columns in a tile; a strip is one tile wide
   extent int8_rows;    // of a strip
-  // float_rows
+  // float_rows and half_columns
   extent float_panel;
-  extent float_panels_from;  // number of rows from which x is copied into panels; below, rows meet rows
+  extent float_panels_from;  // number of rows from which x is copied into panels; below, rows meet rows (f32)
   extent float_columns;
   extent float_rows;
   extent float_panel_scratch;  // floats for the widened weights of a strip
