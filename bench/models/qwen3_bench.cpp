@@ -1,0 +1,104 @@
+// Qwen3-ASR 0.6B at full size with random weights, one thread: the audio tower on 10 s, a prompt of 146 rows, and one
+// token after it. The figures to look at are milliseconds (docs/performance.md); a token is as fast as its weights are
+// read.
+#include <steno/models/load.hpp>
+#include <steno/models/qwen3_asr.hpp>
+#include <steno/weights/random.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <memory>
+
+#include "measure.hpp"
+
+using namespace steno;
+
+namespace {
+
+using tower = qwen3_audio_encoder<128, 896, 14, 3584, 480, 1024, 18>;
+using decoder = qwen3_decoder<1024, 16, 8, 128, 3072, 151936, 28>;
+
+template <class Net>
+struct random_net {
+  explicit random_net(dtype f) : format(f) {
+    randomise(*net, keep, 1, f);
+    keep_weights(*net, nullptr, keep, {});
+  }
+  dtype format;
+  storage keep;
+  std::unique_ptr<Net> net = std::make_unique<Net>();
+};
+/// Making numbers takes longer than measuring: a net is kept until another format is asked for.
+template <class Net>
+const Net& net_of(dtype format) {
+  static std::unique_ptr<random_net<Net>> kept;
+  if (!kept || kept->format != format) {
+    kept.reset();
+    kept = std::make_unique<random_net<Net>>(format);
+  }
+  return *kept->net;
+}
+
+steno_bench::work work_of(double products, double rest, dtype format) {
+  steno_bench::work w;
+  const bool int8 = kernels::family_of(format) == kernels::weight_family::int8_blocks;
+  (int8 ? w.int8_ops : w.flops) = products;
+  w.flops += rest;
+  return w;
+}
+
+constexpr double layer_weights = 1024.0 * (2048 + 2 * 1024 + 2048 + 3 * 3072);
+
+void audio_10s(benchmark::State& state, dtype format) {
+  const tower& net = net_of<tower>(format);
+  const matrix<float, dynamic, 128> x = matrix<float, dynamic, 128>::Random(1000, 128);
+  matrix<float, dynamic, 1024> y(net.rows(1000), 1024);
+  context c;
+  const double t = static_cast<double>(y.rows());
+  const double stem = 10 * 2 * (800.0 * 480 * 4320 + 208.0 * 480 * 4320 + 13 * 7680 * 896.0);
+  const double layers = 18 * 2 * t * (4 * 896.0 * 896 + 2 * 896.0 * 3584);
+  auto w = work_of(stem + layers, 18 * 4 * 896 * (104 * 104 + 26 * 26.0), format);
+  w.audio = 10;
+  steno_bench::measure(state, w, [&] { net(x, y, c); });
+}
+
+void prompt_146(benchmark::State& state, dtype format) {
+  const decoder& net = net_of<decoder>(format);
+  const matrix<float, dynamic, 1024> rows = matrix<float, dynamic, 1024>::Random(146, 1024);
+  matrix<float, dynamic, 1024> x(146, 1024);
+  qwen3_past past;
+  context c;
+  steno_bench::measure(state, work_of(28 * 2 * 146 * layer_weights, 28 * 2 * 2048 * 146.0 * 146, format), [&] {
+    x = rows;
+    past.rewind(0);
+    net(x, past, c);
+  });
+}
+
+void token(benchmark::State& state, dtype format) {
+  const decoder& net = net_of<decoder>(format);
+  matrix<float, dynamic, 1024> x = matrix<float, dynamic, 1024>::Random(146, 1024);
+  matrix<float, dynamic, dynamic> scores(1, 151936);
+  qwen3_past past;
+  context c;
+  net(x, past, c);
+  steno_bench::work w;
+  w.bytes = static_cast<double>(bytes_of(format, static_cast<std::size_t>(28 * layer_weights + 151936.0 * 1024)));
+  w.from_memory = true;
+  const matrix<float, dynamic, dynamic> last = x.bottomRows(1);
+  steno_bench::measure(state, w, [&] {
+    past.rewind(146);
+    x.bottomRows(1) = last;
+    net(view<float, dynamic, 1024>(x.bottomRows(1)), past, c);
+    net.logits(as<const float, dynamic, 1024>(x.bottomRows(1)), as<float, dynamic, 151936>(scores), c);
+  });
+}
+
+}  // namespace
+
+BENCHMARK_CAPTURE(audio_10s, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(audio_10s, bf16, dtype::bf16)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(prompt_146, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(token, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(prompt_146, bf16, dtype::bf16)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(token, bf16, dtype::bf16)->Unit(benchmark::kMillisecond);
