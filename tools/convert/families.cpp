@@ -22,6 +22,7 @@ std::span<const packaged_family> packaged_families() {
       {"parakeet_ctc", nemo::is_parakeet_product, nullptr},
       {"parakeet_transducer", nemo::is_parakeet_product, nullptr},
       {"qwen3_asr", qwen::is_product, nullptr},
+      {"fun_asr_nano", funasr::is_nano_product, nullptr},
       {"qwen3_forced_aligner", qwen::is_product, nullptr},
   };
   return table;

@@ -165,14 +165,18 @@ struct qwen3_decoder {
     v("rope_theta", rope_theta);
     v("model.embed_tokens.weight", embed_tokens);
     v("model.layers", layers);
-    v("model.norm", norm);
+    if (layers.empty())  // a file that holds no more than the embedding
+      v.optional("model.norm", norm);
+    else
+      v("model.norm", norm);
     v.optional("lm_head.weight", lm_head);
     if constexpr (compatible(Outputs, Vocab))
       if (!lm_head) v("model.embed_tokens.weight", lm_head);
     if constexpr (!compatible(Outputs, Vocab)) v("lm_head.weight", lm_head);
-    for (const extent n : {embed_tokens.cols(), layers.output_size(), lm_head.cols()})
-      v.equal("widths of the decoder's parts", n, norm.input_size());
+    v.equal("widths of embed_tokens and lm_head", lm_head.cols(), embed_tokens.cols());
     if (!layers.empty()) {
+      v.equal("widths of the layers and embed_tokens", layers.output_size(), embed_tokens.cols());
+      v.equal("widths of the layers and norm", layers.output_size(), norm.input_size());
       const auto& first = layers.layers.front().self_attn;
       for (const auto& l : layers.layers) {
         v.equal("widths of heads", l.self_attn.width(), first.width());
@@ -180,7 +184,7 @@ struct qwen3_decoder {
       }
     }
   }
-  extent width() const noexcept { return norm.input_size(); }
+  extent width() const noexcept { return embed_tokens.cols(); }
   extent vocabulary() const noexcept { return embed_tokens.rows(); }
   /// Scores of a row: the vocabulary, or the classes of a model whose lm_head is its own.
   extent outputs() const noexcept { return lm_head.rows(); }

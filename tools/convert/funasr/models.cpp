@@ -19,11 +19,9 @@ struct importer {
   imported_model (*import)(const folder& f, const std::optional<fs::path>& cmvn);
 };
 constexpr importer importers[] = {
-    {"SenseVoiceSmall", import_sense_voice},
-    {"Paraformer", import_paraformer},
-    {"FsmnVADStreaming", import_fsmn_vad},
-    {"ParaformerStreaming", import_paraformer},
-    {"CTTransformer", import_ct_punc},
+    {"SenseVoiceSmall", import_sense_voice}, {"Paraformer", import_paraformer},
+    {"FsmnVADStreaming", import_fsmn_vad},   {"ParaformerStreaming", import_paraformer},
+    {"CTTransformer", import_ct_punc},       {"FunASRNano", import_nano},
 };
 
 bool describes(const fs::path& file) {

@@ -7,6 +7,7 @@
 #include "families.hpp"
 #include "funasr/ct_punc.hpp"
 #include "funasr/fsmn_vad.hpp"
+#include "funasr/nano.hpp"
 #include "funasr/paraformer.hpp"
 #include "funasr/sense_voice.hpp"
 

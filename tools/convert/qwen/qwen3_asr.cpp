@@ -157,7 +157,20 @@ std::vector<expected_tensor> tower_tensors(const tower_settings& s) {
   return all;
 }
 
-// Ends of a text: generation_config.json, or what the published models have.
+}  // namespace
+
+decoder_settings read_decoder_config(const fs::path& file) {
+  const json j = json::parse(huggingface::read_text(file), nullptr, false);
+  const section c(j, file.string(), "");
+  if (c.has("num_hidden_layers") && c.at("num_hidden_layers") == 0) {
+    decoder_settings s;
+    s.width = c.size("hidden_size");
+    s.vocabulary = s.outputs = c.size("vocab_size");
+    return s;
+  }
+  return read_decoder(c);
+}
+
 std::vector<std::int32_t> read_ends(const fs::path& file) {
   std::vector<std::int32_t> ends;
   if (!fs::is_regular_file(file)) return ends;
@@ -171,8 +184,6 @@ std::vector<std::int32_t> read_ends(const fs::path& file) {
   }
   return ends;
 }
-
-}  // namespace
 
 bool is_checkpoint(const fs::path& path) {
   const auto type = huggingface::model_type(path);

@@ -36,6 +36,12 @@ struct expected_tensor {
 /// Those of the language model, with names below `prefix` ("thinker."); lm_head is the last one.
 std::vector<expected_tensor> decoder_tensors(const decoder_settings& s, const std::string& prefix);
 
+/// Sizes from the config.json of a Qwen3 model; one without layers has no more than a width and a vocabulary. Throws
+/// steno::error.
+decoder_settings read_decoder_config(const std::filesystem::path& file);
+/// Tokens that end a text: "eos_token_id" of a JSON file; empty when it does not say. Throws steno::error.
+std::vector<std::int32_t> read_ends(const std::filesystem::path& file);
+
 /// Compares and takes the tensors; everything missing, unexpected or misshapen is named in one steno::error. A
 /// `prefix` + lm_head.weight that is not there or equals embed_tokens is left out when `may_be_tied`.
 void take_tensors(imported_model& model, const std::vector<expected_tensor>& expected,

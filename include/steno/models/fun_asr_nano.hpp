@@ -1,0 +1,245 @@
+// steno/models/fun_asr_nano.hpp - Fun-ASR-Nano: SAN-M encoder, adaptor, and Qwen3 that writes what it hears.
+//
+//   rows   = audio_adaptor(audio_encoder(features))       features as SenseVoice's, without CMVN; 60 ms a row
+//   prompt = [system, user: what to do, the first fake_token_len(frames) rows, assistant]
+//   text   = language model, token by token;  beside it log_softmax(ctc_lo(ctc_decoder(audio_encoder(features))))
+//
+// Follows `FunASRNano` (funasr/models/fun_asr_nano/model.py); see docs/models/fun_asr_nano.md. Tested in
+// tests/parity/fun_asr_nano_test.cpp.
+#pragma once
+#include <steno/core/result.hpp>
+#include <steno/decoders/ctc_greedy.hpp>
+#include <steno/frontends/wav_frontend.hpp>
+#include <steno/kernels/softmax.hpp>
+#include <steno/models/load.hpp>
+#include <steno/models/metadata.hpp>
+#include <steno/models/qwen3_writing.hpp>
+#include <steno/networks/audio_adaptor.hpp>
+#include <steno/networks/qwen3_decoder.hpp>
+#include <steno/networks/sanm_encoder.hpp>
+#include <steno/tokenizers/qwen_tokens.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct fun_asr_nano_options {
+  std::string language = {};               ///< a code or the name the prompt shall use; empty: none is named
+  bool itn = true;                         ///< digits and punctuation; false: the prompt asks for none
+  std::vector<std::string> hotwords = {};  ///< told to the model before it listens
+  int max_new_tokens = 512;
+};
+
+/// What Fun-ASR-Nano is asked, in Chinese.
+STENO_COLD inline std::string fun_asr_nano_prompt(const fun_asr_nano_options& o) {
+  std::string prompt;
+  if (!o.hotwords.empty()) {
+    prompt =
+        "\xe8\xaf\xb7\xe7\xbb\x93\xe5\x90\x88\xe4\xb8\x8a\xe4\xb8\x8b\xe6\x96\x87\xe4\xbf\xa1\xe6\x81\xaf\xef\xbc\x8c"
+        "\xe6\x9b\xb4\xe5\x8a\xa0\xe5\x87\x86\xe7\xa1\xae\xe5\x9c\xb0\xe5\xae\x8c\xe6\x88\x90\xe8\xaf\xad\xe9\x9f\xb3"
+        "\xe8\xbd\xac\xe5\x86\x99\xe4\xbb\xbb\xe5\x8a\xa1\xe3\x80\x82\xe5\xa6\x82\xe6\x9e\x9c\xe6\xb2\xa1\xe6\x9c\x89"
+        "\xe7\x9b\xb8\xe5\x85\xb3\xe4\xbf\xa1\xe6\x81\xaf\xef\xbc\x8c\xe6\x88\x91\xe4\xbb\xac\xe4\xbc\x9a\xe7\x95\x99"
+        "\xe7\xa9\xba\xe3\x80\x82\n\n\n**\xe4\xb8\x8a\xe4\xb8\x8b\xe6\x96\x87\xe4\xbf\xa1\xe6\x81\xaf\xef\xbc\x9a**"
+        "\n\n\n\xe7\x83\xad\xe8\xaf\x8d\xe5\x88\x97\xe8\xa1\xa8\xef\xbc\x9a[";
+    for (std::size_t i = 0; i < o.hotwords.size(); ++i) prompt.append(i == 0 ? "" : ", ").append(o.hotwords[i]);
+    prompt.append("]\n");
+  }
+  prompt += "\xe8\xaf\xad\xe9\x9f\xb3\xe8\xbd\xac\xe5\x86\x99";
+  std::string language = o.language == "auto" ? "" : o.language;
+  if (language == "zh") language = "\xe4\xb8\xad\xe6\x96\x87";
+  if (language == "en") language = "\xe8\x8b\xb1\xe6\x96\x87";
+  if (language == "ja") language = "\xe6\x97\xa5\xe6\x96\x87";
+  if (!language.empty()) prompt.append("\xe6\x88\x90").append(language);
+  if (!o.itn)
+    prompt += "\xef\xbc\x8c\xe4\xb8\x8d\xe8\xbf\x9b\xe8\xa1\x8c\xe6\x96\x87\xe6\x9c\xac\xe8\xa7\x84\xe6\x95\xb4";
+  return prompt + "\xef\xbc\x9a";
+}
+
+/// Const and safe for threads, each with its own context.
+template <class Encoder, class Adaptor, class CtcDecoder, extent CtcVocab, class Decoder, class Frontend>
+class fun_asr_nano {
+ public:
+  static constexpr std::string_view architecture = "fun_asr_nano";
+  static constexpr int sample_rate = 16000;
+  static constexpr extent width = Decoder::input;
+  using options = fun_asr_nano_options;
+
+  fun_asr_nano() = default;
+  STENO_COLD explicit fun_asr_nano(const gguf_file& file) : frontend(read_wav_frontend<Frontend>(file, architecture)) {
+    std::vector<int> types;
+    if (file.has("tokenizer.ggml.token_type"))
+      for (const double t : file.numbers("tokenizer.ggml.token_type")) types.push_back(static_cast<int>(t));
+    tokenizer = qwen_tokens(file.strings("tokenizer.ggml.tokens"), types);
+    if (file.has("fun_asr_nano.eos_ids"))
+      for (const double id : file.numbers("fun_asr_nano.eos_ids")) ends.push_back(static_cast<int>(id));
+    else
+      ends = {tokenizer.require("<|im_end|>")};
+    low_frame_rate = file.number("fun_asr_nano.use_low_frame_rate").value_or(1) != 0;
+    think = file.number("fun_asr_nano.do_think").value_or(1) != 0;
+  }
+
+  Frontend frontend;
+  Encoder audio_encoder;
+  Adaptor audio_adaptor;
+  CtcDecoder ctc_decoder;  ///< with ctc_lo, where the file has them
+  linear<CtcDecoder::output, CtcVocab> ctc_lo;
+  Decoder llm;
+  qwen_tokens tokenizer;
+  std::vector<int> ends;  ///< tokens that end a text
+  bool low_frame_rate = true, think = true;
+  model_memory memory;
+
+  void members(auto&& v) {
+    v("audio_encoder", audio_encoder);
+    v("audio_adaptor", audio_adaptor);
+    v.optional("ctc.ctc_lo", ctc_lo);
+    if (ctc_lo.w) v("ctc_decoder", ctc_decoder);
+    v("llm", llm);
+    v.equal("widths of features and audio_encoder", frontend.width(), audio_encoder.input_size());
+    v.equal("widths of audio_encoder and audio_adaptor", audio_encoder.output_size(), audio_adaptor.input_size());
+    v.equal("widths of audio_adaptor and language model", audio_adaptor.output_size(), llm.width());
+    v.equal("audio_encoder.output_size and its width", std::get<0>(audio_encoder.stages).output_width.get(),
+            audio_encoder.output_size());
+    if (ctc_lo.w) v.equal("widths of ctc_decoder and ctc_lo", ctc_decoder.output_size(), ctc_lo.input_size());
+  }
+  STENO_COLD static std::vector<std::string> languages() { return {"auto", "zh", "en", "ja"}; }
+
+  /// Rows of the adaptor that the language model hears, of so many frames of features.
+  extent audio_tokens(extent frames) const noexcept {
+    if (!low_frame_rate) return frames;
+    // Floors, as Python divides.
+    const auto half = [](extent n) { return (n - (n < 0 ? 1 : 0)) / 2; };
+    const extent a = 1 + half(frames - 1), b = 1 + half(a - 1);
+    return half(b - 1) + 1;
+  }
+  /// Tokens before and after the audio.
+  struct prompt_ids {
+    std::vector<int> before, after;
+  };
+  STENO_COLD prompt_ids prompt(const options& o) const {
+    std::string before = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n";
+    std::string after = "<|im_end|>\n<|im_start|>assistant\n";
+    if (!think) after += "<think>\n\n</think>\n\n";
+    return {tokenizer.encode(before.append(fun_asr_nano_prompt(o))), tokenizer.encode(after)};
+  }
+
+  /// Mono samples at 16 kHz in [-1, 1] to the encoder's rows [frontend.rows(pcm.size()), width of the encoder].
+  void hear(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, context& c) const noexcept {
+    workspace::frame scratch(c.scratch);
+    auto x = scratch.template matrix<dynamic, Encoder::input>(y.rows(), audio_encoder.input_size());
+    frontend(pcm, x, c);
+    auto scope = c.enter("audio_encoder");
+    audio_encoder(x, y, c);
+  }
+  /// Log-probabilities of the CTC head for the encoder's rows; only where the file has one.
+  void score(view<const float, dynamic, Encoder::output> heard, view<float, dynamic, CtcVocab> scores,
+             context& c) const noexcept {
+    workspace::frame scratch(c.scratch);
+    auto made = scratch.template matrix<dynamic, CtcDecoder::output>(scores.rows(), ctc_decoder.output_size());
+    {
+      auto scope = c.enter("ctc_decoder");
+      ctc_decoder(as<const float, dynamic, CtcDecoder::input>(heard), made, c);
+    }
+    ctc_lo(as<const float, dynamic, CtcDecoder::output>(made), scores, c);
+    c.trace("ctc_logits", scores);
+    kernels::log_softmax(read(scores), write(scores), c.run);
+    c.trace("ctc_log_probs", scores);
+  }
+  /// The prompt's rows: of tokens, and in between the first of the adaptor's.
+  void ask(const prompt_ids& p, view<const float, dynamic, Encoder::output> heard, view<float, dynamic, width> x,
+           context& c) const noexcept {
+    const auto before = static_cast<extent>(p.before.size()), after = static_cast<extent>(p.after.size());
+    const extent audio = x.rows() - before - after;
+    workspace::frame scratch(c.scratch);
+    auto adapted = scratch.template matrix<dynamic, width>(audio_adaptor.rows(heard.rows()), llm.width());
+    {
+      auto scope = c.enter("audio_adaptor");
+      audio_adaptor(as<const float, dynamic, Adaptor::input>(heard), as<float, dynamic, Adaptor::output>(adapted), c);
+    }
+    llm.embed(p.before, x.topRows(before));
+    x.middleRows(before, audio) = adapted.topRows(audio);
+    llm.embed(p.after, x.bottomRows(after));
+    c.trace("audio_embeds_used", adapted.topRows(audio));
+    c.trace("inputs_embeds", x);
+  }
+
+  /// One clip of mono samples at 16 kHz in [-1, 1], heard at once. Throws steno::error when the file holds no language
+  /// model (only its embedding).
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
+    segment s;
+    s.end = static_cast<double>(pcm.size()) / sample_rate;
+    const extent frames = frontend.rows(static_cast<extent>(pcm.size()));
+    if (frames == 0) return s;
+    const prompt_ids p = prompt(o);
+    const extent audio = std::min(audio_tokens(frames), audio_adaptor.rows(frames));
+    workspace::frame scratch(c.scratch);
+    auto heard = scratch.template matrix<dynamic, Encoder::output>(frames, audio_encoder.output_size());
+    auto x = scratch.template matrix<dynamic, width>(static_cast<extent>(p.before.size() + p.after.size()) + audio,
+                                                     llm.width());
+    hear(pcm, heard, c);
+    ask(p, as<const float, dynamic, Encoder::output>(heard), x, c);
+    if (llm.layers.empty())
+      fail({.what = "the file holds no language model", .hint = "only the audio half can be traced"});
+    auto scope = c.enter("llm");
+    qwen3_past past;
+    qwen3_read(llm, x, past, c);
+    qwen3_text t = qwen3_write(llm, view<float, dynamic, width>(x.bottomRows(1)), past, ends, o.max_new_tokens, c);
+    s.text = plain_text(tokenizer.decode(t.ids, true));
+    s.token_ids = std::move(t.ids);
+    s.extra = {{"stop", std::string(stop_name(t.stop))}};
+    return s;
+  }
+
+  /// The golden cases' name of a traced stage; empty for what they do not have.
+  STENO_COLD static std::string trace_name(std::string_view path) {
+    if (path == "audio_encoder.tp_norm") return "encoder_out_tp_norm";
+    if (path == "ctc_decoder.out") return "ctc_decoder_out";
+    if (path.starts_with("ctc_decoder.") || path.starts_with("llm")) return {};
+    std::string name(path);
+    const auto begins_anew = [&](std::string_view from, std::string_view to) {
+      if (name.starts_with(from)) name.replace(0, from.size(), to);
+    };
+    begins_anew("audio_encoder.encoders0.0.", "enc0.");
+    begins_anew("audio_encoder.", "");
+    begins_anew("audio_adaptor.", "adaptor.");
+    if (name.starts_with("adaptor.blocks.") && !name.ends_with(".out")) name.replace(8, 7, "blk");
+    std::replace(name.begin(), name.end(), '.', '_');
+    return name;
+  }
+
+ private:
+  // White space of any kind and "/sil" become one space.
+  static std::string plain_text(std::string text) {
+    for (std::size_t at = 0; (at = text.find("/sil", at)) != std::string::npos;) text.replace(at, 4, " ");
+    std::string made;
+    bool space = false;
+    for (std::string_view rest = text; !rest.empty();) {
+      const unicode::code_point p = unicode::first_of(rest);
+      const bool blank = unicode::is_space(p.value) || (p.value >= 0x1c && p.value <= 0x1f);
+      if (blank && !space) made += ' ';
+      if (!blank) made += rest.substr(0, p.length);
+      space = blank;
+      rest.remove_prefix(p.length);
+    }
+    return made;
+  }
+};
+
+/// The published model.
+using fun_asr_nano_0_8b =
+    fun_asr_nano<sanm_encoder<560, 512, 4, 2048, 11, 49, 20>, audio_adaptor<512, 2048, 1024, 8, 256, 2>,
+                 audio_adaptor<512, 2048, 512, 8, 128, 5>, 60515, qwen3_decoder<1024, 16, 8, 128, 3072, 151936, 28>,
+                 wav_frontend<>>;
+/// Any size, adopted from the file.
+using fun_asr_nano_any =
+    fun_asr_nano<sanm_encoder<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>,
+                 audio_adaptor<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>,
+                 audio_adaptor<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>, dynamic,
+                 qwen3_decoder<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>,
+                 wav_frontend_any>;
+
+}  // namespace steno::inline STENO_ABI

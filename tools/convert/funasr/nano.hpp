@@ -1,0 +1,23 @@
+// tools/convert/funasr/nano.hpp - Fun-ASR-Nano from the folder FunASR publishes: audio half and language model in one
+// file.
+//
+// model.pt holds audio_encoder.*, audio_adaptor.*, ctc_decoder.*, ctc.ctc_lo.* and the language model as llm.*; the
+// folder named by llm_conf.init_param_path holds its config.json and tokenizer. Schema: docs/formats.md. Tested in
+// tests/parity/fun_asr_nano_test.cpp.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "funasr/folder.hpp"
+#include "imported_model.hpp"
+
+namespace steno::inline STENO_ABI::funasr {
+
+/// Throws steno::error.
+imported_model import_nano(const folder& f, const std::optional<std::filesystem::path>& cmvn);
+
+/// Whether a tensor of a packaged file may change its number format.
+bool is_nano_product(const std::string& name, std::size_t rank);
+
+}  // namespace steno::inline STENO_ABI::funasr
