@@ -89,6 +89,7 @@
 #include <steno/models/ct_punc.hpp>
 #include <steno/models/energy_vad.hpp>
 #include <steno/models/fsmn_vad.hpp>
+#include <steno/models/fun_asr_nano.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/paraformer.hpp>
@@ -111,6 +112,7 @@
 #include <steno/models/whisper_decode.hpp>
 #include <steno/models/whisper_transcribe.hpp>
 #include <steno/models/whisper_words.hpp>
+#include <steno/networks/audio_adaptor.hpp>
 #include <steno/networks/cif_predictor.hpp>
 #include <steno/networks/conformer_block.hpp>
 #include <steno/networks/fastconformer_encoder.hpp>

@@ -18,6 +18,7 @@ void parakeet_ctc(job& j);
 void parakeet_transducer(job& j);
 void qwen3_asr(job& j);
 void qwen3_forced_aligner(job& j);
+void fun_asr_nano(job& j);
 
 struct family {
   std::string_view architecture, settings;  ///< settings: for --help
@@ -38,6 +39,7 @@ inline constexpr family families[] = {
     {"parakeet_transducer", "max_symbols=0", parakeet_transducer},
     {"qwen3_asr", "context=TEXT, language=NAME, max_new_tokens=4096", qwen3_asr},
     {"qwen3_forced_aligner", "text=WHAT IS SAID", qwen3_forced_aligner},
+    {"fun_asr_nano", "language=NAME, itn=true, hotwords=A,B", fun_asr_nano},
 };
 
 }  // namespace steno::trace

@@ -64,6 +64,7 @@ template <class Encoder, class Adaptor, class CtcDecoder, extent CtcVocab, class
 class fun_asr_nano {
  public:
   static constexpr std::string_view architecture = "fun_asr_nano";
+  static constexpr bool hotwords_in_prompt = true;  ///< phrases are no matter of a search
   static constexpr int sample_rate = 16000;
   static constexpr extent width = Decoder::input;
   using options = fun_asr_nano_options;

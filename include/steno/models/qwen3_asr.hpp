@@ -55,6 +55,7 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
   using base = qwen3_thinker<Encoder, Decoder>;
   using base::audio_rows, base::hear, base::sample_rate, base::text, base::tokenizer, base::width;
   static constexpr std::string_view architecture = "qwen3_asr";
+  static constexpr bool hotwords_in_prompt = true;  ///< phrases are no matter of a search
 
   qwen3_asr() = default;
   STENO_COLD explicit qwen3_asr(const gguf_file& file) : base(file, architecture) {

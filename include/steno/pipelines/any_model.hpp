@@ -4,6 +4,7 @@
 // picks the alternative. Tested in tests/pipelines.
 #pragma once
 #include <steno/core/result.hpp>
+#include <steno/models/fun_asr_nano.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/paraformer.hpp>
 #include <steno/models/parakeet_ctc.hpp>
@@ -61,7 +62,7 @@ struct transcribe_options {
 
 using any_model =
     std::variant<sense_voice_any, paraformer_any, paraformer_online_any, u2_conformer_any, u2_transformer_any,
-                 parakeet_ctc_any, parakeet_transducer_any, whisper_any, qwen3_asr_any>;
+                 parakeet_ctc_any, parakeet_transducer_any, whisper_any, qwen3_asr_any, fun_asr_nano_any>;
 
 /// One clip that the model hears at once: mono samples in [-1, 1] at the model's rate; times from the clip's start.
 /// Throws steno::error for options the model does not know. What SenseVoice itself calls <|nospeech|> has no text here;
@@ -193,7 +194,7 @@ STENO_COLD inline context_graph hotword_graph(const any_model& model, const tran
               fail({.what = "hotword " + steno::quoted(p), .expected = "characters that are among the model's units"});
             phrases.push_back(std::move(*units));
           }
-        } else {
+        } else if constexpr (!requires { Model::hotwords_in_prompt; }) {
           fail({.what = "hotwords",
                 .expected = "a model that searches with a beam",
                 .found = std::string(Model::architecture)});
@@ -203,9 +204,16 @@ STENO_COLD inline context_graph hotword_graph(const any_model& model, const tran
   return context_graph(phrases, {.score = o.hotword_score});
 }
 
-/// The language is a name ("English") or a code; what the model itself does not know throws.
+/// The language is a name ("English") or a code; phrases are what the model is told before it listens.
 inline segment recognise(const qwen3_asr_any& m, std::span<const float> clip, const transcribe_options& o, context& c) {
-  return m.recognise(clip, {.language = o.language}, c);
+  qwen3_asr_options asked{.language = o.language};
+  for (const std::string& p : o.hotwords) asked.context.append(asked.context.empty() ? "" : ", ").append(p);
+  return m.recognise(clip, asked, c);
+}
+/// Asked as the original asks by default, with inverse text normalisation.
+inline segment recognise(const fun_asr_nano_any& m, std::span<const float> clip, const transcribe_options& o,
+                         context& c) {
+  return m.recognise(clip, {.language = o.language, .hotwords = o.hotwords}, c);
 }
 
 namespace detail {

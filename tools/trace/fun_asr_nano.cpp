@@ -1,0 +1,36 @@
+// The stages of Fun-ASR-Nano's audio half, its prompt and its CTC head.
+#include <steno/models/fun_asr_nano.hpp>
+
+#include "families.hpp"
+
+namespace steno::trace {
+
+void fun_asr_nano(job& j) {
+  auto model = load<fun_asr_nano_any>(std::move(j.file), {}, std::move(j.image));
+  fun_asr_nano_options o;
+  o.language = j.set.take("language", "");
+  o.itn = j.set.take_flag("itn", true);
+  const std::string words = j.set.take("hotwords", "");
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(',', at), words.size());
+    o.hotwords.push_back(words.substr(at, end - at));
+    at = end + 1;
+  }
+  j.set.finish();
+  const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
+  const auto sink = [&](std::string_view path, const view<const float>& x) {
+    if (const std::string name = fun_asr_nano_any::trace_name(path); !name.empty()) j.write(name, x);
+  };
+  context c(executor{}, tracer(sink));
+  using rows = matrix<float, dynamic, dynamic>;
+  const extent frames = model.frontend.rows(static_cast<extent>(pcm.size()));
+  rows heard(frames, model.audio_encoder.output_size()), scores(frames, model.ctc_lo.output_size());
+  model.hear(pcm, heard, c);
+  const auto p = model.prompt(o);
+  const extent audio = std::min(model.audio_tokens(frames), model.audio_adaptor.rows(frames));
+  rows x(static_cast<extent>(p.before.size() + p.after.size()) + audio, model.llm.width());
+  model.ask(p, heard, x, c);
+  if (model.ctc_lo.w) model.score(heard, scores, c);
+}
+
+}  // namespace steno::trace
