@@ -31,11 +31,17 @@ struct bench_weight {
     std::mt19937 engine(1);
     std::vector<std::byte> stored(bytes);
     for (std::size_t i = 0; i < bytes; ++i) stored[i] = static_cast<std::byte>(engine() % 251);
-    for (std::size_t i = 0; i < bytes; i += format == dtype::q8_0 ? 34 : info(format).bytes) {
+    for (std::size_t i = 0; i < bytes; i += info(format).bytes) {
       const float v = static_cast<float>(engine() % 2001) * 1e-3f - 1.0f;
       const std::uint16_t h = format == dtype::bf16 ? float_to_bfloat(v) : float_to_half(v);
-      if (format == dtype::f32) std::memcpy(&stored[i], &v, 4);
-      if (format != dtype::f32) std::memcpy(&stored[i], &h, 2);
+      if (format == dtype::f32) {
+        std::memcpy(&stored[i], &v, 4);
+      } else if (format == dtype::q6_k) {
+        std::memcpy(&stored[i + 208], &h, 2);
+      } else {
+        std::memcpy(&stored[i], &h, 2);
+        if (kernels::detail::layout_of(format).minima) std::memcpy(&stored[i + 2], &h, 2);
+      }
     }
     for (std::size_t c = 0; c < copies; ++c) {
       memory.emplace_back(stored);
@@ -102,7 +108,9 @@ const bool registered = [] {
       const std::string name = "product/" + std::string(info(format).name) + "/" + std::string(name_of(level)) + "/";
       benchmark::RegisterBenchmark((name + size).c_str(), product, format, s, level);
     };
-    for (dtype format : {dtype::f32, dtype::f16, dtype::bf16, dtype::q8_0}) {
+    for (dtype format : {dtype::f32, dtype::f16, dtype::bf16, dtype::q8_0, dtype::q4_0, dtype::q4_1, dtype::q5_0,
+                         dtype::q5_1, dtype::q4_k, dtype::q5_k, dtype::q6_k}) {
+      if (s.k % static_cast<extent>(info(format).elements) != 0) continue;
       add(format, kernels::best_isa());
       if (kernels::best_isa() > isa::avx2) add(format, isa::avx2);
     }

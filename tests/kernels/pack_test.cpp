@@ -81,8 +81,13 @@ TEST(pack, block_formats_unpack_to_their_values) {
       for (extent n = 0; n < 32; ++n) {
         const std::byte* group = w.packed.data() + static_cast<std::size_t>(n / 16) * bytes;
         if (n % 16 == 0)
-          kernels::detail::table_of(level).unpack({layout, layout.bits == 8 ? group + blocks * 512 : group, blocks,
-                                                   quants.data(), scales.data(), minima.data()});
+          kernels::detail::table_of(level).unpack({.layout = layout,
+                                                   .in = layout.bits == 8 ? group + blocks * 512 : group,
+                                                   .ahead = group,
+                                                   .count = blocks,
+                                                   .quants = quants.data(),
+                                                   .scales = scales.data(),
+                                                   .minima = minima.data()});
         const std::byte* tile = layout.bits == 8 ? group : quants.data();
         const extent parts = layout.halves ? 2 : 1;
         for (extent k = 0; k < cols; ++k) {

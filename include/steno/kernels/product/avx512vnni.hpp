@@ -11,6 +11,7 @@ namespace steno::inline STENO_ABI::kernels::avx512vnni {
 namespace product {
 
 inline constexpr int int8_rows = 6, int8_groups = 2;
+inline constexpr extent few_rows = 2;  // weights come from memory faster than they are multiplied
 
 STENO_INLINE __m512i four_of(const std::int8_t* x) {
   std::int32_t four;
@@ -57,7 +58,13 @@ template <int C, int... I>
   const extent stride = job.stride;
   if (halves) starts += R, offsets += R;  // those of the first half
   __m512 acc[] = {(job.first ? _mm512_setzero_ps() : _mm512_loadu_ps(sums + I / C * stride + I % C * 16))...};
+  const std::byte* ahead = job.ahead;
   for (extent b = job.blocks; b != 0; --b) {
+    if constexpr (R <= few_rows) {
+      for (std::size_t c = 0; c < C; ++c)
+        for (std::size_t line = 0; line < 3; ++line) __builtin_prefetch(ahead + c * job.next_ahead + 128 * line);
+      ahead += job.ahead_bytes;
+    }
     __m512i d[] = {_mm512_set1_epi32(starts[I / C])...};
     dot_fours<C>(all, d, x, quants, next);
     dot_fours<C>(all, d, x + 4 * R, quants + 64, next);

@@ -36,20 +36,32 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
   job.minima = layout.minima ? minima : nullptr;
   job.halves = layout.halves;
   job.stride = stride;
+  job.next_ahead = next_group;
+  job.ahead_bytes = in_place ? 0 : layout.block_bytes();
+  const bool more = s.w->packed != nullptr && s.n1 < s.w->rows;
   for (extent b = 0; b < blocks; b += step) {
     job.blocks = std::min(step, blocks - b);
     job.first = b == 0;
     const auto from = static_cast<std::size_t>(b);
+    // What follows: the next blocks of these groups, or the first of the next strip's.
+    const std::byte* const here = s.packed + from / static_cast<std::size_t>(layout.unit()) * layout.unit_bytes();
+    const bool ends = b + job.blocks == blocks;
+    const std::size_t size = static_cast<std::size_t>(job.blocks / layout.unit()) * layout.unit_bytes();
+    const std::byte* const ahead = in_place || (ends && !more) ? s.packed
+                                   : ends ? s.packed + static_cast<std::size_t>(groups) * next_group
+                                          : here + size;
     for (extent g = 0; g < groups; ++g) {
       const std::byte* const packed = s.packed + static_cast<std::size_t>(g) * next_group;
       table.unpack({.layout = layout,
                     .in = in_place ? packed + static_cast<std::size_t>(blocks) * group_quants + from * group_scales
-                                   : packed + from / static_cast<std::size_t>(layout.unit()) * layout.unit_bytes(),
+                                   : here + static_cast<std::size_t>(g) * next_group,
+                    .ahead = ahead + static_cast<std::size_t>(g) * next_group,
                     .count = job.blocks,
                     .quants = quants + static_cast<std::size_t>(g * step) * group_quants,
                     .scales = scales + g * job.next_scales,
                     .minima = minima + g * job.next_scales});
     }
+    job.ahead = ahead + 64;
     job.quants = in_place ? s.packed + from * group_quants : quants;
     job.next_quants = in_place ? next_group : static_cast<std::size_t>(step) * group_quants;
     for (extent p = s.first; p < s.last; ++p) {

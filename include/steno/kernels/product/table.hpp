@@ -61,9 +61,10 @@ struct strip {
 /// Some blocks of a group to be unpacked.
 struct unpack_job {
   block_layout layout;
-  const std::byte* in;  // a unit's begin; of q8_0: the first scales
-  extent count;         // whole units
-  std::byte* quants;    // not of q8_0
+  const std::byte* in;     // a unit's begin; of q8_0: the first scales
+  const std::byte* ahead;  // packed bytes that will be wanted next: half of their lines are fetched now,
+  extent count;            // whole units
+  std::byte* quants;       // not of q8_0
   float *scales, *minima;
 };
 
@@ -77,6 +78,8 @@ struct int8_job {
   extent blocks;
   const std::byte* quants;
   std::size_t next_quants;              // bytes from group to group
+  const std::byte* ahead;               // the other half while tiles of few rows work
+  std::size_t next_ahead, ahead_bytes;  // from group to group; from block to block
   const float *weight_scales, *minima;  // [blocks][16], with halves [blocks][2][16]; minima may be null
   extent next_scales;                   // floats from group to group
   bool halves;

@@ -63,7 +63,7 @@ inline void unpack(const detail::unpack_job& job) noexcept {
     for (extent b = 0; b < job.count; ++b) store(scales + 16 * b, halves_at(job.in + 32 * b));
     return;
   }
-  const std::byte* in = job.in;
+  const std::byte *in = job.in, *ahead = job.ahead;
   std::byte* out = job.quants;
   const auto bias = static_cast<std::uint8_t>(l.bias);
   f32x16 scale = zero(), minimum = zero();
@@ -73,11 +73,8 @@ inline void unpack(const detail::unpack_job& job) noexcept {
       if (l.minima) minimum = halves_at(in + 32);
       in += l.minima ? 64 : 32;
     }
-    __builtin_prefetch(in + 1024);
-    __builtin_prefetch(in + 1024 + 64);
-    __builtin_prefetch(in + 1024 + 128);
-    __builtin_prefetch(in + 1024 + 192);
-    __builtin_prefetch(in + 1024 + 256);
+    for (std::size_t line = 0; line < l.plane_bytes(); line += 128) __builtin_prefetch(ahead + line);
+    ahead += l.block_bytes();
     if (l.bits == 4) unpack_tile<4>(in, bias, out);
     if (l.bits == 5) unpack_tile<5>(in, bias, out);
     if (l.bits == 6) unpack_tile<6>(in, bias, out);
