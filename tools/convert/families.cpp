@@ -29,10 +29,12 @@ std::span<const packaged_family> packaged_families() {
 }
 
 std::span<const published_family> published_families() {
+  // "parakeet-ctc" stands in files of transducers, too.
   static constexpr published_family table[] = {
       {"sensevoice-small", "sense_voice", funasr::import_published_sense_voice},
       {"paraformer", "paraformer", funasr::import_published_paraformer},
       {"fsmn-vad", "fsmn_vad", funasr::import_published_fsmn_vad},
+      {"parakeet-ctc", "parakeet_ctc", nemo::import_published_parakeet},
   };
   return table;
 }

@@ -77,7 +77,36 @@ sentencepiece_vocabulary read_pieces(const nemo_archive& archive, const yaml_set
   return v;
 }
 
-void set_keys(gguf_writer& file, const parakeet_settings& s, const sentencepiece_vocabulary& v) {
+// The checkpoint's own filters and window must be the ones that steno computes.
+void check_front_end(torch::inventory& stock, torch::checkpoint& weights, const parakeet_settings& s) {
+  const nemo_mel<> ours({.window = static_cast<extent>(s.window),
+                         .shift = static_cast<extent>(s.shift),
+                         .fft_size = static_cast<extent>(s.fft_size),
+                         .mels = static_cast<extent>(s.mels)});
+  const auto bins = static_cast<extent>(s.fft_size / 2 + 1), mels = static_cast<extent>(s.mels);
+  const std::string at = "preprocessor.featurizer.";
+  if (stock.has(at + "window")) (void)stock.take(at + "window", {static_cast<extent>(s.window)});
+  if (!stock.has(at + "fb")) return;
+  const auto* filters = stock.take(at + "fb", {1, mels, bins});
+  if (filters == nullptr) return;
+  std::vector<float> stored(static_cast<std::size_t>(mels * bins)), made(stored.size());
+  weights.read(*filters, stored);
+  for (std::size_t b = 0; b < static_cast<std::size_t>(mels); ++b)
+    for (extent k = ours.filters().begin[b]; k < ours.filters().begin[b + 1]; ++k)
+      made[b * static_cast<std::size_t>(bins) +
+           static_cast<std::size_t>(ours.filters().first[b] + k - ours.filters().begin[b])] =
+          ours.filters().weights[static_cast<std::size_t>(k)];
+  for (std::size_t i = 0; i < made.size(); ++i)
+    if (!(std::fabs(made[i] - stored[i]) <= 1e-6f))  // weights are at most 0.03
+      fail({.where = weights.where(),
+            .what = "its mel filters are not those of librosa that steno computes",
+            .expected = std::to_string(made[i]),
+            .found = std::to_string(stored[i])});
+}
+
+}  // namespace
+
+void set_parakeet_keys(gguf_writer& file, const parakeet_settings& s, const sentencepiece_vocabulary& v) {
   const std::string name = s.architecture();
   const auto set = [&](const char* key, auto value) { file.set(name + "." + key, value); };
   const auto number = [](bool value) { return std::uint32_t{value}; };
@@ -119,35 +148,6 @@ void set_keys(gguf_writer& file, const parakeet_settings& s, const sentencepiece
   file.set("tokenizer.ggml.unk_surface", v.unk_surface);
 }
 
-// The checkpoint's own filters and window must be the ones that steno computes.
-void check_front_end(torch::inventory& stock, torch::checkpoint& weights, const parakeet_settings& s) {
-  const nemo_mel<> ours({.window = static_cast<extent>(s.window),
-                         .shift = static_cast<extent>(s.shift),
-                         .fft_size = static_cast<extent>(s.fft_size),
-                         .mels = static_cast<extent>(s.mels)});
-  const auto bins = static_cast<extent>(s.fft_size / 2 + 1), mels = static_cast<extent>(s.mels);
-  const std::string at = "preprocessor.featurizer.";
-  if (stock.has(at + "window")) (void)stock.take(at + "window", {static_cast<extent>(s.window)});
-  if (!stock.has(at + "fb")) return;
-  const auto* filters = stock.take(at + "fb", {1, mels, bins});
-  if (filters == nullptr) return;
-  std::vector<float> stored(static_cast<std::size_t>(mels * bins)), made(stored.size());
-  weights.read(*filters, stored);
-  for (std::size_t b = 0; b < static_cast<std::size_t>(mels); ++b)
-    for (extent k = ours.filters().begin[b]; k < ours.filters().begin[b + 1]; ++k)
-      made[b * static_cast<std::size_t>(bins) +
-           static_cast<std::size_t>(ours.filters().first[b] + k - ours.filters().begin[b])] =
-          ours.filters().weights[static_cast<std::size_t>(k)];
-  for (std::size_t i = 0; i < made.size(); ++i)
-    if (!(std::fabs(made[i] - stored[i]) <= 1e-6f))  // weights are at most 0.03
-      fail({.where = weights.where(),
-            .what = "its mel filters are not those of librosa that steno computes",
-            .expected = std::to_string(made[i]),
-            .found = std::to_string(stored[i])});
-}
-
-}  // namespace
-
 bool is_checkpoint(const fs::path& path) {
   if (!fs::is_regular_file(path)) return false;
   if (path.extension() == ".nemo") return true;
@@ -168,7 +168,7 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
   imported_model model;
   model.where = archive->where;
   model.source = archive;
-  set_keys(model.file, s, pieces);
+  set_parakeet_keys(model.file, s, pieces);
   torch::inventory stock(*archive->weights);
   check_front_end(stock, *archive->weights, s);
   torch::add_laid_out(model, stock, *archive->weights, parakeet_tensors(s), s.layer_norm ? "" : "batch_norm.");

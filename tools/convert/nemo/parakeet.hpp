@@ -7,8 +7,11 @@
 // The mel filters and the window in the file must be those that steno computes. Schema: docs/formats.md. Tested in
 // tests/convert/nemo_test.cpp.
 #pragma once
+#include <steno/tokenizers/vocabulary.hpp>
+
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -37,6 +40,9 @@ parakeet_settings read_parakeet_settings(const yaml_settings& config);
 /// All tensors but batch norms and the front end's.
 std::vector<torch::laid_out_tensor> parakeet_tensors(const parakeet_settings& s);
 
+/// All keys of a packaged file but general.file_type.
+void set_parakeet_keys(gguf_writer& file, const parakeet_settings& s, const sentencepiece_vocabulary& v);
+
 /// Whether a tensor of a packaged file may change its number format.
 bool is_parakeet_product(const std::string& name, std::size_t rank);
 
@@ -44,5 +50,8 @@ bool is_parakeet_product(const std::string& name, std::size_t rank);
 bool is_checkpoint(const std::filesystem::path& path);
 /// Throws steno::error.
 imported_model import_checkpoint(const std::filesystem::path& path, const import_options& options);
+
+/// A GGUF file of qvac-parakeet.cpp. Throws steno::error.
+imported_model import_published_parakeet(const std::shared_ptr<gguf_file>& file);
 
 }  // namespace steno::inline STENO_ABI::nemo
