@@ -35,6 +35,7 @@ std::span<const published_family> published_families() {
       {"paraformer", "paraformer", funasr::import_published_paraformer},
       {"fsmn-vad", "fsmn_vad", funasr::import_published_fsmn_vad},
       {"parakeet-ctc", "parakeet_ctc", nemo::import_published_parakeet},
+      {"funasr-sensevoice-encoder", "fun_asr_nano", funasr::import_published_nano},
   };
   return table;
 }

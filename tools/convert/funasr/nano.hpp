@@ -3,9 +3,10 @@
 //
 // model.pt holds audio_encoder.*, audio_adaptor.*, ctc_decoder.*, ctc.ctc_lo.* and the language model as llm.*; the
 // folder named by llm_conf.init_param_path holds its config.json and tokenizer. Schema: docs/formats.md. Tested in
-// tests/parity/fun_asr_nano_test.cpp.
+// tests/parity/fun_asr_nano_test.cpp and tests/convert/nano_gguf_test.cpp.
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,9 @@ namespace steno::inline STENO_ABI::funasr {
 
 /// Throws steno::error.
 imported_model import_nano(const folder& f, const std::optional<std::filesystem::path>& cmvn);
+
+/// The same from FunASR's GGUF of the audio half and llama.cpp's GGUF of Qwen3 in its folder. Throws steno::error.
+imported_model import_published_nano(const std::shared_ptr<gguf_file>& file);
 
 /// Whether a tensor of a packaged file may change its number format.
 bool is_nano_product(const std::string& name, std::size_t rank);

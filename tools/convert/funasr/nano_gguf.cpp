@@ -1,0 +1,175 @@
+// tools/convert/funasr/nano_gguf.cpp - Fun-ASR-Nano from the GGUF files people hold: FunASR's audio half
+// (general.architecture "funasr-sensevoice-encoder") and llama.cpp's Qwen3 beside it; see nano.hpp.
+//
+// The language model is the one file of architecture "qwen3" in the audio half's folder. Each tensor keeps its number
+// format where products know it, else it becomes f16. There is no CTC head in these files.
+#include <steno/error.hpp>
+#include <steno/kernels/pack.hpp>
+#include <steno/weights/byte_cursor.hpp>
+
+#include <array>
+#include <cmath>
+
+#include "content.hpp"
+#include "funasr/nano.hpp"
+#include "funasr/tensors.hpp"
+#include "gguf_import.hpp"
+#include "qwen/qwen3_asr.hpp"
+
+namespace steno::inline STENO_ABI::funasr {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct both {
+  std::shared_ptr<gguf_file> audio, text;
+};
+
+std::shared_ptr<gguf_file> find_language_model(const std::string& audio) {
+  const fs::path path(audio), folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::shared_ptr<gguf_file> found;
+  for (const fs::directory_entry& e : fs::directory_iterator(folder)) {
+    if (!e.is_regular_file() || !file_starts_with(e.path(), gguf_magic)) continue;
+    auto file = std::make_shared<gguf_file>(e.path().string());
+    if (file->text("general.architecture").value_or("") != "qwen3") continue;
+    if (found)
+      fail({.where = folder.string(),
+            .what = "holds several language models",
+            .expected = "one beside the audio half",
+            .found = found->where() + " and " + file->where()});
+    found = std::move(file);
+  }
+  if (!found)
+    fail({.where = audio,
+          .what = "is the audio half of Fun-ASR-Nano",
+          .expected = "the language model (a GGUF of architecture qwen3) in the same folder"});
+  return found;
+}
+
+// llama.cpp's names below "blk.N." and those below "model.layers.N.".
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> layer_names = {{
+    {"attn_norm", "input_layernorm"},
+    {"attn_q", "self_attn.q_proj"},
+    {"attn_k", "self_attn.k_proj"},
+    {"attn_v", "self_attn.v_proj"},
+    {"attn_output", "self_attn.o_proj"},
+    {"attn_q_norm", "self_attn.q_norm"},
+    {"attn_k_norm", "self_attn.k_norm"},
+    {"ffn_norm", "post_attention_layernorm"},
+    {"ffn_gate", "mlp.gate_proj"},
+    {"ffn_up", "mlp.up_proj"},
+    {"ffn_down", "mlp.down_proj"},
+}};
+
+std::string name_of(const std::string& name) {
+  if (name == "token_embd.weight") return "llm.model.embed_tokens.weight";
+  if (name == "output_norm.weight") return "llm.model.norm.weight";
+  if (name == "output.weight") return "llm.lm_head.weight";
+  const std::size_t dot = name.find('.', 4);
+  if (!name.starts_with("blk.") || dot == std::string::npos || !name.ends_with(".weight")) return name;
+  const std::string_view what = std::string_view(name).substr(dot + 1, name.size() - dot - 1 - 7);
+  for (const auto& [from, to] : layer_names)
+    if (what == from)
+      return std::string("llm.model.layers.").append(name, 4, dot - 4).append(".").append(to).append(".weight");
+  return name;
+}
+
+qwen::decoder_settings read_decoder(const gguf_file& f) {
+  qwen::decoder_settings s;
+  constexpr std::uint32_t wide = 65536;
+  s.width = whole_number(f, "qwen3.embedding_length", 1, wide);
+  s.layers = whole_number(f, "qwen3.block_count", 1, 1024);
+  s.heads = whole_number(f, "qwen3.attention.head_count", 1, 1024);
+  s.key_heads = whole_number(f, "qwen3.attention.head_count_kv", 1, 1024);
+  s.head_width = whole_number(f, "qwen3.attention.key_length", 2, 4096);
+  s.units = whole_number(f, "qwen3.feed_forward_length", 1, 1u << 20);
+  const auto table = f.find("token_embd.weight");
+  s.vocabulary = s.outputs = table ? static_cast<std::uint32_t>(table->rows()) : 0;
+  const double theta = f.number("qwen3.rope.freq_base").value_or(1e6);
+  const double eps = f.number("qwen3.attention.layer_norm_rms_epsilon").value_or(1e-6);
+  if (!(theta >= 1 && theta <= 1e9) || theta != std::floor(theta) || std::fabs(eps - 1e-6) > 1e-9)
+    fail({.where = f.where(),
+          .what = "qwen3.rope.freq_base and layer_norm_rms_epsilon",
+          .expected = "a whole number and 1e-6",
+          .found = std::to_string(theta) + " and " + std::to_string(eps)});
+  s.theta = static_cast<std::uint32_t>(theta);
+  return s;
+}
+
+void set_tokenizer(gguf_writer& file, const gguf_file& from) {
+  if (from.text("tokenizer.ggml.model").value_or("") != "gpt2" || !from.has("tokenizer.ggml.token_type"))
+    fail({.where = from.where(), .what = "tokenizer.ggml.*", .expected = "byte pairs (gpt2) with kinds of tokens"});
+  std::vector<std::string> tokens = from.strings("tokenizer.ggml.tokens");
+  std::vector<std::int32_t> types, ends;
+  for (const double t : from.numbers("tokenizer.ggml.token_type")) types.push_back(static_cast<std::int32_t>(t));
+  if (types.size() != tokens.size())
+    fail({.where = from.where(), .what = "tokenizer.ggml.tokens and token_type have different lengths"});
+  if (const auto end = from.number("tokenizer.ggml.eos_token_id")) ends.push_back(static_cast<std::int32_t>(*end));
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    if (types[i] == 3 && tokens[i] == "<|endoftext|>") ends.push_back(static_cast<std::int32_t>(i));
+  file.set("tokenizer.ggml.model", "gpt2");
+  file.set("tokenizer.ggml.pre", "qwen2");
+  file.set("tokenizer.ggml.tokens", tokens);
+  file.set("tokenizer.ggml.token_type", types);
+  if (!ends.empty()) file.set("fun_asr_nano.eos_ids", ends);
+}
+
+}  // namespace
+
+imported_model import_published_nano(const std::shared_ptr<gguf_file>& audio) {
+  const auto keep = std::make_shared<both>(both{audio, find_language_model(audio->where())});
+  const gguf_file& text = *keep->text;
+  const qwen::decoder_settings llm = read_decoder(text);
+  imported_model model;
+  model.where = audio->where();
+  model.source = keep;
+  gguf_writer& file = model.file;
+  file.set("general.architecture", "fun_asr_nano");
+  file.set("general.name", "Fun-ASR-Nano");
+  file.set("steno.version",
+           std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch));
+  const auto copy = [&](const char* from, const char* to, std::uint32_t least, std::uint32_t most) {
+    file.set(std::string("fun_asr_nano.").append(to), whole_number(*audio, from, least, most));
+  };
+  copy("funasr.enc.output_size", "audio_encoder.output_size", 1, 65536);
+  copy("funasr.enc.attention_heads", "audio_encoder.attention_heads", 1, 1024);
+  copy("funasr.enc.kernel_size", "audio_encoder.kernel_size", 1, 1023);
+  copy("funasr.adp.attention_heads", "audio_adaptor.attention_heads", 1, 1024);
+  copy("funasr.adp.downsample_rate", "audio_adaptor.downsample_rate", 1, 1024);
+  copy("funasr.frontend.n_mels", "frontend.n_mels", 3, 1024);
+  copy("funasr.frontend.lfr_m", "frontend.lfr_m", 1, 64);
+  copy("funasr.frontend.lfr_n", "frontend.lfr_n", 1, 64);
+  if (audio->number("funasr.enc.sanm_shfit").value_or(0) != 0)
+    fail({.where = audio->where(), .what = "key \"funasr.enc.sanm_shfit\"", .expected = "0"});
+  file.set("fun_asr_nano.llm.rope_theta", llm.theta);
+  file.set("fun_asr_nano.use_low_frame_rate", std::uint32_t{1});
+  file.set("fun_asr_nano.do_think", std::uint32_t{1});
+  set_tokenizer(file, text);
+
+  for (std::size_t i = 0; i < audio->size(); ++i) model.tensors.push_back(take_tensor(*audio, i, is_nano_product));
+  std::vector<std::pair<std::string, std::vector<extent>>> present;
+  bool head = false, widened = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    imported_tensor t = take_tensor(text, i, is_nano_product);
+    t.name = name_of(t.name);
+    t.product = is_nano_product(t.name, t.shape.size());
+    head = head || t.name == "llm.lm_head.weight";
+    present.emplace_back(t.name, t.shape);
+    model.tensors.push_back(std::move(t));
+  }
+  std::vector<expected_tensor> expected;
+  for (const qwen::expected_tensor& e : qwen::decoder_tensors(llm, "llm."))
+    if (head || e.name != "llm.lm_head.weight") expected.push_back({.name = e.name, .shape = e.shape});
+  check_tensors(expected, present, text.where(), "Qwen3");
+  for (imported_tensor& t : model.tensors) {
+    if (!t.product || kernels::has_product(t.stored)) continue;
+    t.stored = dtype::f16;
+    t.bytes = {};
+    widened = true;
+  }
+  if (widened) model.notes.push_back(text.where() + ": weights in block formats without a product are kept as f16");
+  return model;
+}
+
+}  // namespace steno::inline STENO_ABI::funasr
