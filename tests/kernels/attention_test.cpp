@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include "each_isa.hpp"
@@ -197,6 +198,61 @@ TEST(attention, masks_biases_and_grouped_heads) {
           }
         }
     }
+  });
+}
+
+// Packed once and read many times: the same as attention over the keys and values, which are rounded first where they
+// are kept as halves.
+TEST(attention, keys_and_values_packed_once) {
+  using steno::dtype;
+  const sizes all[] = {{1, 300, 2, 64, 64}, {5, 129, 3, 16, 24},   {6, 1, 1, 20, 20},
+                       {7, 128, 2, 64, 64}, {100, 260, 2, 40, 72}, {97, 31, 1, 64, 64}};
+  each_isa([&](k::isa) {
+    for (const sizes& s : all)
+      for (const dtype format : {dtype::f32, dtype::f16}) {
+        SCOPED_TRACE(testing::Message() << s.queries << " x " << s.keys << ", " << s.width << ", " << s.value_width);
+        const guarded q = guarded(s.queries, s.heads * s.width, 9).randomise(1);
+        guarded key = guarded(s.keys, s.heads * s.width, 4).randomise(2);
+        guarded v = guarded(s.keys, s.heads * s.value_width, 1).randomise(3);
+        k::attention_memory m{.data = nullptr,
+                              .format = format,
+                              .heads = s.heads,
+                              .keys = s.keys,
+                              .width = s.width,
+                              .value_width = s.value_width};
+        std::vector<std::byte> bytes(m.bytes() + 64, std::byte{0x5a});
+        m.data = bytes.data();
+        steno::context c;
+        k::pack_attention(key.in(), v.in(), m, c);
+        for (std::size_t i = m.bytes(); i < bytes.size(); ++i) ASSERT_EQ(bytes[i], std::byte{0x5a});
+        if (format == dtype::f16)
+          for (guarded* g : {&key, &v})
+            for (extent r = 0; r < g->rows(); ++r)
+              for (extent i = 0; i < g->cols(); ++i)
+                g->at(r, i) = steno::half_to_float(steno::float_to_half(g->at(r, i)));
+        guarded want(s.queries, s.heads * s.value_width, 2), y(s.queries, s.heads * s.value_width, 2);
+        k::attention(q.in(), key.in(), v.in(), s.heads, 0.2f, want.out(), c);
+        k::attention(q.in(), m, 0.2f, y.out(), c);
+        EXPECT_TRUE(y.intact());
+        // Sums of at most 300 terms below 1, in another order for few queries.
+        EXPECT_LE((y.in() - want.in()).cwiseAbs().maxCoeff(), 3e-6f);
+        if (s.queries > k::detail::attention_few) {
+          EXPECT_TRUE(y.in() == want.in());
+        }
+        steno::matrix<float, steno::dynamic, steno::dynamic> rows(s.keys, s.width);
+        for (extent h = 0; h < s.heads; ++h) {
+          k::unpack_keys(m, h, rows);
+          EXPECT_TRUE(rows == key.in().middleCols(h * s.width, s.width));
+        }
+        for (const int threads : {2, 3}) {
+          steno::thread_pool pool(threads);
+          steno::context several{steno::executor(pool)};
+          guarded z(s.queries, s.heads * s.value_width, 2);
+          k::pack_attention(key.in(), v.in(), m, several);
+          k::attention(q.in(), m, 0.2f, z.out(), several);
+          EXPECT_TRUE(z.in() == y.in()) << threads;
+        }
+      }
   });
 }
 

@@ -4,13 +4,18 @@
 //   to head h; keys j that query i may not see (causal, window) are left out
 // The score matrix never exists as a whole: tiles of queries walk over tiles of 128 keys in order and keep the largest
 // score, the sum and the weighted values so far (the online softmax). Keys are transposed and values copied once per
-// head into scratch. A few queries (a decoder's step) read keys and values where they lie instead. Body:
-// generic/attention.inl. Tested in tests/kernels/attention_test.cpp.
+// head into scratch. A few queries (a decoder's step) read keys and values where they lie instead. Keys and values that
+// many calls read (a decoder's view of what the encoder heard) may be packed once, as floats or halves
+// (attention_memory). Body: generic/attention.inl. Tested in tests/kernels/attention_test.cpp.
 #pragma once
 #include <steno/core/context.hpp>
+#include <steno/core/dtype.hpp>
+#include <steno/core/half.hpp>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -60,6 +65,7 @@ struct attention_job {
   extent sharing;                // heads of q that read one head of k and v
   attention_options options;
   float *packed_keys, *packed_values;
+  const std::uint16_t *half_keys = nullptr, *half_values = nullptr;  // packed before, a slot for each head
 
   /// Keys [first, last) that query i sees.
   extent last_key(extent i) const {
@@ -79,15 +85,16 @@ struct attention_job {
   extent row_of(extent key) const { return options.key_rows == nullptr ? key : options.key_rows[key]; }
 
   extent value_stride() const { return round_up(value_width, 16); }
-  float* keys_at(extent slot, extent tile) const {
-    return packed_keys + (slot * key_tiles + tile) * round_up(width, 16) * attention_keys;
-  }
-  float* values_at(extent slot, extent tile) const {
-    return packed_values + (slot * key_tiles + tile) * round_up(value_width, attention_panel) * attention_keys;
-  }
+  /// Values of a tile.
+  extent key_tile() const { return round_up(width, 16) * attention_keys; }
+  extent value_tile() const { return round_up(value_width, attention_panel) * attention_keys; }
+  float* keys_at(extent slot, extent tile) const { return packed_keys + (slot * key_tiles + tile) * key_tile(); }
+  float* values_at(extent slot, extent tile) const { return packed_values + (slot * key_tiles + tile) * value_tile(); }
+  /// Floats of a tile that is widened.
+  extent widened_floats() const { return half_keys == nullptr ? 0 : key_tile() + value_tile(); }
   /// Floats of scratch that one worker needs: scaled queries, scores, weighted values, largest scores, sums.
   extent worker_floats() const {
-    return round_up(query_tile, attention_rows) * (width + attention_keys + value_stride() + 2);
+    return widened_floats() + round_up(query_tile, attention_rows) * (width + attention_keys + value_stride() + 2);
   }
 };
 
@@ -161,7 +168,8 @@ inline void attention(const view<const float>& q, const view<const float>& k, co
     const extent now = std::min(group, heads - first);
     c.run.run(now * job.key_tiles, [&](extent i, int) {
       const extent slot = i / job.key_tiles;
-      pack(job, first + slot, slot, i % job.key_tiles);
+      pack(job, first + slot, i % job.key_tiles, job.keys_at(slot, i % job.key_tiles),
+           job.values_at(slot, i % job.key_tiles));
     });
     c.run.run(now * query_tiles, [&](extent i, int worker) {
       const extent slot = i / query_tiles;
@@ -174,6 +182,112 @@ inline void attention(const view<const float>& q, const view<const float>& k, co
 inline void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v, extent heads,
                       float scale, const view<float>& out, context& c) noexcept {
   attention(q, k, v, heads, attention_options{.scale = scale}, out, c);
+}
+
+/// Keys and values of heads that are packed once for many calls: tiles of keys of one head after the other, then tiles
+/// of values, as detail::attention_job describes them.
+struct attention_memory {
+  std::byte* data = nullptr;          ///< bytes() of them, best on a cache line
+  dtype format = dtype::f32;          ///< or f16
+  extent heads = 0, keys = 0;         ///< the same heads as q has
+  extent width = 0, value_width = 0;  ///< of one head
+
+  extent tiles() const noexcept { return (keys + detail::attention_keys - 1) / detail::attention_keys; }
+  extent key_values() const noexcept { return heads * tiles() * detail::round_up(width, 16) * detail::attention_keys; }
+  extent values() const noexcept {
+    return key_values() +
+           heads * tiles() * detail::round_up(value_width, detail::attention_panel) * detail::attention_keys;
+  }
+  std::size_t bytes() const noexcept { return static_cast<std::size_t>(values()) * (format == dtype::f16 ? 2 : 4); }
+};
+
+namespace detail {
+/// What a call over packed keys and values starts from.
+inline attention_job job_of(const attention_memory& m) noexcept {
+  attention_job job{};
+  job.keys = m.keys;
+  job.width = m.width;
+  job.value_width = m.value_width;
+  job.key_tiles = m.tiles();
+  job.sharing = 1;
+  if (m.format == dtype::f16) {
+    job.half_keys = reinterpret_cast<const std::uint16_t*>(m.data);
+    job.half_values = job.half_keys + m.key_values();
+  } else {
+    job.packed_keys = reinterpret_cast<float*>(m.data);
+    job.packed_values = job.packed_keys + m.key_values();
+  }
+  return job;
+}
+}  // namespace detail
+
+/// k [keys, heads * width] and v [keys, heads * value_width] into m.data.
+inline void pack_attention(const view<const float>& k, const view<const float>& v, const attention_memory& m,
+                           context& c) noexcept {
+  assert(k.rows() == m.keys && v.rows() == m.keys && k.cols() == m.heads * m.width);
+  detail::attention_job job = detail::job_of(m);
+  job.k = k.data();
+  job.v = v.data();
+  job.k_stride = k.outerStride();
+  job.v_stride = v.outerStride();
+  job.options.key_head_stride = m.width;
+  job.options.value_head_stride = m.value_width;
+  const auto pack = STENO_KERNEL(attention_pack);
+  const auto narrow = STENO_KERNEL(attention_narrow);
+  const bool halves = m.format == dtype::f16;
+  const extent tiles = m.tiles(), of_keys = job.key_tile(), each = of_keys + job.value_tile();
+  workspace::frame frame(c.scratch);
+  float* const wide = halves ? frame.take<float>(static_cast<std::size_t>(each * c.run.width())) : nullptr;
+  if (halves) std::fill(wide, wide + each * c.run.width(), 0.0f);
+  c.run.run(m.heads * tiles, [&](extent i, int worker) {
+    const extent head = i / tiles, tile = i % tiles;
+    if (!halves) return pack(job, head, tile, job.keys_at(head, tile), job.values_at(head, tile));
+    float* const own = wide + worker * each;
+    pack(job, head, tile, own, own + of_keys);
+    narrow(own, of_keys, const_cast<std::uint16_t*>(job.half_keys) + i * of_keys);
+    narrow(own + of_keys, each - of_keys, const_cast<std::uint16_t*>(job.half_values) + i * (each - of_keys));
+  });
+}
+
+/// attention() of q [Tq, heads * width] over all keys of `m`; out [Tq, heads * value_width].
+inline void attention(const view<const float>& q, const attention_memory& m, float scale, const view<float>& out,
+                      context& c) noexcept {
+  if (q.rows() == 0 || m.heads == 0) return;
+  view<float> y(out);
+  if (m.keys == 0) {
+    y.setZero();
+    return;
+  }
+  const extent query_tiles = (q.rows() + detail::attention_queries - 1) / detail::attention_queries;
+  detail::attention_job job = detail::job_of(m);
+  job.q = q.data();
+  job.q_stride = q.outerStride();
+  job.out = y.data();
+  job.out_stride = y.outerStride();
+  job.queries = q.rows();
+  job.query_tile = detail::round_up((q.rows() + query_tiles - 1) / query_tiles, detail::attention_rows);
+  job.options.scale = scale;
+  const extent each = detail::round_up(job.worker_floats(), 16);
+  workspace::frame frame(c.scratch);
+  float* const scratch = frame.take<float>(static_cast<std::size_t>(each * c.run.width()));
+  const auto tile = STENO_KERNEL(attention_tile);
+  c.run.run(m.heads * query_tiles, [&](extent i, int worker) {
+    const extent head = i / query_tiles;
+    tile(job, head, head, i % query_tiles, scratch + worker * each);
+  });
+}
+
+/// Keys of one head as rows: out [keys, width].
+inline void unpack_keys(const attention_memory& m, extent head, view<float> out) noexcept {
+  constexpr extent step = detail::attention_keys, panel = detail::attention_panel;
+  const extent depth = detail::round_up(m.width, 16);
+  for (extent j = 0; j < m.keys; ++j)
+    for (extent i = 0; i < m.width; ++i) {
+      const extent at =
+          (head * m.tiles() + j / step) * depth * step + j % step / panel * panel * depth + i * panel + j % panel;
+      out(j, i) = m.format == dtype::f16 ? half_to_float(reinterpret_cast<const std::uint16_t*>(m.data)[at])
+                                         : reinterpret_cast<const float*>(m.data)[at];
+    }
 }
 
 }  // namespace steno::inline STENO_ABI::kernels

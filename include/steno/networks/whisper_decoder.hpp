@@ -4,11 +4,11 @@
 //   blocks: x += attn(attn_ln(x)) causally;  x += cross_attn(cross_attn_ln(x), encoded);  x += mlp(mlp_ln(x))
 //   y = ln(x);  logits = y token_embedding^T
 //
-// `TextDecoder` (whisper/model.py). Keys and values of the encoded rows are computed once for a window, head by head,
-// so that a step reads them in one go. Rows written by self-attention lie in one cache for all beams; a beam's past is
-// a list of rows, so a fork copies numbers. Tested on golden stages in tests/parity/whisper_test.cpp and
-// tests/models/whisper_test.cpp.
+// `TextDecoder` (whisper/model.py). Keys and values of the encoded rows are computed and packed once for a window. Rows
+// written by self-attention lie in one cache for all beams; a beam's past is a list of rows, so a fork copies numbers.
+// Tested on golden stages in tests/parity/whisper_test.cpp and tests/models/whisper_test.cpp.
 #pragma once
+#include <steno/core/aligned.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/product.hpp>
 #include <steno/networks/whisper_encoder.hpp>
@@ -44,10 +44,12 @@ struct whisper_decoder_block {
   extent output_size() const noexcept { return mlp.output_size(); }
 };
 
-/// Keys and values of an encoded window for every block: [heads][rows][head width], keys before values.
+/// Keys and values of an encoded window for every block, packed for the attention; halves where the weights are
+/// quantised, since those results are that far from exact ones.
 struct whisper_memory {
-  std::vector<float> values;
+  line_vector<std::byte> values;
   extent rows = 0;
+  dtype format = dtype::f32;
 };
 
 /// What was written so far: [key | value] rows of every block, and the rows that belong to each beam. Copyable; its
@@ -129,9 +131,10 @@ struct whisper_decoder {
   void remember(view<const float, dynamic, D> encoded, whisper_memory& m, context& c) const {
     const extent d = width(), rows = encoded.rows();
     m.rows = rows;
-    const auto each = static_cast<std::size_t>(2 * rows * d);
-    if (m.values.size() != each * blocks.layers.size()) m.values.resize(each * blocks.layers.size());
     if (blocks.layers.empty()) return;
+    const dtype stored = blocks.layers.front().cross_attn.key.w.format;
+    m.format = kernels::family_of(stored) == kernels::weight_family::int8_blocks ? dtype::f16 : dtype::f32;
+    m.values.resize(memory_of(m, 0).bytes() * blocks.layers.size());
     workspace::frame scratch(c.scratch);
     const kernels::operand o =
         kernels::prepare(read(encoded), blocks.layers.front().cross_attn.key.w.format, scratch, c.run);
@@ -143,10 +146,7 @@ struct whisper_decoder {
       auto numbered = c.enter("blocks", static_cast<extent>(i));
       c.trace("cross_attn.key", k);
       c.trace("cross_attn.value", v);
-      float* to = m.values.data() + each * i;
-      for (const auto& x : {k, v})
-        for (extent h = 0; h < a.heads.get(); ++h, to += rows * a.head_width())
-          make_view(to, rows, a.head_width()) = x.middleCols(h * a.head_width(), a.head_width());
+      kernels::pack_attention(read(k), read(v), memory_of(m, i), c);
     }
   }
 
@@ -256,16 +256,20 @@ struct whisper_decoder {
     kernels::add(read(x), read(normed), write(x));
   }
 
-  const float* memory_of(const whisper_memory& m, std::size_t block) const noexcept {
-    return m.values.data() + static_cast<std::size_t>(2 * m.rows * width()) * block;
+  kernels::attention_memory memory_of(const whisper_memory& m, std::size_t block) const noexcept {
+    const auto& a = blocks.layers[block].cross_attn;
+    kernels::attention_memory of{.data = nullptr,
+                                 .format = m.format,
+                                 .heads = a.heads.get(),
+                                 .keys = m.rows,
+                                 .width = a.head_width(),
+                                 .value_width = a.head_width()};
+    of.data = const_cast<std::byte*>(m.values.data()) + of.bytes() * block;
+    return of;
   }
   void hear(std::size_t i, const view<const float>& q, const whisper_memory& m, view<float> y,
             context& c) const noexcept {
-    const auto& a = blocks.layers[i].cross_attn;
-    const extent wide = a.head_width(), head = m.rows * wide;
-    const float* const k = memory_of(m, i);
-    kernels::attention(q, make_view(k, m.rows, wide), make_view(k + m.rows * width(), m.rows, wide), a.heads.get(),
-                       {.scale = a.scale(), .key_head_stride = head, .value_head_stride = head}, y, c);
+    kernels::attention(q, memory_of(m, i), blocks.layers[i].cross_attn.scale(), y, c);
   }
   // The scores of the heads that are asked for.
   void score(std::size_t i, const view<const float>& q, const whisper_memory& m, const whisper_attention_scores& seen,
@@ -275,8 +279,10 @@ struct whisper_decoder {
     for (std::size_t n = 0; n < seen.heads.size(); ++n) {
       const auto [block, head] = seen.heads[n];
       if (static_cast<std::size_t>(block) != i) continue;
-      const float* const k = memory_of(m, i) + head * m.rows * wide;
-      const weight_ref keys{.data = reinterpret_cast<const std::byte*>(k), .rows = m.rows, .cols = wide};
+      workspace::frame scratch(c.scratch);
+      auto k = scratch.matrix(m.rows, wide);
+      kernels::unpack_keys(memory_of(m, i), head, k);
+      const weight_ref keys{.data = reinterpret_cast<const std::byte*>(k.data()), .rows = m.rows, .cols = wide};
       kernels::matmul(read(q.middleCols(head * wide, wide)), keys, {.scale = a.scale()},
                       make_view(seen.scores + static_cast<extent>(n) * q.rows() * m.rows, q.rows(), m.rows), c);
     }

@@ -3,19 +3,23 @@
 // Both products run on one register tile. Its sums go over k in order, whatever the tile's shape, so every instruction
 // set with FMA gives the same bits.
 
+/// 16 stored values: floats, or halves.
+STENO_INLINE f32x16 load_lanes(const float* p) { return load(p); }
+STENO_INLINE f32x16 load_lanes(const std::uint16_t* p) { return load_f16(p); }
+
 /// c[r][16 v ..] (+)= sum_k a[r][k] b[k][16 v ..] for r < rows, v < V, rows * V = sizeof...(I). Fully expanded: an
 /// array indexed in a loop would be spilled.
-template <int V, int... I>
-STENO_INLINE void product_tile(std::integer_sequence<int, I...>, const float* a, extent a_stride, const float* b,
+template <int V, class B, int... I>
+STENO_INLINE void product_tile(std::integer_sequence<int, I...>, const float* a, extent a_stride, const B* b,
                                extent b_stride, float* c, extent c_stride, extent depth, bool add) {
   f32x16 sum[sizeof...(I)] = {(add ? load(c + I / V * c_stride + I % V * 16) : zero())...};
   for (extent k = 0; k < depth; ++k)
-    ((sum[I] = fma(broadcast(a[I / V * a_stride + k]), load(b + k * b_stride + I % V * 16), sum[I])), ...);
+    ((sum[I] = fma(broadcast(a[I / V * a_stride + k]), load_lanes(b + k * b_stride + I % V * 16), sum[I])), ...);
   (store(c + I / V * c_stride + I % V * 16, sum[I]), ...);
 }
 
-template <int R, int V>
-[[gnu::noinline]] void product_rows(const float* a, extent a_stride, const float* b, extent b_stride, float* c,
+template <int R, int V, class B>
+[[gnu::noinline]] void product_rows(const float* a, extent a_stride, const B* b, extent b_stride, float* c,
                                     extent c_stride, extent rows, extent depth, bool add) {
   for (extent r = 0; r < rows; r += R)
     product_tile<V>(std::make_integer_sequence<int, R * V>{}, a + r * a_stride, a_stride, b, b_stride, c + r * c_stride,
@@ -24,36 +28,37 @@ template <int R, int V>
 
 /// c [rows, 16 vectors] (+)= a [rows, depth] b [depth, 16 vectors], b in panels; rows is a multiple of tile_rows, or 1.
 /// Blocks of b small enough for the first cache meet all rows before the next one.
-inline void tile_product(bool add, const float* a, extent a_stride, const float* b, extent panel_stride, float* c,
+template <class B>
+inline void tile_product(bool add, const float* a, extent a_stride, const B* b, extent panel_stride, float* c,
                          extent c_stride, extent rows, extent vectors, extent depth) {
   constexpr extent panel = detail::attention_panel;
   for (extent v = 0; v < vectors;) {
     // Four vectors, two or one at a time, as many as are left and the instruction set has registers for.
     const extent left = vectors - v;
     const int n = left >= 4 && tile_vectors >= 4 ? 4 : left >= 2 && tile_vectors >= 2 ? 2 : 1;
-    const float* column = b + 16 * v / panel * panel_stride + 16 * v % panel;
+    const B* column = b + 16 * v / panel * panel_stride + 16 * v % panel;
     for (extent k = 0; k < depth; k += panel) {
       const auto block = [&](auto* product) {
         product(a + k, a_stride, column + k * panel, panel, c + 16 * v, c_stride, rows, std::min(panel, depth - k),
                 add || k > 0);
       };
       constexpr int R = tile_rows;
-      if (n == 1) block(rows == 1 ? product_rows<1, 1> : product_rows<R, 1>);
+      if (n == 1) block(rows == 1 ? product_rows<1, 1, B> : product_rows<R, 1, B>);
       if constexpr (tile_vectors >= 2)
-        if (n == 2) block(rows == 1 ? product_rows<1, 2> : product_rows<R, 2>);
+        if (n == 2) block(rows == 1 ? product_rows<1, 2, B> : product_rows<R, 2, B>);
       if constexpr (tile_vectors >= 4)
-        if (n == 4) block(rows == 1 ? product_rows<1, 4> : product_rows<R, 4>);
+        if (n == 4) block(rows == 1 ? product_rows<1, 4, B> : product_rows<R, 4, B>);
     }
     v += n;
   }
 }
 
 /// Transposes the keys and copies the values of one head and tile.
-inline void attention_pack(const detail::attention_job& job, extent head, extent slot, extent tile) noexcept {
+inline void attention_pack(const detail::attention_job& job, extent head, extent tile, float* keys,
+                           float* values) noexcept {
   constexpr extent step = detail::attention_keys, panel = detail::attention_panel;
   const extent first = tile * step, count = std::min(step, job.keys - first);
   const float* k = job.keys_of(head) + first * job.k_stride;
-  float* const keys = job.keys_at(slot, tile);
   const extent depth = detail::round_up(job.width, 16);
   for (extent j = 0; j < count; j += 16) {
     float* const to = keys + j / panel * panel * depth + j % panel;
@@ -69,13 +74,20 @@ inline void attention_pack(const detail::attention_job& job, extent head, extent
     }
   }
   const float* v = job.values_of(head) + first * job.v_stride;
-  float* const values = job.values_at(slot, tile);
   for (extent j = 0; j < count; ++j)
     for (extent i = 0; i < job.value_width; i += 16) {
       __builtin_prefetch(v + std::min(j + 8, count - 1) * job.v_stride + i);
       store(values + i / panel * panel * step + j * panel + i % panel,
             load_n(v + j * job.v_stride + i, static_cast<int>(std::min<extent>(16, job.value_width - i))));
     }
+}
+
+/// Whole vectors to halves and back.
+inline void attention_narrow(const float* from, extent count, std::uint16_t* to) noexcept {
+  for (extent i = 0; i < count; i += 16) store_f16(to + i, load(from + i));
+}
+inline void attention_widen(const std::uint16_t* from, extent count, float* to) noexcept {
+  for (extent i = 0; i < count; i += 16) store(to + i, load_f16(from + i));
 }
 
 /// y[j] += bias[j] for j < count.
@@ -195,7 +207,11 @@ inline void attention_tile(const detail::attention_job& job, extent head, extent
   const extent first = tile * job.query_tile, count = std::min(job.query_tile, job.queries - first);
   const extent rows = count == 1 ? 1 : detail::round_up(count, tile_rows);
   const extent value_stride = job.value_stride();
-  float* const scores = scratch;  // multiples of 16 floats first, so that they stay aligned
+  // Halves are widened once for many rows; a few rows read them as they are.
+  const extent key_tile = job.key_tile(), value_tile = job.value_tile();
+  const bool halves = job.half_keys != nullptr, widened = halves && rows > tile_rows;
+  float* const wide = scratch;
+  float* const scores = scratch + job.widened_floats();  // multiples of 16 floats first, so that they stay aligned
   float* const values = scores + rows * step;
   float* const queries = values + rows * value_stride;
   float* const largest = queries + rows * job.width;
@@ -217,9 +233,19 @@ inline void attention_tile(const detail::attention_job& job, extent head, extent
   const extent begin = job.first_key(first) / step, end = (job.last_key(first + count - 1) + step - 1) / step;
   for (extent t = begin; t < end; ++t) {
     const extent keys = std::min(step, job.keys - t * step);
-    tile_product(false, queries, job.width, job.keys_at(slot, t),
-                 detail::attention_panel * detail::round_up(job.width, 16), scores, step, rows, (keys + 15) / 16,
-                 job.width);
+    const auto score = [&](const auto* k) {
+      tile_product(false, queries, job.width, k, detail::attention_panel * detail::round_up(job.width, 16), scores,
+                   step, rows, (keys + 15) / 16, job.width);
+    };
+    if (widened) {
+      attention_widen(job.half_keys + (slot * job.key_tiles + t) * key_tile, key_tile, wide);
+      attention_widen(job.half_values + (slot * job.key_tiles + t) * value_tile, value_tile, wide + key_tile);
+      score(wide);
+    } else if (halves) {
+      score(job.half_keys + (slot * job.key_tiles + t) * key_tile);
+    } else {
+      score(job.keys_at(slot, t));
+    }
     for (extent r = 0; r < count; ++r) {
       const extent i = first + r;
       if (const float* const bias = job.bias_of(head, i)) attention_bias(scores + r * step, bias + t * step, keys);
@@ -227,8 +253,16 @@ inline void attention_tile(const detail::attention_job& job, extent head, extent
                       std::clamp<extent>(job.last_key(i) - t * step, 0, keys), values + r * value_stride, value_stride,
                       largest + r, sums + r);
     }
-    tile_product(true, scores, step, job.values_at(slot, t), detail::attention_panel * step, values, value_stride, rows,
-                 value_stride / 16, keys);
+    const auto sum = [&](const auto* v) {
+      tile_product(true, scores, step, v, detail::attention_panel * step, values, value_stride, rows, value_stride / 16,
+                   keys);
+    };
+    if (widened)
+      sum(wide + key_tile);
+    else if (halves)
+      sum(job.half_values + (slot * job.key_tiles + t) * value_tile);
+    else
+      sum(job.values_at(slot, t));
   }
 
   float* out = job.out + first * job.out_stride + head * job.value_width;

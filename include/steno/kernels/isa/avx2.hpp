@@ -40,6 +40,10 @@ STENO_INLINE __m128i load_128(const std::uint16_t* p) { return _mm_loadu_si128(r
 STENO_INLINE f32x16 load_f16(const std::uint16_t* p) {
   return {_mm256_cvtph_ps(load_128(p)), _mm256_cvtph_ps(load_128(p + 8))};
 }
+STENO_INLINE void store_f16(std::uint16_t* p, f32x16 a) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph(a.lo, _MM_FROUND_TO_NEAREST_INT));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 8), _mm256_cvtps_ph(a.hi, _MM_FROUND_TO_NEAREST_INT));
+}
 STENO_INLINE __m256 widen_bf16(__m128i b) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(b), 16));
 }

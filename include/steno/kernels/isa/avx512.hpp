@@ -35,6 +35,10 @@ STENO_INLINE __m256i load_256(const std::uint16_t* p) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
 }
 STENO_INLINE f32x16 load_f16(const std::uint16_t* p) { return {_mm512_maskz_cvtph_ps(all_lanes, load_256(p))}; }
+STENO_INLINE void store_f16(std::uint16_t* p, f32x16 a) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                      _mm512_maskz_cvtps_ph(all_lanes, a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
 STENO_INLINE f32x16 load_bf16(const std::uint16_t* p) {
   return {
       _mm512_castsi512_ps(_mm512_maskz_slli_epi32(all_lanes, _mm512_maskz_cvtepu16_epi32(all_lanes, load_256(p)), 16))};

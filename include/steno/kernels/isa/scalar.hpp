@@ -65,6 +65,11 @@ STENO_INLINE f32x16 load_f16(const std::uint16_t* p) {
   for (int i = 0; i < 16; ++i) lanes[i] = half_to_float(p[i]);
   return load(lanes);
 }
+STENO_INLINE void store_f16(std::uint16_t* p, f32x16 x) {
+  float lanes[16];
+  store(lanes, x);
+  for (int i = 0; i < 16; ++i) p[i] = float_to_half(lanes[i]);
+}
 STENO_INLINE f32x16 load_bf16(const std::uint16_t* p) {
   float lanes[16];
   for (int i = 0; i < 16; ++i) lanes[i] = bfloat_to_float(p[i]);
