@@ -78,7 +78,7 @@ auto guarded(const fs::path& path, F&& f) {
 
 std::vector<std::string> convert(const fs::path& input, const fs::path& output, const convert_options& options) {
   return guarded(input, [&] {
-    imported_model model = import_any(input, {.cmvn = options.cmvn});
+    imported_model model = import_any(input, {.cmvn = options.cmvn, .tokenizer = options.tokenizer});
     add_tensors(model, options.type);
     model.file.write(output.string(), [&](std::uint64_t done, std::uint64_t total) {
       if (options.progress) options.progress(done, total);

@@ -18,8 +18,9 @@
 namespace steno::inline STENO_ABI {
 
 struct convert_options {
-  std::optional<dtype> type = {};                  ///< one that can_quantise(); nothing keeps what is stored
-  std::optional<std::filesystem::path> cmvn = {};  ///< an am.mvn instead of the checkpoint's own
+  std::optional<dtype> type = {};                       ///< one that can_quantise(); nothing keeps what is stored
+  std::optional<std::filesystem::path> cmvn = {};       ///< an am.mvn instead of the checkpoint's own
+  std::optional<std::filesystem::path> tokenizer = {};  ///< for openai's Whisper files, which have none
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};  ///< bytes written
 };
 

@@ -35,6 +35,8 @@ std::span<const published_family> published_families();
 
 struct import_options {
   std::optional<std::filesystem::path> cmvn = {};  ///< an am.mvn instead of the checkpoint's own
+  /// Text tokens of a checkpoint without them (openai's Whisper), or a folder that holds them.
+  std::optional<std::filesystem::path> tokenizer = {};
 };
 
 /// Any other checkpoint.

@@ -39,13 +39,15 @@ class progress_bar {
 
 int main(int argc, char** argv) {
   CLI::App app("Converts a checkpoint to one GGUF file that steno reads.", "steno-convert");
-  std::string input, output, type, cmvn;
+  std::string input, output, type, cmvn, tokenizer;
   bool no_progress = false;
   app.add_option("INPUT", input, "FunASR folder, its model.pt, or a GGUF file")->required();
   app.add_option("-o,--output", output, "GGUF file to write")->required();
   app.add_option("--type", type, "number format of the matrices (default: as stored)")
       ->check(CLI::IsMember({"f32", "f16", "bf16", "q8_0", "q5_0", "q4_0"}));
   app.add_option("--cmvn", cmvn, "am.mvn file to use instead of the checkpoint's");
+  app.add_option("--tokenizer", tokenizer,
+                 "multilingual.tiktoken, gpt2.tiktoken or vocab.json for openai's Whisper files");
   app.add_flag("--no-progress", no_progress, "never show the progress bar");
   app.set_version_flag("--version", std::to_string(steno::version.major) + "." + std::to_string(steno::version.minor) +
                                         "." + std::to_string(steno::version.patch));
@@ -58,6 +60,7 @@ int main(int argc, char** argv) {
     steno::convert_options options;
     if (!type.empty()) options.type = steno::find_dtype(type)->type;
     if (!cmvn.empty()) options.cmvn = cmvn;
+    if (!tokenizer.empty()) options.tokenizer = tokenizer;
     std::vector<std::string> notes;
     {
       progress_bar bar;

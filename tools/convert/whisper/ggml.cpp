@@ -109,18 +109,21 @@ class reader {
 
 bool is_ggml(const fs::path& path) { return file_starts_with(path, "lmgg"); }
 
-imported_model import_ggml(const fs::path& path, const import_options& options) {
-  if (options.cmvn) fail({.where = path.string(), .what = "--cmvn is for FunASR models"});
-  const auto file = std::make_shared<mapped_file>(path.string());
-  const std::string where = path.string();
-  reader in(where, file->bytes());
+imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes, std::shared_ptr<void> keep) {
+  reader in(where, bytes);
   const settings s = in.header();
   in.filters(s);
   std::vector<std::string> tokens = in.tokens(s);
   std::vector<stored_tensor> tensors = in.tensors();
   if (tensors.empty())
     fail({.where = where, .what = "holds no tensors", .hint = "it is one of whisper.cpp's files for its own tests"});
-  return package(where, s, std::move(tokens), std::move(tensors), file);
+  return package(where, s, std::move(tokens), std::move(tensors), std::move(keep));
+}
+
+imported_model import_ggml(const fs::path& path, const import_options& options) {
+  if (options.cmvn) fail({.where = path.string(), .what = "--cmvn is for FunASR models"});
+  const auto file = std::make_shared<mapped_file>(path.string());
+  return read_ggml(path.string(), file->bytes(), file);
 }
 
 }  // namespace steno::inline STENO_ABI::whisper_files

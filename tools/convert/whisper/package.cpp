@@ -86,11 +86,13 @@ void taps_first(std::span<float> values, extent out, extent in, extent taps) {
 }
 
 std::string size_name(const settings& s) {
-  if (s.audio_layers == 4) return "tiny";
-  if (s.audio_layers == 6) return "base";
-  if (s.audio_layers == 12) return "small";
-  if (s.audio_layers == 24) return "medium";
-  return s.audio_layers == 32 ? "large" : "";
+  if (s.audio_layers == 32 && s.text_layers == 4) return "large-v3-turbo";
+  const std::string distil = s.text_layers < s.audio_layers ? "distil-" : "";
+  if (s.audio_layers == 4) return distil + "tiny";
+  if (s.audio_layers == 6) return distil + "base";
+  if (s.audio_layers == 12) return distil + "small";
+  if (s.audio_layers == 24) return distil + "medium";
+  return s.audio_layers == 32 ? distil + "large" : "";
 }
 
 void check(const std::string& where, const settings& s) {
@@ -141,9 +143,13 @@ imported_model package(std::string where, const settings& s, std::vector<std::st
   file.set("whisper.encoder.attention_heads", s.audio_heads);
   file.set("whisper.decoder.attention_heads", s.text_heads);
   file.set("whisper.frontend.n_mels", s.mels);
-  if (!s.alignment_heads.empty()) {
+  // A folder of Hugging Face's has the size in its own name.
+  const std::filesystem::path path = model.where;
+  const std::string names = path.parent_path().filename().string() + "/" + path.filename().string();
+  const auto heads = s.alignment_heads.empty() ? published_alignment_heads(s, names) : s.alignment_heads;
+  if (!heads.empty()) {
     std::vector<std::uint32_t> flat;
-    for (const auto& [layer, head] : s.alignment_heads) flat.insert(flat.end(), {layer, head});
+    for (const auto& [layer, head] : heads) flat.insert(flat.end(), {layer, head});
     file.set("whisper.alignment_heads", flat);
   }
   file.set("tokenizer.ggml.model", "gpt2");

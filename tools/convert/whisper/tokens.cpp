@@ -100,17 +100,24 @@ std::vector<std::string> read_vocab_json(const fs::path& file, std::uint32_t voc
   return tokens;
 }
 
-std::vector<std::string> find_tokens(const fs::path& beside, std::uint32_t vocabulary) {
+std::vector<std::string> find_tokens(const fs::path& beside, std::uint32_t vocabulary,
+                                     const std::optional<fs::path>& named) {
   const std::string table = vocabulary >= 51865 ? "multilingual.tiktoken" : "gpt2.tiktoken";
-  const fs::path folder = beside.has_parent_path() ? beside.parent_path() : fs::path(".");
-  for (const fs::path& at : {folder, folder / "assets"}) {
-    if (fs::is_regular_file(at / table)) return read_tiktoken(at / table, text_tokens(vocabulary));
-    if (fs::is_regular_file(at / "vocab.json")) return read_vocab_json(at / "vocab.json", vocabulary);
-  }
-  fail({.where = beside.string(),
-        .what = "holds no tokenizer",
-        .expected = table + " (or vocab.json) beside it or in \"assets\" there",
-        .hint = "it is part of the openai-whisper package, in whisper/assets"});
+  const auto read = [&](const fs::path& file) {
+    return file.extension() == ".json" ? read_vocab_json(file, vocabulary)
+                                       : read_tiktoken(file, text_tokens(vocabulary));
+  };
+  if (named && !fs::is_directory(*named)) return read(*named);
+  const fs::path folder = named ? *named : beside.has_parent_path() ? beside.parent_path() : fs::path(".");
+  for (const fs::path& at : {folder, folder / "assets"})
+    for (const std::string& name : {table, std::string("vocab.json")})
+      if (fs::is_regular_file(at / name)) return read(at / name);
+  const std::string where = named ? named->string() : beside.string();
+  fail(
+      {.where = where,
+       .what = "holds no tokenizer",
+       .expected = table + (named ? " or vocab.json in it" : " (or vocab.json) beside it or in \"assets\" there"),
+       .hint = "it is part of the openai-whisper package, in whisper/assets; steno-convert --tokenizer FILE names it"});
 }
 
 }  // namespace steno::inline STENO_ABI::whisper_files

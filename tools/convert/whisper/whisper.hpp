@@ -7,7 +7,9 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,12 +35,17 @@ std::uint32_t text_tokens(std::uint32_t vocabulary);
 imported_model package(std::string where, const settings& s, std::vector<std::string> tokens,
                        std::vector<stored_tensor> tensors, std::shared_ptr<void> source);
 
+/// Those of a published size; empty for others. `file_name` tells large-v1 from large-v2.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> published_alignment_heads(const settings& s,
+                                                                               const std::string& file_name);
+
 /// Raw bytes of a token in GPT-2's letters (every byte is a printable character).
 std::string byte_letters(std::string_view bytes);
 
 /// The text tokens from a file beside `beside`: multilingual.tiktoken or gpt2.tiktoken, or vocab.json; also in its
-/// folder "assets". Throws steno::error when there is none.
-std::vector<std::string> find_tokens(const std::filesystem::path& beside, std::uint32_t vocabulary);
+/// folder "assets"; or from `named`, such a file or a folder with one. Throws steno::error when there is none.
+std::vector<std::string> find_tokens(const std::filesystem::path& beside, std::uint32_t vocabulary,
+                                     const std::optional<std::filesystem::path>& named = {});
 /// The text tokens of a vocab.json.
 std::vector<std::string> read_vocab_json(const std::filesystem::path& file, std::uint32_t vocabulary);
 
@@ -50,6 +57,8 @@ imported_model import_openai(const std::filesystem::path& path, const import_opt
 bool is_huggingface(const std::filesystem::path& path);
 imported_model import_huggingface(const std::filesystem::path& path, const import_options& options);
 bool is_ggml(const std::filesystem::path& path);
+/// From memory, which `keep` holds.
+imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes, std::shared_ptr<void> keep);
 imported_model import_ggml(const std::filesystem::path& path, const import_options& options);
 
 }  // namespace steno::inline STENO_ABI::whisper_files

@@ -1,0 +1,59 @@
+// The texts of a Hugging Face folder of Whisper: the first byte says which file the others are (config.json,
+// generation_config.json, vocab.json, model.safetensors.index.json); any bytes are refused with steno::error.
+#include <steno/error.hpp>
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "whisper/whisper.hpp"
+
+namespace fs = std::filesystem;
+
+namespace {
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+struct folder {
+  folder() {
+    std::string name = (fs::temp_directory_path() / "steno-fuzz-XXXXXX").string();
+    require(::mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~folder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  void write(const char* name, std::string_view text) const {
+    std::ofstream(path / name, std::ios::binary) << text;
+  }
+  fs::path path;
+};
+
+constexpr const char* names[] = {"config.json", "generation_config.json", "vocab.json", "model.safetensors.index.json"};
+constexpr std::string_view config =
+    R"({"model_type": "whisper", "num_mel_bins": 80, "vocab_size": 51864, "d_model": 2, "max_source_positions": 4,
+        "encoder_attention_heads": 1, "encoder_layers": 1, "max_target_positions": 8, "decoder_attention_heads": 1,
+        "decoder_layers": 1})";
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  static const folder at;
+  for (const char* name : names) fs::remove(at.path / name);
+  at.write("config.json", config);
+  const std::size_t which = data[0] % std::size(names);
+  at.write(names[which], {reinterpret_cast<const char*>(data) + 1, size - 1});
+  if (which != 3) at.write("model.safetensors", std::string_view("\2\0\0\0\0\0\0\0{}", 10));
+  try {
+    if (steno::whisper_files::is_huggingface(at.path)) (void)steno::whisper_files::import_huggingface(at.path, {});
+  } catch (const steno::error& e) {
+    require(std::string_view(e.what()).find('\n') == std::string_view::npos);
+  }
+  if (which == 3) fs::remove(at.path / "model.safetensors");
+  return 0;
+}
