@@ -1,0 +1,153 @@
+// Whisper at the published sizes with random weights, one thread: 30 s through the encoder (with the decoder's keys and
+// values of it), a token, a batch of five beams, a prompt of 256; log-mel of 30 s.
+#include <steno/core/thread_pool.hpp>
+#include <steno/models/whisper.hpp>
+#include <steno/weights/random.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <map>
+#include <memory>
+#include <numeric>
+
+#include "measure.hpp"
+
+namespace {
+
+using namespace steno;
+
+template <class Model>
+struct loaded {
+  explicit loaded(dtype format) : model(std::make_unique<Model>()) {
+    randomise(*model, keep, 1, format);
+    keep_weights(*model, nullptr, keep, {});
+    random_numbers next(3);
+    features.resize(3000, 80);
+    for (extent i = 0; i < features.size(); ++i) features.data()[i] = next();
+    context c;
+    model->hear(features, window.memory, c);
+  }
+  /// Bytes of the decoder's products.
+  double decoder_bytes() const {
+    double bytes = 0;
+    walk(model->decoder, [&]<class Leaf>(const std::string&, Leaf& w, bool) {
+      if constexpr (weight_leaf<Leaf>)
+        if (Leaf::purpose == use::product) bytes += static_cast<double>(w.ref().bytes());
+    });
+    return bytes;
+  }
+  storage keep;
+  std::unique_ptr<Model> model;
+  matrix<float, dynamic, 80> features;
+  whisper_window window;
+};
+
+// One model at a time: the small one alone is 500 MB in f32.
+template <class Model>
+loaded<Model>& one(dtype format) {
+  static std::map<dtype, std::unique_ptr<loaded<Model>>> all;
+  auto& l = all[format];
+  if (!l) l = std::make_unique<loaded<Model>>(format);
+  return *l;
+}
+
+// Products in the weights' arithmetic, all else in floats.
+steno_bench::work work_of(double products, double others, dtype format, double audio, int threads = 1) {
+  steno_bench::work w{.flops = others, .audio = audio, .threads = threads};
+  (format == dtype::q8_0 ? w.int8_ops : w.flops) += products;
+  return w;
+}
+
+template <class Model>
+void encode(benchmark::State& state, dtype format) {
+  auto& l = one<Model>(format);
+  thread_pool pool(static_cast<int>(state.range(0)));
+  context c{executor(pool)};
+  const double d = static_cast<double>(l.model->decoder.width()), t = 1500;
+  const double layers = static_cast<double>(l.model->encoder.blocks.size());
+  const double cross = static_cast<double>(l.model->decoder.blocks.size()) * 4 * t * d * d;
+  const double convolutions = 2 * 3000 * 240 * d + 2 * t * 3 * d * d;
+  const double products = layers * 24 * t * d * d + cross + convolutions, attention = layers * 4 * t * t * d;
+  steno_bench::measure(state, work_of(products, attention, format, 30, static_cast<int>(state.range(0))),
+                       [&] { l.model->hear(l.features, l.window.memory, c); });
+}
+
+// The next token of `beams` hypotheses that are 128 tokens long.
+template <class Model>
+void token(benchmark::State& state, dtype format) {
+  auto& l = one<Model>(format);
+  context c;
+  const auto beams = static_cast<int>(state.range(0));
+  matrix<float, dynamic, dynamic> rows(128, l.model->decoder.width()), scores(beams, l.model->decoder.vocabulary());
+  std::vector<int> ids(128), next(static_cast<std::size_t>(beams)), forks(next.size(), 0);
+  std::iota(ids.begin(), ids.end(), 1000);
+  std::iota(next.begin(), next.end(), 5000);
+  l.window.past.clear();
+  l.model->prompt_rows(ids, l.window, rows, c);
+  l.window.past.fork(forks);
+  whisper_past past = l.window.past;
+  int steps = 0;
+  const double heard = static_cast<double>(l.window.memory.values.size());
+  steno_bench::measure(state, {.bytes = l.decoder_bytes() + heard, .from_memory = true}, [&] {
+    if (++steps % 64 == 0) l.window.past = past;  // back to 128
+    auto y = write(rows.topRows(beams));
+    l.model->step_rows(next, l.window, y, c);
+    l.model->logits_of(y, scores, c);
+  });
+}
+
+template <class Model>
+void prompt(benchmark::State& state, dtype format) {
+  auto& l = one<Model>(format);
+  context c;
+  matrix<float, dynamic, dynamic> rows(256, l.model->decoder.width()), scores(1, l.model->decoder.vocabulary());
+  std::vector<int> ids(256);
+  std::iota(ids.begin(), ids.end(), 1000);
+  const double d = static_cast<double>(l.model->decoder.width()), n = 256;
+  const double layers = static_cast<double>(l.model->decoder.blocks.size());
+  const double products = layers * 28 * n * d * d, attention = layers * 4 * d * (n * 1500 + n * n / 2);
+  steno_bench::measure(state, work_of(products, attention, format, 0), [&] {
+    l.window.past.clear();
+    l.model->prompt_rows(ids, l.window, rows, c);
+    l.model->logits_of(write(rows.bottomRows(1)), scores, c);
+  });
+}
+
+void log_mel_30s(benchmark::State& state) {
+  const log_mel<80> frontend;
+  std::vector<float> pcm(480000);
+  random_numbers next(3);
+  for (float& x : pcm) x = next();
+  matrix<float, dynamic, 80> y(3000, 80);
+  context c;
+  steno_bench::measure(state, {.audio = 30}, [&] { frontend(pcm, y, c); });
+}
+
+template <class Model>
+void add(const char* size) {
+  for (const dtype format : {dtype::q8_0, dtype::f16}) {
+    const auto named = [&](const char* what) {
+      return std::string("whisper_").append(size).append("/").append(what).append("/").append(info(format).name);
+    };
+    const auto with = [format](auto* f) { return [f, format](benchmark::State& s) { f(s, format); }; };
+    benchmark::RegisterBenchmark(named("encode").c_str(), with(&encode<Model>))
+        ->Arg(1)
+        ->Arg(2)
+        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(named("token").c_str(), with(&token<Model>))
+        ->Arg(1)
+        ->Arg(5)
+        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(named("prompt_256").c_str(), with(&prompt<Model>))->Unit(benchmark::kMillisecond);
+  }
+}
+
+[[maybe_unused]] const bool registered = [] {
+  benchmark::RegisterBenchmark("whisper/log_mel_30s", log_mel_30s)->Unit(benchmark::kMillisecond);
+  add<whisper_tiny>("tiny");
+  add<whisper_base>("base");
+  add<whisper_small>("small");
+  return true;
+}();
+
+}  // namespace
