@@ -39,6 +39,15 @@ class loaded_model final : public recogniser {
 
   int sample_rate() const override { return model_.sample_rate(); }
   std::vector<std::string> languages() const override { return model_.languages(); }
+  bool knows_language(const std::string& language) const override {
+    return steno::knows_language(model_.model(), language);
+  }
+  std::vector<std::string> refused(const decoding_options& o) const override {
+    return refused_options(model_.model(), o);
+  }
+  style usual_style() const override {
+    return std::holds_alternative<whisper_any>(model_.model()) ? style::openai : style::steno;
+  }
   bool has_beam_search() const override { return steno::has_beam_search(model_.model()); }
 
   void punctuate_with(const std::string& path, const note_function& note) override {
@@ -62,21 +71,26 @@ class loaded_model final : public recogniser {
     return f;
   }
 
+  bool looks_first(const request& r) const override {
+    return r.vad == "none" && std::visit([]<class Model>(const Model&) { return hears_whole<Model>; }, model_.model());
+  }
+  void look(const sample_function& audio, const request& r) override {
+    seen_.emplace(model_, options_of(r));
+    std::vector<float> some(16000);
+    while (const std::size_t n = audio(some)) seen_->look(std::span<const float>(some).first(n), context_);
+  }
   result transcribe(const sample_function& audio, const request& r, const transcript_sink& to) override {
-    transcribe_options o;
-    o.language = r.language;
-    o.itn = r.inverse_text_normalisation;
-    o.vad = detector(r.vad);
-    o.merge = r.merge;
-    o.at_once = r.at_once;
-    o.beam = r.beam;
-    o.hotwords = r.hotwords;
-    o.hotword_score = r.hotword_score;
-    recording listening(model_, o);
+    if (!seen_) seen_.emplace(model_, options_of(r));
+    struct reset {
+      std::optional<recording>& seen;
+      ~reset() { seen.reset(); }
+    } const at_the_end{seen_};
+    recording& listening = *seen_;
     std::vector<float> some(16000);
     const auto sink = [&](segment s) {
       if (punctuation_) punctuate(s, *punctuation_, context_);
       to.heard(std::move(s));
+      to.progress(listening.done());
     };
     while (const std::size_t n = audio(some)) {
       listening.push(std::span<const float>(some).first(n), context_, sink);
@@ -86,6 +100,19 @@ class loaded_model final : public recogniser {
   }
 
  private:
+  transcribe_options options_of(const request& r) {
+    transcribe_options o;
+    o.language = r.language;
+    o.itn = r.inverse_text_normalisation;
+    o.vad = detector(r.vad);
+    o.merge = r.merge;
+    o.at_once = r.at_once;
+    o.beam = r.beam;
+    o.hotwords = r.hotwords;
+    o.hotword_score = r.hotword_score;
+    o.decoding = r.decoding;
+    return o;
+  }
   // The detector of the last request: opened once for all files.
   const any_vad* detector(const std::string& name) {
     if (name == "none") return nullptr;
@@ -107,6 +134,7 @@ class loaded_model final : public recogniser {
   std::string detector_name_;
   std::optional<any_vad> detector_;
   std::optional<ct_punc_any> punctuation_;
+  std::optional<recording> seen_;  // what look() saw
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The model side of the program: the only file that knows steno::transcriber.
 #pragma once
+#include <steno/pipelines/decoding_options.hpp>
 #include <steno/pipelines/result.hpp>
 
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "formats.hpp"
 
 namespace steno::app {
 
@@ -31,6 +34,7 @@ struct request {
   int beam = 0;              ///< 0: the model's own
   std::vector<std::string> hotwords = {};
   float hotword_score = 3;
+  decoding_options decoding = {};
 };
 
 /// Fills the front of a span with the next samples of one channel at sample_rate(); 0 at the end.
@@ -47,10 +51,19 @@ class recogniser {
   virtual ~recogniser() = default;
   virtual int sample_rate() const = 0;
   virtual std::vector<std::string> languages() const = 0;
+  virtual bool knows_language(const std::string& language) const = 0;
   virtual bool has_beam_search() const = 0;
+  /// Names of the options that it does not take.
+  virtual std::vector<std::string> refused(const decoding_options& o) const = 0;
+  /// How results of this model are usually written.
+  virtual style usual_style() const { return style::steno; }
   virtual model_facts facts() const = 0;
   /// From now on texts have punctuation by this model. Throws steno::error.
   virtual void punctuate_with(const std::string& path, const std::function<void(const std::string&)>& note) = 0;
+  /// Whether it should look() at all of a recording before transcribe() is given the same again. Without that it keeps
+  /// the recording in memory.
+  virtual bool looks_first(const request&) const { return false; }
+  virtual void look(const sample_function&, const request&) {}
   /// A recording of any length, in constant memory. Returns the result without text and segments.
   virtual result transcribe(const sample_function& audio, const request& r, const transcript_sink& to) = 0;
 };

@@ -26,6 +26,17 @@ json extras(const std::vector<extra_field>& fields) {
       field = json::array();
       for (const auto& [entry, score] : *list) field.push_back({{"text", entry}, {"score", number(score)}});
     }
+    if (const auto* rows = std::get_if<std::vector<extra_row>>(&value)) {
+      field = json::array();
+      for (const extra_row& row : *rows) {
+        json cells = json::object();
+        for (const auto& [name, cell] : row) {
+          const double* const x = std::get_if<double>(&cell);
+          cells[name] = x != nullptr ? number(*x) : json(std::get<std::string>(cell));
+        }
+        field.push_back(std::move(cells));
+      }
+    }
   }
   return object;
 }

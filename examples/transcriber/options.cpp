@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "decoding.hpp"
 #include "help.hpp"
 
 namespace steno::app {
@@ -29,6 +30,8 @@ struct raw_options {
   int min_silence = 0;
   double max_segment = 0;
   std::optional<std::string> threshold;
+  std::string style = "usual";
+  raw_decoding decoding;
 };
 
 // Of the verbs that go through a list of recordings.
@@ -53,7 +56,7 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--language", o.language, "Language spoken, e.g. en [auto]")->type_name("CODE");
   app.add_flag("--itn", o.inverse_text_normalisation, "Punctuation and numbers as figures, where the model can do so");
   app.add_option("--threads", o.threads, "Threads [all]")->type_name("N")->check(CLI::Range(1, 1024));
-  app.add_option("--beam", o.beam, "Beam width, where the model searches; 1 is greedy [the model's own]")
+  app.add_option("--beam,--beam-size", o.beam, "Beam width, where the model searches; 1 is greedy [the model's own]")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   app.add_option("--vad", o.vad, "Find speech first: none, energy or a VAD model [none]")->type_name("MODEL");
@@ -69,6 +72,8 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("FILE");
   app.add_option("--hotword-score", o.live.phrase_score, "Bonus for each unit of a phrase [3]")->type_name("X");
   add_inputs(app, o, raw);
+  add_writing(app, o.output_layout.lines, raw.style);
+  add_decoding(app, o.decoding, raw.decoding);
 }
 
 void add_info(CLI::App& app, options& o, raw_options& raw) {
@@ -207,6 +212,13 @@ void check(options& o, raw_options& raw) {
   const auto f = find_format(raw.format);
   if (!f) wrong_usage("unknown format " + raw.format + " (there are text, json, jsonl, srt, vtt and tsv)");
   o.output_format = *f;
+  const auto written = find_style(raw.style);
+  if (!written) wrong_usage("unknown style " + raw.style + " (there are usual, steno and openai)");
+  o.output_layout.style = *written;
+  finish_decoding(o.decoding, raw.decoding);
+  const line_options& l = o.output_layout.lines;
+  const bool by_words = l.max_line_width > 0 || l.max_line_count > 0 || l.max_words_per_line > 0 || l.highlight_words;
+  o.output_layout.words = o.decoding.word_timestamps.value_or(by_words);
   o.progress = !raw.no_progress;
   if (!raw.part.empty()) {
     const auto part = parse_shard(raw.part);
@@ -284,7 +296,7 @@ options parse_options(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw stop{2, std::string(short_usage)};
   options o;
   raw_options raw;
-  std::vector<std::string> rest = arguments;
+  std::vector<std::string> rest = usual_spelling(arguments);
   if (std::find(verbs.begin(), verbs.end(), rest[0]) != verbs.end()) {
     o.verb = rest[0];
     rest.erase(rest.begin());

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <steno/pipelines/decoding_options.hpp>
+
 #include "raw_pcm.hpp"
 #include "speech_writer.hpp"
 #include "writers.hpp"
@@ -47,6 +49,8 @@ struct options {
   std::vector<std::string> audio;
   std::string model;  ///< empty: the demo model
   format output_format = format::text;
+  layout output_layout;
+  decoding_options decoding;
   std::string output;  ///< empty: standard output
   std::string language = "auto";
   bool inverse_text_normalisation = false;
@@ -78,6 +82,9 @@ struct stop {
 
 /// Reads the command line; `arguments` without the program's name. Throws stop for --help, --version and wrong usage.
 options parse_options(const std::vector<std::string>& arguments);
+
+/// The command line's name of a decoding option: "best_of" is "--best-of".
+std::string option_name(std::string_view name);
 
 /// The name of `names` that is nearest to `word`, when it is near enough to be a slip; else empty.
 std::string nearest(std::string_view word, const std::vector<std::string>& names);

@@ -3,7 +3,16 @@
 namespace steno::app {
 
 outputs::outputs(const options& o, const std::vector<input>& inputs)
-    : format_(o.output_format), place_(o.output, inputs), writer_(o.output_format, inputs.size() > 1) {}
+    : format_(o.output_format),
+      layout_(o.output_layout),
+      several_(inputs.size() > 1),
+      place_(o.output, inputs),
+      writer_(format_, several_, layout_) {}
+
+void outputs::follow(style usual) {
+  if (layout_.style == style::usual) layout_.style = format_ == format::json ? style::steno : usual;
+  writer_ = writer(format_, several_, layout_);
+}
 
 // An input that fails at once leaves no file.
 void outputs::put(const std::string& text) {
@@ -12,7 +21,7 @@ void outputs::put(const std::string& text) {
 
 void outputs::begin(const input& from) {
   place_.begin(from, extension(format_));
-  if (place_.one_file_each()) writer_ = writer(format_);
+  if (place_.one_file_each()) writer_ = writer(format_, false, layout_);
   writer_.begin(from.audio);
 }
 void outputs::heard(const segment& s) { put(writer_.add(s)); }

@@ -14,6 +14,8 @@ class outputs {
   /// written, stop when it would overwrite an input.
   outputs(const options& o, const std::vector<input>& inputs);
 
+  /// How the model's users are used to see its results.
+  void follow(style usual);
   /// The next input. Each call appends and flushes what it brings; throws steno::error when writing fails.
   void begin(const input& from);
   void heard(const segment& s);
@@ -25,6 +27,8 @@ class outputs {
   void put(const std::string& text);
 
   format format_;
+  layout layout_;
+  bool several_;
   output_place place_;
   writer writer_;
 };

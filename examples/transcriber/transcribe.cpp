@@ -61,6 +61,11 @@ class careful_output {
 
 result transcribe_one(const options& o, const request& asked, const input& in, recogniser& model, reporter& report,
                       careful_output& put, progress& p) {
+  std::error_code none;
+  if (model.looks_first(asked) && in.audio != "-" && std::filesystem::is_regular_file(in.audio, none)) {
+    audio_reader first(in.audio, model.sample_rate(), o.pcm);
+    model.look([&](std::span<float> out) { return first.read(out); }, asked);
+  }
   audio_reader reader(in.audio, model.sample_rate(), o.pcm);
   const double announced = reader.seconds();
   const sample_function audio = [&](std::span<float> out) { return reader.read(out); };
@@ -79,9 +84,10 @@ result transcribe_one(const options& o, const request& asked, const input& in, r
 }  // namespace
 
 void check_request(const options& o, const recogniser& model) {
-  const std::vector<std::string> known = model.languages();
-  if (o.language != "auto" && !known.empty() && std::find(known.begin(), known.end(), o.language) == known.end())
-    wrong_usage("--language " + o.language + ": this model knows " + joined(known));
+  if (!model.knows_language(o.language))
+    wrong_usage("--language " + o.language + ": this model knows " + joined(model.languages()));
+  const std::vector<std::string> refused = model.refused(o.decoding);
+  if (!refused.empty()) wrong_usage(option_name(refused[0]) + ": this model has no such option");
   if (o.beam > 1 && !model.has_beam_search())
     wrong_usage("--beam " + std::to_string(o.beam) + ": this model decodes greedily; leave --beam out");
   if (!o.hotwords.empty() && !model.has_beam_search())
@@ -92,14 +98,18 @@ void check_request(const options& o, const recogniser& model) {
 void transcribe_inputs(const options& o, const std::vector<input>& inputs, recogniser& model, outputs& out,
                        reporter& report, interrupt_watch* watch, tally& t) {
   careful_output put(out, watch);
-  const request asked{.language = o.language,
-                      .inverse_text_normalisation = o.inverse_text_normalisation,
-                      .vad = o.vad,
-                      .merge = o.merge,
-                      .at_once = o.at_once,
-                      .beam = o.beam,
-                      .hotwords = read_phrases(o.hotwords),
-                      .hotword_score = o.live.phrase_score};
+  request asked{.language = o.language,
+                .inverse_text_normalisation = o.inverse_text_normalisation,
+                .vad = o.vad,
+                .merge = o.merge,
+                .at_once = o.at_once,
+                .beam = o.beam,
+                .hotwords = read_phrases(o.hotwords),
+                .hotword_score = o.live.phrase_score,
+                .decoding = o.decoding};
+  // Subtitles that are cut by words need their times.
+  if (o.output_layout.words && !o.decoding.word_timestamps && model.refused({.word_timestamps = true}).empty())
+    asked.decoding.word_timestamps = true;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const input& in = inputs[i];
     report.begin(i + 1, inputs.size(), in.audio);
@@ -161,6 +171,7 @@ int run_transcribe(const options& o) {
   const std::unique_ptr<recogniser> model =
       open_model(find_model(o.model), o.threads, [&report](const std::string& text) { report.note(text); });
   check_request(o, *model);
+  out.follow(model->usual_style());
   if (!o.punctuation.empty())
     model->punctuate_with(o.punctuation, [&report](const std::string& text) { report.note(text); });
   const stopwatch watch_time;

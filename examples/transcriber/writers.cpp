@@ -40,6 +40,7 @@ std::string vtt_escaped(std::string text) {
 }  // namespace
 
 std::optional<format> find_format(std::string_view name) {
+  if (name == "txt") return format::text;
   const auto* at = std::find(std::begin(format_names), std::end(format_names), name);
   if (at == std::end(format_names)) return std::nullopt;
   return static_cast<format>(at - std::begin(format_names));
@@ -53,9 +54,16 @@ std::string clock_text(double seconds, char point) {
          padded(ms % 1000, 3);
 }
 
+cue_limits writer::limits() const {
+  cue_limits l;
+  if (layout_.lines.max_line_width > 0) l.columns = layout_.lines.max_line_width;
+  if (layout_.lines.max_line_count > 0) l.lines = layout_.lines.max_line_count;
+  return l;
+}
+
 std::string writer::srt(const segment& s) {
   std::string out;
-  for (const cue& c : split_cues(s)) {
+  for (const cue& c : split_cues(s, limits())) {
     out += std::to_string(next_cue_++) + "\n" + clock_text(c.start, ',') + " --> " + clock_text(c.end, ',') + "\n";
     for (const std::string& line : c.lines) out += replaced(line, "-->", "->") + "\n";  // an arrow would be a time line
     out += "\n";
@@ -65,7 +73,7 @@ std::string writer::srt(const segment& s) {
 
 std::string writer::vtt(const segment& s) const {
   std::string out;
-  for (const cue& c : split_cues(s)) {
+  for (const cue& c : split_cues(s, limits())) {
     out += clock_text(c.start, '.') + " --> " + clock_text(c.end, '.') + "\n";
     for (const std::string& line : c.lines) out += vtt_escaped(line) + "\n";
     out += "\n";
@@ -99,11 +107,14 @@ void writer::begin(std::string_view audio) {
   language_.clear();
   last_.clear();
   whole_ = {};
+  if (as_openai()) openai_.emplace(format_, layout_.lines, layout_.words, next_cue_);
 }
 
 std::string writer::add(const segment& s) {
   std::string out = opening();
   if (language_.empty()) language_ = s.language;
+  if (openai_) return out + openai_->add(s);
+  if (s.text.empty() && s.token_ids.empty()) return out;  // only openai's writers show those
   switch (format_) {
     case format::text: {
       std::string text = one_line(s.text);
@@ -136,6 +147,12 @@ std::string writer::add(const segment& s) {
 
 std::string writer::end(const result& head) {
   std::string out = opening();
+  if (openai_) {
+    out += openai_->end(head);
+    if (format_ == format::json && several_) out += "\n";
+    begin("");
+    return out;
+  }
   if (format_ == format::text) out += "\n";
   if (format_ == format::json) {
     result whole = head;

@@ -6,7 +6,8 @@
 //   srt    subtitles; cues as in cues.hpp, numbered through all files
 //   vtt    WebVTT; with several files in one output a NOTE names each
 //   tsv    start, end (milliseconds) and text of each segment, as openai-whisper writes it
-// Numbers have at most three decimals. Words without times are written without times.
+// Numbers have at most three decimals. Words without times are written without times. In openai's style all but jsonl
+// are written by openai_writer.hpp.
 #pragma once
 #include <steno/pipelines/result.hpp>
 
@@ -14,21 +15,25 @@
 #include <string>
 #include <string_view>
 
+#include "cues.hpp"
+#include "formats.hpp"
+#include "openai_writer.hpp"
+
 namespace steno::app {
 
-enum class format { text, json, jsonl, srt, vtt, tsv };
-
-inline constexpr std::string_view format_names[] = {"text", "json", "jsonl", "srt", "vtt", "tsv"};
-std::optional<format> find_format(std::string_view name);
-/// ".txt", ".json", ...
-std::string_view extension(format f);
+/// How a format is written.
+struct layout {
+  steno::app::style style = style::usual;  ///< usual: steno's; the model is not known here
+  line_options lines = {};                 ///< of subtitles
+  bool words = false;                      ///< word times were asked for
+};
 
 /// Writes the results that go to one output, one file after the other, each as it is heard. Functions return what is to
 /// be appended now.
 class writer {
  public:
   /// `several`: more than one audio file goes to this output.
-  explicit writer(format f, bool several = false) : format_(f), several_(several) {}
+  explicit writer(format f, bool several = false, const layout& l = {}) : format_(f), several_(several), layout_(l) {}
 
   void begin(std::string_view audio);
   std::string add(const segment& s);
@@ -41,6 +46,8 @@ class writer {
   std::string add(std::string_view audio, const result& r);
 
  private:
+  bool as_openai() const { return layout_.style == style::openai && format_ != format::jsonl; }
+  cue_limits limits() const;
   std::string opening();
   std::string srt(const segment& s);
   std::string vtt(const segment& s) const;
@@ -48,6 +55,8 @@ class writer {
 
   format format_;
   bool several_;
+  layout layout_;
+  std::optional<openai_writer> openai_;
   bool first_ = true;   // nothing was written so far
   bool begun_ = false;  // something of this file was
   int next_cue_ = 1;

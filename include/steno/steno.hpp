@@ -3,6 +3,7 @@
 // tests/compile/umbrella_test.cpp checks that no header is forgotten.
 #pragma once
 #include <steno/config.hpp>
+#include <steno/core/aligned.hpp>
 #include <steno/core/context.hpp>
 #include <steno/core/dtype.hpp>
 #include <steno/core/executor.hpp>
@@ -129,10 +130,14 @@
 #include <steno/networks/whisper_encoder.hpp>
 #include <steno/pipelines/any_model.hpp>
 #include <steno/pipelines/any_vad.hpp>
+#include <steno/pipelines/decoding_options.hpp>
 #include <steno/pipelines/long_audio.hpp>
 #include <steno/pipelines/punctuate.hpp>
 #include <steno/pipelines/result.hpp>
+#include <steno/pipelines/sample_store.hpp>
+#include <steno/pipelines/transcribe_options.hpp>
 #include <steno/pipelines/transcriber.hpp>
+#include <steno/pipelines/whisper_hearing.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
 #include <steno/streaming/parakeet_stream.hpp>
 #include <steno/streaming/parakeet_window_stream.hpp>

@@ -110,6 +110,33 @@ TEST(log_mel, a_window_of_a_recording_has_the_bits_it_has_in_the_whole) {
   EXPECT_TRUE(again == all);
 }
 
+TEST(log_mel, parts_and_portions_give_the_same_values) {
+  const log_mel<80> front;
+  context c;
+  for (const std::size_t size : {0u, 100u, 1000u, 200000u, 500123u}) {
+    SCOPED_TRACE(size);
+    const std::vector<float> pcm = noise(size);
+    const extent n = static_cast<extent>(size), zeros = 48000, total = n + zeros;
+    const float top = front.peak(pcm, total, c);
+    for (const std::size_t portion : {std::size_t{777}, std::size_t{16000}, std::size_t{300000}}) {
+      log_mel_peak peak;
+      for (std::size_t at = 0; at < size; at += portion)
+        peak.push(front, std::span(pcm).subspan(at, std::min(portion, size - at)), c);
+      EXPECT_EQ(peak.samples(), n);
+      EXPECT_EQ(peak.finish(front, zeros, c), top) << portion;
+    }
+    if (n < 64000) continue;
+    const extent first = 150, count = 64;
+    matrix<float, dynamic, 80> want(count, 80), part(count, 80);
+    front(pcm, total, first, top, want, c);
+    const extent from = first * 160 - 200;
+    const auto some =
+        std::span(pcm).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(count * 160 + 240));
+    front(part_of_recording{some, from, total}, first, top, part, c);
+    EXPECT_TRUE(part == want);
+  }
+}
+
 TEST(log_mel, silence_and_short_clips) {
   const log_mel<> front(80);
   context c;

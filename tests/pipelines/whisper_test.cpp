@@ -7,6 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
 using namespace steno;
 
 TEST(whisper_pipeline, a_recording_is_heard_as_a_whole) {
@@ -23,12 +27,16 @@ TEST(whisper_pipeline, a_recording_is_heard_as_a_whole) {
   const result r = t.transcribe(pcm, {}, c);
   EXPECT_EQ(r.language, want["language"].get<std::string>());
   ASSERT_FALSE(r.segments.empty());
-  EXPECT_EQ(r.segments[0].extra.size(), 4u);
   double last = 0;
   for (const segment& s : r.segments) {
     EXPECT_LE(s.start, s.end);
     EXPECT_GE(s.start, last);
     last = s.start;
+    std::vector<std::string> names;
+    for (const auto& [name, value] : s.extra) names.push_back(name);
+    for (const char* name :
+         {"seek", "temperature", "avg_logprob", "compression_ratio", "no_speech_prob", "stop", "fallbacks"})
+      EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   }
   const segment clip = std::visit(
       [&](const auto& m) -> segment {
@@ -40,4 +48,143 @@ TEST(whisper_pipeline, a_recording_is_heard_as_a_whole) {
       t.model());
   EXPECT_EQ(clip.language, "de");
   EXPECT_THROW((void)t.transcribe(pcm, {.language = "klingon"}, c), error);
+}
+
+namespace {
+
+const transcriber& v3() {
+  static const transcriber t = [] {
+    const test::temporary_directory scratch;
+    convert(*test::shared() / "golden/whisper/v3/checkpoint/hf", scratch.path() / "model.gguf", {.type = dtype::f32});
+    return transcriber((scratch.path() / "model.gguf").string());  // stays mapped
+  }();
+  return t;
+}
+
+transcribe_options options_of(const nlohmann::json& j) {
+  transcribe_options o;
+  o.decoding.temperature = std::vector<double>{0.0};
+  o.beam = j.value("beam_size", 0);
+  const auto take = [&]<class T>(const char* key, std::optional<T>& to) {
+    if (!j.contains(key)) return;
+    if constexpr (std::is_same_v<T, double>)
+      to = j[key].is_null() ? decoding_options::off : j[key].get<double>();
+    else
+      to = j[key].get<T>();
+  };
+  take("compression_ratio_threshold", o.decoding.compression_ratio_threshold);
+  take("logprob_threshold", o.decoding.logprob_threshold);
+  take("no_speech_threshold", o.decoding.no_speech_threshold);
+  take("hallucination_silence_threshold", o.decoding.hallucination_silence_threshold);
+  take("condition_on_previous_text", o.decoding.condition_on_previous_text);
+  take("initial_prompt", o.decoding.initial_prompt);
+  take("carry_initial_prompt", o.decoding.carry_initial_prompt);
+  take("without_timestamps", o.decoding.without_timestamps);
+  take("word_timestamps", o.decoding.word_timestamps);
+  if (j.contains("clip_timestamps")) o.decoding.clip_timestamps = std::vector<double>{5, 20};
+  return o;
+}
+
+}  // namespace
+
+// The original's configurations, asked for by their names; looked at first and in portions, or kept until the end.
+TEST(whisper_pipeline, the_original_s_options) {
+  STENO_REQUIRE_SHARED(shared);
+  const auto folder = shared / "golden/whisper/v3";
+  const auto pcm = test::load_wav(folder / "input.wav").pcm;
+  context c;
+  const nlohmann::json all = test::read_json(folder / "expected.json")["transcribe"];
+  for (const auto& [name, want] : all.items()) {
+    SCOPED_TRACE(name);
+    const std::span<const float> heard(pcm.data(), name == "short11" ? 176000 : pcm.size());
+    const transcribe_options o = options_of(want["options"]);
+    const result r = v3().transcribe(heard, o, c);
+    recording kept(v3(), o);
+    std::vector<segment> again;
+    const auto sink = [&](segment s) { again.push_back(std::move(s)); };
+    for (std::size_t at = 0; at < heard.size(); at += 7777)
+      kept.push(heard.subspan(at, std::min<std::size_t>(7777, heard.size() - at)), c, sink);
+    const result head = kept.finish(c, sink);
+    EXPECT_EQ(head.language, r.language);
+    ASSERT_EQ(r.segments.size(), want["segments"].size());
+    ASSERT_EQ(again.size(), r.segments.size());
+    for (std::size_t i = 0; i < again.size(); ++i) {
+      const nlohmann::json& w = want["segments"][i];
+      EXPECT_EQ(r.segments[i].token_ids, w["tokens"].get<std::vector<int>>());
+      EXPECT_EQ(again[i].token_ids, r.segments[i].token_ids);
+      EXPECT_DOUBLE_EQ(r.segments[i].start, w["start"].get<double>());
+      EXPECT_DOUBLE_EQ(again[i].end, w["end"].get<double>());
+      if (!w.contains("words")) continue;
+      ASSERT_EQ(r.segments[i].words.size(), w["words"].size());
+      for (std::size_t k = 0; k < w["words"].size(); ++k) {
+        const word& spoken = r.segments[i].words[k];
+        EXPECT_EQ(spoken.space + spoken.text, w["words"][k]["word"].get<std::string>());
+        EXPECT_EQ(spoken.how, timing::native);
+      }
+    }
+  }
+}
+
+TEST(whisper_pipeline, what_became_of_windows_is_reported) {
+  STENO_REQUIRE_SHARED(shared);
+  const auto pcm = test::load_wav(shared / "golden/whisper/v3/input.wav").pcm;
+  context c;
+  transcribe_options o;
+  o.decoding.no_speech_threshold = -1.0;  // everything is silence
+  o.decoding.logprob_threshold = 0.0;     // and fails
+  o.decoding.temperature = std::vector<double>{0.0, 0.5};
+  o.decoding.seed = 7;
+  const result r = v3().transcribe(pcm, o, c);
+  EXPECT_TRUE(r.segments.empty());
+  ASSERT_EQ(r.extra.size(), 1u);
+  EXPECT_EQ(r.extra[0].first, "windows");
+  const auto& rows = std::get<std::vector<extra_row>>(r.extra[0].second);
+  ASSERT_EQ(rows.size(), 2u);
+  for (const extra_row& row : rows) {
+    EXPECT_EQ(row[2].first, "outcome");
+    EXPECT_EQ(std::get<std::string>(row[2].second), "no_speech");
+  }
+  EXPECT_EQ(std::get<double>(rows[1][0].second), 30.0);
+  EXPECT_EQ(std::get<double>(rows[1][1].second), 44.0);
+}
+
+// Silence, noise and tones: every window ends and times never decrease.
+TEST(whisper_pipeline, long_sounds_without_speech) {
+  STENO_REQUIRE_SHARED(shared);
+  context c;
+  for (const char* kind : {"silence", "noise", "tones"}) {
+    SCOPED_TRACE(kind);
+    std::vector<float> pcm(16000 * 95);
+    std::uint32_t state = 1;
+    for (std::size_t i = 0; i < pcm.size(); ++i) {
+      state = state * 1664525u + 1013904223u;
+      if (kind == std::string("noise")) pcm[i] = static_cast<float>(state >> 16) / 65536.0f - 0.5f;
+      if (kind == std::string("tones"))
+        pcm[i] = 0.4f * std::sin(static_cast<float>(i % 16000) * 0.0003927f * static_cast<float>(200 + i / 16000));
+    }
+    transcribe_options o;
+    o.language = "en";
+    o.decoding.temperature = std::vector<double>{0.0};
+    const result r = v3().transcribe(pcm, o, c);
+    double last = 0;
+    for (const segment& s : r.segments) {
+      EXPECT_GE(s.start, last);
+      EXPECT_GE(s.end, s.start);
+      last = s.start;
+    }
+    const auto& rows = std::get<std::vector<extra_row>>(r.extra.at(0).second);
+    EXPECT_EQ(std::get<double>(rows.back()[1].second), 95.0);
+  }
+}
+
+TEST(whisper_pipeline, other_models_refuse_its_options) {
+  const transcriber demo((std::filesystem::path(STENO_SOURCE_DIR) / "examples/models/demo.gguf").string());
+  transcribe_options o;
+  o.decoding.best_of = 3;
+  try {
+    const recording r(demo, o);
+    FAIL();
+  } catch (const error& e) {
+    EXPECT_NE(std::string(e.what()).find("best_of"), std::string::npos) << e.what();
+  }
 }

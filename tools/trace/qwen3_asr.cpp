@@ -21,9 +21,7 @@ void qwen3_asr(job& j) {
     std::string name = qwen3_asr_any::trace_name(stage);
     if (name == "logits") {
       const auto row = x.bottomRows(1);
-      if (prompt)
-        j.write("logits_last_prefill", std::span<const float>(row.data(), static_cast<std::size_t>(row.cols())),
-                {row.cols()});
+      if (prompt) j.write("logits_last_prefill", read(row));
       prompt = false;
       path.insert(path.end(), row.data(), row.data() + row.cols());
     }

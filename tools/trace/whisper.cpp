@@ -61,8 +61,9 @@ void whisper(job& j) {
   turned("logmel_short11_head", read(x.topRows(std::min<extent>(1112, frames))));
   const extent total = static_cast<extent>(pcm.size()) + samples, content = static_cast<extent>(pcm.size()) / 160;
   const whisper_transcribed all = whisper_transcribe(model, pcm, {.temperatures = {0.0}}, c);
-  rows last(std::min(frames, content - all.last_window), mels);
-  model.frontend(pcm, total, all.last_window, model.frontend.peak(pcm, total, c), last, c);
+  const extent final_window = all.windows.empty() ? 0 : all.windows.back().first;
+  rows last(std::min(frames, content - final_window), mels);
+  model.frontend(pcm, total, final_window, model.frontend.peak(pcm, total, c), last, c);
   turned("logmel_last_window", last);
 
   model.frontend(clip(samples), x, c);

@@ -21,13 +21,16 @@ struct word {
   double start = 0, end = 0;  ///< seconds; meaningless when how == timing::none
   float confidence = 0;       ///< probability in [0, 1]
   timing how = timing::none;
+  std::string space = {};  ///< white space in front of it, where the model writes it (Whisper)
 };
 
 /// Texts with scores, best first: an n-best list.
 using scored_texts = std::vector<std::pair<std::string, double>>;
 
+/// A row of a table: texts and numbers by name.
+using extra_row = std::vector<std::pair<std::string, std::variant<std::string, double>>>;
 /// A field only one family has (SenseVoice's emotion, Whisper's no-speech probability, ...).
-using extra_field = std::pair<std::string, std::variant<std::string, double, scored_texts>>;
+using extra_field = std::pair<std::string, std::variant<std::string, double, scored_texts, std::vector<extra_row>>>;
 
 struct segment {
   double start = 0, end = 0;

@@ -6,7 +6,8 @@
 // Exactly 400 points, no padding to 512; the ends are reflected (x[-i] = x[i]), the last frame of the centred transform
 // is dropped, so n samples give n / 160 frames. Follows `log_mel_spectrogram` (whisper/audio.py); its mel filters are
 // librosa's, here from their formula. Since the floor hangs on the whole recording, peak() looks at all of it first;
-// then any window can be made by itself, and a long recording's features never exist as a whole.
+// then any window can be made by itself, and a long recording's features never exist as a whole. log_mel_peak is peak()
+// of a recording that comes in portions.
 // Tested in tests/frontends/log_mel_test.cpp.
 #pragma once
 #include <steno/core/context.hpp>
@@ -24,6 +25,12 @@
 #include <vector>
 
 namespace steno::inline STENO_ABI {
+
+/// Samples first, first + 1, ... of a recording that has `total` with the zeros behind it.
+struct part_of_recording {
+  std::span<const float> samples;
+  extent first = 0, total = 0;
+};
 
 template <extent Mels = dynamic, kernels::real_fft_policy Fft = kernels::real_fft>
 class log_mel {
@@ -53,16 +60,22 @@ class log_mel {
 
   /// The largest log10 of all frames of `pcm` followed by zeros up to `total` in all (at least pcm.size()).
   float peak(std::span<const float> pcm, extent total, context& c) const noexcept {
-    constexpr extent some = 3072;
     const extent count = frames(total);
     // Frames of zeros alone are 1e-10 all over.
     const extent sounding = std::min(count, (static_cast<extent>(pcm.size()) + length) / shift + 1);
-    float top = count > 0 ? -10.0f : -std::numeric_limits<float>::infinity();
+    const float top = count > 0 ? -10.0f : -std::numeric_limits<float>::infinity();
+    return std::max(top, peak({pcm, 0, total}, 0, sounding, c));
+  }
+
+  /// The largest log10 of frames first .. last - 1; -infinity when there are none.
+  float peak(const part_of_recording& pcm, extent first, extent last, context& c) const noexcept {
+    constexpr extent some = 3072;
+    float top = -std::numeric_limits<float>::infinity();
     workspace::frame scratch(c.scratch);
-    auto rows = scratch.matrix(std::min(some, sounding), mels_);
-    for (extent t = 0; t < sounding; t += some) {
-      const extent n = std::min(some, sounding - t);
-      logarithms(pcm, total, t, write(rows.topRows(n)), c);
+    auto rows = scratch.matrix(std::min(some, std::max<extent>(last - first, 0)), mels_);
+    for (extent t = first; t < last; t += some) {
+      const extent n = std::min(some, last - t);
+      logarithms(pcm, t, write(rows.topRows(n)), c);
       top = std::max(top, rows.topRows(n).maxCoeff());
     }
     return top;
@@ -71,8 +84,13 @@ class log_mel {
   /// Frames first, first + 1, ... of `pcm` followed by zeros up to `total`; `top` is what peak() gave. y [n, Mels].
   void operator()(std::span<const float> pcm, extent total, extent first, float top, view<float, dynamic, Mels> y,
                   context& c) const noexcept {
-    assert(first >= 0 && first + y.rows() <= frames(total) && y.cols() == mels_);
-    logarithms(pcm, total, first, write(y), c);
+    (*this)(part_of_recording{pcm, 0, total}, first, top, y, c);
+  }
+  /// The same of a part that holds the samples which these frames look at.
+  void operator()(const part_of_recording& pcm, extent first, float top, view<float, dynamic, Mels> y,
+                  context& c) const noexcept {
+    assert(first >= 0 && first + y.rows() <= frames(pcm.total) && y.cols() == mels_);
+    logarithms(pcm, first, write(y), c);
     const float floor = top - 8.0f;
     for (extent t = 0; t < y.rows(); ++t)
       for (extent b = 0; b < mels_; ++b) y(t, b) = (std::max(y(t, b), floor) + 4.0f) * 0.25f;
@@ -88,7 +106,7 @@ class log_mel {
   static constexpr extent tile = 64;  // frames
 
   // log10 of the mel powers of frames first, first + 1, ...
-  void logarithms(std::span<const float> pcm, extent total, extent first, view<float> y, context& c) const noexcept {
+  void logarithms(const part_of_recording& pcm, extent first, view<float> y, context& c) const noexcept {
     const extent count = y.rows(), tiles = (count + tile - 1) / tile;
     constexpr extent needed = (tile - 1) * shift + length;
     const extent work = (std::max(fft_.scratch(), 16 * mels_) + 15) / 16 * 16;
@@ -100,8 +118,7 @@ class log_mel {
     c.run.run(tiles, [&](extent i, int worker) {
       float* const own = scratch + worker * each;
       const extent from = i * tile, frames_here = std::min(tile, count - from);
-      const float* const raw =
-          cut(pcm, total, (first + from) * shift - length / 2, (frames_here - 1) * shift + length, own);
+      const float* const raw = cut(pcm, (first + from) * shift - length / 2, (frames_here - 1) * shift + length, own);
       float* const x = own + (needed + 15) / 16 * 16;
       float* const spectrum = x + 16 * fft_.size();
       for (extent t = 0; t < frames_here; t += 16) {
@@ -119,14 +136,15 @@ class log_mel {
   }
 
   // Samples begin .. begin + n - 1 of the reflected recording: in place where they are the caller's own.
-  static const float* cut(std::span<const float> pcm, extent total, extent begin, extent n, float* room) noexcept {
-    const auto have = static_cast<extent>(pcm.size());
-    if (begin >= 0 && begin + n <= have) return pcm.data() + begin;
+  static const float* cut(const part_of_recording& pcm, extent begin, extent n, float* room) noexcept {
+    const extent have = static_cast<extent>(pcm.samples.size());
+    if (begin >= pcm.first && begin + n <= pcm.first + have) return pcm.samples.data() + (begin - pcm.first);
     for (extent i = 0; i < n; ++i) {
       extent at = begin + i;
       if (at < 0) at = -at;
-      if (at >= total) at = 2 * (total - 1) - at;
-      room[i] = at >= 0 && at < have ? pcm[static_cast<std::size_t>(at)] : 0.0f;
+      if (at >= pcm.total) at = 2 * (pcm.total - 1) - at;
+      at -= pcm.first;
+      room[i] = at >= 0 && at < have ? pcm.samples[static_cast<std::size_t>(at)] : 0.0f;
     }
     return room;
   }
@@ -135,6 +153,49 @@ class log_mel {
   Fft fft_;
   mel_filters filters_;
   std::vector<float> window_;
+};
+
+/// log_mel::peak() of a recording that comes in portions; the same value.
+class log_mel_peak {
+ public:
+  /// Samples behind those before.
+  template <class LogMel>
+  void push(const LogMel& m, std::span<const float> pcm, context& c) {
+    while (pcm.size() > most) {
+      push(m, pcm.first(most), c);
+      pcm = pcm.subspan(most);
+    }
+    held_.insert(held_.end(), pcm.begin(), pcm.end());
+    // Whole portions of frames that the rest of the recording does not reach any more.
+    const extent ready = (first_ + static_cast<extent>(held_.size()) - LogMel::length / 2) / LogMel::shift;
+    if (ready - next_ < portion) return;
+    look(m, ready, std::numeric_limits<extent>::max() / 4, c);
+    const extent keep = std::max<extent>(next_ * LogMel::shift - LogMel::length, first_);
+    held_.erase(held_.begin(), held_.begin() + (keep - first_));
+    first_ = keep;
+  }
+  /// The peak of it all, with `zeros` behind it.
+  template <class LogMel>
+  float finish(const LogMel& m, extent zeros, context& c) {
+    const extent size = samples(), total = size + zeros, count = LogMel::frames(total);
+    look(m, std::min(count, (size + LogMel::length) / LogMel::shift + 1), total, c);
+    return count > 0 ? std::max(top_, -10.0f) : top_;
+  }
+  /// How many there were.
+  extent samples() const noexcept { return first_ + static_cast<extent>(held_.size()); }
+
+ private:
+  static constexpr extent portion = 1000;          // frames
+  static constexpr std::size_t most = 10 * 16000;  // samples
+  template <class LogMel>
+  void look(const LogMel& m, extent to, extent total, context& c) {
+    top_ = std::max(top_, m.peak({held_, first_, total}, next_, to, c));
+    next_ = std::max(next_, to);
+  }
+
+  std::vector<float> held_;
+  extent first_ = 0, next_ = 0;
+  float top_ = -std::numeric_limits<float>::infinity();
 };
 
 }  // namespace steno::inline STENO_ABI

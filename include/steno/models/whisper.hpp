@@ -77,6 +77,11 @@ class whisper {
     for (int i = 0; i < tokenizer.languages; ++i) codes.emplace_back(tokenizer.code(i));
     return codes;
   }
+  /// Whether `text` is a code or a name of one of these.
+  STENO_COLD bool knows_language(std::string_view text) const {
+    const int n = tokenizer.find_language(text);
+    return tokenizer.multilingual ? n >= 0 : n == 0;
+  }
   /// Frames of a window: 3000.
   extent window_frames() const noexcept { return 2 * encoder.rows(); }
 
@@ -93,8 +98,8 @@ class whisper {
   }
 
   /// Frames of a recording (frontends/log_mel.hpp) and hear(), with sizes known at run time.
-  void features_of(std::span<const float> pcm, extent total, extent first, float top, view<float> y, context& c) const {
-    frontend(pcm, total, first, top, as<float, dynamic, Mels>(y), c);
+  void features_of(const part_of_recording& pcm, extent first, float top, view<float> y, context& c) const {
+    frontend(pcm, first, top, as<float, dynamic, Mels>(y), c);
   }
   void hear_rows(const view<const float>& features, whisper_window& w, context& c) const {
     hear(as<const float, dynamic, Mels>(features), w.memory, c);

@@ -3,7 +3,8 @@
 // The window moves to the last time the model wrote; what was written is the prompt of the next one. A window that
 // repeats itself or is improbable is decoded again at higher temperatures; one without speech is skipped. Follows
 // `transcribe` (whisper/transcribe.py). Memory does not grow with the recording but for the text: features are made for
-// each window, their floor is the whole recording's. Tested in tests/parity/whisper_transcribe_test.cpp.
+// each window, from the samples around it; their floor is the whole recording's. Tested in
+// tests/parity/whisper_transcribe_test.cpp.
 #pragma once
 #include <steno/models/whisper_decode.hpp>
 #include <steno/models/whisper_words.hpp>
@@ -29,16 +30,26 @@ struct whisper_transcribe_options {
   std::string initial_prompt = {};
   bool carry_initial_prompt = false;
   bool word_timestamps = false;
-  std::vector<double> clip_timestamps = {};                    ///< seconds: start, end, start, ...
-  std::optional<double> hallucination_silence_threshold = {};  ///< seconds; needs word_timestamps
+  std::string prepend_punctuations = std::string(detail::opening_marks);  ///< marks that go to the word after them
+  std::string append_punctuations = std::string(detail::closing_marks);   ///< and to the word before them
+  std::vector<double> clip_timestamps = {};                               ///< seconds: start, end, start, ...
+  std::optional<double> hallucination_silence_threshold = {};             ///< seconds; needs word_timestamps
+};
+
+/// What became of a window.
+struct whisper_heard {
+  int first = 0, frames = 0;  ///< of 10 ms, in the recording
+  bool skipped = false;       ///< it holds no speech
+  int decodes = 0;            ///< more than one: it was decoded again at higher temperatures
+  whisper_stop stop = whisper_stop::end_of_text;
+  double temperature = 0, avg_logprob = 0, compression_ratio = 0, no_speech_prob = 0;
 };
 
 struct whisper_transcribed {
   int language = 0;
   std::string text;
   std::vector<whisper_segment> segments;
-  int last_window = 0;                                  ///< its first frame (10 ms)
-  std::size_t windows = 0, skipped = 0, fallbacks = 0;  ///< windows heard, without speech, decoded more than once
+  std::vector<whisper_heard> windows;
 };
 
 namespace detail {
@@ -73,68 +84,102 @@ inline std::optional<double> end_of(const std::vector<whisper_segment>& all) {
 
 }  // namespace detail
 
-/// One transcription; run() is whisper_transcribe().
+/// A transcription, window by window: hear() the samples that needed() names until it is done(). Segments are told as
+/// soon as they are known; text() and windows() grow.
 template <class Model>
 class whisper_transcription {
  public:
-  whisper_transcription(const Model& m, std::span<const float> pcm, const whisper_transcribe_options& o, context& c)
-      : m_(m), t_(m.tokenizer), pcm_(pcm), o_(o), c_(c), window_frames_(static_cast<int>(m.window_frames())) {}
-
-  /// `progress(seconds)` is called after every window.
-  template <class Progress>
-  whisper_transcribed run(Progress&& progress) {
-    total_ = static_cast<extent>(pcm_.size()) + window_frames_ * log_mel<>::shift;
-    content_ = static_cast<int>(static_cast<extent>(pcm_.size()) / log_mel<>::shift);
-    top_ = m_.frontend.peak(pcm_, total_, c_);
+  /// `count`: samples of the recording in all; `top`: log_mel::peak() of them with window_samples() zeros behind. Throws
+  /// steno::error for options that contradict each other.
+  whisper_transcription(const Model& m, const whisper_transcribe_options& o, extent count, float top)
+      : m_(m),
+        t_(m.tokenizer),
+        o_(o),
+        window_frames_(static_cast<int>(m.window_frames())),
+        content_(static_cast<int>(count / log_mel<>::shift)),
+        samples_(count),
+        top_(top),
+        language_(m.tokenizer.multilingual ? o.decode.language : 0) {
     features_.resize(window_frames_, m_.frontend.width());
-    found_language();
     if (!o_.initial_prompt.empty()) initial_ = t_.encode(std::string(" ").append(unicode::strip(o_.initial_prompt)));
     written_ = initial_;
-    for (const auto& [begin, end] : clips()) {
-      seek_ = begin;  // of the clip, also where the one before ended later
-      while (seek_ < end) {
-        const int before = seek_;
-        window(end);
-        // The window always moves on, whatever the times say.
-        if (seek_ <= before) seek_ = before + std::min({window_frames_, content_ - before, end - before});
-        progress(std::min(seek_, content_) * 0.01);
-      }
+    find_clips();
+  }
+  /// Zeros that follow a recording.
+  static extent window_samples(const Model& m) { return m.window_frames() * log_mel<>::shift; }
+
+  bool done() const noexcept { return over() && language_ >= 0; }
+  /// The samples [first, last) that the next call of hear() looks at.
+  std::pair<extent, extent> needed() const noexcept {
+    const extent at = language_ < 0 ? 0 : seek_;
+    return {std::max<extent>(at * log_mel<>::shift - log_mel<>::length, 0),
+            std::min((at + window_frames_) * log_mel<>::shift + log_mel<>::length, samples_)};
+  }
+  /// The first sample that this or a later window looks at; clips may go back in time.
+  extent rest() const noexcept {
+    int at = language_ < 0 ? 0 : seek_;
+    for (std::size_t i = clip_ + 1; i < clips_.size(); ++i) at = std::min(at, clips_[i].first);
+    return std::max<extent>(at * log_mel<>::shift - log_mel<>::length, 0);
+  }
+  /// The next window (the first time perhaps its language alone). `pcm` holds sample `first` of the recording and what
+  /// follows it. sink(whisper_segment&&).
+  template <class Sink>
+  void hear(std::span<const float> pcm, extent first, context& c, Sink&& sink) {
+    pcm_ = {pcm, first, samples_ + window_samples(m_)};
+    if (language_ < 0) {
+      listen(0, window_frames_, c);
+      std::vector<float> probs;
+      language_ = whisper_detect_language(m_, w_, probs, c);
+      return;
     }
-    result_.text = t_.text_of({written_.begin() + static_cast<std::ptrdiff_t>(initial_.size()), written_.end()});
-    return std::move(result_);
+    const int before = seek_, end = clips_[clip_].second;
+    std::vector<whisper_segment> now = window(end, c);
+    // The window always moves on, whatever the times say.
+    if (seek_ <= before) seek_ = before + std::min({window_frames_, content_ - before, end - before});
+    settle();
+    for (whisper_segment& s : now) sink(std::move(s));
   }
 
- private:
-  void found_language() {
-    result_.language = o_.decode.language;
-    if (!t_.multilingual) result_.language = 0;
-    if (result_.language >= 0) return;
-    hear(0, window_frames_);
-    std::vector<float> probs;
-    result_.language = whisper_detect_language(m_, w_, probs, c_);
+  int language() const noexcept { return language_; }
+  /// Seconds of the recording that are done.
+  double seconds() const noexcept { return seconds_of(over() ? content_ : std::min(seek_, content_)); }
+  std::string text() const {
+    return t_.text_of({written_.begin() + static_cast<std::ptrdiff_t>(initial_.size()), written_.end()});
   }
-  std::vector<std::pair<int, int>> clips() const {
+  const std::vector<whisper_heard>& windows() const noexcept { return windows_; }
+
+ private:
+  // As the original computes it: 57 * 0.01 is not 0.57.
+  static double seconds_of(int frames) noexcept { return frames * 160 / 16000.0; }
+  void find_clips() {
     std::vector<int> points;
     for (const double s : o_.clip_timestamps)
       points.push_back(static_cast<int>(std::nearbyint(std::clamp(s, 0.0, 1e7) * 100)));
     if (points.empty()) points.push_back(0);
     if (points.size() % 2 == 1) points.push_back(content_);
-    std::vector<std::pair<int, int>> all;
-    for (std::size_t i = 0; i < points.size(); i += 2) all.emplace_back(points[i], std::min(points[i + 1], content_));
-    return all;
+    for (std::size_t i = 0; i < points.size(); i += 2)
+      clips_.emplace_back(points[i], std::min(points[i + 1], content_));
+    seek_ = clips_[0].first;
+    settle();
+  }
+  bool over() const noexcept { return clip_ == clips_.size(); }
+  // To the next clip that is not over; it begins where it is told to, also where the one before ended later.
+  void settle() {
+    while (!over() && seek_ >= clips_[clip_].second)
+      if (++clip_ < clips_.size()) seek_ = clips_[clip_].first;
   }
 
   // Frames seek .. seek + count - 1 (zeros behind them) to keys and values.
-  void hear(int seek, int count) {
+  void listen(int seek, int count, context& c) {
     auto x = make_view(features_.data(), window_frames_, m_.frontend.width());
     x.setZero();
-    m_.features_of(pcm_, total_, seek, top_, write(x.topRows(count)), c_);
-    m_.hear_rows(read(x), w_, c_);
+    m_.features_of(pcm_, seek, top_, write(x.topRows(count)), c);
+    m_.hear_rows(read(x), w_, c);
   }
 
-  whisper_decoded decode() {
+  whisper_decoded decode(int& decodes, context& c) {
     whisper_decode_options d = o_.decode;
-    d.language = result_.language;
+    d.language = language_;
     d.prompt = prompt();
     whisper_decoded r;
     for (std::size_t i = 0; i < o_.temperatures.size(); ++i) {
@@ -144,8 +189,8 @@ class whisper_transcription {
       d.patience = sampled ? 1 : o_.decode.patience;
       d.best_of = sampled ? o_.decode.best_of : 0;
       d.seed = o_.decode.seed + static_cast<std::uint64_t>(seek_) * 16 + i;
-      if (i == 1) ++result_.fallbacks;
-      r = whisper_decode(m_, w_, d, c_);
+      decodes = static_cast<int>(i) + 1;
+      r = whisper_decode(m_, w_, d, c);
       const bool improbable = o_.logprob_threshold && r.avg_logprob < *o_.logprob_threshold;
       const bool repeats = o_.compression_ratio_threshold && r.compression_ratio > *o_.compression_ratio_threshold;
       const bool silent = o_.no_speech_threshold && r.no_speech_prob > *o_.no_speech_threshold && improbable;
@@ -164,33 +209,37 @@ class whisper_transcription {
     return all;
   }
 
-  void window(int clip_end) {
+  std::vector<whisper_segment> window(int clip_end, context& c) {
     const int previous = seek_, size = std::min({window_frames_, content_ - seek_, clip_end - seek_});
-    const double offset = seek_ * 0.01;
-    hear(seek_, size);
-    const whisper_decoded d = decode();
-    ++result_.windows;
-    result_.last_window = previous;
-    if (o_.no_speech_threshold && d.no_speech_prob > *o_.no_speech_threshold &&
-        !(o_.logprob_threshold && d.avg_logprob > *o_.logprob_threshold)) {
-      ++result_.skipped;
+    const double offset = seconds_of(seek_);
+    listen(seek_, size, c);
+    whisper_heard heard{.first = previous, .frames = size};
+    const whisper_decoded d = decode(heard.decodes, c);
+    heard.stop = d.stop;
+    heard.temperature = d.temperature;
+    heard.avg_logprob = d.avg_logprob;
+    heard.compression_ratio = d.compression_ratio;
+    heard.no_speech_prob = d.no_speech_prob;
+    heard.skipped = o_.no_speech_threshold && d.no_speech_prob > *o_.no_speech_threshold &&
+                    !(o_.logprob_threshold && d.avg_logprob > *o_.logprob_threshold);
+    windows_.push_back(heard);
+    if (heard.skipped) {
       seek_ += size;
-      return;
+      return {};
     }
     std::vector<whisper_segment> now;
     const bool single = cut(d, size, now);
-    if (o_.word_timestamps && !add_words(now, single, previous, size, offset)) return;
+    if (o_.word_timestamps && !add_words(now, single, previous, size, offset, c)) return {};
     for (whisper_segment& s : now) {
+      s.window = windows_.size() - 1;
       if (s.start != s.end && !unicode::strip(s.text).empty()) continue;
       s.text.clear();
       s.tokens.clear();
       s.words.clear();
     }
-    for (whisper_segment& s : now) {
-      written_.insert(written_.end(), s.tokens.begin(), s.tokens.end());
-      result_.segments.push_back(std::move(s));
-    }
+    for (const whisper_segment& s : now) written_.insert(written_.end(), s.tokens.begin(), s.tokens.end());
     if (!o_.condition_on_previous_text || d.temperature > 0.5) prompt_from_ = written_.size();
+    return now;
   }
 
   // Segments between pairs of times; moves the window. True when a single time ends the text.
@@ -198,14 +247,14 @@ class whisper_transcription {
     const std::vector<int>& ids = d.tokens;
     const std::size_t n = ids.size();
     const int begin = t_.timestamp_begin, step = window_frames_ / static_cast<int>(m_.encoder.rows());
-    const double offset = seek_ * 0.01, precision = step * 0.01;
+    const double offset = seconds_of(seek_), precision = seconds_of(step);
     const auto is_time = [&](std::size_t i) { return ids[i] >= begin; };
     const bool single = n >= 2 && !is_time(n - 2) && is_time(n - 1);
     std::vector<std::size_t> slices;
     for (std::size_t i = 1; i < n; ++i)
       if (is_time(i - 1) && is_time(i)) slices.push_back(i);
     if (slices.empty()) {
-      double duration = size * 0.01;
+      double duration = seconds_of(size);
       for (std::size_t i = n; i-- > 0;) {
         if (!is_time(i)) continue;
         if (ids[i] != begin) duration = (ids[i] - begin) * precision;
@@ -236,13 +285,14 @@ class whisper_transcription {
   }
 
   // Words, and what they say about silence. False when the window is to be heard again from elsewhere.
-  bool add_words(std::vector<whisper_segment>& now, bool single, int previous, int size, double offset) {
-    whisper_add_words(m_, w_, now, result_.language, o_.decode.translate, size, last_speech_, c_);
+  bool add_words(std::vector<whisper_segment>& now, bool single, int previous, int size, double offset, context& c) {
+    whisper_add_words(m_, w_, now, language_, o_.decode.translate, size, last_speech_,
+                      {o_.prepend_punctuations, o_.append_punctuations}, c);
     const auto at = [](double seconds) { return static_cast<int>(std::nearbyint(seconds * 100)); };
     std::optional<double> end = detail::end_of(now);
     if (!single && end && *end > offset) seek_ = at(*end);
     if (o_.hallucination_silence_threshold) {
-      const double threshold = *o_.hallucination_silence_threshold, window_end = (previous + window_frames_) * 0.01;
+      const double threshold = *o_.hallucination_silence_threshold, window_end = seconds_of(previous + window_frames_);
       if (!single && end && *end > offset) seek_ = window_end - *end > threshold ? at(*end) : previous + size;
       const whisper_segment* const first = detail::first_with_words(now);
       if (detail::is_anomaly(first) && first->start - offset > threshold) {
@@ -256,13 +306,13 @@ class whisper_transcription {
         if (detail::is_anomaly(&s)) {
           const whisper_segment* const next =
               detail::first_with_words(std::span<const whisper_segment>(now).subspan(i + 1));
-          const double next_start = next != nullptr ? next->words[0].start : offset + size * 0.01;
+          const double next_start = next != nullptr ? next->words[0].start : offset + seconds_of(size);
           const bool silence_before = s.start - last_end > threshold || s.start < threshold || s.start - offset < 2;
           const bool silence_after =
               next_start - s.end > threshold || detail::is_anomaly(next) || window_end - s.end < 2;
           if (silence_before && silence_after) {
             seek_ = at(std::max(offset + 1, s.start));
-            if (content_ * 0.01 - s.end < threshold) seek_ = content_;
+            if (seconds_of(content_) - s.end < threshold) seek_ = content_;
             now.resize(i);
             break;
           }
@@ -277,26 +327,40 @@ class whisper_transcription {
 
   const Model& m_;
   const whisper_tokens& t_;
-  std::span<const float> pcm_;
-  const whisper_transcribe_options& o_;
-  context& c_;
+  whisper_transcribe_options o_;
   int window_frames_, content_ = 0, seek_ = 0;
-  extent total_ = 0;
+  extent samples_ = 0;
   float top_ = 0;
+  int language_ = -1;
+  part_of_recording pcm_;
+  std::vector<std::pair<int, int>> clips_;
+  std::size_t clip_ = 0;
   double last_speech_ = 0;
   matrix<float, dynamic, dynamic> features_;
   whisper_window w_;
   std::vector<int> initial_, written_;
   std::size_t prompt_from_ = 0;
-  whisper_transcribed result_;
+  std::vector<whisper_heard> windows_;
 };
 
-/// Mono samples at 16 kHz in [-1, 1]. Throws steno::error for options that contradict each other.
+/// Mono samples at 16 kHz in [-1, 1]; progress(seconds) is called after every window. Throws steno::error for options
+/// that contradict each other.
 template <class Model, class Progress>
 STENO_COLD whisper_transcribed whisper_transcribe(const Model& m, std::span<const float> pcm,
                                                   const whisper_transcribe_options& o, context& c,
                                                   Progress&& progress) {
-  return whisper_transcription<Model>(m, pcm, o, c).run(progress);
+  const auto count = static_cast<extent>(pcm.size());
+  const extent total = count + whisper_transcription<Model>::window_samples(m);
+  whisper_transcription<Model> t(m, o, count, m.frontend.peak(pcm, total, c));
+  whisper_transcribed r;
+  while (!t.done()) {
+    t.hear(pcm, 0, c, [&](whisper_segment s) { r.segments.push_back(std::move(s)); });
+    progress(t.seconds());
+  }
+  r.language = std::max(t.language(), 0);
+  r.text = t.text();
+  r.windows = t.windows();
+  return r;
 }
 template <class Model>
 whisper_transcribed whisper_transcribe(const Model& m, std::span<const float> pcm, const whisper_transcribe_options& o,

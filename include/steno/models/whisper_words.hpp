@@ -31,6 +31,7 @@ struct whisper_segment {
   std::vector<int> tokens;
   double temperature = 0, avg_logprob = 0, compression_ratio = 0, no_speech_prob = 0;
   std::vector<whisper_timed_word> words;
+  std::size_t window = 0;  ///< number of the window it is from
 };
 
 /// Words of `text` (ids below eot) with times in the window of `w`, of which `frames` frames count.
@@ -166,11 +167,17 @@ inline void fit_words(whisper_segment& s, double median, double last_speech) {
 
 }  // namespace detail
 
+/// Marks that are no words of their own.
+struct whisper_marks {
+  std::string_view opening = detail::opening_marks, closing = detail::closing_marks;
+};
+
 /// Gives the segments of one window their words, and better times. `last_speech`: where speech ended before, in
 /// seconds.
 template <class Model>
 STENO_COLD void whisper_add_words(const Model& m, whisper_window& w, std::vector<whisper_segment>& segments,
-                                  int language, bool translate, extent frames, double last_speech, context& c) {
+                                  int language, bool translate, extent frames, double last_speech,
+                                  const whisper_marks& marks, context& c) {
   if (segments.empty()) return;
   const int eot = m.tokenizer.eot;
   std::vector<int> text;
@@ -187,7 +194,7 @@ STENO_COLD void whisper_add_words(const Model& m, whisper_window& w, std::vector
       else if (detail::holds(detail::sentence_ends, words[i - 1].text))
         words[i].start = words[i].end - longest;
     }
-  detail::merge_punctuation(words, detail::opening_marks, detail::closing_marks);
+  detail::merge_punctuation(words, marks.opening, marks.closing);
   const double offset = static_cast<double>(segments[0].seek) * 160 / 16000;
   const auto rounded = [&](double x) { return std::nearbyint((offset + x) * 100) / 100; };
   std::size_t next = 0;

@@ -12,53 +12,21 @@
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
-#include <steno/models/whisper_transcribe.hpp>
-#include <steno/pipelines/any_vad.hpp>
+#include <steno/pipelines/transcribe_options.hpp>
+#include <steno/pipelines/whisper_hearing.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace steno::inline STENO_ABI {
-
-/// Reference to a callable f(double seconds_done, double seconds_total); called after each piece. Empty by default.
-class progress_ref {
- public:
-  progress_ref() = default;
-  template <class F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, progress_ref> && std::is_invocable_v<F&, double, double>)
-      progress_ref(F& f)
-      : self_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
-        call_([](void* self, double done, double total) { (*static_cast<F*>(self))(done, total); }) {}
-  void operator()(double done, double total) const {
-    if (call_ != nullptr) call_(self_, done, total);
-  }
-
- private:
-  void* self_ = nullptr;
-  void (*call_)(void*, double, double) = nullptr;
-};
-
-struct transcribe_options {
-  std::string language = "auto";
-  bool itn = false;             ///< digits and punctuation where the model can write them
-  double longest_segment = 30;  ///< seconds; longer recordings and segments are cut at quiet places
-  /// Finds speech first, at the model's rate; null: everything is transcribed.
-  const any_vad* vad = nullptr;
-  steno::vad_settings vad_settings = {};
-  double merge = 0;  ///< seconds; segments of the detector are joined up to this length
-  /// So many clips are transcribed at the same time, each on one thread; the results are the same.
-  int at_once = 1;
-  int beam = 0;  ///< width of the search, where the model has one; 0: its own default, 1: greedy
-  std::vector<std::string> hotwords = {};  ///< phrases to favour; needs a search
-  float hotword_score = 3;                 ///< bonus for each unit of a phrase, in logarithms of probability
-  progress_ref progress = {};
-};
 
 using any_model =
     std::variant<sense_voice_any, paraformer_any, paraformer_online_any, u2_conformer_any, u2_transformer_any,
@@ -117,56 +85,51 @@ segment recognise(const parakeet_transducer<Encoder, Predictor, PredictorLayers,
   return m.recognise(clip, {.beam = o.beam, .contexts = &hotwords}, c);
 }
 
-/// Whisper finds its own windows in a recording of any length, each with what was said before as its prompt, so it is
-/// given all of it: sink(segment&&) for every segment, progress(seconds).
-template <extent Mels, extent D, extent Heads, extent AudioLayers, extent TextLayers, extent Vocab, class Sink,
-          class Progress>
-STENO_COLD void recognise_whole(const whisper<Mels, D, Heads, AudioLayers, TextLayers, Vocab>& m,
-                                std::span<const float> pcm, const transcribe_options& o, context& c, Sink&& sink,
-                                Progress&& progress) {
-  whisper_transcribe_options asked;
-  if (o.language != "auto") {
-    asked.decode.language = m.tokenizer.find_language(o.language);
-    if (asked.decode.language < 0 || (!m.tokenizer.multilingual && asked.decode.language != 0))
-      fail({.what = "language " + steno::quoted(o.language), .expected = "one that the model knows"});
-  }
-  if (o.beam > 1) asked.decode.beam_size = o.beam;
-  whisper_transcribed r = whisper_transcribe(m, pcm, asked, c, progress);
-  for (whisper_segment& s : r.segments) {
-    segment told;
-    told.start = s.start;
-    told.end = s.end;
-    told.text = std::string(unicode::strip(s.text));
-    told.token_ids = std::move(s.tokens);
-    told.language = std::string(whisper_tokens::code(r.language));
-    told.extra = {{"temperature", s.temperature},
-                  {"avg_logprob", s.avg_logprob},
-                  {"compression_ratio", s.compression_ratio},
-                  {"no_speech_prob", s.no_speech_prob}};
-    sink(std::move(told));
-  }
-}
 /// A clip that something else cut out (a detector, a server): its segments as one.
 inline segment recognise(const whisper_any& m, std::span<const float> clip, const transcribe_options& o, context& c) {
-  segment all;
-  all.end = static_cast<double>(clip.size()) / m.sample_rate;
-  const auto join = [&](segment s) {
-    if (all.token_ids.empty()) all.extra = s.extra;
-    all.language = s.language;
-    if (!all.text.empty() && !s.text.empty()) all.text += ' ';
-    all.text += s.text;
-    all.token_ids.insert(all.token_ids.end(), s.token_ids.begin(), s.token_ids.end());
-  };
-  recognise_whole(m, clip, o, c, join, [](double) {});
-  return all;
+  return recognise_clip(m, clip, o, c);
 }
 
-/// Whether the model is given whole recordings.
+/// Models that look at all of a recording and find their own way through it; the type that does so.
 template <class Model>
-concept hears_whole = requires(const Model& m, std::span<const float> pcm, const transcribe_options& o, context& c,
-                               void (*sink)(segment), void (*progress)(double)) {
-  recognise_whole(m, pcm, o, c, sink, progress);
+struct whole_hearing_of {
+  using type = std::monostate;
 };
+template <>
+struct whole_hearing_of<whisper_any> {
+  using type = whisper_hearing;
+};
+template <class Model>
+concept hears_whole = !std::is_same_v<typename whole_hearing_of<Model>::type, std::monostate>;
+using whole_hearing = std::variant<std::monostate, whisper_hearing>;
+
+/// Which decoding options a model takes.
+template <class Model>
+bool takes(const Model&, std::string_view) {
+  return false;
+}
+inline bool takes(const whisper_any&, std::string_view) { return true; }
+/// Those of `o` that the model does not take.
+STENO_COLD inline std::vector<std::string> refused_options(const any_model& model, const decoding_options& o) {
+  std::vector<std::string> names = o.names();
+  std::visit([&](const auto& m) { std::erase_if(names, [&](const std::string& n) { return takes(m, n); }); }, model);
+  return names;
+}
+
+/// Whether `language` is "auto" or one that the model knows.
+STENO_COLD inline bool knows_language(const any_model& model, const std::string& language) {
+  return language == "auto" || std::visit(
+                                   [&](const auto& m) {
+                                     if constexpr (requires { m.knows_language(language); }) {
+                                       return m.knows_language(language);
+                                     } else {
+                                       const std::vector<std::string> known = m.languages();
+                                       return known.empty() ||
+                                              std::find(known.begin(), known.end(), language) != known.end();
+                                     }
+                                   },
+                                   model);
+}
 
 /// Whether recognise() searches with a beam and so takes hotwords: it then has an overload with their graph.
 template <class Model>

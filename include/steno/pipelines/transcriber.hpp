@@ -98,8 +98,10 @@ class transcriber {
 };
 
 /// A recording of any length while it comes in: push() its samples in portions of any size, then finish(). Segments are
-/// told as soon as they are known, and not kept; the portions make no difference to them. Whisper hears a recording as
-/// a whole, at its end (unless a detector cuts it). The transcriber, and the detector in the options, must outlive it.
+/// told as soon as they are known, and not kept; the portions make no difference to them. A model that looks_first()
+/// (Whisper, unless a detector cuts) must have seen all of a recording before it begins: look() at it and push() it
+/// again, or push() alone, which keeps the samples until finish(). The transcriber, and the detector in the options,
+/// must outlive it.
 class recording {
   auto voice_sink() {  // first, since its type is deduced
     return [this](const voice_change& v) { cutter_.voice(v); };
@@ -113,14 +115,22 @@ class recording {
         cutter_(t.sample_rate(), {.longest = o.longest_segment, .voices = o.vad != nullptr, .merge = o.merge}) {
     if (o.vad != nullptr) voices_.emplace(*o.vad, o.vad_settings);
     head_.model = t.model_name();
-    whole_ = o.vad == nullptr && std::visit([]<class Model>(const Model&) { return hears_whole<Model>; }, t.model());
+    refuse_options();
+    if (o.vad == nullptr) std::visit([&]<class Model>(const Model& m) { begin_whole(m); }, t.model());
+  }
+  /// Whether look() is of use.
+  bool looks_first() const noexcept { return whole_.index() != 0; }
+  /// All of the recording once, before it is pushed; does nothing for models that need not.
+  void look(std::span<const float> pcm, context& c) {
+    each_whole([&](auto& w) { w.look(pcm, c); });
   }
 
-  /// sink(segment&&) for every segment that is complete; an empty one is never told.
+  /// sink(segment&&) for every segment that is complete.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
-    if (whole_) {
-      pcm_.insert(pcm_.end(), pcm.begin(), pcm.end());
+    if (looks_first()) {
+      pushed_ += static_cast<extent>(pcm.size());
+      each_whole([&](auto& w) { w.push(pcm, c, whole_sink(w, sink)); });
       return;
     }
     while (!pcm.empty()) {
@@ -139,7 +149,12 @@ class recording {
   /// The rest. Returns the result without its segments: model, duration, language and, for one segment, extra.
   template <class Sink>
   result finish(context& c, Sink&& sink) {
-    if (whole_) return finish_whole(c, sink);
+    if (looks_first()) {
+      each_whole([&](auto& w) { w.finish(c, whole_sink(w, sink), head_); });
+      head_.duration = static_cast<double>(pushed_) / transcriber_.sample_rate();
+      done_ = head_.duration;
+      return std::move(head_);
+    }
     if (voices_) voices_->finish(c, voice_sink());
     cutter_.finish();
     hear(true, c, sink);
@@ -159,19 +174,33 @@ class recording {
     segment heard;
   };
 
-  /// Models that look at all of a recording hear it at its end.
-  template <class Sink>
-  result finish_whole(context& c, Sink& sink) {
-    const auto told = [&](segment s) { tell(std::move(s), 0, sink); };
-    const auto progress = [&](double seconds) { done_ = seconds; };
+  void refuse_options() const {
+    const std::vector<std::string> refused = refused_options(transcriber_.model(), options_.decoding);
+    if (refused.empty()) return;
+    fail({.what = "option " + refused[0],
+          .expected = "one that the model takes",
+          .found = std::string(transcriber_.model_name())});
+  }
+  template <class Model>
+  void begin_whole(const Model& m) {
+    if constexpr (hears_whole<Model>) whole_.template emplace<typename whole_hearing_of<Model>::type>(m, options_);
+  }
+  template <class F>
+  void each_whole(F&& f) {
     std::visit(
-        [&]<class Model>(const Model& m) {
-          if constexpr (hears_whole<Model>) recognise_whole(m, pcm_, options_, c, told, progress);
+        [&]<class W>(W& w) {
+          if constexpr (!std::is_same_v<W, std::monostate>) f(w);
         },
-        transcriber_.model());
-    head_.duration = static_cast<double>(pcm_.size()) / transcriber_.sample_rate();
-    if (told_ != 1) head_.extra.clear();
-    return std::move(head_);
+        whole_);
+  }
+  // Segments of a whole recording; those without text are told too, since the original writes them.
+  template <class Whole, class Sink>
+  auto whole_sink(Whole& w, Sink& sink) {
+    return [this, &w, &sink](segment s) {
+      done_ = w.done();
+      if (head_.language.empty()) head_.language = s.language;
+      sink(std::move(s));
+    };
   }
 
   template <class Sink>
@@ -245,8 +274,8 @@ class recording {
   result head_;
   std::vector<waiting_clip> waiting_;
   std::vector<context> scratch_;
-  bool whole_ = false;
-  std::vector<float> pcm_;  // of a recording that is heard as a whole
+  whole_hearing whole_;
+  extent pushed_ = 0;  // samples of what is heard as a whole
   std::size_t told_ = 0;
   double done_ = 0;
 };
@@ -261,6 +290,7 @@ inline result transcriber::transcribe(std::span<const float> pcm, const transcri
   };
   const double total = static_cast<double>(pcm.size()) / sample_rate();
   constexpr std::size_t portion = 16000;
+  r.look(pcm, c);
   for (std::size_t at = 0; at < pcm.size(); at += portion) {
     const double before = r.done();
     r.push(pcm.subspan(at, std::min(portion, pcm.size() - at)), c, sink);

@@ -7,7 +7,7 @@
 // included; what is heard again is not computed again: rows of whole blocks of the audio tower (8 s) and the keys and
 // values of the prompt before them are kept while the loudest frame stays the same. With `longest` an utterance is
 // settled at a quiet place after so many seconds and the next begins, so a step costs the same for ever. Tested in
-// tests/parity/qwen3_stream_test.cpp.
+// tests/parity/qwen3_stream_test.cpp and tests/streaming/qwen3_stream_test.cpp.
 #pragma once
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/streaming/stream_event.hpp>

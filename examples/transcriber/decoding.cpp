@@ -1,0 +1,166 @@
+#include "decoding.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+
+#include "options.hpp"
+
+namespace steno::app {
+namespace {
+
+constexpr const char* group = "Models that write token by token (Whisper)";
+
+std::optional<double> number(std::string_view text) {
+  double x = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), x);
+  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return x;
+}
+
+std::vector<double> numbers(const char* option, const std::string& list) {
+  std::vector<double> all;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    const auto x = number(std::string_view(list).substr(at, end - at));
+    if (!x) wrong_usage(std::string(option) + " " + list + ": expected numbers with commas between");
+    all.push_back(*x);
+    at = end + 1;
+  }
+  return all;
+}
+
+// A number, or "none".
+void threshold(const char* option, const std::string& text, std::optional<double>& to) {
+  if (text.empty()) return;
+  to = text == "none" || text == "None" ? decoding_options::off : number(text);
+  if (!to) wrong_usage(std::string(option) + " " + text + ": expected a number or none");
+}
+
+CLI::Option* add(CLI::App& app, const char* names, std::string& to, const char* help, const char* type) {
+  return app.add_option(names, to, help)->type_name(type)->group(group);
+}
+
+}  // namespace
+
+void add_writing(CLI::App& app, line_options& lines, std::string& style) {
+  constexpr const char* writing = "How text, srt, vtt and tsv are written";
+  const auto count = [&](const char* name, int& to, const char* help) {
+    app.add_option(name, to, help)->type_name("N")->check(CLI::Range(1, 100000))->group(writing);
+  };
+  app.add_option("--style", style, "steno, openai (as openai-whisper, json too) or usual: openai for Whisper [usual]")
+      ->type_name("STYLE")
+      ->group(writing);
+  count("--max-line-width", lines.max_line_width, "Characters of a subtitle's line");
+  count("--max-line-count", lines.max_line_count, "Lines of a subtitle");
+  count("--max-words-per-line", lines.max_words_per_line, "Words of a subtitle (openai)");
+  app.add_flag("--highlight-words", lines.highlight_words, "Underline each word while it is spoken (openai)")
+      ->group(writing);
+}
+
+void add_decoding(CLI::App& app, decoding_options& o, raw_decoding& raw) {
+  const auto flag = [&](const char* names, std::optional<bool>& to, const char* help) {
+    app.add_flag_function(
+           names, [&to](std::int64_t n) { to = n > 0; }, help)
+        ->group(group);
+  };
+  const auto value = [&](const char* names, auto& to, const char* type, const char* help) {
+    return app.add_option(names, to, help)->type_name(type)->group(group);
+  };
+  add(app, "--task", raw.task, "transcribe, or translate into English [transcribe]", "TASK");
+  app.add_flag("--translate", raw.translate, "The same as --task translate")->group(group);
+  flag("--word-timestamps", o.word_timestamps, "Times of words, from the model's attention");
+  add(app, "--temperature", raw.temperature, "0: the most probable; above: samples. The next ones when a window fails",
+      "T,T,...");
+  add(app, "--temperature-increment-on-fallback", raw.increment,
+      "Steps up to 1 when a window fails; none: no more [0.2]", "X");
+  app.add_flag("--no-fallback", raw.no_fallback, "Every window is decoded once")->group(group);
+  value("--best-of", o.best_of, "N", "Samples at a temperature above 0 [1]")->check(CLI::Range(1, 64));
+  value("--patience", o.patience, "X", "A beam search ends when N * X hypotheses have [1]")
+      ->check(CLI::Range(0.0, 100.0));
+  value("--length-penalty", o.length_penalty, "X", "0 to 1 [scores are divided by the length]")
+      ->check(CLI::Range(0.0, 1.0));
+  value("--initial-prompt,--prompt", o.initial_prompt, "TEXT", "What was said before: names, spelling, style");
+  flag("--carry-initial-prompt", o.carry_initial_prompt, "Before every window, not the first alone");
+  flag("--condition-on-previous-text,!--no-condition-on-previous-text", o.condition_on_previous_text,
+       "A window's prompt is what was written before it [true]");
+  add(app, "--compression-ratio-threshold", raw.compression_ratio, "A window fails when zlib shortens it more [2.4]",
+      "X");
+  add(app, "--logprob-threshold", raw.logprob, "A window fails when it is less probable [-1]", "X");
+  add(app, "--no-speech-threshold", raw.no_speech, "An improbable window is silence when this is exceeded [0.6]", "X");
+  add(app, "--hallucination-silence-threshold", raw.hallucination,
+      "Skip silence longer than this around improbable words; needs --word-timestamps", "SECONDS");
+  add(app, "--suppress-tokens", raw.suppress_tokens, "Tokens that are never written; -1: symbols [-1]", "N,N,...");
+  flag("--without-timestamps", o.without_timestamps, "The model writes no times");
+  add(app, "--max-initial-timestamp", raw.max_initial_timestamp, "Latest time of a window's first word [1]", "SECONDS");
+  add(app, "--clip-timestamps", raw.clips, "Parts of the recording: start,end,start,... [all]", "SECONDS");
+  value("--prepend-punctuations", o.prepend_punctuations, "MARKS", "Marks that join the word behind them");
+  value("--append-punctuations", o.append_punctuations, "MARKS", "Marks that join the word before them");
+  value("--seed", o.seed, "N", "Of samples; the same seed gives the same text [0]");
+}
+
+void finish_decoding(decoding_options& o, const raw_decoding& raw) {
+  if (raw.task != "transcribe" && raw.task != "translate")
+    wrong_usage("--task " + raw.task + ": there are transcribe and translate");
+  if (raw.translate || raw.task == "translate") o.translate = true;
+  threshold("--compression-ratio-threshold", raw.compression_ratio, o.compression_ratio_threshold);
+  threshold("--logprob-threshold", raw.logprob, o.logprob_threshold);
+  threshold("--no-speech-threshold", raw.no_speech, o.no_speech_threshold);
+  threshold("--hallucination-silence-threshold", raw.hallucination, o.hallucination_silence_threshold);
+  threshold("--max-initial-timestamp", raw.max_initial_timestamp, o.max_initial_timestamp);
+  if (!raw.clips.empty()) o.clip_timestamps = numbers("--clip-timestamps", raw.clips);
+  if (!raw.suppress_tokens.empty()) {
+    o.suppress_tokens.emplace();
+    for (const double id : numbers("--suppress-tokens", raw.suppress_tokens)) {
+      if (!(id >= -1 && id < 1e6) || id != static_cast<int>(id)) wrong_usage("--suppress-tokens: expected numbers of tokens, or -1");
+      o.suppress_tokens->push_back(static_cast<int>(id));
+    }
+  }
+  // A temperature alone is the only one; with an increment others follow.
+  std::vector<double> all;
+  if (!raw.temperature.empty()) all = numbers("--temperature", raw.temperature);
+  std::optional<double> step;
+  threshold("--temperature-increment-on-fallback", raw.increment, step);
+  if (raw.no_fallback || (step && !(*step > 0))) {
+    all.resize(1, 0.0);
+  } else if (step) {
+    const double first = all.empty() ? 0.0 : all[0];
+    all = {first};
+    for (int i = 1; first + i * *step < 1.0 + 1e-6; ++i) all.push_back(first + i * *step);
+  }
+  for (const double t : all)
+    if (!(t >= 0 && t <= 10)) wrong_usage("--temperature: expected 0 to 10");
+  if (!all.empty()) o.temperature = all;
+}
+
+std::optional<style> find_style(std::string_view name) {
+  if (name == "usual") return style::usual;
+  if (name == "steno") return style::steno;
+  if (name == "openai") return style::openai;
+  return std::nullopt;
+}
+
+std::string option_name(std::string_view name) {
+  std::string text = "--" + std::string(name);
+  std::replace(text.begin(), text.end(), '_', '-');
+  return text;
+}
+
+std::vector<std::string> usual_spelling(std::vector<std::string> arguments) {
+  std::vector<std::string> all;
+  bool files = false;  // behind "--" there are no options
+  for (std::string& a : arguments) {
+    files = files || a == "--";
+    if (!files && a.starts_with("--"))
+      std::replace(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(std::min(a.find('='), a.size())), '_', '-');
+    const bool to_option =
+        !files && !all.empty() && all.back().starts_with("--") && all.back().find('=') == std::string::npos;
+    if (to_option && (a == "True" || a == "False"))
+      all.back() += a == "True" ? "=true" : "=false";
+    else
+      all.push_back(std::move(a));
+  }
+  return all;
+}
+
+}  // namespace steno::app

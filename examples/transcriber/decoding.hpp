@@ -1,0 +1,36 @@
+// The options of models that write token by token, and of how their results are written: openai-whisper's names.
+#pragma once
+#include <steno/pipelines/decoding_options.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "openai_writer.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace steno::app {
+
+/// What the command line says before it is converted.
+struct raw_decoding {
+  std::string task = "transcribe";
+  bool translate = false, no_fallback = false;
+  std::string temperature, increment, suppress_tokens, clips, max_initial_timestamp;
+  std::string compression_ratio, logprob, no_speech, hallucination;
+};
+
+void add_decoding(CLI::App& app, decoding_options& o, raw_decoding& raw);
+void add_writing(CLI::App& app, line_options& lines, std::string& style);
+/// Throws stop for what is no number.
+void finish_decoding(decoding_options& o, const raw_decoding& raw);
+/// "usual", "steno" or "openai".
+std::optional<style> find_style(std::string_view name);
+
+/// Options as openai-whisper spells them: --best_of is --best-of, and "--flag True" is "--flag=true".
+std::vector<std::string> usual_spelling(std::vector<std::string> arguments);
+
+}  // namespace steno::app

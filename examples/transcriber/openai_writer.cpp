@@ -1,0 +1,181 @@
+#include "openai_writer.hpp"
+
+#include <steno/tokenizers/unicode_classes.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "digits.hpp"
+
+namespace steno::app {
+namespace {
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+std::string stripped(const std::string& text) { return std::string(unicode::strip(text)); }
+
+// Python's len().
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+// Python's round(): ties to even.
+long long milliseconds(double seconds) {
+  return std::isfinite(seconds) && seconds > 0 ? std::llrint(std::min(seconds, 1e12) * 1000.0) : 0;
+}
+
+// re.sub(r"^(\s*)(.*)$", r"\1<u>\2</u>", word): nothing happens to a word with a line break inside.
+std::string underlined(const std::string& word) {
+  std::size_t lead = word.size();
+  const std::string_view bare = unicode::strip(word);
+  if (!bare.empty()) lead = static_cast<std::size_t>(bare.data() - word.data());
+  std::string rest = word.substr(lead), tail;
+  if (rest.ends_with('\n')) {
+    rest.pop_back();
+    tail = "\n";
+  }
+  if (rest.find('\n') != std::string::npos) return word;
+  return word.substr(0, lead) + "<u>" + rest + "</u>" + tail;
+}
+
+// What the model wrote: with a space in front, unless it says otherwise.
+std::string raw_text(const segment& s) {
+  for (const auto& [key, value] : s.extra)
+    if (key == "raw_text")
+      if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  return s.text.empty() ? "" : " " + s.text;
+}
+double number(const segment& s, std::string_view name) {
+  for (const auto& [key, value] : s.extra)
+    if (key == name)
+      if (const double* x = std::get_if<double>(&value)) return *x;
+  return 0;
+}
+
+// As Python's json.dump() writes them.
+std::string text_json(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+std::string number_json(double x) {
+  if (std::isnan(x)) return "NaN";
+  if (std::isinf(x)) return x > 0 ? "Infinity" : "-Infinity";
+  return nlohmann::json(x).dump();
+}
+
+}  // namespace
+
+std::string openai_writer::clock(double seconds) const {
+  const long long ms = milliseconds(seconds), hours = ms / 3600000;
+  std::string text;
+  if (format_ == format::srt || hours > 0) text = padded(hours, 2) + ":";
+  text.append(padded(ms / 60000 % 60, 2)).append(":").append(padded(ms / 1000 % 60, 2));
+  return text.append(format_ == format::srt ? "," : ".").append(padded(ms % 1000, 3));
+}
+
+std::string openai_writer::cue(const std::string& start, const std::string& end, const std::string& text) {
+  std::string out = format_ == format::srt ? std::to_string((*next_cue_)++) + "\n" : "";
+  return out.append(start).append(" --> ").append(end).append("\n").append(text).append("\n\n");
+}
+
+// The cue that is whole now.
+std::string openai_writer::flush() {
+  if (subtitle_.empty()) return "";
+  const std::vector<piece> words = std::exchange(subtitle_, {});
+  const auto joined = [&](std::size_t marked) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) text += i == marked ? underlined(words[i].text) : words[i].text;
+    return text;
+  };
+  const std::string plain = joined(words.size());
+  const std::string first = clock(words[0].start);
+  if (!lines_.highlight_words) return cue(first, clock(words.back().end), plain);
+  std::string out, last = first;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string start = clock(words[i].start), end = clock(words[i].end);
+    if (last != start) out += cue(last, start, plain);
+    out += cue(start, end, joined(i));
+    last = end;
+  }
+  return out;
+}
+
+std::string openai_writer::add_words(const segment& s) {
+  const bool keep_segments = lines_.max_line_count == 0 || lines_.max_line_width == 0;
+  const auto width = static_cast<std::size_t>(lines_.max_line_width > 0 ? lines_.max_line_width : 1000);
+  const auto at_once = static_cast<std::size_t>(lines_.max_words_per_line > 0 ? lines_.max_words_per_line : 1000);
+  std::string out;
+  for (std::size_t i = 0; i < s.words.size(); ++i) {
+    const word& w = s.words[i];
+    std::string text = w.space + w.text;
+    const bool long_pause = !keep_segments && w.start - last_.value_or(w.start) > 3.0;
+    const bool room = line_length_ + characters(text) <= width;
+    const bool breaks = i % at_once == 0 && !subtitle_.empty() && keep_segments;
+    if (line_length_ > 0 && room && !long_pause && !breaks) {
+      line_length_ += characters(text);
+    } else {
+      text = stripped(text);
+      const std::size_t length = characters(text);
+      if ((!subtitle_.empty() && lines_.max_line_count > 0 && (long_pause || line_count_ >= lines_.max_line_count)) ||
+          breaks) {
+        out += flush();
+        line_count_ = 1;
+      } else if (line_length_ > 0) {
+        ++line_count_;
+        text.insert(0, "\n");
+      }
+      line_length_ = length;
+    }
+    subtitle_.push_back({std::move(text), w.start, w.end});
+    last_ = w.start;
+  }
+  return out;
+}
+
+std::string openai_writer::add(const segment& s) {
+  const std::string text = raw_text(s);
+  if (format_ == format::text) return stripped(text) + "\n";
+  if (format_ == format::srt || format_ == format::vtt)
+    return words_ ? add_words(s) : cue(clock(s.start), clock(s.end), replaced(stripped(text), "-->", "->"));
+  if (format_ == format::tsv)
+    return std::to_string(milliseconds(s.start)) + "\t" + std::to_string(milliseconds(s.end)) + "\t" +
+           replaced(stripped(text), "\t", " ") + "\n";
+  text_ += text;
+  std::string& j = json_;
+  j.append(next_id_ == 0 ? "" : ", ").append("{\"id\": ").append(std::to_string(next_id_));
+  ++next_id_;
+  j.append(", \"seek\": ").append(std::to_string(std::llrint(number(s, "seek"))));
+  j.append(", \"start\": ").append(number_json(s.start)).append(", \"end\": ").append(number_json(s.end));
+  j.append(", \"text\": ").append(text_json(text)).append(", \"tokens\": [");
+  for (std::size_t i = 0; i < s.token_ids.size(); ++i)
+    j.append(i == 0 ? "" : ", ").append(std::to_string(s.token_ids[i]));
+  j.append("]");
+  for (const char* key : {"temperature", "avg_logprob", "compression_ratio", "no_speech_prob"})
+    j.append(", \"").append(key).append("\": ").append(number_json(number(s, key)));
+  if (words_) {
+    j.append(", \"words\": [");
+    for (std::size_t i = 0; i < s.words.size(); ++i) {
+      const word& w = s.words[i];
+      j.append(i == 0 ? "" : ", ").append("{\"word\": ").append(text_json(w.space + w.text));
+      j.append(", \"start\": ").append(number_json(w.start)).append(", \"end\": ").append(number_json(w.end));
+      j.append(", \"probability\": ").append(number_json(static_cast<double>(w.confidence))).append("}");
+    }
+    j.append("]");
+  }
+  j.append("}");
+  return "";
+}
+
+std::string openai_writer::end(const result& head) {
+  if (format_ != format::json) return flush();
+  return "{\"text\": " + text_json(text_) + ", \"segments\": [" + json_ +
+         "], \"language\": " + text_json(head.language) + "}";
+}
+
+}  // namespace steno::app

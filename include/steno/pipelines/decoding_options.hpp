@@ -1,0 +1,73 @@
+// steno/pipelines/decoding_options.hpp - what may be asked of models that write token by token, under the names that
+// openai/whisper gave it.
+//
+// What is not set is the model's own default. A model says which of them it takes (takes() in any_model.hpp); asking it
+// for others is an error. Tested in tests/pipelines/whisper_test.cpp and tests/transcriber/options_test.cpp.
+#pragma once
+#include <steno/config.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+struct decoding_options {
+  std::optional<bool> translate = {};                   ///< into English
+  std::optional<std::vector<double>> temperature = {};  ///< the first, and those for windows that fail with it
+  std::optional<int> best_of = {};                      ///< samples at a temperature above 0
+  std::optional<double> patience = {}, length_penalty = {};
+  std::optional<std::vector<int>> suppress_tokens = {};  ///< never written; -1: symbols that nobody speaks
+  std::optional<std::string> initial_prompt = {};        ///< text before the recording: names, style
+  std::optional<bool> carry_initial_prompt = {};         ///< before every window, not the first alone
+  std::optional<bool> condition_on_previous_text = {};   ///< what was written is the next window's prompt
+  /// When a window has failed or holds no speech; off: none.
+  std::optional<double> compression_ratio_threshold = {}, logprob_threshold = {}, no_speech_threshold = {};
+  std::optional<bool> without_timestamps = {};
+  std::optional<double> max_initial_timestamp = {};  ///< seconds; off: none
+  std::optional<bool> word_timestamps = {};
+  std::optional<std::string> prepend_punctuations = {}, append_punctuations = {};  ///< marks that join a word
+  std::optional<std::vector<double>> clip_timestamps = {};                         ///< seconds: start, end, start, ...
+  std::optional<double> hallucination_silence_threshold = {};
+  std::optional<std::uint64_t> seed = {};  ///< of samples
+
+  /// A threshold that is switched off.
+  static constexpr double off = std::numeric_limits<double>::quiet_NaN();
+
+  /// f(name, member) for each of them.
+  template <class Self, class F>
+  static void each(Self& self, F&& f) {
+    f("translate", self.translate);
+    f("temperature", self.temperature);
+    f("best_of", self.best_of);
+    f("patience", self.patience);
+    f("length_penalty", self.length_penalty);
+    f("suppress_tokens", self.suppress_tokens);
+    f("initial_prompt", self.initial_prompt);
+    f("carry_initial_prompt", self.carry_initial_prompt);
+    f("condition_on_previous_text", self.condition_on_previous_text);
+    f("compression_ratio_threshold", self.compression_ratio_threshold);
+    f("logprob_threshold", self.logprob_threshold);
+    f("no_speech_threshold", self.no_speech_threshold);
+    f("without_timestamps", self.without_timestamps);
+    f("max_initial_timestamp", self.max_initial_timestamp);
+    f("word_timestamps", self.word_timestamps);
+    f("prepend_punctuations", self.prepend_punctuations);
+    f("append_punctuations", self.append_punctuations);
+    f("clip_timestamps", self.clip_timestamps);
+    f("hallucination_silence_threshold", self.hallucination_silence_threshold);
+    f("seed", self.seed);
+  }
+  /// Names of those that are set.
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    each(*this, [&](const char* name, const auto& option) {
+      if (option) all.emplace_back(name);
+    });
+    return all;
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,48 @@
+// steno/pipelines/transcribe_options.hpp - how a recording is transcribed; what a model does not know it refuses.
+#pragma once
+#include <steno/pipelines/any_vad.hpp>
+#include <steno/pipelines/decoding_options.hpp>
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// Reference to a callable f(double seconds_done, double seconds_total); called after each piece. Empty by default.
+class progress_ref {
+ public:
+  progress_ref() = default;
+  template <class F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, progress_ref> && std::is_invocable_v<F&, double, double>)
+      progress_ref(F& f)
+      : self_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
+        call_([](void* self, double done, double total) { (*static_cast<F*>(self))(done, total); }) {}
+  void operator()(double done, double total) const {
+    if (call_ != nullptr) call_(self_, done, total);
+  }
+
+ private:
+  void* self_ = nullptr;
+  void (*call_)(void*, double, double) = nullptr;
+};
+
+struct transcribe_options {
+  std::string language = "auto";
+  bool itn = false;             ///< digits and punctuation where the model can write them
+  double longest_segment = 30;  ///< seconds; longer recordings and segments are cut at quiet places
+  /// Finds speech first, at the model's rate; null: everything is transcribed.
+  const any_vad* vad = nullptr;
+  steno::vad_settings vad_settings = {};
+  double merge = 0;  ///< seconds; segments of the detector are joined up to this length
+  /// So many clips are transcribed at the same time, each on one thread; the results are the same.
+  int at_once = 1;
+  int beam = 0;  ///< width of the search, where the model has one; 0: its own default, 1: greedy
+  std::vector<std::string> hotwords = {};  ///< phrases to favour; needs a search
+  float hotword_score = 3;                 ///< bonus for each unit of a phrase, in logarithms of probability
+  decoding_options decoding = {};          ///< for models that write token by token
+  progress_ref progress = {};
+};
+
+}  // namespace steno::inline STENO_ABI
