@@ -52,6 +52,64 @@ inline constexpr extent attention_few = 8;       // up to as many queries read k
 
 constexpr extent round_up(extent n, extent step) { return (n + step - 1) / step * step; }
 
+}  // namespace detail
+
+/// q [Tq, heads * d], k [Tk, key_heads * d], v [Tk, key_heads * dv], out [Tq, heads * dv]; views may be column blocks
+/// of one fused matrix (with head strides: k [Tk, d] of the first head). A query without keys gives 0. out must not
+/// overlap the inputs. Tiles of heads and queries run on c.run.
+STENO_KERNEL_API void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v,
+                                extent heads, const attention_options& options, const view<float>& out,
+                                context& c) noexcept;
+
+/// The same with nothing but a scale.
+inline void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v, extent heads,
+                      float scale, const view<float>& out, context& c) noexcept {
+  attention(q, k, v, heads, attention_options{.scale = scale}, out, c);
+}
+
+/// Keys and values of heads that are packed once for many calls: tiles of keys of one head after the other, then tiles
+/// of values, as detail::attention_job describes them.
+struct attention_memory {
+  std::byte* data = nullptr;          ///< bytes() of them, best on a cache line
+  dtype format = dtype::f32;          ///< or f16
+  extent heads = 0, keys = 0;         ///< the same heads as q has
+  extent width = 0, value_width = 0;  ///< of one head
+
+  extent tiles() const noexcept { return (keys + detail::attention_keys - 1) / detail::attention_keys; }
+  extent key_values() const noexcept { return heads * tiles() * detail::round_up(width, 16) * detail::attention_keys; }
+  extent values() const noexcept {
+    return key_values() +
+           heads * tiles() * detail::round_up(value_width, detail::attention_panel) * detail::attention_keys;
+  }
+  std::size_t bytes() const noexcept { return static_cast<std::size_t>(values()) * (format == dtype::f16 ? 2 : 4); }
+};
+
+/// k [keys, heads * width] and v [keys, heads * value_width] into m.data.
+STENO_KERNEL_API void pack_attention(const view<const float>& k, const view<const float>& v, const attention_memory& m,
+                                     context& c) noexcept;
+
+/// attention() of q [Tq, heads * width] over all keys of `m`; out [Tq, heads * value_width].
+STENO_KERNEL_API void attention(const view<const float>& q, const attention_memory& m, float scale,
+                                const view<float>& out, context& c) noexcept;
+
+/// Keys of one head as rows: out [keys, width].
+inline void unpack_keys(const attention_memory& m, extent head, view<float> out) noexcept {
+  constexpr extent step = detail::attention_keys, panel = detail::attention_panel;
+  const extent depth = detail::round_up(m.width, 16);
+  for (extent j = 0; j < m.keys; ++j)
+    for (extent i = 0; i < m.width; ++i) {
+      const extent at =
+          (head * m.tiles() + j / step) * depth * step + j % step / panel * panel * depth + i * panel + j % panel;
+      out(j, i) = m.format == dtype::f16 ? half_to_float(reinterpret_cast<const std::uint16_t*>(m.data)[at])
+                                         : reinterpret_cast<const float*>(m.data)[at];
+    }
+}
+
+}  // namespace steno::inline STENO_ABI::kernels
+
+#if STENO_KERNEL_BODIES
+namespace steno::inline STENO_ABI::kernels::detail {
+
 /// What all tiles of a call share. Packed matrices consist of panels [depth][64]: the transposed keys of one slot (a
 /// head at work) and tile are two panels with depth d; their values are ceil(dv / 64) panels with depth 128. Lanes
 /// behind the last key and the last column are zeros as far as vectors reach.
@@ -98,19 +156,34 @@ struct attention_job {
   }
 };
 
-}  // namespace detail
-}  // namespace steno::inline STENO_ABI::kernels
+/// What a call over packed keys and values starts from.
+inline attention_job job_of(const attention_memory& m) noexcept {
+  attention_job job{};
+  job.keys = m.keys;
+  job.width = m.width;
+  job.value_width = m.value_width;
+  job.key_tiles = m.tiles();
+  job.sharing = 1;
+  if (m.format == dtype::f16) {
+    job.half_keys = reinterpret_cast<const std::uint16_t*>(m.data);
+    job.half_values = job.half_keys + m.key_values();
+  } else {
+    job.packed_keys = reinterpret_cast<float*>(m.data);
+    job.packed_values = job.packed_keys + m.key_values();
+  }
+  return job;
+}
+
+}  // namespace steno::inline STENO_ABI::kernels::detail
 
 #define STENO_KERNEL_FILE <steno/kernels/generic/attention.inl>
 #include <steno/kernels/isa/for_each.hpp>
 
 namespace steno::inline STENO_ABI::kernels {
 
-/// q [Tq, heads * d], k [Tk, key_heads * d], v [Tk, key_heads * dv], out [Tq, heads * dv]; views may be column blocks
-/// of one fused matrix (with head strides: k [Tk, d] of the first head). A query without keys gives 0. out must not
-/// overlap the inputs. Tiles of heads and queries run on c.run.
-inline void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v, extent heads,
-                      const attention_options& options, const view<float>& out, context& c) noexcept {
+STENO_KERNEL_API void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v,
+                                extent heads, const attention_options& options, const view<float>& out,
+                                context& c) noexcept {
   if (q.rows() == 0 || heads == 0) return;
   view<float> y(out);
   if (k.rows() == 0) {
@@ -178,52 +251,8 @@ inline void attention(const view<const float>& q, const view<const float>& k, co
   }
 }
 
-/// The same with nothing but a scale.
-inline void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v, extent heads,
-                      float scale, const view<float>& out, context& c) noexcept {
-  attention(q, k, v, heads, attention_options{.scale = scale}, out, c);
-}
-
-/// Keys and values of heads that are packed once for many calls: tiles of keys of one head after the other, then tiles
-/// of values, as detail::attention_job describes them.
-struct attention_memory {
-  std::byte* data = nullptr;          ///< bytes() of them, best on a cache line
-  dtype format = dtype::f32;          ///< or f16
-  extent heads = 0, keys = 0;         ///< the same heads as q has
-  extent width = 0, value_width = 0;  ///< of one head
-
-  extent tiles() const noexcept { return (keys + detail::attention_keys - 1) / detail::attention_keys; }
-  extent key_values() const noexcept { return heads * tiles() * detail::round_up(width, 16) * detail::attention_keys; }
-  extent values() const noexcept {
-    return key_values() +
-           heads * tiles() * detail::round_up(value_width, detail::attention_panel) * detail::attention_keys;
-  }
-  std::size_t bytes() const noexcept { return static_cast<std::size_t>(values()) * (format == dtype::f16 ? 2 : 4); }
-};
-
-namespace detail {
-/// What a call over packed keys and values starts from.
-inline attention_job job_of(const attention_memory& m) noexcept {
-  attention_job job{};
-  job.keys = m.keys;
-  job.width = m.width;
-  job.value_width = m.value_width;
-  job.key_tiles = m.tiles();
-  job.sharing = 1;
-  if (m.format == dtype::f16) {
-    job.half_keys = reinterpret_cast<const std::uint16_t*>(m.data);
-    job.half_values = job.half_keys + m.key_values();
-  } else {
-    job.packed_keys = reinterpret_cast<float*>(m.data);
-    job.packed_values = job.packed_keys + m.key_values();
-  }
-  return job;
-}
-}  // namespace detail
-
-/// k [keys, heads * width] and v [keys, heads * value_width] into m.data.
-inline void pack_attention(const view<const float>& k, const view<const float>& v, const attention_memory& m,
-                           context& c) noexcept {
+STENO_KERNEL_API void pack_attention(const view<const float>& k, const view<const float>& v, const attention_memory& m,
+                                     context& c) noexcept {
   assert(k.rows() == m.keys && v.rows() == m.keys && k.cols() == m.heads * m.width);
   detail::attention_job job = detail::job_of(m);
   job.k = k.data();
@@ -249,9 +278,8 @@ inline void pack_attention(const view<const float>& k, const view<const float>& 
   });
 }
 
-/// attention() of q [Tq, heads * width] over all keys of `m`; out [Tq, heads * value_width].
-inline void attention(const view<const float>& q, const attention_memory& m, float scale, const view<float>& out,
-                      context& c) noexcept {
+STENO_KERNEL_API void attention(const view<const float>& q, const attention_memory& m, float scale,
+                                const view<float>& out, context& c) noexcept {
   if (q.rows() == 0 || m.heads == 0) return;
   view<float> y(out);
   if (m.keys == 0) {
@@ -277,17 +305,5 @@ inline void attention(const view<const float>& q, const attention_memory& m, flo
   });
 }
 
-/// Keys of one head as rows: out [keys, width].
-inline void unpack_keys(const attention_memory& m, extent head, view<float> out) noexcept {
-  constexpr extent step = detail::attention_keys, panel = detail::attention_panel;
-  const extent depth = detail::round_up(m.width, 16);
-  for (extent j = 0; j < m.keys; ++j)
-    for (extent i = 0; i < m.width; ++i) {
-      const extent at =
-          (head * m.tiles() + j / step) * depth * step + j % step / panel * panel * depth + i * panel + j % panel;
-      out(j, i) = m.format == dtype::f16 ? half_to_float(reinterpret_cast<const std::uint16_t*>(m.data)[at])
-                                         : reinterpret_cast<const float*>(m.data)[at];
-    }
-}
-
 }  // namespace steno::inline STENO_ABI::kernels
+#endif
