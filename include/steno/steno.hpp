@@ -167,6 +167,7 @@
 #include <steno/weights/blocks/floats.hpp>
 #include <steno/weights/blocks/k.hpp>
 #include <steno/weights/blocks/quantise.hpp>
+#include <steno/weights/blocks/quantise_k.hpp>
 #include <steno/weights/blocks/simple.hpp>
 #include <steno/weights/byte_cursor.hpp>
 #include <steno/weights/byte_filler.hpp>

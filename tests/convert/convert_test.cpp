@@ -103,7 +103,7 @@ TEST_F(convert_folder, every_value_as_torch_has_it) {
 
 TEST_F(convert_folder, number_formats) {
   const gguf_file exact = packed(fixture("sense_voice"), "f32");
-  for (const char* type : {"f32", "f16", "bf16", "q8_0", "q5_0", "q4_0"}) {
+  for (const char* type : {"f32", "f16", "bf16", "q8_0", "q5_0", "q4_0", "q4_k", "q6_k"}) {
     SCOPED_TRACE(type);
     const dtype wanted = steno::find_dtype(type)->type;
     const gguf_file f = packed(fixture("sense_voice"), type);
@@ -112,6 +112,8 @@ TEST_F(convert_folder, number_formats) {
                                              : wanted == dtype::q4_0 ? 2
                                              : wanted == dtype::q8_0 ? 7
                                              : wanted == dtype::q5_0 ? 8
+                                             : wanted == dtype::q4_k ? 15
+                                             : wanted == dtype::q6_k ? 18
                                                                      : 32);
     ASSERT_EQ(f.size(), exact.size());
     for (std::size_t i = 0; i < f.size(); ++i) {
@@ -120,9 +122,11 @@ TEST_F(convert_folder, number_formats) {
       const bool product =
           t.rank == 2 && name.ends_with(".weight") && name != "embed.weight" && name.find("fsmn") == std::string::npos;
       const bool rows_fit = t.shape[1] % 32 == 0;  // the first layer reads 12 features
+      // No row here is a whole superblock of 256: q4_k becomes q5_0, q6_k q8_0.
+      const dtype blocks = wanted == dtype::q4_k ? dtype::q5_0 : wanted == dtype::q6_k ? dtype::q8_0 : wanted;
       const dtype expected = !product                                        ? dtype::f32
                              : steno::info(wanted).elements > 1 && !rows_fit ? dtype::f16
-                                                                             : wanted;
+                                                                             : blocks;
       EXPECT_EQ(t.format, expected) << name;
       // bf16 keeps 8 bits: half a unit in the last place is 2^-9 of the value. q8_0 rounds to steps of 1/127 of a
       // block's largest value (at most 2 here) and stores that step in f16 (2^-11): half a step and 127 times the

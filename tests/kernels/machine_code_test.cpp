@@ -26,7 +26,7 @@ struct listed_function {
 };
 
 /// The tiles of this program: functions whose (mangled) name says kernels, product and _tile.
-std::vector<listed_function> tiles() {
+[[maybe_unused]] std::vector<listed_function> tiles() {
   std::vector<listed_function> all;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> from(
       ::popen("objdump -d --no-show-raw-insn --section=.text /proc/$PPID/exe 2>/dev/null", "r"), ::pclose);
@@ -47,7 +47,7 @@ std::vector<listed_function> tiles() {
 }
 
 /// First and last address of the innermost loops (ends of a conditional jump backwards) that multiply and add.
-std::vector<std::pair<std::uint64_t, std::uint64_t>> inner_loops(const listed_function& f) {
+[[maybe_unused]] std::vector<std::pair<std::uint64_t, std::uint64_t>> inner_loops(const listed_function& f) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> loops, inner;
   for (const instruction& i : f.code) {
     if (i.text[0] != 'j' || i.text.starts_with("jmp")) continue;

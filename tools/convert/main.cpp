@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   app.add_option("INPUT", input, "FunASR folder, its model.pt, or a GGUF file")->required();
   app.add_option("-o,--output", output, "GGUF file to write")->required();
   app.add_option("--type", type, "number format of the matrices (default: as stored)")
-      ->check(CLI::IsMember({"f32", "f16", "bf16", "q8_0", "q5_0", "q4_0"}));
+      ->check(CLI::IsMember({"f32", "f16", "bf16", "q8_0", "q5_0", "q4_0", "q4_k", "q6_k"}));
   app.add_option("--cmvn", cmvn, "am.mvn file to use instead of the checkpoint's");
   app.add_option("--tokenizer", tokenizer,
                  "multilingual.tiktoken, gpt2.tiktoken or vocab.json for openai's Whisper files");

@@ -88,7 +88,10 @@ dtype packaged_format(const imported_tensor& t, std::optional<dtype> wanted) {
   const dtype format = wanted.value_or(t.stored);
   const auto inner = static_cast<std::size_t>(t.shape.back());
   const bool copied = !t.bytes.empty() && t.stored == format;  // else it must be made of values
-  return inner % info(format).elements == 0 && (copied || can_quantise(format)) ? format : dtype::f16;
+  if (inner % info(format).elements == 0 && (copied || can_quantise(format))) return format;
+  // Rows that are no whole superblocks: the simple format that keeps about as much.
+  const dtype simple = format == dtype::q4_k ? dtype::q5_0 : format == dtype::q6_k ? dtype::q8_0 : format;
+  return simple != format && inner % info(simple).elements == 0 ? simple : dtype::f16;
 }
 
 void add_tensors(imported_model& model, std::optional<dtype> wanted) {

@@ -45,7 +45,7 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
   const bool int8 = x.family == weight_family::int8_blocks;
   const bool panels = int8 || x.panels != nullptr;
   const extent most = panels ? x.split.height(0) : 1;
-  const extent columns = int8 ? table.int8_groups * group : table.float_columns;
+  const extent columns = int8 ? strip_groups(table, x.rows, w.format) * group : table.float_columns;
   const strip_plan plan(w.rows, panels ? x.split.count : x.rows, (int8 ? table.int8_rows : table.float_rows) / most,
                         columns);
 

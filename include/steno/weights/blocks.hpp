@@ -7,6 +7,7 @@
 #include <steno/weights/blocks/floats.hpp>
 #include <steno/weights/blocks/k.hpp>
 #include <steno/weights/blocks/quantise.hpp>
+#include <steno/weights/blocks/quantise_k.hpp>
 #include <steno/weights/byte_cursor.hpp>
 #include <steno/weights/gguf_format.hpp>
 #include <steno/weights/source.hpp>
@@ -79,7 +80,7 @@ inline void dequantise(dtype format, const std::byte* src, float* dst, std::size
 /// Whether quantise() knows the format.
 constexpr bool can_quantise(dtype format) {
   return format == dtype::f32 || format == dtype::f16 || format == dtype::bf16 || format == dtype::q8_0 ||
-         format == dtype::q4_0 || format == dtype::q5_0;
+         format == dtype::q4_0 || format == dtype::q5_0 || format == dtype::q4_k || format == dtype::q6_k;
 }
 
 /// Stores src[count] (whole blocks) in `format` at `dst`, which holds bytes_of(format, count) bytes. Throws for a
@@ -99,6 +100,10 @@ inline void quantise(dtype format, const float* src, std::byte* dst, std::size_t
       return detail::write_blocks<blocks::q4_0>(src, dst, count);
     case dtype::q5_0:
       return detail::write_blocks<blocks::q5_0>(src, dst, count);
+    case dtype::q4_k:
+      return detail::write_blocks<blocks::q4_k>(src, dst, count);
+    case dtype::q6_k:
+      return detail::write_blocks<blocks::q6_k>(src, dst, count);
     default:
       fail({.what = "number format " + format_name(format) + " cannot be written"});
   }

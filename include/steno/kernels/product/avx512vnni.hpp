@@ -104,7 +104,8 @@ inline void int8_tile(const detail::int8_job& job) noexcept {
   constexpr int C = int8_groups;
   switch (job.rows) {
     case 1:
-      return int8_tile<C>(std::make_integer_sequence<int, C>{}, job);
+      if (job.groups == C) return int8_tile<C>(std::make_integer_sequence<int, C>{}, job);
+      return int8_tile<2 * C>(std::make_integer_sequence<int, 2 * C>{}, job);  // more streams from memory
     case 2:
       return int8_tile<C>(std::make_integer_sequence<int, 2 * C>{}, job);
     case 3:
@@ -123,6 +124,7 @@ inline void int8_tile(const detail::int8_job& job) noexcept {
 inline constexpr detail::product_table with_vnni(detail::product_table t) {
   t.int8_panel = product::int8_rows;
   t.int8_groups = product::int8_groups;
+  t.int8_groups_one = 2 * product::int8_groups;
   t.int8_tile = product::int8_tile;
   return t;
 }

@@ -15,10 +15,16 @@ namespace steno::inline STENO_ABI::kernels::detail {
 inline constexpr extent unpacked_blocks = 32;
 inline constexpr extent unpack_floats = unpacked_blocks * (static_cast<extent>(group_quants) / 4 + 2 * 2 * group);
 
+/// Groups of a strip that is not the last.
+inline extent strip_groups(const product_table& table, extent rows, dtype format) noexcept {
+  return rows == 1 && layout_of(format).bits == 8 ? table.int8_groups_one : table.int8_groups;
+}
+
 /// sums: rows of the strip by columns of a tile; unpacked: unpack_floats.
 inline void int8_strip(const strip& s, const product_table& table, float* sums, float* unpacked) noexcept {
   const operand& x = *s.x;
-  const extent blocks = x.cols / block, groups = table.int8_groups, stride = groups * group;
+  const extent groups = std::min(strip_groups(table, x.rows, s.w->format), groups_of(s.n1 - s.n0));
+  const extent blocks = x.cols / block, stride = groups * group;
   const block_layout layout = layout_of(s.w->format);
   const bool in_place = layout.bits == 8;
   const std::size_t next_group = group_bytes(s.w->format, x.cols);
@@ -44,24 +50,23 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
     job.first = b == 0;
     const auto from = static_cast<std::size_t>(b);
     // What follows: the next blocks of these groups, or the first of the next strip's.
-    const std::byte* const here = s.packed + from / static_cast<std::size_t>(layout.unit()) * layout.unit_bytes();
+    const std::size_t unit = in_place ? group_scales : layout.unit_bytes();
+    const std::byte* const start = s.packed + (in_place ? static_cast<std::size_t>(blocks) * group_quants : 0);
+    const std::byte* const here = start + from / static_cast<std::size_t>(layout.unit()) * unit;
     const bool ends = b + job.blocks == blocks;
-    const std::size_t size = static_cast<std::size_t>(job.blocks / layout.unit()) * layout.unit_bytes();
-    const std::byte* const ahead = in_place || (ends && !more) ? s.packed
-                                   : ends ? s.packed + static_cast<std::size_t>(groups) * next_group
-                                          : here + size;
+    const std::byte* const ahead = !ends  ? here + static_cast<std::size_t>(job.blocks / layout.unit()) * unit
+                                   : more ? start + static_cast<std::size_t>(groups) * next_group
+                                          : start;
     for (extent g = 0; g < groups; ++g) {
-      const std::byte* const packed = s.packed + static_cast<std::size_t>(g) * next_group;
       table.unpack({.layout = layout,
-                    .in = in_place ? packed + static_cast<std::size_t>(blocks) * group_quants + from * group_scales
-                                   : here + static_cast<std::size_t>(g) * next_group,
+                    .in = here + static_cast<std::size_t>(g) * next_group,
                     .ahead = ahead + static_cast<std::size_t>(g) * next_group,
                     .count = job.blocks,
                     .quants = quants + static_cast<std::size_t>(g * step) * group_quants,
                     .scales = scales + g * job.next_scales,
                     .minima = minima + g * job.next_scales});
     }
-    job.ahead = ahead + 64;
+    job.ahead = in_place ? s.packed : ahead + 64;
     job.quants = in_place ? s.packed + from * group_quants : quants;
     job.next_quants = in_place ? next_group : static_cast<std::size_t>(step) * group_quants;
     for (extent p = s.first; p < s.last; ++p) {

@@ -96,6 +96,7 @@ inline void float_row_strip(const detail::strip& s) noexcept {
 inline constexpr detail::product_table product_kernels{
     .int8_panel = 1,
     .int8_groups = 1,
+    .int8_groups_one = 1,
     .int8_rows = 64,
     .float_panel = 0,
     .float_panels_from = 0,

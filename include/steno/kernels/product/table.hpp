@@ -100,9 +100,10 @@ inline void put_sums(std::int32_t first, std::int32_t second, float scale, exten
 
 struct product_table {
   // int8_blocks
-  extent int8_panel;   // rows of a panel
-  extent int8_groups;  // of 16 columns in a tile; a strip is one tile wide
-  extent int8_rows;    // of a strip
+  extent int8_panel;       // rows of a panel
+  extent int8_groups;      // of 16 columns in a tile; a strip is one tile wide
+  extent int8_groups_one;  // the same for one row by weights that are read in place
+  extent int8_rows;        // of a strip
   // float_rows and half_columns
   extent float_panel;
   extent float_panels_from;  // number of rows from which x is copied into panels; below, rows meet rows (f32)

@@ -60,7 +60,10 @@ inline void unpack(const detail::unpack_job& job) noexcept {
   const detail::block_layout l = job.layout;
   float *scales = job.scales, *minima = job.minima;
   if (l.bits == 8) {
-    for (extent b = 0; b < job.count; ++b) store(scales + 16 * b, halves_at(job.in + 32 * b));
+    for (extent b = 0; b < job.count; ++b) {
+      if (b % 2 == 0) __builtin_prefetch(job.ahead + 32 * b);
+      store(scales + 16 * b, halves_at(job.in + 32 * b));
+    }
     return;
   }
   const std::byte *in = job.in, *ahead = job.ahead;

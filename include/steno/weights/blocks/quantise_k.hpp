@@ -1,0 +1,176 @@
+// steno/weights/blocks/quantise_k.hpp - float values to q4_k and q6_k blocks.
+//
+// Each group of 32 (16) values gets the scale and minimum (the scale) that fit it best: a search over rounding steps
+// around the plain one, least squares with weights for each set of levels. The groups' numbers are then rounded to
+// six-bit (eight-bit) multiples of the block's, and the levels chosen anew for those. Follows quantize_row_q4_K_ref and
+// quantize_row_q6_K_ref of ggml-quants.c. Tested in tests/weights/blocks_test.cpp (the bytes of ggml).
+#pragma once
+#include <steno/weights/blocks/k.hpp>
+#include <steno/weights/blocks/quantise.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace steno::inline STENO_ABI::blocks {
+
+/// Nearest integer, halves to even, between two limits.
+inline int level_of(float v, int least, int most) { return std::clamp(static_cast<int>(std::lrint(v)), least, most); }
+/// Throws when one of the values is not finite or too large for a scale in half precision, about a `steps`th of it.
+inline void check_range(const float* x, float steps, std::string_view format) {
+  for (int i = 0; i < 256; i += 32) {
+    const std::int32_t largest = largest_magnitude(x + i);
+    (void)checked_scale(largest, std::bit_cast<float>(largest) / steps, format);
+  }
+}
+
+/// x[i] ~ scale * level + minimum with levels 0..15 and minimum <= 0.
+struct affine {
+  float scale, minimum;
+};
+inline affine fit_affine(const float (&x)[32]) {
+  float squares = 0, weight[32], least = x[0], most = x[0];
+  for (const float v : x) squares += v * v;
+  const float mean = std::sqrt(squares / 32);
+  float sum_w = 0, sum_x = 0;
+  for (int i = 0; i < 32; ++i) {
+    weight[i] = mean + std::fabs(x[i]);
+    least = std::min(least, x[i]);
+    most = std::max(most, x[i]);
+    sum_w += weight[i];
+    sum_x += weight[i] * x[i];
+  }
+  least = std::min(least, 0.0f);
+  if (most == least) return {0, least};
+  const float range = most - least;
+  affine best{1 / (15 / range), least};
+  const auto levels_at = [&](float inverse, int(&level)[32]) {
+    for (int i = 0; i < 32; ++i) level[i] = level_of(inverse * (x[i] - least), 0, 15);
+  };
+  const auto error_of = [&](const affine& a, const int(&level)[32]) {
+    float error = 0;
+    for (int i = 0; i < 32; ++i) {
+      const float d = a.scale * static_cast<float>(level[i]) + a.minimum - x[i];
+      error += weight[i] * (d * d);
+    }
+    return error;
+  };
+  int level[32];
+  levels_at(15 / range, level);
+  float lowest = error_of(best, level);
+  for (int step = 0; step <= 20; ++step) {
+    levels_at((-1.0f + 0.1f * static_cast<float>(step) + 15) / range, level);
+    float sum_l = 0, sum_ll = 0, sum_xl = 0;
+    for (int i = 0; i < 32; ++i) {
+      const auto l = static_cast<float>(level[i]);
+      sum_l += weight[i] * l;
+      sum_ll += weight[i] * l * l;
+      sum_xl += weight[i] * l * x[i];
+    }
+    const float determinant = sum_w * sum_ll - sum_l * sum_l;
+    if (!(determinant > 0)) continue;
+    affine a{(sum_w * sum_xl - sum_x * sum_l) / determinant, (sum_ll * sum_x - sum_l * sum_xl) / determinant};
+    if (a.minimum > 0) a = {sum_xl / sum_ll, 0};
+    const float error = error_of(a, level);
+    if (error < lowest) {
+      lowest = error;
+      best = a;
+    }
+  }
+  return best;
+}
+
+inline void write_block(const float* x, q4_k& b) {
+  check_range(x, 15 * 63, "q4_k");
+  affine fits[8];
+  float scale = 0, minimum = 0;
+  for (int g = 0; g < 8; ++g) {
+    float group[32];
+    std::memcpy(group, x + 32 * g, sizeof group);
+    fits[g] = fit_affine(group);
+    scale = std::max(scale, fits[g].scale);
+    minimum = std::max(minimum, -fits[g].minimum);
+  }
+  const float to_scale = scale > 0 ? 63.0f / scale : 0, to_minimum = minimum > 0 ? 63.0f / minimum : 0;
+  const auto largest = std::bit_cast<std::int32_t>(scale);
+  set_scale(b.d, checked_scale(largest, scale / 63.0f, "q4_k"));
+  set_scale(b.dmin, checked_scale(largest, minimum / 63.0f, "q4_k"));
+  std::memset(b.s, 0, sizeof b.s);
+  for (int g = 0; g < 8; ++g) {
+    const int s = level_of(to_scale * fits[g].scale, 0, 63), m = level_of(to_minimum * -fits[g].minimum, 0, 63);
+    if (g < 4) {
+      b.s[g] = static_cast<std::uint8_t>(s);
+      b.s[g + 4] = static_cast<std::uint8_t>(m);
+    } else {
+      b.s[g + 4] = static_cast<std::uint8_t>((s & 15) | (m & 15) << 4);
+      b.s[g - 4] = static_cast<std::uint8_t>(b.s[g - 4] | (s >> 4) << 6);
+      b.s[g] = static_cast<std::uint8_t>(b.s[g] | (m >> 4) << 6);
+    }
+  }
+  std::memset(b.q, 0, sizeof b.q);
+  for (int g = 0; g < 8; ++g) {
+    const auto [s, m] = k_scale(b.s, g);
+    const float d = scale_at(b.d) * static_cast<float>(s), offset = scale_at(b.dmin) * static_cast<float>(m);
+    for (int l = 0; l < 32; ++l) {
+      const int level = d == 0 ? 0 : level_of((x[32 * g + l] + offset) / d, 0, 15);
+      std::uint8_t& to = b.q[32 * (g / 2) + l];
+      to = static_cast<std::uint8_t>(to | level << (4 * (g % 2)));
+    }
+  }
+}
+
+/// x[i] ~ scale * level with levels -32..31; the scale may be negative.
+inline float fit_scale(const float* x) {
+  float extreme = 0;
+  for (int i = 0; i < 16; ++i)
+    if (std::fabs(x[i]) > std::fabs(extreme)) extreme = x[i];
+  if (std::fabs(extreme) < 1e-15f) return 0;
+  float best = 0, scale = 0;
+  const auto attempt = [&](float inverse, bool first) {
+    float sum_xl = 0, sum_ll = 0;
+    for (int i = 0; i < 16; ++i) {
+      const auto l = static_cast<float>(level_of(inverse * x[i], -32, 31));
+      const float w = x[i] * x[i];
+      sum_xl += w * x[i] * l;
+      sum_ll += w * l * l;
+    }
+    if (!first && !(sum_ll > 0 && sum_xl * sum_xl > best * sum_ll)) return;
+    scale = sum_ll > 0 ? sum_xl / sum_ll : 0;
+    best = scale * sum_xl;
+  };
+  attempt(-32 / extreme, true);
+  for (int step = -9; step <= 9; ++step)
+    if (step != 0) attempt(-(32 + 0.1f * static_cast<float>(step)) / extreme, false);
+  return scale;
+}
+
+inline void write_block(const float* x, q6_k& b) {
+  check_range(x, 32 * 128, "q6_k");
+  float scales[16], extreme = 0;
+  for (int g = 0; g < 16; ++g) {
+    scales[g] = fit_scale(x + 16 * g);
+    if (std::fabs(scales[g]) > std::fabs(extreme)) extreme = scales[g];
+  }
+  std::memset(&b, 0, sizeof b);
+  if (std::fabs(extreme) < 1e-15f) return;
+  const float inverse = -128.0f / extreme;
+  set_scale(b.d, checked_scale(0, 1 / inverse, "q6_k"));
+  for (int g = 0; g < 16; ++g) {
+    b.s[g] = static_cast<std::int8_t>(std::min(127, static_cast<int>(std::lrint(inverse * scales[g]))));
+    const float d = scale_at(b.d) * static_cast<float>(b.s[g]);
+    const int half = g / 8, j = g / 2 % 4, k = g % 2;
+    for (int l = 0; l < 16; ++l) {
+      // Where a group's scale rounds to nothing the levels do not matter.
+      const int level = (d == 0 ? 0 : level_of(x[16 * g + l] / d, -32, 31)) + 32;
+      std::uint8_t& low = b.low[64 * half + 32 * (j & 1) + 16 * k + l];
+      std::uint8_t& high = b.high[32 * half + 16 * k + l];
+      low = static_cast<std::uint8_t>(low | (level & 15) << (4 * (j / 2)));
+      high = static_cast<std::uint8_t>(high | (level >> 4) << (2 * j));
+    }
+  }
+}
+
+}  // namespace steno::inline STENO_ABI::blocks
