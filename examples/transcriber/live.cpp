@@ -293,7 +293,11 @@ class parakeet_window_listener final : public listener {
         closed = true;
         told(std::move(s), true);
       });
-    if (e.final && !closed) told({.start = e.heard}, true);  // the last result is always final
+    if (e.final && !closed) {  // the last result is always final
+      segment nothing;
+      nothing.start = nothing.end = e.heard;
+      told(std::move(nothing), true);
+    }
     if (e.final || sentences_.told() == e.tokens.size()) return;
     parakeet_sentences rest = sentences_;
     const auto all = [&](segment s) {
