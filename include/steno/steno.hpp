@@ -102,11 +102,10 @@
 #include <steno/models/parakeet_sentences.hpp>
 #include <steno/models/parakeet_transducer.hpp>
 #include <steno/models/parakeet_windows.hpp>
+#include <steno/models/qwen3.hpp>
 #include <steno/models/qwen3_aligner.hpp>
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/models/qwen3_languages.hpp>
-#include <steno/models/qwen3_thinker.hpp>
-#include <steno/models/qwen3_writing.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
 #include <steno/models/whisper.hpp>
@@ -120,6 +119,7 @@
 #include <steno/networks/fsmn_encoder.hpp>
 #include <steno/networks/qwen3_audio_encoder.hpp>
 #include <steno/networks/qwen3_decoder.hpp>
+#include <steno/networks/qwen3_writing.hpp>
 #include <steno/networks/sanm_chunks.hpp>
 #include <steno/networks/sanm_decoder.hpp>
 #include <steno/networks/sanm_encoder.hpp>

@@ -1,6 +1,6 @@
 #include <steno/core/thread_pool.hpp>
-#include <steno/models/qwen3_writing.hpp>
 #include <steno/networks/qwen3_decoder.hpp>
+#include <steno/networks/qwen3_writing.hpp>
 #include <steno/weights/random.hpp>
 
 #include <gtest/gtest.h>

@@ -103,3 +103,25 @@ TEST_F(steno_stream, what_cannot_be_done_is_said) {
   EXPECT_EQ(other.code, 1);
   EXPECT_NE(other.err.find("does not stream"), std::string::npos) << other.err;
 }
+
+TEST_F(steno_stream, parakeet_streams_with_caches_turn_by_turn) {
+  const std::string turns =
+      "-m '" + (steno::test::compact() / "parakeet" / "model.gguf").string() + "' --format jsonl ";
+  const outcome o = run(turns + "--vad energy -");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const std::vector<json> all = events(o.out);
+  ASSERT_GT(all.size(), 2u);
+  EXPECT_EQ(all.back()["type"], "final");
+  const auto count = [&](const char* type) {
+    return std::count_if(all.begin(), all.end(), [&](const json& e) { return e["type"] == type; });
+  };
+  EXPECT_GT(count("partial"), 0);
+  EXPECT_GT(count("speech_start"), 0);
+  EXPECT_GE(count("speech_start"), count("speech_end"));
+  for (const json& e : all)
+    if (e["type"] == "partial") {
+      EXPECT_EQ(e["text"], e["stable"]);  // labels of a greedy search never change
+    }
+  EXPECT_EQ(run(turns + "--chunk-size 1 --forget-turns -").code, 0);
+  EXPECT_EQ(run(turns + "--chunk-size 0 -").code, 1);
+}

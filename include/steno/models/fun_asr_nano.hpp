@@ -13,9 +13,9 @@
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
-#include <steno/models/qwen3_writing.hpp>
 #include <steno/networks/audio_adaptor.hpp>
 #include <steno/networks/qwen3_decoder.hpp>
+#include <steno/networks/qwen3_writing.hpp>
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/tokenizers/qwen_tokens.hpp>
 

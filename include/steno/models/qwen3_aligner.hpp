@@ -9,8 +9,8 @@
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/decoders/time_repair.hpp>
-#include <steno/models/qwen3_thinker.hpp>
-#include <steno/models/qwen3_writing.hpp>
+#include <steno/models/qwen3.hpp>
+#include <steno/networks/qwen3_writing.hpp>
 #include <steno/tokenizers/aligned_words.hpp>
 
 #include <algorithm>

@@ -10,9 +10,9 @@
 #include <steno/core/result.hpp>
 #include <steno/decoders/quiet_splits.hpp>
 #include <steno/decoders/qwen3_output.hpp>
+#include <steno/models/qwen3.hpp>
 #include <steno/models/qwen3_languages.hpp>
-#include <steno/models/qwen3_thinker.hpp>
-#include <steno/models/qwen3_writing.hpp>
+#include <steno/networks/qwen3_writing.hpp>
 
 #include <span>
 #include <string>

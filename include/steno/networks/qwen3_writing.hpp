@@ -1,4 +1,4 @@
-// steno/models/qwen3_writing.hpp - a prompt read and a text written by Qwen3, token by token.
+// steno/networks/qwen3_writing.hpp - a prompt read and a text written by Qwen3, token by token.
 //
 // The most probable token is taken each time, as the published models are used (do_sample false). Writing ends with a
 // token that ends texts, after so many tokens, or when the text turns in circles: the same few tokens again and again

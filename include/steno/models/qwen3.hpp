@@ -1,4 +1,4 @@
-// steno/models/qwen3_thinker.hpp - what Qwen3-ASR and its forced aligner share: features, audio tower, language model,
+// steno/models/qwen3.hpp - what Qwen3-ASR and its forced aligner share: features, audio tower, language model,
 // tokenizer.
 //
 // `Qwen3ASRThinkerForConditionalGeneration` (modeling_qwen3_asr.py). Tested through the models.
