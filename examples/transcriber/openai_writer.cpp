@@ -128,7 +128,7 @@ std::string openai_writer::add_words(const segment& s) {
         line_count_ = 1;
       } else if (line_length_ > 0) {
         ++line_count_;
-        text.insert(0, "\n");
+        text = std::string(1, '\n').append(text);
       }
       line_length_ = length;
     }
