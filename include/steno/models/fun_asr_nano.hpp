@@ -215,7 +215,7 @@ class fun_asr_nano {
  private:
   // White space of any kind and "/sil" become one space.
   static std::string plain_text(std::string text) {
-    for (std::size_t at = 0; (at = text.find("/sil", at)) != std::string::npos;) text.replace(at, 4, " ");
+    for (std::size_t at = 0; (at = text.find("/sil", at)) != std::string::npos;) text.replace(at, 4, 1, ' ');
     std::string made;
     bool space = false;
     for (std::string_view rest = text; !rest.empty();) {

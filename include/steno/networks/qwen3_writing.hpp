@@ -69,7 +69,7 @@ qwen3_text qwen3_write(const Decoder& m, view<float, dynamic, D> row, qwen3_past
       t.stop = qwen3_stop::repetition;
       while (t.ids.size() >= 2 * k && std::equal(t.ids.end() - static_cast<std::ptrdiff_t>(k), t.ids.end(),
                                                  t.ids.end() - static_cast<std::ptrdiff_t>(2 * k)))
-        t.ids.resize(t.ids.size() - k);
+        t.ids.erase(t.ids.end() - static_cast<std::ptrdiff_t>(k), t.ids.end());
       return t;
     }
     m.embed(std::span<const int>(&id, 1), row);
