@@ -114,7 +114,8 @@ std::string writer::add(const segment& s) {
   std::string out = opening();
   if (language_.empty()) language_ = s.language;
   if (openai_) return out + openai_->add(s);
-  if (s.text.empty() && s.token_ids.empty()) return out;  // only openai's writers show those
+  // Only openai's writers show what has neither words nor a speaker.
+  if (s.text.empty() && s.token_ids.empty() && !s.speaker) return out;
   switch (format_) {
     case format::text: {
       std::string text = one_line(s.text);
