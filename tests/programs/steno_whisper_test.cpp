@@ -46,7 +46,10 @@ TEST_F(steno_whisper, writes_what_the_original_writes) {
 TEST_F(steno_whisper, json_tells_words_and_windows) {
   const outcome o = run("\"$wav\" --word-timestamps --format json");
   ASSERT_EQ(o.code, 0) << o.err;
-  const json r = json::parse(o.out), want = expected("word_timestamps");
+  const json r = json::parse(o.out);
+  json want = expected("word_timestamps");
+  std::erase_if(want["segments"].get_ref<json::array_t&>(),
+                [](const json& s) { return s["tokens"].empty(); });  // not shown
   EXPECT_EQ(r["model"], "whisper");
   EXPECT_EQ(r["language"], want["language"]);
   ASSERT_EQ(r["segments"].size(), want["segments"].size());
@@ -72,14 +75,18 @@ TEST_F(steno_whisper, options_reach_the_decoder) {
     const outcome o = run("\"$wav\" --format json " + arguments);
     EXPECT_EQ(o.code, 0) << o.err;
     std::vector<std::vector<int>> all;
-    if (o.code == 0)
-      for (const json& s : json::parse(o.out)["segments"]) all.push_back(s["token_ids"]);
+    const json r = o.code == 0 ? json::parse(o.out) : json();
+    if (r.is_object())
+      for (const json& s : r["segments"]) all.push_back(s["token_ids"]);
+    EXPECT_FALSE(all.empty());
     return all;
   };
   const auto want = [&](const char* name) {
     std::vector<std::vector<int>> all;
-    for (const json& s : expected(name)["segments"])
+    const json r = expected(name);
+    for (const json& s : r["segments"])
       if (!s["tokens"].empty()) all.push_back(s["tokens"]);
+    EXPECT_FALSE(all.empty());
     return all;
   };
   EXPECT_EQ(ids("--beam-size 5"), want("beam5"));
