@@ -66,30 +66,43 @@ inline void pack_bytes(const weight_ref& w, extent g, std::byte* out) noexcept {
   }
 }
 
-/// Packs rows [16 g, 16 g + 16) of 2-byte values: to[k * 16 + c] = w[16 g + c, k], zero beyond the last row.
-inline void pack_halves(const weight_ref& w, extent g, std::byte* out) noexcept {
+/// Transposes 8 rows of 8 two-byte values, `from_stride` and `to_stride` bytes apart.
+STENO_INLINE void transpose_halves(const std::byte* from, std::size_t from_stride, std::byte* to,
+                                   std::size_t to_stride) noexcept {
   typedef std::uint16_t eight __attribute__((vector_size(16)));
-  const extent rows = std::clamp<extent>(w.rows - g * group, 0, group), whole = w.cols / 8 * 8;
-  for (extent c = 0; c < group; c += 8)
-    for (extent k = 0; k < whole; k += 8) {
-      eight v[8] = {}, t[8];
-      for (extent r = 0; r < 8 && c + r < rows; ++r) std::memcpy(v + r, w.row(g * group + c + r) + 2 * k, 16);
-      // Interleaving the halves of a list three times transposes 8 x 8.
-      for (int round = 0; round < 3; ++round) {
-        for (int i = 0; i < 4; ++i) {
-          t[2 * i] = __builtin_shufflevector(v[i], v[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
-          t[2 * i + 1] = __builtin_shufflevector(v[i], v[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
-        }
-        std::memcpy(v, t, sizeof v);
-      }
-      for (extent i = 0; i < 8; ++i) std::memcpy(out + 2 * ((k + i) * group + c), v + i, 16);
+  eight v[8], t[8];
+  for (std::size_t r = 0; r < 8; ++r) std::memcpy(v + r, from + r * from_stride, 16);
+  // Interleaving the halves of a list three times transposes 8 x 8.
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 4; ++i) {
+      t[2 * i] = __builtin_shufflevector(v[i], v[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+      t[2 * i + 1] = __builtin_shufflevector(v[i], v[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
     }
-  for (extent k = whole; k < w.cols; ++k)
-    for (extent c = 0; c < group; ++c) {
-      std::byte* const to = out + 2 * (k * group + c);
-      if (c < rows) std::memcpy(to, w.row(g * group + c) + 2 * k, 2);
-      if (c >= rows) std::memset(to, 0, 2);
+    std::memcpy(v, t, sizeof v);
+  }
+  for (std::size_t i = 0; i < 8; ++i) std::memcpy(to + i * to_stride, v + i, 16);
+}
+
+/// Packs rows [16 g, 16 g + 16) of 2-byte values: to[k * 16 + c] = w[16 g + c, k], zero beyond the last row. Rows that
+/// are a power of two apart share few sets of the first cache, so each of their lines is read once, into a block.
+inline void pack_halves(const weight_ref& w, extent g, std::byte* out) noexcept {
+  constexpr std::size_t line = 64;
+  const auto rows = static_cast<std::size_t>(std::clamp<extent>(w.rows - g * group, 0, group));
+  const std::size_t bytes = 2 * static_cast<std::size_t>(w.cols);
+  alignas(64) std::byte lines[16 * line] = {}, turned[32 * 32];
+  for (std::size_t k = 0; k < bytes; k += line) {
+    const std::size_t n = std::min(line, bytes - k);
+    for (std::size_t r = 0; r < rows; ++r) {
+      const std::byte* const from = w.row(g * group + static_cast<extent>(r)) + k;
+      __builtin_prefetch(from + 2 * line);
+      n == line ? std::memcpy(lines + r * line, from, line) : std::memcpy(lines + r * line, from, n);
     }
+    std::byte* const to = n == line ? out + 16 * k : turned;
+    for (std::size_t j = 0; j < 4; ++j)
+      for (std::size_t c = 0; c < 2; ++c)
+        transpose_halves(lines + 8 * c * line + 16 * j, line, to + 256 * j + 16 * c, 32);
+    if (n != line) std::memcpy(out + 16 * k, turned, 16 * n);
+  }
 }
 
 /// One column's part of a packed block: 32 values from their places in a stored block.
