@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -25,6 +27,9 @@ static auto reduce() { return STENO_KERNEL(probe_reduce); }
 static auto half() { return STENO_KERNEL(probe_half); }
 static auto transposition() { return STENO_KERNEL(probe_transpose); }
 static auto to_i8() { return STENO_KERNEL(probe_i8); }
+static auto pair_to_i8() { return STENO_KERNEL(probe_pair_i8); }
+static auto to_i32() { return STENO_KERNEL(probe_i32); }
+static auto sums_of_i8() { return STENO_KERNEL(probe_sums); }
 }  // namespace steno::kernels
 
 namespace {
@@ -195,6 +200,44 @@ TEST(isa, int8_rounds_to_even_and_saturates) {
     std::array<std::int8_t, 16> y;
     k::to_i8()(x.data(), y.data());
     for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(y[i], want[i]) << x[i];
+  });
+}
+
+TEST(isa, stores_32_values_as_bytes_in_order) {
+  each_isa([](k::isa) {
+    std::array<float, 32> x;
+    for (std::size_t i = 0; i < 32; ++i) x[i] = (i % 2 == 0 ? 4.0f : -4.0f) * static_cast<float>(i) + 0.5f;
+    x[7] = 126.5f;
+    x[8] = 1e9f;
+    x[23] = -1e9f;
+    std::array<std::int8_t, 32> y;
+    k::pair_to_i8()(x.data(), y.data());
+    for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(y[i], std::clamp(std::nearbyint(x[i]), -128.0f, 127.0f)) << i;
+  });
+}
+
+TEST(isa, stores_whole_numbers) {
+  each_isa([](k::isa) {
+    std::array<float, 16> x;
+    for (std::size_t i = 0; i < 16; ++i) x[i] = 65537.0f * static_cast<float>(i) - 520192.0f;
+    std::array<std::int32_t, 16> y;
+    k::to_i32()(x.data(), y.data());
+    for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(y[i], static_cast<int>(x[i]));
+  });
+}
+
+TEST(isa, sums_halves_of_32_bytes) {
+  each_isa([](k::isa) {
+    std::array<std::int8_t, 152> x;
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<std::int8_t>(i * 89 % 256);
+    for (std::size_t i = 40; i < 72; ++i) x[i] = i < 56 ? -128 : 127;
+    std::array<float, 4> first, second;
+    k::sums_of_i8()(x.data(), first.data(), second.data());
+    for (std::size_t i = 0; i < 4; ++i) {
+      const auto from = x.begin() + static_cast<std::ptrdiff_t>(40 * i);
+      EXPECT_EQ(first[i], static_cast<float>(std::accumulate(from, from + 16, 0)));
+      EXPECT_EQ(second[i], static_cast<float>(std::accumulate(from + 16, from + 32, 0)));
+    }
   });
 }
 

@@ -27,7 +27,8 @@ TEST(operand, splits_rows_into_nearly_equal_panels) {
 
 TEST(operand, quantises_blocks_as_defined_on_every_instruction_set) {
   const isa_guard guard;
-  matrix_f x = random_matrix(13, 96, 1);
+  constexpr extent blocks = 70;  // more than a sweep's, no multiple of 16
+  matrix_f x = random_matrix(13, 32 * blocks, 1);
   x.row(2).setZero();
   x.row(3) *= 1e-36f;  // 127 / max would overflow: a zero block
   x.row(4) *= 1e-20f;
@@ -41,22 +42,23 @@ TEST(operand, quantises_blocks_as_defined_on_every_instruction_set) {
     EXPECT_EQ(o.family, weight_family::int8_blocks);
     for (extent p = 0; p < o.split.count; ++p)
       for (extent r = 0; r < o.split.height(p); ++r)
-        for (extent b = 0; b < 3; ++b) {
-          const extent m0 = o.split.first(p), height = o.split.height(p), at = m0 * 3 + b * height + r;
-          const float* v = x.data() + (m0 + r) * 96 + 32 * b;
+        for (extent b = 0; b < blocks; ++b) {
+          const extent m0 = o.split.first(p), height = o.split.height(p);
+          const extent at = m0 * 80 + (b / 16 * height + r) * 16 + b % 16;
+          const float* v = x.row(m0 + r).data() + 32 * b;
           float most = 0;
           for (int k = 0; k < 32; ++k) most = std::max(most, std::fabs(v[k]));
           const bool zero = most <= 0x1p-100f;
           EXPECT_EQ(o.scales[at], zero ? 0 : most / 127) << name_of(level);
           int sums[2] = {};
           for (extent k = 0; k < 32; ++k) {
-            const int q = o.quants[m0 * 96 + (b * 8 + k / 4) * height * 4 + r * 4 + k % 4];
+            const int q = o.quants[m0 * x.cols() + (b * height + r) * 32 + k];
             EXPECT_EQ(q, zero ? 0 : static_cast<int>(std::nearbyint(v[k] * (127 / most)))) << name_of(level);
             sums[k / 16] += q;
           }
           const int parts[] = {sums[0] + sums[1], sums[0], sums[1]};
           for (extent i = 0; i < 3; ++i) {
-            const extent place = m0 * 9 + (b * 3 + i) * height + r;
+            const extent place = at + i * o.plane;
             EXPECT_EQ(o.starts[place], -128 * parts[i]) << name_of(level);
             EXPECT_EQ(o.offsets[place], o.scales[at] * static_cast<float>(parts[i])) << name_of(level);
           }

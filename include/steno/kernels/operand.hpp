@@ -4,9 +4,9 @@
 // rows, [cols][R], so that a register tile reads the values of one column from one place. int8_blocks: blocks of 32
 // values with one scale: a = max|x|, scale = a / 127, q = nearest_even(x * (127 / a)); blocks with a <= 2^-100 (where
 // 127 / a may overflow) are zeros. Panels of R rows:
-//   quants [blocks][8][R][4] s8, scales [blocks][R] f32, starts [blocks][3][R] s32 = -128 * sum(q), offsets
-//   [blocks][3][R] f32 = scale * sum(q): sums of the block, of its first and of its last 16 values (for weights with
-//   minima, and for those whose 16 values share a scale).
+//   quants [blocks][R][32] s8, scales [blocks / 16][R][16] f32, starts of the same form, s32 = -128 * sum(q), offsets,
+//   f32 = scale * sum(q), for weights with minima. Starts and offsets have two more planes, of the sums of the first
+//   and of the last 16 values, for weights whose 16 values share a scale.
 // Panels are of nearly equal height, at most the table's. q is that of ggml's Q8_0, but the scale is not rounded to
 // half. Tested in tests/kernels/operand_test.cpp.
 #pragma once
@@ -37,17 +37,26 @@ inline operand prepare(const view<const float>& x, dtype weight_format, workspac
     o.split = detail::panel_split(o.rows, table.int8_panel);
     const extent blocks = o.cols / detail::block;
     auto* quants = frame.take<std::int8_t>(count);
-    auto* scales = frame.take<float>(static_cast<std::size_t>(o.rows * blocks));
-    auto* starts = frame.take<std::int32_t>(static_cast<std::size_t>(3 * o.rows * blocks));
-    auto* offsets = frame.take<float>(static_cast<std::size_t>(3 * o.rows * blocks));
+    const extent padded = detail::padded_blocks(o.cols);
+    o.plane = o.rows * padded;
+    auto* scales = frame.take<float>(static_cast<std::size_t>(o.plane));
+    auto* starts = frame.take<std::int32_t>(static_cast<std::size_t>(3 * o.plane));
+    auto* offsets = frame.take<float>(static_cast<std::size_t>(3 * o.plane));
     o.quants = quants;
     o.scales = scales;
     o.starts = starts;
     o.offsets = offsets;
     run.run(o.split.count, [&](extent p, int) {
       const extent m = o.split.first(p);
-      table.quantise(o.x + m * o.stride, o.stride, static_cast<int>(o.split.height(p)), blocks, quants + m * o.cols,
-                     scales + m * blocks, starts + 3 * m * blocks, offsets + 3 * m * blocks);
+      table.quantise({.x = o.x + m * o.stride,
+                      .stride = o.stride,
+                      .rows = o.split.height(p),
+                      .blocks = blocks,
+                      .quants = quants + m * o.cols,
+                      .scales = scales + m * padded,
+                      .starts = starts + m * padded,
+                      .offsets = offsets + m * padded,
+                      .plane = o.plane});
     });
   } else if (table.float_panel != 0 && (o.family == weight_family::half_columns ||
                                         (o.family == weight_family::float_rows && o.rows >= table.float_panels_from))) {

@@ -18,7 +18,8 @@ namespace steno::inline STENO_ABI::kernels {
 
 namespace detail {
 
-/// How a product is cut: `down` pieces of panels (or rows) by `across` pieces of columns, column by column.
+/// How a product is cut: `down` pieces of panels (or rows) by `across` pieces of columns. Those of the same rows follow
+/// one another: the rows then stay in the second cache while the weights stream by.
 struct strip_plan {
   extent pieces;  // panels or rows in all
   extent deep;    // of them in a strip
@@ -39,6 +40,8 @@ struct strip_plan {
   }
 };
 
+inline constexpr extent strip_bytes = 420 << 10;  // quants of x in a strip of an int8 product
+
 inline void multiply_family(const operand& x, const weight_ref& w, const epilogue& e, view<float>& y,
                             context& c) noexcept {
   const product_table& table = table_of(x.level);
@@ -46,8 +49,8 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
   const bool panels = int8 || x.panels != nullptr;
   const extent most = panels ? x.split.height(0) : 1;
   const extent columns = int8 ? strip_groups(table, x.rows, w.format) * group : table.float_columns;
-  const strip_plan plan(w.rows, panels ? x.split.count : x.rows, (int8 ? table.int8_rows : table.float_rows) / most,
-                        columns);
+  const extent high = int8 ? std::clamp<extent>(strip_bytes / x.cols, 6 * most, table.int8_rows) : table.float_rows;
+  const strip_plan plan(w.rows, panels ? x.split.count : x.rows, high / most, columns);
 
   // Scratch of one worker: sums of a strip, widened or unpacked weights, packed groups (of weights as stored).
   const extent sums = plan.deep * most * ((columns + 31) / 32 * 32);
@@ -62,7 +65,7 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
 
   c.run.run(plan.down * plan.across, [&](extent i, int worker) noexcept {
     std::byte* own = scratch + bytes * static_cast<std::size_t>(worker);
-    const extent first = i % plan.down * plan.deep, n0 = i / plan.down * plan.columns;
+    const extent first = i / plan.across * plan.deep, n0 = i % plan.across * plan.columns;
     strip s{.x = &x,
             .w = &w,
             .e = &e,

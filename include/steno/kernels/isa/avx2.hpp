@@ -113,6 +113,32 @@ STENO_INLINE void store_i8(std::int8_t* p, f32x16 a) {
                    _mm_packs_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1)));
 }
 
+STENO_INLINE void store_i32(std::int32_t* p, f32x16 a) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_cvtps_epi32(a.lo));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 8), _mm256_cvtps_epi32(a.hi));
+}
+STENO_INLINE __m256i bytes_of(f32x16 a, f32x16 b) {
+  const __m256i low = _mm256_packs_epi32(_mm256_cvtps_epi32(a.lo), _mm256_cvtps_epi32(a.hi));
+  const __m256i high = _mm256_packs_epi32(_mm256_cvtps_epi32(b.lo), _mm256_cvtps_epi32(b.hi));
+  return _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+STENO_INLINE void store_i8(std::int8_t* p, f32x16 a, f32x16 b) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), bytes_of(a, b));
+}
+/// Sums of four bytes each.
+STENO_INLINE __m256i fours_of(const std::int8_t* p) {
+  const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  return _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_set1_epi8(1), bytes), _mm256_set1_epi16(1));
+}
+STENO_INLINE void sums_i8(const std::int8_t* a, const std::int8_t* b, const std::int8_t* c, const std::int8_t* d,
+                          float* first, float* second) {
+  const __m256i low = _mm256_hadd_epi32(fours_of(a), fours_of(b));
+  const __m256i high = _mm256_hadd_epi32(fours_of(c), fours_of(d));
+  const __m256 sums = _mm256_cvtepi32_ps(_mm256_hadd_epi32(low, high));
+  _mm_storeu_ps(first, _mm256_castps256_ps128(sums));
+  _mm_storeu_ps(second, _mm256_extractf128_ps(sums, 1));
+}
+
 #include <steno/kernels/isa/transpose.inl>
 
 #include <steno/kernels/isa/math.inl>

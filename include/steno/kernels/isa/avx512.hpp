@@ -3,7 +3,7 @@
 //
 // Tested in tests/kernels/isa_test.cpp.
 #pragma once
-#include <steno/config.hpp>
+#include <steno/kernels/isa/avx2.hpp>
 
 #include <immintrin.h>
 
@@ -12,6 +12,8 @@
 
 #include <steno/kernels/isa/region_avx512_begin.hpp>
 namespace steno::inline STENO_ABI::kernels::avx512 {
+
+using avx2::sums_i8;
 
 struct f32x16 {
   __m512 v;
@@ -91,6 +93,17 @@ STENO_INLINE void store_i8(std::int8_t* p, f32x16 a) {
   const __m512i whole =
       _mm512_maskz_cvtps_epi32(all_lanes, _mm512_maskz_min_ps(all_lanes, a.v, _mm512_set1_ps(127.0f)));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_maskz_cvtsepi32_epi8(all_lanes, whole));
+}
+
+STENO_INLINE void store_i32(std::int32_t* p, f32x16 a) {
+  _mm512_storeu_si512(p, _mm512_maskz_cvtps_epi32(all_lanes, a.v));
+}
+STENO_INLINE void store_i8(std::int8_t* p, f32x16 a, f32x16 b) {
+  const __m512i words = _mm512_packs_epi32(_mm512_maskz_cvtps_epi32(all_lanes, a.v),
+                                           _mm512_maskz_cvtps_epi32(all_lanes, b.v));  // a and b by 128-bit lanes
+  const __m512i ordered = _mm512_maskz_permutexvar_epi64(all_halves, _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), words);
+  const __m256i bytes = _mm512_maskz_cvtsepi16_epi8(~__mmask32{}, ordered);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), bytes);
 }
 
 #include <steno/kernels/isa/transpose.inl>

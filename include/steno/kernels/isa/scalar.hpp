@@ -140,6 +140,28 @@ STENO_INLINE void store_i8(std::int8_t* p, f32x16 x) {
   store(lanes, shifted);
   for (int i = 0; i < 16; ++i) p[i] = static_cast<std::int8_t>(std::bit_cast<std::uint32_t>(lanes[i]) & 0xffu);
 }
+/// 32 values as bytes; below 2^31 in size.
+STENO_INLINE void store_i8(std::int8_t* p, f32x16 x, f32x16 y) {
+  store_i8(p, x);
+  store_i8(p + 16, y);
+}
+/// Whole numbers below 2^24 in size.
+STENO_INLINE void store_i32(std::int32_t* p, f32x16 x) {
+  float lanes[16];
+  store(lanes, x);
+  for (int i = 0; i < 16; ++i) p[i] = static_cast<std::int32_t>(lanes[i]);
+}
+/// Sums of the first and of the last 16 of 32 bytes, at four places.
+STENO_INLINE void sums_i8(const std::int8_t* a, const std::int8_t* b, const std::int8_t* c, const std::int8_t* d,
+                          float* first, float* second) {
+  const std::int8_t* const from[] = {a, b, c, d};
+  for (int i = 0; i < 4; ++i) {
+    int sums[2] = {};
+    for (int k = 0; k < 32; ++k) sums[k / 16] += from[i][k];
+    first[i] = static_cast<float>(sums[0]);
+    second[i] = static_cast<float>(sums[1]);
+  }
+}
 /// to[i * to_stride + j] = from[j * from_stride + i] for i, j < 16.
 STENO_INLINE void transpose(const float* from, std::ptrdiff_t from_stride, float* to, std::ptrdiff_t to_stride) {
   for (int i = 0; i < 16; ++i)

@@ -46,9 +46,9 @@ template <int... r>
 STENO_INLINE void dot_half(std::integer_sequence<int, r...>, __m256i* d, const std::int8_t* x,
                            const std::byte* quants) {
 #pragma GCC unroll 1
-  for (int j = 0; j < 4; ++j, x += 4 * sizeof...(r), quants += 64) {
+  for (int j = 0; j < 4; ++j, x += 4, quants += 64) {
     const __m256i w = weights_of(quants), size = _mm256_abs_epi8(w);
-    ((d[r] = dot_fours(d[r], w, size, x + 4 * r)), ...);
+    ((d[r] = dot_fours(d[r], w, size, x + detail::block * r)), ...);
   }
 }
 /// sums of row r += d[r] * scale of the row * scale of the column
@@ -57,7 +57,7 @@ STENO_INLINE void add_scaled(std::integer_sequence<int, r...>, const __m256i* d,
                              const float* weight_scales, float* sums) {
   const __m256 ws = _mm256_loadu_ps(weight_scales);
   (_mm256_storeu_ps(sums + 16 * r,
-                    _mm256_fmadd_ps(_mm256_cvtepi32_ps(d[r]), _mm256_mul_ps(ws, _mm256_set1_ps(scales[r])),
+                    _mm256_fmadd_ps(_mm256_cvtepi32_ps(d[r]), _mm256_mul_ps(ws, _mm256_set1_ps(scales[16 * r])),
                                     _mm256_loadu_ps(sums + 16 * r))),
    ...);
 }
@@ -65,7 +65,7 @@ STENO_INLINE void add_scaled(std::integer_sequence<int, r...>, const __m256i* d,
 template <int... r>
 STENO_INLINE void add_minima(std::integer_sequence<int, r...>, const float* offsets, const float* minima, float* sums) {
   const __m256 m = _mm256_loadu_ps(minima);
-  (_mm256_storeu_ps(sums + 16 * r, _mm256_fmadd_ps(m, _mm256_set1_ps(offsets[r]), _mm256_loadu_ps(sums + 16 * r))),
+  (_mm256_storeu_ps(sums + 16 * r, _mm256_fmadd_ps(m, _mm256_set1_ps(offsets[16 * r]), _mm256_loadu_ps(sums + 16 * r))),
    ...);
 }
 
@@ -79,11 +79,11 @@ template <int... r>
      ...);
   for (extent half = 0; half < 2; ++half) {
     const std::int8_t* x = job.x;
-    const float *scales = job.scales, *offsets = job.halves ? job.offsets + R : job.offsets;
+    const float *scales = job.scales, *offsets = job.offsets;
     const float *ws = job.weight_scales + 8 * half, *minima = job.minima == nullptr ? nullptr : job.minima + 8 * half;
     const std::byte* quants = job.quants + 32 * half;
     float* const sums = job.sums + 8 * half;
-    for (extent b = 0; b < job.blocks; ++b, scales += R, offsets += 3 * R, x += 32 * R, quants += 512, ws += 16) {
+    for (extent b = 0; b < job.blocks; ++b, ++scales, ++offsets, x += 32 * R, quants += 512, ws += 16) {
       __m256i d[] = {(static_cast<void>(r), _mm256_setzero_si256())...};
       dot_half(all, d, x, quants);
       if (job.halves) {
@@ -95,10 +95,10 @@ template <int... r>
           minima += 16;
         }
       }
-      dot_half(all, d, x + 16 * R, quants + 256);
+      dot_half(all, d, x + 16, quants + 256);
       add_scaled(all, d, scales, ws, sums);
       if (minima != nullptr) {
-        add_minima(all, job.halves ? offsets + R : offsets, minima, sums);
+        add_minima(all, job.halves ? offsets + job.plane : offsets, minima, sums);
         minima += 16;
       }
     }

@@ -23,7 +23,9 @@ STENO_INLINE __m512i four_of(const std::int8_t* x) {
 template <int C, int... I>
 STENO_INLINE void dot_fours(std::integer_sequence<int, I...>, __m512i* d, const std::int8_t* x, const std::byte* quants,
                             std::size_t next_group) {
-  ((d[I] = _mm512_dpbusd_epi32(d[I], _mm512_loadu_si512(quants + I % C * next_group), four_of(x + I / C * 4))), ...);
+  ((d[I] =
+        _mm512_dpbusd_epi32(d[I], _mm512_loadu_si512(quants + I % C * next_group), four_of(x + I / C * detail::block))),
+   ...);
 }
 /// acc[I] += d[I] * scale of row I / C * scale of each column of group I % C
 template <int C, int... I>
@@ -31,19 +33,27 @@ STENO_INLINE void add_scaled(std::integer_sequence<int, I...>, __m512* acc, cons
                              const float* weight_scales, extent next) {
   ((acc[I] = _mm512_fmadd_ps(
         _mm512_maskz_cvtepi32_ps(0xffff, d[I]),
-        _mm512_mul_ps(_mm512_loadu_ps(weight_scales + I % C * next), _mm512_set1_ps(scales[I / C])), acc[I])),
+        _mm512_mul_ps(_mm512_loadu_ps(weight_scales + I % C * next), _mm512_set1_ps(scales[16 * (I / C)])), acc[I])),
    ...);
 }
 /// acc[I] += offset of row I / C * minimum of each column of group I % C
 template <int C, int... I>
 STENO_INLINE void add_minima(std::integer_sequence<int, I...>, __m512* acc, const float* offsets, const float* minima,
                              extent next) {
-  ((acc[I] = _mm512_fmadd_ps(_mm512_loadu_ps(minima + I % C * next), _mm512_set1_ps(offsets[I / C]), acc[I])), ...);
+  ((acc[I] = _mm512_fmadd_ps(_mm512_loadu_ps(minima + I % C * next), _mm512_set1_ps(offsets[16 * (I / C)]), acc[I])),
+   ...);
 }
 
-/// sizeof...(I) / C rows and C groups. The eight steps of a block are written out: as a loop, gcc 12 copies
-/// accumulators around vpdpbusd, which overwrites its first operand.
-template <int C, int... I>
+/// A line of each group into the second cache; with few rows, which wait for memory, three into the first.
+template <int C, bool Few>
+STENO_INLINE void fetch(const std::byte* p, std::size_t next_group, std::size_t next_line) {
+  for (std::size_t c = 0; c < C; ++c, p += next_group)
+    for (std::size_t line = 0; line < (Few ? 3 : 1); ++line) __builtin_prefetch(p + next_line * line, 0, Few ? 3 : 2);
+}
+
+/// sizeof...(I) / C rows and C groups; Plain: a scale per block and no minima. The eight steps of a block are written
+/// out: as a loop, gcc 12 copies accumulators around vpdpbusd, which overwrites its first operand.
+template <bool Plain, int C, int... I>
 [[gnu::noinline]] void int8_tile(std::integer_sequence<int, I...> all, const detail::int8_job& job) noexcept {
   constexpr extent R = sizeof...(I) / C;
   const std::int8_t* x = job.x;
@@ -51,72 +61,69 @@ template <int C, int... I>
   const std::int32_t* starts = job.starts;
   const std::byte* quants = job.quants;
   const std::size_t next = job.next_quants;
-  const float *ws = job.weight_scales, *minima = job.minima;
+  const float *ws = job.weight_scales, *minima = Plain ? nullptr : job.minima;
   const extent next_scales = job.next_scales;
-  const bool halves = job.halves;
+  const bool halves = !Plain && job.halves;
   float* const sums = job.sums;
-  const extent stride = job.stride;
-  if (halves) starts += R, offsets += R;  // those of the first half
-  __m512 acc[] = {(job.first ? _mm512_setzero_ps() : _mm512_loadu_ps(sums + I / C * stride + I % C * 16))...};
+  __m512 acc[] = {(job.first ? _mm512_setzero_ps() : _mm512_loadu_ps(sums + I * 16))...};
   const std::byte* ahead = job.ahead;
   for (extent b = job.blocks; b != 0; --b) {
-    if constexpr (R <= few_rows) {
-      for (std::size_t c = 0; c < C; ++c)
-        for (std::size_t line = 0; line < 3; ++line) __builtin_prefetch(ahead + c * job.next_ahead + 128 * line);
-      ahead += job.ahead_bytes;
-    }
-    __m512i d[] = {_mm512_set1_epi32(starts[I / C])...};
+    fetch<C, R <= few_rows>(ahead, job.next_ahead, job.ahead_line);
+    ahead += job.ahead_bytes;
+    __m512i d[] = {_mm512_set1_epi32(starts[16 * (I / C)])...};
     dot_fours<C>(all, d, x, quants, next);
-    dot_fours<C>(all, d, x + 4 * R, quants + 64, next);
-    dot_fours<C>(all, d, x + 8 * R, quants + 128, next);
-    dot_fours<C>(all, d, x + 12 * R, quants + 192, next);
+    dot_fours<C>(all, d, x + 4, quants + 64, next);
+    dot_fours<C>(all, d, x + 8, quants + 128, next);
+    dot_fours<C>(all, d, x + 12, quants + 192, next);
     if (halves) {
       const float* same = scales;
       asm volatile("" : "+r"(same));  // otherwise gcc loads the scales before the branch and has a register too few
       add_scaled<C>(all, acc, d, same, ws, next_scales);
-      ((d[I] = _mm512_set1_epi32(starts[R + I / C])), ...);
+      ((d[I] = _mm512_set1_epi32(starts[job.plane + 16 * (I / C)])), ...);
       ws += 16;
       if (minima != nullptr) {
         add_minima<C>(all, acc, offsets, minima, next_scales);
         minima += 16;
       }
     }
-    dot_fours<C>(all, d, x + 16 * R, quants + 256, next);
-    dot_fours<C>(all, d, x + 20 * R, quants + 320, next);
-    dot_fours<C>(all, d, x + 24 * R, quants + 384, next);
-    dot_fours<C>(all, d, x + 28 * R, quants + 448, next);
+    dot_fours<C>(all, d, x + 16, quants + 256, next);
+    dot_fours<C>(all, d, x + 20, quants + 320, next);
+    dot_fours<C>(all, d, x + 24, quants + 384, next);
+    dot_fours<C>(all, d, x + 28, quants + 448, next);
     add_scaled<C>(all, acc, d, scales, ws, next_scales);
     if (minima != nullptr) {
-      add_minima<C>(all, acc, halves ? offsets + R : offsets, minima, next_scales);
+      add_minima<C>(all, acc, halves ? offsets + job.plane : offsets, minima, next_scales);
       minima += 16;
     }
     x += R * detail::block;
-    scales += R;
-    starts += 3 * R;
-    offsets += 3 * R;
+    ++scales, ++starts, ++offsets;
     quants += detail::group_quants;
     ws += 16;
   }
-  (_mm512_storeu_ps(sums + I / C * stride + I % C * 16, acc[I]), ...);
+  (_mm512_storeu_ps(sums + I * 16, acc[I]), ...);
 }
 
-inline void int8_tile(const detail::int8_job& job) noexcept {
+template <bool Plain>
+void int8_tile_of(const detail::int8_job& job) noexcept {
   constexpr int C = int8_groups;
   switch (job.rows) {
     case 1:
-      if (job.groups == C) return int8_tile<C>(std::make_integer_sequence<int, C>{}, job);
-      return int8_tile<2 * C>(std::make_integer_sequence<int, 2 * C>{}, job);  // more streams from memory
+      if (job.groups == C) return int8_tile<Plain, C>(std::make_integer_sequence<int, C>{}, job);
+      return int8_tile<Plain, 2 * C>(std::make_integer_sequence<int, 2 * C>{}, job);  // more streams from memory
     case 2:
-      return int8_tile<C>(std::make_integer_sequence<int, 2 * C>{}, job);
+      return int8_tile<Plain, C>(std::make_integer_sequence<int, 2 * C>{}, job);
     case 3:
-      return int8_tile<C>(std::make_integer_sequence<int, 3 * C>{}, job);
+      return int8_tile<Plain, C>(std::make_integer_sequence<int, 3 * C>{}, job);
     case 4:
-      return int8_tile<C>(std::make_integer_sequence<int, 4 * C>{}, job);
+      return int8_tile<Plain, C>(std::make_integer_sequence<int, 4 * C>{}, job);
     case 5:
-      return int8_tile<C>(std::make_integer_sequence<int, 5 * C>{}, job);
+      return int8_tile<Plain, C>(std::make_integer_sequence<int, 5 * C>{}, job);
     default:
-      return int8_tile<C>(std::make_integer_sequence<int, 6 * C>{}, job);
+      return int8_tile<Plain, C>(std::make_integer_sequence<int, 6 * C>{}, job);
   }
+}
+inline void int8_tile(const detail::int8_job& job) noexcept {
+  job.halves || job.minima != nullptr ? int8_tile_of<false>(job) : int8_tile_of<true>(job);
 }
 
 }  // namespace product

@@ -31,8 +31,10 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
   auto* const quants = reinterpret_cast<std::byte*>(unpacked);
   float* const scales = unpacked + unpacked_blocks * static_cast<extent>(group_quants) / 4;
   float* const minima = scales + unpacked_blocks * 2 * group;
-  // One panel: little at a time, so that unpacked weights stay in the first-level cache beside those that stream in.
-  const extent step = std::min(s.last - s.first > 1 || in_place ? unpacked_blocks / groups : 8, blocks);
+  // 16 blocks of x have their scales together. With one panel, little at a time, so that unpacked weights stay in the
+  // first-level cache beside those that stream in.
+  const extent most = s.last - s.first > 1 || in_place ? std::min<extent>(unpacked_blocks / groups, 16) : 8;
+  const extent step = std::min(most, blocks);
   const extent vectors = static_cast<extent>(layout.vectors());
 
   int8_job job{};
@@ -41,10 +43,11 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
   job.weight_scales = scales;
   job.minima = layout.minima ? minima : nullptr;
   job.halves = layout.halves;
-  job.stride = stride;
+  job.plane = x.plane;
   job.next_ahead = next_group;
-  job.ahead_bytes = in_place ? 0 : layout.block_bytes();
+  job.ahead_line = in_place ? 64 : 128;
   const bool more = s.w->packed != nullptr && s.n1 < s.w->rows;
+  const std::byte* const ahead_of_strip = more ? s.packed + static_cast<std::size_t>(groups) * next_group : s.packed;
   for (extent b = 0; b < blocks; b += step) {
     job.blocks = std::min(step, blocks - b);
     job.first = b == 0;
@@ -66,19 +69,29 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
                     .scales = scales + g * job.next_scales,
                     .minima = minima + g * job.next_scales});
     }
-    job.ahead = in_place ? s.packed : ahead + 64;
+    // Of quants that are read in place, the tiles of each panel fetch some lines; of others, unpack() has fetched half.
+    const std::byte* const next =
+        ends ? ahead_of_strip : s.packed + (from + static_cast<std::size_t>(job.blocks)) * group_quants;
     job.quants = in_place ? s.packed + from * group_quants : quants;
     job.next_quants = in_place ? next_group : static_cast<std::size_t>(step) * group_quants;
     for (extent p = s.first; p < s.last; ++p) {
-      const extent m = x.split.first(p), at = m * blocks;
+      const extent m = x.split.first(p);
       job.rows = x.split.height(p);
       job.x = x.quants + m * x.cols + b * job.rows * block;
-      job.scales = x.scales + at + b * job.rows;
-      job.starts = x.starts + 3 * (at + b * job.rows);
-      job.offsets = x.offsets + 3 * (at + b * job.rows);
+      const extent at = m * padded_blocks(x.cols) + b / 16 * job.rows * 16 + b % 16;
+      job.scales = x.scales + at;
+      job.starts = x.starts + at + (layout.halves ? x.plane : 0);
+      job.offsets = x.offsets + at + (layout.halves ? x.plane : 0);
       job.sums = sums + (m - x.split.first(s.first)) * stride;
+      const extent line = p - s.first;
+      const bool fetches = !in_place || line < 8;
+      job.ahead = !in_place ? ahead + 64 : fetches ? next + 64 * line : s.packed;
+      job.ahead_bytes = !fetches ? 0 : in_place ? group_quants : layout.block_bytes();
+      if (ends)
+        for (extent r = 0; r < job.rows; ++r)
+          for (extent n = s.n0; n < s.n1; n += group) __builtin_prefetch(s.y + (m + r) * s.y_stride + n, 1);
       table.int8_tile(job);
-      if (b + job.blocks == blocks) table.finish(s, job.sums, stride, m, job.rows);
+      if (ends) table.finish(s, job.sums, stride, m, job.rows);
     }
   }
 }

@@ -1,26 +1,39 @@
 // steno/kernels/product/quantise.inl - rows of x into int8 panels; compiled per instruction set.
+//
+// A piece of a row at a time that stays in the first cache, in four sweeps, so that scales and sums are computed for 16
+// blocks at once.
 
-inline void quantise(const float* x, extent stride, extent rows, extent blocks, std::int8_t* quants, float* scales,
-                     std::int32_t* starts, float* offsets) noexcept {
-  for (extent r = 0; r < rows; ++r)
-    for (extent b = 0; b < blocks; ++b) {
-      const float* from = x + r * stride + b * detail::block;
-      const f32x16 low = load(from), high = load(from + 16);
-      const float most = reduce_max(max(abs(low), abs(high)));
-      const bool zero_block = !(most > 0x1p-100f);
-      const f32x16 inverse = broadcast(zero_block ? 0.0f : 127.0f / most);
-      alignas(32) std::int8_t q[detail::block];
-      store_i8(q, low * inverse);
-      store_i8(q + 16, high * inverse);
-      std::int8_t* to = quants + (b * 8 * rows + r) * 4;
-      for (int j = 0; j < 8; ++j) std::memcpy(to + j * rows * 4, q + 4 * j, 4);
-      const __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), _mm256_load_si256(reinterpret_cast<__m256i*>(q)));
-      const __m256i fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
-      __m128i sums = _mm_hadd_epi32(_mm256_castsi256_si128(fours), _mm256_extracti128_si256(fours, 1));
-      sums = _mm_hadd_epi32(sums, sums);  // of the first 16 values and of the others
-      const std::int32_t first = _mm_cvtsi128_si32(sums), second = _mm_extract_epi32(sums, 1);
-      const float scale = zero_block ? 0 : most / 127.0f;
-      scales[b * rows + r] = scale;
-      detail::put_sums(first, second, scale, rows, starts + b * 3 * rows + r, offsets + b * 3 * rows + r);
+inline void quantise(const detail::quantise_job& job) noexcept {
+  constexpr extent step = 64, size = detail::block;
+  const f32x16 full = broadcast(127.0f), least = broadcast(0x1p-100f);
+  alignas(64) float largest[step] = {}, inverse[step], first[step] = {}, second[step] = {};
+  for (extent r = 0; r < job.rows; ++r)
+    for (extent b0 = 0; b0 < job.blocks; b0 += step) {
+      const extent count = std::min(step, job.blocks - b0), at = (b0 * job.rows + 16 * r), next = 16 * job.rows;
+      const float* const x = job.x + r * job.stride + b0 * size;
+      std::int8_t* const quants = job.quants + (b0 * job.rows + r) * size;
+      for (extent b = 0; b < count; ++b)
+        largest[b] = reduce_max(max(abs(load(x + b * size)), abs(load(x + b * size + 16))));
+      for (extent b = 0; b < count; b += 16) {
+        const f32x16 most = load(largest + b);
+        store(inverse + b, where_less(least, most, full / most, zero()));
+        store(job.scales + at + b / 16 * next, where_less(least, most, most / full, zero()));
+      }
+      for (extent b = 0; b < count; ++b) {
+        const f32x16 times = broadcast(inverse[b]);
+        store_i8(quants + b * job.rows * size, load(x + b * size) * times, load(x + b * size + 16) * times);
+      }
+      const auto block = [&](extent b) { return quants + std::min(b, count - 1) * job.rows * size; };
+      for (extent b = 0; b < count; b += 4)
+        sums_i8(block(b), block(b + 1), block(b + 2), block(b + 3), first + b, second + b);
+      for (extent b = 0; b < count; b += 16) {
+        const extent to = at + b / 16 * next;
+        const f32x16 scale = load(job.scales + to), one = load(first + b), two = load(second + b);
+        const f32x16 sums[] = {one + two, one, two};
+        for (int i = 0; i < 3; ++i) {
+          store_i32(job.starts + to + i * job.plane, sums[i] * broadcast(-128.0f));
+          store(job.offsets + to + i * job.plane, scale * sums[i]);
+        }
+      }
     }
 }

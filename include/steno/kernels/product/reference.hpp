@@ -29,25 +29,29 @@ inline float stored_value(const std::byte* row, dtype format, extent k) noexcept
   return format == dtype::f16 ? half_to_float(h) : bfloat_to_float(h);
 }
 
-inline void quantise(const float* x, extent stride, extent rows, extent blocks, std::int8_t* quants, float* scales,
-                     std::int32_t* starts, float* offsets) noexcept {
-  for (extent r = 0; r < rows; ++r)
-    for (extent b = 0; b < blocks; ++b) {
-      const float* from = x + r * stride + b * detail::block;
+inline void quantise(const detail::quantise_job& job) noexcept {
+  for (extent r = 0; r < job.rows; ++r)
+    for (extent b = 0; b < job.blocks; ++b) {
+      const float* from = job.x + r * job.stride + b * detail::block;
       float most = 0;
       for (extent k = 0; k < detail::block; ++k) most = std::max(most, std::fabs(from[k]));
       const bool zero = !(most > 0x1p-100f);
       const float inverse = zero ? 0 : 127.0f / most;
-      std::int32_t sums[2] = {};
+      std::int32_t sums[3] = {};
       for (extent k = 0; k < detail::block; ++k) {
         const float v = std::min(std::max(from[k] * inverse, -127.0f), 127.0f);
         const auto q = static_cast<std::int8_t>(std::lrint(v));  // to nearest even
-        quants[((b * 8 + k / 4) * rows + r) * 4 + k % 4] = q;
-        sums[k / 16] += q;
+        job.quants[(b * job.rows + r) * detail::block + k] = q;
+        sums[0] += q;
+        sums[1 + k / 16] += q;
       }
       const float scale = zero ? 0 : most / 127.0f;
-      scales[b * rows + r] = scale;
-      detail::put_sums(sums[0], sums[1], scale, rows, starts + b * 3 * rows + r, offsets + b * 3 * rows + r);
+      const extent at = (b / 16 * job.rows + r) * 16 + b % 16;
+      job.scales[at] = scale;
+      for (extent i = 0; i < 3; ++i) {
+        job.starts[at + i * job.plane] = -128 * sums[i];
+        job.offsets[at + i * job.plane] = scale * static_cast<float>(sums[i]);
+      }
     }
 }
 
@@ -56,20 +60,18 @@ inline void int8_tile(const detail::int8_job& job) noexcept {
   const auto* quants = reinterpret_cast<const std::uint8_t*>(job.quants);
   for (extent r = 0; r < rows; ++r)
     for (extent n = 0; n < detail::group; ++n) {
-      float sum = job.first ? 0 : job.sums[r * job.stride + n];
+      float sum = job.first ? 0 : job.sums[r * detail::group + n];
       for (extent b = 0; b < job.blocks; ++b)
         for (extent h = 0; h < parts; ++h) {
           std::int32_t dot = 0;
           for (extent k = h * values; k < (h + 1) * values; ++k) {
-            const extent fours = b * 8 + k / 4;
-            dot += (quants[fours * 64 + n * 4 + k % 4] - 128) * job.x[(fours * rows + r) * 4 + k % 4];
+            dot += (quants[(b * 8 + k / 4) * 64 + n * 4 + k % 4] - 128) * job.x[(b * rows + r) * detail::block + k];
           }
           const extent at = (b * parts + h) * detail::group + n;
-          sum = std::fma(static_cast<float>(dot), job.weight_scales[at] * job.scales[b * rows + r], sum);
-          if (job.minima != nullptr)
-            sum = std::fma(job.minima[at], job.offsets[(b * 3 + (parts == 2 ? 1 + h : 0)) * rows + r], sum);
+          sum = std::fma(static_cast<float>(dot), job.weight_scales[at] * job.scales[16 * r + b], sum);
+          if (job.minima != nullptr) sum = std::fma(job.minima[at], job.offsets[h * job.plane + 16 * r + b], sum);
         }
-      job.sums[r * job.stride + n] = sum;
+      job.sums[r * detail::group + n] = sum;
     }
 }
 inline void finish(const detail::strip& s, const float* sums, extent sums_stride, extent m0, extent rows) noexcept {

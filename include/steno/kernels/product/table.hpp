@@ -25,6 +25,8 @@ struct panel_split {
 
   extent count = 0, base = 0, extra = 0;
 };
+/// Blocks of a row of x as its scales count them.
+constexpr extent padded_blocks(extent cols) { return (cols / block + 15) / 16 * 16; }
 }  // namespace detail
 
 /// Rows of x prepared by prepare() for one family of formats. Refers to x and to the frame it was prepared in.
@@ -37,11 +39,12 @@ class operand {
   extent stride = 0;
   detail::panel_split split;            ///< of the panels below
   const float* panels = nullptr;        ///< half_columns, and float_rows with many rows: [cols][height] per panel
-  const std::int8_t* quants = nullptr;  ///< int8_blocks: [blocks][8][height][4] per panel
+  const std::int8_t* quants = nullptr;  ///< int8_blocks: [blocks][height][32] per panel
   const float* scales = nullptr;        ///< [blocks][height] per panel
-  /// [blocks][3][height] per panel: -128 * sum of the block's quants, of its first 16, of its last 16.
+  /// Per panel [blocks][height]: -128 * sum of the block's quants; then [blocks][2][height] of its halves.
   const std::int32_t* starts = nullptr;
   const float* offsets = nullptr;  ///< the same of scale * sum of the quants: what a weight of 1 for all would give
+  extent plane = 0;
 };
 
 namespace detail {
@@ -73,30 +76,31 @@ struct int8_job {
   extent rows, groups;  // groups: what the instruction set's tiles have
   const std::int8_t* x;
   const float* scales;
-  const std::int32_t* starts;
+  const std::int32_t* starts;  // of block b and row r: starts[16 r + b]; so are scales and offsets
   const float* offsets;
+  extent plane;  // with halves: from starts and offsets of the first to those of the second
   extent blocks;
   const std::byte* quants;
-  std::size_t next_quants;              // bytes from group to group
-  const std::byte* ahead;               // the other half while tiles of few rows work
-  std::size_t next_ahead, ahead_bytes;  // from group to group; from block to block
-  const float *weight_scales, *minima;  // [blocks][16], with halves [blocks][2][16]; minima may be null
-  extent next_scales;                   // floats from group to group
+  std::size_t next_quants;  // bytes from group to group
+  const std::byte* ahead;   // bytes that will be wanted next: three lines a block and group are fetched meanwhile
+  std::size_t next_ahead, ahead_bytes, ahead_line;  // from group to group, block to block, line to line
+  const float *weight_scales, *minima;              // [blocks][16], with halves [blocks][2][16]; minima may be null
+  extent next_scales;                               // floats from group to group
   bool halves;
-  float* sums;  // sums[row * stride + column]
-  extent stride;
-  bool first;  // sums begin here
+  float* sums;  // [rows][groups][16]
+  bool first;   // sums begin here
 };
 
-/// What belongs to a block's sums of quants; places are `rows` apart.
-inline void put_sums(std::int32_t first, std::int32_t second, float scale, extent rows, std::int32_t* starts,
-                     float* offsets) noexcept {
-  const std::int32_t sums[] = {first + second, first, second};
-  for (extent i = 0; i < 3; ++i) {
-    starts[i * rows] = -128 * sums[i];
-    offsets[i * rows] = scale * static_cast<float>(sums[i]);
-  }
-}
+/// A panel of x to be quantised; planes of starts and offsets are `plane` apart.
+struct quantise_job {
+  const float* x;
+  extent stride, rows, blocks;
+  std::int8_t* quants;
+  float* scales;
+  std::int32_t* starts;
+  float* offsets;
+  extent plane;
+};
 
 struct product_table {
   // int8_blocks
@@ -111,8 +115,7 @@ struct product_table {
   extent float_rows;
   extent float_panel_scratch;  // floats for the widened weights of a strip
 
-  void (*quantise)(const float* x, extent stride, extent rows, extent blocks, std::int8_t* quants, float* scales,
-                   std::int32_t* starts, float* offsets) noexcept;
+  void (*quantise)(const quantise_job&) noexcept;
   void (*interleave)(const float* x, extent stride, extent rows, extent cols, float* out) noexcept;
   void (*unpack)(const unpack_job&) noexcept;
   void (*int8_tile)(const int8_job&) noexcept;
