@@ -11,6 +11,7 @@
 // tests/parity/qwen3_asr_test.cpp.
 #pragma once
 #include <steno/kernels/attention.hpp>
+#include <steno/kernels/cached_attention.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/gated_feed_forward.hpp>
 #include <steno/layers/head_cache.hpp>
@@ -28,12 +29,29 @@ namespace steno::inline STENO_ABI {
 /// Keys and values of everything the decoder has read, for each layer. Copyable; memory is kept when it is rewound.
 struct qwen3_past {
   std::vector<head_cache> layers;
+  /// How rows are kept: f32, f16 or q8_0; may change while there are none. decoder.cache_format() is what suits the
+  /// weights.
+  dtype format = dtype::f32;
 
   /// Position of the next row.
   extent length() const noexcept { return layers.empty() ? 0 : layers.front().rows(); }
   /// Forgets all but the first `count` rows.
   void rewind(extent count) noexcept {
     for (head_cache& l : layers) l.rewind(count);
+  }
+  /// Bytes that are held.
+  std::size_t bytes() const noexcept {
+    std::size_t sum = 0;
+    for (const head_cache& l : layers) sum += l.bytes();
+    return sum;
+  }
+  /// Room for `count` more rows.
+  void extend(extent count, std::size_t depth, extent heads, extent width) {
+    layers.resize(depth);
+    for (head_cache& l : layers) {
+      if (l.format() != format && l.rows() == 0) l = head_cache(format);
+      l.extend(count, heads, width);
+    }
   }
 };
 
@@ -101,20 +119,24 @@ struct qwen3_attention {
         }
         for (extent h = 0; h < key_heads(); ++h) {
           const extent at = (t * key_heads() + h) * w;
-          angles.turn(k.data() + at, t, past.key(h, first + t));
-          std::memcpy(past.value(h, first + t), v.data() + at, static_cast<std::size_t>(w) * sizeof(float));
+          angles.turn(k.data() + at, t, k.data() + at);
+          past.write(h, first + t, k.data() + at, v.data() + at);
         }
       }
     }
     auto heard = scratch.template matrix<dynamic, queries>(n, q_proj.output_size());
-    kernels::attention(read(q), past.keys(), past.values(), heads(),
-                       {.scale = 1.0f / std::sqrt(static_cast<float>(w)),
-                        .key_heads = key_heads(),
-                        .causal = true,
-                        .causal_offset = first,
-                        .key_head_stride = past.head_stride(),
-                        .value_head_stride = past.head_stride()},
-                       write(heard), c);
+    const float scale = 1.0f / std::sqrt(static_cast<float>(w));
+    if (past.format() == dtype::f32)
+      kernels::attention(read(q), past.keys(), past.values(), heads(),
+                         {.scale = scale,
+                          .key_heads = key_heads(),
+                          .causal = true,
+                          .causal_offset = first,
+                          .key_head_stride = past.head_stride(),
+                          .value_head_stride = past.head_stride()},
+                         write(heard), c);
+    else
+      kernels::attention(read(q), past.stored(), heads(), scale, first, write(heard), c);
     kernels::matmul(read(heard), o_proj.w.ref(),
                     {.residual = residual.data(), .residual_stride = residual.outerStride()}, write(y), c);
   }
@@ -188,6 +210,13 @@ struct qwen3_decoder {
   extent vocabulary() const noexcept { return embed_tokens.rows(); }
   /// Scores of a row: the vocabulary, or the classes of a model whose lm_head is its own.
   extent outputs() const noexcept { return lm_head.rows(); }
+  /// How keys and values are usually kept: as floats, which changes nothing, beside weights that are floats of any
+  /// width; beside block formats, whose own error is a hundred times larger, as halves.
+  dtype cache_format() const noexcept {
+    if (layers.empty()) return dtype::f32;
+    const dtype f = layers.layers.front().self_attn.q_proj.w.format;
+    return info(f).elements > 1 ? dtype::f16 : dtype::f32;
+  }
 
   /// Rows of embed_tokens: y [ids.size(), D].
   void embed(std::span<const int> ids, view<float, dynamic, D> y) const noexcept {
@@ -200,10 +229,9 @@ struct qwen3_decoder {
   /// Rows x [n, D] that continue what `past` has read, through all layers, in place; norm and logits come after.
   void operator()(view<float, dynamic, D> x, qwen3_past& past, context& c) const {
     if (layers.empty() || x.rows() == 0) return;
-    past.layers.resize(layers.layers.size());
     const auto& a = layers.layers.front().self_attn;
     const extent first = past.length();
-    for (head_cache& l : past.layers) l.extend(x.rows(), a.key_heads(), a.width());
+    past.extend(x.rows(), layers.layers.size(), a.key_heads(), a.width());
     workspace::frame scratch(c.scratch);
     const rotary_angles angles(first, x.rows(), a.width(), static_cast<double>(rope_theta.get()), scratch, c.run);
     for (std::size_t i = 0; i < layers.layers.size(); ++i) {
