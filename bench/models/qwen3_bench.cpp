@@ -1,6 +1,6 @@
 // Qwen3-ASR 0.6B at full size with random weights, one thread: the audio tower on 10 s, a prompt of 146 rows, and one
-// token after it. The figures to look at are milliseconds (docs/performance.md); a token is as fast as its weights are
-// read.
+// token after it, in the formats that people use. The figures to look at are milliseconds (docs/performance.md); a
+// token is as fast as its weights are read.
 #include <steno/models/load.hpp>
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/weights/random.hpp>
@@ -8,6 +8,7 @@
 #include <benchmark/benchmark.h>
 
 #include <memory>
+#include <optional>
 
 #include "measure.hpp"
 
@@ -67,6 +68,7 @@ void prompt_146(benchmark::State& state, dtype format) {
   const matrix<float, dynamic, 1024> rows = matrix<float, dynamic, 1024>::Random(146, 1024);
   matrix<float, dynamic, 1024> x(146, 1024);
   qwen3_past past;
+  past.format = net.cache_format();
   context c;
   steno_bench::measure(state, work_of(28 * 2 * 146 * layer_weights, 28 * 2 * 2048 * 146.0 * 146, format), [&] {
     x = rows;
@@ -75,19 +77,21 @@ void prompt_146(benchmark::State& state, dtype format) {
   });
 }
 
-void token(benchmark::State& state, dtype format) {
+void token(benchmark::State& state, dtype format, extent length = 146, std::optional<dtype> cache = std::nullopt) {
   const decoder& net = net_of<decoder>(format);
-  matrix<float, dynamic, 1024> x = matrix<float, dynamic, 1024>::Random(146, 1024);
+  matrix<float, dynamic, 1024> x = matrix<float, dynamic, 1024>::Random(length, 1024);
   matrix<float, dynamic, dynamic> scores(1, 151936);
   qwen3_past past;
+  past.format = cache.value_or(net.cache_format());
   context c;
   net(x, past, c);
   steno_bench::work w;
-  w.bytes = static_cast<double>(bytes_of(format, static_cast<std::size_t>(28 * layer_weights + 151936.0 * 1024)));
+  w.bytes = static_cast<double>(bytes_of(format, static_cast<std::size_t>(28 * layer_weights + 151936.0 * 1024))) +
+            static_cast<double>(28 * 8 * 2 * length) * static_cast<double>(kernels::cached_row_bytes(past.format, 128));
   w.from_memory = true;
   const matrix<float, dynamic, dynamic> last = x.bottomRows(1);
   steno_bench::measure(state, w, [&] {
-    past.rewind(146);
+    past.rewind(length);
     x.bottomRows(1) = last;
     net(view<float, dynamic, 1024>(x.bottomRows(1)), past, c);
     net.logits(as<const float, dynamic, 1024>(x.bottomRows(1)), as<float, dynamic, 151936>(scores), c);
@@ -96,9 +100,18 @@ void token(benchmark::State& state, dtype format) {
 
 }  // namespace
 
-BENCHMARK_CAPTURE(audio_10s, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(audio_10s, bf16, dtype::bf16)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(prompt_146, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(token, q8_0, dtype::q8_0)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(prompt_146, bf16, dtype::bf16)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(token, bf16, dtype::bf16)->Unit(benchmark::kMillisecond);
+#define STENO_BENCH(what, format) BENCHMARK_CAPTURE(what, format, dtype::format)->Unit(benchmark::kMillisecond)
+STENO_BENCH(audio_10s, q8_0);
+STENO_BENCH(audio_10s, bf16);
+// By format, so that the numbers of a net are made once.
+STENO_BENCH(prompt_146, q8_0);
+STENO_BENCH(token, q8_0);
+STENO_BENCH(prompt_146, bf16);
+STENO_BENCH(token, bf16);
+STENO_BENCH(prompt_146, q4_0);
+STENO_BENCH(token, q4_0);
+STENO_BENCH(prompt_146, q4_k);
+STENO_BENCH(token, q4_k);
+// Behind 1000 tokens keys and values count: 115 KB a token as halves, 65 as bytes.
+BENCHMARK_CAPTURE(token, q8_0_behind_1000_in_f16, dtype::q8_0, 1000, dtype::f16)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(token, q8_0_behind_1000_in_q8_0, dtype::q8_0, 1000, dtype::q8_0)->Unit(benchmark::kMillisecond);

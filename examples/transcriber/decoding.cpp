@@ -10,6 +10,7 @@ namespace steno::app {
 namespace {
 
 constexpr const char* group = "Models that write token by token (Whisper)";
+constexpr const char* language_models = "Language models (Qwen3-ASR, Fun-ASR-Nano)";
 
 std::optional<double> number(std::string_view text) {
   double x = 0;
@@ -97,6 +98,22 @@ void add_decoding(CLI::App& app, decoding_options& o, raw_decoding& raw) {
   value("--prepend-punctuations", o.prepend_punctuations, "MARKS", "Marks that join the word behind them");
   value("--append-punctuations", o.append_punctuations, "MARKS", "Marks that join the word before them");
   value("--seed", o.seed, "N", "Of samples; the same seed gives the same text [0]");
+  const auto of_language_models = [&](const char* names, auto& to, const char* type, const char* help) {
+    return app.add_option(names, to, help)->type_name(type)->group(language_models);
+  };
+  of_language_models("--top-k", o.top_k, "N", "With --temperature: samples are among the N best tokens; 0: all [0]")
+      ->check(CLI::Range(0, 1 << 24));
+  of_language_models("--top-p", o.top_p, "X", "With --temperature: among the best that hold this much together [1]")
+      ->check(CLI::Range(0.0, 1.0));
+  of_language_models("--max-new-tokens", o.max_new_tokens, "N",
+                     "Most tokens of a clip [Qwen3-ASR: 4096 and 8 a second, Fun-ASR-Nano: 512]")
+      ->check(CLI::Range(1, 1 << 20));
+  of_language_models("--max-repeats", o.max_repeats, "N",
+                     "Most rounds of a pattern of words in a row, and writing ends when it turns in circles; 0: as it "
+                     "comes [3]")
+      ->check(CLI::Range(0, 1000));
+  of_language_models("--kv-cache", raw.kv_cache, "FORMAT",
+                     "How keys and values are kept: f32, f16 or q8_0 [f16 for quantised models, otherwise f32]");
 }
 
 void finish_decoding(decoding_options& o, const raw_decoding& raw) {
@@ -108,11 +125,17 @@ void finish_decoding(decoding_options& o, const raw_decoding& raw) {
   threshold("--no-speech-threshold", raw.no_speech, o.no_speech_threshold);
   threshold("--hallucination-silence-threshold", raw.hallucination, o.hallucination_silence_threshold);
   threshold("--max-initial-timestamp", raw.max_initial_timestamp, o.max_initial_timestamp);
+  if (!raw.kv_cache.empty()) {
+    for (const dtype f : {dtype::f32, dtype::f16, dtype::q8_0})
+      if (raw.kv_cache == info(f).name) o.kv_cache = f;
+    if (!o.kv_cache) wrong_usage("--kv-cache " + raw.kv_cache + ": there are f32, f16 and q8_0");
+  }
   if (!raw.clips.empty()) o.clip_timestamps = numbers("--clip-timestamps", raw.clips);
   if (!raw.suppress_tokens.empty()) {
     o.suppress_tokens.emplace();
     for (const double id : numbers("--suppress-tokens", raw.suppress_tokens)) {
-      if (!(id >= -1 && id < 1e6) || id != static_cast<int>(id)) wrong_usage("--suppress-tokens: expected numbers of tokens, or -1");
+      if (!(id >= -1 && id < 1e6) || id != static_cast<int>(id))
+        wrong_usage("--suppress-tokens: expected numbers of tokens, or -1");
       o.suppress_tokens->push_back(static_cast<int>(id));
     }
   }

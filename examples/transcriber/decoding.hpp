@@ -20,7 +20,7 @@ struct raw_decoding {
   std::string task = "transcribe";
   bool translate = false, no_fallback = false;
   std::string temperature, increment, suppress_tokens, clips, max_initial_timestamp;
-  std::string compression_ratio, logprob, no_speech, hallucination;
+  std::string compression_ratio, logprob, no_speech, hallucination, kv_cache;
 };
 
 void add_decoding(CLI::App& app, decoding_options& o, raw_decoding& raw);

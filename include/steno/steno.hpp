@@ -27,8 +27,10 @@
 #include <steno/decoders/piece_times.hpp>
 #include <steno/decoders/quiet_splits.hpp>
 #include <steno/decoders/qwen3_output.hpp>
+#include <steno/decoders/repeated_words.hpp>
 #include <steno/decoders/time_repair.hpp>
 #include <steno/decoders/time_warping.hpp>
+#include <steno/decoders/token_choice.hpp>
 #include <steno/decoders/token_search.hpp>
 #include <steno/decoders/transducer_beam.hpp>
 #include <steno/decoders/transducer_greedy.hpp>
@@ -47,6 +49,7 @@
 #include <steno/frontends/per_feature_norm.hpp>
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/kernels/attention.hpp>
+#include <steno/kernels/cached_attention.hpp>
 #include <steno/kernels/cpu.hpp>
 #include <steno/kernels/depthwise.hpp>
 #include <steno/kernels/depthwise2d.hpp>

@@ -128,3 +128,34 @@ TEST(clip_cutter, segments_that_are_too_long_are_cut) {
     EXPECT_TRUE(i == 0 || found[i].first == found[i - 1].second);
   }
 }
+
+// Near a length, as quiet_splits() cuts, whatever the portions: what lies behind a window has no say.
+TEST(clip_cutter, cuts_near_a_length_as_quiet_splits_does) {
+  std::vector<float> pcm(100300);
+  for (std::size_t i = 0; i < pcm.size(); ++i)
+    pcm[i] = static_cast<float>((i * i * 31 + i) % 1009) / 1009 * (i / 700 % 5 == 3 ? 0.1f : 1.0f);
+  for (const double longest : {10.0, 33.3, 100.2, 100.3, 500.0})
+    for (const std::size_t size : {pcm.size(), std::size_t{30000}, std::size_t{15000}}) {
+      const std::span<const float> all = std::span<const float>(pcm).first(size);
+      const std::vector<extent> starts = quiet_splits(all, 1000, longest, 5);
+      for (const std::size_t portion : {std::size_t{77}, std::size_t{16000}, size}) {
+        clip_cutter c(1000, {.longest = longest, .around = 5});
+        std::vector<extent> found;
+        const auto take = [&] {
+          while (const auto r = c.next()) {
+            found.push_back(r->begin);
+            EXPECT_EQ(c.clip(*r)[0], all[static_cast<std::size_t>(r->begin)]);
+          }
+          EXPECT_LE(static_cast<double>(c.end() - c.first()),
+                    2 * (longest + 5) * 1000 + 2.0 * static_cast<double>(portion));
+        };
+        for (std::size_t at = 0; at < size; at += portion) {
+          c.push(all.subspan(at, std::min(portion, size - at)));
+          take();
+        }
+        c.finish();
+        take();
+        EXPECT_EQ(found, starts) << longest << " " << size << " " << portion;
+      }
+    }
+}

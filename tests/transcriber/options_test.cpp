@@ -167,3 +167,19 @@ TEST(options, nearest_name) {
 }
 
 }  // namespace
+
+TEST(options, language_models_have_their_own) {
+  const options o =
+      parse_options({"transcribe", "a.wav", "--temperature", "0.7", "--top-k", "40", "--top-p", "0.9",
+                     "--max-new-tokens", "99", "--max-repeats", "0", "--kv-cache", "q8_0", "--seed", "3"});
+  EXPECT_EQ(o.decoding.temperature, std::vector<double>({0.7}));
+  EXPECT_EQ(o.decoding.top_k, 40);
+  EXPECT_EQ(o.decoding.top_p, 0.9);
+  EXPECT_EQ(o.decoding.max_new_tokens, 99);
+  EXPECT_EQ(o.decoding.max_repeats, 0);
+  EXPECT_EQ(o.decoding.kv_cache, steno::dtype::q8_0);
+  EXPECT_EQ(o.decoding.seed, 3u);
+  EXPECT_EQ(parse_options({"a.wav"}).decoding.names(), std::vector<std::string>());
+  for (const char* bad : {"--kv-cache=q4_0", "--top-p=1.5", "--top-k=-1", "--max-new-tokens=0"})
+    EXPECT_THROW(parse_options({"a.wav", bad}), stop) << bad;
+}

@@ -40,7 +40,7 @@ void qwen3_asr(job& j) {
   };
   context c(executor{}, tracer(sink));
   qwen3_past past;
-  (void)model.write(pcm, model.prompt(about, language), language, most, past, c);
+  (void)model.write(pcm, model.prompt(about, language), language, {.max_new_tokens = most}, past, c);
   const extent wide = model.text.outputs();
   j.write("logits_greedy_path", make_view(std::as_const(path).data(), static_cast<extent>(path.size()) / wide, wide));
 }

@@ -14,6 +14,31 @@
 
 namespace steno::inline STENO_ABI {
 
+/// Where a part that begins at sample `start` ends: within `around` samples of start + most. What lies further than
+/// that behind has no say.
+STENO_COLD inline extent quiet_end(std::span<const float> pcm, extent start, extent most, extent around,
+                                   extent window) {
+  const auto total = static_cast<extent>(pcm.size());
+  const extent cut = start + most, left = std::max(start, cut - around), right = std::min(total, cut + around);
+  extent boundary = cut;
+  if (right - left > window) {
+    std::vector<double> sums(1, 0.0);
+    const auto size = [&](extent i) { return std::fabs(pcm[static_cast<std::size_t>(left + i)]); };
+    for (extent i = 0; i < right - left; ++i) sums.push_back(sums.back() + static_cast<double>(size(i)));
+    const auto sum = [&](extent i) {
+      return sums[static_cast<std::size_t>(i + window)] - sums[static_cast<std::size_t>(i)];
+    };
+    extent best = 0;
+    for (extent i = 1; i + window <= right - left; ++i)
+      if (sum(i) < sum(best)) best = i;
+    extent quietest = best;
+    for (extent i = best; i < best + window; ++i)
+      if (size(i) < size(quietest)) quietest = i;
+    boundary = left + quietest;
+  }
+  return std::min(std::max(boundary, start + 1), total);
+}
+
 /// The samples at which parts begin, the first one 0. A recording of at most `longest` seconds is one part.
 STENO_COLD inline std::vector<extent> quiet_splits(std::span<const float> pcm, int sample_rate, double longest,
                                                    double expand = 5, double window_ms = 100) {
@@ -22,27 +47,8 @@ STENO_COLD inline std::vector<extent> quiet_splits(std::span<const float> pcm, i
   if (static_cast<double>(total) / sample_rate <= longest) return starts;
   const auto most = static_cast<extent>(longest * sample_rate), around = static_cast<extent>(expand * sample_rate);
   const auto window = std::max<extent>(4, static_cast<extent>(window_ms / 1000 * sample_rate));
-  std::vector<double> sums;
-  for (extent start = 0; total - start > most; starts.push_back(start)) {
-    const extent cut = start + most, left = std::max(start, cut - around), right = std::min(total, cut + around);
-    extent boundary = cut;
-    if (right - left > window) {
-      const auto size = [&](extent i) { return std::fabs(pcm[static_cast<std::size_t>(left + i)]); };
-      sums.assign(1, 0.0);
-      for (extent i = 0; i < right - left; ++i) sums.push_back(sums.back() + static_cast<double>(size(i)));
-      extent best = 0;
-      const auto sum = [&](extent i) {
-        return sums[static_cast<std::size_t>(i + window)] - sums[static_cast<std::size_t>(i)];
-      };
-      for (extent i = 1; i + window <= right - left; ++i)
-        if (sum(i) < sum(best)) best = i;
-      extent quietest = best;
-      for (extent i = best; i < best + window; ++i)
-        if (size(i) < size(quietest)) quietest = i;
-      boundary = left + quietest;
-    }
-    start = std::min(std::max(boundary, start + 1), total);
-  }
+  for (extent start = 0; total - start > most; starts.push_back(start))
+    start = quiet_end(pcm, start, most, around, window);
   return starts;
 }
 

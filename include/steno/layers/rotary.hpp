@@ -18,6 +18,11 @@ namespace steno::inline STENO_ABI {
 class rotary_angles {
  public:
   rotary_angles(extent first, extent count, extent width, double theta, workspace::frame& frame, const executor& run)
+      : rotary_angles(count, width, theta, frame, run, [first](extent t) { return first + t; }) {}
+  /// Of positions position(0), ... position(count - 1): rows of several sequences.
+  template <class Position>
+  rotary_angles(extent count, extent width, double theta, workspace::frame& frame, const executor& run,
+                Position position_of)
       : half_(width / 2),
         cosines_(frame.take<float>(static_cast<std::size_t>(std::max<extent>(count * half_, 1)))),
         sines_(frame.take<float>(static_cast<std::size_t>(std::max<extent>(count * half_, 1)))) {
@@ -29,7 +34,7 @@ class rotary_angles {
     constexpr extent tile = 16;
     run.run((count + tile - 1) / tile, [&](extent n, int) {
       for (extent t = n * tile; t < std::min(count, (n + 1) * tile); ++t) {
-        const auto position = static_cast<float>(first + t);
+        const auto position = static_cast<float>(position_of(t));
         for (extent i = 0; i < half_; ++i) {
           cosines_[t * half_ + i] = std::cos(position * rates[i]);
           sines_[t * half_ + i] = std::sin(position * rates[i]);
@@ -38,7 +43,7 @@ class rotary_angles {
     });
   }
 
-  /// Turns one head of row `row` (counted from `first`): x [width] -> y [width], which may be x.
+  /// Turns one head of row `row` (counted from the first position): x [width] -> y [width], which may be x.
   void turn(const float* x, extent row, float* y) const noexcept {
     constexpr extent step = 16;
     const float *c = cosines_ + row * half_, *s = sines_ + row * half_;

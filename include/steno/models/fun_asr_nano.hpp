@@ -9,6 +9,7 @@
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/decoders/ctc_greedy.hpp>
+#include <steno/decoders/repeated_words.hpp>
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
@@ -20,6 +21,7 @@
 #include <steno/tokenizers/qwen_tokens.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +34,10 @@ struct fun_asr_nano_options {
   bool itn = true;                         ///< digits and punctuation; false: the prompt asks for none
   std::vector<std::string> hotwords = {};  ///< told to the model before it listens
   int max_new_tokens = 512;
+  token_sampling sampling = {};               ///< greedy, as the original
+  std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
+  /// A pattern of words stands at most so often in a row, and writing ends when it turns in circles; 0: as it comes.
+  int repeats = 3;
 };
 
 /// What Fun-ASR-Nano is asked, in Chinese.
@@ -186,10 +192,13 @@ class fun_asr_nano {
     if (llm.layers.empty())
       fail({.what = "the file holds no language model", .hint = "only the audio half can be traced"});
     auto scope = c.enter("llm");
-    qwen3_past past;
+    qwen3_past past = qwen3_past_of(llm, o.cache);
     qwen3_read(llm, x, past, c);
-    qwen3_text t = qwen3_write(llm, view<float, dynamic, width>(x.bottomRows(1)), past, ends, o.max_new_tokens, c);
+    const qwen3_writing how{
+        .ends = ends, .max_tokens = o.max_new_tokens, .sampling = o.sampling, .stop_loops = o.repeats > 0};
+    qwen3_text t = qwen3_write(llm, view<float, dynamic, width>(x.bottomRows(1)), past, how, c);
     s.text = plain_text(tokenizer.decode(t.ids, true));
+    if (o.repeats > 0) s.text = limit_repeats(std::move(s.text), static_cast<std::size_t>(o.repeats));
     s.token_ids = std::move(t.ids);
     s.extra = {{"stop", std::string(stop_name(t.stop))}};
     return s;

@@ -10,10 +10,13 @@
 #include <steno/core/result.hpp>
 #include <steno/decoders/quiet_splits.hpp>
 #include <steno/decoders/qwen3_output.hpp>
+#include <steno/decoders/repeated_words.hpp>
 #include <steno/models/qwen3.hpp>
 #include <steno/models/qwen3_languages.hpp>
 #include <steno/networks/qwen3_writing.hpp>
 
+#include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,11 +26,15 @@
 namespace steno::inline STENO_ABI {
 
 struct qwen3_asr_options {
-  std::string language = {};  ///< forced: a name or code; empty: the model says what it hears
-  std::string context = {};   ///< the system prompt: names, subjects, whatever helps
-  int max_new_tokens = 4096;  ///< of one part
-  double longest = 1200;      ///< seconds; longer recordings are cut at quiet places
-  double search_expand = 5;   ///< seconds around a cut
+  std::string language = {};                  ///< forced: a name or code; empty: the model says what it hears
+  std::string context = {};                   ///< the system prompt: names, subjects, whatever helps
+  int max_new_tokens = 4096;                  ///< of one part
+  double longest = 1200;                      ///< seconds; longer recordings are cut at quiet places
+  double search_expand = 5;                   ///< seconds around a cut
+  token_sampling sampling = {};               ///< greedy, as the original
+  std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
+  /// A pattern of words stands at most so often in a row, and writing ends when it turns in circles; 0: as it comes.
+  int repeats = 3;
 };
 
 /// One part of a recording, as the model wrote it.
@@ -76,6 +83,13 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
     for (const qwen3_language& l : qwen3_languages) all.emplace_back(l.name);
     return all;
   }
+  /// Whether language_name() takes it.
+  STENO_COLD bool knows_language(std::string_view given) const {
+    const std::string normal = normal_language(given);
+    if (normal.empty() || normal == "Auto" || !find_qwen3_language(given).empty()) return true;
+    const std::vector<std::string> known = languages();
+    return std::find(known.begin(), known.end(), normal) != known.end() || !find_qwen3_language(normal).empty();
+  }
   /// The name of a language given by name or code; empty for "", "auto" and white space. Throws steno::error for one
   /// that the model does not know.
   STENO_COLD std::string language_name(std::string_view given) const {
@@ -83,8 +97,7 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
     if (normal.empty() || normal == "Auto") return {};
     const std::string_view by_code = find_qwen3_language(given);
     const std::string name = by_code.empty() ? normal : std::string(by_code);
-    const std::vector<std::string> known = languages();
-    if (std::find(known.begin(), known.end(), name) == known.end() && find_qwen3_language(name).empty())
+    if (!knows_language(given))
       fail({.what = "language " + steno::quoted(std::string(given)), .expected = "one that the model knows"});
     return name;
   }
@@ -100,9 +113,42 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
     return p;
   }
 
+  /// Room for keys and values, in the format asked for or the usual one. Throws steno::error for other formats than
+  /// f32, f16 and q8_0.
+  qwen3_past past_for(const std::optional<dtype>& format) const { return qwen3_past_of(text, format); }
+  qwen3_writing writing(const qwen3_asr_options& o) const {
+    return {.ends = ends, .max_tokens = o.max_new_tokens, .sampling = o.sampling, .stop_loops = o.repeats > 0};
+  }
+
   /// One clip that is heard at once: what the model writes of it. `past` is used anew.
-  qwen3_part write(std::span<const float> pcm, const qwen3_prompt& p, const std::string& language, int max_new_tokens,
-                   qwen3_past& past, context& c) const {
+  qwen3_part write(std::span<const float> pcm, const qwen3_prompt& p, const std::string& language,
+                   const qwen3_asr_options& o, qwen3_past& past, context& c) const {
+    workspace::frame scratch(c.scratch);
+    auto last = scratch.template matrix<dynamic, width>(1, text.width());
+    read_prompt(pcm, p, past, last, c);
+    auto scope = c.enter("text");
+    return part_of(pcm, language, o, qwen3_write(text, view<float, dynamic, width>(last), past, writing(o), c));
+  }
+  /// Several clips at once, pasts[i] of clip i: every step writes a token of each.
+  std::vector<qwen3_part> write(std::span<const std::span<const float>> clips, const qwen3_prompt& p,
+                                const std::string& language, const qwen3_asr_options& o, std::span<qwen3_past> pasts,
+                                context& c) const {
+    workspace::frame scratch(c.scratch);
+    auto last = scratch.template matrix<dynamic, width>(static_cast<extent>(clips.size()), text.width());
+    for (std::size_t i = 0; i < clips.size(); ++i)
+      read_prompt(clips[i], p, pasts[i], last.middleRows(static_cast<extent>(i), 1), c);
+    std::vector<qwen3_writer> writers(clips.size(), qwen3_writer(writing(o)));
+    std::vector<qwen3_text> texts =
+        qwen3_write_together(text, view<float, dynamic, width>(last), pasts, std::span<qwen3_writer>(writers), c);
+    std::vector<qwen3_part> parts;
+    for (std::size_t i = 0; i < clips.size(); ++i) parts.push_back(part_of(clips[i], language, o, std::move(texts[i])));
+    return parts;
+  }
+
+ private:
+  /// Reads the prompt of a clip; `last` [1, width] is what the first token is chosen by.
+  void read_prompt(std::span<const float> pcm, const qwen3_prompt& p, qwen3_past& past,
+                   view<float, dynamic, width> last, context& c) const {
     workspace::frame scratch(c.scratch);
     const extent audio = audio_rows(static_cast<extent>(pcm.size()));
     const auto before = static_cast<extent>(p.before.size()), after = static_cast<extent>(p.after.size());
@@ -114,14 +160,78 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
     c.trace("in", x);
     past.rewind(0);
     qwen3_read(text, x, past, c);
-    qwen3_text t = qwen3_write(text, view<float, dynamic, width>(x.bottomRows(1)), past, ends, max_new_tokens, c);
+    last = x.bottomRows(1);
+  }
+  /// f(start, count, padded) for the parts of a recording; those of something longer are filled up to half a second.
+  template <class F>
+  static void each_piece(std::span<const float> pcm, const qwen3_asr_options& o, F&& f) {
+    const std::vector<extent> starts = quiet_splits(pcm, sample_rate, o.longest, o.search_expand);
+    constexpr extent shortest = sample_rate / 2;
+    std::vector<float> padded;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const extent end = i + 1 < starts.size() ? starts[i + 1] : static_cast<extent>(pcm.size());
+      padded.clear();
+      if (starts.size() > 1 && end - starts[i] < shortest) {
+        padded.assign(pcm.begin() + starts[i], pcm.begin() + end);
+        padded.resize(static_cast<std::size_t>(shortest));
+      }
+      f(starts[i], end - starts[i], std::as_const(padded));
+    }
+  }
+  qwen3_part part_of(std::span<const float> pcm, const std::string& language, const qwen3_asr_options& o,
+                     qwen3_text t) const {
     qwen3_part made;
     made.count = static_cast<extent>(pcm.size());
     made.stop = t.stop;
     made.raw = tokenizer.decode(t.ids, true);
     made.output = parse_qwen3_output(made.raw, language);
+    if (o.repeats > 0)
+      made.output.text = limit_repeats(std::move(made.output.text), static_cast<std::size_t>(o.repeats));
     made.ids = std::move(t.ids);
     return made;
+  }
+
+ public:
+  /// Several recordings, as transcribe() each: the parts of all are written `together` at a time, which reads the
+  /// weights once for as many tokens.
+  STENO_COLD std::vector<qwen3_transcription> transcribe(std::span<const std::span<const float>> recordings,
+                                                         const qwen3_asr_options& o, context& c,
+                                                         std::size_t together = 8) const {
+    const std::string language = language_name(o.language);
+    const qwen3_prompt p = prompt(o.context, language);
+    std::vector<qwen3_transcription> all(recordings.size());
+    std::vector<std::vector<std::string>> heard(recordings.size());
+    struct piece {
+      std::size_t recording;
+      extent start, count;
+      std::vector<float> padded;
+    };
+    std::vector<piece> waiting;
+    std::vector<qwen3_past> pasts(std::max<std::size_t>(together, 1), past_for(o.cache));
+    const auto write_waiting = [&] {
+      std::vector<std::span<const float>> clips;
+      for (const piece& w : waiting)
+        clips.push_back(w.padded.empty() ? recordings[w.recording].subspan(static_cast<std::size_t>(w.start),
+                                                                           static_cast<std::size_t>(w.count))
+                                         : std::span<const float>(w.padded));
+      std::vector<qwen3_part> parts = write(clips, p, language, o, pasts, c);
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        parts[i].start = waiting[i].start;
+        parts[i].count = waiting[i].count;
+        all[waiting[i].recording].text += parts[i].output.text;
+        heard[waiting[i].recording].push_back(parts[i].output.language);
+        all[waiting[i].recording].parts.push_back(std::move(parts[i]));
+      }
+      waiting.clear();
+    };
+    for (std::size_t r = 0; r < recordings.size(); ++r)
+      each_piece(recordings[r], o, [&](extent start, extent count, const std::vector<float>& padded) {
+        waiting.push_back({r, start, count, padded});
+        if (waiting.size() == pasts.size()) write_waiting();
+      });
+    if (!waiting.empty()) write_waiting();
+    for (std::size_t r = 0; r < recordings.size(); ++r) all[r].language = merge_languages(heard[r]);
+    return all;
   }
 
   /// A recording: mono samples at 16 kHz in [-1, 1], cut at quiet places when it is longer than o.longest. Follows
@@ -132,29 +242,20 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
                                             Told&& told) const {
     const std::string language = language_name(o.language);
     const qwen3_prompt p = prompt(o.context, language);
-    const std::vector<extent> starts = quiet_splits(pcm, sample_rate, o.longest, o.search_expand);
     qwen3_transcription all;
-    qwen3_past past;
+    qwen3_past past = past_for(o.cache);
     std::vector<std::string> heard;
-    std::vector<float> padded;
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-      const extent end = i + 1 < starts.size() ? starts[i + 1] : static_cast<extent>(pcm.size());
-      std::span<const float> part =
-          pcm.subspan(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(end - starts[i]));
-      constexpr std::size_t shortest = sample_rate / 2;  // parts of something longer are filled up to half a second
-      if (starts.size() > 1 && part.size() < shortest) {
-        padded.assign(part.begin(), part.end());
-        padded.resize(shortest);
-        part = padded;
-      }
-      qwen3_part made = write(part, p, language, o.max_new_tokens, past, c);
-      made.start = starts[i];
-      made.count = end - starts[i];
+    each_piece(pcm, o, [&](extent start, extent count, const std::vector<float>& padded) {
+      qwen3_part made =
+          write(padded.empty() ? pcm.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(count)) : padded,
+                p, language, o, past, c);
+      made.start = start;
+      made.count = count;
       all.text += made.output.text;
       heard.push_back(made.output.language);
       told(std::as_const(made));
       all.parts.push_back(std::move(made));
-    }
+    });
     all.language = merge_languages(heard);
     return all;
   }

@@ -94,7 +94,52 @@ struct qwen3_attention {
   /// been made. y may be `residual`.
   void operator()(view<const float, dynamic, D> x, const view<const float>& residual, head_cache& past,
                   const rotary_angles& angles, view<float, dynamic, D> y, context& c) const noexcept {
-    const extent n = x.rows(), first = past.rows() - n, w = width();
+    const extent first = past.rows() - x.rows();
+    project_and_hear(
+        x, residual, angles, y, c,
+        [&](extent t, extent h, const float* k, const float* v) { past.write(h, first + t, k, v); },
+        [&](const view<const float>& q, const view<float>& heard) { hear(q, past, first, heard, c); });
+  }
+  /// The same for rows of different sequences: row i goes behind past_of(i).
+  template <class Past>
+  void step(view<const float, dynamic, D> x, const view<const float>& residual, Past&& past_of,
+            const rotary_angles& angles, view<float, dynamic, D> y, context& c) const noexcept {
+    project_and_hear(
+        x, residual, angles, y, c,
+        [&](extent t, extent h, const float* k, const float* v) {
+          head_cache& past = past_of(t);
+          past.write(h, past.rows() - 1, k, v);
+        },
+        [&](const view<const float>& q, const view<float>& heard) {
+          for (extent t = 0; t < q.rows(); ++t) {
+            const head_cache& past = past_of(t);
+            hear(q.middleRows(t, 1), past, past.rows() - 1, write(view<float>(heard).middleRows(t, 1)), c);
+          }
+        });
+  }
+
+ private:
+  // Queries behind the first `first` rows of `past` see it.
+  void hear(const view<const float>& q, const head_cache& past, extent first, const view<float>& heard,
+            context& c) const noexcept {
+    const float scale = 1.0f / std::sqrt(static_cast<float>(width()));
+    if (past.format() == dtype::f32)
+      kernels::attention(q, past.keys(), past.values(), heads(),
+                         {.scale = scale,
+                          .key_heads = key_heads(),
+                          .causal = true,
+                          .causal_offset = first,
+                          .key_head_stride = past.head_stride(),
+                          .value_head_stride = past.head_stride()},
+                         heard, c);
+    else
+      kernels::attention(q, past.stored(), heads(), scale, first, heard, c);
+  }
+  // keep(row, head, key, value), then see(queries, what they hear).
+  template <class Keep, class See>
+  void project_and_hear(view<const float, dynamic, D> x, const view<const float>& residual, const rotary_angles& angles,
+                        view<float, dynamic, D> y, context& c, Keep keep, See see) const noexcept {
+    const extent n = x.rows(), w = width();
     workspace::frame scratch(c.scratch);
     auto q = scratch.template matrix<dynamic, queries>(n, q_proj.output_size());
     {
@@ -120,23 +165,12 @@ struct qwen3_attention {
         for (extent h = 0; h < key_heads(); ++h) {
           const extent at = (t * key_heads() + h) * w;
           angles.turn(k.data() + at, t, k.data() + at);
-          past.write(h, first + t, k.data() + at, v.data() + at);
+          keep(t, h, k.data() + at, v.data() + at);
         }
       }
     }
     auto heard = scratch.template matrix<dynamic, queries>(n, q_proj.output_size());
-    const float scale = 1.0f / std::sqrt(static_cast<float>(w));
-    if (past.format() == dtype::f32)
-      kernels::attention(read(q), past.keys(), past.values(), heads(),
-                         {.scale = scale,
-                          .key_heads = key_heads(),
-                          .causal = true,
-                          .causal_offset = first,
-                          .key_head_stride = past.head_stride(),
-                          .value_head_stride = past.head_stride()},
-                         write(heard), c);
-    else
-      kernels::attention(read(q), past.stored(), heads(), scale, first, write(heard), c);
+    see(read(q), write(heard));
     kernels::matmul(read(heard), o_proj.w.ref(),
                     {.residual = residual.data(), .residual_stride = residual.outerStride()}, write(y), c);
   }
@@ -162,11 +196,22 @@ struct qwen3_layer {
   extent output_size() const noexcept { return post_attention_layernorm.output_size(); }
 
   void operator()(view<float, dynamic, D> x, head_cache& past, const rotary_angles& angles, context& c) const noexcept {
+    around(x, c, [&](view<const float, dynamic, D> normed) { self_attn(normed, read(x), past, angles, x, c); });
+  }
+  /// Rows of different sequences: past_of(i) of row i.
+  template <class Past>
+  void step(view<float, dynamic, D> x, Past&& past_of, const rotary_angles& angles, context& c) const noexcept {
+    around(x, c, [&](view<const float, dynamic, D> normed) { self_attn.step(normed, read(x), past_of, angles, x, c); });
+  }
+
+ private:
+  template <class Attend>
+  void around(view<float, dynamic, D> x, context& c, Attend attend) const noexcept {
     workspace::frame scratch(c.scratch);
     auto normed = scratch.template matrix<dynamic, D>(x.rows(), output_size());
     const auto same = as<const float, dynamic, D>(normed);
     input_layernorm(as<const float, dynamic, D>(x), normed, c);
-    self_attn(same, read(x), past, angles, x, c);
+    attend(same);
     post_attention_layernorm(as<const float, dynamic, D>(x), normed, c);
     mlp(same, read(x), x, c);
   }
@@ -244,6 +289,21 @@ struct qwen3_decoder {
       norm(as<const float, dynamic, D>(x), normed, c);
       c.trace("norm", normed);
     }
+  }
+
+  /// Row i of x [n, D] continues what *pasts[i] has read, all different: a step of several texts whose products are
+  /// one.
+  void step(view<float, dynamic, D> x, std::span<qwen3_past* const> pasts, context& c) const {
+    if (layers.empty() || x.rows() == 0) return;
+    const auto& a = layers.layers.front().self_attn;
+    for (qwen3_past* p : pasts) p->extend(1, layers.layers.size(), a.key_heads(), a.width());
+    workspace::frame scratch(c.scratch);
+    const auto past_of = [&](extent t) -> qwen3_past& { return *pasts[static_cast<std::size_t>(t)]; };
+    const rotary_angles angles(x.rows(), a.width(), static_cast<double>(rope_theta.get()), scratch, c.run,
+                               [&](extent t) { return past_of(t).length() - 1; });
+    for (std::size_t i = 0; i < layers.layers.size(); ++i)
+      layers.layers[i].step(
+          x, [&](extent t) -> head_cache& { return past_of(t).layers[i]; }, angles, c);
   }
 
   /// Scores of what follows rows x [n, D] (normed here): y [n, outputs()].

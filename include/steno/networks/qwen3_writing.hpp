@@ -1,18 +1,36 @@
 // steno/networks/qwen3_writing.hpp - a prompt read and a text written by Qwen3, token by token.
 //
-// The most probable token is taken each time, as the published models are used (do_sample false). Writing ends with a
-// token that ends texts, after so many tokens, or when the text turns in circles: the same few tokens again and again
-// are what a language model makes of silence and noise. Tested in tests/parity/qwen3_asr_test.cpp and
-// tests/models/qwen3_asr_test.cpp.
+// The most probable token is taken each time, as the published models are used (do_sample false), unless samples are
+// asked for. Writing ends with a token that ends texts, after so many tokens, or when the text turns in circles: the
+// same few tokens again and again are what a language model makes of silence and noise. Several texts can be written at
+// once: each step is one product for all that go on. Tested in tests/networks/qwen3_decoder_test.cpp,
+// tests/parity/qwen3_asr_test.cpp and tests/models/qwen3_asr_test.cpp.
 #pragma once
+#include <steno/decoders/token_choice.hpp>
+#include <steno/error.hpp>
 #include <steno/networks/qwen3_decoder.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace steno::inline STENO_ABI {
+
+/// Room for keys and values, in the format asked for or what is usual beside the decoder's weights. Throws steno::error
+/// for other formats than f32, f16 and q8_0.
+template <class Decoder>
+qwen3_past qwen3_past_of(const Decoder& m, const std::optional<dtype>& format) {
+  qwen3_past past;
+  past.format = format.value_or(m.cache_format());
+  if (!kernels::cacheable(past.format))
+    fail({.what = "format of keys and values",
+          .expected = "f32, f16 or q8_0",
+          .found = std::string(info(past.format).name)});
+  return past;
+}
 
 /// Why a text ends.
 enum class qwen3_stop { end_of_text, max_tokens, repetition };
@@ -23,6 +41,14 @@ constexpr std::string_view stop_name(qwen3_stop s) {
 struct qwen3_text {
   std::vector<int> ids;  ///< without the token that ended it
   qwen3_stop stop = qwen3_stop::end_of_text;
+};
+
+/// How a text is written.
+struct qwen3_writing {
+  std::span<const int> ends = {};  ///< tokens that end a text
+  int max_tokens = 4096;
+  token_sampling sampling = {};
+  bool stop_loops = true;  ///< false: circles go on until max_tokens
 };
 
 /// The length k of the pattern that `ids` ends with again and again, or 0: k is up to 64 and the pattern fills the last
@@ -48,33 +74,107 @@ void qwen3_read(const Decoder& m, view<float, dynamic, D> x, qwen3_past& past, c
   for (extent t = 0; t < x.rows(); t += some) m(x.middleRows(t, std::min(some, x.rows() - t)), past, c);
 }
 
-/// Writes after a prompt whose last row left the layers as `row` [1, D]. `ends`: tokens that end a text. With a
-/// repetition all but one of the repeated patterns are taken away.
+/// One text that is being written. Outlived by what `o.ends` points at.
+class qwen3_writer {
+ public:
+  /// `before`: tokens that the text goes on from, which may have been turning in circles already.
+  explicit qwen3_writer(const qwen3_writing& o, std::span<const int> before = {}) : asked_(o), choose_(o.sampling) {
+    constexpr std::size_t reach = 256;  // of a pattern
+    const auto tail = before.last(std::min(before.size(), reach));
+    ids_.assign(tail.begin(), tail.end());
+    given_ = ids_.size();
+    if (o.max_tokens <= 0) end(qwen3_stop::max_tokens);
+  }
+  bool going() const noexcept { return going_; }
+  /// The token to go on with.
+  int last() const noexcept { return ids_.back(); }
+  /// Scores of the next token. Whether the text goes on.
+  bool take(std::span<const float> scores) {
+    const int id = choose_(scores);
+    if (std::find(asked_.ends.begin(), asked_.ends.end(), id) != asked_.ends.end()) return end(qwen3_stop::end_of_text);
+    ids_.push_back(id);
+    if (const std::size_t k = asked_.stop_loops ? repeated_pattern(ids_) : 0; k > 0) {
+      const auto round = static_cast<std::ptrdiff_t>(k);
+      while (ids_.size() >= std::max(2 * k, given_ + 1) &&
+             std::equal(ids_.end() - round, ids_.end(), ids_.end() - 2 * round))
+        ids_.erase(std::max(ids_.end() - round, ids_.begin() + static_cast<std::ptrdiff_t>(given_)), ids_.end());
+      return end(qwen3_stop::repetition);
+    }
+    if (ids_.size() - given_ >= static_cast<std::size_t>(asked_.max_tokens)) return end(qwen3_stop::max_tokens);
+    return true;
+  }
+  /// What was written. With a repetition all but one of the repeated patterns are taken away.
+  qwen3_text text() const {
+    return {.ids = {ids_.begin() + static_cast<std::ptrdiff_t>(given_), ids_.end()}, .stop = stop_};
+  }
+
+ private:
+  bool end(qwen3_stop s) {
+    stop_ = s;
+    return going_ = false;
+  }
+
+  qwen3_writing asked_;
+  token_choice choose_;
+  std::vector<int> ids_;  // those from before, then those written
+  std::size_t given_ = 0;
+  qwen3_stop stop_ = qwen3_stop::end_of_text;
+  bool going_ = true;
+};
+
+/// Writes after a prompt whose last row left the layers as `row` [1, D], which is overwritten.
 template <class Decoder, extent D>
-qwen3_text qwen3_write(const Decoder& m, view<float, dynamic, D> row, qwen3_past& past, std::span<const int> ends,
-                       int max_tokens, context& c) {
-  qwen3_text t;
+qwen3_text qwen3_write(const Decoder& m, view<float, dynamic, D> row, qwen3_past& past, const qwen3_writing& o,
+                       context& c, std::span<const int> before = {}) {
+  qwen3_writer w(o, before);
   workspace::frame scratch(c.scratch);
   auto scores = scratch.template matrix<dynamic, Decoder::output>(1, m.outputs());
-  for (;;) {
-    if (static_cast<int>(t.ids.size()) >= max_tokens) {
-      t.stop = qwen3_stop::max_tokens;
-      return t;
-    }
+  while (w.going()) {
     m.logits(as<const float, dynamic, D>(row), scores, c);
-    const auto id = static_cast<int>(std::max_element(scores.data(), scores.data() + scores.cols()) - scores.data());
-    if (std::find(ends.begin(), ends.end(), id) != ends.end()) return t;
-    t.ids.push_back(id);
-    if (const std::size_t k = repeated_pattern(t.ids); k > 0) {
-      t.stop = qwen3_stop::repetition;
-      while (t.ids.size() >= 2 * k && std::equal(t.ids.end() - static_cast<std::ptrdiff_t>(k), t.ids.end(),
-                                                 t.ids.end() - static_cast<std::ptrdiff_t>(2 * k)))
-        t.ids.erase(t.ids.end() - static_cast<std::ptrdiff_t>(k), t.ids.end());
-      return t;
-    }
+    if (!w.take({scores.data(), static_cast<std::size_t>(scores.cols())})) break;
+    const int id = w.last();
     m.embed(std::span<const int>(&id, 1), row);
     m(row, past, c);
   }
+  return w.text();
+}
+
+/// The same for several texts at once: row i of `rows` [texts, D] (overwritten) left the layers after the prompt in
+/// pasts[i].
+template <class Decoder, extent D>
+std::vector<qwen3_text> qwen3_write_together(const Decoder& m, view<float, dynamic, D> rows,
+                                             std::span<qwen3_past> pasts, std::span<qwen3_writer> writers, context& c) {
+  std::vector<std::size_t> live;  // text of each row
+  std::vector<qwen3_past*> past;
+  workspace::frame scratch(c.scratch);
+  auto scores = scratch.template matrix<dynamic, Decoder::output>(rows.rows(), m.outputs());
+  for (std::size_t i = 0; i < writers.size(); ++i) {
+    if (!writers[i].going()) continue;
+    rows.row(static_cast<extent>(live.size())) = rows.row(static_cast<extent>(i));
+    live.push_back(i);
+    past.push_back(&pasts[i]);
+  }
+  while (!live.empty()) {
+    const auto n = static_cast<extent>(live.size());
+    m.logits(as<const float, dynamic, D>(rows.topRows(n)), scores.topRows(n), c);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < live.size(); ++i) {
+      qwen3_writer& w = writers[live[i]];
+      if (!w.take(
+              {scores.data() + static_cast<extent>(i) * scores.outerStride(), static_cast<std::size_t>(scores.cols())}))
+        continue;
+      const int id = w.last();
+      m.embed(std::span<const int>(&id, 1), rows.row(static_cast<extent>(kept)));
+      live[kept] = live[i];
+      past[kept++] = past[i];
+    }
+    live.erase(live.begin() + static_cast<std::ptrdiff_t>(kept), live.end());
+    past.erase(past.begin() + static_cast<std::ptrdiff_t>(kept), past.end());
+    if (kept > 0) m.step(rows.topRows(static_cast<extent>(kept)), std::span<qwen3_past* const>(past), c);
+  }
+  std::vector<qwen3_text> texts;
+  for (const qwen3_writer& w : writers) texts.push_back(w.text());
+  return texts;
 }
 
 }  // namespace steno::inline STENO_ABI

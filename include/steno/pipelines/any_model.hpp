@@ -12,6 +12,7 @@
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/u2.hpp>
+#include <steno/pipelines/long_audio.hpp>
 #include <steno/pipelines/transcribe_options.hpp>
 #include <steno/pipelines/whisper_hearing.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
@@ -103,12 +104,44 @@ template <class Model>
 concept hears_whole = !std::is_same_v<typename whole_hearing_of<Model>::type, std::monostate>;
 using whole_hearing = std::variant<std::monostate, whisper_hearing>;
 
+/// Where a recording is cut into clips for a model.
+template <class Model>
+struct clip_rule {
+  static constexpr double longest = 30, around = 0;  ///< as in clip_options
+  static constexpr double shortest = 0;  ///< seconds; the end of what was cut is filled up with zeros to them
+};
+/// `split_audio_into_chunks` and its limit of 20 minutes.
+template <>
+struct clip_rule<qwen3_asr_any> {
+  static constexpr double longest = 1200, around = 5, shortest = 0.5;
+};
+STENO_COLD inline clip_options clips_of(const any_model& model, const transcribe_options& o) {
+  clip_options c{.voices = o.vad != nullptr, .merge = o.merge};
+  std::visit(
+      [&]<class Model>(const Model&) {
+        c.longest = o.longest_segment > 0 ? o.longest_segment : clip_rule<Model>::longest;
+        c.around = clip_rule<Model>::around;
+      },
+      model);
+  return c;
+}
+
 /// Which decoding options a model takes.
 template <class Model>
 bool takes(const Model&, std::string_view) {
   return false;
 }
-inline bool takes(const whisper_any&, std::string_view) { return true; }
+/// What language models take besides a first prompt (Qwen3-ASR's context).
+constexpr bool of_language_models(std::string_view name) {
+  return name == "top_k" || name == "top_p" || name == "max_new_tokens" || name == "max_repeats" || name == "kv_cache";
+}
+inline bool takes(const whisper_any&, std::string_view name) { return !of_language_models(name); }
+inline bool takes(const fun_asr_nano_any&, std::string_view name) {
+  return of_language_models(name) || name == "temperature" || name == "seed";
+}
+inline bool takes(const qwen3_asr_any&, std::string_view name) {
+  return of_language_models(name) || name == "temperature" || name == "seed" || name == "initial_prompt";
+}
 /// Those of `o` that the model does not take.
 STENO_COLD inline std::vector<std::string> refused_options(const any_model& model, const decoding_options& o) {
   std::vector<std::string> names = o.names();
@@ -167,16 +200,37 @@ STENO_COLD inline context_graph hotword_graph(const any_model& model, const tran
   return context_graph(phrases, {.score = o.hotword_score});
 }
 
-/// The language is a name ("English") or a code; phrases are what the model is told before it listens.
+namespace detail {
+/// What both language models are asked in the same way. Throws steno::error for several temperatures.
+template <class Options>
+STENO_COLD void ask_language_model(const decoding_options& o, Options& asked) {
+  if (o.temperature && o.temperature->size() != 1)
+    fail({.what = "temperatures", .expected = "one", .hint = "the model has no windows that fail"});
+  if (o.temperature) asked.sampling.temperature = o.temperature->front();
+  asked.sampling.seed = o.seed.value_or(0);
+  asked.sampling.top_k = o.top_k.value_or(0);
+  asked.sampling.top_p = o.top_p.value_or(1);
+  if (o.max_new_tokens) asked.max_new_tokens = *o.max_new_tokens;
+  if (o.max_repeats) asked.repeats = *o.max_repeats;
+  asked.cache = o.kv_cache;
+}
+}  // namespace detail
+
+/// The language is a name ("English") or a code; a first prompt and phrases are what the model is told before it
+/// listens. A long clip may have eight tokens a second, which is more than anybody says.
 inline segment recognise(const qwen3_asr_any& m, std::span<const float> clip, const transcribe_options& o, context& c) {
-  qwen3_asr_options asked{.language = o.language};
+  qwen3_asr_options asked{.language = o.language, .context = o.decoding.initial_prompt.value_or("")};
   for (const std::string& p : o.hotwords) asked.context.append(asked.context.empty() ? "" : ", ").append(p);
+  asked.max_new_tokens = std::max(asked.max_new_tokens, static_cast<int>(clip.size() / (m.sample_rate / 8)));
+  detail::ask_language_model(o.decoding, asked);
   return m.recognise(clip, asked, c);
 }
 /// Asked as the original asks by default, with inverse text normalisation.
 inline segment recognise(const fun_asr_nano_any& m, std::span<const float> clip, const transcribe_options& o,
                          context& c) {
-  return m.recognise(clip, {.language = o.language, .hotwords = o.hotwords}, c);
+  fun_asr_nano_options asked{.language = o.language, .hotwords = o.hotwords};
+  detail::ask_language_model(o.decoding, asked);
+  return m.recognise(clip, asked, c);
 }
 
 namespace detail {

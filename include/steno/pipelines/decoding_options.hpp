@@ -1,10 +1,10 @@
 // steno/pipelines/decoding_options.hpp - what may be asked of models that write token by token, under the names that
-// openai/whisper gave it.
+// openai/whisper gave it where it has it.
 //
 // What is not set is the model's own default. A model says which of them it takes (takes() in any_model.hpp); asking it
 // for others is an error. Tested in tests/pipelines/whisper_test.cpp and tests/transcriber/options_test.cpp.
 #pragma once
-#include <steno/config.hpp>
+#include <steno/core/dtype.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -32,6 +32,12 @@ struct decoding_options {
   std::optional<std::vector<double>> clip_timestamps = {};                         ///< seconds: start, end, start, ...
   std::optional<double> hallucination_silence_threshold = {};
   std::optional<std::uint64_t> seed = {};  ///< of samples
+  // Of language models (Qwen3-ASR, Fun-ASR-Nano), under the names that transformers gave the first three:
+  std::optional<int> top_k = {};           ///< samples are among so many best tokens; 0: all
+  std::optional<double> top_p = {};        ///< samples are among the best tokens that hold so much together
+  std::optional<int> max_new_tokens = {};  ///< of a clip
+  std::optional<int> max_repeats = {};     ///< rounds of a pattern of words in a row; 0: as it comes
+  std::optional<dtype> kv_cache = {};      ///< how keys and values are kept: f32, f16 or q8_0
 
   /// A threshold that is switched off.
   static constexpr double off = std::numeric_limits<double>::quiet_NaN();
@@ -59,6 +65,11 @@ struct decoding_options {
     f("clip_timestamps", self.clip_timestamps);
     f("hallucination_silence_threshold", self.hallucination_silence_threshold);
     f("seed", self.seed);
+    f("top_k", self.top_k);
+    f("top_p", self.top_p);
+    f("max_new_tokens", self.max_new_tokens);
+    f("max_repeats", self.max_repeats);
+    f("kv_cache", self.kv_cache);
   }
   /// Names of those that are set.
   std::vector<std::string> names() const {

@@ -2,11 +2,13 @@
 //
 // Without a voice activity detector a clip is at most `longest` seconds and ends in the middle of the quietest 0.2 s of
 // its second half. With one, clips are its segments: cut in the same way where they are too long, merged where that is
-// wanted. Recordings come in portions of any size, and what is needed of them is kept: memory does not grow with their
-// length. Tested in tests/pipelines/long_audio_test.cpp.
+// wanted. Qwen3-ASR is cut as the original cuts it (decoders/quiet_splits.hpp). Recordings come in portions of any
+// size, and what is needed of them is kept: memory does not grow with their length. Tested in
+// tests/pipelines/long_audio_test.cpp.
 #pragma once
 #include <steno/config.hpp>
 #include <steno/core/extents.hpp>
+#include <steno/decoders/quiet_splits.hpp>
 #include <steno/decoders/voice_segments.hpp>
 
 #include <algorithm>
@@ -55,6 +57,7 @@ struct clip_options {
   double longest = 30;  ///< seconds; what is longer is cut at a quiet place
   bool voices = false;  ///< clips are a detector's segments, told by voice()
   double merge = 0;     ///< seconds; neighbouring segments are joined up to this length
+  double around = 0;    ///< seconds; above 0 a clip ends so near to `longest`, where quiet_splits() says
 };
 
 /// Cuts one recording, as it comes, into clips. Not shared.
@@ -64,6 +67,7 @@ class clip_cutter {
       : rate_(sample_rate),
         most_(std::max<extent>(static_cast<extent>(o.longest * sample_rate), 1)),
         merge_(static_cast<extent>(o.merge * sample_rate)),
+        around_(static_cast<extent>(o.around * sample_rate)),
         voices_(o.voices) {}
 
   /// The next samples.
@@ -83,6 +87,8 @@ class clip_cutter {
   void settled(std::int64_t ms) { next_ = std::clamp(place(ms), next_, end()); }
   /// No samples follow; a detector has told its last.
   STENO_COLD void finish() {
+    if (!voices_ && around_ > 0)
+      while (end() - next_ > most_) cut_near();
     if (!voices_ && next_ < end()) ready_.push_back({next_, end()});
     close_group();
     next_ = end();
@@ -111,7 +117,17 @@ class clip_cutter {
  private:
   extent place(std::int64_t ms) const noexcept { return static_cast<extent>(ms * rate_ / 1000); }
 
+  void cut_near() {
+    const extent window = std::max<extent>(4, rate_ / 10);
+    const extent cut = next_ + quiet_end(clip({next_, end()}), 0, most_, around_, window);
+    ready_.push_back({next_, cut});
+    next_ = cut;
+  }
   void cut_pauses() {
+    if (around_ > 0) {  // as soon as what follows has no say
+      while (end() - next_ > most_ + around_) cut_near();
+      return;
+    }
     while (end() - next_ > most_) {
       const extent cut = next_ + detail::quietest_place(clip({next_, next_ + most_}), rate_);
       ready_.push_back({next_, cut});
@@ -148,7 +164,7 @@ class clip_cutter {
   }
 
   int rate_;
-  extent most_, merge_;
+  extent most_, merge_, around_;
   bool voices_;
   std::vector<float> held_;  // samples first_ ..
   extent first_ = 0, open_ = -1;

@@ -112,7 +112,7 @@ class recording {
       : transcriber_(t),
         options_(o),
         hotwords_(hotword_graph(t.model(), o)),
-        cutter_(t.sample_rate(), {.longest = o.longest_segment, .voices = o.vad != nullptr, .merge = o.merge}) {
+        cutter_(t.sample_rate(), clips_of(t.model(), o)) {
     if (o.vad != nullptr) voices_.emplace(*o.vad, o.vad_settings);
     head_.model = t.model_name();
     refuse_options();
@@ -170,7 +170,7 @@ class recording {
 
   struct waiting_clip {
     std::vector<float> pcm;
-    extent begin = 0;
+    audio_range range;
     segment heard;
   };
 
@@ -208,11 +208,12 @@ class recording {
     while (const auto range = cutter_.next()) {
       const auto clip = cutter_.clip(*range);
       if (options_.at_once <= 1) {
-        tell(recognise_clip(clip, c), range->begin, sink);
+        tell(recognise_clip(whole_part(clip, range->begin), c), *range, sink);
         done_ = static_cast<double>(range->end) / transcriber_.sample_rate();
         continue;
       }
-      waiting_.push_back({{clip.begin(), clip.end()}, range->begin, {}});
+      const auto part = whole_part(clip, range->begin);
+      waiting_.push_back({{part.begin(), part.end()}, *range, {}});
       if (static_cast<int>(waiting_.size()) == options_.at_once) hear_together(c, sink);
     }
     if (last && !waiting_.empty()) hear_together(c, sink);
@@ -234,13 +235,22 @@ class recording {
     c.run.run(static_cast<extent>(waiting_.size()), work);
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       if (failures[i]) std::rethrow_exception(failures[i]);
-      tell(std::move(waiting_[i].heard), waiting_[i].begin, sink);
-      done_ = static_cast<double>(waiting_[i].begin + static_cast<extent>(waiting_[i].pcm.size())) /
-              transcriber_.sample_rate();
+      tell(std::move(waiting_[i].heard), waiting_[i].range, sink);
+      done_ = static_cast<double>(waiting_[i].range.end) / transcriber_.sample_rate();
     }
     waiting_.clear();
   }
 
+  // The end of a recording that was cut, filled up where the model wants that.
+  std::span<const float> whole_part(std::span<const float> clip, extent begin) {
+    const double shortest =
+        std::visit([]<class Model>(const Model&) { return clip_rule<Model>::shortest; }, transcriber_.model());
+    const auto least = static_cast<std::size_t>(shortest * transcriber_.sample_rate());
+    if (options_.vad != nullptr || begin == 0 || clip.size() >= least) return clip;
+    filled_.assign(clip.begin(), clip.end());
+    filled_.resize(least);
+    return filled_;
+  }
   segment recognise_clip(std::span<const float> clip, context& c) const {
     return std::visit(
         [&](const auto& m) {
@@ -252,9 +262,10 @@ class recording {
         transcriber_.model());
   }
   template <class Sink>
-  void tell(segment s, extent begin, Sink& sink) {
+  void tell(segment s, const audio_range& range, Sink& sink) {
     if (s.token_ids.empty()) return;
-    const double offset = static_cast<double>(begin) / transcriber_.sample_rate();
+    const double rate = transcriber_.sample_rate(), offset = static_cast<double>(range.begin) / rate;
+    s.end = std::min(s.end, static_cast<double>(range.end - range.begin) / rate);  // it may have been filled up
     s.start += offset;
     s.end += offset;
     for (word& w : s.words) {
@@ -274,6 +285,7 @@ class recording {
   result head_;
   std::vector<waiting_clip> waiting_;
   std::vector<context> scratch_;
+  std::vector<float> filled_;
   whole_hearing whole_;
   extent pushed_ = 0;  // samples of what is heard as a whole
   std::size_t told_ = 0;

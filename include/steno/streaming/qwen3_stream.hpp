@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -32,6 +33,7 @@ struct qwen3_stream_options {
   /// What was the beginning of an answer once is never taken back. The original takes it back when a step writes fewer
   /// than `unfixed_tokens` tokens.
   bool commit = false;
+  std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
 };
 
 /// What a step wrote. Views live as long as the call.
@@ -57,6 +59,7 @@ class qwen3_stream {
       : model_(&m),
         options_(o),
         language_(m.language_name(o.language)),
+        past_(m.past_for(o.cache)),
         chunk_(std::max<extent>(1, static_cast<extent>(std::nearbyint(o.chunk * Model::sample_rate)))) {
     if (!(o.chunk > 0 && o.chunk <= 1200)) fail({.what = "seconds of a chunk", .expected = "0 to 1200"});
   }
@@ -172,7 +175,8 @@ class qwen3_stream {
     past_.rewind(reused);
     qwen3_read(m.text, view<float, dynamic, width>(x.middleRows(reused, total - reused)), past_, c);
     const qwen3_text t =
-        qwen3_write(m.text, view<float, dynamic, width>(x.bottomRows(1)), past_, m.ends, options_.max_new_tokens, c);
+        qwen3_write(m.text, view<float, dynamic, width>(x.bottomRows(1)), past_,
+                    {.ends = m.ends, .max_tokens = options_.max_new_tokens}, c, m.tokenizer.encode(prefix));
     read_ = before + whole;
 
     raw_ = prefix + m.tokenizer.decode(t.ids, true);
@@ -208,13 +212,13 @@ class qwen3_stream {
   const Model* model_;
   qwen3_stream_options options_;
   std::string language_, raw_, committed_;
+  qwen3_past past_;
   extent chunk_, heard_ = 0, offset_ = 0, known_ = 0;  // samples
   int steps_ = 0;
   std::vector<float> audio_;  // of the utterance
   value_rows rows_;           // of whole blocks
   float top_ = 0;
   extent read_ = 0;  // rows of the prompt whose keys and values in past_ still hold
-  qwen3_past past_;
   qwen3_output output_;
 };
 
