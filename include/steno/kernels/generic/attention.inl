@@ -64,12 +64,14 @@ inline void attention_pack(const detail::attention_job& job, extent head, extent
     float* const to = keys + j / panel * panel * depth + j % panel;
     for (extent i = 0; i < depth; i += 16) {
       const int n = static_cast<int>(std::min<extent>(16, job.width - i));
-      // Rows of a fused matrix share few sets of the first cache, so each of their lines is read once, into a block.
-      alignas(64) float block[256];
-      for (extent b = 0; b < 16; ++b) {
-        __builtin_prefetch(k + std::min(j + b + 16, count - 1) * job.k_stride + i);
-        store(block + 16 * b, j + b < count ? load_n(k + (j + b) * job.k_stride + i, n) : zero());
+      if (n == 16 && j + 16 <= count) {
+        for (extent b = 0; b < 16; ++b) __builtin_prefetch(k + std::min(j + b + 16, count - 1) * job.k_stride + i);
+        transpose(k + j * job.k_stride + i, job.k_stride, to + i * panel, panel);
+        continue;
       }
+      alignas(64) float block[256];
+      for (extent b = 0; b < 16; ++b)
+        store(block + 16 * b, j + b < count ? load_n(k + (j + b) * job.k_stride + i, n) : zero());
       transpose(block, 16, to + i * panel, panel);
     }
   }
@@ -98,34 +100,52 @@ inline void attention_bias(float* y, const float* bias, extent count) {
   }
 }
 
-/// Scores of one query and one tile of `keys` keys, of which [from, to) are seen, become weights e^(score - largest) (0
-/// for the others); what was summed before is scaled when the largest score has grown.
-inline void attention_weigh(float* scores, extent keys, extent from, extent to, float* values, extent value_stride,
-                            float* largest, float* sum) {
+/// Scores of some queries and one tile of `keys` keys, [rows][attention_keys], of which query r sees [from(r), to(r)),
+/// become weights e^(score - largest) (0 for the others); what was summed before is scaled where the largest score has
+/// grown. Sweeps over all rows: one row's reductions would wait for one another.
+template <class From, class To>
+STENO_INLINE void attention_weigh(float* scores, extent rows, extent keys, From from, To to, float* values,
+                                  extent value_stride, float* largest, float* sums) {
+  constexpr extent step = detail::attention_keys, most = detail::attention_queries;
   const extent padded = detail::round_up(keys, 16);
-  if (from >= to) {
-    std::fill(scores, scores + padded, 0.0f);
-    return;
+  alignas(64) float now[most], factor[most];
+  for (extent r = 0; r < rows; ++r) {
+    float* const row = scores + r * step;
+    const extent first = from(r), last = std::max(first, to(r));
+    std::fill(row, row + first, -std::numeric_limits<float>::infinity());
+    std::fill(row + last, row + padded, -std::numeric_limits<float>::infinity());
+    f32x16 m = load(row);
+    for (extent j = 16; j < padded; j += 16) m = max(load(row + j), m);
+    now[r] = reduce_max(m);
   }
-  std::fill(scores, scores + from, -std::numeric_limits<float>::infinity());
-  std::fill(scores + to, scores + padded, -std::numeric_limits<float>::infinity());
-  f32x16 m = load(scores);
-  for (extent j = 16; j < padded; j += 16) m = max(load(scores + j), m);
-  const float now = std::max(reduce_max(m), *largest);
-  if (now > *largest) {
-    const f32x16 factor = exp_bounded(broadcast(*largest - now));  // 0 for the first tile: largest is -infinity
-    *sum *= reduce_max(factor);
-    for (extent i = 0; i < value_stride; i += 16) store(values + i, load(values + i) * factor);
-    *largest = now;
+  for (extent r = 0; r < rows; r += 16) {
+    const int n = static_cast<int>(std::min<extent>(16, rows - r));
+    const f32x16 before = load_n(largest + r, n), after = max(load_n(now + r, n), before);
+    // 0 for a query's first keys, where before is -infinity
+    const f32x16 scale = where_less(before, after, exp_bounded(before - after), broadcast(1.0f));
+    store_n(now + r, after, n);
+    store_n(largest + r, after, n);
+    store_n(factor + r, scale, n);
+    store_n(sums + r, load_n(sums + r, n) * scale, n);
   }
-  const f32x16 shift = broadcast(now);
-  f32x16 s = zero();
-  for (extent j = 0; j < padded; j += 16) {
-    const f32x16 e = exp_bounded(load(scores + j) - shift);
-    store(scores + j, e);
-    s = s + e;
+  for (extent r = 0; r < rows; ++r) {
+    float* const row = scores + r * step;
+    if (from(r) >= to(r)) {
+      std::fill(row, row + padded, 0.0f);
+      continue;
+    }
+    if (factor[r] != 1.0f)
+      for (extent i = 0; i < value_stride; i += 16)
+        store(values + r * value_stride + i, load(values + r * value_stride + i) * broadcast(factor[r]));
+    const f32x16 shift = broadcast(now[r]);
+    f32x16 s = zero();
+    for (extent j = 0; j < padded; j += 16) {
+      const f32x16 e = exp_bounded(load(row + j) - shift);
+      store(row + j, e);
+      s = s + e;
+    }
+    sums[r] += reduce_add(s);
   }
-  *sum += reduce_add(s);
 }
 
 /// One head and one query: keys and values where they lie, 16 keys at a time. `scores` holds a float for every key.
@@ -246,13 +266,13 @@ inline void attention_tile(const detail::attention_job& job, extent head, extent
     } else {
       score(job.keys_at(slot, t));
     }
-    for (extent r = 0; r < count; ++r) {
-      const extent i = first + r;
-      if (const float* const bias = job.bias_of(head, i)) attention_bias(scores + r * step, bias + t * step, keys);
-      attention_weigh(scores + r * step, keys, std::clamp<extent>(job.first_key(i) - t * step, 0, keys),
-                      std::clamp<extent>(job.last_key(i) - t * step, 0, keys), values + r * value_stride, value_stride,
-                      largest + r, sums + r);
-    }
+    if (job.options.bias != nullptr)
+      for (extent r = 0; r < count; ++r)
+        attention_bias(scores + r * step, job.bias_of(head, first + r) + t * step, keys);
+    attention_weigh(
+        scores, count, keys, [&](extent r) { return std::clamp<extent>(job.first_key(first + r) - t * step, 0, keys); },
+        [&](extent r) { return std::clamp<extent>(job.last_key(first + r) - t * step, 0, keys); }, values, value_stride,
+        largest, sums);
     const auto sum = [&](const auto* v) {
       tile_product(true, scores, step, v, detail::attention_panel * step, values, value_stride, rows, value_stride / 16,
                    keys);

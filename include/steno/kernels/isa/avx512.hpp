@@ -106,7 +106,39 @@ STENO_INLINE void store_i8(std::int8_t* p, f32x16 a, f32x16 b) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), bytes);
 }
 
-#include <steno/kernels/isa/transpose.inl>
+/// Rows 4 g .. 4 g + 3: vector c holds values 4 l + c of all four in its 128-bit lane l.
+struct four_rows {
+  __m512 c0, c1, c2, c3;
+};
+STENO_INLINE four_rows turned(const float* from, std::ptrdiff_t stride) {
+  const __m512 a = _mm512_loadu_ps(from), b = _mm512_loadu_ps(from + stride);
+  const __m512 c = _mm512_loadu_ps(from + 2 * stride), d = _mm512_loadu_ps(from + 3 * stride);
+  const __m512 ab_low = _mm512_maskz_unpacklo_ps(all_lanes, a, b), ab_high = _mm512_maskz_unpackhi_ps(all_lanes, a, b);
+  const __m512 cd_low = _mm512_maskz_unpacklo_ps(all_lanes, c, d), cd_high = _mm512_maskz_unpackhi_ps(all_lanes, c, d);
+  return {_mm512_maskz_shuffle_ps(all_lanes, ab_low, cd_low, 0x44),
+          _mm512_maskz_shuffle_ps(all_lanes, ab_low, cd_low, 0xee),
+          _mm512_maskz_shuffle_ps(all_lanes, ab_high, cd_high, 0x44),
+          _mm512_maskz_shuffle_ps(all_lanes, ab_high, cd_high, 0xee)};
+}
+/// Lane l of a, b, c, d becomes row 4 l.
+STENO_INLINE void store_lanes(__m512 a, __m512 b, __m512 c, __m512 d, float* to, std::ptrdiff_t stride) {
+  const __m512 ab_even = _mm512_maskz_shuffle_f32x4(all_lanes, a, b, 0x88);
+  const __m512 ab_odd = _mm512_maskz_shuffle_f32x4(all_lanes, a, b, 0xdd);
+  const __m512 cd_even = _mm512_maskz_shuffle_f32x4(all_lanes, c, d, 0x88);
+  const __m512 cd_odd = _mm512_maskz_shuffle_f32x4(all_lanes, c, d, 0xdd);
+  _mm512_storeu_ps(to, _mm512_maskz_shuffle_f32x4(all_lanes, ab_even, cd_even, 0x88));
+  _mm512_storeu_ps(to + 4 * stride, _mm512_maskz_shuffle_f32x4(all_lanes, ab_odd, cd_odd, 0x88));
+  _mm512_storeu_ps(to + 8 * stride, _mm512_maskz_shuffle_f32x4(all_lanes, ab_even, cd_even, 0xdd));
+  _mm512_storeu_ps(to + 12 * stride, _mm512_maskz_shuffle_f32x4(all_lanes, ab_odd, cd_odd, 0xdd));
+}
+STENO_INLINE void transpose(const float* from, std::ptrdiff_t from_stride, float* to, std::ptrdiff_t to_stride) {
+  const four_rows a = turned(from, from_stride), b = turned(from + 4 * from_stride, from_stride);
+  const four_rows c = turned(from + 8 * from_stride, from_stride), d = turned(from + 12 * from_stride, from_stride);
+  store_lanes(a.c0, b.c0, c.c0, d.c0, to, to_stride);
+  store_lanes(a.c1, b.c1, c.c1, d.c1, to + to_stride, to_stride);
+  store_lanes(a.c2, b.c2, c.c2, d.c2, to + 2 * to_stride, to_stride);
+  store_lanes(a.c3, b.c3, c.c3, d.c3, to + 3 * to_stride, to_stride);
+}
 
 #include <steno/kernels/isa/math.inl>
 }  // namespace steno::inline STENO_ABI::kernels::avx512
