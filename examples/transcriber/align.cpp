@@ -54,7 +54,7 @@ int run_align(const options& o) {
           .found = std::to_string(static_cast<int>(seconds)) + " s"});
   context c;
   segment s;
-  s.words = model.words_of(model.align(pcm, text, c));
+  s.words = model.words_of(model.align(pcm, text, c, o.language));
   s.text = std::string(unicode::strip(text));
   if (o.language != "auto") s.language = o.language;
   if (!s.words.empty()) {

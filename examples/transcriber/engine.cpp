@@ -1,8 +1,10 @@
 #include "engine.hpp"
 
 #include <steno/core/thread_pool.hpp>
+#include <steno/models/qwen3_aligner.hpp>
 #include <steno/pipelines/punctuate.hpp>
 #include <steno/pipelines/transcriber.hpp>
+#include <steno/pipelines/word_aligner.hpp>
 
 #include <steno/error.hpp>
 
@@ -56,6 +58,17 @@ class loaded_model final : public recogniser {
     punctuation_.emplace(load<ct_punc_any>(std::move(opened.file), executor(pool_), std::move(opened.image)));
   }
 
+  void align_with(const std::string& path, const note_function& note) override {
+    opened_checkpoint opened = open_checkpoint(path);
+    for (const std::string& text : opened.notes) note(text);
+    aligner_.emplace(load<qwen3_forced_aligner_any>(std::move(opened.file), executor(pool_), std::move(opened.image)));
+    if (aligner_->sample_rate != model_.sample_rate())
+      fail({.where = path,
+            .what = "sample rate of the aligner",
+            .expected = std::to_string(model_.sample_rate()),
+            .found = std::to_string(aligner_->sample_rate)});
+  }
+
   model_facts facts() const override {
     const model_summary s = model_.summary();
     model_facts f{.name = s.name,
@@ -87,13 +100,18 @@ class loaded_model final : public recogniser {
     } const at_the_end{seen_};
     recording& listening = *seen_;
     std::vector<float> some(16000);
+    std::optional<word_aligner<qwen3_forced_aligner_any>> times;
+    if (aligner_) times.emplace(*aligner_);
     const auto sink = [&](segment s) {
+      if (times) times->align(s, context_);
       if (punctuation_) punctuate(s, *punctuation_, context_);
       to.heard(std::move(s));
       to.progress(listening.done());
     };
     while (const std::size_t n = audio(some)) {
+      if (times) times->push(std::span<const float>(some).first(n));
       listening.push(std::span<const float>(some).first(n), context_, sink);
+      if (times) times->forget(listening.needed_from());
       to.progress(listening.done());
     }
     return listening.finish(context_, sink);
@@ -106,6 +124,7 @@ class loaded_model final : public recogniser {
     o.itn = r.inverse_text_normalisation;
     o.vad = detector(r.vad);
     o.merge = r.merge;
+    if (aligner_) o.at_most = aligner_->longest;
     o.at_once = r.at_once;
     o.beam = r.beam;
     o.hotwords = r.hotwords;
@@ -134,6 +153,7 @@ class loaded_model final : public recogniser {
   std::string detector_name_;
   std::optional<any_vad> detector_;
   std::optional<ct_punc_any> punctuation_;
+  std::optional<qwen3_forced_aligner_any> aligner_;
   std::optional<recording> seen_;  // what look() saw
 };
 

@@ -60,6 +60,8 @@ class recogniser {
   virtual model_facts facts() const = 0;
   /// From now on texts have punctuation by this model. Throws steno::error.
   virtual void punctuate_with(const std::string& path, const std::function<void(const std::string&)>& note) = 0;
+  /// From now on words that have no times get them from this forced aligner. Throws steno::error.
+  virtual void align_with(const std::string& path, const std::function<void(const std::string&)>& note) = 0;
   /// Whether it should look() at all of a recording before transcribe() is given the same again. Without that it keeps
   /// the recording in memory.
   virtual bool looks_first(const request&) const { return false; }

@@ -68,6 +68,8 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
       ->check(CLI::Range(1, 1024));
   app.add_option("--punctuate", o.punctuation, "Put punctuation into the text: a punctuation model")
       ->type_name("MODEL");
+  app.add_option("--align", o.aligner, "Times of words by a forced aligner, where the model has none")
+      ->type_name("MODEL");
   app.add_option("--hotwords", o.hotwords, "Words to favour, one per line, where the model searches")
       ->type_name("FILE");
   app.add_option("--hotword-score", o.live.phrase_score, "Bonus for each unit of a phrase [3]")->type_name("X");
@@ -154,7 +156,7 @@ void add_align(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--format", raw.format, "text (start, end and word on a line), json, jsonl, srt, vtt or tsv [text]")
       ->type_name("FORMAT");
   app.add_option("-o,--output", o.output, "Write to this file")->type_name("FILE");
-  app.add_option("--language", o.language, "Language spoken, for the result")->type_name("CODE");
+  app.add_option("--language", o.language, "Language spoken; ko: words are cut as Korean ones are")->type_name("CODE");
   app.add_option("--pcm-format", raw.pcm_format, "Samples on standard input: s16le or f32le [s16le]")
       ->type_name("FORMAT");
   app.add_option("--pcm-rate", raw.pcm_rate, "Their rate [16000]")->type_name("HZ")->check(CLI::Range(1000, 1000000));

@@ -60,6 +60,7 @@ struct options {
   double merge = 0;  ///< seconds
   int at_once = 1;
   std::string punctuation;  ///< a punctuation model; empty: none
+  std::string aligner;      ///< a forced aligner; empty: none
   std::string hotwords;
   std::string manifest;
   std::string text_file;  ///< align: what is said

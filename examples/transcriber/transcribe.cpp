@@ -174,6 +174,7 @@ int run_transcribe(const options& o) {
   out.follow(model->usual_style());
   if (!o.punctuation.empty())
     model->punctuate_with(o.punctuation, [&report](const std::string& text) { report.note(text); });
+  if (!o.aligner.empty()) model->align_with(o.aligner, [&report](const std::string& text) { report.note(text); });
   const stopwatch watch_time;
   transcribe_inputs(o, inputs, *model, out, report, &watch, t);
   report.summary(t.audio_seconds, watch_time.seconds());

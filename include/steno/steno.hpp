@@ -141,6 +141,7 @@
 #include <steno/pipelines/transcribe_options.hpp>
 #include <steno/pipelines/transcriber.hpp>
 #include <steno/pipelines/whisper_hearing.hpp>
+#include <steno/pipelines/word_aligner.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
 #include <steno/streaming/parakeet_stream.hpp>
 #include <steno/streaming/parakeet_window_stream.hpp>

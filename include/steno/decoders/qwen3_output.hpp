@@ -127,12 +127,14 @@ struct qwen3_output {
   std::string language, text;
 };
 
-/// Language and text of what the model wrote; with a forced language all of it is text.
-STENO_COLD inline qwen3_output parse_qwen3_output(std::string_view raw, std::string_view forced_language = {}) {
+/// Language and text of what the model wrote; with a forced language all of it is text. `repair`: repetitions are taken
+/// out, as the original does.
+STENO_COLD inline qwen3_output parse_qwen3_output(std::string_view raw, std::string_view forced_language = {},
+                                                  bool repair = true) {
   constexpr std::string_view tag = "<asr_text>", begin = "language ";
   const std::string_view stripped = detail::python_strip(raw);
   if (stripped.empty()) return {};
-  const std::string s = fix_repetitions(stripped);
+  const std::string s = repair ? fix_repetitions(stripped) : std::string(stripped);
   if (!forced_language.empty()) return {std::string(forced_language), s};
   const std::size_t at = s.find(tag);
   if (at == std::string::npos) return {"", std::string(detail::python_strip(s))};

@@ -8,6 +8,7 @@
 // docs/models/qwen3_asr.md. Tested in tests/parity/qwen3_aligner_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
+#include <steno/decoders/qwen3_output.hpp>
 #include <steno/decoders/time_repair.hpp>
 #include <steno/models/qwen3.hpp>
 #include <steno/networks/qwen3_writing.hpp>
@@ -43,12 +44,17 @@ class qwen3_aligner : public qwen3_thinker<Encoder, Decoder> {
       : base(file, architecture),
         timestamp(static_cast<int>(read_number(file, "qwen3_forced_aligner.timestamp_token_id", 0, 1 << 24, 0))),
         segment_time(read_number(file, "qwen3_forced_aligner.timestamp_segment_time", 1, 10000, 80)) {
+    if (file.has("qwen3_forced_aligner.korean_words")) {
+      korean_words = file.strings("qwen3_forced_aligner.korean_words");
+      std::sort(korean_words.begin(), korean_words.end());
+    }
     begin_ = tokenizer.require("<|audio_start|>");
     end_ = tokenizer.require("<|audio_end|>");
   }
 
   int timestamp = 0;
-  double segment_time = 80;  ///< milliseconds of a class
+  double segment_time = 80;               ///< milliseconds of a class
+  std::vector<std::string> korean_words;  ///< sorted; where the file has them
 
   void members(auto&& v) {
     base::members(v);
@@ -69,10 +75,17 @@ class qwen3_aligner : public qwen3_thinker<Encoder, Decoder> {
   }
   int audio_begin() const noexcept { return begin_; }
 
+  /// The words of a text that get times; `language` is a name or a code ("Korean", "ko").
+  STENO_COLD std::vector<std::string> words_in(std::string_view what, std::string_view language) const {
+    const bool korean = language == "ko" || normal_language(language) == "Korean";
+    return korean && !korean_words.empty() ? aligned_korean_words(what, korean_words) : aligned_words(what);
+  }
+
   /// Mono samples at 16 kHz in [-1, 1] and what is said in them.
-  qwen3_alignment align(std::span<const float> pcm, std::string_view what, context& c) const {
+  qwen3_alignment align(std::span<const float> pcm, std::string_view what, context& c,
+                        std::string_view language = {}) const {
     qwen3_alignment a;
-    a.words = aligned_words(what);
+    a.words = words_in(what, language);
     if (a.words.empty()) return a;
     const std::vector<int> after = prompt(a.words);
     const extent audio = audio_rows(static_cast<extent>(pcm.size())), count = static_cast<extent>(after.size());

@@ -120,6 +120,7 @@ STENO_COLD inline clip_options clips_of(const any_model& model, const transcribe
   std::visit(
       [&]<class Model>(const Model&) {
         c.longest = o.longest_segment > 0 ? o.longest_segment : clip_rule<Model>::longest;
+        if (o.at_most > 0) c.longest = std::min(c.longest, o.at_most);
         c.around = clip_rule<Model>::around;
       },
       model);

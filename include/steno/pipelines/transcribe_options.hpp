@@ -33,6 +33,7 @@ struct transcribe_options {
   bool itn = false;  ///< digits and punctuation where the model can write them
   /// Seconds; longer recordings and segments are cut at quiet places. 0: 30, and for Qwen3-ASR 1200 as the original.
   double longest_segment = 0;
+  double at_most = 0;  ///< seconds; above 0 no clip is longer, whatever the model's own limit (a forced aligner's)
   /// Finds speech first, at the model's rate; null: everything is transcribed.
   const any_vad* vad = nullptr;
   steno::vad_settings vad_settings = {};

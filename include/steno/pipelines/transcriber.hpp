@@ -164,6 +164,12 @@ class recording {
   }
   /// Seconds of audio that are done.
   double done() const noexcept { return done_; }
+  /// Seconds before which no segment that is still to be told begins.
+  double needed_from() const noexcept {
+    if (looks_first()) return done_;
+    const extent first = waiting_.empty() ? cutter_.first() : std::min(cutter_.first(), waiting_.front().range.begin);
+    return static_cast<double>(first) / transcriber_.sample_rate();
+  }
 
  private:
   static constexpr extent block = 8000;  // samples

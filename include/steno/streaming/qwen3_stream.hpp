@@ -31,8 +31,10 @@ struct qwen3_stream_options {
   double longest = 0;         ///< seconds of an utterance; 0: one that never ends, as the original's
   double search_expand = 5;   ///< seconds before that in which a quiet place is looked for
   /// What was the beginning of an answer once is never taken back. The original takes it back when a step writes fewer
-  /// than `unfixed_tokens` tokens.
+  /// than `unfixed_tokens` tokens, and repairs repetitions in all of the text; here they are kept out of what is new.
   bool commit = false;
+  /// With `commit`: a pattern of words stands at most so often in a row; 0: as it comes.
+  int repeats = 3;
   std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
 };
 
@@ -47,6 +49,7 @@ struct qwen3_stream_event {
   std::string_view raw;                                 ///< both, as text
   const qwen3_prompt* prompt = nullptr;                 ///< what the model was asked with
   extent audio_rows = 0, reused_rows = 0;               ///< of the prompt; rows of the prompt that were not read again
+  extent heard_rows = 0;                                ///< rows that the audio tower made in this step
   qwen3_stop stop = qwen3_stop::end_of_text;
 };
 
@@ -136,7 +139,7 @@ class qwen3_stream {
         prefix.clear();
       }
     }
-    if (options_.commit && prefix.size() < committed_.size()) return committed_;
+    if (options_.commit && !prefix.starts_with(committed_)) return committed_;
     return prefix;
   }
 
@@ -180,7 +183,9 @@ class qwen3_stream {
     read_ = before + whole;
 
     raw_ = prefix + m.tokenizer.decode(t.ids, true);
-    output_ = parse_qwen3_output(raw_, language_);
+    if (options_.commit && options_.repeats > 0)
+      raw_ = limit_repeats(std::move(raw_), static_cast<std::size_t>(options_.repeats), prefix.size());
+    output_ = parse_qwen3_output(raw_, language_, !options_.commit);
     ++steps_;
     if (options_.commit) committed_ = prefix;
     qwen3_stream_event e;
@@ -189,6 +194,7 @@ class qwen3_stream {
     e.prompt = &p;
     e.audio_rows = audio;
     e.reused_rows = reused;
+    e.heard_rows = audio - kept;
     e.stop = t.stop;
     tell(sink, kind, e, count);
   }
@@ -197,7 +203,7 @@ class qwen3_stream {
     // What stands before the tag is no text yet.
     const bool begun = !language_.empty() || committed_.find("<asr_text>") != std::string::npos;
     const std::string stable = kind == stream_event_kind::final ? output_.text
-                               : begun                          ? parse_qwen3_output(committed_, language_).text
+                               : begun                          ? parse_qwen3_output(committed_, language_, false).text
                                                                 : std::string();
     e.kind = kind;
     e.start = static_cast<double>(offset_) / Model::sample_rate;

@@ -1,12 +1,15 @@
 // steno/tokenizers/aligned_words.hpp - the words of a text that a forced aligner gives times to.
 //
 // A text is cut at white space; letters, numbers and apostrophes stay; every ideograph is a word of its own. Follows
-// `Qwen3ForceAlignProcessor.tokenize_space_lang` (qwen_asr/inference/qwen3_forced_aligner.py). The original cuts
-// Japanese and Korean with libraries of their own (nagisa, soynlp), which steno does not have: they are cut like
-// everything else. Tested in tests/parity/qwen3_aligner_test.cpp and tests/tokenizers/aligned_words_test.cpp.
+// `Qwen3ForceAlignProcessor.tokenize_space_lang` (qwen_asr/inference/qwen3_forced_aligner.py). Korean words are cut in
+// two where a list of words says so, as `tokenize_korean` and soynlp's LTokenizer do. The original cuts Japanese with
+// nagisa, a network of its own, which steno does not have: it is cut like everything else. Tested in
+// tests/parity/qwen3_aligner_test.cpp and tests/tokenizers/aligned_words_test.cpp.
 #pragma once
 #include <steno/tokenizers/unicode_classes.hpp>
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +43,42 @@ STENO_COLD inline std::vector<std::string> aligned_words(std::string_view text) 
     }
   }
   flush();
+  return words;
+}
+
+/// Korean: a word between white space is cut behind its longest beginning of two characters or more that is among
+/// `known` (sorted); letters, numbers and apostrophes of both parts stay. The original's list is
+/// korean_dict_jieba.dict.
+STENO_COLD inline std::vector<std::string> aligned_korean_words(std::string_view text,
+                                                                std::span<const std::string> known) {
+  std::vector<std::string> words;
+  const auto add = [&](std::string_view part) {
+    std::string clean;
+    while (!part.empty()) {
+      const unicode::code_point c = unicode::first_of(part);
+      if (c.value == '\'' || (c.valid() && (unicode::is_letter(c.value) || unicode::is_number(c.value))))
+        clean += part.substr(0, c.length);
+      part.remove_prefix(c.length);
+    }
+    if (!clean.empty()) words.push_back(std::move(clean));
+  };
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at <= text.size();) {
+    const unicode::code_point c =
+        at < text.size() ? unicode::first_of(text.substr(at)) : unicode::code_point{.value = ' ', .length = 1};
+    if (unicode::is_space(c.value) || (c.value >= 0x1c && c.value <= 0x1f)) {
+      const std::string_view word = text.substr(begin, at - begin);
+      std::size_t cut = word.size(), end = 0;
+      for (std::size_t n = 1; end < word.size(); ++n) {
+        end += unicode::first_of(word.substr(end)).length;
+        if (n >= 2 && std::binary_search(known.begin(), known.end(), word.substr(0, end))) cut = end;
+      }
+      add(word.substr(0, cut));
+      add(word.substr(cut));
+      begin = at + c.length;
+    }
+    at += c.length;
+  }
   return words;
 }
 

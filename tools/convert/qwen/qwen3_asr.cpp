@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
@@ -20,6 +21,25 @@ using nlohmann::json;
 namespace {
 
 constexpr std::string_view prefix = "thinker.";
+
+// The first word of every line of a list that the original's Python package has beside its code; none without it.
+std::vector<std::string> read_words(const fs::path& list) {
+  std::vector<std::string> words;
+  if (!fs::exists(list)) return words;
+  const std::string text = huggingface::read_text(list);
+  constexpr std::string_view space = " \t\r\f\v";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    const std::size_t first = std::min(line.find_first_not_of(space), line.size());
+    const std::string_view word = line.substr(first, line.find_first_of(space, first) - first);
+    if (!word.empty()) words.emplace_back(word);
+    at = end + 1;
+  }
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return words;
+}
 
 std::string published_name(std::string name) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> other = {{
@@ -228,6 +248,8 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
     const double each = top.number("timestamp_segment_time", 80);
     if (!(each > 0 && each <= 10000)) top.refuse("timestamp_segment_time", "milliseconds");
     file.set(family + ".timestamp_segment_time", static_cast<float>(each));
+    if (const auto words = read_words(folder / "korean_dict_jieba.dict"); !words.empty())
+      file.set(family + ".korean_words", words);
   } else {
     if (const auto ends = read_ends(folder / "generation_config.json"); !ends.empty())
       file.set(family + ".eos_ids", ends);

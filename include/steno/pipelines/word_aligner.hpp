@@ -1,0 +1,57 @@
+// steno/pipelines/word_aligner.hpp - times of words by a forced aligner, for models that have none of their own.
+//
+//   word_aligner times(aligner);                   // beside a recording
+//   times.push(pcm);  recording.push(pcm, c, [&](segment s) { times.align(s, c); ... });
+//   times.forget(recording.needed_from());
+//
+// A segment's text is laid over its own samples, which are kept until then. Words with native times stay as they are;
+// no times are given to what is longer than the aligner hears. Follows `Qwen3ASRModel.transcribe` with
+// return_time_stamps. Tested in tests/pipelines/word_aligner_test.cpp.
+#pragma once
+#include <steno/core/context.hpp>
+#include <steno/core/result.hpp>
+#include <steno/pipelines/sample_store.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// `Aligner`: a qwen3_aligner, which outlives it.
+template <class Aligner>
+class word_aligner {
+ public:
+  explicit word_aligner(const Aligner& m) : model_(&m) {}
+
+  /// The recording's next samples, at the aligner's rate.
+  void push(std::span<const float> pcm) { samples_.push(pcm); }
+  /// What lies before so many seconds is not asked for any more.
+  void forget(double seconds) { samples_.drop_before(sample(seconds)); }
+
+  /// Gives s.words times unless they have their own. Its samples must have been pushed.
+  STENO_COLD void align(segment& s, context& c) {
+    const bool native = !s.words.empty() && std::all_of(s.words.begin(), s.words.end(),
+                                                        [](const word& w) { return w.how != timing::none; });
+    const extent from = std::clamp(sample(s.start), samples_.begin(), samples_.end());
+    const extent to = std::clamp(sample(s.end), from, samples_.end());
+    if (native || s.text.empty() || from == to || to - from > sample(reach())) return;
+    samples_.read(from, to, pcm_);
+    s.words =
+        model_->words_of(model_->align(pcm_, s.text, c, s.language), static_cast<double>(from) / Aligner::sample_rate);
+  }
+
+ private:
+  static extent sample(double seconds) { return static_cast<extent>(std::nearbyint(seconds * Aligner::sample_rate)); }
+  /// Seconds that it can hear: the original's limit with the 5 s that a cut may lie behind it, and its classes.
+  double reach() const {
+    return std::min(Aligner::longest + 5, static_cast<double>(model_->text.outputs()) * model_->segment_time / 1000);
+  }
+
+  const Aligner* model_;
+  sample_store samples_;
+  std::vector<float> pcm_;
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,92 @@
+// Fun-ASR-Nano on the compact golden set: encoder, adaptor, prompts and CTC head on the original's features.
+#include <steno/core/thread_pool.hpp>
+#include <steno/models/fun_asr_nano.hpp>
+
+#include "support/compare.hpp"
+#include "support/golden.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+using namespace steno;
+
+namespace {
+
+using rows = matrix<float, dynamic, dynamic>;
+
+std::filesystem::path folder() { return test::compact() / "fun_asr_nano"; }
+rows load_rows(const std::string& name) {
+  const npy::array a = npy::load(folder() / name);
+  const std::vector<float> values = a.floats();
+  return make_view(values.data(), a.rows(), a.cols());
+}
+nlohmann::json expected() {
+  std::ifstream in(folder() / "expected.json");
+  return nlohmann::json::parse(in);
+}
+const fun_asr_nano_any& model() {
+  static const auto loaded = load<fun_asr_nano_any>((folder() / "model.gguf").string());
+  return loaded;
+}
+// 1e-4 of max(1, absmax): the contract's bound; weights are stored as the original had them.
+void expect_near(const rows& a, const rows& b) {
+  ASSERT_EQ(a.rows(), b.rows());
+  EXPECT_LE((a - b).cwiseAbs().maxCoeff(), 1e-4f * std::max(1.0f, b.cwiseAbs().maxCoeff()));
+}
+
+}  // namespace
+
+TEST(fun_asr_nano, encoder_adaptor_prompt_and_labels) {
+  const auto want = expected();
+  const rows features = load_rows("lfr.npy");
+  rows heard(features.rows(), model().audio_encoder.output_size());
+  for (const int threads : {1, 2}) {
+    thread_pool pool(threads);
+    context c{executor(pool)};
+    model().audio_encoder(features, heard, c);
+    expect_near(heard, load_rows("encoder_out.npy"));
+    const auto p = model().prompt({});
+    const extent audio = model().audio_tokens(features.rows());
+    EXPECT_EQ(audio, want["fake_token_len"].get<extent>());
+    EXPECT_EQ(static_cast<extent>(p.before.size()), want["fbank_beg"].get<extent>());
+    rows x(static_cast<extent>(p.before.size() + p.after.size()) + audio, model().llm.width());
+    model().ask(p, heard, x, c);
+    expect_near(x, load_rows("inputs_embeds.npy"));
+    expect_near(x.middleRows(static_cast<extent>(p.before.size()), audio), load_rows("audio_embeds_used.npy"));
+    rows scores(features.rows(), model().ctc_lo.output_size());
+    model().score(heard, scores, c);
+    expect_near(scores, load_rows("ctc_log_probs.npy"));
+    std::vector<ctc_token> labels;
+    ctc_greedy(read(scores), want["ctc_blank_id"].get<int>(), labels);
+    std::vector<int> found;
+    for (const ctc_token& t : labels) found.push_back(t.id);
+    EXPECT_EQ(found, want["ctc_token_ids"].get<std::vector<int>>());
+  }
+}
+
+TEST(fun_asr_nano, prompts_and_lengths) {
+  const auto want = expected();
+  for (const auto& v : want["samples_lfrframes_faketokenlen"]) {
+    EXPECT_EQ(model().frontend.rows(v[0].get<extent>()), v[1].get<extent>()) << v;
+    EXPECT_EQ(model().audio_tokens(v[1].get<extent>()), v[2].get<extent>()) << v;
+  }
+  EXPECT_EQ(want["prompts"].size(), 5u);
+  for (const auto& v : want["prompts"]) {
+    fun_asr_nano_options o;
+    const auto& args = v["args"];
+    if (args.contains("itn")) o.itn = args["itn"].get<bool>();
+    if (args.contains("language")) o.language = args["language"].get<std::string>();
+    if (args.contains("hotwords")) o.hotwords = args["hotwords"].get<std::vector<std::string>>();
+    EXPECT_EQ(fun_asr_nano_prompt(o), v["prompt"].get<std::string>());
+    EXPECT_EQ(model().prompt(o).before, v["prefix_token_ids"].get<std::vector<int>>());
+    EXPECT_EQ(model().prompt(o).after, v["suffix_token_ids"].get<std::vector<int>>());
+  }
+}
+
+// The set's file holds no language model, so it says so instead of writing.
+TEST(fun_asr_nano, without_a_language_model_nothing_is_written) {
+  context c;
+  EXPECT_THROW((void)model().recognise(std::vector<float>(16000), {}, c), error);
+}

@@ -1,0 +1,31 @@
+#include <steno/tokenizers/aligned_words.hpp>
+
+#include <gtest/gtest.h>
+
+using namespace steno;
+
+namespace {
+using strings = std::vector<std::string>;
+}
+
+TEST(aligned_words, letters_stay_and_ideographs_stand_alone) {
+  EXPECT_EQ(aligned_words(""), strings());
+  EXPECT_EQ(aligned_words("Don't stop -- it's 9:30!"), strings({"Don't", "stop", "it's", "930"}));
+  EXPECT_EQ(aligned_words("\u4f60\u597d, world\u4e16"), strings({"\u4f60", "\u597d", "world", "\u4e16"}));
+}
+
+// What soynlp 0.0.493 with equal scores does: the longest beginning that is known, or the whole word.
+TEST(aligned_words, korean_words_are_cut_behind_known_beginnings) {
+  const strings known = {"\uad6d\ubbfc", "\uad6d\ubbfc\ud559\uad50", "\ud558", "\ud559\uad50", "\ud559\uad50\uc5d0"};
+  ASSERT_TRUE(std::is_sorted(known.begin(), known.end()));
+  // Two characters stay together; three and more are cut.
+  EXPECT_EQ(aligned_korean_words("\ud559\uad50", known), strings({"\ud559\uad50"}));
+  EXPECT_EQ(aligned_korean_words("\ud559\uad50\uc5d0\uc11c \uad6d\ubbfc\uc740,", known),
+            strings({"\ud559\uad50\uc5d0", "\uc11c", "\uad6d\ubbfc", "\uc740"}));
+  EXPECT_EQ(aligned_korean_words(" \uad6d\ubbfc\ud559\uad50\ub97c  ", known),
+            strings({"\uad6d\ubbfc\ud559\uad50", "\ub97c"}));
+  // One character is never a beginning; what is not known stays whole; marks alone vanish.
+  EXPECT_EQ(aligned_korean_words("\ud558\ub2e4\uac00 ... ok?", known), strings({"\ud558\ub2e4\uac00", "ok"}));
+  EXPECT_EQ(aligned_korean_words("\uad6d\ubbfc!\uc740", {}), strings({"\uad6d\ubbfc\uc740"}));
+  EXPECT_EQ(aligned_korean_words("", known), strings());
+}
