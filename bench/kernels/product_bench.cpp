@@ -112,7 +112,7 @@ const bool registered = [] {
                          dtype::q5_1, dtype::q4_k, dtype::q5_k, dtype::q6_k}) {
       if (s.k % static_cast<extent>(info(format).elements) != 0) continue;
       add(format, kernels::best_isa());
-      if (kernels::best_isa() > isa::avx2) add(format, isa::avx2);
+      if (kernels::best_isa() > kernels::lowest_vector_isa) add(format, kernels::lowest_vector_isa);
     }
     benchmark::RegisterBenchmark(("eigen/f32/" + size).c_str(), eigen, s);
   }

@@ -29,6 +29,10 @@
 #define STENO_ABI_ISA bare_avx2
 #elif defined(__AVX__)
 #define STENO_ABI_ISA avx
+#elif defined(__ARM_FEATURE_MATMUL_INT8) && defined(__ARM_FEATURE_DOTPROD)
+#define STENO_ABI_ISA neon_i8mm
+#elif defined(__ARM_FEATURE_DOTPROD)
+#define STENO_ABI_ISA neon_dotprod
 #else
 #define STENO_ABI_ISA base
 #endif

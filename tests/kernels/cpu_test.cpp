@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace {
 using steno::kernels::active_isa;
 using steno::kernels::best_isa;
@@ -11,7 +14,7 @@ using steno::kernels::limit_isa;
 TEST(cpu, starts_at_the_best_set) { EXPECT_EQ(active_isa(), best_isa()); }
 
 TEST(cpu, is_lowered_and_raised_but_not_beyond_the_best) {
-  for (isa level : {isa::scalar, isa::avx2, isa::avx512, isa::avx512vnni}) {
+  for (isa level : steno::kernels::isa_levels) {
     limit_isa(level);
     EXPECT_EQ(active_isa(), std::min(level, best_isa())) << name_of(level);
   }
@@ -22,5 +25,12 @@ TEST(cpu, is_lowered_and_raised_but_not_beyond_the_best) {
 TEST(cpu, agrees_with_the_compilers_promise) {
   EXPECT_GE(best_isa(), steno::kernels::detail::promised_isa());
   EXPECT_GE(best_isa(), isa::scalar);
+}
+
+// tests/aarch64 runs this program on emulated processors of each level, and names the level.
+TEST(cpu, is_recognised) {
+  const char* expected = std::getenv("STENO_EXPECTED_ISA");
+  if (expected == nullptr) GTEST_SKIP() << "for processors that are known beforehand";
+  EXPECT_EQ(name_of(best_isa()), expected);
 }
 }  // namespace

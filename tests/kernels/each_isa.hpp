@@ -10,28 +10,31 @@
 
 namespace steno_test {
 
-/// Calls f(level) for each available set and restores the best one afterwards.
+/// Calls f(level) for each available set that has float kernels of its own and restores the best one afterwards.
 template <class F>
 void each_isa(F f) {
   using steno::kernels::isa;
-  for (const isa level : {isa::scalar, isa::avx2, isa::avx512, isa::avx512vnni}) {
+  for (const isa level : steno::kernels::isa_levels) {
     if (level > steno::kernels::best_isa()) break;
+#if defined(__aarch64__)
+    if (level > isa::neon) break;  // those above differ in int8 products
+#endif
     steno::kernels::limit_isa(level);
     const ::testing::ScopedTrace trace(__FILE__, __LINE__, std::string(steno::kernels::name_of(level)));
     f(level);
   }
-  steno::kernels::limit_isa(isa::avx512vnni);
+  steno::kernels::limit_isa(steno::kernels::highest_isa);
 }
 
 /// Calls f() for each available set; its result (a guarded matrix, a vector) must have the same bits for all sets with
 /// fused multiply-add.
 template <class F, class Same>
 void same_bits_with_fma(F f, Same same) {
-  using steno::kernels::isa;
-  if (steno::kernels::best_isa() < isa::avx512) GTEST_SKIP() << "needs two instruction sets with FMA";
-  steno::kernels::limit_isa(isa::avx2);
+  using steno::kernels::lowest_vector_isa;
+  if (steno::kernels::best_isa() <= lowest_vector_isa) GTEST_SKIP() << "needs two instruction sets with FMA";
+  steno::kernels::limit_isa(lowest_vector_isa);
   const auto first = f();
-  steno::kernels::limit_isa(isa::avx512vnni);
+  steno::kernels::limit_isa(steno::kernels::highest_isa);
   EXPECT_TRUE(same(first, f()));
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -116,13 +117,17 @@ struct stored_matrix {
   }
 };
 
+/// An emulator runs these programs (tests/aarch64): a hundred times slower, so that the largest cases are left out.
+inline bool emulated() { return std::getenv("STENO_EMULATED") != nullptr; }
+
 /// Restores the instruction set at the end of a test.
 struct isa_guard {
   ~isa_guard() { kernels::limit_isa(kernels::best_isa()); }
 };
 inline std::vector<kernels::isa> available_isas() {
   std::vector<kernels::isa> all;
-  for (int i = 0; i <= static_cast<int>(kernels::best_isa()); ++i) all.push_back(static_cast<kernels::isa>(i));
+  for (const kernels::isa level : kernels::isa_levels)
+    if (level <= kernels::best_isa()) all.push_back(level);
   return all;
 }
 }  // namespace steno_test

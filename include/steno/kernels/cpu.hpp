@@ -9,17 +9,42 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <iterator>
 #include <string_view>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#elif defined(__aarch64__) && defined(__APPLE__)
+#include <sys/sysctl.h>
 #endif
 
 namespace steno::inline STENO_ABI::kernels {
 
-/// Instruction sets in rising order; each includes those before it.
+/// Instruction sets of this architecture in rising order; each includes those before it.
+#if defined(__aarch64__)
+/// neon: what every AArch64 processor has. neon_dotprod: + products of four int8 (sdot). neon_i8mm: + of int8 matrices.
+enum class isa { scalar, neon, neon_dotprod, neon_i8mm };
+inline constexpr isa isa_levels[] = {isa::scalar, isa::neon, isa::neon_dotprod, isa::neon_i8mm};
+
+constexpr std::string_view name_of(isa level) {
+  switch (level) {
+    case isa::neon:
+      return "neon";
+    case isa::neon_dotprod:
+      return "neon+dotprod";
+    case isa::neon_i8mm:
+      return "neon+i8mm";
+    default:
+      return "scalar";
+  }
+}
+#else
 /// avx2: avx2 fma f16c. avx512: + f bw vl dq. avx512vnni: + vnni.
 enum class isa { scalar, avx2, avx512, avx512vnni };
+inline constexpr isa isa_levels[] = {isa::scalar, isa::avx2, isa::avx512, isa::avx512vnni};
 
 constexpr std::string_view name_of(isa level) {
   switch (level) {
@@ -33,6 +58,9 @@ constexpr std::string_view name_of(isa level) {
       return "scalar";
   }
 }
+#endif
+/// The highest of them, and the lowest with vector kernels (all from there on have fused multiply-add).
+inline constexpr isa highest_isa = isa_levels[std::size(isa_levels) - 1], lowest_vector_isa = isa_levels[1];
 
 namespace detail {
 /// The set that this unit's compiler flags promise.
@@ -46,6 +74,12 @@ constexpr isa promised_isa() {
 #endif
 #elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
   return isa::avx2;
+#elif defined(__ARM_FEATURE_MATMUL_INT8) && defined(__ARM_FEATURE_DOTPROD)
+  return isa::neon_i8mm;
+#elif defined(__ARM_FEATURE_DOTPROD)
+  return isa::neon_dotprod;
+#elif defined(__aarch64__)
+  return isa::neon;
 #else
   return isa::scalar;
 #endif
@@ -63,8 +97,20 @@ inline isa ask_processor() noexcept {
       !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq"))
     return isa::avx2;
   return __builtin_cpu_supports("avx512vnni") ? isa::avx512vnni : isa::avx512;
+#elif defined(__aarch64__) && defined(__linux__)
+  constexpr unsigned long hwcap_asimddp = 1ul << 20, hwcap2_i8mm = 1ul << 13;  // older headers lack the names
+  if ((::getauxval(AT_HWCAP) & hwcap_asimddp) == 0) return isa::neon;
+  return (::getauxval(AT_HWCAP2) & hwcap2_i8mm) != 0 ? isa::neon_i8mm : isa::neon_dotprod;
+#elif defined(__aarch64__) && defined(__APPLE__)
+  const auto has = [](const char* name) {
+    int yes = 0;
+    std::size_t size = sizeof yes;
+    return ::sysctlbyname(name, &yes, &size, nullptr, 0) == 0 && yes != 0;
+  };
+  if (!has("hw.optional.arm.FEAT_DotProd")) return isa::neon;
+  return has("hw.optional.arm.FEAT_I8MM") ? isa::neon_i8mm : isa::neon_dotprod;
 #else
-  return isa::scalar;
+  return promised_isa();
 #endif
 }
 
@@ -73,7 +119,7 @@ inline std::atomic<int> isa_word{-1};  // -1: nobody asked yet
 
 /// The best set of this processor that the library has kernels for.
 inline isa best_isa() noexcept {
-  if constexpr (detail::promised_isa() == isa::avx512vnni) return isa::avx512vnni;
+  if constexpr (detail::promised_isa() == highest_isa) return highest_isa;
   static const isa best = std::max(detail::promised_isa(), detail::ask_processor());
   return best;
 }

@@ -4,18 +4,17 @@
 #pragma once
 #include <steno/kernels/cpu.hpp>
 
+#include <algorithm>
+#include <cstddef>
+
 namespace steno::inline STENO_ABI::kernels::detail {
 
-template <class F>
-F* choose(F* scalar, F* avx2, F* avx512) noexcept {
-  switch (active_isa()) {
-    case isa::scalar:
-      return scalar;
-    case isa::avx2:
-      return avx2;
-    default:
-      return avx512;
-  }
+/// The function of the active level, or of the highest below it that has one of its own: vnni, dotprod and i8mm add
+/// nothing for floats.
+template <class F, class... Higher>
+F* choose(F* scalar, Higher*... higher) noexcept {
+  F* const functions[] = {scalar, higher...};
+  return functions[std::min(static_cast<std::size_t>(active_isa()), sizeof...(higher))];
 }
 
 }  // namespace steno::inline STENO_ABI::kernels::detail
@@ -23,6 +22,8 @@ F* choose(F* scalar, F* avx2, F* avx512) noexcept {
 // The function `name` for the active instruction set; used inside namespace steno::kernels only.
 #if defined(__x86_64__)
 #define STENO_KERNEL(name) detail::choose(&scalar::name, &avx2::name, &avx512::name)
+#elif defined(__aarch64__)
+#define STENO_KERNEL(name) detail::choose(&scalar::name, &neon::name)
 #else
 #define STENO_KERNEL(name) (&scalar::name)
 #endif

@@ -3,10 +3,10 @@
 //   #define STENO_KERNEL_FILE <steno/kernels/generic/softmax.inl>
 //   #include <steno/kernels/isa/for_each.hpp>
 //
-// The file holds only functions (no #include) written against f32x16. They land in steno::kernels::scalar, ::avx2 and
-// ::avx512, each inside its target region, so a build without any -m flag has all of them; dispatch.hpp chooses. What
-// the file needs is included before. Lambdas in it need [[gnu::always_inline]]: they do not inherit the region under
-// every compiler. Tested in tests/kernels/isa_test.cpp.
+// The file holds only functions (no #include) written against f32x16. They land in steno::kernels::scalar, and on
+// x86-64 in ::avx2 and ::avx512, each inside its target region, on AArch64 in ::neon, which needs none: a build without
+// any -m flag has all of them; dispatch.hpp chooses. What the file needs is included before. Lambdas in it need
+// [[gnu::always_inline]]: they do not inherit the region under every compiler. Tested in tests/kernels/isa_test.cpp.
 #ifndef STENO_KERNEL_FILE
 #error "define STENO_KERNEL_FILE before including this file"
 #endif
@@ -15,6 +15,8 @@
 #if defined(__x86_64__)
 #include <steno/kernels/isa/avx2.hpp>
 #include <steno/kernels/isa/avx512.hpp>
+#elif defined(__aarch64__)
+#include <steno/kernels/isa/neon.hpp>
 #endif
 
 namespace steno::inline STENO_ABI::kernels::scalar {
@@ -33,5 +35,9 @@ namespace steno::inline STENO_ABI::kernels::avx512 {
 #include STENO_KERNEL_FILE
 }
 #include <steno/kernels/isa/region_end.hpp>
+#elif defined(__aarch64__)
+namespace steno::inline STENO_ABI::kernels::neon {
+#include STENO_KERNEL_FILE
+}
 #endif
 #undef STENO_KERNEL_FILE

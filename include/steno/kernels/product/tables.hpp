@@ -13,6 +13,8 @@ STENO_KERNEL_API const product_table& table_of(isa level) noexcept;
 #include <steno/kernels/product/reference.hpp>
 #if defined(__x86_64__)
 #include <steno/kernels/product/avx512vnni.hpp>
+#elif defined(__aarch64__)
+#include <steno/kernels/product/neon.hpp>
 #endif
 
 namespace steno::inline STENO_ABI::kernels {
@@ -26,6 +28,15 @@ STENO_KERNEL_API const detail::product_table& detail::table_of(isa level) noexce
       return avx512::product_kernels;
     case isa::avx2:
       return avx2::product_kernels;
+    default:
+      break;
+  }
+#elif defined(__aarch64__)
+  switch (level) {
+    case isa::neon_i8mm:
+    case isa::neon_dotprod:
+    case isa::neon:
+      return neon::product_kernels;
     default:
       break;
   }
