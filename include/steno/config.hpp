@@ -67,6 +67,14 @@
 // Functions that run once, when something is loaded or told: compiled for size, which halves what they cost to compile.
 #define STENO_COLD [[gnu::cold, gnu::noinline]]
 
+// Whether flags promise parts of ARMv8.2 or later (kernels/isa/region_dotprod_begin.hpp).
+#if defined(__ARM_FEATURE_DOTPROD) || defined(__ARM_FEATURE_FP16_SCALAR_ARITHMETIC) || \
+    defined(__ARM_FEATURE_COMPLEX) || defined(__ARM_FEATURE_SVE) || defined(__ARM_FEATURE_MATMUL_INT8)
+#define STENO_PARTS_OF_ARMV8_2 1
+#else
+#define STENO_PARTS_OF_ARMV8_2 0
+#endif
+
 namespace steno::inline STENO_ABI {
 
 struct version_number {

@@ -4,10 +4,13 @@
 // The taps of 16 columns are copied together first: rows of a matrix lie a power of two apart, which would put all taps
 // and rows of one column into a few sets of the first cache.
 
-/// Eight outputs of 16 columns, all of whose inputs exist; x points to the first input row of the first one.
+/// Outputs whose sums are kept in registers at once.
+inline constexpr int depthwise_outputs = std::min(8, tile_rows* tile_vectors);
+
+/// As many outputs of 16 columns, all of whose inputs exist; x points to the first input row of the first one.
 template <int... I>
-STENO_INLINE void depthwise_eight(std::integer_sequence<int, I...>, const float* x, extent x_stride, const float* taps,
-                                  extent tap_stride, extent count, float* y, extent y_stride) {
+STENO_INLINE void depthwise_tile(std::integer_sequence<int, I...>, const float* x, extent x_stride, const float* taps,
+                                 extent tap_stride, extent count, float* y, extent y_stride) {
   f32x16 sum[sizeof...(I)] = {(static_cast<void>(I), zero())...};
   for (extent j = 0; j < count; ++j) {
     const f32x16 tap = load(taps + j * tap_stride);
@@ -42,10 +45,10 @@ inline void depthwise_rows(const float* x, extent x_stride, extent rows, extent 
     extent t = first;
     while (t < last) {
       const extent start = t - left;
-      if (n == 16 && t + 8 <= last && start >= 0 && start + 7 + count <= rows) {
-        depthwise_eight(std::make_integer_sequence<int, 8>{}, x + start * x_stride + c, x_stride, column, tap_stride,
-                        count, y + t * y_stride + c, y_stride);
-        t += 8;
+      if (n == 16 && t + depthwise_outputs <= last && start >= 0 && start + depthwise_outputs - 1 + count <= rows) {
+        depthwise_tile(std::make_integer_sequence<int, depthwise_outputs>{}, x + start * x_stride + c, x_stride, column,
+                       tap_stride, count, y + t * y_stride + c, y_stride);
+        t += depthwise_outputs;
       } else {
         depthwise_one(x + c, x_stride, rows, column, tap_stride, count, start, y + t * y_stride + c, n);
         ++t;

@@ -16,8 +16,10 @@ struct f32x16 {
   float32x4_t a, b, c, d;  // lanes 0-3, 4-7, 8-11, 12-15
 };
 
-inline constexpr int tile_rows = 6, tile_vectors = 1;
+inline constexpr int tile_rows = 4, tile_vectors = 1;
 
+STENO_INLINE float32x4_t load_four(const float* p) { return vld1q_f32(p); }
+STENO_INLINE void store_four(float* p, float32x4_t x) { vst1q_f32(p, x); }
 STENO_INLINE f32x16 load(const float* p) {
   return {vld1q_f32(p), vld1q_f32(p + 4), vld1q_f32(p + 8), vld1q_f32(p + 12)};
 }
@@ -149,6 +151,29 @@ STENO_INLINE void store_i8(std::int8_t* p, f32x16 x) {
   const int16x8_t low = vcombine_s16(narrow_whole(x.a), narrow_whole(x.b));
   const int16x8_t high = vcombine_s16(narrow_whole(x.c), narrow_whole(x.d));
   vst1q_s8(p, vcombine_s8(vqmovn_s16(low), vqmovn_s16(high)));
+}
+
+STENO_INLINE void store_i8(std::int8_t* p, f32x16 x, f32x16 y) {
+  store_i8(p, x);
+  store_i8(p + 16, y);
+}
+STENO_INLINE void store_i32(std::int32_t* p, f32x16 x) {
+  vst1q_s32(p, vcvtq_s32_f32(x.a));
+  vst1q_s32(p + 4, vcvtq_s32_f32(x.b));
+  vst1q_s32(p + 8, vcvtq_s32_f32(x.c));
+  vst1q_s32(p + 12, vcvtq_s32_f32(x.d));
+}
+/// Sums of 16 bytes at each of four places.
+STENO_INLINE float32x4_t sums_of_16(const std::int8_t* a, const std::int8_t* b, const std::int8_t* c,
+                                    const std::int8_t* d) {
+  const int16x8_t low = vpaddq_s16(vpaddlq_s8(vld1q_s8(a)), vpaddlq_s8(vld1q_s8(b)));
+  const int16x8_t high = vpaddq_s16(vpaddlq_s8(vld1q_s8(c)), vpaddlq_s8(vld1q_s8(d)));
+  return vcvtq_f32_s32(vpaddlq_s16(vpaddq_s16(low, high)));
+}
+STENO_INLINE void sums_i8(const std::int8_t* a, const std::int8_t* b, const std::int8_t* c, const std::int8_t* d,
+                          float* first, float* second) {
+  vst1q_f32(first, sums_of_16(a, b, c, d));
+  vst1q_f32(second, sums_of_16(a + 16, b + 16, c + 16, d + 16));
 }
 
 /// Four columns of four rows become four rows of four.

@@ -14,7 +14,7 @@ STENO_KERNEL_API const product_table& table_of(isa level) noexcept;
 #if defined(__x86_64__)
 #include <steno/kernels/product/avx512vnni.hpp>
 #elif defined(__aarch64__)
-#include <steno/kernels/product/neon.hpp>
+#include <steno/kernels/product/neon_i8mm.hpp>
 #endif
 
 namespace steno::inline STENO_ABI::kernels {
@@ -34,7 +34,9 @@ STENO_KERNEL_API const detail::product_table& detail::table_of(isa level) noexce
 #elif defined(__aarch64__)
   switch (level) {
     case isa::neon_i8mm:
+      return neon_i8mm::product_kernels;
     case isa::neon_dotprod:
+      return neon_dotprod::product_kernels;
     case isa::neon:
       return neon::product_kernels;
     default:

@@ -1,0 +1,79 @@
+// steno/kernels/product/neon_int8.inl - the int8 tile of R rows by 16 columns; included once for each NEON level.
+//
+// What a level brings: `quads` (of columns taken at a time: four, or two where the counters would not fit),
+// counters<R> (vectors that count a block's integer sums), start<R, I>(starts) of counter I, count_half<R>(...) which
+// adds 16 values, and total<R, I>(counters), the sums of row I / quads in the four columns of quad I % quads. Integers
+// are exact, so the levels have the bits of product/reference.hpp. The floating-point sums stay in memory (first-level
+// cache): they are wanted once per block, the registers in every step.
+
+/// sums[16 r + i] += counted * scale of the row * scale of the column, a quad for each I
+template <int R, int r, int... I>
+STENO_INLINE void add_row(std::integer_sequence<int, I...>, const int32x4_t* d, float scale,
+                          const float32x4_t* weight_scales, float* sums) {
+  asm volatile("" ::: "memory");  // otherwise gcc loads the sums of all rows first and has too few registers
+  (store_four(sums + 16 * r + 4 * I,
+              vfmaq_f32(load_four(sums + 16 * r + 4 * I), vcvtq_f32_s32(total<R, r * quads + I>(d)),
+                        vmulq_n_f32(weight_scales[I], scale))),
+   ...);
+}
+template <int r, int... I>
+STENO_INLINE void add_minima(std::integer_sequence<int, I...>, float offset, const float32x4_t* minima, float* sums) {
+  asm volatile("" ::: "memory");
+  (store_four(sums + 16 * r + 4 * I, vfmaq_n_f32(load_four(sums + 16 * r + 4 * I), minima[I], offset)), ...);
+}
+template <int... r, int... I>
+STENO_INLINE void add_rows(std::integer_sequence<int, r...>, std::integer_sequence<int, I...> each, const int32x4_t* d,
+                           const float* scales, const float* weight_scales, const float* offsets, const float* minima,
+                           float* sums) {
+  const float32x4_t ws[] = {load_four(weight_scales + 4 * I)...};
+  (add_row<sizeof...(r), r>(each, d, scales[16 * r], ws, sums), ...);
+  if (minima == nullptr) return;
+  const float32x4_t ms[] = {load_four(minima + 4 * I)...};
+  (add_minima<r>(each, offsets[16 * r], ms, sums), ...);
+}
+
+template <int R, int... C>
+[[gnu::noinline]] void int8_tile(std::integer_sequence<int, C...> all, const detail::int8_job& job) noexcept {
+  constexpr auto rows = std::make_integer_sequence<int, R>{};
+  constexpr auto each = std::make_integer_sequence<int, quads>{};
+  if (job.first)
+    for (extent i = 0; i < 16 * R; i += 4) store_four(job.sums + i, vdupq_n_f32(0));
+  for (extent column = 0; column < detail::group; column += 4 * quads) {
+    const std::int8_t* x = job.x;
+    const float *scales = job.scales, *offsets = job.offsets;
+    const std::int32_t* starts = job.starts;
+    const float *ws = job.weight_scales + column, *minima = job.minima == nullptr ? nullptr : job.minima + column;
+    const std::byte* quants = job.quants + 4 * column;
+    float* const sums = job.sums + column;
+    for (extent b = 0; b < job.blocks; ++b) {
+      int32x4_t d[] = {start<R, C>(starts)...};
+      count_half<R>(all, d, x, quants);
+      if (job.halves) {
+        add_rows(rows, each, d, scales, ws, offsets, minima, sums);
+        ((d[C] = start<R, C>(starts + job.plane)), ...);
+        ws += 16;
+        if (minima != nullptr) minima += 16;
+      }
+      count_half<R>(all, d, x + 16, quants + 256);
+      add_rows(rows, each, d, scales, ws, job.halves ? offsets + job.plane : offsets, minima, sums);
+      if (minima != nullptr) minima += 16;
+      x += R * detail::block;
+      ++scales, ++offsets, ++starts;
+      quants += detail::group_quants;
+      ws += 16;
+    }
+  }
+}
+template <int R>
+inline void int8_tile(const detail::int8_job& job) noexcept {
+  int8_tile<R>(std::make_integer_sequence<int, counters<R>>{}, job);
+}
+template <int... I>
+inline void int8_tile_of(std::integer_sequence<int, I...>, const detail::int8_job& job) noexcept {
+  using function = void (*)(const detail::int8_job&) noexcept;
+  static constexpr function tiles[] = {int8_tile<I + 1>...};
+  tiles[job.rows - 1](job);
+}
+inline void int8_tile(const detail::int8_job& job) noexcept {
+  int8_tile_of(std::make_integer_sequence<int, int8_rows>{}, job);
+}
