@@ -5,7 +5,7 @@
 // and rows of one column into a few sets of the first cache.
 
 /// Outputs whose sums are kept in registers at once.
-inline constexpr int depthwise_outputs = std::min(8, tile_rows* tile_vectors);
+inline constexpr int depthwise_outputs = std::min(8, tile_rows * tile_vectors);
 
 /// As many outputs of 16 columns, all of whose inputs exist; x points to the first input row of the first one.
 template <int... I>
