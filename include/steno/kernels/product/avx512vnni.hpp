@@ -44,11 +44,11 @@ STENO_INLINE void add_minima(std::integer_sequence<int, I...>, __m512* acc, cons
    ...);
 }
 
-/// A line of each group into the second cache; with few rows, which wait for memory, three into the first.
-template <int C, bool Few>
+/// Lines [First, Last) of each group, into the second cache; with few rows, which wait for memory, into the first.
+template <int C, int First, int Last, bool Few>
 STENO_INLINE void fetch(const std::byte* p, std::size_t next_group, std::size_t next_line) {
   for (std::size_t c = 0; c < C; ++c, p += next_group)
-    for (std::size_t line = 0; line < (Few ? 3 : 1); ++line) __builtin_prefetch(p + next_line * line, 0, Few ? 3 : 2);
+    for (std::size_t line = First; line < Last; ++line) __builtin_prefetch(p + next_line * line, 0, Few ? 3 : 2);
 }
 
 /// sizeof...(I) / C rows and C groups; Plain: a scale per block and no minima. The eight steps of a block are written
@@ -68,7 +68,8 @@ template <bool Plain, int C, int... I>
   __m512 acc[] = {(job.first ? _mm512_setzero_ps() : _mm512_loadu_ps(sums + I * 16))...};
   const std::byte* ahead = job.ahead;
   for (extent b = job.blocks; b != 0; --b) {
-    fetch<C, R <= few_rows>(ahead, job.next_ahead, job.ahead_line);
+    fetch<C, 0, 1, R <= few_rows>(ahead, job.next_ahead, job.ahead_line);
+    if (job.ahead_lines == 3) fetch<C, 1, 3, R <= few_rows>(ahead, job.next_ahead, job.ahead_line);
     ahead += job.ahead_bytes;
     __m512i d[] = {_mm512_set1_epi32(starts[16 * (I / C)])...};
     dot_fours<C>(all, d, x, quants, next);

@@ -46,6 +46,7 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
   job.plane = x.plane;
   job.next_ahead = next_group;
   job.ahead_line = in_place ? 64 : 128;
+  job.ahead_lines = in_place && s.last - s.first >= 8 ? 1 : 3;  // of a block's eight
   const bool more = s.w->packed != nullptr && s.n1 < s.w->rows;
   const std::byte* const ahead_of_strip = more ? s.packed + static_cast<std::size_t>(groups) * next_group : s.packed;
   for (extent b = 0; b < blocks; b += step) {
@@ -83,7 +84,7 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
       job.starts = x.starts + at + (layout.halves ? x.plane : 0);
       job.offsets = x.offsets + at + (layout.halves ? x.plane : 0);
       job.sums = sums + (m - x.split.first(s.first)) * stride;
-      const extent line = p - s.first;
+      const extent line = job.ahead_lines * (p - s.first);
       const bool fetches = !in_place || line < 8;
       job.ahead = !in_place ? ahead + 64 : fetches ? next + 64 * line : s.packed;
       job.ahead_bytes = !fetches ? 0 : in_place ? group_quants : layout.block_bytes();

@@ -82,7 +82,8 @@ struct int8_job {
   extent blocks;
   const std::byte* quants;
   std::size_t next_quants;  // bytes from group to group
-  const std::byte* ahead;   // bytes that will be wanted next: three lines a block and group are fetched meanwhile
+  const std::byte* ahead;   // bytes that will be wanted next: of each block and group one line is fetched meanwhile,
+  int ahead_lines;          // or three
   std::size_t next_ahead, ahead_bytes, ahead_line;  // from group to group, block to block, line to line
   const float *weight_scales, *minima;              // [blocks][16], with halves [blocks][2][16]; minima may be null
   extent next_scales;                               // floats from group to group
