@@ -1,14 +1,17 @@
 // Fun-ASR-Nano on the compact golden set: encoder, adaptor, prompts and CTC head on the original's features.
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/fun_asr_nano.hpp>
+#include <steno/weights/random.hpp>
 
 #include "support/compare.hpp"
 #include "support/golden.hpp"
+#include "support/random.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <set>
 
 using namespace steno;
 
@@ -89,4 +92,35 @@ TEST(fun_asr_nano, prompts_and_lengths) {
 TEST(fun_asr_nano, without_a_language_model_nothing_is_written) {
   context c;
   EXPECT_THROW((void)model().recognise(std::vector<float>(16000), {}, c), error);
+}
+
+// With a language model of random numbers: writing ends, says why, and no words stand four times in a row.
+TEST(fun_asr_nano, noise_and_silence_end) {
+  using random_model =
+      fun_asr_nano<sanm_encoder<560, 32, 4, 64, 11, 3, 2>, audio_adaptor<32, 96, 64, 8, 16, 2>,
+                   audio_adaptor<32, 64, 32, 8, 8, 2>, 61, qwen3_decoder<64, 4, 2, 32, 192, 320, 2>, wav_frontend<>>;
+  std::set<std::string> stops;
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    random_model m{gguf_file((folder() / "model.gguf").string())};
+    storage keep;
+    randomise(m, keep, seed);
+    test::random_numbers random(seed);
+    for (const float loud : {0.0f, 0.2f}) {
+      std::vector<float> pcm(16000 * 4);
+      for (float& x : pcm) x = loud * random.uniform(-1, 1);
+      context c;
+      fun_asr_nano_options o;
+      o.max_new_tokens = 300;
+      const segment s = m.recognise(pcm, o, c);
+      EXPECT_LE(s.token_ids.size(), 300u);
+      ASSERT_EQ(s.extra[0].first, "stop");
+      stops.insert(std::get<std::string>(s.extra[0].second));
+      EXPECT_EQ(limit_repeats(s.text, 3), s.text);
+      o.max_new_tokens = 2;
+      EXPECT_LE(m.recognise(pcm, o, c).token_ids.size(), 2u);
+      o.cache = dtype::q4_0;
+      EXPECT_THROW((void)m.recognise(pcm, o, c), error);
+    }
+  }
+  for (const std::string& s : stops) EXPECT_TRUE(s == "end_of_text" || s == "max_tokens" || s == "repetition") << s;
 }

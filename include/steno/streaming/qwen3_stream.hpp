@@ -100,11 +100,10 @@ class qwen3_stream {
     const extent back = std::min(heard_ / 2, static_cast<extent>(options_.search_expand * Model::sample_rate));
     const std::span<const float> last =
         std::span<const float>(audio_).subspan(static_cast<std::size_t>(heard_ - back), static_cast<std::size_t>(back));
-    // The second part of two begins at the quietest place around the middle.
-    const double half = static_cast<double>(back) / 2 / Model::sample_rate;
-    const std::vector<extent> starts =
-        back > 1 ? quiet_splits(last, Model::sample_rate, half, half) : std::vector<extent>{0};
-    const extent cut = starts.size() > 1 ? heard_ - back + starts[1] : heard_;
+    // One cut at the quietest place around their middle; quiet_splits() would go on behind it, sample by sample where
+    // all is silent.
+    const extent cut =
+        back > 1 ? heard_ - back + quiet_end(last, 0, back / 2, back / 2, Model::sample_rate / 10) : heard_;
     step(cut, false, c, sink, stream_event_kind::final);
     begin(cut);
   }

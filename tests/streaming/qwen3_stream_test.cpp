@@ -1,0 +1,175 @@
+// Qwen3-ASR as a stream for ten minutes, on random weights and on the compact golden model: work per step does not
+// grow, and what was told to stay stays.
+#include <steno/streaming/qwen3_stream.hpp>
+#include <steno/weights/random.hpp>
+
+#include "support/golden.hpp"
+#include "support/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+using namespace steno;
+
+namespace {
+
+// The compact set's sizes, with its tokenizer.
+using random_model =
+    qwen3_asr<qwen3_audio_encoder<128, 64, 2, 256, 24, 64, 2>, qwen3_decoder<64, 4, 2, 32, 192, 512, 3>>;
+
+std::string file() { return (test::compact() / "qwen3_asr" / "model.gguf").string(); }
+
+// The compact set's tokens are made up and spell nothing. These spell what they are: letters, marks, spaces, pairs of
+// letters, and two bytes that make a letter together and none alone.
+qwen_tokens spelling_tokens() {
+  std::vector<std::string> tokens;
+  for (char c = 33; c < 127; ++c) tokens.emplace_back(1, c);
+  for (const char* t : {"\u0120", "\u010a", "\u00c3", "\u00a9"}) tokens.emplace_back(t);
+  for (char a = 'a'; a <= 'z'; ++a) tokens.emplace_back("\u0120").push_back(a);
+  for (char a = 'a'; a <= 'z'; ++a)
+    for (char b = 'a'; b <= 'z' && tokens.size() < 511; ++b) tokens.push_back({a, b});
+  std::vector<int> types(tokens.size(), qwen_tokens::normal);
+  tokens.emplace_back("<asr_text>");
+  types.push_back(qwen_tokens::user_defined);
+  return {tokens, types};
+}
+
+// Seconds of silence, noise, tones and rests, louder and fainter.
+std::vector<float> sounds(int seconds, std::uint64_t seed) {
+  test::random_numbers random(seed);
+  std::vector<float> pcm;
+  for (int s = 0; s < seconds; ++s) {
+    const float loud = static_cast<float>(random.uniform(0, 0.3f)),
+                pitch = static_cast<float>(random.uniform(100, 2000));
+    const int kind = static_cast<int>(random.uniform(0, 4));
+    for (int i = 0; i < 16000; ++i) {
+      const float noise = static_cast<float>(random.uniform(-1, 1)),
+                  tone = std::sin(pitch * static_cast<float>(i) / 16000 * 6.2831853f);
+      pcm.push_back(kind == 0 ? 0.0f
+                              : loud * (kind == 1   ? noise
+                                        : kind == 2 ? tone
+                                                    : tone * (i / 4000 % 2 == 0 ? 1 : 0)));
+    }
+  }
+  return pcm;
+}
+
+struct utterance {
+  extent steps = 0, most_read = 0, most_heard = 0;  // rows through the language model, through the audio tower
+  std::size_t stable = 0;                           // bytes that were told to stay before the end
+};
+
+// Streams and checks what must hold of every event; the work of each utterance.
+template <class Model>
+std::vector<utterance> listen(const Model& m, std::span<const float> pcm, qwen3_stream_options o, std::size_t piece) {
+  context c;
+  qwen3_stream<Model> stream(m, o);
+  std::vector<utterance> all(1);
+  std::string kept;
+  std::map<qwen3_stop, int> stops;
+  const auto sink = [&](const qwen3_stream_event& e) {
+    EXPECT_TRUE(e.stable.starts_with(kept)) << kept << " became " << e.stable;
+    EXPECT_TRUE(e.text.starts_with(e.stable));
+    kept = e.stable;
+    if (e.kind == stream_event_kind::partial) all.back().stable = kept.size();
+    EXPECT_LE(e.ids.size(), static_cast<std::size_t>(o.max_new_tokens));
+    if (e.prompt != nullptr) {
+      ++stops[e.stop];
+      utterance& now = all.back();
+      ++now.steps;
+      const auto asked = static_cast<extent>(e.prompt->before.size() + e.prompt->after.size()) + e.audio_rows;
+      now.most_read = std::max(now.most_read, asked - e.reused_rows + static_cast<extent>(e.ids.size()));
+      now.most_heard = std::max(now.most_heard, e.heard_rows);
+    }
+    if (e.kind == stream_event_kind::final) {
+      kept.clear();
+      all.emplace_back();
+    }
+  };
+  for (std::size_t at = 0; at < pcm.size(); at += piece)
+    stream.push(pcm.subspan(at, std::min(piece, pcm.size() - at)), c, sink);
+  stream.finish(c, sink);
+  all.pop_back();
+  EXPECT_FALSE(stops.empty());
+  return all;
+}
+
+void expect_even(const std::vector<utterance>& all, double longest) {
+  ASSERT_GE(all.size(), 6u);
+  // An utterance has at most 13 rows a second, what it writes, and the prompt around; the bound is the same for all.
+  const auto rows = static_cast<extent>(longest * 13 + 13);
+  for (const utterance& u : all) {
+    EXPECT_LE(u.most_heard, rows);
+    EXPECT_LE(u.most_read, rows + 400);
+    EXPECT_LE(u.steps, static_cast<extent>(longest / 2) + 3);
+  }
+  // The last third is no more work than the first.
+  const auto most = [&](std::size_t from, std::size_t to) {
+    extent m = 0;
+    for (std::size_t i = from; i < to; ++i) m = std::max(m, all[i].most_read);
+    return m;
+  };
+  EXPECT_LE(most(all.size() * 2 / 3, all.size()), most(0, all.size() / 3) + 100);
+}
+
+}  // namespace
+
+TEST(qwen3_stream, ten_minutes_with_the_golden_model) {
+  const auto m = load<qwen3_asr_any>(file());
+  expect_even(listen(m, sounds(600, 1), {.max_new_tokens = 100, .longest = 60, .commit = true}, 32000), 60);
+}
+
+// A step that writes fewer tokens than are taken back makes the text shorter; what was told to stay does not go with
+// it.
+TEST(qwen3_stream, what_stays_never_changes_whatever_is_written) {
+  std::size_t stable = 0;
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
+    random_model m{gguf_file(file())};
+    storage keep;
+    randomise(m, keep, seed);
+    m.tokenizer = spelling_tokens();
+    for (int id = 5; id < 512; id += 11) m.ends.push_back(id);  // steps of all lengths
+    for (const char* language : {"", "English"}) {
+      const std::vector<float> pcm = sounds(44, seed);
+      SCOPED_TRACE(seed);
+      for (const int most : {7, 40})
+        for (const utterance& u :
+             listen(m, pcm, {.language = language, .max_new_tokens = most, .longest = 20, .commit = true}, 9999))
+          stable += u.stable;
+    }
+  }
+  EXPECT_GT(stable, 100u) << "something is told to stay";
+}
+
+// A prefix that turns in circles does not grow by a round with every step.
+TEST(qwen3_stream, circles_do_not_grow_from_step_to_step) {
+  for (const std::uint64_t seed : {5u, 6u}) {
+    random_model m{gguf_file(file())};
+    storage keep;
+    randomise(m, keep, seed);
+    m.tokenizer = spelling_tokens();
+    context c;
+    qwen3_stream<random_model> stream(m, {.language = "English", .max_new_tokens = 200, .commit = true});
+    std::size_t repeated = 0;
+    const std::vector<float> pcm = sounds(30, seed);
+    const auto sink = [&](const qwen3_stream_event& e) {
+      std::vector<int> all = m.tokenizer.encode(std::string(e.raw));
+      repeated += repeated_pattern(all) > 0 ? 1u : 0u;
+    };
+    stream.push(pcm, c, sink);
+    stream.finish(c, sink);
+    EXPECT_EQ(repeated, 0u);
+  }
+}
+
+// In silence every place is the quietest; the first one ends the utterance.
+TEST(qwen3_stream, silence_is_cut_too) {
+  const auto m = load<qwen3_asr_any>(file());
+  const std::vector<utterance> all =
+      listen(m, std::vector<float>(60 * 16000), {.max_new_tokens = 20, .longest = 10, .commit = true}, 16000);
+  EXPECT_GE(all.size(), 6u);
+  EXPECT_LE(all.size(), 13u);
+}
