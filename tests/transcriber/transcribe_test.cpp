@@ -26,6 +26,7 @@ class counting_recogniser final : public steno::app::recogniser {
   bool has_beam_search() const override { return false; }
   steno::app::model_facts facts() const override { return {}; }
   void punctuate_with(const std::string&, const std::function<void(const std::string&)>&) override {}
+  void align_with(const std::string&, const std::function<void(const std::string&)>&) override {}
   steno::result transcribe(const steno::app::sample_function& audio, const steno::app::request& r,
                            const steno::app::transcript_sink& to) override {
     std::vector<float> some(1000);
