@@ -46,7 +46,7 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
   job.plane = x.plane;
   job.next_ahead = next_group;
   job.ahead_line = in_place ? 64 : 128;
-  job.ahead_lines = in_place && s.last - s.first >= 8 ? 1 : 3;  // of a block's eight
+  const int lines = in_place && s.last - s.first >= 8 ? 1 : 3;  // of a block's eight, for each panel
   const bool more = s.w->packed != nullptr && s.n1 < s.w->rows;
   const std::byte* const ahead_of_strip = more ? s.packed + static_cast<std::size_t>(groups) * next_group : s.packed;
   for (extent b = 0; b < blocks; b += step) {
@@ -70,7 +70,8 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
                     .scales = scales + g * job.next_scales,
                     .minima = minima + g * job.next_scales});
     }
-    // Of quants that are read in place, the tiles of each panel fetch some lines; of others, unpack() has fetched half.
+    // Of quants that are read in place, the tiles of the first panels fetch some lines each; of others, unpack() has
+    // fetched half, and the first panel's tiles fetch the rest.
     const std::byte* const next =
         ends ? ahead_of_strip : s.packed + (from + static_cast<std::size_t>(job.blocks)) * group_quants;
     job.quants = in_place ? s.packed + from * group_quants : quants;
@@ -84,10 +85,11 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
       job.starts = x.starts + at + (layout.halves ? x.plane : 0);
       job.offsets = x.offsets + at + (layout.halves ? x.plane : 0);
       job.sums = sums + (m - x.split.first(s.first)) * stride;
-      const extent line = job.ahead_lines * (p - s.first);
-      const bool fetches = !in_place || line < 8;
-      job.ahead = !in_place ? ahead + 64 : fetches ? next + 64 * line : s.packed;
+      const extent line = (in_place ? lines : 8) * (p - s.first);
+      const bool fetches = line < 8;
+      job.ahead = !fetches ? s.packed : in_place ? next + 64 * line : ahead + 64;
       job.ahead_bytes = !fetches ? 0 : in_place ? group_quants : layout.block_bytes();
+      job.ahead_lines = fetches ? lines : 1;
       if (ends)
         for (extent r = 0; r < job.rows; ++r)
           for (extent n = s.n0; n < s.n1; n += group) __builtin_prefetch(s.y + (m + r) * s.y_stride + n, 1);
