@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Augmentation of log-mel features, cheap enough to be redone for every utterance in every epoch.
+"""Augmentation of log mel energies, cheap enough to be redone for every utterance in every epoch.
 
 Noise is mixed as mel energies. The energy of a sum of two signals also holds their product, whose
 sign is random; that term is drawn at random as well, so the result looks like real noisy speech.
 """
 import numpy as np
 
-import features
+from frontends import RATE
 
 NEPER = np.log(10.0) / 10.0  # log energy per decibel
-FLOOR = np.float32(features.LOG_FLOOR)
 
 
 def shaped_noise(rng, samples, exponent):
     """Noise of unit RMS whose power falls with frequency to the power `exponent`."""
     spectrum = np.fft.rfft(rng.standard_normal(samples))
-    f = np.fft.rfftfreq(samples, 1 / features.RATE)
+    f = np.fft.rfftfreq(samples, 1 / RATE)
     spectrum *= np.maximum(f, 20.0) ** (-exponent / 2)
     noise = np.fft.irfft(spectrum, samples)
     return noise / np.sqrt((noise ** 2).mean())
@@ -23,7 +22,7 @@ def shaped_noise(rng, samples, exponent):
 
 def hum(rng, samples):
     """Mains hum of unit RMS: 50 or 60 Hz with random overtones."""
-    t = np.arange(samples) / features.RATE
+    t = np.arange(samples) / RATE
     base = rng.choice([50.0, 60.0]) * rng.uniform(0.99, 1.01)
     out = np.zeros(samples)
     for k in range(1, int(rng.integers(2, 20))):
@@ -32,33 +31,37 @@ def hum(rng, samples):
     return out / np.sqrt((out ** 2).mean())
 
 
-def noise_library(seed=5, pieces=24, seconds=11):
-    """Log-mel features of noises of unit RMS (full scale = 1)."""
+def noise_library(front_end, seed=5, pieces=24, seconds=11):
+    """Log mel energies of noises of unit RMS (full scale = 1)."""
     rng = np.random.default_rng(seed)
-    n = seconds * features.RATE
+    n = seconds * RATE
     library = []
     for i in range(pieces):
         for noise in (shaped_noise(rng, n, 0.0), shaped_noise(rng, n, 1.0), shaped_noise(rng, n, rng.uniform(0, 2.5)),
                       hum(rng, n)):
-            library.append(features.fbank(noise))
+            library.append(front_end.log_mel(noise))
     return library
 
 
-def add(mel, noise, rng):
+def add(mel, noise, rng, bin_width):
     """Log energies of the sum of two signals with the given log energies."""
-    cross = rng.standard_normal(mel.shape, dtype=np.float32) * np.sqrt(2.0 / features.BIN_WIDTH)
+    cross = rng.standard_normal(mel.shape, dtype=np.float32) * np.sqrt(2.0 / bin_width)
     ratio = np.exp(-np.abs(mel - noise))
     total = 1 + ratio + np.clip(cross, -2, 2) * np.sqrt(ratio)
     return np.maximum(mel, noise) + np.log(np.maximum(total, 0.1))
 
 
 class Augmenter:
-    def __init__(self, seed, corpus=None):
-        """corpus(rng) returns (clean features, level) of some utterance, for babble."""
+    def __init__(self, front_end, seed, corpus=None):
+        """corpus(rng) returns (clean log mel energies, level) of some utterance, for babble."""
+        self.front_end, self.bins, self.floor = front_end, front_end.bins, front_end.floor
         self.rng = np.random.default_rng(seed)
-        self.library = noise_library()
+        self.library = noise_library(front_end)
         self.corpus = corpus
         self.crowds = [self.crowd() for _ in range(150)] if corpus else []
+
+    def add(self, mel, noise):
+        return add(mel, noise, self.rng, self.front_end.bin_width)
 
     def noise(self, frames, level):
         """A stretch of noise with the given RMS."""
@@ -75,7 +78,7 @@ class Augmenter:
 
     def crowd(self, frames=1000):
         """Several utterances at once, of unit RMS together."""
-        total = np.zeros((frames, features.BINS), np.float32)
+        total = np.zeros((frames, self.bins), np.float32)
         talkers = int(self.rng.integers(3, 8))
         for _ in range(talkers):
             mel, own = self.corpus(self.rng)
@@ -89,18 +92,18 @@ class Augmenter:
         frames = int(rng.integers(98, 1000))
         kind = rng.random()
         if kind < 0.15:
-            return np.full((frames, features.BINS), FLOOR, np.float32)
+            return np.full((frames, self.bins), self.floor, np.float32)
         mel = self.noise(frames, 10 ** rng.uniform(-4.8, -0.4))
         if kind < 0.4:  # a rumble of its own: deep noise wanders so slowly that a library of it is soon known by heart
             level = 10 ** rng.uniform(-3.8, -0.6)
-            rumble = shaped_noise(rng, (frames + 3) * features.RATE // 100, rng.uniform(1.5, 3.0))
-            mel = features.fbank(rumble)[:frames].astype(np.float32) + np.float32(20 * np.log10(level) * NEPER)
+            rumble = shaped_noise(rng, (frames + 3) * RATE // 100, rng.uniform(1.5, 3.0))
+            mel = self.front_end.log_mel(rumble)[:frames].astype(np.float32) + np.float32(20 * np.log10(level) * NEPER)
         if kind > 0.6:
-            mel = add(mel, self.noise(frames, 10 ** rng.uniform(-4.8, -0.6)), rng)
+            mel = self.add(mel, self.noise(frames, 10 ** rng.uniform(-4.8, -0.6)))
         if kind > 0.8:  # starts or stops somewhere
             cut = int(rng.integers(frames))
-            mel[slice(cut) if rng.random() < 0.5 else slice(cut, None)] = FLOOR
-        return np.maximum(mel, FLOOR)
+            mel[slice(cut) if rng.random() < 0.5 else slice(cut, None)] = self.floor
+        return np.maximum(mel, self.floor)
 
     def speech(self, mel, level):
         """Returns (features, number of frames put in front)."""
@@ -108,31 +111,31 @@ class Augmenter:
         mel = mel.astype(np.float32)
         pad = int(rng.integers(0, 12)) if rng.random() < 0.6 else 0
         if pad:
-            mel = np.concatenate([np.full((pad, features.BINS), FLOOR), mel])
+            mel = np.concatenate([np.full((pad, self.bins), self.floor), mel])
         if rng.random() < 0.5:  # a longer or shorter vocal tract
-            at = np.clip(np.arange(features.BINS) * rng.uniform(0.90, 1.10), 0, features.BINS - 1)
-            low = np.minimum(at.astype(int), features.BINS - 2)
+            at = np.clip(np.arange(self.bins) * rng.uniform(0.90, 1.10), 0, self.bins - 1)
+            low = np.minimum(at.astype(int), self.bins - 2)
             part = (at - low).astype(np.float32)
             mel = mel[:, low] * (1 - part) + mel[:, low + 1] * part
         offset = rng.uniform(-20, 6)
-        shape = np.full(features.BINS, offset * NEPER)
+        shape = np.full(self.bins, offset * NEPER)
         if rng.random() < 0.3:  # tilt
-            shape += np.linspace(-1, 1, features.BINS) * rng.uniform(-4, 4) * NEPER
+            shape += np.linspace(-1, 1, self.bins) * rng.uniform(-4, 4) * NEPER
         if rng.random() < 0.15:  # low-pass
-            cut = int(rng.integers(52, 80))
+            cut = int(rng.integers(65 * self.bins // 100, self.bins))
             shape[cut:] -= rng.uniform(10, 70) * NEPER
         mel = mel + shape.astype(np.float32)
         level = level * 10 ** (offset / 20)
         kind = rng.random()
         if kind < 0.36:
-            mel = add(mel, self.noise(len(mel), level * 10 ** (-rng.uniform(5, 30) / 20)), rng)
+            mel = self.add(mel, self.noise(len(mel), level * 10 ** (-rng.uniform(5, 30) / 20)))
         elif kind < 0.56 and self.corpus:
-            mel = add(mel, self.babble(len(mel), level * 10 ** (-rng.uniform(7, 30) / 20)), rng)
+            mel = self.add(mel, self.babble(len(mel), level * 10 ** (-rng.uniform(7, 30) / 20)))
         elif kind < 0.7:
-            mel = add(mel, self.noise(len(mel), 10 ** rng.uniform(-4.8, -3)), rng)
-        mel = np.maximum(mel, FLOOR)
+            mel = self.add(mel, self.noise(len(mel), 10 ** rng.uniform(-4.8, -3)))
+        mel = np.maximum(mel, self.floor)
         if rng.random() < 0.3:
-            width, at = int(rng.integers(1, 9)), int(rng.integers(0, features.BINS - 8))
+            width, at = int(rng.integers(1, 9)), int(rng.integers(0, self.bins - 8))
             mel[:, at : at + width] = mel.mean()
         if rng.random() < 0.3 and len(mel) > 60:
             width, at = int(rng.integers(1, 7)), int(rng.integers(0, len(mel) - 8))

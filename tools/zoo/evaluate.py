@@ -23,7 +23,7 @@ import sense_voice
 import synthesize
 import tokenizer
 from augment import hum, shaped_noise
-from train import edits, greedy
+from corpus import edits, greedy
 
 
 def round_q8(x):
@@ -62,7 +62,7 @@ class Recogniser:
         probs = self.log_probs(pcm, sense_voice.queries(language, itn))
         tags = [self.bpe.model.id_to_piece(int(i)) for i in probs[: sense_voice.QUERIES].argmax(-1)]
         probs = probs[sense_voice.QUERIES :]
-        ids = greedy(probs)
+        ids = greedy(probs, tokenizer.BLANK)
         words = []
         for piece, frame in zip(ids, align(probs, ids)):
             piece = self.bpe.model.id_to_piece(piece)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a trained model as a checkpoint folder in the layout FunASR models are published in.
 
-usage: export.py RUN OUT  (RUN is train.py's output folder)
+usage: export.py RUN OUT  (RUN is the output folder of train_sense_voice.py)
 """
 import json
 import shutil

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws sentences from a grammar, has espeak-ng speak them and stores filter-bank features.
+"""Draws sentences from a grammar, has espeak-ng speak them and stores the sound.
 
 usage: synthesize.py GRAMMAR OUT [--hours H] [--seed N] [--word-share S]
 
-OUT gets features.f16 (frames x 80, float16, all utterances one after another) and meta.jsonl (one
-utterance per line: first frame, number of frames, words, start of each word in ms, speech level).
+OUT gets samples.i16 (16 kHz, 16-bit, all utterances one after another) and meta.jsonl (one utterance
+per line: first sample, number of samples, words, start of each word and of all speech and its end in
+ms, speech level).
 """
 import argparse
 import ctypes as C
@@ -17,12 +18,11 @@ from pathlib import Path
 import numpy as np
 import scipy.signal
 
-import features
-
 VOICES = ["en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp"]
 VARIANTS = ["m1", "m2", "m3", "m4", "m5", "m6", "m7", "f1", "f2", "f3", "f4"]
 HELD_OUT_VARIANTS = ["m8", "f5"]
 ESPEAK_RATE = 22050
+HOUR = 3600 * 16000
 
 
 class Grammar:
@@ -195,9 +195,9 @@ def main():
     grammar, rng, espeak = Grammar(args.grammar), random.Random(args.seed), Espeak()
     out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
-    began, frames, count = time.time(), 0, 0
-    with open(out / "features.f16", "wb") as store, open(out / "meta.jsonl", "w") as meta:
-        while frames < args.hours * 360000:
+    began, total, count = time.time(), 0, 0
+    with open(out / "samples.i16", "wb") as store, open(out / "meta.jsonl", "w") as meta:
+        while total < args.hours * HOUR:
             voice = random_voice(rng)
             isolated = rng.random() < args.word_share
             if isolated:
@@ -210,19 +210,19 @@ def main():
                 text = grammar.draw(rng)
                 words = text.split()
                 audio, starts = sentence(espeak, rng, text, voice)
-            audio = to_pcm16(audio) / np.float32(32768.0)
-            mel = features.fbank(audio).astype(np.float16)
-            store.write(mel.tobytes())
+            pcm = to_pcm16(audio)
+            span = speech_span(pcm.astype(np.float32))
+            store.write(pcm.tobytes())
             meta.write(json.dumps({
-                "first": frames, "frames": len(mel), "words": " ".join(words),
-                "starts": [round(s, 1) for s in starts], "level": round(level(audio), 5),
-                "isolated": isolated, "voice": "+".join(filter(None, voice[:2])), "speed": voice[2],
-                "pitch": voice[3]}) + "\n")
-            frames += len(mel)
+                "first": total, "samples": len(pcm), "words": " ".join(words),
+                "starts": [round(s, 1) for s in starts], "span": [s // 16 for s in span],
+                "level": round(level(pcm / np.float32(32768.0)), 5), "isolated": isolated, "voice": "+".join(filter(None, voice[:2])),
+                "speed": voice[2], "pitch": voice[3]}) + "\n")
+            total += len(pcm)
             count += 1
             if count % 2000 == 0:
-                print(f"{count} utterances, {frames / 360000:.2f} h, {time.time() - began:.0f} s", flush=True)
-    print(f"done: {count} utterances, {frames / 360000:.2f} h, {time.time() - began:.0f} s", flush=True)
+                print(f"{count} utterances, {total / HOUR:.2f} h, {time.time() - began:.0f} s", flush=True)
+    print(f"done: {count} utterances, {total / HOUR:.2f} h, {time.time() - began:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

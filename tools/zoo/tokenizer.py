@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The SentencePiece model of the demonstration checkpoint."""
+"""SentencePiece models of the demonstration checkpoints."""
 import random
 
 import sentencepiece
@@ -9,13 +9,14 @@ TAGS = ["<|zh|>", "<|en|>", "<|yue|>", "<|ja|>", "<|ko|>", "<|nospeech|>", "<|HA
 BLANK = 0
 
 
-def train(grammar, prefix, size=256, sentences=20000, seed=17):
-    """Writes PREFIX.model. Every word carries a leading space, the first one too."""
+def train(grammar, prefix, size=256, sentences=20000, seed=17, tags=TAGS):
+    """Writes PREFIX.model. Every word carries a leading space, the first one too: with tags it is in the text itself (the
+    tags come first), without them the model puts it there."""
     rng = random.Random(seed)
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter([" " + grammar.draw(rng) for _ in range(sentences)]), model_prefix=str(prefix),
-        model_type="bpe", vocab_size=size, user_defined_symbols=TAGS, add_dummy_prefix=False,
-        remove_extra_whitespaces=False, normalization_rule_name="identity", character_coverage=1.0,
+        sentence_iterator=iter([(" " if tags else "") + grammar.draw(rng) for _ in range(sentences)]),
+        model_prefix=str(prefix), model_type="bpe", vocab_size=size, user_defined_symbols=tags, add_dummy_prefix=not tags,
+        remove_extra_whitespaces=not tags, normalization_rule_name="identity", character_coverage=1.0,
         num_threads=1, minloglevel=1)
 
 
