@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The training loop of every family.
+
+AdamW with warm-up and cosine decay, gradient clipping, weights averaged over the last steps. --minutes lets the learning
+rate fall by the clock, so that training ends in time on any machine; --epochs is repeatable. The state is stored every
+few minutes; --resume goes on from there.
+"""
+import copy
+import json
+import math
+import os
+import time
+from pathlib import Path
+
+import torch
+
+SAVE_SECONDS = 120
+
+
+def add_arguments(parser, rate=2e-3, batch=20, seed=11):
+    parser.add_argument("--epochs", type=float, default=10)
+    parser.add_argument("--minutes", type=float)
+    parser.add_argument("--batch", type=int, default=batch)
+    parser.add_argument("--rate", type=float, default=rate)
+    parser.add_argument("--warmup", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=seed)
+    parser.add_argument("--start", help="weights to begin with; those of other names or shapes are left out")
+    parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
+    parser.add_argument("--nospeech", type=float, default=0.06, help="share of noise and silence among the examples")
+    parser.add_argument("--steps", type=int, help="stop after so many steps (to measure the speed)")
+
+
+def begin(seed=1):
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+
+
+def load_matching(model, path):
+    """Loads the tensors that fit; prints those that stay as they are."""
+    own, other = model.state_dict(), torch.load(path)
+    fitting = {k: v for k, v in other.items() if k in own and own[k].shape == v.shape}
+    model.load_state_dict(fitting, strict=False)
+    left = [k for k in own if k not in fitting]
+    print(f"{len(fitting)} tensors from {Path(path).name}" + (f", not {' '.join(left)}" if left else ""), flush=True)
+
+
+def save(path, what):
+    torch.save(what, f"{path}.part")
+    os.replace(f"{path}.part", path)
+
+
+@torch.no_grad()
+def follow(average, model, keep):
+    for a, p in zip(average.state_dict().values(), model.state_dict().values()):
+        if a.is_floating_point():
+            a.lerp_(p, 1 - keep)
+        else:
+            a.copy_(p)
+
+
+def train(model, batches, losses, out, args, evaluate=None):
+    """Writes OUT/last.pt (averaged weights) and returns the averaged model.
+
+    losses(model, batch) returns {name: (loss, weight)}; evaluate(model), called after every epoch with the averaged model,
+    returns a line for the log."""
+    out = Path(out)
+    if args.start:
+        load_matching(model, args.start)
+    average = copy.deepcopy(model).eval()
+    matrices = [p for p in model.parameters() if p.requires_grad and p.dim() > 1]
+    vectors = [p for p in model.parameters() if p.requires_grad and p.dim() < 2]
+    optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.01}, {"params": vectors, "weight_decay": 0.0}],
+                                  lr=args.rate, betas=(0.9, 0.98))
+    step, epoch, at, spent, done = 0, 1, 0, 0.0, 0.0
+    if args.resume and (out / "state.pt").exists():
+        state = torch.load(out / "state.pt")
+        model.load_state_dict(state["model"])
+        average.load_state_dict(state["average"])
+        optimizer.load_state_dict(state["optimizer"])
+        step, epoch, at, spent = (state[k] for k in ("step", "epoch", "at", "spent"))
+        torch.manual_seed(step)
+        print(f"goes on at step {step} of epoch {epoch}", flush=True)
+    order = batches.epoch(epoch)
+    print(f"{sum(p.numel() for p in model.parameters())} parameters, {len(batches.corpus.items)} utterances, "
+          f"{len(batches.corpus.rows) / 360000:.1f} h, {len(order)} steps an epoch; "
+          f"{json.dumps({k: v for k, v in vars(args).items() if isinstance(v, (int, float))})}", flush=True)
+    total_steps = args.epochs * len(order)
+    began = saved = time.time() - spent
+    running = {}
+
+    def store():
+        save(out / "last.pt", average.state_dict())
+        save(out / "state.pt", {"model": model.state_dict(), "average": average.state_dict(),
+                                "optimizer": optimizer.state_dict(), "step": step, "epoch": epoch, "at": at,
+                                "spent": time.time() - began})
+
+    model.train()
+    while done < 1:
+        while at < len(order):
+            done = (time.time() - began) / 60 / args.minutes if args.minutes else step / total_steps
+            if done >= 1 or (args.steps and step >= args.steps):
+                done = 1.0
+                break
+            rate = args.rate * min(1, (step + 1) / args.warmup) * (0.5 + 0.5 * math.cos(math.pi * done)) + 1e-6
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            parts = losses(model, batches.make(order[at], step))
+            loss = sum(value * weight for value, weight in parts.values())
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            if torch.isfinite(torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)):
+                optimizer.step()
+            step, at = step + 1, at + 1
+            follow(average, model, min(0.995, step / (step + 20)))
+            for name, (value, _) in parts.items():
+                running[name] = running.get(name, 0.0) + float(value) / 100
+            if step % 100 == 0:
+                print(f"step {step} epoch {epoch} rate {rate:.2e} " +
+                      " ".join(f"{k} {v:.4f}" for k, v in running.items()) + f" {time.time() - began:.0f} s", flush=True)
+                running = {}
+            if time.time() - saved > SAVE_SECONDS:
+                store()
+                saved = time.time()
+        if evaluate and at > 0:
+            with torch.no_grad():
+                print(f"epoch {epoch} step {step}: {evaluate(average)} ({time.time() - began:.0f} s)", flush=True)
+        if done < 1:
+            epoch, at = epoch + 1, 0
+            order = batches.epoch(epoch)
+        store()
+    return average
