@@ -8,6 +8,9 @@ The manifest holds one tensor a line behind its head: name, dtype, shape (512x1x
 and the window are those of the real front end. The SentencePiece model has as many made-up pieces as the model has
 labels; the last two are <EOU> and <EOB> where the name of the manifest has "eou" in it. --blank is added to the bias of
 blank, so that not every step says something.
+
+For MANIFEST "tdt_ctc-110m" the tensors are those of the hybrid of 17 layers of 512, 80 bands and 1024 labels, and CONFIG is
+that of a TDT model, whose sizes are then changed.
 """
 import argparse
 import hashlib
@@ -53,6 +56,51 @@ def value(name, dims):
     return torch.randn(dims) / math.sqrt(math.prod(dims[1:]))
 
 
+def hybrid_shapes(d=512, layers=17, mels=80, labels=1025, c=256, p=640, durations=5):
+    """Names and shapes of a hybrid with biases, one LSTM layer and a CTC head beside the transducer."""
+    s = {"preprocessor.featurizer.window": [400], "preprocessor.featurizer.fb": [1, mels, 257]}
+
+    def linear(name, *shape):
+        s[name + ".weight"], s[name + ".bias"] = list(shape), [shape[0]]
+
+    pre = "encoder.pre_encode."
+    for at, inputs, kernel in (0, 1, 3), (2, 1, 3), (3, c, 1), (5, 1, 3), (6, c, 1):
+        linear(f"{pre}conv.{at}", c, inputs, kernel, kernel)
+    linear(pre + "out", d, c * (((mels - 1) // 2 + 1 - 1) // 2 // 2 + 1))
+    for at in (f"encoder.layers.{i}." for i in range(layers)):
+        for norm in "norm_feed_forward1", "norm_self_att", "norm_conv", "norm_feed_forward2", "norm_out":
+            linear(at + norm, d)
+        for half in "feed_forward1.", "feed_forward2.":
+            linear(at + half + "linear1", 4 * d, d)
+            linear(at + half + "linear2", d, 4 * d)
+        for part in "q", "k", "v", "out":
+            linear(f"{at}self_attn.linear_{part}", d, d)
+        s[at + "self_attn.linear_pos.weight"] = [d, d]
+        s[at + "self_attn.pos_bias_u"] = s[at + "self_attn.pos_bias_v"] = [8, d // 8]
+        linear(at + "conv.pointwise_conv1", 2 * d, d, 1)
+        linear(at + "conv.depthwise_conv", d, 1, 9)
+        linear(at + "conv.batch_norm", d)
+        s[at + "conv.batch_norm.running_mean"] = s[at + "conv.batch_norm.running_var"] = [d]
+        s[at + "conv.batch_norm.num_batches_tracked"] = []
+        linear(at + "conv.pointwise_conv2", d, d, 1)
+    s["decoder.prediction.embed.weight"] = [labels, p]
+    for part in "ih", "hh":
+        s[f"decoder.prediction.dec_rnn.lstm.weight_{part}_l0"] = [4 * p, p]
+        s[f"decoder.prediction.dec_rnn.lstm.bias_{part}_l0"] = [4 * p]
+    linear("joint.pred", p, p)
+    linear("joint.enc", p, d)
+    linear("joint.joint_net.2", labels + durations, p)
+    linear("ctc_decoder.decoder_layers.0", labels, d, 1)
+    return s
+
+
+def make_hybrid(config):
+    config["preprocessor"]["features"] = config["encoder"]["feat_in"] = 80
+    config["encoder"].update(d_model=512, n_layers=17, use_bias=True, xscaling=True)
+    config["decoder"]["prednet"]["pred_rnn_layers"] = 1
+    config["decoder"]["vocab_size"] = config["joint"]["num_classes"] = 1024
+
+
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("manifest", type=pathlib.Path)
@@ -64,16 +112,23 @@ def main():
 
     torch.manual_seed(o.seed)
     state = {}
-    for line in o.manifest.read_text().splitlines()[1:]:
+    hybrid = str(o.manifest) == "tdt_ctc-110m"
+    shapes = hybrid_shapes() if hybrid else {}
+    for line in [] if hybrid else o.manifest.read_text().splitlines()[1:]:
         name, _, shape = line.split("\t")
-        state[name] = value(name, [] if shape == "scalar" else [int(n) for n in shape.split("x")])
+        shapes[name] = [] if shape == "scalar" else [int(n) for n in shape.split("x")]
+    for name, shape in shapes.items():
+        state[name] = value(name, shape)
     config = yaml.safe_load(o.config.read_text())
+    if hybrid:
+        make_hybrid(config)
     ctc = "decoder.decoder_layers.0.bias" in state
     labels = state["decoder.decoder_layers.0.bias" if ctc else "decoder.prediction.embed.weight"].shape[0] - 1
     state["decoder.decoder_layers.0.bias" if ctc else "joint.joint_net.2.bias"][labels] += o.blank
     pieces = sentencepiece_model(labels, ["<EOU>", "<EOB>"] if "eou" in o.manifest.name else [])
     tokenizer = hashlib.md5(pieces).hexdigest() + "_tokenizer.model"
-    config["target"] = "nemo.collections.asr.models.EncDec" + ("CTC" if ctc else "RNNT") + "BPEModel"
+    config["target"] = "nemo.collections.asr.models.EncDec" + ("Hybrid" if hybrid else "") + (
+        "CTC" if ctc else "RNNT") + ("CTC" if hybrid else "") + "BPEModel"
     config["tokenizer"] = {"model_path": "nemo:" + tokenizer, "type": "bpe"}
     with tempfile.TemporaryDirectory(dir=o.out.parent) as folder, tarfile.open(o.out, "w") as tar:
         folder = pathlib.Path(folder)
