@@ -149,11 +149,12 @@ def place(pieces, starts, frames, milliseconds, lead=0.0, spread=2.5):
     return wanted
 
 
-def frame_targets(wanted, frames, blank):
-    """Per-frame classes; the neighbours of a placed piece are left free. `wanted` may be None."""
+def frame_targets(wanted, frames, blank, before=1):
+    """Per-frame classes; the frame behind a placed piece and `before` frames before it are left free. `wanted` may be
+    None."""
     target = np.full(frames, IGNORE if wanted is None else blank, np.int64)
     for at, _ in wanted or []:
-        target[max(0, at - 1) : at + 2] = IGNORE
+        target[max(0, at - before) : at + 2] = IGNORE
     for at, piece in wanted or []:
         target[at] = piece
     return target

@@ -50,11 +50,11 @@ def mel_energies(x, window, size, hop, filters):
     return (spectrum.real ** 2 + spectrum.imag ** 2) @ filters.T
 
 
-QUIET = np.float32(1e-10)  # energies below do not matter to the NeMo and Whisper front ends
 
 
 def nemo(bins):
     """NeMo's AudioToMelSpectrogramPreprocessor before its logarithm (x + 2^-24) and its normalisation."""
+    quiet = np.float32(1e-13)  # much less than 2^-24
     filters = slaney_filters(bins, 257)
     window = np.zeros(512, np.float32)
     window[56:456] = np.hanning(400)
@@ -63,12 +63,12 @@ def nemo(bins):
         x = np.asarray(samples, np.float32)
         x = np.concatenate([x[:1], x[1:] - np.float32(0.97) * x[:-1]])
         energies = mel_energies(np.pad(x, 256), window, 512, 160, filters)[: len(x) // 160]
-        return np.log(np.maximum(energies, QUIET))
+        return np.log(np.maximum(energies, quiet))
 
     def finish(mel):
         return np.log(np.exp(mel) + np.float32(2.0 ** -24))
 
-    return FrontEnd(f"nemo{bins}", bins, np.log(QUIET), width(filters), log_mel, lambda n: n // 160, finish)
+    return FrontEnd(f"nemo{bins}", bins, np.log(quiet), width(filters), log_mel, lambda n: n // 160, finish)
 
 
 def per_feature(x):
@@ -77,20 +77,21 @@ def per_feature(x):
 
 
 def whisper(bins):
-    """Whisper's log-mel spectrogram before its logarithm's floor and normalisation."""
+    """Whisper's log-mel spectrogram before its limit of 8 below the maximum and its normalisation."""
+    quiet = np.float32(1e-10)
     filters = slaney_filters(bins, 201)
     window = np.hanning(401)[:400].astype(np.float32)
 
     def log_mel(samples):
         x = np.pad(np.asarray(samples, np.float32), 200, mode="reflect")
         energies = mel_energies(x, window, 400, 160, filters)[: len(samples) // 160]
-        return np.log(np.maximum(energies, QUIET))
+        return np.log(np.maximum(energies, quiet))
 
     def finish(mel):
         x = mel / np.float32(np.log(10))
         return (np.maximum(x, x.max() - 8) + 4) / 4
 
-    return FrontEnd(f"whisper{bins}", bins, np.log(QUIET), width(filters), log_mel, lambda n: n // 160, finish)
+    return FrontEnd(f"whisper{bins}", bins, np.log(quiet), width(filters), log_mel, lambda n: n // 160, finish)
 
 
 KALDI = FrontEnd("kaldi80", features.BINS, np.float32(features.LOG_FLOOR), features.BIN_WIDTH, features.fbank,
