@@ -4,6 +4,8 @@ import random
 
 import sentencepiece
 
+from random_funasr import field, varint
+
 TAGS = ["<|zh|>", "<|en|>", "<|yue|>", "<|ja|>", "<|ko|>", "<|nospeech|>", "<|HAPPY|>", "<|SAD|>", "<|ANGRY|>",
         "<|NEUTRAL|>", "<|EMO_UNKNOWN|>", "<|BGM|>", "<|Speech|>", "<|Applause|>", "<|withitn|>", "<|woitn|>"]
 BLANK = 0
@@ -18,6 +20,13 @@ def train(grammar, prefix, size=256, sentences=20000, seed=17, tags=TAGS):
         model_prefix=str(prefix), model_type="bpe", vocab_size=size, user_defined_symbols=tags, add_dummy_prefix=not tags,
         remove_extra_whitespaces=not tags, normalization_rule_name="identity", character_coverage=1.0,
         num_threads=1, minloglevel=1)
+
+
+def append(path, symbols):
+    """Puts user-defined symbols behind the pieces of a model: its file ends with them, as a list goes on in protobuf."""
+    with open(path, "ab") as f:
+        for symbol in symbols:
+            f.write(field(1, 2, field(1, 2, symbol.encode()) + field(3, 0, varint(4))))
 
 
 class Tokenizer:

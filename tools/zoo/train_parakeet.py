@@ -6,6 +6,7 @@ usage: train_parakeet.py {ctc,tdt,eou} GRAMMAR DATA OUT [--epochs N | --minutes 
 DATA is a folder made by synthesize.py. OUT gets bpe.model, last.pt (averaged weights) and state.pt.
 """
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
@@ -56,26 +57,26 @@ def place_at_ends(example, rows):
 
 
 class CtcBatches(data.Batches):
-    def __init__(self, corpus, blank, seed, batch, **more):
+    def __init__(self, corpus, model, bpe, seed, batch, **more):
         super().__init__(corpus, seed, batch, **more)
-        self.blank = blank
+        self.blank, self.length = model.blank, model.encoder.pre_encode.length
 
     def features(self, mel):
         return frontends.per_feature(self.corpus.front_end.finish(mel))
 
-    def rows(self, frames):
-        for _ in range(3):
-            frames = (frames - 1) // 2 + 1
-        return frames
+    def rows(self, example):
+        return self.length(self.length(self.length(len(example.mel))))
 
     def collate(self, examples):
         x, lengths = data.padded([self.features(e.mel) for e in examples])
+        return {"x": torch.from_numpy(x), "lengths": torch.from_numpy(lengths), **self.targets(examples)}
+
+    def targets(self, examples):
         frames = []
         for e in examples:
-            rows = self.rows(len(e.mel))
-            frames.append(data.frame_targets(place_at_ends(e, rows), rows, self.blank, before=0))
-        return {"x": torch.from_numpy(x), "lengths": torch.from_numpy(lengths),
-                "frame": torch.from_numpy(data.padded(frames, data.IGNORE)[0]),
+            wanted = place_at_ends(e, self.rows(e))
+            frames.append(data.frame_targets(wanted, self.rows(e), self.blank, before=0))
+        return {"frame": torch.from_numpy(data.padded(frames, data.IGNORE)[0]),
                 "ids": torch.tensor([i for e in examples for i in e.ids], dtype=torch.long),
                 "counts": torch.tensor([len(e.ids) for e in examples])}
 
@@ -91,32 +92,149 @@ def ctc_losses(model, batch):
     return {"ctc": (ctc, 1.0), "frame": (frame, 0.5)}
 
 
+def path(wanted, rows, blank, durations, late=2):
+    """What a transducer is to say where, as rows (frame, number of labels said, label, duration): labels at their wanted
+    frames and, should it be late, up to two frames later; blank before. With durations a step goes to the next wanted
+    frame, or as far towards it as a duration can."""
+    steps, begin = [], 0
+    longest = max(durations, default=1)
+    for said in range(len(wanted) + 1):
+        at, label = wanted[said] if said < len(wanted) else (rows, None)
+        after = wanted[said + 1][0] if said + 1 < len(wanted) else rows
+        for t in range(begin, min(at, rows)):
+            steps.append((t, said, blank, min(longest, max(1, at - t))))
+        for t in range(at, min(at + late + 1, max(after, at + 1), rows)):
+            steps.append((t, said, label, min(longest, after - t)))
+        begin = at
+    return steps
+
+
+class TransducerBatches(CtcBatches):
+    def __init__(self, corpus, model, bpe, seed, batch, **more):
+        super().__init__(corpus, model, bpe, seed, batch, **more)
+        self.durations = model.durations
+
+    def wanted(self, example):
+        return data.place(example.pieces, example.starts, self.rows(example), FRAME)
+
+    def targets(self, examples):
+        steps, labels = [], []
+        for b, e in enumerate(examples):
+            wanted = self.wanted(e)
+            labels.append(np.array([i for _, i in wanted or []], np.int64))
+            if wanted is not None:
+                steps += [(b, *step) for step in path(wanted, self.rows(e), self.blank, self.durations)]
+        return {"steps": torch.tensor(steps), "labels": torch.from_numpy(data.padded(labels, self.blank)[0]),
+                "pieces": max(1, sum(map(len, labels)))}
+
+
+def transducer_losses(model, batch):
+    """Cross entropy along the path through the known frames; much cheaper than the sum over all paths."""
+    rows, _ = model.encoder(batch["x"], batch["lengths"])
+    b, t, said, label, duration = batch["steps"].T
+    enc, pred = model.joint.enc(rows), model.joint.pred(model.decoder(batch["labels"]))
+    scores = model.joint(enc[b, t], pred[b, said])
+    split = model.blank + 1
+    losses = {"label": (F.cross_entropy(scores[:, :split], label, reduction="sum") / batch["pieces"], 1.0)}
+    if model.durations:
+        losses["duration"] = (F.cross_entropy(scores[:, split:], duration, reduction="sum") / batch["pieces"], 0.3)
+    return losses
+
+
+class TurnBatches(TransducerBatches):
+    """Turns with pauses, and <EOU> behind each of them. Features are not normalised."""
+
+    long_share, most_joined = 0.5, 5
+    delay = 120  # ms of silence before <EOU>
+
+    def __init__(self, corpus, model, bpe, seed, batch, **more):
+        corpus.items = [i for i in corpus.items if not i["isolated"]]
+        super().__init__(corpus, model, bpe, seed, batch, **more)
+        self.eou = bpe.tag("<EOU>")
+
+    def features(self, mel):
+        return self.corpus.front_end.finish(mel)
+
+    def join(self, items):
+        """Pauses of up to 1.5 s behind the turns; sometimes the sound ends before the last <EOU>."""
+        example, level = super().join(items)
+        parts, first, moved, turns, starts = [], 0, 0, [], []
+        for item, (count, start, end) in zip(items, example.turns):
+            pause = int(self.rng.choice([0, self.rng.uniform(0, 150)])) if item is not items[-1] else (
+                0 if self.rng.random() < 0.1 else int(self.rng.uniform(30, 120)))
+            parts += [example.mel[first : first + item["frames"]],
+                      np.full((pause, example.mel.shape[1]), self.corpus.front_end.floor, np.float32)]
+            starts += [s + moved for s in example.starts[len(starts) : len(starts) + count]]
+            turns.append((count, start + moved, end + moved))
+            first, moved = first + item["frames"], moved + 10 * pause
+        return data.Example(np.concatenate(parts), example.pieces, starts, turns), level
+
+    def wanted(self, example):
+        """Pieces where they are over, one row later than that for the last one of a word that is followed at once."""
+        rows, out, at, over = self.rows(example), [], 0, ends(example)
+        for count, _, end in example.turns:
+            for i in range(at, at + count):
+                ids, start = example.pieces[i], example.starts[i]
+                room = min(over[i] - start, 200 * len(ids) + 100)
+                out += [(start + room * (k + 1) / len(ids), piece) for k, piece in enumerate(ids)]
+            out.append((end + self.delay + FRAME / 2, self.eou))
+            at += count
+        placed, last = [], -1
+        for time, piece in out:
+            last = max(int(time / FRAME + 0.5), last + 1)
+            if last >= rows:
+                break
+            placed.append((last, piece))
+        return placed
+
+
+FAMILIES = {
+    "ctc": (fastconformer.ParakeetCtc, {}, CtcBatches, ctc_losses),
+    "tdt": (fastconformer.Transducer, {"durations": range(5), "hidden": 128, "joint": 128}, TransducerBatches,
+            transducer_losses),
+    "eou": (fastconformer.Transducer, {"window": (70, 1), "hidden": 128, "joint": 128}, TurnBatches, transducer_losses),
+}
+
+
+def transcribe(model, batch, bpe):
+    rows, lengths = model.encoder(batch["x"], batch["lengths"])
+    if isinstance(model, fastconformer.ParakeetCtc):
+        return [bpe.text(data.greedy(model.decoder(r[:n]), model.blank)) for r, n in zip(rows, lengths)]
+    texts = [bpe.text([label for label, _, _ in model.greedy(r[:n])]) for r, n in zip(rows, lengths)]
+    return [text.replace("<EOU>", " ") for text in texts]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("family", choices=["ctc"])
+    parser.add_argument("family", choices=FAMILIES)
     parser.add_argument("grammar")
     parser.add_argument("data")
     parser.add_argument("out")
     parser.add_argument("--dev")
+    parser.add_argument("--bpe", help="the bpe.model of an earlier run, whose weights are the start")
     loop.add_arguments(parser)
     args = parser.parse_args()
     loop.begin()
     out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
+    network, more, batches, losses = FAMILIES[args.family]
     if not (out / "bpe.model").exists():
-        tokenizer.train(Grammar(args.grammar), out / "bpe", tags=[])
+        if args.bpe:
+            shutil.copyfile(args.bpe, out / "bpe.model")
+        else:
+            tokenizer.train(Grammar(args.grammar), out / "bpe", tags=[])
+        if args.family == "eou":
+            tokenizer.append(out / "bpe.model", ["<EOU>", "<EOB>"])
     bpe = tokenizer.Tokenizer(out / "bpe.model")
-    batches = CtcBatches(data.Corpus(args.data, FRONT_END, bpe), bpe.size, args.seed, args.batch, nospeech=args.nospeech)
-    dev = args.dev and CtcBatches(data.Corpus(args.dev, FRONT_END, bpe), bpe.size, 12, args.batch, augment=False)
+    model = network(bpe.size, **SIZES, **more)
+    train = batches(data.Corpus(args.data, FRONT_END, bpe), model, bpe, args.seed, args.batch, nospeech=args.nospeech)
+    dev = args.dev and batches(data.Corpus(args.dev, FRONT_END, bpe), model, bpe, 12, args.batch, augment=False)
 
     def evaluate(model):
-        def transcribe(batch):
-            logits, lengths = model(batch["x"], batch["lengths"])
-            return [bpe.text(data.greedy(rows[:n], model.blank)) for rows, n in zip(logits, lengths)]
+        wrong = data.word_errors(dev, lambda batch: transcribe(model, batch, bpe))
+        return f"word error rate on clean new sentences {wrong:.2f} %"
 
-        return f"word error rate on clean new sentences {data.word_errors(dev, transcribe):.2f} %"
-
-    loop.train(fastconformer.ParakeetCtc(bpe.size, **SIZES), batches, ctc_losses, out, args, evaluate if dev else None)
+    loop.train(model, train, losses, out, args, evaluate if dev else None)
     return 0
 
 
