@@ -41,6 +41,7 @@ constexpr std::string_view examples(std::string_view verb) {
   if (verb == "info") return "Examples:\n  steno info\n  steno info -m model.gguf --format json";
   if (verb == "stream")
     return "Examples:\n  steno stream -m model.gguf talk.wav\n"
+           "  steno stream --demo eou talk.wav\n"
            "  arecord -f S16_LE -r 16000 -t raw | steno stream -m model.gguf --left-chunks 4 -";
   if (verb == "serve") return "Example:\n  steno serve -m model.gguf --left-chunks 4 --port 10086";
   if (verb == "vad")
@@ -54,6 +55,7 @@ constexpr std::string_view examples(std::string_view verb) {
   if (verb == "bench") return "Example:\n  steno bench -m model.gguf --runs 5 --threads 4 talk.wav";
   return "Examples:\n"
          "  steno talk.wav                              the transcript, with the demo model\n"
+         "  steno --demo parakeet-tdt talk.wav          with the demo model of another family\n"
          "  steno -m model.gguf --format srt -o talk.srt talk.mp3\n"
          "  steno -m model.gguf --format json -o out/ recordings/    one .json for each file in recordings\n"
          "  ffmpeg -i film.mkv -f s16le -ac 1 -ar 16000 - | steno -m model.gguf -\n"

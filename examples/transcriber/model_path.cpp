@@ -2,20 +2,69 @@
 
 #include <steno/error.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+
+#include "options.hpp"
 
 namespace steno::app {
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr const char* first_family = "sense-voice";
+
+std::vector<demo_model> models_in(const fs::path& folder) {
+  std::vector<demo_model> all;
+  std::error_code failed;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    if (at->path().extension() != ".gguf") continue;
+    const std::string stem = at->path().stem().string();
+    all.push_back({stem == "demo" ? first_family : stem, at->path().string()});
+  }
+  std::sort(all.begin(), all.end(), [](const demo_model& a, const demo_model& b) { return a.family < b.family; });
+  return all;
+}
+
+}  // namespace
+
+std::vector<demo_model> demo_models() {
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  std::vector<demo_model> all;
+  if (!failed) all = models_in(program.parent_path().parent_path() / "share" / "steno" / "models");
+  return all.empty() ? models_in(STENO_DEMO_MODELS) : all;
+}
+
+std::string find_demo(const std::string& family) {
+  const std::vector<demo_model> all = demo_models();
+  std::string found, names;
+  int fitting = 0;
+  for (const demo_model& m : all) {
+    if (m.family == family) return m.path;
+    if (m.family.size() > family.size() && m.family.ends_with(family) &&
+        m.family[m.family.size() - family.size() - 1] == '-') {
+      found = m.path;
+      ++fitting;
+    }
+    names += names.empty() ? "" : ", ";
+    names += m.family;
+  }
+  if (fitting == 1) return found;
+  if (all.empty()) wrong_usage("--demo: no demonstration models are installed");
+  std::string line = "no demonstration model ";
+  line += family;
+  line += " (there are ";
+  line += names;
+  wrong_usage(line + ")");
+}
+
 std::string find_model(const std::string& named) {
   if (!named.empty()) return named;
   if (const char* variable = std::getenv("STENO_DEMO_MODEL"); variable != nullptr && *variable != '\0') return variable;
-  std::error_code failed;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  const fs::path installed = program.parent_path().parent_path() / "share" / "steno" / "models" / "demo.gguf";
-  if (!failed && fs::is_regular_file(installed, failed)) return installed.string();
-  if (fs::is_regular_file(STENO_DEMO_MODEL, failed)) return STENO_DEMO_MODEL;
+  for (const demo_model& m : demo_models())
+    if (m.family == first_family) return m.path;
   fail({.what = "no model named and the demo model is not installed", .hint = "pass -m MODEL"});
 }
 

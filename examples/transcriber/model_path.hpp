@@ -1,11 +1,26 @@
-// Which model to use when none is named.
+// Which model to use when no file is named.
 #pragma once
 #include <string>
+#include <vector>
 
 namespace steno::app {
 
-/// `named` unless it is empty; else the demo model: $STENO_DEMO_MODEL, ../share/steno/models/demo.gguf beside the
-/// program, or the one in the source tree it was built from. Throws steno::error when there is none.
+/// A bundled demonstration model.
+struct demo_model {
+  std::string family;  ///< what `--demo` is told: the file's name without ".gguf"; "sense-voice" is demo.gguf
+  std::string path;
+};
+
+/// The demonstration models in ../share/steno/models beside the program or else in the source tree it was built from,
+/// by family.
+std::vector<demo_model> demo_models();
+
+/// The demonstration model of a family; the last part of its name will do where it is the only one ("eou" is
+/// parakeet-eou). Throws `stop` with the families there are.
+std::string find_demo(const std::string& family);
+
+/// `named` unless it is empty; else the demo model: $STENO_DEMO_MODEL, or the bundled one of SenseVoice. Throws
+/// steno::error when there is none.
 std::string find_model(const std::string& named);
 
 }  // namespace steno::app

@@ -10,6 +10,7 @@
 
 #include "decoding.hpp"
 #include "help.hpp"
+#include "model_path.hpp"
 
 namespace steno::app {
 namespace {
@@ -31,8 +32,17 @@ struct raw_options {
   double max_segment = 0;
   std::optional<std::string> threshold;
   std::string style = "usual";
+  std::string demo;
   raw_decoding decoding;
 };
+
+// Of the verbs that can do with a bundled model: -m or --demo.
+void add_model(CLI::App& app, options& o, raw_options& raw, const char* names, const char* about) {
+  CLI::Option* model = app.add_option(names, o.model, about)->type_name("MODEL");
+  app.add_option("--demo", raw.demo, "The bundled model of a family, e.g. parakeet-tdt; a wrong name lists them")
+      ->type_name("FAMILY")
+      ->excludes(model);
+}
 
 // Of the verbs that go through a list of recordings.
 void add_inputs(CLI::App& app, options& o, raw_options& raw) {
@@ -48,8 +58,7 @@ void add_inputs(CLI::App& app, options& o, raw_options& raw) {
 
 void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("AUDIO", o.audio, "Sound files, directories of sound files, or - for raw PCM on standard input");
-  app.add_option("-m,--model", o.model, "Packaged GGUF, or a checkpoint that steno-convert reads [bundled demo model]")
-      ->type_name("MODEL");
+  add_model(app, o, raw, "-m,--model", "Packaged GGUF, or a checkpoint that steno-convert reads [bundled demo model]");
   app.add_option("--format", raw.format, "text, json, jsonl, srt, vtt or tsv [text]")->type_name("FORMAT");
   app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
       ->type_name("FILE");
@@ -79,23 +88,21 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
 }
 
 void add_info(CLI::App& app, options& o, raw_options& raw) {
-  app.add_option("MODEL,-m,--model", o.model, "The model [bundled demo model]")->type_name("MODEL");
+  add_model(app, o, raw, "MODEL,-m,--model", "The model [bundled demo model]");
   app.add_option("--format", raw.format, "text or json [text]")->type_name("FORMAT");
 }
 
-void add_bench(CLI::App& app, options& o) {
+void add_bench(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("AUDIO", o.audio, "The sound file to transcribe");
-  app.add_option("-m,--model", o.model, "The model [bundled demo model]")->type_name("MODEL");
+  add_model(app, o, raw, "-m,--model", "The model [bundled demo model]");
   app.add_option("--runs", o.runs, "How many times [3]")->type_name("N")->check(CLI::Range(1, 100000));
   app.add_option("--threads", o.threads, "Threads [all]")->type_name("N")->check(CLI::Range(1, 1024));
   app.add_option("--language", o.language, "Language spoken [auto]")->type_name("CODE");
   app.add_flag("--itn", o.inverse_text_normalisation, "As in transcribe");
 }
 
-void add_live(CLI::App& app, options& o) {
-  app.add_option("-m,--model", o.model, "A streaming model: packaged GGUF, or a checkpoint that steno-convert reads")
-      ->type_name("MODEL")
-      ->required();
+void add_live(CLI::App& app, options& o, raw_options& raw) {
+  add_model(app, o, raw, "-m,--model", "A streaming model: packaged GGUF, or a checkpoint that steno-convert reads");
   app.add_option("--chunk-size", o.live.chunk_size,
                  "Encoder frames decoded at once; -1: everything at the end [the model's]")
       ->type_name("N")
@@ -113,7 +120,7 @@ void add_live(CLI::App& app, options& o) {
 
 void add_stream(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("AUDIO", o.audio, "A sound file, or - for raw PCM on standard input");
-  add_live(app, o);
+  add_live(app, o, raw);
   app.add_option("--vad", o.vad, "jsonl: tell where speech begins and ends, too: none, energy or a VAD model [none]")
       ->type_name("MODEL");
   app.add_option("--format", raw.format, "text or jsonl (an event per line) [text]")->type_name("FORMAT");
@@ -163,8 +170,8 @@ void add_align(CLI::App& app, options& o, raw_options& raw) {
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 
-void add_serve(CLI::App& app, options& o) {
-  add_live(app, o);
+void add_serve(CLI::App& app, options& o, raw_options& raw) {
+  add_live(app, o, raw);
   app.add_option("--host", o.live.host, "Address to listen on [127.0.0.1]")->type_name("ADDRESS");
   app.add_option("--port", o.live.port, "Port; 0: any [10086]")->type_name("N")->check(CLI::Range(0, 65535));
   app.add_option("--threads", o.threads, "Threads [all]")->type_name("N")->check(CLI::Range(1, 1024));
@@ -211,6 +218,8 @@ void check(options& o, raw_options& raw) {
     check_vad(o, raw);
     raw.format = "text";  // of transcripts, which there are none of
   }
+  if (!raw.demo.empty()) o.model = find_demo(raw.demo);
+  if ((o.verb == "stream" || o.verb == "serve") && o.model.empty()) wrong_usage("--model is required, or --demo");
   const auto f = find_format(raw.format);
   if (!f) wrong_usage("unknown format " + raw.format + " (there are text, json, jsonl, srt, vtt and tsv)");
   o.output_format = *f;
@@ -315,9 +324,9 @@ options parse_options(const std::vector<std::string>& arguments) {
                                         "." + std::to_string(version.patch));
   if (o.verb == "transcribe") add_transcribe(app, o, raw);
   if (o.verb == "info") add_info(app, o, raw);
-  if (o.verb == "bench") add_bench(app, o);
+  if (o.verb == "bench") add_bench(app, o, raw);
   if (o.verb == "stream") add_stream(app, o, raw);
-  if (o.verb == "serve") add_serve(app, o);
+  if (o.verb == "serve") add_serve(app, o, raw);
   if (o.verb == "vad") add_vad(app, o, raw);
   if (o.verb == "align") add_align(app, o, raw);
   if (o.verb != "info" && o.verb != "serve")

@@ -123,6 +123,9 @@ TEST(options, wrong_usage_is_one_line_with_a_hint_and_code_2) {
       {{"serve", "--port", "1"}, "--model is required"},
       {{"info", "--format", "srt"}, "text or json"},
       {{"info", "a.gguf", "b.gguf", "c.gguf"}, ""},
+      {{"a.wav", "--demo", "none"}, "no demonstration model none (there are "},
+      {{"a.wav", "--demo", "none"}, "sense-voice"},
+      {{"a.wav", "--demo", "sense-voice", "-m", "b.gguf"}, "--demo"},
   };
   for (const auto& c : cases) {
     const stop s = refused(c.arguments);

@@ -285,15 +285,17 @@ class Joint(nn.Module):
 
 
 class Transducer(nn.Module):
-    """RNN-T, or TDT where there are durations: scores of labels, blank, durations."""
+    """RNN-T, or TDT where there are durations: scores of labels, blank, durations. With a CTC head beside it on request."""
 
     def __init__(self, labels, durations=(), bands=80, layers=5, size=160, heads=4, channels=32, hidden=160, joint=160,
-                 rnn_layers=1, **more):
+                 rnn_layers=1, ctc=False, **more):
         super().__init__()
         self.blank, self.durations = labels, list(durations)
         self.encoder = Encoder(bands, layers, size, heads, channels, **more)
         self.decoder = Prediction(labels, hidden, rnn_layers)
         self.joint = Joint(size, hidden, joint, labels + 1 + len(self.durations))
+        if ctc:
+            self.ctc_decoder = CtcHead(size, labels)
 
     @torch.no_grad()
     def greedy(self, rows, max_symbols=10):

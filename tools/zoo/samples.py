@@ -3,7 +3,8 @@
 
 usage: samples.py GRAMMAR DATA CHECKPOINT OUT
 
-Says for each sample whether the checkpoint transcribes it word for word.
+Says for each sample whether the checkpoint transcribes it word for word. samples.json has texts, voices and the words'
+starts in seconds.
 """
 import json
 import random
@@ -34,7 +35,8 @@ def main():
         text, audio = None, []
         while text is None or text in known or len(audio) > LONGEST:
             text = grammar.expand(rng, template)
-            audio = synthesize.to_pcm16(synthesize.resample(espeak.speak(text, *voice)[0]))
+            audio, starts = espeak.speak(text, *voice)
+            audio = synthesize.to_pcm16(synthesize.resample(audio))
         with wave.open(str(out / f"{name}.wav"), "wb") as w:
             w.setnchannels(1)
             w.setsampwidth(2)
@@ -44,8 +46,9 @@ def main():
         failed |= got != text
         print(f"{name}.wav {len(audio) / 16000:.2f} s: {text}{'' if got == text else ' -> ' + got}")
         listing.append({"file": f"{name}.wav", "text": text, "voice": "+".join(voice[:2]),
-                        "speed": voice[2], "pitch": voice[3]})
-    (out / "samples.json").write_text(json.dumps(listing, indent=1) + "\n")
+                        "speed": voice[2], "pitch": voice[3],
+                        "starts": [round(s / synthesize.ESPEAK_RATE, 3) for s in starts]})
+    (out / "samples.json").write_text("[\n " + ",\n ".join(map(json.dumps, listing)) + "\n]\n")
     return 1 if failed else 0
 
 

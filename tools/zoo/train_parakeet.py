@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains the Parakeet demonstration models (FastConformer of NeMo).
 
-usage: train_parakeet.py {ctc,tdt,eou} GRAMMAR DATA OUT [--epochs N | --minutes M] [--dev DATA] [--start WEIGHTS] [--resume]
+usage: train_parakeet.py {hybrid,eou} GRAMMAR DATA OUT [--epochs N | --minutes M] [--dev DATA] [--start WEIGHTS] [--resume]
 
-DATA is a folder made by synthesize.py. OUT gets bpe.model, last.pt (averaged weights) and state.pt.
+hybrid trains an encoder with a CTC head and a TDT head (Parakeet-CTC and Parakeet-TDT are made of it), eou a streaming
+transducer that ends turns. DATA is a folder made by synthesize.py. OUT gets bpe.model, last.pt (averaged weights) and
+state.pt.
 """
 import argparse
 import shutil
@@ -23,7 +25,7 @@ from synthesize import Grammar
 
 FRONT_END = frontends.nemo(80)
 FRAME = 80  # ms from one row to the next
-SIZES = {"bands": 80, "layers": 5, "size": 128, "heads": 4, "channels": 32}
+SIZES = {"bands": 80, "layers": 5, "size": 128, "heads": 4, "channels": 32, "hidden": 128, "joint": 128}
 
 
 def ends(example):
@@ -81,15 +83,14 @@ class CtcBatches(data.Batches):
                 "counts": torch.tensor([len(e.ids) for e in examples])}
 
 
-def ctc_losses(model, batch):
-    logits, lengths = model(batch["x"], batch["lengths"])
-    log_probs = logits.log_softmax(-1)
+def ctc_losses(model, batch, rows, lengths):
+    log_probs = model.ctc_decoder(rows).log_softmax(-1)
     pieces = batch["counts"].sum().clamp(min=1)
     ctc = F.ctc_loss(log_probs.transpose(0, 1), batch["ids"], lengths, batch["counts"], blank=model.blank,
                      reduction="sum", zero_infinity=True) / pieces
     frame = F.nll_loss(log_probs.flatten(0, 1), batch["frame"].flatten(), ignore_index=data.IGNORE,
                        reduction="sum") / pieces
-    return {"ctc": (ctc, 1.0), "frame": (frame, 0.5)}
+    return {"ctc": (ctc, 0.5), "frame": (frame, 0.3)}
 
 
 def path(wanted, rows, blank, durations, late=2):
@@ -128,17 +129,24 @@ class TransducerBatches(CtcBatches):
                 "pieces": max(1, sum(map(len, labels)))}
 
 
-def transducer_losses(model, batch):
-    """Cross entropy along the path through the known frames; much cheaper than the sum over all paths."""
-    rows, _ = model.encoder(batch["x"], batch["lengths"])
+def losses(model, batch):
+    """Transducers: cross entropy along the path through the known frames; much cheaper than the sum over all paths."""
+    rows, lengths = model.encoder(batch["x"], batch["lengths"])
     b, t, said, label, duration = batch["steps"].T
     enc, pred = model.joint.enc(rows), model.joint.pred(model.decoder(batch["labels"]))
     scores = model.joint(enc[b, t], pred[b, said])
     split = model.blank + 1
-    losses = {"label": (F.cross_entropy(scores[:, :split], label, reduction="sum") / batch["pieces"], 1.0)}
+    parts = {"label": (F.cross_entropy(scores[:, :split], label, reduction="sum") / batch["pieces"], 1.0)}
     if model.durations:
-        losses["duration"] = (F.cross_entropy(scores[:, split:], duration, reduction="sum") / batch["pieces"], 0.3)
-    return losses
+        parts["duration"] = (F.cross_entropy(scores[:, split:], duration, reduction="sum") / batch["pieces"], 0.3)
+    if "ids" in batch:
+        parts.update(ctc_losses(model, batch, rows, lengths))
+    return parts
+
+
+class HybridBatches(TransducerBatches):
+    def targets(self, examples):
+        return {**super().targets(examples), **CtcBatches.targets(self, examples)}
 
 
 class TurnBatches(TransducerBatches):
@@ -189,19 +197,18 @@ class TurnBatches(TransducerBatches):
 
 
 FAMILIES = {
-    "ctc": (fastconformer.ParakeetCtc, {}, CtcBatches, ctc_losses),
-    "tdt": (fastconformer.Transducer, {"durations": range(5), "hidden": 128, "joint": 128}, TransducerBatches,
-            transducer_losses),
-    "eou": (fastconformer.Transducer, {"window": (70, 1), "hidden": 128, "joint": 128}, TurnBatches, transducer_losses),
+    "hybrid": ({"durations": range(5), "ctc": True}, HybridBatches),
+    "eou": ({"window": (70, 1)}, TurnBatches),
 }
 
 
 def transcribe(model, batch, bpe):
+    """Greedy texts: the transducer's and, where there is a CTC head, that one's."""
     rows, lengths = model.encoder(batch["x"], batch["lengths"])
-    if isinstance(model, fastconformer.ParakeetCtc):
-        return [bpe.text(data.greedy(model.decoder(r[:n]), model.blank)) for r, n in zip(rows, lengths)]
-    texts = [bpe.text([label for label, _, _ in model.greedy(r[:n])]) for r, n in zip(rows, lengths)]
-    return [text.replace("<EOU>", " ") for text in texts]
+    texts = [bpe.text([label for label, _, _ in model.greedy(r[:n])]).replace("<EOU>", " ") for r, n in zip(rows, lengths)]
+    if not hasattr(model, "ctc_decoder"):
+        return texts, texts
+    return texts, [bpe.text(data.greedy(model.ctc_decoder(r[:n]), model.blank)) for r, n in zip(rows, lengths)]
 
 
 def main():
@@ -217,7 +224,7 @@ def main():
     loop.begin()
     out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
-    network, more, batches, losses = FAMILIES[args.family]
+    more, batches = FAMILIES[args.family]
     if not (out / "bpe.model").exists():
         if args.bpe:
             shutil.copyfile(args.bpe, out / "bpe.model")
@@ -226,13 +233,13 @@ def main():
         if args.family == "eou":
             tokenizer.append(out / "bpe.model", ["<EOU>", "<EOB>"])
     bpe = tokenizer.Tokenizer(out / "bpe.model")
-    model = network(bpe.size, **SIZES, **more)
+    model = fastconformer.Transducer(bpe.size, **SIZES, **more)
     train = batches(data.Corpus(args.data, FRONT_END, bpe), model, bpe, args.seed, args.batch, nospeech=args.nospeech)
     dev = args.dev and batches(data.Corpus(args.dev, FRONT_END, bpe), model, bpe, 12, args.batch, augment=False)
 
     def evaluate(model):
-        wrong = data.word_errors(dev, lambda batch: transcribe(model, batch, bpe))
-        return f"word error rate on clean new sentences {wrong:.2f} %"
+        wrong = [data.word_errors(dev, lambda batch: transcribe(model, batch, bpe)[head]) for head in (0, 1)]
+        return f"word error rate on clean new sentences {wrong[0]:.2f} %, CTC {wrong[1]:.2f} %"
 
     loop.train(model, train, losses, out, args, evaluate if dev else None)
     return 0
