@@ -31,6 +31,43 @@ def hum(rng, samples):
     return out / np.sqrt((out ** 2).mean())
 
 
+def tones(rng, samples):
+    """One steady tone, two at once, a sweep or beeps, of unit RMS."""
+    t = np.arange(samples) / RATE
+    kind, low = rng.integers(4), 10 ** rng.uniform(1.9, 3.6)
+    phase = 2 * np.pi * low * t
+    if kind == 1:
+        phase = phase + 2 * np.pi * (rng.uniform(-0.2, 1.0) * low / t[-1]) * t ** 2 / 2
+    out = np.sin(phase)
+    if kind == 2:
+        out += np.sin(2 * np.pi * low * rng.uniform(1.1, 2.0) * t)
+    if kind == 3:
+        out *= (t * rng.uniform(0.5, 4)) % 1 < rng.uniform(0.1, 0.8)
+    out = out + 10 ** rng.uniform(-4, -2) * rng.standard_normal(samples)
+    return out / np.sqrt((out ** 2).mean())
+
+
+def music(rng, samples):
+    """Plucked or held notes of a scale with overtones, some together, sometimes with a drum; of unit RMS."""
+    out = np.zeros(samples)
+    scale = rng.choice([0, 2, 4, 5, 7, 9, 11, 12, 14, 16], size=6)
+    base, beat = 55 * 2 ** rng.uniform(0, 3), rng.uniform(0.12, 0.6)
+    decay, overtones, slope = rng.uniform(0.5, 12), int(rng.integers(1, 9)), rng.uniform(0.5, 2)
+    drum = rng.uniform(0, 2) if rng.random() < 0.4 else 0
+    for at in np.arange(0, samples / RATE, beat):
+        first, length = int(at * RATE), int(min(2.0, beat * rng.integers(1, 5)) * RATE)
+        t = np.arange(min(length, samples - first)) / RATE
+        note = np.zeros(len(t))
+        for k in rng.choice(scale, size=rng.integers(1, 4)):
+            for h in range(1, overtones + 1):
+                note += h ** -slope * np.sin(2 * np.pi * h * base * 2 ** (k / 12) * t + rng.uniform(0, 6))
+        out[first : first + len(t)] += note * np.exp(-decay * t) * np.minimum(1, t * 200)
+        if drum:
+            out[first : first + len(t)] += drum * np.exp(-30 * t) * rng.standard_normal(len(t))
+    out += 1e-4 * rng.standard_normal(samples)
+    return out / np.sqrt((out ** 2).mean())
+
+
 def noise_library(front_end, seed=5, pieces=24, seconds=11):
     """Log mel energies of noises of unit RMS (full scale = 1)."""
     rng = np.random.default_rng(seed)
@@ -41,6 +78,12 @@ def noise_library(front_end, seed=5, pieces=24, seconds=11):
                       hum(rng, n)):
             library.append(front_end.log_mel(noise))
     return library
+
+
+def tune_library(front_end, seed=6, pieces=30, seconds=11):
+    """Log mel energies of tones and music of unit RMS."""
+    rng = np.random.default_rng(seed)
+    return [front_end.log_mel(make(rng, seconds * RATE)) for _ in range(pieces) for make in (tones, music, music)]
 
 
 def add(mel, noise, rng, bin_width):
@@ -56,25 +99,25 @@ class Augmenter:
         """corpus(rng) returns (clean log mel energies, level) of some utterance, for babble."""
         self.front_end, self.bins, self.floor = front_end, front_end.bins, front_end.floor
         self.rng = np.random.default_rng(seed)
-        self.library = noise_library(front_end)
+        self.library, self.tunes = noise_library(front_end), tune_library(front_end)
         self.corpus = corpus
         self.crowds = [self.crowd() for _ in range(150)] if corpus else []
 
     def add(self, mel, noise):
         return add(mel, noise, self.rng, self.front_end.bin_width)
 
-    def noise(self, frames, level):
-        """A stretch of noise with the given RMS."""
-        piece = self.library[self.rng.integers(len(self.library))]
+    def stretch(self, library, frames, level):
+        """Some of the frames of one of a library's pieces, at the given RMS."""
+        piece = library[self.rng.integers(len(library))]
         start = self.rng.integers(len(piece))
         index = (start + np.arange(frames)) % len(piece)
         return piece[index] + np.float32(20 * np.log10(level) * NEPER)
 
+    def noise(self, frames, level):
+        return self.stretch(self.library, frames, level)
+
     def babble(self, frames, level):
-        piece = self.crowds[self.rng.integers(len(self.crowds))]
-        start = self.rng.integers(len(piece))
-        index = (start + np.arange(frames)) % len(piece)
-        return piece[index] + np.float32(20 * np.log10(level) * NEPER)
+        return self.stretch(self.crowds, frames, level)
 
     def crowd(self, frames=1000):
         """Several utterances at once, of unit RMS together."""
@@ -98,6 +141,8 @@ class Augmenter:
             level = 10 ** rng.uniform(-3.8, -0.6)
             rumble = shaped_noise(rng, (frames + 3) * RATE // 100, rng.uniform(1.5, 3.0))
             mel = self.front_end.log_mel(rumble)[:frames].astype(np.float32) + np.float32(20 * np.log10(level) * NEPER)
+        elif rng.random() < 0.5:
+            mel = self.stretch(self.tunes, frames, 10 ** rng.uniform(-3, -0.4))
         if kind > 0.6:
             mel = self.add(mel, self.noise(frames, 10 ** rng.uniform(-4.8, -0.6)))
         if kind > 0.8:  # starts or stops somewhere
