@@ -10,35 +10,62 @@ import torch.nn.functional as F
 from torch import nn
 
 
-def taps(x, i, j, stride, rows, cols):
-    """What tap (i, j) of a kernel meets in padded rows x (batch, time, bands, channels)."""
-    return x[:, i : i + stride * (rows - 1) + 1 : stride, j : j + stride * (cols - 1) + 1 : stride]
-
-
 class Depthwise(torch.autograd.Function):
-    """Padded x (batch, time, bands, channels) with one kernel for each channel, weight (channels, 1, height, width)."""
+    """Rows x (batch, time, channels), padded already, with one kernel for each channel, weight (channels, 1, taps)."""
 
     @staticmethod
-    def forward(ctx, x, weight, stride):
+    def forward(ctx, x, weight):
         ctx.save_for_backward(x, weight)
-        _, _, height, width = weight.shape
-        rows, cols = (x.shape[1] - height) // stride + 1, (x.shape[2] - width) // stride + 1
-        ctx.size = stride, rows, cols
-        y = x.new_zeros(x.shape[0], rows, cols, x.shape[3])
-        for i in range(height):
-            for j in range(width):
-                y.addcmul_(taps(x, i, j, stride, rows, cols), weight[:, 0, i, j])
+        rows = x.shape[1] - weight.shape[2] + 1
+        y = torch.mul(x[:, :rows], weight[:, 0, 0])
+        for k in range(1, weight.shape[2]):
+            y.addcmul_(x[:, k : k + rows], weight[:, 0, k])
         return y
 
     @staticmethod
     def backward(ctx, g):
         x, weight = ctx.saved_tensors
-        gx, gw = torch.zeros_like(x), torch.empty_like(weight)
-        for i in range(weight.shape[2]):
-            for j in range(weight.shape[3]):
-                taps(gx, i, j, *ctx.size).addcmul_(g, weight[:, 0, i, j])
-                gw[:, 0, i, j] = (taps(x, i, j, *ctx.size) * g).sum((0, 1, 2))
-        return gx, gw, None
+        gx, gw, rows = torch.zeros_like(x), torch.empty_like(weight), g.shape[1]
+        for k in range(weight.shape[2]):
+            gx[:, k : k + rows].addcmul_(g, weight[:, 0, k])
+            gw[:, 0, k] = (x[:, k : k + rows] * g).sum((0, 1))
+        return gx, gw
+
+
+class Halving(torch.autograd.Function):
+    """Padded x (time, bands, channels) with one kernel of 3 x 3 for each channel and strides of 2. Even and odd bands are
+    taken apart, so that a row of bands and channels is one long vector."""
+
+    @staticmethod
+    def parts(x, weight, rows, cols):
+        for i in range(3):
+            for j in range(3):
+                yield (i, j, x[j % 2][i : i + 2 * rows - 1 : 2, j // 2 : j // 2 + cols].flatten(1),
+                       weight[:, 0, i, j].repeat(cols))
+
+    @staticmethod
+    def forward(ctx, x, weight):
+        rows, cols = (x.shape[0] - 3) // 2 + 1, (x.shape[1] - 3) // 2 + 1
+        x = [x[:, 0::2].contiguous(), x[:, 1::2].contiguous()]
+        ctx.save_for_backward(*x, weight)
+        y = torch.zeros(rows, cols * weight.shape[0])
+        for _, _, part, w in Halving.parts(x, weight, rows, cols):
+            y.addcmul_(part, w)
+        return y.view(rows, cols, -1)
+
+    @staticmethod
+    def backward(ctx, g):
+        *x, weight = ctx.saved_tensors
+        rows, cols, channels = g.shape
+        g = g.reshape(rows, -1)
+        gx, gw = [torch.zeros_like(part) for part in x], torch.empty_like(weight)
+        for (i, j, part, w), (_, _, to, _) in zip(Halving.parts(x, weight, rows, cols),
+                                                  Halving.parts(gx, weight, rows, cols)):
+            to.addcmul_(g, w)
+            gw[:, 0, i, j] = (part * g).sum(0).view(cols, channels).sum(0)
+        out = g.new_zeros(x[0].shape[0], x[0].shape[1] + x[1].shape[1], channels)
+        out[:, 0::2], out[:, 1::2] = gx
+        return out, gw
 
 
 class Kernel(nn.Module):
@@ -77,23 +104,21 @@ class Subsampling(nn.Module):
         left, right = (2, 1) if self.causal else (1, 1)
         return F.pad(x, (0, 0, left, right, left, right))
 
-    def mask(self, x, lengths):
-        if int(lengths.min()) == x.shape[1]:
-            return x
-        return x.masked_fill((torch.arange(x.shape[1])[None] >= lengths[:, None])[:, :, None, None], 0.0)
+    def one(self, x):
+        """Features of one recording (frames, bands) -> (rows, size)."""
+        kernels = dict(self.conv.named_children())
+        x = self.pad(x[..., None])[..., 0]
+        x = x.unfold(0, 3, 2).unfold(1, 3, 2).flatten(2)  # what the 9 taps meet
+        x = kernels["0"](x).relu()
+        for depthwise, pointwise in ("2", "3"), ("5", "6"):
+            x = Halving.apply(self.pad(x), kernels[depthwise].weight) + kernels[depthwise].bias
+            x = kernels[pointwise](x).relu()
+        return self.out(x.transpose(1, 2).flatten(1))
 
     def forward(self, x, lengths):
-        kernels = dict(self.conv.named_children())
-        x = self.pad(self.mask(x[..., None], lengths))
-        rows, cols = (x.shape[1] - 3) // 2 + 1, (x.shape[2] - 3) // 2 + 1
-        x = torch.cat([taps(x, i, j, 2, rows, cols) for i in range(3) for j in range(3)], 3)
-        lengths = self.length(lengths)
-        x = self.mask(kernels["0"](x).relu(), lengths)
-        for depthwise, pointwise in ("2", "3"), ("5", "6"):
-            x = Depthwise.apply(self.pad(x), kernels[depthwise].weight, 2) + kernels[depthwise].bias
-            lengths = self.length(lengths)
-            x = self.mask(kernels[pointwise](self.mask(x, lengths)).relu(), lengths)
-        return self.out(x.transpose(2, 3).flatten(2)), lengths
+        """One recording after the other: what belongs to one fits into a core's cache, what belongs to all does not."""
+        x = nn.utils.rnn.pad_sequence([self.one(row[:n]) for row, n in zip(x, lengths.tolist())], batch_first=True)
+        return x, self.length(self.length(self.length(lengths)))
 
 
 class FeedForward(nn.Module):
@@ -147,7 +172,7 @@ class Convolution(nn.Module):
         x = F.glu(self.pointwise_conv1(x), -1) * valid[..., None]
         taps = self.depthwise_conv.weight
         x = F.pad(x, (0, 0, self.left, taps.shape[2] - 1 - self.left))
-        x = Depthwise.apply(x[:, :, None], taps[..., None], 1)[:, :, 0]
+        x = Depthwise.apply(x, taps)
         if self.depthwise_conv.bias is not None:
             x = x + self.depthwise_conv.bias
         x = self.batch_norm(x.flatten(0, 1)).view(x.shape)

@@ -196,6 +196,38 @@ class TurnBatches(TransducerBatches):
         return placed
 
 
+def streaming_start(old, model, mean, deviation):
+    """The nearest start that a trained hybrid model gives a streaming one: what looked ahead is cut off, the batch norms'
+    scales are folded into the taps before them, the first kernel takes features that are not normalised."""
+    new = model.state_dict()
+    own = {k: v.clone() for k, v in new.items()}
+    for name, value in old.items():
+        if name in own and own[name].shape == value.shape:
+            own[name] = value.clone()
+    for i in range(SIZES["layers"]):
+        at = f"encoder.layers.{i}.conv."
+        norm = {k: old[f"{at}batch_norm.{k}"] for k in ("weight", "bias", "running_mean", "running_var")}
+        gain = norm["weight"] / (norm["running_var"] + 1e-5).sqrt()
+        taps, centre = old[at + "depthwise_conv.weight"] * gain[:, None, None], 4
+        own[at + "depthwise_conv.weight"] = F.pad(taps[..., : centre + 1], (centre, 0))
+        own[at + "depthwise_conv.bias"] = (old[at + "depthwise_conv.bias"] - norm["running_mean"]) * gain + norm["bias"]
+        own[at + "batch_norm.weight"] = torch.full_like(gain, float(norm["weight"].pow(2).mean().sqrt()))
+        own[at + "batch_norm.bias"] = torch.zeros_like(gain)
+    first = "encoder.pre_encode.conv.0."
+    own[first + "weight"] = old[first + "weight"] / deviation
+    own[first + "bias"] = old[first + "bias"] - old[first + "weight"].sum((1, 2, 3)) * mean / deviation
+    # Band n of the causal subsampling is centred where band n - 1 of the other one is.
+    out = old["encoder.pre_encode.out.weight"].view(SIZES["size"], SIZES["channels"], -1)
+    own["encoder.pre_encode.out.weight"] = F.pad(out, (1, 0)).flatten(1)
+    labels = old["decoder.prediction.embed.weight"].shape[0] - 1
+    own["decoder.prediction.embed.weight"][:labels] = old["decoder.prediction.embed.weight"][:labels]
+    for part in "weight", "bias":
+        value = old[f"joint.joint_net.2.{part}"]
+        own[f"joint.joint_net.2.{part}"][:labels] = value[:labels]
+        own[f"joint.joint_net.2.{part}"][model.blank] = value[labels]
+    return own
+
+
 FAMILIES = {
     "hybrid": ({"durations": range(5), "ctc": True}, HybridBatches),
     "eou": ({"window": (70, 1)}, TurnBatches),
@@ -219,6 +251,7 @@ def main():
     parser.add_argument("out")
     parser.add_argument("--dev")
     parser.add_argument("--bpe", help="the bpe.model of an earlier run, whose weights are the start")
+    parser.add_argument("--hybrid", help="eou: the weights of a hybrid run to start from")
     loop.add_arguments(parser)
     args = parser.parse_args()
     loop.begin()
@@ -235,6 +268,10 @@ def main():
     bpe = tokenizer.Tokenizer(out / "bpe.model")
     model = fastconformer.Transducer(bpe.size, **SIZES, **more)
     train = batches(data.Corpus(args.data, FRONT_END, bpe), model, bpe, args.seed, args.batch, nospeech=args.nospeech)
+    if args.hybrid:
+        mel = np.concatenate([train.features(train.example([i]).mel) for i in range(200)])
+        loop.save(out / "start.pt", streaming_start(torch.load(args.hybrid), model, float(mel.mean()), float(mel.std())))
+        args.start = out / "start.pt"
     dev = args.dev and batches(data.Corpus(args.dev, FRONT_END, bpe), model, bpe, 12, args.batch, augment=False)
 
     def evaluate(model):

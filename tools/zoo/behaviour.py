@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges all bundled demonstration models and writes docs/behaviour.md with its plot.
+
+usage: behaviour.py GRAMMAR [--program build/bin/steno] [--root DIR] [--only FAMILY ...] [--plain FOLDER]
+
+A model's figures are kept in docs/behaviour/FAMILY.json; only models without them (or newer than they are, or named by
+--only) are judged again. --plain is a folder of the same models with f32 weights.
+"""
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+INTRODUCTION = """\
+# Behaviour of the demonstration models
+The models in `examples/models` were trained on synthetic English of a narrow domain (`examples/models/*.md`), so these
+figures tell how the library behaves on speech that a model understands, not how good the published models are. Every
+line went through the program (`steno transcribe`, `steno stream`) with the bundled 8-bit file: 300 newly drawn sentences
+for word errors (100 recordings for word times), 10 minutes of each sound without speech, 20 minutes of turns with pauses.
+The voices m8 and f5 were in no training. A cell in bold misses its limit. Made by `tools/zoo/behaviour.py`.
+
+![word errors](plots/behaviour.svg)
+"""
+
+NOTES = """\
+
+- **Joined words**: single words synthesised one by one with gaps, so their starts are exact; a word that was not recognised
+  counts as a miss.
+- **Hotwords**: sentences with one of five words in white noise at -3 dB, with a beam of 8.
+- **8-bit weights**: the same sentences with f32 weights.
+- **Turns**: the time that a stream's `end_of_turn` tells against the end of the speech.
+"""
+
+
+def judge(args, model, results):
+    command = [sys.executable, str(Path(__file__).with_name("judge.py")), args.grammar, "--program", args.program, "--model",
+               str(model), "--json", str(results)]
+    if args.plain and (Path(args.plain) / model.name).exists():
+        command += ["--plain", str(Path(args.plain) / model.name)]
+    subprocess.run(command, check=False)  # its status tells of missed limits
+
+
+def table(figures):
+    lines = []
+    for rows in figures.values():
+        for row in rows:
+            if row["name"] not in lines:
+                lines.append(row["name"])
+    text = "\n| | limit | " + " | ".join(figures) + " |\n|---|---|" + "---|" * len(figures) + "\n"
+    for line in lines:
+        cells, limit = [], ""
+        for rows in figures.values():
+            row = next((r for r in rows if r["name"] == line), None)
+            limit = row["limit"] if row else limit
+            cells.append("" if row is None else row["result"] if row["good"] else f"**{row['result']}**")
+        text += f"| {line} | {limit} | " + " | ".join(cells) + " |\n"
+    return text
+
+
+def plot(figures, path):
+    import matplotlib
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "steno"  # the same file for the same numbers
+    import matplotlib.pyplot as plt
+
+    lines = ["training voices", "voice m8, not in training", "voice f5, not in training", "white noise, 15 dB",
+             "babble of five, 15 dB", "stream of turns"]
+    delays = {family: row["delays"] for family, rows in figures.items() for row in rows if "delays" in row}
+    chart, axes = plt.subplots(1, 1 + bool(delays), figsize=(11, 4), squeeze=False,
+                               gridspec_kw={"width_ratios": [3, 1][: 1 + bool(delays)]})
+    width = 0.8 / max(1, len(figures))
+    for i, (family, rows) in enumerate(figures.items()):
+        rates = {row["name"]: row["rate"] for row in rows if "rate" in row}
+        axes[0][0].bar([n + i * width for n in range(len(lines))], [rates.get(line, 0) for line in lines], width,
+                       label=family)
+    axes[0][0].set_xticks([n + 0.4 - width / 2 for n in range(len(lines))], [line.replace(", ", ",\n") for line in lines],
+                          fontsize=8)
+    axes[0][0].set_ylabel("word errors, %")
+    axes[0][0].legend(fontsize=8)
+    for family, values in delays.items():
+        axes[0][1].hist(values, bins=range(-100, 1001, 50), label=family)
+        axes[0][1].axvline(400, color="black", linewidth=0.8)
+        axes[0][1].set_xlabel("end of turn told after, ms")
+    chart.tight_layout()
+    chart.savefig(path, metadata={"Date": None})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("grammar")
+    parser.add_argument("--program", default="build/bin/steno")
+    parser.add_argument("--root", default=str(Path(__file__).resolve().parents[2]))
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--plain")
+    args = parser.parse_args()
+    docs = Path(args.root) / "docs"
+    (docs / "behaviour").mkdir(exist_ok=True)
+    figures = {}
+    for model in sorted((Path(args.root) / "examples" / "models").glob("*.gguf")):
+        family = "sense-voice" if model.stem == "demo" else model.stem
+        results = docs / "behaviour" / f"{family}.json"
+        stale = not results.exists() or results.stat().st_mtime < model.stat().st_mtime
+        if (family in args.only) if args.only is not None else stale:
+            print(f"{family}:", flush=True)
+            judge(args, model, results)
+        if results.exists():
+            figures[family] = json.loads(results.read_text())
+    (docs / "behaviour.md").write_text(INTRODUCTION + table(figures) + NOTES)
+    plot(figures, docs / "plots" / "behaviour.svg")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
