@@ -125,7 +125,7 @@ class TransducerBatches(CtcBatches):
             labels.append(np.array([i for _, i in wanted or []], np.int64))
             if wanted is not None:
                 steps += [(b, *step) for step in path(wanted, self.rows(e), self.blank, self.durations)]
-        return {"steps": torch.tensor(steps), "labels": torch.from_numpy(data.padded(labels, self.blank)[0]),
+        return {"steps": torch.tensor(steps, dtype=torch.long).view(-1, 5), "labels": torch.from_numpy(data.padded(labels, self.blank)[0]),
                 "pieces": max(1, sum(map(len, labels)))}
 
 
