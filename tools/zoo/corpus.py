@@ -41,13 +41,15 @@ class Corpus:
 @dataclass
 class Example:
     """mel: log mel energies (frames, bins), one frame every 10 ms; pieces: those of each word; starts: of each word in
-    ms; turns: (number of words, start and end of the speech in ms) of each utterance that was joined."""
+    ms; turns: (number of words, start and end of the speech in ms) of each utterance that was joined; gaps: some words
+    were spoken one by one."""
 
     mel: np.ndarray
     pieces: list
     starts: list
     turns: list
     speech: bool = True
+    gaps: bool = False
 
     @property
     def ids(self):
@@ -118,7 +120,8 @@ class Batches:
             turns.append((len(item["pieces"]), *(time + t for t in item["span"])))
             time += 10 * len(mels[-1])
         level = math.sqrt(sum(i["level"] ** 2 for i in items) / len(items))
-        return Example(np.concatenate(mels).astype(np.float32), pieces, starts, turns), level
+        gaps = any(item["isolated"] for item in items)
+        return Example(np.concatenate(mels).astype(np.float32), pieces, starts, turns, gaps=gaps), level
 
     def collate(self, examples):
         raise NotImplementedError

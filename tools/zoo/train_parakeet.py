@@ -76,7 +76,7 @@ class CtcBatches(data.Batches):
     def targets(self, examples):
         frames = []
         for e in examples:
-            wanted = place_at_ends(e, self.rows(e))
+            wanted = None if e.gaps else place_at_ends(e, self.rows(e))  # where a word with a gap behind it ends, none knows
             frames.append(data.frame_targets(wanted, self.rows(e), self.blank, before=0))
         return {"frame": torch.from_numpy(data.padded(frames, data.IGNORE)[0]),
                 "ids": torch.tensor([i for e in examples for i in e.ids], dtype=torch.long),
@@ -90,7 +90,7 @@ def ctc_losses(model, batch, rows, lengths):
                      reduction="sum", zero_infinity=True) / pieces
     frame = F.nll_loss(log_probs.flatten(0, 1), batch["frame"].flatten(), ignore_index=data.IGNORE,
                        reduction="sum") / pieces
-    return {"ctc": (ctc, 0.5), "frame": (frame, 0.3)}
+    return {"ctc": (ctc, 1.0), "frame": (frame, 0.3)}
 
 
 def path(wanted, rows, blank, durations, late=2):
@@ -125,8 +125,8 @@ class TransducerBatches(CtcBatches):
             labels.append(np.array([i for _, i in wanted or []], np.int64))
             if wanted is not None:
                 steps += [(b, *step) for step in path(wanted, self.rows(e), self.blank, self.durations)]
-        return {"steps": torch.tensor(steps, dtype=torch.long).view(-1, 5), "labels": torch.from_numpy(data.padded(labels, self.blank)[0]),
-                "pieces": max(1, sum(map(len, labels)))}
+        return {"steps": torch.tensor(steps, dtype=torch.long).view(-1, 5),
+                "labels": torch.from_numpy(data.padded(labels, self.blank)[0]), "pieces": max(1, sum(map(len, labels)))}
 
 
 def losses(model, batch):
