@@ -69,8 +69,8 @@ TEST_P(steno_demo_family, transcribes_the_bundled_recordings) {
 INSTANTIATE_TEST_SUITE_P(all, steno_demo_family,
                          testing::Values(model_and_words{"parakeet-ctc", true}, model_and_words{"parakeet-tdt", true},
                                          model_and_words{"parakeet-eou", false}),
-                         [](const auto& info) {
-                           std::string name = info.param.family;
+                         [](const auto& tested) {
+                           std::string name = tested.param.family;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
