@@ -1,9 +1,10 @@
 // steno/kernels/operand.hpp - the left side of a product, prepared once for all weights of a family.
 //
-// float_rows: the rows as they are when there are few, otherwise (and always for half_columns) copied into panels of R
-// rows, [cols][R], so that a register tile reads the values of one column from one place. int8_blocks: blocks of 32
-// values with one scale: a = max|x|, scale = a / 127, q = nearest_even(x * (127 / a)); blocks with a <= 2^-100 (where
-// 127 / a may overflow) are zeros. Panels of R rows:
+// float_rows: few rows in lines of 16 values, [cols / 16][R][16] for R rows at a time, the last line filled up with
+// zeros (one row is read where it is); many rows, and always for half_columns, in panels of R rows, [cols][R], so that
+// a register tile reads the values of one column from one place. int8_blocks: blocks of 32 values with one scale: a =
+// max|x|, scale = a / 127, q = nearest_even(x * (127 / a)); blocks with a <= 2^-100 (where 127 / a may overflow) are
+// zeros. Panels of R rows:
 //   quants [blocks][R][32] s8, scales [blocks / 16][R][16] f32, starts of the same form, s32 = -128 * sum(q), offsets,
 //   f32 = scale * sum(q), for weights with minima. Starts and offsets have two more planes, of the sums of the first
 //   and of the last 16 values, for weights whose 16 values share a scale.
@@ -15,9 +16,28 @@
 #include <steno/kernels/cpu.hpp>
 #include <steno/kernels/product/tables.hpp>
 
+#include <algorithm>
 #include <cassert>
 
 namespace steno::inline STENO_ABI::kernels {
+
+namespace detail {
+/// The rows of o in lines.
+inline const float* lines_of(const operand& o, workspace::frame& frame) {
+  const extent length = padded_lines(o.cols);
+  auto* const lines = frame.take<float>(static_cast<std::size_t>(o.rows * length));
+  float* to = lines;
+  for (extent p = 0; p < o.split.count; ++p)
+    for (extent k = 0; k < o.cols; k += 16)
+      for (extent r = 0; r < o.split.height(p); ++r, to += 16) {
+        const float* const from = o.x + (o.split.first(p) + r) * o.stride + k;
+        const extent n = std::min<extent>(16, o.cols - k);
+        std::copy_n(from, n, to);
+        std::fill(to + n, to + 16, 0.0f);
+      }
+  return lines;
+}
+}  // namespace detail
 
 /// Rows of x for weights of `weight_format`. Memory comes from `frame` and must outlive all products, as must x.
 inline operand prepare(const view<const float>& x, dtype weight_format, workspace::frame& frame, const executor& run) {
@@ -67,6 +87,9 @@ inline operand prepare(const view<const float>& x, dtype weight_format, workspac
       const extent m = o.split.first(p);
       table.interleave(o.x + m * o.stride, o.stride, static_cast<int>(o.split.height(p)), o.cols, panels + m * o.cols);
     });
+  } else if (o.family == weight_family::float_rows && table.float_dot_rows != 0) {
+    o.split = detail::panel_split(o.rows, table.float_dot_rows);
+    o.lines = o.rows == 1 ? o.x : detail::lines_of(o, frame);
   }
   return o;
 }

@@ -89,12 +89,13 @@ inline void pack_halves(const weight_ref& w, extent g, std::byte* out) noexcept 
   constexpr std::size_t line = 64;
   const auto rows = static_cast<std::size_t>(std::clamp<extent>(w.rows - g * group, 0, group));
   const std::size_t bytes = 2 * static_cast<std::size_t>(w.cols);
+  const std::size_t next_group = group * w.row_bytes();  // sixteen streams are too many for the hardware's prefetcher
   alignas(64) std::byte lines[16 * line] = {}, turned[32 * 32];
   for (std::size_t k = 0; k < bytes; k += line) {
     const std::size_t n = std::min(line, bytes - k);
     for (std::size_t r = 0; r < rows; ++r) {
       const std::byte* const from = w.row(g * group + static_cast<extent>(r)) + k;
-      __builtin_prefetch(from + 2 * line);
+      __builtin_prefetch(from + next_group, 0, 2);
       n == line ? std::memcpy(lines + r * line, from, line) : std::memcpy(lines + r * line, from, n);
     }
     std::byte* const to = n == line ? out + 16 * k : turned;

@@ -97,6 +97,11 @@ STENO_INLINE float reduce_add(f32x16 a) {
   s = _mm_add_ps(s, _mm_movehl_ps(s, s));
   return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
 }
+/// p[i] = reduce_add(a[i]), for two of them.
+STENO_INLINE void store_sums(float* p, const f32x16* a) {
+  p[0] = reduce_add(a[0]);
+  p[1] = reduce_add(a[1]);
+}
 STENO_INLINE float reduce_max(f32x16 a) {
   const __m256 eight = _mm256_max_ps(a.lo, a.hi);
   __m128 s = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));

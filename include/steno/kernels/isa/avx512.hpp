@@ -82,6 +82,20 @@ STENO_INLINE float reduce_add(f32x16 a) {
   s = _mm_add_ps(s, _mm_movehl_ps(s, s));
   return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
 }
+/// The upper half of each added to its lower one: x in the lower half, y in the upper.
+STENO_INLINE __m512 add_halves(f32x16 x, f32x16 y) {
+  return _mm512_add_ps(_mm512_maskz_shuffle_f32x4(all_lanes, x.v, y.v, 0x44),
+                       _mm512_maskz_shuffle_f32x4(all_lanes, x.v, y.v, 0xee));
+}
+/// p[i] = reduce_add(a[i]), for four of them.
+STENO_INLINE void store_sums(float* p, const f32x16* a) {
+  const __m512 ab = add_halves(a[0], a[1]), cd = add_halves(a[2], a[3]);
+  __m512 s = _mm512_add_ps(_mm512_maskz_shuffle_f32x4(all_lanes, ab, cd, 0x88),
+                           _mm512_maskz_shuffle_f32x4(all_lanes, ab, cd, 0xdd));
+  s = _mm512_add_ps(s, _mm512_maskz_shuffle_ps(all_lanes, s, s, 0x0e));
+  s = _mm512_add_ps(s, _mm512_maskz_movehdup_ps(all_lanes, s));
+  _mm_storeu_ps(p, _mm512_maskz_extractf32x4_ps(0xf, _mm512_maskz_compress_ps(0x1111, s), 0));
+}
 STENO_INLINE float reduce_max(f32x16 a) {
   const __m256 eight = _mm256_max_ps(half_of<0>(a), half_of<1>(a));
   __m128 s = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));

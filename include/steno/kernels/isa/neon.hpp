@@ -140,6 +140,11 @@ STENO_INLINE float reduce_add(f32x16 x) {
   const float32x4_t s = vaddq_f32(vaddq_f32(x.a, x.c), vaddq_f32(x.b, x.d));
   return vpadds_f32(vadd_f32(vget_low_f32(s), vget_high_f32(s)));
 }
+/// p[i] = reduce_add(a[i]), for two of them.
+STENO_INLINE void store_sums(float* p, const f32x16* a) {
+  p[0] = reduce_add(a[0]);
+  p[1] = reduce_add(a[1]);
+}
 STENO_INLINE float reduce_max(f32x16 x) {
   float32x4_t m = max(max(x.a, x.c), max(x.b, x.d));
   m = max(m, vextq_f32(m, m, 2));

@@ -11,7 +11,7 @@
 namespace steno::inline STENO_ABI::kernels::avx512 {
 namespace product {
 
-inline constexpr int dot_rows = 4, dot_columns = 4, panel_rows = 12, panel_vectors = 2;
+inline constexpr int dot_rows = 6, dot_columns = 4, panel_rows = 12, panel_vectors = 2;
 inline constexpr extent panel_chunk = 192, float_columns = 16 * panel_vectors;
 inline constexpr int byte_lanes = 64;
 
@@ -27,8 +27,9 @@ inline constexpr detail::product_table product_kernels{
     .int8_groups = avx2::product::int8_groups,
     .int8_groups_one = avx2::product::int8_groups,
     .int8_rows = 256,
+    .float_dot_rows = product::dot_rows,
     .float_panel = product::panel_rows,
-    .float_panels_from = 24,
+    .float_panels_from = 32,
     .float_columns = product::float_columns,
     .float_rows = 600,
     .float_panel_scratch = product::panel_chunk * product::float_columns,

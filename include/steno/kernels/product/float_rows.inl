@@ -2,57 +2,63 @@
 // compiled per instruction set.
 //
 // Few rows of x by f32: a tile of R rows of x and 2 or 4 rows of w, 16 lanes along K each, so weights stream through
-// once and stay as they are stored. Otherwise pieces of w, [chunk of K][columns], are widened (f32: transposed) into
-// scratch (first-level cache) and each meets all panels of x in a tile of H rows by `panel_vectors` vectors, one FMA
-// chain per output over ascending k. A tile is one pack expansion over its accumulators: what they share is loaded once
-// (common subexpressions), they stay in registers, and it compiles ten times faster than nested loops unrolled by
-// lambdas. vdpbf16ps is not used: it would round x to 8 bits. Constants per instruction set: dot_rows, dot_columns,
-// panel_rows, panel_vectors, panel_chunk.
+// once and stay as they are stored. Otherwise pieces of w, [chunk of K][columns], are
+// widened (f32: transposed) into scratch (first-level cache) and each meets all panels of x in a tile of H rows by
+// `panel_vectors` vectors, one FMA chain per output over ascending k. A tile is one pack expansion over its
+// accumulators: what they share is loaded once (common subexpressions), they stay in registers, and it compiles ten
+// times faster than nested loops unrolled by lambdas. vdpbf16ps is not used: it would round x to 8 bits. Constants per
+// instruction set: dot_rows, dot_columns, dot_chunk, panel_rows, panel_vectors, panel_chunk.
 
-/// sums[r * sums_stride + c] = dot(row r of x, row c of w) for R rows of x and C rows of w, sizeof...(I) = R * C.
-template <int C, int... I>
-[[gnu::noinline]] void dot_tile(std::integer_sequence<int, I...>, const float* x, extent x_stride, const float* w,
-                                extent w_stride, extent cols, float* sums, extent sums_stride) noexcept {
-  constexpr extent R = sizeof...(I) / C;
+/// sums[r * float_columns + c] = dot(row r of x, row c of w): rows of x in lines of 16 values, [cols / 16][rows][16],
+/// by dot_columns rows of w. Every 16 values the memory at `next` is fetched, 128 bytes and the 128 behind them, and
+/// `next` goes on by `step`.
+template <int... R, int... I>  // rows, and accumulators
+[[gnu::noinline]] void dot_tile(std::integer_sequence<int, R...>, std::integer_sequence<int, I...>, const float* x,
+                                const float* w, extent w_stride, extent cols, float* sums, const float* next,
+                                extent step) noexcept {
+  constexpr int C = dot_columns;
   f32x16 acc[] = {(static_cast<void>(I), zero())...};
   extent k = 0;
-  for (; k + 16 <= cols; k += 16)
-    ((acc[I] = fma(load(x + I / C * x_stride + k), load(w + I % C * w_stride + k), acc[I])), ...);
-  if (k < cols) {  // the rest, filled up with zeros
-    alignas(64) float xs[static_cast<std::size_t>(R) * 16] = {};
-    alignas(64) float ws[static_cast<std::size_t>(C) * 16] = {};
-    const auto rest = static_cast<std::size_t>(cols - k) * 4;
-    for (extent r = 0; r < R; ++r) std::memcpy(xs + 16 * r, x + r * x_stride + k, rest);
-    for (extent c = 0; c < C; ++c) std::memcpy(ws + 16 * c, w + c * w_stride + k, rest);
-    ((acc[I] = fma(load(xs + I / C * 16), load(ws + I % C * 16), acc[I])), ...);
+  for (; k + 16 <= cols; k += 16, x += 16 * sizeof...(R), next += step) {
+    ((I < C ? __builtin_prefetch(next + I * cols, 0, 2) : void()), ...);
+    ((acc[I] = fma(load(x + I / C * 16), load(w + I % C * w_stride + k), acc[I])), ...);
   }
-  ((sums[I / C * sums_stride + I % C] = reduce_add(acc[I])), ...);
+  if (const int rest = static_cast<int>(cols - k); rest > 0)
+    ((acc[I] = fma(load_n(x + I / C * 16, rest), load_n(w + I % C * w_stride + k, rest), acc[I])), ...);
+  (store_sums(sums + R * float_columns, acc + R * C), ...);
 }
-
+using dot_tile_function = void (*)(const float* x, const float* w, extent w_stride, extent cols, float* sums,
+                                   const float* next, extent step) noexcept;
 template <int R>
-inline void rows_by_rows(const float* x, extent x_stride, const float* w, extent w_stride, extent cols,
-                         float* sums) noexcept {
-  dot_tile<dot_columns>(std::make_integer_sequence<int, R * dot_columns>{}, x, x_stride, w, w_stride, cols, sums,
-                        float_columns);
+inline void dot_tile(const float* x, const float* w, extent w_stride, extent cols, float* sums, const float* next,
+                     extent step) noexcept {
+  dot_tile(std::make_integer_sequence<int, R>{}, std::make_integer_sequence<int, R * dot_columns>{}, x, w, w_stride,
+           cols, sums, next, step);
+}
+template <int... I>
+inline dot_tile_function dot_tile_of(std::integer_sequence<int, I...>, extent height) noexcept {
+  static constexpr dot_tile_function tiles[] = {dot_tile<I + 1>...};
+  return tiles[height - 1];
 }
 
+// Some rows of w meet all rows of x while they are in the first-level cache, and each tile fetches its share of those
+// behind them: weights come from memory while tiles work.
 inline void float_row_strip(const detail::strip& s) noexcept {
-  float* sums = s.scratch;
-  for (extent m = s.first; m < s.last;) {
-    const extent left = s.last - m, rows = left >= dot_rows ? dot_rows : left >= 2 ? 2 : 1;
-    const auto tile = rows == dot_rows ? &rows_by_rows<dot_rows> : rows == 2 ? &rows_by_rows<2> : &rows_by_rows<1>;
-    const float* x = s.x->x + m * s.x->stride;
-    // The last columns come with those before them; where there are fewer than a tile has, the same again.
-    const bool narrow = s.n1 - s.n0 < dot_columns;
-    for (extent n = s.n0; n < s.n1; n += narrow ? 1 : dot_columns) {
-      const extent from = narrow ? n : std::min(n, s.n1 - dot_columns);
-      tile(x, s.x->stride, reinterpret_cast<const float*>(s.w->row(from)), narrow ? 0 : s.w->cols, s.x->cols,
-           sums + (from - s.n0));
+  const operand& x = *s.x;
+  // The last columns come with those before them; where there are fewer than a tile has, the same again.
+  const bool narrow = s.n1 - s.n0 < dot_columns;
+  const extent stride = narrow ? 0 : s.w->cols, length = detail::padded_lines(x.cols);
+  for (extent n = s.n0; n < s.n1; n += narrow ? 1 : dot_columns) {
+    const extent from = narrow ? n : std::min(n, s.n1 - dot_columns);
+    const auto* const w = reinterpret_cast<const float*>(s.w->row(from));
+    for (extent p = 0; p < x.split.count; ++p) {
+      const extent m = x.split.first(p);
+      const auto tile = dot_tile_of(std::make_integer_sequence<int, dot_rows>{}, x.split.height(p));
+      tile(x.lines + m * length, w, stride, x.cols, s.scratch + m * float_columns + (from - s.n0),
+           w + dot_columns * x.cols + x.cols * p / x.split.count, 16 / x.split.count);
     }
-    m += rows;
-    sums += rows * float_columns;
   }
-  finish(s, s.scratch, float_columns, s.first, s.last - s.first);
+  finish(s, s.scratch, float_columns, 0, x.rows);
 }
 
 /// out[k * float_columns + c] = w[n0 + c, k0 + k], zero beyond n1 and cols; count is rounded up to 16. f32.

@@ -100,6 +100,7 @@ inline constexpr detail::product_table product_kernels{
     .int8_groups = 1,
     .int8_groups_one = 1,
     .int8_rows = 64,
+    .float_dot_rows = 0,
     .float_panel = 0,
     .float_panels_from = 0,
     .float_columns = 16,

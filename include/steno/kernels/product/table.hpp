@@ -27,6 +27,8 @@ struct panel_split {
 };
 /// Blocks of a row of x as its scales count them.
 constexpr extent padded_blocks(extent cols) { return (cols / block + 15) / 16 * 16; }
+/// Values of a row in lines of 16.
+constexpr extent padded_lines(extent cols) { return (cols + 15) / 16 * 16; }
 }  // namespace detail
 
 /// Rows of x prepared by prepare() for one family of formats. Refers to x and to the frame it was prepared in.
@@ -39,6 +41,7 @@ class operand {
   extent stride = 0;
   detail::panel_split split;            ///< of the panels below
   const float* panels = nullptr;        ///< half_columns, and float_rows with many rows: [cols][height] per panel
+  const float* lines = nullptr;         ///< float_rows with few rows: [cols / 16][height][16] per panel
   const std::int8_t* quants = nullptr;  ///< int8_blocks: [blocks][height][32] per panel
   const float* scales = nullptr;        ///< [blocks][height] per panel
   /// Per panel [blocks][height]: -128 * sum of the block's quants; then [blocks][2][height] of its halves.
@@ -110,6 +113,7 @@ struct product_table {
   extent int8_groups_one;  // the same for one row by weights that are read in place
   extent int8_rows;        // of a strip
   // float_rows and half_columns
+  extent float_dot_rows;  // rows of x in a tile where rows meet rows; 0: the rows are read where they are
   extent float_panel;
   extent float_panels_from;  // number of rows from which x is copied into panels; below, rows meet rows (f32)
   extent float_columns;
