@@ -47,7 +47,8 @@ std::span<const checkpoint_kind> checkpoint_kinds() {
       {"a Hugging Face folder of Whisper (config.json)", whisper_files::is_huggingface,
        whisper_files::import_huggingface},
       {"openai's Whisper (.pt)", whisper_files::is_openai, whisper_files::import_openai},
-      {"a ggml file of whisper.cpp", whisper_files::is_ggml, whisper_files::import_ggml},
+      {"a ggml file of whisper.cpp", nemo::is_ggml, nemo::import_ggml},  // Parakeet; all others are Whisper
+      {"a ggml file of Whisper", whisper_files::is_ggml, whisper_files::import_ggml},
       {"a .nemo archive of NeMo", nemo::is_checkpoint, nemo::import_checkpoint},
       {"a Hugging Face folder of Qwen3-ASR (config.json)", qwen::is_checkpoint, qwen::import_checkpoint},
   };

@@ -77,34 +77,39 @@ sentencepiece_vocabulary read_pieces(const nemo_archive& archive, const yaml_set
   return v;
 }
 
-// The checkpoint's own filters and window must be the ones that steno computes.
+// The checkpoint's own filters must be the ones that steno computes.
 void check_front_end(torch::inventory& stock, torch::checkpoint& weights, const parakeet_settings& s) {
-  const nemo_mel<> ours({.window = static_cast<extent>(s.window),
-                         .shift = static_cast<extent>(s.shift),
-                         .fft_size = static_cast<extent>(s.fft_size),
-                         .mels = static_cast<extent>(s.mels)});
   const auto bins = static_cast<extent>(s.fft_size / 2 + 1), mels = static_cast<extent>(s.mels);
   const std::string at = "preprocessor.featurizer.";
   if (stock.has(at + "window")) (void)stock.take(at + "window", {static_cast<extent>(s.window)});
   if (!stock.has(at + "fb")) return;
   const auto* filters = stock.take(at + "fb", {1, mels, bins});
   if (filters == nullptr) return;
-  std::vector<float> stored(static_cast<std::size_t>(mels * bins)), made(stored.size());
+  std::vector<float> stored(static_cast<std::size_t>(mels * bins));
   weights.read(*filters, stored);
-  for (std::size_t b = 0; b < static_cast<std::size_t>(mels); ++b)
+  check_mel_filters(stored, s, weights.where());
+}
+
+}  // namespace
+
+void check_mel_filters(std::span<const float> stored, const parakeet_settings& s, const std::string& where) {
+  const nemo_mel<> ours({.window = static_cast<extent>(s.window),
+                         .shift = static_cast<extent>(s.shift),
+                         .fft_size = static_cast<extent>(s.fft_size),
+                         .mels = static_cast<extent>(s.mels)});
+  const std::size_t bins = s.fft_size / 2 + 1;
+  std::vector<float> made(stored.size());
+  for (std::size_t b = 0; b < s.mels; ++b)
     for (extent k = ours.filters().begin[b]; k < ours.filters().begin[b + 1]; ++k)
-      made[b * static_cast<std::size_t>(bins) +
-           static_cast<std::size_t>(ours.filters().first[b] + k - ours.filters().begin[b])] =
+      made[b * bins + static_cast<std::size_t>(ours.filters().first[b] + k - ours.filters().begin[b])] =
           ours.filters().weights[static_cast<std::size_t>(k)];
   for (std::size_t i = 0; i < made.size(); ++i)
     if (!(std::fabs(made[i] - stored[i]) <= 1e-6f))  // weights are at most 0.03
-      fail({.where = weights.where(),
+      fail({.where = where,
             .what = "its mel filters are not those of librosa that steno computes",
             .expected = std::to_string(made[i]),
             .found = std::to_string(stored[i])});
 }
-
-}  // namespace
 
 void set_parakeet_keys(gguf_writer& file, const parakeet_settings& s, const sentencepiece_vocabulary& v) {
   const std::string name = s.architecture();

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,17 @@ std::vector<torch::laid_out_tensor> parakeet_tensors(const parakeet_settings& s)
 /// All keys of a packaged file but general.file_type.
 void set_parakeet_keys(gguf_writer& file, const parakeet_settings& s, const sentencepiece_vocabulary& v);
 
+/// What a batch norm does to the rows of the convolution before it: times scale, plus shift; both empty: nothing.
+struct folded_norm {
+  std::vector<float> scale = {}, shift = {};
+};
+/// The packaged tensor of `t` from one of another file that has NeMo's order of values; a `stored` without `read` is a
+/// bias that only the batch norm makes. Of block formats that cannot be laid out anew, f16 is left.
+imported_tensor lay_out(const torch::laid_out_tensor& t, imported_tensor stored, folded_norm norm = {});
+
+/// Throws steno::error when `stored` [mels, bins] are not the mel filters that steno computes.
+void check_mel_filters(std::span<const float> stored, const parakeet_settings& s, const std::string& where);
+
 /// Whether a tensor of a packaged file may change its number format.
 bool is_parakeet_product(const std::string& name, std::size_t rank);
 
@@ -53,5 +65,11 @@ imported_model import_checkpoint(const std::filesystem::path& path, const import
 
 /// A GGUF file of qvac-parakeet.cpp. Throws steno::error.
 imported_model import_published_parakeet(const std::shared_ptr<gguf_file>& file);
+
+/// A ggml file of whisper.cpp's parakeet (TDT alone), from memory, which `keep` holds. Throws steno::error.
+imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes, std::shared_ptr<void> keep);
+/// True for a ggml file whose header is Parakeet's, not Whisper's.
+bool is_ggml(const std::filesystem::path& path);
+imported_model import_ggml(const std::filesystem::path& path, const import_options& options);
 
 }  // namespace steno::inline STENO_ABI::nemo

@@ -164,57 +164,15 @@ class published_file {
   imported_tensor take(const torch::laid_out_tensor& t) {
     const std::string name = their_name(t.name, type_);
     const bool bare = t.made == torch::layout::taps_bias && !settings_.bias;  // made by the batch norm alone
-    const std::string to = t.packed_name.empty() ? t.name : t.packed_name;
-    imported_tensor out;
+    imported_tensor stored;
     std::uint64_t count = 1;
     for (const extent n : t.packed) count *= static_cast<std::uint64_t>(n);
-    if (!bare) out = find(name, count);
-    if (t.made == torch::layout::same) {
-      out.name = to;
-      out.shape = t.packed;
-      out.product = t.product;
-      return out;
-    }
-    out.name = to;
-    out.shape = t.packed;
-    out.product = t.product;
-    out.stored = dtype::f32;
-    out.bytes = {};
-    auto stored = std::move(out.read);
-    std::vector<float> scale, shift;
+    if (!bare) stored = find(name, count);
     const bool depthwise = t.name.find(".conv.depthwise_conv.") != std::string::npos;
-    if (depthwise && !settings_.layer_norm) {
-      const std::string norm = name.substr(0, name.find(".dw.")) + ".bn.";
-      scale = values(norm + "scale", settings_.width);
-      shift = values(norm + "shift", settings_.width);
-    }
-    if (t.made == torch::layout::taps_bias) {
-      out.read = [stored, scale, shift](std::span<float> y) {
-        std::fill(y.begin(), y.end(), 0.0f);
-        if (stored) stored(y);
-        for (std::size_t i = 0; i < scale.size(); ++i) y[i] = y[i] * scale[i] + shift[i];
-      };
-    } else if (t.made == torch::layout::taps) {
-      const auto d = static_cast<std::size_t>(t.packed[1]), k = static_cast<std::size_t>(t.packed[0]);
-      out.read = [stored, scale, d, k](std::span<float> y) {
-        std::vector<float> x(y.size());
-        stored(x);
-        for (std::size_t i = 0; i < d; ++i)
-          for (std::size_t j = 0; j < k; ++j) y[j * d + i] = x[i * k + j] * (scale.empty() ? 1.0f : scale[i]);
-      };
-    } else {  // linear behind the subsampling: bands before channels
-      const auto rows = static_cast<std::size_t>(t.packed[0]), channels = static_cast<std::size_t>(t.channels);
-      out.read = [stored, rows, channels](std::span<float> y) {
-        std::vector<float> x(y.size());
-        stored(x);
-        const std::size_t bands = x.size() / rows / channels;
-        for (std::size_t r = 0; r < rows; ++r)
-          for (std::size_t c = 0; c < channels; ++c)
-            for (std::size_t b = 0; b < bands; ++b)
-              y[(r * bands + b) * channels + c] = x[(r * channels + c) * bands + b];
-      };
-    }
-    return out;
+    if (t.made == torch::layout::same || !depthwise || settings_.layer_norm) return lay_out(t, std::move(stored));
+    const std::string norm = name.substr(0, name.find(".dw.")) + ".bn.";
+    return lay_out(t, std::move(stored),
+                   {values(norm + "scale", settings_.width), values(norm + "shift", settings_.width)});
   }
   void finish() const {
     std::string left;

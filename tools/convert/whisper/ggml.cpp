@@ -3,13 +3,13 @@
 //   u32 magic "lmgg"; i32 n_vocab, audio ctx, state, head, layer, text ctx, state, head, layer, n_mels, ftype
 //   i32 mels, i32 bins, f32 [mels][bins]            the mel filters, which steno computes itself
 //   i32 count, then u32 length and bytes of a token
-//   i32 n_dims, name length, type, n_dims x i32 (fastest first), name, data; until the end of the file
+//   the tensors, as in ggml_file.hpp
 #include <steno/error.hpp>
-#include <steno/weights/blocks.hpp>
 #include <steno/weights/byte_cursor.hpp>
 #include <steno/weights/mapped_file.hpp>
 
 #include "content.hpp"
+#include "ggml_file.hpp"
 #include "whisper/whisper.hpp"
 
 namespace steno::inline STENO_ABI::whisper_files {
@@ -60,54 +60,17 @@ class reader {
     }
     return all;
   }
-  std::vector<stored_tensor> tensors() {
-    std::vector<stored_tensor> all;
-    while (at_.remaining() > 0) all.push_back(tensor());
-    return all;
-  }
+  std::vector<stored_tensor> tensors() { return ggml_tensors(at_, 1, 3); }
 
  private:
-  std::uint32_t size(const char* what, std::int32_t most) {
-    const auto n = at_.number<std::int32_t>(what);
-    if (n < 1 || n > most) at_.stop(what, "1 to " + std::to_string(most), std::to_string(n));
-    return static_cast<std::uint32_t>(n);
-  }
-  stored_tensor tensor() {
-    const std::uint32_t rank = size("number of dimensions", 3), name_length = size("length of a name", 256);
-    const auto type = at_.number<std::int32_t>("format of a tensor");
-    stored_tensor t;
-    t.shape.resize(rank);
-    std::uint64_t count = 1;
-    for (std::uint32_t i = 0; i < rank; ++i) {
-      const std::uint32_t n = size("a dimension", 1 << 24);
-      t.shape[rank - 1 - i] = n;
-      if (!checked_multiply(count, n, count)) at_.stop("the dimensions of a tensor are too large");
-    }
-    const auto name = at_.take(name_length, "a name");
-    t.name.assign(reinterpret_cast<const char*>(name.data()), name.size());
-    const auto format = find_dtype(type);
-    if (!format || format->type == dtype::i32)
-      at_.stop("tensor " + steno::quoted(t.name) + ": format " + std::to_string(type) + " is not known");
-    if (static_cast<std::uint64_t>(t.shape.back()) % format->elements != 0)
-      at_.stop("tensor " + steno::quoted(t.name) + ": rows of " + std::to_string(t.shape.back()) +
-               " are not whole blocks of " + std::string(format->name));
-    std::uint64_t size = 0;
-    if (!checked_multiply(count / format->elements, format->bytes, size))
-      at_.stop("tensor " + steno::quoted(t.name) + " is too large");
-    t.stored = format->type;
-    t.bytes = at_.take(size, "the data of a tensor");
-    t.read = [bytes = t.bytes, stored = t.stored](std::span<float> out) {
-      dequantise(stored, bytes.data(), out.data(), out.size());
-    };
-    return t;
-  }
+  std::uint32_t size(const char* what, std::int32_t most) { return ggml_size(at_, what, 1, most); }
 
   byte_cursor at_;
 };
 
 }  // namespace
 
-bool is_ggml(const fs::path& path) { return file_starts_with(path, "lmgg"); }
+bool is_ggml(const fs::path& path) { return file_starts_with(path, ggml_magic); }
 
 imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes, std::shared_ptr<void> keep) {
   reader in(where, bytes);

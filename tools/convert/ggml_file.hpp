@@ -1,0 +1,27 @@
+// tools/convert/ggml_file.hpp - the container ggml had before GGUF: whisper.cpp's .bin files.
+//
+//   u32 magic "lmgg", then numbers that each model has of its own, then tensors until the end of the file:
+//   i32 n_dims, name length, type, n_dims x i32 (fastest first), name, data
+//
+// Numbers are i32, little endian. Tested in tests/convert/whisper_test.cpp and parakeet_ggml_test.cpp, fuzzed by
+// tests/fuzz/whisper_ggml_fuzz.cpp and parakeet_ggml_fuzz.cpp.
+#pragma once
+#include <steno/weights/byte_cursor.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "stored_tensor.hpp"
+
+namespace steno::inline STENO_ABI {
+
+inline constexpr std::string_view ggml_magic = "lmgg";
+
+/// The next i32, between `least` and `most`. Throws steno::error, which names it `what`.
+std::uint32_t ggml_size(byte_cursor& at, const char* what, std::int32_t least, std::int32_t most);
+
+/// All tensors from here to the end; they show the file's bytes. One without dimensions is [1]. Throws steno::error.
+std::vector<stored_tensor> ggml_tensors(byte_cursor& at, std::int32_t least_dimensions, std::int32_t most_dimensions);
+
+}  // namespace steno::inline STENO_ABI
