@@ -178,7 +178,7 @@ class TurnBatches(TransducerBatches):
         return data.Example(np.concatenate(parts), example.pieces, starts, turns), level
 
     def wanted(self, example):
-        """Pieces where they are over, one row later than that for the last one of a word that is followed at once."""
+        """Pieces where they are over, since a stream has not heard more: shares of their word's time, at most 200 ms each."""
         rows, out, at, over = self.rows(example), [], 0, ends(example)
         for count, _, end in example.turns:
             for i in range(at, at + count):
