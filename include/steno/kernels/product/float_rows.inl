@@ -131,9 +131,11 @@ inline void float_panel_strip(const detail::strip& s) noexcept {
     for (extent p = s.first; p < s.last; ++p) {
       const extent m = x.split.first(p), height = x.split.height(p);
       float* own = sums + (m - x.split.first(s.first)) * float_columns;
+      const bool ends = k + count == x.cols;
+      if (ends) fetch_results(s, m, height);
       panel_tile_of(std::make_integer_sequence<int, panel_rows>{}, height)(x.panels + m * x.cols + k * height, wide,
                                                                            count, own, k == 0);
-      if (k + count == x.cols) finish(s, own, float_columns, m, height);
+      if (ends) finish(s, own, float_columns, m, height);
     }
   }
 }

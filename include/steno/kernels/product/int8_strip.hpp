@@ -90,9 +90,7 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
       job.ahead = !fetches ? s.packed : in_place ? next + 64 * line : ahead + 64;
       job.ahead_bytes = !fetches ? 0 : in_place ? group_quants : layout.block_bytes();
       job.ahead_lines = fetches ? lines : 1;
-      if (ends)
-        for (extent r = 0; r < job.rows; ++r)
-          for (extent n = s.n0; n < s.n1; n += group) __builtin_prefetch(s.y + (m + r) * s.y_stride + n, 1);
+      if (ends) fetch_results(s, m, job.rows);
       table.int8_tile(job);
       if (ends) table.finish(s, job.sums, stride, m, job.rows);
     }
