@@ -179,6 +179,7 @@ class qwen3_listener final : public listener {
     out.heard = e.heard;
     out.text = std::string(e.text);
     out.stable = std::string(e.stable);
+    out.stop = stop_name(e.stop);
     out.token_ids.assign(e.ids.begin(), e.ids.end());
     out.nbest.push_back({out.text, {}});
     return out;

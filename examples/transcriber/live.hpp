@@ -36,6 +36,7 @@ struct live_event {
   std::vector<int> token_ids;
   std::vector<word> words;
   double score = 0;
+  std::string_view stop = {};  ///< why a model that writes token by token stopped; empty: not such a model
 
   struct piece {
     std::string text;

@@ -61,6 +61,7 @@ void write_event(const live_event& e, double latency_ms) {
   if (!e.final) line["stable"] = e.stable;
   line["token_ids"] = e.token_ids;
   line["score"] = rounded(e.score);
+  if (!e.stop.empty()) line["stop"] = e.stop;
   if (e.final) {
     line["words"] = json::array();
     for (const word& w : e.words) line["words"].push_back(word_object(w));

@@ -90,6 +90,19 @@ TEST_F(steno_stream, an_online_paraformer_streams_too) {
   EXPECT_NE(run(online + "--hotwords phrases.txt -").err.find("knows no hotwords"), std::string::npos);
 }
 
+TEST_F(steno_stream, a_language_model_says_why_it_stopped) {
+  const std::string qwen = "-m '" + (steno::test::compact() / "qwen3_asr" / "model.gguf").string() + "' ";
+  const outcome o = run(qwen + "--format jsonl -");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const std::vector<json> all = events(o.out);
+  ASSERT_GE(all.size(), 3u);
+  for (const json& e : all) {
+    const std::string why = e.at("stop");
+    EXPECT_TRUE(why == "end_of_text" || why == "max_tokens" || why == "repetition") << why;
+  }
+  EXPECT_FALSE(events(run(model + "--format jsonl -").out).at(0).contains("stop"));
+}
+
 TEST_F(steno_stream, what_cannot_be_done_is_said) {
   EXPECT_EQ(run("-").code, 2);  // no model
   EXPECT_EQ(run(model).code, 2);

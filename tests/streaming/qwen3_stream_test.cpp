@@ -165,6 +165,24 @@ TEST(qwen3_stream, circles_do_not_grow_from_step_to_step) {
   }
 }
 
+// A stream that ends where a step ended has nothing more to write: why that step stopped still holds.
+TEST(qwen3_stream, the_end_says_why_the_last_step_stopped) {
+  const auto m = load<qwen3_asr_any>(file());
+  context c;
+  for (const int most : {3, 200}) {
+    qwen3_stream<qwen3_asr_any> stream(m, {.max_new_tokens = most});
+    std::vector<qwen3_stop> stops;
+    const auto sink = [&](const qwen3_stream_event& e) { stops.push_back(e.stop); };
+    stream.push(sounds(2, 3), c, sink);
+    stream.finish(c, sink);
+    ASSERT_EQ(stops.size(), 2u);
+    EXPECT_EQ(stops[1], stops[0]);
+    if (most == 3) {
+      EXPECT_EQ(stops[0], qwen3_stop::max_tokens);
+    }
+  }
+}
+
 // In silence every place is the quietest; the first one ends the utterance.
 TEST(qwen3_stream, silence_is_cut_too) {
   const auto m = load<qwen3_asr_any>(file());

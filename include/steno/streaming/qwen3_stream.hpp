@@ -50,7 +50,7 @@ struct qwen3_stream_event {
   const qwen3_prompt* prompt = nullptr;                 ///< what the model was asked with
   extent audio_rows = 0, reused_rows = 0;               ///< of the prompt; rows of the prompt that were not read again
   extent heard_rows = 0;                                ///< rows that the audio tower made in this step
-  qwen3_stop stop = qwen3_stop::end_of_text;
+  qwen3_stop stop = qwen3_stop::end_of_text;            ///< why the last step stopped writing
 };
 
 /// One stream; the model outlives it.
@@ -86,7 +86,7 @@ class qwen3_stream {
       heard_ = all;
       step(heard_, true, c, sink, stream_event_kind::final);
     } else if (steps_ > 0) {
-      tell(sink, stream_event_kind::final, {}, heard_);
+      tell(sink, stream_event_kind::final, {}, heard_);  // nothing new
     }
     begin(all);
   }
@@ -115,6 +115,7 @@ class qwen3_stream {
     steps_ = 0;
     raw_.clear();
     committed_.clear();
+    stop_ = qwen3_stop::end_of_text;
     rows_.clear();
     read_ = 0;
   }
@@ -194,7 +195,7 @@ class qwen3_stream {
     e.audio_rows = audio;
     e.reused_rows = reused;
     e.heard_rows = audio - kept;
-    e.stop = t.stop;
+    stop_ = t.stop;
     tell(sink, kind, e, count);
   }
   template <class Sink>
@@ -211,6 +212,7 @@ class qwen3_stream {
     e.text = output_.text;
     e.stable = stable;
     e.raw = raw_;
+    e.stop = stop_;
     sink(std::as_const(e));
   }
 
@@ -222,6 +224,7 @@ class qwen3_stream {
   int steps_ = 0;
   std::vector<float> audio_;  // of the utterance
   value_rows rows_;           // of whole blocks
+  qwen3_stop stop_ = qwen3_stop::end_of_text;
   float top_ = 0;
   extent read_ = 0;  // rows of the prompt whose keys and values in past_ still hold
   qwen3_output output_;
