@@ -72,7 +72,8 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--merge", o.merge, "With --vad: join neighbouring segments up to so many seconds [0]")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 3600.0));
-  app.add_option("--clips", o.at_once, "Transcribe so many clips of a recording at once, each on one thread [1]")
+  app.add_option("--clips", o.at_once,
+                 "Transcribe so many clips of a recording at once: each on one thread, Qwen3-ASR together on all [1]")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   app.add_option("--punctuate", o.punctuation, "Put punctuation into the text: a punctuation model")

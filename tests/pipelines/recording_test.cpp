@@ -89,6 +89,28 @@ TEST(recording, portions_and_clips_at_once_make_no_difference) {
     }
 }
 
+// Qwen3-ASR writes them together, a token of each in every step.
+TEST(recording, a_language_model_writes_clips_together) {
+  const transcriber qwen((test::compact() / "qwen3_asr" / "model.gguf").string());
+  std::vector<sentence> truth;
+  const auto pcm = sentences(14, truth);
+  context c;
+  transcribe_options o;
+  o.longest_segment = 14;
+  o.decoding.max_new_tokens = 30;
+  const result apart = qwen.transcribe(pcm, o, c);
+  ASSERT_GE(apart.segments.size(), 4u);
+  for (const int together : {2, 3, 50}) {
+    o.at_once = together;
+    const result r = qwen.transcribe(pcm, o, c);
+    expect_same(r.segments, apart.segments);
+    EXPECT_EQ(r.language, apart.language);
+    for (std::size_t i = 0; i < r.segments.size(); ++i) EXPECT_EQ(r.segments[i].extra, apart.segments[i].extra);
+  }
+  o.language = "Klingon";
+  EXPECT_THROW((void)qwen.transcribe(pcm, o, c), error);
+}
+
 // 150 ms is what the project asks of segment times: 100 ms are the detector's margin, the rest its frames.
 TEST(recording, segments_of_a_detector_lie_where_the_sentences_are) {
   std::vector<sentence> truth;

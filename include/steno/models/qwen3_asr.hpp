@@ -265,9 +265,21 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
 
   /// The same for one clip as a segment.
   STENO_COLD segment recognise(std::span<const float> pcm, const qwen3_asr_options& o, context& c) const {
-    qwen3_transcription t = transcribe(pcm, o, c);
+    return segment_of(transcribe(pcm, o, c), pcm.size());
+  }
+  /// The same for several clips, which are written together.
+  STENO_COLD std::vector<segment> recognise(std::span<const std::span<const float>> clips, const qwen3_asr_options& o,
+                                            context& c) const {
+    std::vector<qwen3_transcription> all = transcribe(clips, o, c, clips.size());
+    std::vector<segment> made;
+    for (std::size_t i = 0; i < all.size(); ++i) made.push_back(segment_of(std::move(all[i]), clips[i].size()));
+    return made;
+  }
+
+ private:
+  STENO_COLD static segment segment_of(qwen3_transcription t, std::size_t count) {
     segment s;
-    s.end = static_cast<double>(pcm.size()) / sample_rate;
+    s.end = static_cast<double>(count) / sample_rate;
     s.text = std::move(t.text);
     s.language = std::move(t.language);
     std::string stop(stop_name(qwen3_stop::end_of_text)), raw;

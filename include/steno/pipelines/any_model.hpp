@@ -219,13 +219,28 @@ STENO_COLD void ask_language_model(const decoding_options& o, Options& asked) {
 
 /// The language is a name ("English") or a code; a first prompt and phrases are what the model is told before it
 /// listens. A long clip may have eight tokens a second, which is more than anybody says.
-inline segment recognise(const qwen3_asr_any& m, std::span<const float> clip, const transcribe_options& o, context& c) {
+inline qwen3_asr_options qwen3_options(std::size_t count, const transcribe_options& o) {
   qwen3_asr_options asked{.language = o.language, .context = o.decoding.initial_prompt.value_or("")};
   for (const std::string& p : o.hotwords) asked.context.append(asked.context.empty() ? "" : ", ").append(p);
-  asked.max_new_tokens = std::max(asked.max_new_tokens, static_cast<int>(clip.size() / (m.sample_rate / 8)));
+  asked.max_new_tokens = std::max(asked.max_new_tokens, static_cast<int>(count / (qwen3_asr_any::sample_rate / 8)));
   detail::ask_language_model(o.decoding, asked);
-  return m.recognise(clip, asked, c);
+  return asked;
 }
+inline segment recognise(const qwen3_asr_any& m, std::span<const float> clip, const transcribe_options& o, context& c) {
+  return m.recognise(clip, qwen3_options(clip.size(), o), c);
+}
+/// Several clips, which are written together: each step reads the weights once for a token of each.
+inline std::vector<segment> recognise(const qwen3_asr_any& m, std::span<const std::span<const float>> clips,
+                                      const transcribe_options& o, context& c) {
+  std::size_t longest = 0;
+  for (const auto& clip : clips) longest = std::max(longest, clip.size());
+  return m.recognise(clips, qwen3_options(longest, o), c);
+}
+template <class Model>
+concept writes_together = requires(const Model& m, std::span<const std::span<const float>> clips,
+                                   const transcribe_options& o, context& c) {
+  recognise(m, clips, o, c);
+};
 /// Asked as the original asks by default, with inverse text normalisation.
 inline segment recognise(const fun_asr_nano_any& m, std::span<const float> clip, const transcribe_options& o,
                          context& c) {

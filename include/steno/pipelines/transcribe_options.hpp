@@ -38,7 +38,8 @@ struct transcribe_options {
   const any_vad* vad = nullptr;
   steno::vad_settings vad_settings = {};
   double merge = 0;  ///< seconds; segments of the detector are joined up to this length
-  /// So many clips are transcribed at the same time, each on one thread; the results are the same.
+  /// So many clips are transcribed at the same time, each on one thread, or by Qwen3-ASR together on all threads; the
+  /// results are the same.
   int at_once = 1;
   int beam = 0;  ///< width of the search, where the model has one; 0: its own default, 1: greedy
   std::vector<std::string> hotwords = {};  ///< phrases to favour; needs a search

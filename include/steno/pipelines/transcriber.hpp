@@ -177,7 +177,8 @@ class recording {
   struct waiting_clip {
     std::vector<float> pcm;
     audio_range range;
-    segment heard;
+    segment heard = {};
+    std::exception_ptr failure = {};
   };
 
   void refuse_options() const {
@@ -219,32 +220,49 @@ class recording {
         continue;
       }
       const auto part = whole_part(clip, range->begin);
-      waiting_.push_back({{part.begin(), part.end()}, *range, {}});
+      waiting_.push_back({{part.begin(), part.end()}, *range});
       if (static_cast<int>(waiting_.size()) == options_.at_once) hear_together(c, sink);
     }
     if (last && !waiting_.empty()) hear_together(c, sink);
     if (last) done_ = static_cast<double>(cutter_.end()) / transcriber_.sample_rate();
   }
-  /// Each clip on one thread, with scratch memory of its own; the weights are shared.
+  /// Each clip on one thread, with scratch memory of its own; the weights are shared. Models that write token by token
+  /// write all of them together, on all threads.
   template <class Sink>
   void hear_together(context& c, Sink& sink) {
+    if (!write_together(c)) hear_apart(c);
+    for (waiting_clip& w : waiting_) {
+      if (w.failure) std::rethrow_exception(w.failure);
+      tell(std::move(w.heard), w.range, sink);
+      done_ = static_cast<double>(w.range.end) / transcriber_.sample_rate();
+    }
+    waiting_.clear();
+  }
+  // False for models that have no such way.
+  bool write_together(context& c) {
+    return std::visit(
+        [&]<class Model>(const Model& m) {
+          if constexpr (writes_together<Model>) {
+            std::vector<std::span<const float>> clips;
+            for (const waiting_clip& w : waiting_) clips.emplace_back(w.pcm);
+            std::vector<segment> heard = recognise(m, std::span<const std::span<const float>>(clips), options_, c);
+            for (std::size_t i = 0; i < heard.size(); ++i) waiting_[i].heard = std::move(heard[i]);
+          }
+          return writes_together<Model>;
+        },
+        transcriber_.model());
+  }
+  void hear_apart(context& c) {
     while (scratch_.size() < static_cast<std::size_t>(c.run.width())) scratch_.emplace_back();
-    std::vector<std::exception_ptr> failures(waiting_.size());
     auto work = [&](extent i, int worker) noexcept {
       const auto at = static_cast<std::size_t>(i);
       try {
         waiting_[at].heard = recognise_clip(waiting_[at].pcm, scratch_[static_cast<std::size_t>(worker)]);
       } catch (...) {
-        failures[at] = std::current_exception();
+        waiting_[at].failure = std::current_exception();
       }
     };
     c.run.run(static_cast<extent>(waiting_.size()), work);
-    for (std::size_t i = 0; i < waiting_.size(); ++i) {
-      if (failures[i]) std::rethrow_exception(failures[i]);
-      tell(std::move(waiting_[i].heard), waiting_[i].range, sink);
-      done_ = static_cast<double>(waiting_[i].range.end) / transcriber_.sample_rate();
-    }
-    waiting_.clear();
   }
 
   // The end of a recording that was cut, filled up where the model wants that.
