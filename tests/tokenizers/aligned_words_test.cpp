@@ -29,3 +29,14 @@ TEST(aligned_words, korean_words_are_cut_behind_known_beginnings) {
   EXPECT_EQ(aligned_korean_words("\uad6d\ubbfc!\uc740", {}), strings({"\uad6d\ubbfc\uc740"}));
   EXPECT_EQ(aligned_korean_words("", known), strings());
 }
+
+// Where the script changes a word ends; the original's own network would cut runs of hiragana further.
+TEST(aligned_words, japanese_words_end_where_the_script_changes) {
+  EXPECT_EQ(aligned_japanese_words("\u5b66\u6821\u306b\u884c\u304d\u307e\u3057\u305f\u3002"),
+            strings({"\u5b66\u6821", "\u306b", "\u884c", "\u304d\u307e\u3057\u305f"}));
+  EXPECT_EQ(aligned_japanese_words("\u30b3\u30fc\u30d2\u30fc\u3092NHK\u30fb2024\u5e74 \u4eba\u3005"),
+            strings({"\u30b3\u30fc\u30d2\u30fc", "\u3092", "NHK", "2024", "\u5e74", "\u4eba\u3005"}));
+  EXPECT_EQ(aligned_japanese_words("\u3089\u30fc\u3081\u3093\u3001it's"),
+            strings({"\u3089\u30fc\u3081\u3093", "it's"}));
+  EXPECT_EQ(aligned_japanese_words("\u3001 \u3002\xff"), strings());
+}

@@ -75,10 +75,13 @@ class qwen3_aligner : public qwen3_thinker<Encoder, Decoder> {
   }
   int audio_begin() const noexcept { return begin_; }
 
-  /// The words of a text that get times; `language` is a name or a code ("Korean", "ko").
+  /// The words of a text that get times; `language` is a name or a code ("Korean", "ko", "ja").
   STENO_COLD std::vector<std::string> words_in(std::string_view what, std::string_view language) const {
-    const bool korean = language == "ko" || normal_language(language) == "Korean";
-    return korean && !korean_words.empty() ? aligned_korean_words(what, korean_words) : aligned_words(what);
+    const auto is = [&](std::string_view code, std::string_view name) {
+      return language == code || normal_language(language) == name;
+    };
+    if (is("ja", "Japanese")) return aligned_japanese_words(what);
+    return is("ko", "Korean") && !korean_words.empty() ? aligned_korean_words(what, korean_words) : aligned_words(what);
   }
 
   /// Mono samples at 16 kHz in [-1, 1] and what is said in them.

@@ -3,7 +3,7 @@
 // A text is cut at white space; letters, numbers and apostrophes stay; every ideograph is a word of its own. Follows
 // `Qwen3ForceAlignProcessor.tokenize_space_lang` (qwen_asr/inference/qwen3_forced_aligner.py). Korean words are cut in
 // two where a list of words says so, as `tokenize_korean` and soynlp's LTokenizer do. The original cuts Japanese with
-// nagisa, a network of its own, which steno does not have: it is cut like everything else. Tested in
+// nagisa, a network of its own, which steno does not have: here a word ends where the script changes. Tested in
 // tests/parity/qwen3_aligner_test.cpp and tests/tokenizers/aligned_words_test.cpp.
 #pragma once
 #include <steno/tokenizers/unicode_classes.hpp>
@@ -78,6 +78,34 @@ STENO_COLD inline std::vector<std::string> aligned_korean_words(std::string_view
       begin = at + c.length;
     }
     at += c.length;
+  }
+  return words;
+}
+
+/// Japanese, without a dictionary: a run of ideographs, of hiragana, of katakana or of other letters and numbers is a
+/// word; everything else stands between words. A long vowel mark belongs to the kana before it.
+STENO_COLD inline std::vector<std::string> aligned_japanese_words(std::string_view text) {
+  enum class script { none, ideographs, hiragana, katakana, other };
+  const auto script_of = [](const unicode::code_point& c, script before) {
+    const std::uint32_t v = c.value;
+    if (!c.valid() || !(v == '\'' || unicode::is_letter(v) || unicode::is_number(v))) return script::none;
+    if (is_ideograph(v) || v == 0x3005 || v == 0x3006 || v == 0x3007) return script::ideographs;
+    if (v == 0x30fc || v == 0xff70) return before == script::hiragana ? before : script::katakana;
+    if (v >= 0x3041 && v <= 0x309f) return script::hiragana;
+    const bool katakana = (v >= 0x30a0 && v <= 0x30ff) || (v >= 0x31f0 && v <= 0x31ff) || (v >= 0xff66 && v <= 0xff9f);
+    return katakana ? script::katakana : script::other;
+  };
+  std::vector<std::string> words;
+  script before = script::none;
+  while (!text.empty()) {
+    const unicode::code_point c = unicode::first_of(text);
+    const script now = script_of(c, before);
+    if (now != script::none) {
+      if (now != before) words.emplace_back();
+      words.back() += text.substr(0, c.length);
+    }
+    before = now;
+    text.remove_prefix(c.length);
   }
   return words;
 }
