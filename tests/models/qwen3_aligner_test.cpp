@@ -75,4 +75,7 @@ TEST(qwen3_aligner, words_by_language) {
   EXPECT_EQ(words(""), whole);
   EXPECT_EQ(words("Chinese"), whole);
   EXPECT_TRUE(model().words_in(" -- ", "").empty());
+  for (const char* language : {"ja", "Japanese", "japanese"})
+    EXPECT_EQ(model().words_in("\u5b66\u6821\u306b", language), (std::vector<std::string>{"\u5b66\u6821", "\u306b"}));
+  EXPECT_EQ(model().words_in("\u5b66\u6821\u306b", "").size(), 3u);
 }
