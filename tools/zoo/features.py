@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The acoustic front end of the demonstration model: filter bank, frame stacking, normalisation.
 
-Kaldi-compatible log-mel filter bank (80 bins, 25/10 ms Hamming frames, no dither, only whole
+Kaldi-compatible log-mel filter bank (80 bins, 25/10 ms frames, no dither, only whole
 frames), low-frame-rate stacking of 7 frames every 6, and per-dimension mean/variance
 normalisation read from (or written to) a Kaldi nnet text file.
 """
@@ -34,12 +34,14 @@ def _mel_matrix(low=20.0, high=8000.0):
 
 
 _MEL = _mel_matrix()
-_WINDOW = (0.54 - 0.46 * np.cos(2 * np.pi * np.arange(FRAME) / (FRAME - 1))).astype(np.float32)
+_COSINE = np.cos(2 * np.pi * np.arange(FRAME) / (FRAME - 1))
+HAMMING = (0.54 - 0.46 * _COSINE).astype(np.float32)
+POVEY = ((0.5 - 0.5 * _COSINE) ** 0.85).astype(np.float32)
 # Number of FFT bins each mel bin effectively averages over.
 BIN_WIDTH = (_MEL.sum(0) ** 2 / (_MEL ** 2).sum(0)).astype(np.float32)
 
 
-def fbank(samples):
+def fbank(samples, window=HAMMING):
     """samples: float in [-1, 1) at 16 kHz. Returns (frames, 80) float32 log-mel energies."""
     x = np.asarray(samples, np.float32) * np.float32(32768.0)
     if len(x) < FRAME:
@@ -49,7 +51,7 @@ def fbank(samples):
     emphasised = np.empty_like(frames)
     emphasised[:, 1:] = frames[:, 1:] - np.float32(0.97) * frames[:, :-1]
     emphasised[:, 0] = np.float32(0.03) * frames[:, 0]
-    emphasised *= _WINDOW
+    emphasised *= window
     spectrum = scipy.fft.rfft(emphasised, n=FFT, axis=1)[:, : FFT // 2]
     power = spectrum.real ** 2 + spectrum.imag ** 2
     return np.log(np.maximum(power @ _MEL, np.finfo(np.float32).eps))

@@ -4,7 +4,7 @@
 A front end gives log energies of mel bands (`log_mel`), on which noise can be mixed (augment.py); `finish` makes of them
 what the network hears. Features are stored as the log energies, as float16, in a file beside the sound.
 """
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable
 
@@ -96,6 +96,9 @@ def whisper(bins):
 
 KALDI = FrontEnd("kaldi80", features.BINS, np.float32(features.LOG_FLOOR), features.BIN_WIDTH, features.fbank,
                  lambda n: max(0, 1 + (n - features.FRAME) // features.HOP), lambda mel: mel)
+
+# Kaldi's own window, as WeNet has it; FunASR takes Hamming's.
+POVEY = replace(KALDI, name="povey80", log_mel=lambda samples: features.fbank(samples, features.POVEY))
 
 
 def stored(folder, items, front_end):

@@ -92,7 +92,7 @@ class Encoder(nn.Module):
         self.encoders = nn.ModuleList([Layer(size, *args) for _ in range(blocks - 1)])
         self.tp_encoders = nn.ModuleList([Layer(size, *args) for _ in range(tp_blocks)])
         self.after_norm = nn.LayerNorm(size, eps=1e-5)
-        self.tp_norm = nn.LayerNorm(size, eps=1e-5)
+        self.tp_norm = nn.LayerNorm(size, eps=1e-5) if tp_blocks else None
 
     def forward(self, x, lengths, trace=None):
         frames = x.shape[1]
@@ -114,8 +114,9 @@ class Encoder(nn.Module):
         for i, layer in enumerate(self.tp_encoders):
             x = layer(x, keep, bias)
             note(f"tp_encoders_{i}")
-        x = self.tp_norm(x)
-        note("tp_norm")
+        if self.tp_norm is not None:
+            x = self.tp_norm(x)
+            note("tp_norm")
         return x
 
 

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the reference networks of Paraformer, U2++ and FSMN-VAD against recorded stages of the originals.
+
+usage: check_stages.py paraformer|u2|fsmn_vad CASE  (a folder with checkpoint/, stages/, input.wav and expected.json)
+"""
+import json
+import sys
+import wave
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import features
+import fsmn_vad
+import paraformer
+import u2
+
+
+class Case:
+    def __init__(self, folder):
+        self.folder, self.failed = folder, False
+        self.stages = {p.stem[3:]: np.load(p) for p in sorted((folder / "stages").glob("*.npy"))}
+        with wave.open(str(folder / "input.wav")) as w:
+            self.samples = np.frombuffer(w.readframes(w.getnframes()), "<i2") / np.float32(32768)
+        self.expected = json.loads((folder / "expected.json").read_text())
+
+    def compare(self, stage, got, limit=1e-4):
+        want = self.stages[stage]
+        got = np.asarray(got, np.float32)[: len(want)]
+        limit *= max(1.0, np.abs(want).max())
+        worst = np.abs(got - want).max() if got.shape == want.shape else np.inf
+        self.failed |= not worst <= limit
+        print(f"{stage:40s} {worst:.3g} (limit {limit:.3g}){'' if worst <= limit else '  FAIL'}")
+
+    def trace(self, stages):
+        for name, value in stages.items():
+            for stage in (name, name + "_out"):
+                if stage in self.stages:
+                    self.compare(stage, value[0])
+
+    def mvn(self, x):
+        shift, scale = features.read_mvn(self.folder / "checkpoint" / "am.mvn")
+        return (x + shift) * scale
+
+
+def check_paraformer(case):
+    model = paraformer.from_checkpoint(torch.load(case.folder / "checkpoint" / "model.pt"))
+    x = case.mvn(features.lfr(features.fbank(case.samples)))
+    case.compare("cmvn", x, 2e-4)
+    x, trace = torch.from_numpy(case.stages["cmvn"])[None], {}
+    logits, shares = model(x, torch.tensor([x.shape[1]]), trace)
+    case.trace(trace)
+    case.compare("logits", logits[0])
+    # Words begin with one of their tokens.
+    got = [int(60 * place) for place in paraformer.token_times(shares[0].numpy(), len(logits[0]))]
+    worst = max(min(abs(start - t) for t in got) for start, _ in case.expected["timestamp"])
+    case.failed |= worst > 1
+    print(f"{'times of words':40s} {worst} ms")
+
+
+def check_fsmn_vad(case):
+    model = fsmn_vad.from_checkpoint(torch.load(case.folder / "checkpoint" / "model.pt"))
+    x = case.mvn(fsmn_vad.stack(features.fbank(case.samples)))
+    case.compare("feats_first400", x, 2e-4)
+    logits = model(torch.from_numpy(case.mvn(fsmn_vad.stack(case.stages["fbank"])))[None])[0]
+    case.compare("logits", logits)
+    case.compare("scores", logits.softmax(-1))
+
+
+def check_u2(case):
+    model = u2.from_checkpoint(torch.load(case.folder / "checkpoint" / "final.pt"))
+    case.compare("fbank", features.fbank(case.samples, features.POVEY), 1e-3)
+    x, trace = torch.from_numpy(case.stages["fbank"])[None], {}
+    frames = torch.tensor([x.shape[1]])
+    case.compare("cmvn", model.encoder.global_cmvn(x)[0])
+    heard, lengths = model.encoder(x, frames, trace=trace)
+    case.trace(trace)
+    case.compare("encoder_out", heard[0])
+    case.compare("ctc_logprobs", model.ctc.ctc_lo(heard)[0].log_softmax(-1))
+    for stage in case.stages:
+        if stage.startswith("stream_") and stage.endswith("_encoder_out"):
+            chunk, left = stage.split("_")[1:3]
+            left = -1 if left == "lall" else int(left[1:])
+            case.compare(stage, model.encoder(x, frames, int(chunk[1:]), left)[0][0])
+    for n, hypothesis in enumerate(case.expected["full"]["prefix_beam"]["nbest"][: len(case.stages["decoder_logprobs"])]):
+        ids = hypothesis.get("ids", hypothesis.get("tokens"))
+        for stage, decoder, way in (("decoder_logprobs", model.decoder.left_decoder, 1),
+                                    ("r_decoder_logprobs", model.decoder.right_decoder, -1)):
+            got = decoder(torch.tensor([[2, *ids[::way]]]), heard, lengths).log_softmax(-1)[0]
+            worst = np.abs(got.numpy() - case.stages[stage][n][: len(ids) + 1]).max()
+            case.failed |= worst > 1e-3
+            print(f"{stage:40s} {worst:.3g}")
+
+
+def main():
+    case = Case(Path(sys.argv[2]))
+    with torch.no_grad():
+        {"paraformer": check_paraformer, "u2": check_u2, "fsmn_vad": check_fsmn_vad}[sys.argv[1]](case)
+    return 1 if case.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trains the FSMN-VAD demonstration model.
+
+usage: train_fsmn_vad.py DATA OUT [--dev DATA] [--epochs N | --minutes M] [--resume] ...
+
+OUT gets what export_fsmn_vad.py needs. An example is a few utterances with pauses between them, with noise or music over
+all of it, or noise or music alone. A frame is speech where the clean sound is loud; holes of less than 200 ms count as
+speech. Both ends are drawn in by 40 ms: the window of 20 frames that decides later gives as much back.
+"""
+import argparse
+import random
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+import corpus as data
+import features
+import frontends
+import fsmn_vad
+import loop
+from augment import Augmenter
+
+HOLE, DRAWN_IN = 20, 4  # frames
+DEPTH = 4.6 * np.log(10)  # a frame is silent when its energy is 46 dB below the loudest
+
+
+class NoWords:
+    def words(self, text):
+        return [[] for _ in text.split()]
+
+
+def speech_frames(mel):
+    """Which frames of a clean recording are speech."""
+    energy = np.log(np.exp(mel.astype(np.float64)).sum(1))
+    at = np.flatnonzero(energy > max(energy.max() - DEPTH, np.log(features.BINS) + features.LOG_FLOOR + 5))
+    active = np.zeros(len(mel), bool)
+    if len(at) == 0:
+        return active
+    breaks = np.flatnonzero(np.diff(at) > HOLE)
+    for first, last in zip(at[np.r_[0, breaks + 1]], at[np.r_[breaks, len(at) - 1]]):
+        active[first + DRAWN_IN : max(first + DRAWN_IN, last + 1 - DRAWN_IN)] = True
+    return active
+
+
+def music(rng, samples):
+    """Chords of plucked or blown notes over a beat, of unit RMS."""
+    t = np.arange(samples) / frontends.RATE
+    out = np.zeros(samples)
+    beat = rng.uniform(0.15, 0.7)
+    sustained = rng.random() < 0.5
+    scale = 110 * 2 ** (np.array([0, 2, 4, 5, 7, 9, 11, 12, 14, 16, 19, 24]) / 12) * 2 ** rng.uniform(-0.5, 1)
+    colour = rng.uniform(0.5, 2)
+    for k in range(int(len(t) / frontends.RATE / beat) + 1):
+        first = int(k * beat * frontends.RATE)
+        n = min(samples - first, int((3 if sustained else 1.5) * beat * frontends.RATE))
+        if n <= 0 or rng.random() < 0.15:
+            continue
+        envelope = np.sin(np.pi * np.arange(n) / n) if sustained else np.exp(-np.arange(n) / (0.4 * n + 1))
+        for note in rng.choice(scale, rng.integers(1, 4)):
+            for overtone in range(1, int(rng.integers(2, 9))):
+                if note * overtone < 7500:
+                    out[first : first + n] += envelope * np.sin(
+                        2 * np.pi * note * overtone * t[:n] + rng.uniform(0, 6)) / overtone ** colour
+        if rng.random() < 0.4:  # a drum
+            m = min(n, 1600)
+            out[first : first + m] += 2 * rng.standard_normal(m) * np.exp(-np.arange(m) / 250)
+    out += 1e-3 * rng.standard_normal(samples)
+    return out / np.sqrt((out ** 2).mean())
+
+
+class Batches(data.Batches):
+    def __init__(self, corpus, shift, scale, seed, batch, **more):
+        super().__init__(corpus, seed, batch, **more)
+        self.shift, self.scale = shift, scale
+        if self.augmenter:
+            rng = np.random.default_rng(seed)
+            songs = [corpus.front_end.log_mel(music(rng, 11 * frontends.RATE)) for _ in range(40)]
+            self.augmenter.library += songs
+
+    def group(self, indices):
+        return [indices[i : i + 3] for i in range(0, len(indices), 3)] if self.augmenter else [[i] for i in indices]
+
+    def join(self, items):
+        example, level = super().join(items)
+        draw = lambda longest: np.full((int(10 ** self.rng.uniform(1, np.log10(longest))), self.corpus.front_end.bins),
+                                       self.corpus.front_end.floor, np.float32)
+        mels, active = [], []
+        for item in items:
+            clean = self.corpus.mel(item).astype(np.float32)
+            parts = [clean, draw(400)] if self.augmenter else [clean]
+            mels += parts
+            active += [speech_frames(clean), *(np.zeros(len(p), bool) for p in parts[1:])]
+        example.mel, example.active = np.concatenate(mels), np.concatenate(active)
+        return example, level
+
+    def example(self, group):
+        example = super().example(group)
+        if not example.speech:
+            example.active = np.zeros(len(example.mel), bool)
+        lead = len(example.mel) - len(example.active)
+        example.active = np.concatenate([np.zeros(lead, bool), example.active])
+        return example
+
+    def collate(self, examples):
+        x, lengths = data.padded([((fsmn_vad.stack(e.mel) + self.shift) * self.scale).astype(np.float32) for e in examples])
+        targets, _ = data.padded([e.active.astype(np.int64) for e in examples], data.IGNORE)
+        return {"x": torch.from_numpy(x), "targets": torch.from_numpy(targets)}
+
+
+def losses(model, batch):
+    return {"frames": (F.cross_entropy(model(batch["x"]).flatten(0, 1), batch["targets"].flatten(),
+                                       ignore_index=data.IGNORE), 1.0)}
+
+
+def evaluate(model, batches):
+    wrong = total = 0
+    for indices in batches.epoch(1):
+        batch = batches.make(indices)
+        known = batch["targets"] != data.IGNORE
+        wrong += int(((model(batch["x"]).argmax(-1) != batch["targets"]) & known).sum())
+        total += int(known.sum())
+    return f"{100 * wrong / total:.2f} % of {total} clean frames wrong"
+
+
+def statistics(corpus, seed=3, count=600):
+    """Mean and spread of augmented features, as the shift and scale of am.mvn."""
+    augmenter, rng = Augmenter(corpus.front_end, seed, corpus.any), random.Random(seed)
+    rows = np.concatenate([augmenter.speech(corpus.mel(i), i["level"])[0]
+                           for i in rng.sample(corpus.items, min(count, len(corpus.items)))]).astype(np.float64)
+    repeated = lambda v: np.tile(v, fsmn_vad.STACKED).astype(np.float32)
+    return repeated(-rows.mean(0)), repeated(1 / rows.std(0))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data")
+    parser.add_argument("out")
+    parser.add_argument("--dev")
+    loop.add_arguments(parser, batch=18, seed=41)
+    args = parser.parse_args()
+    loop.begin()
+    out = Path(args.out)
+    out.mkdir(parents=True, exist_ok=True)
+    corpus = data.Corpus(args.data, frontends.KALDI, NoWords())
+    if not (out / "am.mvn").exists():
+        features.write_mvn(out / "am.mvn", *statistics(corpus))
+    more = features.read_mvn(out / "am.mvn")
+    dev = args.dev and Batches(data.Corpus(args.dev, frontends.KALDI, NoWords()), *more, 12, args.batch, augment=False)
+    loop.train(fsmn_vad.FsmnVad(), Batches(corpus, *more, args.seed, args.batch, nospeech=args.nospeech), losses, out,
+               args, (lambda m: evaluate(m, dev)) if dev else None)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trains the Paraformer demonstration model.
+
+usage: train_paraformer.py GRAMMAR DATA OUT --sense-voice RUN [--dev DATA] [--epochs N | --minutes M] [--resume] ...
+
+RUN is train_sense_voice.py's output folder: its encoder is what training begins with, its pieces become the tokens.
+OUT gets what export_paraformer.py needs.
+
+Losses: cross entropy of the decoder; where tokens fire (every frame fires or does not, wanted 90 ms after a piece's
+start, where FunASR's rule for times looks for it, or one frame beside it, whichever the network likes best); the number
+of tokens; how far the running sum is off where a token fires; and SenseVoice's CTC head, which keeps the encoder what it
+was and is not exported.
+"""
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+import corpus as data
+import features
+import frontends
+import loop
+import paraformer
+import tokenizer
+from synthesize import Grammar
+
+SHARPNESS = 4.0  # of the shares: a factor of cif_output, folded into its weights on export
+AHEAD = 0.04  # what the running sum is wanted to be above the number of tokens, so that it is never just below
+
+
+class Units:
+    """FunASR's list of tokens: a word's pieces, all but the last with @@ behind them."""
+
+    def __init__(self, bpe, words):
+        self.of = {}
+        for word in words:
+            (ids,) = bpe.words(word)
+            pieces = [p for p in (bpe.model.id_to_piece(i).replace("\u2581", "") for i in ids) if p]
+            self.of[tuple(ids)] = [p + "@@" for p in pieces[:-1]] + pieces[-1:]
+        self.tokens = ["<blank>", "<s>", "</s>", *sorted({u for units in self.of.values() for u in units}), "<unk>"]
+        self.number = {t: i for i, t in enumerate(self.tokens)}
+
+    def ids(self, pieces):
+        """The tokens of each word, of whose pieces."""
+        return [[self.number[u] for u in self.of[tuple(word)]] for word in pieces]
+
+    def text(self, ids):
+        return " ".join(self.tokens[i] for i in ids if i > 2).replace("@@ ", "").replace("@@", "")
+
+
+class Batches(data.Batches):
+    def __init__(self, corpus, units, shift, scale, seed, batch, **more):
+        super().__init__(corpus, seed, batch, **more)
+        self.units, self.shift, self.scale = units, shift, scale
+
+    def collate(self, examples):
+        xs, frames, fires, known, tokens = [], [], [], [], []
+        for e in examples:
+            x = (features.lfr(e.mel) + self.shift) * self.scale
+            units = self.units.ids(e.pieces)
+            wanted = data.place(e.pieces, e.starts, len(x), milliseconds=60, lead=30)
+            fire = data.place(units, e.starts, len(x), milliseconds=60, lead=90)
+            flat = [u for word in units for u in word]
+            xs.append(x.astype(np.float32))
+            frames.append(data.frame_targets(wanted, len(x), tokenizer.BLANK))
+            fires.append(np.array([at for at, _ in fire] if fire is not None else [0] * len(flat), np.int64))
+            known.append(fire is not None)
+            tokens.append(np.array(flat, np.int64))
+        x, lengths = data.padded(xs)
+        tokens, counts = data.padded(tokens, data.IGNORE)
+        return {"x": torch.from_numpy(x), "lengths": torch.from_numpy(lengths), "tokens": torch.from_numpy(tokens),
+                "counts": torch.from_numpy(counts), "fires": torch.from_numpy(data.padded(fires)[0]),
+                "known": torch.tensor(known), "frame": torch.from_numpy(data.padded(frames, data.IGNORE)[0]),
+                "ids": torch.tensor([i for e in examples for i in e.ids], dtype=torch.long),
+                "pieces": torch.tensor([len(e.ids) for e in examples])}
+
+
+class Trained(torch.nn.Module):
+    def __init__(self, tokens, pieces):
+        super().__init__()
+        self.net = paraformer.Paraformer(tokens)
+        self.ctc = torch.nn.Linear(self.net.encoder.size, pieces)
+
+    def shares(self, heard):
+        return self.net.predictor(heard) * SHARPNESS
+
+
+@torch.no_grad()
+def choose(logits, wanted, has, lengths):
+    """For each token the frame it was wanted on or one beside it, whichever is likeliest to fire; none twice."""
+    batch, frames = logits.shape
+    tokens = wanted.shape[1]
+    first = torch.cat([torch.full((batch, 1), -1), wanted[:, :-1]], 1) + 1
+    later = torch.where(has, wanted, frames + 1)
+    last = torch.minimum(torch.cat([later[:, 1:], torch.full((batch, 1), frames + 1)], 1), lengths[:, None]) - 1
+    at = wanted[:, :, None] + torch.tensor([-1, 0, 1])
+    score = logits.gather(1, at.clamp(0, frames - 1).reshape(batch, -1)).view(batch, tokens, 3) + torch.tensor([0, 0.5, 0])
+    score = score.masked_fill((at < first[:, :, None]) | (at > last[:, :, None]), -1e9)
+    chosen = at.gather(2, score.argmax(2, keepdim=True)).squeeze(2)
+    clash = F.pad(chosen[:, 1:] <= chosen[:, :-1], (1, 0))
+    return torch.where(clash, wanted, chosen).clamp(0, frames - 1)
+
+
+def losses(model, batch):
+    net, lengths, counts, tokens = model.net, batch["lengths"], batch["counts"], batch["tokens"]
+    heard = net.encode(batch["x"], lengths)
+    size, frames, _ = heard.shape
+    most, total = tokens.shape[1], counts.sum().clamp(min=1)
+    log_probs = model.ctc(heard).log_softmax(-1)
+    ctc = F.ctc_loss(log_probs.transpose(0, 1), batch["ids"], lengths, batch["pieces"], blank=tokenizer.BLANK,
+                     reduction="sum", zero_infinity=True) / total
+    frame = F.nll_loss(log_probs.flatten(0, 1), batch["frame"].flatten(), ignore_index=data.IGNORE, reduction="sum") / total
+
+    valid = torch.arange(frames)[None] < lengths[:, None]
+    has = torch.arange(most)[None] < counts[:, None]
+    known = batch["known"][:, None]
+    logits = model.shares(heard)
+    shares = logits.sigmoid() * valid
+    at = choose(logits, batch["fires"], has, lengths)
+    fires = torch.zeros(size, frames).scatter_add_(1, torch.where(has, at, 0), has.float()).clamp(max=1)
+    fire = (F.binary_cross_entropy_with_logits(logits, fires, reduction="none") * (valid & known)).sum() / total
+    number = shares.sum(1)
+    quantity = F.smooth_l1_loss(number, counts + AHEAD)
+    off = shares.cumsum(1).gather(1, at) - (torch.arange(1, most + 1)[None] + AHEAD)
+    # Being behind is worse: the token would fire late. Errors add up along a recording, so this must stay a whisper
+    # beside `fire`.
+    drift = ((3 * F.relu(-off) + F.relu(off)).clamp(max=3) * (has & known)).sum() / total
+
+    # A row whose number of tokens is right is read as it will be later; the others are scaled to their number.
+    right = (number + net.tail).floor() == counts
+    scale = torch.where(right | (counts == 0), torch.ones(size), counts / number.clamp(min=1e-3))
+    tail = torch.where(right, net.tail, 1e-3)[:, None]
+    shares = F.pad(shares * scale[:, None], (0, 1)).scatter_add(1, lengths[:, None], tail)
+    rows = paraformer.integrate(shares, F.pad(heard, (0, 0, 0, 1)), most)
+    text = net.decoder(rows, counts, heard, lengths)
+    entropy = F.cross_entropy(text.flatten(0, 1), tokens.flatten(), ignore_index=data.IGNORE, reduction="sum") / total
+    return {"text": (entropy, 1.0), "fire": (fire, 1.5), "quantity": (quantity, 0.05), "drift": (drift, 0.02),
+            "ctc": (ctc, 0.3), "frame": (frame, 0.15), "miscounted": (1 - right.float().mean(), 0.0)}
+
+
+def recognise(model, batch, row):
+    """(token ids, frames where they start) of one utterance of a batch."""
+    length = batch["lengths"][row : row + 1]
+    heard = model.net.encode(batch["x"][row : row + 1, : int(length)], length)
+    shares = F.pad(model.shares(heard).sigmoid(), (0, 1), value=model.net.tail)
+    count = int(shares.sum().floor())
+    if count == 0:
+        return [], []
+    rows = paraformer.integrate(shares, F.pad(heard, (0, 0, 0, 1)), count)
+    ids = model.net.decoder(rows, torch.tensor([count]), heard, length).argmax(-1)[0].tolist()
+    return ids, paraformer.token_times(shares[0].numpy(), count)
+
+
+def evaluate(model, batches):
+    wrong = total = miscounted = 0
+    off = []
+    for indices in batches.epoch(1):
+        batch = batches.make(indices)
+        for row, index in enumerate(indices):
+            item = batches.corpus.items[index]
+            ids, places = recognise(model, batch, row)
+            want, got = item["words"].split(), batches.units.text(ids).split()
+            wrong, total = wrong + data.edits(want, got), total + len(want)
+            miscounted += len(ids) != int(batch["counts"][row])
+            if got == want and item["isolated"]:
+                first = np.cumsum([0] + [len(u) for u in batches.units.ids(item["pieces"])])[:-1]
+                off += [60 * places[k] - start for k, start in zip(first, item["starts"])]
+    near = np.mean(np.abs(off) <= 120) if off else 0.0
+    return (f"word error rate on clean new sentences {100 * wrong / total:.2f} %, {miscounted} miscounted; "
+            f"{100 * near:.1f} % of {len(off)} words start within 120 ms (median {np.median(off or [0]):+.0f} ms)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("grammar")
+    parser.add_argument("data")
+    parser.add_argument("out")
+    parser.add_argument("--dev")
+    parser.add_argument("--sense-voice", required=True, help="train_sense_voice.py's output folder")
+    loop.add_arguments(parser, rate=8e-4, seed=21)
+    args = parser.parse_args()
+    loop.begin()
+    out, source = Path(args.out), Path(args.sense_voice)
+    out.mkdir(parents=True, exist_ok=True)
+    for name in ("bpe.model", "am.mvn"):
+        shutil.copyfile(source / name, out / name)
+    bpe = tokenizer.Tokenizer(out / "bpe.model")
+    units = Units(bpe, Grammar(args.grammar).words)
+    (out / "tokens.json").write_text(json.dumps(units.tokens, indent=1) + "\n")
+    more = (units, *features.read_mvn(out / "am.mvn"))
+    batches = Batches(data.Corpus(args.data, frontends.KALDI, bpe), *more, args.seed, args.batch, nospeech=args.nospeech)
+    dev = args.dev and Batches(data.Corpus(args.dev, frontends.KALDI, bpe), *more, 12, args.batch, augment=False)
+    model = Trained(len(units.tokens), bpe.size)
+    begin = torch.load(source / "last.pt")
+    model.net.encoder.load_state_dict(paraformer.encoder_from_sense_voice(begin))
+    model.ctc.load_state_dict({"weight": begin["ctc.ctc_lo.weight"], "bias": begin["ctc.ctc_lo.bias"]})
+    torch.nn.init.constant_(model.net.predictor.cif_output.bias, -0.5)
+    loop.train(model, batches, losses, out, args, (lambda m: evaluate(m, dev)) if dev else None)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
