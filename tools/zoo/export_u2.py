@@ -53,7 +53,8 @@ vocab_size: {vocab}
 def main():
     run, out = Path(sys.argv[1]), Path(sys.argv[2])
     out.mkdir(parents=True, exist_ok=True)
-    state = {k: v.detach().float().contiguous().clone() for k, v in torch.load(run / "last.pt").items()}
+    state = {k.removeprefix("net."): v.detach().float().contiguous().clone()
+             for k, v in torch.load(run / "last.pt").items() if k.startswith("net.")}
     model = u2.from_checkpoint(state)  # also checks the names and shapes
     torch.save(state, out / "final.pt")
     block, left, right = model.encoder.encoders[0], model.decoder.left_decoder, model.decoder.right_decoder

@@ -4,7 +4,9 @@
 usage: train_u2.py GRAMMAR DATA OUT [--dev DATA] [--epochs N | --minutes M] [--resume] ...
 
 OUT gets what export_u2.py needs. Half of the batches hear everything, the others a chunk of 1 to 25 rows and all chunks
-before it, or some of them. Losses: CTC; frame labels from the known word starts; cross entropy of both decoders.
+before it, or some of them. Losses: CTC; frame labels from the known word starts; cross entropy of both decoders; and, for
+two heads that are not exported, the word that is being said in each row, which makes the encoder learn several times
+as fast as the sparse labels of CTC alone.
 """
 import argparse
 import json
@@ -29,6 +31,8 @@ BLANK, UNKNOWN, SOS = 0, 1, 2  # sos and eos are one
 # time to hear what follows.
 LEAD = 120
 SMOOTHING = 0.1
+MIDDLE = "layer2_out"
+CONVOLUTIONS = 300  # steps in which those of the subsampling are learnt; they take a third of a step's time
 REVERSE = 0.3
 
 
@@ -37,16 +41,42 @@ def unit_names(bpe):
     return ["<blank>", "<unk>", "<sos/eos>", *bpe.pieces()[3:]]
 
 
+class Trained(torch.nn.Module):
+    def __init__(self, vocab, words):
+        super().__init__()
+        self.net = u2.U2(vocab)
+        size = self.net.encoder.embed.size
+        self.middle, self.last = torch.nn.Linear(size, words + 1), torch.nn.Linear(size, words + 1)
+
+
+def words_said(numbers, starts, turns, rows):
+    """The number of the word that each row is in; 0 before and behind speech; rows that may be either are left out."""
+    row = 10 * u2.RATE
+    said = np.full(rows, data.IGNORE, np.int64)
+    before = 0.0
+    for _, start, end in turns:
+        said[int(before / row) : max(0, int(start / row) - 3)] = 0
+        before = end + 300
+    said[int(before / row) :] = 0
+    for number, start, following in zip(numbers, starts, [*starts[1:], turns[-1][2] if turns else 0]):
+        # A row hears from 40 ms behind its start on average.
+        said[int(start / row) : int(min(following, start + 700) / row)] = number
+    return said
+
+
 class Batches(data.Batches):
-    def __init__(self, corpus, seed, batch, **more):
-        super().__init__(corpus, seed, batch, **more)
+    words = {}
+
+    def make(self, indices, step=0):
+        return {**super().make(indices, step), "step": step}
 
     def collate(self, examples):
-        frames, forwards, backwards = [], [], []
+        frames, forwards, backwards, said = [], [], [], []
         for e in examples:
             rows = u2.encoder_rows(len(e.mel))
             wanted = data.place(e.pieces, e.starts, rows, milliseconds=10 * u2.RATE, lead=LEAD)
             frames.append(data.frame_targets(wanted, rows, BLANK))
+            said.append(words_said([self.words[tuple(w)] for w in e.pieces], e.starts, e.turns, rows))
             forwards.append(np.array([SOS, *e.ids, SOS], np.int64))
             backwards.append(np.array([SOS, *e.ids[::-1], SOS], np.int64))
         x, lengths = data.padded([e.mel.astype(np.float32) for e in examples])
@@ -56,6 +86,7 @@ class Batches(data.Batches):
             left = self.rng.randint(1, 20) if self.rng.random() < 0.2 else -1
         return {"x": torch.from_numpy(x), "lengths": torch.from_numpy(lengths), "chunk": chunk, "left": left,
                 "frame": torch.from_numpy(data.padded(frames, data.IGNORE)[0]),
+                "said": torch.from_numpy(data.padded(said, data.IGNORE)[0]),
                 "ids": torch.tensor([i for e in examples for i in e.ids], dtype=torch.long),
                 "counts": torch.tensor([len(e.ids) for e in examples]),
                 "forward": torch.from_numpy(data.padded(forwards, data.IGNORE)[0]),
@@ -70,17 +101,21 @@ def spelled(decoder, ids, heard, lengths):
 
 
 def losses(model, batch):
-    heard, lengths = model.encoder(batch["x"], batch["lengths"], batch["chunk"], batch["left"])
-    log_probs = model.ctc.ctc_lo(heard).log_softmax(-1)
+    net, trace = model.net, {}
+    net.encoder.embed.conv.requires_grad_(batch["step"] < CONVOLUTIONS)
+    heard, lengths = net.encoder(batch["x"], batch["lengths"], batch["chunk"], batch["left"], trace)
+    log_probs = net.ctc.ctc_lo(heard).log_softmax(-1)
     pieces = batch["counts"].sum().clamp(min=1)
     ctc = F.ctc_loss(log_probs.transpose(0, 1), batch["ids"], lengths, batch["counts"], blank=BLANK, reduction="sum",
                      zero_infinity=True) / pieces
     frame = F.nll_loss(log_probs.flatten(0, 1), batch["frame"].flatten(), ignore_index=data.IGNORE,
                        reduction="sum") / pieces
-    forward = spelled(model.decoder.left_decoder, batch["forward"], heard, lengths)
-    backward = spelled(model.decoder.right_decoder, batch["backward"], heard, lengths)
+    forward = spelled(net.decoder.left_decoder, batch["forward"], heard, lengths)
+    backward = spelled(net.decoder.right_decoder, batch["backward"], heard, lengths)
+    middle, last = (F.cross_entropy(head(x).flatten(0, 1), batch["said"].flatten(), ignore_index=data.IGNORE)
+                    for head, x in ((model.middle, trace[MIDDLE]), (model.last, heard)))
     return {"ctc": (ctc, 1.0), "frame": (frame, 0.5), "forward": (forward, 0.5 * (1 - REVERSE)),
-            "backward": (backward, 0.5 * REVERSE)}
+            "backward": (backward, 0.5 * REVERSE), "middle": (middle, 1.0), "last": (last, 0.5)}
 
 
 def statistics(corpus, seed=3, count=600):
@@ -101,8 +136,8 @@ def set_cmvn(model, stat):
 def evaluate(model, batches, bpe):
     def with_chunk(chunk):
         def transcribe(batch):
-            heard, lengths = model.encoder(batch["x"], batch["lengths"], chunk)
-            logits = model.ctc.ctc_lo(heard)
+            heard, lengths = model.net.encoder(batch["x"], batch["lengths"], chunk)
+            logits = model.net.ctc.ctc_lo(heard)
             return [bpe.text(data.greedy(rows[:n], BLANK)) for rows, n in zip(logits, lengths)]
 
         return data.word_errors(batches, transcribe)
@@ -128,9 +163,11 @@ def main():
     corpus = data.Corpus(args.data, frontends.POVEY, bpe)
     if not (out / "global_cmvn").exists():
         (out / "global_cmvn").write_text(json.dumps(statistics(corpus)))
+    words = Grammar(args.grammar).words
+    Batches.words = {tuple(bpe.words(word)[0]): 1 + i for i, word in enumerate(words)}
     dev = args.dev and Batches(data.Corpus(args.dev, frontends.POVEY, bpe), 12, args.batch, augment=False)
-    model = u2.U2(bpe.size)
-    set_cmvn(model, json.loads((out / "global_cmvn").read_text()))
+    model = Trained(bpe.size, len(words))
+    set_cmvn(model.net, json.loads((out / "global_cmvn").read_text()))
     loop.train(model, Batches(corpus, args.seed, args.batch, nospeech=args.nospeech), losses, out, args,
                (lambda m: evaluate(m, dev, bpe)) if dev else None)
     return 0

@@ -46,10 +46,11 @@ class Subsampling(nn.Module):
         super().__init__()
         self.size = size
         self.conv = nn.Sequential(nn.Conv2d(1, size, 3, 2), nn.ReLU(), nn.Conv2d(size, size, 3, 2), nn.ReLU())
+        self.conv.to(memory_format=torch.channels_last)  # three times as quick on a CPU
         self.out = nn.Sequential(nn.Linear(size * (((bins - 1) // 2 - 1) // 2), size))
 
     def forward(self, x):
-        return self.out(self.conv(x[:, None]).transpose(1, 2).flatten(2)) * math.sqrt(self.size)
+        return self.out(self.conv(x[:, None].contiguous(memory_format=torch.channels_last)).transpose(1, 2).flatten(2)) * math.sqrt(self.size)
 
 
 class Attention(nn.Module):
