@@ -118,7 +118,8 @@ TEST_P(steno_demo_family, streams_the_bundled_recordings) {
 // 121 ms: the cards promise 120 for nine words of ten, and times are printed in milliseconds.
 INSTANTIATE_TEST_SUITE_P(all, steno_demo_family,
                          testing::Values(demo_family{"sense-voice", 0.121, false}, demo_family{"parakeet-ctc", 0.121},
-                                         demo_family{"parakeet-tdt", 0.121}, demo_family{"parakeet-eou", 0}),
+                                         demo_family{"parakeet-tdt", 0.121}, demo_family{"parakeet-eou", 0},
+                                         demo_family{"paraformer", 0.121, false}),
                          [](const auto& tested) {
                            std::string name = tested.param.name;
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A reference FSMN-VAD network in PyTorch with the tensor names of a FunASR checkpoint."""
 import numpy as np
-import torch
 import torch.nn.functional as F
 from torch import nn
 

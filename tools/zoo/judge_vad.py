@@ -15,8 +15,7 @@ import numpy as np
 
 import evaluate
 import synthesize
-from augment import shaped_noise
-from train_fsmn_vad import music
+from augment import music, shaped_noise, tones
 
 RATE = 16000
 NEAR = 0.1  # seconds
@@ -79,7 +78,7 @@ def main():
              "white noise": lambda r, n: 10 ** r.uniform(-3.5, -0.8) * r.standard_normal(n),
              "pink noise": lambda r, n: 10 ** r.uniform(-3.5, -0.8) * shaped_noise(r, n, 1.0),
              "brown noise": lambda r, n: 10 ** r.uniform(-3.5, -0.8) * shaped_noise(r, n, 2.0),
-             "tones": lambda r, n: 0.1 * np.sin(2 * np.pi * np.cumsum(np.repeat(r.uniform(100, 4000, n // 8000 + 1), 8000)[:n]) / RATE),
+             "tones": lambda r, n: 10 ** r.uniform(-3, -0.8) * tones(r, n),
              "music": lambda r, n: 10 ** r.uniform(-2.5, -0.8) * music(r, n)}
     for name, make in quiet.items():
         rng = np.random.default_rng(len(name))

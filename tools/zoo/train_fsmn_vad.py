@@ -45,40 +45,12 @@ def speech_frames(mel):
     return active
 
 
-def music(rng, samples):
-    """Chords of plucked or blown notes over a beat, of unit RMS."""
-    t = np.arange(samples) / frontends.RATE
-    out = np.zeros(samples)
-    beat = rng.uniform(0.15, 0.7)
-    sustained = rng.random() < 0.5
-    scale = 110 * 2 ** (np.array([0, 2, 4, 5, 7, 9, 11, 12, 14, 16, 19, 24]) / 12) * 2 ** rng.uniform(-0.5, 1)
-    colour = rng.uniform(0.5, 2)
-    for k in range(int(len(t) / frontends.RATE / beat) + 1):
-        first = int(k * beat * frontends.RATE)
-        n = min(samples - first, int((3 if sustained else 1.5) * beat * frontends.RATE))
-        if n <= 0 or rng.random() < 0.15:
-            continue
-        envelope = np.sin(np.pi * np.arange(n) / n) if sustained else np.exp(-np.arange(n) / (0.4 * n + 1))
-        for note in rng.choice(scale, rng.integers(1, 4)):
-            for overtone in range(1, int(rng.integers(2, 9))):
-                if note * overtone < 7500:
-                    out[first : first + n] += envelope * np.sin(
-                        2 * np.pi * note * overtone * t[:n] + rng.uniform(0, 6)) / overtone ** colour
-        if rng.random() < 0.4:  # a drum
-            m = min(n, 1600)
-            out[first : first + m] += 2 * rng.standard_normal(m) * np.exp(-np.arange(m) / 250)
-    out += 1e-3 * rng.standard_normal(samples)
-    return out / np.sqrt((out ** 2).mean())
-
-
 class Batches(data.Batches):
     def __init__(self, corpus, shift, scale, seed, batch, **more):
         super().__init__(corpus, seed, batch, **more)
         self.shift, self.scale = shift, scale
         if self.augmenter:
-            rng = np.random.default_rng(seed)
-            songs = [corpus.front_end.log_mel(music(rng, 11 * frontends.RATE)) for _ in range(40)]
-            self.augmenter.library += songs
+            self.augmenter.library += self.augmenter.tunes
 
     def group(self, indices):
         return [indices[i : i + 3] for i in range(0, len(indices), 3)] if self.augmenter else [[i] for i in indices]
@@ -105,7 +77,8 @@ class Batches(data.Batches):
         return example
 
     def collate(self, examples):
-        x, lengths = data.padded([((fsmn_vad.stack(e.mel) + self.shift) * self.scale).astype(np.float32) for e in examples])
+        rows = [(fsmn_vad.stack(e.mel) + self.shift) * self.scale for e in examples]
+        x, _ = data.padded([r.astype(np.float32) for r in rows])
         targets, _ = data.padded([e.active.astype(np.int64) for e in examples], data.IGNORE)
         return {"x": torch.from_numpy(x), "targets": torch.from_numpy(targets)}
 

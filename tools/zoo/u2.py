@@ -50,7 +50,8 @@ class Subsampling(nn.Module):
         self.out = nn.Sequential(nn.Linear(size * (((bins - 1) // 2 - 1) // 2), size))
 
     def forward(self, x):
-        return self.out(self.conv(x[:, None].contiguous(memory_format=torch.channels_last)).transpose(1, 2).flatten(2)) * math.sqrt(self.size)
+        x = self.conv(x[:, None].contiguous(memory_format=torch.channels_last))
+        return self.out(x.transpose(1, 2).flatten(2)) * math.sqrt(self.size)
 
 
 class Attention(nn.Module):
