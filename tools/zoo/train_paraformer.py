@@ -12,7 +12,7 @@ what it was and is not exported.
 
 That rule needs shares of exactly 0 and 1: any error of the running sum makes all later words late, and whatever is left
 over shifts words behind pauses. So the network may choose the frame, but must choose, and the shares that are exported
-are 8 times as sharp as those that are learnt. Shares that are learnt as probabilities of fixed frames (split between two
+are 100 times as sharp as those that are learnt. Shares that are learnt as probabilities of fixed frames (split between two
 where it is uncertain) give fewer word errors and useless times.
 """
 import argparse
@@ -33,7 +33,7 @@ import paraformer
 import tokenizer
 from synthesize import Grammar
 
-LEARNT_SHARPNESS, SHARPNESS = 4.0, 32.0  # of the shares: a factor of cif_output, folded into its weights on export
+LEARNT_SHARPNESS, SHARPNESS = 4.0, 400.0  # of the shares: a factor of cif_output, folded into its weights on export
 ENDINGS = ("teen", "room", "day")
 
 
