@@ -26,7 +26,8 @@ The voices m8 and f5 were in no training. A cell in bold misses its limit. Made 
 NOTES = """\
 
 - **Joined words**: single words synthesised one by one with gaps, so their starts are exact; a word that was not recognised
-  counts as a miss.
+  counts as a miss. Parakeet-CTC's times are NeMo's: a word begins where the one before ends, so behind a gap it begins too
+  early, whatever the training.
 - **Hotwords**: sentences with one of five words in white noise at -3 dB, with a beam of 8.
 - **8-bit weights**: the same sentences with f32 weights.
 - **Turns**: the time that a stream's `end_of_turn` tells against the end of the speech.
