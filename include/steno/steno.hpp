@@ -61,6 +61,8 @@
 #include <steno/kernels/norm.hpp>
 #include <steno/kernels/operand.hpp>
 #include <steno/kernels/pack.hpp>
+#include <steno/kernels/pack_blocks.hpp>
+#include <steno/kernels/pack_moves.hpp>
 #include <steno/kernels/packed_layout.hpp>
 #include <steno/kernels/product.hpp>
 #include <steno/kernels/row_tiles.hpp>
