@@ -41,7 +41,7 @@ constexpr std::string_view examples(std::string_view verb) {
   if (verb == "info") return "Examples:\n  steno info\n  steno info -m model.gguf --format json";
   if (verb == "stream")
     return "Examples:\n  steno stream -m model.gguf talk.wav\n"
-           "  steno stream --demo eou talk.wav\n"
+           "  steno stream --demo parakeet-tdt talk.wav\n"
            "  arecord -f S16_LE -r 16000 -t raw | steno stream -m model.gguf --left-chunks 4 -";
   if (verb == "serve") return "Example:\n  steno serve -m model.gguf --left-chunks 4 --port 10086";
   if (verb == "vad")

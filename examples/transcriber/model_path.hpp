@@ -15,8 +15,8 @@ struct demo_model {
 /// by family.
 std::vector<demo_model> demo_models();
 
-/// The demonstration model of a family; the last part of its name will do where it is the only one ("eou" is
-/// parakeet-eou). Throws `stop` with the families there are.
+/// The demonstration model of a family; the last part of its name will do where it is the only one ("tdt" is
+/// parakeet-tdt). Throws `stop` with the families there are.
 std::string find_demo(const std::string& family);
 
 /// `named` unless it is empty; else the demo model: $STENO_DEMO_MODEL, or the bundled one of SenseVoice. Throws
