@@ -93,9 +93,9 @@ def ctc_losses(model, batch, rows, lengths):
     return {"ctc": (ctc, 1.0), "frame": (frame, 0.3)}
 
 
-def path(wanted, rows, blank, durations, late=2):
+def path(wanted, rows, blank, durations, late=4):
     """What a transducer is to say where, as rows (frame, number of labels said, label, duration): labels at their wanted
-    frames and, should it be late, up to two frames later; blank before. With durations a step goes to the next wanted
+    frames and, should it be late, up to `late` frames later (as far as a duration can jump past one); blank before. With durations a step goes to the next wanted
     frame, or as far towards it as a duration can."""
     steps, begin = [], 0
     longest = max(durations, default=1)
