@@ -2,16 +2,16 @@
 // compiled per instruction set.
 //
 // Few rows of x by f32: a tile of R rows of x and 2 or 4 rows of w, 16 lanes along K each, so weights stream through
-// once and stay as they are stored. Otherwise pieces of w, [chunk of K][columns], are
-// widened (f32: transposed) into scratch (first-level cache) and each meets all panels of x in a tile of H rows by
-// `panel_vectors` vectors, one FMA chain per output over ascending k. A tile is one pack expansion over its
-// accumulators: what they share is loaded once (common subexpressions), they stay in registers, and it compiles ten
-// times faster than nested loops unrolled by lambdas. vdpbf16ps is not used: it would round x to 8 bits. Constants per
-// instruction set: dot_rows, dot_columns, dot_chunk, panel_rows, panel_vectors, panel_chunk.
+// once and stay as they are stored. Otherwise pieces of w, [chunk of K][columns], are widened (f32: transposed) into
+// scratch (first-level cache) and each meets all panels of x in a tile of H rows by `panel_vectors` vectors, one FMA
+// chain per output over ascending k. A tile is one pack expansion over its accumulators: what they share is loaded once
+// (common subexpressions), they stay in registers, and it compiles ten times faster than nested loops unrolled by
+// lambdas. vdpbf16ps is not used: it would round x to 8 bits. Constants per instruction set: dot_rows, dot_columns,
+// panel_rows, panel_vectors, panel_chunk.
 
 /// sums[r * float_columns + c] = dot(row r of x, row c of w): rows of x in lines of 16 values, [cols / 16][rows][16],
-/// by dot_columns rows of w. Every 16 values the memory at `next` is fetched, 128 bytes and the 128 behind them, and
-/// `next` goes on by `step`.
+/// by dot_columns rows of w. Of as many further rows of w, which lie at `next`, a line each is fetched every 16 values,
+/// and `next` goes on by `step`.
 template <int... R, int... I>  // rows, and accumulators
 [[gnu::noinline]] void dot_tile(std::integer_sequence<int, R...>, std::integer_sequence<int, I...>, const float* x,
                                 const float* w, extent w_stride, extent cols, float* sums, const float* next,
