@@ -16,8 +16,8 @@ import numpy as np
 import evaluate
 import synthesize
 from augment import music, shaped_noise, tones
+from judge import RATE, Table
 
-RATE = 16000
 NEAR = 0.1  # seconds
 
 
@@ -49,14 +49,7 @@ def main():
     args = parser.parse_args()
     command = [args.program, "vad", "-q", "-m", args.model, "--format", "json", "--min-silence", "600",
                "--pcm-format", "s16le", "--pcm-rate", "16000", "-"]
-    grammar, espeak, failed = synthesize.Grammar(args.grammar), synthesize.Espeak(), False
-    print("| recordings | result | limit | |\n|---|---|---|---|", flush=True)
-
-    def row(name, result, limit, good):
-        nonlocal failed
-        failed |= not good
-        print(f"| {name} | {result} | {limit} | {'ok' if good else 'MISSED'} |", flush=True)
-
+    grammar, espeak, table = synthesize.Grammar(args.grammar), synthesize.Espeak(), Table()
     noises = {"digital silence between them": lambda r, n: np.zeros(n),
               "white noise, 20 dB": lambda r, n: r.standard_normal(n),
               "pink noise, 20 dB": lambda r, n: shaped_noise(r, n, 1.0),
@@ -72,7 +65,7 @@ def main():
             good = 100 * np.mean([max(n) <= NEAR for n in near])
             off = [(f[0] - t[0], f[1] - t[1]) for t in truth for f in found if max(abs(f[0] - t[0]), abs(f[1] - t[1])) < 0.5]
             middle = 1000 * np.median(off, axis=0) if off else (0, 0)
-            row(f"turns, {title}, {name}", f"{good:.1f} % of {len(truth)} turns within 100 ms at both ends (median "
+            table.row(f"turns, {title}, {name}", f"{good:.1f} % of {len(truth)} turns within 100 ms at both ends (median "
                 f"{middle[0]:+.0f} and {middle[1]:+.0f} ms), {len(found)} segments", "95 %", good >= 95)
     quiet = {"digital silence": lambda r, n: np.zeros(n),
              "white noise": lambda r, n: 10 ** r.uniform(-3.5, -0.8) * r.standard_normal(n),
@@ -84,8 +77,8 @@ def main():
         rng = np.random.default_rng(len(name))
         parts = [make(rng, 30 * RATE) for _ in range(int(args.minutes * 2))]
         found = segments(command, synthesize.to_pcm16(evaluate.limit(np.concatenate(parts))))
-        row(f"{args.minutes:g} minutes of {name}", f"{len(found)} segments, {sum(e - s for s, e in found):.1f} s", "0", not found)
-    return 1 if failed else 0
+        table.row(f"{args.minutes:g} minutes of {name}", f"{len(found)} segments, {sum(e - s for s, e in found):.1f} s", "0", not found)
+    return 1 if table.failed else 0
 
 
 if __name__ == "__main__":

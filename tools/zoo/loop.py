@@ -5,6 +5,7 @@ AdamW with warm-up and cosine decay, gradient clipping, weights averaged over th
 rate fall by the clock, so that training ends in time on any machine; --epochs is repeatable. The state is stored every
 few minutes; --resume goes on from there.
 """
+import argparse
 import copy
 import json
 import math
@@ -15,6 +16,17 @@ from pathlib import Path
 import torch
 
 SAVE_SECONDS = 120
+
+
+def parser(description, places=("grammar", "data", "out"), **defaults):
+    """The arguments of a training program: its places (one that is a pair has choices) and options."""
+    made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for place in places:
+        name, choices = (place, None) if isinstance(place, str) else place
+        made.add_argument(name, choices=choices)
+    made.add_argument("--dev", help="judged after every epoch")
+    add_arguments(made, **defaults)
+    return made
 
 
 def add_arguments(parser, rate=2e-3, batch=20, seed=11):
@@ -30,9 +42,14 @@ def add_arguments(parser, rate=2e-3, batch=20, seed=11):
     parser.add_argument("--steps", type=int, help="stop after so many steps (to measure the speed)")
 
 
-def begin(seed=1):
+def begin(seed=1, out=None):
+    """One thread, a seed; makes the folder `out`, which is returned."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
+    if out is not None:
+        Path(out).mkdir(parents=True, exist_ok=True)
+        return Path(out)
+    return None
 
 
 def load_matching(model, path):

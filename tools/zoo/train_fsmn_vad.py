@@ -7,10 +7,8 @@ OUT gets what export_fsmn_vad.py needs. An example is a few utterances with paus
 all of it, or noise or music alone. A frame is speech where the clean sound is loud; holes of less than 200 ms count as
 speech. Both ends are drawn in by 40 ms: the window of 20 frames that decides later gives as much back.
 """
-import argparse
 import random
 import sys
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -108,15 +106,8 @@ def statistics(corpus, seed=3, count=600):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data")
-    parser.add_argument("out")
-    parser.add_argument("--dev")
-    loop.add_arguments(parser, batch=18, seed=41)
-    args = parser.parse_args()
-    loop.begin()
-    out = Path(args.out)
-    out.mkdir(parents=True, exist_ok=True)
+    args = loop.parser(__doc__, ("data", "out"), batch=18, seed=41).parse_args()
+    out = loop.begin(out=args.out)
     corpus = data.Corpus(args.data, frontends.KALDI, NoWords())
     if not (out / "am.mvn").exists():
         features.write_mvn(out / "am.mvn", *statistics(corpus))

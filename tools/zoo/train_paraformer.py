@@ -15,7 +15,6 @@ over shifts words behind pauses. So the network may choose the frame, but must c
 are 100 times as sharp as those that are learnt. Shares that are learnt as probabilities of fixed frames (split between two
 where it is uncertain) give fewer word errors and useless times.
 """
-import argparse
 import json
 import shutil
 import sys
@@ -179,17 +178,10 @@ def evaluate(model, batches):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("grammar")
-    parser.add_argument("data")
-    parser.add_argument("out")
-    parser.add_argument("--dev")
+    parser = loop.parser(__doc__, rate=8e-4, seed=21)
     parser.add_argument("--sense-voice", required=True, help="train_sense_voice.py's output folder")
-    loop.add_arguments(parser, rate=8e-4, seed=21)
     args = parser.parse_args()
-    loop.begin()
-    out, source = Path(args.out), Path(args.sense_voice)
-    out.mkdir(parents=True, exist_ok=True)
+    out, source = loop.begin(out=args.out), Path(args.sense_voice)
     for name in ("bpe.model", "am.mvn"):
         shutil.copyfile(source / name, out / name)
     bpe = tokenizer.Tokenizer(out / "bpe.model")

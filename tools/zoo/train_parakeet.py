@@ -7,10 +7,8 @@ hybrid trains an encoder with a CTC head and a TDT head (Parakeet-CTC and Parake
 transducer that ends turns. DATA is a folder made by synthesize.py. OUT gets bpe.model, last.pt (averaged weights) and
 state.pt.
 """
-import argparse
 import shutil
 import sys
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -95,8 +93,8 @@ def ctc_losses(model, batch, rows, lengths):
 
 def path(wanted, rows, blank, durations, late=4):
     """What a transducer is to say where, as rows (frame, number of labels said, label, duration): labels at their wanted
-    frames and, should it be late, up to `late` frames later (as far as a duration can jump past one); blank before. With durations a step goes to the next wanted
-    frame, or as far towards it as a duration can."""
+    frames and, should it be late, up to `late` frames later (as far as a duration can jump past one); blank before. With
+    durations a step goes to the next wanted frame, or as far towards it as a duration can."""
     steps, begin = [], 0
     longest = max(durations, default=1)
     for said in range(len(wanted) + 1):
@@ -111,20 +109,48 @@ def path(wanted, rows, blank, durations, late=4):
 
 
 class TransducerBatches(CtcBatches):
+    cut = 0.3  # share of recordings that end with their last word, as detectors cut them
+
     def __init__(self, corpus, model, bpe, seed, batch, **more):
         super().__init__(corpus, model, bpe, seed, batch, **more)
         self.durations = model.durations
 
+    def join(self, items):
+        """Pauses of up to 1.5 s between the turns, every second time."""
+        example, level = super().join(items)
+        parts, first, moved, turns, starts = [], 0, 0, [], []
+        for item, (count, start, end) in zip(items, example.turns):
+            pause = int(self.rng.choice([0, self.rng.uniform(0, 150)])) if item is not items[-1] else self.last_pause()
+            parts += [example.mel[first : first + item["frames"]],
+                      np.full((pause, example.mel.shape[1]), self.corpus.front_end.floor, np.float32)]
+            starts += [s + moved for s in example.starts[len(starts) : len(starts) + count]]
+            turns.append((count, start + moved, end + moved))
+            first, moved = first + item["frames"], moved + 10 * pause
+        mel = np.concatenate(parts)
+        if self.augmenter and self.rng.random() < self.cut:
+            mel = mel[: int(turns[-1][2] / 10) + 3]
+        return data.Example(mel, example.pieces, starts, turns, gaps=example.gaps), level
+
+    def last_pause(self):
+        """Frames of silence behind the last turn."""
+        return 0
+
     def wanted(self, example):
-        return data.place(example.pieces, example.starts, self.rows(example), FRAME)
+        """A word's first piece where it starts, the others spread over it; those that do not fit share the last row."""
+        rows, out, last = self.rows(example), [], -1
+        for ids, start, over in zip(example.pieces, example.starts, ends(example)):
+            spread = min(2.5 * FRAME, (over - start) / len(ids))
+            for k, piece in enumerate(ids):
+                last = min(max(int((start + k * spread) / FRAME + 0.5), last + 1), rows - 1)
+                out.append((last, piece))
+        return out
 
     def targets(self, examples):
         steps, labels = [], []
         for b, e in enumerate(examples):
             wanted = self.wanted(e)
-            labels.append(np.array([i for _, i in wanted or []], np.int64))
-            if wanted is not None:
-                steps += [(b, *step) for step in path(wanted, self.rows(e), self.blank, self.durations)]
+            labels.append(np.array([i for _, i in wanted], np.int64))
+            steps += [(b, *step) for step in path(wanted, self.rows(e), self.blank, self.durations)]
         return {"steps": torch.tensor(steps, dtype=torch.long).view(-1, 5),
                 "labels": torch.from_numpy(data.padded(labels, self.blank)[0]), "pieces": max(1, sum(map(len, labels)))}
 
@@ -152,7 +178,7 @@ class HybridBatches(TransducerBatches):
 class TurnBatches(TransducerBatches):
     """Turns with pauses, and <EOU> behind each of them. Features are not normalised."""
 
-    long_share, most_joined = 0.5, 5
+    long_share, most_joined, cut = 0.5, 5, 0
     delay = 120  # ms of silence before <EOU>
 
     def __init__(self, corpus, model, bpe, seed, batch, **more):
@@ -163,19 +189,9 @@ class TurnBatches(TransducerBatches):
     def features(self, mel):
         return self.corpus.front_end.finish(mel)
 
-    def join(self, items):
-        """Pauses of up to 1.5 s behind the turns; sometimes the sound ends before the last <EOU>."""
-        example, level = super().join(items)
-        parts, first, moved, turns, starts = [], 0, 0, [], []
-        for item, (count, start, end) in zip(items, example.turns):
-            pause = int(self.rng.choice([0, self.rng.uniform(0, 150)])) if item is not items[-1] else (
-                0 if self.rng.random() < 0.1 else int(self.rng.uniform(30, 120)))
-            parts += [example.mel[first : first + item["frames"]],
-                      np.full((pause, example.mel.shape[1]), self.corpus.front_end.floor, np.float32)]
-            starts += [s + moved for s in example.starts[len(starts) : len(starts) + count]]
-            turns.append((count, start + moved, end + moved))
-            first, moved = first + item["frames"], moved + 10 * pause
-        return data.Example(np.concatenate(parts), example.pieces, starts, turns), level
+    def last_pause(self):
+        """Sometimes the sound ends before the last <EOU>."""
+        return 0 if self.rng.random() < 0.1 else int(self.rng.uniform(30, 120))
 
     def wanted(self, example):
         """Pieces where they are over, since a stream has not heard more: shares of their word's time, at most 200 ms each."""
@@ -244,19 +260,11 @@ def transcribe(model, batch, bpe):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("family", choices=FAMILIES)
-    parser.add_argument("grammar")
-    parser.add_argument("data")
-    parser.add_argument("out")
-    parser.add_argument("--dev")
+    parser = loop.parser(__doc__, (("family", FAMILIES), "grammar", "data", "out"))
     parser.add_argument("--bpe", help="the bpe.model of an earlier run, whose weights are the start")
     parser.add_argument("--hybrid", help="eou: the weights of a hybrid run to start from")
-    loop.add_arguments(parser)
     args = parser.parse_args()
-    loop.begin()
-    out = Path(args.out)
-    out.mkdir(parents=True, exist_ok=True)
+    out = loop.begin(out=args.out)
     more, batches = FAMILIES[args.family]
     if not (out / "bpe.model").exists():
         if args.bpe:

@@ -5,10 +5,8 @@ usage: train_sense_voice.py GRAMMAR DATA OUT [--epochs N | --minutes M] [--dev D
 
 DATA is a folder made by synthesize.py. OUT gets bpe.model, am.mvn, last.pt (averaged weights) and state.pt.
 """
-import argparse
 import random
 import sys
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -72,16 +70,8 @@ def statistics(corpus, seed=3, count=600):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("grammar")
-    parser.add_argument("data")
-    parser.add_argument("out")
-    parser.add_argument("--dev")
-    loop.add_arguments(parser)
-    args = parser.parse_args()
-    loop.begin()
-    out = Path(args.out)
-    out.mkdir(parents=True, exist_ok=True)
+    args = loop.parser(__doc__).parse_args()
+    out = loop.begin(out=args.out)
     if not (out / "bpe.model").exists():
         tokenizer.train(Grammar(args.grammar), out / "bpe")
     bpe = tokenizer.Tokenizer(out / "bpe.model")

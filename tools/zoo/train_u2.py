@@ -8,11 +8,9 @@ before it, or some of them. Losses: CTC; frame labels from the known word starts
 two heads that are not exported, the word that is being said in each row, which makes the encoder learn several times
 as fast as the sparse labels of CTC alone.
 """
-import argparse
 import json
 import random
 import sys
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -147,16 +145,8 @@ def evaluate(model, batches, bpe):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("grammar")
-    parser.add_argument("data")
-    parser.add_argument("out")
-    parser.add_argument("--dev")
-    loop.add_arguments(parser, batch=10, seed=31)
-    args = parser.parse_args()
-    loop.begin()
-    out = Path(args.out)
-    out.mkdir(parents=True, exist_ok=True)
+    args = loop.parser(__doc__, batch=10, seed=31).parse_args()
+    out = loop.begin(out=args.out)
     if not (out / "bpe.model").exists():
         tokenizer.train(Grammar(args.grammar), out / "bpe", size=240, tags=[])
     bpe = tokenizer.Tokenizer(out / "bpe.model")
