@@ -117,12 +117,42 @@ TEST_P(steno_demo_family, streams_the_bundled_recordings) {
 INSTANTIATE_TEST_SUITE_P(all, steno_demo_family,
                          testing::Values(demo_family{"sense-voice", 0.121, false}, demo_family{"parakeet-ctc", 0.121},
                                          demo_family{"parakeet-tdt", 0.121}, demo_family{"parakeet-eou", 0},
-                                         demo_family{"paraformer", 0.121, false}),
+                                         demo_family{"paraformer", 0.121, false}, demo_family{"u2", 0.121}),
                          [](const auto& tested) {
                            std::string name = tested.param.name;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+TEST(steno_demo, a_stream_takes_back_nothing_that_is_settled) {
+  const nlohmann::json samples = nlohmann::json::parse(std::ifstream(examples / "audio" / "samples.json"));
+  for (const nlohmann::json& sample : samples) {
+    const steno::test::temporary_directory dir;
+    std::string command = "'" STENO_PROGRAM "' stream -q --demo u2 --chunk-size 4 --format jsonl '";
+    command.append((examples / "audio" / sample["file"].get<std::string>()).string()).append("'");
+    const auto o = steno::test::shell(dir, command);
+    ASSERT_EQ(o.code, 0) << o.err;
+    std::istringstream lines(o.out);
+    std::string settled, text;
+    double first = -1;
+    int grown = 0;
+    for (std::string line; std::getline(lines, line);) {
+      const nlohmann::json event = nlohmann::json::parse(line);
+      if (event["type"] != "partial" && event["type"] != "final") continue;
+      text = event["text"];
+      EXPECT_TRUE(text.starts_with(settled)) << settled << " / " << text;
+      if (!text.empty() && first < 0) first = event["heard"];
+      if (event["type"] != "partial") continue;
+      const std::string now = event["stable"];
+      EXPECT_TRUE(now.starts_with(settled)) << settled << " / " << now;
+      grown += now.size() > settled.size() ? 1 : 0;
+      settled = now;
+    }
+    EXPECT_EQ(text, sample["text"].get<std::string>());
+    EXPECT_GE(grown, 1) << sample["file"];
+    EXPECT_LE(first, sample["starts"][1].get<double>() + 0.6);  // 600 ms after the first word
+  }
+}
 
 TEST(steno_demo, takes_no_phrases) {
   ASSERT_TRUE(std::filesystem::exists(examples / "models" / "demo.gguf"));
