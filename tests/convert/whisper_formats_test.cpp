@@ -1,5 +1,6 @@
 // One Whisper in the three formats that people hold becomes the same packaged file, byte for byte.
 #include <steno/core/half.hpp>
+#include <steno/tokenizers/whisper_tokens.hpp>
 #include <steno/weights/gguf.hpp>
 
 #include <gtest/gtest.h>
@@ -112,6 +113,58 @@ void write_ggml(const fs::path& file, const std::map<std::string, named_tensor>&
   write(file, all);
 }
 
+json settings_of(const json& dims) {
+  return {{"model_type", "whisper"},
+          {"num_mel_bins", dims["n_mels"]},
+          {"vocab_size", dims["n_vocab"]},
+          {"d_model", dims["n_audio_state"]},
+          {"max_source_positions", dims["n_audio_ctx"]},
+          {"encoder_attention_heads", dims["n_audio_head"]},
+          {"encoder_layers", dims["n_audio_layer"]},
+          {"max_target_positions", dims["n_text_ctx"]},
+          {"decoder_attention_heads", dims["n_text_head"]},
+          {"decoder_layers", dims["n_text_layer"]}};
+}
+
+/// Tensors of one layer on each side, all of one number.
+std::map<std::string, named_tensor> small_tensors(extent size, extent vocabulary, extent rows, extent context) {
+  std::map<std::string, named_tensor> all;
+  const auto put = [&](const std::string& name, std::vector<extent> shape) {
+    std::size_t count = 1;
+    for (const extent n : shape) count *= static_cast<std::size_t>(n);
+    all[name] = {std::move(shape), std::vector<float>(count, 0.25f)};
+  };
+  const auto linear = [&](const std::string& name, extent out, extent in) {
+    put(name + ".weight", {out, in});
+    if (!name.ends_with("key")) put(name + ".bias", {out});
+  };
+  const auto norm = [&](const std::string& name) {
+    put(name + ".weight", {size});
+    put(name + ".bias", {size});
+  };
+  put("encoder.conv1.weight", {size, 80, 3});
+  put("encoder.conv1.bias", {size});
+  put("encoder.conv2.weight", {size, size, 3});
+  put("encoder.conv2.bias", {size});
+  put("encoder.positional_embedding", {rows, size});
+  put("decoder.positional_embedding", {context, size});
+  put("decoder.token_embedding.weight", {vocabulary, size});
+  norm("encoder.ln_post");
+  norm("decoder.ln");
+  for (const std::string& block : {std::string("encoder.blocks.0"), std::string("decoder.blocks.0")}) {
+    for (const char* attention : {".attn", ".cross_attn"}) {
+      if (block.starts_with("encoder") && std::string_view(attention) == ".cross_attn") continue;
+      for (const char* part : {".query", ".key", ".value", ".out"})
+        linear(std::string(block).append(attention).append(part), size, size);
+      norm(std::string(block).append(attention).append("_ln"));
+    }
+    linear(block + ".mlp.0", 4 * size, size);
+    linear(block + ".mlp.2", size, 4 * size);
+    norm(block + ".mlp_ln");
+  }
+  return all;
+}
+
 std::string decoded_base64(std::string_view text) {
   constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string bytes;
@@ -156,17 +209,7 @@ TEST(whisper_formats, three_files_one_package) {
   fs::create_directories(hf);
   write_safetensors(hf / "model.safetensors", tensors);
   write(hf / "vocab.json", vocabulary.dump());
-  write(hf / "config.json", json{{"model_type", "whisper"},
-                                 {"num_mel_bins", dims["n_mels"]},
-                                 {"vocab_size", dims["n_vocab"]},
-                                 {"d_model", dims["n_audio_state"]},
-                                 {"max_source_positions", dims["n_audio_ctx"]},
-                                 {"encoder_attention_heads", dims["n_audio_head"]},
-                                 {"encoder_layers", dims["n_audio_layer"]},
-                                 {"max_target_positions", dims["n_text_ctx"]},
-                                 {"decoder_attention_heads", dims["n_text_head"]},
-                                 {"decoder_layers", dims["n_text_layer"]}}
-                                .dump());
+  write(hf / "config.json", settings_of(dims).dump());
   write_ggml(dir.path() / "ggml.bin", tensors, dims, tokens);
 
   for (const std::optional<dtype> type :
@@ -182,6 +225,58 @@ TEST(whisper_formats, three_files_one_package) {
     EXPECT_TRUE(packaged(dir.path() / "ggml.bin", {}) == want);
     // The folder that holds the table may be named, too.
     EXPECT_TRUE(packaged(pt, table.parent_path()) == want);
+  }
+}
+
+// A vocabulary that was cut down or made for the model: the special tokens' names tell where they are.
+TEST(whisper_formats, a_vocabulary_of_ones_own) {
+  constexpr int text = 20, languages = 2, vocabulary = text + 8 + languages + 1501;
+  json dims{{"n_mels", 80},     {"n_vocab", vocabulary}, {"n_audio_state", 32},
+            {"n_audio_ctx", 8}, {"n_audio_head", 2},     {"n_audio_layer", 1},
+            {"n_text_ctx", 12}, {"n_text_head", 2},      {"n_text_layer", 1}};
+  const test::temporary_directory dir;
+  const fs::path hf = dir.path();
+  write_safetensors(hf / "model.safetensors", small_tensors(32, vocabulary, 8, 12));
+  write(hf / "config.json", settings_of(dims).dump());
+  json letters, added;
+  for (int i = 0; i < text; ++i) letters[std::string(1, static_cast<char>('a' + i))] = i;
+  const char* const names[] = {"<|endoftext|>", "<|startoftranscript|>", "<|en|>",        "<|zh|>",
+                               "<|translate|>", "<|transcribe|>",        "<|startoflm|>", "<|startofprev|>",
+                               "<|nospeech|>",  "<|notimestamps|>",      "<|0.00|>"};
+  for (int i = 0; i < 11; ++i) added[names[i]] = text + i;
+  added["<|30.00|>"] = vocabulary - 1;
+  write(hf / "vocab.json", letters.dump());
+  write(hf / "added_tokens.json", added.dump());
+
+  const auto opened_tokens = [&] {
+    const opened_checkpoint opened = open_checkpoint(hf);
+    const auto told = opened.file.number("whisper.multilingual");
+    EXPECT_TRUE(told.has_value());
+    return whisper_tokens(opened.file.strings("tokenizer.ggml.tokens"), vocabulary, told == 1);
+  };
+  const whisper_tokens t = opened_tokens();
+  EXPECT_EQ(t.languages, 2);
+  EXPECT_EQ(t.eot, text);
+  EXPECT_EQ(t.timestamp_begin, vocabulary - 1501);
+  EXPECT_EQ(t.start(1, true), (std::vector<int>{text + 1, text + 3, text + 4}));
+  write(hf / "generation_config.json", R"({"is_multilingual": false})");
+  EXPECT_FALSE(opened_tokens().multilingual);
+
+  // Newer folders have them in tokenizer.json.
+  json list = json::array();
+  for (const auto& [name, id] : added.items()) list.push_back({{"id", id}, {"content", name}});
+  fs::remove(hf / "added_tokens.json");
+  EXPECT_THROW((void)open_checkpoint(hf), error);
+  write(hf / "tokenizer.json", json{{"added_tokens", list}}.dump());
+  EXPECT_EQ(opened_tokens().eot, text);
+
+  // Names with other numbers are refused, whichever it is.
+  for (const auto& [name, id] : added.items()) {
+    if (name == "<|en|>" || name == "<|zh|>" || name == "<|startoflm|>" || name == "<|nospeech|>") continue;
+    json bad = added;
+    bad[name] = id.get<int>() + 1;
+    write(hf / "added_tokens.json", bad.dump());
+    EXPECT_THROW((void)open_checkpoint(hf), error) << name;
   }
 }
 

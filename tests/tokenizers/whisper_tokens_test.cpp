@@ -103,3 +103,13 @@ TEST(whisper_tokens, a_vocabulary_of_another_size_is_refused) {
   EXPECT_THROW(whisper_tokens(letters, 10 + 8 + 1501 + 101), error);
   EXPECT_EQ(whisper_tokens(letters, 10 + 8 + 1501 + 3).languages, 3);
 }
+
+TEST(whisper_tokens, a_small_vocabulary_may_be_told_language_and_task) {
+  const std::vector<std::string> letters(10, "a");
+  const extent all = 10 + 8 + 1501 + 1;
+  EXPECT_EQ(whisper_tokens(letters, all).start(0, false), (std::vector<int>{11}));
+  EXPECT_EQ(whisper_tokens(letters, all, false).start(0, true), (std::vector<int>{11}));
+  EXPECT_EQ(whisper_tokens(letters, all, true).start(0, false), (std::vector<int>{11, 12, 14}));
+  EXPECT_EQ(whisper_tokens(letters, all, true).start(0, true), (std::vector<int>{11, 12, 13}));
+  EXPECT_EQ(whisper_tokens(letters, all, true).special(18), "<|notimestamps|>");
+}

@@ -15,6 +15,7 @@
 #include <steno/networks/whisper_encoder.hpp>
 #include <steno/tokenizers/whisper_tokens.hpp>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,7 +41,7 @@ class whisper {
   /// Front end and settings from the file's metadata; the weights are bound by load().
   STENO_COLD explicit whisper(const gguf_file& file)
       : frontend(static_cast<extent>(read_number(file, "whisper.frontend.n_mels", 1, 1024, 80))),
-        tokenizer(file.strings("tokenizer.ggml.tokens"), vocabulary_of(file)) {
+        tokenizer(file.strings("tokenizer.ggml.tokens"), vocabulary_of(file), multilingual_of(file)) {
     if (!file.has("whisper.alignment_heads")) return;
     const auto flat = file.numbers("whisper.alignment_heads");
     for (const double n : flat)
@@ -154,6 +155,10 @@ class whisper {
   STENO_COLD static extent vocabulary_of(const gguf_file& file) {
     const auto t = file.find("decoder.token_embedding.weight");
     return t ? t->rows() : 0;
+  }
+  STENO_COLD static std::optional<bool> multilingual_of(const gguf_file& file) {
+    const auto told = file.number("whisper.multilingual");
+    return told ? std::optional<bool>(*told != 0) : std::nullopt;
   }
 };
 

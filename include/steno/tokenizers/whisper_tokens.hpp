@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -32,9 +33,12 @@ class whisper_tokens : public byte_bpe {
   static constexpr int timestamps = 1501;
 
   whisper_tokens() = default;
-  /// `letters`: the text tokens; `vocabulary`: rows of the token embedding. Throws steno::error when they do not fit.
-  STENO_COLD whisper_tokens(const std::vector<std::string>& letters, extent vocabulary) : byte_bpe(letters) {
-    multilingual = vocabulary >= 51865;
+  /// `letters`: the text tokens; `vocabulary`: rows of the token embedding; `language_and_task`: whether the decoder is
+  /// told them, which the size tells of published vocabularies. Throws steno::error when they do not fit.
+  STENO_COLD whisper_tokens(const std::vector<std::string>& letters, extent vocabulary,
+                            std::optional<bool> language_and_task = {})
+      : byte_bpe(letters) {
+    multilingual = language_and_task.value_or(vocabulary >= 51865);
     const extent rest = vocabulary - size() - timestamps - 8;
     if (rest < 1 || rest > static_cast<extent>(std::size(whisper_languages)))
       fail({.what = "vocabulary of Whisper",

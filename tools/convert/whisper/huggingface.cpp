@@ -99,6 +99,7 @@ imported_model import_huggingface(const fs::path& path, const import_options& op
             .expected = "4 d_model = " + std::to_string(4 * s.width),
             .found = std::to_string(size(key))});
   read_alignment_heads(folder / "generation_config.json", s);
+  if (text_tokens(s.vocabulary) == 0) read_special_tokens(folder, s);
   huggingface::weights w = huggingface::open_weights(path);
   std::vector<stored_tensor> tensors;
   for (stored_tensor& t : w.tensors) {
@@ -106,7 +107,7 @@ imported_model import_huggingface(const fs::path& path, const import_options& op
     t.name = openai_name(std::move(t.name));
     tensors.push_back(std::move(t));
   }
-  return package(w.where, s, find_tokens(folder / "vocab.json", s.vocabulary), std::move(tensors), w.source);
+  return package(w.where, s, find_tokens(folder / "vocab.json", s), std::move(tensors), w.source);
 }
 
 }  // namespace steno::inline STENO_ABI::whisper_files

@@ -44,7 +44,7 @@ imported_model import_openai(const fs::path& path, const import_options& options
   std::vector<stored_tensor> tensors;
   for (stored_tensor& t : torch::stored_tensors(c))
     if (t.name != "decoder.mask" && t.name != "alignment_heads") tensors.push_back(std::move(t));  // buffers
-  return package(path.string(), s, find_tokens(path, s.vocabulary, options.tokenizer), std::move(tensors), c);
+  return package(path.string(), s, find_tokens(path, s, options.tokenizer), std::move(tensors), c);
 }
 
 }  // namespace steno::inline STENO_ABI::whisper_files

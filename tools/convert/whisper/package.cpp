@@ -104,7 +104,7 @@ void check(const std::string& where, const settings& s) {
             .found = std::to_string(n)});
   };
   in("number of mel bands", s.mels, 80, 128);
-  in("vocabulary", s.vocabulary, 51864, 51866);
+  if (s.text == 0) in("vocabulary", s.vocabulary, 51864, 51866);
   in("width", s.width, 1, 16384);
   in("audio positions", s.audio_context, 1, 65536);
   in("text positions", s.text_context, 8, 65536);
@@ -119,17 +119,22 @@ void check(const std::string& where, const settings& s) {
 
 }  // namespace
 
-std::uint32_t text_tokens(std::uint32_t vocabulary) { return vocabulary >= 51865 ? 50257 : 50256; }
+std::uint32_t text_tokens(std::uint32_t vocabulary) {
+  if (vocabulary < 51864 || vocabulary > 51866) return 0;
+  return vocabulary >= 51865 ? 50257 : 50256;
+}
+
+std::uint32_t text_tokens(const settings& s) { return s.text > 0 ? s.text : text_tokens(s.vocabulary); }
 
 bool is_product(const std::string& name, std::size_t rank) { return rank == 2 && name.ends_with(".weight"); }
 
 imported_model package(std::string where, const settings& s, std::vector<std::string> tokens,
                        std::vector<stored_tensor> tensors, std::shared_ptr<void> source) {
   check(where, s);
-  if (tokens.size() != text_tokens(s.vocabulary))
+  if (tokens.size() != text_tokens(s))
     fail({.where = where,
           .what = "number of text tokens",
-          .expected = std::to_string(text_tokens(s.vocabulary)),
+          .expected = std::to_string(text_tokens(s)),
           .found = std::to_string(tokens.size())});
   imported_model model;
   model.where = std::move(where);
@@ -152,6 +157,7 @@ imported_model package(std::string where, const settings& s, std::vector<std::st
     for (const auto& [layer, head] : heads) flat.insert(flat.end(), {layer, head});
     file.set("whisper.alignment_heads", flat);
   }
+  if (s.text > 0) file.set("whisper.multilingual", s.multilingual);
   file.set("tokenizer.ggml.model", "gpt2");
   file.set("tokenizer.ggml.tokens", tokens);
 

@@ -3,6 +3,7 @@
 #include <steno/weights/byte_cursor.hpp>
 #include <steno/weights/mapped_file.hpp>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "huggingface.hpp"
@@ -59,6 +60,27 @@ std::vector<std::string> read_tiktoken(const fs::path& file, std::uint32_t count
   return tokens;
 }
 
+std::vector<std::string> read_vocab_json(const fs::path& file, std::uint32_t count) {
+  const auto j = nlohmann::json::parse(huggingface::read_text(file), nullptr, false);
+  if (!j.is_object()) fail({.where = file.string(), .what = "is not a JSON object of tokens"});
+  std::vector<std::string> tokens(count);
+  std::size_t seen = 0;
+  for (const auto& [token, id] : j.items()) {
+    if (!id.is_number_unsigned())
+      fail({.where = file.string(), .what = "token " + steno::quoted(token) + " has no number"});
+    const auto n = id.get<std::uint64_t>();
+    if (n >= count) continue;  // special tokens
+    tokens[static_cast<std::size_t>(n)] = token;
+    ++seen;
+  }
+  if (seen != count)
+    fail({.where = file.string(),
+          .what = "number of text tokens",
+          .expected = std::to_string(count),
+          .found = std::to_string(seen)});
+  return tokens;
+}
+
 }  // namespace
 
 std::string byte_letters(std::string_view bytes) {
@@ -78,46 +100,77 @@ std::string byte_letters(std::string_view bytes) {
   return s;
 }
 
-std::vector<std::string> read_vocab_json(const fs::path& file, std::uint32_t vocabulary) {
-  const auto j = nlohmann::json::parse(huggingface::read_text(file), nullptr, false);
-  if (!j.is_object()) fail({.where = file.string(), .what = "is not a JSON object of tokens"});
-  const std::uint32_t count = text_tokens(vocabulary);
-  std::vector<std::string> tokens(count);
-  std::size_t seen = 0;
-  for (const auto& [token, id] : j.items()) {
-    if (!id.is_number_unsigned())
-      fail({.where = file.string(), .what = "token " + steno::quoted(token) + " has no number"});
-    const auto n = id.get<std::uint64_t>();
-    if (n >= count) continue;  // special tokens
-    tokens[static_cast<std::size_t>(n)] = token;
-    ++seen;
-  }
-  if (seen != count)
-    fail({.where = file.string(),
-          .what = "number of text tokens",
-          .expected = std::to_string(count),
-          .found = std::to_string(seen)});
-  return tokens;
-}
-
-std::vector<std::string> find_tokens(const fs::path& beside, std::uint32_t vocabulary,
-                                     const std::optional<fs::path>& named) {
-  const std::string table = vocabulary >= 51865 ? "multilingual.tiktoken" : "gpt2.tiktoken";
+std::vector<std::string> find_tokens(const fs::path& beside, const settings& s, const std::optional<fs::path>& named) {
+  const bool published = text_tokens(s.vocabulary) > 0;
+  const std::string table = s.vocabulary >= 51865 ? "multilingual.tiktoken" : "gpt2.tiktoken";
   const auto read = [&](const fs::path& file) {
-    return file.extension() == ".json" ? read_vocab_json(file, vocabulary)
-                                       : read_tiktoken(file, text_tokens(vocabulary));
+    return file.extension() == ".json" ? read_vocab_json(file, text_tokens(s)) : read_tiktoken(file, text_tokens(s));
   };
   if (named && !fs::is_directory(*named)) return read(*named);
   const fs::path folder = named ? *named : beside.has_parent_path() ? beside.parent_path() : fs::path(".");
   for (const fs::path& at : {folder, folder / "assets"})
     for (const std::string& name : {table, std::string("vocab.json")})
-      if (fs::is_regular_file(at / name)) return read(at / name);
+      if ((published || name != table) && fs::is_regular_file(at / name)) return read(at / name);
   const std::string where = named ? named->string() : beside.string();
   fail(
       {.where = where,
        .what = "holds no tokenizer",
        .expected = table + (named ? " or vocab.json in it" : " (or vocab.json) beside it or in \"assets\" there"),
        .hint = "it is part of the openai-whisper package, in whisper/assets; steno-convert --tokenizer FILE names it"});
+}
+
+void read_special_tokens(const fs::path& folder, settings& s) {
+  std::map<std::string, std::uint64_t> ids;
+  const auto add = [&](const std::string& name, const nlohmann::json& id) {
+    if (id.is_number_unsigned()) ids[name] = id.get<std::uint64_t>();
+  };
+  std::string where = folder.string();
+  for (const char* name : {"vocab.json", "tokenizer.json", "added_tokens.json"}) {
+    const fs::path file = folder / name;
+    if (!fs::is_regular_file(file)) continue;
+    const auto j = nlohmann::json::parse(huggingface::read_text(file), nullptr, false);
+    if (!j.is_object()) fail({.where = file.string(), .what = "is not a JSON object"});
+    where = file.string();
+    if (std::string_view(name) != "tokenizer.json") {
+      for (const auto& [token, id] : j.items())
+        if (token.starts_with("<|")) add(token, id);
+    } else if (const auto added = j.find("added_tokens"); added != j.end() && added->is_array()) {
+      for (const auto& t : *added)
+        if (t.is_object() && t.contains("content") && t["content"].is_string() && t.contains("id"))
+          add(t["content"].get<std::string>(), t["id"]);
+    }
+  }
+  const auto found = [&](const std::string& name) {
+    const auto at = ids.find(name);
+    if (at == ids.end())
+      fail({.where = where,
+            .what = "holds no token " + steno::quoted(name),
+            .hint = "the vocabulary is no published one"});
+    return at->second;
+  };
+  const std::uint64_t eot = found("<|endoftext|>"), first = found("<|0.00|>");
+  // Text, <|endoftext|>, <|startoftranscript|>, languages, six others, 1501 times.
+  if (eot == 0 || first < eot + 9 || first + 1501 != s.vocabulary)
+    fail({.where = where,
+          .what = "numbers of <|endoftext|> and <|0.00|>",
+          .expected = "text tokens before, 1501 times behind them, " + std::to_string(s.vocabulary) + " tokens in all",
+          .found = std::to_string(eot) + " and " + std::to_string(first)});
+  const std::pair<const char*, std::uint64_t> others[] = {
+      {"<|startoftranscript|>", eot + 1}, {"<|translate|>", first - 6},    {"<|transcribe|>", first - 5},
+      {"<|startofprev|>", first - 3},     {"<|notimestamps|>", first - 1}, {"<|30.00|>", first + 1500}};
+  for (const auto& [name, id] : others)
+    if (found(name) != id)
+      fail({.where = where,
+            .what = std::string("token ").append(steno::quoted(name)),
+            .expected = "number " + std::to_string(id),
+            .found = std::to_string(found(name))});
+  s.text = static_cast<std::uint32_t>(eot);
+  s.multilingual = true;
+  const fs::path generation = folder / "generation_config.json";
+  if (!fs::is_regular_file(generation)) return;
+  const auto j = nlohmann::json::parse(huggingface::read_text(generation), nullptr, false);
+  if (j.is_object() && j.contains("is_multilingual") && j["is_multilingual"].is_boolean())
+    s.multilingual = j["is_multilingual"].get<bool>();
 }
 
 }  // namespace steno::inline STENO_ABI::whisper_files

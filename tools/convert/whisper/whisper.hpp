@@ -2,8 +2,9 @@
 // one.
 //
 // openai's .pt, a Hugging Face folder and whisper.cpp's ggml .bin become the same file: tensors have openai's names,
-// convolutions are stored tap by tap, ids of special tokens follow from the vocabulary's size. Formats without a
-// product (q4_0, q5_1, ...) become f16. Schema: docs/formats.md. Tested in tests/convert/whisper_test.cpp.
+// convolutions are stored tap by tap, ids of special tokens follow from the numbers of tokens and of text tokens.
+// Formats without a product (q4_0, q5_1, ...) become f16. Schema: docs/formats.md. Tested in
+// tests/convert/whisper_test.cpp.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -25,10 +26,16 @@ struct settings {
   std::uint32_t text_context = 0, text_heads = 0, text_layers = 0;
   /// (layer, head); empty: what the original takes for a checkpoint that it does not know.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> alignment_heads = {};
+  /// For vocabularies that are not published ones: ids below the special ones, and whether the decoder is told language
+  /// and task.
+  std::uint32_t text = 0;
+  bool multilingual = false;
 };
 
-/// Ids below the special ones.
+/// Ids below the special ones of a published vocabulary; 0 for others.
 std::uint32_t text_tokens(std::uint32_t vocabulary);
+/// Ids below the special ones.
+std::uint32_t text_tokens(const settings& s);
 
 /// The packaged file. `tokens` are the text tokens in GPT-2's byte letters; `tensors` have openai's names and must be
 /// exactly those of the settings. Throws steno::error.
@@ -44,10 +51,12 @@ std::string byte_letters(std::string_view bytes);
 
 /// The text tokens from a file beside `beside`: multilingual.tiktoken or gpt2.tiktoken, or vocab.json; also in its
 /// folder "assets"; or from `named`, such a file or a folder with one. Throws steno::error when there is none.
-std::vector<std::string> find_tokens(const std::filesystem::path& beside, std::uint32_t vocabulary,
+std::vector<std::string> find_tokens(const std::filesystem::path& beside, const settings& s,
                                      const std::optional<std::filesystem::path>& named = {});
-/// The text tokens of a vocab.json.
-std::vector<std::string> read_vocab_json(const std::filesystem::path& file, std::uint32_t vocabulary);
+/// The numbers of the special tokens of a Hugging Face folder whose vocabulary is not a published one (cut down, or
+/// made for the model), by their names: sets `text` and `multilingual`. They must lie as published ones do. Throws
+/// steno::error.
+void read_special_tokens(const std::filesystem::path& folder, settings& s);
 
 /// Whether a tensor of a packaged file may change its number format.
 bool is_product(const std::string& name, std::size_t rank);
