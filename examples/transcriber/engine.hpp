@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -33,7 +34,7 @@ struct request {
   int at_once = 1;           ///< clips at the same time
   int beam = 0;              ///< 0: the model's own
   std::vector<std::string> hotwords = {};
-  float hotword_score = 3;
+  std::optional<float> hotword_score = {};  ///< nothing: what suits the model's search
   decoding_options decoding = {};
 };
 

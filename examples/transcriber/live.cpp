@@ -43,7 +43,7 @@ class u2_listener final : public listener {
         fail({.what = "phrase " + steno::quoted(p), .expected = "characters that are among the model's units"});
       phrases.push_back(*units);
     }
-    return context_graph(phrases, {.score = r.phrase_score});
+    return context_graph(phrases, {.score = r.phrase_score.value_or(context_options{}.score)});
   }
   static u2_stream_options options(const live_request& r, const context_graph& contexts) {
     u2_stream_options o;

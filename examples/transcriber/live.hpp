@@ -22,8 +22,8 @@ struct live_request {
   bool forget_turns = false;  ///< the model's memory of what was said ends with a turn
   int longest = 0;            ///< frames after which an utterance ends in any case; 0: never
   int beam = 10;
-  std::vector<std::string> phrases;  ///< to favour
-  float phrase_score = 3;
+  std::vector<std::string> phrases;   ///< to favour
+  std::optional<float> phrase_score;  ///< nothing: what suits the model's search
 };
 
 /// A result; partial ones have no words.

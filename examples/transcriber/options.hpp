@@ -27,9 +27,9 @@ struct live_options {
   std::optional<int> chunk_size, left_chunks;  ///< nothing: the model's own
   int beam = 10;
   bool rescore = true, endpoints = true;
-  bool forget_turns = false;  ///< of models that end turns
-  bool real_time = false;     ///< a file is read no faster than it sounds
-  float phrase_score = 3;
+  bool forget_turns = false;          ///< of models that end turns
+  bool real_time = false;             ///< a file is read no faster than it sounds
+  std::optional<float> phrase_score;  ///< nothing: what suits the model's search
   std::string host = "127.0.0.1";
   int port = 10086;
   int connections = 64;         ///< at once

@@ -169,3 +169,24 @@ TEST(recording, beam_and_hotwords_reach_the_search) {
   EXPECT_THROW(ids(unknown), error);
   EXPECT_THROW((void)model().transcribe(pcm, favoured, c), error);
 }
+
+TEST(recording, hotwords_earn_what_suits_the_search) {
+  const fs::path golden = fs::path(STENO_SOURCE_DIR) / "tests/golden";
+  const transcriber ctc((golden / "wenet/model.gguf").string());
+  const transcriber transducer((fs::path(STENO_SOURCE_DIR) / "examples/models/parakeet-tdt.gguf").string());
+  EXPECT_EQ(usual_hotword_score(ctc.model()), context_options{}.score);
+  EXPECT_EQ(usual_hotword_score(transducer.model()), transducer_beam_options::hotword_score);
+  // Nothing said is the same as that said.
+  context c;
+  std::vector<sentence> truth;
+  const auto pcm = sentences(1, truth);
+  const auto text = [&](std::optional<float> score) {
+    transcribe_options o;
+    o.beam = 4;
+    o.hotwords = {"madrid", "umbrella", "sophie"};
+    o.hotword_score = score;
+    return transducer.transcribe(pcm, o, c).text;
+  };
+  EXPECT_EQ(text({}), text(transducer_beam_options::hotword_score));
+  EXPECT_NE(text({}), text(20.0f));
+}

@@ -23,6 +23,9 @@
 namespace steno::inline STENO_ABI {
 
 struct transducer_beam_options {
+  /// What a unit of a hotword should earn, in logarithms of probability. CTC takes 3; here the prediction network goes
+  /// on with a word by itself once it has begun, and with so much it says hotwords that nobody said.
+  static constexpr float hotword_score = 1;
   int blank = 0;
   std::span<const int> durations = {};  ///< empty: RNN-T
   extent beam = 4, steps = 2, beta = 2;

@@ -50,6 +50,7 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
 
  public:
   using options = parakeet_transducer_options;
+  static constexpr float hotword_score = transducer_beam_options::hotword_score;
 
   parakeet_transducer() = default;
   STENO_COLD explicit parakeet_transducer(const gguf_file& file) : base(file), words(this->tokenizer) {

@@ -177,6 +177,18 @@ inline bool has_beam_search(const any_model& model) {
                     model);
 }
 
+/// What a unit of a hotword earns unless the options say otherwise.
+inline float usual_hotword_score(const any_model& model) {
+  return std::visit(
+      []<class Model>(const Model&) {
+        if constexpr (requires { Model::hotword_score; })
+          return Model::hotword_score;
+        else
+          return context_options{}.score;
+      },
+      model);
+}
+
 /// The hotwords of `o` in the model's units. Throws steno::error for phrases that it cannot write, and for any with a
 /// model that does not search.
 STENO_COLD inline context_graph hotword_graph(const any_model& model, const transcribe_options& o) {
@@ -198,7 +210,7 @@ STENO_COLD inline context_graph hotword_graph(const any_model& model, const tran
         }
       },
       model);
-  return context_graph(phrases, {.score = o.hotword_score});
+  return context_graph(phrases, {.score = o.hotword_score.value_or(usual_hotword_score(model))});
 }
 
 namespace detail {

@@ -4,6 +4,7 @@
 #include <steno/pipelines/decoding_options.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -43,8 +44,9 @@ struct transcribe_options {
   int at_once = 1;
   int beam = 0;  ///< width of the search, where the model has one; 0: its own default, 1: greedy
   std::vector<std::string> hotwords = {};  ///< phrases to favour; needs a search
-  float hotword_score = 3;                 ///< bonus for each unit of a phrase, in logarithms of probability
-  decoding_options decoding = {};          ///< for models that write token by token
+  /// Bonus for each unit of a phrase, in logarithms of probability; nothing: what suits the model's search.
+  std::optional<float> hotword_score = {};
+  decoding_options decoding = {};  ///< for models that write token by token
   progress_ref progress = {};
 };
 
