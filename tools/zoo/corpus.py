@@ -163,6 +163,27 @@ def frame_targets(wanted, frames, blank, before=1):
     return target
 
 
+def numbered(words, bpe):
+    """Numbers from 1 of words, found by their pieces."""
+    return {tuple(bpe.words(word)[0]): 1 + i for i, word in enumerate(words)}
+
+
+def words_said(example, numbers, rows, milliseconds, late=0.0):
+    """The number of the word that each row is in, or was in `late` ms before; 0 before and behind speech; rows that may be
+    either are left out."""
+    said = np.full(rows, IGNORE, np.int64)
+    before, starts, turns = 0.0, example.starts, example.turns
+    for _, start, end in turns:
+        said[int(before / milliseconds) : max(0, int((start + late - 80) / milliseconds) - 1)] = 0
+        before = end + 300
+    said[int(before / milliseconds) :] = 0
+    for pieces, start, following in zip(example.pieces, starts, [*starts[1:], turns[-1][2] if turns else 0]):
+        # A row hears a little more than its own time.
+        over = min(following, start + 700)
+        said[int((start + late) / milliseconds) : int((over + late) / milliseconds)] = numbers[tuple(pieces)]
+    return said
+
+
 def greedy(logits, blank):
     """The best path's pieces."""
     ids, previous = [], blank

@@ -23,6 +23,7 @@ from synthesize import Grammar
 
 FRONT_END = frontends.nemo(80)
 FRAME = 80  # ms from one row to the next
+MIDDLE, SAID = "layer2_out", 1.0  # the layer and the weight of the heads that tell words
 SIZES = {"bands": 80, "layers": 5, "size": 128, "heads": 4, "channels": 32, "hidden": 128, "joint": 128}
 
 
@@ -157,7 +158,8 @@ class TransducerBatches(CtcBatches):
 
 def losses(model, batch):
     """Transducers: cross entropy along the path through the known frames; much cheaper than the sum over all paths."""
-    rows, lengths = model.encoder(batch["x"], batch["lengths"])
+    trace = {}
+    rows, lengths = model.encoder(batch["x"], batch["lengths"], trace)
     b, t, said, label, duration = batch["steps"].T
     enc, pred = model.joint.enc(rows), model.joint.pred(model.decoder(batch["labels"]))
     scores = model.joint(enc[b, t], pred[b, said])
@@ -165,6 +167,10 @@ def losses(model, batch):
     parts = {"label": (F.cross_entropy(scores[:, :split], label, reduction="sum") / batch["pieces"], 1.0)}
     if model.durations:
         parts["duration"] = (F.cross_entropy(scores[:, split:], duration, reduction="sum") / batch["pieces"], 0.3)
+    if "said" in batch:
+        for (name, head), x in zip(model.said.items(), (trace[MIDDLE], rows)):
+            entropy = F.cross_entropy(head(x).flatten(0, 1), batch["said"].flatten(), ignore_index=data.IGNORE)
+            parts[name] = (entropy, SAID)
     if "ids" in batch:
         parts.update(ctc_losses(model, batch, rows, lengths))
     return parts
@@ -176,10 +182,12 @@ class HybridBatches(TransducerBatches):
 
 
 class TurnBatches(TransducerBatches):
-    """Turns with pauses, and <EOU> behind each of them. Features are not normalised."""
+    """Turns with pauses, and <EOU> behind each of them. Features are not normalised. The word that was said 80 ms before
+    is wanted of two heads that are not exported."""
 
     long_share, most_joined, cut = 0.5, 5, 0
     delay = 120  # ms of silence before <EOU>
+    words = {}
 
     def __init__(self, corpus, model, bpe, seed, batch, **more):
         corpus.items = [i for i in corpus.items if not i["isolated"]]
@@ -188,6 +196,10 @@ class TurnBatches(TransducerBatches):
 
     def features(self, mel):
         return self.corpus.front_end.finish(mel)
+
+    def targets(self, examples):
+        said = [data.words_said(e, self.words, self.rows(e), FRAME, late=FRAME) for e in examples]
+        return {**super().targets(examples), "said": torch.from_numpy(data.padded(said, data.IGNORE)[0])}
 
     def last_pause(self):
         """Sometimes the sound ends before the last <EOU>."""
@@ -275,6 +287,10 @@ def main():
             tokenizer.append(out / "bpe.model", ["<EOU>", "<EOB>"])
     bpe = tokenizer.Tokenizer(out / "bpe.model")
     model = fastconformer.Transducer(bpe.size, **SIZES, **more)
+    if args.family == "eou":
+        TurnBatches.words = data.numbered(Grammar(args.grammar).words, bpe)
+        model.said = torch.nn.ModuleDict({name: torch.nn.Linear(SIZES["size"], len(TurnBatches.words) + 1)
+                                          for name in ("middle", "last")})
     train = batches(data.Corpus(args.data, FRONT_END, bpe), model, bpe, args.seed, args.batch, nospeech=args.nospeech)
     if args.hybrid:
         mel = np.concatenate([train.features(train.example([i]).mel) for i in range(200)])

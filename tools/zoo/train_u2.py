@@ -47,21 +47,6 @@ class Trained(torch.nn.Module):
         self.middle, self.last = torch.nn.Linear(size, words + 1), torch.nn.Linear(size, words + 1)
 
 
-def words_said(numbers, starts, turns, rows):
-    """The number of the word that each row is in; 0 before and behind speech; rows that may be either are left out."""
-    row = 10 * u2.RATE
-    said = np.full(rows, data.IGNORE, np.int64)
-    before = 0.0
-    for _, start, end in turns:
-        said[int(before / row) : max(0, int(start / row) - 3)] = 0
-        before = end + 300
-    said[int(before / row) :] = 0
-    for number, start, following in zip(numbers, starts, [*starts[1:], turns[-1][2] if turns else 0]):
-        # A row hears from 40 ms behind its start on average.
-        said[int(start / row) : int(min(following, start + 700) / row)] = number
-    return said
-
-
 class Batches(data.Batches):
     words = {}
 
@@ -74,7 +59,7 @@ class Batches(data.Batches):
             rows = u2.encoder_rows(len(e.mel))
             wanted = data.place(e.pieces, e.starts, rows, milliseconds=10 * u2.RATE, lead=LEAD)
             frames.append(data.frame_targets(wanted, rows, BLANK))
-            said.append(words_said([self.words[tuple(w)] for w in e.pieces], e.starts, e.turns, rows))
+            said.append(data.words_said(e, self.words, rows, milliseconds=10 * u2.RATE))
             forwards.append(np.array([SOS, *e.ids, SOS], np.int64))
             backwards.append(np.array([SOS, *e.ids[::-1], SOS], np.int64))
         x, lengths = data.padded([e.mel.astype(np.float32) for e in examples])
@@ -153,10 +138,9 @@ def main():
     corpus = data.Corpus(args.data, frontends.POVEY, bpe)
     if not (out / "global_cmvn").exists():
         (out / "global_cmvn").write_text(json.dumps(statistics(corpus)))
-    words = Grammar(args.grammar).words
-    Batches.words = {tuple(bpe.words(word)[0]): 1 + i for i, word in enumerate(words)}
+    Batches.words = data.numbered(Grammar(args.grammar).words, bpe)
     dev = args.dev and Batches(data.Corpus(args.dev, frontends.POVEY, bpe), 12, args.batch, augment=False)
-    model = Trained(bpe.size, len(words))
+    model = Trained(bpe.size, len(Batches.words))
     set_cmvn(model.net, json.loads((out / "global_cmvn").read_text()))
     loop.train(model, Batches(corpus, args.seed, args.batch, nospeech=args.nospeech), losses, out, args,
                (lambda m: evaluate(m, dev, bpe)) if dev else None)
