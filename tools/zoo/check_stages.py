@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the reference networks of Paraformer, U2++ and FSMN-VAD against recorded stages of the originals.
+"""Checks the reference networks of Paraformer, U2++, FSMN-VAD and Qwen3-ASR against recorded stages of the originals.
 
-usage: check_stages.py paraformer|u2|fsmn_vad CASE  (a folder with checkpoint/, stages/, input.wav and expected.json)
+usage: check_stages.py paraformer|u2|fsmn_vad|qwen3_asr CASE  (a folder with checkpoint/, stages/, input.wav and expected.json)
 """
 import json
 import sys
@@ -12,8 +12,11 @@ import numpy as np
 import torch
 
 import features
+import frontends
 import fsmn_vad
 import paraformer
+import qwen3_asr
+import safetensors_file
 import u2
 
 
@@ -93,10 +96,31 @@ def check_u2(case):
             print(f"{stage:40s} {worst:.3g}")
 
 
+def check_qwen3_asr(case):
+    files = sorted((case.folder / "checkpoint").glob("*.safetensors"))
+    model = qwen3_asr.from_checkpoint(json.loads((case.folder / "checkpoint" / "config.json").read_text()),
+                                      {name: t for file in files for name, t in safetensors_file.read(file).items()})
+    ear, trace = frontends.whisper(128), {}
+    mel = ear.finish(ear.log_mel(case.samples))
+    case.compare("logmel", mel.T)
+    heard, _ = model.thinker.audio_tower(torch.from_numpy(mel)[None], torch.tensor([len(mel)]), trace)
+    run = case.expected["runs"]["main"]
+    ids = torch.tensor(run["prompt_ids"])
+    at = torch.nonzero(ids == case.expected["special_ids"]["<|audio_pad|>"])[:, 0]
+    places = torch.zeros_like(at), at, torch.arange(len(at))
+    model(ids[None], heard, places, trace)
+    case.trace(trace)
+    path = torch.cat([ids, torch.tensor(run["new_ids"])[:-1]])
+    scores = model.thinker.scores(model(path[None], heard, places)[0, len(ids) - 1 :])
+    case.compare("logits_last_prefill", scores[0])
+    case.compare("logits_greedy_path", scores)
+
+
 def main():
     case = Case(Path(sys.argv[2]))
     with torch.no_grad():
-        {"paraformer": check_paraformer, "u2": check_u2, "fsmn_vad": check_fsmn_vad}[sys.argv[1]](case)
+        {"paraformer": check_paraformer, "u2": check_u2, "fsmn_vad": check_fsmn_vad,
+         "qwen3_asr": check_qwen3_asr}[sys.argv[1]](case)
     return 1 if case.failed else 0
 
 
