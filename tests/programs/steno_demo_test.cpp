@@ -31,6 +31,8 @@ struct demo_family {
   const char* name;
   double seconds;  // how far a word's start may be from the samples'; 0: such a model tells words when they are over
   bool streams = true, searches = false, times = true;
+  const char* timed = "";  // asks for the times of words
+  int wrong = 0;           // words of a recording that it may take for others; its card tells how good it is
   friend void PrintTo(const demo_family& f, std::ostream* out) { *out << f.name; }
 };
 
@@ -59,14 +61,24 @@ std::string without_marks(std::string text) {
   return text;
 }
 
+int different_words(const std::string& a, const std::string& b) {
+  std::istringstream first(a), second(b);
+  int count = 0;
+  for (std::string x, y; x.clear(), y.clear(), first >> x, second >> y, !x.empty() || !y.empty();)
+    count += x == y ? 0 : 1;
+  return count;
+}
+
 TEST_P(steno_demo_family, transcribes_the_bundled_recordings_with_the_times_of_their_words) {
   std::string folder = (examples / "audio").string();
-  const auto o = steno("transcribe", folder.insert(0, 1, '\'').append("' --threads 2 --format json -o out/"));
+  const auto o = steno(
+      "transcribe", folder.insert(0, 1, '\'').append("' --threads 2 --format json -o out/ ").append(GetParam().timed));
   ASSERT_EQ(o.code, 0) << o.err;
   for (const nlohmann::json& sample : samples()) {
     const auto name = std::filesystem::path(sample["file"].get<std::string>()).replace_extension(".json");
     const nlohmann::json said = nlohmann::json::parse(std::ifstream(dir_.path() / "out" / name));
-    EXPECT_EQ(without_marks(said["text"]), sample["text"].get<std::string>()) << name;
+    const std::string text = without_marks(said["text"]);
+    EXPECT_LE(different_words(text, sample["text"]), GetParam().wrong) << name << ": " << text;
     if (!GetParam().times) {
       for (const nlohmann::json& s : said["segments"]) EXPECT_TRUE(s["words"].empty()) << name;
       continue;
@@ -135,7 +147,8 @@ INSTANTIATE_TEST_SUITE_P(all, steno_demo_family,
                                          demo_family{"parakeet-tdt", 0.121, true, true},
                                          demo_family{"parakeet-eou", 0, true, true},
                                          demo_family{"paraformer", 0.121, false}, demo_family{"u2", 0.121, true, true},
-                                         demo_family{"qwen3-asr", 0, true, false, false}),
+                                         demo_family{"qwen3-asr", 0, true, false, false},
+                                         demo_family{"whisper", 0.121, false, false, true, "--word-timestamps", 1}),
                          [](const auto& tested) {
                            std::string name = tested.param.name;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -170,6 +183,44 @@ TEST(steno_demo, a_stream_takes_back_nothing_that_is_settled) {
     EXPECT_GE(grown, 1) << sample["file"];
     EXPECT_LE(first, sample["starts"][1].get<double>() + 0.6);  // 600 ms after the first word
   }
+}
+
+// What Whisper alone is asked.
+class steno_demo_whisper : public testing::Test {
+ protected:
+  nlohmann::json hear(const std::string& options, const std::string& file = "train.wav") const {
+    const auto o = steno::test::shell(dir_, std::string("'" STENO_PROGRAM "' -q --demo whisper --format json ")
+                                                .append(options)
+                                                .append(" '")
+                                                .append((examples / "audio" / file).string())
+                                                .append("'"));
+    EXPECT_EQ(o.code, 0) << o.err;
+    return nlohmann::json::parse(o.code == 0 ? o.out : "{}");
+  }
+  const steno::test::temporary_directory dir_;
+};
+
+TEST_F(steno_demo_whisper, tells_what_became_of_windows) {
+  const nlohmann::json r = hear("");
+  ASSERT_EQ(r["extra"]["windows"].size(), 1u) << r.dump();
+  const nlohmann::json window = r["extra"]["windows"][0];
+  EXPECT_EQ(window["outcome"], "text");
+  EXPECT_EQ(window["stop"], "end_of_text");
+  EXPECT_EQ(window["fallbacks"], 0);
+  EXPECT_LT(window["no_speech_prob"].get<double>(), 0.2);
+  EXPECT_EQ(r["language"], "en");
+}
+
+TEST_F(steno_demo_whisper, second_task_writes_numbers_in_digits) {
+  const std::string spoken = hear("")["text"], written = hear("--translate")["text"];
+  EXPECT_NE(spoken.find(" seven "), std::string::npos) << spoken;
+  EXPECT_EQ(written.find(" seven"), std::string::npos) << written;
+  EXPECT_EQ(hear("--translate", "question.wav")["text"], hear("", "question.wav")["text"]);
+}
+
+TEST_F(steno_demo_whisper, beams_and_text_without_times_agree) {
+  EXPECT_EQ(hear("--beam-size 5")["text"], hear("")["text"]);
+  EXPECT_EQ(hear("--without-timestamps")["text"], hear("")["text"]);
 }
 
 TEST(steno_demo, takes_no_phrases) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the reference networks of Paraformer, U2++, FSMN-VAD and Qwen3-ASR against recorded stages of the originals.
+"""Checks the reference networks of Paraformer, U2++, FSMN-VAD, Qwen3-ASR and Whisper against recorded stages of the originals.
 
-usage: check_stages.py paraformer|u2|fsmn_vad|qwen3_asr CASE  (a folder with checkpoint/, stages/, input.wav and expected.json)
+usage: check_stages.py paraformer|u2|fsmn_vad|qwen3_asr|whisper CASE  (a folder with checkpoint/, stages/, input.wav and expected.json)
 """
 import json
 import sys
@@ -18,6 +18,7 @@ import paraformer
 import qwen3_asr
 import safetensors_file
 import u2
+import whisper
 
 
 class Case:
@@ -116,11 +117,26 @@ def check_qwen3_asr(case):
     case.compare("logits_greedy_path", scores)
 
 
+def check_whisper(case):
+    model = whisper.from_checkpoint(torch.load(case.folder / "checkpoint" / "openai" / "model.pt"))
+    front_end = frontends.whisper(model.dims["n_mels"])
+    features = front_end.finish(front_end.log_mel(case.samples[:480000]))
+    case.compare("logmel", features.T, 2e-4)
+    trace = {}
+    heard = model.encoder(torch.from_numpy(case.stages["logmel"].T.copy())[None], trace=trace)
+    trace["enc_out"] = heard
+    first = model.decoder.blocks[0].cross_attn
+    trace.update(dec_layer0_cross_k=first.key(heard), dec_layer0_cross_v=first.value(heard))
+    scores = model.decoder(torch.tensor([case.expected["fixed_prompt"]]), heard, trace=trace)
+    trace["logits_prompt_last2"] = scores[:, -2:]
+    case.trace(trace)
+
+
 def main():
     case = Case(Path(sys.argv[2]))
     with torch.no_grad():
         {"paraformer": check_paraformer, "u2": check_u2, "fsmn_vad": check_fsmn_vad,
-         "qwen3_asr": check_qwen3_asr}[sys.argv[1]](case)
+         "qwen3_asr": check_qwen3_asr, "whisper": check_whisper}[sys.argv[1]](case)
     return 1 if case.failed else 0
 
 

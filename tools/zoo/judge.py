@@ -42,6 +42,7 @@ class Program:
 
     def __init__(self, program, model):
         self.program, self.model = program, model
+        self.timed = ["--word-timestamps"] if Path(model).stem.startswith("whisper") else []
 
     def transcribe(self, recordings, *options, encode=None):
         """16-bit samples at 16 kHz (or what `encode(sound, folder, name)` makes a file of) -> results in JSON."""
@@ -194,7 +195,7 @@ class Judge(evaluate.Judge):
             want.append((words, starts))
             sounds.append(synthesize.to_pcm16(audio))
         ordered = True
-        for (words, starts), result in zip(want, self.program.transcribe(sounds)):
+        for (words, starts), result in zip(want, self.program.transcribe(sounds, *self.program.timed)):
             got = words_of(result)
             ordered &= all(a[1] <= b[1] for a, b in zip(got, got[1:]))
             total += len(words)
@@ -221,6 +222,26 @@ class Judge(evaluate.Judge):
                        for s in result["segments"]) for start, end in talk.spans)
         self.table.row(f"{name}: segments", f"{near} of {len(talk.spans)} within {milliseconds} ms at both ends, "
                        f"{len(result['segments'])} segments", "95 %", near >= 0.95 * len(talk.spans))
+
+    def windows(self, name, margin, minutes=20):
+        """Turns in one recording, heard window by window: word errors against those of each turn alone."""
+        talk = self.talk(name, minutes)
+        alone, total = self.count_errors(talk.texts, self.program.transcribe(talk.sounds))
+        result = self.program.transcribe([talk.whole])[0]
+        wrong = evaluate.edits(" ".join(talk.texts).split(), text_of(result).split())
+        again = sum(w["fallbacks"] > 0 for w in result["extra"]["windows"])
+        self.table.row(name, f"{100 * wrong / total:.2f} % word errors, {100 * alone / total:.2f} % sentence by sentence; "
+                       f"{again} of {len(result['extra']['windows'])} windows decoded again", f"{margin} points more",
+                       100 * (wrong - alone) / total <= margin, rate=100 * wrong / total, alone=100 * alone / total)
+
+    def numbers(self, name, limit):
+        """The second task: numbers in digits."""
+        from train_whisper import in_digits
+        texts, sounds = self.sentences(name)
+        texts = [" ".join(w for w, _, _ in in_digits([(w, 0, 0) for w in text.split()])) for text in texts]
+        wrong, total = self.count_errors(texts, self.program.transcribe(sounds, "--translate"))
+        rate = 100 * wrong / total
+        self.table.row(name, f"{rate:.2f} % word errors ({wrong} of {total} words)", f"{limit} %", rate <= limit, rate=rate)
 
     def nothing(self, name, make, minutes=10):
         """Ten minutes without speech in pieces of 1 to 10 s: no text."""
@@ -254,6 +275,8 @@ class Judge(evaluate.Judge):
         """Sentences with one of a few words in noise so loud that less than two fifths of these words are found: how many
         are found with a list."""
         known = [w for w in words if w in self.grammar.words]
+        prompted = bool(self.program.timed)  # Whisper is told them as the text before
+        search = [] if prompted else ["--beam", "8"]
 
         def recall(results):
             found = total = 0
@@ -267,7 +290,7 @@ class Judge(evaluate.Judge):
             texts, sounds = self.sentences(name, change=self.white(decibels),
                                            fits=lambda t: any(w in t.split() for w in known))
             try:
-                plain = self.program.transcribe(sounds, "--beam", "8")
+                plain = self.program.transcribe(sounds, *search)
             except RuntimeError as e:
                 print(f"    {name}: {e}", file=sys.stderr)
                 return
@@ -277,7 +300,8 @@ class Judge(evaluate.Judge):
             phrases.write("\n".join(known) + "\n")
             phrases.flush()
             try:
-                told = self.program.transcribe(sounds, "--beam", "8", "--hotwords", phrases.name)
+                told = self.program.transcribe(sounds, *search, *(["--initial-prompt", " ".join(known)] if prompted else
+                                                                  ["--hotwords", phrases.name]))
             except RuntimeError as e:
                 print(f"    {name}: {e}", file=sys.stderr)
                 return
@@ -403,6 +427,9 @@ def main():
         "music alone": lambda n: judge.nothing(n, lambda r, k: music(r, k) * level(-60, -15)(r)),
         "stream of turns": lambda n: judge.streamed(n, 2),
     }
+    if Path(args.model).stem.startswith("whisper"):
+        tests["twenty minutes of turns, windows of 30 s"] = lambda n: judge.windows(n, 1)
+        tests["--translate: numbers in digits"] = lambda n: judge.numbers(n, 6)
     if Path(args.model).stem.endswith("eou"):
         tests["turns"] = lambda n: judge.turns(n)
     if Path(args.model).stem.endswith("u2"):
