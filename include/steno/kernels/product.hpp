@@ -46,9 +46,10 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
                             context& c) noexcept {
   const product_table& table = table_of(x.level);
   const bool int8 = x.family == weight_family::int8_blocks;
+  const bool few = int8 && table.int8_few != nullptr && x.rows <= table.int8_few(layout_of(w.format).bits);
   const bool panels = int8 || x.panels != nullptr;
   const extent most = panels ? x.split.height(0) : 1;
-  const extent columns = int8 ? strip_groups(table, x.rows, w.format) * group : table.float_columns;
+  const extent columns = int8 ? table.int8_groups * group : table.float_columns;
   const extent high = int8 ? std::clamp<extent>(strip_bytes / x.cols, 6 * most, table.int8_rows) : table.float_rows;
   const strip_plan plan(w.rows, panels ? x.split.count : x.rows, high / most, columns);
 
@@ -85,6 +86,7 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
       const extent count = groups_of(s.n1 - s.n0);
       for (extent g = 0; g < count; ++g, to += next_group) pack_group(w, n0 / group + g, to);
     }
+    if (few) return table.int8_row_strip(s, s.scratch, s.scratch + sums);
     if (int8) return int8_strip(s, table, s.scratch, s.scratch + sums);
     panels ? table.float_panel_strip(s) : table.float_row_strip(s);
   });

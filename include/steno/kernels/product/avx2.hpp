@@ -123,7 +123,6 @@ inline void int8_tile(const detail::int8_job& job) noexcept {
 inline constexpr detail::product_table product_kernels{
     .int8_panel = product::int8_rows,
     .int8_groups = product::int8_groups,
-    .int8_groups_one = product::int8_groups,
     .int8_rows = 256,
     .float_dot_rows = product::dot_rows,
     .float_panel = product::panel_rows,

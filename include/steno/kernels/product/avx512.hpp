@@ -25,7 +25,6 @@ inline constexpr int byte_lanes = 64;
 inline constexpr detail::product_table product_kernels{
     .int8_panel = avx2::product::int8_rows,
     .int8_groups = avx2::product::int8_groups,
-    .int8_groups_one = avx2::product::int8_groups,
     .int8_rows = 256,
     .float_dot_rows = product::dot_rows,
     .float_panel = product::panel_rows,

@@ -4,20 +4,13 @@
 // block may have two scales (halves) and minima, which are looked at once per block. Specification:
 // product/reference.hpp. Tested in tests/kernels/product_test.cpp.
 #pragma once
-#include <steno/kernels/product/avx512.hpp>
+#include <steno/kernels/product/avx512vnni_rows.hpp>
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_avx512vnni_begin.hpp>
 namespace steno::inline STENO_ABI::kernels::avx512vnni {
 namespace product {
 
 inline constexpr int int8_rows = 6, int8_groups = 2;
-inline constexpr extent few_rows = 2;  // weights come from memory faster than they are multiplied
-
-STENO_INLINE __m512i four_of(const std::int8_t* x) {
-  std::int32_t four;
-  std::memcpy(&four, x, 4);
-  return _mm512_set1_epi32(four);
-}
 
 /// d[I] += four values of row I / C by four of each column of group I % C.
 template <int C, int... I>
@@ -44,11 +37,11 @@ STENO_INLINE void add_minima(std::integer_sequence<int, I...>, __m512* acc, cons
    ...);
 }
 
-/// Lines [First, Last) of each group, into the second cache; with few rows, which wait for memory, into the first.
-template <int C, int First, int Last, bool Few>
+/// Lines [First, Last) of each group, into the second cache.
+template <int C, int First, int Last>
 STENO_INLINE void fetch(const std::byte* p, std::size_t next_group, std::size_t next_line) {
   for (std::size_t c = 0; c < C; ++c, p += next_group)
-    for (std::size_t line = First; line < Last; ++line) __builtin_prefetch(p + next_line * line, 0, Few ? 3 : 2);
+    for (std::size_t line = First; line < Last; ++line) __builtin_prefetch(p + next_line * line, 0, 2);
 }
 
 /// sizeof...(I) / C rows and C groups; Plain: a scale per block and no minima. The eight steps of a block are written
@@ -68,8 +61,8 @@ template <bool Plain, int C, int... I>
   __m512 acc[] = {(job.first ? _mm512_setzero_ps() : _mm512_loadu_ps(sums + I * 16))...};
   const std::byte* ahead = job.ahead;
   for (extent b = job.blocks; b != 0; --b) {
-    fetch<C, 0, 1, R <= few_rows>(ahead, job.next_ahead, job.ahead_line);
-    if (job.ahead_lines == 3) fetch<C, 1, 3, R <= few_rows>(ahead, job.next_ahead, job.ahead_line);
+    fetch<C, 0, 1>(ahead, job.next_ahead, job.ahead_line);
+    if (job.ahead_lines == 3) fetch<C, 1, 3>(ahead, job.next_ahead, job.ahead_line);
     ahead += job.ahead_bytes;
     __m512i d[] = {_mm512_set1_epi32(starts[16 * (I / C)])...};
     dot_fours<C>(all, d, x, quants, next);
@@ -107,12 +100,7 @@ template <bool Plain, int C, int... I>
 template <bool Plain>
 void int8_tile_of(const detail::int8_job& job) noexcept {
   constexpr int C = int8_groups;
-  switch (job.rows) {
-    case 1:
-      if (job.groups == C) return int8_tile<Plain, C>(std::make_integer_sequence<int, C>{}, job);
-      return int8_tile<Plain, 2 * C>(std::make_integer_sequence<int, 2 * C>{}, job);  // more streams from memory
-    case 2:
-      return int8_tile<Plain, C>(std::make_integer_sequence<int, 2 * C>{}, job);
+  switch (job.rows) {  // of one or two, int8_row_strip takes care
     case 3:
       return int8_tile<Plain, C>(std::make_integer_sequence<int, 3 * C>{}, job);
     case 4:
@@ -132,7 +120,8 @@ inline void int8_tile(const detail::int8_job& job) noexcept {
 inline constexpr detail::product_table with_vnni(detail::product_table t) {
   t.int8_panel = product::int8_rows;
   t.int8_groups = product::int8_groups;
-  t.int8_groups_one = 2 * product::int8_groups;
+  t.int8_few = product::int8_few;
+  t.int8_row_strip = product::int8_row_strip;
   t.int8_tile = product::int8_tile;
   return t;
 }

@@ -15,15 +15,10 @@ namespace steno::inline STENO_ABI::kernels::detail {
 inline constexpr extent unpacked_blocks = 32;
 inline constexpr extent unpack_floats = unpacked_blocks * (static_cast<extent>(group_quants) / 4 + 2 * 2 * group);
 
-/// Groups of a strip that is not the last.
-inline extent strip_groups(const product_table& table, extent rows, dtype format) noexcept {
-  return rows == 1 && layout_of(format).bits == 8 ? table.int8_groups_one : table.int8_groups;
-}
-
 /// sums: rows of the strip by columns of a tile; unpacked: unpack_floats.
 inline void int8_strip(const strip& s, const product_table& table, float* sums, float* unpacked) noexcept {
   const operand& x = *s.x;
-  const extent groups = std::min(strip_groups(table, x.rows, s.w->format), groups_of(s.n1 - s.n0));
+  const extent groups = std::min(table.int8_groups, groups_of(s.n1 - s.n0));
   const extent blocks = x.cols / block, stride = groups * group;
   const block_layout layout = layout_of(s.w->format);
   const bool in_place = layout.bits == 8;

@@ -86,7 +86,6 @@ STENO_INLINE int32x4_t total(const int32x4_t* d) {
 inline constexpr detail::product_table product_kernels{
     .int8_panel = product::int8_rows,
     .int8_groups = 1,
-    .int8_groups_one = 1,
     .int8_rows = 256,
     .float_dot_rows = product::dot_rows,
     .float_panel = product::panel_rows,

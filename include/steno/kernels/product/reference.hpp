@@ -98,7 +98,6 @@ inline void float_row_strip(const detail::strip& s) noexcept {
 inline constexpr detail::product_table product_kernels{
     .int8_panel = 1,
     .int8_groups = 1,
-    .int8_groups_one = 1,
     .int8_rows = 64,
     .float_dot_rows = 0,
     .float_panel = 0,

@@ -117,7 +117,6 @@ struct product_table {
   // int8_blocks
   extent int8_panel;       // rows of a panel
   extent int8_groups;      // of 16 columns in a tile; a strip is one tile wide
-  extent int8_groups_one;  // the same for one row by weights that are read in place
   extent int8_rows;        // of a strip
   // float_rows and half_columns
   extent float_dot_rows;  // rows of x in a tile where rows meet rows; 0: the rows are read where they are
@@ -134,6 +133,9 @@ struct product_table {
   void (*finish)(const strip&, const float* sums, extent sums_stride, extent m0, extent rows) noexcept;
   void (*float_panel_strip)(const strip&) noexcept;
   void (*float_row_strip)(const strip&) noexcept;
+  // Where there are such: rows of x, in one panel, up to which a strip of quants of so many bits is int8_row_strip's.
+  extent (*int8_few)(int bits) noexcept = nullptr;
+  void (*int8_row_strip)(const strip&, float* sums, float* scratch) noexcept = nullptr;
 };
 }  // namespace detail
 
