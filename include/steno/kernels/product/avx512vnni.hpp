@@ -39,9 +39,9 @@ STENO_INLINE void add_minima(std::integer_sequence<int, I...>, __m512* acc, cons
 
 /// Lines [First, Last) of each group, into the second cache.
 template <int C, int First, int Last>
-STENO_INLINE void fetch(const std::byte* p, std::size_t next_group, std::size_t next_line) {
+STENO_INLINE void fetch(const std::byte* p, std::size_t next_group) {
   for (std::size_t c = 0; c < C; ++c, p += next_group)
-    for (std::size_t line = First; line < Last; ++line) __builtin_prefetch(p + next_line * line, 0, 2);
+    for (std::size_t line = First; line < Last; ++line) __builtin_prefetch(p + 64 * line, 0, 2);
 }
 
 /// sizeof...(I) / C rows and C groups; Plain: a scale per block and no minima. The eight steps of a block are written
@@ -61,8 +61,9 @@ template <bool Plain, int C, int... I>
   __m512 acc[] = {(job.first ? _mm512_setzero_ps() : _mm512_loadu_ps(sums + I * 16))...};
   const std::byte* ahead = job.ahead;
   for (extent b = job.blocks; b != 0; --b) {
-    fetch<C, 0, 1>(ahead, job.next_ahead, job.ahead_line);
-    if (job.ahead_lines == 3) fetch<C, 1, 3>(ahead, job.next_ahead, job.ahead_line);
+    fetch<C, 0, 1>(ahead, job.next_ahead);
+    if (job.ahead_lines > 1) fetch<C, 1, 3>(ahead, job.next_ahead);
+    if (job.ahead_lines > 3) fetch<C, 3, 5>(ahead, job.next_ahead);
     ahead += job.ahead_bytes;
     __m512i d[] = {_mm512_set1_epi32(starts[16 * (I / C)])...};
     dot_fours<C>(all, d, x, quants, next);
@@ -123,6 +124,7 @@ inline constexpr detail::product_table with_vnni(detail::product_table t) {
   t.int8_few = product::int8_few;
   t.int8_row_strip = product::int8_row_strip;
   t.int8_tile = product::int8_tile;
+  t.int8_tile_fetches = true;
   return t;
 }
 inline constexpr detail::product_table product_kernels = with_vnni(avx512::product_kernels);

@@ -40,8 +40,12 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
   job.halves = layout.halves;
   job.plane = x.plane;
   job.next_ahead = next_group;
-  job.ahead_line = in_place ? 64 : 128;
-  const int lines = in_place && s.last - s.first >= 8 ? 1 : 3;  // of a block's eight, for each panel
+  // The tiles of the first panels fetch the next piece, each a part of it from begin to end: the second-level cache
+  // then reads on by itself.
+  const std::size_t block_bytes = in_place ? group_quants : layout.block_bytes();
+  const auto panels = static_cast<std::size_t>(s.last - s.first);
+  const std::size_t share = (block_bytes + 64 * panels - 1) / (64 * panels);
+  const int lines = share <= 1 ? 1 : share <= 3 ? 3 : 5;
   const bool more = s.w->packed != nullptr && s.n1 < s.w->rows;
   const std::byte* const ahead_of_strip = more ? s.packed + static_cast<std::size_t>(groups) * next_group : s.packed;
   for (extent b = 0; b < blocks; b += step) {
@@ -60,13 +64,12 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
       table.unpack({.layout = layout,
                     .in = here + static_cast<std::size_t>(g) * next_group,
                     .ahead = ahead + static_cast<std::size_t>(g) * next_group,
+                    .fetches = !table.int8_tile_fetches,
                     .count = job.blocks,
                     .quants = quants + static_cast<std::size_t>(g * step) * group_quants,
                     .scales = scales + g * job.next_scales,
                     .minima = minima + g * job.next_scales});
     }
-    // Of quants that are read in place, the tiles of the first panels fetch some lines each; of others, unpack() has
-    // fetched half, and the first panel's tiles fetch the rest.
     const std::byte* const next =
         ends ? ahead_of_strip : s.packed + (from + static_cast<std::size_t>(job.blocks)) * group_quants;
     job.quants = in_place ? s.packed + from * group_quants : quants;
@@ -80,11 +83,12 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
       job.starts = x.starts + at + (layout.halves ? x.plane : 0);
       job.offsets = x.offsets + at + (layout.halves ? x.plane : 0);
       job.sums = sums + (m - x.split.first(s.first)) * stride;
-      const extent line = (in_place ? lines : 8) * (p - s.first);
-      const bool fetches = line < 8;
-      job.ahead = !fetches ? s.packed : in_place ? next + 64 * line : ahead + 64;
-      job.ahead_bytes = !fetches ? 0 : in_place ? group_quants : layout.block_bytes();
+      const std::size_t part = static_cast<std::size_t>(job.blocks * lines) * 64;
+      const std::size_t done = static_cast<std::size_t>(p - s.first) * part;
+      const bool fetches = done < static_cast<std::size_t>(job.blocks) * block_bytes;
+      job.ahead = (in_place ? next : ahead) + (fetches ? done : 0);
       job.ahead_lines = fetches ? lines : 1;
+      job.ahead_bytes = fetches ? static_cast<std::size_t>(lines) * 64 : 0;
       if (ends) fetch_results(s, m, job.rows);
       table.int8_tile(job);
       if (ends) table.finish(s, job.sums, stride, m, job.rows);

@@ -99,6 +99,7 @@ inline constexpr detail::product_table product_kernels{
     .int8_panel = 1,
     .int8_groups = 1,
     .int8_rows = 64,
+    .int8_tile_fetches = false,
     .float_dot_rows = 0,
     .float_panel = 0,
     .float_panels_from = 0,

@@ -75,7 +75,8 @@ STENO_INLINE void fetch_results(const strip& s, extent m, extent rows) noexcept 
 struct unpack_job {
   block_layout layout;
   const std::byte* in;     // a unit's begin; of q8_0: the first scales
-  const std::byte* ahead;  // packed bytes that will be wanted next: half of their lines are fetched now,
+  const std::byte* ahead;  // packed bytes that will be wanted next
+  bool fetches = false;    // half of their lines; of q8_0 all scales are fetched in any case
   extent count;            // whole units
   std::byte* quants;       // not of q8_0
   float *scales, *minima;
@@ -92,11 +93,11 @@ struct int8_job {
   extent blocks;
   const std::byte* quants;
   std::size_t next_quants;  // bytes from group to group
-  const std::byte* ahead;   // bytes that will be wanted next: of each block and group one line is fetched meanwhile,
-  int ahead_lines;          // or three
-  std::size_t next_ahead, ahead_bytes, ahead_line;  // from group to group, block to block, line to line
-  const float *weight_scales, *minima;              // [blocks][16], with halves [blocks][2][16]; minima may be null
-  extent next_scales;                               // floats from group to group
+  const std::byte* ahead;   // bytes that will be wanted next: with each block some lines of each group are fetched,
+  int ahead_lines;          // one, three or five
+  std::size_t next_ahead, ahead_bytes;  // from group to group, block to block
+  const float *weight_scales, *minima;  // [blocks][16], with halves [blocks][2][16]; minima may be null
+  extent next_scales;                   // floats from group to group
   bool halves;
   float* sums;  // [rows][groups][16]
   bool first;   // sums begin here
@@ -118,6 +119,7 @@ struct product_table {
   extent int8_panel;       // rows of a panel
   extent int8_groups;      // of 16 columns in a tile; a strip is one tile wide
   extent int8_rows;        // of a strip
+  bool int8_tile_fetches;  // what comes next
   // float_rows and half_columns
   extent float_dot_rows;  // rows of x in a tile where rows meet rows; 0: the rows are read where they are
   extent float_panel;

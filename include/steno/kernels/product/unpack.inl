@@ -76,7 +76,8 @@ inline void unpack(const detail::unpack_job& job) noexcept {
       if (l.minima) minimum = halves_at(in + 32);
       in += l.minima ? 64 : 32;
     }
-    for (std::size_t line = 0; line < l.plane_bytes(); line += 128) __builtin_prefetch(ahead + line);
+    if (job.fetches)
+      for (std::size_t line = 0; line < l.plane_bytes(); line += 128) __builtin_prefetch(ahead + line);
     ahead += l.block_bytes();
     if (l.bits == 4) unpack_tile<4>(in, bias, out);
     if (l.bits == 5) unpack_tile<5>(in, bias, out);
