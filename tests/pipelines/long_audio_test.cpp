@@ -129,6 +129,22 @@ TEST(clip_cutter, segments_that_are_too_long_are_cut) {
   }
 }
 
+// A search wider than the clips themselves would find its quietest place at their beginning, again and again.
+TEST(clip_cutter, clips_shorter_than_the_search_are_at_least_half_as_long_as_they_may_be) {
+  std::vector<float> pcm(20000);
+  for (std::size_t i = 0; i < pcm.size(); ++i) pcm[i] = static_cast<float>(i) * 1e-5f;
+  clip_cutter c(1000, {.longest = 1, .around = 5});
+  c.push(pcm);
+  c.finish();
+  extent last = 0;
+  while (const auto r = c.next()) {
+    EXPECT_EQ(r->begin, last);
+    EXPECT_TRUE(r->end - r->begin >= 500 || r->end == 20000) << r->begin << " " << r->end;
+    last = r->end;
+  }
+  EXPECT_EQ(last, 20000);
+}
+
 // Near a length, as quiet_splits() cuts, whatever the portions: what lies behind a window has no say.
 TEST(clip_cutter, cuts_near_a_length_as_quiet_splits_does) {
   std::vector<float> pcm(100300);

@@ -57,7 +57,8 @@ struct clip_options {
   double longest = 30;  ///< seconds; what is longer is cut at a quiet place
   bool voices = false;  ///< clips are a detector's segments, told by voice()
   double merge = 0;     ///< seconds; neighbouring segments are joined up to this length
-  double around = 0;    ///< seconds; above 0 a clip ends so near to `longest`, where quiet_splits() says
+  /// Seconds, of which half of `longest` counts at most; above 0 a clip ends so near to it, where quiet_splits() says.
+  double around = 0;
 };
 
 /// Cuts one recording, as it comes, into clips. Not shared.
@@ -67,7 +68,7 @@ class clip_cutter {
       : rate_(sample_rate),
         most_(std::max<extent>(static_cast<extent>(o.longest * sample_rate), 1)),
         merge_(static_cast<extent>(o.merge * sample_rate)),
-        around_(static_cast<extent>(o.around * sample_rate)),
+        around_(std::min(static_cast<extent>(o.around * sample_rate), most_ / 2)),
         voices_(o.voices) {}
 
   /// The next samples.
