@@ -22,32 +22,35 @@ STENO_KERNEL_API void pack_group(const weight_ref& w, extent g, std::byte* out) 
 
 #if STENO_KERNEL_BODIES
 STENO_KERNEL_API void pack_group(const weight_ref& w, extent g, std::byte* out) noexcept {
-  if (w.format == dtype::q8_0) return pack_bytes(w, g, out);
-  if (w.format == dtype::q4_0) return pack_nibbles<1>(w, g, out);
-  if (w.format == dtype::q4_1) return pack_nibbles<2>(w, g, out);
-  if (family_of(w.format) == weight_family::half_columns) return pack_halves(w, g, out);
-  const block_layout layout = layout_of(w.format);
-  const extent blocks = w.cols / block, rows = std::clamp<extent>(w.rows - g * group, 0, group);
-  if (rows < group) std::memset(out, 0, group_bytes(w.format, w.cols));
-  if (w.format == dtype::iq4_nl) {
-    std::byte* const scales = out + static_cast<std::size_t>(blocks) * group_quants;
-    for (extent c = 0; c < rows; ++c)
-      for (extent b = 0; b < blocks; ++b)
-        put_iq4_nl(stored_block<blocks::iq4_nl>(w.row(g * group + c), b),
-                   out + static_cast<std::size_t>(b) * group_quants,
-                   scales + static_cast<std::size_t>(b) * group_scales, static_cast<std::size_t>(c));
-    return;
+  switch (w.format) {
+    case dtype::q8_0:
+      return pack_bytes(w, g, out);
+    case dtype::q4_0:
+      return pack_nibbles<1>(w, g, out);
+    case dtype::q4_1:
+      return pack_nibbles<2>(w, g, out);
+    case dtype::f16:
+    case dtype::bf16:
+      return pack_halves(w, g, out);
+    case dtype::q5_0:
+      return pack_sorted<blocks::q5_0>(w, g, out);
+    case dtype::q5_1:
+      return pack_sorted<blocks::q5_1>(w, g, out);
+    case dtype::q2_k:
+      return pack_sorted<blocks::q2_k>(w, g, out);
+    case dtype::q3_k:
+      return pack_sorted<blocks::q3_k>(w, g, out);
+    case dtype::q4_k:
+      return pack_sorted<blocks::q4_k>(w, g, out);
+    case dtype::q5_k:
+      return pack_sorted<blocks::q5_k>(w, g, out);
+    case dtype::q6_k:
+      return pack_sorted<blocks::q6_k>(w, g, out);
+    case dtype::iq4_nl:
+      return pack_levels(w, g, out);
+    default:
+      return;
   }
-  const std::size_t head = layout.unit_bytes() - static_cast<std::size_t>(layout.unit()) * layout.block_bytes();
-  for (extent u = 0; u < blocks / layout.unit(); ++u, out += layout.unit_bytes())
-    for (extent c = 0; c < rows; ++c) {
-      const std::byte* row = w.row(g * group + c);
-      const auto column = static_cast<std::size_t>(c);
-      if (layout.super) put_super(w.format, row, u, out, column);
-      for (extent b = 0; b < layout.unit(); ++b)
-        put_block(w.format, row, u * layout.unit() + b,
-                  {layout, out + head + static_cast<std::size_t>(b) * layout.block_bytes(), column});
-    }
 }
 #endif
 }  // namespace detail

@@ -3,6 +3,7 @@
 //
 // What the stored bytes mean: weights/blocks.hpp; the layout: packed_layout.hpp. Tested in tests/kernels/pack_test.cpp.
 #pragma once
+#include <steno/kernels/pack_moves.hpp>
 #include <steno/kernels/packed_layout.hpp>
 #include <steno/weights/blocks/k.hpp>
 #include <steno/weights/weight.hpp>
@@ -11,14 +12,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace steno::inline STENO_ABI::kernels::detail {
 #if STENO_KERNEL_BODIES
 
+/// The quants of a packed block, column by column: they are turned when all columns are there.
+struct block_stage {
+  alignas(16) std::uint32_t dwords[group][8] = {};
+
+  void store(int bits, std::byte* out) const noexcept {
+    const std::byte* from[group];
+    for (std::size_t c = 0; c < 16; ++c) from[c] = reinterpret_cast<const std::byte*>(dwords[c]);
+    for (std::size_t c = 0; c < 16; c += 4) pack_square<0>(from + c, 0, out + 4 * c);
+    for (std::size_t v = 4; v < static_cast<std::size_t>(bits); ++v)
+      for (std::size_t c = 0; c < 16; ++c) std::memcpy(out + 64 * v + 4 * c, dwords[c] + v, 4);
+  }
+};
+
 /// One column's part of a packed block: 32 values from their places in a stored block.
 struct column_writer {
-  const block_layout& layout;
-  std::byte* out;  // the packed block; dwords of a column are 64 bytes apart
+  std::uint32_t* quants;  // of the stage
+  std::byte* scales;      // of the packed block, behind its quants
   std::size_t column;
 
   static std::uint32_t four(const std::uint8_t* p) {
@@ -26,16 +41,17 @@ struct column_writer {
     std::memcpy(&v, p, 4);
     return v;
   }
-  void put(std::size_t vector, std::uint32_t v) const { std::memcpy(out + 64 * vector + 4 * column, &v, 4); }
+  void put(std::size_t vector, std::uint32_t v) const { quants[vector] = v; }
   /// Nibbles as they are stored in 16 bytes.
-  void nibbles(const std::uint8_t* q) const {
-    for (std::size_t t = 0; t < 4; ++t) put(t, four(q + 4 * t));
-  }
+  void nibbles(const std::uint8_t* q) const { std::memcpy(quants, q, 16); }
   /// Values (q[l] >> shift) & mask, mask below 16, of 32 bytes.
   void values(const std::uint8_t* q, int shift, std::uint32_t mask) const {
     mask *= 0x01010101u;
-    for (std::size_t t = 0; t < 4; ++t)
-      put(t, (four(q + 4 * t) >> shift & mask) | (four(q + 16 + 4 * t) >> shift & mask) << 4);
+    dwords low, high;
+    std::memcpy(&low, q, 16);
+    std::memcpy(&high, q + 16, 16);
+    low = (low >> static_cast<std::uint32_t>(shift) & mask) | (high >> static_cast<std::uint32_t>(shift) & mask) << 4u;
+    std::memcpy(quants, &low, 16);
   }
   /// Fifth bits: bit l of a word.
   void fifth(const std::uint8_t* h) const {
@@ -56,11 +72,8 @@ struct column_writer {
     put(4, bytes);
   }
   void third(const std::uint8_t* h, int shift) const {
-    for (std::size_t t = 0; t < 4; ++t) {
-      std::uint32_t v;
-      std::memcpy(&v, out + 64 * t + 4 * column, 4);
-      put(t, v | (four(h + 4 * t) >> shift & 0x01010101u) << 2 | (four(h + 16 + 4 * t) >> shift & 0x01010101u) << 6);
-    }
+    for (std::size_t t = 0; t < 4; ++t)
+      quants[t] |= (four(h + 4 * t) >> shift & 0x01010101u) << 2 | (four(h + 16 + 4 * t) >> shift & 0x01010101u) << 6;
   }
   /// Bits four and five: two bits of 32 bytes from `shift` on.
   void upper_two(const std::uint8_t* h, int shift) const {
@@ -71,13 +84,9 @@ struct column_writer {
     }
   }
   /// The two bytes of scale `which` (0: scale, 1: minimum) of a block without a superblock.
-  void half(std::size_t which, const std::uint8_t* p) const {
-    std::memcpy(out + layout.plane_bytes() + 32 * which + 2 * column, p, 2);
-  }
+  void half(std::size_t which, const std::uint8_t* p) const { std::memcpy(scales + 32 * which + 2 * column, p, 2); }
   /// Integer `which` of a block within a superblock: scales first, then minima.
-  void factor(std::size_t which, int v) const {
-    out[layout.plane_bytes() + 16 * which + column] = static_cast<std::byte>(v);
-  }
+  void factor(std::size_t which, int v) const { scales[16 * which + column] = static_cast<std::byte>(v); }
 };
 
 template <class Block>
@@ -92,92 +101,113 @@ inline void put_iq4_nl(const blocks::iq4_nl& b, std::byte* tile, std::byte* scal
   }
   std::memcpy(scales + 2 * column, b.d, 2);
 }
+/// The same of iq4_nl, which becomes q8_0's form.
+inline void pack_levels(const weight_ref& w, extent g, std::byte* out) noexcept {
+  const extent count = w.cols / block, rows = std::clamp<extent>(w.rows - g * group, 0, group);
+  if (rows < group) std::memset(out, 0, group_bytes(w.format, w.cols));
+  std::byte* const scales = out + static_cast<std::size_t>(count) * group_quants;
+  for (extent c = 0; c < rows; ++c)
+    for (extent b = 0; b < count; ++b)
+      put_iq4_nl(stored_block<blocks::iq4_nl>(w.row(g * group + c), b),
+                 out + static_cast<std::size_t>(b) * group_quants, scales + static_cast<std::size_t>(b) * group_scales,
+                 static_cast<std::size_t>(c));
+}
 
-/// Block b of a row (of a superblock: its 32 values number b % 8).
-inline void put_block(dtype format, const std::byte* row, extent b, const column_writer& to) noexcept {
-  const extent super = b / 8;
-  const int s = static_cast<int>(b % 8), half = s / 4, j = s % 4;
-  switch (format) {
-    case dtype::q5_0: {
-      const auto& from = stored_block<blocks::q5_0>(row, b);
-      to.nibbles(from.q);
-      to.fifth(from.h);
-      return to.half(0, from.d);
-    }
-    case dtype::q5_1: {
-      const auto& from = stored_block<blocks::q5_1>(row, b);
-      to.nibbles(from.q);
-      to.fifth(from.h);
-      to.half(0, from.d);
-      return to.half(1, from.m);
-    }
-    case dtype::q2_k: {
-      const auto& from = stored_block<blocks::q2_k>(row, super);
-      to.values(from.q + 32 * half, 2 * j, 3);
-      for (std::size_t k = 0; k < 2; ++k) {
-        const int factors = from.s[2 * static_cast<std::size_t>(s) + k];
-        to.factor(k, factors & 15);
-        to.factor(2 + k, factors >> 4);
-      }
-      return;
-    }
-    case dtype::q3_k: {
-      const auto& from = stored_block<blocks::q3_k>(row, super);
-      to.values(from.q + 32 * half, 2 * j, 3);
-      to.third(from.high, s);
-      to.factor(0, blocks::q3_k_scale(from.s, 2 * s));
-      return to.factor(1, blocks::q3_k_scale(from.s, 2 * s + 1));
-    }
-    case dtype::q4_k: {
-      const auto& from = stored_block<blocks::q4_k>(row, super);
-      to.values(from.q + 32 * (s / 2), 4 * (s % 2), 15);
-      const auto [scale, minimum] = blocks::k_scale(from.s, s);
-      to.factor(0, scale);
-      return to.factor(1, minimum);
-    }
-    case dtype::q5_k: {
-      const auto& from = stored_block<blocks::q5_k>(row, super);
-      to.values(from.q + 32 * (s / 2), 4 * (s % 2), 15);
-      to.fifth(from.high, s);
-      const auto [scale, minimum] = blocks::k_scale(from.s, s);
-      to.factor(0, scale);
-      return to.factor(1, minimum);
-    }
-    case dtype::q6_k: {
-      const auto& from = stored_block<blocks::q6_k>(row, super);
-      to.values(from.low + 64 * half + 32 * (j & 1), 4 * (j / 2), 15);
-      to.upper_two(from.high + 32 * half, 2 * j);
-      to.factor(0, from.s[2 * s]);
-      return to.factor(1, from.s[2 * s + 1]);
-    }
-    default:
-      return;
+// The values of one stored block, 32 or a superblock of 256, to its column of each packed block.
+inline void put_block(const blocks::q5_0& from, const column_writer& to) noexcept {
+  to.nibbles(from.q);
+  to.fifth(from.h);
+  to.half(0, from.d);
+}
+inline void put_block(const blocks::q5_1& from, const column_writer& to) noexcept {
+  to.nibbles(from.q);
+  to.fifth(from.h);
+  to.half(0, from.d);
+  to.half(1, from.m);
+}
+template <int S>
+STENO_INLINE void put_part(const blocks::q2_k& from, const column_writer& to) noexcept {
+  to.values(from.q + 32 * (S / 4), 2 * (S % 4), 3);
+  for (std::size_t k = 0; k < 2; ++k) {
+    const int factors = from.s[2 * S + k];
+    to.factor(k, factors & 15);
+    to.factor(2 + k, factors >> 4);
+  }
+}
+template <int S>
+STENO_INLINE void put_part(const blocks::q3_k& from, const column_writer& to) noexcept {
+  to.values(from.q + 32 * (S / 4), 2 * (S % 4), 3);
+  to.third(from.high, S);
+  to.factor(0, blocks::q3_k_scale(from.s, 2 * S));
+  to.factor(1, blocks::q3_k_scale(from.s, 2 * S + 1));
+}
+template <int S>
+STENO_INLINE void put_part(const blocks::q4_k& from, const column_writer& to) noexcept {
+  to.values(from.q + 32 * (S / 2), 4 * (S % 2), 15);
+  const auto [scale, minimum] = blocks::k_scale(from.s, S);
+  to.factor(0, scale);
+  to.factor(1, minimum);
+}
+template <int S>
+STENO_INLINE void put_part(const blocks::q5_k& from, const column_writer& to) noexcept {
+  to.values(from.q + 32 * (S / 2), 4 * (S % 2), 15);
+  to.fifth(from.high, S);
+  const auto [scale, minimum] = blocks::k_scale(from.s, S);
+  to.factor(0, scale);
+  to.factor(1, minimum);
+}
+template <int S>
+STENO_INLINE void put_part(const blocks::q6_k& from, const column_writer& to) noexcept {
+  constexpr int half = S / 4, j = S % 4;
+  to.values(from.low + 64 * half + 32 * (j & 1), 4 * (j / 2), 15);
+  to.upper_two(from.high + 32 * half, 2 * j);
+  to.factor(0, from.s[2 * S]);
+  to.factor(1, from.s[2 * S + 1]);
+}
+/// One column's part of what is packed together: a block, or the eight of a superblock.
+struct unit_writer {
+  block_stage* stages;
+  std::byte* out;
+  std::size_t head, block_bytes, plane_bytes, column;
+
+  column_writer block(std::size_t b) const {
+    return {stages[b].dwords[column], out + head + b * block_bytes + plane_bytes, column};
+  }
+  /// Factor `which` (0: of scales, 1: of minima) of a superblock.
+  void factor(std::size_t which, const std::uint8_t (&half)[2]) const {
+    std::memcpy(out + 32 * which + 2 * column, half, 2);
+    if (which == 1) out[32 * which + 2 * column + 1] ^= std::byte{0x80};  // -dmin, so that minima are added
+  }
+};
+template <class Block, int... S>
+STENO_INLINE void put_parts(std::integer_sequence<int, S...>, const Block& from, const unit_writer& to) noexcept {
+  (put_part<S>(from, to.block(S)), ...);
+}
+template <class Block>
+STENO_INLINE void put_unit(const Block& from, const unit_writer& to) noexcept {
+  if constexpr (requires { put_block(from, to.block(0)); }) {
+    put_block(from, to.block(0));
+  } else {
+    to.factor(0, from.d);
+    if constexpr (requires { from.dmin; }) to.factor(1, from.dmin);
+    put_parts(std::make_integer_sequence<int, 8>{}, from, to);
   }
 }
 
-/// The factors that a superblock's scales and minima share; -dmin, so that minima are added.
-inline void put_super(dtype format, const std::byte* row, extent super, std::byte* out, std::size_t column) noexcept {
-  const auto put = [&](std::size_t which, const std::uint8_t(&half)[2], unsigned flip) {
-    std::memcpy(out + 32 * which + 2 * column, half, 2);
-    out[32 * which + 2 * column + 1] ^= static_cast<std::byte>(flip);
-  };
-  constexpr unsigned sign = 0x80;
-  switch (format) {
-    case dtype::q2_k:
-      put(0, stored_block<blocks::q2_k>(row, super).d, 0);
-      return put(1, stored_block<blocks::q2_k>(row, super).dmin, sign);
-    case dtype::q3_k:
-      return put(0, stored_block<blocks::q3_k>(row, super).d, 0);
-    case dtype::q4_k:
-      put(0, stored_block<blocks::q4_k>(row, super).d, 0);
-      return put(1, stored_block<blocks::q4_k>(row, super).dmin, sign);
-    case dtype::q5_k:
-      put(0, stored_block<blocks::q5_k>(row, super).d, 0);
-      return put(1, stored_block<blocks::q5_k>(row, super).dmin, sign);
-    case dtype::q6_k:
-      return put(0, stored_block<blocks::q6_k>(row, super).d, 0);
-    default:
-      return;
+/// Packs rows [16 g, 16 g + 16) of a matrix of these blocks.
+template <class Block>
+inline void pack_sorted(const weight_ref& w, extent g, std::byte* out) noexcept {
+  const block_layout l = layout_of(w.format);
+  const auto unit = static_cast<std::size_t>(l.unit());
+  const extent units = w.cols / (block * l.unit()), rows = std::clamp<extent>(w.rows - g * group, 0, group);
+  if (rows < group) std::memset(out, 0, group_bytes(w.format, w.cols));
+  const std::size_t head = l.unit_bytes() - unit * l.block_bytes();
+  block_stage stages[8];
+  for (extent u = 0; u < units; ++u, out += l.unit_bytes()) {
+    for (extent c = 0; c < rows; ++c)
+      put_unit(stored_block<Block>(w.row(g * group + c), u),
+               {stages, out, head, l.block_bytes(), l.plane_bytes(), static_cast<std::size_t>(c)});
+    for (std::size_t b = 0; b < unit; ++b) stages[b].store(l.bits, out + head + b * l.block_bytes());
   }
 }
 
