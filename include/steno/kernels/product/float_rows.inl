@@ -6,8 +6,8 @@
 // scratch (first-level cache) and each meets all panels of x in a tile of H rows by `panel_vectors` vectors, one FMA
 // chain per output over ascending k. A tile is one pack expansion over its accumulators: what they share is loaded once
 // (common subexpressions), they stay in registers, and it compiles ten times faster than nested loops unrolled by
-// lambdas. vdpbf16ps is not used: it would round x to 8 bits. Constants per instruction set: dot_rows, dot_columns,
-// panel_rows, panel_vectors, panel_chunk.
+// lambdas. Few rows meet f16 or bf16 that is widened in registers. vdpbf16ps is not used: it would round x to 8 bits.
+// Constants per instruction set: dot_rows, dot_columns, panel_rows, panel_vectors, panel_chunk.
 
 /// sums[r * float_columns + c] = dot(row r of x, row c of w): rows of x in lines of 16 values, [cols / 16][rows][16],
 /// by dot_columns rows of w. Of as many further rows of w, which lie at `next`, a line each is fetched every 16 values,
@@ -112,11 +112,48 @@ inline panel_tile_function panel_tile_of(std::integer_sequence<int, I...>, exten
   return tiles[height - 1];
 }
 
+/// sums[r * float_columns + n] = sum over k of x[k * R + r] * w[n, k], w packed and widened in registers: few rows of x
+/// wait for the weights, so each group of columns fetches what it will want 1.5 KiB later, and at its end what comes
+/// next, at `following`.
+template <int... I>  // R * V accumulators
+[[gnu::noinline]] void half_tile(std::integer_sequence<int, I...>, const float* x, const std::uint16_t* w, extent next,
+                                 extent count, bool bfloat, const std::uint16_t* following, float* sums) noexcept {
+  constexpr int V = panel_vectors, R = sizeof...(I) / V;
+  constexpr extent lead = 48;
+  const std::uint16_t* ahead = count > lead ? w + 16 * lead : following;
+  f32x16 acc[] = {(static_cast<void>(I), zero())...};
+  for (extent k = 0; k < count; ++k, x += R, w += 16, ahead += 16) {
+    if (k + lead == count) ahead = following;
+    ((I < V ? __builtin_prefetch(ahead + I * next) : void()), ...);
+    if (bfloat) {
+      ((acc[I] = fma(broadcast(x[I / V]), load_bf16(w + I % V * next), acc[I])), ...);
+    } else {
+      ((acc[I] = fma(broadcast(x[I / V]), load_f16(w + I % V * next), acc[I])), ...);
+    }
+  }
+  (store(sums + 16 * I, acc[I]), ...);
+}
+template <int R>
+inline void half_rows(const detail::strip& s) noexcept {
+  if (s.x->rows < R) {
+    if constexpr (R > 1) half_rows<R - 1>(s);
+    return;
+  }
+  const extent cols = s.x->cols;
+  const auto* const w = reinterpret_cast<const std::uint16_t*>(s.packed);
+  const bool more = s.w->packed != nullptr && s.n1 < s.w->rows;
+  half_tile(std::make_integer_sequence<int, R * panel_vectors>{}, s.x->panels, w, 16 * cols, cols,
+            s.w->format == dtype::bf16, more ? w + float_columns * cols : w, s.scratch);
+  finish(s, s.scratch, float_columns, 0, R);
+}
+
 inline void float_panel_strip(const detail::strip& s) noexcept {
   const operand& x = *s.x;
   float* wide = s.scratch;
   float* sums = wide + panel_chunk * float_columns;
   const auto* packed = reinterpret_cast<const std::uint16_t*>(s.packed);
+  constexpr int few = std::min(6, panel_rows);
+  if (packed != nullptr && x.rows <= few) return half_rows<few>(s);
   // One panel: little at a time, so that widened weights stay in the first-level cache beside those that stream in.
   const extent step = s.last - s.first > 1 ? panel_chunk : 48;
   for (extent k = 0; k < x.cols; k += step) {
