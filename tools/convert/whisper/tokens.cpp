@@ -150,7 +150,7 @@ void read_special_tokens(const fs::path& folder, settings& s) {
   };
   const std::uint64_t eot = found("<|endoftext|>"), first = found("<|0.00|>");
   // Text, <|endoftext|>, <|startoftranscript|>, languages, six others, 1501 times.
-  if (eot == 0 || first < eot + 9 || first + 1501 != s.vocabulary)
+  if (eot == 0 || eot >= first || first - eot < 9 || first >= s.vocabulary || first + 1501 != s.vocabulary)
     fail({.where = where,
           .what = "numbers of <|endoftext|> and <|0.00|>",
           .expected = "text tokens before, 1501 times behind them, " + std::to_string(s.vocabulary) + " tokens in all",
