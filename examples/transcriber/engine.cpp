@@ -51,6 +51,7 @@ class loaded_model final : public recogniser {
     return std::holds_alternative<whisper_any>(model_.model()) ? style::openai : style::steno;
   }
   bool has_beam_search() const override { return steno::has_beam_search(model_.model()); }
+  bool takes_hotwords() const override { return steno::takes_hotwords(model_.model()); }
 
   void punctuate_with(const std::string& path, const note_function& note) override {
     opened_checkpoint opened = open_checkpoint(path);

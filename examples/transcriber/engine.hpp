@@ -54,6 +54,7 @@ class recogniser {
   virtual std::vector<std::string> languages() const = 0;
   virtual bool knows_language(const std::string& language) const = 0;
   virtual bool has_beam_search() const = 0;
+  virtual bool takes_hotwords() const = 0;
   /// Names of the options that it does not take.
   virtual std::vector<std::string> refused(const decoding_options& o) const = 0;
   /// How results of this model are usually written.

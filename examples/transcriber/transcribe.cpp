@@ -90,9 +90,9 @@ void check_request(const options& o, const recogniser& model) {
   if (!refused.empty()) wrong_usage(option_name(refused[0]) + ": this model has no such option");
   if (o.beam > 1 && !model.has_beam_search())
     wrong_usage("--beam " + std::to_string(o.beam) + ": this model decodes greedily; leave --beam out");
-  if (!o.hotwords.empty() && !model.has_beam_search())
-    wrong_usage("--hotwords: this model decodes greedily and takes none");
-  if (!o.hotwords.empty() && o.beam == 1) wrong_usage("--hotwords need a search: leave out --beam 1");
+  if (!o.hotwords.empty() && !model.takes_hotwords()) wrong_usage("--hotwords: this model takes none");
+  if (!o.hotwords.empty() && o.beam == 1 && model.has_beam_search())
+    wrong_usage("--hotwords need a search: leave out --beam 1");
 }
 
 void transcribe_inputs(const options& o, const std::vector<input>& inputs, recogniser& model, outputs& out,

@@ -147,6 +147,7 @@ TEST(recording, what_cannot_be_asked_is_an_error_also_in_clips_at_once) {
 TEST(recording, beam_and_hotwords_reach_the_search) {
   const transcriber u2((fs::path(STENO_SOURCE_DIR) / "tests/golden/wenet/model.gguf").string());
   EXPECT_TRUE(has_beam_search(u2.model()));
+  EXPECT_TRUE(takes_hotwords(u2.model()));
   EXPECT_FALSE(has_beam_search(model().model()));
   std::vector<sentence> truth;
   const auto pcm = sentences(1, truth);

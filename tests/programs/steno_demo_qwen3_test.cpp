@@ -81,6 +81,8 @@ TEST_F(steno_demo_qwen3, a_language_and_words_to_expect_can_be_given) {
   EXPECT_EQ(transcribe(pcm, "--prompt 'paris, kitchen, seven'")["text"], train);
   EXPECT_EQ(transcribe(pcm, "--prompt 'madrid, basement, vienna, umbrella'")["text"], train);
   EXPECT_EQ(transcribe(pcm)["language"], "English");
+  std::ofstream(dir.path() / "words.txt") << "paris\nkitchen\n";
+  EXPECT_EQ(transcribe(pcm, "--hotwords words.txt")["text"], train);  // they become part of the prompt
 }
 
 TEST_F(steno_demo_qwen3, says_that_there_is_no_speech) {

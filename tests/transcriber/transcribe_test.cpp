@@ -24,6 +24,7 @@ class counting_recogniser final : public steno::app::recogniser {
   bool knows_language(const std::string& l) const override { return l == "auto" || l == "en" || l == "zh"; }
   std::vector<std::string> refused(const steno::decoding_options& o) const override { return o.names(); }
   bool has_beam_search() const override { return false; }
+  bool takes_hotwords() const override { return false; }
   steno::app::model_facts facts() const override { return {}; }
   void punctuate_with(const std::string&, const std::function<void(const std::string&)>&) override {}
   void align_with(const std::string&, const std::function<void(const std::string&)>&) override {}

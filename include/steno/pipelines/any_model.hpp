@@ -177,6 +177,18 @@ inline bool has_beam_search(const any_model& model) {
                     model);
 }
 
+/// Whether hotwords can be favoured: by the search, or because the model reads them in its prompt.
+inline bool takes_hotwords(const any_model& model) {
+  return std::visit(
+      []<class Model>(const Model&) {
+        if constexpr (requires { Model::hotwords_in_prompt; })
+          return true;
+        else
+          return searching<Model>;
+      },
+      model);
+}
+
 /// What a unit of a hotword earns unless the options say otherwise.
 inline float usual_hotword_score(const any_model& model) {
   return std::visit(
@@ -205,7 +217,7 @@ STENO_COLD inline context_graph hotword_graph(const any_model& model, const tran
           }
         } else if constexpr (!requires { Model::hotwords_in_prompt; }) {
           fail({.what = "hotwords",
-                .expected = "a model that searches with a beam",
+                .expected = "a model that favours some in its search or reads them in its prompt",
                 .found = std::string(Model::architecture)});
         }
       },
