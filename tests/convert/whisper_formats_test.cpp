@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -278,6 +280,12 @@ TEST(whisper_formats, a_vocabulary_of_ones_own) {
     write(hf / "added_tokens.json", bad.dump());
     EXPECT_THROW((void)open_checkpoint(hf), error) << name;
   }
+  // Numbers that come round again when something is added to them.
+  json round = added;
+  round["<|endoftext|>"] = std::numeric_limits<std::uint64_t>::max();
+  round["<|startoftranscript|>"] = 0;
+  write(hf / "added_tokens.json", round.dump());
+  EXPECT_THROW((void)open_checkpoint(hf), error);
 }
 
 TEST(whisper_formats, alignment_heads_of_published_sizes) {

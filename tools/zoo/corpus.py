@@ -195,12 +195,15 @@ def greedy(logits, blank):
 
 
 def edits(want, got):
-    row = list(range(len(got) + 1))
-    for i, w in enumerate(want):
-        diagonal, row[0] = row[0], i + 1
-        for j, g in enumerate(got):
-            diagonal, row[j + 1] = row[j + 1], min(row[j + 1] + 1, row[j] + 1, diagonal + (w != g))
-    return row[-1]
+    """Insertions, deletions and replacements between two lists of words, which may be those of hours."""
+    number = {w: i for i, w in enumerate({*want, *got})}
+    got = np.array([number[w] for w in got], int)
+    at = np.arange(len(got) + 1)
+    row = at.copy()
+    for i, word in enumerate(want):
+        new = np.minimum(row + 1, np.concatenate([[i + 1], row[:-1] + (got != number[word])]))
+        row = np.minimum.accumulate(new - at) + at  # insertions
+    return int(row[-1])
 
 
 def word_errors(batches, transcribe):

@@ -29,6 +29,26 @@ from augment import hum, music, shaped_noise, tones
 RATE = 16000
 
 
+def arguments(description, model):
+    """The arguments that all judges have."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("grammar")
+    parser.add_argument("--program", default="build/bin/steno")
+    parser.add_argument("--model", default=f"examples/models/{model}.gguf")
+    return parser
+
+
+def rounds(words, longest=32):
+    """The most times that a phrase of at most `longest` words is said in a row."""
+    most = min(1, len(words))
+    for n in range(1, longest + 1):
+        equal = 0
+        for a, b in zip(words, words[n:]):
+            equal = equal + 1 if a == b else 0
+            most = max(most, 1 + equal // n)
+    return most
+
+
 def write_wav(path, pcm, rate=RATE, channels=1):
     with wave.open(str(path), "wb") as w:
         w.setnchannels(channels)
@@ -381,10 +401,7 @@ class Judge(evaluate.Judge):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("grammar")
-    parser.add_argument("--program", default="build/bin/steno")
-    parser.add_argument("--model", default="examples/models/demo.gguf")
+    parser = arguments(__doc__, "demo")
     parser.add_argument("--plain")
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=9000)

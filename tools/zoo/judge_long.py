@@ -7,7 +7,6 @@ usage: judge_long.py GRAMMAR [--model examples/models/qwen3-asr.gguf] [--program
 A stream of --minutes (10), 3 times as much speech through `steno transcribe --vad energy`, and --minutes of each sound
 without speech both ways. Prints a table; the exit status is 1 when something is wrong.
 """
-import argparse
 import random
 import re
 import sys
@@ -19,18 +18,7 @@ import numpy as np
 import evaluate
 import synthesize
 from augment import music, shaped_noise, tones
-from judge import RATE, Judge, Program, Table, settled_that_changed, text_of
-
-
-def most_rounds(text, longest=32):
-    """How often a pattern of words stands in a row at most, digits left out: the grammar repeats them."""
-    words, most = text.split(), 0
-    for k in range(1, longest + 1):
-        rounds = 0
-        for i in range(k, len(words)):
-            rounds = rounds + 1 if words[i] == words[i - k] else 0
-            most = max(most, 1 + rounds // k)
-    return most
+from judge import RATE, Judge, Program, Table, arguments, rounds, settled_that_changed, text_of
 
 
 class Long:
@@ -63,12 +51,12 @@ class Long:
         self.table.row("speech: streamed", f"{100 * wrong / len(words):.2f} % word errors", "", True)
         talk = self.judge.talk("long recording", 3 * self.minutes)
         result = self.program.transcribe([talk.whole], "--vad", "energy")[0]
-        words = " ".join(talk.texts).split()
-        wrong = evaluate.edits(words, text_of(result).split())
+        words, got = " ".join(talk.texts).split(), text_of(result).split()
+        wrong = evaluate.edits(words, got)
         pieces = Counter(s["extra"]["stop"] for s in result["segments"])
         self.table.row(f"speech of {3 * self.minutes} minutes", f"{100 * wrong / len(words):.2f} % word errors, "
-                       f"{most_rounds(text_of(result))} rounds at most, stops " + ", ".join(f"{k} {v}" for k, v in pieces.items()),
-                       "3 rounds", most_rounds(text_of(result)) <= max(3, most_rounds(" ".join(words))))
+                       f"{rounds(got)} rounds at most, stops " + ", ".join(f"{k} {v}" for k, v in pieces.items()),
+                       "3 rounds, or as said", rounds(got) <= max(3, rounds(words)))
 
     def nothing(self, name, make):
         rng = np.random.default_rng(random.Random(name).randrange(1 << 30))
@@ -81,10 +69,7 @@ class Long:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("grammar")
-    parser.add_argument("--program", default="build/bin/steno")
-    parser.add_argument("--model", default="examples/models/qwen3-asr.gguf")
+    parser = arguments(__doc__, "qwen3-asr")
     parser.add_argument("--minutes", type=int, default=10)
     parser.add_argument("--only", nargs="*")
     args = parser.parse_args()

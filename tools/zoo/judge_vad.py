@@ -5,7 +5,6 @@ usage: judge_vad.py GRAMMAR [--program build/bin/steno] [--model examples/models
 
 Prints one row of a Markdown table per line; the exit status is 1 when a line misses its limit.
 """
-import argparse
 import json
 import random
 import subprocess
@@ -16,7 +15,7 @@ import numpy as np
 import evaluate
 import synthesize
 from augment import music, shaped_noise, tones
-from judge import RATE, Table
+from judge import RATE, Table, arguments
 
 NEAR = 0.1  # seconds
 
@@ -41,10 +40,7 @@ def turns(espeak, grammar, rng, variants, minutes):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("grammar")
-    parser.add_argument("--program", default="build/bin/steno")
-    parser.add_argument("--model", default="examples/models/fsmn-vad.gguf")
+    parser = arguments(__doc__, "fsmn-vad")
     parser.add_argument("--minutes", type=float, default=10)
     args = parser.parse_args()
     command = [args.program, "vad", "-q", "-m", args.model, "--format", "json", "--min-silence", "600",

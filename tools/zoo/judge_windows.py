@@ -5,7 +5,6 @@ go back, does every window end, and what became of the windows.
 usage: judge_windows.py GRAMMAR [--program build/bin/steno] [--model examples/models/whisper.gguf] [--hours 2] [--only NAME ...]
                      [--json FILE] [-- OPTIONS of steno]
 """
-import argparse
 import collections
 import json
 import os
@@ -21,8 +20,9 @@ import numpy as np
 
 import synthesize
 from augment import music, shaped_noise, tones
+from corpus import edits
+from judge import RATE, arguments, rounds
 
-RATE = 16000
 SHORT = 600  # seconds, whose memory is compared with that of all
 
 
@@ -80,34 +80,8 @@ def run(command):
     return usage.ru_maxrss / 1024, time.time() - began
 
 
-def repeated(words, longest=12):
-    """The most times that a phrase is said in a row."""
-    most = min(1, len(words))
-    for n in range(1, longest + 1):
-        equal = 0
-        for a, b in zip(words, words[n:]):
-            equal = equal + 1 if a == b else 0
-            most = max(most, 1 + equal // n)
-    return most
-
-
-def edits(want, got):
-    """As corpus.edits, for hours of words."""
-    number = {w: i for i, w in enumerate(sorted({*want, *got}))}
-    got = np.array([number[w] for w in got], int)
-    at = np.arange(len(got) + 1)
-    row = at.copy()
-    for i, word in enumerate(want):
-        new = np.minimum(row + 1, np.concatenate([[i + 1], row[:-1] + (got != number[word])]))
-        row = np.minimum.accumulate(new - at) + at  # insertions
-    return int(row[-1])
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("grammar")
-    parser.add_argument("--program", default="build/bin/steno")
-    parser.add_argument("--model", default="examples/models/whisper.gguf")
+    parser = arguments(__doc__, "whisper")
     parser.add_argument("--hours", type=float, default=2)
     parser.add_argument("--only", nargs="*", default=["turns", "silence", "noise", "tones"])
     parser.add_argument("--json")
@@ -139,7 +113,7 @@ def main():
                "windows decoded again": sum(w["fallbacks"] > 0 for w in windows),
                "decodes too many": sum(w["fallbacks"] for w in windows),
                "no_speech_prob above 0.6": sum(w["no_speech_prob"] > 0.6 for w in windows),
-               "words": len(got), "most repeated": repeated(got)}
+               "words": len(got), "most repeated": rounds(got)}
         if want:
             row["word errors"] = 100 * edits(want, got) / len(want)
         good = row["times go back"] == 0 and peaks[1] < peaks[0] + 16 and row["not heard"] < 0.1
