@@ -3,7 +3,6 @@
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/qwen3_aligner.hpp>
 #include <steno/pipelines/punctuate.hpp>
-#include <steno/pipelines/transcriber.hpp>
 #include <steno/pipelines/word_aligner.hpp>
 
 #include <steno/error.hpp>
@@ -13,18 +12,20 @@
 #include <thread>
 
 #include "convert.hpp"
+#include "loading.hpp"
 
 namespace steno::app {
+
+transcriber load_transcriber(const std::string& path, const executor& run, const note_function& note) {
+  opened_checkpoint opened = open_checkpoint(path);
+  for (const std::string& text : opened.notes) note(text);
+  return transcriber(std::move(opened.file), run, std::move(opened.image));
+}
+
 namespace {
 
 int thread_count(int wanted) {
   return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-transcriber load_model(const std::string& path, const executor& run, const note_function& note) {
-  opened_checkpoint opened = open_checkpoint(path);
-  for (const std::string& text : opened.notes) note(text);
-  return transcriber(std::move(opened.file), run, std::move(opened.image));
 }
 
 // A detector by its name, or from any file that steno-convert reads.
@@ -37,7 +38,9 @@ any_vad open_detector(const std::string& name, const executor& run) {
 class loaded_model final : public recogniser {
  public:
   loaded_model(const std::string& path, int threads, const note_function& note)
-      : pool_(thread_count(threads)), context_(executor(pool_)), model_(load_model(path, executor(pool_), note)) {}
+      : pool_(thread_count(threads)),
+        context_(executor(pool_)),
+        model_(load_transcriber(path, executor(pool_), note)) {}
 
   int sample_rate() const override { return model_.sample_rate(); }
   std::vector<std::string> languages() const override { return model_.languages(); }

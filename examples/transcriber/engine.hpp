@@ -1,4 +1,4 @@
-// The model side of the program: the only file that knows steno::transcriber.
+// The model side of the program: what knows steno::transcriber, together with live.hpp.
 #pragma once
 #include <steno/pipelines/decoding_options.hpp>
 #include <steno/pipelines/result.hpp>

@@ -28,19 +28,20 @@ using json = nlohmann::ordered_json;
 
 std::string text_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
 
-std::string result_text(const live_event& e, std::size_t most) {
+std::string result_text(const session_event& e, std::size_t most) {
+  const bool final = e.final();
   json list = json::array();
   for (const auto& a : e.nbest) {
     if (list.size() == most) break;
-    json entry{{"sentence", a.sentence}};
-    if (e.final) {
+    json entry{{"sentence", a.text}};
+    if (final) {
       entry["word_pieces"] = json::array();
       for (const auto& p : a.pieces)
         entry["word_pieces"].push_back({{"word", p.text}, {"start", p.start_ms}, {"end", p.end_ms}});
     }
     list.push_back(std::move(entry));
   }
-  return text_of({{"status", "ok"}, {"type", e.final ? "final_result" : "partial_result"}, {"nbest", text_of(list)}});
+  return text_of({{"status", "ok"}, {"type", final ? "final_result" : "partial_result"}, {"nbest", text_of(list)}});
 }
 
 // What connections share.
@@ -121,13 +122,13 @@ class connection : public std::enable_shared_from_this<connection> {
       if (!n->is_number_integer() || *n < 1 || *n > 1000) return refuse("integer is expected for nbest option");
       nbest_ = n->get<std::size_t>();
     }
-    live_request request = shared_.options.live;
+    session_options request = shared_.options.live;
     request.continuous = false;
     if (const auto c = j.find("continuous_decoding"); c != j.end()) {
       if (!c->is_boolean()) return refuse("boolean true or false is expected for continuous_decoding option");
       request.continuous = c->get<bool>();
     }
-    guarded([&] { listener_ = shared_.model.listen(request); });
+    guarded([&] { listener_.emplace(shared_.model.listen(request)); });
     out_.push_back(R"({"status":"ok","type":"server_ready"})");
   }
 
@@ -149,8 +150,8 @@ class connection : public std::enable_shared_from_this<connection> {
   void proceed() {
     if (!out_.empty()) return write();
     if (closing_) return close();
-    const auto sink = [this](const live_event& e) {
-      if (e.final || !e.text.empty()) out_.push_back(result_text(e, nbest_));
+    const auto sink = [this](const session_event& e) {
+      if (e.final() || !e.utterance.text.empty()) out_.push_back(result_text(e, nbest_));
     };
     constexpr std::size_t slice = 8000;
     if (at_ < pcm_.size()) {
@@ -204,7 +205,7 @@ class connection : public std::enable_shared_from_this<connection> {
   websocket::stream<tcp::socket> ws_;
   asio::steady_timer deadline_;
   beast::flat_buffer buffer_;
-  std::unique_ptr<listener> listener_;
+  std::optional<listener> listener_;
   std::deque<std::string> out_;
   std::vector<float> pcm_;
   std::size_t at_ = 0, nbest_ = 1, samples_ = 0;

@@ -28,7 +28,7 @@ struct server_options {
   int connections = 64;         ///< more are refused (503)
   int message_bytes = 1 << 20;  ///< a longer message ends its connection
   int idle_seconds = 30;        ///< a message must arrive, or an answer be taken, within this time
-  live_request live;
+  session_options live;
 };
 
 class server {

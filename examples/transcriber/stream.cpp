@@ -20,16 +20,16 @@
 
 namespace steno::app {
 
-live_request live_request_of(const options& o) {
-  live_request r;
+session_options session_options_of(const options& o) {
+  session_options r;
   r.chunk_size = o.live.chunk_size;
   r.left_chunks = o.live.left_chunks;
   r.rescore = o.live.rescore;
   r.endpoints = o.live.endpoints;
   r.forget_turns = o.live.forget_turns;
   r.beam = o.live.beam;
-  r.phrase_score = o.live.phrase_score;
-  r.phrases = read_phrases(o.hotwords);
+  r.hotword_score = o.live.phrase_score;
+  r.hotwords = read_phrases(o.hotwords);
   return r;
 }
 
@@ -52,25 +52,27 @@ json word_object(const word& w) {
 }
 
 // One line per event. Latency: from the arrival of the last sample that the result heard to the result.
-void write_event(const live_event& e, double latency_ms) {
+void write_event(const session_event& e, double latency_ms) {
   json line;
-  line["type"] = e.final ? "final" : "partial";
-  line["start"] = rounded(e.start);
-  line[e.final ? "end" : "heard"] = rounded(e.heard);
-  line["text"] = e.text;
-  if (!e.final) line["stable"] = e.stable;
-  line["token_ids"] = e.token_ids;
+  const segment& said = e.utterance;
+  line["type"] = e.final() ? "final" : "partial";
+  line["start"] = rounded(said.start);
+  line[e.final() ? "end" : "heard"] = rounded(said.end);
+  line["text"] = said.text;
+  if (!e.final()) line["stable"] = e.stable;
+  line["token_ids"] = said.token_ids;
   line["score"] = rounded(e.score);
   if (!e.stop.empty()) line["stop"] = e.stop;
-  if (e.final) {
+  if (e.final()) {
     line["words"] = json::array();
-    for (const word& w : e.words) line["words"].push_back(word_object(w));
+    for (const word& w : said.words) line["words"].push_back(word_object(w));
     line["nbest"] = json::array();
-    for (const auto& a : e.nbest) line["nbest"].push_back(a.sentence);
+    for (const auto& a : e.nbest) line["nbest"].push_back(a.text);
   }
   line["latency_ms"] = rounded(latency_ms);
   std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  if (e.endpoint) text += json{{"type", e.mark}, {"time", rounded(e.heard)}}.dump() + "\n";
+  if (e.endpoint != endpoint_kind::none)
+    text += json{{"type", endpoint_name(e.endpoint)}, {"time", rounded(said.end)}}.dump() + "\n";
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
 }
@@ -79,17 +81,17 @@ void write_event(const live_event& e, double latency_ms) {
 class line_writer {
  public:
   explicit line_writer(bool terminal) : terminal_(terminal) {}
-  void show(const live_event& e) {
-    if (!e.final && !terminal_) return;
-    std::string text = terminal_ ? printable(e.text) : e.text;
+  void show(const session_event& e) {
+    if (!e.final() && !terminal_) return;
+    std::string text = terminal_ ? printable(e.utterance.text) : e.utterance.text;
     if (terminal_) {
-      if (!e.final) text = last_columns(text, 78);
+      if (!e.final()) text = last_columns(text, 78);
       std::fputs("\r\x1b[K", stdout);
     } else if (text.empty()) {
       return;
     }
     std::fputs(text.c_str(), stdout);
-    if (e.final && !text.empty()) std::fputs("\n", stdout);
+    if (e.final() && !text.empty()) std::fputs("\n", stdout);
     std::fflush(stdout);
   }
 
@@ -170,15 +172,15 @@ struct figures {
 
 int run_stream(const options& o) {
   reporter report(stderr, false, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
-  const live_request request = live_request_of(o);
-  const auto model = open_live_model(o.model, [&](const std::string& text) { report.note(text); });
-  audio_reader reader(o.audio[0], model->sample_rate(), o.pcm);
-  const auto stream = model->listen(request);
-  const double rate = model->sample_rate();
+  const session_options asked = session_options_of(o);
+  const live_model model(o.model, [&](const std::string& text) { report.note(text); });
+  audio_reader reader(o.audio[0], model.sample_rate(), o.pcm);
+  listener stream = model.listen(asked);
+  const double rate = model.sample_rate();
   line_writer lines(::isatty(STDOUT_FILENO) != 0);
   figures f;
   clock::time_point arrived;
-  const auto sink = [&](const live_event& e) {
+  const auto sink = [&](const session_event& e) {
     const double latency = std::chrono::duration<double, std::milli>(clock::now() - arrived).count();
     f.latencies.push_back(latency);
     if (o.output_format == format::jsonl)
@@ -186,7 +188,7 @@ int run_stream(const options& o) {
     else
       lines.show(e);
   };
-  const voice_teller voices(o, model->sample_rate());
+  const voice_teller voices(o, model.sample_rate());
   // A tenth of a second at a time: what a microphone's driver hands over.
   std::vector<float> portion(static_cast<std::size_t>(rate / 10));
   const auto begin = clock::now();
@@ -199,13 +201,13 @@ int run_stream(const options& o) {
     }
     const auto from = clock::now();
     voices.push(std::span<const float>(portion).first(n));
-    stream->push(std::span(portion).first(n), sink);
+    stream.push(std::span(portion).first(n), sink);
     f.work += std::chrono::duration<double>(clock::now() - from).count();
   }
   const auto from = clock::now();
   if (!o.live.real_time) arrived = from;
   voices.finish();
-  stream->finish(sink);
+  stream.finish(sink);
   f.work += std::chrono::duration<double>(clock::now() - from).count();
   for (const std::string& w : reader.warnings()) report.note("warning: " + o.audio[0] + ": " + w);
   report.note(f.text());

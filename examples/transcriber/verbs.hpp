@@ -1,5 +1,7 @@
 // The verbs. Each returns the program's exit code; steno::error and stop pass through.
 #pragma once
+#include <steno/streaming/session.hpp>
+
 #include <vector>
 
 #include "engine.hpp"
@@ -20,9 +22,8 @@ int run_serve(const options& o);
 int run_vad(const options& o);
 int run_align(const options& o);
 
-struct live_request;
 /// What stream and serve ask of a model; reads the file of phrases. Throws steno::error.
-live_request live_request_of(const options& o);
+session_options session_options_of(const options& o);
 
 /// The input that is being transcribed.
 struct progress {

@@ -134,6 +134,7 @@
 #include <steno/networks/whisper_decoder.hpp>
 #include <steno/networks/whisper_encoder.hpp>
 #include <steno/pipelines/any_model.hpp>
+#include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/decoding_options.hpp>
 #include <steno/pipelines/long_audio.hpp>
@@ -144,11 +145,16 @@
 #include <steno/pipelines/transcriber.hpp>
 #include <steno/pipelines/whisper_hearing.hpp>
 #include <steno/pipelines/word_aligner.hpp>
+#include <steno/streaming/paraformer_session.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
+#include <steno/streaming/parakeet_session.hpp>
 #include <steno/streaming/parakeet_stream.hpp>
 #include <steno/streaming/parakeet_window_stream.hpp>
+#include <steno/streaming/qwen3_session.hpp>
 #include <steno/streaming/qwen3_stream.hpp>
+#include <steno/streaming/session.hpp>
 #include <steno/streaming/stream_event.hpp>
+#include <steno/streaming/u2_session.hpp>
 #include <steno/streaming/u2_stream.hpp>
 #include <steno/streaming/voice_activity_detector.hpp>
 #include <steno/tokenizers/aligned_words.hpp>

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/websocket.hpp>
@@ -30,15 +31,15 @@ using namespace steno::app;
 const std::string model_path = (steno::test::compact() / "wenet" / "model.gguf").string();
 
 const live_model& model() {
-  static const auto loaded = open_live_model(model_path, [](const std::string&) {});
-  return *loaded;
+  static const live_model loaded(model_path, [](const std::string&) {});
+  return loaded;
 }
 
 // A running server on a port of its own.
 class running {
  public:
-  explicit running(server_options o)
-      : server_(model(), with_free_port(std::move(o))), thread_([this] { server_.run(); }) {}
+  explicit running(server_options o, const live_model& m = model())
+      : server_(m, with_free_port(std::move(o))), thread_([this] { server_.run(); }) {}
   ~running() {
     server_.stop();
     thread_.join();
@@ -73,17 +74,17 @@ std::vector<std::int16_t> noise(std::uint64_t seed, std::size_t n = 48000) {
 
 // The sentence that the model gives without a server.
 std::string alone(const std::vector<std::int16_t>& pcm) {
-  live_request r = small().live;
+  steno::session_options r = small().live;
   r.continuous = false;
   std::vector<float> samples(pcm.begin(), pcm.end());
   for (float& v : samples) v /= 32768.0f;
   std::string text;
-  const auto sink = [&](const live_event& e) {
-    if (e.final && !e.nbest.empty()) text = e.nbest[0].sentence;
+  const auto sink = [&](const steno::session_event& e) {
+    if (e.final()) text = e.nbest[0].text;
   };
-  const auto listener = model().listen(r);
-  listener->push(samples, sink);
-  listener->finish(sink);
+  listener one = model().listen(r);
+  one.push(samples, sink);
+  one.finish(sink);
   return text;
 }
 
@@ -200,6 +201,28 @@ TEST(server, thirty_two_streams_at_once_equal_one_alone_whatever_others_do) {
   EXPECT_GT(words, 32u);
 }
 
+// Whose session has no endpoints, and nothing to tell when it heard nothing.
+TEST(server, the_end_of_speech_is_told_by_other_families_too) {
+  const live_model qwen((steno::test::compact() / "qwen3_asr" / "model.gguf").string(), [](const std::string&) {});
+  const running s(small(1), qwen);
+  for (const std::size_t n : {std::size_t{16000}, std::size_t{0}}) {
+    client c(s.port());
+    c.say(R"({"signal": "start"})");
+    EXPECT_TRUE(c.hear());
+    if (n > 0) c.send(noise(5, n));
+    c.say(R"({"signal": "end"})");
+    std::vector<std::string> types;
+    while (types.size() < 20) {
+      const auto m = c.hear();
+      if (!m) break;
+      types.push_back((*m)["type"].get<std::string>());
+    }
+    ASSERT_GE(types.size(), 2u);
+    EXPECT_EQ(types.back(), "speech_end");
+    EXPECT_EQ(std::count(types.begin(), types.end(), "final_result"), 1);
+  }
+}
+
 TEST(server, what_is_not_in_the_protocol_is_answered_and_ends_the_connection) {
   const running s(small(1));
   const std::pair<const char*, const char*> messages[] = {
@@ -266,6 +289,6 @@ TEST(server, an_address_that_cannot_be_had_is_named) {
   EXPECT_THROW(server(model(), o), steno::error);
   o = small(1);
   o.port = 0;
-  o.live.phrases = {"u3", "?"};
+  o.live.hotwords = {"u3", "?"};
   EXPECT_THROW(server(model(), o), steno::error);
 }

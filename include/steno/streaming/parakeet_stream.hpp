@@ -32,7 +32,7 @@ enum class parakeet_event_kind { partial, end_of_turn, end_of_backchannel, final
 struct parakeet_event {
   parakeet_event_kind kind = parakeet_event_kind::partial;
   std::span<const transducer_token> tokens;  ///< all that are kept, up to the event; they never change
-  double heard = 0;                          ///< seconds of audio
+  double heard = 0;                          ///< seconds of audio that were decoded; at the end all that was pushed
 };
 
 /// One stream; the model outlives it. Each chunk costs the same and a warm stream allocates nothing but its tokens.
@@ -83,6 +83,7 @@ class parakeet_stream {
     room(1).setZero();  // the frame that the original declares invalid takes part in its streams
     while (unread() >= wanted()) step(wanted(), c, sink);
     if (unread() >= (started_ ? rate : 1)) step(unread(), c, sink);
+    decoded_ = samples_;
     tell(parakeet_event_kind::final, search_.tokens.size(), sink);
   }
   /// A new stream with the memory of this one.
@@ -127,6 +128,7 @@ class parakeet_stream {
       model_->encoder(x, y, state_, skipped, model_->encoder.window.left * model_->encoder.window.chunk, c);
     }
     read_ += frames;
+    decoded_ = std::min(samples_, decoded_ + frames * model_->frontend.head.options().shift);
     started_ = true;
     const std::size_t known = search_.tokens.size();
     const extent most = options_.max_symbols > 0 ? options_.max_symbols : model_->max_symbols;
@@ -148,7 +150,9 @@ class parakeet_stream {
   }
   template <class Sink>
   void tell(parakeet_event_kind kind, std::size_t count, Sink&& sink) {
-    sink(parakeet_event{.kind = kind, .tokens = std::span(search_.tokens).first(count), .heard = heard()});
+    sink(parakeet_event{.kind = kind,
+                        .tokens = std::span(search_.tokens).first(count),
+                        .heard = static_cast<double>(decoded_) / Model::sample_rate});
   }
 
   const Model* model_;
@@ -157,7 +161,7 @@ class parakeet_stream {
   state_type state_;
   typename Model::search search_;
   std::vector<float> features_;  // rows; the first read_ were used, of which the last 9 are seen again
-  extent read_ = 0, rows_ = 0, samples_ = 0, rows_at_once_ = 1;
+  extent read_ = 0, rows_ = 0, samples_ = 0, decoded_ = 0, rows_at_once_ = 1;
   int end_of_turn_ = -1, end_of_backchannel_ = -1;
   bool started_ = false;
 };

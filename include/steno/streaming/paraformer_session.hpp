@@ -1,0 +1,70 @@
+// steno/streaming/paraformer_session.hpp - an online Paraformer behind the options and events of all families.
+//
+// Tested in tests/pipelines/any_session_test.cpp.
+#pragma once
+#include <steno/streaming/paraformer_stream.hpp>
+#include <steno/streaming/session.hpp>
+
+#include <algorithm>
+#include <span>
+
+namespace steno::inline STENO_ABI {
+
+template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
+          extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend>
+class session<paraformer_online<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers,
+                                Vocab, Frontend>> {
+ public:
+  using model_type = paraformer_online<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps,
+                                       DecoderLayers, Vocab, Frontend>;
+
+  session(const model_type& m, const session_options& o, context&) : stream_(m, options(m, o)) {}
+
+  template <class Sink>
+  void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    stream_.push(pcm, c, [&](const paraformer_event& e) { sink(describe(e)); });
+  }
+  template <class Sink>
+  void finish(context& c, Sink&& sink) {
+    stream_.finish(c, [&](const paraformer_event& e) { sink(describe(e)); });
+  }
+  bool over() const noexcept { return stream_.over(); }
+
+ private:
+  static paraformer_stream_options options(const model_type& m, const session_options& o) {
+    if (!o.hotwords.empty()) fail({.what = "this model knows no hotwords"});
+    paraformer_stream_options asked{.sizes = m.usual};
+    if (o.chunk_size) {  // the published sizes look half a chunk ahead: [0, 10, 5], [0, 8, 4]
+      asked.sizes.size = *o.chunk_size;
+      asked.sizes.after = (*o.chunk_size + 1) / 2;
+    }
+    if (o.left_chunks) asked.sizes.encoder_look_back = *o.left_chunks;
+    if (!o.endpoints) asked.endpoint_pieces = 0;
+    asked.continuous = o.continuous;
+    if (const double most = utterance_limit(o, 0); most > 0)
+      asked.longest_utterance =
+          std::max<extent>(1, static_cast<extent>(most * model_type::sample_rate) / model_type::frame_samples);
+    return asked;
+  }
+  STENO_COLD session_event describe(const paraformer_event& e) const {
+    const model_type& m = stream_.model();
+    session_event out;
+    out.kind = e.kind;
+    if (e.endpoint) out.endpoint = endpoint_kind::endpoint;
+    out.score = e.score;
+    segment& s = out.utterance;
+    s.start = static_cast<double>(e.offset_ms) / 1000;
+    s.end = static_cast<double>(e.heard_ms) / 1000;
+    const auto settled = static_cast<std::size_t>(e.stable);
+    m.write_text(e.ids.first(settled), e.log_probabilities, s);
+    out.stable = s.text;
+    if (settled < e.ids.size()) m.write_text(e.ids, e.log_probabilities, s);
+    if (!out.final()) s.words.clear();
+    out.nbest.push_back({s.text, e.score, {}});
+    return out;
+  }
+
+  paraformer_stream<model_type> stream_;
+};
+
+}  // namespace steno::inline STENO_ABI

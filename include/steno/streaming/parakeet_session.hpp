@@ -1,0 +1,203 @@
+// steno/streaming/parakeet_session.hpp - Parakeet behind the options and events of all families.
+//
+// Models that were trained to stream with caches do (parakeet_stream), and an utterance is what stands up to <EOU>. Any
+// other hears pieces between their neighbours (parakeet_window_stream), and an utterance is a sentence. Rows are 80 ms.
+// Tested in tests/pipelines/any_session_test.cpp.
+#pragma once
+#include <steno/models/parakeet_sentences.hpp>
+#include <steno/streaming/parakeet_stream.hpp>
+#include <steno/streaming/parakeet_window_stream.hpp>
+#include <steno/streaming/session.hpp>
+
+#include <cmath>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+namespace detail {
+/// Throws steno::error for what no Parakeet does while it streams.
+STENO_COLD inline void check_parakeet_session(const session_options& o) {
+  if (!o.hotwords.empty()) fail({.what = "this model knows no hotwords while it streams"});
+  if (o.chunk_size.value_or(1) < 1) fail({.what = "chunk size", .expected = "at least 1 row of 80 ms"});
+}
+}  // namespace detail
+
+/// A model for which parakeet_stream has no obstacle. Turns are utterances.
+template <class Model>
+class parakeet_turn_session {
+ public:
+  parakeet_turn_session(const Model& m, const session_options& o, context& c)
+      : model_(&m), endpoints_(o.endpoints), continuous_(o.continuous), stream_(m, options(o), c) {}
+
+  template <class Sink>
+  void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    if (!over_) stream_.push(pcm, c, [&](const parakeet_event& e) { hear(e, sink); });
+  }
+  template <class Sink>
+  void finish(context& c, Sink&& sink) {
+    if (!over_) stream_.finish(c, [&](const parakeet_event& e) { hear(e, sink); });
+    over_ = true;
+  }
+  bool over() const noexcept { return over_; }
+
+ private:
+  static parakeet_stream_options options(const session_options& o) {
+    detail::check_parakeet_session(o);
+    return {.forget_at_end_of_turn = o.forget_turns, .chunk = o.chunk_size.value_or(0), .keep_turns = false};
+  }
+  template <class Sink>
+  void hear(const parakeet_event& e, Sink& sink) {
+    if (over_) return;
+    endpoint_kind end = endpoint_kind::none;
+    if (e.kind == parakeet_event_kind::end_of_turn) end = endpoint_kind::end_of_turn;
+    if (e.kind == parakeet_event_kind::end_of_backchannel) end = endpoint_kind::end_of_backchannel;
+    if (end != endpoint_kind::none && !endpoints_) return;
+    sink(describe(e, end));
+    if (end == endpoint_kind::none) return;
+    began_ = e.heard;
+    over_ = !continuous_;
+  }
+  STENO_COLD session_event describe(const parakeet_event& e, endpoint_kind end) const {
+    session_event out;
+    out.endpoint = end;
+    if (end != endpoint_kind::none || e.kind == parakeet_event_kind::final) out.kind = stream_event_kind::final;
+    std::vector<transducer_token> said;
+    for (const transducer_token& t : e.tokens)
+      if (t.id != stream_.end_of_turn() && t.id != stream_.end_of_backchannel()) said.push_back(t);
+    segment& s = out.utterance;
+    model_->write_result(said, s);
+    s.start = began_;
+    s.end = e.heard;
+    for (const transducer_token& t : said) out.score += static_cast<double>(t.score);
+    out.stable = s.text;  // labels of a greedy search never change
+    if (!out.final()) s.words.clear();
+    out.nbest.push_back({s.text, out.score, {}});
+    return out;
+  }
+
+  const Model* model_;
+  bool endpoints_, continuous_, over_ = false;
+  parakeet_stream<Model> stream_;
+  double began_ = 0;
+};
+
+/// Any Parakeet. Sentences are utterances.
+template <class Model>
+class parakeet_window_session {
+ public:
+  parakeet_window_session(const Model& m, const session_options& o, context& c)
+      : model_(&m), endpoints_(o.endpoints), continuous_(o.continuous), stream_(m, sizes(m, o), c) {}
+
+  template <class Sink>
+  void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    if (!over_) stream_.push(pcm, c, [&](const parakeet_window_event& e) { hear(e, sink); });
+  }
+  template <class Sink>
+  void finish(context& c, Sink&& sink) {
+    if (!over_) stream_.finish(c, [&](const parakeet_window_event& e) { hear(e, sink); });
+    over_ = true;
+  }
+  bool over() const noexcept { return over_; }
+
+ private:
+  static parakeet_windows sizes(const Model& m, const session_options& o) {
+    detail::check_parakeet_session(o);
+    parakeet_windows w = parakeet_window_stream<Model>::usual;
+    if (o.chunk_size) w.middle = w.right = *o.chunk_size * m.frame_seconds();
+    if (o.left_chunks.value_or(-1) >= 0) w.left = *o.left_chunks * w.middle;
+    return w;
+  }
+  template <class Sink>
+  void hear(const parakeet_window_event& e, Sink& sink) {
+    bool closed = false;
+    if (endpoints_ || e.final)
+      sentences_.advance(*model_, e.tokens, e.log_probabilities, e.final, [&](segment s) {
+        closed = true;
+        tell(std::move(s), e, true, sink);
+      });
+    if (e.final && !closed) {  // the last result is always final
+      segment nothing;
+      nothing.start = e.heard;
+      tell(std::move(nothing), e, true, sink);
+    }
+    if (!e.final && sentences_.told() < e.tokens.size()) tell(open(e), e, false, sink);
+  }
+  // What was said since the last sentence, as it would be told if nothing followed.
+  STENO_COLD segment open(const parakeet_window_event& e) const {
+    segment all;
+    parakeet_sentences rest = sentences_;
+    rest.advance(*model_, e.tokens, e.log_probabilities, true, [&](segment s) {
+      if (all.token_ids.empty()) return void(all = std::move(s));
+      all.text.append(" ").append(s.text);
+      all.token_ids.insert(all.token_ids.end(), s.token_ids.begin(), s.token_ids.end());
+      all.words.insert(all.words.end(), s.words.begin(), s.words.end());
+    });
+    return all;
+  }
+  template <class Sink>
+  void tell(segment s, const parakeet_window_event& e, bool final, Sink& sink) {
+    if (over_) return;
+    const bool ended = final && !e.final && endpoints_;
+    session_event out;
+    if (final) out.kind = stream_event_kind::final;
+    if (ended) out.endpoint = endpoint_kind::endpoint;
+    s.end = e.heard;
+    for (const word& w : s.words) out.score += std::log(static_cast<double>(w.confidence));
+    out.stable = s.text;  // labels of a greedy search never change
+    if (!final) s.words.clear();
+    out.nbest.push_back({s.text, out.score, {}});
+    out.utterance = std::move(s);
+    sink(std::move(out));
+    over_ = ended && !continuous_;
+  }
+
+  const Model* model_;
+  bool endpoints_, continuous_, over_ = false;
+  parakeet_window_stream<Model> stream_;
+  parakeet_sentences sentences_;
+};
+
+template <class Encoder, extent Labels, class Frontend>
+class session<parakeet_ctc<Encoder, Labels, Frontend>>
+    : public parakeet_window_session<parakeet_ctc<Encoder, Labels, Frontend>> {
+ public:
+  using model_type = parakeet_ctc<Encoder, Labels, Frontend>;
+  using parakeet_window_session<model_type>::parakeet_window_session;
+};
+
+template <class Encoder, extent Predictor, extent PredictorLayers, extent Joint, extent Labels, extent Outputs,
+          class Frontend>
+class session<parakeet_transducer<Encoder, Predictor, PredictorLayers, Joint, Labels, Outputs, Frontend>> {
+ public:
+  using model_type = parakeet_transducer<Encoder, Predictor, PredictorLayers, Joint, Labels, Outputs, Frontend>;
+
+  session(const model_type& m, const session_options& o, context& c) : way_(choose(m, o, c)) {}
+
+  template <class Sink>
+  void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    std::visit([&](auto& s) { s.push(pcm, c, sink); }, way_);
+  }
+  template <class Sink>
+  void finish(context& c, Sink&& sink) {
+    std::visit([&](auto& s) { s.finish(c, sink); }, way_);
+  }
+  bool over() const noexcept {
+    return std::visit([](const auto& s) { return s.over(); }, way_);
+  }
+
+ private:
+  using turns = parakeet_turn_session<model_type>;
+  using windows = parakeet_window_session<model_type>;
+  using ways = std::variant<turns, windows>;
+  static ways choose(const model_type& m, const session_options& o, context& c) {
+    if (parakeet_stream<model_type>::obstacle(m) == nullptr) return ways(std::in_place_type<turns>, m, o, c);
+    return ways(std::in_place_type<windows>, m, o, c);
+  }
+
+  ways way_;
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,68 @@
+// steno/streaming/qwen3_session.hpp - Qwen3-ASR behind the options and events of all families.
+//
+// A row is 80 ms. Utterances are settled at quiet places after a minute at the latest, so that the cost of a step stays
+// bounded, and what was told to stay is never taken back. Tested in tests/pipelines/any_session_test.cpp.
+#pragma once
+#include <steno/streaming/qwen3_stream.hpp>
+#include <steno/streaming/session.hpp>
+
+#include <span>
+#include <string>
+
+namespace steno::inline STENO_ABI {
+
+template <class Encoder, class Decoder>
+class session<qwen3_asr<Encoder, Decoder>> {
+ public:
+  using model_type = qwen3_asr<Encoder, Decoder>;
+
+  session(const model_type& m, const session_options& o, context&) : stream_(m, options(o)) {}
+
+  template <class Sink>
+  void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    if (!over_) stream_.push(pcm, c, [&](const qwen3_stream_event& e) { sink(describe(e)); });
+  }
+  template <class Sink>
+  void finish(context& c, Sink&& sink) {
+    if (over_) return;
+    bool told = false;
+    stream_.finish(c, [&](const qwen3_stream_event& e) {
+      told = true;
+      sink(describe(e));
+    });
+    over_ = true;
+    if (told) return;
+    qwen3_stream_event nothing;  // was heard at all
+    nothing.kind = stream_event_kind::final;
+    sink(describe(nothing));
+  }
+  bool over() const noexcept { return over_; }
+
+ private:
+  static qwen3_stream_options options(const session_options& o) {
+    constexpr double row = 0.08, longest = 60;
+    qwen3_stream_options asked{.longest = utterance_limit(o, longest), .commit = true};
+    if (o.chunk_size && *o.chunk_size > 0) asked.chunk = *o.chunk_size * row;
+    // Phrases are what the model is told before it listens.
+    for (const std::string& p : o.hotwords) asked.context.append(asked.context.empty() ? "" : ", ").append(p);
+    return asked;
+  }
+  STENO_COLD static session_event describe(const qwen3_stream_event& e) {
+    session_event out;
+    out.kind = e.kind;
+    out.utterance.start = e.start;
+    out.utterance.end = e.heard;
+    out.utterance.text = std::string(e.text);
+    out.utterance.language = std::string(e.language);
+    out.utterance.token_ids.assign(e.ids.begin(), e.ids.end());
+    out.stable = std::string(e.stable);
+    out.stop = stop_name(e.stop);
+    out.nbest.push_back({out.utterance.text, 0, {}});
+    return out;
+  }
+
+  qwen3_stream<model_type> stream_;
+  bool over_ = false;
+};
+
+}  // namespace steno::inline STENO_ABI

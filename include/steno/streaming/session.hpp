@@ -1,0 +1,104 @@
+// steno/streaming/session.hpp - one stream of any family: what it is asked, and what it tells.
+//
+//   session<Model> s(model, {}, context);
+//   s.push(pcm, context, sink);          // any number of samples, again and again
+//   s.finish(context, sink);             // sink(session_event&&)
+//
+// A session puts a family's own stream (u2_stream, parakeet_stream, ...) behind one set of options and events, so that
+// what listens need not know the family; who wants all that a family has to say uses its stream. Each family's is in
+// streaming/FAMILY_session.hpp, and any_session (pipelines/) chooses at run time. The portions of push() make no
+// difference to the events. Tested in tests/pipelines/any_session_test.cpp.
+#pragma once
+#include <steno/core/result.hpp>
+#include <steno/streaming/stream_event.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// What a model has no use for is ignored, but hotwords that it cannot favour are an error.
+struct session_options {
+  /// Rows of the model between results (U2 mostly 40 ms, Paraformer 60 ms, Parakeet and Qwen3-ASR 80 ms); nothing: the
+  /// model's own. U2 hears everything at the end when it is not positive.
+  std::optional<int> chunk_size = {};
+  std::optional<int> left_chunks = {};  ///< chunks looked back at; nothing: the model's own, negative: all
+  bool rescore = true;                  ///< final results by U2's second pass
+  bool endpoints = true;                ///< utterances end where the model or its rules say so
+  bool continuous = true;               ///< after an endpoint the next utterance begins; otherwise the session is over
+  bool forget_turns = false;            ///< Parakeet-EOU's memory of what was said ends with a turn
+  /// Seconds after which an utterance of U2, Paraformer or Qwen3-ASR ends in any case; 0: the model's own limit
+  /// (Qwen3-ASR's is a minute, so that the cost of a step stays bounded; the others have none).
+  double longest_utterance = 0;
+  double at_most = 0;                      ///< seconds; above 0 no utterance is longer, whatever the model's own limit
+  int beam = 10;                           ///< width of U2's search
+  std::vector<std::string> hotwords = {};  ///< phrases that U2's search favours, or that Qwen3-ASR is told before
+  /// Bonus for each unit of a phrase, in logarithms of probability; nothing: what suits the search.
+  std::optional<float> hotword_score = {};
+};
+
+/// Where a final result comes from, if not from the end of the audio or a limit of length.
+enum class endpoint_kind { none, endpoint, end_of_turn, end_of_backchannel };
+
+constexpr std::string_view endpoint_name(endpoint_kind k) noexcept {
+  switch (k) {
+    case endpoint_kind::none:
+      return "";
+    case endpoint_kind::endpoint:
+      return "endpoint";
+    case endpoint_kind::end_of_turn:
+      return "end_of_turn";
+    case endpoint_kind::end_of_backchannel:
+      return "end_of_backchannel";
+  }
+  return "";
+}
+
+/// A piece of an alternative, milliseconds from the start of the stream.
+struct session_piece {
+  std::string text;
+  extent start_ms = 0, end_ms = 0;
+};
+struct session_alternative {
+  std::string text;
+  double score = 0;                   ///< logarithm of a probability
+  std::vector<session_piece> pieces;  ///< in final results of U2
+};
+
+/// A result. Each partial one replaces the one before it, a final one settles its utterance; the last of a session is
+/// final. It owns what it holds.
+struct session_event {
+  stream_event_kind kind = stream_event_kind::partial;
+  endpoint_kind endpoint = endpoint_kind::none;
+  /// The utterance from its beginning (`start`) as far as was listened (`end`), in seconds from the start of the
+  /// stream. Words are in final results alone.
+  segment utterance = {};
+  std::string stable = {};     ///< the beginning of the text that will not change any more
+  double score = 0;            ///< logarithm of a probability; 0 where the model has none
+  std::string_view stop = {};  ///< why a model that writes token by token stopped (stop_name()); empty: no such model
+  /// Best first, at least one; in partial results the best alone. Texts as WeNet's runtime writes them for U2.
+  std::vector<session_alternative> nbest = {};
+
+  bool final() const noexcept { return kind == stream_event_kind::final; }
+};
+
+/// Specialised for every family that streams. Constructed from (const Model&, const session_options&, context&): the
+/// model must outlive it and may be shared by any number of sessions on any threads; a session itself, and the context
+/// that is handed to it, is one thread's at a time. The constructor throws steno::error for options that make no sense
+/// to the model.
+///   push(pcm, context, sink)   mono samples in [-1, 1] at the model's rate; nothing happens once it is over
+///   finish(context, sink)      the audio ends: hears the rest and tells the last final result, unless it is over
+///   over()                     after finish(), or an endpoint without `continuous`
+/// Portions that bring no result allocate nothing once a session is warm; a result owns its text.
+template <class Model>
+class session;
+
+/// Seconds after which an utterance ends, for a model whose own limit is `own`; 0: never.
+constexpr double utterance_limit(const session_options& o, double own) noexcept {
+  const double wanted = o.longest_utterance > 0 ? o.longest_utterance : own;
+  return o.at_most > 0 && (wanted <= 0 || wanted > o.at_most) ? o.at_most : wanted;
+}
+
+}  // namespace steno::inline STENO_ABI

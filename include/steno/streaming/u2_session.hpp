@@ -1,0 +1,101 @@
+// steno/streaming/u2_session.hpp - a U2 model behind the options and events of all families.
+//
+// Tested in tests/pipelines/any_session_test.cpp.
+#pragma once
+#include <steno/decoders/context_graph.hpp>
+#include <steno/decoders/piece_times.hpp>
+#include <steno/streaming/session.hpp>
+#include <steno/streaming/u2_stream.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+template <class Encoder, class Decoder, extent Vocab, class Kind, class Frontend>
+class session<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
+ public:
+  using model_type = u2<Encoder, Decoder, Vocab, Kind, Frontend>;
+
+  session(const model_type& m, const session_options& o, context&)
+      : contexts_(graph(m, o)), stream_(m, options(m, o, *contexts_)) {}
+
+  template <class Sink>
+  void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    stream_.push(pcm, c, [&](const u2_event& e) { sink(describe(e)); });
+  }
+  template <class Sink>
+  void finish(context& c, Sink&& sink) {
+    stream_.finish(c, [&](const u2_event& e) { sink(describe(e)); });
+  }
+  bool over() const noexcept { return stream_.over(); }
+
+ private:
+  // The stream points to it, so it stays where it is when the session moves.
+  STENO_COLD static std::unique_ptr<const context_graph> graph(const model_type& m, const session_options& o) {
+    std::vector<std::vector<int>> phrases;
+    for (const std::string& p : o.hotwords) {
+      auto units = m.tokenizer.split(p);
+      if (!units)
+        fail({.what = "hotword " + steno::quoted(p), .expected = "characters that are among the model's units"});
+      phrases.push_back(std::move(*units));
+    }
+    return std::make_unique<const context_graph>(
+        phrases, context_options{.score = o.hotword_score.value_or(context_options{}.score)});
+  }
+  static u2_stream_options options(const model_type& m, const session_options& o, const context_graph& contexts) {
+    u2_stream_options asked;
+    if (o.chunk_size) asked.chunk_size = *o.chunk_size;
+    if (o.left_chunks) asked.left_chunks = *o.left_chunks;
+    asked.beam.labels = asked.beam.prefixes = o.beam;
+    asked.rescore = o.rescore;
+    asked.endpoints = o.endpoints;
+    asked.continuous = o.continuous;
+    if (const double most = utterance_limit(o, 0); most > 0)
+      asked.longest_utterance = std::max<extent>(1, static_cast<extent>(most * 1000) / m.frame_ms());
+    asked.contexts = &contexts;
+    return asked;
+  }
+
+  STENO_COLD session_event describe(const u2_event& e) const {
+    const model_type& m = stream_.model();
+    session_event out;
+    out.kind = e.kind;
+    if (e.endpoint) out.endpoint = endpoint_kind::endpoint;
+    out.score = e.score;
+    segment& s = out.utterance;
+    s.start = static_cast<double>(e.offset_ms) / 1000;
+    s.end = static_cast<double>(e.heard_ms) / 1000;
+    // Without the second pass each token is as sure as the whole is on average.
+    const double mean = std::exp(e.score / static_cast<double>(e.ids.size() + 1));
+    std::vector<float> sure(e.ids.size(), static_cast<float>(std::min(mean, 1.0)));
+    if (!e.rescoring.empty())
+      sure.assign(e.rescoring[0].token_confidence.begin(), e.rescoring[0].token_confidence.end());
+    m.write_result(e.ids, out.final() ? e.times : std::span<const extent>{}, sure, s, e.offset_ms);
+    out.stable = m.tokenizer.text(e.ids.first(static_cast<std::size_t>(e.stable)));
+    if (!out.final()) {
+      out.nbest.push_back({m.tokenizer.sentence(e.ids), e.score, {}});
+      return out;
+    }
+    for (std::size_t k = 0; k < e.nbest.size(); ++k) {
+      const ctc_hypothesis& h = e.nbest[k];
+      session_alternative& a = out.nbest.emplace_back();
+      a.text = m.tokenizer.sentence(h.ids);
+      a.score = e.rescoring.empty() ? h.score : e.rescoring[k].score;
+      const auto times = piece_times(h.times, m.frame_ms(), e.offset_ms);
+      for (std::size_t i = 0; i < h.ids.size(); ++i)
+        a.pieces.push_back({std::string(m.tokenizer.piece(h.ids[i])), times[i].start_ms, times[i].end_ms});
+    }
+    return out;
+  }
+
+  std::unique_ptr<const context_graph> contexts_;
+  u2_stream<model_type> stream_;
+};
+
+}  // namespace steno::inline STENO_ABI

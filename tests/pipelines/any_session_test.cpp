@@ -1,0 +1,279 @@
+// Sessions of every family that streams, with the bundled models: portions make no difference, what is stable stays,
+// sessions share a model, and what cannot be done is said.
+#include <steno/pipelines/any_session.hpp>
+
+#include "support/allocations.hpp"
+#include "support/golden.hpp"
+#include "support/wav.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+#include <thread>
+
+namespace fs = std::filesystem;
+using namespace steno;
+
+namespace {
+
+const fs::path examples = fs::path(STENO_SOURCE_DIR) / "examples";
+
+any_model open(const std::string& name) {
+  const fs::path bundled = examples / "models" / (name + ".gguf");
+  return open_model(gguf_file(fs::exists(bundled) ? bundled : test::compact() / name / "model.gguf"), {}, {});
+}
+
+// Two of the bundled sentences with rests around them.
+std::vector<float> two_sentences() {
+  std::vector<float> all(8000);
+  for (const char* name : {"train.wav", "shopping.wav"}) {
+    const auto pcm = test::load_wav(examples / "audio" / name).pcm;
+    all.insert(all.end(), pcm.begin(), pcm.end());
+    all.insert(all.end(), 40000, 0.0f);
+  }
+  return all;
+}
+
+// All of an event, so that texts that are equal mean events that are.
+std::string written(const session_event& e) {
+  std::ostringstream out;
+  out << std::hexfloat << (e.final() ? "final " : "partial ") << endpoint_name(e.endpoint) << ' ' << e.utterance.start
+      << ' ' << e.utterance.end << " [" << e.utterance.text << "] [" << e.stable << "] " << e.score << ' ' << e.stop;
+  for (const int id : e.utterance.token_ids) out << ' ' << id;
+  for (const word& w : e.utterance.words) out << ' ' << w.text << ' ' << w.start << ' ' << w.end << ' ' << w.confidence;
+  for (const session_alternative& a : e.nbest) {
+    out << " {" << a.text << ' ' << a.score;
+    for (const session_piece& p : a.pieces) out << ' ' << p.text << ' ' << p.start_ms << ' ' << p.end_ms;
+    out << '}';
+  }
+  return out.str();
+}
+
+// What a session tells when it is handed portions of the sizes that `next` gives, one after the other.
+template <class Next>
+std::vector<session_event> listen(const any_model& m, std::span<const float> pcm, const session_options& o,
+                                  Next&& next) {
+  context c;
+  any_session s(m, o, c);
+  std::vector<session_event> all;
+  const auto sink = [&](session_event e) { all.push_back(std::move(e)); };
+  while (!pcm.empty()) {
+    const auto some = pcm.first(std::min(pcm.size(), static_cast<std::size_t>(next())));
+    s.push(some, c, sink);
+    pcm = pcm.subspan(some.size());
+  }
+  s.finish(c, sink);
+  EXPECT_TRUE(s.over());
+  const std::size_t told = all.size();  // what comes now comes too late
+  s.push(std::vector<float>(100000), c, sink);
+  s.finish(c, sink);
+  EXPECT_EQ(all.size(), told);
+  return all;
+}
+std::vector<session_event> listen(const any_model& m, std::span<const float> pcm, const session_options& o = {}) {
+  return listen(m, pcm, o, [] { return 1600; });
+}
+std::string finals(const std::vector<session_event>& events) {
+  std::string text;
+  for (const session_event& e : events)
+    if (e.final() && !e.utterance.text.empty()) text.append(text.empty() ? "" : " ").append(e.utterance.text);
+  return text;
+}
+
+class any_session_of : public testing::TestWithParam<const char*> {
+ protected:
+  const any_model model = open(GetParam());
+  const std::vector<float> pcm = two_sentences();
+};
+
+}  // namespace
+
+TEST_P(any_session_of, portions_make_no_difference) {
+  const auto alone = listen(model, pcm);
+  ASSERT_GT(alone.size(), 2u);
+  const auto expect_same = [&](const std::vector<session_event>& other) {
+    ASSERT_EQ(other.size(), alone.size());
+    for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(written(other[i]), written(alone[i])) << i;
+  };
+  expect_same(listen(model, pcm, {}, [&] { return pcm.size(); }));
+  std::uint32_t seed = 7;
+  expect_same(listen(model, pcm, {}, [&] { return 1 + (seed = seed * 1664525u + 1013904223u) / (1u << 18); }));
+}
+
+TEST_P(any_session_of, results_go_forward_and_what_is_stable_stays) {
+  const auto events = listen(model, pcm);
+  std::string stable;
+  double start = 0, heard = 0;
+  for (const session_event& e : events) {
+    EXPECT_TRUE(e.utterance.text.starts_with(stable)) << stable << " became " << e.utterance.text;
+    EXPECT_TRUE(e.utterance.text.starts_with(e.stable));
+    EXPECT_FALSE(e.nbest.empty());
+    EXPECT_GE(e.utterance.start, start);
+    EXPECT_GE(e.utterance.end, e.utterance.start);
+    EXPECT_LE(e.utterance.end, static_cast<double>(pcm.size()) / 16000 + 0.1);
+    if (!e.final()) {
+      EXPECT_TRUE(e.utterance.words.empty());
+      EXPECT_EQ(e.endpoint, endpoint_kind::none);
+      EXPECT_GE(e.utterance.end, heard);
+    }
+    heard = e.utterance.end;
+    start = e.utterance.start;
+    stable = e.final() ? "" : e.stable;
+  }
+  EXPECT_TRUE(events.back().final());
+  EXPECT_EQ(events.back().endpoint, endpoint_kind::none);
+}
+
+TEST_P(any_session_of, nothing_is_told_of_nothing_but_the_end) {
+  const auto events = listen(model, {});
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_TRUE(events[0].final());
+  EXPECT_EQ(events[0].utterance.text, "");
+  EXPECT_EQ(events[0].nbest.size(), 1u);
+}
+
+// One thread, one context, one model, two sessions in turn; one of them moves house meanwhile.
+TEST_P(any_session_of, sessions_share_a_model_and_a_context) {
+  context c;
+  std::vector<any_session> sessions;
+  sessions.emplace_back(model, session_options{}, c);
+  std::vector<std::string> told[2];
+  const auto into = [&](std::size_t i) {
+    return [&told, i](const session_event& e) { told[i].push_back(written(e)); };
+  };
+  const auto piece = [&](std::size_t at) {
+    return std::span(pcm).subspan(std::min(at, pcm.size()),
+                                  std::min<std::size_t>(16000, pcm.size() - std::min(at, pcm.size())));
+  };
+  sessions[0].push(piece(0), c, into(0));
+  sessions.emplace_back(model, session_options{}, c);
+  for (std::size_t at = 0; at < pcm.size(); at += 16000) {
+    sessions[0].push(piece(at + 16000), c, into(0));
+    sessions[1].push(piece(at), c, into(1));
+  }
+  for (std::size_t i = 0; i < 2; ++i) sessions[i].finish(c, into(i));
+  EXPECT_EQ(told[0], told[1]);
+  EXPECT_GT(told[0].size(), 2u);
+}
+
+INSTANTIATE_TEST_SUITE_P(each, any_session_of,
+                         testing::Values("u2", "parakeet-ctc", "parakeet-tdt", "parakeet-eou", "qwen3-asr",
+                                         "paraformer_online"),
+                         [](const auto& family) {
+                           std::string name = family.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(any_session, says_what_the_bundled_recordings_say) {
+  const auto pcm = two_sentences();
+  for (const char* name : {"u2", "parakeet-tdt"}) {
+    const any_model m = open(name);
+    EXPECT_EQ(finals(listen(m, pcm)),
+              "the train to paris leaves in seven minutes remind me to buy bread and apples thursday")
+        << name;
+  }
+}
+
+TEST(any_session, turns_end_and_a_session_that_does_not_continue_is_over) {
+  const any_model m = open("parakeet-eou");
+  const auto pcm = two_sentences();
+  const auto turns = [](const std::vector<session_event>& events) {
+    return std::count_if(events.begin(), events.end(),
+                         [](const session_event& e) { return e.endpoint == endpoint_kind::end_of_turn; });
+  };
+  EXPECT_EQ(turns(listen(m, pcm)), 2);
+  EXPECT_EQ(turns(listen(m, pcm, {.endpoints = false})), 0);
+  for (const char* name : {"parakeet-eou", "u2", "parakeet-ctc"}) {
+    const any_model one = open(name);
+    const auto first = listen(one, pcm, {.continuous = false});
+    EXPECT_EQ(std::count_if(first.begin(), first.end(), [](const session_event& e) { return e.final(); }), 1) << name;
+    EXPECT_NE(first.back().endpoint, endpoint_kind::none) << name;
+    EXPECT_EQ(finals(first).find("apples"), std::string::npos) << name;
+  }
+}
+
+TEST(any_session, utterances_end_at_a_limit) {
+  static_assert(utterance_limit({}, 60) == 60);
+  static_assert(utterance_limit({.longest_utterance = 90}, 60) == 90);
+  static_assert(utterance_limit({.longest_utterance = 90, .at_most = 70}, 60) == 70);
+  static_assert(utterance_limit({.at_most = 70}, 60) == 60);
+  static_assert(utterance_limit({.at_most = 70}, 0) == 70);
+  const auto pcm = two_sentences();
+  for (const char* name : {"u2", "qwen3-asr", "paraformer_online"}) {
+    const any_model m = open(name);
+    const auto longest = [&](const session_options& o) {
+      double most = 0;
+      for (const session_event& e : listen(m, pcm, o))
+        if (e.final()) most = std::max(most, e.utterance.end - e.utterance.start);
+      return most;
+    };
+    const double free = longest({.endpoints = false});
+    EXPECT_GT(free, 5) << name;
+    EXPECT_LT(longest({.endpoints = false, .longest_utterance = 3}), 4) << name;
+    EXPECT_LT(longest({.endpoints = false, .longest_utterance = 30, .at_most = 3}), 4) << name;
+  }
+}
+
+TEST(any_session, hotwords_are_favoured_told_or_refused) {
+  const auto pcm = two_sentences();
+  const any_model u2 = open("u2");
+  EXPECT_EQ(finals(listen(u2, pcm, {.hotwords = {"apples thursday"}, .hotword_score = 1.0f})), finals(listen(u2, pcm)));
+  context c;
+  EXPECT_THROW(any_session(u2, {.hotwords = {"\xe2\x82\xac"}}, c), error);
+  EXPECT_THROW(any_session(open("parakeet-tdt"), {.hotwords = {"paris"}}, c), error);
+  EXPECT_THROW(any_session(open("paraformer_online"), {.hotwords = {"paris"}}, c), error);
+  EXPECT_THROW(any_session(open("parakeet-eou"), {.chunk_size = 0}, c), error);
+  EXPECT_NO_THROW(any_session(open("qwen3-asr"), {.hotwords = {"paris"}}, c));
+}
+
+TEST(any_session, models_that_do_not_stream_are_named) {
+  const any_model m = open("demo");
+  EXPECT_FALSE(any_session::takes(m));
+  EXPECT_TRUE(any_session::takes(open("u2")));
+  context c;
+  try {
+    any_session s(m, {}, c);
+    FAIL();
+  } catch (const error& e) {
+    const std::string text = e.what();
+    for (const char* part : {"demo.gguf", "does not stream", "u2_conformer", "qwen3_asr", "sense_voice"})
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+}
+
+// Portions that bring no result take no memory once everything has been gone through.
+TEST(any_session, quiet_portions_allocate_nothing_once_warm) {
+  const auto pcm = two_sentences();
+  for (const char* name : {"u2", "paraformer_online", "parakeet-eou"}) {
+    const any_model m = open(name);
+    context c;
+    any_session s(m, {.left_chunks = 4, .rescore = false}, c);
+    std::size_t told = 0, quiet = 0, allocated = 0;
+    const auto sink = [&](const session_event&) { ++told; };
+    for (int round = 0; round < 4; ++round)
+      for (std::size_t at = 0; at < pcm.size(); at += 160) {
+        const std::size_t before = told;
+        const test::allocation_counter counted;
+        s.push(std::span(pcm).subspan(at, std::min<std::size_t>(160, pcm.size() - at)), c, sink);
+        if (round < 2 || told > before) continue;
+        ++quiet;
+        allocated += counted.so_far();
+      }
+    EXPECT_GT(quiet, 100u) << name;
+    EXPECT_EQ(allocated, 0u) << name;
+  }
+}
+
+TEST(any_session, threads_share_a_model) {
+  const any_model m = open("u2");
+  const auto pcm = two_sentences();
+  const std::string alone = finals(listen(m, pcm));
+  std::vector<std::string> texts(4);
+  std::vector<std::thread> threads;
+  for (std::string& t : texts) threads.emplace_back([&] { t = finals(listen(m, pcm)); });
+  for (std::thread& t : threads) t.join();
+  for (const std::string& t : texts) EXPECT_EQ(t, alone);
+}
