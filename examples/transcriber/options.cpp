@@ -56,6 +56,10 @@ void add_inputs(CLI::App& app, options& o, raw_options& raw) {
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 
+void add_longest(CLI::App& app, options& o, const char* about) {
+  app.add_option("--longest", o.longest, about)->type_name("SECONDS")->check(CLI::Range(1.0, 3600.0));
+}
+
 void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("AUDIO", o.audio, "Sound files, directories of sound files, or - for raw PCM on standard input");
   add_model(app, o, raw, "-m,--model", "Packaged GGUF, or a checkpoint that steno-convert reads [bundled demo model]");
@@ -72,8 +76,10 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--merge", o.merge, "With --vad: join neighbouring segments up to so many seconds [0]")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 3600.0));
+  add_longest(app, o, "Cut what is longer at quiet places into clips [what the model hears at once]");
   app.add_option("--clips", o.at_once,
-                 "Transcribe so many clips of a recording at once: each on one thread, Qwen3-ASR together on all [1]")
+                 "Transcribe so many clips at once, also of several recordings where these are short: each on one "
+                 "thread, Qwen3-ASR together on all [1]")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   app.add_option("--punctuate", o.punctuation, "Put punctuation into the text: a punctuation model")
@@ -112,6 +118,7 @@ void add_live(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--left-chunks", o.live.left_chunks, "Chunks looked back at; -1: all of the utterance [the model's]")
       ->type_name("N")
       ->check(CLI::Range(-1, 4096));
+  add_longest(app, o, "End utterances after so many seconds in any case [the model's own limit]");
   app.add_option("--beam", o.live.beam, "Beam width [10]")->type_name("N")->check(CLI::Range(1, 100));
   app.add_option("--hotwords", o.hotwords, "Phrases to favour, one per line")->type_name("FILE");
   app.add_option("--hotword-score", o.live.phrase_score, "Bonus for each unit of a phrase [3]")->type_name("X");

@@ -57,7 +57,8 @@ struct options {
   int threads = 0;  ///< 0: all
   int beam = 0;     ///< 0: the model's own
   std::string vad = "none";
-  double merge = 0;  ///< seconds
+  double merge = 0;    ///< seconds
+  double longest = 0;  ///< seconds of a clip or an utterance; 0: the model's own
   int at_once = 1;
   std::string punctuation;  ///< a punctuation model; empty: none
   std::string aligner;      ///< a forced aligner; empty: none

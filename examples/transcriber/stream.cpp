@@ -27,6 +27,7 @@ session_options session_options_of(const options& o) {
   r.rescore = o.live.rescore;
   r.endpoints = o.live.endpoints;
   r.forget_turns = o.live.forget_turns;
+  r.longest_utterance = o.longest;
   r.beam = o.live.beam;
   r.hotword_score = o.live.phrase_score;
   r.hotwords = read_phrases(o.hotwords);

@@ -71,6 +71,15 @@ TEST_F(convert_program, wrong_usage_is_2) {
   expect_failure(folder() + " another -o out.gguf", 2, "another");
 }
 
+TEST_F(convert_program, a_longest_clip_is_seconds_of_a_model_that_has_one) {
+  const std::string model = "'" + (steno::test::compact() / "qwen3_asr" / "model.gguf").string() + "'";
+  EXPECT_EQ(run(model + " -o out.gguf --longest-clip 10").status, 0);
+  EXPECT_EQ(steno::gguf_file((directory_.path() / "out.gguf").string()).number("qwen3_asr.longest_clip"), 10.0);
+  fs::remove(directory_.path() / "out.gguf");
+  expect_failure(model + " -o out.gguf --longest-clip 0.5", 2, "--longest-clip");
+  expect_failure(folder() + " -o out.gguf --longest-clip 10", 1, "--longest-clip is for Qwen3-ASR");
+}
+
 TEST_F(convert_program, help_and_version_are_0) {
   outcome o = run("--help");
   EXPECT_EQ(o.status, 0);
@@ -83,7 +92,8 @@ TEST_F(convert_program, help_and_version_are_0) {
 TEST_F(convert_program, bad_input_is_1) {
   expect_failure("missing.pt -o out.gguf", 1, "steno-convert: missing.pt: ");
   fs::create_directory(directory_.path() / "empty");
-  expect_failure("empty -o out.gguf", 1, "empty: not a checkpoint folder: expected a GGUF file, a FunASR folder (config.yaml");
+  expect_failure("empty -o out.gguf", 1,
+                 "empty: not a checkpoint folder: expected a GGUF file, a FunASR folder (config.yaml");
   write_text(directory_.path() / "pointer.pt", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n");
   expect_failure("pointer.pt -o out.gguf", 1, "pointer.pt: a git-LFS pointer");
   write_text(directory_.path() / "nothing.gguf", "");

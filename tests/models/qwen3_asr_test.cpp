@@ -1,6 +1,7 @@
 // Qwen3-ASR on the compact golden set: the audio tower on features, the language model on the original's rows.
 #include <steno/core/thread_pool.hpp>
 #include <steno/models/qwen3_asr.hpp>
+#include <steno/weights/gguf_writer.hpp>
 
 #include "support/allocations.hpp"
 #include "support/compare.hpp"
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <limits>
 
 using namespace steno;
 
@@ -42,6 +44,26 @@ rows prompt_rows(const nlohmann::json& want) {
 }
 
 }  // namespace
+
+// What the file does not say is 0; what makes no sense is an error that names it.
+TEST(qwen3_asr, a_file_may_say_its_longest_clip) {
+  EXPECT_EQ(model().longest_clip, 0);
+  const auto told = [](double seconds) {
+    const gguf_file plain((test::compact() / "qwen3_asr/model.gguf").string());
+    gguf_writer file;
+    for (const gguf_value& v : plain.values()) file.copy(v);
+    file.set("qwen3_asr.longest_clip", static_cast<float>(seconds));
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      const tensor_ref t = plain.tensor(i);
+      file.add(t.name, t.format, std::span<const extent>(t.shape.data(), static_cast<std::size_t>(t.rank)), t.bytes);
+    }
+    const std::vector<std::byte> image = file.bytes();
+    return load<qwen3_asr_any>(gguf_file("told.gguf", image)).longest_clip;
+  };
+  EXPECT_EQ(told(12), 12);
+  for (const double wrong : {0.0, -1.0, 1e6, std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_THROW(told(wrong), error);
+}
 
 // 1e-4 of max(1, absmax): the contract's bound; weights are stored as bf16, which is what the original computed with.
 TEST(qwen3_asr, a_block_of_the_audio_tower) {

@@ -186,7 +186,7 @@ TEST(any_session, turns_end_and_a_session_that_does_not_continue_is_over) {
   };
   EXPECT_EQ(turns(listen(m, pcm)), 2);
   EXPECT_EQ(turns(listen(m, pcm, {.endpoints = false})), 0);
-  for (const char* name : {"parakeet-eou", "u2", "parakeet-ctc"}) {
+  for (const char* name : {"parakeet-eou", "u2", "parakeet-tdt"}) {
     const any_model one = open(name);
     const auto first = listen(one, pcm, {.continuous = false});
     EXPECT_EQ(std::count_if(first.begin(), first.end(), [](const session_event& e) { return e.final(); }), 1) << name;
@@ -215,6 +215,21 @@ TEST(any_session, utterances_end_at_a_limit) {
     EXPECT_LT(longest({.endpoints = false, .longest_utterance = 3}), 4) << name;
     EXPECT_LT(longest({.endpoints = false, .longest_utterance = 30, .at_most = 3}), 4) << name;
   }
+}
+
+TEST(any_session, a_file_says_how_long_an_utterance_may_be_and_options_win) {
+  any_model m = open("qwen3-asr");
+  const auto pcm = two_sentences();
+  const auto longest = [&](double of_file, const session_options& o) {
+    std::get<qwen3_asr_any>(m).longest_clip = of_file;
+    double most = 0;
+    for (const session_event& e : listen(m, pcm, o)) most = std::max(most, e.utterance.end - e.utterance.start);
+    return most;
+  };
+  EXPECT_GT(longest(0, {}), 8);
+  EXPECT_LE(longest(4, {}), 4);
+  EXPECT_GT(longest(4, {.longest_utterance = 60}), 8);
+  EXPECT_LE(longest(60, {.longest_utterance = 4}), 4);
 }
 
 TEST(any_session, hotwords_are_favoured_told_or_refused) {

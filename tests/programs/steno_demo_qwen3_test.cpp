@@ -1,4 +1,5 @@
 // The bundled Qwen3-ASR model, which understands what it hears: streams that settle, prompts, stop reasons, silence.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -72,7 +73,28 @@ TEST_F(steno_demo_qwen3, a_long_stream_never_takes_back_what_is_settled) {
   const steno::test::conversation talk = steno::test::joined_utterances(20, pauses);
   int utterances = 0;
   EXPECT_NE(settled_text(stream(talk.pcm), utterances), "");
-  EXPECT_GE(utterances, 2);
+  EXPECT_GE(utterances, 8);  // of at most 10 s, which is what its file says that it understands
+  settled_text(stream(talk.pcm, "--longest 60"), utterances);
+  EXPECT_EQ(utterances, 2);
+}
+
+// Longer recordings are cut in rests, and little is lost; who wants longer clips gets them.
+TEST_F(steno_demo_qwen3, hears_no_more_at_once_than_it_understands) {
+  constexpr double pauses[] = {1, 2, 1.5};
+  const steno::test::conversation talk = steno::test::joined_utterances(20, pauses);
+  const auto longest = [](const json& r) {
+    double most = 0;
+    for (const json& s : r["segments"]) most = std::max(most, s["end"].get<double>() - s["start"].get<double>());
+    return most;
+  };
+  const json r = transcribe(talk.pcm);
+  EXPECT_LE(longest(r), 10);
+  EXPECT_GT(longest(transcribe(talk.pcm, "--longest 30")), 12);
+  std::string text = r["text"];
+  std::size_t whole = 0;
+  for (const std::string& sentence : {question, train, shopping})
+    for (std::size_t at = 0; (at = text.find(sentence, at)) != std::string::npos; at += sentence.size()) ++whole;
+  EXPECT_GE(whole, 18u) << text;
 }
 
 TEST_F(steno_demo_qwen3, a_language_and_words_to_expect_can_be_given) {
@@ -92,8 +114,10 @@ TEST_F(steno_demo_qwen3, says_that_there_is_no_speech) {
   for (const std::vector<float>& pcm : {std::vector<float>(16000 * 30), steno::test::noise(30, -40), tone}) {
     const json r = transcribe(pcm);
     EXPECT_EQ(r["text"], "");
-    EXPECT_EQ(r["extra"]["raw_text"], "language None<asr_text>");
-    EXPECT_EQ(r["extra"]["stop"], "end_of_text");
+    for (const json& s : r["segments"]) {
+      EXPECT_EQ(s["extra"]["raw_text"], "language None<asr_text>");
+      EXPECT_EQ(s["extra"]["stop"], "end_of_text");
+    }
   }
 }
 

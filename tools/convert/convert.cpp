@@ -11,6 +11,7 @@
 #include "families.hpp"
 #include "gguf_import.hpp"
 #include "package.hpp"
+#include "qwen/qwen3_asr.hpp"
 
 namespace steno::inline STENO_ABI {
 
@@ -78,7 +79,12 @@ auto guarded(const fs::path& path, F&& f) {
 
 std::vector<std::string> convert(const fs::path& input, const fs::path& output, const convert_options& options) {
   return guarded(input, [&] {
-    imported_model model = import_any(input, {.cmvn = options.cmvn, .tokenizer = options.tokenizer});
+    if (options.longest_clip && !(*options.longest_clip >= 1 && *options.longest_clip <= 1200))
+      fail({.where = input.string(), .what = "longest clip", .expected = "1 to 1200 seconds"});
+    imported_model model =
+        import_any(input, {.cmvn = options.cmvn, .tokenizer = options.tokenizer, .longest_clip = options.longest_clip});
+    if (options.longest_clip && !model.file.has(qwen::longest_clip_key))
+      fail({.where = input.string(), .what = "--longest-clip is for Qwen3-ASR models"});
     add_tensors(model, options.type);
     model.file.write(output.string(), [&](std::uint64_t done, std::uint64_t total) {
       if (options.progress) options.progress(done, total);

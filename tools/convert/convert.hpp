@@ -21,6 +21,8 @@ struct convert_options {
   std::optional<dtype> type = {};                       ///< one that can_quantise(); nothing keeps what is stored
   std::optional<std::filesystem::path> cmvn = {};       ///< an am.mvn instead of the checkpoint's own
   std::optional<std::filesystem::path> tokenizer = {};  ///< for openai's Whisper files, which have none
+  /// Seconds, 1 to 1200: what a Qwen3-ASR model understands at once, instead of what its folder or file says.
+  std::optional<double> longest_clip = {};
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};  ///< bytes written
 };
 

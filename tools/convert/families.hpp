@@ -37,6 +37,8 @@ struct import_options {
   std::optional<std::filesystem::path> cmvn = {};  ///< an am.mvn instead of the checkpoint's own
   /// Text tokens of a checkpoint without them (openai's Whisper), or a folder that holds them.
   std::optional<std::filesystem::path> tokenizer = {};
+  /// Seconds that a Qwen3-ASR model understands at once, instead of what its folder or file says.
+  std::optional<double> longest_clip = {};
 };
 
 /// Any other checkpoint.

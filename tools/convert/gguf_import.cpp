@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "families.hpp"
+#include "qwen/qwen3_asr.hpp"
 
 namespace steno::inline STENO_ABI {
 
@@ -40,12 +41,15 @@ imported_tensor take_tensor(const gguf_file& file, std::size_t number,
 
 namespace {
 
-imported_model repackage(const std::shared_ptr<gguf_file>& file, const packaged_family& family) {
+imported_model repackage(const std::shared_ptr<gguf_file>& file, const packaged_family& family,
+                         const import_options& options) {
   imported_model model;
   model.where = file->where();
   model.source = file;
   for (const gguf_value& v : file->values())
-    if (v.key != "general.file_type") model.file.copy(v);
+    if (v.key != "general.file_type" && !(options.longest_clip && v.key == qwen::longest_clip_key)) model.file.copy(v);
+  if (options.longest_clip && family.architecture == qwen::asr_architecture)
+    model.file.set(qwen::longest_clip_key, static_cast<float>(*options.longest_clip));
   for (std::size_t i = 0; i < file->size(); ++i) model.tensors.push_back(take_tensor(*file, i, family.is_product));
   return model;
 }
@@ -64,7 +68,7 @@ imported_model import_gguf(gguf_file opened, const import_options& options) {
   const packaged_family* family = is_packaged(*file) ? find_packaged(architecture) : nullptr;
   std::string known = packaged_names();
   if (family != nullptr) {
-    model = repackage(file, *family);
+    model = repackage(file, *family, options);
   } else {
     for (const published_family& p : published_families()) {
       known.append(", ").append(p.architecture);

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 
 #include "convert.hpp"
@@ -40,6 +41,7 @@ class progress_bar {
 int main(int argc, char** argv) {
   CLI::App app("Converts a checkpoint to one GGUF file that steno reads.", "steno-convert");
   std::string input, output, type, cmvn, tokenizer;
+  std::optional<double> longest_clip;
   bool no_progress = false;
   app.add_option("INPUT", input, "FunASR folder, its model.pt, or a GGUF file")->required();
   app.add_option("-o,--output", output, "GGUF file to write")->required();
@@ -48,6 +50,9 @@ int main(int argc, char** argv) {
   app.add_option("--cmvn", cmvn, "am.mvn file to use instead of the checkpoint's");
   app.add_option("--tokenizer", tokenizer,
                  "multilingual.tiktoken, gpt2.tiktoken or vocab.json for openai's Whisper files");
+  app.add_option("--longest-clip", longest_clip,
+                 "seconds that a Qwen3-ASR model understands at once: what is longer will be cut at quiet places")
+      ->check(CLI::Range(1.0, 1200.0));
   app.add_flag("--no-progress", no_progress, "never show the progress bar");
   app.set_version_flag("--version", std::to_string(steno::version.major) + "." + std::to_string(steno::version.minor) +
                                         "." + std::to_string(steno::version.patch));
@@ -61,6 +66,7 @@ int main(int argc, char** argv) {
     if (!type.empty()) options.type = steno::find_dtype(type)->type;
     if (!cmvn.empty()) options.cmvn = cmvn;
     if (!tokenizer.empty()) options.tokenizer = tokenizer;
+    options.longest_clip = longest_clip;
     std::vector<std::string> notes;
     {
       progress_bar bar;

@@ -15,6 +15,9 @@ import safetensors_file
 from synthesize import Grammar
 from train_qwen3_asr import TEXT, TOWER
 
+# Seconds up to which the model writes well (examples/models/qwen3-asr.md); steno's own field: longer recordings are cut.
+LONGEST_CLIP = 10
+
 
 def config(tokens):
     audio = {"activation_function": "gelu", "d_model": TOWER["size"], "downsample_hidden_size": TOWER["channels"],
@@ -33,6 +36,7 @@ def config(tokens):
             "rope_theta": 1000000, "tie_word_embeddings": True, "vocab_size": tokens.size}
     return {"architectures": ["Qwen3ASRForConditionalGeneration"], "model_type": "qwen3_asr",
             "support_languages": ["English"],
+            "longest_clip": LONGEST_CLIP,
             "thinker_config": {"audio_config": audio, "text_config": text, "model_type": "qwen3_asr_thinker",
                                "audio_start_token_id": tokens.token("<|audio_start|>"),
                                "audio_end_token_id": tokens.token("<|audio_end|>"),

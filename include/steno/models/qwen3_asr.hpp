@@ -11,6 +11,7 @@
 #include <steno/decoders/quiet_splits.hpp>
 #include <steno/decoders/qwen3_output.hpp>
 #include <steno/decoders/repeated_words.hpp>
+#include <steno/models/metadata.hpp>
 #include <steno/models/qwen3.hpp>
 #include <steno/models/qwen3_languages.hpp>
 #include <steno/networks/qwen3_writing.hpp>
@@ -71,10 +72,14 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
     else
       ends = {tokenizer.require("<|im_end|>"), tokenizer.require("<|endoftext|>")};
     if (file.has("qwen3_asr.languages")) own_languages = file.strings("qwen3_asr.languages");
+    if (file.has("qwen3_asr.longest_clip")) longest_clip = read_number(file, "qwen3_asr.longest_clip", 1, 1200, 0);
   }
 
   std::vector<int> ends;                   ///< tokens that end a text
   std::vector<std::string> own_languages;  ///< names; empty: the published models'
+  /// Seconds that the model understands at once, where its file says so: what pipelines and sessions hand it is no
+  /// longer unless they are told otherwise. 0: as the original.
+  double longest_clip = 0;
 
   /// Names of the languages that can be forced.
   STENO_COLD std::vector<std::string> languages() const {

@@ -110,7 +110,7 @@ struct clip_rule {
   static constexpr double longest = 30, around = 0;  ///< as in clip_options
   static constexpr double shortest = 0;  ///< seconds; the end of what was cut is filled up with zeros to them
 };
-/// `split_audio_into_chunks` and its limit of 20 minutes.
+/// `split_audio_into_chunks` and its limit of 20 minutes, unless the file says what the model understands.
 template <>
 struct clip_rule<qwen3_asr_any> {
   static constexpr double longest = 1200, around = 5, shortest = 0.5;
@@ -118,10 +118,16 @@ struct clip_rule<qwen3_asr_any> {
 STENO_COLD inline clip_options clips_of(const any_model& model, const transcribe_options& o) {
   clip_options c{.voices = o.vad != nullptr, .merge = o.merge};
   std::visit(
-      [&]<class Model>(const Model&) {
-        c.longest = o.longest_segment > 0 ? o.longest_segment : clip_rule<Model>::longest;
-        if (o.at_most > 0) c.longest = std::min(c.longest, o.at_most);
+      [&]<class Model>(const Model& m) {
+        c.longest = clip_rule<Model>::longest;
         c.around = clip_rule<Model>::around;
+        if constexpr (requires { m.longest_clip; })
+          if (m.longest_clip > 0 && o.longest_segment <= 0) {
+            c.longest = m.longest_clip;
+            c.around = 0;  // a clip may be shorter but not longer
+          }
+        if (o.longest_segment > 0) c.longest = o.longest_segment;
+        if (o.at_most > 0) c.longest = std::min(c.longest, o.at_most);
       },
       model);
   return c;

@@ -32,7 +32,8 @@ class progress_ref {
 struct transcribe_options {
   std::string language = "auto";
   bool itn = false;  ///< digits and punctuation where the model can write them
-  /// Seconds; longer recordings and segments are cut at quiet places. 0: 30, and for Qwen3-ASR 1200 as the original.
+  /// Seconds; longer recordings and segments are cut at quiet places. 0: 30, and for Qwen3-ASR what its file says, or
+  /// 1200 as the original.
   double longest_segment = 0;
   double at_most = 0;  ///< seconds; above 0 no clip is longer, whatever the model's own limit (a forced aligner's)
   /// Finds speech first, at the model's rate; null: everything is transcribed.

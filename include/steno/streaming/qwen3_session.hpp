@@ -1,11 +1,13 @@
 // steno/streaming/qwen3_session.hpp - Qwen3-ASR behind the options and events of all families.
 //
 // A row is 80 ms. Utterances are settled at quiet places after a minute at the latest, so that the cost of a step stays
-// bounded, and what was told to stay is never taken back. Tested in tests/pipelines/any_session_test.cpp.
+// bounded, or earlier where the file says what the model understands; what was told to stay is never taken back. Tested
+// in tests/pipelines/any_session_test.cpp.
 #pragma once
 #include <steno/streaming/qwen3_stream.hpp>
 #include <steno/streaming/session.hpp>
 
+#include <algorithm>
 #include <span>
 #include <string>
 
@@ -16,7 +18,7 @@ class session<qwen3_asr<Encoder, Decoder>> {
  public:
   using model_type = qwen3_asr<Encoder, Decoder>;
 
-  session(const model_type& m, const session_options& o, context&) : stream_(m, options(o)) {}
+  session(const model_type& m, const session_options& o, context&) : stream_(m, options(m, o)) {}
 
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
@@ -39,9 +41,10 @@ class session<qwen3_asr<Encoder, Decoder>> {
   bool over() const noexcept { return over_; }
 
  private:
-  static qwen3_stream_options options(const session_options& o) {
-    constexpr double row = 0.08, longest = 60;
-    qwen3_stream_options asked{.longest = utterance_limit(o, longest), .commit = true};
+  static qwen3_stream_options options(const model_type& m, const session_options& o) {
+    constexpr double row = 0.08, minute = 60;
+    const double own = m.longest_clip > 0 ? std::min(m.longest_clip, minute) : minute;
+    qwen3_stream_options asked{.longest = utterance_limit(o, own), .commit = true};
     if (o.chunk_size && *o.chunk_size > 0) asked.chunk = *o.chunk_size * row;
     // Phrases are what the model is told before it listens.
     for (const std::string& p : o.hotwords) asked.context.append(asked.context.empty() ? "" : ", ").append(p);

@@ -58,6 +58,8 @@ class gguf_writer {
   void set(std::string_view key, const std::vector<std::string>& values) {
     set(key, std::span<const std::string>(values));
   }
+  /// Whether the key is set.
+  bool has(std::string_view key) const { return keys_.find(key) != keys_.end(); }
   /// A pair of another file, of any type.
   void copy(const gguf_value& v) {
     if (const auto n = v.get<std::uint32_t>()) return set(v.key, *n);

@@ -231,7 +231,7 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
   huggingface::weights w = huggingface::open_weights(path);
   model.where = w.where;
   model.source = w.source;
-  const std::string family = aligner ? "qwen3_forced_aligner" : "qwen3_asr";
+  const std::string family(aligner ? std::string_view("qwen3_forced_aligner") : asr_architecture);
   gguf_writer& file = model.file;
   file.set("general.architecture", family);
   file.set("general.name", aligner ? "Qwen3-ForcedAligner" : "Qwen3-ASR");
@@ -258,6 +258,12 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
       for (const json& l : top.at("support_languages"))
         if (l.is_string()) languages.push_back(l.get<std::string>());
       file.set(family + ".languages", languages);
+    }
+    // steno's own field, of models that were trained on short clips alone.
+    if (options.longest_clip || top.has("longest_clip")) {
+      const double seconds = options.longest_clip ? *options.longest_clip : top.number("longest_clip", 0);
+      if (!(seconds >= 1 && seconds <= 1200)) top.refuse("longest_clip", "1 to 1200 seconds");
+      file.set(longest_clip_key, static_cast<float>(seconds));
     }
   }
   add_tokenizer(file, folder, decoder.vocabulary);

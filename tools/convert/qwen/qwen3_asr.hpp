@@ -8,12 +8,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "families.hpp"
 #include "stored_tensor.hpp"
 
 namespace steno::inline STENO_ABI::qwen {
+
+inline constexpr std::string_view asr_architecture = "qwen3_asr", longest_clip_key = "qwen3_asr.longest_clip";
 
 /// Sizes of Qwen3 and of the audio tower, as config.json has them.
 struct decoder_settings {
