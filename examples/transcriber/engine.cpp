@@ -35,6 +35,45 @@ any_vad open_detector(const std::string& name, const executor& run) {
   return open_vad(std::move(opened.file), run, std::move(opened.image));
 }
 
+// What reads a recording, and what its texts go through.
+class open_transcript final : public transcript {
+ public:
+  open_transcript(std::unique_ptr<recording> r, const qwen3_forced_aligner_any* aligner, const ct_punc_any* marks,
+                  context& c)
+      : listening(std::move(r)), punctuation_(marks), context_(c) {
+    if (aligner != nullptr) times_.emplace(*aligner);
+  }
+  void read(const sample_function& audio, const transcript_sink& to) {
+    std::vector<float> some(16000);
+    const auto sink = [&](segment s) { tell(std::move(s), to); };
+    while (const std::size_t n = audio(some)) {
+      if (times_) times_->push(std::span<const float>(some).first(n));
+      listening->push(std::span<const float>(some).first(n), context_, sink);
+      if (times_) times_->forget(listening->needed_from());
+      to.progress(listening->done());
+    }
+    listening->close(context_, sink);
+  }
+  double waiting_seconds() const override { return listening->waiting_seconds(); }
+  result finish(const transcript_sink& to) override {
+    return listening->finish(context_, [&](segment s) { tell(std::move(s), to); });
+  }
+
+  const std::unique_ptr<recording> listening;
+
+ private:
+  void tell(segment s, const transcript_sink& to) {
+    if (times_) times_->align(s, context_);
+    if (punctuation_ != nullptr) punctuate(s, *punctuation_, context_);
+    to.heard(std::move(s));
+    to.progress(listening->done());
+  }
+
+  std::optional<word_aligner<qwen3_forced_aligner_any>> times_;
+  const ct_punc_any* punctuation_;
+  context& context_;
+};
+
 class loaded_model final : public recogniser {
  public:
   loaded_model(const std::string& path, int threads, const note_function& note)
@@ -92,33 +131,21 @@ class loaded_model final : public recogniser {
     return r.vad == "none" && std::visit([]<class Model>(const Model&) { return hears_whole<Model>; }, model_.model());
   }
   void look(const sample_function& audio, const request& r) override {
-    seen_.emplace(model_, options_of(r));
+    seen_ = std::make_unique<recording>(model_, options_of(r));
     std::vector<float> some(16000);
     while (const std::size_t n = audio(some)) seen_->look(std::span<const float>(some).first(n), context_);
   }
-  result transcribe(const sample_function& audio, const request& r, const transcript_sink& to) override {
-    if (!seen_) seen_.emplace(model_, options_of(r));
-    struct reset {
-      std::optional<recording>& seen;
-      ~reset() { seen.reset(); }
-    } const at_the_end{seen_};
-    recording& listening = *seen_;
-    std::vector<float> some(16000);
-    std::optional<word_aligner<qwen3_forced_aligner_any>> times;
-    if (aligner_) times.emplace(*aligner_);
-    const auto sink = [&](segment s) {
-      if (times) times->align(s, context_);
-      if (punctuation_) punctuate(s, *punctuation_, context_);
-      to.heard(std::move(s));
-      to.progress(listening.done());
-    };
-    while (const std::size_t n = audio(some)) {
-      if (times) times->push(std::span<const float>(some).first(n));
-      listening.push(std::span<const float>(some).first(n), context_, sink);
-      if (times) times->forget(listening.needed_from());
-      to.progress(listening.done());
-    }
-    return listening.finish(context_, sink);
+  std::unique_ptr<transcript> read(const sample_function& audio, const request& r, const transcript_sink& to) override {
+    if (!seen_) seen_ = std::make_unique<recording>(model_, options_of(r));
+    auto made = std::make_unique<open_transcript>(std::move(seen_), aligner_ ? &*aligner_ : nullptr,
+                                                  punctuation_ ? &*punctuation_ : nullptr, context_);
+    made->read(audio, to);
+    return made;
+  }
+  void hear_waiting(std::span<transcript* const> some, bool rest) override {
+    std::vector<recording*> all;
+    for (transcript* const t : some) all.push_back(static_cast<open_transcript*>(t)->listening.get());
+    recording::hear_waiting(all, rest, context_);
   }
 
  private:
@@ -128,6 +155,7 @@ class loaded_model final : public recogniser {
     o.itn = r.inverse_text_normalisation;
     o.vad = detector(r.vad);
     o.merge = r.merge;
+    o.longest_segment = r.longest;
     if (aligner_) o.at_most = aligner_->longest;
     o.at_once = r.at_once;
     o.beam = r.beam;
@@ -158,7 +186,7 @@ class loaded_model final : public recogniser {
   std::optional<any_vad> detector_;
   std::optional<ct_punc_any> punctuation_;
   std::optional<qwen3_forced_aligner_any> aligner_;
-  std::optional<recording> seen_;  // what look() saw
+  std::unique_ptr<recording> seen_;  // what look() saw
 };
 
 }  // namespace

@@ -31,6 +31,7 @@ struct request {
   bool inverse_text_normalisation = false;
   std::string vad = "none";  ///< "none", "energy" or a detector's file
   double merge = 0;          ///< seconds up to which its segments are joined
+  double longest = 0;        ///< seconds of a clip; 0: the model's own
   int at_once = 1;           ///< clips at the same time
   int beam = 0;              ///< 0: the model's own
   std::vector<std::string> hotwords = {};
@@ -44,6 +45,15 @@ using sample_function = std::function<std::size_t(std::span<float>)>;
 struct transcript_sink {
   std::function<void(segment)> heard;
   std::function<void(double)> progress;
+};
+
+/// A recording whose samples were read. Its last clips may wait to be heard together with those of others.
+class transcript {
+ public:
+  virtual ~transcript() = default;
+  virtual double waiting_seconds() const { return 0; }  ///< of audio
+  /// Tells the segments that are left. Returns the result without text and segments.
+  virtual result finish(const transcript_sink& to) = 0;
 };
 
 /// A loaded model. One call at a time.
@@ -68,8 +78,16 @@ class recogniser {
   /// the recording in memory.
   virtual bool looks_first(const request&) const { return false; }
   virtual void look(const sample_function&, const request&) {}
-  /// A recording of any length, in constant memory. Returns the result without text and segments.
-  virtual result transcribe(const sample_function& audio, const request& r, const transcript_sink& to) = 0;
+  /// A recording of any length, in constant memory.
+  virtual std::unique_ptr<transcript> read(const sample_function& audio, const request& r,
+                                           const transcript_sink& to) = 0;
+  /// Hears clips that wait, as many at a time as the request says; with `rest` the last ones, too. What they are is not
+  /// changed by it. All of them were made with equal requests.
+  virtual void hear_waiting(std::span<transcript* const>, bool /*rest*/) {}
+  /// Returns the result without text and segments.
+  result transcribe(const sample_function& audio, const request& r, const transcript_sink& to) {
+    return read(audio, r, to)->finish(to);
+  }
 };
 
 /// Told what the user should know about a checkpoint that was converted.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <exception>
 #include <filesystem>
 #include <optional>
 
@@ -59,27 +61,134 @@ class careful_output {
   bool failed_ = false;
 };
 
-result transcribe_one(const options& o, const request& asked, const input& in, recogniser& model, reporter& report,
-                      careful_output& put, progress& p) {
-  std::error_code none;
-  if (model.looks_first(asked) && in.audio != "-" && std::filesystem::is_regular_file(in.audio, none)) {
-    audio_reader first(in.audio, model.sample_rate(), o.pcm);
-    model.look([&](std::span<float> out) { return first.read(out); }, asked);
+// Inputs in their order: each is read when its turn comes, and told when those before it are. One whose last clips wait
+// for those of others is kept until they are heard.
+class input_queue {
+ public:
+  input_queue(const options& o, const request& asked, const std::vector<input>& inputs, recogniser& model,
+              careful_output& put, reporter& report, tally& t)
+      : pcm_(o.pcm), asked_(asked), inputs_(inputs), model_(model), put_(put), report_(report), tally_(t) {}
+
+  void take(std::size_t number) {
+    entry& e = entries_.emplace_back(entry{.number = number, .audio = inputs_[number].audio});
+    report_.begin(number + 1, inputs_.size(), e.audio);
+    if (entries_.size() == 1) begin(e);
+    try {
+      read(e);
+    } catch (...) {
+      if (put_.failed()) throw;
+      e.failure = std::current_exception();  // told in its turn
+    }
+    double seconds = 0;
+    for (const entry& each : entries_) seconds += waiting(each);
+    hear(seconds > most_waiting || entries_.size() >= 2 * static_cast<std::size_t>(asked_.at_once));
   }
-  audio_reader reader(in.audio, model.sample_rate(), o.pcm);
-  const double announced = reader.seconds();
-  const sample_function audio = [&](std::span<float> out) { return reader.read(out); };
-  const transcript_sink to{.heard = [&](const segment& s) { put([&](outputs& out) { out.heard(s); }); },
-                           .progress =
-                               [&](double done) {
-                                 p.seconds = done;
-                                 report.update(done, announced);
-                               }};
-  report.update(0, announced);
-  result r = model.transcribe(audio, asked, to);
-  for (const std::string& w : reader.warnings()) report.note("warning: " + in.audio + ": " + w);
-  return r;
-}
+  void finish() { hear(true); }
+
+ private:
+  // Seconds of audio. A language model keeps keys and values for each, so this bounds memory.
+  static constexpr double most_waiting = 300;
+
+  struct entry {
+    std::size_t number = 0;
+    std::string audio;
+    std::unique_ptr<transcript> heard = {};
+    std::vector<std::string> warnings = {};
+    std::exception_ptr failure = {};
+    double announced = 0;  // seconds
+    bool begun = false;
+  };
+  static double waiting(const entry& e) { return e.heard == nullptr ? 0 : e.heard->waiting_seconds(); }
+
+  void read(entry& e) {
+    std::error_code none;
+    if (model_.looks_first(asked_) && e.audio != "-" && std::filesystem::is_regular_file(e.audio, none)) {
+      audio_reader first(e.audio, model_.sample_rate(), pcm_);
+      model_.look([&](std::span<float> out) { return first.read(out); }, asked_);
+    }
+    audio_reader reader(e.audio, model_.sample_rate(), pcm_);
+    e.announced = reader.seconds();
+    report_.update(0, e.announced);
+    e.heard = model_.read([&](std::span<float> out) { return reader.read(out); }, asked_, sink(e));
+    e.warnings = reader.warnings();
+  }
+  // Hears what waits together and tells the inputs that nothing waits in.
+  void hear(bool rest) {
+    std::vector<transcript*> some;
+    for (const entry& e : entries_)
+      if (e.heard != nullptr) some.push_back(e.heard.get());
+    if (some.size() > 1) model_.hear_waiting(some, rest);
+    while (!entries_.empty() && (rest || waiting(entries_.front()) <= 0)) {
+      conclude(entries_.front());
+      entries_.pop_front();
+    }
+  }
+  void begin(entry& e) {
+    if (e.begun) return;
+    e.begun = true;
+    put_([&](outputs& to) { to.begin(inputs_[e.number]); });
+    tally_.now = {.name = e.audio};
+  }
+  transcript_sink sink(entry& e) {
+    return {.heard =
+                [this, &e](const segment& s) {
+                  tell_until(e);
+                  put_([&](outputs& out) { out.heard(s); });
+                },
+            .progress =
+                [this, &e](double done) {
+                  if (e.begun) tally_.now.seconds = done;
+                  report_.update(done, e.announced);
+                }};
+  }
+  // Before an input is told, those before it are.
+  void tell_until(entry& e) {
+    if (e.begun) return;
+    while (&entries_.front() != &e) {
+      conclude(entries_.front());
+      entries_.pop_front();
+    }
+    begin(e);
+  }
+  void conclude(entry& e) {
+    std::string failure;
+    try {
+      begin(e);
+      if (e.failure) std::rethrow_exception(e.failure);
+      const result r = e.heard->finish(sink(e));
+      for (const std::string& w : e.warnings) report_.note("warning: " + e.audio + ": " + w);
+      report_.end();
+      put_([&](outputs& to) {
+        to.end(r);
+        tally_.now = {};
+        ++tally_.done;
+      });
+      tally_.audio_seconds += r.duration;
+      return;
+    } catch (const error& x) {
+      if (put_.failed()) throw;
+      failure = x.parts().where.empty() ? e.audio + ": " + x.what() : x.what();
+    } catch (const std::exception& x) {  // out of memory
+      failure = e.audio + ": " + x.what();
+    }
+    report_.error(failure);
+    report_.end();
+    put_([&](outputs& to) {
+      to.cut(tally_.now.seconds);
+      tally_.now = {};
+      ++tally_.failed;
+    });
+  }
+
+  const pcm_format& pcm_;
+  const request& asked_;
+  const std::vector<input>& inputs_;
+  recogniser& model_;
+  careful_output& put_;
+  reporter& report_;
+  tally& tally_;
+  std::deque<entry> entries_;  // those that were read and not told
+};
 
 }  // namespace
 
@@ -88,6 +197,8 @@ void check_request(const options& o, const recogniser& model) {
     wrong_usage("--language " + o.language + ": this model knows " + joined(model.languages()));
   const std::vector<std::string> refused = model.refused(o.decoding);
   if (!refused.empty()) wrong_usage(option_name(refused[0]) + ": this model has no such option");
+  if (o.longest > 0 && model.looks_first({.vad = o.vad}))
+    wrong_usage("--longest: this model hears recordings as a whole; with --vad it hears clips");
   if (o.beam > 1 && !model.has_beam_search())
     wrong_usage("--beam " + std::to_string(o.beam) + ": this model decodes greedily; leave --beam out");
   if (!o.hotwords.empty() && !model.takes_hotwords()) wrong_usage("--hotwords: this model takes none");
@@ -102,6 +213,7 @@ void transcribe_inputs(const options& o, const std::vector<input>& inputs, recog
                 .inverse_text_normalisation = o.inverse_text_normalisation,
                 .vad = o.vad,
                 .merge = o.merge,
+                .longest = o.longest,
                 .at_once = o.at_once,
                 .beam = o.beam,
                 .hotwords = read_phrases(o.hotwords),
@@ -110,36 +222,9 @@ void transcribe_inputs(const options& o, const std::vector<input>& inputs, recog
   // Subtitles that are cut by words need their times.
   if (o.output_layout.words && !o.decoding.word_timestamps && model.refused({.word_timestamps = true}).empty())
     asked.decoding.word_timestamps = true;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const input& in = inputs[i];
-    report.begin(i + 1, inputs.size(), in.audio);
-    put([&](outputs& to) { to.begin(in); });
-    t.now = {.name = in.audio};
-    std::string failure;
-    try {
-      const result r = transcribe_one(o, asked, in, model, report, put, t.now);
-      report.end();
-      put([&](outputs& to) {
-        to.end(r);
-        t.now = {};
-        ++t.done;
-      });
-      t.audio_seconds += r.duration;
-      continue;
-    } catch (const error& e) {
-      if (put.failed()) throw;
-      failure = e.parts().where.empty() ? in.audio + ": " + e.what() : e.what();
-    } catch (const std::exception& e) {  // out of memory
-      failure = in.audio + ": " + e.what();
-    }
-    report.error(failure);
-    report.end();
-    put([&](outputs& to) {
-      to.cut(t.now.seconds);
-      t.now = {};
-      ++t.failed;
-    });
-  }
+  input_queue queue(o, asked, inputs, model, put, report, t);
+  for (std::size_t i = 0; i < inputs.size(); ++i) queue.take(i);
+  queue.finish();
 }
 
 int run_transcribe(const options& o) {

@@ -2,6 +2,7 @@
 #include <steno/core/thread_pool.hpp>
 #include <steno/pipelines/transcriber.hpp>
 
+#include "convert/convert.hpp"
 #include "support/golden.hpp"
 #include "support/wav.hpp"
 
@@ -10,6 +11,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <memory>
+#include <optional>
 
 namespace fs = std::filesystem;
 using namespace steno;
@@ -109,6 +112,104 @@ TEST(recording, a_language_model_writes_clips_together) {
   }
   o.language = "Klingon";
   EXPECT_THROW((void)qwen.transcribe(pcm, o, c), error);
+}
+
+// The clips of several recordings are heard together; each recording tells what it would have told alone.
+TEST(recording, short_ones_share_their_clips) {
+  const transcriber qwen((test::compact() / "qwen3_asr" / "model.gguf").string());
+  thread_pool pool(2);
+  context c{executor(pool)};
+  std::vector<std::vector<float>> pcm;
+  for (const int count : {1, 2, 0, 1, 3, 1}) {
+    std::vector<sentence> truth;
+    pcm.push_back(count > 0 ? sentences(count, truth) : std::vector<float>());
+  }
+  for (const transcriber* t : {&qwen, &model()}) {
+    transcribe_options o;
+    o.longest_segment = 5;
+    o.decoding.max_new_tokens = t == &qwen ? std::optional(30) : std::nullopt;
+    std::vector<result> alone;
+    for (const auto& p : pcm) alone.push_back(t->transcribe(p, o, c));
+    o.at_once = 4;
+    std::vector<std::unique_ptr<recording>> open;
+    std::vector<recording*> all;
+    std::vector<std::vector<segment>> told(pcm.size());
+    double waiting = 0;
+    for (std::size_t i = 0; i < pcm.size(); ++i) {
+      all.push_back(open.emplace_back(std::make_unique<recording>(*t, o)).get());
+      const auto sink = [&](segment s) { told[i].push_back(std::move(s)); };
+      all[i]->push(pcm[i], c, sink);
+      all[i]->close(c, sink);
+      waiting += all[i]->waiting_seconds();
+    }
+    EXPECT_GT(waiting, 10);
+    recording::hear_waiting(all, false, c);
+    double left = 0;
+    for (const recording* r : all) left += r->waiting_seconds();
+    EXPECT_LT(left, waiting);
+    EXPECT_GT(left, 0);
+    recording::hear_waiting(all, true, c);
+    for (std::size_t i = 0; i < pcm.size(); ++i) {
+      EXPECT_EQ(all[i]->waiting_seconds(), 0);
+      const result r = all[i]->finish(c, [&](segment s) { told[i].push_back(std::move(s)); });
+      expect_same(told[i], alone[i].segments);
+      EXPECT_EQ(r.duration, alone[i].duration);
+      EXPECT_EQ(r.language, alone[i].language);
+      EXPECT_EQ(r.extra, alone[i].extra);
+    }
+  }
+}
+
+TEST(recording, what_cannot_be_heard_together_is_said_by_each) {
+  const transcriber qwen((test::compact() / "qwen3_asr" / "model.gguf").string());
+  std::vector<sentence> truth;
+  const auto pcm = sentences(1, truth);
+  context c;
+  transcribe_options o;
+  o.at_once = 2;
+  o.language = "Klingon";
+  recording a(qwen, o), b(qwen, o);
+  const auto sink = [](segment) {};
+  for (recording* r : {&a, &b}) {
+    r->push(pcm, c, sink);
+    r->close(c, sink);
+  }
+  recording* const both[] = {&a, &b};
+  EXPECT_NO_THROW(recording::hear_waiting(both, true, c));
+  for (recording* r : both) EXPECT_THROW((void)r->finish(c, sink), error);
+}
+
+// A file that says what its model understands at once is believed; the user's own limit wins.
+TEST(recording, clips_are_no_longer_than_the_file_says) {
+  const test::temporary_directory scratch;
+  const auto told = [&](std::optional<double> seconds) {
+    const fs::path file = scratch.path() / "model.gguf";
+    convert(test::compact() / "qwen3_asr" / "model.gguf", file, {.longest_clip = seconds});
+    return transcriber(file.string());
+  };
+  const transcriber free = told({}), short_clips = told(6);
+  EXPECT_EQ(clips_of(free.model(), {}).longest, 1200);
+  EXPECT_EQ(clips_of(free.model(), {}).around, 5);
+  EXPECT_EQ(clips_of(short_clips.model(), {}).longest, 6);
+  transcribe_options wanted, aligned;
+  wanted.longest_segment = 14;
+  aligned.at_most = 4;
+  EXPECT_EQ(clips_of(short_clips.model(), wanted).longest, 14);
+  EXPECT_EQ(clips_of(short_clips.model(), wanted).around, 5);
+  EXPECT_EQ(clips_of(short_clips.model(), aligned).longest, 4);
+
+  std::vector<sentence> truth;
+  const auto pcm = sentences(8, truth);
+  context c;
+  const auto longest = [&](const transcriber& t, transcribe_options o) {
+    o.decoding.max_new_tokens = 10;
+    double most = 0;
+    for (const segment& s : t.transcribe(pcm, o, c).segments) most = std::max(most, s.end - s.start);
+    return most;
+  };
+  EXPECT_GT(longest(free, {}), 20);
+  EXPECT_LE(longest(short_clips, {}), 6);
+  EXPECT_GT(longest(short_clips, wanted), 8);
 }
 
 // 150 ms is what the project asks of segment times: 100 ms are the detector's margin, the rest its frames.

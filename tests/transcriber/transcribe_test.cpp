@@ -2,7 +2,11 @@
 #include <steno/error.hpp>
 
 #include <fstream>
+#include <memory>
+#include <optional>
+#include <span>
 #include <sstream>
+#include <vector>
 
 #include "sounds.hpp"
 #include "support/golden.hpp"
@@ -28,8 +32,8 @@ class counting_recogniser final : public steno::app::recogniser {
   steno::app::model_facts facts() const override { return {}; }
   void punctuate_with(const std::string&, const std::function<void(const std::string&)>&) override {}
   void align_with(const std::string&, const std::function<void(const std::string&)>&) override {}
-  steno::result transcribe(const steno::app::sample_function& audio, const steno::app::request& r,
-                           const steno::app::transcript_sink& to) override {
+  std::unique_ptr<steno::app::transcript> read(const steno::app::sample_function& audio, const steno::app::request& r,
+                                               const steno::app::transcript_sink& to) override {
     std::vector<float> some(1000);
     std::size_t samples = 0;
     while (const std::size_t n = audio(some)) {
@@ -37,14 +41,48 @@ class counting_recogniser final : public steno::app::recogniser {
       to.progress(static_cast<double>(samples) / 8000);
     }
     if (samples == 8000) steno::fail({.what = "cannot do one second"});
+    auto made = std::make_unique<counted>();
     steno::segment s;
     s.text = std::to_string(samples) + " " + r.language + (r.inverse_text_normalisation ? " itn" : "");
+    made->duration = static_cast<double>(samples) / 8000;
+    // Like a model that hears clips together: what is short waits, and is written in capitals when it was not alone.
+    if (r.at_once > 1 && samples <= 4000) {
+      made->waits = true;
+      made->late = std::move(s);
+      return made;
+    }
     to.heard(s);
     if (samples == 12000) steno::fail({.what = "breaks off"});
-    steno::result out;
-    out.duration = static_cast<double>(samples) / 8000;
-    return out;
+    return made;
   }
+  void hear_waiting(std::span<steno::app::transcript* const> some, bool rest) override {
+    std::vector<counted*> open;
+    for (auto* const t : some)
+      if (auto* const c = static_cast<counted*>(t); c->waits) open.push_back(c);
+    for (std::size_t at = 0; at + (rest ? 0 : 1) < open.size(); at += 2) {
+      batches.push_back(std::min<std::size_t>(open.size() - at, 2));
+      for (std::size_t i = at; i < at + batches.back(); ++i) {
+        open[i]->waits = false;
+        if (open[i]->late->text == "800 auto") open[i]->late.reset();  // what goes wrong is told when it is its turn
+      }
+    }
+  }
+  std::vector<std::size_t> batches;
+
+ private:
+  struct counted final : steno::app::transcript {
+    double duration = 0;
+    bool waits = false;
+    std::optional<steno::segment> late = steno::segment{};
+    double waiting_seconds() const override { return waits ? duration : 0; }
+    steno::result finish(const steno::app::transcript_sink& to) override {
+      if (!late) steno::fail({.what = "went wrong"});
+      if (!late->text.empty()) to.heard(*late);
+      steno::result out;
+      out.duration = duration;
+      return out;
+    }
+  };
 };
 
 class transcribing : public testing::Test {
@@ -67,11 +105,13 @@ class transcribing : public testing::Test {
     said.resize(65536);
     said.resize(std::fread(said.data(), 1, said.size(), file));
     std::fclose(file);
+    heard_together = model.batches;
   }
   steno::test::temporary_directory dir;
   options o;
   tally count;
   std::string said;
+  std::vector<std::size_t> heard_together;
 };
 
 TEST_F(transcribing, one_bad_file_does_not_stop_the_others) {
@@ -89,6 +129,26 @@ TEST_F(transcribing, one_bad_file_does_not_stop_the_others) {
       "steno: " + at("none.wav") + ": No such file or directory\nsteno: " + at("b.wav") +
           ": cannot do one second\nsteno: " + at("c.wav") +
           ": cannot read it as audio: Format not recognised (convert it: ffmpeg -i FILE -ac 1 -ar 16000 out.wav)\n");
+}
+
+// Short ones wait for each other, what is told stays in order, and neither failures nor long ones lose anything.
+TEST_F(transcribing, short_inputs_are_heard_together_and_told_in_their_order) {
+  o.audio = {wav("a.wav", 0.5), at("none.wav"),    wav("b.wav", 0.25), wav("c.wav", 2.0),
+             wav("d.wav", 0.1), wav("e.wav", 0.3), wav("f.wav", 1.0),  wav("g.wav", 0.2)};
+  o.output = at("out.txt");
+  run();
+  const std::string alone = contents("out.txt"), alone_said = said;
+  EXPECT_EQ(alone, "4000 auto\n2000 auto\n16000 auto\n800 auto\n2400 auto\n1600 auto\n");
+  EXPECT_TRUE(heard_together.empty());
+  o.at_once = 2;
+  count = {};
+  run();
+  EXPECT_EQ(contents("out.txt"), "4000 auto\n2000 auto\n16000 auto\n2400 auto\n1600 auto\n");
+  EXPECT_EQ(heard_together, (std::vector<std::size_t>{2, 2}));
+  EXPECT_EQ(count.done, 5u);
+  EXPECT_EQ(count.failed, 3u);
+  EXPECT_EQ(said, "steno: " + at("none.wav") + ": No such file or directory\nsteno: " + at("d.wav") +
+                      ": went wrong\nsteno: " + at("f.wav") + ": cannot do one second\n");
 }
 
 TEST_F(transcribing, a_directory_gets_one_file_per_input) {

@@ -7,6 +7,7 @@
 //   result r = t.transcribe(pcm, {}, c);                      // a recording in memory
 //   recording r(t, {});                                       // one that comes in, of any length
 //   while (...) r.push(some, c, [](segment s) { ... });  r.finish(c, ...);
+//   recording::hear_waiting(recordings, true, c);             // the clips of several that are closed, together
 #pragma once
 #include <steno/pipelines/any_model.hpp>
 #include <steno/pipelines/any_vad.hpp>
@@ -142,22 +143,52 @@ class recording {
         voices_->accept(some, c, voice_sink());
         cutter_.settled(voices_->settled_ms());
       }
-      if (cutter_.end() % block == 0) hear(false, c, sink);
+      if (cutter_.end() % block == 0) hear(c, sink);
       pcm = pcm.subspan(some.size());
     }
+  }
+  /// No samples follow. Clips that are fewer than options.at_once wait: for finish(), or to be heard together with
+  /// those of other recordings (hear_waiting()).
+  template <class Sink>
+  void close(context& c, Sink&& sink) {
+    if (closed_) return;
+    closed_ = true;
+    if (looks_first()) return;
+    if (voices_) voices_->finish(c, voice_sink());
+    cutter_.finish();
+    hear(c, sink);
+  }
+  /// Of clips that wait since close() for others.
+  double waiting_seconds() const noexcept {
+    std::size_t count = 0;
+    for (const waiting_clip& w : waiting_) count += waits(w) ? w.pcm.size() : 0;
+    return static_cast<double>(count) / transcriber_.sample_rate();
+  }
+  /// Hears clips that wait in closed recordings of one transcriber with equal options, options.at_once at a time in the
+  /// order given, and with `rest` the last ones, too. Each recording tells its own in finish(), and they are what it
+  /// would have heard alone. Clips that cannot be heard so are left to their own finish(), which throws what is wrong.
+  static void hear_waiting(std::span<recording* const> closed, bool rest, context& c) {
+    std::vector<waiting_clip*> some;
+    for (recording* const r : closed)
+      for (waiting_clip& w : r->waiting_) {
+        if (!waits(w)) continue;
+        some.push_back(&w);
+        if (static_cast<int>(some.size()) >= r->options_.at_once) r->hear_with_others(some, c);
+      }
+    if (rest && !some.empty()) closed.front()->hear_with_others(some, c);
   }
   /// The rest. Returns the result without its segments: model, duration, language and, for one segment, extra.
   template <class Sink>
   result finish(context& c, Sink&& sink) {
+    close(c, sink);
     if (looks_first()) {
       each_whole([&](auto& w) { w.finish(c, whole_sink(w, sink), head_); });
       head_.duration = static_cast<double>(pushed_) / transcriber_.sample_rate();
       done_ = head_.duration;
       return std::move(head_);
     }
-    if (voices_) voices_->finish(c, voice_sink());
-    cutter_.finish();
-    hear(true, c, sink);
+    if (!waiting_.empty()) hear_together(c, sink);
+    done_ = static_cast<double>(cutter_.end()) / transcriber_.sample_rate();
     head_.duration = static_cast<double>(cutter_.end()) / transcriber_.sample_rate();
     if (told_ != 1) head_.extra.clear();
     return std::move(head_);
@@ -179,7 +210,9 @@ class recording {
     audio_range range;
     segment heard = {};
     std::exception_ptr failure = {};
+    bool done = false, alone = false;  ///< heard; not to be heard with clips of others again
   };
+  static bool waits(const waiting_clip& w) noexcept { return !w.done && !w.alone; }
 
   void refuse_options() const {
     const std::vector<std::string> refused = refused_options(transcriber_.model(), options_.decoding);
@@ -211,7 +244,7 @@ class recording {
   }
 
   template <class Sink>
-  void hear(bool last, context& c, Sink& sink) {
+  void hear(context& c, Sink& sink) {
     while (const auto range = cutter_.next()) {
       const auto clip = cutter_.clip(*range);
       if (options_.at_once <= 1) {
@@ -223,14 +256,28 @@ class recording {
       waiting_.push_back({{part.begin(), part.end()}, *range});
       if (static_cast<int>(waiting_.size()) == options_.at_once) hear_together(c, sink);
     }
-    if (last && !waiting_.empty()) hear_together(c, sink);
-    if (last) done_ = static_cast<double>(cutter_.end()) / transcriber_.sample_rate();
   }
   /// Each clip on one thread, with scratch memory of its own; the weights are shared. Models that write token by token
   /// write all of them together, on all threads.
+  void hear_clips(std::span<waiting_clip* const> some, context& c) {
+    if (!write_together(some, c)) hear_apart(some, c);
+    for (waiting_clip* const w : some) w->done = true;
+  }
+  void hear_with_others(std::vector<waiting_clip*>& some, context& c) {
+    try {
+      hear_clips(some, c);
+    } catch (...) {  // whose fault it is will be seen when each is heard alone
+      for (waiting_clip* const w : some) w->alone = true;
+    }
+    some.clear();
+  }
+  /// Hears what waits in this recording, and tells it.
   template <class Sink>
   void hear_together(context& c, Sink& sink) {
-    if (!write_together(c)) hear_apart(c);
+    std::vector<waiting_clip*> open;
+    for (waiting_clip& w : waiting_)
+      if (!w.done) open.push_back(&w);
+    if (!open.empty()) hear_clips(open, c);
     for (waiting_clip& w : waiting_) {
       if (w.failure) std::rethrow_exception(w.failure);
       tell(std::move(w.heard), w.range, sink);
@@ -239,30 +286,30 @@ class recording {
     waiting_.clear();
   }
   // False for models that have no such way.
-  bool write_together(context& c) {
+  bool write_together(std::span<waiting_clip* const> some, context& c) {
     return std::visit(
         [&]<class Model>(const Model& m) {
           if constexpr (writes_together<Model>) {
             std::vector<std::span<const float>> clips;
-            for (const waiting_clip& w : waiting_) clips.emplace_back(w.pcm);
+            for (const waiting_clip* const w : some) clips.emplace_back(w->pcm);
             std::vector<segment> heard = recognise(m, std::span<const std::span<const float>>(clips), options_, c);
-            for (std::size_t i = 0; i < heard.size(); ++i) waiting_[i].heard = std::move(heard[i]);
+            for (std::size_t i = 0; i < heard.size(); ++i) some[i]->heard = std::move(heard[i]);
           }
           return writes_together<Model>;
         },
         transcriber_.model());
   }
-  void hear_apart(context& c) {
+  void hear_apart(std::span<waiting_clip* const> some, context& c) {
     while (scratch_.size() < static_cast<std::size_t>(c.run.width())) scratch_.emplace_back();
     auto work = [&](extent i, int worker) noexcept {
-      const auto at = static_cast<std::size_t>(i);
+      waiting_clip& w = *some[static_cast<std::size_t>(i)];
       try {
-        waiting_[at].heard = recognise_clip(waiting_[at].pcm, scratch_[static_cast<std::size_t>(worker)]);
+        w.heard = recognise_clip(w.pcm, scratch_[static_cast<std::size_t>(worker)]);
       } catch (...) {
-        waiting_[at].failure = std::current_exception();
+        w.failure = std::current_exception();
       }
     };
-    c.run.run(static_cast<extent>(waiting_.size()), work);
+    c.run.run(static_cast<extent>(some.size()), work);
   }
 
   // The end of a recording that was cut, filled up where the model wants that.
@@ -314,6 +361,7 @@ class recording {
   extent pushed_ = 0;  // samples of what is heard as a whole
   std::size_t told_ = 0;
   double done_ = 0;
+  bool closed_ = false;
 };
 
 inline result transcriber::transcribe(std::span<const float> pcm, const transcribe_options& o, context& c) const {
