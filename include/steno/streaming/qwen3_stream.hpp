@@ -30,8 +30,9 @@ struct qwen3_stream_options {
   int max_new_tokens = 4096;  ///< of a step
   double longest = 0;         ///< seconds of an utterance; 0: one that never ends, as the original's
   double search_expand = 5;   ///< seconds before that in which a quiet place is looked for
-  /// What was the beginning of an answer once is never taken back. The original takes it back when a step writes fewer
-  /// than `unfixed_tokens` tokens, and repairs repetitions in all of the text; here they are kept out of what is new.
+  /// What was the beginning of an answer once is never taken back; where an utterance may be cut next (`longest`), only
+  /// what was it before that place. The original takes it back when a step writes fewer than `unfixed_tokens` tokens,
+  /// and repairs repetitions in all of the text; here they are kept out of what is new.
   bool commit = false;
   /// With `commit`: a pattern of words stands at most so often in a row; 0: as it comes.
   int repeats = 3;
@@ -107,6 +108,12 @@ class qwen3_stream {
     step(cut, false, c, sink, stream_event_kind::final);
     begin(cut);
   }
+  // The first sample of an utterance at which settle() may cut it.
+  extent earliest_cut() const noexcept {
+    const auto longest = static_cast<extent>(options_.longest * Model::sample_rate);
+    const extent last = std::max<extent>(longest / chunk_, 1) * chunk_;
+    return last - std::min(last / 2, static_cast<extent>(options_.search_expand * Model::sample_rate));
+  }
   // A new utterance from sample `from` of this one.
   void begin(extent from) {
     audio_.erase(audio_.begin(), audio_.begin() + from);
@@ -115,6 +122,8 @@ class qwen3_stream {
     steps_ = 0;
     raw_.clear();
     committed_.clear();
+    settled_.clear();
+    last_ = 0;
     stop_ = qwen3_stop::end_of_text;
     rows_.clear();
     read_ = 0;
@@ -147,7 +156,9 @@ class qwen3_stream {
   void step(extent count, bool at_end, context& c, Sink&& sink, stream_event_kind kind) {
     constexpr extent width = Model::width;
     const auto& m = *model_;
-    const std::string prefix = prefix_of(at_end);
+    // An utterance that is cut goes on from what was said before the cut, or its last words would be heard twice.
+    const bool cut = kind == stream_event_kind::final && !at_end;
+    const std::string prefix = cut && options_.commit ? settled_ : prefix_of(at_end);
     const qwen3_prompt p = m.prompt(options_.context, language_, prefix);
     const std::span<const float> pcm = std::span<const float>(audio_).first(static_cast<std::size_t>(count));
     const extent audio = m.audio_rows(count), before = static_cast<extent>(p.before.size()),
@@ -188,6 +199,8 @@ class qwen3_stream {
     output_ = parse_qwen3_output(raw_, language_, !options_.commit);
     ++steps_;
     if (options_.commit) committed_ = prefix;
+    if (options_.longest <= 0 || last_ <= earliest_cut()) settled_ = committed_;
+    last_ = count;
     qwen3_stream_event e;
     e.prefix = prefix;
     e.ids = t.ids;
@@ -201,9 +214,9 @@ class qwen3_stream {
   template <class Sink>
   void tell(Sink&& sink, stream_event_kind kind, qwen3_stream_event e, extent count) {
     // What stands before the tag is no text yet.
-    const bool begun = !language_.empty() || committed_.find("<asr_text>") != std::string::npos;
+    const bool begun = !language_.empty() || settled_.find("<asr_text>") != std::string::npos;
     const std::string stable = kind == stream_event_kind::final ? output_.text
-                               : begun                          ? parse_qwen3_output(committed_, language_, false).text
+                               : begun                          ? parse_qwen3_output(settled_, language_, false).text
                                                                 : std::string();
     e.kind = kind;
     e.start = static_cast<double>(offset_) / Model::sample_rate;
@@ -218,9 +231,11 @@ class qwen3_stream {
 
   const Model* model_;
   qwen3_stream_options options_;
-  std::string language_, raw_, committed_;
+  std::string language_, raw_;
+  std::string committed_;  // what the last answer began with
+  std::string settled_;    // as far as it was written before the utterance can be cut: stays, wherever that will be
   qwen3_past past_;
-  extent chunk_, heard_ = 0, offset_ = 0, known_ = 0;  // samples
+  extent chunk_, heard_ = 0, offset_ = 0, known_ = 0, last_ = 0;  // samples; of the last step
   int steps_ = 0;
   std::vector<float> audio_;  // of the utterance
   value_rows rows_;           // of whole blocks
