@@ -112,13 +112,15 @@ class input_queue {
     e.heard = model_.read([&](std::span<float> out) { return reader.read(out); }, asked_, sink(e));
     e.warnings = reader.warnings();
   }
-  // Hears what waits together and tells the inputs that nothing waits in.
-  void hear(bool rest) {
+  // Hears together what waits in front of `end` (null: in all), and tells the inputs that nothing waits in any more.
+  void hear(bool rest, const entry* end = nullptr) {
     std::vector<transcript*> some;
-    for (const entry& e : entries_)
+    for (const entry& e : entries_) {
+      if (&e == end) break;
       if (e.heard != nullptr) some.push_back(e.heard.get());
+    }
     if (some.size() > 1) model_.hear_waiting(some, rest);
-    while (!entries_.empty() && (rest || waiting(entries_.front()) <= 0)) {
+    while (!entries_.empty() && &entries_.front() != end && (rest || waiting(entries_.front()) <= 0)) {
       conclude(entries_.front());
       entries_.pop_front();
     }
@@ -132,7 +134,8 @@ class input_queue {
   transcript_sink sink(entry& e) {
     return {.heard =
                 [this, &e](const segment& s) {
-                  tell_until(e);
+                  if (!e.begun) hear(true, &e);  // those before it are told first
+                  begin(e);
                   put_([&](outputs& out) { out.heard(s); });
                 },
             .progress =
@@ -140,15 +143,6 @@ class input_queue {
                   if (e.begun) tally_.now.seconds = done;
                   report_.update(done, e.announced);
                 }};
-  }
-  // Before an input is told, those before it are.
-  void tell_until(entry& e) {
-    if (e.begun) return;
-    while (&entries_.front() != &e) {
-      conclude(entries_.front());
-      entries_.pop_front();
-    }
-    begin(e);
   }
   void conclude(entry& e) {
     std::string failure;

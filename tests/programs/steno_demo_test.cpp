@@ -226,6 +226,44 @@ TEST_F(steno_demo_whisper, beams_and_text_without_times_agree) {
   EXPECT_EQ(hear("--without-timestamps")["text"], hear("")["text"]);
 }
 
+// Short files share their clips; what is printed is the same, broken ones among them included.
+TEST(steno_demo, several_files_at_once_are_written_as_one_by_one) {
+  const steno::test::temporary_directory dir;
+  std::string files = "none.wav ";
+  for (const char* name : {"train", "question", "shopping", "train"})
+    files.append("'").append((examples / "audio" / name).string()).append(".wav' broken.wav ");
+  for (const char* demo : {"qwen3-asr", "sense-voice"}) {
+    const auto run = [&](const std::string& clips) {
+      return steno::test::shell(dir, "echo no sound >broken.wav && '" STENO_PROGRAM "' -q --format json --demo " +
+                                         std::string(demo) + " --clips " + clips + " " + files);
+    };
+    const auto alone = run("1");
+    EXPECT_EQ(alone.code, 1);
+    EXPECT_EQ(std::count(alone.out.begin(), alone.out.end(), '\n'), 4);
+    for (const char* clips : {"2", "3", "64"}) {
+      const auto together = run(clips);
+      EXPECT_EQ(together.code, 1);
+      EXPECT_EQ(together.out, alone.out) << demo << clips;
+      EXPECT_EQ(together.err, alone.err) << demo << clips;
+    }
+  }
+}
+
+TEST(steno_demo, longest_is_for_models_that_hear_clips) {
+  const steno::test::temporary_directory dir;
+  const auto run = [&](const std::string& options) {
+    return steno::test::shell(
+        dir, "'" STENO_PROGRAM "' -q " + options + " '" + (examples / "audio" / "train.wav").string() + "'");
+  };
+  EXPECT_EQ(run("--demo sense-voice --longest 0.5").code, 2);
+  const auto whole = run("--demo whisper --longest 10");
+  EXPECT_EQ(whole.code, 2);
+  EXPECT_EQ(whole.err.rfind("steno: --longest: ", 0), 0u) << whole.err;
+  EXPECT_EQ(run("--demo whisper --vad energy --longest 10").code, 0);
+  const auto pieces = run("--demo sense-voice --longest 1 --format tsv");
+  EXPECT_GT(std::count(pieces.out.begin(), pieces.out.end(), '\n'), 3) << pieces.out;
+}
+
 TEST(steno_demo, takes_no_phrases) {
   ASSERT_TRUE(std::filesystem::exists(examples / "models" / "demo.gguf"));
   const steno::test::temporary_directory dir;
