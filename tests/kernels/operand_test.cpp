@@ -66,6 +66,38 @@ TEST(operand, quantises_blocks_as_defined_on_every_instruction_set) {
   }
 }
 
+TEST(operand, splits_rows_into_bfloat16_numbers) {
+  const isa_guard guard;
+  for (isa level : available_isas()) {
+    limit_isa(level);
+    for (const dtype format : {dtype::f16, dtype::q8_0})
+      for (extent cols : {32, 96, 40, 257}) {
+        if (format == dtype::q8_0 && cols % 32 != 0) continue;
+        const matrix_f x = random_matrix(50, cols, 3);
+        workspace memory;
+        workspace::frame frame(memory);
+        const operand o = prepare(read(x), format, frame, executor());
+        if (o.terms == nullptr) continue;
+        EXPECT_EQ(level, highest_isa);
+        EXPECT_EQ(o.term_count, format == dtype::f16 ? 3 : 1);
+        const extent steps = (cols + 31) / 32;
+        for (extent p = 0; p < o.split.count; ++p)
+          for (extent r = 0; r < o.split.height(p); ++r)
+            for (extent k = 0; k < 32 * steps; ++k) {
+              double sum = 0;
+              for (extent t = 0; t < o.term_count; ++t) {
+                const extent height = o.split.height(p), step = k / 32, pair = k % 16 * 2 + k % 32 / 16;
+                const extent row = o.split.first(p) * steps * o.term_count + (step * o.term_count + t) * height + r;
+                sum += bfloat_to_float(o.terms[row * 32 + pair]);
+              }
+              const float value = k < cols ? x(o.split.first(p) + r, k) : 0;
+              // One number is off by half of its last bit at most, three give all of the value.
+              ASSERT_LE(std::fabs(sum - value), (o.term_count == 1 ? 0x1p-8 : 0) * std::fabs(value)) << r << " " << k;
+            }
+      }
+  }
+}
+
 TEST(operand, keeps_the_values_of_rows) {
   const isa_guard guard;
   for (isa level : available_isas()) {

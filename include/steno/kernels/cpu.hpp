@@ -15,6 +15,10 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #elif defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
 #elif defined(__aarch64__) && defined(__APPLE__)
@@ -42,9 +46,9 @@ constexpr std::string_view name_of(isa level) {
   }
 }
 #else
-/// avx2: avx2 fma f16c. avx512: + f bw vl dq. avx512vnni: + vnni.
-enum class isa { scalar, avx2, avx512, avx512vnni };
-inline constexpr isa isa_levels[] = {isa::scalar, isa::avx2, isa::avx512, isa::avx512vnni};
+/// avx2: avx2 fma f16c. avx512: + f bw vl dq. avx512vnni: + vnni. amx: + vbmi, tiles of bfloat16.
+enum class isa { scalar, avx2, avx512, avx512vnni, amx };
+inline constexpr isa isa_levels[] = {isa::scalar, isa::avx2, isa::avx512, isa::avx512vnni, isa::amx};
 
 constexpr std::string_view name_of(isa level) {
   switch (level) {
@@ -54,6 +58,8 @@ constexpr std::string_view name_of(isa level) {
       return "avx512";
     case isa::avx512vnni:
       return "avx512vnni";
+    case isa::amx:
+      return "amx";
     default:
       return "scalar";
   }
@@ -85,6 +91,23 @@ constexpr isa promised_isa() {
 #endif
 }
 
+#if defined(__x86_64__)
+/// Whether the processor has the tiles and the system lets this process use them: Linux wants to be asked once, since
+/// every thread's signal frames grow by 8 KiB, and refuses where an alternate signal stack is too small for that.
+inline bool tiles_are_granted() noexcept {
+#if defined(__linux__) && defined(SYS_arch_prctl)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned vbmi = 1u << 1, bf16 = 1u << 22, tile = 1u << 24;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (c & vbmi) == 0 || (d & bf16) == 0 || (d & tile) == 0)
+    return false;
+  constexpr long request = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, which older headers lack
+  return ::syscall(SYS_arch_prctl, request, tile_data) == 0;
+#else
+  return false;
+#endif
+}
+#endif
+
 inline isa ask_processor() noexcept {
 #if defined(__x86_64__)
   // The builtin also asks whether the system saves the registers; f16c is not in clang 14's list, so its bit is read
@@ -96,7 +119,8 @@ inline isa ask_processor() noexcept {
   if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
       !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq"))
     return isa::avx2;
-  return __builtin_cpu_supports("avx512vnni") ? isa::avx512vnni : isa::avx512;
+  if (!__builtin_cpu_supports("avx512vnni")) return isa::avx512;
+  return tiles_are_granted() ? isa::amx : isa::avx512vnni;
 #elif defined(__aarch64__) && defined(__linux__)
   constexpr unsigned long hwcap_asimddp = 1ul << 20, hwcap2_i8mm = 1ul << 13;  // older headers lack the names
   if ((::getauxval(AT_HWCAP) & hwcap_asimddp) == 0) return isa::neon;

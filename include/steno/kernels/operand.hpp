@@ -8,6 +8,7 @@
 //   quants [blocks][R][32] s8, scales [blocks / 16][R][16] f32, starts of the same form, s32 = -128 * sum(q), offsets,
 //   f32 = scale * sum(q), for weights with minima. Starts and offsets have two more planes, of the sums of the first
 //   and of the last 16 values, for weights whose 16 values share a scale.
+// Where the processor multiplies tiles of bfloat16, many rows become sums of such numbers instead (product/amx.hpp).
 // Panels are of nearly equal height, at most the table's. q is that of ggml's Q8_0, but the scale is not rounded to
 // half. Tested in tests/kernels/operand_test.cpp.
 #pragma once
@@ -52,7 +53,25 @@ inline operand prepare(const view<const float>& x, dtype weight_format, workspac
   o.stride = x.outerStride();
   if (o.rows == 0) return o;
   const auto count = static_cast<std::size_t>(o.rows * o.cols);
-  if (o.family == weight_family::int8_blocks) {
+  const bool int8 = o.family == weight_family::int8_blocks;
+  if (const extent from = table.terms_from(o.family); from != 0 && o.rows >= from) {
+    o.split = detail::panel_split(o.rows, table.term_panel);
+    o.term_count = int8 ? 1 : 3;
+    const extent length = detail::steps_of(o.cols) * 32 * o.term_count;
+    auto* terms = frame.take<std::uint16_t>(static_cast<std::size_t>(o.rows * length));
+    o.terms = terms;
+    run.run(o.split.count, [&](extent p, int) {
+      const extent m = o.split.first(p);
+      table.split({.x = o.x + m * o.stride,
+                   .stride = o.stride,
+                   .rows = o.split.height(p),
+                   .cols = o.cols,
+                   .count = o.term_count,
+                   .terms = terms + m * length});
+    });
+    return o;
+  }
+  if (int8) {
     assert(o.cols % detail::block == 0);
     o.split = detail::panel_split(o.rows, table.int8_panel);
     const extent blocks = o.cols / detail::block;

@@ -41,21 +41,25 @@ struct strip_plan {
 };
 
 inline constexpr extent strip_bytes = 420 << 10;  // quants of x in a strip of an int8 product
+inline constexpr extent term_bytes = 1200 << 10;  // of x in a strip of a product in bfloat16 tiles
 
 inline void multiply_family(const operand& x, const weight_ref& w, const epilogue& e, view<float>& y,
                             context& c) noexcept {
   const product_table& table = table_of(x.level);
+  const bool terms = x.terms != nullptr;
   const bool int8 = x.family == weight_family::int8_blocks;
-  const bool few = int8 && table.int8_few != nullptr && x.rows <= table.int8_few(layout_of(w.format).bits);
-  const bool panels = int8 || x.panels != nullptr;
+  const bool few = int8 && !terms && table.int8_few != nullptr && x.rows <= table.int8_few(layout_of(w.format).bits);
+  const bool panels = int8 || terms || x.panels != nullptr;
   const extent most = panels ? x.split.height(0) : 1;
-  const extent columns = int8 ? table.int8_groups * group : table.float_columns;
-  const extent high = int8 ? std::clamp<extent>(strip_bytes / x.cols, 6 * most, table.int8_rows) : table.float_rows;
+  const extent columns = terms ? 2 * group : int8 ? table.int8_groups * group : table.float_columns;
+  const extent high = terms  ? std::max<extent>(term_bytes / (2 * x.term_count * x.cols), 8 * most)
+                      : int8 ? std::clamp<extent>(strip_bytes / x.cols, 6 * most, table.int8_rows)
+                             : table.float_rows;
   const strip_plan plan(w.rows, panels ? x.split.count : x.rows, high / most, columns);
 
   // Scratch of one worker: sums of a strip, widened or unpacked weights, packed groups (of weights as stored).
   const extent sums = plan.deep * most * ((columns + 31) / 32 * 32);
-  const extent prepared = int8 ? unpack_floats : panels ? table.float_panel_scratch : 0;
+  const extent prepared = terms ? table.term_scratch : int8 ? unpack_floats : panels ? table.float_panel_scratch : 0;
   const bool packs = int8 || (panels && x.family == weight_family::half_columns);
   const std::size_t next_group = packs ? group_bytes(w.format, w.cols) : 0;
   const std::size_t groups = w.packed == nullptr ? static_cast<std::size_t>(groups_of(columns)) * next_group : 0;
@@ -86,6 +90,7 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
       const extent count = groups_of(s.n1 - s.n0);
       for (extent g = 0; g < count; ++g, to += next_group) pack_group(w, n0 / group + g, to);
     }
+    if (terms) return table.term_strip(s, table);
     if (few) return table.int8_row_strip(s, s.scratch, s.scratch + sums);
     if (int8) return int8_strip(s, table, s.scratch, s.scratch + sums);
     panels ? table.float_panel_strip(s) : table.float_row_strip(s);

@@ -29,6 +29,8 @@ struct panel_split {
 constexpr extent padded_blocks(extent cols) { return (cols / block + 15) / 16 * 16; }
 /// Values of a row in lines of 16.
 constexpr extent padded_lines(extent cols) { return (cols + 15) / 16 * 16; }
+/// Steps of 32 values of a row.
+constexpr extent steps_of(extent cols) { return (cols + 31) / 32; }
 }  // namespace detail
 
 /// Rows of x prepared by prepare() for one family of formats. Refers to x and to the frame it was prepared in.
@@ -48,6 +50,9 @@ class operand {
   const std::int32_t* starts = nullptr;
   const float* offsets = nullptr;  ///< the same of scale * sum of the quants: what a weight of 1 for all would give
   extent plane = 0;
+  /// Many rows, where there are tiles of bfloat16: [steps of 32 values][count][height][32] per panel (product/amx.hpp).
+  const std::uint16_t* terms = nullptr;
+  int term_count = 0;
 };
 
 namespace detail {
@@ -114,6 +119,14 @@ struct quantise_job {
   extent plane;
 };
 
+/// Rows of a panel of x to become sums of bfloat16 numbers.
+struct split_job {
+  const float* x;
+  extent stride, rows, cols;
+  int count;  // of numbers for each value
+  std::uint16_t* terms;
+};
+
 struct product_table {
   // int8_blocks
   extent int8_panel;       // rows of a panel
@@ -138,6 +151,19 @@ struct product_table {
   // Where there are such: rows of x, in one panel, up to which a strip of quants of so many bits is int8_row_strip's.
   extent (*int8_few)(int bits) noexcept = nullptr;
   void (*int8_row_strip)(const strip&, float* sums, float* scratch) noexcept = nullptr;
+  // Where there are tiles of bfloat16: numbers of rows from which they do the work (0: never), rows of a panel, and
+  // scratch.
+  extent half_terms_from = 0, int8_terms_from = 0;
+  extent term_panel = 0;
+  extent term_scratch = 0;  // floats
+  void (*split)(const split_job&) noexcept = nullptr;
+  void (*term_strip)(const strip&, const product_table&) noexcept = nullptr;
+
+  extent terms_from(weight_family family) const {
+    return family == weight_family::half_columns  ? half_terms_from
+           : family == weight_family::int8_blocks ? int8_terms_from
+                                                  : 0;
+  }
 };
 }  // namespace detail
 

@@ -12,7 +12,7 @@ STENO_KERNEL_API const product_table& table_of(isa level) noexcept;
 #if STENO_KERNEL_BODIES
 #include <steno/kernels/product/reference.hpp>
 #if defined(__x86_64__)
-#include <steno/kernels/product/avx512vnni.hpp>
+#include <steno/kernels/product/amx.hpp>
 #elif defined(__aarch64__)
 #include <steno/kernels/product/neon_i8mm.hpp>
 #endif
@@ -22,6 +22,8 @@ namespace steno::inline STENO_ABI::kernels {
 STENO_KERNEL_API const detail::product_table& detail::table_of(isa level) noexcept {
 #if defined(__x86_64__)
   switch (level) {
+    case isa::amx:
+      return amx::product_kernels;
     case isa::avx512vnni:
       return avx512vnni::product_kernels;
     case isa::avx512:
