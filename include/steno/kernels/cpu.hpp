@@ -2,8 +2,8 @@
 // demand.
 //
 // The processor is asked once; the answer is the library's only process-wide word. Where the compiler's own flags
-// already guarantee the best set, it is a constant. Tests and benchmarks lower the word with limit_isa() to reach the
-// other kernels. Tested in tests/kernels/cpu_test.cpp.
+// already guarantee the best set, it is a constant (never with AMX: the system has to be asked for its tiles). Tests and
+// benchmarks lower the word with limit_isa() to reach the other kernels. Tested in tests/kernels/cpu_test.cpp.
 #pragma once
 #include <steno/config.hpp>
 
