@@ -73,7 +73,7 @@ TEST(operand, splits_rows_into_bfloat16_numbers) {
     for (const dtype format : {dtype::f16, dtype::q8_0})
       for (extent cols : {32, 96, 40, 257}) {
         if (format == dtype::q8_0 && cols % 32 != 0) continue;
-        const matrix_f x = random_matrix(50, cols, 3);
+        const matrix_f x = random_matrix(75, cols, 3);
         workspace memory;
         workspace::frame frame(memory);
         const operand o = prepare(read(x), format, frame, executor());

@@ -373,8 +373,8 @@ inline void term_strip(const detail::strip& s, const detail::product_table& tabl
 }  // namespace product
 
 inline constexpr detail::product_table with_tiles(detail::product_table t) {
-  t.half_terms_from = 13;  // fewer do not pay for the widening of the weights
-  t.int8_terms_from = 40;
+  t.half_terms_from = 24;  // fewer do not pay for the widening of the weights
+  t.int8_terms_from = 64;
   t.term_panel = product::tile_rows;
   t.term_scratch = product::wide_tiles * product::tile_values / 2 + product::rest_floats;
   t.split = product::split;
