@@ -130,6 +130,10 @@ class Augmenter:
             total += np.exp(mel) * np.float32(1 / max(own, 1e-4) ** 2 / talkers)
         return np.log(total)
 
+    def heard(self, sound, frames, level):
+        """Log mel energies of a sound of unit RMS, at the given one."""
+        return self.front_end.log_mel(sound)[:frames].astype(np.float32) + np.float32(20 * np.log10(level) * NEPER)
+
     def nospeech(self):
         rng = self.rng
         frames = int(rng.integers(98, 1000))
@@ -137,11 +141,12 @@ class Augmenter:
         if kind < 0.15:
             return np.full((frames, self.bins), self.floor, np.float32)
         mel = self.noise(frames, 10 ** rng.uniform(-4.8, -0.4))
+        samples = (frames + 3) * RATE // 100
         if kind < 0.4:  # a rumble of its own: deep noise wanders so slowly that a library of it is soon known by heart
-            level = 10 ** rng.uniform(-3.8, -0.6)
-            rumble = shaped_noise(rng, (frames + 3) * RATE // 100, rng.uniform(1.5, 3.0))
-            mel = self.front_end.log_mel(rumble)[:frames].astype(np.float32) + np.float32(20 * np.log10(level) * NEPER)
-        elif rng.random() < 0.5:
+            mel = self.heard(shaped_noise(rng, samples, rng.uniform(1.5, 3.0)), frames, 10 ** rng.uniform(-3.8, -0.6))
+        elif rng.random() < 0.25:  # and so are thirty tones
+            mel = self.heard(tones(rng, samples), frames, 10 ** rng.uniform(-3, -0.4))
+        elif rng.random() < 0.4:
             mel = self.stretch(self.tunes, frames, 10 ** rng.uniform(-3, -0.4))
         if kind > 0.6:
             mel = self.add(mel, self.noise(frames, 10 ** rng.uniform(-4.8, -0.6)))
@@ -166,6 +171,9 @@ class Augmenter:
         shape = np.full(self.bins, offset * NEPER)
         if rng.random() < 0.3:  # tilt
             shape += np.linspace(-1, 1, self.bins) * rng.uniform(-4, 4) * NEPER
+        if rng.random() < 0.4:  # rooms, microphones and throats that favour some bands
+            at = np.linspace(0, self.bins - 1, int(rng.integers(4, 9)))
+            shape += np.interp(np.arange(self.bins), at, rng.normal(0, rng.uniform(1, 7), len(at))) * NEPER
         if rng.random() < 0.15:  # low-pass
             cut = int(rng.integers(65 * self.bins // 100, self.bins))
             shape[cut:] -= rng.uniform(10, 70) * NEPER

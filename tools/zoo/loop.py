@@ -15,6 +15,8 @@ from pathlib import Path
 
 import torch
 
+import packaged
+
 SAVE_SECONDS = 120
 
 
@@ -36,7 +38,8 @@ def add_arguments(parser, rate=2e-3, batch=20, seed=11):
     parser.add_argument("--rate", type=float, default=rate)
     parser.add_argument("--warmup", type=int, default=300)
     parser.add_argument("--seed", type=int, default=seed)
-    parser.add_argument("--start", help="weights to begin with; those of other names or shapes are left out")
+    parser.add_argument("--start", help="weights to begin with (last.pt of a run, or a packaged model); those of other "
+                        "names or shapes are left out")
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
     parser.add_argument("--nospeech", type=float, default=0.06, help="share of noise and silence among the examples")
     parser.add_argument("--steps", type=int, help="stop after so many steps (to measure the speed)")
@@ -52,9 +55,10 @@ def begin(seed=1, out=None):
     return None
 
 
-def load_matching(model, path):
-    """Loads the tensors that fit; prints those that stay as they are."""
-    own, other = model.state_dict(), torch.load(path)
+def load_matching(model, path, prefix=""):
+    """Loads the tensors that fit; prints those that stay as they are. Names in a packaged model stand behind `prefix`."""
+    own = model.state_dict()
+    other = packaged.weights(path, own, prefix) if Path(path).suffix == ".gguf" else torch.load(path)
     fitting = {k: v for k, v in other.items() if k in own and own[k].shape == v.shape}
     model.load_state_dict(fitting, strict=False)
     left = [k for k in own if k not in fitting]
@@ -75,14 +79,15 @@ def follow(average, model, keep):
             a.copy_(p)
 
 
-def train(model, batches, losses, out, args, evaluate=None):
-    """Writes OUT/last.pt (averaged weights) and returns the averaged model.
+def train(model, batches, losses, out, args, evaluate=None, prefix=""):
+    """Writes OUT/last.pt (averaged weights) and returns the averaged model. prefix: of the model's names that a packaged model
+    has, too.
 
     losses(model, batch) returns {name: (loss, weight)}; evaluate(model), called after every epoch with the averaged model,
     returns a line for the log."""
     out = Path(out)
     if args.start:
-        load_matching(model, args.start)
+        load_matching(model, args.start, prefix)
     average = copy.deepcopy(model).eval()
     matrices = [p for p in model.parameters() if p.requires_grad and p.dim() > 1]
     vectors = [p for p in model.parameters() if p.requires_grad and p.dim() < 2]

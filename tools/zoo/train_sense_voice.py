@@ -16,6 +16,7 @@ import corpus as data
 import features
 import frontends
 import loop
+import packaged
 import sense_voice
 import tokenizer
 from augment import Augmenter
@@ -76,6 +77,11 @@ def main():
         tokenizer.train(Grammar(args.grammar), out / "bpe")
     bpe = tokenizer.Tokenizer(out / "bpe.model")
     corpus = data.Corpus(args.data, frontends.KALDI, bpe)
+    if args.start and args.start.endswith(".gguf"):
+        keys, tensors = packaged.read(args.start)
+        if keys["tokenizer.ggml.tokens"] != bpe.pieces():
+            raise ValueError(f"{args.start} has other pieces than {out / 'bpe.model'}")
+        features.write_mvn(out / "am.mvn", tensors["cmvn.shift"].numpy(), tensors["cmvn.scale"].numpy())
     if not (out / "am.mvn").exists():
         features.write_mvn(out / "am.mvn", *statistics(corpus))
     more = (bpe, *features.read_mvn(out / "am.mvn"))

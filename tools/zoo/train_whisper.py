@@ -30,6 +30,7 @@ FRONT_END = frontends.whisper(80)
 ROW, ROWS = whisper.ROW, 1500
 LONGEST_WORD = 900  # ms; what follows is a gap
 GAP = 0.15  # share of a word's attention that the gap behind it gets, so that the next word does not begin in it
+MANY = 9  # turns of earlier windows in a prompt of one of 30 s
 MIDDLE = "enc_layer1"
 HERE, NEXT = [(0, 0)], [(1, 0), (2, 0)]  # heads that attend to the word read and to the word to be written
 ALIGNMENT_HEADS = NEXT
@@ -133,6 +134,13 @@ def begin_well(net, tokens):
         torch.arange(whisper.TIMES).clamp(max=len(net.encoder.positional_embedding) - 1)]
 
 
+def later(example, frames):
+    """The example when so many frames have been put in front."""
+    example.starts = [s + 10 * frames for s in example.starts]
+    example.turns = [(n, start + 10 * frames, end + 10 * frames) for n, start, end in example.turns]
+    return example
+
+
 class Batches(data.Batches):
     long_share, most_joined, longest = 0.12, 3, 1200
 
@@ -150,12 +158,12 @@ class Batches(data.Batches):
 
     # Sound
 
-    def join(self, items, pauses=None):
-        """Utterances with pauses between them; pauses in frames, one before each."""
+    def join(self, items, paused=0.2):
+        """Utterances with pauses between them, and with this probability before them."""
         rng, mels, pieces, starts, turns, at = self.rng, [], [], [], [], 0
         for i, item in enumerate(items):
             pause = 0
-            if self.augmenter and (i > 0 or rng.random() < 0.2):
+            if self.augmenter and (i > 0 or rng.random() < paused):
                 pause = int(rng.uniform(0, 40) if rng.random() < 0.5 else rng.uniform(0, 300))
             mels += [np.full((pause, self.corpus.front_end.bins), self.corpus.front_end.floor, np.float32),
                      self.corpus.mel(item)]
@@ -172,9 +180,7 @@ class Batches(data.Batches):
             noise = self.augmenter.noise(len(example.mel), level * 10 ** (-self.rng.uniform(-4, 6) / 20))
             example.mel = np.maximum(self.augmenter.add(example.mel, noise), self.augmenter.floor)
         example.mel, pad = self.augmenter.speech(example.mel, level)
-        example.starts = [s + 10 * pad for s in example.starts]
-        example.turns = [(n, start + 10 * pad, end + 10 * pad) for n, start, end in example.turns]
-        return example
+        return later(example, pad)
 
     def example(self, group):
         if not self.augmenter:
@@ -194,7 +200,13 @@ class Batches(data.Batches):
         while frames < 2 * ROWS and len(items) < most:
             items.append(rng.choice(self.corpus.items))
             frames += items[-1]["frames"]
-        example, level = self.join(items)
+        # A window begins where the last turn of the one before ended, or a little earlier: then the pause is heard.
+        example, level = self.join(items, 0.6)
+        if rng.random() < 0.3:
+            item = rng.choice(self.corpus.items)
+            over = self.corpus.mel(item)[int(item["span"][1] / 10) - rng.randrange(10) :].astype(np.float32)
+            example = later(example, len(over))
+            example.mel = np.concatenate([over, example.mel])
         if most < 99 and rng.random() < 0.3:  # silence with its noise
             floor = self.corpus.front_end.floor
             example.mel = np.pad(example.mel, ((0, rng.randrange(1500)), (0, 0)), constant_values=floor)
@@ -211,7 +223,7 @@ class Batches(data.Batches):
     def prompt(self, example, many):
         """Tokens of earlier windows, or a list of words some of which will be said."""
         rng, t, out = self.rng, self.tokens, []
-        if not self.augmenter or rng.random() > 0.35:
+        if not self.augmenter or rng.random() > (0.35 if many < MANY else 0.5):
             return out
         if rng.random() < 0.25:
             listed = [rng.choice(self.words.names[1:]) for _ in range(rng.randint(1, 6))]
@@ -309,7 +321,7 @@ class Batches(data.Batches):
             first = 0
             if self.augmenter and not long and self.rng.random() < 0.5:
                 first = self.rng.randrange(ROWS - length + 1)
-            ids, begin, places, learn = self.script(e, first, rows, 9 if long else 3)
+            ids, begin, places, learn = self.script(e, first, rows, MANY if long else 3)
             numbers = [p[0] for p in e.pieces]
             said.append(words_said(numbers, e.starts, e.turns, length))
             begun.append(word_starts(e.starts, length))
@@ -459,7 +471,7 @@ def main():
         some = Batches(data.Corpus(args.dev, FRONT_END, words), tokens, words, 0, 0, 12, 4, augment=False)
         some.corpus.items = some.corpus.items[:40]
     loop.train(Trained(net, len(words.names)), train, lambda m, b: losses(m, b, tokens.time), out, args,
-               (lambda m: evaluate(m, dev, some)) if dev else None)
+               (lambda m: evaluate(m, dev, some)) if dev else None, "net.")
     return 0
 
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads packaged models (GGUF with f32, f16 and q8_0 tensors), so that a training can go on from one."""
+import struct
+from pathlib import Path
+
+import numpy as np
+import torch
+
+FORMATS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+STRING, ARRAY = 8, 9
+BLOCK = 32  # numbers of q8_0 that share a scale
+TYPES = {0: np.dtype("<f4"), 1: np.dtype("<f2"), 8: np.dtype([("scale", "<f2"), ("value", "i1", BLOCK)])}
+
+
+def read(path):
+    """(keys, tensors as torch.float32); raises ValueError where the file has other types of tensors or is none."""
+    raw, at = Path(path).read_bytes(), 4
+
+    def number(form):
+        nonlocal at
+        value, = struct.unpack_from(f"<{form}", raw, at)
+        at += struct.calcsize(f"<{form}")
+        return value
+
+    def text():
+        nonlocal at
+        size = number("Q")
+        at += size
+        return raw[at - size : at].decode()
+
+    def value(kind):
+        if kind == STRING:
+            return text()
+        if kind == ARRAY:
+            element, count = number("I"), number("Q")
+            return [value(element) for _ in range(count)]
+        return number(FORMATS[kind])
+
+    if raw[:4] != b"GGUF" or number("I") not in (2, 3):
+        raise ValueError(f"{path}: no GGUF file of version 2 or 3")
+    tensors, count = number("Q"), number("Q")
+    keys = {text(): value(number("I")) for _ in range(count)}
+    entries = [(text(), [number("Q") for _ in range(number("I"))][::-1], number("I"), number("Q")) for _ in range(tensors)]
+    alignment = keys.get("general.alignment", 32)
+    first, out = -(-at // alignment) * alignment, {}
+    for name, shape, kind, offset in entries:
+        if kind not in TYPES:
+            raise ValueError(f"{path}: {name} is of type {kind}")
+        stored = TYPES[kind]
+        size = int(np.prod(shape)) // (BLOCK if stored.names else 1)
+        data = np.frombuffer(raw, stored, size, first + offset)
+        if stored.names:
+            data = data["scale"].astype(np.float32)[:, None] * data["value"]
+        out[name] = torch.from_numpy(data.astype(np.float32).reshape(shape))
+    return keys, out
+
+
+def unpacked(tensor, like):
+    """A packaged tensor with the shape of `like`, in which a checkpoint has it: taps of convolutions, whose order differs.
+    Others are left as they are."""
+    if like.dim() == 3 and tensor.dim() == 2:
+        outputs, inputs, taps = like.shape
+        if inputs == 1 and tensor.shape == (taps, outputs):
+            return tensor.T[:, None].contiguous()
+        if tensor.shape == (outputs, taps * inputs):
+            return tensor.view(outputs, taps, inputs).transpose(1, 2).contiguous()
+    return tensor
+
+
+def weights(path, own, prefix=""):
+    """The tensors of a packaged model that `own`, a state dict, knows by the same names behind `prefix`."""
+    return {f"{prefix}{name}": unpacked(tensor, own[f"{prefix}{name}"]) for name, tensor in read(path)[1].items()
+            if f"{prefix}{name}" in own}
