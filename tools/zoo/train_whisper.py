@@ -9,7 +9,9 @@ digits. Two of its heads learn to attend to the word that is being written: word
 
 A window of 30 s costs as much as a whole batch of sentences, so most windows are cut short; they then begin at any of
 the 1500 rows, so that all times are learnt. From step --long-from on an increasing share is of 30 s, silence behind the
-recording and all. Three heads that are not exported tell which word is being said in each row, and where words start.
+recording and all. Heads that are not exported tell which word is being said in each row, where words start, where in the
+window a row is, and, in the decoder, where the next word will be: without the last two, and a head of the decoder that
+looks at the last time, words of a window's second turn are looked for in the first.
 """
 import json
 import math
@@ -33,6 +35,8 @@ GAP = 0.15  # share of a word's attention that the gap behind it gets, so that t
 MANY = 9  # turns of earlier windows in a prompt of one of 30 s
 MIDDLE = "enc_layer1"
 HERE, NEXT = [(0, 0)], [(1, 0), (2, 0)]  # heads that attend to the word read and to the word to be written
+SINCE = [(0, 0)]  # heads of the decoder's own attention that look at the last time
+SLOW = 8  # from which sine on the encoder's rows shall tell their place: the slower ones turn once in 0.4 s and more
 ALIGNMENT_HEADS = NEXT
 SMOOTHING = torch.exp(-torch.arange(-3.0, 4.0) ** 2 / 4.5)  # of times: 30 ms
 
@@ -97,7 +101,8 @@ class Trained(torch.nn.Module):
         self.net = net
         size = net.dims["n_audio_state"]
         self.middle, self.last = torch.nn.Linear(size, words), torch.nn.Linear(size, words)
-        self.start = torch.nn.Linear(size, 1)
+        self.start, self.place = torch.nn.Linear(size, 1), torch.nn.Linear(size, size)
+        self.aim = torch.nn.Linear(size, size)
 
 
 @torch.no_grad()
@@ -142,7 +147,7 @@ def later(example, frames):
 
 
 class Batches(data.Batches):
-    long_share, most_joined, longest = 0.12, 3, 1200
+    long_share, most_joined, longest = 0.6, 4, 1500
 
     def __init__(self, corpus, tokens, words, long_from, long_full, *args, **more):
         super().__init__(corpus, *args, **more)
@@ -255,7 +260,9 @@ class Batches(data.Batches):
         """(tokens, number of tokens that are a prompt, [(first row, row behind, row behind the gap) or None] of each
         token, whether to learn to write each token)"""
         rng, t = self.rng, self.tokens
-        times, digits = (rng.random() < 0.7, rng.random() < 0.2) if self.augmenter else (True, False)
+        times, digits = True, False
+        if self.augmenter:
+            times, digits = rng.random() < (0.7 if many < MANY else 0.9), rng.random() < 0.2
         ids = self.prompt(example, many)
         places, learn = [None] * len(ids), [False] * len(ids)
 
@@ -334,11 +341,17 @@ class Batches(data.Batches):
         wanted = np.full((len(examples), width), data.IGNORE, np.int64)
         here = np.zeros((len(examples), width, longest), np.float32)
         next_ = np.zeros_like(here)
+        since = np.zeros((len(examples), width, width), np.float32)
         for b, (ids, begin, places, learn) in enumerate(scripts):
             n = len(ids) - 1
             heard[b, :n] = ids[:-1]
             wanted[b, :n] = [i if yes else data.IGNORE for i, yes in zip(ids[1:], learn[1:])]
             sot = ids.index(t["<|startoftranscript|>"])
+            last = None
+            for i in range(begin, n):
+                last = i if ids[i] >= t.time else last
+                if last is not None:
+                    since[b, i, last] = 1
             if not examples[b].speech:
                 wanted[b, sot] = t["<|nospeech|>"]
             for i, place in enumerate(places):
@@ -354,6 +367,7 @@ class Batches(data.Batches):
         return {"x": torch.from_numpy(data.padded(features)[0]), "lengths": torch.tensor(lengths),
                 "first": None if long else torch.tensor(firsts), "heard": torch.from_numpy(heard),
                 "wanted": torch.from_numpy(wanted), "here": torch.from_numpy(here), "next": torch.from_numpy(next_),
+                "since": torch.from_numpy(since),
                 "said": torch.from_numpy(data.padded(said, data.IGNORE)[0]),
                 "begun": torch.from_numpy(data.padded(begun)[0])}
 
@@ -410,18 +424,27 @@ def writing_loss(scores, wanted, time):
 
 
 def losses(model, batch, time):
-    net, trace, seen = model.net, {}, []
+    net, trace, seen, read = model.net, {}, [], []
     lengths = batch["lengths"]
     heard = net.encoder(batch["x"], lengths, batch["first"], trace)
-    scores = net.decoder(batch["heard"], heard, lengths, seen)
+    scores = net.decoder(batch["heard"], heard, lengths, seen, trace, read)
     text, times = writing_loss(scores, batch["wanted"], time)
     middle, last = (F.cross_entropy(head(x).flatten(0, 1), batch["said"].flatten(), ignore_index=data.IGNORE)
                     for head, x in ((model.middle, trace[MIDDLE]), (model.last, heard)))
     within = torch.arange(heard.shape[1]) < lengths[:, None]
     start = F.binary_cross_entropy_with_logits(model.start(heard)[..., 0][within], batch["begun"][within])
-    return {"text": (text, 1.0), "times": (times, 0.3), "next": (attention_loss(seen, NEXT, batch["next"]), 0.2),
-            "here": (attention_loss(seen, HERE, batch["here"]), 0.1), "middle": (middle, 1.0), "last": (last, 0.5),
-            "start": (start, 0.5)}
+    first = torch.zeros(len(heard), dtype=torch.long) if batch["first"] is None else batch["first"]
+    at = (first[:, None] + torch.arange(heard.shape[1])).clamp(max=ROWS - 1)
+    slow = torch.arange(heard.shape[2]) % (heard.shape[2] // 2) >= SLOW
+    places = net.encoder.positional_embedding[at]
+    place = ((model.place(heard) - places) ** 2)[within][:, slow].mean()
+    aimed = batch["next"].sum(2) > 0
+    aim = ((model.aim(trace["dec_layer0_prompt"]) - batch["next"] @ places) ** 2)[aimed][:, slow]
+    aim = aim.sum() / max(1, aim.numel())
+    return {"text": (text, 1.0), "times": (times, 0.3), "next": (attention_loss(seen, NEXT, batch["next"]), 0.5),
+            "here": (attention_loss(seen, HERE, batch["here"]), 0.3), "middle": (middle, 1.0), "last": (last, 0.5),
+            "start": (start, 0.5), "place": (place, 1.0), "since": (attention_loss(read, SINCE, batch["since"]), 0.3),
+            "aim": (aim, 1.0)}
 
 
 def write(net, tokens, x, lengths, times=False):

@@ -59,9 +59,9 @@ class Block(nn.Module):
         self.mlp = nn.Sequential(nn.Linear(size, 4 * size), nn.GELU(), nn.Linear(4 * size, size))
         self.mlp_ln = nn.LayerNorm(size)
 
-    def forward(self, x, bias=None, heard=None, heard_bias=None, seen=None):
+    def forward(self, x, bias=None, heard=None, heard_bias=None, seen=None, read=None):
         y = self.attn_ln(x)
-        x = x + self.attn(y, y, bias)
+        x = x + self.attn(y, y, bias, read)
         if heard is not None:
             x = x + self.cross_attn(self.cross_attn_ln(x), heard, heard_bias, seen)
         return x + self.mlp(self.mlp_ln(x))
@@ -111,13 +111,14 @@ class TextDecoder(nn.Module):
         self.blocks = nn.ModuleList([Block(size, heads, cross=True) for _ in range(layers)])
         self.ln = nn.LayerNorm(size)
 
-    def forward(self, ids, heard, lengths=None, seen=None, trace=None):
-        """Scores of what follows each token; seen: a list that gets the scores of each block's attention to `heard`."""
+    def forward(self, ids, heard, lengths=None, seen=None, trace=None, read=None):
+        """Scores of what follows each token; seen: a list that gets the scores of each block's attention to `heard`, read: of
+        that to the tokens."""
         x = self.token_embedding(ids) + self.positional_embedding[: ids.shape[1]]
         ahead = torch.full((ids.shape[1],) * 2, -1e9).triu(1)
         heard_bias = cut_bias(lengths, heard.shape[1])
         for i, block in enumerate(self.blocks):
-            x = block(x, ahead, heard, heard_bias, seen)
+            x = block(x, ahead, heard, heard_bias, seen, read)
             if trace is not None:
                 trace[f"dec_layer{i}_prompt"] = x
         x = self.ln(x)
