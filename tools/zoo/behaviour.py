@@ -34,7 +34,7 @@ NOTES = """\
 - **Streams**: the first partial result of a turn against the end of its first word; settled text is what a partial result
   tells to be final. Chunks of U2++ are of 40 ms rows.
 - **Turns**: the time that a stream's `end_of_turn` tells against the end of the speech.
-- **whisper**: 100 sentences; the other lines have not been judged yet.
+- **whisper**: 300 sentences for the voices, 100 for the other lines of word errors; empty lines have not been judged yet.
 """
 
 
