@@ -29,6 +29,7 @@ inline constexpr extent wide_tiles = 16;                    // 16 KiB of weights
 /// Steps whose weights, as so many terms, are in the first cache at once.
 template <int Terms>
 inline constexpr extent chunk_steps = wide_tiles / (2 * Terms);
+static_assert(chunk_steps<1> % 8 == 0, "blocks of a superblock are unpacked together");
 /// Further scratch: unpacked blocks.
 inline constexpr extent rest_floats =
     chunk_steps<1> * (static_cast<extent>(detail::group_quants) / 4 + 2 * 2 * detail::group);
