@@ -40,7 +40,13 @@ double reference(const guarded& q, const guarded& key, const guarded& v, sizes s
   return y;
 }
 
-void expect_attention(sizes s, float scale, float range) {
+/// What rounding the factors to 16 bits may move, where scores have that many terms of at most so much. A factor moves
+/// by 2^-17.8 of itself on average (2^-8 twice, evenly), two of them and what is left out by 2^-17; the signs are as
+/// random as the numbers, five times the deviation is what hundred thousand scores reach, and weights and values do as
+/// much once more. One term less would be 256 times as much.
+double rounding(double terms, double term) { return 5 * 7.6e-6 * (std::sqrt(terms) * term + 1); }
+
+void expect_attention(sizes s, float scale, float range, bool rounds = false) {
   SCOPED_TRACE(testing::Message() << s.queries << " x " << s.keys << " heads " << s.heads << " of " << s.width << ", "
                                   << s.value_width);
   const guarded q = guarded(s.queries, s.heads * s.width, 9).randomise(1, range);
@@ -48,7 +54,7 @@ void expect_attention(sizes s, float scale, float range) {
   const guarded v = guarded(s.keys, s.heads * s.value_width, 1).randomise(3);
   guarded y(s.queries, s.heads * s.value_width, 2);
   steno::context c;
-  k::attention(q.in(), key.in(), v.in(), s.heads, scale, y.out(), c);
+  k::attention(q.in(), key.in(), v.in(), s.heads, {.scale = scale, .rounds = rounds}, y.out(), c);
   EXPECT_TRUE(y.intact());
   const double score = static_cast<double>(range * range * scale) * static_cast<double>(s.width);  // most of |q . k|
   for (extent t = 0; t<s.queries; t += s.queries> 40 ? 7 : 1)
@@ -58,7 +64,8 @@ void expect_attention(sizes s, float scale, float range) {
         const double want = reference(q, key, v, s, scale, t, h, i, &spread);
         // A score's rounding error (an ulp of the largest possible one per four terms, at worst) moves its weight by
         // as much, relatively; sums over keys and the final quotient add a few ulp.
-        ASSERT_NEAR(y.at(t, h * s.value_width + i), want, spread * (3e-6 + 1.2e-7 * score))
+        const double more = rounds ? rounding(static_cast<double>(s.width), range * range * scale) : 0;
+        ASSERT_NEAR(y.at(t, h * s.value_width + i), want, spread * (3e-6 + 1.2e-7 * score + more))
             << t << "," << h << "," << i;
       }
 }
@@ -74,6 +81,17 @@ TEST(attention, agrees_with_double) {
     expect_attention({100, 100, 4, 128, 128}, 0.088388f, 1.0f);
     expect_attention({97, 197, 1, 64, 64}, 0.125f, 3.0f);
     if (level != k::isa::scalar) expect_attention({187, 500, 2, 140, 140}, 0.0845f, 1.0f);  // slow without vectors
+  });
+}
+
+TEST(attention, with_factors_of_16_bits) {
+  each_isa([](k::isa level) {
+    for (const extent queries : {64, 77, 97})
+      for (const extent keys : {1, 16, 31, 33, 127, 129})
+        for (const extent width : {1, 17, 32, 47}) expect_attention({queries, keys, 2, width, width}, 0.3f, 1.0f, true);
+    expect_attention({100, 100, 4, 128, 128}, 0.088388f, 1.0f, true);
+    expect_attention({97, 197, 1, 64, 80}, 0.125f, 3.0f, true);
+    if (level != k::isa::scalar) expect_attention({187, 500, 2, 140, 100}, 0.0845f, 1.0f, true);
   });
 }
 
@@ -112,15 +130,17 @@ TEST(attention, column_blocks_of_one_matrix) {
 TEST(attention, same_bits) {
   const guarded q = guarded(187, 4 * 40).randomise(1, 3.0f), key = guarded(150, 4 * 40).randomise(2),
                 v = guarded(150, 4 * 40).randomise(3);
-  const auto run = [&](const steno::executor& e) {
-    steno::context c(e);
-    guarded y(187, 4 * 40);
-    k::attention(q.in(), key.in(), v.in(), 4, 0.5f, y.out(), c);
-    return y;
-  };
   const auto same = [](const guarded& a, const guarded& b) { return a.same_bits(b); };
-  same_bits_for_pools(run, same);
-  same_bits_with_fma([&] { return run({}); }, same);
+  for (const bool rounds : {false, true}) {
+    const auto run = [&](const steno::executor& e) {
+      steno::context c(e);
+      guarded y(187, 4 * 40);
+      k::attention(q.in(), key.in(), v.in(), 4, {.scale = 0.5f, .rounds = rounds}, y.out(), c);
+      return y;
+    };
+    same_bits_for_pools(run, same);
+    if (!rounds) same_bits_with_fma([&] { return run({}); }, same);
+  }
 }
 
 // A query's row does not depend on which queries stand beside it, as long as there are enough for tiles.
@@ -129,14 +149,18 @@ TEST(attention, rows_do_not_depend_on_their_tile) {
     steno::context c;
     const guarded q = guarded(110, 64, 0).randomise(1, 3.0f), key = guarded(150, 64, 0).randomise(2),
                   v = guarded(150, 64, 0).randomise(3);
-    guarded all(110, 64, 0);
-    k::attention(q.in(), key.in(), v.in(), 2, 0.5f, all.out(), c);
-    constexpr extent some = k::detail::attention_few + 1;
-    for (const extent t : {0, 5, 57, 60, 101}) {
-      guarded part(some, 64, 0);
-      k::attention(steno::read(q.in().middleRows(t, some)), key.in(), v.in(), 2, 0.5f, part.out(), c);
-      for (extent r = 0; r < some; ++r)
-        for (extent i = 0; i < 64; ++i) ASSERT_EQ(part.at(r, i), all.at(t + r, i)) << t;
+    for (const bool rounds : {false, true}) {
+      const k::attention_options options{.scale = 0.5f, .rounds = rounds};
+      guarded all(110, 64, 0);
+      k::attention(q.in(), key.in(), v.in(), 2, options, all.out(), c);
+      const extent some = rounds ? k::detail::attention_tiles_from : k::detail::attention_few + 1;
+      for (const extent t : {0, 5, 33, 46, 57, 60, 101}) {
+        if (t + some > 110) continue;
+        guarded part(some, 64, 0);
+        k::attention(steno::read(q.in().middleRows(t, some)), key.in(), v.in(), 2, options, part.out(), c);
+        for (extent r = 0; r < some; ++r)
+          for (extent i = 0; i < 64; ++i) ASSERT_EQ(part.at(r, i), all.at(t + r, i)) << t;
+      }
     }
   });
 }
@@ -148,13 +172,23 @@ TEST(attention, masks_biases_and_grouped_heads) {
     bool causal;
     extent offset, window;
     bool bias, shared_bias;
+    bool rounds = false;
   };
   const variant variants[] = {
-      {7, 7, 2, 2, 16, 16, true, 0, 0, false, false},      {150, 300, 4, 2, 24, 40, true, 150, 0, false, false},
-      {150, 150, 2, 1, 64, 64, true, 0, 20, false, false}, {40, 260, 2, 2, 8, 8, true, 100, 130, true, false},
-      {33, 140, 3, 3, 20, 20, false, 0, 0, true, true},    {9, 9, 2, 2, 16, 16, true, -3, 0, false, false},
-      {1, 37, 4, 1, 64, 64, true, 36, 0, false, false},    {3, 50, 2, 2, 33, 70, true, 47, 11, true, false},
+      {7, 7, 2, 2, 16, 16, true, 0, 0, false, false},
+      {150, 300, 4, 2, 24, 40, true, 150, 0, false, false},
+      {150, 150, 2, 1, 64, 64, true, 0, 20, false, false},
+      {40, 260, 2, 2, 8, 8, true, 100, 130, true, false},
+      {33, 140, 3, 3, 20, 20, false, 0, 0, true, true},
+      {9, 9, 2, 2, 16, 16, true, -3, 0, false, false},
+      {1, 37, 4, 1, 64, 64, true, 36, 0, false, false},
+      {3, 50, 2, 2, 33, 70, true, 47, 11, true, false},
       {4, 5, 2, 2, 16, 130, true, -2, 0, false, false},
+      {150, 300, 4, 2, 24, 40, true, 150, 0, false, false, true},
+      {150, 150, 2, 1, 64, 64, true, 0, 20, false, false, true},
+      {70, 260, 2, 2, 8, 8, true, 100, 130, true, false, true},
+      {65, 140, 3, 3, 20, 20, false, 0, 0, true, true, true},
+      {99, 99, 2, 2, 16, 16, true, -33, 0, false, false, true},
   };
   each_isa([&](k::isa) {
     for (const variant& z : variants) {
@@ -165,8 +199,12 @@ TEST(attention, masks_biases_and_grouped_heads) {
       const guarded bias = guarded(z.heads * z.queries, z.keys, 0).randomise(4, 3.0f);
       guarded y(z.queries, z.heads * z.value_width, 2);
       steno::context c;
-      k::attention_options o{
-          .scale = 0.3f, .key_heads = z.key_heads, .causal = z.causal, .causal_offset = z.offset, .window = z.window};
+      k::attention_options o{.scale = 0.3f,
+                             .rounds = z.rounds,
+                             .key_heads = z.key_heads,
+                             .causal = z.causal,
+                             .causal_offset = z.offset,
+                             .window = z.window};
       if (z.bias) {
         o.bias = bias.in().data();
         o.bias_stride = bias.in().outerStride();
@@ -193,7 +231,8 @@ TEST(attention, masks_biases_and_grouped_heads) {
             for (extent j = 0; j < z.keys && sum > 0; ++j)
               want += p[static_cast<std::size_t>(j)] / sum * v.at(j, g * z.value_width + i);
             // As in expect_attention; scores reach 0.3 * 4 * width + 3.
-            ASSERT_NEAR(y.at(t, h * z.value_width + i), want, 3e-6 + 1.2e-7 * (1.2 * static_cast<double>(z.width) + 3))
+            const double width = static_cast<double>(z.width), more = z.rounds ? rounding(width, 1.2) : 0;
+            ASSERT_NEAR(y.at(t, h * z.value_width + i), want, 3e-6 + 1.2e-7 * (1.2 * width + 3) + more)
                 << h << "," << t << "," << i;
           }
         }
@@ -260,10 +299,13 @@ TEST(attention, allocates_nothing_when_warm) {
   steno::context c;
   const guarded q = guarded(120, 64, 0).randomise(1);
   guarded y(120, 64, 0);
-  k::attention(q.in(), q.in(), q.in(), 2, 0.5f, y.out(), c);
-  const std::size_t held = c.scratch.capacity();
-  k::attention(q.in(), q.in(), q.in(), 2, 0.5f, y.out(), c);
-  EXPECT_EQ(c.scratch.capacity(), held);
+  for (const bool rounds : {false, true}) {
+    const auto run = [&] { k::attention(q.in(), q.in(), q.in(), 2, {.scale = 0.5f, .rounds = rounds}, y.out(), c); };
+    run();
+    const std::size_t held = c.scratch.capacity();
+    run();
+    EXPECT_EQ(c.scratch.capacity(), held);
+  }
 }
 
 // A beam's past lies among the rows of others; heads of keys may lie one after another. The same numbers in the same

@@ -23,6 +23,9 @@ namespace steno::inline STENO_ABI::kernels {
 
 struct attention_options {
   float scale = 1.0f;  ///< multiplies q before the product, as FunASR and torch do
+  /// q, k, v and the weights of values may be rounded to 16 bits (2^-16 of each): little where a model's weights are
+  /// quantised, and faster where the processor has tiles of bfloat16.
+  bool rounds = false;
   /// Heads of k and v; 0: as many as q has. Query head h reads head h / (heads / key_heads) (grouped-query attention).
   extent key_heads = 0;
   /// Query i sees keys j <= i + causal_offset; keys - queries makes the last query see all. Negative limits are
@@ -49,6 +52,7 @@ inline constexpr extent attention_keys = 128;    // keys in a tile, a multiple o
 inline constexpr extent attention_queries = 96;  // most queries in a tile
 inline constexpr extent attention_rows = 12;     // a multiple of tile_rows of every instruction set
 inline constexpr extent attention_few = 8;       // up to as many queries read keys and values in place
+inline constexpr extent attention_tiles_from = 64;  // queries for which tiles of bfloat16 pay
 
 constexpr extent round_up(extent n, extent step) { return (n + step - 1) / step * step; }
 
@@ -124,6 +128,7 @@ struct attention_job {
   attention_options options;
   float *packed_keys, *packed_values;
   const std::uint16_t *half_keys = nullptr, *half_values = nullptr;  // packed before, a slot for each head
+  bool tiles = false;  // packed matrices are tiles of bfloat16 numbers, as attention_amx.hpp describes them
 
   /// Keys [first, last) that query i sees.
   extent last_key(extent i) const {
@@ -142,18 +147,28 @@ struct attention_job {
   const float* values_of(extent head) const { return v + head / sharing * options.value_head_stride; }
   extent row_of(extent key) const { return options.key_rows == nullptr ? key : options.key_rows[key]; }
 
-  extent value_stride() const { return round_up(value_width, 16); }
-  /// Values of a tile.
-  extent key_tile() const { return round_up(width, 16) * attention_keys; }
-  extent value_tile() const { return round_up(value_width, attention_panel) * attention_keys; }
+  extent value_stride() const { return round_up(value_width, tiles ? 32 : 16); }
+  /// Floats that a tile of keys, or of their values, takes; two bfloat16 numbers take as much as a float.
+  extent key_tile() const { return round_up(width, tiles ? 32 : 16) * attention_keys; }
+  extent value_tile() const { return round_up(value_width, tiles ? 32 : attention_panel) * attention_keys; }
   float* keys_at(extent slot, extent tile) const { return packed_keys + (slot * key_tiles + tile) * key_tile(); }
   float* values_at(extent slot, extent tile) const { return packed_values + (slot * key_tiles + tile) * value_tile(); }
-  /// Floats of a tile that is widened.
-  extent widened_floats() const { return half_keys == nullptr ? 0 : key_tile() + value_tile(); }
-  /// Floats of scratch that one worker needs: scaled queries, scores, weighted values, largest scores, sums.
-  extent worker_floats() const {
-    return widened_floats() + round_up(query_tile, attention_rows) * (width + attention_keys + value_stride() + 2);
+  /// Chooses tiles of even height, so that the last one is not a small rest; it depends on the number of queries alone.
+  /// Returns how many there are.
+  extent cut_queries() {
+    const extent fewest = (queries + attention_queries - 1) / attention_queries;
+    query_tile = round_up((queries + fewest - 1) / fewest, tiles ? 32 : attention_rows);
+    return (queries + query_tile - 1) / query_tile;
   }
+  /// Most rows of a tile of queries.
+  extent rows() const { return round_up(query_tile, tiles ? 16 : attention_rows); }
+  /// Floats of scratch that the products of a tile of queries need: of halves, a tile that is widened.
+  extent product_floats() const {
+    if (tiles) return rows() * (round_up(width, 32) + attention_keys);
+    return half_keys == nullptr ? 0 : std::max(key_tile(), value_tile());
+  }
+  /// And one worker: scaled queries, scores, weighted values, largest scores, sums.
+  extent worker_floats() const { return product_floats() + rows() * (width + attention_keys + value_stride() + 2); }
 };
 
 /// What a call over packed keys and values starts from.
@@ -176,8 +191,20 @@ inline attention_job job_of(const attention_memory& m) noexcept {
 
 }  // namespace steno::inline STENO_ABI::kernels::detail
 
+#define STENO_KERNEL_FILE <steno/kernels/generic/attention_tile.inl>
+#include <steno/kernels/isa/for_each.hpp>
 #define STENO_KERNEL_FILE <steno/kernels/generic/attention.inl>
 #include <steno/kernels/isa/for_each.hpp>
+#if defined(__x86_64__)
+#include <steno/kernels/isa/region_amx_begin.hpp>
+namespace steno::inline STENO_ABI::kernels::amx {
+inline void attention_pack(const detail::attention_job& job, extent head, extent tile, float* keys,
+                           float* values) noexcept;
+inline void attention_tile(const detail::attention_job& job, extent head, extent slot, extent tile,
+                           float* scratch) noexcept;
+}  // namespace steno::inline STENO_ABI::kernels::amx
+#include <steno/kernels/isa/region_end.hpp>
+#endif
 
 namespace steno::inline STENO_ABI::kernels {
 
@@ -190,11 +217,9 @@ STENO_KERNEL_API void attention(const view<const float>& q, const view<const flo
     y.setZero();
     return;
   }
-  // Tiles of even height, so that the last one is not a small rest; it depends on the number of queries alone.
   const extent key_heads = options.key_heads > 0 ? options.key_heads : heads;
   const extent width = q.cols() / heads, value_width = y.cols() / heads;
   const extent keys = options.key_rows != nullptr ? options.key_count : k.rows();
-  const extent query_tiles = (q.rows() + detail::attention_queries - 1) / detail::attention_queries;
   detail::attention_job job{
       .q = q.data(),
       .k = k.data(),
@@ -209,7 +234,7 @@ STENO_KERNEL_API void attention(const view<const float>& q, const view<const flo
       .width = width,
       .value_width = value_width,
       .key_tiles = (keys + detail::attention_keys - 1) / detail::attention_keys,
-      .query_tile = detail::round_up((q.rows() + query_tiles - 1) / query_tiles, detail::attention_rows),
+      .query_tile = 0,
       .sharing = heads / key_heads,
       .options = options,
       .packed_keys = nullptr,
@@ -226,17 +251,23 @@ STENO_KERNEL_API void attention(const view<const float>& q, const view<const flo
               [&](extent i, int worker) { row(job, i / job.queries, i % job.queries, scores + worker * each); });
     return;
   }
+  auto pack = STENO_KERNEL(attention_pack);
+  auto tile = STENO_KERNEL(attention_tile);
+#if defined(__x86_64__)
+  if (active_isa() == isa::amx && options.rounds && job.queries >= detail::attention_tiles_from) {
+    job.tiles = true;
+    pack = amx::attention_pack;
+    tile = amx::attention_tile;
+  }
+#endif
+  const extent query_tiles = job.cut_queries();
   // As many heads at a time as there are workers, so that what is packed is still near when it is used.
   const extent group = std::min<extent>(heads, c.run.width());
-  const extent padded = group * job.key_tiles * detail::attention_keys;
-  job.packed_keys = frame.take<float>(static_cast<std::size_t>(padded * detail::round_up(job.width, 16)));
-  job.packed_values =
-      frame.take<float>(static_cast<std::size_t>(padded * detail::round_up(job.value_width, detail::attention_panel)));
+  job.packed_keys = frame.take<float>(static_cast<std::size_t>(group * job.key_tiles * job.key_tile()));
+  job.packed_values = frame.take<float>(static_cast<std::size_t>(group * job.key_tiles * job.value_tile()));
   const extent each = detail::round_up(job.worker_floats(), 16);
   float* const private_scratch = frame.take<float>(static_cast<std::size_t>(each * c.run.width()));
 
-  const auto pack = STENO_KERNEL(attention_pack);
-  const auto tile = STENO_KERNEL(attention_tile);
   for (extent first = 0; first < heads; first += group) {
     const extent now = std::min(group, heads - first);
     c.run.run(now * job.key_tiles, [&](extent i, int) {
@@ -286,14 +317,13 @@ STENO_KERNEL_API void attention(const view<const float>& q, const attention_memo
     y.setZero();
     return;
   }
-  const extent query_tiles = (q.rows() + detail::attention_queries - 1) / detail::attention_queries;
   detail::attention_job job = detail::job_of(m);
   job.q = q.data();
   job.q_stride = q.outerStride();
   job.out = y.data();
   job.out_stride = y.outerStride();
   job.queries = q.rows();
-  job.query_tile = detail::round_up((q.rows() + query_tiles - 1) / query_tiles, detail::attention_rows);
+  const extent query_tiles = job.cut_queries();
   job.options.scale = scale;
   const extent each = detail::round_up(job.worker_floats(), 16);
   workspace::frame frame(c.scratch);
@@ -306,4 +336,7 @@ STENO_KERNEL_API void attention(const view<const float>& q, const attention_memo
 }
 
 }  // namespace steno::inline STENO_ABI::kernels
+#if defined(__x86_64__)
+#include <steno/kernels/attention_amx.hpp>
+#endif
 #endif

@@ -19,10 +19,11 @@ namespace steno::inline STENO_ABI {
 namespace detail {
 /// Attention of queries over the keys their window shows them.
 inline void attend_in_window(const view<const float>& q, const view<const float>& k, const view<const float>& v,
-                             extent heads, float scale, const attention_window& w, view<float> out,
-                             context& c) noexcept {
+                             extent heads, const kernels::attention_options& options, const attention_window& w,
+                             view<float> out, context& c) noexcept {
   each_attention_block(q.rows(), k.rows(), w, w.limited() ? 128 : q.rows(), [&](attention_block b) {
-    b.limits.scale = scale;
+    b.limits.scale = options.scale;
+    b.limits.rounds = options.rounds;
     kernels::attention(read(q.middleRows(b.first, b.count)), read(k.middleRows(b.from, b.to - b.from)),
                        read(v.middleRows(b.from, b.to - b.from)), heads, b.limits,
                        write(out.middleRows(b.first, b.count)), c);
@@ -103,7 +104,8 @@ struct position_attention {
     const float* all = past != nullptr ? static_cast<const key_value_cache*>(past)->data() : fresh;
     auto heard = scratch.template matrix<dynamic, D>(frames, d);
     detail::attend_in_window(asked, make_view(all, keys, key_width, width), make_view(all + key_width, keys, d, width),
-                             n, 1.0f / std::sqrt(static_cast<float>(d / n)), window, write(heard), c);
+                             n, {.scale = 1.0f / std::sqrt(static_cast<float>(d / n)), .rounds = linear_q.quantised()},
+                             window, write(heard), c);
     linear_out(heard, y, c);
   }
 

@@ -124,6 +124,7 @@ struct relative_attention {
               {.scale = scale}, make_view(scores + (h * b.count + i) * wide + from, some, seen + some - 1, wide), c);
         }
       b.limits.scale = scale;
+      b.limits.rounds = linear_q.quantised();
       b.limits.bias = scores + b.count - 1;
       b.limits.bias_stride = wide - 1;
       b.limits.bias_head_stride = b.count * wide;

@@ -61,11 +61,12 @@ struct sanm_attention {
     };
 
     auto heard = scratch.template matrix<dynamic, D>(frames, d);
-    const float scale = 1.0f / std::sqrt(static_cast<float>(d / heads.get()));
+    const kernels::attention_options options{.scale = 1.0f / std::sqrt(static_cast<float>(d / heads.get())),
+                                             .rounds = linear_q_k_v.quantised()};
     if (past == nullptr)
-      kernels::attention(read(part(0)), read(part(1)), read(part(2)), heads.get(), scale, write(heard), c);
+      kernels::attention(read(part(0)), read(part(1)), read(part(2)), heads.get(), options, write(heard), c);
     else
-      attend(read(part(0)), qkv.data() + d, scale, *past, ends, write(heard), c);
+      attend(read(part(0)), qkv.data() + d, options, *past, ends, write(heard), c);
     linear_out(heard, y, c);
     c.trace("attn_linear_out", y);
 
@@ -79,14 +80,14 @@ struct sanm_attention {
 
  private:
   // `fresh`: keys and values of the window's rows, side by side, rows 3 D apart.
-  void attend(const view<const float>& q, const float* fresh, float scale, key_value_cache& past,
-              const window_ends& ends, view<float> heard, context& c) const noexcept {
+  void attend(const view<const float>& q, const float* fresh, const kernels::attention_options& options,
+              key_value_cache& past, const window_ends& ends, view<float> heard, context& c) const noexcept {
     const extent frames = q.rows(), d = output_size();
     const bool first = past.rows() == 0;
     make_view(past.extend(frames, 2 * d), frames, 2 * d) = make_view(fresh, frames, 2 * d, 3 * d);
     const float* const all = past.data();
     kernels::attention(q, make_view(all, past.rows(), d, 2 * d), make_view(all + d, past.rows(), d, 2 * d), heads.get(),
-                       scale, heard, c);
+                       options, heard, c);
     // As the original's slices: [:-0] is empty, and what the first window leaves is not cut.
     past.drop_last(ends.again > 0 ? ends.again : frames);
     if (!first) past.keep(ends.kept);

@@ -81,8 +81,10 @@ struct adaptor_block {
       c.trace("q", q);
       c.trace("k", k);
       c.trace("v", v);
-      kernels::attention(read(q), read(k), read(v), heads, 1.0f / std::sqrt(static_cast<float>(d / heads)),
-                         write(heard), c);
+      kernels::attention(
+          read(q), read(k), read(v), heads,
+          {.scale = 1.0f / std::sqrt(static_cast<float>(d / heads)), .rounds = self_attn.linear_q.quantised()},
+          write(heard), c);
       self_attn.linear_out(as<const float, dynamic, D>(heard), part, c);
     }
     c.trace("self_attn", part);

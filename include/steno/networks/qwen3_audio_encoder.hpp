@@ -87,10 +87,11 @@ struct qwen3_audio_layer {
         self_attn.v_proj(o, v, c);
       }
       const extent heads = self_attn.heads.get();
-      const float scale = 1.0f / std::sqrt(static_cast<float>(d / heads));
+      const kernels::attention_options options{.scale = 1.0f / std::sqrt(static_cast<float>(d / heads)),
+                                               .rounds = self_attn.q_proj.quantised()};
       for (extent t = 0; t < rows; t += block) {
         const extent n = std::min(block, rows - t);
-        kernels::attention(read(q.middleRows(t, n)), read(k.middleRows(t, n)), read(v.middleRows(t, n)), heads, scale,
+        kernels::attention(read(q.middleRows(t, n)), read(k.middleRows(t, n)), read(v.middleRows(t, n)), heads, options,
                            write(normed.middleRows(t, n)), c);
       }
     }

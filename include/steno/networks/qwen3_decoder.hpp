@@ -126,6 +126,7 @@ struct qwen3_attention {
     if (past.format() == dtype::f32)
       kernels::attention(q, past.keys(), past.values(), heads(),
                          {.scale = scale,
+                          .rounds = q_proj.quantised(),
                           .key_heads = key_heads(),
                           .causal = true,
                           .causal_offset = first,

@@ -93,7 +93,7 @@ struct source_attention {
     const float* const at = past != nullptr ? past->data() : fresh;
     const extent frames = past != nullptr ? past->rows() : encoded.rows;
     kernels::attention(read(q), make_view(at, frames, d, 2 * d), make_view(at + d, frames, d, 2 * d), heads.get(),
-                       scale, write(heard), c);
+                       {.scale = scale, .rounds = linear_q.quantised()}, write(heard), c);
     if (past != nullptr) past->keep(kept);
     linear_out(as<const float, dynamic, D>(heard), y, c);
     c.trace("src_attn", y);

@@ -163,7 +163,8 @@ struct whisper_decoder {
       block(i, y, past.rows_[i].data() + first * 2 * d, m, c, seen, [&](const view<const float>& q, view<float> heard) {
         const auto all = make_view(static_cast<const float*>(past.rows_[i].data()), first + n, 2 * d);
         kernels::attention(q, read(all.leftCols(d)), read(all.rightCols(d)), a.heads.get(),
-                           {.scale = a.scale(), .causal = true, .causal_offset = first}, heard, c);
+                           {.scale = a.scale(), .rounds = a.query.quantised(), .causal = true, .causal_offset = first},
+                           heard, c);
       });
       auto numbered = c.enter("blocks", static_cast<extent>(i));
       c.trace("out", y);

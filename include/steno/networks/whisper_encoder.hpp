@@ -108,7 +108,8 @@ struct whisper_encoder_block {
         attn.key(o, k, c);
         attn.value(o, v, c);
       }
-      kernels::attention(read(q), read(k), read(v), attn.heads.get(), attn.scale(), write(normed), c);
+      kernels::attention(read(q), read(k), read(v), attn.heads.get(),
+                         {.scale = attn.scale(), .rounds = attn.query.quantised()}, write(normed), c);
     }
     attn.out(as<const float, dynamic, D>(normed), q, c);
     kernels::add(read(x), read(q), write(y));

@@ -92,62 +92,6 @@ inline void attention_widen(const std::uint16_t* from, extent count, float* to) 
   for (extent i = 0; i < count; i += 16) store(to + i, load_f16(from + i));
 }
 
-/// y[j] += bias[j] for j < count.
-inline void attention_bias(float* y, const float* bias, extent count) {
-  for (extent j = 0; j < count; j += 16) {
-    const int n = static_cast<int>(std::min<extent>(16, count - j));
-    store_n(y + j, load_n(y + j, n) + load_n(bias + j, n), n);
-  }
-}
-
-/// Scores of some queries and one tile of `keys` keys, [rows][attention_keys], of which query r sees [from(r), to(r)),
-/// become weights e^(score - largest) (0 for the others); what was summed before is scaled where the largest score has
-/// grown. Sweeps over all rows: one row's reductions would wait for one another.
-template <class From, class To>
-STENO_INLINE void attention_weigh(float* scores, extent rows, extent keys, From from, To to, float* values,
-                                  extent value_stride, float* largest, float* sums) {
-  constexpr extent step = detail::attention_keys, most = detail::attention_queries;
-  const extent padded = detail::round_up(keys, 16);
-  alignas(64) float now[most], factor[most];
-  for (extent r = 0; r < rows; ++r) {
-    float* const row = scores + r * step;
-    const extent first = from(r), last = std::max(first, to(r));
-    std::fill(row, row + first, -std::numeric_limits<float>::infinity());
-    std::fill(row + last, row + padded, -std::numeric_limits<float>::infinity());
-    f32x16 m = load(row);
-    for (extent j = 16; j < padded; j += 16) m = max(load(row + j), m);
-    now[r] = reduce_max(m);
-  }
-  for (extent r = 0; r < rows; r += 16) {
-    const int n = static_cast<int>(std::min<extent>(16, rows - r));
-    const f32x16 before = load_n(largest + r, n), after = max(load_n(now + r, n), before);
-    // 0 for a query's first keys, where before is -infinity
-    const f32x16 scale = where_less(before, after, exp_bounded(before - after), broadcast(1.0f));
-    store_n(now + r, after, n);
-    store_n(largest + r, after, n);
-    store_n(factor + r, scale, n);
-    store_n(sums + r, load_n(sums + r, n) * scale, n);
-  }
-  for (extent r = 0; r < rows; ++r) {
-    float* const row = scores + r * step;
-    if (from(r) >= to(r)) {
-      std::fill(row, row + padded, 0.0f);
-      continue;
-    }
-    if (factor[r] != 1.0f)
-      for (extent i = 0; i < value_stride; i += 16)
-        store(values + r * value_stride + i, load(values + r * value_stride + i) * broadcast(factor[r]));
-    const f32x16 shift = broadcast(now[r]);
-    f32x16 s = zero();
-    for (extent j = 0; j < padded; j += 16) {
-      const f32x16 e = exp_bounded(load(row + j) - shift);
-      store(row + j, e);
-      s = s + e;
-    }
-    sums[r] += reduce_add(s);
-  }
-}
-
 /// One head and one query: keys and values where they lie, 16 keys at a time. `scores` holds a float for every key.
 inline void attention_row(const detail::attention_job& job, extent head, extent query, float* scores) noexcept {
   const extent from = job.first_key(query), to = job.last_key(query), d = job.width, dv = job.value_width;
@@ -220,76 +164,57 @@ inline void attention_row(const detail::attention_job& job, extent head, extent 
   }
 }
 
-/// One head and one tile of queries against all keys; scratch holds job.worker_floats() values.
+/// What attention_tile_of() asks for, in floats. Halves are widened once for many rows; a few rows read them as they
+/// are.
+class float_products {
+ public:
+  static extent rows_of(extent count) { return count == 1 ? 1 : detail::round_up(count, tile_rows); }
+
+  float_products(const detail::attention_job& job, extent slot, extent rows, float* scratch)
+      : job_(job),
+        slot_(slot),
+        rows_(rows),
+        halves_(job.half_keys != nullptr),
+        widened_(halves_ && rows > tile_rows),
+        wide_(scratch) {}
+
+  void begin(const float* queries) { queries_ = queries; }
+  void score(extent tile, extent keys, float* scores) {
+    const auto from = [&](const auto* k) {
+      tile_product(false, queries_, job_.width, k, detail::attention_panel * detail::round_up(job_.width, 16), scores,
+                   detail::attention_keys, rows_, (keys + 15) / 16, job_.width);
+    };
+    const extent at = (slot_ * job_.key_tiles + tile) * job_.key_tile();
+    if (!halves_) return from(job_.packed_keys + at);
+    if (!widened_) return from(job_.half_keys + at);
+    attention_widen(job_.half_keys + at, job_.key_tile(), wide_);
+    from(wide_);
+  }
+  STENO_INLINE void put(float* scores, extent, extent, f32x16 low, f32x16 high) {
+    store(scores, low);
+    store(scores + 16, high);
+  }
+  void sum(extent tile, extent keys, const float* weights, float* values) {
+    const auto from = [&](const auto* v) {
+      tile_product(true, weights, detail::attention_keys, v, detail::attention_panel * detail::attention_keys, values,
+                   job_.value_stride(), rows_, job_.value_stride() / 16, keys);
+    };
+    const extent at = (slot_ * job_.key_tiles + tile) * job_.value_tile();
+    if (!halves_) return from(job_.packed_values + at);
+    if (!widened_) return from(job_.half_values + at);
+    attention_widen(job_.half_values + at, job_.value_tile(), wide_);
+    from(wide_);
+  }
+
+ private:
+  const detail::attention_job& job_;
+  extent slot_, rows_;
+  bool halves_, widened_;
+  float* wide_;
+  const float* queries_ = nullptr;
+};
+
 inline void attention_tile(const detail::attention_job& job, extent head, extent slot, extent tile,
                            float* scratch) noexcept {
-  constexpr extent step = detail::attention_keys;
-  const extent first = tile * job.query_tile, count = std::min(job.query_tile, job.queries - first);
-  const extent rows = count == 1 ? 1 : detail::round_up(count, tile_rows);
-  const extent value_stride = job.value_stride();
-  // Halves are widened once for many rows; a few rows read them as they are.
-  const extent key_tile = job.key_tile(), value_tile = job.value_tile();
-  const bool halves = job.half_keys != nullptr, widened = halves && rows > tile_rows;
-  float* const wide = scratch;
-  float* const scores = scratch + job.widened_floats();  // multiples of 16 floats first, so that they stay aligned
-  float* const values = scores + rows * step;
-  float* const queries = values + rows * value_stride;
-  float* const largest = queries + rows * job.width;
-  float* const sums = largest + rows;
-
-  const float* q = job.q + first * job.q_stride + head * job.width;
-  const f32x16 scale = broadcast(job.options.scale);
-  for (extent r = 0; r < rows; ++r)
-    for (extent i = 0; i < job.width; i += 16) {
-      const int n = static_cast<int>(std::min<extent>(16, job.width - i));
-      __builtin_prefetch(q + std::min(r + 8, count - 1) * job.q_stride + i);
-      store_n(queries + r * job.width + i, r < count ? load_n(q + r * job.q_stride + i, n) * scale : zero(), n);
-    }
-  for (extent i = 0; i < rows * value_stride; i += 16) store(values + i, zero());
-  std::fill(largest, largest + rows, -std::numeric_limits<float>::infinity());
-  std::fill(sums, sums + rows, 0.0f);
-
-  // Limits grow with the query, so the first query's first key and the last one's last key bound the tile's.
-  const extent begin = job.first_key(first) / step, end = (job.last_key(first + count - 1) + step - 1) / step;
-  for (extent t = begin; t < end; ++t) {
-    const extent keys = std::min(step, job.keys - t * step);
-    const auto score = [&](const auto* k) {
-      tile_product(false, queries, job.width, k, detail::attention_panel * detail::round_up(job.width, 16), scores,
-                   step, rows, (keys + 15) / 16, job.width);
-    };
-    if (widened) {
-      attention_widen(job.half_keys + (slot * job.key_tiles + t) * key_tile, key_tile, wide);
-      attention_widen(job.half_values + (slot * job.key_tiles + t) * value_tile, value_tile, wide + key_tile);
-      score(wide);
-    } else if (halves) {
-      score(job.half_keys + (slot * job.key_tiles + t) * key_tile);
-    } else {
-      score(job.keys_at(slot, t));
-    }
-    if (job.options.bias != nullptr)
-      for (extent r = 0; r < count; ++r)
-        attention_bias(scores + r * step, job.bias_of(head, first + r) + t * step, keys);
-    attention_weigh(
-        scores, count, keys, [&](extent r) { return std::clamp<extent>(job.first_key(first + r) - t * step, 0, keys); },
-        [&](extent r) { return std::clamp<extent>(job.last_key(first + r) - t * step, 0, keys); }, values, value_stride,
-        largest, sums);
-    const auto sum = [&](const auto* v) {
-      tile_product(true, scores, step, v, detail::attention_panel * step, values, value_stride, rows, value_stride / 16,
-                   keys);
-    };
-    if (widened)
-      sum(wide + key_tile);
-    else if (halves)
-      sum(job.half_values + (slot * job.key_tiles + t) * value_tile);
-    else
-      sum(job.values_at(slot, t));
-  }
-
-  float* out = job.out + first * job.out_stride + head * job.value_width;
-  for (extent r = 0; r < count; ++r) {
-    const f32x16 factor = broadcast(sums[r] > 0 ? 1.0f / sums[r] : 0.0f);
-    for (extent i = 0; i < job.value_width; i += 16)
-      store_n(out + r * job.out_stride + i, load(values + r * value_stride + i) * factor,
-              static_cast<int>(std::min<extent>(16, job.value_width - i)));
-  }
+  attention_tile_of<float_products>(job, head, slot, tile, scratch);
 }

@@ -1,31 +1,24 @@
 // steno/kernels/product/amx.hpp - products of many rows in tiles of bfloat16 numbers with f32 sums (tdpbf16ps).
 //
-// A tile instruction multiplies 16 rows by 16 columns, 32 values deep, sixteen times as fast as float multiply-adds.
-// Its factors have 8 bits, so numbers are written as sums of such factors, of which as many are multiplied as matter:
+// As many terms of the factors (bfloat_tiles.hpp) are multiplied as matter:
 //   weights         as bfloat16             x              products
 //   f16             2 (all 11 bits)         3 (24 bits)    5 of 6: those of at least 2^-16 of the first
 //   bf16            1 (exact)               3              3
 //   block formats   1 (rounded, 2^-9)       1 (rounded)    1
 // For f16 and bf16 that is as exact as float arithmetic; for block formats twice as exact as x in blocks of int8,
 // which the other instruction sets and few rows use. f32 would take six products, and turning its rows costs what they
-// gain. A step of 32 values k .. k + 31 pairs k + j with k + 16 + j:
-//   x        [steps][terms][rows of the panel][16 pairs]
-//   weights  [steps][terms][2 groups][16 pairs][16 columns], some steps at a time in the first cache, for all panels
-// Sums of some steps stay in tiles and go on in the next ones'. While tiles work, float instructions on 512 bits run at
-// half their rate. Tested in tests/kernels/product_test.cpp.
+// gain. Weights become tiles some steps at a time, in the first cache, for all panels; sums stay in tiles and go on in
+// the next steps'. Tested in tests/kernels/product_test.cpp.
 #pragma once
+#include <steno/kernels/bfloat_tiles.hpp>
 #include <steno/kernels/product/avx512vnni.hpp>
 
-#include <steno/kernels/isa/avx512.hpp>
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_amx_begin.hpp>
 namespace steno::inline STENO_ABI::kernels::amx {
 namespace product {
 
-using avx512::f32x16, avx512::load, avx512::load_n, avx512::store, avx512::zero;
-
-inline constexpr extent tile_rows = 16, tile_values = 512;  // of bfloat16 in a tile of weights
-inline constexpr extent wide_tiles = 16;                    // 16 KiB of weights
+inline constexpr extent wide_tiles = 16;  // 16 KiB of weights
 /// Steps whose weights, as so many terms, are in the first cache at once.
 template <int Terms>
 inline constexpr extent chunk_steps = wide_tiles / (2 * Terms);
@@ -34,81 +27,11 @@ static_assert(chunk_steps<1> % 8 == 0, "blocks of a superblock are unpacked toge
 inline constexpr extent rest_floats =
     chunk_steps<1> * (static_cast<extent>(detail::group_quants) / 4 + 2 * 2 * detail::group);
 
-// --- numbers as sums of bfloat16 ---
-
-/// The upper halves of each pair of lanes, side by side: one row of a tile.
-STENO_INLINE __m512i paired(__m512i low, __m512i high) {
-  return _mm512_mask_blend_epi16(0xaaaaaaaau, _mm512_maskz_srli_epi32(0xffff, low, 16), high);
+inline void split(const detail::split_job& job) noexcept {
+  (job.count == 1 ? split_rows<1> : split_rows<3>)(job.x, job.stride, job.rows, job.cols, job.terms);
 }
-/// To the nearest bfloat16.
-STENO_INLINE __m512i rounded(f32x16 a) { return _mm512_add_epi32(_mm512_castps_si512(a.v), _mm512_set1_epi32(0x8000)); }
-STENO_INLINE f32x16 first_bits(f32x16 a) {
-  return {_mm512_castsi512_ps(
-      _mm512_and_si512(_mm512_castps_si512(a.v), _mm512_set1_epi32(static_cast<int>(0xffff0000u))))};
-}
-/// Writes a row of each of `Terms` tiles, which are `next` apart: one number is rounded, several add up to the value.
-template <int Terms>
-STENO_INLINE void put_terms(f32x16 low, f32x16 high, std::uint16_t* to, extent next) {
-  if constexpr (Terms == 1) {
-    _mm512_storeu_si512(to, paired(rounded(low), rounded(high)));
-  } else {
-    _mm512_storeu_si512(to, paired(_mm512_castps_si512(low.v), _mm512_castps_si512(high.v)));
-    low = low - first_bits(low);
-    high = high - first_bits(high);
-    if constexpr (Terms == 2)
-      _mm512_storeu_si512(to + next, paired(_mm512_castps_si512(low.v), _mm512_castps_si512(high.v)));
-    else
-      put_terms<Terms - 1>(low, high, to + next, next);
-  }
-}
-
-template <int Terms>
-void split_rows(const detail::split_job& job) noexcept {
-  std::uint16_t* to = job.terms;
-  for (extent k = 0; k < job.cols; k += 32, to += Terms * job.rows * 32) {
-    const int low = static_cast<int>(std::min<extent>(16, job.cols - k));
-    const int high = static_cast<int>(std::clamp<extent>(job.cols - k - 16, 0, 16));
-    for (extent r = 0; r < job.rows; ++r) {
-      const float* const x = job.x + r * job.stride + k;
-      if (high == 16) {
-        put_terms<Terms>(load(x), load(x + 16), to + r * 32, job.rows * 32);
-      } else {
-        put_terms<Terms>(load_n(x, low), high == 0 ? zero() : load_n(x + 16, high), to + r * 32, job.rows * 32);
-      }
-    }
-  }
-}
-inline void split(const detail::split_job& job) noexcept { job.count == 1 ? split_rows<1>(job) : split_rows<3>(job); }
 
 // --- weights of a strip, `count` steps from `first` on, as tiles; and where they are stored, to be fetched ahead ---
-
-/// `rows` pieces of so many lines of 64 bytes, `next` apart.
-struct stored_part {
-  const std::byte* from;
-  std::size_t next;
-  extent rows, lines;
-};
-/// Fetches a part line by line.
-class fetcher {
- public:
-  fetcher(const stored_part& part, extent calls)
-      : part_(part), left_(part.rows * part.lines), each_((left_ + calls - 1) / calls) {}
-  /// The next of `calls` shares.
-  STENO_INLINE void fetch() noexcept {
-    for (extent n = std::min(each_, left_); n > 0; --n) {
-      __builtin_prefetch(part_.from + static_cast<std::size_t>(line_) * 64, 0, 2);
-      if (++line_ == part_.lines) {
-        line_ = 0;
-        part_.from += part_.next;
-      }
-    }
-    left_ -= std::min(each_, left_);
-  }
-
- private:
-  stored_part part_;
-  extent line_ = 0, left_, each_;
-};
 
 /// f16 and bf16, packed.
 template <dtype F>
@@ -213,109 +136,6 @@ struct block_source {
   }
 };
 
-// --- tiles ---
-
-/// What ldtilecfg reads.
-struct alignas(64) tile_shapes {
-  std::uint8_t palette = 1, start = 0, reserved[14] = {};
-  std::uint16_t row_bytes[16] = {};
-  std::uint8_t rows[16] = {};
-};
-/// Tiles 0 to 3: sums of two panels by two groups; 4 and 5: x of the panels; 6 and 7: weights of the groups.
-STENO_INLINE void shape_tiles(extent first, extent second) noexcept {
-  tile_shapes shapes;
-  for (int t = 0; t < 8; ++t) {
-    shapes.row_bytes[t] = 64;
-    const bool weights = t >= 6, of_first = t < 2 || t == 4;
-    shapes.rows[t] = static_cast<std::uint8_t>(weights ? 16 : of_first ? first : second);
-  }
-  asm volatile("" ::"r"(&shapes) : "memory");  // gcc 12's _tile_loadconfig says that it reads eight bytes
-  _tile_loadconfig(&shapes);
-}
-
-/// Two panels (or one) by the two groups of a strip.
-struct tile_job {
-  const std::uint16_t* x[2];
-  extent next_x[2];  // from term to term
-  const std::uint16_t* weights;
-  extent steps;
-  float* sums[2];  // rows of 32
-  bool first;
-  fetcher* fetch;
-};
-
-template <int Panels>
-STENO_INLINE void load_x(const tile_job& job, const std::uint16_t* const* x, int term) {
-  _tile_loadd(4, x[0] + term * job.next_x[0], 64);
-  if constexpr (Panels == 2) _tile_loadd(5, x[1] + term * job.next_x[1], 64);
-}
-STENO_INLINE void load_weights(const std::uint16_t* w, int term) {
-  _tile_loadd(6, w + term * 2 * tile_values, 64);
-  _tile_loadd(7, w + (term * 2 + 1) * tile_values, 64);
-}
-template <int Panels>
-STENO_INLINE void multiply_add() {
-  _tile_dpbf16ps(0, 4, 6);
-  _tile_dpbf16ps(1, 4, 7);
-  if constexpr (Panels == 2) {
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
-  }
-}
-
-template <int XTerms, int Terms, int Panels>
-[[gnu::noinline]] void bfloat_tiles(const tile_job& job) noexcept {
-  constexpr extent stride = 128;
-  if (job.first) {
-    _tile_zero(0);
-    _tile_zero(1);
-    if constexpr (Panels == 2) {
-      _tile_zero(2);
-      _tile_zero(3);
-    }
-  } else {
-    _tile_loadd(0, job.sums[0], stride);
-    _tile_loadd(1, job.sums[0] + 16, stride);
-    if constexpr (Panels == 2) {
-      _tile_loadd(2, job.sums[1], stride);
-      _tile_loadd(3, job.sums[1] + 16, stride);
-    }
-  }
-  const std::uint16_t* x[] = {job.x[0], job.x[1]};
-  const std::uint16_t* w = job.weights;
-  fetcher fetch = *job.fetch;
-  for (extent i = 0; i < job.steps; ++i) {
-    fetch.fetch();
-    // The largest products come last, and each step changes one side where it can.
-    load_x<Panels>(job, x, 0);
-    if constexpr (Terms == 2) {
-      load_weights(w, 1);
-      multiply_add<Panels>();
-      load_x<Panels>(job, x, 1);
-      multiply_add<Panels>();
-    }
-    load_weights(w, 0);
-    if constexpr (XTerms == 3) {
-      if constexpr (Terms == 1) load_x<Panels>(job, x, 1);
-      multiply_add<Panels>();
-      load_x<Panels>(job, x, 2);
-      multiply_add<Panels>();
-      load_x<Panels>(job, x, 0);
-    }
-    multiply_add<Panels>();
-    x[0] += XTerms * job.next_x[0];
-    x[1] += XTerms * job.next_x[1];
-    w += Terms * 2 * tile_values;
-  }
-  *job.fetch = fetch;
-  _tile_stored(0, job.sums[0], stride);
-  _tile_stored(1, job.sums[0] + 16, stride);
-  if constexpr (Panels == 2) {
-    _tile_stored(2, job.sums[1], stride);
-    _tile_stored(3, job.sums[1] + 16, stride);
-  }
-}
-
 template <class Source>
 void strip_of(const detail::strip& s, const Source& weights) noexcept {
   constexpr int x_terms = Source::x_terms, terms = Source::terms;
@@ -344,6 +164,7 @@ void strip_of(const detail::strip& s, const Source& weights) noexcept {
                    .weights = wide,
                    .steps = count,
                    .sums = {},
+                   .sums_stride = 32,
                    .first = i == 0,
                    .fetch = &fetch};
       for (int t = 0; t < 2; ++t) {
@@ -376,8 +197,8 @@ inline void term_strip(const detail::strip& s, const detail::product_table& tabl
 inline constexpr detail::product_table with_tiles(detail::product_table t) {
   t.half_terms_from = 24;  // fewer do not pay for the widening of the weights
   t.int8_terms_from = 64;
-  t.term_panel = product::tile_rows;
-  t.term_scratch = product::wide_tiles * product::tile_values / 2 + product::rest_floats;
+  t.term_panel = tile_rows;
+  t.term_scratch = product::wide_tiles * tile_values / 2 + product::rest_floats;
   t.split = product::split;
   t.term_strip = product::term_strip;
   return t;

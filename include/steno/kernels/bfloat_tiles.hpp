@@ -1,0 +1,227 @@
+// steno/kernels/bfloat_tiles.hpp - products of numbers that are sums of bfloat16 numbers, in tiles (AMX, tdpbf16ps).
+//
+// A tile instruction multiplies 16 rows by 16 columns, 32 values deep, sixteen times as fast as float multiply-adds.
+// Its factors have 8 bits, so numbers are written as sums of such factors ("terms"): two have 16 bits, three all 24 of
+// a float. The products of small terms do not matter and are left out. A step of 32 values k .. k + 31 pairs k + j with
+// k + 16 + j:
+//   x        [steps][terms][rows of the panel][16 pairs]
+//   weights  [steps][terms][2 groups][16 pairs][16 columns]
+// While tiles work, float instructions on 512 bits run at half their rate. For product/amx.hpp and attention_amx.hpp.
+#pragma once
+#include <steno/core/view.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <steno/kernels/isa/avx512.hpp>
+// Regions follow; everything they use is included above.
+#include <steno/kernels/isa/region_amx_begin.hpp>
+namespace steno::inline STENO_ABI::kernels::amx {
+
+using avx512::f32x16, avx512::load, avx512::load_n, avx512::store, avx512::zero;
+
+inline constexpr extent tile_rows = 16, tile_values = 512;  // of bfloat16 in a tile of weights
+
+// --- numbers as sums of bfloat16 ---
+
+/// The upper halves of each pair of lanes, side by side: one row of a tile.
+STENO_INLINE __m512i paired(__m512i low, __m512i high) {
+  return _mm512_mask_blend_epi16(0xaaaaaaaau, _mm512_maskz_srli_epi32(0xffff, low, 16), high);
+}
+/// To the nearest bfloat16.
+STENO_INLINE __m512i rounded(f32x16 a) { return _mm512_add_epi32(_mm512_castps_si512(a.v), _mm512_set1_epi32(0x8000)); }
+STENO_INLINE f32x16 first_bits(f32x16 a) {
+  return {_mm512_castsi512_ps(
+      _mm512_and_si512(_mm512_castps_si512(a.v), _mm512_set1_epi32(static_cast<int>(0xffff0000u))))};
+}
+/// Writes a row of each of `Terms` tiles, which are `next` apart: one number or two are rounded, three add up to the
+/// value.
+template <int Terms>
+STENO_INLINE void put_terms(f32x16 low, f32x16 high, std::uint16_t* to, extent next) {
+  const auto put = [&](__m512i a, __m512i b) __attribute__((always_inline)) {
+    _mm512_storeu_si512(to, paired(a, b));
+    to += next;
+  };
+  if constexpr (Terms == 2) {
+    const __m512i a = rounded(low), b = rounded(high);
+    put(a, b);
+    low = low - first_bits({_mm512_castsi512_ps(a)});
+    high = high - first_bits({_mm512_castsi512_ps(b)});
+  }
+  if constexpr (Terms == 3)
+    for (int t = 0; t < 2; ++t) {
+      put(_mm512_castps_si512(low.v), _mm512_castps_si512(high.v));
+      low = low - first_bits(low);
+      high = high - first_bits(high);
+    }
+  Terms == 3 ? put(_mm512_castps_si512(low.v), _mm512_castps_si512(high.v)) : put(rounded(low), rounded(high));
+}
+
+/// 32 values of a row, or those that are left; the others are zeros.
+struct row_pairs {
+  f32x16 low, high;
+};
+STENO_INLINE row_pairs load_pairs(const float* x, extent left) {
+  if (left >= 32) return {load(x), load(x + 16)};
+  return {load_n(x, static_cast<int>(std::min<extent>(16, left))),
+          left <= 16 ? zero() : load_n(x + 16, static_cast<int>(left - 16))};
+}
+/// A panel of `rows` rows, `stride` apart, as the x of a product.
+template <int Terms>
+void split_rows(const float* x, extent stride, extent rows, extent cols, std::uint16_t* to) noexcept {
+  for (extent k = 0; k < cols; k += 32, to += Terms * rows * 32)
+    for (extent r = 0; r < rows; ++r) {
+      const row_pairs pairs = load_pairs(x + r * stride + k, cols - k);
+      put_terms<Terms>(pairs.low, pairs.high, to + r * 32, rows * 32);
+    }
+}
+
+/// `rows` pieces of so many lines of 64 bytes, `next` apart.
+struct stored_part {
+  const std::byte* from;
+  std::size_t next;
+  extent rows, lines;
+};
+/// Fetches a part line by line.
+class fetcher {
+ public:
+  fetcher(const stored_part& part, extent calls)
+      : part_(part), left_(part.rows * part.lines), each_((left_ + calls - 1) / calls) {}
+  /// The next of `calls` shares.
+  STENO_INLINE void fetch() noexcept {
+    for (extent n = std::min(each_, left_); n > 0; --n) {
+      __builtin_prefetch(part_.from + static_cast<std::size_t>(line_) * 64, 0, 2);
+      if (++line_ == part_.lines) {
+        line_ = 0;
+        part_.from += part_.next;
+      }
+    }
+    left_ -= std::min(each_, left_);
+  }
+
+ private:
+  stored_part part_;
+  extent line_ = 0, left_, each_;
+};
+
+// --- tiles ---
+
+/// What ldtilecfg reads.
+struct alignas(64) tile_shapes {
+  std::uint8_t palette = 1, start = 0, reserved[14] = {};
+  std::uint16_t row_bytes[16] = {};
+  std::uint8_t rows[16] = {};
+};
+/// Tiles 0 to 3: sums of two panels by two groups; 4 and 5: x of the panels; 6 and 7: weights of the groups.
+STENO_INLINE void shape_tiles(extent first, extent second) noexcept {
+  tile_shapes shapes;
+  for (int t = 0; t < 8; ++t) {
+    shapes.row_bytes[t] = 64;
+    const bool weights = t >= 6, of_first = t < 2 || t == 4;
+    shapes.rows[t] = static_cast<std::uint8_t>(weights ? 16 : of_first ? first : second);
+  }
+  asm volatile("" ::"r"(&shapes) : "memory");  // gcc 12's _tile_loadconfig says that it reads eight bytes
+  _tile_loadconfig(&shapes);
+}
+
+/// Two panels (or one) by two groups.
+struct tile_job {
+  const std::uint16_t* x[2];
+  extent next_x[2];  // from term to term
+  const std::uint16_t* weights;
+  extent steps;
+  float* sums[2];  // of each panel's first row
+  extent sums_stride;
+  bool first;  // sums begin here
+  fetcher* fetch;
+};
+
+template <int Panels>
+STENO_INLINE void load_x(const tile_job& job, const std::uint16_t* const* x, int term) {
+  _tile_loadd(4, x[0] + term * job.next_x[0], 64);
+  if constexpr (Panels == 2) _tile_loadd(5, x[1] + term * job.next_x[1], 64);
+}
+STENO_INLINE void load_weights(const std::uint16_t* w, int term) {
+  _tile_loadd(6, w + term * 2 * tile_values, 64);
+  _tile_loadd(7, w + (term * 2 + 1) * tile_values, 64);
+}
+template <int Panels>
+STENO_INLINE void multiply_add() {
+  _tile_dpbf16ps(0, 4, 6);
+  _tile_dpbf16ps(1, 4, 7);
+  if constexpr (Panels == 2) {
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+}
+/// Which terms of x and of the weights are multiplied: each product changes one side, so that half of the tiles need
+/// not be loaded, and the largest one comes late.
+struct factors {
+  int x, w;
+};
+template <int XTerms, int Terms>
+inline constexpr std::array<factors, 0> products_of{};
+template <>
+inline constexpr std::array<factors, 1> products_of<1, 1>{{{0, 0}}};
+template <>
+inline constexpr std::array<factors, 3> products_of<2, 2>{{{1, 0}, {0, 0}, {0, 1}}};
+template <>
+inline constexpr std::array<factors, 3> products_of<3, 1>{{{2, 0}, {1, 0}, {0, 0}}};
+template <>
+inline constexpr std::array<factors, 5> products_of<3, 2>{{{0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}}};
+
+template <int XTerms, int Terms, int Panels, std::size_t... I>
+STENO_INLINE void multiply_step(std::index_sequence<I...>, const tile_job& job, const std::uint16_t* const* x,
+                                const std::uint16_t* w) {
+  constexpr auto& all = products_of<XTerms, Terms>;
+  const auto multiply = [&]<std::size_t N>(std::integral_constant<std::size_t, N>) __attribute__((always_inline)) {
+    if constexpr (N == 0 || all[N].x != all[N - (N > 0)].x) load_x<Panels>(job, x, all[N].x);
+    if constexpr (N == 0 || all[N].w != all[N - (N > 0)].w) load_weights(w, all[N].w);
+    multiply_add<Panels>();
+  };
+  (multiply(std::integral_constant<std::size_t, I>{}), ...);
+}
+
+template <int XTerms, int Terms, int Panels>
+[[gnu::noinline]] void bfloat_tiles(const tile_job& job) noexcept {
+  const std::ptrdiff_t stride = job.sums_stride * 4;
+  if (job.first) {
+    _tile_zero(0);
+    _tile_zero(1);
+    if constexpr (Panels == 2) {
+      _tile_zero(2);
+      _tile_zero(3);
+    }
+  } else {
+    _tile_loadd(0, job.sums[0], stride);
+    _tile_loadd(1, job.sums[0] + 16, stride);
+    if constexpr (Panels == 2) {
+      _tile_loadd(2, job.sums[1], stride);
+      _tile_loadd(3, job.sums[1] + 16, stride);
+    }
+  }
+  const std::uint16_t* x[] = {job.x[0], job.x[1]};
+  const std::uint16_t* w = job.weights;
+  fetcher fetch = *job.fetch;
+  for (extent i = 0; i < job.steps; ++i) {
+    fetch.fetch();
+    multiply_step<XTerms, Terms, Panels>(std::make_index_sequence<products_of<XTerms, Terms>.size()>{}, job, x, w);
+    x[0] += XTerms * job.next_x[0];
+    x[1] += XTerms * job.next_x[1];
+    w += Terms * 2 * tile_values;
+  }
+  *job.fetch = fetch;
+  _tile_stored(0, job.sums[0], stride);
+  _tile_stored(1, job.sums[0] + 16, stride);
+  if constexpr (Panels == 2) {
+    _tile_stored(2, job.sums[1], stride);
+    _tile_stored(3, job.sums[1] + 16, stride);
+  }
+}
+
+}  // namespace steno::inline STENO_ABI::kernels::amx
+#include <steno/kernels/isa/region_end.hpp>
