@@ -28,7 +28,7 @@ struct linear {
   extent input_size() const noexcept { return w.cols(); }
   extent output_size() const noexcept { return w.rows(); }
   /// Weights are blocks of small integers, so what they are multiplied by is rounded, too.
-  bool quantised() const noexcept { return kernels::family_of(w.format) == weight_family::int8_blocks; }
+  bool quantised() const noexcept { return kernels::family_of(w.format) == kernels::weight_family::int8_blocks; }
 
   void operator()(view<const float, dynamic, In> x, view<float, dynamic, Out> y, context& c,
                   kernels::activation act = kernels::activation::none) const noexcept {
