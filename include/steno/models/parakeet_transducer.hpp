@@ -147,20 +147,31 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     auto projected = scratch.template matrix<dynamic, Joint>(n, enc.output_size());
     enc(rows, projected, c);
     c.trace("joint_enc_proj", projected);
-    auto sum = scratch.template matrix<dynamic, Joint>(1, enc.output_size());
-    auto scores = scratch.matrix(1, out.output_size());
+    auto sums = scratch.template matrix<dynamic, Joint>(rows_ahead, enc.output_size());
+    auto scores = scratch.matrix(rows_ahead, out.output_size());
     const transducer_rules rules{.blank = this->blank(), .durations = durations, .max_symbols = most};
+    // Behind a blank the scores of the next rows are known as long as nothing is said; the weights are read once.
+    extent known = 0, known_from = 0, ahead = 1;
     const auto joint = [&](extent t) -> const float* {
-      join(projected.row(t - first).data(), s.projected.data(), write(sum));
-      out(as<const float, dynamic, Joint>(sum), scores, c);
-      if (c.tracing()) {  // the original normalises on a CPU; the best ones stay the best
-        kernels::log_softmax(read(scores), scores, c.run);
-        c.trace("step.joint_logits", scores);
+      if (t >= known_from + known) {
+        known_from = t;
+        known = std::min(c.tracing() ? 1 : ahead, first + n - t);
+        for (extent i = 0; i < known; ++i)
+          join(projected.row(t - first + i).data(), s.projected.data(), write(sums.middleRows(i, 1)));
+        out(as<const float, dynamic, Joint>(sums.topRows(known)), as<float, dynamic, Outputs>(scores.topRows(known)),
+            c);
+        if (c.tracing()) {  // the original normalises on a CPU; the best ones stay the best
+          kernels::log_softmax(read(scores.topRows(1)), write(scores.topRows(1)), c.run);
+          c.trace("step.joint_logits", scores.topRows(1));
+        }
       }
-      return scores.data();
+      return scores.row(t - known_from).data();
     };
     const auto accept = [&](const transducer_step& step, const float* values) {
+      ahead = rows_ahead;
       if (step.label == this->blank()) return;
+      ahead = 1;
+      known = 0;
       const auto [among_labels, among_all] = log_probabilities(values, labels, step.label, c);
       s.tokens.push_back({step.label, step.frame, step.duration, among_labels, among_all});
       if (step.label == forget) {
@@ -172,6 +183,8 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     };
     s.next = transducer_greedy(rules, std::max(s.next, first), first + n, joint, accept);
   }
+
+  static constexpr extent rows_ahead = 6;  ///< that the joint network scores behind a blank; hardly slower than one
 
   /// to = relu(row of joint.enc + row of joint.pred)
   static void join(const float* a, const float* b, view<float> to) noexcept {
