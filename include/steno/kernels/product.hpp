@@ -43,27 +43,54 @@ struct strip_plan {
 inline constexpr extent strip_bytes = 420 << 10;  // quants of x in a strip of an int8 product
 inline constexpr extent term_bytes = 1200 << 10;  // of x in a strip of a product in bfloat16 tiles
 
+/// One of the ways of doing a product: how it is cut, and who does a strip.
+struct product_way {
+  void (*strip)(const detail::strip&) noexcept;
+  extent columns;  // of a strip
+  extent rows;     // of a strip, at most
+  extent scratch;  // floats of a worker, beside the sums
+  bool panels;     // strips consist of panels of x, else of rows
+  bool packed;     // weights are read in packed groups
+};
+inline product_way way_of(const operand& x, const weight_ref& w, const product_table& table) noexcept {
+  const extent height = x.split.count > 0 ? x.split.height(0) : 1;
+  if (x.terms != nullptr)
+    return {.strip = table.term_strip,
+            .columns = 2 * group,
+            .rows = std::max<extent>(term_bytes / (2 * x.term_count * x.cols), 8 * height),
+            .scratch = table.term_scratch,
+            .panels = true,
+            .packed = true};
+  if (x.family == weight_family::int8_blocks) {
+    const bool few = table.int8_few != nullptr && x.rows <= table.int8_few(layout_of(w.format).bits);
+    return {.strip = few ? table.int8_row_strip : int8_strip,
+            .columns = table.int8_groups * group,
+            .rows = std::clamp<extent>(strip_bytes / x.cols, 6 * height, table.int8_rows),
+            .scratch = unpack_floats,
+            .panels = true,
+            .packed = true};
+  }
+  const bool panels = x.panels != nullptr;
+  return {.strip = panels ? table.float_panel_strip : table.float_row_strip,
+          .columns = table.float_columns,
+          .rows = table.float_rows,
+          .scratch = panels ? table.float_panel_scratch : 0,
+          .panels = panels,
+          .packed = panels && x.family == weight_family::half_columns};
+}
+
 inline void multiply_family(const operand& x, const weight_ref& w, const epilogue& e, view<float>& y,
                             context& c) noexcept {
   const product_table& table = table_of(x.level);
-  const bool terms = x.terms != nullptr;
-  const bool int8 = x.family == weight_family::int8_blocks;
-  const bool few = int8 && !terms && table.int8_few != nullptr && x.rows <= table.int8_few(layout_of(w.format).bits);
-  const bool panels = int8 || terms || x.panels != nullptr;
-  const extent most = panels ? x.split.height(0) : 1;
-  const extent columns = terms ? 2 * group : int8 ? table.int8_groups * group : table.float_columns;
-  const extent high = terms  ? std::max<extent>(term_bytes / (2 * x.term_count * x.cols), 8 * most)
-                      : int8 ? std::clamp<extent>(strip_bytes / x.cols, 6 * most, table.int8_rows)
-                             : table.float_rows;
-  const strip_plan plan(w.rows, panels ? x.split.count : x.rows, high / most, columns);
+  const product_way way = way_of(x, w, table);
+  const extent height = way.panels ? x.split.height(0) : 1;
+  const strip_plan plan(w.rows, way.panels ? x.split.count : x.rows, way.rows / height, way.columns);
 
-  // Scratch of one worker: sums of a strip, widened or unpacked weights, packed groups (of weights as stored).
-  const extent sums = plan.deep * most * ((columns + 31) / 32 * 32);
-  const extent prepared = terms ? table.term_scratch : int8 ? unpack_floats : panels ? table.float_panel_scratch : 0;
-  const bool packs = int8 || (panels && x.family == weight_family::half_columns);
-  const std::size_t next_group = packs ? group_bytes(w.format, w.cols) : 0;
-  const std::size_t groups = w.packed == nullptr ? static_cast<std::size_t>(groups_of(columns)) * next_group : 0;
-  const std::size_t floats = (static_cast<std::size_t>(sums + prepared) + 15) / 16 * 16;
+  // Scratch of one worker: sums of a strip, what its way asks for, packed groups (of weights as stored).
+  const extent sums = plan.deep * height * ((way.columns + 31) / 32 * 32);
+  const std::size_t next_group = way.packed ? group_bytes(w.format, w.cols) : 0;
+  const std::size_t groups = w.packed == nullptr ? static_cast<std::size_t>(groups_of(way.columns)) * next_group : 0;
+  const std::size_t floats = (static_cast<std::size_t>(sums + way.scratch) + 15) / 16 * 16;
   const std::size_t bytes = (floats * 4 + groups + 63) / 64 * 64;
   workspace::frame frame(c.scratch);
   auto* scratch = frame.take<std::byte>(bytes * static_cast<std::size_t>(c.run.width()));
@@ -71,7 +98,8 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
   c.run.run(plan.down * plan.across, [&](extent i, int worker) noexcept {
     std::byte* own = scratch + bytes * static_cast<std::size_t>(worker);
     const extent first = i / plan.across * plan.deep, n0 = i % plan.across * plan.columns;
-    strip s{.x = &x,
+    strip s{.table = &table,
+            .x = &x,
             .w = &w,
             .e = &e,
             .y = y.data(),
@@ -81,19 +109,17 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
             .n0 = n0,
             .n1 = std::min(n0 + plan.columns, w.rows),
             .packed = nullptr,
-            .scratch = reinterpret_cast<float*>(own)};
-    if (packs && w.packed != nullptr) {
+            .sums = reinterpret_cast<float*>(own),
+            .scratch = reinterpret_cast<float*>(own) + sums};
+    if (way.packed && w.packed != nullptr) {
       s.packed = w.packed + static_cast<std::size_t>(n0 / group) * next_group;
-    } else if (packs) {
+    } else if (way.packed) {
       std::byte* to = own + floats * 4;
       s.packed = to;
       const extent count = groups_of(s.n1 - s.n0);
       for (extent g = 0; g < count; ++g, to += next_group) pack_group(w, n0 / group + g, to);
     }
-    if (terms) return table.term_strip(s, table);
-    if (few) return table.int8_row_strip(s, s.scratch, s.scratch + sums);
-    if (int8) return int8_strip(s, table, s.scratch, s.scratch + sums);
-    panels ? table.float_panel_strip(s) : table.float_row_strip(s);
+    way.strip(s);
   });
 }
 }  // namespace detail

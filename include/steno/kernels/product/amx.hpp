@@ -143,7 +143,6 @@ void strip_of(const detail::strip& s, const Source& weights) noexcept {
   const operand& x = *s.x;
   auto* const wide = reinterpret_cast<std::uint16_t*>(s.scratch);
   float* const rest = s.scratch + wide_tiles * tile_values / 2;
-  float* const sums = rest + rest_floats;
   const extent steps = detail::steps_of(x.cols), pairs = (s.last - s.first + 1) / 2;
   const bool more = s.w->rows > s.n1 && s.w->packed != nullptr;
   extent shaped[2] = {0, 0};
@@ -170,7 +169,7 @@ void strip_of(const detail::strip& s, const Source& weights) noexcept {
       for (int t = 0; t < 2; ++t) {
         const extent from = m + (t == 0 ? 0 : heights[0]);
         job.x[t] = x.terms + (from * steps + i * heights[t]) * x_terms * 32;
-        job.sums[t] = sums + (from - x.split.first(s.first)) * 32;
+        job.sums[t] = s.sums + (from - x.split.first(s.first)) * 32;
       }
       const extent rows = heights[0] + (two ? heights[1] : 0);
       if (ends) detail::fetch_results(s, m, rows);
@@ -181,14 +180,14 @@ void strip_of(const detail::strip& s, const Source& weights) noexcept {
   _tile_release();
 }
 
-inline void term_strip(const detail::strip& s, const detail::product_table& table) noexcept {
+inline void term_strip(const detail::strip& s) noexcept {
   switch (s.w->format) {
     case dtype::f16:
       return strip_of(s, half_source<dtype::f16>{s});
     case dtype::bf16:
       return strip_of(s, half_source<dtype::bf16>{s});
     default:
-      return strip_of(s, block_source{s, table.unpack});
+      return strip_of(s, block_source{s, s.table->unpack});
   }
 }
 

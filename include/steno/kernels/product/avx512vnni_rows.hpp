@@ -165,14 +165,14 @@ void int8_few_rows(const detail::strip& s, float* sums, float* factors) noexcept
   if (s.x->rows == Rows) return int8_row_tile<Bits>(std::make_integer_sequence<int, 2 * Rows>{}, s, sums, factors);
   if constexpr (Rows > 1) int8_few_rows<Bits, Rows - 1>(s, sums, factors);
 }
-/// A strip of two groups; x has one panel. factors: 64 floats.
-inline void int8_row_strip(const detail::strip& s, float* sums, float* factors) noexcept {
+/// A strip of two groups; x has one panel. Its scratch: 64 floats.
+inline void int8_row_strip(const detail::strip& s) noexcept {
   const int bits = detail::layout_of(s.w->format).bits;
-  if (bits == 8) int8_few_rows<8, 6>(s, sums, factors);
-  if (bits == 4) int8_few_rows<4, 3>(s, sums, factors);
-  if (bits == 5) int8_few_rows<5, 3>(s, sums, factors);
-  if (bits == 6) int8_few_rows<6, 3>(s, sums, factors);
-  avx512::product::finish(s, sums, 32, 0, s.x->rows);
+  if (bits == 8) int8_few_rows<8, 6>(s, s.sums, s.scratch);
+  if (bits == 4) int8_few_rows<4, 3>(s, s.sums, s.scratch);
+  if (bits == 5) int8_few_rows<5, 3>(s, s.sums, s.scratch);
+  if (bits == 6) int8_few_rows<6, 3>(s, s.sums, s.scratch);
+  avx512::product::finish(s, s.sums, 32, 0, s.x->rows);
 }
 
 }  // namespace product

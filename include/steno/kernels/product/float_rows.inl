@@ -54,11 +54,11 @@ inline void float_row_strip(const detail::strip& s) noexcept {
     for (extent p = 0; p < x.split.count; ++p) {
       const extent m = x.split.first(p);
       const auto tile = dot_tile_of(std::make_integer_sequence<int, dot_rows>{}, x.split.height(p));
-      tile(x.lines + m * length, w, stride, x.cols, s.scratch + m * float_columns + (from - s.n0),
+      tile(x.lines + m * length, w, stride, x.cols, s.sums + m * float_columns + (from - s.n0),
            w + dot_columns * x.cols + x.cols * p / x.split.count, 16 / x.split.count);
     }
   }
-  finish(s, s.scratch, float_columns, 0, x.rows);
+  finish(s, s.sums, float_columns, 0, x.rows);
 }
 
 /// out[k * float_columns + c] = w[n0 + c, k0 + k], zero beyond n1 and cols; count is rounded up to 16. f32.
@@ -143,14 +143,13 @@ inline void half_rows(const detail::strip& s) noexcept {
   const auto* const w = reinterpret_cast<const std::uint16_t*>(s.packed);
   const bool more = s.w->packed != nullptr && s.n1 < s.w->rows;
   half_tile(std::make_integer_sequence<int, R * panel_vectors>{}, s.x->panels, w, 16 * cols, cols,
-            s.w->format == dtype::bf16, more ? w + float_columns * cols : w, s.scratch);
-  finish(s, s.scratch, float_columns, 0, R);
+            s.w->format == dtype::bf16, more ? w + float_columns * cols : w, s.sums);
+  finish(s, s.sums, float_columns, 0, R);
 }
 
 inline void float_panel_strip(const detail::strip& s) noexcept {
   const operand& x = *s.x;
-  float* wide = s.scratch;
-  float* sums = wide + panel_chunk * float_columns;
+  float* const wide = s.scratch;
   const auto* packed = reinterpret_cast<const std::uint16_t*>(s.packed);
   constexpr int few = std::min(6, panel_rows);
   if (packed != nullptr && x.rows <= few) return half_rows<few>(s);
@@ -167,7 +166,7 @@ inline void float_panel_strip(const detail::strip& s) noexcept {
     }
     for (extent p = s.first; p < s.last; ++p) {
       const extent m = x.split.first(p), height = x.split.height(p);
-      float* own = sums + (m - x.split.first(s.first)) * float_columns;
+      float* own = s.sums + (m - x.split.first(s.first)) * float_columns;
       const bool ends = k + count == x.cols;
       if (ends) fetch_results(s, m, height);
       panel_tile_of(std::make_integer_sequence<int, panel_rows>{}, height)(x.panels + m * x.cols + k * height, wide,

@@ -15,16 +15,17 @@ namespace steno::inline STENO_ABI::kernels::detail {
 inline constexpr extent unpacked_blocks = 32;
 inline constexpr extent unpack_floats = unpacked_blocks * (static_cast<extent>(group_quants) / 4 + 2 * 2 * group);
 
-/// sums: rows of the strip by columns of a tile; unpacked: unpack_floats.
-inline void int8_strip(const strip& s, const product_table& table, float* sums, float* unpacked) noexcept {
+/// Its scratch: unpack_floats.
+inline void int8_strip(const strip& s) noexcept {
+  const product_table& table = *s.table;
   const operand& x = *s.x;
   const extent groups = std::min(table.int8_groups, groups_of(s.n1 - s.n0));
   const extent blocks = x.cols / block, stride = groups * group;
   const block_layout layout = layout_of(s.w->format);
   const bool in_place = layout.bits == 8;
   const std::size_t next_group = group_bytes(s.w->format, x.cols);
-  auto* const quants = reinterpret_cast<std::byte*>(unpacked);
-  float* const scales = unpacked + unpacked_blocks * static_cast<extent>(group_quants) / 4;
+  auto* const quants = reinterpret_cast<std::byte*>(s.scratch);
+  float* const scales = s.scratch + unpacked_blocks * static_cast<extent>(group_quants) / 4;
   float* const minima = scales + unpacked_blocks * 2 * group;
   // 16 blocks of x have their scales together. With one panel, little at a time, so that unpacked weights stay in the
   // first-level cache beside those that stream in.
@@ -82,7 +83,7 @@ inline void int8_strip(const strip& s, const product_table& table, float* sums, 
       job.scales = x.scales + at;
       job.starts = x.starts + at + (layout.halves ? x.plane : 0);
       job.offsets = x.offsets + at + (layout.halves ? x.plane : 0);
-      job.sums = sums + (m - x.split.first(s.first)) * stride;
+      job.sums = s.sums + (m - x.split.first(s.first)) * stride;
       const std::size_t part = static_cast<std::size_t>(job.blocks * lines) * 64;
       const std::size_t done = static_cast<std::size_t>(p - s.first) * part;
       const bool fetches = done < static_cast<std::size_t>(job.blocks) * block_bytes;

@@ -56,8 +56,11 @@ class operand {
 };
 
 namespace detail {
+struct product_table;
+
 /// One task of a product.
 struct strip {
+  const product_table* table;
   const operand* x;
   const weight_ref* w;
   const epilogue* e;
@@ -66,7 +69,8 @@ struct strip {
   extent first, last;       // panels of x where it has some, else rows
   extent n0, n1;            // columns of y; n0 is a multiple of the strip's width
   const std::byte* packed;  // half_columns and int8_blocks: the group of column n0
-  float* scratch;
+  float* sums;              // of its rows and columns, these rounded up to 32
+  float* scratch;           // as much as the way of the product asks for
 };
 
 /// Fetches the rows of y that a panel's results will be written to. Always inlined: gcc 12 takes a function that only
@@ -150,14 +154,14 @@ struct product_table {
   void (*float_row_strip)(const strip&) noexcept;
   // Where there are such: rows of x, in one panel, up to which a strip of quants of so many bits is int8_row_strip's.
   extent (*int8_few)(int bits) noexcept = nullptr;
-  void (*int8_row_strip)(const strip&, float* sums, float* scratch) noexcept = nullptr;
+  void (*int8_row_strip)(const strip&) noexcept = nullptr;
   // Where there are tiles of bfloat16: numbers of rows from which they do the work (0: never), rows of a panel, and
   // scratch.
   extent half_terms_from = 0, int8_terms_from = 0;
   extent term_panel = 0;
   extent term_scratch = 0;  // floats
   void (*split)(const split_job&) noexcept = nullptr;
-  void (*term_strip)(const strip&, const product_table&) noexcept = nullptr;
+  void (*term_strip)(const strip&) noexcept = nullptr;
 
   extent terms_from(weight_family family) const {
     return family == weight_family::half_columns  ? half_terms_from
