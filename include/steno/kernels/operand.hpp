@@ -22,6 +22,15 @@
 
 namespace steno::inline STENO_ABI::kernels {
 
+/// Rows of x for weights of `weight_format`. Memory comes from `frame` and must outlive all products, as must x.
+STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format, workspace::frame& frame,
+                                 const executor& run);
+
+}  // namespace steno::inline STENO_ABI::kernels
+
+#if STENO_KERNEL_BODIES
+namespace steno::inline STENO_ABI::kernels {
+
 namespace detail {
 /// The rows of o in lines.
 inline const float* lines_of(const operand& o, workspace::frame& frame) {
@@ -40,8 +49,8 @@ inline const float* lines_of(const operand& o, workspace::frame& frame) {
 }
 }  // namespace detail
 
-/// Rows of x for weights of `weight_format`. Memory comes from `frame` and must outlive all products, as must x.
-inline operand prepare(const view<const float>& x, dtype weight_format, workspace::frame& frame, const executor& run) {
+STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format, workspace::frame& frame,
+                                 const executor& run) {
   const isa level = active_isa();
   const detail::product_table& table = detail::table_of(level);
   operand o;
@@ -114,3 +123,4 @@ inline operand prepare(const view<const float>& x, dtype weight_format, workspac
 }
 
 }  // namespace steno::inline STENO_ABI::kernels
+#endif

@@ -9,11 +9,30 @@
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/kernels/operand.hpp>
-#include <steno/kernels/product/int8_strip.hpp>
 
 #include <cassert>
 #include <limits>
 
+namespace steno::inline STENO_ABI::kernels {
+
+/// y[M, N] = act(scale * x w^T + bias) + residual. Sizes must agree (checked in debug builds); y must not overlap x or
+/// w. Takes scratch from c.scratch only. An operand of another family than the weight's is prepared anew from its rows,
+/// which costs time. A format without a product (has_product() is false) gives NaN: whoever loads weights refuses it by
+/// name.
+STENO_KERNEL_API void multiply(const operand& x, const weight_ref& w, const epilogue& e, const view<float>& y,
+                               context& c) noexcept;
+
+/// The same from plain rows: prepare() and multiply().
+inline void matmul(const view<const float>& x, const weight_ref& w, const epilogue& e, const view<float>& y,
+                   context& c) noexcept {
+  workspace::frame frame(c.scratch);
+  multiply(prepare(x, w.format, frame, c.run), w, e, y, c);
+}
+
+}  // namespace steno::inline STENO_ABI::kernels
+
+#if STENO_KERNEL_BODIES
+#include <steno/kernels/product/int8_strip.hpp>
 namespace steno::inline STENO_ABI::kernels {
 
 namespace detail {
@@ -88,6 +107,7 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
 
   // Scratch of one worker: sums of a strip, what its way asks for, packed groups (of weights as stored).
   const extent sums = plan.deep * height * ((way.columns + 31) / 32 * 32);
+  const block_layout layout = layout_of(w.format);
   const std::size_t next_group = way.packed ? group_bytes(w.format, w.cols) : 0;
   const std::size_t groups = w.packed == nullptr ? static_cast<std::size_t>(groups_of(way.columns)) * next_group : 0;
   const std::size_t floats = (static_cast<std::size_t>(sums + way.scratch) + 15) / 16 * 16;
@@ -109,6 +129,8 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
             .n0 = n0,
             .n1 = std::min(n0 + plan.columns, w.rows),
             .packed = nullptr,
+            .next_group = next_group,
+            .layout = layout,
             .sums = reinterpret_cast<float*>(own),
             .scratch = reinterpret_cast<float*>(own) + sums};
     if (way.packed && w.packed != nullptr) {
@@ -124,12 +146,8 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
 }
 }  // namespace detail
 
-/// y[M, N] = act(scale * x w^T + bias) + residual. Sizes must agree (checked in debug builds); y must not overlap x or
-/// w. Takes scratch from c.scratch only. An operand of another family than the weight's is prepared anew from its rows,
-/// which costs time. A format without a product (has_product() is false) gives NaN: whoever loads weights refuses it by
-/// name.
-inline void multiply(const operand& x, const weight_ref& w, const epilogue& e, const view<float>& y,
-                     context& c) noexcept {
+STENO_KERNEL_API void multiply(const operand& x, const weight_ref& w, const epilogue& e, const view<float>& y,
+                               context& c) noexcept {
   assert(x.cols == w.cols && y.rows() == x.rows && y.cols() == w.rows);
   view<float> out = y;
   if (x.rows == 0 || w.rows == 0) return;
@@ -144,11 +162,5 @@ inline void multiply(const operand& x, const weight_ref& w, const epilogue& e, c
   detail::multiply_family(again, w, e, out, c);
 }
 
-/// The same from plain rows: prepare() and multiply().
-inline void matmul(const view<const float>& x, const weight_ref& w, const epilogue& e, const view<float>& y,
-                   context& c) noexcept {
-  workspace::frame frame(c.scratch);
-  multiply(prepare(x, w.format, frame, c.run), w, e, y, c);
-}
-
 }  // namespace steno::inline STENO_ABI::kernels
+#endif

@@ -91,9 +91,8 @@ STENO_INLINE void widen_block(const std::byte* quants, const f32x16* scales, con
 struct block_source {
   static constexpr int x_terms = 1, terms = 1;
   const detail::strip& s;
-  void (*unpack)(const detail::unpack_job&) noexcept;
-  detail::block_layout layout = detail::layout_of(s.w->format);
-  std::size_t next = detail::group_bytes(s.w->format, s.w->cols);
+  const detail::block_layout& layout = s.layout;
+  std::size_t next = s.next_group;
   bool apart = layout.bits == 8;  // scales lie behind all quants
 
   /// Where block b of the strip's first group begins; of q8_0, its quants.
@@ -116,13 +115,13 @@ struct block_source {
       if (apart)
         in = s.packed + at + static_cast<std::size_t>(s.w->cols / detail::block) * detail::group_quants +
              static_cast<std::size_t>(first) * detail::group_scales;
-      unpack({.layout = layout,
-              .in = in,
-              .ahead = in + static_cast<std::size_t>(count) * detail::group_scales,
-              .count = count,
-              .quants = quants,
-              .scales = scales,
-              .minima = minima});
+      s.table->unpack({.layout = layout,
+                       .in = in,
+                       .ahead = in + static_cast<std::size_t>(count) * detail::group_scales,
+                       .count = count,
+                       .quants = quants,
+                       .scales = scales,
+                       .minima = minima});
       const std::byte* const bytes = apart ? place(first) + at : quants;
       for (extent b = 0; b < count; ++b) {
         const float* const ws = scales + b * vectors * 16;
@@ -187,7 +186,7 @@ inline void term_strip(const detail::strip& s) noexcept {
     case dtype::bf16:
       return strip_of(s, half_source<dtype::bf16>{s});
     default:
-      return strip_of(s, block_source{s, s.table->unpack});
+      return strip_of(s, block_source{s});
   }
 }
 

@@ -96,10 +96,10 @@ template <int Bits, int... I>
   constexpr bool apart = Bits == 8;  // scales lie behind all quants
   constexpr std::make_integer_sequence<int, apart ? 8 : Bits + 1> lines;
   const operand& x = *s.x;
-  const detail::block_layout l = detail::layout_of(s.w->format);
+  const detail::block_layout& l = s.layout;
   const bool super = !apart && l.super, halves = !apart && l.halves, minima = !apart && l.minima;
   const extent blocks = x.cols / detail::block, plane = halves ? x.plane : 0;
-  const std::size_t next = detail::group_bytes(s.w->format, x.cols), quants = l.plane_bytes();
+  const std::size_t next = s.next_group, quants = l.plane_bytes();
   const std::size_t step = apart ? quants : l.block_bytes(), vector = super ? 16 : 32;
   const std::size_t first_minima = l.vectors() * vector, second = halves ? vector : 0;
   const std::int32_t unbiased = 128 - l.bias;  // bytes have no bias here
@@ -167,7 +167,7 @@ void int8_few_rows(const detail::strip& s, float* sums, float* factors) noexcept
 }
 /// A strip of two groups; x has one panel. Its scratch: 64 floats.
 inline void int8_row_strip(const detail::strip& s) noexcept {
-  const int bits = detail::layout_of(s.w->format).bits;
+  const int bits = s.layout.bits;
   if (bits == 8) int8_few_rows<8, 6>(s, s.sums, s.scratch);
   if (bits == 4) int8_few_rows<4, 3>(s, s.sums, s.scratch);
   if (bits == 5) int8_few_rows<5, 3>(s, s.sums, s.scratch);

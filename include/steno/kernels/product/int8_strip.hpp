@@ -21,9 +21,9 @@ inline void int8_strip(const strip& s) noexcept {
   const operand& x = *s.x;
   const extent groups = std::min(table.int8_groups, groups_of(s.n1 - s.n0));
   const extent blocks = x.cols / block, stride = groups * group;
-  const block_layout layout = layout_of(s.w->format);
+  const block_layout& layout = s.layout;
   const bool in_place = layout.bits == 8;
-  const std::size_t next_group = group_bytes(s.w->format, x.cols);
+  const std::size_t next_group = s.next_group;
   auto* const quants = reinterpret_cast<std::byte*>(s.scratch);
   float* const scales = s.scratch + unpacked_blocks * static_cast<extent>(group_quants) / 4;
   float* const minima = scales + unpacked_blocks * 2 * group;

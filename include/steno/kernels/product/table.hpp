@@ -69,6 +69,8 @@ struct strip {
   extent first, last;       // panels of x where it has some, else rows
   extent n0, n1;            // columns of y; n0 is a multiple of the strip's width
   const std::byte* packed;  // half_columns and int8_blocks: the group of column n0
+  std::size_t next_group;   // bytes from group to group
+  block_layout layout;      // int8_blocks
   float* sums;              // of its rows and columns, these rounded up to 32
   float* scratch;           // as much as the way of the product asks for
 };
