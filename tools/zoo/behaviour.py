@@ -27,14 +27,16 @@ NOTES = """\
 
 - **Joined words**: single words synthesised one by one with gaps, so their starts are exact; a word that was not recognised
   counts as a miss. Parakeet-CTC's times are NeMo's: a word begins where the one before ends, so behind a gap it begins too
-  early, whatever the training.
+  early, whatever the training. Parakeet-EOU's are the rows in which it told a piece:
+  it hears 80 ms ahead at most and is trained to tell a piece when it is over, so words start late, and none could be told
+  from its first 120 ms.
 - **Hotwords**: sentences with one of five words in white noise so loud that less than two fifths of these words are found,
   with a beam of 8.
 - **8-bit weights**: the same sentences with f32 weights.
 - **Streams**: the first partial result of a turn against the end of its first word; settled text is what a partial result
   tells to be final. Chunks of U2++ are of 40 ms rows.
 - **Turns**: the time that a stream's `end_of_turn` tells against the end of the speech.
-- **whisper**: 300 sentences for the voices, 100 for the other lines of word errors; empty lines have not been judged yet.
+- **whisper**: beams and prompts have not been judged: both take a quarter of an hour and more.
 """
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 import paraformer
-from train_paraformer import SHARPNESS
+from train_paraformer import SHARP, SHARPNESS
 
 CONFIG = """\
 model: Paraformer
@@ -49,7 +49,7 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     state = {k.removeprefix("net."): v.detach().float().contiguous().clone()
              for k, v in torch.load(run / "last.pt").items() if k.startswith("net.")}
-    for name in ("predictor.cif_output.weight", "predictor.cif_output.bias"):
+    for name in SHARP:
         state[name] *= SHARPNESS
     model = paraformer.from_checkpoint(state)  # also checks the names and shapes
     torch.save(state, out / "model.pt")

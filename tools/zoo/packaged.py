@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads packaged models (GGUF with f32, f16 and q8_0 tensors), so that a training can go on from one."""
+import math
 import struct
 from pathlib import Path
 
@@ -56,18 +57,38 @@ def read(path):
 
 
 def unpacked(tensor, like):
-    """A packaged tensor with the shape of `like`, in which a checkpoint has it: taps of convolutions, whose order differs.
-    Others are left as they are."""
-    if like.dim() == 3 and tensor.dim() == 2:
-        outputs, inputs, taps = like.shape
-        if inputs == 1 and tensor.shape == (taps, outputs):
-            return tensor.T[:, None].contiguous()
-        if tensor.shape == (outputs, taps * inputs):
-            return tensor.view(outputs, taps, inputs).transpose(1, 2).contiguous()
-    return tensor
+    """A packaged tensor with the shape of `like`, in which a checkpoint has it: kernels of convolutions, whose order
+    differs. Those of other sizes are left as they are."""
+    if tensor.shape == like.shape or tensor.numel() != like.numel():
+        return tensor
+    if like.dim() < 3:
+        return tensor.reshape(like.shape)
+    outputs, inputs, *taps = like.shape
+    if inputs == 1 and tensor.shape == (math.prod(taps), outputs):
+        return tensor.T.reshape(like.shape).contiguous()
+    return tensor.view(outputs, *taps, inputs).movedim(-1, 1).contiguous()
+
+
+def as_in_checkpoints(tensors):
+    """Tensors with NeMo's name of a norm, and with the columns behind convolutions of two dimensions numbered (channel,
+    band), which packages have as (band, channel)."""
+    out = {name.replace(".conv.norm.", ".conv.batch_norm."): tensor for name, tensor in tensors.items()}
+    for stem, last in (("encoder.pre_encode", "out"), ("encoder.embed", "out.0")):
+        if f"{stem}.{last}.weight" in out:
+            columns = out[f"{stem}.{last}.weight"].unflatten(1, (-1, len(out[f"{stem}.conv.0.weight"])))
+            out[f"{stem}.{last}.weight"] = columns.transpose(1, 2).flatten(1)
+    return out
 
 
 def weights(path, own, prefix=""):
     """The tensors of a packaged model that `own`, a state dict, knows by the same names behind `prefix`."""
-    return {f"{prefix}{name}": unpacked(tensor, own[f"{prefix}{name}"]) for name, tensor in read(path)[1].items()
-            if f"{prefix}{name}" in own}
+    return {f"{prefix}{name}": unpacked(tensor, own[f"{prefix}{name}"])
+            for name, tensor in as_in_checkpoints(read(path)[1]).items() if f"{prefix}{name}" in own}
+
+
+def statistics(path, tokens=None):
+    """(shift, scale) that a packaged model's features get. Raises ValueError where its tokens are others."""
+    keys, tensors = read(path)
+    if tokens is not None and keys["tokenizer.ggml.tokens"] != tokens:
+        raise ValueError(f"{path} has other tokens")
+    return tensors["cmvn.shift"].numpy(), tensors["cmvn.scale"].numpy()

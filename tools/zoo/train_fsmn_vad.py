@@ -19,6 +19,7 @@ import features
 import frontends
 import fsmn_vad
 import loop
+import packaged
 from augment import Augmenter
 
 HOLE, DRAWN_IN = 20, 4  # frames
@@ -109,6 +110,8 @@ def main():
     args = loop.parser(__doc__, ("data", "out"), batch=18, seed=41).parse_args()
     out = loop.begin(out=args.out)
     corpus = data.Corpus(args.data, frontends.KALDI, NoWords())
+    if args.start and args.start.endswith(".gguf"):
+        features.write_mvn(out / "am.mvn", *packaged.statistics(args.start))
     if not (out / "am.mvn").exists():
         features.write_mvn(out / "am.mvn", *statistics(corpus))
     more = features.read_mvn(out / "am.mvn")

@@ -28,11 +28,13 @@ import corpus as data
 import features
 import frontends
 import loop
+import packaged
 import paraformer
 import tokenizer
 from synthesize import Grammar
 
 LEARNT_SHARPNESS, SHARPNESS = 4.0, 400.0  # of the shares: a factor of cif_output, folded into its weights on export
+SHARP = "predictor.cif_output.weight", "predictor.cif_output.bias"
 ENDINGS = ("teen", "room", "day")
 
 
@@ -187,6 +189,8 @@ def main():
     bpe = tokenizer.Tokenizer(out / "bpe.model")
     units = Units(bpe, Grammar(args.grammar).words)
     (out / "tokens.json").write_text(json.dumps(units.tokens, indent=1) + "\n")
+    if args.start and args.start.endswith(".gguf"):
+        features.write_mvn(out / "am.mvn", *packaged.statistics(args.start, units.tokens))
     more = (units, *features.read_mvn(out / "am.mvn"))
     batches = Batches(data.Corpus(args.data, frontends.KALDI, bpe), *more, args.seed, args.batch, nospeech=args.nospeech)
     dev = args.dev and Batches(data.Corpus(args.dev, frontends.KALDI, bpe), *more, 12, args.batch, augment=False)
@@ -195,6 +199,12 @@ def main():
     model.net.encoder.load_state_dict(paraformer.encoder_from_sense_voice(begin))
     model.ctc.load_state_dict({"weight": begin["ctc.ctc_lo.weight"], "bias": begin["ctc.ctc_lo.bias"]})
     torch.nn.init.constant_(model.net.predictor.cif_output.bias, -0.5)
+    if args.start and args.start.endswith(".gguf"):
+        start = packaged.weights(args.start, model.state_dict(), "net.")
+        for name in SHARP:
+            start[f"net.{name}"] /= SHARPNESS
+        args.start = str(out / "start.pt")
+        loop.save(args.start, start)
     loop.train(model, batches, losses, out, args, (lambda m: evaluate(m, dev)) if dev else None)
     return 0
 

@@ -18,6 +18,7 @@ import corpus as data
 import fastconformer
 import frontends
 import loop
+import packaged
 import tokenizer
 from synthesize import Grammar
 
@@ -256,6 +257,31 @@ def streaming_start(old, model, mean, deviation):
     return own
 
 
+def hybrid_start(model, batches, transducer, ctc, count=8):
+    """The weights of both packages of a hybrid model; loads them. Packages have no batch norms, so each one begins as what
+    changes nothing on the average of `count` batches."""
+    own = model.state_dict()
+    own.update(packaged.weights(transducer, own))
+    own.update(packaged.weights(ctc, own, "ctc_"))
+    model.load_state_dict(own)
+    norms, seen = [layer.conv.batch_norm for layer in model.encoder.layers], {}
+    hooks = [norm.register_forward_pre_hook(lambda norm, x: seen.setdefault(norm, []).append(x[0])) for norm in norms]
+    with torch.no_grad():
+        model.eval()
+        for indices in batches.epoch(0)[:count]:
+            batch = batches.make(indices)
+            model.encoder(batch["x"], batch["lengths"])
+        model.train()
+        for norm, hook in zip(norms, hooks):
+            hook.remove()
+            x = torch.cat(seen[norm])
+            norm.running_mean.copy_(x.mean(0))
+            norm.running_var.copy_(x.var(0))
+            norm.weight.copy_((norm.running_var + norm.eps).sqrt())
+            norm.bias.copy_(norm.running_mean)
+    return model.state_dict()
+
+
 FAMILIES = {
     "hybrid": ({"durations": range(5), "ctc": True}, HybridBatches),
     "eou": ({"window": (70, 1)}, TurnBatches),
@@ -274,6 +300,7 @@ def transcribe(model, batch, bpe):
 def main():
     parser = loop.parser(__doc__, (("family", FAMILIES), "grammar", "data", "out"))
     parser.add_argument("--bpe", help="the bpe.model of an earlier run, whose weights are the start")
+    parser.add_argument("--ctc", help="hybrid: the packaged CTC model that belongs to the packaged TDT model of --start")
     parser.add_argument("--hybrid", help="eou: the weights of a hybrid run to start from")
     args = parser.parse_args()
     out = loop.begin(out=args.out)
@@ -295,6 +322,9 @@ def main():
     if args.hybrid:
         mel = np.concatenate([train.features(train.example([i]).mel) for i in range(200)])
         loop.save(out / "start.pt", streaming_start(torch.load(args.hybrid), model, float(mel.mean()), float(mel.std())))
+        args.start = out / "start.pt"
+    if args.ctc:
+        loop.save(out / "start.pt", hybrid_start(model, train, args.start, args.ctc))
         args.start = out / "start.pt"
     dev = args.dev and batches(data.Corpus(args.dev, FRONT_END, bpe), model, bpe, 12, args.batch, augment=False)
 

@@ -78,10 +78,7 @@ def main():
     bpe = tokenizer.Tokenizer(out / "bpe.model")
     corpus = data.Corpus(args.data, frontends.KALDI, bpe)
     if args.start and args.start.endswith(".gguf"):
-        keys, tensors = packaged.read(args.start)
-        if keys["tokenizer.ggml.tokens"] != bpe.pieces():
-            raise ValueError(f"{args.start} has other pieces than {out / 'bpe.model'}")
-        features.write_mvn(out / "am.mvn", tensors["cmvn.shift"].numpy(), tensors["cmvn.scale"].numpy())
+        features.write_mvn(out / "am.mvn", *packaged.statistics(args.start, bpe.pieces()))
     if not (out / "am.mvn").exists():
         features.write_mvn(out / "am.mvn", *statistics(corpus))
     more = (bpe, *features.read_mvn(out / "am.mvn"))

@@ -19,6 +19,7 @@ import torch.nn.functional as F
 import corpus as data
 import frontends
 import loop
+import packaged
 import tokenizer
 import u2
 from augment import Augmenter
@@ -136,6 +137,10 @@ def main():
         tokenizer.train(Grammar(args.grammar), out / "bpe", size=240, tags=[])
     bpe = tokenizer.Tokenizer(out / "bpe.model")
     corpus = data.Corpus(args.data, frontends.POVEY, bpe)
+    if args.start and args.start.endswith(".gguf"):
+        shift, scale = packaged.statistics(args.start, unit_names(bpe))
+        (out / "global_cmvn").write_text(json.dumps({"mean_stat": (-shift).tolist(), "frame_num": 1,
+                                                     "var_stat": (scale.astype(float) ** -2 + shift ** 2).tolist()}))
     if not (out / "global_cmvn").exists():
         (out / "global_cmvn").write_text(json.dumps(statistics(corpus)))
     Batches.words = data.numbered(Grammar(args.grammar).words, bpe)
@@ -143,7 +148,7 @@ def main():
     model = Trained(bpe.size, len(Batches.words))
     set_cmvn(model.net, json.loads((out / "global_cmvn").read_text()))
     loop.train(model, Batches(corpus, args.seed, args.batch, nospeech=args.nospeech), losses, out, args,
-               (lambda m: evaluate(m, dev, bpe)) if dev else None)
+               (lambda m: evaluate(m, dev, bpe)) if dev else None, "net.")
     return 0
 
 
