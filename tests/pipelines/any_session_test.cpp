@@ -25,10 +25,11 @@ any_model open(const std::string& name) {
   return open_model(gguf_file(fs::exists(bundled) ? bundled : test::compact() / name / "model.gguf"), {}, {});
 }
 
-// Two of the bundled sentences with rests around them.
+// Two of the bundled sentences with rests around them. Not shopping.wav: half of its copies, louder or later, lose
+// their last word in Parakeet-TDT's stream, whatever the kernels; of these two none does in any of the models here.
 std::vector<float> two_sentences() {
   std::vector<float> all(8000);
-  for (const char* name : {"train.wav", "shopping.wav"}) {
+  for (const char* name : {"train.wav", "question.wav"}) {
     const auto pcm = test::load_wav(examples / "audio" / name).pcm;
     all.insert(all.end(), pcm.begin(), pcm.end());
     all.insert(all.end(), 40000, 0.0f);
@@ -172,7 +173,7 @@ TEST(any_session, says_what_the_bundled_recordings_say) {
   for (const char* name : {"u2", "parakeet-tdt"}) {
     const any_model m = open(name);
     EXPECT_EQ(finals(listen(m, pcm)),
-              "the train to paris leaves in seven minutes remind me to buy bread and apples thursday")
+              "the train to paris leaves in seven minutes where did thomas leave the blue table")
         << name;
   }
 }
@@ -191,7 +192,7 @@ TEST(any_session, turns_end_and_a_session_that_does_not_continue_is_over) {
     const auto first = listen(one, pcm, {.continuous = false});
     EXPECT_EQ(std::count_if(first.begin(), first.end(), [](const session_event& e) { return e.final(); }), 1) << name;
     EXPECT_NE(first.back().endpoint, endpoint_kind::none) << name;
-    EXPECT_EQ(finals(first).find("apples"), std::string::npos) << name;
+    EXPECT_EQ(finals(first).find("table"), std::string::npos) << name;
   }
 }
 
@@ -235,7 +236,7 @@ TEST(any_session, a_file_says_how_long_an_utterance_may_be_and_options_win) {
 TEST(any_session, hotwords_are_favoured_told_or_refused) {
   const auto pcm = two_sentences();
   const any_model u2 = open("u2");
-  EXPECT_EQ(finals(listen(u2, pcm, {.hotwords = {"apples thursday"}, .hotword_score = 1.0f})), finals(listen(u2, pcm)));
+  EXPECT_EQ(finals(listen(u2, pcm, {.hotwords = {"blue table"}, .hotword_score = 1.0f})), finals(listen(u2, pcm)));
   context c;
   EXPECT_THROW(any_session(u2, {.hotwords = {"\xe2\x82\xac"}}, c), error);
   EXPECT_THROW(any_session(open("parakeet-tdt"), {.hotwords = {"paris"}}, c), error);
