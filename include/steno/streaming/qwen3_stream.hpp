@@ -73,8 +73,7 @@ class qwen3_stream {
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     audio_.insert(audio_.end(), pcm.begin(), pcm.end());
     while (static_cast<extent>(audio_.size()) - heard_ >= chunk_) {
-      const extent longest = static_cast<extent>(options_.longest * Model::sample_rate);
-      if (longest > 0 && heard_ + chunk_ > longest && heard_ > 0) settle(c, sink);
+      if (too_long(heard_ + chunk_)) settle(c, sink);
       heard_ += chunk_;
       step(heard_, false, c, sink, stream_event_kind::partial);
     }
@@ -82,6 +81,7 @@ class qwen3_stream {
   /// The end: hears what is left.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
+    if (too_long(static_cast<extent>(audio_.size()))) settle(c, sink);
     const auto all = static_cast<extent>(audio_.size());
     if (all > heard_) {
       heard_ = all;
@@ -95,6 +95,11 @@ class qwen3_stream {
  private:
   using value_rows = std::vector<float>;
 
+  // So many samples would be more than an utterance may have, and some were heard that can end one.
+  bool too_long(extent count) const noexcept {
+    const auto longest = static_cast<extent>(options_.longest * Model::sample_rate);
+    return longest > 0 && count > longest && heard_ > 0;
+  }
   // A quiet place in the last seconds heard ends the utterance; what follows it is heard again in the next one.
   template <class Sink>
   void settle(context& c, Sink&& sink) {
