@@ -101,6 +101,7 @@ class Augmenter:
         self.rng = np.random.default_rng(seed)
         self.library, self.tunes = noise_library(front_end), tune_library(front_end)
         self.corpus = corpus
+        self.noisy, self.snr = 0.36, (5, 30)  # share of utterances in audible noise; decibels
         self.crowds = [self.crowd() for _ in range(150)] if corpus else []
 
     def add(self, mel, noise):
@@ -180,11 +181,11 @@ class Augmenter:
         mel = mel + shape.astype(np.float32)
         level = level * 10 ** (offset / 20)
         kind = rng.random()
-        if kind < 0.36:
-            mel = self.add(mel, self.noise(len(mel), level * 10 ** (-rng.uniform(5, 30) / 20)))
-        elif kind < 0.56 and self.corpus:
+        if kind < self.noisy:
+            mel = self.add(mel, self.noise(len(mel), level * 10 ** (-rng.uniform(*self.snr) / 20)))
+        elif kind < self.noisy + 0.2 and self.corpus:
             mel = self.add(mel, self.babble(len(mel), level * 10 ** (-rng.uniform(7, 30) / 20)))
-        elif kind < 0.7:
+        elif kind < self.noisy + 0.34:
             mel = self.add(mel, self.noise(len(mel), 10 ** rng.uniform(-4.8, -3)))
         mel = np.maximum(mel, self.floor)
         if rng.random() < 0.3:

@@ -4,14 +4,20 @@ import numpy as np
 import torch.nn.functional as F
 from torch import nn
 
-STACKED = 5  # frames in a row of features, one row per frame
+STACKED = 13  # frames in a row of features, one row per frame; 5 in the published model
+BINS = 80
 
 
-def stack(frames):
-    """Rows of 5 frames around each one; the first and the last frame are repeated at the ends."""
-    count = len(frames)
-    index = np.arange(count)[:, None] + np.arange(STACKED)[None] - (STACKED - 1) // 2
-    return frames[np.clip(index, 0, max(0, count - 1))].reshape(count, -1)
+def stack(frames, stacked=STACKED):
+    """Rows of frames around each one; the first and the last frame are repeated at the ends."""
+    index = np.arange(len(frames))[:, None] + np.arange(stacked)[None]
+    return surrounded(frames, stacked)[index].reshape(len(frames), -1)
+
+
+def surrounded(frames, stacked=STACKED):
+    """Frames with the first and the last one repeated as `stack` does."""
+    before = (stacked - 1) // 2
+    return np.pad(frames, ((before, stacked - 1 - before), (0, 0)), "edge")
 
 
 class Wrapped(nn.Module):
@@ -31,8 +37,8 @@ class Memory(nn.Module):
         self.conv_left = nn.Conv2d(size, size, (taps, 1), groups=size, bias=False)
 
     def forward(self, x):
-        rows = F.pad(x.transpose(1, 2).unsqueeze(2), (self.conv_left.kernel_size[0] - 1, 0))
-        return F.conv2d(rows, self.conv_left.weight.transpose(2, 3), groups=x.shape[2]).squeeze(2).transpose(1, 2)
+        rows = F.pad(x.transpose(1, 2), (self.conv_left.kernel_size[0] - 1, 0))
+        return F.conv1d(rows, self.conv_left.weight.squeeze(3), groups=x.shape[2]).transpose(1, 2)
 
 
 class Layer(nn.Module):
@@ -55,15 +61,21 @@ class Encoder(nn.Module):
         self.out_linear1, self.out_linear2 = Wrapped(size, out_affine), Wrapped(out_affine, classes)
 
     def forward(self, x):
-        """(batch, frames, inputs) -> logits; class 0 is silence."""
-        x = F.relu(self.in_linear2(self.in_linear1(x)))
+        """(batch, frames, inputs) -> logits; class 0 is silence. Or (batch, surrounded frames, bins): rows need not be
+        made for the first product, which is most of a step's memory."""
+        if x.shape[2] == BINS:
+            first = self.in_linear1.linear
+            x = F.conv1d(x.transpose(1, 2), first.weight.unflatten(1, (-1, BINS)).transpose(1, 2), first.bias).transpose(1, 2)
+        else:
+            x = self.in_linear1(x)
+        x = F.relu(self.in_linear2(x))
         for layer in self.fsmn:
             x = layer(x)
         return self.out_linear2(self.out_linear1(x))
 
 
 class FsmnVad(nn.Module):
-    def __init__(self, inputs=400, affine=64, size=64, projected=64, taps=20, layers=3, out_affine=64, classes=2):
+    def __init__(self, inputs=BINS * STACKED, affine=64, size=64, projected=64, taps=20, layers=3, out_affine=64, classes=2):
         super().__init__()
         self.encoder = Encoder(inputs, affine, size, projected, taps, layers, out_affine, classes)
 

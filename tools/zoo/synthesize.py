@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws sentences from a grammar, has espeak-ng speak them and stores the sound.
 
-usage: synthesize.py GRAMMAR OUT [--hours H] [--seed N] [--word-share S]
+usage: synthesize.py GRAMMAR OUT [--hours H] [--seed N] [--word-share S] [--other]
 
 OUT gets samples.i16 (16 kHz, 16-bit, all utterances one after another) and meta.jsonl (one utterance
 per line: first sample, number of samples, words, start of each word and of all speech and its end in
@@ -21,6 +21,12 @@ import scipy.signal
 VOICES = ["en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp"]
 VARIANTS = ["m1", "m2", "m3", "m4", "m5", "m6", "m7", "f1", "f2", "f3", "f4"]
 HELD_OUT_VARIANTS = ["m8", "f5"]
+# Further throats (and machines), for a detector that has to know speech of anybody: all but those that whisper.
+OTHER_VARIANTS = """adam Alex Alicia Andrea Andy anika Annie announcer antonio AnxiousAndy aunty belinda benjamin boris caleb croak
+david Demonic Denis Diogo ed edward edward2 Gene Gene2 grandma grandpa gustave Henrique Hugo iven iven2 iven3 iven4 Jacky john
+kaukovalta klatt klatt2 klatt3 klatt4 klatt5 klatt6 Lee linda marcelo Marco Mario max Michael michel miguel Mike norbert pablo paul
+pedro quincy RicishayMax RicishayMax2 RicishayMax3 rob robert robosoft robosoft2 robosoft3 sandro shelby steph steph2 steph3 Storm
+travis Tweaky victor zac""".split()
 ESPEAK_RATE = 22050
 HOUR = 3600 * 16000
 
@@ -191,6 +197,7 @@ def main():
     parser.add_argument("--hours", type=float, default=16.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--word-share", type=float, default=0.2)
+    parser.add_argument("--other", action="store_true", help="speak as OTHER_VARIANTS do")
     args = parser.parse_args()
     grammar, rng, espeak = Grammar(args.grammar), random.Random(args.seed), Espeak()
     out = Path(args.out)
@@ -198,7 +205,7 @@ def main():
     began, total, count = time.time(), 0, 0
     with open(out / "samples.i16", "wb") as store, open(out / "meta.jsonl", "w") as meta:
         while total < args.hours * HOUR:
-            voice = random_voice(rng)
+            voice = random_voice(rng, OTHER_VARIANTS if args.other else VARIANTS)
             isolated = rng.random() < args.word_share
             if isolated:
                 words = grammar.draw(rng).split()

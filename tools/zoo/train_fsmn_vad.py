@@ -4,8 +4,9 @@
 usage: train_fsmn_vad.py DATA OUT [--dev DATA] [--epochs N | --minutes M] [--resume] ...
 
 OUT gets what export_fsmn_vad.py needs. An example is a few utterances with pauses between them, with noise or music over
-all of it, or noise or music alone. A frame is speech where the clean sound is loud; holes of less than 200 ms count as
-speech. Both ends are drawn in by 40 ms: the window of 20 frames that decides later gives as much back.
+all of it, or noise or music alone. A frame is speech between the ends of the clean sound, where it rises above and falls
+below a hundredth of its peak; holes of 200 ms and more are not. The labels lie where a segment's ends come out right once
+the window of 20 frames has decided: see LATE_START and LATE_END.
 """
 import random
 import sys
@@ -20,9 +21,16 @@ import frontends
 import fsmn_vad
 import loop
 import packaged
-from augment import Augmenter
+from augment import NEPER, Augmenter, tune_library
 
-HOLE, DRAWN_IN = 20, 4  # frames
+HOLE = 20  # frames
+# Frames between the ends of speech and those of its labels. The window gives WINDOW_BACK of the first ones back, and
+# lookback_time_start_point the rest, for which the network hears more of the speech. An end is told 3 frames late.
+LATE_START, LATE_END, WINDOW_BACK = 6, -3, 4
+# Frames behind an end that count twice: there are many more holes in speech than ends, so in noise, where both sound alike,
+# ends would be waited for.
+BEHIND = 20
+LIBRARY = 150  # pieces of tones, twice as many of music: with fewer a network knows them by heart
 DEPTH = 4.6 * np.log(10)  # a frame is silent when its energy is 46 dB below the loudest
 
 
@@ -31,25 +39,31 @@ class NoWords:
         return [[] for _ in text.split()]
 
 
-def speech_frames(mel):
-    """Which frames of a clean recording are speech."""
+def speech_frames(mel, span):
+    """Which frames of a clean recording are speech; span: where it starts and ends, in ms."""
     energy = np.log(np.exp(mel.astype(np.float64)).sum(1))
     at = np.flatnonzero(energy > max(energy.max() - DEPTH, np.log(features.BINS) + features.LOG_FLOOR + 5))
     active = np.zeros(len(mel), bool)
     if len(at) == 0:
         return active
     breaks = np.flatnonzero(np.diff(at) > HOLE)
-    for first, last in zip(at[np.r_[0, breaks + 1]], at[np.r_[breaks, len(at) - 1]]):
-        active[first + DRAWN_IN : max(first + DRAWN_IN, last + 1 - DRAWN_IN)] = True
+    # A frame hears 25 ms, so its sound begins before the span and a hole ends two frames after it seems to.
+    starts, ends = [round(span[0] / 10), *(at[breaks + 1] + 2)], [*at[breaks], round(span[1] / 10)]
+    for first, last in zip(starts, ends):
+        active[first + LATE_START : max(first + LATE_START, last + LATE_END)] = True
     return active
 
 
 class Batches(data.Batches):
     def __init__(self, corpus, shift, scale, seed, batch, **more):
         super().__init__(corpus, seed, batch, **more)
-        self.shift, self.scale = shift, scale
+        self.shift, self.scale = shift[: corpus.front_end.bins], scale[: corpus.front_end.bins]
         if self.augmenter:
-            self.augmenter.library += self.augmenter.tunes
+            tunes = tune_library(corpus.front_end, seed + 1, LIBRARY)
+            self.augmenter.library = self.augmenter.library * (len(tunes) // len(self.augmenter.library)) + tunes
+            # Below 0 dB an end is nowhere to be heard, and the network learns to wait for it; utterances differ by 12 dB.
+            self.augmenter.tunes, self.augmenter.noisy, self.augmenter.snr = tunes, 0.55, (13, 36)
+            self.augmenter.corpus = None  # voices behind the voice are speech, too
 
     def group(self, indices):
         return [indices[i : i + 3] for i in range(0, len(indices), 3)] if self.augmenter else [[i] for i in indices]
@@ -61,9 +75,10 @@ class Batches(data.Batches):
         mels, active = [], []
         for item in items:
             clean = self.corpus.mel(item).astype(np.float32)
-            parts = [clean, draw(400)] if self.augmenter else [clean]
+            loud = np.float32(self.rng.uniform(-12, 0) * NEPER) if self.augmenter else 0
+            parts = [np.maximum(clean + loud, self.corpus.front_end.floor), *([draw(400)] if self.augmenter else [])]
             mels += parts
-            active += [speech_frames(clean), *(np.zeros(len(p), bool) for p in parts[1:])]
+            active += [speech_frames(clean, item["span"]), *(np.zeros(len(p), bool) for p in parts[1:])]
         example.mel, example.active = np.concatenate(mels), np.concatenate(active)
         return example, level
 
@@ -76,15 +91,25 @@ class Batches(data.Batches):
         return example
 
     def collate(self, examples):
-        rows = [(fsmn_vad.stack(e.mel) + self.shift) * self.scale for e in examples]
-        x, _ = data.padded([r.astype(np.float32) for r in rows])
+        x, _ = data.padded([fsmn_vad.surrounded((e.mel.astype(np.float32) + self.shift) * self.scale) for e in examples])
         targets, _ = data.padded([e.active.astype(np.int64) for e in examples], data.IGNORE)
-        return {"x": torch.from_numpy(x), "targets": torch.from_numpy(targets)}
+        weights, _ = data.padded([self.weights(e.active) for e in examples])
+        return {"x": torch.from_numpy(x), "targets": torch.from_numpy(targets), "weights": torch.from_numpy(weights)}
+
+    @staticmethod
+    def weights(active):
+        """Of each frame; those behind the examples (padding) get none."""
+        out = np.ones(len(active), np.float32)
+        for end in np.flatnonzero(active[:-1] & ~active[1:]):
+            out[end + 1 : end + 1 + BEHIND][~active[end + 1 : end + 1 + BEHIND]] = 2
+        return out
 
 
 def losses(model, batch):
-    return {"frames": (F.cross_entropy(model(batch["x"]).flatten(0, 1), batch["targets"].flatten(),
-                                       ignore_index=data.IGNORE), 1.0)}
+    each = F.cross_entropy(model(batch["x"]).flatten(0, 1), batch["targets"].flatten(), ignore_index=data.IGNORE,
+                           reduction="none")
+    weights = batch["weights"].flatten()
+    return {"frames": ((each * weights).sum() / weights.sum(), 1.0)}
 
 
 def evaluate(model, batches):
