@@ -6,7 +6,9 @@
 // score, the sum and the weighted values so far (the online softmax). Keys are transposed and values copied once per
 // head into scratch. A few queries (a decoder's step) read keys and values where they lie instead. Keys and values that
 // many calls read (a decoder's view of what the encoder heard) may be packed once, as floats or halves
-// (attention_memory). Body: generic/attention.inl. Tested in tests/kernels/attention_test.cpp.
+// (attention_memory). Many queries of models with quantised weights are multiplied in tiles of bfloat16 where the
+// processor has such (attention_options::rounds, attention_amx.hpp). Bodies: generic/attention.inl and
+// attention_tile.inl. Tested in tests/kernels/attention_test.cpp.
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/dtype.hpp>

@@ -9,6 +9,7 @@
 #pragma once
 #include <steno/kernels/attention.hpp>
 #include <steno/kernels/bfloat_tiles.hpp>
+#include <steno/kernels/product/table.hpp>
 
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_amx_begin.hpp>
@@ -18,7 +19,6 @@ using avx512::broadcast, avx512::store_n;
 #include <steno/kernels/generic/attention_tile.inl>
 
 inline constexpr int terms = 2;
-constexpr extent steps_of(extent values) { return detail::round_up(values, 32) / 32; }
 inline constexpr extent key_steps = detail::attention_keys / 32;
 /// From one pair of groups to the next, in steps of so many.
 constexpr extent pair_values(extent steps) { return steps * terms * 2 * tile_values; }
@@ -28,7 +28,7 @@ constexpr extent panel_values(extent steps) { return steps * terms * tile_values
 inline void attention_pack(const detail::attention_job& job, extent head, extent tile, float* keys,
                            float* values) noexcept {
   constexpr extent step = detail::attention_keys;
-  const extent first = tile * step, count = std::min(step, job.keys - first), steps = steps_of(job.width);
+  const extent first = tile * step, count = std::min(step, job.keys - first), steps = detail::steps_of(job.width);
   const float* const k = job.keys_of(head) + first * job.k_stride;
   auto* const to_keys = reinterpret_cast<std::uint16_t*>(keys);
   for (extent g = 0; g < (count + 31) / 32 * 2; ++g)
@@ -70,7 +70,7 @@ class tile_products {
       : job_(job),
         slot_(slot),
         rows_(rows),
-        steps_(steps_of(job.width)),
+        steps_(detail::steps_of(job.width)),
         queries_(reinterpret_cast<std::uint16_t*>(scratch)),
         weights_(queries_ + rows / tile_rows * panel_values(steps_)) {}
 
@@ -92,7 +92,7 @@ class tile_products {
   void sum(extent tile, extent keys, const float*, float* values) {
     const auto* v = reinterpret_cast<const std::uint16_t*>(job_.values_at(slot_, tile));
     for (extent i = 0; i < job_.value_stride(); i += 32, v += pair_values(key_steps))
-      multiply(weights_, steps_of(keys), key_steps, v, values + i, job_.value_stride(), false);
+      multiply(weights_, detail::steps_of(keys), key_steps, v, values + i, job_.value_stride(), false);
   }
 
  private:

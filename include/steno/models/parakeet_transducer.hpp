@@ -153,7 +153,7 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     // Behind a blank the scores of the next rows are known as long as nothing is said; the weights are read once.
     extent known = 0, known_from = 0, ahead = 1;
     const auto joint = [&](extent t) -> const float* {
-      if (t >= known_from + known) {
+      if (c.tracing() || t >= known_from + known) {  // a trace has every evaluation of the original
         known_from = t;
         known = std::min(c.tracing() ? 1 : ahead, first + n - t);
         for (extent i = 0; i < known; ++i)
