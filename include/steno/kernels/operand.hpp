@@ -9,6 +9,8 @@
 //   f32 = scale * sum(q), for weights with minima. Starts and offsets have two more planes, of the sums of the first
 //   and of the last 16 values, for weights whose 16 values share a scale.
 // Where the processor multiplies tiles of bfloat16, many rows become sums of such numbers instead (product/amx.hpp).
+// Rows may be made while they are prepared (row_source): those of a convolution, which are nine times its input, then
+// never exist as a whole.
 // Panels are of nearly equal height, at most the table's. q is that of ggml's Q8_0, but the scale is not rounded to
 // half. Tested in tests/kernels/operand_test.cpp.
 #pragma once
@@ -24,6 +26,30 @@ namespace steno::inline STENO_ABI::kernels {
 
 /// Rows of x for weights of `weight_format`. Memory comes from `frame` and must outlive all products, as must x.
 STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format, workspace::frame& frame,
+                                 const executor& run);
+
+/// Reference to something that makes rows of a product's left side: write(first, count, out) writes rows [first, first
+/// + count) to out [count, cols]. It is called by several threads at once.
+class row_source {
+ public:
+  template <class S>
+    requires requires(const S& s, float* out) { s.write(extent{}, extent{}, out); }
+  row_source(const S& s, extent row_count, extent col_count) noexcept
+      : rows(row_count), cols(col_count), self_(&s), write_([](const void* self, extent first, extent n, float* out) {
+          static_cast<const S*>(self)->write(first, n, out);
+        }) {}
+
+  void write(extent first, extent count, float* out) const { write_(self_, first, count, out); }
+
+  extent rows, cols;
+
+ private:
+  const void* self_;
+  void (*write_)(const void*, extent, extent, float*);
+};
+
+/// The same of rows that are made on the way. The operand serves weights of the family of `weight_format` only.
+STENO_KERNEL_API operand prepare(const row_source& x, dtype weight_format, workspace::frame& frame,
                                  const executor& run);
 
 }  // namespace steno::inline STENO_ABI::kernels
@@ -49,43 +75,82 @@ inline const float* lines_of(const operand& o, workspace::frame& frame) {
 }
 }  // namespace detail
 
-STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format, workspace::frame& frame,
-                                 const executor& run) {
+namespace detail {
+/// Rows as they lie.
+struct plain_rows {
+  view<const float> x;
+
+  extent rows() const { return x.rows(); }
+  extent cols() const { return x.cols(); }
+  void reserve(extent, workspace::frame&, const executor&) {}
+  view<const float> all(workspace::frame&, const executor&) const { return x; }
+  view<const float> some(extent first, extent count, int) const { return read(x.middleRows(first, count)); }
+};
+/// Rows that are made: all of them, or a panel at a time in memory of each worker.
+struct made_rows {
+  const row_source& x;
+  float* panels = nullptr;
+  extent each = 0;
+
+  extent rows() const { return x.rows; }
+  extent cols() const { return x.cols; }
+  void reserve(extent height, workspace::frame& frame, const executor& run) {
+    each = (height * x.cols + 15) / 16 * 16;
+    panels = frame.take<float>(static_cast<std::size_t>(each * run.width()));
+  }
+  view<const float> all(workspace::frame& frame, const executor& run) const {
+    auto* const to = frame.take<float>(static_cast<std::size_t>(x.rows * x.cols));
+    constexpr extent step = 16;
+    run.run((x.rows + step - 1) / step, [&](extent i, int) {
+      x.write(i * step, std::min(step, x.rows - i * step), to + i * step * x.cols);
+    });
+    return make_view(static_cast<const float*>(to), x.rows, x.cols);
+  }
+  view<const float> some(extent first, extent count, int worker) const {
+    float* const to = panels + worker * each;
+    x.write(first, count, to);
+    return make_view(static_cast<const float*>(to), count, x.cols);
+  }
+};
+
+template <class Rows>
+operand prepare_rows(Rows x, dtype weight_format, workspace::frame& frame, const executor& run) {
   const isa level = active_isa();
-  const detail::product_table& table = detail::table_of(level);
+  const product_table& table = table_of(level);
   operand o;
   o.family = family_of(weight_format);
   o.level = level;
   o.rows = x.rows();
   o.cols = x.cols();
-  o.x = x.data();
-  o.stride = x.outerStride();
   if (o.rows == 0) return o;
   const auto count = static_cast<std::size_t>(o.rows * o.cols);
   const bool int8 = o.family == weight_family::int8_blocks;
+  // f(first row, rows of x) for each panel of at most `height` rows.
+  const auto each_panel = [&](extent height, auto&& f) {
+    o.split = panel_split(o.rows, height);
+    x.reserve(o.split.height(0), frame, run);
+    run.run(o.split.count, [&](extent p, int worker) {
+      f(o.split.first(p), x.some(o.split.first(p), o.split.height(p), worker));
+    });
+  };
   if (const extent from = table.terms_from(o.family); from != 0 && o.rows >= from) {
-    o.split = detail::panel_split(o.rows, table.term_panel);
     o.term_count = int8 ? 1 : 3;
-    const extent length = detail::steps_of(o.cols) * 32 * o.term_count;
+    const extent length = steps_of(o.cols) * 32 * o.term_count;
     auto* terms = frame.take<std::uint16_t>(static_cast<std::size_t>(o.rows * length));
     o.terms = terms;
-    run.run(o.split.count, [&](extent p, int) {
-      const extent m = o.split.first(p);
-      table.split({.x = o.x + m * o.stride,
-                   .stride = o.stride,
-                   .rows = o.split.height(p),
+    each_panel(table.term_panel, [&](extent m, const view<const float>& rows) {
+      table.split({.x = rows.data(),
+                   .stride = rows.outerStride(),
+                   .rows = rows.rows(),
                    .cols = o.cols,
                    .count = o.term_count,
                    .terms = terms + m * length});
     });
-    return o;
-  }
-  if (int8) {
-    assert(o.cols % detail::block == 0);
-    o.split = detail::panel_split(o.rows, table.int8_panel);
-    const extent blocks = o.cols / detail::block;
+  } else if (int8) {
+    assert(o.cols % block == 0);
+    const extent blocks = o.cols / block;
     auto* quants = frame.take<std::int8_t>(count);
-    const extent padded = detail::padded_blocks(o.cols);
+    const extent padded = padded_blocks(o.cols);
     o.plane = o.rows * padded;
     auto* scales = frame.take<float>(static_cast<std::size_t>(o.plane));
     auto* starts = frame.take<std::int32_t>(static_cast<std::size_t>(3 * o.plane));
@@ -94,11 +159,10 @@ STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format
     o.scales = scales;
     o.starts = starts;
     o.offsets = offsets;
-    run.run(o.split.count, [&](extent p, int) {
-      const extent m = o.split.first(p);
-      table.quantise({.x = o.x + m * o.stride,
-                      .stride = o.stride,
-                      .rows = o.split.height(p),
+    each_panel(table.int8_panel, [&](extent m, const view<const float>& rows) {
+      table.quantise({.x = rows.data(),
+                      .stride = rows.outerStride(),
+                      .rows = rows.rows(),
                       .blocks = blocks,
                       .quants = quants + m * o.cols,
                       .scales = scales + m * padded,
@@ -108,18 +172,35 @@ STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format
     });
   } else if (table.float_panel != 0 && (o.family == weight_family::half_columns ||
                                         (o.family == weight_family::float_rows && o.rows >= table.float_panels_from))) {
-    o.split = detail::panel_split(o.rows, table.float_panel);
     auto* panels = frame.take<float>(count);
     o.panels = panels;
-    run.run(o.split.count, [&](extent p, int) {
-      const extent m = o.split.first(p);
-      table.interleave(o.x + m * o.stride, o.stride, static_cast<int>(o.split.height(p)), o.cols, panels + m * o.cols);
+    each_panel(table.float_panel, [&](extent m, const view<const float>& rows) {
+      table.interleave(rows.data(), rows.outerStride(), static_cast<int>(rows.rows()), o.cols, panels + m * o.cols);
     });
-  } else if (o.family == weight_family::float_rows && table.float_dot_rows != 0) {
-    o.split = detail::panel_split(o.rows, table.float_dot_rows);
-    o.lines = o.rows == 1 ? o.x : detail::lines_of(o, frame);
+  } else {
+    const view<const float> rows = x.all(frame, run);
+    o.x = rows.data();
+    o.stride = rows.outerStride();
+    if (o.family == weight_family::float_rows && table.float_dot_rows != 0) {
+      o.split = panel_split(o.rows, table.float_dot_rows);
+      o.lines = o.rows == 1 ? o.x : lines_of(o, frame);
+    }
   }
   return o;
+}
+}  // namespace detail
+
+STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format, workspace::frame& frame,
+                                 const executor& run) {
+  operand o = detail::prepare_rows(detail::plain_rows{x}, weight_format, frame, run);
+  o.x = x.data();
+  o.stride = x.outerStride();
+  return o;
+}
+
+STENO_KERNEL_API operand prepare(const row_source& x, dtype weight_format, workspace::frame& frame,
+                                 const executor& run) {
+  return detail::prepare_rows(detail::made_rows{x}, weight_format, frame, run);
 }
 
 }  // namespace steno::inline STENO_ABI::kernels

@@ -41,13 +41,13 @@ namespace detail {
 /// one another: the rows then stay in the second cache while the weights stream by.
 struct strip_plan {
   extent pieces;  // panels or rows in all
-  extent deep;    // of them in a strip
+  extent deep;    // of them in a strip, a multiple of `step`
   extent columns;
   extent down, across;
 
-  strip_plan(extent n, extent all, extent per_strip, extent strip_columns)
+  strip_plan(extent n, extent all, extent per_strip, extent step, extent strip_columns)
       : pieces(all),
-        deep(even(all, std::max<extent>(per_strip, 1))),
+        deep(step * even((all + step - 1) / step, std::max<extent>(per_strip / step, 1))),
         columns(strip_columns),
         down((all + deep - 1) / deep),
         across((n + columns - 1) / columns) {}
@@ -68,6 +68,7 @@ struct product_way {
   extent columns;  // of a strip
   extent rows;     // of a strip, at most
   extent scratch;  // floats of a worker, beside the sums
+  extent step;     // panels or rows that are met at once
   bool panels;     // strips consist of panels of x, else of rows
   bool packed;     // weights are read in packed groups
 };
@@ -78,6 +79,7 @@ inline product_way way_of(const operand& x, const weight_ref& w, const product_t
             .columns = 2 * group,
             .rows = std::max<extent>(term_bytes / (2 * x.term_count * x.cols), 8 * height),
             .scratch = table.term_scratch,
+            .step = 2,
             .panels = true,
             .packed = true};
   if (x.family == weight_family::int8_blocks) {
@@ -86,6 +88,7 @@ inline product_way way_of(const operand& x, const weight_ref& w, const product_t
             .columns = table.int8_groups * group,
             .rows = std::clamp<extent>(strip_bytes / x.cols, 6 * height, table.int8_rows),
             .scratch = unpack_floats,
+            .step = 1,
             .panels = true,
             .packed = true};
   }
@@ -94,6 +97,7 @@ inline product_way way_of(const operand& x, const weight_ref& w, const product_t
           .columns = table.float_columns,
           .rows = table.float_rows,
           .scratch = panels ? table.float_panel_scratch : 0,
+          .step = 1,
           .panels = panels,
           .packed = panels && x.family == weight_family::half_columns};
 }
@@ -103,7 +107,7 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
   const product_table& table = table_of(x.level);
   const product_way way = way_of(x, w, table);
   const extent height = way.panels ? x.split.height(0) : 1;
-  const strip_plan plan(w.rows, way.panels ? x.split.count : x.rows, way.rows / height, way.columns);
+  const strip_plan plan(w.rows, way.panels ? x.split.count : x.rows, way.rows / height, way.step, way.columns);
 
   // Scratch of one worker: sums of a strip, what its way asks for, packed groups (of weights as stored).
   const extent sums = plan.deep * height * ((way.columns + 31) / 32 * 32);
@@ -157,6 +161,7 @@ STENO_KERNEL_API void multiply(const operand& x, const weight_ref& w, const epil
     return;
   }
   if (x.family == family_of(w.format)) return detail::multiply_family(x, w, e, out, c);
+  assert(x.x != nullptr && "rows that were made for weights of another family");
   workspace::frame frame(c.scratch);
   const operand again = prepare(make_view<dynamic, dynamic>(x.x, x.rows, x.cols, x.stride), w.format, frame, c.run);
   detail::multiply_family(again, w, e, out, c);

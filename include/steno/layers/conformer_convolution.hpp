@@ -2,12 +2,13 @@
 //
 //   h = glu(pointwise_conv1(x));  y = pointwise_conv2(act(norm(depthwise_conv(h))))
 //
-// WeNet `ConvolutionModule` (convolution.py), NeMo `ConformerConvolution` (conformer_modules.py). Causal in WeNet: x
-// gets Taps - 1 rows of zeros (or the rows before, from the state) on its left BEFORE pointwise_conv1, so what the
-// kernel sees left of the first frame is glu(bias), not zeros. Causal in NeMo: zeros, or the state, after the GLU.
-// Symmetric: zeros after the GLU; a chunk is then cut off at its borders, as the original does it. Batch norm is folded
-// into the depthwise weights when a checkpoint is imported; the layer norm stays. Taps are stored tap by tap [Taps, D];
-// even numbers are allowed in causal modules. Tested in tests/networks/u2_encoder_test.cpp (golden stages, caches).
+// WeNet `ConvolutionModule` (convolution.py), NeMo `ConformerConvolution` (conformer_modules.py). A causal module sees
+// Taps - 1 rows of h before the first one: zeros in NeMo. WeNet puts zeros BEFORE pointwise_conv1, so there it sees
+// glu(bias). A stream carries rows of h; WeNet carries x (`cnn_cache`) and computes h of it again in every chunk, which
+// gives the same numbers. Symmetric: zeros around h; a chunk is then cut off at its borders, as the original does it.
+// Batch norm is folded into the depthwise weights when a checkpoint is imported; the layer norm stays. Taps are stored
+// tap by tap [Taps, D]; even numbers are allowed in causal modules. Tested in tests/parity/wenet_test.cpp and
+// parakeet_test.cpp (golden stages, caches).
 #pragma once
 #include <steno/kernels/depthwise.hpp>
 #include <steno/kernels/elementwise.hpp>
@@ -19,12 +20,11 @@
 namespace steno::inline STENO_ABI {
 
 namespace detail {
-/// y[i] = a[i] / (1 + exp(-b[i])), x = [a | b]; x is used up.
-inline void gated_linear_unit(view<float> x, view<float> y) noexcept {
+/// y[i] = a[i] / (1 + exp(-b[i])), x = [a | b].
+inline void gated_linear_unit(const view<const float>& x, view<float> y) noexcept {
   const extent d = x.cols() / 2;
-  const view<float> gate = write(x.rightCols(d));
-  kernels::apply_sigmoid(read(gate), gate);
-  y = x.leftCols(d).cwiseProduct(x.rightCols(d));
+  kernels::apply_sigmoid(read(x.rightCols(d)), y);
+  y.array() *= x.leftCols(d).array();
 }
 inline void apply_activation(kernels::activation act, view<float> x) noexcept {
   if (act == kernels::activation::relu) kernels::apply_relu(read(x), x);
@@ -33,14 +33,14 @@ inline void apply_activation(kernels::activation act, view<float> x) noexcept {
 }
 }  // namespace detail
 
-/// Where a causal module puts what came before: in front of pointwise_conv1, or behind the GLU.
+/// Where a causal module has its zeros: in front of pointwise_conv1, or behind the GLU.
 enum class convolution_past { before_gate, behind_gate };
 
 template <extent D, extent Taps, extent Causal = dynamic, extent Normed = dynamic,
           convolution_past Past = convolution_past::before_gate, bias B = bias::added>
 struct conformer_convolution {
   static constexpr extent input = D, output = D;
-  /// The last Taps - 1 frames as Past says, zeros before the first: `cnn_cache`, `cache_last_time`. Empty in symmetric
+  /// The last Taps - 1 rows of h: `cache_last_time`, and glu(pointwise_conv1()) of `cnn_cache`. Empty in symmetric
   /// modules.
   using state = std::vector<float>;
 
@@ -73,7 +73,13 @@ struct conformer_convolution {
   extent output_size() const noexcept { return pointwise_conv2.output_size(); }
 
   state start() const {
-    return state(causal.get() != 0 ? static_cast<std::size_t>((taps.rows() - 1) * output_size()) : 0);
+    state s(causal.get() != 0 ? static_cast<std::size_t>((taps.rows() - 1) * output_size()) : 0);
+    restart(s);
+    return s;
+  }
+  /// Makes a state what start() gives, in its memory.
+  void restart(state& s) const noexcept {
+    fill_before(make_view(s.data(), static_cast<extent>(s.size()) / output_size(), output_size()));
   }
 
   /// x [frames, D] -> y [frames, D]; y may be x. `past` is null for a whole clip.
@@ -85,38 +91,37 @@ struct conformer_convolution {
     auto gated = scratch.template matrix<dynamic, D>(lead + frames, d);
     {
       workspace::frame inner(c.scratch);
-      const bool behind = Past == convolution_past::behind_gate;
-      const extent gate_rows = behind ? frames : lead + frames;
-      auto wide = inner.template matrix<dynamic, times(2, D)>(gate_rows, 2 * d);
-      if (lead > 0 && !behind) {
-        auto joined = inner.template matrix<dynamic, D>(lead + frames, d);
-        if (past != nullptr)
-          joined.topRows(lead) = make_view<dynamic, D>(static_cast<const float*>(past->data()), lead, d);
-        else
-          joined.topRows(lead).setZero();
-        joined.bottomRows(frames) = x;
-        if (past != nullptr) make_view<dynamic, D>(past->data(), lead, d) = joined.bottomRows(lead);
-        pointwise_conv1(joined, wide, c);
+      auto wide = inner.template matrix<dynamic, times(2, D)>(frames, 2 * d);
+      pointwise_conv1(x, wide, c);
+      detail::gated_linear_unit(read(wide), write(gated.bottomRows(frames)));
+    }
+    if (lead > 0) {
+      if (past != nullptr) {
+        auto kept = make_view<dynamic, D>(past->data(), lead, d);
+        gated.topRows(lead) = kept;
+        kept = gated.bottomRows(lead);
       } else {
-        pointwise_conv1(x, wide, c);
-      }
-      detail::gated_linear_unit(write(wide), write(gated.bottomRows(gate_rows)));
-      if (lead > 0 && behind) {
-        if (past != nullptr)
-          gated.topRows(lead) = make_view<dynamic, D>(static_cast<const float*>(past->data()), lead, d);
-        else
-          gated.topRows(lead).setZero();
-        if (past != nullptr) make_view<dynamic, D>(past->data(), lead, d) = gated.bottomRows(lead);
+        fill_before(write(gated.topRows(lead)));
       }
     }
-    auto mixed = scratch.template matrix<dynamic, D>(lead + frames, d);
-    kernels::depthwise(read(gated), taps.floats(), count, lead > 0 ? lead : (count - 1) / 2, write(mixed), c.run);
-    view<float, dynamic, D> heard = as<float, dynamic, D>(mixed.bottomRows(frames));
-    view<float> rows = write(heard);
+    auto mixed = scratch.template matrix<dynamic, D>(frames, d);
+    view<float> rows = write(mixed);
+    kernels::depthwise(read(gated), taps.floats(), count, lead > 0 ? 0 : (count - 1) / 2, rows, c.run);
     rows.rowwise() += Eigen::Map<const Eigen::RowVectorXf>(taps_bias.floats(), d);
-    if (normed.get() != 0) norm(as<const float, dynamic, D>(heard), heard, c);
-    detail::apply_activation(act, write(heard));
-    pointwise_conv2(as<const float, dynamic, D>(heard), y, c);
+    if (normed.get() != 0) norm(as<const float, dynamic, D>(mixed), mixed, c);
+    detail::apply_activation(act, rows);
+    pointwise_conv2(as<const float, dynamic, D>(mixed), y, c);
+  }
+
+ private:
+  /// What a causal module sees before the first frame.
+  void fill_before(view<float> rows) const noexcept {
+    rows.setZero();
+    if constexpr (Past == convolution_past::before_gate && B != bias::none) {
+      if (const float* of_zeros = pointwise_conv1.b.floats(); of_zeros != nullptr)
+        for (extent t = 0; t < rows.rows(); ++t)
+          detail::gated_linear_unit(make_view(of_zeros, 1, 2 * rows.cols()), write(rows.middleRows(t, 1)));
+    }
   }
 };
 

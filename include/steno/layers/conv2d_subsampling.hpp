@@ -11,7 +11,6 @@
 #include <steno/layers/linear.hpp>
 
 #include <algorithm>
-#include <cstring>
 
 namespace steno::inline STENO_ABI {
 
@@ -42,20 +41,22 @@ struct conv2d_plan {
 };
 
 namespace detail {
-/// Patches of kernel x kernel around every stride-th frame and band: x [frames, bands, channels] with frames `step`
-/// apart -> rows [frame', band'], each [kernel, kernel, channels].
-inline void gather_patches(const float* x, extent step, extent bands, extent channels, conv2d_plan::stage s,
-                           extent frames, const view<float>& rows, const executor& run) noexcept {
-  const extent across = (bands - s.kernel) / s.stride + 1, piece = s.kernel * channels;
-  float* const out = view<float>(rows).data();
-  run.run(frames, [&](extent t, int) {
-    float* to = out + t * across * rows.cols();
-    for (extent f = 0; f < across; ++f)
-      for (extent k = 0; k < s.kernel; ++k, to += piece)
-        std::memcpy(to, x + (t * s.stride + k) * step + f * s.stride * channels,
-                    static_cast<std::size_t>(piece) * sizeof(float));
-  });
-}
+/// Patches of kernel x kernel around every stride-th frame and band of x [frames, bands, channels], whose frames are
+/// `step` apart: rows [frame', band'], each [kernel, kernel, channels].
+struct conv2d_patches {
+  const float* x;
+  extent step, bands, channels;
+  conv2d_plan::stage s;
+
+  extent across() const noexcept { return (bands - s.kernel) / s.stride + 1; }
+  void write(extent first, extent count, float* to) const noexcept {
+    const extent wide = across(), piece = s.kernel * channels;
+    for (extent i = first; i < first + count; ++i) {
+      const float* from = x + i / wide * s.stride * step + i % wide * s.stride * channels;
+      for (extent k = 0; k < s.kernel; ++k, to += piece, from += step) std::copy_n(from, piece, to);
+    }
+  }
+};
 }  // namespace detail
 
 template <extent Rate, extent Feat, extent D>
@@ -100,7 +101,7 @@ struct conv2d_subsampling {
 
   /// x [frames, Feat] -> y [rows(frames), D].
   void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, D> y, context& c) const noexcept {
-    constexpr extent tile = 32;  // rows at once: bounds the gathered patches of a long clip
+    constexpr extent tile = 32;  // rows at once: bounds the prepared patches of a long clip
     for (extent t = 0; t < y.rows(); t += tile) {
       const extent n = std::min(tile, y.rows() - t);
       const auto frames = x.middleRows(t * rate.get(), plan().before(n, plan().count));
@@ -123,16 +124,14 @@ struct conv2d_subsampling {
       for (extent j = p.count; j-- > i + 1;) frames = (frames - 1) * p.stages[j].stride + p.stages[j].kernel;
       auto made = scratch.matrix(frames * next, d);
       {
-        workspace::frame inner(c.scratch);
-        auto patches = inner.matrix(frames * next, kernel * kernel * channels);
-        detail::gather_patches(from, step, bands_now, channels, p.stages[i], frames, patches, c.run);
-        constexpr auto relu = kernels::activation::relu;
+        const detail::conv2d_patches patches{from, step, bands_now, channels, p.stages[i]};
+        const kernels::row_source rows(patches, frames * next, kernel * kernel * channels);
         if (i == 0)
-          conv_0(as<const float, dynamic, 9>(patches), made, c, relu);
+          convolve_by(conv_0, rows, made, c);
         else if (i == 1)
-          kernels_of(conv_2, patches, made, c);
+          convolve_by(conv_2, rows, made, c);
         else
-          kernels_of(conv_4, patches, made, c);
+          convolve_by(conv_4, rows, made, c);
       }
       from = made.data();
       step = next * d;
@@ -144,8 +143,10 @@ struct conv2d_subsampling {
     out(flat_rows, make_view<dynamic, D>(y, n, output_size(), stride), c);
   }
   template <class L>
-  static void kernels_of(const L& l, const view<float>& patches, view<float> made, context& c) noexcept {
-    l(as<const float, dynamic, L::input>(patches), as<float, dynamic, L::output>(made), c, kernels::activation::relu);
+  static void convolve_by(const L& l, const kernels::row_source& rows, view<float> made, context& c) noexcept {
+    workspace::frame scratch(c.scratch);
+    l(kernels::prepare(rows, l.w.format, scratch, c.run), as<float, dynamic, L::output>(made), c,
+      kernels::activation::relu);
   }
   // The first 8 frames as the original has them: [channels, frame, band].
   void show(const float* x, extent n, extent wide, context& c) const noexcept {

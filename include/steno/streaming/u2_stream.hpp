@@ -140,9 +140,9 @@ class u2_stream {
     overlap_ = 0;
   }
   template <class State, class Block>
-  static void reset_block(State& s, const Block&) {
+  static void reset_block(State& s, const Block& block) {
     s.attention.clear();
-    if constexpr (requires { s.convolution; }) std::fill(s.convolution.begin(), s.convolution.end(), 0.0f);
+    if constexpr (requires { block.convolution; }) block.convolution.restart(s.convolution);
   }
 
   template <class Sink>

@@ -39,7 +39,7 @@ class operand {
   weight_family family = weight_family::none;
   isa level = isa::scalar;  ///< whose kernels read it
   extent rows = 0, cols = 0;
-  const float* x = nullptr;  ///< the rows themselves, `stride` apart
+  const float* x = nullptr;  ///< the rows themselves, `stride` apart; null if they were made on the way
   extent stride = 0;
   detail::panel_split split;            ///< of the panels below
   const float* panels = nullptr;        ///< half_columns, and float_rows with many rows: [cols][height] per panel
