@@ -5,8 +5,8 @@
 // a register tile reads the values of one column from one place. int8_blocks: blocks of 32 values with one scale: a =
 // max|x|, scale = a / 127, q = nearest_even(x * (127 / a)); blocks with a <= 2^-100 (where 127 / a may overflow) are
 // zeros. Panels of R rows:
-//   quants [blocks][R][32] s8, scales [blocks / 16][R][16] f32, starts of the same form, s32 = -128 * sum(q), offsets,
-//   f32 = scale * sum(q), for weights with minima. Starts and offsets have two more planes, of the sums of the first
+//   quants [blocks][R][32] s8, scales [blocks / 16][R][16] f32, starts of the same form, f32 = 1.5 * 2^23 - 128 *
+//   sum(q) (detail::sum_origin says why), offsets, f32 = scale * sum(q), for weights with minima. Starts and offsets have two more planes, of the sums of the first
 //   and of the last 16 values, for weights whose 16 values share a scale.
 // Where the processor multiplies tiles of bfloat16, many rows become sums of such numbers instead (product/amx.hpp).
 // Rows may be made while they are prepared (row_source): those of a convolution, which are nine times its input, then
@@ -153,7 +153,7 @@ operand prepare_rows(Rows x, dtype weight_format, workspace::frame& frame, const
     const extent padded = padded_blocks(o.cols);
     o.plane = o.rows * padded;
     auto* scales = frame.take<float>(static_cast<std::size_t>(o.plane));
-    auto* starts = frame.take<std::int32_t>(static_cast<std::size_t>(3 * o.plane));
+    auto* starts = frame.take<float>(static_cast<std::size_t>(3 * o.plane));
     auto* offsets = frame.take<float>(static_cast<std::size_t>(3 * o.plane));
     o.quants = quants;
     o.scales = scales;

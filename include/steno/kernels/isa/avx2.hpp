@@ -118,10 +118,6 @@ STENO_INLINE void store_i8(std::int8_t* p, f32x16 a) {
                    _mm_packs_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1)));
 }
 
-STENO_INLINE void store_i32(std::int32_t* p, f32x16 a) {
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_cvtps_epi32(a.lo));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 8), _mm256_cvtps_epi32(a.hi));
-}
 STENO_INLINE __m256i bytes_of(f32x16 a, f32x16 b) {
   const __m256i low = _mm256_packs_epi32(_mm256_cvtps_epi32(a.lo), _mm256_cvtps_epi32(a.hi));
   const __m256i high = _mm256_packs_epi32(_mm256_cvtps_epi32(b.lo), _mm256_cvtps_epi32(b.hi));

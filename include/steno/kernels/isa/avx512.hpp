@@ -109,9 +109,6 @@ STENO_INLINE void store_i8(std::int8_t* p, f32x16 a) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_maskz_cvtsepi32_epi8(all_lanes, whole));
 }
 
-STENO_INLINE void store_i32(std::int32_t* p, f32x16 a) {
-  _mm512_storeu_si512(p, _mm512_maskz_cvtps_epi32(all_lanes, a.v));
-}
 STENO_INLINE void store_i8(std::int8_t* p, f32x16 a, f32x16 b) {
   const __m512i words = _mm512_packs_epi32(_mm512_maskz_cvtps_epi32(all_lanes, a.v),
                                            _mm512_maskz_cvtps_epi32(all_lanes, b.v));  // a and b by 128-bit lanes

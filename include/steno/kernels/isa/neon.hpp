@@ -162,12 +162,6 @@ STENO_INLINE void store_i8(std::int8_t* p, f32x16 x, f32x16 y) {
   store_i8(p, x);
   store_i8(p + 16, y);
 }
-STENO_INLINE void store_i32(std::int32_t* p, f32x16 x) {
-  vst1q_s32(p, vcvtq_s32_f32(x.a));
-  vst1q_s32(p + 4, vcvtq_s32_f32(x.b));
-  vst1q_s32(p + 8, vcvtq_s32_f32(x.c));
-  vst1q_s32(p + 12, vcvtq_s32_f32(x.d));
-}
 /// Sums of 16 bytes at each of four places.
 STENO_INLINE float32x4_t sums_of_16(const std::int8_t* a, const std::int8_t* b, const std::int8_t* c,
                                     const std::int8_t* d) {

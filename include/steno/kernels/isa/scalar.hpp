@@ -145,12 +145,6 @@ STENO_INLINE void store_i8(std::int8_t* p, f32x16 x, f32x16 y) {
   store_i8(p, x);
   store_i8(p + 16, y);
 }
-/// Whole numbers below 2^24 in size.
-STENO_INLINE void store_i32(std::int32_t* p, f32x16 x) {
-  float lanes[16];
-  store(lanes, x);
-  for (int i = 0; i < 16; ++i) p[i] = static_cast<std::int32_t>(lanes[i]);
-}
 /// Sums of the first and of the last 16 of 32 bytes, at four places.
 STENO_INLINE void sums_i8(const std::int8_t* a, const std::int8_t* b, const std::int8_t* c, const std::int8_t* d,
                           float* first, float* second) {

@@ -51,14 +51,16 @@ STENO_INLINE void dot_half(std::integer_sequence<int, r...>, __m256i* d, const s
     ((d[r] = dot_fours(d[r], w, size, x + detail::block * r)), ...);
   }
 }
-/// sums of row r += d[r] * scale of the row * scale of the column
+/// Sums are counted from detail::sum_origin on.
+STENO_INLINE __m256i start() { return _mm256_castps_si256(_mm256_set1_ps(detail::sum_origin)); }
+/// sums of row r += d[r] * scale of the column * scale of the row
 template <int... r>
 STENO_INLINE void add_scaled(std::integer_sequence<int, r...>, const __m256i* d, const float* scales,
                              const float* weight_scales, float* sums) {
   const __m256 ws = _mm256_loadu_ps(weight_scales);
-  (_mm256_storeu_ps(sums + 16 * r,
-                    _mm256_fmadd_ps(_mm256_cvtepi32_ps(d[r]), _mm256_mul_ps(ws, _mm256_set1_ps(scales[16 * r])),
-                                    _mm256_loadu_ps(sums + 16 * r))),
+  const __m256 origin = _mm256_mul_ps(ws, _mm256_set1_ps(-detail::sum_origin));
+  (_mm256_storeu_ps(sums + 16 * r, _mm256_fmadd_ps(_mm256_fmadd_ps(_mm256_castsi256_ps(d[r]), ws, origin),
+                                                   _mm256_set1_ps(scales[16 * r]), _mm256_loadu_ps(sums + 16 * r))),
    ...);
 }
 /// sums of row r += offset of the row * minimum of the column
@@ -84,11 +86,11 @@ template <int... r>
     const std::byte* quants = job.quants + 32 * half;
     float* const sums = job.sums + 8 * half;
     for (extent b = 0; b < job.blocks; ++b, ++scales, ++offsets, x += 32 * R, quants += 512, ws += 16) {
-      __m256i d[] = {(static_cast<void>(r), _mm256_setzero_si256())...};
+      __m256i d[] = {(static_cast<void>(r), start())...};
       dot_half(all, d, x, quants);
       if (job.halves) {
         add_scaled(all, d, scales, ws, sums);
-        ((d[r] = _mm256_setzero_si256()), ...);
+        ((d[r] = start()), ...);
         ws += 16;
         if (minima != nullptr) {
           add_minima(all, offsets, minima, sums);

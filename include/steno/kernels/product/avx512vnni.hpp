@@ -1,7 +1,8 @@
 // steno/kernels/product/avx512vnni.hpp - int8 tiles of 6 rows by 32 columns with vpdpbusd; floats as with AVX-512.
 //
-// The weights are unsigned (w + 128), so a block's accumulator starts at -128 * sum(x). One tile serves all formats: a
-// block may have two scales (halves) and minima, which are looked at once per block. Specification:
+// The weights are unsigned (w + 128), so a block's accumulator starts at -128 * sum(x), as detail::sum_origin counts.
+// One tile serves all formats: a block may have two scales (halves) and minima, which are looked at once per block.
+// Specification:
 // product/reference.hpp. Tested in tests/kernels/product_test.cpp.
 #pragma once
 #include <steno/kernels/product/avx512vnni_rows.hpp>
@@ -20,14 +21,14 @@ STENO_INLINE void dot_fours(std::integer_sequence<int, I...>, __m512i* d, const 
         _mm512_dpbusd_epi32(d[I], _mm512_loadu_si512(quants + I % C * next_group), four_of(x + I / C * detail::block))),
    ...);
 }
-/// acc[I] += d[I] * scale of row I / C * scale of each column of group I % C
+/// acc[I] += d[I] * scale of each column of group I % C * scale of row I / C
 template <int C, int... I>
 STENO_INLINE void add_scaled(std::integer_sequence<int, I...>, __m512* acc, const __m512i* d, const float* scales,
                              const float* weight_scales, extent next) {
-  ((acc[I] = _mm512_fmadd_ps(
-        _mm512_maskz_cvtepi32_ps(0xffff, d[I]),
-        _mm512_mul_ps(_mm512_loadu_ps(weight_scales + I % C * next), _mm512_set1_ps(scales[16 * (I / C)])), acc[I])),
-   ...);
+  static_assert(C == 2);
+  const column_scales w[] = {column_scales(_mm512_loadu_ps(weight_scales)),
+                             column_scales(_mm512_loadu_ps(weight_scales + next))};
+  ((acc[I] = _mm512_fmadd_ps(w[I % C].times(d[I]), _mm512_set1_ps(scales[16 * (I / C)]), acc[I])), ...);
 }
 /// acc[I] += offset of row I / C * minimum of each column of group I % C
 template <int C, int... I>
@@ -51,7 +52,7 @@ template <bool Plain, int C, int... I>
   constexpr extent R = sizeof...(I) / C;
   const std::int8_t* x = job.x;
   const float *scales = job.scales, *offsets = job.offsets;
-  const std::int32_t* starts = job.starts;
+  const float* starts = job.starts;
   const std::byte* quants = job.quants;
   const std::size_t next = job.next_quants;
   const float *ws = job.weight_scales, *minima = Plain ? nullptr : job.minima;
@@ -65,7 +66,7 @@ template <bool Plain, int C, int... I>
     if (job.ahead_lines > 1) fetch<C, 1, 3>(ahead, job.next_ahead);
     if (job.ahead_lines > 3) fetch<C, 3, 5>(ahead, job.next_ahead);
     ahead += job.ahead_bytes;
-    __m512i d[] = {_mm512_set1_epi32(starts[16 * (I / C)])...};
+    __m512i d[] = {start_at(starts[16 * (I / C)])...};
     dot_fours<C>(all, d, x, quants, next);
     dot_fours<C>(all, d, x + 4, quants + 64, next);
     dot_fours<C>(all, d, x + 8, quants + 128, next);
@@ -74,7 +75,7 @@ template <bool Plain, int C, int... I>
       const float* same = scales;
       asm volatile("" : "+r"(same));  // otherwise gcc loads the scales before the branch and has a register too few
       add_scaled<C>(all, acc, d, same, ws, next_scales);
-      ((d[I] = _mm512_set1_epi32(starts[job.plane + 16 * (I / C)])), ...);
+      ((d[I] = start_at(starts[job.plane + 16 * (I / C)])), ...);
       ws += 16;
       if (minima != nullptr) {
         add_minima<C>(all, acc, offsets, minima, next_scales);

@@ -26,6 +26,18 @@ STENO_INLINE __m512 small_vector(const std::byte* p) {
       0xffff, _mm512_maskz_cvtepi8_epi32(0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
 }
 
+STENO_INLINE __m512i start_at(float start) { return _mm512_castps_si512(_mm512_set1_ps(start)); }
+/// Scales of 16 columns.
+struct column_scales {
+  __m512 scale, origin;
+
+  column_scales() = default;
+  STENO_INLINE explicit column_scales(__m512 s)
+      : scale(s), origin(_mm512_mul_ps(s, _mm512_set1_ps(-detail::sum_origin))) {}
+  /// The sums of d, counted from detail::sum_origin on, times these.
+  STENO_INLINE __m512 times(__m512i d) const { return _mm512_fmadd_ps(_mm512_castsi512_ps(d), scale, origin); }
+};
+
 /// Bits of v moved up by N (down by -N), those of `mask` in each byte.
 template <int N, char mask>
 STENO_INLINE __m512i moved(__m512i v) {
@@ -62,14 +74,12 @@ STENO_INLINE void dot_half(std::integer_sequence<int, I...> all, __m512i* d, con
   dot_vector<Bits, First + 2>(all, d, x, block, next_group);
   dot_vector<Bits, First + 3>(all, d, x, block, next_group);
 }
-/// acc[I] += d[I] * scale of row I / 2 * scale of each column of group I % 2
+/// acc[I] += d[I] * scale of each column of group I % 2 * scale of row I / 2
 template <int... I>
 STENO_INLINE void add_dots(std::integer_sequence<int, I...>, __m512* acc, const __m512i* d, const float* scales,
                            __m512 first, __m512 second) {
-  const __m512 w[] = {first, second};
-  ((acc[I] = _mm512_fmadd_ps(_mm512_maskz_cvtepi32_ps(0xffff, d[I]),
-                             _mm512_mul_ps(w[I % 2], _mm512_set1_ps(scales[16 * (I / 2)])), acc[I])),
-   ...);
+  const column_scales w[] = {column_scales(first), column_scales(second)};
+  ((acc[I] = _mm512_fmadd_ps(w[I % 2].times(d[I]), _mm512_set1_ps(scales[16 * (I / 2)]), acc[I])), ...);
 }
 /// acc[I] += offset of row I / 2 * minimum of each column of group I % 2
 template <int... I>
@@ -102,8 +112,10 @@ template <int Bits, int... I>
   const std::size_t next = s.next_group, quants = l.plane_bytes();
   const std::size_t step = apart ? quants : l.block_bytes(), vector = super ? 16 : 32;
   const std::size_t first_minima = l.vectors() * vector, second = halves ? vector : 0;
-  const std::int32_t unbiased = 128 - l.bias;  // bytes have no bias here
-  const auto start = [=](std::int32_t biased) { return apart ? biased : biased / 128 * unbiased; };
+  const float unbiased = static_cast<float>(128 - l.bias) / 128;  // bytes have no bias here
+  const auto start = [=](float biased) {
+    return apart ? biased : (biased - detail::sum_origin) * unbiased + detail::sum_origin;
+  };
   const std::int8_t* xq = x.quants;
   const std::byte *p = s.packed, *w = p + static_cast<std::size_t>(blocks) * quants;
   // What the next strip begins with; of the last one, its own beginning.
@@ -126,14 +138,14 @@ template <int Bits, int... I>
       p += minima ? 64 : 32;
     }
     const extent at = b / 16 * R * 16 + b % 16;
-    const std::int32_t* const starts = x.starts + at + plane;
-    const float *const scales = x.scales + at, *const offsets = x.offsets + at + plane;
+    const float *const scales = x.scales + at, *const starts = x.starts + at + plane;
+    const float* const offsets = x.offsets + at + plane;
     if (!apart) w = p + quants;
-    __m512i d[] = {_mm512_set1_epi32(start(starts[16 * (I / 2)]))...};
+    __m512i d[] = {start_at(start(starts[16 * (I / 2)]))...};
     dot_half<Bits, 0>(all, d, xq, p, next);
     if (halves) {
       add_dots(all, acc, d, scales, scales_of(w, super, factors), scales_of(w + next, super, factors + 32));
-      ((d[I] = _mm512_set1_epi32(start(starts[plane + 16 * (I / 2)]))), ...);
+      ((d[I] = start_at(start(starts[plane + 16 * (I / 2)]))), ...);
       if (minima)
         add_offsets(all, acc, offsets, scales_of(w + first_minima, super, factors + 16),
                     scales_of(w + next + first_minima, super, factors + 48));

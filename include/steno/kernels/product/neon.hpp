@@ -38,7 +38,7 @@ template <int R>
 inline constexpr int counters = 2 * quads* R;
 
 template <int R, int C>
-STENO_INLINE int32x4_t start(const std::int32_t*) {
+STENO_INLINE int32x4_t start(const float*) {
   return vdupq_n_s32(0);
 }
 /// The same four values in each quarter.
@@ -75,8 +75,8 @@ STENO_INLINE void count_half(std::integer_sequence<int, C...>, int32x4_t* d, con
   count_rows(rows, d, x + 8, quants + 128);
 }
 template <int R, int I>
-STENO_INLINE int32x4_t total(const int32x4_t* d) {
-  return vpaddq_s32(d[2 * I], d[2 * I + 1]);
+STENO_INLINE float32x4_t total(const int32x4_t* d) {
+  return vcvtq_f32_s32(vpaddq_s32(d[2 * I], d[2 * I + 1]));
 }
 
 #include <steno/kernels/product/neon_int8.inl>

@@ -18,7 +18,7 @@ template <int R>
 inline constexpr int counters = quads* R;
 
 template <int R, int C>
-STENO_INLINE int32x4_t start(const std::int32_t*) {
+STENO_INLINE int32x4_t start(const float*) {
   return vdupq_n_s32(0);
 }
 /// d[c] += the four products of column c's values of w by values 4 Step .. of x.
@@ -49,8 +49,8 @@ STENO_INLINE void count_half(std::integer_sequence<int, C...> all, int32x4_t* d,
   count_rows(std::make_integer_sequence<int, R>{}, all, d, x, quants);
 }
 template <int R, int I>
-STENO_INLINE int32x4_t total(const int32x4_t* d) {
-  return d[I % quads * R + I / quads];
+STENO_INLINE float32x4_t total(const int32x4_t* d) {
+  return vcvtq_f32_s32(d[I % quads * R + I / quads]);
 }
 
 #include <steno/kernels/product/neon_int8.inl>

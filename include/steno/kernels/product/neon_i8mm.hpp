@@ -1,7 +1,7 @@
 // steno/kernels/product/neon_i8mm.hpp - int8 tiles of 4 rows by 16 columns with usmmla; floats as with NEON.
 //
 // usmmla multiplies two columns by two rows, eight values each; the weights stay unsigned (w + 128), so counters start
-// at -128 * sum(x). Eight values of a column are those of two steps, which lie 64 bytes apart: they are brought
+// at -128 * sum(x), as detail::sum_origin counts. Eight values of a column are those of two steps, which lie 64 bytes apart: they are brought
 // together on the way. An odd last row is paired with itself. Assembly as in neon_dotprod.hpp. Specification:
 // product/reference.hpp. Tested in tests/kernels/product_test.cpp, which tests/aarch64 runs on an emulator.
 #pragma once
@@ -27,10 +27,10 @@ constexpr int second_of(int p) {
 }
 
 template <int R, int C>
-STENO_INLINE int32x4_t start(const std::int32_t* starts) {
+STENO_INLINE int32x4_t start(const float* starts) {
   constexpr int p = C % pairs<R>;
-  const int32x2_t two = vset_lane_s32(starts[16 * second_of<R>(p)], vdup_n_s32(starts[32 * p]), 1);
-  return vcombine_s32(two, two);
+  const float32x2_t two = vset_lane_f32(starts[16 * second_of<R>(p)], vdup_n_f32(starts[32 * p]), 1);
+  return vreinterpretq_s32_f32(vcombine_f32(two, two));
 }
 /// Eight values of two columns, [column][8]: the first or the second two of four.
 template <int Half>
@@ -63,10 +63,11 @@ STENO_INLINE void count_half(std::integer_sequence<int, C...> all, int32x4_t* d,
   count_pairs<R>(each, all, d, x + 8, quants + 128);
 }
 template <int R, int I>
-STENO_INLINE int32x4_t total(const int32x4_t* d) {
+STENO_INLINE float32x4_t total(const int32x4_t* d) {
   constexpr int r = I / quads, from = I % quads * 2 * pairs<R> + r / 2;
-  if constexpr (r % 2 == 0) return vuzp1q_s32(d[from], d[from + pairs<R>]);
-  return vuzp2q_s32(d[from], d[from + pairs<R>]);
+  const int32x4_t one = d[from], two = d[from + pairs<R>];
+  const int32x4_t sums = r % 2 == 0 ? vuzp1q_s32(one, two) : vuzp2q_s32(one, two);
+  return vsubq_f32(vreinterpretq_f32_s32(sums), vdupq_n_f32(detail::sum_origin));
 }
 
 #include <steno/kernels/product/neon_int8.inl>

@@ -2,18 +2,18 @@
 //
 // What a level brings: `quads` (of columns taken at a time: four, or two where the counters would not fit),
 // counters<R> (vectors that count a block's integer sums), start<R, I>(starts) of counter I, count_half<R>(...) which
-// adds 16 values, and total<R, I>(counters), the sums of row I / quads in the four columns of quad I % quads. Integers
+// adds 16 values, and total<R, I>(counters), the sums of row I / quads in the four columns of quad I % quads as floats. Integers
 // are exact, so the levels have the bits of product/reference.hpp. The floating-point sums stay in memory (first-level
 // cache): they are wanted once per block, the registers in every step.
 
-/// sums[16 r + i] += counted * scale of the row * scale of the column, a quad for each I
+/// sums[16 r + i] += counted * scale of the column * scale of the row, a quad for each I
 template <int R, int r, int... I>
 STENO_INLINE void add_row(std::integer_sequence<int, I...>, const int32x4_t* d, float scale,
                           const float32x4_t* weight_scales, float* sums) {
   asm volatile("" ::: "memory");  // otherwise gcc loads the sums of all rows first and has too few registers
   (store_four(sums + 16 * r + 4 * I,
-              vfmaq_f32(load_four(sums + 16 * r + 4 * I), vcvtq_f32_s32(total<R, r * quads + I>(d)),
-                        vmulq_n_f32(weight_scales[I], scale))),
+              vfmaq_n_f32(load_four(sums + 16 * r + 4 * I), vmulq_f32(total<R, r * quads + I>(d), weight_scales[I]),
+                          scale)),
    ...);
 }
 template <int r, int... I>
@@ -41,7 +41,7 @@ template <int R, int... C>
   for (extent column = 0; column < detail::group; column += 4 * quads) {
     const std::int8_t* x = job.x;
     const float *scales = job.scales, *offsets = job.offsets;
-    const std::int32_t* starts = job.starts;
+    const float* starts = job.starts;
     const float *ws = job.weight_scales + column, *minima = job.minima == nullptr ? nullptr : job.minima + column;
     const std::byte* quants = job.quants + 4 * column;
     float* const sums = job.sums + column;

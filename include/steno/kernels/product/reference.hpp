@@ -1,7 +1,7 @@
 // steno/kernels/product/reference.hpp - the products in plain C++: the specification of the vector kernels.
 //
 //   float_rows   p[m, n] = sum over k, ascending, of x[m, k] * w[n, k], in f32
-//   int8_blocks  p[m, n] = sum over blocks b, ascending, of fma(float(d_b), (dw[n, b] * dx[m, b]), ...)
+//   int8_blocks  p[m, n] = sum over blocks b, ascending, of fma(float(d_b) * dw[n, b], dx[m, b], ...)
 //                with d_b = sum over the 32 (with halves: 16) values of qw * qx, exact in integers, dw as in
 //                weights/blocks.hpp; where weights have minima, fma(mw[n, b], dx[m, b] * sum(qx), ...) follows each
 // The vector kernels give the same bits for int8_blocks. For float_rows they sum with FMA, either in the same order
@@ -49,7 +49,7 @@ inline void quantise(const detail::quantise_job& job) noexcept {
       const extent at = (b / 16 * job.rows + r) * 16 + b % 16;
       job.scales[at] = scale;
       for (extent i = 0; i < 3; ++i) {
-        job.starts[at + i * job.plane] = -128 * sums[i];
+        job.starts[at + i * job.plane] = detail::sum_origin - static_cast<float>(128 * sums[i]);
         job.offsets[at + i * job.plane] = scale * static_cast<float>(sums[i]);
       }
     }
@@ -68,7 +68,7 @@ inline void int8_tile(const detail::int8_job& job) noexcept {
             dot += (quants[(b * 8 + k / 4) * 64 + n * 4 + k % 4] - 128) * job.x[(b * rows + r) * detail::block + k];
           }
           const extent at = (b * parts + h) * detail::group + n;
-          sum = std::fma(static_cast<float>(dot), job.weight_scales[at] * job.scales[16 * r + b], sum);
+          sum = std::fma(static_cast<float>(dot) * job.weight_scales[at], job.scales[16 * r + b], sum);
           if (job.minima != nullptr) sum = std::fma(job.minima[at], job.offsets[h * job.plane + 16 * r + b], sum);
         }
       job.sums[r * detail::group + n] = sum;

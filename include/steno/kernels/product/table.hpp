@@ -46,8 +46,9 @@ class operand {
   const float* lines = nullptr;         ///< float_rows with few rows: [cols / 16][height][16] per panel
   const std::int8_t* quants = nullptr;  ///< int8_blocks: [blocks][height][32] per panel
   const float* scales = nullptr;        ///< [blocks][height] per panel
-  /// Per panel [blocks][height]: -128 * sum of the block's quants; then [blocks][2][height] of its halves.
-  const std::int32_t* starts = nullptr;
+  /// Per panel [blocks][height]: detail::sum_origin - 128 * sum of the block's quants; then [blocks][2][height] of its
+  /// halves.
+  const float* starts = nullptr;
   const float* offsets = nullptr;  ///< the same of scale * sum of the quants: what a weight of 1 for all would give
   extent plane = 0;
   /// Many rows, where there are tiles of bfloat16: [steps of 32 values][count][height][32] per panel (product/amx.hpp).
@@ -56,6 +57,12 @@ class operand {
 };
 
 namespace detail {
+/// Sums of a block's products are integers within 2^21 of 0, so the bits of the float sum_origin, counted up by such a
+/// sum, are those of the float sum_origin + sum: integers that are floats already. What a scale makes of the sum is then
+/// one multiply-add, scale * (sum_origin + sum) - scale * sum_origin, whose last term is exact (scales have at most 19
+/// bits), so that the result is that of scale * sum.
+inline constexpr float sum_origin = 0x1.8p23f;
+
 struct product_table;
 
 /// One task of a product.
@@ -98,7 +105,7 @@ struct int8_job {
   extent rows, groups;  // groups: what the instruction set's tiles have
   const std::int8_t* x;
   const float* scales;
-  const std::int32_t* starts;  // of block b and row r: starts[16 r + b]; so are scales and offsets
+  const float* starts;  // of block b and row r: starts[16 r + b]; so are scales and offsets
   const float* offsets;
   extent plane;  // with halves: from starts and offsets of the first to those of the second
   extent blocks;
@@ -120,8 +127,7 @@ struct quantise_job {
   extent stride, rows, blocks;
   std::int8_t* quants;
   float* scales;
-  std::int32_t* starts;
-  float* offsets;
+  float *starts, *offsets;
   extent plane;
 };
 
