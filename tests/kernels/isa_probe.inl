@@ -36,7 +36,6 @@ inline void probe_half(const std::uint16_t* x, float* f16, float* bf16, std::siz
 }
 inline void probe_i8(const float* x, std::int8_t* y) noexcept { store_i8(y, load(x)); }
 inline void probe_pair_i8(const float* x, std::int8_t* y) noexcept { store_i8(y, load(x), load(x + 16)); }
-inline void probe_i32(const float* x, std::int32_t* y) noexcept { store_i32(y, load(x)); }
 inline void probe_sums(const std::int8_t* x, float* first, float* second) noexcept {
   sums_i8(x, x + 40, x + 80, x + 120, first, second);
 }

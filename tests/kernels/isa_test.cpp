@@ -28,7 +28,6 @@ static auto half() { return STENO_KERNEL(probe_half); }
 static auto transposition() { return STENO_KERNEL(probe_transpose); }
 static auto to_i8() { return STENO_KERNEL(probe_i8); }
 static auto pair_to_i8() { return STENO_KERNEL(probe_pair_i8); }
-static auto to_i32() { return STENO_KERNEL(probe_i32); }
 static auto sums_of_i8() { return STENO_KERNEL(probe_sums); }
 }  // namespace steno::kernels
 
@@ -213,16 +212,6 @@ TEST(isa, stores_32_values_as_bytes_in_order) {
     std::array<std::int8_t, 32> y;
     k::pair_to_i8()(x.data(), y.data());
     for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(y[i], std::clamp(std::nearbyint(x[i]), -128.0f, 127.0f)) << i;
-  });
-}
-
-TEST(isa, stores_whole_numbers) {
-  each_isa([](k::isa) {
-    std::array<float, 16> x;
-    for (std::size_t i = 0; i < 16; ++i) x[i] = 65537.0f * static_cast<float>(i) - 520192.0f;
-    std::array<std::int32_t, 16> y;
-    k::to_i32()(x.data(), y.data());
-    for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(y[i], static_cast<int>(x[i]));
   });
 }
 

@@ -6,6 +6,9 @@
 // Specification, also of the order of sums: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
 #pragma once
 #include <steno/kernels/product/avx512.hpp>
+
+#include <bit>
+
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_avx512vnni_begin.hpp>
 namespace steno::inline STENO_ABI::kernels::avx512vnni {
@@ -26,6 +29,7 @@ STENO_INLINE __m512 small_vector(const std::byte* p) {
       0xffff, _mm512_maskz_cvtepi8_epi32(0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
 }
 
+/// In all columns, the integer that a start's bits are.
 STENO_INLINE __m512i start_at(float start) { return _mm512_castps_si512(_mm512_set1_ps(start)); }
 /// Scales of 16 columns.
 struct column_scales {
@@ -112,9 +116,11 @@ template <int Bits, int... I>
   const std::size_t next = s.next_group, quants = l.plane_bytes();
   const std::size_t step = apart ? quants : l.block_bytes(), vector = super ? 16 : 32;
   const std::size_t first_minima = l.vectors() * vector, second = halves ? vector : 0;
-  const float unbiased = static_cast<float>(128 - l.bias) / 128;  // bytes have no bias here
-  const auto start = [=](float biased) {
-    return apart ? biased : (biased - detail::sum_origin) * unbiased + detail::sum_origin;
+  const std::int32_t unbiased = 128 - l.bias;  // bytes have no bias here
+  const auto start = [=](float biased) __attribute__((always_inline)) {
+    if constexpr (apart) return start_at(biased);
+    constexpr auto origin = std::bit_cast<std::int32_t>(detail::sum_origin);
+    return _mm512_set1_epi32((std::bit_cast<std::int32_t>(biased) - origin) / 128 * unbiased + origin);
   };
   const std::int8_t* xq = x.quants;
   const std::byte *p = s.packed, *w = p + static_cast<std::size_t>(blocks) * quants;
@@ -141,11 +147,11 @@ template <int Bits, int... I>
     const float *const scales = x.scales + at, *const starts = x.starts + at + plane;
     const float* const offsets = x.offsets + at + plane;
     if (!apart) w = p + quants;
-    __m512i d[] = {start_at(start(starts[16 * (I / 2)]))...};
+    __m512i d[] = {start(starts[16 * (I / 2)])...};
     dot_half<Bits, 0>(all, d, xq, p, next);
     if (halves) {
       add_dots(all, acc, d, scales, scales_of(w, super, factors), scales_of(w + next, super, factors + 32));
-      ((d[I] = start_at(start(starts[plane + 16 * (I / 2)]))), ...);
+      ((d[I] = start(starts[plane + 16 * (I / 2)])), ...);
       if (minima)
         add_offsets(all, acc, offsets, scales_of(w + first_minima, super, factors + 16),
                     scales_of(w + next + first_minima, super, factors + 48));
