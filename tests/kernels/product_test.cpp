@@ -257,6 +257,34 @@ TEST(product, does_not_depend_on_the_number_of_threads) {
   }
 }
 
+TEST(product, rows_that_are_made_on_the_way_give_the_same_bits) {
+  const isa_guard guard;
+  struct copies {
+    const matrix_f& x;
+    void write(extent first, extent count, float* out) const {
+      std::copy_n(x.data() + first * x.cols(), count * x.cols(), out);
+    }
+  };
+  thread_pool pool(3);
+  for (isa level : available_isas()) {
+    limit_isa(level);
+    for (dtype format : formats)
+      for (const shape& any : {shape{1, 96, 40}, shape{5, 96, 40}, shape{17, 512, 70}, shape{150, 288, 33}}) {
+        const shape s = fitted(any, format);
+        const matrix_f x = random_matrix(s.m, s.k, 12);
+        stored_matrix w(format, s.n, s.k, 13);
+        w.pack();
+        context c{executor(pool)};
+        matrix_f want(s.m, s.n), y(s.m, s.n);
+        matmul(read(x), w.ref(), {}, write(want), c);
+        workspace::frame frame(c.scratch);
+        const copies rows{x};
+        multiply(prepare(row_source(rows, s.m, s.k), format, frame, c.run), w.ref(), {}, write(y), c);
+        EXPECT_TRUE((y.array() == want.array()).all()) << label(level, format, s);
+      }
+  }
+}
+
 TEST(product, unpacked_weights_give_the_same_bits) {
   const isa_guard guard;
   for (isa level : available_isas()) {

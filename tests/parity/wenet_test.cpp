@@ -337,7 +337,8 @@ class checks {
     ASSERT_EQ(kept.size(), want.size());
     const auto n = static_cast<extent>(kept.size());
     if (n == 0) return;
-    EXPECT_LE((make_view(kept.data(), 1, n) - make_view(want.data(), 1, n)).cwiseAbs().maxCoeff(), 1e-4f) << "cnn_cache";
+    EXPECT_LE((make_view(kept.data(), 1, n) - make_view(want.data(), 1, n)).cwiseAbs().maxCoeff(), 1e-4f)
+        << "cnn_cache";
   }
 
   // A full pass with chunk masks gives what the chunks give; only models with causal convolution can (5e-6 of the

@@ -6,8 +6,9 @@
 // max|x|, scale = a / 127, q = nearest_even(x * (127 / a)); blocks with a <= 2^-100 (where 127 / a may overflow) are
 // zeros. Panels of R rows:
 //   quants [blocks][R][32] s8, scales [blocks / 16][R][16] f32, starts of the same form, f32 = 1.5 * 2^23 - 128 *
-//   sum(q) (detail::sum_origin says why), offsets, f32 = scale * sum(q), for weights with minima. Starts and offsets have two more planes, of the sums of the first
-//   and of the last 16 values, for weights whose 16 values share a scale.
+//   sum(q) (detail::sum_origin says why), offsets, f32 = scale * sum(q), for weights with minima. Starts and offsets
+//   have two more planes, of the sums of the first and of the last 16 values, for weights whose 16 values share a
+//   scale.
 // Where the processor multiplies tiles of bfloat16, many rows become sums of such numbers instead (product/amx.hpp).
 // Rows may be made while they are prepared (row_source): those of a convolution, which are nine times its input, then
 // never exist as a whole.
@@ -33,7 +34,7 @@ STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format
 class row_source {
  public:
   template <class S>
-    requires requires(const S& s, float* out) { s.write(extent{}, extent{}, out); }
+  requires requires(const S& s, float* out) { s.write(extent{}, extent{}, out); }
   row_source(const S& s, extent row_count, extent col_count) noexcept
       : rows(row_count), cols(col_count), self_(&s), write_([](const void* self, extent first, extent n, float* out) {
           static_cast<const S*>(self)->write(first, n, out);
@@ -101,9 +102,8 @@ struct made_rows {
   view<const float> all(workspace::frame& frame, const executor& run) const {
     auto* const to = frame.take<float>(static_cast<std::size_t>(x.rows * x.cols));
     constexpr extent step = 16;
-    run.run((x.rows + step - 1) / step, [&](extent i, int) {
-      x.write(i * step, std::min(step, x.rows - i * step), to + i * step * x.cols);
-    });
+    run.run((x.rows + step - 1) / step,
+            [&](extent i, int) { x.write(i * step, std::min(step, x.rows - i * step), to + i * step * x.cols); });
     return make_view(static_cast<const float*>(to), x.rows, x.cols);
   }
   view<const float> some(extent first, extent count, int worker) const {
@@ -129,9 +129,8 @@ operand prepare_rows(Rows x, dtype weight_format, workspace::frame& frame, const
   const auto each_panel = [&](extent height, auto&& f) {
     o.split = panel_split(o.rows, height);
     x.reserve(o.split.height(0), frame, run);
-    run.run(o.split.count, [&](extent p, int worker) {
-      f(o.split.first(p), x.some(o.split.first(p), o.split.height(p), worker));
-    });
+    run.run(o.split.count,
+            [&](extent p, int worker) { f(o.split.first(p), x.some(o.split.first(p), o.split.height(p), worker)); });
   };
   if (const extent from = table.terms_from(o.family); from != 0 && o.rows >= from) {
     o.term_count = int8 ? 1 : 3;

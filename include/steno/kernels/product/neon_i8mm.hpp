@@ -1,9 +1,10 @@
 // steno/kernels/product/neon_i8mm.hpp - int8 tiles of 4 rows by 16 columns with usmmla; floats as with NEON.
 //
 // usmmla multiplies two columns by two rows, eight values each; the weights stay unsigned (w + 128), so counters start
-// at -128 * sum(x), as detail::sum_origin counts. Eight values of a column are those of two steps, which lie 64 bytes apart: they are brought
-// together on the way. An odd last row is paired with itself. Assembly as in neon_dotprod.hpp. Specification:
-// product/reference.hpp. Tested in tests/kernels/product_test.cpp, which tests/aarch64 runs on an emulator.
+// at -128 * sum(x), as detail::sum_origin counts. Eight values of a column are those of two steps, which lie 64 bytes
+// apart: they are brought together on the way. An odd last row is paired with itself. Assembly as in neon_dotprod.hpp.
+// Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp, which tests/aarch64 runs on an
+// emulator.
 #pragma once
 #include <steno/kernels/product/neon.hpp>
 #include <steno/kernels/product/neon_dotprod.hpp>

@@ -58,9 +58,9 @@ class operand {
 
 namespace detail {
 /// Sums of a block's products are integers within 2^21 of 0, so the bits of the float sum_origin, counted up by such a
-/// sum, are those of the float sum_origin + sum: integers that are floats already. What a scale makes of the sum is then
-/// one multiply-add, scale * (sum_origin + sum) - scale * sum_origin, whose last term is exact (scales have at most 19
-/// bits), so that the result is that of scale * sum.
+/// sum, are those of the float sum_origin + sum: integers that are floats already. What a scale makes of the sum is
+/// then one multiply-add, scale * (sum_origin + sum) - scale * sum_origin, whose last term is exact (scales have at
+/// most 19 bits), so that the result is that of scale * sum.
 inline constexpr float sum_origin = 0x1.8p23f;
 
 struct product_table;
