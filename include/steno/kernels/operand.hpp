@@ -5,10 +5,10 @@
 // a register tile reads the values of one column from one place. int8_blocks: blocks of 32 values with one scale: a =
 // max|x|, scale = a / 127, q = nearest_even(x * (127 / a)); blocks with a <= 2^-100 (where 127 / a may overflow) are
 // zeros. Panels of R rows:
-//   quants [blocks][R][32] s8, scales [blocks / 16][R][16] f32, starts of the same form, f32 = 1.5 * 2^23 - 128 *
-//   sum(q) (detail::sum_origin says why), offsets, f32 = scale * sum(q), for weights with minima. Starts and offsets
-//   have two more planes, of the sums of the first and of the last 16 values, for weights whose 16 values share a
-//   scale.
+//   quants [blocks][R][32] s8, scales [blocks / 16][R][16] f32, starts of the same form, f32 = -128 * sum(q),
+//   counted from detail::sum_origin on where the kernels want it, offsets, f32 = scale * sum(q), for weights with
+//   minima. Starts and offsets have two more planes, of the sums of the first and of the last 16 values, for weights
+//   whose 16 values share a scale.
 // Where the processor multiplies tiles of bfloat16, many rows become sums of such numbers instead (product/amx.hpp).
 // Rows may be made while they are prepared (row_source): those of a convolution, which are nine times its input, then
 // never exist as a whole.
@@ -167,6 +167,7 @@ operand prepare_rows(Rows x, dtype weight_format, workspace::frame& frame, const
                       .scales = scales + m * padded,
                       .starts = starts + m * padded,
                       .offsets = offsets + m * padded,
+                      .origin = table.sum_origin,
                       .plane = o.plane});
     });
   } else if (table.float_panel != 0 && (o.family == weight_family::half_columns ||

@@ -127,6 +127,7 @@ inline constexpr detail::product_table product_kernels{
     .int8_groups = product::int8_groups,
     .int8_rows = 256,
     .int8_tile_fetches = false,
+    .sum_origin = detail::sum_origin,
     .float_dot_rows = product::dot_rows,
     .float_panel = product::panel_rows,
     .float_panels_from = 24,

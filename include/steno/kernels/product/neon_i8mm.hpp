@@ -1,13 +1,14 @@
 // steno/kernels/product/neon_i8mm.hpp - int8 tiles of 4 rows by 16 columns with usmmla; floats as with NEON.
 //
 // usmmla multiplies two columns by two rows, eight values each; the weights stay unsigned (w + 128), so counters start
-// at -128 * sum(x), as detail::sum_origin counts. Eight values of a column are those of two steps, which lie 64 bytes
+// at -128 * sum(x). Eight values of a column are those of two steps, which lie 64 bytes
 // apart: they are brought together on the way. An odd last row is paired with itself. Assembly as in neon_dotprod.hpp.
 // Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp, which tests/aarch64 runs on an
 // emulator.
 #pragma once
 #include <steno/kernels/product/neon.hpp>
 #include <steno/kernels/product/neon_dotprod.hpp>
+
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_i8mm_begin.hpp>
 namespace steno::inline STENO_ABI::kernels::neon_i8mm {
@@ -30,8 +31,8 @@ constexpr int second_of(int p) {
 template <int R, int C>
 STENO_INLINE int32x4_t start(const float* starts) {
   constexpr int p = C % pairs<R>;
-  const float32x2_t two = vset_lane_f32(starts[16 * second_of<R>(p)], vdup_n_f32(starts[32 * p]), 1);
-  return vreinterpretq_s32_f32(vcombine_f32(two, two));
+  const int32x2_t two = vcvt_s32_f32(vset_lane_f32(starts[16 * second_of<R>(p)], vdup_n_f32(starts[32 * p]), 1));
+  return vcombine_s32(two, two);
 }
 /// Eight values of two columns, [column][8]: the first or the second two of four.
 template <int Half>
@@ -67,8 +68,7 @@ template <int R, int I>
 STENO_INLINE float32x4_t total(const int32x4_t* d) {
   constexpr int r = I / quads, from = I % quads * 2 * pairs<R> + r / 2;
   const int32x4_t one = d[from], two = d[from + pairs<R>];
-  const int32x4_t sums = r % 2 == 0 ? vuzp1q_s32(one, two) : vuzp2q_s32(one, two);
-  return vsubq_f32(vreinterpretq_f32_s32(sums), vdupq_n_f32(detail::sum_origin));
+  return vcvtq_f32_s32(r % 2 == 0 ? vuzp1q_s32(one, two) : vuzp2q_s32(one, two));
 }
 
 #include <steno/kernels/product/neon_int8.inl>

@@ -31,7 +31,7 @@ inline void quantise(const detail::quantise_job& job) noexcept {
         const f32x16 scale = load(job.scales + to), one = load(first + b), two = load(second + b);
         const f32x16 sums[] = {one + two, one, two};
         for (int i = 0; i < 3; ++i) {
-          store(job.starts + to + i * job.plane, fnma(sums[i], broadcast(128.0f), broadcast(detail::sum_origin)));
+          store(job.starts + to + i * job.plane, fnma(sums[i], broadcast(128.0f), broadcast(job.origin)));
           store(job.offsets + to + i * job.plane, scale * sums[i]);
         }
       }

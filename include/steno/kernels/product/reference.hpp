@@ -49,7 +49,7 @@ inline void quantise(const detail::quantise_job& job) noexcept {
       const extent at = (b / 16 * job.rows + r) * 16 + b % 16;
       job.scales[at] = scale;
       for (extent i = 0; i < 3; ++i) {
-        job.starts[at + i * job.plane] = detail::sum_origin - static_cast<float>(128 * sums[i]);
+        job.starts[at + i * job.plane] = job.origin - static_cast<float>(128 * sums[i]);
         job.offsets[at + i * job.plane] = scale * static_cast<float>(sums[i]);
       }
     }
@@ -100,6 +100,7 @@ inline constexpr detail::product_table product_kernels{
     .int8_groups = 1,
     .int8_rows = 64,
     .int8_tile_fetches = false,
+    .sum_origin = 0,
     .float_dot_rows = 0,
     .float_panel = 0,
     .float_panels_from = 0,

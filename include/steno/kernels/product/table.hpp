@@ -46,8 +46,8 @@ class operand {
   const float* lines = nullptr;         ///< float_rows with few rows: [cols / 16][height][16] per panel
   const std::int8_t* quants = nullptr;  ///< int8_blocks: [blocks][height][32] per panel
   const float* scales = nullptr;        ///< [blocks][height] per panel
-  /// Per panel [blocks][height]: detail::sum_origin - 128 * sum of the block's quants; then [blocks][2][height] of its
-  /// halves.
+  /// Per panel [blocks][height]: the table's sum_origin - 128 * sum of the block's quants; then [blocks][2][height] of
+  /// its halves.
   const float* starts = nullptr;
   const float* offsets = nullptr;  ///< the same of scale * sum of the quants: what a weight of 1 for all would give
   extent plane = 0;
@@ -128,6 +128,7 @@ struct quantise_job {
   std::int8_t* quants;
   float* scales;
   float *starts, *offsets;
+  float origin;  // of starts
   extent plane;
 };
 
@@ -145,6 +146,7 @@ struct product_table {
   extent int8_groups;      // of 16 columns in a tile; a strip is one tile wide
   extent int8_rows;        // of a strip
   bool int8_tile_fetches;  // what comes next
+  float sum_origin;        // that sums are counted from: 0, or detail::sum_origin
   // float_rows and half_columns
   extent float_dot_rows;  // rows of x in a tile where rows meet rows; 0: the rows are read where they are
   extent float_panel;
