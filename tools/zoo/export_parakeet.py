@@ -17,7 +17,7 @@ import frontends
 import tokenizer
 from train_parakeet import FAMILIES, SIZES
 
-HEADS = {"ctc": "encoder.|ctc_decoder.", "tdt": "encoder.|decoder.|joint.", "eou": "encoder.|decoder.|joint."}
+HEADS = {"ctc": "encoder.|ctc_decoder.|decoder.decoder_layers.", "tdt": "encoder.|decoder.|joint.", "eou": "encoder.|decoder.|joint."}
 ASR = "nemo.collections.asr"
 
 

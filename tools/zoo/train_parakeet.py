@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains the Parakeet demonstration models (FastConformer of NeMo).
 
-usage: train_parakeet.py {hybrid,eou} GRAMMAR DATA OUT [--epochs N | --minutes M] [--dev DATA] [--start WEIGHTS] [--resume]
+usage: train_parakeet.py {hybrid,ctc,eou} GRAMMAR DATA OUT [--epochs N | --minutes M] [--dev DATA] [--start WEIGHTS] [--resume]
 
-hybrid trains an encoder with a CTC head and a TDT head (Parakeet-CTC and Parakeet-TDT are made of it), eou a streaming
-transducer that ends turns. DATA is a folder made by synthesize.py. OUT gets bpe.model, last.pt (averaged weights) and
+hybrid trains an encoder with a CTC head and a TDT head (Parakeet-CTC and Parakeet-TDT can be made of it), ctc one with a
+CTC head alone, eou a streaming transducer that ends turns. DATA is a folder made by synthesize.py. OUT gets bpe.model, last.pt (averaged weights) and
 state.pt.
 """
 import shutil
@@ -28,29 +28,30 @@ MIDDLE, SAID = "layer2_out", 1.0  # the layer and the weight of the heads that t
 SIZES = {"bands": 80, "layers": 5, "size": 128, "heads": 4, "channels": 32, "hidden": 128, "joint": 128}
 
 
-def ends(example):
-    """The time in ms at which each word is over: where the next one starts, or where the speech of its turn ends."""
+def ends(example, wait=0):
+    """The time in ms at which each word is over: where the next one starts, or where the speech of its turn ends when the
+    next turn begins more than `wait` ms later."""
     times, at = list(example.starts[1:]) + [0], 0
-    for count, _, end in example.turns:
+    for i, (count, _, end) in enumerate(example.turns):
         at += count
-        times[at - 1] = max(end, example.starts[at - 1] + FRAME)
+        if i + 1 == len(example.turns) or example.starts[at] - end > wait:
+            times[at - 1] = max(end, example.starts[at - 1] + FRAME)
     return times
 
 
-def place_at_ends(example, rows):
+def place_at_ends(pieces, starts, over, rows):
     """The row that each piece is wanted on for NeMo's CTC times: a token lies between the row of the token before and its
-    own, so a word's last piece is wanted where the next word starts. The first token lies within one row; a first word
-    of one piece is wanted halfway."""
+    own, so a word's last piece is wanted where the next word starts, even behind a gap. The first token lies within one
+    row, so the first word needs two pieces. None where the rows do not suffice."""
     wanted, last, previous = [], -1, None
-    for i, (ids, start, end) in enumerate(zip(example.pieces, example.starts, ends(example))):
+    for i, (ids, start, end) in enumerate(zip(pieces, starts, over)):
         if i == 0:
             start += FRAME
-            times = [start + (end - start) * k / (len(ids) - 1) for k in range(len(ids))] if len(ids) > 1 else [
-                max(start, (start + end) / 2)]
+            times = [start + (end - start) * k / max(1, len(ids) - 1) for k in range(len(ids))]
         else:
             times = [start + (end - start) * (k + 1) / len(ids) for k in range(len(ids))]
         for piece, time in zip(ids, times):
-            at = max(int(time / FRAME + 0.5), last + (2 if piece == previous else 1))
+            at = max(min(int(time / FRAME + 0.5), rows - 1), last + (2 if piece == previous else 1))
             if at >= rows:
                 return None
             wanted.append((at, piece))
@@ -58,64 +59,36 @@ def place_at_ends(example, rows):
     return wanted
 
 
+def halves(bpe):
+    """For each piece of more than a character the two that it can be written with; of several pairs the commonest."""
+    pieces = bpe.pieces()
+    number, out = {piece: i for i, piece in enumerate(pieces)}, {}
+    for i, piece in enumerate(pieces):
+        pairs = [(number[piece[:k]], number[piece[k:]]) for k in range(1, len(piece))
+                 if piece[:k] in number and piece[k:] in number]
+        if pairs:
+            out[i] = list(min(pairs, key=lambda pair: -sum(map(bpe.model.get_score, pair))))
+    return out
+
+
 class CtcBatches(data.Batches):
+    """Words spoken one by one come `alone` times as often as in the data."""
+
+    cut = 0.3  # share of recordings that end with their last word, as detectors cut them
+    alone = 1
+    wait = 900  # ms that a word is held back until the next one begins
+
     def __init__(self, corpus, model, bpe, seed, batch, **more):
+        if more.get("augment", True):
+            corpus.items = corpus.items + [i for i in corpus.items if i["isolated"]] * (self.alone - 1)
         super().__init__(corpus, seed, batch, **more)
-        self.blank, self.length = model.blank, model.encoder.pre_encode.length
+        self.blank, self.length, self.halves = model.blank, model.encoder.pre_encode.length, halves(bpe)
 
     def features(self, mel):
         return frontends.per_feature(self.corpus.front_end.finish(mel))
 
     def rows(self, example):
         return self.length(self.length(self.length(len(example.mel))))
-
-    def collate(self, examples):
-        x, lengths = data.padded([self.features(e.mel) for e in examples])
-        return {"x": torch.from_numpy(x), "lengths": torch.from_numpy(lengths), **self.targets(examples)}
-
-    def targets(self, examples):
-        frames = []
-        for e in examples:
-            wanted = None if e.gaps else place_at_ends(e, self.rows(e))  # where a word with a gap behind it ends, none knows
-            frames.append(data.frame_targets(wanted, self.rows(e), self.blank, before=0))
-        return {"frame": torch.from_numpy(data.padded(frames, data.IGNORE)[0]),
-                "ids": torch.tensor([i for e in examples for i in e.ids], dtype=torch.long),
-                "counts": torch.tensor([len(e.ids) for e in examples])}
-
-
-def ctc_losses(model, batch, rows, lengths):
-    log_probs = model.ctc_decoder(rows).log_softmax(-1)
-    pieces = batch["counts"].sum().clamp(min=1)
-    ctc = F.ctc_loss(log_probs.transpose(0, 1), batch["ids"], lengths, batch["counts"], blank=model.blank,
-                     reduction="sum", zero_infinity=True) / pieces
-    frame = F.nll_loss(log_probs.flatten(0, 1), batch["frame"].flatten(), ignore_index=data.IGNORE,
-                       reduction="sum") / pieces
-    return {"ctc": (ctc, 1.0), "frame": (frame, 0.3)}
-
-
-def path(wanted, rows, blank, durations, late=4):
-    """What a transducer is to say where, as rows (frame, number of labels said, label, duration): labels at their wanted
-    frames and, should it be late, up to `late` frames later (as far as a duration can jump past one); blank before. With
-    durations a step goes to the next wanted frame, or as far towards it as a duration can."""
-    steps, begin = [], 0
-    longest = max(durations, default=1)
-    for said in range(len(wanted) + 1):
-        at, label = wanted[said] if said < len(wanted) else (rows, None)
-        after = wanted[said + 1][0] if said + 1 < len(wanted) else rows
-        for t in range(begin, min(at, rows)):
-            steps.append((t, said, blank, min(longest, max(1, at - t))))
-        for t in range(at, min(at + late + 1, max(after, at + 1), rows)):
-            steps.append((t, said, label, min(longest, after - t)))
-        begin = at
-    return steps
-
-
-class TransducerBatches(CtcBatches):
-    cut = 0.3  # share of recordings that end with their last word, as detectors cut them
-
-    def __init__(self, corpus, model, bpe, seed, batch, **more):
-        super().__init__(corpus, model, bpe, seed, batch, **more)
-        self.durations = model.durations
 
     def join(self, items):
         """Pauses of up to 1.5 s between the turns, every second time."""
@@ -136,6 +109,65 @@ class TransducerBatches(CtcBatches):
     def last_pause(self):
         """Frames of silence behind the last turn."""
         return 0
+
+    def collate(self, examples):
+        x, lengths = data.padded([self.features(e.mel) for e in examples])
+        return {"x": torch.from_numpy(x), "lengths": torch.from_numpy(lengths), **self.targets(examples)}
+
+    def spelt(self, example):
+        """The pieces of each word, at least two of the first one."""
+        first, *others = example.pieces or [[]]
+        return [self.halves.get(first[0], first) if len(first) == 1 else first, *others]
+
+    def targets(self, examples):
+        frames, ids = [], []
+        for e in examples:
+            pieces = self.spelt(e)
+            wanted = place_at_ends(pieces, e.starts, ends(e, self.wait), self.rows(e))
+            frames.append(data.frame_targets(wanted, self.rows(e), self.blank, before=0))
+            ids.append([i for word in pieces for i in word])
+        return {"frame": torch.from_numpy(data.padded(frames, data.IGNORE)[0]),
+                "ids": torch.tensor([i for own in ids for i in own], dtype=torch.long),
+                "counts": torch.tensor([len(own) for own in ids])}
+
+
+def ctc_losses(head, blank, batch, rows, lengths, weights=(1.0, 0.3)):
+    log_probs = head(rows).log_softmax(-1)
+    pieces = batch["counts"].sum().clamp(min=1)
+    ctc = F.ctc_loss(log_probs.transpose(0, 1), batch["ids"], lengths, batch["counts"], blank=blank,
+                     reduction="sum", zero_infinity=True) / pieces
+    frame = F.nll_loss(log_probs.flatten(0, 1), batch["frame"].flatten(), ignore_index=data.IGNORE,
+                       reduction="sum") / pieces
+    return {"ctc": (ctc, weights[0]), "frame": (frame, weights[1])}
+
+
+def times_losses(model, batch):
+    """A CTC model alone, for whose times the rows count more."""
+    rows, lengths = model.encoder(batch["x"], batch["lengths"])
+    return ctc_losses(model.decoder, model.blank, batch, rows, lengths, (1.0, 0.5))
+
+
+def path(wanted, rows, blank, durations, late=4):
+    """What a transducer is to say where, as rows (frame, number of labels said, label, duration): labels at their wanted
+    frames and, should it be late, up to `late` frames later (as far as a duration can jump past one); blank before. With
+    durations a step goes to the next wanted frame, or as far towards it as a duration can."""
+    steps, begin = [], 0
+    longest = max(durations, default=1)
+    for said in range(len(wanted) + 1):
+        at, label = wanted[said] if said < len(wanted) else (rows, None)
+        after = wanted[said + 1][0] if said + 1 < len(wanted) else rows
+        for t in range(begin, min(at, rows)):
+            steps.append((t, said, blank, min(longest, max(1, at - t))))
+        for t in range(at, min(at + late + 1, max(after, at + 1), rows)):
+            steps.append((t, said, label, min(longest, after - t)))
+        begin = at
+    return steps
+
+
+class TransducerBatches(CtcBatches):
+    def __init__(self, corpus, model, bpe, seed, batch, **more):
+        super().__init__(corpus, model, bpe, seed, batch, **more)
+        self.durations = model.durations
 
     def wanted(self, example):
         """A word's first piece where it starts, the others spread over it; those that do not fit share the last row."""
@@ -173,8 +205,12 @@ def losses(model, batch):
             entropy = F.cross_entropy(head(x).flatten(0, 1), batch["said"].flatten(), ignore_index=data.IGNORE)
             parts[name] = (entropy, SAID)
     if "ids" in batch:
-        parts.update(ctc_losses(model, batch, rows, lengths))
+        parts.update(ctc_losses(model.ctc_decoder, model.blank, batch, rows, lengths))
     return parts
+
+
+class TimesBatches(CtcBatches):
+    long_share, alone = 0.2, 3
 
 
 class HybridBatches(TransducerBatches):
@@ -257,12 +293,12 @@ def streaming_start(old, model, mean, deviation):
     return own
 
 
-def hybrid_start(model, batches, transducer, ctc, count=8):
-    """The weights of both packages of a hybrid model; loads them. Packages have no batch norms, so each one begins as what
+def packaged_start(model, batches, packages, count=8):
+    """The weights of packages, each with what stands before its names; loads them. Packages have no batch norms, so each one begins as what
     changes nothing on the average of `count` batches."""
     own = model.state_dict()
-    own.update(packaged.weights(transducer, own))
-    own.update(packaged.weights(ctc, own, "ctc_"))
+    for path, prefix in packages:
+        own.update(packaged.weights(path, own, prefix))
     model.load_state_dict(own)
     norms, seen = [layer.conv.batch_norm for layer in model.encoder.layers], {}
     hooks = [norm.register_forward_pre_hook(lambda norm, x: seen.setdefault(norm, []).append(x[0])) for norm in norms]
@@ -284,6 +320,7 @@ def hybrid_start(model, batches, transducer, ctc, count=8):
 
 FAMILIES = {
     "hybrid": ({"durations": range(5), "ctc": True}, HybridBatches),
+    "ctc": ({}, TimesBatches),
     "eou": ({"window": (70, 1)}, TurnBatches),
 }
 
@@ -291,10 +328,32 @@ FAMILIES = {
 def transcribe(model, batch, bpe):
     """Greedy texts: the transducer's and, where there is a CTC head, that one's."""
     rows, lengths = model.encoder(batch["x"], batch["lengths"])
+    if hasattr(model.decoder, "decoder_layers"):
+        texts = [bpe.text(data.greedy(model.decoder(r[:n]), model.blank)) for r, n in zip(rows, lengths)]
+        return texts, texts
     texts = [bpe.text([label for label, _, _ in model.greedy(r[:n])]).replace("<EOU>", " ") for r, n in zip(rows, lengths)]
     if not hasattr(model, "ctc_decoder"):
         return texts, texts
     return texts, [bpe.text(data.greedy(model.ctc_decoder(r[:n]), model.blank)) for r, n in zip(rows, lengths)]
+
+
+def near(model, batches, bpe, limit=120):
+    """Percentage of the words spoken one by one that NeMo's CTC times have within `limit` ms; all of a recording are wrong
+    where its text is."""
+    good = total = 0
+    for indices in batches.epoch(1):
+        batch, items = batches.make(indices), [batches.corpus.items[i] for i in indices]
+        rows, lengths = model.encoder(batch["x"], batch["lengths"])
+        for r, n, item in zip(rows, lengths, items):
+            best = [model.blank, *model.decoder(r[:n]).argmax(-1).tolist()]
+            said = [(t, i) for t, (before, i) in enumerate(zip(best, best[1:])) if i not in (before, model.blank)]
+            starts = [FRAME * (said[k - 1][0] if k else max(0, at - 1)) for k, (at, i) in enumerate(said)
+                      if bpe.model.id_to_piece(i).startswith("\u2581")]
+            if item["isolated"]:
+                total += len(item["starts"])
+                if bpe.text([i for _, i in said]) == item["words"]:
+                    good += sum(abs(a - b) <= limit for a, b in zip(starts, item["starts"]))
+    return 100 * good / total
 
 
 def main():
@@ -313,7 +372,11 @@ def main():
         if args.family == "eou":
             tokenizer.append(out / "bpe.model", ["<EOU>", "<EOB>"])
     bpe = tokenizer.Tokenizer(out / "bpe.model")
-    model = fastconformer.Transducer(bpe.size, **SIZES, **more)
+    if args.family == "ctc":
+        encoder = {k: SIZES[k] for k in ("bands", "layers", "size", "heads", "channels")}
+        model = fastconformer.ParakeetCtc(bpe.size, **encoder)
+    else:
+        model = fastconformer.Transducer(bpe.size, **SIZES, **more)
     if args.family == "eou":
         TurnBatches.words = data.numbered(Grammar(args.grammar).words, bpe)
         model.said = torch.nn.ModuleDict({name: torch.nn.Linear(SIZES["size"], len(TurnBatches.words) + 1)
@@ -323,16 +386,20 @@ def main():
         mel = np.concatenate([train.features(train.example([i]).mel) for i in range(200)])
         loop.save(out / "start.pt", streaming_start(torch.load(args.hybrid), model, float(mel.mean()), float(mel.std())))
         args.start = out / "start.pt"
-    if args.ctc:
-        loop.save(out / "start.pt", hybrid_start(model, train, args.start, args.ctc))
+    if args.ctc or (args.family == "ctc" and args.start and args.start.endswith(".gguf")):
+        packages = [(args.start, ""), (args.ctc, "ctc_")] if args.ctc else [(args.start, "")]
+        loop.save(out / "start.pt", packaged_start(model, train, packages))
         args.start = out / "start.pt"
     dev = args.dev and batches(data.Corpus(args.dev, FRONT_END, bpe), model, bpe, 12, args.batch, augment=False)
 
     def evaluate(model):
+        if args.family == "ctc":
+            wrong = data.word_errors(dev, lambda batch: transcribe(model, batch, bpe)[0])
+            return f"word error rate on clean new sentences {wrong:.2f} %, {near(model, dev, bpe):.1f} % of joined words in time"
         wrong = [data.word_errors(dev, lambda batch: transcribe(model, batch, bpe)[head]) for head in (0, 1)]
         return f"word error rate on clean new sentences {wrong[0]:.2f} %, CTC {wrong[1]:.2f} %"
 
-    loop.train(model, train, losses, out, args, evaluate if dev else None)
+    loop.train(model, train, times_losses if args.family == "ctc" else losses, out, args, evaluate if dev else None)
     return 0
 
 
