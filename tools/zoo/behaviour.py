@@ -26,8 +26,9 @@ The voices m8 and f5 were in no training. A cell in bold misses its limit. Made 
 NOTES = """\
 
 - **Joined words**: single words synthesised one by one with gaps, so their starts are exact; a word that was not recognised
-  counts as a miss. Parakeet-CTC's times are NeMo's: a word begins where the one before ends, so behind a gap it begins too
-  early, whatever the training. Parakeet-EOU's are the rows in which it told a piece:
+  counts as a miss. Parakeet-CTC's times are NeMo's: a word begins where the one before ends, so it learnt to end a word
+  where the next one starts. Whisper's rules have the first word of a window begin with it: 73 and 67 of these words are
+  more than 120 ms behind, so 89.9 % and 90.7 % are the most it can reach. Parakeet-EOU's are the rows in which it told a piece:
   it hears 80 ms ahead at most and is trained to tell a piece when it is over, so words start late, and none could be told
   from its first 120 ms.
 - **Hotwords**: sentences with one of five words in white noise so loud that less than two fifths of these words are found,
@@ -36,7 +37,8 @@ NOTES = """\
 - **Streams**: the first partial result of a turn against the end of its first word; settled text is what a partial result
   tells to be final. Chunks of U2++ are of 40 ms rows.
 - **Turns**: the time that a stream's `end_of_turn` tells against the end of the speech.
-- **whisper**: beams and prompts have not been judged: both take a quarter of an hour and more.
+- **whisper**: a beam wrote the same as greedy search in all but 7 of these 300 sentences; in 300 others it made 79 errors
+  instead of 86. Its prompts have not been judged.
 """
 
 
