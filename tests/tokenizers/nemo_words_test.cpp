@@ -54,6 +54,12 @@ TEST(nemo_words, a_lone_space_begins_a_word_and_may_stay_empty) {
   EXPECT_EQ(joined(w.words(pieces(), placed({1, 4, 2}))), "[the 0-1][re 2-5]");
 }
 
+// Vocabularies in which U+2581 is always alone: a word has the time at which its beginning was told.
+TEST(nemo_words, words_that_all_begin_with_a_lone_space_start_there) {
+  const nemo_words w(pieces());
+  EXPECT_EQ(joined(w.words(pieces(), placed({4, 2, 4, 2, 2, 3, 4}))), "[re 0-3][rere. 4-11][ 12-13]");
+}
+
 TEST(nemo_words, sentences_end_with_their_marks) {
   const nemo_words w(pieces());
   const auto words = w.words(pieces(), placed({1, 3, 6, 1, 3, 6}));
@@ -64,4 +70,11 @@ TEST(nemo_words, text_has_no_space_before_a_mark) {
   const nemo_words w(pieces());
   const std::vector<int> ids{1, 4, 3, 6};
   EXPECT_EQ(w.text(pieces(), ids), "the. a");
+}
+
+TEST(nemo_words, text_has_no_space_where_a_word_has_only_begun) {
+  const nemo_words w(pieces());
+  for (const std::vector<int>& ids : {std::vector{4, 2}, {4, 2, 4}, {4, 2, 4, 4}})
+    EXPECT_EQ(w.text(pieces(), ids), "re");
+  EXPECT_EQ(w.text(pieces(), std::vector{4}), "");
 }

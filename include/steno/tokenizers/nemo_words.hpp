@@ -88,11 +88,13 @@ class nemo_words {
     return !text.empty() && is_mark(text.substr(0, std::min(detail::first_character(text).second, text.size())));
   }
 
-  /// Text of ids without spaces before punctuation marks.
+  /// Text of ids without spaces before punctuation marks and at the end, where a lone U+2581 tells of a word whose
+  /// other tokens have not come.
   std::string text(const sentencepiece& pieces, std::span<const int> ids) const {
     std::string s = pieces.decode(ids), out;
     for (std::size_t i = 0; i < s.size(); ++i)
       if (s[i] != ' ' || !begins_with_mark(std::string_view(s).substr(i + 1))) out += s[i];
+    while (out.ends_with(' ')) out.pop_back();
     return out;
   }
 
