@@ -31,8 +31,8 @@ NOTES = """\
   more than 120 ms behind, so 89.9 % and 90.7 % are the most it can reach. Parakeet-EOU's are the rows in which it told a piece:
   it hears 80 ms ahead at most and is trained to tell a piece when it is over, so words start late, and none could be told
   from its first 120 ms.
-- **Hotwords**: sentences with one of five words in white noise so loud that less than two fifths of these words are found,
-  with a beam of 8.
+- **Hotwords**: sentences with one of five words, with a beam of 8, in the first of five levels of white noise (-3, -4.5, -6,
+  -8, -10 dB) at which less than 30 % of these words are found without a list.
 - **8-bit weights**: the same sentences with f32 weights.
 - **Streams**: the first partial result of a turn against the end of its first word; settled text is what a partial result
   tells to be final. Chunks of U2++ are of 40 ms rows.

@@ -292,8 +292,8 @@ class Judge(evaluate.Judge):
                        "greedily", "not worse", beam <= greedy, rate=100 * beam / total, greedy=100 * greedy / total)
 
     def hotwords(self, name, words=("madrid", "sophie", "basement", "vienna", "umbrella")):
-        """Sentences with one of a few words in noise so loud that less than two fifths of these words are found: how many
-        are found with a list."""
+        """Sentences with one of a few words in the first of a few levels of noise at which less than 30 % of these words are
+        found: how many are found with a list."""
         known = [w for w in words if w in self.grammar.words]
         prompted = bool(self.program.timed)  # Whisper is told them as the text before
         search = [] if prompted else ["--beam", "8"]
@@ -314,7 +314,7 @@ class Judge(evaluate.Judge):
             except RuntimeError as e:
                 print(f"    {name}: {e}", file=sys.stderr)
                 return
-            if recall(plain) < 40:
+            if recall(plain) < 30:
                 break
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as phrases:
             phrases.write("\n".join(known) + "\n")
