@@ -28,9 +28,8 @@ NOTES = """\
 - **Joined words**: single words synthesised one by one with gaps, so their starts are exact; a word that was not recognised
   counts as a miss. Parakeet-CTC's times are NeMo's: a word begins where the one before ends, so it learnt to end a word
   where the next one starts. Whisper's rules have the first word of a window begin with it: 73 and 67 of these words are
-  more than 120 ms behind, so 89.9 % and 90.7 % are the most it can reach. Parakeet-EOU's are the rows in which it told a piece:
-  it hears 80 ms ahead at most and is trained to tell a piece when it is over, so words start late, and none could be told
-  from its first 120 ms.
+  more than 120 ms behind, so 89.9 % and 90.7 % are the most it can reach. Parakeet-EOU's are the rows in which it told
+  that a word begins, a piece of its own: it hears 80 ms ahead at most.
 - **Hotwords**: sentences with one of five words, with a beam of 8, in the first of five levels of white noise (-3, -4.5, -6,
   -8, -10 dB) at which less than 30 % of these words are found without a list.
 - **8-bit weights**: the same sentences with f32 weights.

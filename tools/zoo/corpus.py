@@ -42,7 +42,7 @@ class Corpus:
 class Example:
     """mel: log mel energies (frames, bins), one frame every 10 ms; pieces: those of each word; starts: of each word in
     ms; turns: (number of words, start and end of the speech in ms) of each utterance that was joined; gaps: some words
-    were spoken one by one."""
+    were spoken one by one; lasting: how long each word is heard in ms, where a family wants to know."""
 
     mel: np.ndarray
     pieces: list
@@ -50,6 +50,7 @@ class Example:
     turns: list
     speech: bool = True
     gaps: bool = False
+    lasting: list = None
 
     @property
     def ids(self):

@@ -97,9 +97,10 @@ def text_of(result):
 
 
 def words_of(result):
-    """(word, start in ms) in order."""
-    return [(w["word"], 1000 * w["start"]) for s in result["segments"] for w in s["words"]
-            if w["word"] not in ("<EOU>", "<EOB>")]
+    """(word, start in ms) in order. <EOU> is no beginning of a word to NeMo and stands in the one before."""
+    words = [(w["word"].replace("<EOU>", "").replace("<EOB>", ""), 1000 * w["start"])
+             for s in result["segments"] for w in s["words"]]
+    return [(word, start) for word, start in words if word]
 
 
 def mp3_file(bitrate):

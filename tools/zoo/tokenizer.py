@@ -11,13 +11,16 @@ TAGS = ["<|zh|>", "<|en|>", "<|yue|>", "<|ja|>", "<|ko|>", "<|nospeech|>", "<|HA
 BLANK = 0
 
 
-def train(grammar, prefix, size=256, sentences=20000, seed=17, tags=TAGS):
+SPACE = "\u2581"
+
+
+def train(grammar, prefix, size=256, sentences=20000, seed=17, tags=TAGS, alone=False):
     """Writes PREFIX.model. Every word carries a leading space, the first one too: with tags it is in the text itself (the
-    tags come first), without them the model puts it there."""
+    tags come first), without them the model puts it there. alone: the space is a piece of its own."""
     rng = random.Random(seed)
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter([(" " if tags else "") + grammar.draw(rng) for _ in range(sentences)]),
-        model_prefix=str(prefix), model_type="bpe", vocab_size=size, user_defined_symbols=tags, add_dummy_prefix=not tags,
+        model_prefix=str(prefix), model_type="bpe", vocab_size=size, user_defined_symbols=tags + [SPACE] * alone, add_dummy_prefix=not tags,
         remove_extra_whitespaces=not tags, normalization_rule_name="identity", character_coverage=1.0,
         num_threads=1, minloglevel=1)
 

@@ -9,6 +9,7 @@ state.pt.
 """
 import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -20,10 +21,12 @@ import frontends
 import loop
 import packaged
 import tokenizer
+from augment import NEPER
 from synthesize import Grammar
 
 FRONT_END = frontends.nemo(80)
 FRAME = 80  # ms from one row to the next
+LABELLED = ["decoder.prediction.embed.weight", "joint.joint_net.2.weight", "joint.joint_net.2.bias"]  # a row a piece
 MIDDLE, SAID = "layer2_out", 1.0  # the layer and the weight of the heads that tell words
 SIZES = {"bands": 80, "layers": 5, "size": 128, "heads": 4, "channels": 32, "hidden": 128, "joint": 128}
 
@@ -147,15 +150,16 @@ def times_losses(model, batch):
     return ctc_losses(model.decoder, model.blank, batch, rows, lengths, (1.0, 0.5))
 
 
-def path(wanted, rows, blank, durations, late=4):
+def path(wanted, rows, blank, durations, late=4, waits=None):
     """What a transducer is to say where, as rows (frame, number of labels said, label, duration): labels at their wanted
     frames and, should it be late, up to `late` frames later (as far as a duration can jump past one); blank before. With
-    durations a step goes to the next wanted frame, or as far towards it as a duration can."""
+    durations a step goes to the next wanted frame, or as far towards it as a duration can. The label `waits` may be said
+    late when the one before it is."""
     steps, begin = [], 0
     longest = max(durations, default=1)
     for said in range(len(wanted) + 1):
         at, label = wanted[said] if said < len(wanted) else (rows, None)
-        after = wanted[said + 1][0] if said + 1 < len(wanted) else rows
+        after = next((t for t, following in wanted[said + 1 :] if following != waits), rows)
         for t in range(begin, min(at, rows)):
             steps.append((t, said, blank, min(longest, max(1, at - t))))
         for t in range(at, min(at + late + 1, max(after, at + 1), rows)):
@@ -165,6 +169,8 @@ def path(wanted, rows, blank, durations, late=4):
 
 
 class TransducerBatches(CtcBatches):
+    boundary = None  # the piece that begins a word, where it is one of its own
+
     def __init__(self, corpus, model, bpe, seed, batch, **more):
         super().__init__(corpus, model, bpe, seed, batch, **more)
         self.durations = model.durations
@@ -184,7 +190,7 @@ class TransducerBatches(CtcBatches):
         for b, e in enumerate(examples):
             wanted = self.wanted(e)
             labels.append(np.array([i for _, i in wanted], np.int64))
-            steps += [(b, *step) for step in path(wanted, self.rows(e), self.blank, self.durations)]
+            steps += [(b, *step) for step in path(wanted, self.rows(e), self.blank, self.durations, waits=self.boundary)]
         return {"steps": torch.tensor(steps, dtype=torch.long).view(-1, 5),
                 "labels": torch.from_numpy(data.padded(labels, self.blank)[0]), "pieces": max(1, sum(map(len, labels)))}
 
@@ -222,14 +228,26 @@ class TurnBatches(TransducerBatches):
     """Turns with pauses, and <EOU> behind each of them. Features are not normalised. The word that was said 80 ms before
     is wanted of two heads that are not exported."""
 
-    long_share, most_joined, cut = 0.5, 5, 0
+    long_share, most_joined, cut = 0.5, 5, 0.15
     delay = 120  # ms of silence before <EOU>
     words = {}
 
     def __init__(self, corpus, model, bpe, seed, batch, **more):
-        corpus.items = [i for i in corpus.items if not i["isolated"]]
         super().__init__(corpus, model, bpe, seed, batch, **more)
-        self.eou = bpe.tag("<EOU>")
+        self.eou, self.boundary = bpe.tag("<EOU>"), bpe.tag(tokenizer.SPACE)
+        self.chunk = (model.encoder.window[1] + 1) * FRAME
+
+    def join(self, items):
+        """Words that were spoken one by one last as long as there is sound, others up to the next one."""
+        example, level = super().join(items)
+        over, loud, at = ends(example), example.mel.max(1), 0
+        for item in items:
+            for i in range(at, at + len(item["pieces"])) if item["isolated"] else ():
+                sound = loud[int(example.starts[i] / 10) : max(int(over[i] / 10), int(example.starts[i] / 10) + 1)]
+                over[i] = example.starts[i] + 10 * (1 + np.flatnonzero(sound > sound.max() - 40 * NEPER)[-1])
+            at += len(item["pieces"])
+        example.lasting = [end - start for start, end in zip(example.starts, over)]
+        return example, level
 
     def features(self, mel):
         return self.corpus.front_end.finish(mel)
@@ -242,23 +260,45 @@ class TurnBatches(TransducerBatches):
         """Sometimes the sound ends before the last <EOU>."""
         return 0 if self.rng.random() < 0.1 else int(self.rng.uniform(30, 120))
 
+    def begun(self, start):
+        """The row that a word's boundary is wanted on: the first one of the chunk whose sound ends up to 160 ms behind the
+        word's start, which is 80 ms from that row at most."""
+        return int((start + self.chunk / 2) / self.chunk) * self.chunk // FRAME
+
     def wanted(self, example):
-        """Pieces where they are over, since a stream has not heard more: shares of their word's time, at most 200 ms each."""
-        rows, out, at, over = self.rows(example), [], 0, ends(example)
+        """A word's boundary as soon as the word is heard, its other pieces where they are over, since a stream has not
+        heard more: shares of the word's time, and before the next boundary. Those that do not fit share the last row."""
+        out, at, last, rows = [], 0, 0, self.rows(example)
         for count, _, end in example.turns:
+            begun = [self.begun(start) for start in example.starts[at : at + count]] + [np.inf]
             for i in range(at, at + count):
-                ids, start = example.pieces[i], example.starts[i]
-                room = min(over[i] - start, 200 * len(ids) + 100)
-                out += [(start + room * (k + 1) / len(ids), piece) for k, piece in enumerate(ids)]
-            out.append((end + self.delay + FRAME / 2, self.eou))
+                (boundary, *ids), start, lasting = example.pieces[i], example.starts[i], example.lasting[i]
+                last = max(last, begun[i - at])
+                out.append((last, boundary))
+                for k, piece in enumerate(ids):
+                    time = start + lasting * (k + 1) / len(ids)
+                    last = max(last, min(int(time / FRAME + 0.5), begun[i - at + 1]))
+                    out.append((last, piece))
+            last = max(int((end + self.delay) / FRAME + 1), last + 1)
+            out.append((last, self.eou))
             at += count
-        placed, last = [], -1
-        for time, piece in out:
-            last = max(int(time / FRAME + 0.5), last + 1)
-            if last >= rows:
-                break
-            placed.append((last, piece))
-        return placed
+        return [(min(row, rows - 1), piece) for row, piece in out if row < rows or piece != self.eou]
+
+
+def renamed_start(model, bpe, path):
+    """The weights of a packaged transducer whose pieces are others: those of a piece go to the one of the same name, those
+    of a word's first piece to what stands behind the boundary. Pieces that it has not keep their first weights."""
+    keys, tensors = packaged.read(path)
+    own = model.state_dict()
+    old = packaged.weights(path, {name: value for name, value in own.items() if name not in LABELLED})
+    places = {piece: i for i, piece in enumerate(keys["tokenizer.ggml.tokens"])}
+    pairs = [(i, places.get(tokenizer.SPACE + piece, places.get(piece))) for i, piece in enumerate(bpe.pieces())]
+    pairs = [(i, j) for i, j in pairs + [(bpe.size, len(places))] if j is not None]
+    new, known = map(list, zip(*pairs))
+    for name in LABELLED:
+        old[name] = own[name].clone()
+        old[name][new] = tensors[name][known]
+    return old
 
 
 def streaming_start(old, model, mean, deviation):
@@ -284,12 +324,6 @@ def streaming_start(old, model, mean, deviation):
     # Band n of the causal subsampling is centred where band n - 1 of the other one is.
     out = old["encoder.pre_encode.out.weight"].view(SIZES["size"], SIZES["channels"], -1)
     own["encoder.pre_encode.out.weight"] = F.pad(out, (1, 0)).flatten(1)
-    labels = old["decoder.prediction.embed.weight"].shape[0] - 1
-    own["decoder.prediction.embed.weight"][:labels] = old["decoder.prediction.embed.weight"][:labels]
-    for part in "weight", "bias":
-        value = old[f"joint.joint_net.2.{part}"]
-        own[f"joint.joint_net.2.{part}"][:labels] = value[:labels]
-        own[f"joint.joint_net.2.{part}"][model.blank] = value[labels]
     return own
 
 
@@ -358,9 +392,10 @@ def near(model, batches, bpe, limit=120):
 
 def main():
     parser = loop.parser(__doc__, (("family", FAMILIES), "grammar", "data", "out"))
-    parser.add_argument("--bpe", help="the bpe.model of an earlier run, whose weights are the start")
+    parser.add_argument("--bpe", help="the bpe.model of an earlier run of the family, whose weights are the start")
     parser.add_argument("--ctc", help="hybrid: the packaged CTC model that belongs to the packaged TDT model of --start")
     parser.add_argument("--hybrid", help="eou: the weights of a hybrid run to start from")
+    parser.add_argument("--keep-subsampling", action="store_true", help="it is not trained further; a fifth less time a step")
     args = parser.parse_args()
     out = loop.begin(out=args.out)
     more, batches = FAMILIES[args.family]
@@ -368,15 +403,16 @@ def main():
         if args.bpe:
             shutil.copyfile(args.bpe, out / "bpe.model")
         else:
-            tokenizer.train(Grammar(args.grammar), out / "bpe", tags=[])
-        if args.family == "eou":
-            tokenizer.append(out / "bpe.model", ["<EOU>", "<EOB>"])
+            tokenizer.train(Grammar(args.grammar), out / "bpe", tags=[], alone=args.family == "eou")
+            if args.family == "eou":
+                tokenizer.append(out / "bpe.model", ["<EOU>", "<EOB>"])
     bpe = tokenizer.Tokenizer(out / "bpe.model")
     if args.family == "ctc":
         encoder = {k: SIZES[k] for k in ("bands", "layers", "size", "heads", "channels")}
         model = fastconformer.ParakeetCtc(bpe.size, **encoder)
     else:
         model = fastconformer.Transducer(bpe.size, **SIZES, **more)
+    model.encoder.pre_encode.requires_grad_(not args.keep_subsampling)
     if args.family == "eou":
         TurnBatches.words = data.numbered(Grammar(args.grammar).words, bpe)
         model.said = torch.nn.ModuleDict({name: torch.nn.Linear(SIZES["size"], len(TurnBatches.words) + 1)
@@ -389,6 +425,9 @@ def main():
     if args.ctc or (args.family == "ctc" and args.start and args.start.endswith(".gguf")):
         packages = [(args.start, ""), (args.ctc, "ctc_")] if args.ctc else [(args.start, "")]
         loop.save(out / "start.pt", packaged_start(model, train, packages))
+        args.start = out / "start.pt"
+    if args.start and Path(args.start).suffix == ".gguf" and args.family == "eou":
+        loop.save(out / "start.pt", renamed_start(model, bpe, args.start))
         args.start = out / "start.pt"
     dev = args.dev and batches(data.Corpus(args.dev, FRONT_END, bpe), model, bpe, 12, args.batch, augment=False)
 
