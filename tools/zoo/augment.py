@@ -99,7 +99,7 @@ class Augmenter:
         """corpus(rng) returns (clean log mel energies, level) of some utterance, for babble."""
         self.front_end, self.bins, self.floor = front_end, front_end.bins, front_end.floor
         self.rng = np.random.default_rng(seed)
-        self.library, self.tunes = noise_library(front_end), tune_library(front_end)
+        self.library = noise_library(front_end)
         self.corpus = corpus
         self.noisy, self.snr = 0.36, (5, 30)  # share of utterances in audible noise; decibels
         self.crowds = [self.crowd() for _ in range(150)] if corpus else []
@@ -145,10 +145,9 @@ class Augmenter:
         samples = (frames + 3) * RATE // 100
         if kind < 0.4:  # a rumble of its own: deep noise wanders so slowly that a library of it is soon known by heart
             mel = self.heard(shaped_noise(rng, samples, rng.uniform(1.5, 3.0)), frames, 10 ** rng.uniform(-3.8, -0.6))
-        elif rng.random() < 0.25:  # and so are thirty tones
-            mel = self.heard(tones(rng, samples), frames, 10 ** rng.uniform(-3, -0.4))
-        elif rng.random() < 0.4:
-            mel = self.stretch(self.tunes, frames, 10 ** rng.uniform(-3, -0.4))
+        elif rng.random() < 0.55:  # and so are thirty tones and sixty tunes
+            make = tones if rng.random() < 0.45 else music
+            mel = self.heard(make(rng, samples), frames, 10 ** rng.uniform(-3, -0.4))
         if kind > 0.6:
             mel = self.add(mel, self.noise(frames, 10 ** rng.uniform(-4.8, -0.6)))
         if kind > 0.8:  # starts or stops somewhere

@@ -64,6 +64,9 @@ class Batches:
     goes on with the very examples it would have had."""
 
     long_share, most_joined, longest = 0.1, 6, 2500
+    # score(mels): how much a model makes of each of several sounds without speech. Where a family has one, half of those
+    # examples are the worst of `tries`.
+    score, tries = None, 4
 
     def __init__(self, corpus, seed, batch, augment=True, nospeech=0.0):
         self.corpus, self.seed, self.batch, self.nospeech = corpus, seed, batch, nospeech
@@ -106,7 +109,9 @@ class Batches:
         if not self.augmenter:
             return example
         if self.rng.random() < self.nospeech:
-            return Example(self.augmenter.nospeech()[: max(98, len(example.mel) + 60)], [], [], [], speech=False)
+            tries = self.tries if self.score and self.rng.random() < 0.5 else 1
+            mels = [self.augmenter.nospeech()[: max(98, len(example.mel) + 60)] for _ in range(tries)]
+            return Example(mels[int(np.argmax(self.score(mels))) if tries > 1 else 0], [], [], [], speech=False)
         example.mel, pad = self.augmenter.speech(example.mel, level)
         example.starts = [s + 10 * pad for s in example.starts]
         example.turns = [(n, start + 10 * pad, end + 10 * pad) for n, start, end in example.turns]

@@ -8,7 +8,8 @@ OUT gets what export_paraformer.py needs.
 
 Losses: cross entropy of the decoder; where tokens fire: exactly one of the three frames around each wanted one, which is
 90 ms after a token's start, where FunASR's rule for times looks for it; and SenseVoice's CTC head, which keeps the encoder
-what it was and is not exported.
+what it was and is not exported. Where nobody speaks, half of the examples are those of four in which a share comes nearest to
+a token.
 
 That rule needs shares of exactly 0 and 1: any error of the running sum makes all later words late, and whatever is left
 over shifts words behind pauses. So the network may choose the frame, but must choose, and the shares that are exported
@@ -34,6 +35,7 @@ import tokenizer
 from synthesize import Grammar
 
 LEARNT_SHARPNESS, SHARPNESS = 4.0, 400.0  # of the shares: a factor of cif_output, folded into its weights on export
+NOBODY_WEIGHT, NOBODY_MARGIN = 3.0, 2.0  # of the shares where nobody speaks: of their loss, and added to their logits
 SHARP = "predictor.cif_output.weight", "predictor.cif_output.bias"
 ENDINGS = ("teen", "room", "day")
 
@@ -66,15 +68,18 @@ class Batches(data.Batches):
         super().__init__(corpus, seed, batch, **more)
         self.units, self.shift, self.scale = units, shift, scale
 
+    def features(self, mel):
+        return ((features.lfr(mel) + self.shift) * self.scale).astype(np.float32)
+
     def collate(self, examples):
         xs, frames, fires, known, tokens = [], [], [], [], []
         for e in examples:
-            x = (features.lfr(e.mel) + self.shift) * self.scale
+            x = self.features(e.mel)
             units = self.units.ids(e.pieces)
             wanted = data.place(e.pieces, e.starts, len(x), milliseconds=60, lead=30)
             fire = data.place(units, e.starts, len(x), milliseconds=60, lead=90)
             flat = [u for word in units for u in word]
-            xs.append(x.astype(np.float32))
+            xs.append(x)
             frames.append(data.frame_targets(wanted, len(x), tokenizer.BLANK))
             fires.append(np.array([at for at, _ in fire] if fire is not None else [0] * len(flat), np.int64))
             known.append(fire is not None)
@@ -129,6 +134,14 @@ def one_of_three(logits, wanted, has, lengths):
     return -none.sum(1) - (score.logsumexp(2) * has).sum(1)
 
 
+@torch.no_grad()
+def strongest(model, batches, mels):
+    """The largest logit of a share in each of several sounds."""
+    x, lengths = (torch.from_numpy(a) for a in data.padded([batches.features(mel) for mel in mels]))
+    logits = model.net.predictor(model.net.encode(x, lengths))
+    return logits.masked_fill(torch.arange(x.shape[1])[None] >= lengths[:, None], -1e9).amax(1).numpy()
+
+
 def losses(model, batch):
     net, lengths, counts = model.net, batch["lengths"], batch["counts"]
     heard = net.encode(batch["x"], lengths)
@@ -140,7 +153,10 @@ def losses(model, batch):
     valid = torch.arange(frames)[None] < lengths[:, None]
     has = torch.arange(batch["tokens"].shape[1])[None] < counts[:, None]
     logits = net.predictor(heard) * LEARNT_SHARPNESS
-    fire = (one_of_three(logits, batch["fires"], has, lengths) * batch["known"]).sum() / total
+    # One share above one half is a word where nobody speaks, so shares there have to be far below.
+    nobody = (counts == 0).float()
+    none = one_of_three(logits + NOBODY_MARGIN * nobody[:, None], batch["fires"], has, lengths)
+    fire = (none * (1 + (NOBODY_WEIGHT - 1) * nobody) * batch["known"]).sum() / total
     shares = (logits.detach() * (SHARPNESS / LEARNT_SHARPNESS)).sigmoid() * valid
     entropy, right = spell(net, batch, heard, shares)
     return {"text": (entropy, 1.0), "fire": (fire, 1.0), "ctc": (ctc, 0.2), "frame": (frame, 0.1),
@@ -195,6 +211,7 @@ def main():
     batches = Batches(data.Corpus(args.data, frontends.KALDI, bpe), *more, args.seed, args.batch, nospeech=args.nospeech)
     dev = args.dev and Batches(data.Corpus(args.dev, frontends.KALDI, bpe), *more, 12, args.batch, augment=False)
     model = Trained(len(units.tokens), bpe.size)
+    batches.score = lambda mels: strongest(model, batches, mels)
     begin = torch.load(source / "last.pt")
     model.net.encoder.load_state_dict(paraformer.encoder_from_sense_voice(begin))
     model.ctc.load_state_dict({"weight": begin["ctc.ctc_lo.weight"], "bias": begin["ctc.ctc_lo.bias"]})
