@@ -84,6 +84,16 @@ def spelled(decoder, ids, heard, lengths):
                            label_smoothing=SMOOTHING)
 
 
+@torch.no_grad()
+def strongest(model, mels):
+    """How much likelier than a blank a piece is, in the row of each of several sounds where it is most so."""
+    x, lengths = (torch.from_numpy(a) for a in data.padded([mel.astype(np.float32) for mel in mels]))
+    heard, lengths = model.net.encoder(x, lengths)
+    logits = model.net.ctc.ctc_lo(heard)
+    pieces = logits[..., BLANK + 1 :].logsumexp(-1) - logits[..., BLANK]
+    return pieces.masked_fill(torch.arange(pieces.shape[1])[None] >= lengths[:, None], -1e9).amax(1).numpy()
+
+
 def losses(model, batch):
     net, trace = model.net, {}
     net.encoder.embed.conv.requires_grad_(batch["step"] < CONVOLUTIONS)
@@ -147,8 +157,10 @@ def main():
     dev = args.dev and Batches(data.Corpus(args.dev, frontends.POVEY, bpe), 12, args.batch, augment=False)
     model = Trained(bpe.size, len(Batches.words))
     set_cmvn(model.net, json.loads((out / "global_cmvn").read_text()))
-    loop.train(model, Batches(corpus, args.seed, args.batch, nospeech=args.nospeech), losses, out, args,
-               (lambda m: evaluate(m, dev, bpe)) if dev else None, "net.")
+    batches = Batches(corpus, args.seed, args.batch, nospeech=args.nospeech)
+    batches.score = lambda mels: strongest(model, mels)
+    loop.train(model, batches, losses, out, args, (lambda m: evaluate(m, dev, bpe)) if dev else None,
+               "net.")
     return 0
 
 
