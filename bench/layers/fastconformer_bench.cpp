@@ -1,0 +1,36 @@
+// One FastConformer layer at the size of the 0.6b models (1024 wide, 8 heads, 4096 inner, 9 taps, distances in the
+// scores), 250 rows = 20 s of audio: the row "FastConformer" of docs/performance.md.
+#include <steno/models/load.hpp>
+#include <steno/networks/fastconformer_encoder.hpp>
+#include <steno/weights/random.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include "model_work.hpp"
+
+namespace {
+
+using namespace steno;
+
+void fastconformer_layer(benchmark::State& state, dtype format) {
+  constexpr extent D = 1024, inner = 4096, frames = 250;
+  fastconformer_block<D, 8, inner, 9, 0, 0, bias::none> layer;
+  storage keep;
+  randomise(layer, keep, 1, format);
+  keep_weights(layer, nullptr, keep, {});
+  context c;
+  const matrix<float, dynamic, D> x = matrix<float, dynamic, D>::Random(frames, D);
+  matrix<float, dynamic, dynamic> positions(2 * frames - 1, D), y(frames, D);
+  write_positions(frames - 1, positions, c, -1);
+  // two feed-forwards, attention's four and its distances, the convolution's three
+  const double products = 2.0 * (frames * (4.0 * D * inner + 4 * D * D + 3 * D * D) + (2 * frames - 1) * D * D);
+  const double attention = 2.0 * frames * frames * D * 3;
+  steno_bench::measure(state, steno_bench::layer_work(products, attention, format), [&] {
+    layer(x, read(positions), as<float, dynamic, D>(y), nullptr, {}, kernels::activation::silu, c);
+  });
+}
+
+}  // namespace
+
+BENCHMARK_CAPTURE(fastconformer_layer, f32, steno::dtype::f32)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(fastconformer_layer, q8_0, steno::dtype::q8_0)->Unit(benchmark::kMillisecond);
