@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges a packaged FSMN-VAD through `steno vad`: ends of segments in turns with pauses, ten minutes without speech.
+"""Judges a packaged FSMN-VAD through `steno vad`: ends of segments in a quarter of an hour of turns with pauses for each
+noise, ten minutes of each sound without speech.
 
 usage: judge_vad.py GRAMMAR [--program build/bin/steno] [--model examples/models/fsmn-vad.gguf] [--minutes M]
 
@@ -53,7 +54,7 @@ def main():
     for number, (name, noise) in enumerate(noises.items()):
         for title, variants in (("training voices", synthesize.VARIANTS), ("m8 and f5", synthesize.HELD_OUT_VARIANTS)):
             rng, hiss = random.Random(f"{number} {title}"), np.random.default_rng(number)
-            audio, truth = turns(espeak, grammar, rng, variants, args.minutes / 2)
+            audio, truth = turns(espeak, grammar, rng, variants, 1.5 * args.minutes)
             around = noise(hiss, len(audio))
             level = synthesize.level(audio) / max(1e-9, np.sqrt((around ** 2).mean())) * 10 ** (-20 / 20)
             found = segments(command, synthesize.to_pcm16(evaluate.limit(audio + level * around)))
