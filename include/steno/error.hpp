@@ -2,7 +2,7 @@
 //
 // Loading and construction throw; forward passes are noexcept. A message reads
 //   FILE: WHAT: expected EXPECTED, found FOUND (HINT)
-// with the parts that are known. Tested in tests/core/error_test.cpp.
+// with the parts that are known. Tested in tests/weights/binder_test.cpp.
 #pragma once
 #include <steno/config.hpp>
 

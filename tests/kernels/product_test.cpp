@@ -233,32 +233,40 @@ TEST(product, int8_extremes_do_not_saturate) {
   }
 }
 
-TEST(product, does_not_depend_on_the_number_of_threads) {
+// f(level, format, s, x, w) for every instruction set and format, with packed weights.
+template <class F>
+void each_product(std::initializer_list<shape> all, unsigned seed, F f) {
   const isa_guard guard;
   for (isa level : available_isas()) {
     limit_isa(level);
     for (dtype format : formats)
-      for (const shape& any : {shape{1, 512, 200}, shape{5, 96, 130}, shape{40, 640, 100}, shape{600, 64, 70}}) {
+      for (const shape& any : all) {
         const shape s = fitted(any, format);
-        const matrix_f x = random_matrix(s.m, s.k, 9);
-        stored_matrix w(format, s.n, s.k, 10);
+        const matrix_f x = random_matrix(s.m, s.k, seed);
+        stored_matrix w(format, s.n, s.k, seed + 1);
         w.pack();
-        matrix_f want(s.m, s.n);
-        context serial;
-        matmul(read(x), w.ref(), {}, write(want), serial);
-        for (int threads : {1, 2, 4}) {
-          thread_pool pool(threads);
-          context c{executor(pool)};
-          matrix_f y(s.m, s.n);
-          matmul(read(x), w.ref(), {}, write(y), c);
-          EXPECT_TRUE((y.array() == want.array()).all()) << label(level, format, s) << " threads " << threads;
-        }
+        f(level, format, s, x, w);
       }
   }
 }
 
+TEST(product, does_not_depend_on_the_number_of_threads) {
+  each_product({{1, 512, 200}, {5, 96, 130}, {40, 640, 100}, {600, 64, 70}}, 9,
+               [](isa level, dtype format, const shape& s, const matrix_f& x, const stored_matrix& w) {
+                 matrix_f want(s.m, s.n);
+                 context serial;
+                 matmul(read(x), w.ref(), {}, write(want), serial);
+                 for (int threads : {1, 2, 4}) {
+                   thread_pool pool(threads);
+                   context c{executor(pool)};
+                   matrix_f y(s.m, s.n);
+                   matmul(read(x), w.ref(), {}, write(y), c);
+                   EXPECT_TRUE((y.array() == want.array()).all()) << label(level, format, s) << " threads " << threads;
+                 }
+               });
+}
+
 TEST(product, rows_that_are_made_on_the_way_give_the_same_bits) {
-  const isa_guard guard;
   struct copies {
     const matrix_f& x;
     void write(extent first, extent count, float* out) const {
@@ -266,23 +274,16 @@ TEST(product, rows_that_are_made_on_the_way_give_the_same_bits) {
     }
   };
   thread_pool pool(3);
-  for (isa level : available_isas()) {
-    limit_isa(level);
-    for (dtype format : formats)
-      for (const shape& any : {shape{1, 96, 40}, shape{5, 96, 40}, shape{17, 512, 70}, shape{150, 288, 33}}) {
-        const shape s = fitted(any, format);
-        const matrix_f x = random_matrix(s.m, s.k, 12);
-        stored_matrix w(format, s.n, s.k, 13);
-        w.pack();
-        context c{executor(pool)};
-        matrix_f want(s.m, s.n), y(s.m, s.n);
-        matmul(read(x), w.ref(), {}, write(want), c);
-        workspace::frame frame(c.scratch);
-        const copies rows{x};
-        multiply(prepare(row_source(rows, s.m, s.k), format, frame, c.run), w.ref(), {}, write(y), c);
-        EXPECT_TRUE((y.array() == want.array()).all()) << label(level, format, s);
-      }
-  }
+  each_product({{1, 96, 40}, {5, 96, 40}, {17, 512, 70}, {150, 288, 33}}, 12,
+               [&](isa level, dtype format, const shape& s, const matrix_f& x, const stored_matrix& w) {
+                 context c{executor(pool)};
+                 matrix_f want(s.m, s.n), y(s.m, s.n);
+                 matmul(read(x), w.ref(), {}, write(want), c);
+                 workspace::frame frame(c.scratch);
+                 const copies rows{x};
+                 multiply(prepare(row_source(rows, s.m, s.k), format, frame, c.run), w.ref(), {}, write(y), c);
+                 EXPECT_TRUE((y.array() == want.array()).all()) << label(level, format, s);
+               });
 }
 
 TEST(product, unpacked_weights_give_the_same_bits) {

@@ -1,7 +1,7 @@
 // steno/core/dtype.hpp - number formats of stored tensors: their ggml ids, names and block sizes.
 //
 // Values are ggml's type ids, so a GGUF tag converts by a checked cast. Block layouts and dequantisation are in
-// weights/blocks.hpp. Tested in tests/core/dtype_test.cpp.
+// weights/blocks.hpp. Tested in tests/weights/blocks_test.cpp and gguf_test.cpp.
 #pragma once
 #include <steno/config.hpp>
 

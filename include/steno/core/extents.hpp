@@ -1,7 +1,7 @@
 // steno/core/extents.hpp - sizes that are known at compile time or adopted from a file, one by one.
 //
 // An `extent` is a non-negative size or `dynamic`. `size_of<N>` stores a run-time value only for `dynamic`.
-// Tested in tests/core/extents_test.cpp.
+// Tested in tests/core/view_test.cpp.
 #pragma once
 #include <steno/config.hpp>
 

@@ -1,7 +1,7 @@
 // steno/core/thread_pool.hpp - a pool that the user owns; the calling thread works too.
 //
 // run(n, task) hands out indices one at a time; workers spin briefly between runs and then sleep. One run at a time: a
-// second thread that calls run() waits for the first. Tested in tests/core/thread_pool_test.cpp (also under TSan).
+// second thread that calls run() waits for the first. Tested in tests/core/executor_test.cpp (also under TSan).
 #pragma once
 #include <steno/core/executor.hpp>
 

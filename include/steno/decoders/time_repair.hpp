@@ -3,7 +3,7 @@
 // The longest non-decreasing subsequence stays (of equals the one found first); a run of one or two others takes the
 // nearer neighbour's time, a longer one is spread evenly between its neighbours. Follows
 // `Qwen3ForceAlignProcessor.fix_timestamp` (qwen_asr/inference/qwen3_forced_aligner.py). Tested in
-// tests/parity/qwen3_aligner_test.cpp and tests/decoders/time_repair_test.cpp.
+// tests/parity/qwen3_aligner_test.cpp and tests/models/qwen3_aligner_test.cpp.
 #pragma once
 #include <steno/config.hpp>
 

@@ -6,7 +6,7 @@
 // WeNet `Conv2dSubsampling4/6/8` (subsampling.py) without the scaling by sqrt(D), which is the position encoding's.
 // Every convolution is a product over gathered rows: activations lie as [frame, band, channel], so a kernel's row is
 // one piece of memory. Kernels are therefore stored as [D, time, frequency, channel] and the linear's columns as [band,
-// channel] (the checkpoint has channel first). Tested in tests/networks/u2_encoder_test.cpp (golden stages).
+// channel] (the checkpoint has channel first). Tested in tests/parity/wenet_test.cpp (golden stages).
 #pragma once
 #include <steno/layers/linear.hpp>
 

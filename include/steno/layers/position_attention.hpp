@@ -6,7 +6,7 @@
 // WeNet `RelPositionMultiHeadedAttention` (attention.py): despite its name nothing is relative. The shift of
 // Transformer-XL is left out there, so p belongs to the key's ABSOLUTE position and the score is one product of double
 // width, [q + u, q + v] . [k, p]; keys are cached together with their p. Without positions (linear_pos absent) it is
-// `MultiHeadedAttention`. Tested in tests/networks/u2_encoder_test.cpp (golden stages, caches).
+// `MultiHeadedAttention`. Tested in tests/parity/wenet_test.cpp (golden stages, caches).
 #pragma once
 #include <steno/layers/attention_window.hpp>
 #include <steno/layers/key_value_cache.hpp>

@@ -5,7 +5,7 @@
 //
 // FunASR `MultiHeadedAttentionSANM`. x [frames, In] -> y [frames, D]; In differs from D in the first layer. In a stream
 // (`forward_chunk`) the keys and values of earlier windows are seen, too; the memory sees the present window alone.
-// Tested in tests/networks/sanm_encoder_test.cpp (golden stages) and tests/models/paraformer_online_test.cpp.
+// Tested in tests/parity/sense_voice_test.cpp (golden stages) and tests/models/paraformer_online_test.cpp.
 #pragma once
 #include <steno/kernels/attention.hpp>
 #include <steno/kernels/elementwise.hpp>

@@ -8,7 +8,7 @@
 //   Attention    a(x, positions, y, state*, window, context), Attention::state
 //   Convolution  f(x, y, state*, activation, context), Convolution::state, start()
 //   FeedForward  f(x, y, context, activation)
-// Streaming is the same call with a state. Tested in tests/networks/u2_encoder_test.cpp (golden stages).
+// Streaming is the same call with a state. Tested in tests/parity/wenet_test.cpp (golden stages).
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/conformer_convolution.hpp>

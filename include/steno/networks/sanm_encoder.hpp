@@ -2,7 +2,7 @@
 //
 // FunASR `SenseVoiceEncoderSmall` / `SANMEncoder`: x * sqrt(D) + positions from 1, `encoders0` (one layer from Feat to
 // D), `encoders` (the other main layers), `after_norm`, and for SenseVoice `tp_encoders` and `tp_norm`. [frames, Feat]
-// -> [frames, D]. Tested in tests/networks/sanm_encoder_test.cpp (golden stages).
+// -> [frames, D]. Tested in tests/parity/sense_voice_test.cpp (golden stages).
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/feed_forward.hpp>

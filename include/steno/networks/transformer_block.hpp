@@ -3,7 +3,7 @@
 //   x += self_attn(norm1(x));  y = x + feed_forward(norm2(x))
 //
 // WeNet `TransformerEncoderLayer` (encoder_layer.py). The call is that of conformer_block, so an encoder takes either.
-// Tested in tests/networks/u2_encoder_test.cpp (golden stages).
+// Tested in tests/parity/wenet_test.cpp (golden stages).
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/feed_forward.hpp>

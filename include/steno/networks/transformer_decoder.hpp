@@ -6,7 +6,7 @@
 // WeNet `TransformerDecoder` (decoder.py, decoder_layer.py), norm first. Rows of several hypotheses are stacked, so
 // every product runs once for all of them; only self-attention looks at each hypothesis by itself. Keys and values of
 // the memory are computed once per utterance. A step's rows are beams; their pasts are lists of row numbers, so a fork
-// copies numbers. Tested in tests/networks/transformer_decoder_test.cpp (golden stages).
+// copies numbers. Tested in tests/parity/wenet_test.cpp (golden stages).
 #pragma once
 #include <steno/kernels/attention.hpp>
 #include <steno/kernels/elementwise.hpp>

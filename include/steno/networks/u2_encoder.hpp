@@ -5,7 +5,7 @@
 // WeNet `BaseEncoder.forward` and `forward_chunk` (encoder.py), normalised features in. A stream's state holds the
 // attention's and convolution's caches of every block and the number of frames so far; nothing else carries over,
 // because the subsampling sees its overlap again (the caller passes right_context() + 1 - rate frames twice). Positions
-// count from the start of the stream, as libtorch's runtime counts. Tested in tests/networks/u2_encoder_test.cpp.
+// count from the start of the stream, as libtorch's runtime counts. Tested in tests/parity/wenet_test.cpp.
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/conv2d_subsampling.hpp>

@@ -2,7 +2,7 @@
 // files.
 //
 // Matrices get the variance 1 / columns, vectors named "...norm...weight" values near 1, other vectors values near 0,
-// so that activations keep their size through any number of layers. Tested in tests/weights/random_test.cpp.
+// so that activations keep their size through any number of layers. Tested in tests/networks/qwen3_decoder_test.cpp.
 #pragma once
 #include <steno/core/members.hpp>
 #include <steno/weights/blocks.hpp>

@@ -2,7 +2,7 @@
 //
 // Follows Paraformer, SANMEncoder, CifPredictorV2 and ParaformerSANMDecoder of funasr/models/paraformer, and
 // ParaformerStreaming with SANMEncoderChunkOpt, which has the same tensors; defaults are theirs and those of
-// WavFrontend. Schema: docs/formats.md. Tested in tests/convert/paraformer_test.cpp.
+// WavFrontend. Schema: docs/formats.md. Tested in tests/convert/funasr_test.cpp.
 #pragma once
 #include <cstdint>
 #include <filesystem>
