@@ -132,7 +132,8 @@ operand prepare_rows(Rows x, dtype weight_format, workspace::frame& frame, const
     run.run(o.split.count,
             [&](extent p, int worker) { f(o.split.first(p), x.some(o.split.first(p), o.split.height(p), worker)); });
   };
-  if (const extent from = table.terms_from(o.family); from != 0 && o.rows >= from) {
+  // A step of tiles is 32 values of K: of fewer, as a first convolution has, most would be zeros.
+  if (const extent from = table.terms_from(o.family); from != 0 && o.rows >= from && o.cols >= 32) {
     o.term_count = int8 ? 1 : 3;
     const extent length = steps_of(o.cols) * 32 * o.term_count;
     auto* terms = frame.take<std::uint16_t>(static_cast<std::size_t>(o.rows * length));

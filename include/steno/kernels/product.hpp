@@ -60,7 +60,7 @@ struct strip_plan {
 };
 
 inline constexpr extent strip_bytes = 420 << 10;  // quants of x in a strip of an int8 product
-inline constexpr extent term_bytes = 1200 << 10;  // of x in a strip of a product in bfloat16 tiles
+inline constexpr extent term_bytes = 1500 << 10;  // of x in a strip of a product in bfloat16 tiles
 
 /// One of the ways of doing a product: how it is cut, and who does a strip.
 struct product_way {

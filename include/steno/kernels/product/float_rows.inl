@@ -91,20 +91,32 @@ inline void widen(const std::uint16_t* in, extent next, extent count, float* out
     }
 }
 
+/// Rows of w that will be wanted next, a power of two up to 16: of every row a line is fetched per 16 values of K.
+struct rows_ahead {
+  const float* first;
+  extent stride, count;
+};
+
 /// sums[r * float_columns + n] (+)= sum over k of x[k * H + r] * w[k * float_columns + n]
 template <int... I>  // H * V accumulators
 [[gnu::noinline]] void panel_tile(std::integer_sequence<int, I...>, const float* x, const float* w, extent count,
-                                  float* sums, bool first) noexcept {
+                                  float* sums, bool first, const rows_ahead& ahead) noexcept {
   constexpr int V = panel_vectors, H = sizeof...(I) / V;
   f32x16 acc[] = {(first ? zero() : load(sums + 16 * I))...};
-  for (extent k = 0; k < count; ++k, x += H, w += 16 * V)
+  const float* const next = ahead.first;
+  const extent stride = ahead.stride, others = ahead.count - 1;
+  for (extent k = 0; k < count; ++k, x += H, w += 16 * V) {
+    __builtin_prefetch(next + (k & others) * stride + (k & ~extent{15}), 0, 2);
     ((acc[I] = fma(broadcast(x[I / V]), load(w + I % V * 16), acc[I])), ...);
+  }
   (store(sums + 16 * I, acc[I]), ...);
 }
-using panel_tile_function = void (*)(const float* x, const float* w, extent count, float* sums, bool first) noexcept;
+using panel_tile_function = void (*)(const float* x, const float* w, extent count, float* sums, bool first,
+                                     const rows_ahead& ahead) noexcept;
 template <int H>
-inline void panel_tile(const float* x, const float* w, extent count, float* sums, bool first) noexcept {
-  panel_tile(std::make_integer_sequence<int, H * panel_vectors>{}, x, w, count, sums, first);
+inline void panel_tile(const float* x, const float* w, extent count, float* sums, bool first,
+                       const rows_ahead& ahead) noexcept {
+  panel_tile(std::make_integer_sequence<int, H * panel_vectors>{}, x, w, count, sums, first, ahead);
 }
 template <int... I>
 inline panel_tile_function panel_tile_of(std::integer_sequence<int, I...>, extent height) noexcept {
@@ -155,6 +167,8 @@ inline void float_panel_strip(const detail::strip& s) noexcept {
   if (packed != nullptr && x.rows <= few) return half_rows<few>(s);
   // One panel: little at a time, so that widened weights stay in the first-level cache beside those that stream in.
   const extent step = s.last - s.first > 1 ? panel_chunk : 48;
+  extent share = 1;
+  while (share < 16 && share * (s.last - s.first) < float_columns) share *= 2;
   for (extent k = 0; k < x.cols; k += step) {
     const extent count = std::min(step, x.cols - k);
     if (packed == nullptr) {
@@ -164,13 +178,20 @@ inline void float_panel_strip(const detail::strip& s) noexcept {
     } else {
       widen<dtype::bf16>(packed + 16 * k, 16 * x.cols, count, wide);
     }
+    // Rows of f32 that the next piece, or the next strip, begins with: each panel fetches its share.
+    const bool ends = k + count == x.cols;
+    const extent from = ends ? s.n1 : s.n0, till = packed != nullptr ? from : std::min(from + float_columns, s.w->rows);
+    extent fetched = from;
     for (extent p = s.first; p < s.last; ++p) {
       const extent m = x.split.first(p), height = x.split.height(p);
+      rows_ahead ahead{wide, 0, 1};
+      if (fetched + share <= till)
+        ahead = {reinterpret_cast<const float*>(s.w->row(fetched)) + (ends ? 0 : k + count), x.cols, share};
+      fetched += share;
       float* own = s.sums + (m - x.split.first(s.first)) * float_columns;
-      const bool ends = k + count == x.cols;
       if (ends) fetch_results(s, m, height);
       panel_tile_of(std::make_integer_sequence<int, panel_rows>{}, height)(x.panels + m * x.cols + k * height, wide,
-                                                                           count, own, k == 0);
+                                                                           count, own, k == 0, ahead);
       if (ends) finish(s, own, float_columns, m, height);
     }
   }
