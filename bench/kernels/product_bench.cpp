@@ -112,6 +112,9 @@ const bool registered = [] {
                          dtype::q5_1, dtype::q4_k, dtype::q5_k, dtype::q6_k}) {
       if (s.k % static_cast<extent>(info(format).elements) != 0) continue;
       add(format, kernels::best_isa());
+#if defined(__x86_64__)
+      if (kernels::best_isa() == isa::amx) add(format, isa::avx512vnni);  // what processors without tiles do
+#endif
       if (kernels::best_isa() > kernels::lowest_vector_isa) add(format, kernels::lowest_vector_isa);
     }
     benchmark::RegisterBenchmark(("eigen/f32/" + size).c_str(), eigen, s);

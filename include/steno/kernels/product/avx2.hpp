@@ -20,6 +20,7 @@ namespace product {
 
 inline constexpr int dot_rows = 2, dot_columns = 2, panel_rows = 6, panel_vectors = 1;
 inline constexpr extent panel_chunk = 256, float_columns = 16 * panel_vectors;
+inline constexpr bool panel_fetches = false;
 inline constexpr int byte_lanes = 32;
 
 #include <steno/kernels/product/finish.inl>

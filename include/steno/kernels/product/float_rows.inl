@@ -7,7 +7,8 @@
 // chain per output over ascending k. A tile is one pack expansion over its accumulators: what they share is loaded once
 // (common subexpressions), they stay in registers, and it compiles ten times faster than nested loops unrolled by
 // lambdas. Few rows meet f16 or bf16 that is widened in registers. vdpbf16ps is not used: it would round x to 8 bits.
-// Constants per instruction set: dot_rows, dot_columns, panel_rows, panel_vectors, panel_chunk.
+// Constants per instruction set: dot_rows, dot_columns, panel_rows, panel_vectors, panel_chunk, panel_fetches (whether a
+// tile has so much to do that fetching ahead costs nothing).
 
 /// sums[r * float_columns + c] = dot(row r of x, row c of w): rows of x in lines of 16 values, [cols / 16][rows][16],
 /// by dot_columns rows of w. Of as many further rows of w, which lie at `next`, a line each is fetched every 16 values,
@@ -103,10 +104,10 @@ template <int... I>  // H * V accumulators
                                   float* sums, bool first, const rows_ahead& ahead) noexcept {
   constexpr int V = panel_vectors, H = sizeof...(I) / V;
   f32x16 acc[] = {(first ? zero() : load(sums + 16 * I))...};
-  const float* const next = ahead.first;
-  const extent stride = ahead.stride, others = ahead.count - 1;
+  [[maybe_unused]] const float* const next = ahead.first;
+  [[maybe_unused]] const extent stride = ahead.stride, others = ahead.count - 1;
   for (extent k = 0; k < count; ++k, x += H, w += 16 * V) {
-    __builtin_prefetch(next + (k & others) * stride + (k & ~extent{15}), 0, 2);
+    if constexpr (panel_fetches) __builtin_prefetch(next + (k & others) * stride + (k & ~extent{15}), 0, 2);
     ((acc[I] = fma(broadcast(x[I / V]), load(w + I % V * 16), acc[I])), ...);
   }
   (store(sums + 16 * I, acc[I]), ...);
