@@ -1,23 +1,19 @@
 // The texts of a Hugging Face folder of Whisper: the first byte says which file the others are (config.json,
 // generation_config.json, vocab.json, model.safetensors.index.json); any bytes are refused with steno::error.
-#include <steno/error.hpp>
-
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "fuzz.hpp"
 #include "whisper/whisper.hpp"
 
 namespace fs = std::filesystem;
 
-namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using namespace steno_fuzz;
 
+namespace {
 struct folder {
   folder() {
     std::string name = (fs::temp_directory_path() / "steno-fuzz-XXXXXX").string();
@@ -28,9 +24,7 @@ struct folder {
     std::error_code ignored;
     fs::remove_all(path, ignored);
   }
-  void write(const char* name, std::string_view text) const {
-    std::ofstream(path / name, std::ios::binary) << text;
-  }
+  void write(const char* name, std::string_view text) const { std::ofstream(path / name, std::ios::binary) << text; }
   fs::path path;
 };
 
@@ -49,11 +43,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t which = data[0] % std::size(names);
   at.write(names[which], {reinterpret_cast<const char*>(data) + 1, size - 1});
   if (which != 3) at.write("model.safetensors", std::string_view("\2\0\0\0\0\0\0\0{}", 10));
-  try {
+  read_or_refuse([&] {
     if (steno::whisper_files::is_huggingface(at.path)) (void)steno::whisper_files::import_huggingface(at.path, {});
-  } catch (const steno::error& e) {
-    require(std::string_view(e.what()).find('\n') == std::string_view::npos);
-  }
+  });
   if (which == 3) fs::remove(at.path / "model.safetensors");
   return 0;
 }

@@ -1,19 +1,16 @@
 // whisper.cpp's Parakeet files: any bytes are refused with steno::error. Behind a first byte 0 stands a whole file,
 // behind any other the tensors of a file whose header, tables and pieces are right.
-#include <steno/error.hpp>
 #include <steno/frontends/nemo_mel.hpp>
 
 #include <cstdint>
-#include <cstdlib>
 
+#include "fuzz.hpp"
 #include "nemo/parakeet.hpp"
 #include "package.hpp"
 
-namespace {
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using namespace steno_fuzz;
 
+namespace {
 // One layer, 2 wide, 8 bands; one piece, one duration.
 std::string prefix() {
   std::string all = "lmgg";
@@ -36,17 +33,11 @@ std::string prefix() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   static const std::string good = prefix();
-  std::string bytes = data[0] == 0 ? std::string() : good;
-  bytes.append(reinterpret_cast<const char*>(data) + 1, size - 1);
-  // An exact copy, so that a sanitizer sees the first byte behind it.
-  const std::vector<std::byte> image(reinterpret_cast<const std::byte*>(bytes.data()),
-                                     reinterpret_cast<const std::byte*>(bytes.data()) + bytes.size());
-  try {
+  const std::vector<std::byte> image = file_of(data, size, good);
+  read_or_refuse([&] {
     steno::imported_model model = steno::nemo::read_ggml("input", image, nullptr);
     steno::add_tensors(model, {});
     (void)model.file.bytes();
-  } catch (const steno::error& e) {
-    require(std::string_view(e.what()).find('\n') == std::string_view::npos);
-  }
+  });
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "support/allocations.hpp"
 #include "support/golden.hpp"
+#include "support/play.hpp"
 #include "support/random.hpp"
 
 #include <gtest/gtest.h>
@@ -48,13 +49,7 @@ std::vector<event> listen(const model_type& m, const paraformer_stream_options& 
                    e.heard_ms});
   };
   paraformer_stream<model_type> s(m, o);
-  std::size_t at = 0;
-  for (std::size_t i = 0; at < pcm.size(); ++i) {
-    const std::size_t n = std::min(portions[i % portions.size()], pcm.size() - at);
-    s.push(pcm.subspan(at, n), c, sink);
-    at += n;
-  }
-  s.finish(c, sink);
+  test::play(s, pcm, portions, c, sink);
   EXPECT_TRUE(s.over());
   return all;
 }

@@ -3,6 +3,7 @@
 
 #include "support/allocations.hpp"
 #include "support/golden.hpp"
+#include "support/play.hpp"
 #include "support/signal.hpp"
 
 #include <gtest/gtest.h>
@@ -34,9 +35,7 @@ heard listen(const model_type& m, const parakeet_stream_options& o, std::span<co
     if (o.keep_turns) h.ids.clear();
     h.ids.insert(h.ids.end(), open.begin(), open.end());
   };
-  for (std::size_t at = 0; at < pcm.size(); at += portion)
-    s.push(pcm.subspan(at, std::min(portion, pcm.size() - at)), c, sink);
-  s.finish(c, sink);
+  test::play(s, pcm, portion, c, sink);
   h.rows = s.rows();
   return h;
 }

@@ -2,6 +2,7 @@
 #include <steno/streaming/parakeet_window_stream.hpp>
 
 #include "support/golden.hpp"
+#include "support/play.hpp"
 #include "support/signal.hpp"
 
 #include <gtest/gtest.h>
@@ -30,9 +31,7 @@ std::vector<int> listen(const model_type& m, const parakeet_windows& w, std::spa
     heard = e.heard;
     finals += e.final;
   };
-  for (std::size_t at = 0; at < pcm.size(); at += portion)
-    s.push(pcm.subspan(at, std::min(portion, pcm.size() - at)), c, sink);
-  s.finish(c, sink);
+  test::play(s, pcm, portion, c, sink);
   EXPECT_EQ(finals, 1);
   return ids;
 }

@@ -4,6 +4,7 @@
 #include <steno/weights/random.hpp>
 
 #include "support/golden.hpp"
+#include "support/play.hpp"
 #include "support/random.hpp"
 
 #include <gtest/gtest.h>
@@ -89,9 +90,7 @@ std::vector<utterance> listen(const Model& m, std::span<const float> pcm, qwen3_
       all.emplace_back();
     }
   };
-  for (std::size_t at = 0; at < pcm.size(); at += piece)
-    stream.push(pcm.subspan(at, std::min(piece, pcm.size() - at)), c, sink);
-  stream.finish(c, sink);
+  test::play(stream, pcm, piece, c, sink);
   all.pop_back();
   EXPECT_FALSE(stops.empty());
   return all;

@@ -5,6 +5,7 @@
 #include "npy.hpp"
 #include "support/allocations.hpp"
 #include "support/golden.hpp"
+#include "support/play.hpp"
 #include "support/random.hpp"
 
 #include <gtest/gtest.h>
@@ -123,13 +124,7 @@ std::vector<event> listen(const u2_conformer_any& m, const u2_stream_options& o,
                    e.score});
   };
   u2_stream<u2_conformer_any> s(m, o);
-  std::size_t at = 0;
-  for (std::size_t i = 0; at < pcm.size(); ++i) {
-    const std::size_t n = std::min(portions[i % portions.size()], pcm.size() - at);
-    s.push(pcm.subspan(at, n), c, sink);
-    at += n;
-  }
-  s.finish(c, sink);
+  test::play(s, pcm, portions, c, sink);
   return all;
 }
 
@@ -202,9 +197,7 @@ TEST(u2_stream, endpoints_results_and_times_equal_the_original_runtime) {
     context c;
     u2_stream<table_model> stream(m, o);
     const std::vector<float> pcm(golden["fbank_frames"].get<std::size_t>());
-    for (std::size_t at = 0; at < pcm.size(); at += 100)
-      stream.push(std::span(pcm).subspan(at, std::min<std::size_t>(100, pcm.size() - at)), c, sink);
-    stream.finish(c, sink);
+    test::play(stream, pcm, 100, c, sink);
     EXPECT_EQ(n, finals.size());
     for (const auto& [number, best] : partials)  // nothing decoded yet: the stream says nothing
       EXPECT_EQ(best["sentence"], "") << "call " << number;
