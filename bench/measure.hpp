@@ -5,6 +5,7 @@
 //             multiply-add peak; 0.6 reads: at 60 % of what the processor can do
 //   of_read   the same for bytes that come from memory / the memory's reading rate
 //   x_real    seconds of audio a second
+//   speedup   time of one thread / time of several, by the wall
 // Fractions are medians of ratios measured alternately, peak and benchmark, after the timed loop; by processor time
 // where the benchmark has one thread.
 #pragma once
@@ -86,6 +87,18 @@ void measure(benchmark::State& state, const work& w, F turn) {
   if (w.from_memory && read_rate() > 0)
     state.counters["of_read"] = detail::fraction(
         clock, [&] { return w.bytes / read_rate(); }, turn);
+}
+
+/// Adds the counter `speedup`: turns of one thread and of several, alternately.
+template <class One, class Several>
+void measure_speedup(benchmark::State& state, One one, Several several) {
+  const auto alone = [&] {
+    const double from = detail::wall();
+    one();
+    return detail::wall() - from;
+  };
+  alone();
+  state.counters["speedup"] = detail::fraction(detail::wall, alone, several);
 }
 
 }  // namespace steno_bench

@@ -1,5 +1,6 @@
 // Products of the shapes that the model families use, M x K x N, with the activations prepared inside, and Eigen's f32
 // product beside them. For one to a few rows the weights come from memory (of_read); the others stay in the caches.
+#include <steno/core/thread_pool.hpp>
 #include <steno/kernels/product.hpp>
 
 #include <benchmark/benchmark.h>
@@ -89,6 +90,20 @@ void product(benchmark::State& state, dtype format, shape s, isa level) {
   kernels::limit_isa(kernels::best_isa());
 }
 
+void two_threads(benchmark::State& state, dtype format, shape s) {
+  const matrix_f x = rows_of(s);
+  const bench_weight w(format, s);
+  matrix_f y(s.m, s.n);
+  thread_pool pool(2);
+  context one, two{executor(pool)};
+  const auto by = [&](context& c) { kernels::matmul(read(x), w.refs[0], {}, write(y), c); };
+  steno_bench::work amount = work_of(s, format, w.refs[0].bytes());
+  amount.threads = 2;
+  steno_bench::measure(state, amount, [&] { by(two); });
+  steno_bench::measure_speedup(
+      state, [&] { by(one); }, [&] { by(two); });
+}
+
 void eigen(benchmark::State& state, shape s) {
   const matrix_f x = rows_of(s);
   const bench_weight w(dtype::f32, s);
@@ -118,6 +133,11 @@ const bool registered = [] {
       if (kernels::best_isa() > kernels::lowest_vector_isa) add(format, kernels::lowest_vector_isa);
     }
     benchmark::RegisterBenchmark(("eigen/f32/" + size).c_str(), eigen, s);
+    if (s.m >= 100)
+      for (dtype format : {dtype::f32, dtype::q8_0})
+        benchmark::RegisterBenchmark(("two_threads/" + std::string(info(format).name) + "/" + size).c_str(),
+                                     two_threads, format, s)
+            ->UseRealTime();
   }
   return true;
 }();

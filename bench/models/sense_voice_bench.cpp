@@ -32,6 +32,9 @@ void sense_voice_forward(benchmark::State& state, dtype format) {
                        steno_bench::layer_work(products, attention, format, static_cast<double>(state.range(0)),
                                                static_cast<int>(state.range(1))),
                        [&] { model.forward(pcm, 0, false, scores, c); });
+  if (context one; pool.width() > 1)
+    steno_bench::measure_speedup(
+        state, [&] { model.forward(pcm, 0, false, scores, one); }, [&] { model.forward(pcm, 0, false, scores, c); });
   state.counters["scratch MB"] = static_cast<double>(c.scratch.peak()) / 1e6;
 }
 
