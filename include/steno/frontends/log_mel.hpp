@@ -61,9 +61,8 @@ class log_mel {
   /// The largest log10 of all frames of `pcm` followed by zeros up to `total` in all (at least pcm.size()).
   float peak(std::span<const float> pcm, extent total, context& c) const noexcept {
     const extent count = frames(total);
-    // Frames of zeros alone are 1e-10 all over.
     const extent sounding = std::min(count, (static_cast<extent>(pcm.size()) + length) / shift + 1);
-    const float top = count > 0 ? -10.0f : -std::numeric_limits<float>::infinity();
+    const float top = count > 0 ? silence : -std::numeric_limits<float>::infinity();
     return std::max(top, peak({pcm, 0, total}, 0, sounding, c));
   }
 
@@ -91,19 +90,26 @@ class log_mel {
                   context& c) const noexcept {
     assert(first >= 0 && first + y.rows() <= frames(pcm.total) && y.cols() == mels_);
     logarithms(pcm, first, write(y), c);
-    const float floor = top - 8.0f;
-    for (extent t = 0; t < y.rows(); ++t)
-      for (extent b = 0; b < mels_; ++b) y(t, b) = (std::max(y(t, b), floor) + 4.0f) * 0.25f;
+    normalise(top, y);
   }
 
-  /// All frames of `pcm` with the floor of its own maximum: what the original does with one clip.
+  /// All frames of `pcm` with the floor of its own maximum: what the original does with one clip. y
+  /// [frames(pcm.size()), Mels].
   void operator()(std::span<const float> pcm, view<float, dynamic, Mels> y, context& c) const noexcept {
     const auto total = static_cast<extent>(pcm.size());
-    (*this)(pcm, total, 0, peak(pcm, total, c), y, c);
+    assert(y.rows() == frames(total) && y.cols() == mels_);
+    if (y.rows() == 0) return;
+    logarithms({pcm, 0, total}, 0, write(y), c);
+    normalise(std::max(y.maxCoeff(), silence), y);
   }
 
  private:
-  static constexpr extent tile = 64;  // frames
+  static constexpr extent tile = 64;        // frames
+  static constexpr float silence = -10.0f;  // log10 of a frame of zeros: 1e-10 all over
+
+  static void normalise(float top, view<float, dynamic, Mels>& y) noexcept {
+    y = (y.array().max(top - 8.0f) + 4.0f) * 0.25f;
+  }
 
   // log10 of the mel powers of frames first, first + 1, ...
   void logarithms(const part_of_recording& pcm, extent first, view<float> y, context& c) const noexcept {
@@ -130,8 +136,7 @@ class log_mel {
             {mels_, filters_.first.data(), filters_.begin.data(), filters_.weights.data(), 1e-10f}, spectrum, lanes,
             out + (from + t) * stride, stride, spectrum + 16 * fft_.bins());
       }
-      for (extent t = from; t < from + frames_here; ++t)
-        for (extent b = 0; b < mels_; ++b) out[t * stride + b] *= static_cast<float>(1 / std::numbers::ln10);
+      make_view(out + from * stride, frames_here, mels_, stride) *= static_cast<float>(1 / std::numbers::ln10);
     });
   }
 
