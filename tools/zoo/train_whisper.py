@@ -32,7 +32,10 @@ FRONT_END = frontends.whisper(80)
 ROW, ROWS = whisper.ROW, 1500
 LONGEST_WORD = 900  # ms; what follows is a gap
 GAP = 0.15  # share of a word's attention that the gap behind it gets, so that the next word does not begin in it
-MANY = 9  # turns of earlier windows in a prompt of one of 30 s
+WRITTEN = 1  # turns of a window with times; the start of the next one follows, and the next window begins before it
+PROMPT = 223  # tokens of earlier windows that a window is told at most
+FOLLOWED = 6  # how much more a turn that follows counts than none: where one is missed, so is the rest of the window
+FIRST = 50  # the latest first time of a window: speech that begins later has this one
 MIDDLE = "enc_layer1"
 HERE, NEXT = [(0, 0)], [(1, 0), (2, 0)]  # heads that attend to the word read and to the word to be written
 SINCE = [(0, 0)]  # heads of the decoder's own attention that look at the last time
@@ -147,16 +150,18 @@ def later(example, frames):
 
 
 class Batches(data.Batches):
-    long_share, most_joined, longest = 0.6, 4, 1500
+    long_share, most_joined, longest = 0.45, 3, 1500
+    pieces = 0.2  # share of a few words among the examples of one utterance
 
     def __init__(self, corpus, tokens, words, long_from, long_full, *args, **more):
         super().__init__(corpus, *args, **more)
         self.tokens, self.words, self.long_from, self.long_full = tokens, words, long_from, long_full
+        self.isolated = [item for item in corpus.items if item["isolated"]]
 
     def make(self, indices, step=0):
         self.rng = random.Random(f"{self.seed} step {step}")
         grown = (step - self.long_from) / max(1, self.long_full - self.long_from)
-        if self.augmenter and grown >= 0 and self.rng.random() < 0.1 + 0.5 * min(1, grown):
+        if self.augmenter and grown >= 0 and self.rng.random() < 0.1 + 0.15 * min(1, grown):
             self.augmenter.rng = np.random.default_rng([self.seed, step])
             return self.collate([self.window()], long=True)
         return super().make(indices, step)
@@ -169,7 +174,7 @@ class Batches(data.Batches):
         for i, item in enumerate(items):
             pause = 0
             if self.augmenter and (i > 0 or rng.random() < paused):
-                pause = int(rng.uniform(0, 40) if rng.random() < 0.5 else rng.uniform(0, 300))
+                pause = int(rng.uniform(0, 40) if rng.random() < 0.05 else rng.uniform(70, 310))
             mels += [np.full((pause, self.corpus.front_end.bins), self.corpus.front_end.floor, np.float32),
                      self.corpus.mel(item)]
             at += 10 * pause
@@ -180,9 +185,28 @@ class Batches(data.Batches):
         level = math.sqrt(sum(i["level"] ** 2 for i in items) / len(items))
         return data.Example(np.concatenate(mels).astype(np.float32), pieces, starts, turns), level
 
+    def piece(self, item):
+        """A few words of an utterance, cut where the first begins, with up to 0.2 s of silence before them, as a VAD cuts."""
+        rng, count = self.rng, len(item["pieces"])
+        length = min(count, rng.choice([1, 1, 1, 2, 2, 3, 3, 4, 6, 99]))
+        first = rng.randrange(count - length + 1)
+        ends = [*item["starts"][1:], 10 * item["frames"]]
+        low, high = int(item["starts"][first] / 10), int(ends[first + length - 1] / 10)
+        mel = self.corpus.mel(item)[max(0, low) : max(low + 2, high)].astype(np.float32)
+        # Words spoken one by one have gaps behind them.
+        loud = mel.mean(1)
+        over = int(np.flatnonzero(loud > loud.max() - 7)[-1]) + 1
+        lead, tail = rng.randrange(21), rng.randrange(4, 30)
+        mel = np.concatenate([mel[: over + 5], np.full((tail, mel.shape[1]), self.corpus.front_end.floor, np.float32)])
+        silence = np.full((lead, mel.shape[1]), self.corpus.front_end.floor, np.float32)
+        starts = [10 * lead + s - 10 * low for s in item["starts"][first : first + length]]
+        turn = (length, starts[0], max(starts[-1] + 50, 10.0 * (lead + over)))
+        return data.Example(np.concatenate([silence, mel]), item["pieces"][first : first + length], starts, [turn])
+
     def augmented(self, example, level):
-        if self.rng.random() < 0.06:  # hardly to be understood
-            noise = self.augmenter.noise(len(example.mel), level * 10 ** (-self.rng.uniform(-4, 6) / 20))
+        example.unclear = self.rng.random() < 0.1
+        if example.unclear:
+            noise = self.augmenter.noise(len(example.mel), level * 10 ** (-self.rng.uniform(-12, 6) / 20))
             example.mel = np.maximum(self.augmenter.add(example.mel, noise), self.augmenter.floor)
         example.mel, pad = self.augmenter.speech(example.mel, level)
         return later(example, pad)
@@ -191,6 +215,9 @@ class Batches(data.Batches):
         if not self.augmenter:
             return super().example(group)
         example, level = self.join([self.corpus.items[i] for i in group])
+        if len(group) == 1 and self.rng.random() < self.pieces:
+            item = self.corpus.items[group[0]] if self.rng.random() < 0.3 else self.rng.choice(self.isolated)
+            example, level = self.piece(item), item["level"]
         if self.rng.random() < self.nospeech:
             return data.Example(self.augmenter.nospeech()[: max(98, len(example.mel) + 60)], [], [], [], speech=False)
         return self.augmented(example, level)
@@ -201,13 +228,16 @@ class Batches(data.Batches):
         if kind < 0.1:
             mel = np.concatenate([self.augmenter.nospeech() for _ in range(rng.choice([1, 1, 2, 4]))])
             return data.Example(mel[: 2 * ROWS], [], [], [], speech=False)
-        most, frames, items = (99 if kind < 0.6 else rng.choice([1, 1, 2, 3])), 0, []
+        most, frames, items = (99 if kind < 0.7 else rng.choice([1, 1, 2, 3])), 0, []
         while frames < 2 * ROWS and len(items) < most:
             items.append(rng.choice(self.corpus.items))
             frames += items[-1]["frames"]
         # A window begins where the last turn of the one before ended, or a little earlier: then the pause is heard.
         example, level = self.join(items, 0.6)
-        if rng.random() < 0.3:
+        if most == 1 and rng.random() < 0.5:
+            item = rng.choice(self.isolated if rng.random() < 0.7 else self.corpus.items)
+            example, level = self.piece(item), item["level"]
+        elif rng.random() < 0.3:
             item = rng.choice(self.corpus.items)
             over = self.corpus.mel(item)[int(item["span"][1] / 10) - rng.randrange(10) :].astype(np.float32)
             example = later(example, len(over))
@@ -225,26 +255,30 @@ class Batches(data.Batches):
 
     # Text
 
-    def prompt(self, example, many):
+    def prompt(self, example, long):
         """Tokens of earlier windows, or a list of words some of which will be said."""
         rng, t, out = self.rng, self.tokens, []
-        if not self.augmenter or rng.random() > (0.35 if many < MANY else 0.5):
+        unclear = getattr(example, "unclear", False)  # what is hardly to be understood is guessed from a list
+        if not self.augmenter or rng.random() > (0.85 if long else 0.7 if unclear else 0.35):
             return out
-        if rng.random() < 0.25:
+        if not long and rng.random() < (0.8 if unclear else 0.4):
             listed = [rng.choice(self.words.names[1:]) for _ in range(rng.randint(1, 6))]
             if example.pieces and rng.random() < 0.75:
                 listed += [self.words.names[rng.choice(example.pieces)[0]] for _ in range(rng.randint(1, 2))]
             rng.shuffle(listed)
-            out = [i for w in listed for i in t.spell(w)]
-        else:
-            times, at = rng.random() < 0.75, rng.randint(0, 60)
-            for _ in range(rng.randint(1, many)):
-                item = rng.choice(self.corpus.items)
-                said = [i for w in item["words"].split() for i in t.spell(w)]
-                end = at + item["frames"] // 2
-                out += [t.time + at % 1500, *said, t.time + end % 1500] if times else said
-                at = end + rng.randint(0, 100)
-        return [t["<|startofprev|>"], *out[-223:]]
+            return [t["<|startofprev|>"], *(i for w in listed for i in t.spell(w))]
+        room = PROMPT if long and rng.random() < 0.7 else rng.randint(8, PROMPT if long else 40)
+        times, at, turns = rng.random() < 0.85, 0, rng.randrange(WRITTEN)
+        while len(out) < room:
+            if turns % WRITTEN == 0:  # a window of its own
+                at = FIRST if rng.random() < 0.7 else rng.randint(0, FIRST)
+            turns += 1
+            item = rng.choice(self.corpus.items)
+            said = [i for w in item["words"].split() for i in t.spell(w)]
+            end = at + item["frames"] // 2
+            out += [t.time + at % 1500, *said, t.time + end % 1500] if times else said
+            at = end + rng.randint(10, 150)
+        return [t["<|startofprev|>"], *out[-room:]]
 
     def turns(self, example):
         """[(start, end, [(word, start, end)])] in ms"""
@@ -256,14 +290,14 @@ class Batches(data.Batches):
             at += count
         return out
 
-    def script(self, example, first, rows, many):
+    def script(self, example, first, rows, long):
         """(tokens, number of tokens that are a prompt, [(first row, row behind, row behind the gap) or None] of each
         token, whether to learn to write each token)"""
         rng, t = self.rng, self.tokens
         times, digits = True, False
         if self.augmenter:
-            times, digits = rng.random() < (0.7 if many < MANY else 0.9), rng.random() < 0.2
-        ids = self.prompt(example, many)
+            times, digits = rng.random() < (0.9 if len(example.turns) > 1 else 0.7), rng.random() < 0.2
+        ids = self.prompt(example, long)
         places, learn = [None] * len(ids), [False] * len(ids)
 
         def put(token, place=None, wanted=True):
@@ -271,9 +305,9 @@ class Batches(data.Batches):
             places.append(place)
             learn.append(wanted)
 
-        def time(ms):
+        def time(ms, latest=whisper.TIMES - 1):
             row = min(rows, max(0, round(ms / ROW)))
-            put(t.time + min(first + row, whisper.TIMES - 1), (max(0, row - 2), min(rows, row + 3), 0))
+            put(t.time + min(first + row, latest), (max(0, row - 2), min(rows, row + 3), 0))
 
         put(t["<|startoftranscript|>"], wanted=False)
         put(t["<|en|>"])
@@ -294,8 +328,9 @@ class Batches(data.Batches):
             if cut and start > limit - 40:
                 break
             if times:
-                time(start)
-            if cut and times:
+                time(start, FIRST if n == 0 and first <= FIRST and self.augmenter else whisper.TIMES - 1)
+            if times and (cut or n == WRITTEN):
+                over = start
                 break
             words = [w for w in (in_digits(words) if digits else words) if w[2] <= limit]
             for i, (word, begins, ends) in enumerate(words):
@@ -320,15 +355,16 @@ class Batches(data.Batches):
 
     def collate(self, examples, long=False):
         t, features, scripts, said, begun, firsts, lengths = self.tokens, [], [], [], [], [], []
+        prompted = self.rng.random() < (0.75 if long else 0.5 if any(len(e.turns) > 1 for e in examples) else 0.12)
         slack = 0 if not self.augmenter else self.rng.randrange(20) if self.rng.random() < 0.9 else self.rng.randrange(100)
         for e in examples:
             mel = e.mel[: 2 * ROWS]
             rows = min(ROWS, (len(mel) + 1) // 2)
             length = ROWS if long else min(ROWS, rows + slack)
             first = 0
-            if self.augmenter and not long and self.rng.random() < 0.5:
+            if self.augmenter and not long and self.rng.random() < 0.3:
                 first = self.rng.randrange(ROWS - length + 1)
-            ids, begin, places, learn = self.script(e, first, rows, MANY if long else 3)
+            ids, begin, places, learn = self.script(e, first, rows, prompted)
             numbers = [p[0] for p in e.pieces]
             said.append(words_said(numbers, e.starts, e.turns, length))
             begun.append(word_starts(e.starts, length))
@@ -361,9 +397,6 @@ class Batches(data.Batches):
                         next_[b, i - 1] = row
                     if i < n:
                         here[b, i] = row
-            # The first time must not be later than 1 s when a window is transcribed, whatever the model thinks.
-            if self.augmenter and heard[b, min(begin, n - 1)] > t.time + 50 and self.rng.random() < 0.5:
-                heard[b, begin] = t.time + self.rng.randrange(51)
         return {"x": torch.from_numpy(data.padded(features)[0]), "lengths": torch.tensor(lengths),
                 "first": None if long else torch.tensor(firsts), "heard": torch.from_numpy(heard),
                 "wanted": torch.from_numpy(wanted), "here": torch.from_numpy(here), "next": torch.from_numpy(next_),
@@ -411,7 +444,7 @@ def attention_loss(scores, heads, wanted):
 
 def writing_loss(scores, wanted, time):
     """Cross entropy of text, and of times, where a neighbour is nearly as good."""
-    log_probs, wanted = scores.flatten(0, 1).log_softmax(-1), wanted.flatten()
+    log_probs = scores.log_softmax(-1)
     text = F.nll_loss(log_probs, wanted.masked_fill(wanted >= time, data.IGNORE), ignore_index=data.IGNORE)
     rows = (wanted >= time).nonzero()[:, 0]
     if len(rows) == 0:
@@ -423,12 +456,24 @@ def writing_loss(scores, wanted, time):
     return text, -(log_probs[rows].gather(1, near) * weight).sum() / len(rows)
 
 
-def losses(model, batch, time):
-    net, trace, seen, read = model.net, {}, [], []
+def following_loss(scores, heard, wanted, time, eot):
+    """Does another turn follow the one whose end was read? Whisper's rules let only a time or the end of the text follow."""
+    before = F.pad(heard, (1, 0))[:, :-1]
+    ended = ((heard >= time) & (before < eot))[wanted != data.IGNORE]
+    if not ended.any():
+        return scores.sum() * 0
+    more = (wanted[wanted != data.IGNORE][ended] >= time).float()
+    odds = scores[ended, time:].logsumexp(1) - scores[ended, eot]
+    return F.binary_cross_entropy_with_logits(odds, more, 1 + (FOLLOWED - 1) * more)
+
+
+def losses(model, batch, tokens):
+    net, trace, seen, read, time = model.net, {}, [], [], tokens.time
     lengths = batch["lengths"]
     heard = net.encoder(batch["x"], lengths, batch["first"], trace)
-    scores = net.decoder(batch["heard"], heard, lengths, seen, trace, read)
-    text, times = writing_loss(scores, batch["wanted"], time)
+    written = batch["wanted"] != data.IGNORE
+    scores = net.decoder(batch["heard"], heard, lengths, seen, trace, read, written)
+    text, times = writing_loss(scores, batch["wanted"][written], time)
     middle, last = (F.cross_entropy(head(x).flatten(0, 1), batch["said"].flatten(), ignore_index=data.IGNORE)
                     for head, x in ((model.middle, trace[MIDDLE]), (model.last, heard)))
     within = torch.arange(heard.shape[1]) < lengths[:, None]
@@ -441,10 +486,11 @@ def losses(model, batch, time):
     aimed = batch["next"].sum(2) > 0
     aim = ((model.aim(trace["dec_layer0_prompt"]) - batch["next"] @ places) ** 2)[aimed][:, slow]
     aim = aim.sum() / max(1, aim.numel())
-    return {"text": (text, 1.0), "times": (times, 0.3), "next": (attention_loss(seen, NEXT, batch["next"]), 0.5),
+    return {"text": (text, 1.0), "times": (times, 0.6), "next": (attention_loss(seen, NEXT, batch["next"]), 0.5),
             "here": (attention_loss(seen, HERE, batch["here"]), 0.3), "middle": (middle, 1.0), "last": (last, 0.5),
             "start": (start, 0.5), "place": (place, 1.0), "since": (attention_loss(read, SINCE, batch["since"]), 0.3),
-            "aim": (aim, 1.0)}
+            "aim": (aim, 1.0),
+            "more": (following_loss(scores, batch["heard"], batch["wanted"], time, tokens.eot), 0.5)}
 
 
 def write(net, tokens, x, lengths, times=False):
@@ -493,7 +539,7 @@ def main():
         dev = Batches(data.Corpus(args.dev, FRONT_END, words), tokens, words, 0, 0, 12, args.batch, augment=False)
         some = Batches(data.Corpus(args.dev, FRONT_END, words), tokens, words, 0, 0, 12, 4, augment=False)
         some.corpus.items = some.corpus.items[:40]
-    loop.train(Trained(net, len(words.names)), train, lambda m, b: losses(m, b, tokens.time), out, args,
+    loop.train(Trained(net, len(words.names)), train, lambda m, b: losses(m, b, tokens), out, args,
                (lambda m: evaluate(m, dev, some)) if dev else None, "net.")
     return 0
 

@@ -111,9 +111,9 @@ class TextDecoder(nn.Module):
         self.blocks = nn.ModuleList([Block(size, heads, cross=True) for _ in range(layers)])
         self.ln = nn.LayerNorm(size)
 
-    def forward(self, ids, heard, lengths=None, seen=None, trace=None, read=None):
-        """Scores of what follows each token; seen: a list that gets the scores of each block's attention to `heard`, read: of
-        that to the tokens."""
+    def forward(self, ids, heard, lengths=None, seen=None, trace=None, read=None, where=None):
+        """Scores of what follows each token, or each of those that `where`, a mask, tells; seen: a list that gets the scores
+        of each block's attention to `heard`, read: of that to the tokens."""
         x = self.token_embedding(ids) + self.positional_embedding[: ids.shape[1]]
         ahead = torch.full((ids.shape[1],) * 2, -1e9).triu(1)
         heard_bias = cut_bias(lengths, heard.shape[1])
@@ -124,7 +124,7 @@ class TextDecoder(nn.Module):
         x = self.ln(x)
         if trace is not None:
             trace["dec_ln_prompt"] = x
-        return x @ self.token_embedding.weight.T
+        return (x if where is None else x[where]) @ self.token_embedding.weight.T
 
 
 class Whisper(nn.Module):
