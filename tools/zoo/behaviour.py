@@ -17,8 +17,8 @@ INTRODUCTION = """\
 The models in `examples/models` were trained on synthetic English of a narrow domain (`examples/models/*.md`), so these
 figures tell how the library behaves on speech that a model understands, not how good the published models are. Every
 line went through the program (`steno transcribe`, `steno stream`) with the bundled 8-bit file: 300 newly drawn sentences
-for word errors (100 recordings for word times), 10 minutes of each sound without speech, 20 minutes of turns with pauses.
-The voices m8 and f5 were in no training. A cell in bold misses its limit. Made by `tools/zoo/behaviour.py`.
+for word errors (900 for beams, 100 recordings for word times), 10 minutes of each sound without speech, 20 minutes of turns
+with pauses. The voices m8 and f5 were in no training. A cell in bold misses its limit. Made by `tools/zoo/behaviour.py`.
 
 ![word errors](plots/behaviour.svg)
 """
@@ -27,17 +27,19 @@ NOTES = """\
 
 - **Joined words**: single words synthesised one by one with gaps, so their starts are exact; a word that was not recognised
   counts as a miss. Parakeet-CTC's times are NeMo's: a word begins where the one before ends, so it learnt to end a word
-  where the next one starts. Whisper's rules have the first word of a window begin with it: 73 and 67 of these words are
-  more than 120 ms behind, so 89.9 % and 90.7 % are the most it can reach. Parakeet-EOU's are the rows in which it told
-  that a word begins, a piece of its own: it hears 80 ms ahead at most.
+  where the next one starts. Whisper's rules have the first word of a window begin with it: in windows of 30 s 73 and 67 of
+  these words are more than 120 ms behind, so 89.9 % and 90.7 % are the most that it can reach there, and those lines have no
+  limit. Its windows are therefore those of `--vad energy`, which begin 0.1 s before speech. Parakeet-EOU's are the rows in
+  which it told that a word begins, a piece of its own: it hears 80 ms ahead at most.
 - **Hotwords**: sentences with one of five words, with a beam of 8, in the first of five levels of white noise (-3, -4.5, -6,
-  -8, -10 dB) at which less than 30 % of these words are found without a list.
+  -8, -10 dB) at which less than 30 % of these words are found without a list. Whisper is told them by `--initial-prompt` and
+  searches greedily.
+- **Windows of 30 s**: the conversation as one recording without a VAD; this Whisper writes the first turn of a window and
+  then when the next one begins; its next window begins behind the turn that it wrote, so there is a window for each turn.
 - **8-bit weights**: the same sentences with f32 weights.
 - **Streams**: the first partial result of a turn against the end of its first word; settled text is what a partial result
   tells to be final. Chunks of U2++ are of 40 ms rows.
 - **Turns**: the time that a stream's `end_of_turn` tells against the end of the speech.
-- **whisper**: a beam wrote the same as greedy search in all but 7 of these 300 sentences; in 300 others it made 79 errors
-  instead of 86. Its prompts have not been judged.
 """
 
 

@@ -7,6 +7,10 @@ OUT gets what export_whisper.py needs. The decoder writes what Whisper's does: t
 text of earlier windows or without; <|nospeech|> where nobody speaks; for <|translate|> the sentence with its numbers in
 digits. Two of its heads learn to attend to the word that is being written: word times are made of these.
 
+With times it writes the first turn of a window and when the next one begins, as Whisper does where a window's end cuts a
+turn: the next window begins behind the turn that was written. Later turns of a window were hard to find for so small a
+decoder, and there are always more of them. Text without times is that of all turns.
+
 A window of 30 s costs as much as a whole batch of sentences, so most windows are cut short; they then begin at any of
 the 1500 rows, so that all times are learnt. From step --long-from on an increasing share is of 30 s, silence behind the
 recording and all. Heads that are not exported tell which word is being said in each row, where words start, where in the
@@ -204,9 +208,9 @@ class Batches(data.Batches):
         return data.Example(np.concatenate([silence, mel]), item["pieces"][first : first + length], starts, [turn])
 
     def augmented(self, example, level):
-        example.unclear = self.rng.random() < 0.1
+        example.unclear = self.rng.random() < 0.02
         if example.unclear:
-            noise = self.augmenter.noise(len(example.mel), level * 10 ** (-self.rng.uniform(-12, 6) / 20))
+            noise = self.augmenter.noise(len(example.mel), level * 10 ** (-self.rng.uniform(-4, 6) / 20))
             example.mel = np.maximum(self.augmenter.add(example.mel, noise), self.augmenter.floor)
         example.mel, pad = self.augmenter.speech(example.mel, level)
         return later(example, pad)
