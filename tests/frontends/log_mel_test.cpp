@@ -137,6 +137,19 @@ TEST(log_mel, parts_and_portions_give_the_same_values) {
   }
 }
 
+TEST(log_mel, a_clip_at_once_equals_its_peak_and_frames) {
+  const log_mel<80> front;
+  context c;
+  for (const std::size_t size : {0u, 159u, 160u, 1000u, 48001u}) {
+    const std::vector<float> pcm = noise(size);
+    const extent n = static_cast<extent>(size), frames = front.frames(n);
+    matrix<float, dynamic, 80> once(frames, 80), twice(frames, 80);
+    front(pcm, once, c);
+    front(pcm, n, 0, front.peak(pcm, n, c), twice, c);
+    EXPECT_TRUE(once == twice) << size;
+  }
+}
+
 TEST(log_mel, silence_and_short_clips) {
   const log_mel<> front(80);
   context c;
