@@ -28,6 +28,7 @@
 #include <steno/decoders/quiet_splits.hpp>
 #include <steno/decoders/qwen3_output.hpp>
 #include <steno/decoders/repeated_words.hpp>
+#include <steno/decoders/speaker_segments.hpp>
 #include <steno/decoders/time_repair.hpp>
 #include <steno/decoders/time_warping.hpp>
 #include <steno/decoders/token_choice.hpp>
@@ -101,6 +102,7 @@
 #include <steno/models/paraformer.hpp>
 #include <steno/models/paraformer_online.hpp>
 #include <steno/models/paraformer_parts.hpp>
+#include <steno/models/nemo_parts.hpp>
 #include <steno/models/parakeet.hpp>
 #include <steno/models/parakeet_beam.hpp>
 #include <steno/models/parakeet_ctc.hpp>
@@ -112,6 +114,7 @@
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/models/qwen3_languages.hpp>
 #include <steno/models/sense_voice.hpp>
+#include <steno/models/sortformer.hpp>
 #include <steno/models/u2.hpp>
 #include <steno/models/whisper.hpp>
 #include <steno/models/whisper_decode.hpp>
@@ -122,12 +125,14 @@
 #include <steno/networks/conformer_block.hpp>
 #include <steno/networks/fastconformer_encoder.hpp>
 #include <steno/networks/fsmn_encoder.hpp>
+#include <steno/networks/nemo_transformer.hpp>
 #include <steno/networks/qwen3_audio_encoder.hpp>
 #include <steno/networks/qwen3_decoder.hpp>
 #include <steno/networks/qwen3_writing.hpp>
 #include <steno/networks/sanm_chunks.hpp>
 #include <steno/networks/sanm_decoder.hpp>
 #include <steno/networks/sanm_encoder.hpp>
+#include <steno/networks/speaker_cache.hpp>
 #include <steno/networks/transformer_block.hpp>
 #include <steno/networks/transformer_decoder.hpp>
 #include <steno/networks/u2_encoder.hpp>
@@ -153,6 +158,7 @@
 #include <steno/streaming/qwen3_session.hpp>
 #include <steno/streaming/qwen3_stream.hpp>
 #include <steno/streaming/session.hpp>
+#include <steno/streaming/sortformer_stream.hpp>
 #include <steno/streaming/stream_event.hpp>
 #include <steno/streaming/u2_session.hpp>
 #include <steno/streaming/u2_stream.hpp>

@@ -2,6 +2,7 @@
 #include "families.hpp"
 
 #include "funasr/models.hpp"
+#include "nemo/checkpoints.hpp"
 #include "nemo/parakeet.hpp"
 #include "qwen/qwen3_asr.hpp"
 #include "wenet/u2.hpp"
@@ -19,8 +20,9 @@ std::span<const packaged_family> packaged_families() {
       {"u2_conformer", wenet::is_u2_product, nullptr},
       {"u2_transformer", wenet::is_u2_product, nullptr},
       {"whisper", whisper_files::is_product, nullptr},
-      {"parakeet_ctc", nemo::is_parakeet_product, nullptr},
-      {"parakeet_transducer", nemo::is_parakeet_product, nullptr},
+      {"parakeet_ctc", nemo::is_nemo_product, nullptr},
+      {"parakeet_transducer", nemo::is_nemo_product, nullptr},
+      {"sortformer", nemo::is_nemo_product, nullptr},
       {"qwen3_asr", qwen::is_product, nullptr},
       {"fun_asr_nano", funasr::is_nano_product, nullptr},
       {"qwen3_forced_aligner", qwen::is_product, nullptr},
@@ -29,12 +31,12 @@ std::span<const packaged_family> packaged_families() {
 }
 
 std::span<const published_family> published_families() {
-  // "parakeet-ctc" stands in files of transducers, too.
+  // "parakeet-ctc" stands in files of transducers and of Sortformer, too.
   static constexpr published_family table[] = {
       {"sensevoice-small", "sense_voice", funasr::import_published_sense_voice},
       {"paraformer", "paraformer", funasr::import_published_paraformer},
       {"fsmn-vad", "fsmn_vad", funasr::import_published_fsmn_vad},
-      {"parakeet-ctc", "parakeet_ctc", nemo::import_published_parakeet},
+      {"parakeet-ctc", "parakeet_ctc", nemo::import_published},
       {"funasr-sensevoice-encoder", "fun_asr_nano", funasr::import_published_nano},
   };
   return table;

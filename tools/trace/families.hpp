@@ -16,6 +16,7 @@ void u2_transformer(job& j);
 void whisper(job& j);
 void parakeet_ctc(job& j);
 void parakeet_transducer(job& j);
+void sortformer(job& j);
 void qwen3_asr(job& j);
 void qwen3_forced_aligner(job& j);
 void fun_asr_nano(job& j);
@@ -37,6 +38,7 @@ inline constexpr family families[] = {
     {"whisper", "prompt=ID,ID,..., alignment_heads=LAYER,HEAD,...", whisper},
     {"parakeet_ctc", "none", parakeet_ctc},
     {"parakeet_transducer", "max_symbols=0", parakeet_transducer},
+    {"sortformer", "spkcache_len=188, fifo_len=0, chunk_len=188, ... (of streams)", sortformer},
     {"qwen3_asr", "context=TEXT, language=NAME, max_new_tokens=4096", qwen3_asr},
     {"qwen3_forced_aligner", "text=WHAT IS SAID", qwen3_forced_aligner},
     {"fun_asr_nano", "language=NAME, itn=true, hotwords=A,B", fun_asr_nano},

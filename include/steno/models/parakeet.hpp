@@ -9,10 +9,9 @@
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/decoders/ctc_greedy.hpp>
-#include <steno/frontends/nemo_mel.hpp>
-#include <steno/frontends/per_feature_norm.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/nemo_parts.hpp>
 #include <steno/networks/fastconformer_encoder.hpp>
 #include <steno/tokenizers/nemo_words.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>
@@ -25,36 +24,6 @@
 #include <vector>
 
 namespace steno::inline STENO_ABI {
-
-template <extent Mels = dynamic>
-using nemo_frontend = frontend_chain<nemo_mel<Mels>, per_feature_norm<Mels>>;
-
-/// Front end from `prefix`.frontend.*. Throws steno::error.
-template <extent Mels>
-STENO_COLD nemo_frontend<Mels> read_nemo_frontend(const gguf_file& file, std::string_view prefix) {
-  const std::string at = std::string(prefix) + ".frontend.";
-  const auto size = [&](const char* key, double least, double most, double otherwise) {
-    return static_cast<extent>(read_number(file, at + key, least, most, otherwise));
-  };
-  nemo_mel_options o;
-  o.sample_rate = read_number(file, at + "sample_rate", 16000, 16000, 16000);
-  o.window = size("window", 2, 65536, 400);
-  o.shift = size("shift", 1, 65536, 160);
-  o.fft_size = size("fft_size", 16, 65536, 512);
-  o.mels = size("n_mels", 8, 1024, 80);
-  const bool normalised = read_number(file, at + "per_feature", 0, 1, 1) != 0;
-  return {nemo_mel<Mels>(o), per_feature_norm<Mels>(o.mels, normalised)};
-}
-
-/// What a row sees of a whole clip, from `prefix`.encoder.attention_*. Throws steno::error.
-STENO_COLD inline attention_window read_nemo_window(const gguf_file& file, std::string_view prefix) {
-  const std::string at = std::string(prefix) + ".encoder.attention_";
-  const auto size = [&](const char* key) { return static_cast<extent>(read_number(file, at + key, -1, 1 << 20, -1)); };
-  const extent left = size("left"), right = size("right");
-  if (read_number(file, at + "chunked", 0, 1, 0) == 0) return {.back = left, .ahead = right};
-  if (right < 0) fail({.where = file.where(), .what = "key \"" + at + "right\"", .expected = "at least 0"});
-  return {.chunk = right + 1, .left = left < 0 ? -1 : left / (right + 1)};
-}
 
 /// The part below the heads. A loaded model is const and may be shared by threads, each with its own context.
 template <class Encoder, class Frontend, class Kind>
@@ -127,21 +96,8 @@ class parakeet {
     }
   }
 
-  /// The golden cases' name of a traced stage: "encoder.layer.0.attn" is layer0_self_attn there. Empty for stages the
-  /// original has not.
-  STENO_COLD static std::string trace_name(std::string_view path) {
-    if (path == "log_mel" || path == "features" || path.starts_with("step.")) return "";
-    if (path.starts_with("encoder.")) path.remove_prefix(8);
-    std::string name(path);
-    if (name.starts_with("layer.")) name.erase(5, 1);
-    std::replace(name.begin(), name.end(), '.', '_');
-    if (!name.starts_with("layer")) return name;
-    constexpr std::pair<std::string_view, std::string_view> parts[] = {
-        {"_macaron", "_feed_forward1"}, {"_attn", "_self_attn"}, {"_ff", "_feed_forward2"}};
-    for (const auto& [ours, theirs] : parts)
-      if (name.ends_with(ours)) return name.replace(name.size() - ours.size(), ours.size(), theirs);
-    return name;
-  }
+  /// The golden cases' name of a traced stage. Empty for stages the original has not.
+  STENO_COLD static std::string trace_name(std::string_view path) { return nemo_trace_name(path); }
 
  private:
   // As the original has it: [mels, frames], with the frame it declares invalid and sets to zero.

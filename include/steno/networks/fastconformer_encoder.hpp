@@ -83,6 +83,10 @@ struct fastconformer_encoder {
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, context& c) const noexcept {
     (*this)(x, y, c, window);
   }
+  /// Rows that pre_encode made, y [rows, D] in place (`bypass_pre_encode` of the original).
+  void layers_only(view<float, dynamic, output> y, context& c) const noexcept {
+    if (y.rows() > 0) run(y, nullptr, window, c);
+  }
   /// The next chunk of a stream: x [frames, Feat] with the overlap in front, whose first `drop` rows are not new -> y
   /// [rows(frames) - drop, D]. All of the chunk and of the cache is seen; afterwards each cache keeps `left` rows.
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state& s, extent drop,

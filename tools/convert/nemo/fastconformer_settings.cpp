@@ -1,10 +1,10 @@
-// tools/convert/nemo/parakeet_settings.cpp - what model_config.yaml says of a FastConformer; see parakeet.hpp.
+// tools/convert/nemo/fastconformer_settings.cpp - what model_config.yaml says of a FastConformer; see fastconformer.hpp.
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
 #include <cmath>
 
-#include "nemo/parakeet.hpp"
+#include "nemo/fastconformer.hpp"
 
 namespace steno::inline STENO_ABI::nemo {
 
@@ -30,7 +30,10 @@ void require_known_parts(const yaml_settings& f) {
 
 std::int32_t context(const std::vector<int>& sizes, std::size_t i) { return i < sizes.size() ? sizes[i] : -1; }
 
-void read_encoder(const yaml_settings& f, parakeet_settings& s) {
+}  // namespace
+
+void read_fastconformer(const yaml_settings& f, fastconformer_settings& s) {
+  require_known_parts(f);
   constexpr std::uint32_t wide = 65536;
   s.mels = f.number("preprocessor.features", 64, 8, 1024);
   f.require("encoder.feat_in", std::to_string(s.mels));
@@ -84,39 +87,6 @@ void read_encoder(const yaml_settings& f, parakeet_settings& s) {
           .found = std::to_string(s.right)});
   const std::string attention = f.text("encoder.self_attention_model", "rel_pos");
   if (attention != "rel_pos_local_attn") f.require("encoder.self_attention_model", "rel_pos");
-}
-
-void read_transducer(const yaml_settings& f, parakeet_settings& s) {
-  constexpr std::uint32_t wide = 65536;
-  s.predictor = f.number("decoder.prednet.pred_hidden", f.number("model_defaults.pred_hidden", 640, 1, wide), 1, wide);
-  s.predictor_layers = f.number("decoder.prednet.pred_rnn_layers", 1, 1, 64);
-  s.joint = f.number("joint.jointnet.joint_hidden", f.number("model_defaults.joint_hidden", 640, 1, wide), 1, wide);
-  f.require("decoder.normalization_mode", "null");
-  f.require("decoder.blank_as_pad", "true");
-  f.require("joint.jointnet.activation", "relu");
-  s.max_symbols = f.number("decoding.greedy.max_symbols", 10, 1, 1 << 20);
-  const std::vector<int> given = f.numbers("model_defaults.tdt_durations", {}, 0, 1 << 16);
-  const std::vector<int> durations = f.numbers("decoding.durations", given, 0, 1 << 16);
-  s.durations.assign(durations.begin(), durations.end());
-  f.require("joint.num_extra_outputs", std::to_string(s.durations.size()));
-}
-
-}  // namespace
-
-parakeet_settings read_parakeet_settings(const yaml_settings& f) {
-  parakeet_settings s;
-  const std::string target = f.text("target", "");
-  s.hybrid = target.find("Hybrid") != std::string::npos;
-  s.transducer = target.find("RNNT") != std::string::npos;
-  if (target.find("EncDec") == std::string::npos || (!s.transducer && target.find("CTC") == std::string::npos))
-    fail({.where = f.source,
-          .what = "target is not supported",
-          .expected = "a CTC, RNN-T or hybrid model",
-          .found = steno::quoted(target)});
-  require_known_parts(f);
-  read_encoder(f, s);
-  if (s.transducer) read_transducer(f, s);
-  return s;
 }
 
 }  // namespace steno::inline STENO_ABI::nemo

@@ -1,8 +1,8 @@
-// tools/convert/nemo/parakeet_layout.cpp - laying out tensors of other makers' files; see parakeet.hpp.
+// tools/convert/nemo/fastconformer_layout.cpp - laying out tensors of other makers' files; see fastconformer.hpp.
 #include <algorithm>
 #include <utility>
 
-#include "nemo/parakeet.hpp"
+#include "nemo/fastconformer.hpp"
 
 namespace steno::inline STENO_ABI::nemo {
 

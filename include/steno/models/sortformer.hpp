@@ -1,0 +1,218 @@
+// steno/models/sortformer.hpp - Sortformer: who speaks when, for up to four speakers.
+//
+//   rows = encoder_proj(encoder(features))                        [T / 8, D]
+//   p    = sigmoid(single_hidden_to_spks(relu(first_hidden_to_hidden(relu(transformer_encoder(rows))))))
+//
+// p [T / 8, speakers] are probabilities that each of them speaks, in the order in which they are first heard. NeMo
+// `SortformerEncLabelModel` (sortformer_diar_models.py): `forward` of a whole recording, and the step of
+// `forward_streaming`, which hears what a speaker_cache kept before each chunk. A whole recording is scaled by 1 / (its
+// largest sample + 0.001), the largest, not the largest magnitude; streams are not. What is kept and what differs:
+// docs/models/sortformer.md. Tested in tests/parity/sortformer_test.cpp and tests/models/sortformer_test.cpp.
+#pragma once
+#include <steno/kernels/elementwise.hpp>
+#include <steno/models/load.hpp>
+#include <steno/models/metadata.hpp>
+#include <steno/models/nemo_parts.hpp>
+#include <steno/networks/fastconformer_encoder.hpp>
+#include <steno/networks/nemo_transformer.hpp>
+#include <steno/networks/speaker_cache.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace steno::inline STENO_ABI {
+
+/// Throws steno::error for lengths and rates that make no sense together (`_check_streaming_parameters`).
+STENO_COLD inline void check_speaker_cache(const speaker_cache_options& o, extent speakers, const std::string& where) {
+  constexpr extent most = 1 << 16;  // rows: more than an hour
+  speaker_cache_options::each(o, [&]<class T>(const std::string& name, const T& value) {
+    if constexpr (std::is_same_v<T, extent>) {
+      extent least = name == "chunk_len" || name == "spkcache_update_period" ? 1 : 0;
+      if (name == "spkcache_len") least = (1 + o.spkcache_sil_frames_per_spk) * speakers;
+      if (value < least || value > most)
+        fail({.where = where,
+              .what = name,
+              .expected = std::to_string(least) + " to " + std::to_string(most) + " rows",
+              .found = std::to_string(value)});
+    }
+  });
+}
+
+/// What streams of a model remember, from sortformer.streaming.*. Throws steno::error.
+STENO_COLD inline speaker_cache_options read_speaker_cache(const gguf_file& file) {
+  speaker_cache_options o;
+  speaker_cache_options::each(o, [&]<class T>(const char* name, T& value) {
+    const double most = std::is_same_v<T, bool> ? 1 : std::is_same_v<T, extent> ? 1 << 16 : 1000;
+    const double found =
+        read_number(file, std::string("sortformer.streaming.") + name, 0, most, static_cast<double>(value));
+    value = static_cast<T>(found);
+  });
+  return o;
+}
+
+/// A loaded model is const and may be shared by threads, each with its own context.
+template <class Encoder, extent D, extent Heads, extent Ffn, extent Layers, extent Speakers,
+          class Frontend = nemo_frontend<>>
+class sortformer {
+ public:
+  static constexpr std::string_view architecture = "sortformer";
+  static constexpr int sample_rate = 16000;
+  using encoder_type = Encoder;
+
+  sortformer() = default;
+  STENO_COLD explicit sortformer(const gguf_file& file)
+      : frontend(read_nemo_frontend<Frontend::output>(file, architecture)),
+        streaming(read_speaker_cache(file)),
+        streams(read_number(file, "sortformer.streaming_mode", 0, 1, 0) != 0) {
+    encoder.window = read_nemo_window(file, architecture);
+  }
+
+  Frontend frontend;
+  Encoder encoder;
+  linear<Encoder::output, D> encoder_proj;
+  nemo_transformer<D, Heads, Ffn, Layers> transformer_encoder;
+  linear<D, D> first_hidden_to_hidden;
+  linear<D, Speakers> single_hidden_to_spks;
+  speaker_cache_options streaming;  ///< of streams, unless they are asked for others
+  bool streams = false;             ///< made for streams, and heard as one by default
+  model_memory memory;
+
+  void members(auto&& v) {
+    v("encoder", encoder);
+    v("sortformer_modules.encoder_proj", encoder_proj);
+    v("transformer_encoder", transformer_encoder);
+    v("sortformer_modules.first_hidden_to_hidden", first_hidden_to_hidden);
+    v("sortformer_modules.single_hidden_to_spks", single_hidden_to_spks);
+    v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
+    v.equal("widths of encoder and encoder_proj", encoder.output_size(), encoder_proj.input_size());
+    const extent d = encoder_proj.output_size();
+    for (const extent n :
+         {transformer_encoder.layers.empty() ? d : transformer_encoder.output_size(),
+          first_hidden_to_hidden.input_size(), first_hidden_to_hidden.output_size(), single_hidden_to_spks.input_size()})
+      v.equal("widths behind the encoder", n, d);
+  }
+
+  extent speakers() const noexcept { return single_hidden_to_spks.output_size(); }
+  /// Rows of `count` samples.
+  extent frames(extent count) const noexcept { return encoder.rows(frontend.rows(count)); }
+  /// Seconds from one row to the next.
+  double frame_seconds() const noexcept {
+    return static_cast<double>(frontend.head.options().shift * encoder.pre_encode.rate) / sample_rate;
+  }
+  /// Why it cannot hear a stream; null when it can.
+  const char* obstacle() const noexcept {
+    return frontend.last.on() ? "its features are normalised over the whole recording" : nullptr;
+  }
+
+  /// A whole recording: 16 kHz mono samples in [-1, 1] -> probabilities [frames(number of samples), speakers].
+  void diarize(std::span<const float> pcm, view<float, dynamic, Speakers> y, context& c) const noexcept {
+    if (y.rows() == 0) return;
+    workspace::frame scratch(c.scratch);
+    auto rows = scratch.template matrix<dynamic, Encoder::output>(y.rows(), encoder.output_size());
+    {
+      workspace::frame inner(c.scratch);
+      const auto n = static_cast<extent>(pcm.size());
+      auto x = inner.template matrix<dynamic, Encoder::input>(frontend.rows(n), frontend.width());
+      float* const scaled = inner.template take<float>(pcm.size());
+      const float factor = 1.0f / (*std::max_element(pcm.begin(), pcm.end()) + 1e-3f);
+      std::transform(pcm.begin(), pcm.end(), scaled, [factor](float v) { return factor * v; });
+      frontend(std::span<const float>(scaled, pcm.size()), x, c);
+      if (c.tracing()) show(read(x), c);
+      encoder.pre_encode(x, rows, c);
+    }
+    hear(rows, y, c);
+  }
+
+  /// Rows behind the subsampling, changed in place -> probabilities.
+  void hear(view<float, dynamic, Encoder::output> rows, view<float, dynamic, Speakers> y, context& c) const noexcept {
+    {
+      auto scope = c.enter("encoder");
+      encoder.layers_only(rows, c);
+    }
+    workspace::frame scratch(c.scratch);
+    auto x = scratch.template matrix<dynamic, D>(rows.rows(), encoder_proj.output_size());
+    const auto now = as<const float, dynamic, D>(x);
+    encoder_proj(as<const float, dynamic, Encoder::output>(rows), x, c);
+    c.trace("encoder_proj", x);
+    {
+      auto scope = c.enter("transformer");
+      transformer_encoder(x, c);
+      c.trace("out", x);
+    }
+    kernels::apply_relu(read(x), write(x));
+    first_hidden_to_hidden(now, x, c, kernels::activation::relu);
+    single_hidden_to_spks(now, y, c);
+    kernels::apply_sigmoid(read(y), write(y));
+    c.trace("speaker_probs", y);
+  }
+
+  /// A step of a stream: `features` [frames, Mels], whose first `left` and last `right` rows of 8 are neighbours'. ->
+  /// probabilities of the new rows, y [encoder.rows(frames) - left - right, speakers].
+  void step(const view<const float>& features, extent left, extent right, speaker_cache& past,
+            view<float, dynamic, Speakers> y, context& c) const {
+    const extent before = past.rows(), n = encoder.rows(features.rows());
+    workspace::frame scratch(c.scratch);
+    auto chunk = scratch.matrix(n, encoder.output_size());
+    auto rows = scratch.template matrix<dynamic, Encoder::output>(before + n, encoder.output_size());
+    auto heard = scratch.template matrix<dynamic, Speakers>(before + n, speakers());
+    encoder.pre_encode(as<const float, dynamic, Encoder::input>(features), as<float, dynamic, Encoder::output>(chunk), c);
+    c.trace("pre_encode", chunk);
+    rows.topRows(past.cache_rows()) = past.cache();
+    rows.middleRows(past.cache_rows(), past.fifo_rows()) = past.fifo();
+    rows.bottomRows(n) = chunk;
+    hear(rows, heard, c);
+    c.trace("model_probs", heard);
+    y = heard.middleRows(before + left, n - left - right);
+    past.update(read(chunk), read(heard), left, right);
+    if (!c.tracing()) return;
+    const auto show_state = [&](const char* name, const view<const float>& x) {
+      if (x.rows() > 0) c.trace(name, x);
+    };
+    show_state("spkcache", past.cache());
+    show_state("spkcache_preds", past.cache_activities());
+    show_state("fifo", past.fifo());
+    show_state("fifo_preds", past.fifo_activities());
+    show_state("mean_sil_emb", past.mean_silence());
+  }
+
+  /// The golden cases' name of a traced stage; "chunk.3.encoder.layer.0.attn" is chunk3_layer0_self_attn. Empty for
+  /// stages the original has not.
+  STENO_COLD static std::string trace_name(std::string_view path) {
+    std::string before;
+    if (path.starts_with("chunk.")) {
+      const std::size_t end = path.find('.', 6);
+      before.append("chunk").append(path.substr(6, end - 6)).append("_");
+      path.remove_prefix(end + 1);
+    }
+    if (path.starts_with("transformer.layer.")) {
+      path.remove_prefix(18);
+      return before.append("transformer_layer").append(path.substr(0, path.find('.')));
+    }
+    if (path == "transformer.out") return before.append("transformer_out");
+    const std::string name = nemo_trace_name(path);
+    return name.empty() ? name : before.append(name);
+  }
+
+ private:
+  // As the original has it: [mels, frames].
+  void show(const view<const float>& x, context& c) const noexcept {
+    workspace::frame scratch(c.scratch);
+    auto turned = scratch.matrix(x.cols(), x.rows());
+    turned = x.transpose();
+    c.trace("logmel", turned);
+  }
+};
+
+/// nvidia/diar_sortformer_4spk-v1 and diar_streaming_sortformer_4spk-v2, -v2.1.
+using sortformer_4spk_v1 =
+    sortformer<fastconformer<80, 512, 18, bias::added>, 192, 8, 768, 18, 4, nemo_frontend<80>>;
+using sortformer_4spk_v2 =
+    sortformer<fastconformer<128, 512, 17, bias::added>, 192, 8, 768, 18, 4, nemo_frontend<128>>;
+
+/// Any sizes: extents are adopted from the file.
+using sortformer_any = sortformer<fastconformer_encoder_any, dynamic, dynamic, dynamic, dynamic, dynamic>;
+
+}  // namespace steno::inline STENO_ABI

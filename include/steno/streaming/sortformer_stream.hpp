@@ -1,0 +1,113 @@
+// steno/streaming/sortformer_stream.hpp - who speaks when, while it is being said.
+//
+//   sortformer_stream s(model, model.streaming);
+//   s.push(pcm, context, sink);          // any number of samples, again and again
+//   s.finish(context, sink);             // sink(const sortformer_event&)
+//
+// Chunks of chunk_len rows (80 ms each) are heard with the rows next to them and with what a speaker_cache kept, so a
+// step's cost and the memory do not grow. What was told is final; it comes chunk_right_context rows after the chunk.
+// `SortformerEncLabelModel.forward_streaming`, `SortformerModules.streaming_feat_loader`. The portions of push() make
+// no difference. Tested in tests/parity/sortformer_test.cpp (golden chunks and states) and
+// tests/streaming/sortformer_stream_test.cpp.
+#pragma once
+#include <steno/models/sortformer.hpp>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// Rows that are final. The view is valid during the call.
+struct sortformer_event {
+  extent first = 0;              ///< number of the first row
+  view<const float> activities;  ///< [rows, speakers], probabilities
+};
+
+/// One stream of a model, which must outlive it. A stream and the context that is handed to it are one thread's at a
+/// time. Copyable. Once it is warm, pushing allocates nothing.
+template <class Model>
+class sortformer_stream {
+ public:
+  /// Throws steno::error when the model cannot hear streams, or for lengths that make no sense.
+  sortformer_stream(const Model& m, const speaker_cache_options& o)
+      : model_(&m),
+        front_((check(m, o), m.frontend.start())),
+        past_(o, m.encoder.output_size(), m.speakers()),
+        told_(static_cast<std::size_t>(o.chunk_len * m.speakers())) {}
+  explicit sortformer_stream(const Model& m) : sortformer_stream(m, m.streaming) {}
+
+  /// 16 kHz mono samples in [-1, 1].
+  template <class Sink>
+  void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    constexpr std::size_t portion = Model::sample_rate;  // bounds the features that wait
+    while (!pcm.empty()) {
+      const auto some = pcm.first(std::min(portion, pcm.size()));
+      pcm = pcm.subspan(some.size());
+      model_->frontend.accept(front_, some, room(model_->frontend.ready(front_, static_cast<extent>(some.size()))), c);
+      while (frames() >= next_ + rate * (options().chunk_len + options().chunk_right_context)) step(c, sink);
+    }
+  }
+  /// The end: hears what is left. Afterwards the stream is as a new one.
+  template <class Sink>
+  void finish(context& c, Sink&& sink) {
+    model_->frontend.finish(front_, samples{}, room(model_->frontend.at_end(front_, 0)), c);
+    while (next_ < frames()) step(c, sink);
+    *this = sortformer_stream(*model_, options());
+  }
+
+  const Model& model() const noexcept { return *model_; }
+  const speaker_cache_options& options() const noexcept { return past_.options(); }
+  /// What is remembered.
+  const speaker_cache& past() const noexcept { return past_; }
+  /// Rows that were told.
+  extent rows() const noexcept { return rows_; }
+
+ private:
+  static constexpr extent rate = 8;
+
+  STENO_COLD static void check(const Model& m, const speaker_cache_options& o) {
+    if (const char* why = m.obstacle())
+      fail({.what = "this model hears whole recordings, not streams: " + std::string(why)});
+    check_speaker_cache(o, m.speakers(), "");
+  }
+  extent width() const noexcept { return model_->frontend.width(); }
+  /// Frames of the stream so far.
+  extent frames() const noexcept { return dropped_ + static_cast<extent>(features_.size()) / width(); }
+  view<float> room(extent count) {
+    const extent unused = std::max<extent>(0, next_ - rate * options().chunk_left_context - dropped_);
+    features_.erase(features_.begin(), features_.begin() + unused * width());
+    dropped_ += unused;
+    const std::size_t old = features_.size();
+    features_.resize(old + static_cast<std::size_t>(count * width()));
+    return make_view(features_.data() + old, count, width());
+  }
+
+  template <class Sink>
+  void step(context& c, Sink& sink) {
+    const extent end = std::min(next_ + rate * options().chunk_len, frames());
+    const extent before = std::min(next_, rate * options().chunk_left_context),
+                 after = std::min(frames() - end, rate * options().chunk_right_context);
+    const auto x = make_view(static_cast<const float*>(features_.data()) + (next_ - before - dropped_) * width(),
+                             before + end - next_ + after, width());
+    const extent left = before / rate, right = (after + rate - 1) / rate;
+    const extent n = model_->encoder.rows(x.rows()) - left - right;
+    auto y = make_view(told_.data(), n, model_->speakers());
+    {
+      auto scope = c.enter("chunk", chunk_++);
+      model_->step(x, left, right, past_, y, c);
+    }
+    next_ = end;
+    rows_ += n;
+    sink(sortformer_event{.first = rows_ - n, .activities = read(y)});
+  }
+
+  const Model* model_;
+  typename decltype(Model::frontend)::state front_;
+  speaker_cache past_;
+  std::vector<float> told_;      // of a chunk
+  std::vector<float> features_;  // rows from frame dropped_ on
+  extent dropped_ = 0, next_ = 0, rows_ = 0, chunk_ = 0;
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,18 @@
+// tools/convert/nemo/checkpoints.hpp - files of NeMo models, whichever they hold: Parakeet or Sortformer.
+#pragma once
+#include <filesystem>
+#include <memory>
+
+#include "families.hpp"
+
+namespace steno::inline STENO_ABI::nemo {
+
+/// A .nemo file, or a tar with the same content.
+bool is_checkpoint(const std::filesystem::path& path);
+/// Throws steno::error.
+imported_model import_checkpoint(const std::filesystem::path& path, const import_options& options);
+
+/// A GGUF file of qvac-parakeet.cpp. Throws steno::error.
+imported_model import_published(const std::shared_ptr<gguf_file>& file);
+
+}  // namespace steno::inline STENO_ABI::nemo

@@ -1,0 +1,90 @@
+// tools/convert/nemo/fastconformer.hpp - what importers of NeMo's FastConformer models share: settings, tensors and keys
+// of front end and encoder, and the archive they come in.
+//
+// A .nemo file is a tar (perhaps gzip) of model_config.yaml, model_weights.ckpt and perhaps the tokenizer's files, as
+// `SaveRestoreConnector` writes it. Names are the checkpoint's; batch norm goes into the depthwise weights, taps are
+// stored tap by tap, the linear behind the subsampling expects bands before channels, kernels of size 1 lose that axis.
+// The mel filters and the window in the file must be those that steno computes. Tested in tests/convert/nemo_test.cpp.
+#pragma once
+#include <steno/weights/mapped_file.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "imported_model.hpp"
+#include "nemo/tar.hpp"
+#include "torch/layouts.hpp"
+#include "yaml_settings.hpp"
+
+namespace steno::inline STENO_ABI::nemo {
+
+struct fastconformer_settings {
+  bool per_feature = true, causal_downsampling = false, causal = false, layer_norm = false, bias = true,
+       xscaling = true, chunked = false;
+  std::uint32_t mels = 80, window = 400, shift = 160, fft_size = 512;
+  std::uint32_t width = 512, blocks = 17, heads = 8, units = 2048, channels = 256, taps = 9;
+  std::int32_t left = -1, right = -1;  ///< attention; negative: all
+};
+
+/// An open .nemo file: mapped, or inflated into memory.
+struct nemo_archive {
+  /// Throws steno::error.
+  explicit nemo_archive(const std::filesystem::path& path);
+  const tar_member* find(std::string_view name) const;
+  const tar_member& need(std::string_view name) const;
+  std::string text_of(const tar_member& m) const;
+
+  mapped_file file;
+  std::string where;
+  tar_archive archive;
+  yaml_settings config;  ///< model_config.yaml
+  torch::checkpoint weights;
+};
+
+/// What model_config.yaml says of front end and encoder. Throws steno::error for what steno computes differently.
+void read_fastconformer(const yaml_settings& config, fastconformer_settings& s);
+
+/// Names and shapes of a model's tensors, in the order of its parts.
+class tensor_list {
+ public:
+  void encoder(const fastconformer_settings& s);
+  void linear(const std::string& name, extent out, extent in, bool bias = true);
+  void norm(const std::string& name, extent n);
+  void vector(const std::string& name, extent n) { add({name, {n}, {n}}); }
+  void add(torch::laid_out_tensor t) { all.push_back(std::move(t)); }
+
+  std::vector<torch::laid_out_tensor> all;
+
+ private:
+  void block(const std::string& at, const fastconformer_settings& s);
+};
+
+/// Keys of front end and encoder, and steno's version; `architecture` stands before them.
+void set_fastconformer_keys(gguf_writer& file, const std::string& architecture, const fastconformer_settings& s);
+
+/// Tensors of an archive by `list`, all but batch norms and the front end's; those that end in, or stand below, one of
+/// `ignored` may be there, too. Throws steno::error.
+void add_tensors(imported_model& model, nemo_archive& archive, const fastconformer_settings& s,
+                 std::vector<torch::laid_out_tensor> list, std::vector<std::string_view> ignored = {});
+
+/// What a batch norm does to the rows of the convolution before it: times scale, plus shift; both empty: nothing.
+struct folded_norm {
+  std::vector<float> scale = {}, shift = {};
+};
+/// The packaged tensor of `t` from one of another file that has NeMo's order of values; a `stored` without `read` is a
+/// bias that only the batch norm makes. Of block formats that cannot be laid out anew, f16 is left.
+imported_tensor lay_out(const torch::laid_out_tensor& t, imported_tensor stored, folded_norm norm = {});
+
+/// Throws steno::error when `stored` [mels, bins] are not the mel filters that steno computes.
+void check_mel_filters(std::span<const float> stored, const fastconformer_settings& s, const std::string& where);
+
+/// Whether a tensor of a packaged file may change its number format.
+bool is_nemo_product(const std::string& name, std::size_t rank);
+
+}  // namespace steno::inline STENO_ABI::nemo

@@ -1,0 +1,47 @@
+// tools/convert/nemo/nemo_archive.cpp - an open .nemo file; see fastconformer.hpp.
+#include <steno/error.hpp>
+#include <steno/weights/byte_cursor.hpp>
+
+#include <algorithm>
+
+#include "nemo/fastconformer.hpp"
+
+namespace steno::inline STENO_ABI::nemo {
+
+namespace {
+
+tar_archive open_archive(const mapped_file& file, const std::string& where) {
+  if (!is_tar(file.bytes()) && !is_gzip(file.bytes()))
+    fail({.where = where, .what = "not a .nemo archive", .expected = "a tar, perhaps gzip"});
+  return tar_archive(file.bytes(), where);
+}
+
+}  // namespace
+
+nemo_archive::nemo_archive(const std::filesystem::path& path)
+    : file(path.string()),
+      where(path.string()),
+      archive(open_archive(file, where)),
+      config(read_yaml(where + ": model_config.yaml", text_of(need("model_config.yaml")), "a NeMo config")),
+      weights(need("model_weights.ckpt").bytes, where + ": model_weights.ckpt") {}
+
+const tar_member* nemo_archive::find(std::string_view name) const {
+  const auto& all = archive.members();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const tar_member& m) { return m.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+const tar_member& nemo_archive::need(std::string_view name) const {
+  if (const tar_member* m = find(name)) return *m;
+  std::string names;
+  for (const tar_member& m : archive.members()) names.append(names.empty() ? "" : ", ").append(m.name);
+  fail({.where = where, .what = "it holds no " + steno::quoted(std::string(name)), .found = names});
+}
+
+std::string nemo_archive::text_of(const tar_member& m) const {
+  constexpr std::size_t largest = std::size_t{64} << 20;
+  if (m.bytes.size() > largest) fail({.where = where, .what = steno::quoted(m.name) + " is too large for such a file"});
+  return {reinterpret_cast<const char*>(m.bytes.data()), m.bytes.size()};
+}
+
+}  // namespace steno::inline STENO_ABI::nemo

@@ -1,0 +1,48 @@
+// tools/convert/nemo/published_gguf.hpp - GGUF files of qvac-parakeet.cpp: what all kinds of models share.
+//
+// general.architecture is "parakeet-ctc" for all of them, keys are parakeet.*. Each tensor the packaged file needs has a
+// name there. A batch norm is stored as scale and shift and goes into the depthwise weights; q, k and v may stand there
+// a second time as one matrix, which is ignored, as are the mel filters and the window, which steno computes.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nemo/fastconformer.hpp"
+
+namespace steno::inline STENO_ABI::nemo {
+
+bool published_flag(const gguf_file& file, const std::string& key, bool otherwise);
+/// Throws steno::error unless the key's value, `found`, is `expected`.
+void require_published(const gguf_file& file, const std::string& key, const std::string& found,
+                       const std::string& expected);
+/// Front end and encoder. Throws steno::error.
+void read_published_encoder(const gguf_file& file, fastconformer_settings& s);
+
+/// The tensors of such a file by the names that a .nemo file has; `heads` knows those outside of the encoder.
+class published_file {
+ public:
+  using renaming = std::function<std::string(std::string)>;
+  published_file(const gguf_file& file, const fastconformer_settings& s, renaming heads);
+
+  imported_tensor take(const torch::laid_out_tensor& t);
+  /// Throws steno::error when there is more.
+  void finish() const;
+
+ private:
+  imported_tensor find(const std::string& name, std::uint64_t count);
+  std::vector<float> values(const std::string& name, std::uint32_t count);
+
+  const gguf_file& file_;
+  const fastconformer_settings& settings_;
+  renaming heads_;
+  std::map<std::string, std::size_t> numbers_;
+  std::set<std::string> used_;
+};
+
+}  // namespace steno::inline STENO_ABI::nemo

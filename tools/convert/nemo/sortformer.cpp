@@ -1,0 +1,100 @@
+// tools/convert/nemo/sortformer.cpp - Sortformer from a .nemo file; see sortformer.hpp.
+#include "nemo/sortformer.hpp"
+
+#include <steno/error.hpp>
+#include <steno/models/sortformer.hpp>
+#include <steno/weights/byte_cursor.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace steno::inline STENO_ABI::nemo {
+
+bool is_sortformer(const yaml_settings& config) {
+  return config.text("target", "").find("Sortformer") != std::string::npos;
+}
+
+sortformer_settings read_sortformer_settings(const yaml_settings& f) {
+  sortformer_settings s;
+  read_fastconformer(f, s);
+  constexpr std::uint32_t wide = 65536;
+  const std::string modules = "sortformer_modules.", transformer = "transformer_encoder.";
+  f.require(modules + "subsampling_factor", "8");
+  f.require(transformer + "hidden_act", "relu");
+  f.require(transformer + "pre_ln", "false");
+  f.require(transformer + "mask_future", "false");
+  s.speakers = f.number(modules + "num_spks", 4, 1, 64);
+  s.hidden = f.number(modules + "tf_d_model", 192, 1, wide);
+  f.require(modules + "fc_d_model", std::to_string(s.width));
+  f.require(transformer + "hidden_size", std::to_string(s.hidden));
+  s.layers = f.number(transformer + "num_layers", 18, 1, 1024);
+  s.inner = f.number(transformer + "inner_size", 768, 1, wide);
+  s.attention_heads = f.number(transformer + "num_attention_heads", 1, 1, 1024);
+  if (s.hidden % s.attention_heads != 0 || s.hidden == s.width)
+    fail({.where = f.source,
+          .what = "transformer_encoder.hidden_size",
+          .expected = "a width that num_attention_heads divides, not the encoder's",
+          .found = std::to_string(s.hidden)});
+  s.streams = f.flag("streaming_mode", false);
+  speaker_cache_options::each(s.streaming, [&]<class T>(const std::string& name, T& value) {
+    if constexpr (std::is_same_v<T, bool>)
+      value = f.flag(name, value);  // of the model, not of its modules
+    else if constexpr (std::is_same_v<T, extent>)
+      value = f.number(modules + name, static_cast<std::uint32_t>(value), 0, wide);
+    else
+      value = static_cast<T>(f.real(modules + name, static_cast<double>(value), 0, 1000));
+  });
+  if (s.streams) check_speaker_cache(s.streaming, s.speakers, f.source);
+  return s;
+}
+
+std::vector<torch::laid_out_tensor> sortformer_tensors(const sortformer_settings& s) {
+  const auto d = static_cast<extent>(s.hidden);
+  const std::string modules = "sortformer_modules.";
+  tensor_list list;
+  list.encoder(s);
+  list.linear(modules + "encoder_proj", d, static_cast<extent>(s.width));
+  for (std::uint32_t i = 0; i < s.layers; ++i) {
+    const std::string at = "transformer_encoder.layers." + std::to_string(i);
+    list.norm(at + ".layer_norm_1", d);
+    for (const char* n : {"query_net", "key_net", "value_net", "out_projection"})
+      list.linear(at + ".first_sub_layer." + n, d, d);
+    list.norm(at + ".layer_norm_2", d);
+    list.linear(at + ".second_sub_layer.dense_in", static_cast<extent>(s.inner), d);
+    list.linear(at + ".second_sub_layer.dense_out", d, static_cast<extent>(s.inner));
+  }
+  // Names in GGUF files have at most 63 bytes, and these are longer.
+  for (torch::laid_out_tensor& t : list.all)
+    if (t.name.starts_with("transformer_encoder.layers.")) t.packed_name = std::string(t.name).erase(19, 7);
+  list.linear(modules + "first_hidden_to_hidden", d, d);
+  list.linear(modules + "single_hidden_to_spks", static_cast<extent>(s.speakers), d);
+  return std::move(list.all);
+}
+
+void set_sortformer_keys(gguf_writer& file, const sortformer_settings& s) {
+  const std::string name = "sortformer";
+  const auto set = [&](const std::string& key, auto value) { file.set(name + "." + key, value); };
+  file.set("general.architecture", name);
+  file.set("general.name", name + "-" + std::to_string(s.width) + "-" + std::to_string(s.blocks) + "l");
+  set_fastconformer_keys(file, name, s);
+  set("transformer_encoder.attention_heads", s.attention_heads);
+  set("streaming_mode", std::uint32_t{s.streams});
+  speaker_cache_options::each(s.streaming, [&]<class T>(const std::string& key, const T& value) {
+    if constexpr (std::is_floating_point_v<T>)
+      set("streaming." + key, value);
+    else
+      set("streaming." + key, static_cast<std::uint32_t>(value));
+  });
+}
+
+imported_model import_sortformer(const std::shared_ptr<nemo_archive>& archive) {
+  const sortformer_settings s = read_sortformer_settings(archive->config);
+  imported_model model;
+  model.where = archive->where;
+  model.source = archive;
+  set_sortformer_keys(model.file, s);
+  add_tensors(model, *archive, s, sortformer_tensors(s), {".hidden_to_spks.weight", ".hidden_to_spks.bias"});
+  return model;
+}
+
+}  // namespace steno::inline STENO_ABI::nemo
