@@ -9,6 +9,7 @@ inline constexpr std::string_view short_usage =
     "       steno stream -m MODEL [options] AUDIO|-\n"
     "       steno serve -m MODEL [options]\n"
     "       steno vad [--vad MODEL|energy] [options] AUDIO...\n"
+    "       steno diarize -m MODEL [options] AUDIO...\n"
     "       steno align -m MODEL --text FILE [options] AUDIO\n"
     "       steno info [-m MODEL]\n"
     "       steno bench [-m MODEL] [--runs N] AUDIO\n"
@@ -28,13 +29,16 @@ constexpr std::string_view description(std::string_view verb) {
     return "Finds where somebody speaks: start and end of each segment, written as soon as it has ended.\n"
            "Formats: text (seconds, with the file's name where there are several), json (one object per file),\n"
            "jsonl (one segment per line), rttm.";
+  if (verb == "diarize")
+    return "Finds who speaks when: a segment for each time that a speaker speaks, several at once where they do.\n"
+           "Formats: text (start, end and speaker, with the file's name where there are several), json (one object per\n"
+           "file), jsonl (one segment per line), rttm.";
   if (verb == "align")
     return "Finds when each word of a known text is spoken, with a forced aligner.\n"
            "Formats: text (start, end and word on a line), json, jsonl, srt, vtt, tsv.";
   return "Transcribes speech to text, JSON, subtitles or tables.\n"
-         "Verbs: transcribe (may be left out), stream, serve, vad, align, info, bench; steno VERB --help explains "
-         "one.\n"
-         "diarize has no model family yet.";
+         "Verbs: transcribe (may be left out), stream, serve, vad, diarize, align, info, bench; steno VERB --help "
+         "explains one.";
 }
 
 constexpr std::string_view examples(std::string_view verb) {
@@ -48,6 +52,11 @@ constexpr std::string_view examples(std::string_view verb) {
     return "Examples:\n  steno vad talk.wav\n"
            "  steno vad --vad fsmn-vad.gguf --min-silence 800 --format rttm -o out/ recordings/\n"
            "  arecord -f S16_LE -r 16000 -t raw | steno vad --format jsonl -\n"
+           "Exit codes: 0 done, 1 an input or the model is bad, 2 wrong usage.";
+  if (verb == "diarize")
+    return "Examples:\n  steno diarize -m diar_streaming_sortformer_4spk-v2.nemo meeting.wav\n"
+           "  steno diarize -m sortformer.gguf --format rttm -o out/ recordings/\n"
+           "  steno diarize -m sortformer.gguf --chunk-len 6 --chunk-right-context 7 --fifo-len 188 meeting.wav\n"
            "Exit codes: 0 done, 1 an input or the model is bad, 2 wrong usage.";
   if (verb == "align")
     return "Example:\n  steno align -m aligner.gguf --text talk.txt --format srt talk.wav\n"

@@ -17,6 +17,7 @@ int run(const steno::app::options& o) {
   if (o.verb == "stream") return steno::app::run_stream(o);
   if (o.verb == "serve") return steno::app::run_serve(o);
   if (o.verb == "vad") return steno::app::run_vad(o);
+  if (o.verb == "diarize") return steno::app::run_diarize(o);
   if (o.verb == "align") return steno::app::run_align(o);
   return steno::app::run_transcribe(o);
 }

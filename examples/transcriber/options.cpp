@@ -163,6 +163,48 @@ void add_vad(CLI::App& app, options& o, raw_options& raw) {
   add_inputs(app, o, raw);
 }
 
+void add_diarize(CLI::App& app, options& o, raw_options& raw) {
+  app.add_option("AUDIO", o.audio, "Sound files, directories of sound files, or - for raw PCM on standard input");
+  app.add_option("-m,--model", o.model, "A Sortformer: packaged GGUF, or a checkpoint that steno-convert reads")
+      ->type_name("MODEL")
+      ->required();
+  app.add_option("--format", raw.format, "text (start, end and speaker on a line), json, jsonl or rttm [text]")
+      ->type_name("FORMAT");
+  app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
+      ->type_name("FILE");
+  app.add_option("--threads", o.threads, "Threads [all]")->type_name("N")->check(CLI::Range(1, 1024));
+  app.add_option("--postprocessing", o.speakers.postprocessing,
+                 "NeMo's file of these settings for a kind of recordings (YAML)")
+      ->type_name("FILE");
+  const auto seconds = [&](const char* name, const char* about, double most) {
+    std::string option = "--" + std::string(name);
+    std::replace(option.begin(), option.end(), '_', '-');
+    app.add_option_function<double>(option, [&o, name](double x) { o.speakers.segments[name] = x; }, about)
+        ->type_name("X")
+        ->check(CLI::Range(0.0, most));
+  };
+  seconds("onset", "Probability above which somebody begins to speak [0.5]", 1);
+  seconds("offset", "Probability below which he ends [0.5]", 1);
+  seconds("pad_onset", "Seconds put before each segment [0]", 3600);
+  seconds("pad_offset", "Seconds put behind each segment [0]", 3600);
+  seconds("min_duration_on", "Shorter segments go, in seconds [0]", 3600);
+  seconds("min_duration_off", "Shorter gaps of a speaker go, in seconds [0]", 3600);
+  const auto rows = [&](const char* name, const char* about) {
+    std::string option = "--" + std::string(name);
+    std::replace(option.begin(), option.end(), '_', '-');
+    app.add_option_function<int>(option, [&o, name](int n) { o.speakers.memory[name] = n; }, about)
+        ->type_name("N")
+        ->check(CLI::Range(0, 65536));
+  };
+  rows("chunk_len", "Of models for streams: rows of 80 ms heard at once [the model's]");
+  rows("chunk_left_context", "Rows before them that are heard again [the model's]");
+  rows("chunk_right_context", "Rows behind them that are waited for [the model's]");
+  rows("fifo_len", "Rows of the last chunks that are kept whole [the model's]");
+  rows("spkcache_update_period", "Rows that leave these at once [the model's]");
+  rows("spkcache_len", "Rows that are remembered of all speakers [the model's]");
+  add_inputs(app, o, raw);
+}
+
 void add_align(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("AUDIO", o.audio, "A sound file, or - for raw PCM on standard input");
   app.add_option("-m,--model", o.model, "A forced aligner: packaged GGUF, or a checkpoint that steno-convert reads")
@@ -207,9 +249,9 @@ void refuse_unknown(const CLI::App& app) {
   wrong_usage("unknown option " + name + (near.empty() ? "" : " (did you mean " + near + "?)"));
 }
 
-void check_vad(options& o, const raw_options& raw) {
+void check_speech(options& o, const raw_options& raw) {
   const auto f = find_speech_format(raw.format);
-  if (!f) wrong_usage("unknown format " + raw.format + " (vad writes text, json, jsonl and rttm)");
+  if (!f) wrong_usage("unknown format " + raw.format + " (" + o.verb + " writes text, json, jsonl and rttm)");
   o.speech.output_format = *f;
   if (raw.min_silence != 0) o.speech.min_silence = raw.min_silence;
   if (raw.max_segment > 0) o.speech.max_segment = static_cast<int>(raw.max_segment * 1000);
@@ -223,8 +265,8 @@ void check_vad(options& o, const raw_options& raw) {
 }
 
 void check(options& o, raw_options& raw) {
-  if (o.verb == "vad") {
-    check_vad(o, raw);
+  if (o.verb == "vad" || o.verb == "diarize") {
+    check_speech(o, raw);
     raw.format = "text";  // of transcripts, which there are none of
   }
   if (!raw.demo.empty()) o.model = find_demo(raw.demo);
@@ -323,9 +365,6 @@ options parse_options(const std::vector<std::string>& arguments) {
   } else {
     refuse_unknown_verb(rest[0]);
   }
-  const bool built = o.verb != "diarize";
-  if (!built) throw stop{2, "steno " + o.verb + ": no model family for this is built yet\n"};
-
   CLI::App app(std::string(description(o.verb)), o.verb == "transcribe" ? "steno [transcribe]" : "steno " + o.verb);
   app.footer(std::string(examples(o.verb)));
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
@@ -337,6 +376,7 @@ options parse_options(const std::vector<std::string>& arguments) {
   if (o.verb == "stream") add_stream(app, o, raw);
   if (o.verb == "serve") add_serve(app, o, raw);
   if (o.verb == "vad") add_vad(app, o, raw);
+  if (o.verb == "diarize") add_diarize(app, o, raw);
   if (o.verb == "align") add_align(app, o, raw);
   if (o.verb != "info" && o.verb != "serve")
     app.get_option("AUDIO")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -1,5 +1,6 @@
 // What the user asked for: the command line as values.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -44,6 +45,13 @@ struct speech_options {
   std::optional<double> threshold = {};
 };
 
+/// Of diarize: what was given, by the original's names.
+struct speaker_options {
+  std::string postprocessing;  ///< a file of settings; empty: none
+  std::map<std::string, double> segments;
+  std::map<std::string, int> memory;
+};
+
 struct options {
   std::string verb = "transcribe";
   std::vector<std::string> audio;
@@ -72,6 +80,7 @@ struct options {
   int runs = 3;
   live_options live;
   speech_options speech;
+  speaker_options speakers;
 };
 
 /// Thrown instead of going on: print `text` (to stdout when code is 0, else to stderr) and exit with `code`.

@@ -31,26 +31,29 @@ std::optional<speech_format> find_speech_format(std::string_view name) {
 
 std::string_view extension(speech_format f) { return extensions[static_cast<std::size_t>(f)]; }
 
-std::string speech_writer::add(std::string_view audio, std::string_view name, const voice_segment& s) {
-  switch (format_) {
-    case speech_format::json:
-      segments_.push_back(s);
-      return "";
-    case speech_format::jsonl:
-      return line({{"audio", std::string(audio)}, {"start", number(s.start_ms)}, {"end", number(s.end_ms)}});
-    case speech_format::rttm: {
-      std::string id(name);
-      std::replace_if(
-          id.begin(), id.end(), [](char c) { return c == ' ' || breaks_a_line(c); }, '_');
-      return "SPEAKER " + id + " 1 " + seconds(s.start_ms) + " " + seconds(s.end_ms - s.start_ms) +
-             " <NA> <NA> speech <NA> <NA>\n";
-    }
-    case speech_format::text:
-      break;
+std::string speech_line(speech_format f, std::string_view audio, std::string_view name, bool several,
+                        const voice_segment& s, std::string_view speaker) {
+  if (f == speech_format::rttm) {
+    std::string id(name);
+    std::replace_if(
+        id.begin(), id.end(), [](char c) { return c == ' ' || breaks_a_line(c); }, '_');
+    return "SPEAKER " + id + " 1 " + seconds(s.start_ms) + " " + seconds(s.end_ms - s.start_ms) + " <NA> <NA> " +
+           std::string(speaker.empty() ? "speech" : speaker) + " <NA> <NA>\n";
   }
-  std::string shown(several_ ? audio : "");
-  std::replace_if(shown.begin(), shown.end(), breaks_a_line, ' ');
-  return shown + (several_ ? "\t" : "") + seconds(s.start_ms) + "\t" + seconds(s.end_ms) + "\n";
+  std::string line(several ? audio : "");
+  std::replace_if(line.begin(), line.end(), breaks_a_line, ' ');
+  line.append(several ? "\t" : "").append(seconds(s.start_ms)).append("\t").append(seconds(s.end_ms));
+  return line.append(speaker.empty() ? "" : "\t").append(speaker).append("\n");
+}
+
+std::string speech_writer::add(std::string_view audio, std::string_view name, const voice_segment& s) {
+  if (format_ == speech_format::json) {
+    segments_.push_back(s);
+    return "";
+  }
+  if (format_ == speech_format::jsonl)
+    return line({{"audio", std::string(audio)}, {"start", number(s.start_ms)}, {"end", number(s.end_ms)}});
+  return speech_line(format_, audio, name, several_, s, "");
 }
 
 std::string speech_writer::end(std::string_view audio, double duration) {

@@ -1,9 +1,10 @@
 // Where speech is, as lines of text, JSON or RTTM.
 //
-//   text   start and end in seconds, separated by a tab; before them the file's name where several are listed
+//   text   start and end in seconds, separated by tabs; before them the file's name where several are listed, behind
+//          them the speaker
 //   json   one object per file and line: model, audio, duration, speech (seconds of it), segments
 //   jsonl  one segment per line, with the name of its audio file
-//   rttm   NIST's SPEAKER lines with the speaker "speech"; blanks in a name become underscores
+//   rttm   NIST's SPEAKER lines, with the speaker "speech" where none is known; blanks in a name become underscores
 #pragma once
 #include <steno/streaming/voice_activity_detector.hpp>
 
@@ -19,13 +20,17 @@ std::optional<speech_format> find_speech_format(std::string_view name);
 /// ".txt", ".json", ...
 std::string_view extension(speech_format f);
 
-/// The lines of one file after the other.
+/// A line of text or RTTM for a segment of `audio` (called `name` without folder and extension); `speaker` may be empty.
+std::string speech_line(speech_format f, std::string_view audio, std::string_view name, bool several,
+                        const voice_segment& s, std::string_view speaker);
+
+/// The lines of one file after the other, for segments without speakers.
 class speech_writer {
  public:
   /// `several`: more than one audio file goes to the output.
   speech_writer(speech_format f, std::string_view model, bool several) : format_(f), model_(model), several_(several) {}
 
-  /// What to append when a segment of `audio` (called `name` without folder and extension) is known; may be empty.
+  /// What to append when a segment is known; may be empty.
   std::string add(std::string_view audio, std::string_view name, const voice_segment& s);
   /// What to append when the file of `duration` seconds has ended; may be empty.
   std::string end(std::string_view audio, double duration);

@@ -20,6 +20,7 @@ int run_bench(const options& o);
 int run_stream(const options& o);
 int run_serve(const options& o);
 int run_vad(const options& o);
+int run_diarize(const options& o);
 int run_align(const options& o);
 
 /// What stream and serve ask of a model; reads the file of phrases. Throws steno::error.

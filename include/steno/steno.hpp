@@ -142,6 +142,7 @@
 #include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/decoding_options.hpp>
+#include <steno/pipelines/diarizer.hpp>
 #include <steno/pipelines/long_audio.hpp>
 #include <steno/pipelines/punctuate.hpp>
 #include <steno/pipelines/result.hpp>

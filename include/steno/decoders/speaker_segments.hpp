@@ -22,6 +22,16 @@ struct speaker_segment_options {
   double pad_onset = 0, pad_offset = 0;
   double min_duration_on = 0;   ///< shorter spans go
   double min_duration_off = 0;  ///< shorter gaps go
+
+  /// Calls v(name, value) for each of them; `o` may be const.
+  static void each(auto& o, auto&& v) {
+    v("onset", o.onset);
+    v("offset", o.offset);
+    v("pad_onset", o.pad_onset);
+    v("pad_offset", o.pad_offset);
+    v("min_duration_on", o.min_duration_on);
+    v("min_duration_off", o.min_duration_off);
+  }
 };
 
 /// Seconds, in whole hundredths.
