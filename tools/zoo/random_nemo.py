@@ -6,7 +6,7 @@ Usage: random_nemo.py MANIFEST.tsv CONFIG.yaml OUT.nemo [--seed N] [--blank X]
 The manifest holds one tensor a line behind its head: name, dtype, shape (512x1x9). Norm weights are near 1, biases near
 0, matrices have the variance 1/inputs, so that activations keep their size through any number of layers. The mel filters
 and the window are those of the real front end. The SentencePiece model has as many made-up pieces as the model has
-labels; the last two are <EOU> and <EOB> where the name of the manifest has "eou" in it. --blank is added to the bias of
+labels; the last two are <EOU> and <EOB> where the name of the manifest has "eou" in it (Sortformer has none). --blank is added to the bias of
 blank, so that not every step says something.
 
 For MANIFEST "tdt_ctc-110m" the tensors are those of the hybrid of 17 layers of 512, 80 bands and 1024 labels, and CONFIG is
@@ -101,6 +101,18 @@ def make_hybrid(config):
     config["decoder"]["vocab_size"] = config["joint"]["num_classes"] = 1024
 
 
+def write_archive(out, config, state, files):
+    with tempfile.TemporaryDirectory(dir=out.parent) as folder, tarfile.open(out, "w") as tar:
+        folder = pathlib.Path(folder)
+        (folder / "model_config.yaml").write_text(yaml.safe_dump(config))
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+        torch.save(state, folder / "model_weights.ckpt")
+        for name in "model_config.yaml", *files, "model_weights.ckpt":
+            tar.add(folder / name, "./" + name)
+    print(f"{out}: {sum(t.numel() for t in state.values()):,} numbers")
+
+
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("manifest", type=pathlib.Path)
@@ -122,6 +134,9 @@ def main():
     config = yaml.safe_load(o.config.read_text())
     if hybrid:
         make_hybrid(config)
+    if any(name.startswith("sortformer_modules.") for name in state):
+        write_archive(o.out, config, state, {})
+        return
     ctc = "decoder.decoder_layers.0.bias" in state
     labels = state["decoder.decoder_layers.0.bias" if ctc else "decoder.prediction.embed.weight"].shape[0] - 1
     state["decoder.decoder_layers.0.bias" if ctc else "joint.joint_net.2.bias"][labels] += o.blank
@@ -130,14 +145,7 @@ def main():
     config["target"] = "nemo.collections.asr.models.EncDec" + ("Hybrid" if hybrid else "") + (
         "CTC" if ctc else "RNNT") + ("CTC" if hybrid else "") + "BPEModel"
     config["tokenizer"] = {"model_path": "nemo:" + tokenizer, "type": "bpe"}
-    with tempfile.TemporaryDirectory(dir=o.out.parent) as folder, tarfile.open(o.out, "w") as tar:
-        folder = pathlib.Path(folder)
-        (folder / "model_config.yaml").write_text(yaml.safe_dump(config))
-        (folder / tokenizer).write_bytes(pieces)
-        torch.save(state, folder / "model_weights.ckpt")
-        for name in "model_config.yaml", tokenizer, "model_weights.ckpt":
-            tar.add(folder / name, "./" + name)
-    print(f"{o.out}: {sum(t.numel() for t in state.values()):,} numbers")
+    write_archive(o.out, config, state, {tokenizer: pieces})
 
 
 if __name__ == "__main__":

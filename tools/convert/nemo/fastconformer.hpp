@@ -39,12 +39,16 @@ struct nemo_archive {
   const tar_member* find(std::string_view name) const;
   const tar_member& need(std::string_view name) const;
   std::string text_of(const tar_member& m) const;
+  /// model_weights.ckpt, opened when it is asked for first. Throws steno::error.
+  torch::checkpoint& weights();
 
   mapped_file file;
   std::string where;
   tar_archive archive;
   yaml_settings config;  ///< model_config.yaml
-  torch::checkpoint weights;
+
+ private:
+  std::optional<torch::checkpoint> weights_;
 };
 
 /// What model_config.yaml says of front end and encoder. Throws steno::error for what steno computes differently.

@@ -104,9 +104,10 @@ void check_front_end(torch::inventory& stock, torch::checkpoint& weights, const 
 
 void add_tensors(imported_model& model, nemo_archive& archive, const fastconformer_settings& s,
                  std::vector<torch::laid_out_tensor> list, std::vector<std::string_view> ignored) {
-  torch::inventory stock(archive.weights);
-  check_front_end(stock, archive.weights, s);
-  torch::add_laid_out(model, stock, archive.weights, std::move(list), s.layer_norm ? "" : "batch_norm.");
+  torch::checkpoint& weights = archive.weights();
+  torch::inventory stock(weights);
+  check_front_end(stock, weights, s);
+  torch::add_laid_out(model, stock, weights, std::move(list), s.layer_norm ? "" : "batch_norm.");
   // Counters, and position tables that some versions stored.
   ignored.insert(ignored.end(), {".num_batches_tracked", ".pos_enc.pe"});
   stock.finish("model_config.yaml", ignored);

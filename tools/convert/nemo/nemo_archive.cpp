@@ -22,8 +22,12 @@ nemo_archive::nemo_archive(const std::filesystem::path& path)
     : file(path.string()),
       where(path.string()),
       archive(open_archive(file, where)),
-      config(read_yaml(where + ": model_config.yaml", text_of(need("model_config.yaml")), "a NeMo config")),
-      weights(need("model_weights.ckpt").bytes, where + ": model_weights.ckpt") {}
+      config(read_yaml(where + ": model_config.yaml", text_of(need("model_config.yaml")), "a NeMo config")) {}
+
+torch::checkpoint& nemo_archive::weights() {
+  if (!weights_) weights_.emplace(need("model_weights.ckpt").bytes, where + ": model_weights.ckpt");
+  return *weights_;
+}
 
 const tar_member* nemo_archive::find(std::string_view name) const {
   const auto& all = archive.members();
