@@ -88,9 +88,9 @@ TEST_F(steno_diarize, settings_of_segments_and_of_streams) {
   const auto longer = segments("--min-duration-on 0.1 " + talk);
   EXPECT_LT(longer.size(), usual.size());
   for (const auto& [start, end, who] : longer) EXPECT_GE(end - start, 0.099) << who;
-  write("post.yaml", "parameters:\n  onset: 0.64\n  min_duration_on: 0.1\n");
+  write("post.yaml", "parameters:\n  onset: 0.8\n  min_duration_on: 0.1\n");
   const auto from_file = segments("--postprocessing post.yaml " + talk);
-  EXPECT_EQ(from_file, segments("--onset 0.64 --min-duration-on 0.1 " + talk));
+  EXPECT_EQ(from_file, segments("--onset 0.8 --min-duration-on 0.1 " + talk));
   EXPECT_NE(from_file, longer);
   EXPECT_EQ(segments("--postprocessing post.yaml --onset 0.5 " + talk), longer);  // what is given goes before the file
   EXPECT_NE(segments("--chunk-len 20 " + talk), usual);
