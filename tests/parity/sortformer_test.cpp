@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -156,7 +157,8 @@ TEST(parity_sortformer, sizes_after_every_chunk) {
   EXPECT_EQ(i, want.size());
 }
 
-// What 8-bit weights change; the bound is twice what was measured (0.0107 and 0.0133 of probabilities).
+// What 8-bit weights change in probabilities of networks whose random heads are steep: 0.147 and 0.210 at most, 0.044 and
+// 0.037 on average (root mean square). The bounds are half as much again.
 TEST(parity_sortformer, eight_bits) {
   STENO_REQUIRE_SHARED(shared);
   for (const char* name : {"sortformer-v1", "sortformer-streaming-v2"}) {
@@ -169,9 +171,12 @@ TEST(parity_sortformer, eight_bits) {
     context c;
     matrix<float, dynamic, dynamic> rows(g.want["n_frames"].get<extent>(), 4);
     d.model().diarize(g.pcm, rows, c);
-    const npy::array& want = g.stages.at(d.model().streams ? "speaker_probs_offline" : "speaker_probs");
-    const double found = test::compare(read(rows), want).worst;
-    EXPECT_LE(found, 0.03);
-    RecordProperty("difference", std::to_string(found));
+    const std::vector<float> want =
+        g.stages.at(d.model().streams ? "speaker_probs_offline" : "speaker_probs").floats();
+    const auto difference = (rows - make_view(want.data(), rows.rows(), rows.cols())).eval();
+    const double most = difference.cwiseAbs().maxCoeff(),
+                 mean = std::sqrt(difference.squaredNorm() / static_cast<float>(difference.size()));
+    EXPECT_LE(most, 0.32);
+    EXPECT_LE(mean, 0.066);
   }
 }

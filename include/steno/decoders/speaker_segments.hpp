@@ -48,7 +48,9 @@ struct float_span {
 
 STENO_COLD inline std::vector<float_span> joined(std::vector<float_span> all) {
   if (all.size() < 2) return all;
-  std::stable_sort(all.begin(), all.end(), [](const float_span& a, const float_span& b) { return a.start < b.start; });
+  // Not a stable sort, as torch's is none: which of several spans that begin at 0 (paddings do not reach before it) is
+  // the last one is what this leaves there, and torch with it.
+  std::sort(all.begin(), all.end(), [](const float_span& a, const float_span& b) { return a.start < b.start; });
   std::vector<float_span> out;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i == 0 || !(all[i - 1].end >= all[i].start))
