@@ -112,21 +112,6 @@ class loaded_model final : public recogniser {
             .found = std::to_string(aligner_->sample_rate)});
   }
 
-  model_facts facts() const override {
-    const model_summary s = model_.summary();
-    model_facts f{.name = s.name,
-                  .architecture = s.architecture,
-                  .sample_rate = s.sample_rate,
-                  .tensors = s.tensors,
-                  .parameters = s.parameters,
-                  .vocabulary = s.vocabulary,
-                  .languages = s.languages,
-                  .bytes = {},
-                  .settings = s.settings};
-    for (const auto& [format, bytes] : s.bytes_by_format) f.bytes.emplace_back(format, bytes);
-    return f;
-  }
-
   bool looks_first(const request& r) const override {
     return r.vad == "none" && std::visit([]<class Model>(const Model&) { return hears_whole<Model>; }, model_.model());
   }
@@ -190,6 +175,23 @@ class loaded_model final : public recogniser {
 };
 
 }  // namespace
+
+model_facts facts_of(const std::string& path) {
+  opened_checkpoint opened = open_checkpoint(path);
+  model_summary s = summarise(opened.file);
+  if (transcribes(s.architecture)) s = transcriber(std::move(opened.file), {}, std::move(opened.image)).summary();
+  model_facts f{.name = s.name,
+                .architecture = s.architecture,
+                .sample_rate = s.sample_rate,
+                .tensors = s.tensors,
+                .parameters = s.parameters,
+                .vocabulary = s.vocabulary,
+                .languages = s.languages,
+                .bytes = {},
+                .settings = s.settings};
+  for (const auto& [format, bytes] : s.bytes_by_format) f.bytes.emplace_back(format, bytes);
+  return f;
+}
 
 std::unique_ptr<recogniser> open_model(const std::string& path, int threads, const note_function& note) {
   return std::make_unique<loaded_model>(path, threads, note);

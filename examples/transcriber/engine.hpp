@@ -19,7 +19,7 @@ namespace steno::app {
 /// What `steno info` shows.
 struct model_facts {
   std::string name, architecture;
-  int sample_rate = 0;
+  int sample_rate = 0;  ///< 0: it hears nothing
   std::uint64_t tensors = 0, parameters = 0, vocabulary = 0;
   std::vector<std::string> languages;
   std::vector<std::pair<std::string, std::uint64_t>> bytes;  ///< by number format
@@ -69,7 +69,6 @@ class recogniser {
   virtual std::vector<std::string> refused(const decoding_options& o) const = 0;
   /// How results of this model are usually written.
   virtual style usual_style() const { return style::steno; }
-  virtual model_facts facts() const = 0;
   /// From now on texts have punctuation by this model. Throws steno::error.
   virtual void punctuate_with(const std::string& path, const std::function<void(const std::string&)>& note) = 0;
   /// From now on words that have no times get them from this forced aligner. Throws steno::error.
@@ -92,6 +91,9 @@ class recogniser {
 
 /// Told what the user should know about a checkpoint that was converted.
 using note_function = std::function<void(const std::string&)>;
+
+/// Of any model, also of those that transcribe nothing. Throws steno::error.
+model_facts facts_of(const std::string& path);
 
 /// Loads a packaged GGUF or anything steno-convert reads; threads 0 means all. Throws steno::error.
 std::unique_ptr<recogniser> open_model(const std::string& path, int threads, const note_function& note);

@@ -35,7 +35,7 @@ std::string text_facts(const std::string& path, const model_facts& f) {
   row("file", path);
   row("name", f.name);
   row("architecture", f.architecture);
-  row("sample rate", std::to_string(f.sample_rate) + " Hz");
+  row("sample rate", f.sample_rate > 0 ? std::to_string(f.sample_rate) + " Hz" : "-");
   row("tensors", std::to_string(f.tensors));
   row("parameters", std::to_string(f.parameters));
   row("vocabulary", std::to_string(f.vocabulary));
@@ -52,7 +52,7 @@ std::string text_facts(const std::string& path, const model_facts& f) {
 
 int run_info(const options& o) {
   const std::string path = find_model(o.model);
-  const model_facts facts = open_model(path, 1, [](const std::string&) {})->facts();
+  const model_facts facts = facts_of(path);
   const std::string text = o.output_format == format::json ? json_facts(path, facts) + "\n" : text_facts(path, facts);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return std::fflush(stdout) == 0 ? 0 : 1;

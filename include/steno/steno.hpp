@@ -144,6 +144,7 @@
 #include <steno/pipelines/decoding_options.hpp>
 #include <steno/pipelines/diarizer.hpp>
 #include <steno/pipelines/long_audio.hpp>
+#include <steno/pipelines/model_summary.hpp>
 #include <steno/pipelines/punctuate.hpp>
 #include <steno/pipelines/result.hpp>
 #include <steno/pipelines/sample_store.hpp>

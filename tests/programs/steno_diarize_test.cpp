@@ -115,3 +115,16 @@ TEST_F(steno_diarize, what_goes_wrong_is_said) {
   expect_error(model + "none.wav", 1, "none.wav: No such file");
   expect_error("-m '" + (steno::test::compact() / "fsmn_vad" / "model.gguf").string() + "' " + talk, 1, "sortformer");
 }
+
+// Every model can be looked at, also one that is no transcriber's.
+TEST_F(steno_diarize, info_and_other_verbs) {
+  const outcome facts = steno::test::shell(dir, "'" STENO_PROGRAM "' info --format json " + model);
+  ASSERT_EQ(facts.code, 0) << facts.err;
+  const json found = json::parse(facts.out);
+  EXPECT_EQ(found["architecture"], "sortformer");
+  EXPECT_EQ(found["sample_rate"], 16000);
+  EXPECT_EQ(found["settings"]["sortformer.streaming.spkcache_len"], "80");
+  const outcome words = steno::test::shell(dir, "'" STENO_PROGRAM "' transcribe " + model + talk);
+  EXPECT_EQ(words.code, 1);
+  EXPECT_NE(words.err.find("this model transcribes nothing by itself"), std::string::npos) << words.err;
+}

@@ -29,7 +29,6 @@ class counting_recogniser final : public steno::app::recogniser {
   std::vector<std::string> refused(const steno::decoding_options& o) const override { return o.names(); }
   bool has_beam_search() const override { return false; }
   bool takes_hotwords() const override { return false; }
-  steno::app::model_facts facts() const override { return {}; }
   void punctuate_with(const std::string&, const std::function<void(const std::string&)>&) override {}
   void align_with(const std::string&, const std::function<void(const std::string&)>&) override {}
   std::unique_ptr<steno::app::transcript> read(const steno::app::sample_function& audio, const steno::app::request& r,

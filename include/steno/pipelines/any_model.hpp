@@ -297,9 +297,19 @@ template <class... Models>
         .what = "general.architecture",
         .expected = known,
         .found = "\"" + found + "\"",
-        .hint = "steno-convert makes a packaged file from a checkpoint"});
+        .hint = file.has("steno.version") ? "this model transcribes nothing by itself"
+                                          : "steno-convert makes a packaged file from a checkpoint"});
+}
+template <class... Models>
+bool any_is(const std::variant<Models...>*, std::string_view architecture) {
+  return ((architecture == Models::architecture) || ...);
 }
 }  // namespace detail
+
+/// Whether files of this architecture hold a model that transcribes.
+inline bool transcribes(std::string_view architecture) {
+  return detail::any_is(static_cast<const any_model*>(nullptr), architecture);
+}
 
 /// The model that `file` names. Throws steno::error. `image` owns its bytes when they are in memory.
 inline any_model open_model(gguf_file file, const executor& run, std::vector<std::byte> image) {

@@ -12,6 +12,7 @@
 #include <steno/pipelines/any_model.hpp>
 #include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/long_audio.hpp>
+#include <steno/pipelines/model_summary.hpp>
 #include <steno/pipelines/result.hpp>
 
 #include <algorithm>
@@ -28,16 +29,6 @@
 #include <vector>
 
 namespace steno::inline STENO_ABI {
-
-/// Facts about a loaded model, for people.
-struct model_summary {
-  std::string architecture, name;
-  int sample_rate = 0;
-  std::size_t parameters = 0, tensors = 0, vocabulary = 0;
-  std::map<std::string, std::size_t> bytes_by_format;
-  std::vector<std::string> languages;
-  std::vector<std::pair<std::string, std::string>> settings;  ///< numbers and strings of the file's metadata
-};
 
 class transcriber {
  public:
@@ -60,9 +51,7 @@ class transcriber {
   const any_model& model() const noexcept { return model_; }
 
   model_summary summary() const {
-    model_summary s;
-    std::visit([&](const auto& m) { describe(*m.memory.file, s); }, model_);
-    s.architecture = model_name();
+    model_summary s = std::visit([](const auto& m) { return summarise(*m.memory.file); }, model_);
     s.sample_rate = sample_rate();
     s.languages = languages();
     return s;
@@ -73,28 +62,6 @@ class transcriber {
   result transcribe(std::span<const float> pcm, const transcribe_options& o, context& c) const;
 
  private:
-  static void describe(const gguf_file& file, model_summary& s) {
-    s.name = file.text("general.name").value_or("");
-    s.tensors = file.size();
-    for (std::size_t i = 0; i < file.size(); ++i) {
-      const tensor_ref t = file.tensor(i);
-      s.parameters += static_cast<std::size_t>(t.rows() * t.cols());
-      s.bytes_by_format[std::string(info(t.format).name)] += t.bytes.size();
-    }
-    for (const gguf_value& v : file.values()) {
-      if (v.key == "tokenizer.ggml.tokens") s.vocabulary = v.count;
-      if (v.type == gguf_type::array) continue;
-      if (v.type == gguf_type::string) {
-        s.settings.emplace_back(v.key, *v.text());
-      } else if (const auto n = v.number()) {
-        std::string text = std::to_string(*n);
-        text.erase(text.find_last_not_of('0') + 1);
-        if (text.ends_with('.')) text.pop_back();
-        s.settings.emplace_back(v.key, text);
-      }
-    }
-  }
-
   any_model model_;
 };
 

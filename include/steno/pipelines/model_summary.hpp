@@ -1,0 +1,51 @@
+// steno/pipelines/model_summary.hpp - what a packaged file says of its model, whichever family it is of.
+//
+// Tested in tests/pipelines/recording_test.cpp and tests/programs/steno_test.cpp.
+#pragma once
+#include <steno/weights/gguf.hpp>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// Facts about a model, for people.
+struct model_summary {
+  std::string architecture, name;
+  int sample_rate = 0;  ///< Hz; 0: it hears nothing
+  std::size_t parameters = 0, tensors = 0, vocabulary = 0;
+  std::map<std::string, std::size_t> bytes_by_format;
+  std::vector<std::string> languages;
+  std::vector<std::pair<std::string, std::string>> settings;  ///< numbers and strings of the file's metadata
+};
+
+/// All but the languages, which the file alone does not tell.
+STENO_COLD inline model_summary summarise(const gguf_file& file) {
+  model_summary s;
+  s.architecture = file.text("general.architecture").value_or("");
+  s.name = file.text("general.name").value_or("");
+  s.sample_rate = static_cast<int>(file.number(s.architecture + ".frontend.sample_rate").value_or(0));
+  s.tensors = file.size();
+  for (std::size_t i = 0; i < file.size(); ++i) {
+    const tensor_ref t = file.tensor(i);
+    s.parameters += static_cast<std::size_t>(t.rows() * t.cols());
+    s.bytes_by_format[std::string(info(t.format).name)] += t.bytes.size();
+  }
+  for (const gguf_value& v : file.values()) {
+    if (v.key == "tokenizer.ggml.tokens") s.vocabulary = v.count;
+    if (v.type == gguf_type::array) continue;
+    if (v.type == gguf_type::string) {
+      s.settings.emplace_back(v.key, *v.text());
+    } else if (const auto n = v.number()) {
+      std::string text = std::to_string(*n);
+      text.erase(text.find_last_not_of('0') + 1);
+      if (text.ends_with('.')) text.pop_back();
+      s.settings.emplace_back(v.key, text);
+    }
+  }
+  return s;
+}
+
+}  // namespace steno::inline STENO_ABI
