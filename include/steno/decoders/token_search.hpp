@@ -3,9 +3,12 @@
 // Scores of a step are log-probabilities [hypotheses, vocabulary]. advance() appends a token to every hypothesis and
 // says in `sources` which one each continues, so that a decoder's state can follow. Follows GreedyDecoder,
 // BeamSearchDecoder and MaximumLikelihoodRanker (whisper/decoding.py); sums of log-probabilities are floats, as there.
-// Tested in tests/decoders/token_search_test.cpp.
+// Hotwords (a context_graph) are steno's own: hypotheses are compared by log-probability and what they earned, but
+// their score stays the model's, so that thresholds on it mean what they mean without. Tested in
+// tests/decoders/token_search_test.cpp.
 #pragma once
 #include <steno/core/view.hpp>
+#include <steno/decoders/context_graph.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -22,16 +25,20 @@ namespace steno::inline STENO_ABI {
 struct token_hypothesis {
   std::vector<int> tokens;  ///< without the end of text
   float score = 0;          ///< sum of log-probabilities, with the end's
+  float bonus = 0;          ///< what contexts gave
+  int context = 0;          ///< state in their graph
+
+  float total() const noexcept { return score + bonus; }
 };
 
-/// The index of the best hypothesis: score / length, or Google NMT's ((5 + length) / 6)^penalty; the first of equals.
+/// The index of the best hypothesis: total / length, or Google NMT's ((5 + length) / 6)^penalty; the first of equals.
 inline std::size_t best_hypothesis(std::span<const token_hypothesis> all, std::optional<double> penalty) {
   std::size_t best = 0;
   double top = -std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double length = static_cast<double>(all[i].tokens.size());
     const double by = penalty ? std::pow((5 + length) / 6, *penalty) : std::max(length, 1.0);
-    const double score = static_cast<double>(all[i].score) / by;
+    const double score = static_cast<double>(all[i].total()) / by;
     if (score > top) {
       top = score;
       best = i;
@@ -40,12 +47,60 @@ inline std::size_t best_hypothesis(std::span<const token_hypothesis> all, std::o
   return best;
 }
 
-/// Every hypothesis goes its own way: the most probable token, or a sample at a temperature.
+/// What phrases of a graph earn in a search. Tokens below `end` are text; those above it (times, Whisper's other
+/// special ones) stand between texts, so they neither go on with a phrase nor leave it. Without a graph nothing is
+/// earned.
+class token_contexts {
+ public:
+  /// The graph must outlive it.
+  token_contexts(const context_graph* graph, int end)
+      : graph_(graph != nullptr && !graph->empty() ? graph : nullptr), end_(end) {}
+
+  /// The log-probabilities [n] of what follows `h`, each with what its token earns. Valid until the next call.
+  const float* favour(const float* p, extent n, const token_hypothesis& h) {
+    if (graph_ == nullptr) return p;
+    row_.assign(p, p + n);
+    const extent text = std::min<extent>(end_, n);
+    if (const float left = graph_->next(h.context, no_unit).second; left != 0)
+      for (extent i = 0; i < text; ++i) row_[static_cast<std::size_t>(i)] += left;
+    graph_->continuations(h.context, units_);
+    for (const int unit : units_)
+      if (unit >= 0 && unit < text)
+        row_[static_cast<std::size_t>(unit)] = p[unit] + graph_->next(h.context, unit).second;
+    if (end_ < n) row_[static_cast<std::size_t>(end_)] += graph_->finish(h.context, h.bonus) - h.bonus;
+    return row_.data();
+  }
+  /// Goes on with `token`, the end included: an unfinished phrase pays back.
+  void follow(token_hypothesis& h, int token) const {
+    if (graph_ == nullptr || token > end_) return;
+    if (token == end_) {
+      h.bonus = graph_->finish(h.context, h.bonus);
+      h.context = 0;
+      return;
+    }
+    const auto [state, earned] = graph_->next(h.context, token);
+    h.context = state;
+    h.bonus += earned;
+  }
+
+ private:
+  static constexpr int no_unit = -1;  // of no phrase
+
+  const context_graph* graph_;
+  int end_;
+  std::vector<float> row_;
+  std::vector<int> units_;
+};
+
+/// Every hypothesis goes its own way: the most probable token, or a sample at a temperature. What contexts earn is
+/// added before tokens are compared or drawn.
 class token_sampler {
  public:
-  token_sampler(int hypotheses, int end, double temperature, std::uint64_t seed)
+  token_sampler(int hypotheses, int end, double temperature, std::uint64_t seed,
+                const context_graph* contexts = nullptr)
       : all_(static_cast<std::size_t>(hypotheses)),
         ended_(all_.size(), false),
+        contexts_(contexts, end),
         end_(end),
         temperature_(temperature),
         random_(seed) {}
@@ -62,9 +117,11 @@ class token_sampler {
       if (ended_[i]) continue;
       const auto row = static_cast<extent>(i);
       const float* const p = scores.data() + row * scores.outerStride();
-      next[i] =
-          temperature_ == 0 ? static_cast<int>(std::max_element(p, p + scores.cols()) - p) : sample(p, scores.cols());
+      const float* const told = contexts_.favour(p, scores.cols(), all_[i]);
+      next[i] = temperature_ == 0 ? static_cast<int>(std::max_element(told, told + scores.cols()) - told)
+                                  : sample(told, scores.cols());
       all_[i].score += p[next[i]];
+      contexts_.follow(all_[i], next[i]);
       ended_[i] = next[i] == end_;
       if (ended_[i]) continue;
       all_[i].tokens.push_back(next[i]);
@@ -72,7 +129,10 @@ class token_sampler {
     }
     return going;
   }
-  const std::vector<token_hypothesis>& finish() { return all_; }
+  const std::vector<token_hypothesis>& finish() {
+    for (token_hypothesis& h : all_) contexts_.follow(h, end_);
+    return all_;
+  }
 
  private:
   int sample(const float* p, extent n) {
@@ -97,16 +157,18 @@ class token_sampler {
 
   std::vector<token_hypothesis> all_;
   std::vector<bool> ended_;
+  token_contexts contexts_;
   int end_;
   double temperature_;
   std::uint64_t random_;
 };
 
-/// The `width` most probable unfinished hypotheses, until round(width * patience) have ended.
+/// The `width` best unfinished hypotheses, until round(width * patience) have ended.
 class token_beam {
  public:
-  token_beam(int width, int end, double patience = 1)
+  token_beam(int width, int end, double patience = 1, const context_graph* contexts = nullptr)
       : live_(static_cast<std::size_t>(width)),
+        contexts_(contexts, end),
         end_(end),
         wanted_(static_cast<std::size_t>(std::nearbyint(width * patience))) {}
 
@@ -119,18 +181,18 @@ class token_beam {
     for (std::size_t b = 0; b < (started_ ? width : 1); ++b) best_of(b, scores);
     started_ = true;
     std::stable_sort(candidates_.begin(), candidates_.end(),
-                     [](const candidate& a, const candidate& b) { return a.score > b.score; });
+                     [](const candidate& a, const candidate& b) { return a.total > b.total; });
     ended_now_.clear();
     next_.clear();
     next.clear();
     sources.clear();
     for (const candidate& c : candidates_) {
-      if (c.token == end_) {
-        ended_now_.push_back({live_[c.source].tokens, c.score});
-        continue;
-      }
-      next_.push_back({live_[c.source].tokens, c.score});
-      next_.back().tokens.push_back(c.token);
+      std::vector<token_hypothesis>& to = c.token == end_ ? ended_now_ : next_;
+      to.push_back(live_[c.source]);
+      to.back().score = c.score;
+      contexts_.follow(to.back(), c.token);
+      if (c.token == end_) continue;
+      to.back().tokens.push_back(c.token);
       next.push_back(c.token);
       sources.push_back(static_cast<int>(c.source));
       if (next.size() == width) break;
@@ -142,10 +204,11 @@ class token_beam {
   }
   /// Those that have ended, filled up with the best of the others.
   const std::vector<token_hypothesis>& finish() {
+    for (token_hypothesis& h : live_) contexts_.follow(h, end_);
     std::vector<std::size_t> order(live_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return live_[a].score > live_[b].score; });
+                     [&](std::size_t a, std::size_t b) { return live_[a].total() > live_[b].total(); });
     for (const std::size_t i : order)
       if (ended_.size() < live_.size()) ended_.push_back(live_[i]);
     return ended_;
@@ -155,11 +218,12 @@ class token_beam {
   struct candidate {
     std::size_t source;
     int token;
-    float score;
+    float score, total;
   };
-  // The width + 1 best tokens after beam b: one of them may be the end.
+  // The width + 1 best tokens after beam b, with what they earn: one of them may be the end.
   void best_of(std::size_t b, const view<const float>& scores) {
-    const float* const p = scores.data() + static_cast<extent>(b) * scores.outerStride();
+    const float* const row = scores.data() + static_cast<extent>(b) * scores.outerStride();
+    const float* const p = contexts_.favour(row, scores.cols(), live_[b]);
     const std::size_t count = std::min(live_.size() + 1, static_cast<std::size_t>(scores.cols()));
     top_.clear();
     for (extent i = 0; i < scores.cols(); ++i) {
@@ -169,12 +233,13 @@ class token_beam {
       top_.insert(at, static_cast<int>(i));
       if (top_.size() > count) top_.pop_back();
     }
-    for (const int id : top_) candidates_.push_back({b, id, live_[b].score + p[id]});
+    for (const int id : top_) candidates_.push_back({b, id, live_[b].score + row[id], live_[b].total() + p[id]});
   }
 
   std::vector<token_hypothesis> live_, next_, ended_, ended_now_;
   std::vector<candidate> candidates_;
   std::vector<int> top_;
+  token_contexts contexts_;
   int end_;
   std::size_t wanted_;
   bool started_ = false;

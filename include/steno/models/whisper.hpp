@@ -36,6 +36,7 @@ class whisper {
  public:
   static constexpr std::string_view architecture = "whisper";
   static constexpr int sample_rate = 16000;
+  static constexpr float hotword_score = 3;
 
   whisper() = default;
   /// Front end and settings from the file's metadata; the weights are bound by load().

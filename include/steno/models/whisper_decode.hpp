@@ -38,6 +38,8 @@ struct whisper_decode_options {
   bool without_timestamps = false;
   std::optional<double> max_initial_timestamp = 1;  ///< seconds
   std::uint64_t seed = 0;                           ///< of samples
+  /// Hotwords, as whisper_tokens::split() writes them; must outlive the call. They count at every temperature.
+  const context_graph* contexts = nullptr;
 };
 
 enum class whisper_stop { end_of_text, sample_len, context };
@@ -181,9 +183,9 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
     d.avg_logprob = static_cast<double>(best.score) / static_cast<double>(best.tokens.size() + 1);
   };
   if (o.beam_size > 0)
-    search(token_beam(o.beam_size, t.eot, o.patience));
+    search(token_beam(o.beam_size, t.eot, o.patience, o.contexts));
   else
-    search(token_sampler(group, t.eot, o.temperature, o.seed));
+    search(token_sampler(group, t.eot, o.temperature, o.seed, o.contexts));
   d.text = std::string(unicode::strip(t.text_of(d.tokens)));
   d.compression_ratio = compression_ratio(d.text);
   return d;

@@ -87,8 +87,9 @@ segment recognise(const parakeet_transducer<Encoder, Predictor, PredictorLayers,
 }
 
 /// A clip that something else cut out (a detector, a server): its segments as one.
-inline segment recognise(const whisper_any& m, std::span<const float> clip, const transcribe_options& o, context& c) {
-  return recognise_clip(m, clip, o, c);
+inline segment recognise(const whisper_any& m, std::span<const float> clip, const transcribe_options& o,
+                         const context_graph& hotwords, context& c) {
+  return recognise_clip(m, clip, o, hotwords, c);
 }
 
 /// Models that look at all of a recording and find their own way through it; the type that does so.
@@ -179,8 +180,7 @@ concept searching = requires(const Model& m, std::span<const float> clip, const 
 };
 
 inline bool has_beam_search(const any_model& model) {
-  return std::visit([]<class Model>(const Model&) { return searching<Model> || std::is_same_v<Model, whisper_any>; },
-                    model);
+  return std::visit([]<class Model>(const Model&) { return searching<Model>; }, model);
 }
 
 /// Whether hotwords can be favoured: by the search, or because the model reads them in its prompt.

@@ -79,7 +79,7 @@ class recording {
   recording(const transcriber& t, const transcribe_options& o)
       : transcriber_(t),
         options_(o),
-        hotwords_(hotword_graph(t.model(), o)),
+        hotwords_(std::make_unique<const context_graph>(hotword_graph(t.model(), o))),
         cutter_(t.sample_rate(), clips_of(t.model(), o)) {
     if (o.vad != nullptr) voices_.emplace(*o.vad, o.vad_settings);
     head_.model = t.model_name();
@@ -190,7 +190,9 @@ class recording {
   }
   template <class Model>
   void begin_whole(const Model& m) {
-    if constexpr (hears_whole<Model>) whole_.template emplace<typename whole_hearing_of<Model>::type>(m, options_);
+    if constexpr (hears_whole<Model>) {
+      whole_.template emplace<typename whole_hearing_of<Model>::type>(m, options_, *hotwords_);
+    }
   }
   template <class F>
   void each_whole(F&& f) {
@@ -293,7 +295,7 @@ class recording {
     return std::visit(
         [&](const auto& m) {
           if constexpr (searching<std::remove_cvref_t<decltype(m)>>)
-            return recognise(m, clip, options_, hotwords_, c);
+            return recognise(m, clip, options_, *hotwords_, c);
           else
             return recognise(m, clip, options_, c);
         },
@@ -317,7 +319,7 @@ class recording {
 
   const transcriber& transcriber_;
   transcribe_options options_;
-  context_graph hotwords_;
+  std::unique_ptr<const context_graph> hotwords_;  // stays where it is when the recording moves
   clip_cutter cutter_;
   std::optional<vad_stream> voices_;
   result head_;

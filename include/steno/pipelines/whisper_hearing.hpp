@@ -21,15 +21,22 @@
 
 namespace steno::inline STENO_ABI {
 
-/// The original's options. Throws steno::error for a language that the model does not know.
-STENO_COLD inline whisper_transcribe_options whisper_options(const whisper_any& m, const transcribe_options& o) {
+/// The original's options. Hotwords bring a beam with them, of the width that the original's program has. Throws
+/// steno::error for a language that the model does not know.
+STENO_COLD inline whisper_transcribe_options whisper_options(const whisper_any& m, const transcribe_options& o,
+                                                             const context_graph& hotwords) {
+  constexpr int usual_beam = 5;
   whisper_transcribe_options asked;
   if (o.language != "auto") {
     if (!m.knows_language(o.language))
       fail({.what = "language " + steno::quoted(o.language), .expected = "one that the model knows"});
     asked.decode.language = m.tokenizer.find_language(o.language);
   }
-  if (o.beam > 1) asked.decode.beam_size = o.beam;
+  if (o.beam > 1)
+    asked.decode.beam_size = o.beam;
+  else if (!hotwords.empty())
+    asked.decode.beam_size = usual_beam;
+  asked.decode.contexts = &hotwords;
   const decoding_options& d = o.decoding;
   const auto take = [](const auto& from, auto& to) {
     if (from) to = *from;
@@ -116,12 +123,12 @@ STENO_COLD inline extra_field as_field(const std::vector<whisper_heard>& windows
   return {"windows", std::move(rows)};
 }
 
-/// A recording that Whisper hears. The model must outlive it.
+/// A recording that Whisper hears. Model and hotwords must outlive it.
 class whisper_hearing {
  public:
   /// Throws steno::error for options the model does not know.
-  STENO_COLD whisper_hearing(const whisper_any& m, const transcribe_options& o)
-      : model_(&m), options_(whisper_options(m, o)) {}
+  STENO_COLD whisper_hearing(const whisper_any& m, const transcribe_options& o, const context_graph& hotwords)
+      : model_(&m), options_(whisper_options(m, o, hotwords)) {}
 
   /// All of the recording, before push() brings it again.
   void look(std::span<const float> pcm, context& c) {
@@ -184,10 +191,10 @@ class whisper_hearing {
 
 /// A clip that something else cut out: its segments as one, times from the clip's start.
 STENO_COLD inline segment recognise_clip(const whisper_any& m, std::span<const float> clip, const transcribe_options& o,
-                                         context& c) {
+                                         const context_graph& hotwords, context& c) {
   segment all;
   all.end = static_cast<double>(clip.size()) / m.sample_rate;
-  whisper_hearing h(m, o);
+  whisper_hearing h(m, o, hotwords);
   const auto join = [&](segment s) {
     if (s.token_ids.empty()) return;
     if (all.token_ids.empty()) all.extra = s.extra;
