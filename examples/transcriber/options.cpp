@@ -88,7 +88,8 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("MODEL");
   app.add_option("--hotwords", o.hotwords, "Words to favour, one per line, where the model searches or reads a prompt")
       ->type_name("FILE");
-  app.add_option("--hotword-score", o.live.phrase_score, "Bonus for each unit of a phrase [of CTC 3, of transducers 1]")
+  app.add_option("--hotword-score", o.live.phrase_score,
+                 "Bonus for each unit of a phrase [of CTC 3, of Whisper 2, of transducers 1]")
       ->type_name("X");
   add_inputs(app, o, raw);
   add_writing(app, o.output_layout.lines, raw.style);

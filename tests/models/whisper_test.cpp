@@ -1,14 +1,16 @@
-// Whisper with random weights: a prompt and its steps agree, threads make no difference, nothing is allocated; the
-// original's numbers are in tests/parity.
+// Whisper with random weights: a prompt and its steps agree, threads make no difference, nothing is allocated, hotwords
+// are favoured; the original's numbers are in tests/parity.
 #include <steno/core/thread_pool.hpp>
-#include <steno/models/whisper.hpp>
+#include <steno/models/whisper_transcribe.hpp>
 #include <steno/weights/random.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <type_traits>
 
 #include "support/allocations.hpp"
+#include "support/golden.hpp"
 
 using namespace steno;
 
@@ -123,4 +125,67 @@ TEST(whisper, scores_of_heads_are_those_of_their_attention) {
   l.model.prompt_rows(ids, w, rows, c, {swapped, again.data()});
   EXPECT_TRUE(std::equal(scores.begin(), scores.begin() + 4500, again.begin() + 4500));
   EXPECT_FALSE(std::equal(scores.begin(), scores.begin() + 4500, again.begin()));
+}
+
+namespace {
+
+// The compact golden model: random weights with a vocabulary.
+const whisper_any& with_words() {
+  static const whisper_any m = load<whisper_any>((test::compact() / "whisper/model.gguf").string());
+  return m;
+}
+std::vector<float> noise(double seconds) {
+  random_numbers next(5);
+  std::vector<float> pcm(static_cast<std::size_t>(16000 * seconds));
+  for (float& x : pcm) x = 0.1f * next();
+  return pcm;
+}
+std::ptrdiff_t times_of(const std::vector<int>& ids, int id) { return std::count(ids.begin(), ids.end(), id); }
+
+}  // namespace
+
+TEST(whisper, hotwords_are_favoured_and_the_average_stays_the_model_s) {
+  const whisper_any& m = with_words();
+  context c;
+  whisper_window w;
+  matrix<float, dynamic, dynamic> x(3000, 80);
+  m.frontend(std::span<const float>(noise(30)), x, c);
+  m.hear_rows(x, w, c);
+  const auto decode = [&](int beam, double temperature, const context_graph* contexts) {
+    return whisper_decode(
+        m, w, {.language = 0, .temperature = temperature, .sample_len = 16, .beam_size = beam, .contexts = contexts},
+        c);
+  };
+  const std::vector<int> phrase = *m.tokenizer.split("q");
+  const context_graph none, graph(std::vector<std::vector<int>>{phrase}, {.score = 20});
+  for (const auto& [beam, temperature] : {std::pair(0, 0.0), std::pair(3, 0.0), std::pair(0, 0.7)}) {
+    SCOPED_TRACE(std::to_string(beam) + " " + std::to_string(temperature));
+    const whisper_decoded plain = decode(beam, temperature, nullptr), same = decode(beam, temperature, &none),
+                          told = decode(beam, temperature, &graph);
+    EXPECT_EQ(same.tokens, plain.tokens);
+    EXPECT_EQ(same.avg_logprob, plain.avg_logprob);
+    EXPECT_GT(times_of(told.tokens, phrase[0]), times_of(plain.tokens, phrase[0]));
+    // With the bonuses it would be above 0.
+    EXPECT_LT(told.avg_logprob, 0);
+  }
+}
+
+TEST(whisper, hotwords_count_in_every_window) {
+  const whisper_any& m = with_words();
+  context c;
+  const std::vector<int> phrase = *m.tokenizer.split("q");
+  const context_graph graph(std::vector<std::vector<int>>{phrase}, {.score = 20});
+  for (const double temperature : {0.0, 0.5}) {
+    SCOPED_TRACE(temperature);
+    whisper_transcribe_options o{.temperatures = {temperature}, .no_speech_threshold = {}};
+    o.decode.language = 0;
+    o.decode.sample_len = 16;
+    o.decode.contexts = &graph;
+    const whisper_transcribed r = whisper_transcribe(m, noise(41), o, c);
+    ASSERT_GE(r.windows.size(), 2u);
+    std::vector<std::ptrdiff_t> found(r.windows.size());
+    for (const whisper_segment& s : r.segments) found[s.window] += times_of(s.tokens, phrase.back());
+    EXPECT_GT(found.front(), 0);
+    EXPECT_GT(found.back(), 0);
+  }
 }

@@ -41,7 +41,7 @@ TEST(whisper_pipeline, a_recording_is_heard_as_a_whole) {
   const segment clip = std::visit(
       [&](const auto& m) -> segment {
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, whisper_any>)
-          return recognise(m, std::span(pcm).first(160000), {.language = "german"}, c);
+          return recognise(m, std::span(pcm).first(160000), {.language = "german"}, {}, c);
         else
           return {};
       },
@@ -187,4 +187,52 @@ TEST(whisper_pipeline, other_models_refuse_its_options) {
   } catch (const error& e) {
     EXPECT_NE(std::string(e.what()).find("best_of"), std::string::npos) << e.what();
   }
+}
+
+// As windows of a recording, as clips of a detector, and after the recording moved.
+TEST(whisper_pipeline, hotwords_reach_the_search) {
+  const transcriber t((test::compact() / "whisper/model.gguf").string());
+  EXPECT_TRUE(has_beam_search(t.model()));
+  EXPECT_TRUE(takes_hotwords(t.model()));
+  EXPECT_EQ(usual_hotword_score(t.model()), whisper_any::hotword_score);
+  const auto& m = std::get<whisper_any>(t.model());
+  std::vector<float> pcm(16000 * 35);
+  std::uint32_t state = 1;
+  for (std::size_t i = 0; i < pcm.size(); ++i) {
+    state = state * 1664525u + 1013904223u;
+    if (i > 16000 && i < 16000 * 33) pcm[i] = static_cast<float>(state >> 16) / 65536.0f - 0.5f;
+  }
+  const any_vad energy = energy_vad();
+  context c;
+  const auto count = [&](const result& r) {
+    std::ptrdiff_t n = 0;
+    for (const segment& s : r.segments) n += std::count(s.text.begin(), s.text.end(), 'q');
+    return n;
+  };
+  for (const bool cut : {false, true}) {
+    SCOPED_TRACE(cut);
+    transcribe_options plain, told;
+    plain.language = "en";
+    plain.decoding.temperature = std::vector<double>{0.0};
+    plain.decoding.no_speech_threshold = decoding_options::off;
+    if (cut) plain.vad = &energy;
+    told = plain;
+    told.hotwords = {"q"};
+    told.hotword_score = 20;
+    const auto favoured = count(t.transcribe(pcm, told, c));
+    EXPECT_GT(favoured, count(t.transcribe(pcm, plain, c)));
+    if (cut) continue;
+    recording first(t, told);
+    recording moved(std::move(first));
+    result r;
+    const auto sink = [&](segment s) { r.segments.push_back(std::move(s)); };
+    moved.push(pcm, c, sink);
+    moved.finish(c, sink);
+    EXPECT_EQ(count(r), favoured);
+  }
+  // They bring a beam with them.
+  EXPECT_EQ(whisper_options(m, {}, {}).decode.beam_size, 0);
+  const context_graph some(std::vector<std::vector<int>>{{1}}, {});
+  EXPECT_EQ(whisper_options(m, {}, some).decode.beam_size, 5);
+  EXPECT_EQ(whisper_options(m, {.beam = 3}, some).decode.beam_size, 3);
 }

@@ -138,12 +138,28 @@ INSTANTIATE_TEST_SUITE_P(all, steno_demo_family,
                                          demo_family{"parakeet-eou", 0, true, true},
                                          demo_family{"paraformer", 0.121, false}, demo_family{"u2", 0.121, true, true},
                                          demo_family{"qwen3-asr", 0, true, true, false},
-                                         demo_family{"whisper", 0.121, false, false, true, "--word-timestamps"}),
+                                         demo_family{"whisper", 0.121, false, true, true, "--word-timestamps"}),
                          [](const auto& tested) {
                            std::string name = tested.param.name;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+// With a bonus that nothing withstands, as a whole and in the clips of a detector; a search of its own accord.
+TEST(steno_demo, whisper_favours_hotwords_and_needs_a_search_for_them) {
+  const steno::test::temporary_directory dir;
+  std::ofstream(dir.path() / "words.txt") << "vienna\n";
+  std::string command = "'" STENO_PROGRAM "' -q --demo whisper --threads 2 --hotwords words.txt '";
+  command.append((examples / "audio/train.wav").string()).append("' ");
+  for (const char* vad : {"none", "energy"}) {
+    const auto o = steno::test::shell(dir, command + "--hotword-score 30 --vad " + vad);
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_NE(o.out.find("vienna"), std::string::npos) << vad << ": " << o.out;
+  }
+  const auto refused = steno::test::shell(dir, command + "--beam 1");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--hotwords need a search"), std::string::npos) << refused.err;
+}
 
 TEST(steno_demo, a_stream_takes_back_nothing_that_is_settled) {
   const nlohmann::json samples = nlohmann::json::parse(std::ifstream(examples / "audio" / "samples.json"));

@@ -113,3 +113,21 @@ TEST(whisper_tokens, a_small_vocabulary_may_be_told_language_and_task) {
   EXPECT_EQ(whisper_tokens(letters, all, true).start(0, true), (std::vector<int>{11, 12, 13}));
   EXPECT_EQ(whisper_tokens(letters, all, true).special(18), "<|notimestamps|>");
 }
+
+TEST(whisper_tokens, phrases_stand_within_a_text) {
+  // Bytes, and a few words.
+  std::vector<std::string> letters;
+  for (const char c : std::string("abcdefghijklmnopqrstuvwxyzN")) letters.emplace_back(1, c);
+  letters.insert(letters.end(), {"\xc4\xa0", "\xc4\xa0v", "\xc4\xa0vi", "\xc4\xa0vie", "\xc4\xa0vien"});
+  for (const char* byte : {"\xc3\xa5", "\xc4\xae", "\xc4\xb9", "\xc3\xac"}) letters.emplace_back(byte);
+  const auto size = static_cast<extent>(letters.size());
+  const whisper_tokens t(letters, size + 8 + whisper_tokens::timestamps + 1);
+  EXPECT_EQ(t.decode(*t.split("vienna")), " vienna");
+  EXPECT_EQ(t.split("vienna")->front(), 31);
+  EXPECT_EQ(t.split("  vienna "), t.split("vienna"));
+  EXPECT_EQ(t.decode(*t.split("Nan vie")), " Nan vie");
+  EXPECT_EQ(t.decode(*t.split("\xe5\x8c\x97")), "\xe5\x8c\x97");  // a Chinese character: no space before it
+  EXPECT_EQ(t.decode(t.split("\xec\x8c\x97").value_or(std::vector<int>{})), " \xec\x8c\x97");  // a Korean one
+  EXPECT_TRUE(t.split(" ")->empty());
+  EXPECT_EQ(t.split("Vienna"), std::nullopt);  // there is no V
+}

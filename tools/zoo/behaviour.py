@@ -32,8 +32,7 @@ NOTES = """\
   limit. Its windows are therefore those of `--vad energy`, which begin 0.1 s before speech. Parakeet-EOU's are the rows in
   which it told that a word begins, a piece of its own: it hears 80 ms ahead at most.
 - **Hotwords**: sentences with one of five words, with a beam of 8, in the first of five levels of white noise (-3, -4.5, -6,
-  -8, -10 dB) at which less than 30 % of these words are found without a list. Whisper is told them by `--initial-prompt` and
-  searches greedily.
+  -8, -10 dB) at which less than 30 % of these words are found without a list.
 - **Windows of 30 s**: the conversation as one recording without a VAD; this Whisper writes the first turn of a window and
   then when the next one begins; its next window begins behind the turn that it wrote, so there is a window for each turn.
 - **8-bit weights**: the same sentences with f32 weights.

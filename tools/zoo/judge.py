@@ -303,8 +303,7 @@ class Judge(evaluate.Judge):
         """Sentences with one of a few words in the first of a few levels of noise at which less than 30 % of these words are
         found: how many are found with a list."""
         known = [w for w in words if w in self.grammar.words]
-        prompted = bool(self.program.timed)  # Whisper is told them as the text before
-        search = [] if prompted else ["--beam", "8"]
+        search = ["--beam", "8"]
 
         def recall(results):
             found = total = 0
@@ -328,8 +327,7 @@ class Judge(evaluate.Judge):
             phrases.write("\n".join(known) + "\n")
             phrases.flush()
             try:
-                told = self.program.transcribe(sounds, *search, *(["--initial-prompt", " ".join(known)] if prompted else
-                                                                  ["--hotwords", phrases.name]))
+                told = self.program.transcribe(sounds, *search, "--hotwords", phrases.name)
             except RuntimeError as e:
                 print(f"    {name}: {e}", file=sys.stderr)
                 return

@@ -36,7 +36,9 @@ class whisper {
  public:
   static constexpr std::string_view architecture = "whisper";
   static constexpr int sample_rate = 16000;
-  static constexpr float hotword_score = 3;
+  /// What a token of a hotword should earn in the decoder's search: less than with CTC, since the decoder goes on with
+  /// a word by itself (docs/models/whisper.md has the figures).
+  static constexpr float hotword_score = 2;
 
   whisper() = default;
   /// Front end and settings from the file's metadata; the weights are bound by load().
