@@ -1,5 +1,5 @@
-// steno diarize: who speaks when. A model for streams reads a recording of any length in pieces; what it found is written
-// when the recording has ended, because spans are joined and short ones go.
+// steno diarize: who speaks when. A model for streams reads a recording of any length in pieces; what it found is
+// written when the recording has ended, because spans are joined and short ones go.
 #include <steno/core/thread_pool.hpp>
 #include <steno/pipelines/diarizer.hpp>
 
@@ -22,9 +22,8 @@ void read_postprocessing(const std::string& path, speaker_segment_options& s) {
   const auto bytes = file.bytes();
   const yaml_settings y =
       read_yaml(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "settings of a diarization");
-  speaker_segment_options::each(s, [&](const std::string& name, double& value) {
-    value = y.real("parameters." + name, value, 0, 3600);
-  });
+  speaker_segment_options::each(
+      s, [&](const std::string& name, double& value) { value = y.real("parameters." + name, value, 0, 3600); });
 }
 
 diarize_options options_of(const options& o, const diarizer& d) {
@@ -79,10 +78,9 @@ int run_diarize(const options& o) {
       (void)diarization(*model, asked);  // bad settings are told once, before any recording
       const bool several = inputs.size() > 1 && !out.one_file_each();
       context c{executor(*pool)};
-      each_input(inputs, out, extension(o.speech.output_format), messages, watch, t,
-                 [&](const input& in, input_output& to) {
-                   return diarize(o, *model, asked, c, in, to, several, messages);
-                 });
+      each_input(
+          inputs, out, extension(o.speech.output_format), messages, watch, t,
+          [&](const input& in, input_output& to) { return diarize(o, *model, asked, c, in, to, several, messages); });
     };
   });
 }

@@ -88,8 +88,8 @@ double each_block(audio_reader& reader, int rate, reporter& report, F&& f) {
 }
 
 /// What verbs over a list of recordings share: the list, where results go, messages, an interruption (which says what
-/// is `written` then), and the last lines. open(report) returns what does the work: (inputs, out, report, watch, tally).
-/// Returns the program's exit code.
+/// is `written` then), and the last lines. open(report) returns what does the work: (inputs, out, report, watch,
+/// tally). Returns the program's exit code.
 template <class Open>
 int over_inputs(const options& o, const char* written, Open&& open) {
   reporter report(stderr, o.progress && !o.quiet && ::isatty(STDERR_FILENO) != 0,

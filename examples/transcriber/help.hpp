@@ -31,8 +31,8 @@ constexpr std::string_view description(std::string_view verb) {
            "jsonl (one segment per line), rttm.";
   if (verb == "diarize")
     return "Finds who speaks when: a segment for each time that a speaker speaks, several at once where they do.\n"
-           "Formats: text (start, end and speaker, with the file's name where there are several), json (one object per\n"
-           "file), jsonl (one segment per line), rttm.";
+           "Formats: text (start, end and speaker, with the file's name where there are several), json (one object\n"
+           "per file), jsonl (one segment per line), rttm.";
   if (verb == "align")
     return "Finds when each word of a known text is spoken, with a forced aligner.\n"
            "Formats: text (start, end and word on a line), json, jsonl, srt, vtt, tsv.";

@@ -180,7 +180,8 @@ void add_diarize(CLI::App& app, options& o, raw_options& raw) {
   const auto seconds = [&](const char* name, const char* about, double most) {
     std::string option = "--" + std::string(name);
     std::replace(option.begin(), option.end(), '_', '-');
-    app.add_option_function<double>(option, [&o, name](double x) { o.speakers.segments[name] = x; }, about)
+    app.add_option_function<double>(
+           option, [&o, name](double x) { o.speakers.segments[name] = x; }, about)
         ->type_name("X")
         ->check(CLI::Range(0.0, most));
   };
@@ -193,7 +194,8 @@ void add_diarize(CLI::App& app, options& o, raw_options& raw) {
   const auto rows = [&](const char* name, const char* about) {
     std::string option = "--" + std::string(name);
     std::replace(option.begin(), option.end(), '_', '-');
-    app.add_option_function<int>(option, [&o, name](int n) { o.speakers.memory[name] = n; }, about)
+    app.add_option_function<int>(
+           option, [&o, name](int n) { o.speakers.memory[name] = n; }, about)
         ->type_name("N")
         ->check(CLI::Range(0, 65536));
   };

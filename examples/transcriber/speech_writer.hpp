@@ -20,7 +20,8 @@ std::optional<speech_format> find_speech_format(std::string_view name);
 /// ".txt", ".json", ...
 std::string_view extension(speech_format f);
 
-/// A line of text or RTTM for a segment of `audio` (called `name` without folder and extension); `speaker` may be empty.
+/// A line of text or RTTM for a segment of `audio` (called `name` without folder and extension); `speaker` may be
+/// empty.
 std::string speech_line(speech_format f, std::string_view audio, std::string_view name, bool several,
                         const voice_segment& s, std::string_view speaker);
 

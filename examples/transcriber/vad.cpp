@@ -50,8 +50,7 @@ double detect(const options& o, const input& in, const V& v, speech_writer& writ
 }  // namespace
 
 int run_vad(const options& o) {
-  const char* const written =
-      o.speech.output_format == speech_format::json ? "their results are" : "what was found is";
+  const char* const written = o.speech.output_format == speech_format::json ? "their results are" : "what was found is";
   return over_inputs(o, written, [&](reporter& report) {
     return [&o, detector = open_detector(o.vad, report)](const std::vector<input>& inputs, output_place& out,
                                                          reporter& messages, interrupt_watch* watch, tally& t) {

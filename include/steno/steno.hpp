@@ -99,10 +99,10 @@
 #include <steno/models/fun_asr_nano.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/nemo_parts.hpp>
 #include <steno/models/paraformer.hpp>
 #include <steno/models/paraformer_online.hpp>
 #include <steno/models/paraformer_parts.hpp>
-#include <steno/models/nemo_parts.hpp>
 #include <steno/models/parakeet.hpp>
 #include <steno/models/parakeet_beam.hpp>
 #include <steno/models/parakeet_ctc.hpp>

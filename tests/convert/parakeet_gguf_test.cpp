@@ -206,8 +206,9 @@ TEST(parakeet_gguf, what_is_missing_or_something_else_is_said) {
     const std::vector<std::byte> bytes = m.file.bytes();
     return message([&] { (void)import_gguf(gguf_file("x", bytes), {}); });
   };
-  EXPECT_NE(found([](imported_model& m) { m.file.set("parakeet.model.type", std::string("nemotron")); })
-                .find("ctc, tdt, eou, rnnt or sortformer"),
+  EXPECT_NE(found([](imported_model& m) {
+              m.file.set("parakeet.model.type", std::string("nemotron"));
+            }).find("ctc, tdt, eou, rnnt or sortformer"),
             std::string::npos);
   EXPECT_NE(found([](imported_model&) {}).find("sample_rate"), std::string::npos);
 }

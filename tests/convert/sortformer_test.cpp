@@ -1,7 +1,7 @@
 // Sortformer: settings of a config, tensors of the published sizes, and GGUF files of another maker.
+#include "nemo/sortformer.hpp"
 #include "convert.hpp"
 #include "gguf_import.hpp"
-#include "nemo/sortformer.hpp"
 #include "package.hpp"
 #include "support/golden.hpp"
 #include "support/wav.hpp"

@@ -7,7 +7,8 @@ using namespace steno;
 namespace {
 
 std::vector<speaker_span> spans(std::vector<float> p, const speaker_segment_options& o = {}, extent steps = 1) {
-  return speaker_segments(make_view(static_cast<const float*>(p.data()), static_cast<extent>(p.size()), 1), 0, steps, o);
+  return speaker_segments(make_view(static_cast<const float*>(p.data()), static_cast<extent>(p.size()), 1), 0, steps,
+                          o);
 }
 using list = std::vector<speaker_span>;
 

@@ -122,9 +122,9 @@ TEST(sortformer, segments_of_every_setting) {
 
 namespace {
 
-using tiny = sortformer<fastconformer_encoder<depthwise_subsampling<80, 8, 32, 0>,
-                                              fastconformer_block<32, 4, 64, 9, 0, 0, bias::added>, 2>,
-                        16, 2, 32, 2, 4, nemo_frontend<80>>;
+using tiny = sortformer<
+    fastconformer_encoder<depthwise_subsampling<80, 8, 32, 0>, fastconformer_block<32, 4, 64, 9, 0, 0, bias::added>, 2>,
+    16, 2, 32, 2, 4, nemo_frontend<80>>;
 struct fixture {
   fixture() {
     model.frontend = {nemo_mel<80>(), per_feature_norm<80>(80, true)};

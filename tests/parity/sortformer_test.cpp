@@ -28,8 +28,7 @@ struct golden_case {
   std::vector<float> pcm;
   std::map<std::string, npy::array> stages;
 
-  explicit golden_case(const fs::path& where)
-      : folder(where), pcm(test::load_wav(where / "input.wav").pcm) {
+  explicit golden_case(const fs::path& where) : folder(where), pcm(test::load_wav(where / "input.wav").pcm) {
     std::ifstream in(where / "expected.json");
     want = json::parse(in);
     for (const auto& e : fs::directory_iterator(folder / "stages"))
@@ -59,8 +58,7 @@ void expect_segments(const diarizer& d, const golden_case& g) {
   for (const auto& [name, setting] : g.want["segments"].items()) {
     SCOPED_TRACE(name);
     diarize_options o;
-    speaker_segment_options::each(o.segments,
-                                  [&, &s = setting](const char* key, double& v) { v = s["params"][key]; });
+    speaker_segment_options::each(o.segments, [&, &s = setting](const char* key, double& v) { v = s["params"][key]; });
     context c;
     const result r = d.diarize(g.pcm, o, c);
     for (std::size_t i = 1; i < r.segments.size(); ++i) EXPECT_LE(r.segments[i - 1].start, r.segments[i].start);
@@ -157,8 +155,8 @@ TEST(parity_sortformer, sizes_after_every_chunk) {
   EXPECT_EQ(i, want.size());
 }
 
-// What 8-bit weights change in probabilities of networks whose random heads are steep: 0.147 and 0.210 at most, 0.044 and
-// 0.037 on average (root mean square). The bounds are half as much again.
+// What 8-bit weights change in probabilities of networks whose random heads are steep: 0.147 and 0.210 at most, 0.044
+// and 0.037 on average (root mean square). The bounds are half as much again.
 TEST(parity_sortformer, eight_bits) {
   STENO_REQUIRE_SHARED(shared);
   for (const char* name : {"sortformer-v1", "sortformer-streaming-v2"}) {
@@ -171,8 +169,7 @@ TEST(parity_sortformer, eight_bits) {
     context c;
     matrix<float, dynamic, dynamic> rows(g.want["n_frames"].get<extent>(), 4);
     d.model().diarize(g.pcm, rows, c);
-    const std::vector<float> want =
-        g.stages.at(d.model().streams ? "speaker_probs_offline" : "speaker_probs").floats();
+    const std::vector<float> want = g.stages.at(d.model().streams ? "speaker_probs_offline" : "speaker_probs").floats();
     const auto difference = (rows - make_view(want.data(), rows.rows(), rows.cols())).eval();
     const double most = difference.cwiseAbs().maxCoeff(),
                  mean = std::sqrt(difference.squaredNorm() / static_cast<float>(difference.size()));

@@ -89,9 +89,9 @@ class sortformer {
     v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
     v.equal("widths of encoder and encoder_proj", encoder.output_size(), encoder_proj.input_size());
     const extent d = encoder_proj.output_size();
-    for (const extent n :
-         {transformer_encoder.layers.empty() ? d : transformer_encoder.output_size(),
-          first_hidden_to_hidden.input_size(), first_hidden_to_hidden.output_size(), single_hidden_to_spks.input_size()})
+    for (const extent n : {transformer_encoder.layers.empty() ? d : transformer_encoder.output_size(),
+                           first_hidden_to_hidden.input_size(), first_hidden_to_hidden.output_size(),
+                           single_hidden_to_spks.input_size()})
       v.equal("widths behind the encoder", n, d);
   }
 
@@ -158,7 +158,8 @@ class sortformer {
     auto chunk = scratch.matrix(n, encoder.output_size());
     auto rows = scratch.template matrix<dynamic, Encoder::output>(before + n, encoder.output_size());
     auto heard = scratch.template matrix<dynamic, Speakers>(before + n, speakers());
-    encoder.pre_encode(as<const float, dynamic, Encoder::input>(features), as<float, dynamic, Encoder::output>(chunk), c);
+    encoder.pre_encode(as<const float, dynamic, Encoder::input>(features), as<float, dynamic, Encoder::output>(chunk),
+                       c);
     c.trace("pre_encode", chunk);
     rows.topRows(past.cache_rows()) = past.cache();
     rows.middleRows(past.cache_rows(), past.fifo_rows()) = past.fifo();
@@ -207,10 +208,8 @@ class sortformer {
 };
 
 /// nvidia/diar_sortformer_4spk-v1 and diar_streaming_sortformer_4spk-v2, -v2.1.
-using sortformer_4spk_v1 =
-    sortformer<fastconformer<80, 512, 18, bias::added>, 192, 8, 768, 18, 4, nemo_frontend<80>>;
-using sortformer_4spk_v2 =
-    sortformer<fastconformer<128, 512, 17, bias::added>, 192, 8, 768, 18, 4, nemo_frontend<128>>;
+using sortformer_4spk_v1 = sortformer<fastconformer<80, 512, 18, bias::added>, 192, 8, 768, 18, 4, nemo_frontend<80>>;
+using sortformer_4spk_v2 = sortformer<fastconformer<128, 512, 17, bias::added>, 192, 8, 768, 18, 4, nemo_frontend<128>>;
 
 /// Any sizes: extents are adopted from the file.
 using sortformer_any = sortformer<fastconformer_encoder_any, dynamic, dynamic, dynamic, dynamic, dynamic>;

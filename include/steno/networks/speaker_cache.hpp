@@ -141,7 +141,8 @@ class speaker_cache {
       const float* const p = fifo_.p.data() + t * speakers_;
       if (!(std::accumulate(p, p + speakers_, 0.0f) < options_.sil_threshold)) continue;
       ++found;
-      for (extent i = 0; i < width_; ++i) sum_[static_cast<std::size_t>(i)] += fifo_.x[static_cast<std::size_t>(t * width_ + i)];
+      for (extent i = 0; i < width_; ++i)
+        sum_[static_cast<std::size_t>(i)] += fifo_.x[static_cast<std::size_t>(t * width_ + i)];
     }
     if (found == 0) return;
     const auto old = static_cast<float>(silent_), all = static_cast<float>(silent_ + found);
@@ -190,14 +191,15 @@ class speaker_cache {
       float nobody = 0;
       for (extent s = 0; s < speakers_; ++s) nobody += std::log(std::max(1.0f - p[s], least));
       for (extent s = 0; s < speakers_; ++s)
-        at(s * each + t) = p[s] > 0.5f ? std::log(std::max(p[s], least)) - std::log(std::max(1.0f - p[s], least)) +
-                                             nobody - half
-                                       : never;
+        at(s * each + t) =
+            p[s] > 0.5f ? std::log(std::max(p[s], least)) - std::log(std::max(1.0f - p[s], least)) + nobody - half
+                        : never;
     }
     for (extent s = 0; s < speakers_; ++s) {
       const auto first = score_.begin() + s * each, last = first + n;
       if (std::count_if(first, last, [](float v) { return v > 0; }) >= enough)
-        std::replace_if(first, last, [](float v) { return !(v > 0); }, never);
+        std::replace_if(
+            first, last, [](float v) { return !(v > 0); }, never);
       for (extent t = options_.spkcache_len; t < n; ++t) at(s * each + t) += options_.scores_boost_latest;
     }
   }

@@ -54,7 +54,7 @@ class diarization {
   diarization(const diarizer& d, const diarize_options& o) : model_(&d.model()), segments_(o.segments) {
     if (model_->streams) stream_.emplace(*model_, o.memory.value_or(model_->streaming));
     if (!model_->streams && o.memory)
-      fail({.what = "this model hears whole recordings, and has no memory to be set"});
+      fail({.what = "this model hears whole recordings: it takes no lengths of streams (chunk_len, ...)"});
   }
 
   void push(std::span<const float> pcm, context& c) {

@@ -1,5 +1,5 @@
-// tools/convert/nemo/fastconformer.hpp - what importers of NeMo's FastConformer models share: settings, tensors and keys
-// of front end and encoder, and the archive they come in.
+// tools/convert/nemo/fastconformer.hpp - what importers of NeMo's FastConformer models share: settings, tensors and
+// keys of front end and encoder, and the archive they come in.
 //
 // A .nemo file is a tar (perhaps gzip) of model_config.yaml, model_weights.ckpt and perhaps the tokenizer's files, as
 // `SaveRestoreConnector` writes it. Names are the checkpoint's; batch norm goes into the depthwise weights, taps are

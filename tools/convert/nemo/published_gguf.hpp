@@ -1,8 +1,8 @@
 // tools/convert/nemo/published_gguf.hpp - GGUF files of qvac-parakeet.cpp: what all kinds of models share.
 //
-// general.architecture is "parakeet-ctc" for all of them, keys are parakeet.*. Each tensor the packaged file needs has a
-// name there. A batch norm is stored as scale and shift and goes into the depthwise weights; q, k and v may stand there
-// a second time as one matrix, which is ignored, as are the mel filters and the window, which steno computes.
+// general.architecture is "parakeet-ctc" for all of them, keys are parakeet.*. Each tensor the packaged file needs has
+// a name there. A batch norm is stored as scale and shift and goes into the depthwise weights; q, k and v may stand
+// there a second time as one matrix, which is ignored, as are the mel filters and the window, which steno computes.
 #pragma once
 #include <cstdint>
 #include <functional>
