@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <set>
+#include <limits>
+#include <string>
+#include <vector>
 
 using namespace steno;
 
@@ -134,4 +136,16 @@ TEST(speaker_cache, hours_of_noise) {
   EXPECT_EQ(numbers(past.cache()), numbers(other.cache()));
   // Each speaker keeps some of the newest rows: they were boosted.
   EXPECT_GT(past.cache().maxCoeff(), static_cast<float>(t.said.size()) - 1000);
+}
+
+// Weights of a damaged file may make anything; what comes out makes no sense, and does no harm.
+TEST(speaker_cache, probabilities_that_are_no_numbers) {
+  speaker_cache past(small(), 1, 2);
+  talk t;
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  for (int i = 0; i < 60; ++i) {
+    t.say(past, 3, {i % 3 == 0 ? none : 0.9f, i % 2 == 0 ? none : 0.1f});
+    ASSERT_LE(past.cache_rows(), 12);
+  }
+  EXPECT_EQ(past.cache_rows(), 12);
 }

@@ -184,15 +184,17 @@ class speaker_cache {
   // score_ [speakers, n + silence], the rows of silence at the end of each speaker's.
   void score(extent n, extent enough) {
     const extent each = n + options_.spkcache_sil_frames_per_spk;
-    const float least = options_.pred_score_threshold, half = std::log(0.5f);
+    const float least = std::max(options_.pred_score_threshold, std::numeric_limits<float>::min()),
+                half = std::log(0.5f);
     score_.assign(static_cast<std::size_t>(each * speakers_), std::numeric_limits<float>::infinity());
     for (extent t = 0; t < n; ++t) {
       const float* const p = cache_.p.data() + t * speakers_;
       float nobody = 0;
-      for (extent s = 0; s < speakers_; ++s) nobody += std::log(std::max(1.0f - p[s], least));
+      for (extent s = 0; s < speakers_; ++s)
+        nobody += std::log(std::max(least, 1.0f - p[s]));  // least, too, where there is no number
       for (extent s = 0; s < speakers_; ++s)
         at(s * each + t) =
-            p[s] > 0.5f ? std::log(std::max(p[s], least)) - std::log(std::max(1.0f - p[s], least)) + nobody - half
+            p[s] > 0.5f ? std::log(std::max(least, p[s])) - std::log(std::max(least, 1.0f - p[s])) + nobody - half
                         : never;
     }
     for (extent s = 0; s < speakers_; ++s) {
