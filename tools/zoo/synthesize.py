@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws sentences from a grammar, has espeak-ng speak them and stores the sound.
 
-usage: synthesize.py GRAMMAR OUT [--hours H] [--seed N] [--word-share S] [--other]
+usage: synthesize.py GRAMMAR OUT [--hours H] [--seed N] [--word-share S] [--other] [--numbers]
 
 OUT gets samples.i16 (16 kHz, 16-bit, all utterances one after another) and meta.jsonl (one utterance
 per line: first sample, number of samples, words, start of each word and of all speech and its end in
@@ -41,11 +41,20 @@ class Grammar:
     def draw(self, rng):
         return self.expand(rng, rng.choice(self.sentences))
 
-    def expand(self, rng, text):
+    def draw_number(self, rng):
+        """A sentence with a number, or digits of a few kinds: where they are repeated, one is easily taken for another."""
+        kind = "{digit" if rng.random() < 0.5 else "{number"
+        text, digits = rng.choice([s for s in self.sentences if kind in s]), self.slots["digit"]
+        some = rng.sample(digits, rng.choice([2, 3, 4, len(digits)]))
+        return self.expand(rng, text, {**self.slots, "digit": some})
+
+    def expand(self, rng, text, slots=None):
+        slots = slots or self.slots
+
         def slot(match):
             name, low, high = match.groups()
             times = rng.randint(int(low), int(high)) if low else 1
-            return " ".join(self.expand(rng, rng.choice(self.slots[name])) for _ in range(times))
+            return " ".join(self.expand(rng, rng.choice(slots[name]), slots) for _ in range(times))
 
         return re.sub(r"\{(\w+)(?:\*(\d+)-(\d+))?\}", slot, text)
 
@@ -198,8 +207,10 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--word-share", type=float, default=0.2)
     parser.add_argument("--other", action="store_true", help="speak as OTHER_VARIANTS do")
+    parser.add_argument("--numbers", action="store_true", help="only sentences with numbers, and many repeated digits")
     args = parser.parse_args()
     grammar, rng, espeak = Grammar(args.grammar), random.Random(args.seed), Espeak()
+    draw = grammar.draw_number if args.numbers else grammar.draw
     out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     began, total, count = time.time(), 0, 0
@@ -208,13 +219,13 @@ def main():
             voice = random_voice(rng, OTHER_VARIANTS if args.other else VARIANTS)
             isolated = rng.random() < args.word_share
             if isolated:
-                words = grammar.draw(rng).split()
-                if rng.random() < 0.4:
+                words = draw(rng).split()
+                if not args.numbers and rng.random() < 0.4:
                     words = [rng.choice(grammar.words) for _ in range(rng.randint(1, 8))]
                 words = words[:10]
                 audio, starts = joined_words(espeak, rng, words, voice)
             else:
-                text = grammar.draw(rng)
+                text = draw(rng)
                 words = text.split()
                 audio, starts = sentence(espeak, rng, text, voice)
             pcm = to_pcm16(audio)

@@ -82,6 +82,14 @@ def in_digits(words):
     return out
 
 
+def spell(tokens, word):
+    """The tokens of a word. Those of a number are its digits: a hundred numbers have tokens of their own, each so rarely said
+    that it is not learnt."""
+    if not word.isdigit():
+        return tokens.spell(word)
+    return tokens.spell(word[0]) + [tokens.rank[digit.encode()] for digit in word[1:]]
+
+
 class Words:
     """The words of the grammar as the pieces of a corpus: their numbers from 1 on."""
 
@@ -161,6 +169,7 @@ class Batches(data.Batches):
         super().__init__(corpus, *args, **more)
         self.tokens, self.words, self.long_from, self.long_full = tokens, words, long_from, long_full
         self.isolated = [item for item in corpus.items if item["isolated"]]
+        self.numbers = [item for item in corpus.items if sum(w in VALUE for w in item["words"].split()) > 1]
 
     def make(self, indices, step=0):
         self.rng = random.Random(f"{self.seed} step {step}")
@@ -234,7 +243,8 @@ class Batches(data.Batches):
             return data.Example(mel[: 2 * ROWS], [], [], [], speech=False)
         most, frames, items = (99 if kind < 0.7 else rng.choice([1, 1, 2, 3])), 0, []
         while frames < 2 * ROWS and len(items) < most:
-            items.append(rng.choice(self.corpus.items))
+            # A digit that is said twice is where a decoder that has read a long prompt turns in circles.
+            items.append(rng.choice(self.numbers if not items and rng.random() < 0.4 else self.corpus.items))
             frames += items[-1]["frames"]
         # A window begins where the last turn of the one before ended, or a little earlier: then the pause is heard.
         example, level = self.join(items, 0.6)
@@ -300,7 +310,9 @@ class Batches(data.Batches):
         rng, t = self.rng, self.tokens
         times, digits = True, False
         if self.augmenter:
-            times, digits = rng.random() < (0.9 if len(example.turns) > 1 else 0.7), rng.random() < 0.2
+            said = [self.words.names[p[0]] for p in example.pieces]
+            times = rng.random() < (0.9 if len(example.turns) > 1 else 0.7)
+            digits = rng.random() < (0.55 if any(VALUE.get(w, 0) > 9 for w in said) else 0.15)
         ids = self.prompt(example, long)
         places, learn = [None] * len(ids), [False] * len(ids)
 
@@ -338,7 +350,7 @@ class Batches(data.Batches):
                 break
             words = [w for w in (in_digits(words) if digits else words) if w[2] <= limit]
             for i, (word, begins, ends) in enumerate(words):
-                pieces = t.spell(word)
+                pieces = spell(t, word)
                 following = words[i + 1][1] if i + 1 < len(words) else turns[n + 1][0] if n + 1 < len(turns) else limit
                 core = min(ends - begins, LONGEST_WORD * (3 if word.isdigit() else 1))
                 for k, piece in enumerate(pieces):
@@ -359,7 +371,7 @@ class Batches(data.Batches):
 
     def collate(self, examples, long=False):
         t, features, scripts, said, begun, firsts, lengths = self.tokens, [], [], [], [], [], []
-        prompted = self.rng.random() < (0.75 if long else 0.5 if any(len(e.turns) > 1 for e in examples) else 0.12)
+        prompted = self.rng.random() < (0.9 if long else 0.7 if any(len(e.turns) > 1 for e in examples) else 0.3)
         slack = 0 if not self.augmenter else self.rng.randrange(20) if self.rng.random() < 0.9 else self.rng.randrange(100)
         for e in examples:
             mel = e.mel[: 2 * ROWS]
