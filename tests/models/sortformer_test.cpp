@@ -105,7 +105,8 @@ TEST(sortformer, chunks_as_the_originals_asynchronous_streams) {
 
 TEST(sortformer, segments_of_every_setting) {
   const table p = read_table("speaker_probs");
-  for (const auto& [name, setting] : expected()["segments"].items()) {
+  const json settings = expected()["segments"];
+  for (const auto& [name, setting] : settings.items()) {
     SCOPED_TRACE(name);
     speaker_segment_options o;
     speaker_segment_options::each(o, [&, &s = setting](const char* key, double& v) { v = s["params"][key]; });
