@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <span>
 #include <string>
@@ -33,21 +34,18 @@ static_assert(std::endian::native == std::endian::little, "steno reads files by 
   return checked_add(n, rest == 0 ? 0 : step - rest, result);
 }
 
-/// A name from a file as it may stand in a one-line message: in quotes, control bytes as \xNN, cut after 80 bytes.
+/// A name from a file as it may stand in a one-line message: in quotes, printable(), cut after 80 bytes.
 STENO_COLD inline std::string quoted(std::string_view name) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string s = "\"";
-  for (const char c : name.substr(0, 80)) {
-    const auto u = static_cast<unsigned char>(c);
-    if (u < 0x20 || u == 0x7f) {
-      s += "\\x";
-      s += digits[u >> 4];
-      s += digits[u & 15];
-    } else {
-      s += c;
-    }
-  }
-  return s + (name.size() > 80 ? "...\"" : "\"");
+  std::size_t most = 80;  // no character is cut in two
+  while (most > 76 && most < name.size() && (static_cast<unsigned char>(name[most]) & 0xc0u) == 0x80u) --most;
+  return std::string("\"").append(printable(name.substr(0, most))).append(name.size() > most ? "...\"" : "\"");
+}
+
+/// A number as it stands in messages: 16000, 0.5, 1e+300, nan.
+STENO_COLD inline std::string number_text(double v) {
+  char digits[40];
+  std::snprintf(digits, sizeof digits, "%.10g", v);
+  return digits;
 }
 
 /// A value of T at `p`, which need not be aligned.
@@ -92,7 +90,8 @@ class byte_cursor {
     return {reinterpret_cast<const char*>(part.data()), part.size()};
   }
 
-  [[noreturn]] STENO_COLD void stop(std::string what, std::string expected = {}, std::string found = {}, std::string hint = {}) {
+  [[noreturn]] STENO_COLD void stop(std::string what, std::string expected = {}, std::string found = {},
+                                    std::string hint = {}) {
     fail({.where = std::string(where_),
           .what = "byte " + std::to_string(position_) + ": " + std::move(what),
           .expected = std::move(expected),
