@@ -58,14 +58,8 @@ static_assert(sizeof(steno::weight<4, 6>) <= 2 * sizeof(void*) + 2 * sizeof(int)
 static_assert(
     std::is_same_v<decltype(steno::weight<4, 6, steno::dtype::f32>{}.values()), steno::view<const float, 4, 6>>);
 
-// Layers: widths, members, and a const noexcept call. Each of the others lacks one thing.
+// Layers: widths, members, and a const call. Each of the others lacks one thing.
 struct some_layer {
-  static constexpr steno::extent input = 4, output = 6;
-  void members(auto&&) {}
-  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
-                  steno::context&) const noexcept {}
-};
-struct throwing_layer {
   static constexpr steno::extent input = 4, output = 6;
   void members(auto&&) {}
   void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
@@ -74,16 +68,23 @@ struct throwing_layer {
 struct changing_layer {
   static constexpr steno::extent input = 4, output = 6;
   void members(auto&&) {}
-  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
-                  steno::context&) noexcept {}
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>, steno::context&) {
+  }
 };
 struct nameless_layer {
   static constexpr steno::extent input = 4, output = 6;
   void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
-                  steno::context&) const noexcept {}
+                  steno::context&) const {}
 };
 static_assert(steno::layer<some_layer>);
-static_assert(!steno::layer<throwing_layer> && !steno::layer<changing_layer> && !steno::layer<nameless_layer>);
+static_assert(!steno::layer<changing_layer> && !steno::layer<nameless_layer>);
+
+// No call that borrows scratch may promise not to throw: out of memory loses one request, not the process.
+template <class L>
+constexpr bool may_throw = !noexcept(std::declval<const L&>()(
+    std::declval<steno::view<const float, steno::dynamic, L::input>>(),
+    std::declval<steno::view<float, steno::dynamic, L::output>>(), std::declval<steno::context&>()));
+static_assert(may_throw<steno::linear<6, 3>> && may_throw<steno::sequence<some_layer, steno::linear<6, 3>>>);
 static_assert(!steno::layer<steno::weight<4, 6>> && !steno::layer<int>);
 
 // A sequence reads what its first layer reads and writes what its last one writes; dynamic widths are settled later.

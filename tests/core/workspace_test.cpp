@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
+#include <utility>
 
 using steno::workspace;
 
@@ -44,4 +46,50 @@ TEST(workspace, second_pass_needs_no_more_memory) {
   pass();
   EXPECT_EQ(w.capacity(), held);
   EXPECT_LT(w.peak(), 2 * 200000 * sizeof(double));  // the deepest chain, not the sum
+}
+
+TEST(workspace, says_what_it_lacks_and_serves_the_next_pass) {
+  workspace w;
+  w.limit(std::size_t{1} << 20);
+  const auto pass = [&](std::size_t bytes) {
+    workspace::frame outer(w);
+    outer.take<char>(1000);
+    workspace::frame inner(w);
+    inner.take<char>(bytes)[bytes - 1] = 1;
+  };
+  try {
+    pass(std::size_t{2} << 20);
+    FAIL() << "the limit was not kept";
+  } catch (const steno::error& e) {
+    EXPECT_NE(std::string(e.what()).find("scratch memory"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("1048576"), std::string::npos) << e.what();
+  }
+  EXPECT_LE(w.capacity(), std::size_t{1} << 20);
+  pass(500000);
+  EXPECT_LE(w.capacity(), std::size_t{1} << 20);
+}
+
+TEST(workspace, refuses_sizes_beyond_the_address_space) {
+  workspace w;
+  workspace::frame f(w);
+  EXPECT_THROW(f.take<double>(SIZE_MAX / 4), steno::error);
+  EXPECT_THROW(f.take<char>(SIZE_MAX), steno::error);
+  EXPECT_THROW(f.matrix(std::int64_t{1} << 40, std::int64_t{1} << 40), steno::error);
+  EXPECT_THROW(f.matrix(-1, 7), steno::error);
+  EXPECT_NE(f.take<float>(10), nullptr);
+}
+
+TEST(workspace, moves) {
+  workspace a;
+  {
+    workspace::frame f(a);
+    f.take<float>(1000);
+  }
+  const std::size_t held = a.capacity();
+  workspace b(std::move(a));
+  EXPECT_EQ(b.capacity(), held);
+  EXPECT_EQ(a.capacity(), 0u);  // NOLINT: it may be used again
+  workspace::frame f(a);
+  f.take<float>(10)[0] = 1;
+  a.reserve(10);
 }

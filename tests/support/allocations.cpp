@@ -16,15 +16,26 @@
 #endif
 
 namespace {
-std::atomic<std::size_t> count{0};
-void counted() noexcept { count.fetch_add(1, std::memory_order_relaxed); }
+std::atomic<std::size_t> count{0}, failing{0};
+// False when this one is to fail.
+bool counted() noexcept {
+  return count.fetch_add(1, std::memory_order_relaxed) + 1 != failing.load(std::memory_order_relaxed);
+}
 }  // namespace
 
 namespace steno::test {
 std::size_t allocations() noexcept { return count.load(std::memory_order_relaxed); }
+void fail_allocation(std::size_t n) noexcept { failing.store(n == 0 ? 0 : allocations() + n); }
 }  // namespace steno::test
 
 #if defined(__GLIBC__) && !defined(STENO_TEST_SANITIZED)
+
+namespace {
+void* nothing() noexcept {
+  errno = ENOMEM;
+  return nullptr;
+}
+}  // namespace
 
 // operator new of libstdc++ calls these, so nothing is counted twice.
 extern "C" {
@@ -34,28 +45,27 @@ void* __libc_realloc(void*, std::size_t);
 void* __libc_memalign(std::size_t, std::size_t);
 
 void* malloc(std::size_t size) {
-  counted();
+  if (!counted()) return nothing();
   return __libc_malloc(size);
 }
 void* calloc(std::size_t n, std::size_t size) {
-  counted();
+  if (!counted()) return nothing();
   return __libc_calloc(n, size);
 }
 void* realloc(void* old, std::size_t size) {
-  counted();
+  if (!counted()) return nothing();
   return __libc_realloc(old, size);
 }
 void* memalign(std::size_t alignment, std::size_t size) {
-  counted();
+  if (!counted()) return nothing();
   return __libc_memalign(alignment, size);
 }
 void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  counted();
+  if (!counted()) return nothing();
   return __libc_memalign(alignment, size);
 }
 int posix_memalign(void** result, std::size_t alignment, std::size_t size) {
-  counted();
-  *result = __libc_memalign(alignment, size);
+  *result = counted() ? __libc_memalign(alignment, size) : nullptr;
   return *result == nullptr ? ENOMEM : 0;
 }
 }
@@ -64,7 +74,7 @@ int posix_memalign(void** result, std::size_t alignment, std::size_t size) {
 
 namespace {
 void* take(std::size_t size, std::size_t alignment) {
-  counted();
+  if (!counted()) throw std::bad_alloc();
   if (alignment < sizeof(void*)) alignment = sizeof(void*);
   size = (size + alignment) / alignment * alignment;  // a multiple, and not 0
   if (void* p = std::aligned_alloc(alignment, size)) return p;
@@ -82,6 +92,11 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept try { retur
   return nullptr;
 }
 void* operator new[](std::size_t size, const std::nothrow_t& n) noexcept { return operator new(size, n); }
+void* operator new[](std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept try {
+  return take(size, static_cast<std::size_t>(a));
+} catch (...) {
+  return nullptr;
+}
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }

@@ -13,6 +13,9 @@ namespace steno::test {
 /// Allocations of the whole program since it started.
 std::size_t allocations() noexcept;
 
+/// The n-th allocation from now on fails, and no other; 0: none does.
+void fail_allocation(std::size_t n) noexcept;
+
 /// Allocations since it was made.
 class allocation_counter {
  public:

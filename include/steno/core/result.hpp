@@ -27,10 +27,31 @@ struct word {
 /// Texts with scores, best first: an n-best list.
 using scored_texts = std::vector<std::pair<std::string, double>>;
 
+/// A std::variant that may be copied when memory is short: that of libstdc++ 12 destroys what it has not made yet when
+/// the copy of a string or a vector throws (it believes that such a variant always holds something).
+template <class... Types>
+struct field_value : std::variant<Types...> {
+  using base = std::variant<Types...>;
+  using base::base;
+  field_value() = default;
+  field_value(const field_value& other) : base() { assign(other); }
+  field_value(field_value&&) noexcept = default;
+  field_value& operator=(const field_value& other) {
+    assign(other);
+    return *this;
+  }
+  field_value& operator=(field_value&&) noexcept = default;
+
+ private:
+  void assign(const base& other) {
+    std::visit([this]<class T>(const T& v) { base::template emplace<T>(T(v)); }, other);
+  }
+};
+
 /// A row of a table: texts and numbers by name.
-using extra_row = std::vector<std::pair<std::string, std::variant<std::string, double>>>;
+using extra_row = std::vector<std::pair<std::string, field_value<std::string, double>>>;
 /// A field only one family has (SenseVoice's emotion, Whisper's no-speech probability, ...).
-using extra_field = std::pair<std::string, std::variant<std::string, double, scored_texts, std::vector<extra_row>>>;
+using extra_field = std::pair<std::string, field_value<std::string, double, scored_texts, std::vector<extra_row>>>;
 
 struct segment {
   double start = 0, end = 0;

@@ -4,11 +4,14 @@
 // second thread that calls run() waits for the first. Tested in tests/core/executor_test.cpp (also under TSan).
 #pragma once
 #include <steno/core/executor.hpp>
+#include <steno/error.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -16,18 +19,26 @@ namespace steno::inline STENO_ABI {
 
 class thread_pool {
  public:
-  /// A pool of `threads` workers including the caller of run(); at least 1.
+  /// A pool of `threads` workers including the caller of run(); at least 1. Throws steno::error when the system gives
+  /// fewer.
   explicit thread_pool(int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))) {
-    for (int w = 1; w < threads; ++w) workers_.emplace_back([this, w] { serve(w); });
+    try {
+      for (int w = 1; w < threads; ++w) workers_.emplace_back([this, w] { serve(w); });
+    } catch (const std::system_error& e) {
+      const std::size_t started = workers_.size() + 1;
+      stop();
+      fail({.what = "threads",
+            .expected = std::to_string(threads),
+            .found = std::to_string(started) + " (" + e.code().message() + ")",
+            .hint = "ask for fewer, or raise the limit of processes"});
+    } catch (...) {
+      stop();
+      throw;
+    }
   }
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
-  ~thread_pool() {
-    stop_.store(true, std::memory_order_relaxed);
-    generation_.fetch_add(1, std::memory_order_release);
-    generation_.notify_all();
-    for (std::thread& t : workers_) t.join();
-  }
+  ~thread_pool() { stop(); }
 
   int width() const noexcept { return static_cast<int>(workers_.size()) + 1; }
 
@@ -50,6 +61,13 @@ class thread_pool {
   }
 
  private:
+  void stop() noexcept {
+    stop_.store(true, std::memory_order_relaxed);
+    generation_.fetch_add(1, std::memory_order_release);
+    generation_.notify_all();
+    for (std::thread& t : workers_) t.join();
+  }
+
   static constexpr int spins = 2000;  // about 20-50 us: longer than the gap between two layers
 
   template <class T, class Done>

@@ -1,18 +1,22 @@
 // steno/core/workspace.hpp - scratch memory of one forward pass: an arena with frames.
 //
-// A function opens a frame, takes views from it and gives everything back when the frame closes. The peak is the deepest
-// call chain, not the sum of all buffers. Memory grows while the first pass runs; when its outermost frame closes the
-// pieces are joined, so an equal pass afterwards allocates nothing. One workspace serves one thread at a time.
-// Tested in tests/core/workspace_test.cpp.
+// A function opens a frame, takes views from it and gives everything back when the frame closes. The peak is the
+// deepest call chain, not the sum of all buffers. Memory grows while the first pass runs; when its outermost frame
+// closes the pieces are joined, so an equal pass afterwards allocates nothing. When memory is out, or more than the
+// caller's limit, take() throws steno::error; the pass is lost, the workspace serves the next one. One workspace serves
+// one thread at a time. Tested in tests/core/workspace_test.cpp.
 #pragma once
 #include <steno/core/view.hpp>
+#include <steno/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <memory>
+#include <cstdint>
 #include <new>
+#include <string>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 namespace steno::inline STENO_ABI {
 
@@ -20,22 +24,29 @@ class workspace {
  public:
   static constexpr std::size_t alignment = 64;
 
-  workspace() { pieces_.reserve(32); }
-  explicit workspace(std::size_t bytes) : workspace() { reserve(bytes); }
-  workspace(workspace&&) noexcept = default;
-  workspace& operator=(workspace&&) noexcept = default;
+  workspace() = default;
+  explicit workspace(std::size_t bytes) { reserve(bytes); }
+  workspace(workspace&& other) noexcept { swap(other); }
+  workspace& operator=(workspace&& other) noexcept {
+    workspace(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~workspace() { clear(); }
 
-  /// Makes at least `bytes` available in one piece. Only outside of any frame.
+  /// Makes at least `bytes` available in one piece; throws steno::error when they are not to be had. Only outside of
+  /// any frame.
   void reserve(std::size_t bytes) {
     if (depth_ == 0 && capacity() < bytes) {
-      pieces_.clear();
+      clear();
       add(bytes);
     }
   }
+  /// From now on at most so many bytes are held: a pass that needs more throws steno::error.
+  void limit(std::size_t bytes) noexcept { limit_ = bytes; }
   /// Bytes held.
   std::size_t capacity() const noexcept {
     std::size_t n = 0;
-    for (const piece& p : pieces_) n += p.size;
+    for (std::size_t i = 0; i < count_; ++i) n += pieces_[i].size;
     return n;
   }
   /// Most bytes that were in use at once.
@@ -53,16 +64,20 @@ class workspace {
       if (--home_.depth_ == 0) home_.join();
     }
 
-    /// `count` uninitialised values, 64-byte aligned, valid until the frame closes.
+    /// `count` uninitialised values, 64-byte aligned, valid until the frame closes. Throws steno::error when memory is
+    /// out.
     template <class T>
     T* take(std::size_t count) {
       static_assert(std::is_trivially_destructible_v<T>, "nobody destroys what lies in a workspace");
-      return static_cast<T*>(home_.bytes(count * sizeof(T)));
+      // A count that overflowed is a large one: no number of values takes more than half of the address space.
+      return static_cast<T*>(home_.bytes(count > PTRDIFF_MAX / sizeof(T) ? SIZE_MAX : count * sizeof(T)));
     }
     /// Uninitialised [rows, cols] of float.
     template <extent R = dynamic, extent C = dynamic>
     steno::view<float, R, C> matrix(extent rows, extent cols) {
-      return make_view<R, C>(take<float>(static_cast<std::size_t>(rows * cols)), rows, cols);
+      extent count = 0;
+      if (__builtin_mul_overflow(rows, cols, &count)) count = -1;
+      return make_view<R, C>(take<float>(static_cast<std::size_t>(count)), rows, cols);
     }
 
    private:
@@ -71,43 +86,77 @@ class workspace {
   };
 
  private:
-  struct release {
-    void operator()(std::byte* p) const noexcept { ::operator delete[](p, std::align_val_t{alignment}); }
-  };
   struct piece {
-    std::unique_ptr<std::byte[], release> data;
+    std::byte* data = nullptr;
     std::size_t size = 0;
   };
+  // Each piece is at least as large as all before it, so no more than these fit into an address space.
+  static constexpr std::size_t most_pieces = 48;
+  static constexpr std::size_t least_piece = std::size_t{1} << 16;
 
-  void add(std::size_t bytes) {
-    auto* p = static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{alignment}));
-    pieces_.push_back({std::unique_ptr<std::byte[], release>(p), bytes});
+  void swap(workspace& other) noexcept {
+    std::swap(pieces_, other.pieces_);
+    std::swap(count_, other.count_);
+    std::swap(current_, other.current_);
+    std::swap(used_, other.used_);
+    std::swap(total_, other.total_);
+    std::swap(peak_, other.peak_);
+    std::swap(limit_, other.limit_);
+    std::swap(depth_, other.depth_);
+  }
+  void clear() noexcept {
+    for (std::size_t i = 0; i < count_; ++i) ::operator delete[](pieces_[i].data, std::align_val_t{alignment});
+    count_ = current_ = used_ = total_ = 0;
+  }
+  // False when memory is out.
+  bool try_add(std::size_t bytes) noexcept {
+    if (bytes > PTRDIFF_MAX || count_ == most_pieces) return false;
+    void* const p = ::operator new[](bytes, std::align_val_t{alignment}, std::nothrow);
+    if (p == nullptr) return false;
+    pieces_[count_++] = {static_cast<std::byte*>(p), bytes};
+    return true;
+  }
+  // A piece of `bytes`, or where memory is short of no more than `least`.
+  void add(std::size_t bytes, std::size_t least) {
+    const std::size_t held = capacity();
+    if (least > limit_ || held > limit_ - least) refuse(least, "at most " + std::to_string(limit_) + " bytes");
+    bytes = std::min(bytes, limit_ - held);
+    if (!try_add(bytes) && (bytes == least || !try_add(least))) refuse(least, "memory for it");
+  }
+  void add(std::size_t bytes) { add(bytes, bytes); }
+  [[noreturn]] STENO_COLD void refuse(std::size_t bytes, std::string expected) const {
+    fail({.what = "scratch memory of a forward pass",
+          .expected = std::move(expected),
+          .found = std::to_string(capacity()) + " bytes held and " +
+                   (bytes > PTRDIFF_MAX ? "more than the address space" : std::to_string(bytes) + " more") + " needed",
+          .hint = "shorter pieces of audio need less"});
   }
 
   void* bytes(std::size_t n) {
+    if (n > PTRDIFF_MAX) refuse(n, "memory for it");
     n = std::max<std::size_t>((n + alignment - 1) / alignment * alignment, alignment);
-    while (current_ < pieces_.size() && pieces_[current_].size - used_ < n) {
+    while (current_ < count_ && pieces_[current_].size - used_ < n) {
       ++current_;
       used_ = 0;
     }
-    if (current_ == pieces_.size()) add(std::max({n, capacity(), std::size_t{1} << 16}));
-    void* at = pieces_[current_].data.get() + used_;
+    if (current_ == count_) add(std::max({n, capacity(), least_piece}), n);
+    void* at = pieces_[current_].data + used_;
     used_ += n;
     total_ += n;
     peak_ = std::max(peak_, total_);
     return at;
   }
 
-  void join() {
-    if (pieces_.size() < 2) return;
+  // Runs in a destructor: where the joint piece cannot be had, the next pass begins with nothing and takes its own.
+  void join() noexcept {
+    if (count_ < 2) return;
     const std::size_t all = std::max(capacity(), peak_);
-    pieces_.clear();
-    current_ = used_ = total_ = 0;
-    add(all);
+    clear();
+    (void)try_add(all);
   }
 
-  std::vector<piece> pieces_;
-  std::size_t current_ = 0, used_ = 0, total_ = 0, peak_ = 0;
+  std::array<piece, most_pieces> pieces_{};
+  std::size_t count_ = 0, current_ = 0, used_ = 0, total_ = 0, peak_ = 0, limit_ = PTRDIFF_MAX;
   int depth_ = 0;
 };
 

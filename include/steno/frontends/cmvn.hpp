@@ -37,12 +37,12 @@ class cmvn {
   extent width() const noexcept { return width_.get(); }
   extent rows(extent n) const noexcept { return n; }
   state start() const { return {}; }
-  extent ready(const state&, extent n) const noexcept { return n; }
-  extent at_end(const state&, extent n) const noexcept { return n; }
-  void accept(state&, const view<const float>& x, view<float> y, context& c) const noexcept { (*this)(x, y, c); }
-  void finish(state&, const view<const float>& x, view<float> y, context& c) const noexcept { (*this)(x, y, c); }
+  extent ready(const state&, extent n) const { return n; }
+  extent at_end(const state&, extent n) const { return n; }
+  void accept(state&, const view<const float>& x, view<float> y, context& c) const { (*this)(x, y, c); }
+  void finish(state&, const view<const float>& x, view<float> y, context& c) const { (*this)(x, y, c); }
 
-  void operator()(const view<const float>& x, view<float> y, context&) const noexcept {
+  void operator()(const view<const float>& x, view<float> y, context&) const {
     assert(x.rows() == y.rows() && x.cols() == width() && y.cols() == width());
     const extent n = width();
     for (extent t = 0; t < x.rows(); ++t) {

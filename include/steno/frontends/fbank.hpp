@@ -72,10 +72,10 @@ class fbank {
 
   extent rows(extent n) const noexcept { return n < frame_length() ? 0 : 1 + (n - frame_length()) / frame_shift(); }
   state start() const { return {.carry = std::vector<float>(static_cast<std::size_t>(frame_length()))}; }
-  extent ready(const state& s, extent n) const noexcept { return rows(s.held + std::max(n - s.skip, extent{0})); }
-  extent at_end(const state& s, extent n) const noexcept { return ready(s, n); }
+  extent ready(const state& s, extent n) const { return rows(s.held + std::max(n - s.skip, extent{0})); }
+  extent at_end(const state& s, extent n) const { return ready(s, n); }
 
-  void accept(state& s, samples pcm, view<float> y, context& c) const noexcept {
+  void accept(state& s, samples pcm, view<float> y, context& c) const {
     const extent drop = std::min(s.skip, length(pcm));
     s.skip -= drop;
     pcm = pcm.subspan(static_cast<std::size_t>(drop));
@@ -101,13 +101,13 @@ class fbank {
     }
     keep(s, pcm, count * step);
   }
-  void finish(state& s, samples pcm, view<float> y, context& c) const noexcept {
+  void finish(state& s, samples pcm, view<float> y, context& c) const {
     accept(s, pcm, y, c);
     s.held = s.skip = 0;
   }
 
   /// All frames of `pcm`. Frames are computed in tiles of fixed size on the context's executor.
-  void operator()(samples pcm, view<float> y, context& c) const noexcept {
+  void operator()(samples pcm, view<float> y, context& c) const {
     assert(y.rows() == rows(length(pcm)) && y.cols() == width());
     const extent count = y.rows(), tiles = (count + tile - 1) / tile;
     workspace::frame f(c.scratch);
@@ -171,7 +171,7 @@ class fbank {
   }
 
   /// Carries the samples from `first` (counted from the carried ones) on.
-  void keep(state& s, samples pcm, extent first) const noexcept {
+  void keep(state& s, samples pcm, extent first) const {
     const extent total = s.held + length(pcm);
     if (first >= total) {
       s.held = 0;

@@ -35,10 +35,10 @@ class frame_levels {
   extent frame_shift() const noexcept { return shift_; }
   extent rows(extent n) const noexcept { return n < length_ ? 0 : 1 + (n - length_) / shift_; }
   state start() const { return {.carry = std::vector<float>(static_cast<std::size_t>(length_))}; }
-  extent ready(const state& s, extent n) const noexcept { return rows(s.held + n); }
-  extent at_end(const state& s, extent n) const noexcept { return ready(s, n); }
+  extent ready(const state& s, extent n) const { return rows(s.held + n); }
+  extent at_end(const state& s, extent n) const { return ready(s, n); }
 
-  void accept(state& s, samples pcm, view<float> y, context&) const noexcept {
+  void accept(state& s, samples pcm, view<float> y, context&) const {
     assert(y.rows() == ready(s, steno::length(pcm)));
     for (extent t = 0; t < y.rows(); ++t) {
       // The frame's carried part, then what lies in pcm.
@@ -49,11 +49,11 @@ class frame_levels {
     }
     keep(s, pcm, y.rows() * shift_);
   }
-  void finish(state& s, samples pcm, view<float> y, context& c) const noexcept {
+  void finish(state& s, samples pcm, view<float> y, context& c) const {
     accept(s, pcm, y, c);
     s.held = 0;
   }
-  void operator()(samples pcm, view<float> y, context& c) const noexcept {
+  void operator()(samples pcm, view<float> y, context& c) const {
     state s;
     for (extent t = 0; t < y.rows(); ++t)
       y(t, 0) = static_cast<float>(10 * std::log10(energy(pcm.data() + t * shift_, length_) + 1e-6));
@@ -67,7 +67,7 @@ class frame_levels {
     for (extent i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
     return std::isfinite(sum) ? sum : 0;
   }
-  void keep(state& s, samples pcm, extent first) const noexcept {
+  void keep(state& s, samples pcm, extent first) const {
     const extent total = s.held + steno::length(pcm), old = std::max(s.held - first, extent{0});
     std::copy_n(s.carry.data() + (s.held - old), old, s.carry.data());
     const extent from = std::max(first - s.held, extent{0});

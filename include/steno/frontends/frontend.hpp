@@ -16,7 +16,7 @@ namespace steno::inline STENO_ABI {
 /// The inputs of stages: samples for the first one, rows for the others.
 using samples = std::span<const float>;
 inline extent length(const samples& pcm) noexcept { return static_cast<extent>(pcm.size()); }
-inline extent length(const view<const float>& rows) noexcept { return rows.rows(); }
+inline extent length(const view<const float>& rows) { return rows.rows(); }
 
 /// A stage that turns `In` (samples or rows) into rows of width() values. Const and shared; a stream owns its state.
 /// `rows(n)` is what a whole input of n gives; `ready(s, n)` what accept() of n more writes; `at_end(s, n)` what
@@ -69,20 +69,20 @@ class linked {
   extent width() const noexcept { return last.width(); }
   extent rows(extent n) const noexcept { return last.rows(head.rows(n)); }
   state start() const { return {head.start(), last.start()}; }
-  extent ready(const state& s, extent n) const noexcept { return last.ready(s.last, head.ready(s.head, n)); }
-  extent at_end(const state& s, extent n) const noexcept { return last.at_end(s.last, head.at_end(s.head, n)); }
+  extent ready(const state& s, extent n) const { return last.ready(s.last, head.ready(s.head, n)); }
+  extent at_end(const state& s, extent n) const { return last.at_end(s.last, head.at_end(s.head, n)); }
 
-  void accept(state& s, const auto& in, view<float> out, context& c) const noexcept {
+  void accept(state& s, const auto& in, view<float> out, context& c) const {
     between(
         head.ready(s.head, length(in)), out, c, [&](view<float> mid) { head.accept(s.head, in, mid, c); },
         [&](const view<const float>& mid) { last.accept(s.last, mid, out, c); });
   }
-  void finish(state& s, const auto& in, view<float> out, context& c) const noexcept {
+  void finish(state& s, const auto& in, view<float> out, context& c) const {
     between(
         head.at_end(s.head, length(in)), out, c, [&](view<float> mid) { head.finish(s.head, in, mid, c); },
         [&](const view<const float>& mid) { last.finish(s.last, mid, out, c); });
   }
-  void operator()(const auto& in, view<float> out, context& c) const noexcept {
+  void operator()(const auto& in, view<float> out, context& c) const {
     between(
         head.rows(length(in)), out, c, [&](view<float> mid) { head(in, mid, c); },
         [&](const view<const float>& mid) { last(mid, out, c); });
@@ -99,7 +99,7 @@ class linked {
  private:
   static constexpr bool traces_itself = requires(Head h) { h.head; };
 
-  void between(extent n, view<float>& out, context& c, auto&& first, auto&& second) const noexcept {
+  void between(extent n, view<float>& out, context& c, auto&& first, auto&& second) const {
     workspace::frame f(c.scratch);
     view<float> mid = detail::row_by_row<Last> ? make_view(out.data(), out.rows(), out.cols(), out.outerStride())
                                                : f.matrix(n, head.width());

@@ -44,23 +44,23 @@ class lfr {
   extent rows(extent frames) const noexcept { return (frames + n() - 1) / n(); }
 
   state start() const { return {.carry = std::vector<float>(static_cast<std::size_t>((m() - 1) * frame_width()))}; }
-  extent ready(const state& s, extent frames) const noexcept {
+  extent ready(const state& s, extent frames) const {
     return std::max(complete(s.seen + frames), s.next) - s.next;
   }
-  extent at_end(const state& s, extent frames) const noexcept { return rows(s.seen + frames) - s.next; }
+  extent at_end(const state& s, extent frames) const { return rows(s.seen + frames) - s.next; }
 
-  void accept(state& s, const view<const float>& x, view<float> y, context&) const noexcept {
+  void accept(state& s, const view<const float>& x, view<float> y, context&) const {
     assert(y.rows() == ready(s, x.rows()));
     stack(s, x, y);
     s.next += y.rows();
     keep(s, x);
   }
-  void finish(state& s, const view<const float>& x, view<float> y, context&) const noexcept {
+  void finish(state& s, const view<const float>& x, view<float> y, context&) const {
     assert(y.rows() == at_end(s, x.rows()));
     stack(s, x, y);
     s.first = s.seen = s.next = 0;
   }
-  void operator()(const view<const float>& x, view<float> y, context&) const noexcept {
+  void operator()(const view<const float>& x, view<float> y, context&) const {
     assert(y.rows() == rows(x.rows()));
     stack(state{}, x, y);
   }
@@ -82,7 +82,7 @@ class lfr {
   }
 
   /// Writes rows s.next .. of y from the carried frames and x.
-  void stack(const state& s, const view<const float>& x, view<float>& y) const noexcept {
+  void stack(const state& s, const view<const float>& x, view<float>& y) const {
     const extent w = frame_width(), total = s.seen + x.rows();
     for (extent r = 0; r < y.rows(); ++r) {
       float* to = y.data() + r * y.outerStride();
@@ -96,7 +96,7 @@ class lfr {
   }
 
   /// Carries the frames from the start of row s.next on; there are fewer than m of them.
-  void keep(state& s, const view<const float>& x) const noexcept {
+  void keep(state& s, const view<const float>& x) const {
     const extent w = frame_width(), total = s.seen + x.rows();
     const extent first = std::clamp(s.next * n() - left(), extent{0}, total);
     for (extent f = first; f < total; ++f) {  // ascending, so frames move down within the buffer safely

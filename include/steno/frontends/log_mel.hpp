@@ -59,7 +59,7 @@ class log_mel {
   static constexpr extent frames(extent total) noexcept { return total / shift; }
 
   /// The largest log10 of all frames of `pcm` followed by zeros up to `total` in all (at least pcm.size()).
-  float peak(std::span<const float> pcm, extent total, context& c) const noexcept {
+  float peak(std::span<const float> pcm, extent total, context& c) const {
     const extent count = frames(total);
     const extent sounding = std::min(count, (static_cast<extent>(pcm.size()) + length) / shift + 1);
     const float top = count > 0 ? silence : -std::numeric_limits<float>::infinity();
@@ -67,7 +67,7 @@ class log_mel {
   }
 
   /// The largest log10 of frames first .. last - 1; -infinity when there are none.
-  float peak(const part_of_recording& pcm, extent first, extent last, context& c) const noexcept {
+  float peak(const part_of_recording& pcm, extent first, extent last, context& c) const {
     constexpr extent some = 3072;
     float top = -std::numeric_limits<float>::infinity();
     workspace::frame scratch(c.scratch);
@@ -82,12 +82,12 @@ class log_mel {
 
   /// Frames first, first + 1, ... of `pcm` followed by zeros up to `total`; `top` is what peak() gave. y [n, Mels].
   void operator()(std::span<const float> pcm, extent total, extent first, float top, view<float, dynamic, Mels> y,
-                  context& c) const noexcept {
+                  context& c) const {
     (*this)(part_of_recording{pcm, 0, total}, first, top, y, c);
   }
   /// The same of a part that holds the samples which these frames look at.
   void operator()(const part_of_recording& pcm, extent first, float top, view<float, dynamic, Mels> y,
-                  context& c) const noexcept {
+                  context& c) const {
     assert(first >= 0 && first + y.rows() <= frames(pcm.total) && y.cols() == mels_);
     logarithms(pcm, first, write(y), c);
     normalise(top, y);
@@ -95,7 +95,7 @@ class log_mel {
 
   /// All frames of `pcm` with the floor of its own maximum: what the original does with one clip. y
   /// [frames(pcm.size()), Mels].
-  void operator()(std::span<const float> pcm, view<float, dynamic, Mels> y, context& c) const noexcept {
+  void operator()(std::span<const float> pcm, view<float, dynamic, Mels> y, context& c) const {
     const auto total = static_cast<extent>(pcm.size());
     assert(y.rows() == frames(total) && y.cols() == mels_);
     if (y.rows() == 0) return;
@@ -107,12 +107,12 @@ class log_mel {
   static constexpr extent tile = 64;        // frames
   static constexpr float silence = -10.0f;  // log10 of a frame of zeros: 1e-10 all over
 
-  static void normalise(float top, view<float, dynamic, Mels>& y) noexcept {
+  static void normalise(float top, view<float, dynamic, Mels>& y) {
     y = (y.array().max(top - 8.0f) + 4.0f) * 0.25f;
   }
 
   // log10 of the mel powers of frames first, first + 1, ...
-  void logarithms(const part_of_recording& pcm, extent first, view<float> y, context& c) const noexcept {
+  void logarithms(const part_of_recording& pcm, extent first, view<float> y, context& c) const {
     const extent count = y.rows(), tiles = (count + tile - 1) / tile;
     constexpr extent needed = (tile - 1) * shift + length;
     const extent work = (std::max(fft_.scratch(), 16 * mels_) + 15) / 16 * 16;

@@ -62,17 +62,17 @@ class nemo_mel {
   state start() const {
     return {.carry = std::vector<float>(static_cast<std::size_t>(options_.window + 1)), .held = silence()};
   }
-  extent ready(const state& s, extent n) const noexcept {
+  extent ready(const state& s, extent n) const {
     const extent total = s.held + n - 1 - options_.window;
     return total < 0 ? 0 : 1 + total / options_.shift;
   }
-  extent at_end(const state& s, extent n) const noexcept { return (s.held + n - silence()) / options_.shift; }
+  extent at_end(const state& s, extent n) const { return (s.held + n - silence()) / options_.shift; }
 
-  void accept(state& s, samples pcm, view<float> y, context& c) const noexcept {
+  void accept(state& s, samples pcm, view<float> y, context& c) const {
     assert(y.rows() == ready(s, length(pcm)));
     advance(s, pcm, y, c);
   }
-  void finish(state& s, samples pcm, view<float> y, context& c) const noexcept {
+  void finish(state& s, samples pcm, view<float> y, context& c) const {
     assert(y.rows() == at_end(s, length(pcm)));
     advance(s, pcm, y, c);
     s.held = silence();
@@ -80,7 +80,7 @@ class nemo_mel {
   }
 
   /// All frames of a whole clip. Frames are computed in tiles of fixed size on the context's executor.
-  void operator()(samples pcm, view<float> y, context& c) const noexcept {
+  void operator()(samples pcm, view<float> y, context& c) const {
     assert(y.rows() == rows(length(pcm)) && y.cols() == width());
     frames(pcm.data(), length(pcm), 1 - silence(), y, c);
   }
@@ -113,7 +113,7 @@ class nemo_mel {
     return o;
   }
 
-  void advance(state& s, samples pcm, view<float> y, context& c) const noexcept {
+  void advance(state& s, samples pcm, view<float> y, context& c) const {
     const extent n = length(pcm), total = s.held + n, used = y.rows() * options_.shift;
     workspace::frame f(c.scratch);
     float* const joined = f.template take<float>(static_cast<std::size_t>(total));
@@ -125,7 +125,7 @@ class nemo_mel {
   }
 
   /// Frame t is pre-emphasised samples first + t shift ...; those outside of raw[0 .. n) are zeros.
-  void frames(const float* raw, extent n, extent first, view<float> y, context& c) const noexcept {
+  void frames(const float* raw, extent n, extent first, view<float> y, context& c) const {
     const extent count = y.rows(), tiles = (count + tile - 1) / tile, shift = options_.shift;
     const extent span = (tile - 1) * shift + options_.window;
     const extent lanes = 16 * (fft_.size() + fft_.bins()) + (std::max(fft_.scratch(), 16 * width()) + 15) / 16 * 16;

@@ -35,16 +35,16 @@ class per_feature_norm {
   extent width() const noexcept { return width_.get(); }
   extent rows(extent n) const noexcept { return n; }
   state start() const { return {}; }
-  extent ready(const state&, extent n) const noexcept { return on_ ? 0 : n; }
-  extent at_end(const state& s, extent n) const noexcept { return static_cast<extent>(s.kept.size()) / width() + n; }
+  extent ready(const state&, extent n) const { return on_ ? 0 : n; }
+  extent at_end(const state& s, extent n) const { return static_cast<extent>(s.kept.size()) / width() + n; }
 
-  void accept(state& s, const view<const float>& x, view<float> y, context&) const noexcept {
+  void accept(state& s, const view<const float>& x, view<float> y, context&) const {
     if (!on_) return copy(x, y);
     const std::size_t old = s.kept.size();
     s.kept.resize(old + static_cast<std::size_t>(x.size()));
     make_view(s.kept.data() + old, x.rows(), x.cols()) = x;
   }
-  void finish(state& s, const view<const float>& x, view<float> y, context& c) const noexcept {
+  void finish(state& s, const view<const float>& x, view<float> y, context& c) const {
     const extent before = static_cast<extent>(s.kept.size()) / width();
     copy(x, write(y.bottomRows(x.rows())));
     if (before > 0) y.topRows(before) = make_view(static_cast<const float*>(s.kept.data()), before, width());
@@ -52,7 +52,7 @@ class per_feature_norm {
     (*this)(read(y), y, c);
   }
 
-  void operator()(const view<const float>& x, view<float> y, context& c) const noexcept {
+  void operator()(const view<const float>& x, view<float> y, context& c) const {
     assert(x.rows() == y.rows() && x.cols() == width() && y.cols() == width());
     if (!on_) return copy(x, y);
     const extent n = width();
@@ -77,7 +77,7 @@ class per_feature_norm {
   }
 
  private:
-  static void copy(const view<const float>& x, view<float> y) noexcept {
+  static void copy(const view<const float>& x, view<float> y) {
     if (x.data() != y.data()) y = x;
   }
 

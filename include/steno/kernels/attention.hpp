@@ -65,11 +65,11 @@ constexpr extent round_up(extent n, extent step) { return (n + step - 1) / step 
 /// overlap the inputs. Tiles of heads and queries run on c.run.
 STENO_KERNEL_API void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v,
                                 extent heads, const attention_options& options, const view<float>& out,
-                                context& c) noexcept;
+                                context& c);
 
 /// The same with nothing but a scale.
 inline void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v, extent heads,
-                      float scale, const view<float>& out, context& c) noexcept {
+                      float scale, const view<float>& out, context& c) {
   attention(q, k, v, heads, attention_options{.scale = scale}, out, c);
 }
 
@@ -92,11 +92,11 @@ struct attention_memory {
 
 /// k [keys, heads * width] and v [keys, heads * value_width] into m.data.
 STENO_KERNEL_API void pack_attention(const view<const float>& k, const view<const float>& v, const attention_memory& m,
-                                     context& c) noexcept;
+                                     context& c);
 
 /// attention() of q [Tq, heads * width] over all keys of `m`; out [Tq, heads * value_width].
 STENO_KERNEL_API void attention(const view<const float>& q, const attention_memory& m, float scale,
-                                const view<float>& out, context& c) noexcept;
+                                const view<float>& out, context& c);
 
 /// Keys of one head as rows: out [keys, width].
 inline void unpack_keys(const attention_memory& m, extent head, view<float> out) noexcept {
@@ -212,7 +212,7 @@ namespace steno::inline STENO_ABI::kernels {
 
 STENO_KERNEL_API void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v,
                                 extent heads, const attention_options& options, const view<float>& out,
-                                context& c) noexcept {
+                                context& c) {
   if (q.rows() == 0 || heads == 0) return;
   view<float> y(out);
   if (k.rows() == 0) {
@@ -285,7 +285,7 @@ STENO_KERNEL_API void attention(const view<const float>& q, const view<const flo
 }
 
 STENO_KERNEL_API void pack_attention(const view<const float>& k, const view<const float>& v, const attention_memory& m,
-                                     context& c) noexcept {
+                                     context& c) {
   assert(k.rows() == m.keys && v.rows() == m.keys && k.cols() == m.heads * m.width);
   detail::attention_job job = detail::job_of(m);
   job.k = k.data();
@@ -312,7 +312,7 @@ STENO_KERNEL_API void pack_attention(const view<const float>& k, const view<cons
 }
 
 STENO_KERNEL_API void attention(const view<const float>& q, const attention_memory& m, float scale,
-                                const view<float>& out, context& c) noexcept {
+                                const view<float>& out, context& c) {
   if (q.rows() == 0 || m.heads == 0) return;
   view<float> y(out);
   if (m.keys == 0) {

@@ -40,7 +40,7 @@ STENO_KERNEL_API void load_cached(dtype format, const std::byte* from, extent wi
 /// q [Tq, heads * width], out the same; query i sees rows j <= i + causal_offset. `heads` is a multiple of m.heads.
 /// Heads and queries run on c.run; scratch holds one head as floats when there are more than attention_few queries.
 STENO_KERNEL_API void attention(const view<const float>& q, const cached_rows& m, extent heads, float scale,
-                                extent causal_offset, const view<float>& out, context& c) noexcept;
+                                extent causal_offset, const view<float>& out, context& c);
 
 }  // namespace steno::inline STENO_ABI::kernels
 
@@ -76,7 +76,7 @@ STENO_KERNEL_API void load_cached(dtype format, const std::byte* from, extent wi
 }
 
 STENO_KERNEL_API void attention(const view<const float>& q, const cached_rows& m, extent heads, float scale,
-                                extent causal_offset, const view<float>& out, context& c) noexcept {
+                                extent causal_offset, const view<float>& out, context& c) {
   if (q.rows() == 0 || heads == 0) return;
   view<float> y(out);
   if (m.rows == 0) {

@@ -14,7 +14,7 @@ namespace steno::inline STENO_ABI::kernels {
 /// x [T, D], taps row-major [count, D], y [at most T, D]; 0 <= left. y must not be x. One-sided memory: left = count -
 /// 1, or left = 0 where x begins count - 1 rows before y.
 STENO_KERNEL_API void depthwise(const view<const float>& x, const float* taps, extent count, extent left,
-                                const view<float>& y, const executor& run) noexcept;
+                                const view<float>& y, const executor& run);
 
 }  // namespace steno::inline STENO_ABI::kernels
 
@@ -25,7 +25,7 @@ STENO_KERNEL_API void depthwise(const view<const float>& x, const float* taps, e
 namespace steno::inline STENO_ABI::kernels {
 
 STENO_KERNEL_API void depthwise(const view<const float>& x, const float* taps, extent count, extent left,
-                                const view<float>& y, const executor& run) noexcept {
+                                const view<float>& y, const executor& run) {
   const auto rows = STENO_KERNEL(depthwise_rows);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, y.rows(), x.cols(), [&](extent first, extent last) {

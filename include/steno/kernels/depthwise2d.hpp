@@ -24,7 +24,7 @@ namespace steno::inline STENO_ABI::kernels {
 
 /// Output frames from .. to - 1, `bands` x channels each, to y; taps [9][channels], bias [channels].
 STENO_KERNEL_API void depthwise2d(const plane& x, extent left, const float* taps, const float* bias, extent from,
-                                  extent to, extent bands, float* y, const executor& run) noexcept;
+                                  extent to, extent bands, float* y, const executor& run);
 
 }  // namespace steno::inline STENO_ABI::kernels
 
@@ -35,7 +35,7 @@ STENO_KERNEL_API void depthwise2d(const plane& x, extent left, const float* taps
 namespace steno::inline STENO_ABI::kernels {
 
 STENO_KERNEL_API void depthwise2d(const plane& x, extent left, const float* taps, const float* bias, extent from,
-                                  extent to, extent bands, float* y, const executor& run) noexcept {
+                                  extent to, extent bands, float* y, const executor& run) {
   const auto row = STENO_KERNEL(depthwise2d_row);
   run.run(to - from, [&](extent t, int) { row(x, left, taps, bias, from + t, bands, y + t * bands * x.channels); });
 }

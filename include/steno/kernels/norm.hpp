@@ -14,11 +14,11 @@ namespace steno::inline STENO_ABI::kernels {
 
 /// Layer norm of each row of x [T, D] into y [T, D]; gamma and beta have D values. y may be x.
 STENO_KERNEL_API void layer_norm(const view<const float>& x, const float* gamma, const float* beta, float eps,
-                                 const view<float>& y, const executor& run) noexcept;
+                                 const view<float>& y, const executor& run);
 
 /// RMS norm of each row of x [T, D] into y [T, D]; gamma has D values. y may be x.
 STENO_KERNEL_API void rms_norm(const view<const float>& x, const float* gamma, float eps, const view<float>& y,
-                               const executor& run) noexcept;
+                               const executor& run);
 
 }  // namespace steno::inline STENO_ABI::kernels
 
@@ -29,7 +29,7 @@ STENO_KERNEL_API void rms_norm(const view<const float>& x, const float* gamma, f
 namespace steno::inline STENO_ABI::kernels {
 
 STENO_KERNEL_API void layer_norm(const view<const float>& x, const float* gamma, const float* beta, float eps,
-                                 const view<float>& y, const executor& run) noexcept {
+                                 const view<float>& y, const executor& run) {
   const auto row = STENO_KERNEL(layer_norm_row);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, x.rows(), x.cols(), [&](extent first, extent last) {
@@ -39,7 +39,7 @@ STENO_KERNEL_API void layer_norm(const view<const float>& x, const float* gamma,
 }
 
 STENO_KERNEL_API void rms_norm(const view<const float>& x, const float* gamma, float eps, const view<float>& y,
-                               const executor& run) noexcept {
+                               const executor& run) {
   const auto row = STENO_KERNEL(rms_norm_row);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, x.rows(), x.cols(), [&](extent first, extent last) {

@@ -20,11 +20,11 @@ namespace steno::inline STENO_ABI::kernels {
 /// which costs time. A format without a product (has_product() is false) gives NaN: whoever loads weights refuses it by
 /// name.
 STENO_KERNEL_API void multiply(const operand& x, const weight_ref& w, const epilogue& e, const view<float>& y,
-                               context& c) noexcept;
+                               context& c);
 
 /// The same from plain rows: prepare() and multiply().
 inline void matmul(const view<const float>& x, const weight_ref& w, const epilogue& e, const view<float>& y,
-                   context& c) noexcept {
+                   context& c) {
   workspace::frame frame(c.scratch);
   multiply(prepare(x, w.format, frame, c.run), w, e, y, c);
 }
@@ -103,7 +103,7 @@ inline product_way way_of(const operand& x, const weight_ref& w, const product_t
 }
 
 inline void multiply_family(const operand& x, const weight_ref& w, const epilogue& e, view<float>& y,
-                            context& c) noexcept {
+                            context& c) {
   const product_table& table = table_of(x.level);
   const product_way way = way_of(x, w, table);
   const extent height = way.panels ? x.split.height(0) : 1;
@@ -151,7 +151,7 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
 }  // namespace detail
 
 STENO_KERNEL_API void multiply(const operand& x, const weight_ref& w, const epilogue& e, const view<float>& y,
-                               context& c) noexcept {
+                               context& c) {
   assert(x.cols == w.cols && y.rows() == x.rows && y.cols() == w.rows);
   view<float> out = y;
   if (x.rows == 0 || w.rows == 0) return;

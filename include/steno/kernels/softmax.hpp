@@ -15,10 +15,10 @@
 namespace steno::inline STENO_ABI::kernels {
 
 /// Softmax of each row of x [T, N] into y [T, N]. y may be x.
-STENO_KERNEL_API void softmax(const view<const float>& x, const view<float>& y, const executor& run) noexcept;
+STENO_KERNEL_API void softmax(const view<const float>& x, const view<float>& y, const executor& run);
 
 /// Logarithm of the softmax of each row of x [T, N] into y [T, N]. y may be x.
-STENO_KERNEL_API void log_softmax(const view<const float>& x, const view<float>& y, const executor& run) noexcept;
+STENO_KERNEL_API void log_softmax(const view<const float>& x, const view<float>& y, const executor& run);
 
 }  // namespace steno::inline STENO_ABI::kernels
 
@@ -28,7 +28,7 @@ STENO_KERNEL_API void log_softmax(const view<const float>& x, const view<float>&
 
 namespace steno::inline STENO_ABI::kernels {
 
-STENO_KERNEL_API void softmax(const view<const float>& x, const view<float>& y, const executor& run) noexcept {
+STENO_KERNEL_API void softmax(const view<const float>& x, const view<float>& y, const executor& run) {
   const auto row = STENO_KERNEL(softmax_row);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, x.rows(), x.cols(), [&](extent first, extent last) {
@@ -36,7 +36,7 @@ STENO_KERNEL_API void softmax(const view<const float>& x, const view<float>& y, 
   });
 }
 
-STENO_KERNEL_API void log_softmax(const view<const float>& x, const view<float>& y, const executor& run) noexcept {
+STENO_KERNEL_API void log_softmax(const view<const float>& x, const view<float>& y, const executor& run) {
   const auto row = STENO_KERNEL(log_softmax_row);
   float* const out = view<float>(y).data();
   detail::run_row_tiles(run, x.rows(), x.cols(), [&](extent first, extent last) {

@@ -16,7 +16,7 @@ namespace steno::inline STENO_ABI {
 
 /// q, k [n, heads * d], v [n, heads * dv], out [n, heads * dv]; views may be column blocks of one matrix.
 inline void causal_attention(const view<const float>& q, const view<const float>& k, const view<const float>& v,
-                             extent heads, float scale, view<float> out, context& c) noexcept {
+                             extent heads, float scale, view<float> out, context& c) {
   const extent n = q.rows();
   if (n == 0 || heads == 0) return;
   const extent d = q.cols() / heads, dv = v.cols() / heads;

@@ -21,12 +21,12 @@ namespace steno::inline STENO_ABI {
 
 namespace detail {
 /// y[i] = a[i] / (1 + exp(-b[i])), x = [a | b].
-inline void gated_linear_unit(const view<const float>& x, view<float> y) noexcept {
+inline void gated_linear_unit(const view<const float>& x, view<float> y) {
   const extent d = x.cols() / 2;
   kernels::apply_sigmoid(read(x.rightCols(d)), y);
   y.array() *= x.leftCols(d).array();
 }
-inline void apply_activation(kernels::activation act, view<float> x) noexcept {
+inline void apply_activation(kernels::activation act, view<float> x) {
   if (act == kernels::activation::relu) kernels::apply_relu(read(x), x);
   if (act == kernels::activation::gelu) kernels::apply_gelu(read(x), x);
   if (act == kernels::activation::silu) kernels::apply_silu(read(x), x);
@@ -78,13 +78,13 @@ struct conformer_convolution {
     return s;
   }
   /// Makes a state what start() gives, in its memory.
-  void restart(state& s) const noexcept {
+  void restart(state& s) const {
     fill_before(make_view(s.data(), static_cast<extent>(s.size()) / output_size(), output_size()));
   }
 
   /// x [frames, D] -> y [frames, D]; y may be x. `past` is null for a whole clip.
   void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, state* past, kernels::activation act,
-                  context& c) const noexcept {
+                  context& c) const {
     const extent frames = x.rows(), d = output_size(), count = taps.rows();
     const extent lead = causal.get() != 0 ? count - 1 : 0;
     workspace::frame scratch(c.scratch);
@@ -115,7 +115,7 @@ struct conformer_convolution {
 
  private:
   /// What a causal module sees before the first frame.
-  void fill_before(view<float> rows) const noexcept {
+  void fill_before(view<float> rows) const {
     rows.setZero();
     if constexpr (Past == convolution_past::before_gate && B != bias::none) {
       if (const float* of_zeros = pointwise_conv1.b.floats(); of_zeros != nullptr)

@@ -26,7 +26,7 @@ struct conv1d {
   static constexpr extent rows(extent frames) noexcept { return frames == 0 ? 0 : (frames - 1) / Stride + 1; }
 
   void operator()(view<const float, dynamic, In> x, view<float, dynamic, Out> y, context& c,
-                  kernels::activation act = kernels::activation::none) const noexcept {
+                  kernels::activation act = kernels::activation::none) const {
     if (x.rows() == 0) return;
     const extent width = x.cols();
     workspace::frame scratch(c.scratch);

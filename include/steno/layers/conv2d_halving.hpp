@@ -31,7 +31,7 @@ struct conv2d_halving {
   /// x [frames, bands * In] -> y [halved(frames), halved(bands) * Out]; the channels of a band are neighbours. Rows of
   /// both may lie apart.
   void operator()(const view<const float>& x, view<float> y, context& c,
-                  kernels::activation act = kernels::activation::none) const noexcept {
+                  kernels::activation act = kernels::activation::none) const {
     const extent channels = input_size(), bands = x.cols() / channels, across = halved(bands), d = output_size();
     // So many frames that what is prepared of them stays in the second cache beside the weights that pass.
     const extent some = std::max<extent>(1, rows_at_once / across);

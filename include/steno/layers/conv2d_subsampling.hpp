@@ -100,7 +100,7 @@ struct conv2d_subsampling {
   extent right_context() const noexcept { return plan().before(1, plan().count) - 1; }
 
   /// x [frames, Feat] -> y [rows(frames), D].
-  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, D> y, context& c) const {
     constexpr extent tile = 32;  // rows at once: bounds the prepared patches of a long clip
     for (extent t = 0; t < y.rows(); t += tile) {
       const extent n = std::min(tile, y.rows() - t);
@@ -110,7 +110,7 @@ struct conv2d_subsampling {
   }
 
  private:
-  void convolve(const view<const float>& x, extent n, float* y, extent stride, bool first, context& c) const noexcept {
+  void convolve(const view<const float>& x, extent n, float* y, extent stride, bool first, context& c) const {
     const conv2d_plan p = plan();
     const extent d = conv_0.output_size();
     workspace::frame scratch(c.scratch);
@@ -143,13 +143,13 @@ struct conv2d_subsampling {
     out(flat_rows, make_view<dynamic, D>(y, n, output_size(), stride), c);
   }
   template <class L>
-  static void convolve_by(const L& l, const kernels::row_source& rows, view<float> made, context& c) noexcept {
+  static void convolve_by(const L& l, const kernels::row_source& rows, view<float> made, context& c) {
     workspace::frame scratch(c.scratch);
     l(kernels::prepare(rows, l.w.format, scratch, c.run), as<float, dynamic, L::output>(made), c,
       kernels::activation::relu);
   }
   // The first 8 frames as the original has them: [channels, frame, band].
-  void show(const float* x, extent n, extent wide, context& c) const noexcept {
+  void show(const float* x, extent n, extent wide, context& c) const {
     const extent frames = std::min<extent>(n, 8), d = conv_0.output_size();
     workspace::frame scratch(c.scratch);
     auto shown = scratch.matrix(d, frames * wide);

@@ -70,7 +70,7 @@ struct depthwise_subsampling {
   extent rows(extent n) const noexcept { return n > 0 ? after(n, 3) : 0; }
 
   /// x [frames, Feat] -> y [rows(frames), D].
-  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, D> y, context& c) const {
     constexpr extent tile = 64;  // rows at once: bounds the planes of a long clip
     for (extent t = 0; t < y.rows(); t += tile)
       convolve(read(x), t, std::min(y.rows(), t + tile), write(y.middleRows(t, std::min(tile, y.rows() - t))), c);
@@ -87,7 +87,7 @@ struct depthwise_subsampling {
     return {std::max<extent>(0, 2 * r.first - before()), std::min(n, 2 * (r.last - 1) - before() + 3)};
   }
 
-  void convolve(const view<const float>& x, extent from, extent to, view<float> y, context& c) const noexcept {
+  void convolve(const view<const float>& x, extent from, extent to, view<float> y, context& c) const {
     const extent channels = conv_0.output_size(), n0 = x.rows(), f0 = x.cols();
     const rows_needed r3{from, to}, r2 = under(r3, after(n0, 2)), r1 = under(r2, after(n0, 1));
     const extent f1 = after(f0, 1), f2 = after(f0, 2), f3 = after(f0, 3);
@@ -109,7 +109,7 @@ struct depthwise_subsampling {
   }
   // The first convolution as a product over gathered patches.
   void first(const view<const float>& x, rows_needed r, extent wide, view<float, dynamic, C> y,
-             context& c) const noexcept {
+             context& c) const {
     const extent count = r.last - r.first, left = before();
     workspace::frame scratch(c.scratch);
     auto patches = scratch.template matrix<dynamic, 9>(count * wide, 9);
@@ -125,7 +125,7 @@ struct depthwise_subsampling {
     conv_0(patches, y, c, kernels::activation::relu);
   }
   void separate(const separable& s, const kernels::plane& x, rows_needed r, extent wide, view<float, dynamic, C> y,
-                context& c) const noexcept {
+                context& c) const {
     workspace::frame scratch(c.scratch);
     auto deep = scratch.template matrix<dynamic, C>(y.rows(), y.cols());
     kernels::depthwise2d(x, before(), s.taps.floats(), s.taps_bias.floats(), r.first, r.last, wide, deep.data(), c.run);

@@ -33,7 +33,7 @@ struct feed_forward {
   extent output_size() const noexcept { return w_2.output_size(); }
 
   void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c,
-                  kernels::activation act = Act) const noexcept {
+                  kernels::activation act = Act) const {
     workspace::frame scratch(c.scratch);
     auto inner = scratch.template matrix<dynamic, Ffn>(x.rows(), w_1.output_size());
     w_1(x, inner, c, act);

@@ -24,11 +24,11 @@ struct fsmn {
   extent output_size() const noexcept { return taps.cols(); }
 
   /// x [frames, D] -> y [frames, D]; y must not be x.
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const {
     kernels::depthwise(read(x), taps.floats(), taps.rows(), (taps.rows() - 1) / 2, write(y), c.run);
   }
   /// One-sided: x [Taps - 1 + frames, D] begins with the rows before -> y [frames, D].
-  void one_sided(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void one_sided(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const {
     kernels::depthwise(read(x), taps.floats(), taps.rows(), 0, write(y), c.run);
   }
 };

@@ -28,7 +28,7 @@ struct gated_feed_forward {
 
   /// y may be `residual`.
   void operator()(view<const float, dynamic, D> x, const view<const float>& residual, view<float, dynamic, D> y,
-                  context& c) const noexcept {
+                  context& c) const {
     workspace::frame scratch(c.scratch);
     auto gate = scratch.template matrix<dynamic, Ffn>(x.rows(), gate_proj.output_size());
     auto up = scratch.template matrix<dynamic, Ffn>(x.rows(), gate_proj.output_size());

@@ -16,8 +16,7 @@ concept layer = requires(const L& l, view<const float, dynamic, L::input> x, vie
                          context& c) {
   { L::input } -> std::convertible_to<extent>;
   { L::output } -> std::convertible_to<extent>;
-  { l(x, y, c) }
-  noexcept;
+  l(x, y, c);
 }
 &&composite<L>;
 

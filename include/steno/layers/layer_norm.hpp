@@ -30,7 +30,7 @@ struct layer_norm {
   extent input_size() const noexcept { return w.cols(); }
   extent output_size() const noexcept { return w.cols(); }
 
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const {
     kernels::layer_norm(read(x), w.floats(), b.floats(), epsilon, write(y), c.run);
   }
 };

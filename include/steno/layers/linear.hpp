@@ -31,12 +31,12 @@ struct linear {
   bool quantised() const noexcept { return kernels::family_of(w.format) == kernels::weight_family::int8_blocks; }
 
   void operator()(view<const float, dynamic, In> x, view<float, dynamic, Out> y, context& c,
-                  kernels::activation act = kernels::activation::none) const noexcept {
+                  kernels::activation act = kernels::activation::none) const {
     kernels::matmul(read(x), w.ref(), epilogue(act), write(y), c);
   }
   /// The same for rows that were prepared once for several products.
   void operator()(const kernels::operand& x, view<float, dynamic, Out> y, context& c,
-                  kernels::activation act = kernels::activation::none) const noexcept {
+                  kernels::activation act = kernels::activation::none) const {
     kernels::multiply(x, w.ref(), epilogue(act), write(y), c);
   }
 

@@ -59,7 +59,7 @@ struct lstm {
   }
 
   /// One step: x [1, D] -> y [1, D], the last layer's h. y may be x.
-  void operator()(view<const float, 1, D> x, view<float, 1, D> y, state& s, context& c) const noexcept {
+  void operator()(view<const float, 1, D> x, view<float, 1, D> y, state& s, context& c) const {
     const extent d = input_size();
     workspace::frame scratch(c.scratch);
     auto gates = scratch.matrix(1, 4 * d), more = scratch.matrix(1, 4 * d), turned = scratch.matrix(1, d);

@@ -20,7 +20,7 @@ namespace detail {
 /// Attention of queries over the keys their window shows them.
 inline void attend_in_window(const view<const float>& q, const view<const float>& k, const view<const float>& v,
                              extent heads, const kernels::attention_options& options, const attention_window& w,
-                             view<float> out, context& c) noexcept {
+                             view<float> out, context& c) {
   each_attention_block(q.rows(), k.rows(), w, w.limited() ? 128 : q.rows(), [&](attention_block b) {
     b.limits.scale = options.scale;
     b.limits.rounds = options.rounds;
@@ -71,7 +71,7 @@ struct position_attention {
   /// x [frames, D]; `positions` [frames, D] of these frames (not read without linear_pos) -> y [frames, D]. With `past`
   /// the keys before are seen, too, and the new ones are appended; the caller trims it. y may be x.
   void operator()(view<const float, dynamic, D> x, const view<const float>& positions, view<float, dynamic, D> y,
-                  state* past, const attention_window& window, context& c) const noexcept {
+                  state* past, const attention_window& window, context& c) const {
     const extent frames = x.rows(), d = output_size(), n = heads.get();
     const bool far = relative.get() != 0;
     const extent key_width = far ? 2 * d : d, width = key_width + d;
@@ -112,7 +112,7 @@ struct position_attention {
  private:
   // Head by head [a + first, b + second] -> to; the additions are rows of all heads, or null.
   static void side_by_side(const view<const float>& a, const float* first, const view<const float>& b,
-                           const float* second, extent n, view<float> to) noexcept {
+                           const float* second, extent n, view<float> to) {
     const extent d = a.cols() / n;
     for (extent t = 0; t < a.rows(); ++t) {
       const float* const from_a = a.data() + t * a.outerStride();

@@ -14,7 +14,7 @@
 namespace steno::inline STENO_ABI {
 
 /// Positions first, first + by, ... into y [rows, D]; D is even.
-inline void write_positions(extent first, view<float> y, context& c, extent by = 1) noexcept {
+inline void write_positions(extent first, view<float> y, context& c, extent by = 1) {
   const extent half = y.cols() / 2;
   workspace::frame scratch(c.scratch);
   float* rate = scratch.take<float>(static_cast<std::size_t>(half));

@@ -69,7 +69,7 @@ struct relative_attention {
   /// appended; the caller trims it. A prepared one must hold these distances; then `positions` are not read. y may be
   /// x.
   void operator()(view<const float, dynamic, D> x, const view<const float>& positions, view<float, dynamic, D> y,
-                  state* past, const attention_window& window, context& c) const noexcept {
+                  state* past, const attention_window& window, context& c) const {
     const extent frames = x.rows(), d = output_size(), n = heads.get(), each = d / n;
     workspace::frame scratch(c.scratch);
     auto q = scratch.template matrix<dynamic, D>(frames, d);
@@ -136,7 +136,7 @@ struct relative_attention {
 
  private:
   // linear_pos of `positions`, head by head, as the products of the blocks read it.
-  void project(const view<const float>& positions, float* to, context& c) const noexcept {
+  void project(const view<const float>& positions, float* to, context& c) const {
     const extent count = positions.rows(), each = output_size() / heads.get();
     workspace::frame scratch(c.scratch);
     auto p = scratch.template matrix<dynamic, D>(count, output_size());

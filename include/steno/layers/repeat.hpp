@@ -37,7 +37,7 @@ struct repeat {
 
   /// y may be x unless N == 1.
   void operator()(view<const float, dynamic, L::input> x, view<float, dynamic, L::output> y,
-                  context& c) const noexcept {
+                  context& c) const {
     if (layers.empty()) {
       if (x.data() != y.data()) kernels::scale(read(x), 1.0f, write(y));
       return;

@@ -50,7 +50,7 @@ struct sanm_attention {
 
   /// y must not be x. With `past`, earlier rows are seen and this window's are kept as `ends` says.
   void operator()(view<const float, dynamic, In> x, view<float, dynamic, D> y, context& c,
-                  key_value_cache* past = nullptr, const window_ends& ends = {}) const noexcept {
+                  key_value_cache* past = nullptr, const window_ends& ends = {}) const {
     const extent frames = x.rows(), d = output_size();
     workspace::frame scratch(c.scratch);
     auto qkv = scratch.template matrix<dynamic, times(3, D)>(frames, 3 * d);
@@ -81,7 +81,7 @@ struct sanm_attention {
  private:
   // `fresh`: keys and values of the window's rows, side by side, rows 3 D apart.
   void attend(const view<const float>& q, const float* fresh, const kernels::attention_options& options,
-              key_value_cache& past, const window_ends& ends, view<float> heard, context& c) const noexcept {
+              key_value_cache& past, const window_ends& ends, view<float> heard, context& c) const {
     const extent frames = q.rows(), d = output_size();
     const bool first = past.rows() == 0;
     make_view(past.extend(frames, 2 * d), frames, 2 * d) = make_view(fresh, frames, 2 * d, 3 * d);

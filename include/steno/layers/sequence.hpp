@@ -84,7 +84,7 @@ struct sequence {
   }
 
   /// x [frames, input] -> y [frames, output]; y must not be x. Stages that can work in place do.
-  void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, context& c) const {
     workspace::frame scratch(c.scratch);
     advance<0>(read(x), nullptr, write(y), scratch, c);
   }
@@ -103,7 +103,7 @@ struct sequence {
 
   // `own` is the scratch buffer that holds x, or null when x is the caller's.
   template <std::size_t I>
-  void advance(view<const float> x, float* own, view<float> y, workspace::frame& scratch, context& c) const noexcept {
+  void advance(view<const float> x, float* own, view<float> y, workspace::frame& scratch, context& c) const {
     const auto& stage = std::get<I>(stages);
     using S = std::remove_cvref_t<decltype(stage)>;
     if constexpr (I == sizeof...(Rest)) {
@@ -120,7 +120,7 @@ struct sequence {
     }
   }
   template <class S>
-  static void run(const S& stage, view<const float> x, view<float> y, context& c) noexcept {
+  static void run(const S& stage, view<const float> x, view<float> y, context& c) {
     const auto from = as<const float, dynamic, S::input>(x);
     const auto to = as<float, dynamic, S::output>(y);
     if constexpr (requires { S::name; }) {

@@ -25,7 +25,7 @@ struct scale_by_root {
 
   void members(auto&& v) { v("output_size", output_width); }
 
-  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, Feat> y, context&) const noexcept {
+  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, Feat> y, context&) const {
     kernels::scale(read(x), std::sqrt(static_cast<float>(output_width.get())), write(y));
   }
 };
@@ -39,7 +39,7 @@ struct sinusoid {
   void members(auto&&) {}
 
   void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, Feat> y, context& c,
-                  extent before = 0) const noexcept {
+                  extent before = 0) const {
     const extent half = x.cols() / 2;
     workspace::frame scratch(c.scratch);
     float* rate = scratch.take<float>(static_cast<std::size_t>(half));

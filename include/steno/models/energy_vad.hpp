@@ -86,7 +86,7 @@ class energy_vad {
     s = start(s.chosen);
   }
 
-  std::int64_t settled_ms(const state& s) const noexcept {
+  std::int64_t settled_ms(const state& s) const {
     if (s.inside) return s.start_ms;
     return std::max(s.free_ms, (s.run ? s.begin : s.frame) * frame_ms - s.chosen.pad);
   }

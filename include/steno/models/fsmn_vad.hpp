@@ -139,11 +139,11 @@ class fsmn_vad {
   }
 
   /// Audio before it belongs to segments that were told whole, or to none.
-  std::int64_t settled_ms(const state& s) const noexcept { return s.segments.settled_frames() * segmentation.frame; }
+  std::int64_t settled_ms(const state& s) const { return s.segments.settled_frames() * segmentation.frame; }
 
   /// Probabilities of the next frames: samples in, rows [ready, classes] out. Frames come two behind the audio.
-  extent ready(const state& s, extent count) const noexcept { return frontend.ready(s.front, count); }
-  void score(state& s, std::span<const float> pcm, view<float, dynamic, Classes> scores, context& c) const noexcept {
+  extent ready(const state& s, extent count) const { return frontend.ready(s.front, count); }
+  void score(state& s, std::span<const float> pcm, view<float, dynamic, Classes> scores, context& c) const {
     workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, Feat>(scores.rows(), encoder.input_size());
     frontend.accept(s.front, pcm, x, c);
@@ -188,7 +188,7 @@ class fsmn_vad {
   // Few rows at once, so that products sum them in the same order however the audio is cut: equal bits.
   static constexpr extent few = 16;
   void encode(state& s, const view<const float, dynamic, Feat>& x, view<float, dynamic, Classes> scores,
-              context& c) const noexcept {
+              context& c) const {
     for (extent t = 0; t < x.rows(); t += few) {
       const extent n = std::min(few, x.rows() - t);
       encoder(as<const float, dynamic, Feat>(x.middleRows(t, n)), as<float, dynamic, Classes>(scores.middleRows(t, n)),

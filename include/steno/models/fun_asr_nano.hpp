@@ -135,7 +135,7 @@ class fun_asr_nano {
   }
 
   /// Mono samples at 16 kHz in [-1, 1] to the encoder's rows [frontend.rows(pcm.size()), width of the encoder].
-  void hear(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, context& c) const noexcept {
+  void hear(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, context& c) const {
     workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, Encoder::input>(y.rows(), audio_encoder.input_size());
     frontend(pcm, x, c);
@@ -144,7 +144,7 @@ class fun_asr_nano {
   }
   /// Log-probabilities of the CTC head for the encoder's rows; only where the file has one.
   void score(view<const float, dynamic, Encoder::output> heard, view<float, dynamic, CtcVocab> scores,
-             context& c) const noexcept {
+             context& c) const {
     workspace::frame scratch(c.scratch);
     auto made = scratch.template matrix<dynamic, CtcDecoder::output>(scores.rows(), ctc_decoder.output_size());
     {
@@ -158,7 +158,7 @@ class fun_asr_nano {
   }
   /// The prompt's rows: of tokens, and in between the first of the adaptor's.
   void ask(const prompt_ids& p, view<const float, dynamic, Encoder::output> heard, view<float, dynamic, width> x,
-           context& c) const noexcept {
+           context& c) const {
     const auto before = static_cast<extent>(p.before.size()), after = static_cast<extent>(p.after.size());
     const extent audio = x.rows() - before - after;
     workspace::frame scratch(c.scratch);

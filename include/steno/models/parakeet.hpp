@@ -58,7 +58,7 @@ class parakeet {
   double frame_seconds() const noexcept { return static_cast<double>(samples_per_row()) / sample_rate; }
 
   /// 16 kHz mono samples in [-1, 1] -> encoder rows [frames(number of samples), D].
-  void encode(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, context& c) const noexcept {
+  void encode(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, context& c) const {
     workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, Encoder::input>(frontend.rows(static_cast<extent>(pcm.size())),
                                                               frontend.width());
@@ -101,7 +101,7 @@ class parakeet {
 
  private:
   // As the original has it: [mels, frames], with the frame it declares invalid and sets to zero.
-  void show(const view<const float>& x, context& c) const noexcept {
+  void show(const view<const float>& x, context& c) const {
     workspace::frame scratch(c.scratch);
     auto turned = scratch.matrix(x.cols(), x.rows() + 1);
     turned.leftCols(x.rows()) = x.transpose();

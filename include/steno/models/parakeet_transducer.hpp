@@ -118,7 +118,7 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     return s;
   }
   /// Makes `id` the last label; -1: nothing was said yet.
-  void say(prediction& s, int id, context& c) const noexcept {
+  void say(prediction& s, int id, context& c) const {
     workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<1, Predictor>(1, embed.cols());
     if (id < 0)
@@ -187,19 +187,19 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
   static constexpr extent rows_ahead = 6;  ///< that the joint network scores behind a blank; hardly slower than one
 
   /// to = relu(row of joint.enc + row of joint.pred)
-  static void join(const float* a, const float* b, view<float> to) noexcept {
+  static void join(const float* a, const float* b, view<float> to) {
     kernels::add(make_view(a, 1, to.cols()), make_view(b, 1, to.cols()), to);
     kernels::apply_relu(read(to), to);
   }
   /// Joined rows -> scores [rows, labels, blank, durations], not normalised.
-  void score(const view<const float>& sum, view<float> y, context& c) const noexcept {
+  void score(const view<const float>& sum, view<float> y, context& c) const {
     out(as<const float, dynamic, Joint>(sum), as<float, dynamic, Outputs>(y), c);
   }
   struct log_probability_pair {
     float among_labels, among_all;
   };
   /// Of `label` among labels and blank, and among durations, too: the original normalises over all of them on a CPU.
-  log_probability_pair log_probabilities(const float* scores, extent labels, int label, context& c) const noexcept {
+  log_probability_pair log_probabilities(const float* scores, extent labels, int label, context& c) const {
     workspace::frame scratch(c.scratch);
     auto y = scratch.matrix(1, labels);
     kernels::log_softmax(make_view(scores, 1, labels), y, c.run);

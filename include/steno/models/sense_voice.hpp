@@ -108,7 +108,7 @@ class sense_voice {
   /// 16 kHz mono samples in [-1, 1] -> log-probabilities [frames(number of samples), vocabulary]. `language` is a row
   /// of `embed` (language_row()). Allocates only from the context.
   void forward(std::span<const float> pcm, extent language, bool itn, view<float, dynamic, Vocab> scores,
-               context& c) const noexcept {
+               context& c) const {
     const extent rows = frames(static_cast<extent>(pcm.size()));
     if (rows == 0) return;
     workspace::frame scratch(c.scratch);
@@ -119,7 +119,7 @@ class sense_voice {
 
   /// The same from features [T, 560] (after CMVN) -> [4 + T, vocabulary].
   void forward_features(const view<const float, dynamic, Feat>& features, extent language, bool itn,
-                        view<float, dynamic, Vocab> scores, context& c) const noexcept {
+                        view<float, dynamic, Vocab> scores, context& c) const {
     workspace::frame scratch(c.scratch);
     auto x = ask(queries + features.rows(), language, itn, scratch, c);
     x.bottomRows(features.rows()) = features;
@@ -200,7 +200,7 @@ class sense_voice {
  private:
   // Rows for queries and features; the queries are filled in.
   view<float, dynamic, Feat> ask(extent rows, extent language, bool itn, workspace::frame& scratch,
-                                 context& c) const noexcept {
+                                 context& c) const {
     const extent width = encoder.input_size();
     auto x = scratch.template matrix<dynamic, Feat>(rows, width);
     const std::array<extent, queries> ids{language, 1, 2, itn ? 14 : 15};
@@ -210,7 +210,7 @@ class sense_voice {
     return x;
   }
 
-  void score(const view<const float, dynamic, Feat>& x, view<float, dynamic, Vocab> scores, context& c) const noexcept {
+  void score(const view<const float, dynamic, Feat>& x, view<float, dynamic, Vocab> scores, context& c) const {
     workspace::frame scratch(c.scratch);
     auto heard = scratch.template matrix<dynamic, D>(x.rows(), encoder.output_size());
     {

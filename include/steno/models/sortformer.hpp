@@ -108,7 +108,7 @@ class sortformer {
   }
 
   /// A whole recording: 16 kHz mono samples in [-1, 1] -> probabilities [frames(number of samples), speakers].
-  void diarize(std::span<const float> pcm, view<float, dynamic, Speakers> y, context& c) const noexcept {
+  void diarize(std::span<const float> pcm, view<float, dynamic, Speakers> y, context& c) const {
     if (y.rows() == 0) return;
     workspace::frame scratch(c.scratch);
     auto rows = scratch.template matrix<dynamic, Encoder::output>(y.rows(), encoder.output_size());
@@ -127,7 +127,7 @@ class sortformer {
   }
 
   /// Rows behind the subsampling, changed in place -> probabilities.
-  void hear(view<float, dynamic, Encoder::output> rows, view<float, dynamic, Speakers> y, context& c) const noexcept {
+  void hear(view<float, dynamic, Encoder::output> rows, view<float, dynamic, Speakers> y, context& c) const {
     {
       auto scope = c.enter("encoder");
       encoder.layers_only(rows, c);
@@ -199,7 +199,7 @@ class sortformer {
 
  private:
   // As the original has it: [mels, frames].
-  void show(const view<const float>& x, context& c) const noexcept {
+  void show(const view<const float>& x, context& c) const {
     workspace::frame scratch(c.scratch);
     auto turned = scratch.matrix(x.cols(), x.rows());
     turned = x.transpose();

@@ -119,7 +119,7 @@ class u2 {
 
   /// 16 kHz mono samples in [-1, 1] -> encoder rows [frames(number of samples), D].
   void encode(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, const u2_options& o,
-              context& c) const noexcept {
+              context& c) const {
     workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, Encoder::input>(frontend.rows(static_cast<extent>(pcm.size())),
                                                               frontend.width());
@@ -130,7 +130,7 @@ class u2 {
 
   /// Encoder rows -> CTC log-probabilities [rows, units].
   void score(const view<const float, dynamic, Encoder::output>& rows, float blank_penalty,
-             view<float, dynamic, Vocab> y, context& c) const noexcept {
+             view<float, dynamic, Vocab> y, context& c) const {
     ctc_lo(rows, y, c);
     if (blank_penalty > 0) y.col(blank).array() -= blank_penalty;
     kernels::log_softmax(read(y), write(y), c.run);

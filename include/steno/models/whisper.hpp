@@ -119,7 +119,7 @@ class whisper {
     auto scope = c.enter("decoder");
     decoder.step(ids, w.memory, w.past, as<float, dynamic, D>(rows), c);
   }
-  void logits_of(const view<const float>& rows, view<float> y, context& c) const noexcept {
+  void logits_of(const view<const float>& rows, view<float> y, context& c) const {
     auto scope = c.enter("decoder");
     decoder.logits(as<const float, dynamic, D>(rows), as<float, dynamic, Vocab>(y), c);
   }

@@ -60,7 +60,7 @@ struct adaptor_block {
   extent output_size() const noexcept { return norm2.input_size(); }
 
   /// x [frames, D] -> y; y may be x.
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const {
     const extent rows = x.rows(), d = input_size(), heads = self_attn.heads.get();
     workspace::frame scratch(c.scratch);
     auto part = scratch.template matrix<dynamic, D>(rows, d);
@@ -123,7 +123,7 @@ struct audio_adaptor {
   extent rows(extent frames) const noexcept { return (frames + downsample_rate.get() - 1) / downsample_rate.get(); }
 
   /// x [frames, In] -> y [rows(frames), D].
-  void operator()(view<const float, dynamic, In> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, In> x, view<float, dynamic, D> y, context& c) const {
     assert(y.rows() == rows(x.rows()));
     if (x.rows() == 0) return;
     const extent k = downsample_rate.get();

@@ -57,7 +57,7 @@ struct cif_carry {
 
 /// Frames x [T, D] with weights alphas[T] after what is carried: a row of `tokens` for each token (room for T + 1
 /// rows). Returns their number.
-inline extent cif_continue(const view<const float>& x, const float* alphas, cif_carry& s, view<float> tokens) noexcept {
+inline extent cif_continue(const view<const float>& x, const float* alphas, cif_carry& s, view<float> tokens) {
   const extent d = x.cols();
   float sum = 0;
   extent fired = 0;
@@ -98,7 +98,7 @@ struct cif_predictor {
   extent input_size() const noexcept { return cif_conv1d.output_size(); }
 
   /// x [T, D] -> alphas[T], each in (0, 1).
-  void operator()(view<const float, dynamic, D> x, float* alphas, context& c) const noexcept {
+  void operator()(view<const float, dynamic, D> x, float* alphas, context& c) const {
     const extent frames = x.rows(), d = input_size();
     workspace::frame scratch(c.scratch);
     // A row of zeros before and behind: three rows side by side are the convolution's input, rows overlap.

@@ -74,7 +74,7 @@ struct conformer_block {
   /// x [frames, D] -> y [frames, D]; y may be x. `positions` are the attention's; `past` is null for a whole clip.
   void operator()(view<const float, dynamic, input> x, const view<const float>& positions,
                   view<float, dynamic, output> y, state* past, const attention_window& window, kernels::activation act,
-                  context& c) const noexcept {
+                  context& c) const {
     workspace::frame scratch(c.scratch);
     auto part = scratch.template matrix<dynamic, output>(x.rows(), output_size());
     const auto same = as<const float, dynamic, output>(part);
@@ -104,7 +104,7 @@ struct conformer_block {
   }
 
  private:
-  static void add_half(const view<const float>& x, view<float> part, view<float> y) noexcept {
+  static void add_half(const view<const float>& x, view<float> part, view<float> y) {
     kernels::scale(read(part), 0.5f, part);
     kernels::add(x, read(part), y);
   }

@@ -75,22 +75,22 @@ struct fastconformer_encoder {
 
   /// A whole clip: x [frames, Feat] -> y [rows(frames), D], seen through `w`.
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, context& c,
-                  const attention_window& w) const noexcept {
+                  const attention_window& w) const {
     if (y.rows() == 0) return;
     pre_encode(x, y, c);
     run(y, nullptr, w, c);
   }
-  void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, context& c) const {
     (*this)(x, y, c, window);
   }
   /// Rows that pre_encode made, y [rows, D] in place (`bypass_pre_encode` of the original).
-  void layers_only(view<float, dynamic, output> y, context& c) const noexcept {
+  void layers_only(view<float, dynamic, output> y, context& c) const {
     if (y.rows() > 0) run(y, nullptr, window, c);
   }
   /// The next chunk of a stream: x [frames, Feat] with the overlap in front, whose first `drop` rows are not new -> y
   /// [rows(frames) - drop, D]. All of the chunk and of the cache is seen; afterwards each cache keeps `left` rows.
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state& s, extent drop,
-                  extent left, context& c) const noexcept {
+                  extent left, context& c) const {
     if (y.rows() == 0) return;
     if (drop > 0) {
       workspace::frame scratch(c.scratch);
@@ -107,7 +107,7 @@ struct fastconformer_encoder {
 
  private:
   // With a bound on what is kept, the distances of a stream are projected once.
-  void prepare(state& s, extent keys, extent rows, context& c) const noexcept {
+  void prepare(state& s, extent keys, extent rows, context& c) const {
     if (keys <= s.keys && rows <= s.rows) return;
     s.keys = std::max(s.keys, keys);
     s.rows = std::max(s.rows, rows);
@@ -117,7 +117,7 @@ struct fastconformer_encoder {
     for (std::size_t i = 0; i < layers.layers.size(); ++i)
       layers.layers[i].attention.prepare(read(positions), s.keys - 1, s.layers[i].attention, c);
   }
-  void run(view<float, dynamic, output> y, state* s, const attention_window& w, context& c) const noexcept {
+  void run(view<float, dynamic, output> y, state* s, const attention_window& w, context& c) const {
     c.trace("subsampling_out", y);
     if (xscaling.get() != 0) kernels::scale(read(y), std::sqrt(static_cast<float>(output_size())), write(y));
     c.trace("pos_enc_x", y);

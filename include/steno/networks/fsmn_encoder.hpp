@@ -53,7 +53,7 @@ struct fsmn_block {
   extent carried() const noexcept { return memory.taps.rows() - 1; }
 
   /// x [frames, W] -> y [frames, W], y may be x; carry [Taps - 1, P] is read and moved on.
-  void operator()(view<const float, dynamic, W> x, view<float, dynamic, W> y, float* carry, context& c) const noexcept {
+  void operator()(view<const float, dynamic, W> x, view<float, dynamic, W> y, float* carry, context& c) const {
     const extent before = carried(), frames = x.rows(), p = memory.input_size();
     const auto bytes = static_cast<std::size_t>(before * p) * sizeof(float);
     workspace::frame scratch(c.scratch);
@@ -106,7 +106,7 @@ struct fsmn_encoder {
   /// The next frames: x [frames, Feat] -> probabilities y [frames, Classes]. `memories` is start() or what the last
   /// call left.
   void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, Classes> y, std::vector<float>& memories,
-                  context& c) const noexcept {
+                  context& c) const {
     const extent frames = x.rows();
     workspace::frame scratch(c.scratch);
     auto first = scratch.template matrix<dynamic, In>(frames, in_linear1.output_size());

@@ -48,7 +48,7 @@ struct nemo_attention {
   extent output_size() const noexcept { return out_projection.output_size(); }
 
   /// x [rows, D] -> y [rows, D]; y may be x.
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const {
     const extent rows = x.rows(), d = output_size();
     workspace::frame scratch(c.scratch);
     auto heard = scratch.template matrix<dynamic, D>(rows, d);
@@ -92,7 +92,7 @@ struct nemo_transformer_block {
   extent output_size() const noexcept { return layer_norm_2.output_size(); }
 
   /// x [rows, D] -> y [rows, D]; y may be x.
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const {
     workspace::frame scratch(c.scratch);
     auto part = scratch.template matrix<dynamic, D>(x.rows(), output_size());
     const auto now = as<const float, dynamic, D>(y);
@@ -118,7 +118,7 @@ struct nemo_transformer {
   extent output_size() const noexcept { return layers.output_size(); }
 
   /// x [rows, D] in place.
-  void operator()(view<float, dynamic, D> x, context& c) const noexcept {
+  void operator()(view<float, dynamic, D> x, context& c) const {
     for (std::size_t i = 0; i < layers.layers.size(); ++i) {
       layers.layers[i](as<const float, dynamic, D>(x), x, c);
       auto scope = c.enter("layer", static_cast<extent>(i));

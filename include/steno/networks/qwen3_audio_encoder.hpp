@@ -68,7 +68,7 @@ struct qwen3_audio_layer {
   extent output_size() const noexcept { return final_layer_norm.input_size(); }
 
   /// Rows x [n, D] in place; each sees the `block` rows it is one of.
-  void operator()(view<float, dynamic, D> x, extent block, context& c) const noexcept {
+  void operator()(view<float, dynamic, D> x, extent block, context& c) const {
     const extent rows = x.rows(), d = input_size();
     workspace::frame scratch(c.scratch);
     auto normed = scratch.template matrix<dynamic, D>(rows, d);
@@ -162,7 +162,7 @@ struct qwen3_audio_encoder {
   /// x [frames, Mels] -> y [rows(frames), Out]. `alone`: x is all there is, so a single short chunk stays short; frames
   /// of a longer recording come in whole blocks, and only the last piece may be shorter.
   void operator()(view<const float, dynamic, Mels> x, view<float, dynamic, Out> y, context& c,
-                  bool alone = true) const noexcept {
+                  bool alone = true) const {
     assert(y.rows() == rows(x.rows()));
     // Two blocks at a time; all of them when somebody looks, so that stages are whole.
     const extent some = c.tracing() ? std::max<extent>(x.rows(), 1) : 2 * block_frames();
@@ -181,7 +181,7 @@ struct qwen3_audio_encoder {
   }
 
   void blocks(view<const float, dynamic, Mels> x, view<float, dynamic, Out> y, bool short_chunk,
-              context& c) const noexcept {
+              context& c) const {
     const extent n = y.rows(), d = ln_post.input_size();
     workspace::frame scratch(c.scratch);
     auto h = scratch.template matrix<dynamic, D>(n, d);
@@ -201,7 +201,7 @@ struct qwen3_audio_encoder {
 
   // The convolutions chunk by chunk, one product for all of their rows, positions.
   void embed(view<const float, dynamic, Mels> x, view<float, dynamic, D> h, bool short_chunk,
-             context& c) const noexcept {
+             context& c) const {
     const extent size = short_chunk ? x.rows() : chunk(), each = thrice(size);
     const extent chunks = (x.rows() + size - 1) / size;
     workspace::frame scratch(c.scratch);
@@ -223,7 +223,7 @@ struct qwen3_audio_encoder {
   }
 
   // One chunk x, filled up with zeros to `size` frames: y [rows, bands * Channels].
-  void convolve(const view<const float, dynamic, Mels>& x, extent size, view<float> y, context& c) const noexcept {
+  void convolve(const view<const float, dynamic, Mels>& x, extent size, view<float> y, context& c) const {
     const extent channels = conv2d1.output_size();
     constexpr auto gelu = kernels::activation::gelu;
     workspace::frame scratch(c.scratch);
@@ -243,7 +243,7 @@ struct qwen3_audio_encoder {
   }
 
   // As torch makes them: single precision, sines before cosines.
-  static void sinusoids(view<float, dynamic, D> y) noexcept {
+  static void sinusoids(view<float, dynamic, D> y) {
     const extent half = y.cols() / 2;
     const auto step = static_cast<float>(-std::log(10000.0) / static_cast<double>(half - 1));
     for (extent i = 0; i < half; ++i) {
@@ -256,7 +256,7 @@ struct qwen3_audio_encoder {
   }
 
   // As the original has them: [chunk][channel][band][row].
-  void show(const view<float, dynamic, flat>& heard, extent each, context& c) const noexcept {
+  void show(const view<float, dynamic, flat>& heard, extent each, context& c) const {
     const extent channels = conv2d3.output_size(), wide = heard.cols() / channels, chunks = heard.rows() / each;
     workspace::frame scratch(c.scratch);
     auto shown = scratch.matrix(chunks, channels * wide * each);

@@ -93,7 +93,7 @@ struct qwen3_attention {
   /// y = residual + attention of the rows x [n, D]; their keys and values take the last n rows of `past`, which have
   /// been made. y may be `residual`.
   void operator()(view<const float, dynamic, D> x, const view<const float>& residual, head_cache& past,
-                  const rotary_angles& angles, view<float, dynamic, D> y, context& c) const noexcept {
+                  const rotary_angles& angles, view<float, dynamic, D> y, context& c) const {
     const extent first = past.rows() - x.rows();
     project_and_hear(
         x, residual, angles, y, c,
@@ -103,7 +103,7 @@ struct qwen3_attention {
   /// The same for rows of different sequences: row i goes behind past_of(i).
   template <class Past>
   void step(view<const float, dynamic, D> x, const view<const float>& residual, Past&& past_of,
-            const rotary_angles& angles, view<float, dynamic, D> y, context& c) const noexcept {
+            const rotary_angles& angles, view<float, dynamic, D> y, context& c) const {
     project_and_hear(
         x, residual, angles, y, c,
         [&](extent t, extent h, const float* k, const float* v) {
@@ -121,7 +121,7 @@ struct qwen3_attention {
  private:
   // Queries behind the first `first` rows of `past` see it.
   void hear(const view<const float>& q, const head_cache& past, extent first, const view<float>& heard,
-            context& c) const noexcept {
+            context& c) const {
     const float scale = 1.0f / std::sqrt(static_cast<float>(width()));
     if (past.format() == dtype::f32)
       kernels::attention(q, past.keys(), past.values(), heads(),
@@ -139,7 +139,7 @@ struct qwen3_attention {
   // keep(row, head, key, value), then see(queries, what they hear).
   template <class Keep, class See>
   void project_and_hear(view<const float, dynamic, D> x, const view<const float>& residual, const rotary_angles& angles,
-                        view<float, dynamic, D> y, context& c, Keep keep, See see) const noexcept {
+                        view<float, dynamic, D> y, context& c, Keep keep, See see) const {
     const extent n = x.rows(), w = width();
     workspace::frame scratch(c.scratch);
     auto q = scratch.template matrix<dynamic, queries>(n, q_proj.output_size());
@@ -196,18 +196,18 @@ struct qwen3_layer {
   extent input_size() const noexcept { return input_layernorm.input_size(); }
   extent output_size() const noexcept { return post_attention_layernorm.output_size(); }
 
-  void operator()(view<float, dynamic, D> x, head_cache& past, const rotary_angles& angles, context& c) const noexcept {
+  void operator()(view<float, dynamic, D> x, head_cache& past, const rotary_angles& angles, context& c) const {
     around(x, c, [&](view<const float, dynamic, D> normed) { self_attn(normed, read(x), past, angles, x, c); });
   }
   /// Rows of different sequences: past_of(i) of row i.
   template <class Past>
-  void step(view<float, dynamic, D> x, Past&& past_of, const rotary_angles& angles, context& c) const noexcept {
+  void step(view<float, dynamic, D> x, Past&& past_of, const rotary_angles& angles, context& c) const {
     around(x, c, [&](view<const float, dynamic, D> normed) { self_attn.step(normed, read(x), past_of, angles, x, c); });
   }
 
  private:
   template <class Attend>
-  void around(view<float, dynamic, D> x, context& c, Attend attend) const noexcept {
+  void around(view<float, dynamic, D> x, context& c, Attend attend) const {
     workspace::frame scratch(c.scratch);
     auto normed = scratch.template matrix<dynamic, D>(x.rows(), output_size());
     const auto same = as<const float, dynamic, D>(normed);
@@ -265,7 +265,7 @@ struct qwen3_decoder {
   }
 
   /// Rows of embed_tokens: y [ids.size(), D].
-  void embed(std::span<const int> ids, view<float, dynamic, D> y) const noexcept {
+  void embed(std::span<const int> ids, view<float, dynamic, D> y) const {
     const weight_ref w = embed_tokens.ref();
     for (std::size_t i = 0; i < ids.size(); ++i)
       dequantise(w.format, w.row(ids[i]), y.data() + static_cast<extent>(i) * y.outerStride(),
@@ -308,7 +308,7 @@ struct qwen3_decoder {
   }
 
   /// Scores of what follows rows x [n, D] (normed here): y [n, outputs()].
-  void logits(view<const float, dynamic, D> x, view<float, dynamic, Outputs> y, context& c) const noexcept {
+  void logits(view<const float, dynamic, D> x, view<float, dynamic, Outputs> y, context& c) const {
     workspace::frame scratch(c.scratch);
     auto normed = scratch.template matrix<dynamic, D>(x.rows(), width());
     norm(x, normed, c);

@@ -44,7 +44,7 @@ struct normed_feed_forward {
   extent output_size() const noexcept { return w_1.input_size(); }
 
   /// x [rows, D] -> y [rows, D]; y may be x.
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const {
     workspace::frame scratch(c.scratch);
     auto inner = scratch.template matrix<dynamic, Ffn>(x.rows(), w_1.output_size());
     w_1(x, inner, c, kernels::activation::relu);
@@ -77,7 +77,7 @@ struct source_attention {
   /// x [tokens, D], the encoder's frames prepared for linear_k_v -> y [tokens, D]; y may be x. With `past`, its frames
   /// are seen before these, and the last `kept` of all stay in it.
   void operator()(view<const float, dynamic, D> x, const kernels::operand& encoded, view<float, dynamic, D> y,
-                  context& c, key_value_cache* past = nullptr, extent kept = 0) const noexcept {
+                  context& c, key_value_cache* past = nullptr, extent kept = 0) const {
     const extent d = linear_q.output_size();
     workspace::frame scratch(c.scratch);
     auto q = scratch.template matrix<dynamic, D>(x.rows(), d);
@@ -108,7 +108,7 @@ struct fsmn_attention {
 
   /// x [tokens, D] -> y [tokens, D]. With `past` [Taps - 1, D], the rows before: one-sided, and `past` moves on.
   void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, std::vector<float>* past,
-                  context& c) const noexcept {
+                  context& c) const {
     if (past == nullptr) return fsmn_block(x, y, c);
     const extent d = x.cols(), before = fsmn_block.taps.rows() - 1;
     workspace::frame scratch(c.scratch);
@@ -155,7 +155,7 @@ struct sanm_decoder_layer {
 
   /// x [tokens, D], changed in place. In a stream with `past`, of which `kept` frames stay (0: no frame is kept).
   void operator()(view<float, dynamic, D> x, const kernels::operand& encoded, context& c,
-                  sanm_decoder_memory* past = nullptr, extent kept = 0) const noexcept {
+                  sanm_decoder_memory* past = nullptr, extent kept = 0) const {
     workspace::frame scratch(c.scratch);
     auto t = scratch.template matrix<dynamic, D>(x.rows(), x.cols());
     auto memory = scratch.template matrix<dynamic, D>(x.rows(), x.cols());
@@ -195,7 +195,7 @@ struct sanm_decoder_end {
   extent input_size() const noexcept { return norm1.input_size(); }
   extent output_size() const noexcept { return norm1.input_size(); }
 
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const {
     norm1(x, y, c);
     feed_forward(as<const float, dynamic, D>(y), y, c);
   }
@@ -229,7 +229,7 @@ struct sanm_decoder {
   /// tokens [n, D] (changed), encoded [T, D] -> logits [n, Vocab]. In a stream with `past`, of whose frames `kept`
   /// stay.
   void operator()(view<float, dynamic, D> tokens, view<const float, dynamic, D> encoded, view<float, dynamic, Vocab> y,
-                  context& c, std::vector<sanm_decoder_memory>* past = nullptr, extent kept = 0) const noexcept {
+                  context& c, std::vector<sanm_decoder_memory>* past = nullptr, extent kept = 0) const {
     workspace::frame scratch(c.scratch);
     if (!decoders.empty()) {
       // All layers read the encoder's frames, in formats of one family as a rule: prepared once.

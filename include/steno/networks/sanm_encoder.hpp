@@ -40,7 +40,7 @@ struct sanm_block {
 
   /// y must not be x where the widths differ. `past` and `ends`: a stream's, see sanm_attention.
   void operator()(view<const float, dynamic, In> x, view<float, dynamic, D> y, context& c,
-                  key_value_cache* past = nullptr, const window_ends& ends = {}) const noexcept {
+                  key_value_cache* past = nullptr, const window_ends& ends = {}) const {
     const extent frames = x.rows(), wide = input_size(), d = output_size();
     workspace::frame scratch(c.scratch);
     auto heard = scratch.template matrix<dynamic, D>(frames, d);

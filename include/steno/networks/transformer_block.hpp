@@ -42,7 +42,7 @@ struct transformer_block {
 
   /// x [frames, D] -> y [frames, D]; y may be x.
   void operator()(view<const float, dynamic, D> x, const view<const float>& positions, view<float, dynamic, D> y,
-                  state* past, const attention_window& window, kernels::activation act, context& c) const noexcept {
+                  state* past, const attention_window& window, kernels::activation act, context& c) const {
     workspace::frame scratch(c.scratch);
     auto part = scratch.template matrix<dynamic, D>(x.rows(), output_size());
     const auto same = as<const float, dynamic, D>(part);

@@ -112,7 +112,7 @@ struct transformer_decoder {
   /// Scores of stacked hypotheses: `ids` of all rows, hypothesis i is rows begin[i] .. begin[i + 1] - 1. y [rows,
   /// Vocab] gets the log-probabilities of what follows each row.
   void operator()(std::span<const int> ids, std::span<const extent> begin, const memory& m,
-                  view<float, dynamic, Vocab> y, context& c) const noexcept {
+                  view<float, dynamic, Vocab> y, context& c) const {
     const extent rows = static_cast<extent>(ids.size()), d = width();
     workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, D>(rows, d);
@@ -171,7 +171,7 @@ struct transformer_decoder {
   }
 
  private:
-  void embed_rows(std::span<const int> ids, extent first, view<float> x, context& c) const noexcept {
+  void embed_rows(std::span<const int> ids, extent first, view<float> x, context& c) const {
     const extent d = width();
     const float root = std::sqrt(static_cast<float>(d));
     write_positions(first, x, c);
@@ -183,7 +183,7 @@ struct transformer_decoder {
   }
 
   static void attend(const decoder_attention<D, Heads>& a, const view<const float>& q, const view<const float>& kv,
-                     view<float> heard, context& c) noexcept {
+                     view<float> heard, context& c) {
     const extent d = kv.cols() / 2;
     kernels::attention(q, read(kv.leftCols(d)), read(kv.rightCols(d)), a.heads.get(), a.scale(), heard, c);
   }
@@ -191,7 +191,7 @@ struct transformer_decoder {
   // One block over stacked rows; `look` does the self-attention: look(queries, result), keys and values are in kv.
   template <class Look>
   void block(std::size_t i, view<float, dynamic, D>& x, view<float>& kv, const memory& m, context& c,
-             Look&& look) const noexcept {
+             Look&& look) const {
     const auto& b = decoders.layers[i];
     const extent rows = x.rows(), d = width();
     workspace::frame scratch(c.scratch);
@@ -225,7 +225,7 @@ struct transformer_decoder {
     kernels::add(read(x), read(normed), write(x));
   }
 
-  void score(view<float, dynamic, D>& x, view<float, dynamic, Vocab> y, context& c) const noexcept {
+  void score(view<float, dynamic, D>& x, view<float, dynamic, Vocab> y, context& c) const {
     after_norm(as<const float, dynamic, D>(x), x, c);
     output_layer(as<const float, dynamic, D>(x), y, c);
     kernels::log_softmax(read(y), write(y), c.run);

@@ -60,13 +60,13 @@ struct u2_encoder {
 
   /// A whole clip: x [frames, Feat] -> y [rows(frames), D]. `window` limits what is seen (chunk masks); all by default.
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, context& c,
-                  const attention_window& window = {}) const noexcept {
+                  const attention_window& window = {}) const {
     run(x, y, nullptr, window, c);
   }
   /// The next chunk of a stream: x [frames, Feat] with the overlap in front -> y [rows(frames), D]. Afterwards each
   /// attention cache keeps `left` rows; all when it is negative.
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state& s, extent left,
-                  context& c) const noexcept {
+                  context& c) const {
     run(x, y, &s, {}, c);
     s.offset += y.rows();
     for (auto& b : s.blocks) b.attention.keep(left);
@@ -74,7 +74,7 @@ struct u2_encoder {
 
  private:
   void run(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s,
-           const attention_window& window, context& c) const noexcept {
+           const attention_window& window, context& c) const {
     if (y.rows() == 0) return;
     {
       auto scope = c.enter("embed");

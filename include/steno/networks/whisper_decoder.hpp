@@ -202,7 +202,7 @@ struct whisper_decoder {
   }
 
   /// Rows of prompt() or step() to scores of what follows: y [rows, Vocab].
-  void logits(view<const float, dynamic, D> x, view<float, dynamic, Vocab> y, context& c) const noexcept {
+  void logits(view<const float, dynamic, D> x, view<float, dynamic, Vocab> y, context& c) const {
     kernels::matmul(read(x), token_embedding.ref(), {}, write(y), c);
     c.trace("logits", y);
   }
@@ -214,7 +214,7 @@ struct whisper_decoder {
     const float* p = positional_embedding.floats() + position * w.cols;
     for (extent i = 0; i < w.cols; ++i) to[i] += p[i];
   }
-  void finish(view<float, dynamic, D>& y, context& c) const noexcept {
+  void finish(view<float, dynamic, D>& y, context& c) const {
     ln(as<const float, dynamic, D>(y), y, c);
     c.trace("ln", y);
   }
@@ -223,7 +223,7 @@ struct whisper_decoder {
   // self-attention.
   template <class Look>
   void block(std::size_t i, view<float, dynamic, D>& x, float* kv, const whisper_memory& m, context& c,
-             const whisper_attention_scores* seen, Look&& look) const noexcept {
+             const whisper_attention_scores* seen, Look&& look) const {
     const auto& b = blocks.layers[i];
     const extent rows = x.rows(), d = width();
     workspace::frame scratch(c.scratch);
@@ -269,12 +269,12 @@ struct whisper_decoder {
     return of;
   }
   void hear(std::size_t i, const view<const float>& q, const whisper_memory& m, view<float> y,
-            context& c) const noexcept {
+            context& c) const {
     kernels::attention(q, memory_of(m, i), blocks.layers[i].cross_attn.scale(), y, c);
   }
   // The scores of the heads that are asked for.
   void score(std::size_t i, const view<const float>& q, const whisper_memory& m, const whisper_attention_scores& seen,
-             context& c) const noexcept {
+             context& c) const {
     const auto& a = blocks.layers[i].cross_attn;
     const extent wide = a.head_width();
     for (std::size_t n = 0; n < seen.heads.size(); ++n) {

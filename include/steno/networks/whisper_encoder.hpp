@@ -64,7 +64,7 @@ struct whisper_mlp {
   extent input_size() const noexcept { return widen.input_size(); }
   extent output_size() const noexcept { return narrow.output_size(); }
 
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const {
     workspace::frame scratch(c.scratch);
     auto wide = scratch.template matrix<dynamic, inner>(x.rows(), widen.output_size());
     widen(x, wide, c, kernels::activation::gelu);
@@ -92,7 +92,7 @@ struct whisper_encoder_block {
   extent output_size() const noexcept { return mlp.output_size(); }
 
   /// x [frames, D] -> y; y may be x.
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const {
     const extent rows = x.rows(), d = x.cols();
     workspace::frame scratch(c.scratch);
     auto normed = scratch.template matrix<dynamic, D>(rows, d);
@@ -145,7 +145,7 @@ struct whisper_encoder {
   extent rows() const noexcept { return positional_embedding.rows(); }
 
   /// x [2 rows(), Mels] -> y [rows(), D].
-  void operator()(view<const float, dynamic, Mels> x, view<float, dynamic, D> y, context& c) const noexcept {
+  void operator()(view<const float, dynamic, Mels> x, view<float, dynamic, D> y, context& c) const {
     assert(x.rows() == 2 * y.rows() && y.rows() <= rows());
     {
       workspace::frame scratch(c.scratch);
@@ -168,7 +168,7 @@ struct whisper_encoder {
 
  private:
   // As the original has it: [channels, frames].
-  static void show(std::string_view name, const view<float, dynamic, D>& x, context& c) noexcept {
+  static void show(std::string_view name, const view<float, dynamic, D>& x, context& c) {
     if (!c.tracing()) return;
     workspace::frame scratch(c.scratch);
     auto turned = scratch.matrix(x.cols(), x.rows());
