@@ -1,8 +1,12 @@
 #include <steno/core/thread_pool.hpp>
 #include <steno/kernels/pack.hpp>
+#include <steno/weights/blocks.hpp>
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -116,4 +120,35 @@ TEST(pack, keeps_formats_at_about_their_bits) {
     EXPECT_EQ(static_cast<double>(packed_bytes(w)) * 8 / (64 * 1024), want) << info(format).name;
   }
 }
+// A NaN in any place of a block: pack() says so exactly when the block means one.
+TEST(pack, finds_values_that_are_no_numbers) {
+  const extent rows = 19, cols = 512;
+  for (const dtype_info& f : dtype_table) {
+    if (!has_product(f.type) || f.type == dtype::f32) continue;
+    const std::size_t row = bytes_of(f.type, static_cast<std::size_t>(cols));
+    std::vector<std::byte> bytes(row * static_cast<std::size_t>(rows));
+    const weight_ref w{.data = bytes.data(), .format = f.type, .rows = rows, .cols = cols};
+    std::vector<std::byte> packed(packed_bytes(w));
+    std::vector<float> values(static_cast<std::size_t>(cols));
+    EXPECT_TRUE(pack(w, packed.data(), executor())) << f.name;
+    bool seen = false;
+    for (std::size_t at = 0; at < f.bytes; at += 2)
+      for (const std::uint16_t bad : {std::uint16_t{0x7e00}, std::uint16_t{0xfc00}, std::uint16_t{0x7f80}}) {
+        const std::size_t last = static_cast<std::size_t>(cols) / f.elements - 1, r = at % 3 == 0 ? 18 : 5;
+        std::byte* const place = bytes.data() + r * row + last * f.bytes + at;
+        std::byte kept[2];
+        std::memcpy(kept, place, 2);
+        std::memcpy(place, &bad, 2);
+        dequantise(f.type, bytes.data() + r * row, values.data(), values.size());
+        // A scale that is infinite beside quants that are 0 means NaN: 0 * infinity.
+        bool finite = true;
+        for (const float v : values) finite &= std::isfinite(v);
+        EXPECT_EQ(pack(w, packed.data(), executor()), finite) << f.name << " byte " << at << " of a block: " << bad;
+        seen |= !finite;
+        std::memcpy(place, kept, 2);
+      }
+    EXPECT_TRUE(seen) << f.name;
+  }
+}
+
 }  // namespace

@@ -107,3 +107,19 @@ TEST(mapped_file, releases_whole_pages_and_reads_them_again) {
   f.release(elsewhere);
   EXPECT_TRUE(same());
 }
+
+// A copy keeps its bytes whatever happens to the file; a mapping does only when the file is replaced by another.
+TEST(mapped_file, a_copy_outlives_changes_of_the_file) {
+  const steno::test::temporary_directory folder;
+  const std::string path = write(folder.path() / "a.bin", std::string(10000, 'a'));
+  const mapped_file copy(path, steno::file_reading::copied);
+  EXPECT_TRUE(copy.copied());
+  mapped_file moved = mapped_file(path, steno::file_reading::copied);
+  EXPECT_TRUE(moved.copied());
+  std::filesystem::resize_file(path, 10);
+  write(path, std::string(20000, 'b'));
+  ASSERT_EQ(copy.bytes().size(), 10000u);
+  for (const std::byte b : copy.bytes()) ASSERT_EQ(b, std::byte{'a'});
+  moved.release(moved.bytes());  // gone, and not read from the file again
+  EXPECT_EQ(moved.bytes()[5000], std::byte{0});
+}

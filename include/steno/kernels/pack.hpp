@@ -10,6 +10,7 @@
 #include <steno/weights/weight.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -53,6 +54,32 @@ STENO_KERNEL_API void pack_group(const weight_ref& w, extent g, std::byte* out) 
   }
 }
 #endif
+
+/// Whether `count` 16-bit floats are all finite: an exponent of ones is infinity or NaN.
+inline bool finite_halves(const std::byte* p, std::size_t count, std::uint16_t exponent) noexcept {
+  unsigned bad = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint16_t v;
+    std::memcpy(&v, p + 2 * i, sizeof v);
+    bad |= (v & exponent) == exponent ? 1u : 0u;
+  }
+  return bad == 0;
+}
+
+/// Whether a packed group means finite values only. Quants always do, so that scales and minima are looked at.
+inline bool finite_group(dtype format, extent cols, const std::byte* p) noexcept {
+  constexpr std::uint16_t half = 0x7c00, bfloat = 0x7f80;
+  if (format == dtype::f16 || format == dtype::bf16)
+    return finite_halves(p, static_cast<std::size_t>(cols * group), format == dtype::f16 ? half : bfloat);
+  const block_layout l = layout_of(format);
+  const auto units = static_cast<std::size_t>(cols / (block * l.unit()));
+  if (l.bits == 8) return finite_halves(p + units * group_quants, units * group, half);
+  const std::size_t at = l.super ? 0 : l.plane_bytes();
+  const std::size_t count = group * (l.super ? 1 : l.vectors()) * (l.minima ? 2 : 1);
+  bool finite = true;
+  for (std::size_t u = 0; u < units; ++u) finite &= finite_halves(p + u * l.unit_bytes() + at, count, half);
+  return finite;
+}
 }  // namespace detail
 
 /// Bytes that pack() writes; 0 when products read w.data in place.
@@ -61,12 +88,18 @@ inline std::size_t packed_bytes(const weight_ref& w) {
   return static_cast<std::size_t>(detail::groups_of(w.rows)) * detail::group_bytes(w.format, w.cols);
 }
 
-/// Writes the packed form of w, packed_bytes(w) bytes, best 64-byte aligned. Reads w.data only.
-inline void pack(const weight_ref& w, std::byte* out, const executor& run) {
-  if (packed_bytes(w) == 0) return;
+/// Writes the packed form of w, packed_bytes(w) bytes, best 64-byte aligned. Reads w.data only. False when a value of w
+/// is infinite or no number, which a product would spread over everything; looking costs less than 1 % of packing.
+inline bool pack(const weight_ref& w, std::byte* out, const executor& run) {
+  if (packed_bytes(w) == 0) return true;
   const std::size_t bytes = detail::group_bytes(w.format, w.cols);
-  run.run(detail::groups_of(w.rows),
-          [&](extent g, int) { detail::pack_group(w, g, out + static_cast<std::size_t>(g) * bytes); });
+  std::atomic<bool> finite = true;
+  run.run(detail::groups_of(w.rows), [&](extent g, int) {
+    std::byte* const to = out + static_cast<std::size_t>(g) * bytes;
+    detail::pack_group(w, g, to);
+    if (!detail::finite_group(w.format, w.cols, to)) finite.store(false, std::memory_order_relaxed);
+  });
+  return finite.load(std::memory_order_relaxed);
 }
 
 }  // namespace steno::inline STENO_ABI::kernels

@@ -9,10 +9,17 @@
 #include <steno/weights/binder.hpp>
 #include <steno/weights/gguf.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <new>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,38 +33,76 @@ struct model_memory {
 };
 
 namespace detail {
-/// Takes weights from a file into memory of their own: packs products, copies what is small.
+/// The number of the first value that is infinite or no number.
+STENO_COLD inline std::optional<std::size_t> first_not_finite(dtype format, std::span<const std::byte> bytes) {
+  const dtype_info f = info(format);
+  const std::size_t some = 4096 / f.elements * f.elements, count = bytes.size() / f.bytes * f.elements;
+  std::vector<float> values(std::min(some, count));
+  for (std::size_t at = 0; at < count; at += some) {
+    const std::size_t n = std::min(some, count - at);
+    dequantise(format, bytes.data() + bytes_of(format, at), values.data(), n);
+    bool finite = true;
+    for (std::size_t i = 0; i < n; ++i) finite &= std::abs(values[i]) <= std::numeric_limits<float>::max();
+    for (std::size_t i = 0; !finite && i < n; ++i)
+      if (!std::isfinite(values[i])) return at + i;
+  }
+  return std::nullopt;
+}
+[[noreturn]] STENO_COLD inline void refuse_value(const std::string& where, std::string_view tensor, std::size_t value) {
+  fail({.where = where,
+        .what = "tensor " + steno::quoted(tensor) + ", value " + std::to_string(value),
+        .expected = "a finite number",
+        .found = "infinity or NaN",
+        .hint = "the file is damaged, or was converted from a damaged checkpoint"});
+}
+
+/// Takes weights from a file into memory of their own: packs products, copies what is small. What it takes is looked
+/// at: a value that is no number is refused.
 class weight_keeper {
  public:
   /// Without a file nothing is given back.
   weight_keeper(const gguf_file* file, storage& keep, const executor& run) : file_(file), keep_(keep), run_(run) {}
 
-  STENO_COLD void take(const weight_ref& w, bool product, const std::byte*& data, const std::byte*& packed) {
+  /// Told of every weight before any is taken: memory of a copied file is given back only when nobody needs it.
+  STENO_COLD void expect(const weight_ref& w, bool product) {
+    if (file_ != nullptr && file_->copied() && w.data != nullptr) needed_[w.data] += packs(w, product) ? 1 : lasting;
+  }
+  STENO_COLD void take(const std::string& name, const weight_ref& w, bool product, const std::byte*& data,
+                       const std::byte*& packed) {
     if (w.data == nullptr) return;
-    const std::size_t size = product ? kernels::packed_bytes(w) : 0;
-    if (size != 0) {
-      std::byte* out = keep_.allocate(size);
-      kernels::pack(w, out, run_);
+    if (packs(w, product)) {
+      std::byte* out = keep_.allocate(kernels::packed_bytes(w));
+      if (!kernels::pack(w, out, run_)) refuse(name, w);
       packed = out;
       packed_ = true;
+      release(w);
     } else if (w.bytes() <= small) {
+      if (first_not_finite(w.format, {w.data, w.bytes()})) refuse(name, w);
       std::byte* out = keep_.allocate(w.bytes());
       std::memcpy(out, w.data, w.bytes());
       data = out;
-      return;
     }
-    if (size != 0) release({w.data, w.bytes()});
   }
-  /// Where products were packed, the rest of the file's pages go, too; what is still read from them comes back.
+  /// Where products were packed, the rest of a mapped file's pages go, too; what is still read from them comes back.
   void finish(std::span<const std::byte> all) {
-    if (packed_) release(all);
+    if (packed_ && !file_->copied()) give_back(all);
   }
 
  private:
   // A bias or norm read from the file would bring the pages around it back, which is most of the file.
   static constexpr std::size_t small = 1u << 16;
-  void release(std::span<const std::byte> bytes) {
-    if (file_ == nullptr) return;
+  static constexpr int lasting = 1 << 20;
+
+  static bool packs(const weight_ref& w, bool product) { return product && kernels::packed_bytes(w) != 0; }
+  [[noreturn]] STENO_COLD void refuse(const std::string& name, const weight_ref& w) const {
+    refuse_value(file_ != nullptr ? file_->where() : "", name,
+                 first_not_finite(w.format, {w.data, w.bytes()}).value_or(0));
+  }
+  void release(const weight_ref& w) {
+    if (file_ == nullptr || (file_->copied() && --needed_[w.data] != 0)) return;
+    give_back({w.data, w.bytes()});
+  }
+  void give_back(std::span<const std::byte> bytes) const {
     tensor_ref t;
     t.bytes = bytes;
     file_->release(t);
@@ -67,37 +112,77 @@ class weight_keeper {
   storage& keep_;
   executor run_;
   bool packed_ = false;
+  std::unordered_map<const std::byte*, int> needed_;  // of a copied file: who still has to read a tensor
 };
 }  // namespace detail
 
 /// Packs every product of `model` that its kernel wants packed, and copies small tensors, into `keep`. The pages of
-/// `file` (if there is one) that are not needed any more go back to the system.
+/// `file` (if there is one) that are not needed any more go back to the system. Throws steno::error for infinities and
+/// NaN in what it packs or copies, and when memory is out.
 template <composite Model>
 STENO_COLD void keep_weights(Model& model, const gguf_file* file, storage& keep, const executor& run) {
   detail::weight_keeper keeper(file, keep, run);
   walk(model, [&]<class Leaf>(const std::string&, Leaf& leaf, bool) {
-    if constexpr (weight_leaf<Leaf>) keeper.take(leaf.ref(), Leaf::purpose == use::product, leaf.data, leaf.packed);
+    if constexpr (weight_leaf<Leaf>) keeper.expect(leaf.ref(), Leaf::purpose == use::product);
+  });
+  walk(model, [&]<class Leaf>(const std::string& name, Leaf& leaf, bool) {
+    if constexpr (weight_leaf<Leaf>)
+      keeper.take(name, leaf.ref(), Leaf::purpose == use::product, leaf.data, leaf.packed);
   });
   if (file != nullptr) keeper.finish(file->bytes());
 }
 
+/// Looks at every value of every tensor, also of those that loading leaves in the file (float products, tables of
+/// rows): throws steno::error for the first that is infinite or no number. Reads the whole file.
+STENO_COLD inline void check_weights(const gguf_file& file) {
+  for (std::size_t i = 0; i < file.size(); ++i) {
+    const tensor_ref t = file.tensor(i);
+    if (!holds_weights(t.format)) continue;
+    if (const auto at = detail::first_not_finite(t.format, t.bytes)) detail::refuse_value(file.where(), t.name, *at);
+    if (!file.copied()) file.release(t);
+  }
+}
+
+namespace detail {
+/// Runs f(); its errors name the file, also those of parts that were not told of one, and a lack of memory is one.
+template <class F>
+STENO_COLD void naming(const std::string& where, F&& f) {
+  try {
+    f();
+  } catch (const error& e) {
+    if (!e.parts().where.empty()) throw;
+    fault named = e.parts();
+    named.where = where;
+    fail(std::move(named));
+  } catch (const std::bad_alloc&) {
+    fail({.where = where, .what = "out of memory while the model was loaded"});
+  } catch (const std::length_error&) {
+    fail({.where = where, .what = "out of memory while the model was loaded"});
+  }
+}
+}  // namespace detail
+
 /// A model from an open file. Throws steno::error when the file holds another model or does not fit the type.
 template <class Model>
 STENO_COLD Model load(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {}) {
+  const std::string where = file.where();
   const std::string found = file.text("general.architecture").value_or("");
   if (found != Model::architecture)
-    fail({.where = file.where(),
+    fail({.where = where,
           .what = "general.architecture",
           .expected = "\"" + std::string(Model::architecture) + "\"",
-          .found = "\"" + found + "\"",
+          .found = steno::quoted(found),
           .hint = "steno-convert makes a packaged file from a checkpoint"});
-  Model model(file);
-  model.memory.image = std::move(image);
-  model.memory.file.emplace(std::move(file));
-  const gguf_file& source = *model.memory.file;
-  bind(model, source, model.memory.owned, Model::architecture);
-  keep_weights(model, &source, model.memory.owned, run);
-  return model;
+  std::optional<Model> made;
+  detail::naming(where, [&] {
+    Model& model = made.emplace(file);
+    model.memory.image = std::move(image);
+    model.memory.file.emplace(std::move(file));
+    const gguf_file& source = *model.memory.file;
+    bind(model, source, model.memory.owned, Model::architecture);
+    keep_weights(model, &source, model.memory.owned, run);
+  });
+  return std::move(*made);
 }
 
 /// A model from a packaged GGUF file at `path`.

@@ -19,8 +19,11 @@ namespace steno::inline STENO_ABI {
 /// A GGUF file; satisfies weight_source. Move-only. Const members may be called from any number of threads.
 class gguf_file {
  public:
-  /// Maps and checks the file at `path`; throws steno::error.
-  explicit gguf_file(std::string path) : file_(std::move(path)), name_(file_.path()), bytes_(file_.bytes()) { parse(); }
+  /// Maps (or copies) and checks the file at `path`; throws steno::error.
+  explicit gguf_file(std::string path, file_reading how = file_reading::mapped)
+      : file_(std::move(path), how), name_(file_.path()), bytes_(file_.bytes()) {
+    parse();
+  }
 
   /// Checks `bytes` in memory, which must outlive this object; `name` stands in messages. Throws steno::error.
   gguf_file(std::string name, std::span<const std::byte> bytes) : name_(std::move(name)), bytes_(bytes) { parse(); }
@@ -41,6 +44,8 @@ class gguf_file {
     const tensor_ref* t = tensor_index_.find(tensors_, name);
     return t != nullptr ? std::optional(*t) : std::nullopt;
   }
+  /// Whether this is a copy, where released tensors are lost.
+  bool copied() const noexcept { return file_.copied(); }
   /// Gives the memory of a tensor that is not needed any more back to the system (nothing for bytes in memory).
   void release(const tensor_ref& t) const noexcept { file_.release(t.bytes); }
 

@@ -1,8 +1,9 @@
 // steno/weights/mapped_file.hpp - a whole file as read-only memory; pages come and go as they are used.
 //
 // The mapping is private and never written. Pages of tensors that were packed for the kernels can be given back to the
-// system, so weights are not resident twice. As with every mapping, the file must not be cut while it is open.
-// Tested in tests/weights/mapped_file_test.cpp.
+// system, so weights are not resident twice. As with every mapping, a file that is cut or overwritten while it is open
+// takes its bytes along (SIGBUS, or other weights); one that is renamed over or removed does not. Whoever cannot rule
+// that out reads a copy: file_reading::copied. Tested in tests/weights/mapped_file_test.cpp.
 #pragma once
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 #include <steno/error.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +23,10 @@
 
 namespace steno::inline STENO_ABI {
 
+/// How a file becomes memory: its own pages, shared and loaded as they are needed, or a copy that no change of the file
+/// reaches, which is resident as a whole.
+enum class file_reading { mapped, copied };
+
 /// Owns a read-only mapping of one regular file. Move-only; the bytes stay where they are when it moves.
 /// Any number of threads may read; release() is safe beside readers (they fault the page in again).
 class mapped_file {
@@ -28,8 +34,9 @@ class mapped_file {
   mapped_file() = default;  ///< no file, no bytes
 
   /// Maps `path`. Throws steno::error when it is missing, unreadable, empty, a directory or otherwise not a regular
-  /// file, and when it is a git-LFS pointer instead of the file itself.
-  STENO_COLD explicit mapped_file(std::string path) : path_(std::move(path)) {
+  /// file, when it is a git-LFS pointer instead of the file itself, and when there is no memory for a copy.
+  STENO_COLD explicit mapped_file(std::string path, file_reading how = file_reading::mapped)
+      : path_(std::move(path)), copied_(how == file_reading::copied) {
     // O_NONBLOCK: opening a named pipe must fail below instead of waiting for a writer.
     const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) fail({.where = path_, .what = "cannot open the file: " + reason()});
@@ -45,10 +52,12 @@ class mapped_file {
     if (static_cast<std::uintmax_t>(facts.st_size) > PTRDIFF_MAX)
       fail({.where = path_, .what = "the file is larger than the address space"});
     const auto size = static_cast<std::size_t>(facts.st_size);
-    void* const start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+    void* const start = copied_ ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (start == MAP_FAILED) fail({.where = path_, .what = "cannot map the file into memory: " + reason()});
     start_ = static_cast<const std::byte*>(start);
     size_ = size;
+    if (copied_) copy(file, static_cast<std::byte*>(start));
     if (begins_with("version https://git-lfs")) {
       unmap();
       fail({.where = path_, .what = "a git-LFS pointer, not the file itself", .hint = "run git lfs pull"});
@@ -64,9 +73,10 @@ class mapped_file {
 
   std::span<const std::byte> bytes() const noexcept { return {start_, size_}; }
   const std::string& path() const noexcept { return path_; }
+  bool copied() const noexcept { return copied_; }
 
   /// Gives the whole pages inside `part` (a piece of bytes()) back to the system; reading them again loads them from
-  /// the file. Does nothing when `part` covers no whole page or lies elsewhere.
+  /// the file, but gives zeros in a copy. Does nothing when `part` covers no whole page or lies elsewhere.
   void release(std::span<const std::byte> part) const noexcept {
     const auto base = reinterpret_cast<std::uintptr_t>(start_);
     const auto from = reinterpret_cast<std::uintptr_t>(part.data());
@@ -81,6 +91,19 @@ class mapped_file {
   bool begins_with(std::string_view text) const {
     return std::string_view(reinterpret_cast<const char*>(start_), size_).starts_with(text);
   }
+  STENO_COLD void copy(int file, std::byte* to) {
+    for (std::size_t done = 0; done < size_;) {
+      const ::ssize_t n =
+          ::pread(file, to + done, std::min(size_ - done, std::size_t{1} << 30), static_cast<::off_t>(done));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) {
+        const std::string why = n < 0 ? reason() : "it became shorter meanwhile";
+        unmap();
+        fail({.where = path_, .what = "cannot read the file: " + why});
+      }
+      done += static_cast<std::size_t>(n);
+    }
+  }
   void unmap() noexcept {
     if (start_ != nullptr) ::munmap(const_cast<std::byte*>(start_), size_);
     start_ = nullptr;
@@ -90,11 +113,13 @@ class mapped_file {
     path_.swap(other.path_);
     std::swap(start_, other.start_);
     std::swap(size_, other.size_);
+    std::swap(copied_, other.copied_);
   }
 
   std::string path_;
   const std::byte* start_ = nullptr;
   std::size_t size_ = 0;
+  bool copied_ = false;
 };
 
 }  // namespace steno::inline STENO_ABI

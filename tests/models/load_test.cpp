@@ -1,0 +1,113 @@
+// Loading a model from a file that lies: values that are no numbers, settings out of range, and a copy of the file that
+// serves when the file itself is overwritten. Which keys and tensors of which family: tests/damage.
+#include <steno/models/sense_voice.hpp>
+#include <steno/weights/gguf_writer.hpp>
+
+#include "support/golden.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+using namespace steno;
+
+namespace {
+
+fs::path demo() { return fs::path(STENO_SOURCE_DIR) / "examples/models/demo.gguf"; }
+
+std::vector<char> bytes_of_file(const fs::path& p) {
+  std::ifstream in(p, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The demo model with bytes changed; what loading it says.
+std::string problem(const std::function<void(std::vector<char>&, const gguf_file&)>& change,
+                    bool check_everything = false) {
+  const test::temporary_directory folder;
+  const fs::path path = folder.path() / "changed.gguf";
+  std::vector<char> bytes = bytes_of_file(demo());
+  change(bytes, gguf_file(demo().string()));
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  try {
+    if (check_everything) check_weights(gguf_file(path.string()));
+    load<sense_voice_any>(path.string());
+  } catch (const error& e) {
+    std::string text = e.what();
+    const std::string where = path.string() + ": ";
+    EXPECT_TRUE(text.starts_with(where)) << text;
+    return text.substr(std::min(where.size(), text.size()));
+  }
+  return "";
+}
+std::size_t place_of(const gguf_file& f, std::string_view tensor) {
+  const auto t = f.find(tensor);
+  EXPECT_TRUE(t) << tensor;
+  return static_cast<std::size_t>(t->bytes.data() - f.bytes().data());
+}
+void set_number(std::vector<char>& bytes, const gguf_file& f, std::string_view key, float v) {
+  const gguf_value* const g = f.value(key);
+  ASSERT_NE(g, nullptr);
+  const auto at = static_cast<std::size_t>(g->raw.data() - f.bytes().data());
+  if (g->type == gguf_type::f32) {
+    std::memcpy(bytes.data() + at, &v, 4);
+  } else {
+    const auto whole = static_cast<std::uint32_t>(v);
+    ASSERT_EQ(g->raw.size(), 4u);
+    std::memcpy(bytes.data() + at, &whole, 4);
+  }
+}
+
+}  // namespace
+
+TEST(load, refuses_weights_that_are_no_numbers) {
+  EXPECT_EQ(problem([](auto&, const auto&) {}, true), "");
+  const auto with = [](const char* tensor, std::size_t at, std::uint32_t value, std::size_t size) {
+    return problem([=](std::vector<char>& b, const gguf_file& f) {
+      std::memcpy(b.data() + place_of(f, tensor) + at, &value, size);
+    });
+  };
+  constexpr std::uint32_t nan = 0x7fc00000, half_infinity = 0x7c00;
+  const std::string norm = with("encoder.after_norm.weight", 4 * 7, nan, 4);
+  EXPECT_TRUE(norm.starts_with("tensor \"encoder.after_norm.weight\", value 7: expected a finite number")) << norm;
+  // The scale of the second block of a product in q8_0.
+  const gguf_file f(demo().string());
+  ASSERT_EQ(f.find("ctc.ctc_lo.weight")->format, dtype::q8_0);
+  const std::string product = with("ctc.ctc_lo.weight", 34, half_infinity, 2);
+  EXPECT_TRUE(product.starts_with("tensor \"ctc.ctc_lo.weight\", value 3")) << product;  // 32 to 63
+}
+
+TEST(load, numbers_of_a_file_have_a_range) {
+  const auto with = [](const char* key, float v) {
+    return problem([=](std::vector<char>& b, const gguf_file& f) { set_number(b, f, key, v); });
+  };
+  EXPECT_EQ(with("sense_voice.frontend.n_mels", 0), "key \"sense_voice.frontend.n_mels\": expected 3 to 1024, found 0");
+  EXPECT_EQ(with("sense_voice.frontend.lfr_n", 8), "key \"sense_voice.frontend.lfr_n\": expected 1 to 7, found 8");
+  EXPECT_EQ(with("sense_voice.frontend.sample_rate", 8000),
+            "key \"sense_voice.frontend.sample_rate\": expected 16000 to 16000, found 8000");
+}
+
+TEST(load, a_copied_file_may_be_overwritten) {
+  const test::temporary_directory folder;
+  const std::string path = (folder.path() / "model.gguf").string();
+  fs::copy_file(demo(), path);
+  const auto want = load<sense_voice_any>(demo().string());
+  const auto model = load<sense_voice_any>(gguf_file(path, file_reading::copied));
+  const auto size = fs::file_size(path);
+  fs::resize_file(path, 0);
+  std::ofstream(path, std::ios::binary) << std::string(size, 'x');
+  std::vector<float> pcm(16000);
+  for (std::size_t i = 0; i < pcm.size(); ++i) pcm[i] = static_cast<float>(i * 7919 % 201) / 201 - 0.5f;
+  context c;
+  const extent rows = model.frames(16000);
+  matrix<float, dynamic, dynamic> a(rows, model.ctc_lo.output_size()), b = a;
+  model.forward(pcm, 4, false, a, c);
+  want.forward(pcm, 4, false, b, c);
+  EXPECT_EQ(std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)), 0);
+}
