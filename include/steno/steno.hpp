@@ -113,6 +113,7 @@
 #include <steno/models/qwen3_aligner.hpp>
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/models/qwen3_languages.hpp>
+#include <steno/models/qwen_vocabulary.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/sortformer.hpp>
 #include <steno/models/u2.hpp>

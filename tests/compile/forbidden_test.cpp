@@ -32,6 +32,8 @@ const std::vector<rule>& rules() {
        std::regex(R"(#\s*include\s*<([a-z0-9]*intrin|arm_[a-z0-9]+)\.h>|\b_mm[0-9]*_\w+|\b__m(128|256|512)\w*)"),
        "steno/kernels/"},
       {"FFTW outside of kernels/", std::regex(R"(#\s*include\s*<fftw3\.h>|\bfftwf?_\w+)"), "steno/kernels/"},
+      // Who borrows scratch may find none: that loses one request, and must not end the process.
+      {"noexcept beside a context", std::regex(R"(\bcontext\s*&[^;{}()]*\)\s*(const\s+)?noexcept\b)")},
       {"a compiler flag as a pragma", std::regex(R"(#\s*pragma\s+GCC\s+optimize|-ffast-math)")},
   };
   return all;
@@ -129,6 +131,24 @@ TEST(forbidden, headers_are_free_of_it) {
   EXPECT_TRUE(all.empty()) << steno::test::joined(all);
 }
 
+// Numbers of a file pass readers that know their range (models/metadata.hpp); model_summary.hpp only shows them.
+TEST(forbidden, models_take_no_number_without_a_range) {
+  const std::regex bare(R"((\.|->)\s*numbers?\s*\()");
+  std::vector<std::string> all;
+  std::size_t looked = 0;
+  for (const source& s : steno::test::headers()) {
+    const bool above = !s.name.starts_with("steno/weights/") && !s.name.starts_with("steno/core/");
+    if (!above || s.name == "steno/models/metadata.hpp" || s.name == "steno/pipelines/model_summary.hpp") continue;
+    const std::string code = steno::test::code_only(s.text);
+    ++looked;
+    for (std::sregex_iterator i(code.begin(), code.end(), bare), end; i != end; ++i)
+      all.push_back(s.name + ":" + std::to_string(steno::test::line_of(code, static_cast<std::size_t>(i->position()))));
+  }
+  EXPECT_GT(looked, 100u);
+  EXPECT_TRUE(all.empty()) << steno::test::joined(all);
+  EXPECT_TRUE(std::regex_search("double v = file.number(key).value();", bare));
+}
+
 TEST(forbidden, headers_open_with_what_they_are) {
   std::vector<std::string> all;
   for (const source& s : steno::test::headers()) {
@@ -166,6 +186,7 @@ TEST(forbidden, the_check_itself_finds_each) {
   EXPECT_EQ(count("void f() { std::abort(); exit(1); }\n"), 2u);
   EXPECT_EQ(count("#include <immintrin.h>\nauto z = _mm256_setzero_ps();\n"), 2u);
   EXPECT_EQ(count("#include <fftw3.h>\n"), 1u);
+  EXPECT_EQ(count("void f(view<float> y,\n  context& c) const noexcept {}\n"), 1u);
   EXPECT_EQ(count("static int calls = 0;\n"), 1u);
   EXPECT_EQ(count("void f() { static std::mutex lock; }\n"), 1u);
   EXPECT_EQ(count("inline std::vector<float> table{1, 2};\n"), 1u);

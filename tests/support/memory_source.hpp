@@ -15,7 +15,7 @@ class memory_source {
            dtype format = dtype::f32) {
     entry& e = entries_[name];
     e.bytes.resize(bytes_of(format, values.size()));
-    quantise(format, values.data(), e.bytes.data(), values.size());
+    if (can_quantise(format)) quantise(format, values.data(), e.bytes.data(), values.size());  // others: zeros
     e.ref.format = format;
     e.ref.rank = static_cast<int>(shape.size());
     for (std::size_t i = 0; i < shape.size(); ++i) e.ref.shape[i] = shape[i];

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 using namespace steno;
 
 namespace {
@@ -118,4 +120,55 @@ TEST(storage, pieces_are_aligned_zeroed_and_stay) {
   for (int i = 0; i < 100; ++i) moved.allocate(100000);
   EXPECT_EQ(a[0], std::byte{7});
   EXPECT_EQ(keep.size(), 0u);
+}
+
+namespace {
+template <extent Least, extent Most>
+struct with_setting {
+  weight<dynamic, dynamic> w;
+  setting<dynamic, Least, Most> rate;
+  void members(auto&& v) {
+    v("w", w);
+    v("rate", rate);
+    v.equal("columns and a multiple of the rate", w.cols() / rate.get() * rate.get(), w.cols());
+    v.within("rate and rows", rate.get(), 1, w.rows());
+  }
+};
+}  // namespace
+
+TEST(binder, settings_are_whole_numbers_of_their_range) {
+  test::memory_source s;
+  s.add("w", {4, 6}, std::vector<float>(24, 0.5f));
+  s.set("m.rate", 3);
+  EXPECT_EQ((problem<with_setting<1, 64>>(s)), "");
+  s.set("m.rate", 5);
+  EXPECT_EQ((problem<with_setting<1, 64>>(s)),
+            "memory: columns and a multiple of the rate differ: 5 and 6; rate and rows: expected 1 to 4, found 5");
+  const auto refused = [&](double v, const std::string& text) {
+    s.set("m.rate", v);
+    EXPECT_EQ((problem<with_setting<1, 64>>(s)),
+              "memory: key \"m.rate\": expected a whole number from 1 to 64, found " + text);
+  };
+  refused(0, "0");
+  refused(-1, "-1");
+  refused(65, "65");
+  refused(2.5, "2.5");
+  refused(4294967295.0, "4294967295");
+  refused(1e300, "1e+300");
+  refused(std::numeric_limits<double>::infinity(), "inf");
+  refused(std::numeric_limits<double>::quiet_NaN(), "nan");
+}
+
+// A matrix of integers has no product: multiplying by it would give NaN.
+TEST(binder, integers_are_no_weights) {
+  test::memory_source s;
+  s.add("w", {4, 6}, std::vector<float>(24, 0.5f), dtype::i32);
+  s.set("m.rate", 3);
+  EXPECT_EQ((problem<with_setting<1, 64>>(s)), "memory: tensor \"w\": no weights are kept in the number format i32");
+}
+
+TEST(binder, names_are_printable_in_messages) {
+  auto s = source();
+  s.add("layers.0.\x1b[2J", {2}, {1, 2});
+  EXPECT_EQ((problem<model<3, 2>>(s)), "memory: tensor \"layers.0.\\x1b[2J\": not part of this model");
 }

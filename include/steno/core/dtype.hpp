@@ -40,10 +40,10 @@ struct dtype_info {
 };
 
 inline constexpr dtype_info dtype_table[] = {
-    {dtype::f32, "f32", 1, 4},     {dtype::f16, "f16", 1, 2},     {dtype::bf16, "bf16", 1, 2},
-    {dtype::q8_0, "q8_0", 32, 34}, {dtype::q4_0, "q4_0", 32, 18}, {dtype::q4_1, "q4_1", 32, 20},
-    {dtype::q5_0, "q5_0", 32, 22}, {dtype::q5_1, "q5_1", 32, 24}, {dtype::iq4_nl, "iq4_nl", 32, 18},
-    {dtype::q2_k, "q2_k", 256, 84}, {dtype::q3_k, "q3_k", 256, 110}, {dtype::q4_k, "q4_k", 256, 144},
+    {dtype::f32, "f32", 1, 4},       {dtype::f16, "f16", 1, 2},       {dtype::bf16, "bf16", 1, 2},
+    {dtype::q8_0, "q8_0", 32, 34},   {dtype::q4_0, "q4_0", 32, 18},   {dtype::q4_1, "q4_1", 32, 20},
+    {dtype::q5_0, "q5_0", 32, 22},   {dtype::q5_1, "q5_1", 32, 24},   {dtype::iq4_nl, "iq4_nl", 32, 18},
+    {dtype::q2_k, "q2_k", 256, 84},  {dtype::q3_k, "q3_k", 256, 110}, {dtype::q4_k, "q4_k", 256, 144},
     {dtype::q5_k, "q5_k", 256, 176}, {dtype::q6_k, "q6_k", 256, 210}, {dtype::i32, "i32", 1, 4},
 };
 
@@ -63,6 +63,8 @@ constexpr dtype_info info(dtype t) {
   const auto d = find_dtype(static_cast<std::int32_t>(t));
   return d ? *d : dtype_info{t, "?", 0, 0};
 }
+/// Whether values of a format are weights: every known one but the integers.
+constexpr bool holds_weights(dtype t) { return info(t).elements != 0 && t != dtype::i32; }
 /// Bytes of `count` values; count must be a multiple of the block.
 constexpr std::size_t bytes_of(dtype t, std::size_t count) { return count / info(t).elements * info(t).bytes; }
 

@@ -13,12 +13,18 @@
 
 namespace steno::inline STENO_ABI {
 
-/// A hyper-parameter that tensors do not show (number of heads, ...): static, or adopted from the file.
-template <extent N>
+/// A hyper-parameter that tensors do not show (number of heads, ...): static, or adopted from the file. What a file
+/// gives is a whole number from Least to Most; until then (and where the file's was refused) it is Least.
+template <extent N, extent Least = 1, extent Most = 65536>
 struct setting : size_of<N> {
-  using size_of<N>::size_of;
-  static constexpr extent static_value = N;
+  static constexpr extent static_value = N, least = Least, most = Most;
+  static_assert(!is_static(N) || (N >= Least && N <= Most), "steno: a setting outside of its own range");
+  constexpr setting() : size_of<N>(Least) {}
+  constexpr explicit setting(extent n) : size_of<N>(n) {}
 };
+/// A setting that is 0 or 1.
+template <extent N>
+using flag = setting<N, 0, 1>;
 
 namespace detail {
 struct any_visitor {
@@ -27,21 +33,29 @@ struct any_visitor {
   template <class T>
   void optional(std::string_view, T&) {}
   void equal(std::string_view, extent, extent) {}
+  void within(std::string_view, extent, extent, extent) {}
   std::optional<extent> count() { return std::nullopt; }
 };
 }  // namespace detail
 
 template <class T>
-concept weight_leaf = requires { T::static_rows, T::static_cols, T::static_format; };
+concept weight_leaf = requires {
+  T::static_rows, T::static_cols, T::static_format;
+};
 template <class T>
-concept setting_leaf = requires { T::static_value; };
+concept setting_leaf = requires {
+  T::static_value;
+};
 /// Something with named members below it.
 template <class T>
-concept composite = requires(T& t, detail::any_visitor v) { t.members(v); };
+concept composite = requires(T& t, detail::any_visitor v) {
+  t.members(v);
+};
 
 /// Calls leaf(path, weight_or_setting, optional) for every leaf below `t`, depth first, in the order of members().
-/// A leaf function may also have equal(path, what, a, b), told of sizes that must agree, and
-/// count(path) -> optional<extent>, asked how many numbered members a dynamic `repeat` shall have.
+/// A leaf function may also have equal(path, what, a, b), told of sizes that must agree, within(path, what, value, low,
+/// high), told of numbers that index something, and count(path) -> optional<extent>, asked how many numbered members a
+/// dynamic `repeat` shall have.
 template <class Leaf>
 class member_walker {
  public:
@@ -59,6 +73,10 @@ class member_walker {
   STENO_COLD void equal(std::string_view what, extent a, extent b) {
     if constexpr (requires { leaf_.equal(path_, what, a, b); }) leaf_.equal(path_, what, a, b);
   }
+  STENO_COLD void within(std::string_view what, extent value, extent low, extent high) {
+    if constexpr (requires { leaf_.within(path_, what, value, low, high); })
+      leaf_.within(path_, what, value, low, high);
+  }
   std::optional<extent> count() {
     if constexpr (requires { leaf_.count(path_); }) return leaf_.count(path_);
     return std::nullopt;
@@ -70,8 +88,10 @@ class member_walker {
     const std::size_t mark = path_.size();
     const bool outer = optional_;
     enter(name, optional);
-    if constexpr (weight_leaf<T> || setting_leaf<T>) leaf_(path_, child, optional_);
-    else child.members(*this);
+    if constexpr (weight_leaf<T> || setting_leaf<T>)
+      leaf_(path_, child, optional_);
+    else
+      child.members(*this);
     path_.resize(mark);
     optional_ = outer;
   }

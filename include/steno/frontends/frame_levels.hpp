@@ -4,11 +4,13 @@
 // dB, silence -60 dB. Follows `FsmnVADStreaming.ComputeDecibel`. [samples] -> [1 + (samples - length) / shift, 1].
 // Tested in tests/frontends/frame_levels_test.cpp.
 #pragma once
+#include <steno/error.hpp>
 #include <steno/frontends/frontend.hpp>
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,9 +27,12 @@ class frame_levels {
     extent held = 0;
   };
 
-  /// 0 < shift <= length, in samples.
+  /// 0 < shift <= length, in samples; throws steno::error for others.
   explicit frame_levels(extent length = 400, extent shift = 160) : length_(length), shift_(shift) {
-    assert(0 < shift && shift <= length);
+    if (shift < 1 || shift > length)
+      fail({.what = "frame levels: samples from one frame to the next",
+            .expected = "1 to the length of a frame, " + std::to_string(length),
+            .found = std::to_string(shift)});
   }
 
   extent width() const noexcept { return 1; }

@@ -44,9 +44,7 @@ class lfr {
   extent rows(extent frames) const noexcept { return (frames + n() - 1) / n(); }
 
   state start() const { return {.carry = std::vector<float>(static_cast<std::size_t>((m() - 1) * frame_width()))}; }
-  extent ready(const state& s, extent frames) const {
-    return std::max(complete(s.seen + frames), s.next) - s.next;
-  }
+  extent ready(const state& s, extent frames) const { return std::max(complete(s.seen + frames), s.next) - s.next; }
   extent at_end(const state& s, extent frames) const { return rows(s.seen + frames) - s.next; }
 
   void accept(state& s, const view<const float>& x, view<float> y, context&) const {

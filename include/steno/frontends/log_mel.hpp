@@ -107,9 +107,7 @@ class log_mel {
   static constexpr extent tile = 64;        // frames
   static constexpr float silence = -10.0f;  // log10 of a frame of zeros: 1e-10 all over
 
-  static void normalise(float top, view<float, dynamic, Mels>& y) {
-    y = (y.array().max(top - 8.0f) + 4.0f) * 0.25f;
-  }
+  static void normalise(float top, view<float, dynamic, Mels>& y) { y = (y.array().max(top - 8.0f) + 4.0f) * 0.25f; }
 
   // log10 of the mel powers of frames first, first + 1, ...
   void logarithms(const part_of_recording& pcm, extent first, view<float> y, context& c) const {

@@ -64,8 +64,7 @@ constexpr extent round_up(extent n, extent step) { return (n + step - 1) / step 
 /// of one fused matrix (with head strides: k [Tk, d] of the first head). A query without keys gives 0. out must not
 /// overlap the inputs. Tiles of heads and queries run on c.run.
 STENO_KERNEL_API void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v,
-                                extent heads, const attention_options& options, const view<float>& out,
-                                context& c);
+                                extent heads, const attention_options& options, const view<float>& out, context& c);
 
 /// The same with nothing but a scale.
 inline void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v, extent heads,
@@ -211,8 +210,7 @@ inline void attention_tile(const detail::attention_job& job, extent head, extent
 namespace steno::inline STENO_ABI::kernels {
 
 STENO_KERNEL_API void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v,
-                                extent heads, const attention_options& options, const view<float>& out,
-                                context& c) {
+                                extent heads, const attention_options& options, const view<float>& out, context& c) {
   if (q.rows() == 0 || heads == 0) return;
   view<float> y(out);
   if (k.rows() == 0) {

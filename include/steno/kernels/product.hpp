@@ -102,8 +102,7 @@ inline product_way way_of(const operand& x, const weight_ref& w, const product_t
           .packed = panels && x.family == weight_family::half_columns};
 }
 
-inline void multiply_family(const operand& x, const weight_ref& w, const epilogue& e, view<float>& y,
-                            context& c) {
+inline void multiply_family(const operand& x, const weight_ref& w, const epilogue& e, view<float>& y, context& c) {
   const product_table& table = table_of(x.level);
   const product_way way = way_of(x, w, table);
   const extent height = way.panels ? x.split.height(0) : 1;

@@ -44,8 +44,8 @@ struct conformer_convolution {
   /// modules.
   using state = std::vector<float>;
 
-  setting<Causal> causal;
-  setting<Normed> normed;  ///< 1: layer norm; 0: none (batch norm went into the depthwise weights)
+  flag<Causal> causal;
+  flag<Normed> normed;  ///< 1: layer norm; 0: none (batch norm went into the depthwise weights)
   linear<D, times(2, D), B> pointwise_conv1;
   weight<Taps, D, dtype::f32, use::rows> taps;
   vector_weight<D> taps_bias;

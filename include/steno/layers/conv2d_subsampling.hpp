@@ -67,8 +67,8 @@ struct conv2d_subsampling {
   static constexpr extent patch = static_plan.stages[1].kernel * static_plan.stages[1].kernel;
   static constexpr extent flat = sized ? static_plan.after(Feat) * D : dynamic;
 
-  setting<Rate> rate;
-  setting<Feat> bands;
+  setting<Rate, 4, 8> rate;
+  setting<Feat, 1, 1024> bands;
   linear<9, D> conv_0;
   linear<is_static(Rate) ? times(patch, D) : dynamic, D> conv_2;
   linear<times(9, D), D> conv_4;  ///< rate 8 only

@@ -39,8 +39,8 @@ struct depthwise_subsampling {
     linear<C, C> mix;
   };
 
-  setting<Causal> causal;
-  setting<Feat> bands;
+  flag<Causal> causal;
+  setting<Feat, 1, 1024> bands;
   linear<9, C> conv_0;
   separable second, third;
   linear<columns, D> out;
@@ -108,8 +108,7 @@ struct depthwise_subsampling {
         as<float, dynamic, D>(y), c);
   }
   // The first convolution as a product over gathered patches.
-  void first(const view<const float>& x, rows_needed r, extent wide, view<float, dynamic, C> y,
-             context& c) const {
+  void first(const view<const float>& x, rows_needed r, extent wide, view<float, dynamic, C> y, context& c) const {
     const extent count = r.last - r.first, left = before();
     workspace::frame scratch(c.scratch);
     auto patches = scratch.template matrix<dynamic, 9>(count * wide, 9);

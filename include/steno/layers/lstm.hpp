@@ -30,12 +30,12 @@ struct lstm {
     std::vector<float> h, c;
   };
 
-  setting<Layers> depth;
+  setting<Layers, 1, 64> depth;
   std::vector<layer_weights> layers;
 
   void members(auto&& v) {
     v("pred_rnn_layers", depth);
-    layers.resize(static_cast<std::size_t>(std::clamp<extent>(depth.get(), 1, 64)));
+    layers.resize(static_cast<std::size_t>(depth.get()));
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const std::string end = std::string("_l").append(std::to_string(i));
       layer_weights& l = layers[i];

@@ -38,7 +38,7 @@ struct position_attention {
   using state = key_value_cache;
 
   setting<Heads> heads;
-  setting<Relative> relative;  ///< 1: with linear_pos and its biases
+  flag<Relative> relative;  ///< 1: with linear_pos and its biases
   linear<D, D> linear_q, linear_k, linear_v, linear_out;
   linear<D, D, bias::none> linear_pos;
   weight<1, D, dtype::f32, use::rows> pos_bias_u, pos_bias_v;  ///< [heads * d]
@@ -54,8 +54,7 @@ struct position_attention {
     for (const extent n : {linear_q.input_size(), linear_q.output_size(), linear_k.input_size(), linear_k.output_size(),
                            linear_v.input_size(), linear_v.output_size(), linear_out.input_size()})
       v.equal("widths of the attention's products", n, d);
-    v.equal("width and attention_heads times a whole width of a head", d,
-            heads.get() > 0 ? d / heads.get() * heads.get() : 0);
+    v.equal("width and attention_heads times a whole width of a head", d, d / heads.get() * heads.get());
     if (relative.get() == 0) return;
     v("linear_pos", linear_pos);
     v("pos_bias_u", pos_bias_u);

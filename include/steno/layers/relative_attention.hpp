@@ -51,7 +51,7 @@ struct relative_attention {
                            linear_v.input_size(), linear_v.output_size(), linear_out.input_size(),
                            linear_pos.input_size(), linear_pos.output_size(), pos_bias_u.cols(), pos_bias_v.cols()})
       v.equal("widths of the attention's products", n, d);
-    v.equal("width and n_heads times a whole width of a head", d, heads.get() > 0 ? d / heads.get() * heads.get() : 0);
+    v.equal("width and n_heads times a whole width of a head", d, d / heads.get() * heads.get());
   }
   extent input_size() const noexcept { return linear_q.input_size(); }
   extent output_size() const noexcept { return linear_out.output_size(); }

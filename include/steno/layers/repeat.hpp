@@ -36,8 +36,7 @@ struct repeat {
   extent output_size() const noexcept { return layers.empty() ? 0 : layers.back().output_size(); }
 
   /// y may be x unless N == 1.
-  void operator()(view<const float, dynamic, L::input> x, view<float, dynamic, L::output> y,
-                  context& c) const {
+  void operator()(view<const float, dynamic, L::input> x, view<float, dynamic, L::output> y, context& c) const {
     if (layers.empty()) {
       if (x.data() != y.data()) kernels::scale(read(x), 1.0f, write(y));
       return;

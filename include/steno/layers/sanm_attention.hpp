@@ -42,8 +42,7 @@ struct sanm_attention {
     v.equal("output of linear_q_k_v and three times linear_out", linear_q_k_v.output_size(), 3 * d);
     v.equal("input and output of linear_out", linear_out.input_size(), d);
     v.equal("widths of fsmn_block and linear_out", fsmn_block.input_size(), d);
-    v.equal("width of linear_out and attention_heads times a whole width of a head", d,
-            heads.get() > 0 ? d / heads.get() * heads.get() : 0);
+    v.equal("width of linear_out and attention_heads times a whole width of a head", d, d / heads.get() * heads.get());
   }
   extent input_size() const noexcept { return linear_q_k_v.input_size(); }
   extent output_size() const noexcept { return linear_out.output_size(); }

@@ -36,14 +36,14 @@ class ct_punc {
   ct_punc() = default;
   /// Words and marks from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit ct_punc(const gguf_file& file)
-      : words(file.strings("tokenizer.ggml.tokens")), marks(file.strings("ct_transformer.marks")) {
+      : words(read_tokens(file)), marks(file.strings("ct_transformer.marks")) {
     order_.resize(words.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
     std::sort(order_.begin(), order_.end(), [&](int a, int b) { return word(a) < word(b); });
     unknown_ = find("<unk>");
     if (unknown_ < 0) fail({.where = file.where(), .what = "tokenizer.ggml.tokens", .expected = "a token <unk>"});
     sentence_end =
-        static_cast<int>(read_number(file, "ct_transformer.sentence_end", 0, static_cast<double>(marks.size()) - 1, 3));
+        static_cast<int>(read_whole(file, "ct_transformer.sentence_end", 0, static_cast<extent>(marks.size()) - 1, 3));
   }
 
   weight<Vocab, D, dtype::f32, use::rows> embed;
@@ -62,9 +62,9 @@ class ct_punc {
     v.equal("encoder.output_size and width of the encoder", std::get<0>(encoder.stages).output_width.get(),
             encoder.output_size());
     v.equal("widths of encoder and decoder", encoder.output_size(), decoder.input_size());
-    v.equal("numbers of words and of rows of embed", words.empty() ? embed.rows() : static_cast<extent>(words.size()),
-            embed.rows());
-    v.equal("numbers of marks and of rows of decoder",
+    v.equal("number of tokenizer.ggml.tokens and rows of embed",
+            words.empty() ? embed.rows() : static_cast<extent>(words.size()), embed.rows());
+    v.equal("number of ct_transformer.marks and rows of decoder",
             marks.empty() ? decoder.output_size() : static_cast<extent>(marks.size()), decoder.output_size());
   }
 

@@ -53,12 +53,12 @@ class fsmn_vad {
     const auto number = [&](const char* key, double low, double high, double otherwise) {
       return read_number(file, std::string("fsmn_vad.post.").append(key), low, high, otherwise);
     };
-    const auto whole = [&](const char* key, double low, int otherwise) {
-      return static_cast<int>(number(key, low, 1e9, otherwise));
+    const auto whole = [&](const char* key, extent low, int otherwise, extent high = 24 * 3600 * 1000) {
+      return static_cast<int>(read_whole(file, std::string("fsmn_vad.post.").append(key), low, high, otherwise));
     };
     voice_segment_options& o = segmentation;
     o.frame = static_cast<int>(frontend.head.head.options().frame_shift);
-    o.window_size = whole("window_size_ms", o.frame, o.window_size);
+    o.window_size = whole("window_size_ms", o.frame, o.window_size, 60000);
     o.sil_to_speech = whole("sil_to_speech_time_thres", 0, o.sil_to_speech);
     o.speech_to_sil = whole("speech_to_sil_time_thres", 0, o.speech_to_sil);
     o.max_end_silence = whole("max_end_silence_time", 0, o.max_end_silence);
@@ -66,8 +66,8 @@ class fsmn_vad {
     o.lookback_start = whole("lookback_time_start_point", 0, o.lookback_start);
     o.lookahead_end = whole("lookahead_time_end_point", 0, o.lookahead_end);
     o.max_single_segment = whole("max_single_segment_time", 0, o.max_single_segment);
-    o.extend = whole("do_extend", 0, 1) != 0;
-    o.single_utterance = whole("detect_mode", 0, 1) == 0;
+    o.extend = whole("do_extend", 0, 1, 1) != 0;
+    o.single_utterance = whole("detect_mode", 0, 1, 1) == 0;
     speech_noise_thres = number("speech_noise_thres", -1, 1, speech_noise_thres);
     speech_2_noise_ratio = number("speech_2_noise_ratio", 0, 1e6, speech_2_noise_ratio);
     snr_thres = number("snr_thres", -1e6, 1e6, snr_thres);

@@ -14,6 +14,7 @@
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/qwen_vocabulary.hpp>
 #include <steno/networks/audio_adaptor.hpp>
 #include <steno/networks/qwen3_decoder.hpp>
 #include <steno/networks/qwen3_writing.hpp>
@@ -77,16 +78,11 @@ class fun_asr_nano {
 
   fun_asr_nano() = default;
   STENO_COLD explicit fun_asr_nano(const gguf_file& file) : frontend(read_wav_frontend<Frontend>(file, architecture)) {
-    std::vector<int> types;
-    if (file.has("tokenizer.ggml.token_type"))
-      for (const double t : file.numbers("tokenizer.ggml.token_type")) types.push_back(static_cast<int>(t));
-    tokenizer = qwen_tokens(file.strings("tokenizer.ggml.tokens"), types);
-    if (file.has("fun_asr_nano.eos_ids"))
-      for (const double id : file.numbers("fun_asr_nano.eos_ids")) ends.push_back(static_cast<int>(id));
-    else
-      ends = {tokenizer.require("<|im_end|>")};
-    low_frame_rate = file.number("fun_asr_nano.use_low_frame_rate").value_or(1) != 0;
-    think = file.number("fun_asr_nano.do_think").value_or(1) != 0;
+    tokenizer = read_qwen_tokens(file);
+    ends = file.has("fun_asr_nano.eos_ids") ? read_ids(file, "fun_asr_nano.eos_ids")
+                                            : std::vector<int>{tokenizer.require("<|im_end|>")};
+    low_frame_rate = read_flag(file, "fun_asr_nano.use_low_frame_rate", true);
+    think = read_flag(file, "fun_asr_nano.do_think", true);
   }
 
   Frontend frontend;
@@ -112,6 +108,10 @@ class fun_asr_nano {
     v.equal("audio_encoder.output_size and its width", std::get<0>(audio_encoder.stages).output_width.get(),
             audio_encoder.output_size());
     if (ctc_lo.w) v.equal("widths of ctc_decoder and ctc_lo", ctc_decoder.output_size(), ctc_lo.input_size());
+    if (ctc_lo.w)
+      v.equal("widths of audio_encoder and ctc_decoder", audio_encoder.output_size(), ctc_decoder.input_size());
+    v.within("number of tokenizer.ggml.tokens, and rows of embed_tokens", tokenizer.size(), 0, llm.vocabulary());
+    v.equal("rows of lm_head and embed_tokens", llm.outputs(), llm.vocabulary());
   }
   STENO_COLD static std::vector<std::string> languages() { return {"auto", "zh", "en", "ja"}; }
 
@@ -131,7 +131,12 @@ class fun_asr_nano {
     std::string before = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n";
     std::string after = "<|im_end|>\n<|im_start|>assistant\n";
     if (!think) after += "<think>\n\n</think>\n\n";
-    return {tokenizer.encode(before.append(fun_asr_nano_prompt(o))), tokenizer.encode(after)};
+    before += fun_asr_nano_prompt(o);
+    constexpr std::string_view what = "the prompt (hotwords)";
+    check_prompt_text(what, before);
+    prompt_ids p{tokenizer.encode(before), tokenizer.encode(after)};
+    check_prompt_tokens(what, p.before.size());
+    return p;
   }
 
   /// Mono samples at 16 kHz in [-1, 1] to the encoder's rows [frontend.rows(pcm.size()), width of the encoder].

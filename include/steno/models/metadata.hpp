@@ -6,31 +6,76 @@
 #include <steno/tokenizers/vocabulary.hpp>
 #include <steno/weights/gguf.hpp>
 
+#include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace steno::inline STENO_ABI {
 
 /// A number in [low, high] under `key`, or `otherwise` when the file does not say. Throws steno::error outside of it.
+/// These readers are the only way from a file's settings to a model: none can do without a range (a test looks).
 STENO_COLD inline double read_number(const gguf_file& file, const std::string& key, double low, double high,
                                      double otherwise) {
   const double v = file.number(key).value_or(otherwise);
   if (!(v >= low && v <= high))
     fail({.where = file.where(),
-          .what = "key \"" + key + "\"",
-          .expected = std::to_string(low) + " to " + std::to_string(high),
-          .found = std::to_string(v)});
+          .what = "key " + steno::quoted(key),
+          .expected = number_text(low) + " to " + number_text(high),
+          .found = number_text(v)});
   return v;
 }
+/// The same for whole numbers.
+STENO_COLD inline extent read_whole(const gguf_file& file, const std::string& key, extent low, extent high,
+                                    extent otherwise) {
+  const double v =
+      read_number(file, key, static_cast<double>(low), static_cast<double>(high), static_cast<double>(otherwise));
+  if (std::floor(v) != v)
+    fail({.where = file.where(),
+          .what = "key " + steno::quoted(key),
+          .expected = "a whole number",
+          .found = number_text(v)});
+  return static_cast<extent>(v);
+}
+/// The same for what is on or off: true and false, or 1 and 0.
+STENO_COLD inline bool read_flag(const gguf_file& file, const std::string& key, bool otherwise) {
+  return read_whole(file, key, 0, 1, otherwise ? 1 : 0) != 0;
+}
+/// An array of whole numbers in [low, high]. Throws steno::error when it is missing, too, and for more than `most`.
+STENO_COLD inline std::vector<int> read_wholes(const gguf_file& file, const std::string& key, int low, int high,
+                                               std::size_t most) {
+  const std::vector<double> given = file.numbers(key);
+  std::vector<int> numbers;
+  if (given.size() > most)
+    fail({.where = file.where(),
+          .what = "key " + steno::quoted(key),
+          .expected = "at most " + std::to_string(most) + " numbers",
+          .found = std::to_string(given.size())});
+  for (const double v : given) {
+    if (!(v >= low && v <= high) || std::floor(v) != v)
+      fail({.where = file.where(),
+            .what = "key " + steno::quoted(key),
+            .expected = "whole numbers from " + std::to_string(low) + " to " + std::to_string(high),
+            .found = number_text(v)});
+    numbers.push_back(static_cast<int>(v));
+  }
+  return numbers;
+}
+/// Ids of tokens; nothing is said of how many there are (that is for members() to compare).
+STENO_COLD inline std::vector<int> read_ids(const gguf_file& file, const std::string& key) {
+  return read_wholes(file, key, 0, 1 << 24, 1024);
+}
 
-/// Filterbank and stacking from `prefix`.frontend.*; what is missing has the published models' values.
+/// Filterbank and stacking from `prefix`.frontend.*; what is missing has the published models' values. Models take
+/// samples at 16 kHz, and so must their front ends; a frame has 5 to 100 ms, and the next one begins before it ends.
 STENO_COLD inline fbank_options read_fbank(const gguf_file& file, std::string_view prefix) {
   const std::string at = std::string(prefix) + ".frontend.";
   fbank_options o;
-  o.sample_rate = read_number(file, at + "sample_rate", 1000, 400000, 16000);
-  o.frame_length = read_number(file, at + "frame_length", 1, 1000, 25);
-  o.frame_shift = read_number(file, at + "frame_shift", 1, 1000, 10);
-  o.mels = static_cast<extent>(read_number(file, at + "n_mels", 3, 1024, 80));
+  o.sample_rate = read_number(file, at + "sample_rate", 16000, 16000, 16000);
+  o.frame_length = read_number(file, at + "frame_length", 5, 100, 25);
+  o.frame_shift = read_number(file, at + "frame_shift", 1, o.frame_length, 10);
+  o.mels = read_whole(file, at + "n_mels", 3, 1024, 80);
   const std::string window = file.text(at + "window").value_or("hamming");
   if (window == "hamming")
     o.window = window_shape::hamming;
@@ -40,9 +85,9 @@ STENO_COLD inline fbank_options read_fbank(const gguf_file& file, std::string_vi
     o.window = window_shape::hann;
   else
     fail({.where = file.where(),
-          .what = "key \"" + at + "window\"",
+          .what = "key " + steno::quoted(at + "window"),
           .expected = "hamming, hann or povey",
-          .found = "\"" + window + "\""});
+          .found = steno::quoted(window)});
   return o;
 }
 
@@ -60,19 +105,41 @@ linked<linked<Fbank, Lfr>, Cmvn> like(const linked<linked<Fbank, Lfr>, Cmvn>*, c
 template <class Frontend>
 Frontend read_wav_frontend(const gguf_file& file, std::string_view prefix, int m_otherwise = 7, int n_otherwise = 6) {
   const std::string at = std::string(prefix) + ".frontend.";
-  const auto m = static_cast<extent>(read_number(file, at + "lfr_m", 1, 1024, m_otherwise));
-  const auto n = static_cast<extent>(read_number(file, at + "lfr_n", 1, 1024, n_otherwise));
+  const extent m = read_whole(file, at + "lfr_m", 1, 1024, m_otherwise);
+  const extent n = read_whole(file, at + "lfr_n", 1, m, n_otherwise);
   return detail::like(static_cast<const Frontend*>(nullptr), read_fbank(file, prefix), m, n);
+}
+
+/// The tokens of a tokenizer (tokenizer.ggml.tokens): 1 to 2^20. Throws steno::error.
+STENO_COLD inline std::vector<std::string> read_tokens(const gguf_file& file) {
+  constexpr std::size_t most = 1 << 20;
+  const gguf_value* const v = file.value("tokenizer.ggml.tokens");
+  if (v != nullptr && (v->count < 1 || v->count > most))
+    fail({.where = file.where(),
+          .what = "key \"tokenizer.ggml.tokens\"",
+          .expected = "1 to " + std::to_string(most) + " tokens",
+          .found = std::to_string(v->count)});
+  return file.strings("tokenizer.ggml.tokens");
+}
+/// What each token is (tokenizer.ggml.token_type).
+STENO_COLD inline std::vector<int> read_token_types(const gguf_file& file) {
+  return read_wholes(file, "tokenizer.ggml.token_type", 0, 255, std::numeric_limits<std::size_t>::max());
 }
 
 /// Pieces from tokenizer.ggml.*. Throws steno::error when they are missing or their arrays disagree.
 STENO_COLD inline sentencepiece_vocabulary read_sentencepiece(const gguf_file& file) {
   sentencepiece_vocabulary v;
-  v.pieces = file.strings("tokenizer.ggml.tokens");
+  v.pieces = read_tokens(file);
   if (file.has("tokenizer.ggml.scores"))
-    for (const double s : file.numbers("tokenizer.ggml.scores")) v.scores.push_back(static_cast<float>(s));
-  if (file.has("tokenizer.ggml.token_type"))
-    for (const double t : file.numbers("tokenizer.ggml.token_type")) v.types.push_back(static_cast<int>(t));
+    for (const double s : file.numbers("tokenizer.ggml.scores")) {
+      if (!(std::abs(s) <= std::numeric_limits<float>::max()))
+        fail({.where = file.where(),
+              .what = "key \"tokenizer.ggml.scores\"",
+              .expected = "finite numbers",
+              .found = number_text(s)});
+      v.scores.push_back(static_cast<float>(s));
+    }
+  if (file.has("tokenizer.ggml.token_type")) v.types = read_token_types(file);
   if ((!v.scores.empty() && v.scores.size() != v.pieces.size()) ||
       (!v.types.empty() && v.types.size() != v.pieces.size()))
     fail({.where = file.where(),
@@ -80,8 +147,8 @@ STENO_COLD inline sentencepiece_vocabulary read_sentencepiece(const gguf_file& f
           .expected = "equal lengths",
           .found = std::to_string(v.pieces.size()) + ", " + std::to_string(v.scores.size()) + ", " +
                    std::to_string(v.types.size())});
-  v.add_dummy_prefix = file.number("tokenizer.ggml.add_space_prefix").value_or(1) != 0;
-  v.remove_extra_whitespaces = file.number("tokenizer.ggml.remove_extra_whitespaces").value_or(1) != 0;
+  v.add_dummy_prefix = read_flag(file, "tokenizer.ggml.add_space_prefix", true);
+  v.remove_extra_whitespaces = read_flag(file, "tokenizer.ggml.remove_extra_whitespaces", true);
   if (const auto surface = file.text("tokenizer.ggml.unk_surface")) v.unk_surface = *surface;
   return v;
 }

@@ -22,25 +22,28 @@ using nemo_frontend = frontend_chain<nemo_mel<Mels>, per_feature_norm<Mels>>;
 template <extent Mels>
 STENO_COLD nemo_frontend<Mels> read_nemo_frontend(const gguf_file& file, std::string_view prefix) {
   const std::string at = std::string(prefix) + ".frontend.";
-  const auto size = [&](const char* key, double least, double most, double otherwise) {
-    return static_cast<extent>(read_number(file, at + key, least, most, otherwise));
+  const auto size = [&](const char* key, extent least, extent most, extent otherwise) {
+    return read_whole(file, at + key, least, most, otherwise);
   };
   nemo_mel_options o;
   o.sample_rate = read_number(file, at + "sample_rate", 16000, 16000, 16000);
-  o.window = size("window", 2, 65536, 400);
-  o.shift = size("shift", 1, 65536, 160);
-  o.fft_size = size("fft_size", 16, 65536, 512);
+  o.fft_size = size("fft_size", 16, 8192, 512);
+  o.window = size("window", 2, o.fft_size, 400);
+  o.shift = size("shift", 16, o.window, 160);
   o.mels = size("n_mels", 8, 1024, 80);
-  const bool normalised = read_number(file, at + "per_feature", 0, 1, 1) != 0;
+  const bool normalised = read_flag(file, at + "per_feature", true);
   return {nemo_mel<Mels>(o), per_feature_norm<Mels>(o.mels, normalised)};
 }
+
+/// Most rows that the keys and values of a stream may hold on either side: eleven minutes of 80 ms each.
+inline constexpr extent nemo_longest_window = 8192;
 
 /// What a row sees of a whole clip, from `prefix`.encoder.attention_*. Throws steno::error.
 STENO_COLD inline attention_window read_nemo_window(const gguf_file& file, std::string_view prefix) {
   const std::string at = std::string(prefix) + ".encoder.attention_";
-  const auto size = [&](const char* key) { return static_cast<extent>(read_number(file, at + key, -1, 1 << 20, -1)); };
+  const auto size = [&](const char* key) { return read_whole(file, at + key, -1, nemo_longest_window, -1); };
   const extent left = size("left"), right = size("right");
-  if (read_number(file, at + "chunked", 0, 1, 0) == 0) return {.back = left, .ahead = right};
+  if (!read_flag(file, at + "chunked", false)) return {.back = left, .ahead = right};
   if (right < 0) fail({.where = file.where(), .what = "key \"" + at + "right\"", .expected = "at least 0"});
   return {.chunk = right + 1, .left = left < 0 ? -1 : left / (right + 1)};
 }

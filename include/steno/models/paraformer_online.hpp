@@ -42,8 +42,7 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
   paraformer_online() = default;
   STENO_COLD explicit paraformer_online(const gguf_file& file) : parts(file, architecture) {
     const auto read = [&](const char* key, extent least, extent& value) {
-      value = static_cast<extent>(read_number(file, std::string(architecture) + ".chunk." + key,
-                                              static_cast<double>(least), 1000, static_cast<double>(value)));
+      value = read_whole(file, std::string(architecture) + ".chunk." + key, least, 1000, value);
     };
     read("before", 0, usual.before);
     read("size", 1, usual.size);

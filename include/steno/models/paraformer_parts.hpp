@@ -29,7 +29,7 @@ class paraformer_parts {
   paraformer_parts() = default;
   /// Front end, tokens and settings from the file's metadata; the weights are bound by load().
   STENO_COLD paraformer_parts(const gguf_file& file, std::string_view architecture)
-      : frontend(read_wav_frontend<Frontend>(file, architecture)), tokenizer(file.strings("tokenizer.ggml.tokens")) {
+      : frontend(read_wav_frontend<Frontend>(file, architecture)), tokenizer(read_tokens(file)) {
     predictor.tail_threshold =
         static_cast<float>(read_number(file, std::string(architecture) + ".predictor.tail_threshold", 0, 1, 0.45));
   }
@@ -51,7 +51,7 @@ class paraformer_parts {
             encoder.output_size());
     v.equal("widths of encoder and predictor", encoder.output_size(), predictor.input_size());
     v.equal("widths of encoder and decoder", encoder.output_size(), decoder.width());
-    v.equal("numbers of tokens and of rows of decoder.output_layer",
+    v.equal("number of tokenizer.ggml.tokens and rows of decoder.output_layer",
             tokenizer.size() == 0 ? decoder.output_layer.output_size() : tokenizer.size(),
             decoder.output_layer.output_size());
   }

@@ -45,7 +45,8 @@ class parakeet_ctc : public parakeet<Encoder, Frontend, parakeet_ctc_kind> {
     base::members(v);
     v("decoder.decoder_layers.0", decoder);
     v.equal("widths of encoder and decoder", this->encoder.output_size(), decoder.input_size());
-    v.equal("pieces and blank, and rows of the decoder", this->tokenizer.size() + extent{1}, decoder.output_size());
+    v.equal("tokenizer.ggml.tokens and blank, and rows of the decoder", this->tokenizer.size() + extent{1},
+            decoder.output_size());
   }
 
   /// Encoder rows -> log-probabilities [rows, pieces + 1].

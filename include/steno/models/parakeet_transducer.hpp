@@ -17,6 +17,7 @@
 #include <steno/models/parakeet_windows.hpp>
 #include <steno/tokenizers/nemo_words.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -55,14 +56,16 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
   parakeet_transducer() = default;
   STENO_COLD explicit parakeet_transducer(const gguf_file& file) : base(file), words(this->tokenizer) {
     const std::string at = std::string(base::architecture) + ".";
-    max_symbols = static_cast<extent>(read_number(file, at + "max_symbols", 1, 1 << 20, 10));
-    hybrid = read_number(file, at + "hybrid", 0, 1, 0) != 0;
+    max_symbols = read_whole(file, at + "max_symbols", 1, 1024, 10);
+    hybrid = read_flag(file, at + "hybrid", false);
     if (!file.has(at + "durations")) return;
-    for (const double d : file.numbers(at + "durations")) {
-      if (!(d >= 0 && d <= 1 << 16) || durations.size() >= 1024)
-        fail({.where = file.where(), .what = "key \"" + at + "durations\"", .expected = "numbers of frames"});
-      durations.push_back(static_cast<int>(d));
-    }
+    durations = read_wholes(file, at + "durations", 0, 1024, 64);
+    if (!durations.empty() && *std::max_element(durations.begin(), durations.end()) == 0)
+      fail({.where = file.where(),
+            .what = "key " + steno::quoted(at + "durations"),
+            .expected = "numbers of frames, one of them above 0",
+            .found = "zeros",
+            .hint = "a decoder would never get on"});
   }
 
   weight<Labels, Predictor, dtype::f32, use::rows> embed;  ///< one row for each label, the last one (blank) unused
@@ -86,14 +89,14 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     if (hybrid) v("ctc_decoder.decoder_layers.0", ctc);
     const extent labels = this->tokenizer.size() + extent{1};
     v.equal("widths of encoder and joint.enc", this->encoder.output_size(), enc.input_size());
-    v.equal("pieces and blank, and rows of the embedding", labels, embed.rows());
+    v.equal("tokenizer.ggml.tokens and blank, and rows of the embedding", labels, embed.rows());
     v.equal("widths of embedding and lstm", embed.cols(), predictor.input_size());
     v.equal("widths of lstm and joint.pred", predictor.output_size(), pred.input_size());
     v.equal("outputs of joint.enc and joint.pred", enc.output_size(), pred.output_size());
     v.equal("widths of joint.enc and joint.joint_net.2", enc.output_size(), out.input_size());
-    v.equal("labels and durations, and rows of joint.joint_net.2", labels + static_cast<extent>(durations.size()),
-            out.output_size());
-    if (hybrid) v.equal("pieces and blank, and rows of ctc_decoder", labels, ctc.output_size());
+    v.equal("tokenizer.ggml.tokens, blank and durations, and rows of joint.joint_net.2",
+            labels + static_cast<extent>(durations.size()), out.output_size());
+    if (hybrid) v.equal("tokenizer.ggml.tokens and blank, and rows of ctc_decoder", labels, ctc.output_size());
   }
 
   /// The prediction network behind what was said. Copyable.

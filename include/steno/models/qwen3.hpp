@@ -6,6 +6,7 @@
 #include <steno/frontends/log_mel.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/qwen_vocabulary.hpp>
 #include <steno/networks/qwen3_audio_encoder.hpp>
 #include <steno/networks/qwen3_decoder.hpp>
 #include <steno/tokenizers/qwen_tokens.hpp>
@@ -19,14 +20,6 @@
 
 namespace steno::inline STENO_ABI {
 
-/// The tokenizer of a packaged file (tokenizer.ggml.tokens and token_type).
-STENO_COLD inline qwen_tokens read_qwen_tokens(const gguf_file& file) {
-  std::vector<int> types;
-  if (file.has("tokenizer.ggml.token_type"))
-    for (const double t : file.numbers("tokenizer.ggml.token_type")) types.push_back(static_cast<int>(t));
-  return {file.strings("tokenizer.ggml.tokens"), types};
-}
-
 template <class Encoder, class Decoder>
 class qwen3_thinker {
  public:
@@ -36,8 +29,7 @@ class qwen3_thinker {
   qwen3_thinker() = default;
   /// Front end and tokenizer from the file's metadata; the weights are bound by load().
   STENO_COLD qwen3_thinker(const gguf_file& file, std::string_view family)
-      : frontend(static_cast<extent>(
-            read_number(file, std::string(family).append(".thinker.audio_tower.num_mel_bins"), 1, 1024, 128))),
+      : frontend(read_whole(file, std::string(family).append(".thinker.audio_tower.num_mel_bins"), 1, 1024, 128)),
         tokenizer(read_qwen_tokens(file)) {}
 
   log_mel<mels> frontend;
@@ -51,8 +43,7 @@ class qwen3_thinker {
     v("thinker", text);
     v.equal("widths of features and audio tower", frontend.width(), audio_tower.input_size());
     v.equal("widths of audio tower and language model", audio_tower.output_size(), text.width());
-    v.equal("tokens and at most the rows of embed_tokens", std::min<extent>(tokenizer.size(), text.vocabulary()),
-            tokenizer.size());
+    v.within("number of tokenizer.ggml.tokens, and rows of embed_tokens", tokenizer.size(), 0, text.vocabulary());
   }
 
   /// Rows that the audio tower makes of so many samples.

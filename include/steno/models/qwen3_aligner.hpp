@@ -42,7 +42,7 @@ class qwen3_aligner : public qwen3_thinker<Encoder, Decoder> {
   qwen3_aligner() = default;
   STENO_COLD explicit qwen3_aligner(const gguf_file& file)
       : base(file, architecture),
-        timestamp(static_cast<int>(read_number(file, "qwen3_forced_aligner.timestamp_token_id", 0, 1 << 24, 0))),
+        timestamp(static_cast<int>(read_whole(file, "qwen3_forced_aligner.timestamp_token_id", 0, 1 << 24, 0))),
         segment_time(read_number(file, "qwen3_forced_aligner.timestamp_segment_time", 1, 10000, 80)) {
     if (file.has("qwen3_forced_aligner.korean_words")) {
       korean_words = file.strings("qwen3_forced_aligner.korean_words");
@@ -58,8 +58,8 @@ class qwen3_aligner : public qwen3_thinker<Encoder, Decoder> {
 
   void members(auto&& v) {
     base::members(v);
-    v.equal("timestamp_token_id and less than the rows of embed_tokens",
-            std::min<extent>(timestamp, text.vocabulary() - 1), timestamp);
+    v.within("qwen3_forced_aligner.timestamp_token_id among the rows of embed_tokens", timestamp, 0,
+             text.vocabulary() - 1);
   }
 
   /// Tokens behind the audio.
@@ -87,10 +87,13 @@ class qwen3_aligner : public qwen3_thinker<Encoder, Decoder> {
   /// Mono samples at 16 kHz in [-1, 1] and what is said in them.
   qwen3_alignment align(std::span<const float> pcm, std::string_view what, context& c,
                         std::string_view language = {}) const {
+    constexpr std::string_view given = "the text to align";
+    check_prompt_text(given, what);
     qwen3_alignment a;
     a.words = words_in(what, language);
     if (a.words.empty()) return a;
     const std::vector<int> after = prompt(a.words);
+    check_prompt_tokens(given, after.size());
     const extent audio = audio_rows(static_cast<extent>(pcm.size())), count = static_cast<extent>(after.size());
     workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, width>(1 + audio + count, text.width());

@@ -68,7 +68,7 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
   qwen3_asr() = default;
   STENO_COLD explicit qwen3_asr(const gguf_file& file) : base(file, architecture) {
     if (file.has("qwen3_asr.eos_ids"))
-      for (const double id : file.numbers("qwen3_asr.eos_ids")) ends.push_back(static_cast<int>(id));
+      ends = read_ids(file, "qwen3_asr.eos_ids");
     else
       ends = {tokenizer.require("<|im_end|>"), tokenizer.require("<|endoftext|>")};
     if (file.has("qwen3_asr.languages")) own_languages = file.strings("qwen3_asr.languages");
@@ -80,6 +80,11 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
   /// Seconds that the model understands at once, where its file says so: what pipelines and sessions hand it is no
   /// longer unless they are told otherwise. 0: as the original.
   double longest_clip = 0;
+
+  void members(auto&& v) {
+    base::members(v);
+    v.equal("rows of lm_head and embed_tokens", text.outputs(), text.vocabulary());  // what is written is read again
+  }
 
   /// Names of the languages that can be forced.
   STENO_COLD std::vector<std::string> languages() const {
@@ -109,12 +114,15 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
   /// The prompt for a clip; `language` is a name or empty, `written` what the answer begins with.
   STENO_COLD qwen3_prompt prompt(const std::string& context_text, const std::string& language,
                                  std::string_view written = {}) const {
+    constexpr std::string_view what = "the prompt (context and hotwords)";
+    check_prompt_text(what, context_text);
     qwen3_prompt p;
     p.before =
         tokenizer.encode("<|im_start|>system\n" + context_text + "<|im_end|>\n<|im_start|>user\n<|audio_start|>");
     std::string after = "<|audio_end|><|im_end|>\n<|im_start|>assistant\n";
     if (!language.empty()) after.append("language ").append(language).append("<asr_text>");
     p.after = tokenizer.encode(after.append(written));
+    check_prompt_tokens(what, p.before.size());
     return p;
   }
 

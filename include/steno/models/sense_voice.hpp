@@ -53,7 +53,7 @@ class sense_voice {
   /// Front end and tokenizer from the file's metadata; the weights are bound by load().
   STENO_COLD explicit sense_voice(const gguf_file& file)
       : frontend(read_wav_frontend<Frontend>(file, architecture)), tokenizer(read_sentencepiece(file)) {
-    blank = static_cast<int>(file.number("sense_voice.blank_id").value_or(0));
+    blank = static_cast<int>(read_whole(file, "sense_voice.blank_id", 0, 1 << 24, 0));
   }
 
   Frontend frontend;
@@ -74,8 +74,9 @@ class sense_voice {
     v.equal("widths of embed and encoder", embed.cols(), encoder.input_size());
     v.equal("encoder.output_size and width of the encoder", std::get<0>(encoder.stages).output_width.get(),
             encoder.output_size());
-    v.equal("numbers of pieces and of rows of ctc.ctc_lo",
+    v.equal("number of tokenizer.ggml.tokens and rows of ctc.ctc_lo",
             tokenizer.size() == 0 ? ctc_lo.output_size() : tokenizer.size(), ctc_lo.output_size());
+    v.within("sense_voice.blank_id among the rows of ctc.ctc_lo", blank, 0, ctc_lo.output_size() - 1);
   }
 
   static constexpr int sample_rate = 16000;
@@ -199,8 +200,7 @@ class sense_voice {
 
  private:
   // Rows for queries and features; the queries are filled in.
-  view<float, dynamic, Feat> ask(extent rows, extent language, bool itn, workspace::frame& scratch,
-                                 context& c) const {
+  view<float, dynamic, Feat> ask(extent rows, extent language, bool itn, workspace::frame& scratch, context& c) const {
     const extent width = encoder.input_size();
     auto x = scratch.template matrix<dynamic, Feat>(rows, width);
     const std::array<extent, queries> ids{language, 1, 2, itn ? 14 : 15};

@@ -45,10 +45,13 @@ STENO_COLD inline void check_speaker_cache(const speaker_cache_options& o, exten
 STENO_COLD inline speaker_cache_options read_speaker_cache(const gguf_file& file) {
   speaker_cache_options o;
   speaker_cache_options::each(o, [&]<class T>(const char* name, T& value) {
-    const double most = std::is_same_v<T, bool> ? 1 : std::is_same_v<T, extent> ? 1 << 16 : 1000;
-    const double found =
-        read_number(file, std::string("sortformer.streaming.") + name, 0, most, static_cast<double>(value));
-    value = static_cast<T>(found);
+    const std::string key = std::string("sortformer.streaming.") + name;
+    if constexpr (std::is_same_v<T, bool>)
+      value = read_flag(file, key, value);
+    else if constexpr (std::is_same_v<T, extent>)
+      value = read_whole(file, key, 0, nemo_longest_window, value);
+    else
+      value = static_cast<T>(read_number(file, key, 0, 1000, static_cast<double>(value)));
   });
   return o;
 }
@@ -66,7 +69,7 @@ class sortformer {
   STENO_COLD explicit sortformer(const gguf_file& file)
       : frontend(read_nemo_frontend<Frontend::output>(file, architecture)),
         streaming(read_speaker_cache(file)),
-        streams(read_number(file, "sortformer.streaming_mode", 0, 1, 0) != 0) {
+        streams(read_flag(file, "sortformer.streaming_mode", false)) {
     encoder.window = read_nemo_window(file, architecture);
   }
 

@@ -60,22 +60,21 @@ class u2 {
 
   u2() = default;
   explicit u2(const gguf_file& file)
-      : frontend(read_front_end(file)),
-        tokenizer(file.strings("tokenizer.ggml.tokens"), file.has("tokenizer.wenet.pieces")) {
+      : frontend(read_front_end(file)), tokenizer(read_tokens(file), file.has("tokenizer.wenet.pieces")) {
     const std::string at = std::string(architecture) + ".";
-    const double last = static_cast<double>(tokenizer.size() - 1);
-    const auto id = [&](const char* key) { return static_cast<int>(read_number(file, at + key, 0, last, 0)); };
+    const extent last = tokenizer.size() - 1;
+    const auto id = [&](const char* key) { return static_cast<int>(read_whole(file, at + key, 0, last, 0)); };
     blank = id("blank_id");
     sos = id("sos_id");
     eos = id("eos_id");
     own_reverse_weight = read_number(file, at + "reverse_weight", 0, 1, 0);
-    streams = read_number(file, at + "encoder.dynamic_chunk", 0, 1, 0) != 0;
+    streams = read_flag(file, at + "encoder.dynamic_chunk", false);
   }
 
   Frontend frontend;
   Encoder encoder;
   linear<Encoder::output, Vocab> ctc_lo;
-  setting<dynamic> bidirectional;
+  flag<dynamic> bidirectional;
   Decoder decoder, reverse_decoder;
   wenet_units tokenizer;
   int blank = 0, sos = 0, eos = 0;
@@ -97,11 +96,12 @@ class u2 {
     v.equal("widths of encoder and ctc.ctc_lo", encoder.output_size(), ctc_lo.input_size());
     v.equal("widths of encoder and decoder", encoder.output_size(), decoder.width());
     v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
-    v.equal("units and rows of ctc.ctc_lo", tokenizer.size(), ctc_lo.output_size());
-    v.equal("units and rows of the decoder", tokenizer.size(), decoder.vocabulary());
+    v.equal("number of tokenizer.ggml.tokens and rows of ctc.ctc_lo", tokenizer.size(), ctc_lo.output_size());
+    v.equal("number of tokenizer.ggml.tokens and rows of the decoder", tokenizer.size(), decoder.vocabulary());
     if (bidirectional.get() == 0) return;
     v.equal("widths of encoder and right_decoder", encoder.output_size(), reverse_decoder.width());
-    v.equal("units and rows of the right_decoder", tokenizer.size(), reverse_decoder.vocabulary());
+    v.equal("number of tokenizer.ggml.tokens and rows of the right_decoder", tokenizer.size(),
+            reverse_decoder.vocabulary());
   }
 
   static constexpr int sample_rate = 16000;

@@ -43,15 +43,16 @@ class whisper {
   whisper() = default;
   /// Front end and settings from the file's metadata; the weights are bound by load().
   STENO_COLD explicit whisper(const gguf_file& file)
-      : frontend(static_cast<extent>(read_number(file, "whisper.frontend.n_mels", 1, 1024, 80))),
-        tokenizer(file.strings("tokenizer.ggml.tokens"), vocabulary_of(file), multilingual_of(file)) {
+      : frontend(read_whole(file, "whisper.frontend.n_mels", 1, 1024, 80)),
+        tokenizer(read_tokens(file), vocabulary_of(file), multilingual_of(file)) {
     if (!file.has("whisper.alignment_heads")) return;
-    const auto flat = file.numbers("whisper.alignment_heads");
-    for (const double n : flat)
-      if (!(n >= 0 && n < 65536) || flat.size() % 2 != 0)
-        fail({.where = file.where(), .what = "key \"whisper.alignment_heads\"", .expected = "pairs of layer and head"});
-    for (std::size_t i = 0; i < flat.size(); i += 2)
-      alignment_heads.emplace_back(static_cast<int>(flat[i]), static_cast<int>(flat[i + 1]));
+    const std::vector<int> flat = read_wholes(file, "whisper.alignment_heads", 0, 65535, 65536);
+    if (flat.size() % 2 != 0)
+      fail({.where = file.where(),
+            .what = "key \"whisper.alignment_heads\"",
+            .expected = "pairs of layer and head",
+            .found = std::to_string(flat.size()) + " numbers"});
+    for (std::size_t i = 0; i < flat.size(); i += 2) alignment_heads.emplace_back(flat[i], flat[i + 1]);
   }
 
   log_mel<Mels> frontend;
@@ -66,10 +67,10 @@ class whisper {
     v("decoder", decoder);
     v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
     v.equal("widths of encoder and decoder", encoder.output_size(), decoder.width());
-    v.equal("alignment heads and those that the decoder has", static_cast<extent>(alignment_heads.size()),
+    v.equal("whisper.alignment_heads and those that the decoder has", static_cast<extent>(alignment_heads.size()),
             known_heads());
-    v.equal("tokens and rows of decoder.token_embedding", tokenizer.eot == 0 ? decoder.vocabulary() : vocabulary(),
-            decoder.vocabulary());
+    v.equal("number of tokenizer.ggml.tokens and rows of decoder.token_embedding",
+            tokenizer.eot == 0 ? decoder.vocabulary() : vocabulary(), decoder.vocabulary());
   }
 
   /// Tokens in all.
@@ -160,8 +161,8 @@ class whisper {
     return t ? t->rows() : 0;
   }
   STENO_COLD static std::optional<bool> multilingual_of(const gguf_file& file) {
-    const auto told = file.number("whisper.multilingual");
-    return told ? std::optional<bool>(*told != 0) : std::nullopt;
+    if (!file.has("whisper.multilingual")) return std::nullopt;
+    return read_flag(file, "whisper.multilingual", true);
   }
 };
 

@@ -39,8 +39,7 @@ struct adaptor_block {
         v.equal("widths of the attention's products", p->input_size(), d);
         v.equal("widths of the attention's products", p->output_size(), d);
       }
-      v.equal("width and attention_heads times a whole width of a head", d,
-              heads.get() > 0 ? d / heads.get() * heads.get() : 0);
+      v.equal("width and attention_heads times a whole width of a head", d, d / heads.get() * heads.get());
     }
   };
 
@@ -102,7 +101,7 @@ template <extent In, extent Ffn, extent D, extent Heads, extent BlockFfn, extent
 struct audio_adaptor {
   static constexpr extent input = In, output = D;
 
-  setting<Rate> downsample_rate;
+  setting<Rate, 1, 1024> downsample_rate;
   linear<times(In, Rate), Ffn> linear1;
   linear<Ffn, D> linear2;
   repeat<N, adaptor_block<D, Heads, BlockFfn>> blocks;
@@ -113,7 +112,7 @@ struct audio_adaptor {
     v("linear2", linear2);
     v("blocks", blocks);
     v.equal("output of linear1 and input of linear2", linear1.output_size(), linear2.input_size());
-    const extent k = downsample_rate.get() > 0 ? downsample_rate.get() : 1;
+    const extent k = downsample_rate.get();
     v.equal("input of linear1 and downsample_rate times a width", linear1.input_size(), linear1.input_size() / k * k);
     if (!blocks.empty()) v.equal("widths of linear2 and blocks", linear2.output_size(), blocks.input_size());
   }

@@ -48,7 +48,7 @@ struct fastconformer_encoder {
     extent keys = 0, rows = 0;  ///< most of them that the projected distances are for
   };
 
-  setting<dynamic> xscaling;  ///< 1: rows are scaled by sqrt(D)
+  flag<dynamic> xscaling;  ///< 1: rows are scaled by sqrt(D)
   Subsampling pre_encode;
   repeat<N, Block> layers;
   attention_window window;  ///< of whole clips; not a member of the checkpoint

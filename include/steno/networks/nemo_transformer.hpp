@@ -41,8 +41,7 @@ struct nemo_attention {
     for (const extent n : {query_net.input_size(), query_net.output_size(), key_net.input_size(), key_net.output_size(),
                            value_net.input_size(), value_net.output_size(), out_projection.input_size()})
       v.equal("widths of the attention's products", n, d);
-    v.equal("width and attention_heads times a whole width of a head", d,
-            heads.get() > 0 ? d / heads.get() * heads.get() : 0);
+    v.equal("width and attention_heads times a whole width of a head", d, d / heads.get() * heads.get());
   }
   extent input_size() const noexcept { return query_net.input_size(); }
   extent output_size() const noexcept { return out_projection.output_size(); }

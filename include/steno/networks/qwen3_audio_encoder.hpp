@@ -43,8 +43,7 @@ struct qwen3_audio_layer {
         v.equal("widths of the attention's products", p->input_size(), d);
         v.equal("widths of the attention's products", p->output_size(), d);
       }
-      v.equal("width and attention_heads times a whole width of a head", d,
-              heads.get() > 0 ? d / heads.get() * heads.get() : 0);
+      v.equal("width and attention_heads times a whole width of a head", d, d / heads.get() * heads.get());
     }
   };
 
@@ -114,8 +113,8 @@ struct qwen3_audio_encoder {
   static constexpr extent bands = halved(halved(halved(Mels)));
   static constexpr extent flat = times(bands, Channels);
 
-  setting<Mels> num_mel_bins;
-  setting<Window> n_window;       ///< half the frames of a chunk
+  setting<Mels, 1, 1024> num_mel_bins;
+  setting<Window, 4> n_window;    ///< half the frames of a chunk
   setting<Infer> n_window_infer;  ///< frames of a block
   conv2d_halving<1, Channels> conv2d1;
   conv2d_halving<Channels, Channels> conv2d2, conv2d3;
@@ -144,8 +143,7 @@ struct qwen3_audio_encoder {
     for (const extent n : {conv_out.output_size(), layers.output_size(), proj1.input_size()})
       v.equal("widths of the encoder's parts", n, ln_post.input_size());
     v.equal("output of proj1 and input of proj2", proj1.output_size(), proj2.input_size());
-    v.equal("n_window and at least 4", std::max<extent>(n_window.get(), 4), n_window.get());
-    v.equal("n_window_infer and at least a chunk", std::max(n_window_infer.get(), chunk()), n_window_infer.get());
+    v.within("n_window_infer, and twice n_window", n_window_infer.get(), chunk(), n_window_infer.most);
   }
   extent input_size() const noexcept { return num_mel_bins.get(); }
   extent output_size() const noexcept { return proj2.output_size(); }
@@ -180,8 +178,7 @@ struct qwen3_audio_encoder {
     return n;
   }
 
-  void blocks(view<const float, dynamic, Mels> x, view<float, dynamic, Out> y, bool short_chunk,
-              context& c) const {
+  void blocks(view<const float, dynamic, Mels> x, view<float, dynamic, Out> y, bool short_chunk, context& c) const {
     const extent n = y.rows(), d = ln_post.input_size();
     workspace::frame scratch(c.scratch);
     auto h = scratch.template matrix<dynamic, D>(n, d);
@@ -200,8 +197,7 @@ struct qwen3_audio_encoder {
   }
 
   // The convolutions chunk by chunk, one product for all of their rows, positions.
-  void embed(view<const float, dynamic, Mels> x, view<float, dynamic, D> h, bool short_chunk,
-             context& c) const {
+  void embed(view<const float, dynamic, Mels> x, view<float, dynamic, D> h, bool short_chunk, context& c) const {
     const extent size = short_chunk ? x.rows() : chunk(), each = thrice(size);
     const extent chunks = (x.rows() + size - 1) / size;
     workspace::frame scratch(c.scratch);

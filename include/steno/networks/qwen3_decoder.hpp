@@ -227,7 +227,7 @@ struct qwen3_decoder {
   repeat<N, qwen3_layer<D, Heads, KeyHeads, Width, Ffn>> layers;
   rms_norm<D> norm;
   weight<Outputs, D> lm_head;
-  setting<Theta> rope_theta;
+  setting<Theta, 1, 1000000000> rope_theta;
 
   void members(auto&& v) {
     v("rope_theta", rope_theta);

@@ -45,8 +45,7 @@ sanm_chunks_state start_chunks(const Encoder& e, const chunk_sizes& sizes) {
 /// `e` is a sanm_main_encoder.
 template <class Encoder>
 void encode_chunk(const Encoder& e, view<const float, dynamic, Encoder::input> x,
-                  view<float, dynamic, Encoder::output> y, sanm_chunks_state& s, const chunk_sizes& sizes,
-                  context& c) {
+                  view<float, dynamic, Encoder::output> y, sanm_chunks_state& s, const chunk_sizes& sizes, context& c) {
   constexpr extent In = Encoder::input, D = Encoder::output;
   const auto& [scale, positions, first, others, after_norm] = e.stages;
   const extent overlap = sizes.overlap(), width = e.input_size(), n = x.rows();

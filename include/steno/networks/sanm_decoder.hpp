@@ -70,8 +70,7 @@ struct source_attention {
     const extent d = linear_q.output_size();
     v.equal("output of linear_k_v and twice linear_q", linear_k_v.output_size(), 2 * d);
     v.equal("output of linear_q and input of linear_out", d, linear_out.input_size());
-    v.equal("width of linear_q and attention_heads times a whole width of a head", d,
-            heads.get() > 0 ? d / heads.get() * heads.get() : 0);
+    v.equal("width of linear_q and attention_heads times a whole width of a head", d, d / heads.get() * heads.get());
   }
 
   /// x [tokens, D], the encoder's frames prepared for linear_k_v -> y [tokens, D]; y may be x. With `past`, its frames

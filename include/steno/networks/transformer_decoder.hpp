@@ -40,8 +40,7 @@ struct decoder_attention {
     for (const extent n : {linear_q.input_size(), linear_q.output_size(), linear_k.input_size(), linear_k.output_size(),
                            linear_v.input_size(), linear_v.output_size(), linear_out.input_size()})
       v.equal("widths of the attention's products", n, d);
-    v.equal("width and attention_heads times a whole width of a head", d,
-            heads.get() > 0 ? d / heads.get() * heads.get() : 0);
+    v.equal("width and attention_heads times a whole width of a head", d, d / heads.get() * heads.get());
   }
   extent input_size() const noexcept { return linear_q.input_size(); }
   extent output_size() const noexcept { return linear_out.output_size(); }

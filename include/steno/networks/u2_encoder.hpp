@@ -29,8 +29,8 @@ struct u2_encoder {
     extent offset = 0;  ///< frames so far, after subsampling
   };
 
-  setting<dynamic> relative;    ///< 1: positions go to the attention; 0: they are added to the rows
-  setting<dynamic> activation;  ///< number of kernels::activation
+  flag<dynamic> relative;             ///< 1: positions go to the attention; 0: they are added to the rows
+  setting<dynamic, 0, 3> activation;  ///< number of kernels::activation
   Subsampling embed;
   repeat<N, Block> encoders;
   layer_norm<output> after_norm;
@@ -41,7 +41,6 @@ struct u2_encoder {
     v("embed", embed);
     v("encoders", encoders);
     v("after_norm", after_norm);
-    v.equal("activation and the number of one", activation.get() <= 3 ? activation.get() : 3, activation.get());
     v.equal("outputs of embed and after_norm", embed.output_size(), after_norm.input_size());
     v.equal("widths of the blocks and after_norm", encoders.output_size(), after_norm.input_size());
     v.equal("width and an even number", after_norm.input_size() / 2 * 2, after_norm.input_size());

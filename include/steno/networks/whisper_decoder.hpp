@@ -268,8 +268,7 @@ struct whisper_decoder {
     of.data = const_cast<std::byte*>(m.values.data()) + of.bytes() * block;
     return of;
   }
-  void hear(std::size_t i, const view<const float>& q, const whisper_memory& m, view<float> y,
-            context& c) const {
+  void hear(std::size_t i, const view<const float>& q, const whisper_memory& m, view<float> y, context& c) const {
     kernels::attention(q, memory_of(m, i), blocks.layers[i].cross_attn.scale(), y, c);
   }
   // The scores of the heads that are asked for.

@@ -38,8 +38,7 @@ struct whisper_attention {
     for (const extent n : {query.input_size(), query.output_size(), key.input_size(), key.output_size(),
                            value.input_size(), value.output_size(), out.input_size()})
       v.equal("widths of the attention's products", n, d);
-    v.equal("width and attention_heads times a whole width of a head", d,
-            heads.get() > 0 ? d / heads.get() * heads.get() : 0);
+    v.equal("width and attention_heads times a whole width of a head", d, d / heads.get() * heads.get());
   }
   extent input_size() const noexcept { return query.input_size(); }
   extent output_size() const noexcept { return out.output_size(); }

@@ -12,6 +12,7 @@
 #include <steno/weights/weight.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <unordered_set>
@@ -49,14 +50,20 @@ class binding {
 
   template <setting_leaf N>
   void operator()(const std::string& path, N& n, bool optional) {
-    if (const auto value = read_setting(path, N::static_value, optional)) n.adopt(*value);
+    if (const auto value = read_setting(path, N::static_value, N::least, N::most, optional)) n.adopt(*value);
   }
 
   void equal(const std::string& path, std::string_view what, extent a, extent b) {
     if (a != b && !incomplete_) differ(path, what, a, b);
   }
   STENO_COLD void differ(const std::string& path, std::string_view what, extent a, extent b) {
-    problem("\"" + path + "\": " + std::string(what) + " differ: " + std::to_string(a) + " and " + std::to_string(b));
+    problem((path.empty() ? "" : "\"" + path + "\": ") + std::string(what) + " differ: " + std::to_string(a) + " and " +
+            std::to_string(b));
+  }
+  STENO_COLD void within(const std::string& path, std::string_view what, extent value, extent low, extent high) {
+    if ((value >= low && value <= high) || incomplete_) return;
+    problem((path.empty() ? "" : "\"" + path + "\": ") + std::string(what) + ": expected " + std::to_string(low) +
+            " to " + std::to_string(high) + ", found " + std::to_string(value));
   }
 
   /// Members PATH.0, PATH.1, ...: one more than the highest number.
@@ -102,6 +109,7 @@ class binding {
     const bool flat = w.rows == 1 && (t.rank <= 1 || t.rows() == 1);
     const extent rows = flat ? 1 : t.rows(), cols = t.cols();
     const auto refuse = [&](const std::string& what) {
+      incomplete_ = true;
       problem("tensor \"" + path + "\": " + what);
       return false;
     };
@@ -109,7 +117,7 @@ class binding {
     if (!compatible(w.rows, rows) || !compatible(w.cols, cols))
       return refuse("expected " + shape_text(w.rows, w.cols) + ", found " + t.shape_text() + " " + std::string(format));
     if (rows == 0 || cols == 0) return refuse("is empty");
-    if (info(t.format).elements == 0) return refuse("its number format is not known");
+    if (!holds_weights(t.format)) return refuse("no weights are kept in the number format " + format_name(t.format));
     if (wanted != dtype::any && wanted != dtype::f32 && wanted != t.format)
       return refuse("expected " + std::string(info(wanted).name) + ", found " + std::string(format));
     w = {.data = t.bytes.data(), .format = t.format, .rows = rows, .cols = cols};
@@ -124,27 +132,39 @@ class binding {
     return true;
   }
 
-  STENO_COLD std::optional<extent> read_setting(const std::string& path, extent wanted, bool optional) {
-    const auto value = lookup(path);
+  STENO_COLD std::optional<extent> read_setting(const std::string& path, extent wanted, extent least, extent most,
+                                                bool optional) {
+    const auto [key, value] = lookup(path);
     if (!value) {
-      if (!optional && !is_static(wanted)) problem("setting \"" + prefix_ + path + "\": missing");
+      if (optional || is_static(wanted)) return std::nullopt;
+      incomplete_ = true;
+      problem("key " + steno::quoted(prefix_ + path) + ": missing");
       return std::nullopt;
     }
-    if (*value >= 0 && *value <= 1e9 && compatible(wanted, static_cast<extent>(*value)))
-      return static_cast<extent>(*value);
-    problem("setting \"" + prefix_ + path + "\": expected " + (is_static(wanted) ? std::to_string(wanted) : "a size") +
-            ", found " + std::to_string(*value));
+    const bool whole =
+        *value >= static_cast<double>(least) && *value <= static_cast<double>(most) && std::floor(*value) == *value;
+    if (whole && compatible(wanted, static_cast<extent>(*value))) return static_cast<extent>(*value);
+    incomplete_ = true;  // what depends on it would only be told again
+    problem("key " + steno::quoted(key) + ": expected " +
+            (is_static(wanted) ? std::to_string(wanted)
+                               : "a whole number from " + std::to_string(least) + " to " + std::to_string(most)) +
+            ", found " + number_text(*value));
     return std::nullopt;
   }
 
-  STENO_COLD std::optional<double> lookup(const std::string& path) const {
+  struct found_setting {
+    std::string key;
+    std::optional<double> value;
+  };
+  STENO_COLD found_setting lookup(const std::string& path) const {
     // "encoder.encoders.3.self_attn.attention_heads" may be set for all layers as "encoder.attention_heads".
     const std::size_t last = path.rfind('.');
     const std::string name = last == std::string::npos ? path : path.substr(last + 1);
     std::string parent = last == std::string::npos ? "" : path.substr(0, last);
     for (;;) {
-      if (auto v = source_.number(prefix_ + (parent.empty() ? name : parent + "." + name))) return v;
-      if (parent.empty()) return std::nullopt;
+      std::string key = prefix_ + (parent.empty() ? name : parent + "." + name);
+      if (auto v = source_.number(key)) return {std::move(key), v};
+      if (parent.empty()) return {};
       const std::size_t dot = parent.rfind('.');
       parent = dot == std::string::npos ? "" : parent.substr(0, dot);
     }
@@ -170,7 +190,7 @@ class binding {
 /// that is wrong. The source's bytes must outlive the model.
 template <composite Model, weight_source S>
 STENO_COLD void bind(Model& model, const S& source, storage& keep, std::string_view prefix,
-          const std::vector<std::string>& ignore = {}) {
+                     const std::vector<std::string>& ignore = {}) {
   detail::binding<S> b(source, keep, std::string(prefix) + ".");
   walk(model, b);
   b.finish(ignore);

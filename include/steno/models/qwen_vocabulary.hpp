@@ -1,0 +1,42 @@
+// steno/models/qwen_vocabulary.hpp - the tokenizer of models that write as Qwen does, from a packaged file, and how
+// long the text of a prompt may be.
+//
+// Tested in tests/models/qwen3_asr_test.cpp and tests/parity/fun_asr_nano_test.cpp.
+#pragma once
+#include <steno/models/metadata.hpp>
+#include <steno/tokenizers/qwen_tokens.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// From tokenizer.ggml.tokens and token_type. Throws steno::error.
+STENO_COLD inline qwen_tokens read_qwen_tokens(const gguf_file& file) {
+  std::vector<int> types;
+  if (file.has("tokenizer.ggml.token_type")) types = read_token_types(file);
+  return {read_tokens(file), types};
+}
+
+/// Most bytes and tokens of text beside the audio: a page of names for a context, three minutes of words to align. All
+/// rows of a prompt see each other, so that time grows with the square of its length.
+inline constexpr std::size_t longest_prompt_bytes = 1 << 16, longest_prompt_tokens = 8192;
+
+/// Throws steno::error when a text is longer; `what` names it.
+STENO_COLD inline void check_prompt_text(std::string_view what, std::string_view text) {
+  if (text.size() <= longest_prompt_bytes) return;
+  fail({.what = std::string(what),
+        .expected = "at most " + std::to_string(longest_prompt_bytes) + " bytes",
+        .found = std::to_string(text.size())});
+}
+/// The same of its tokens.
+STENO_COLD inline void check_prompt_tokens(std::string_view what, std::size_t tokens) {
+  if (tokens <= longest_prompt_tokens) return;
+  fail({.what = std::string(what),
+        .expected = "at most " + std::to_string(longest_prompt_tokens) + " tokens",
+        .found = std::to_string(tokens)});
+}
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,34 @@
+// tools/convert/file_faults.cpp - see file_faults.hpp.
+#include "file_faults.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+
+namespace steno::inline STENO_ABI {
+
+namespace {
+
+const char* program_name = "steno";
+
+// Only what may be called from a handler.
+void say_and_leave(int) {
+  constexpr char text[] =
+      ": a file was cut, overwritten or lost while it was read (replace a file by renaming another over it)\n";
+  [[maybe_unused]] ::ssize_t n = ::write(STDERR_FILENO, program_name, std::strlen(program_name));
+  n = ::write(STDERR_FILENO, text, sizeof text - 1);
+  ::_exit(1);
+}
+
+}  // namespace
+
+void explain_file_faults(const char* program) noexcept {
+  program_name = program;
+  struct sigaction action {};
+  action.sa_handler = say_and_leave;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGBUS, &action, nullptr);
+}
+
+}  // namespace steno::inline STENO_ABI
