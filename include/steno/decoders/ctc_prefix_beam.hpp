@@ -103,7 +103,11 @@ class ctc_prefix_beam {
     double score() const noexcept { return log_add(s, ns); }
     double total() const noexcept { return score() + bonus; }
     double viterbi() const noexcept { return v_s > v_ns ? v_s : v_ns; }
-    const std::vector<extent>& times() const noexcept { return v_s > v_ns ? times_s : times_ns; }
+    // Of the likelier path. A path that nothing likely led to (scores of minus infinity) has none of its own.
+    const std::vector<extent>& times() const noexcept {
+      const bool blank = v_s > v_ns ? times_s.size() == ids.size() : times_ns.size() != ids.size();
+      return blank ? times_s : times_ns;
+    }
   };
   // Where the times of a candidate come from: a list of a present prefix, perhaps changed by the present frame.
   enum class change { none, append, replace };
@@ -170,6 +174,7 @@ class ctc_prefix_beam {
     }
   }
   double value(const float* row, int label) const noexcept {
+    if (std::isnan(row[label])) return never;  // it would upset every order
     const auto v = static_cast<double>(row[label]);
     return label == options_.blank && options_.blank_scale != 1.0f
                ? v + std::log(static_cast<double>(options_.blank_scale))
@@ -217,8 +222,10 @@ class ctc_prefix_beam {
           again.times_ns = {&b.times_ns, change::replace};
         }
       }
+      if (again.times_s.from == nullptr && again.times_ns.from == nullptr) again.times_ns = {&b.times()};
       place(again, b, -1);
-      grow(b, label, p, b.s, b.v_s, b.times_s);  // the label once more, after a blank
+      // The label once more, after a blank.
+      grow(b, label, p, b.s, b.v_s, b.times_s.size() == b.ids.size() ? b.times_s : b.times());
     } else {
       grow(b, label, p, b.score(), b.viterbi(), b.times());
     }
@@ -226,7 +233,7 @@ class ctc_prefix_beam {
   void grow(const beam& b, int label, double p, double score, double viterbi, const std::vector<extent>& times) {
     candidate& c = find(b, label);
     c.ns = log_add(c.ns, score + p);
-    if (c.v_ns < viterbi + p) {
+    if (c.v_ns < viterbi + p || c.times_ns.from == nullptr) {
       c.v_ns = viterbi + p;
       c.last = p;
       c.times_ns = {&times, change::append};

@@ -8,6 +8,7 @@
 // tests/models/ct_punc_test.cpp and tests/parity/ct_punc_test.cpp (golden stages).
 #pragma once
 #include <steno/decoders/ctc_greedy.hpp>
+#include <steno/decoders/scores.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/networks/sanm_encoder.hpp>
@@ -130,6 +131,7 @@ class ct_punc {
     }
     auto scores = scratch.template matrix<dynamic, Marks>(n, decoder.output_size());
     decoder(as<const float, dynamic, D>(y), scores, c);
+    require_finite(read(scores));
     c.trace("logits", scores);
     std::vector<int> found(ids.size());
     for (extent t = 0; t < n; ++t)

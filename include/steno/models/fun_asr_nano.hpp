@@ -10,6 +10,7 @@
 #include <steno/core/result.hpp>
 #include <steno/decoders/ctc_greedy.hpp>
 #include <steno/decoders/repeated_words.hpp>
+#include <steno/decoders/scores.hpp>
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
@@ -159,6 +160,7 @@ class fun_asr_nano {
     ctc_lo(as<const float, dynamic, CtcDecoder::output>(made), scores, c);
     c.trace("ctc_logits", scores);
     kernels::log_softmax(read(scores), write(scores), c.run);
+    require_numbers(read(scores));
     c.trace("ctc_log_probs", scores);
   }
   /// The prompt's rows: of tokens, and in between the first of the adaptor's.

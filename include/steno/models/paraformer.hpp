@@ -10,6 +10,7 @@
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/decoders/cif_times.hpp>
+#include <steno/decoders/scores.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/paraformer_parts.hpp>
 
@@ -92,6 +93,7 @@ class paraformer : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, Deco
     }
     c.trace("logits", scores);
     kernels::log_softmax(read(scores), write(scores), c.run);
+    require_numbers(read(scores));
     c.trace("log_probs", scores);
     write_text(read(scores), {alphas, count}, {fires, count}, s);
   }

@@ -10,6 +10,7 @@
 // tests/models/paraformer_online_test.cpp and tests/parity/paraformer_online_test.cpp (golden stages).
 #pragma once
 #include <steno/core/result.hpp>
+#include <steno/decoders/scores.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/paraformer_parts.hpp>
 #include <steno/networks/sanm_chunks.hpp>
@@ -143,6 +144,7 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
     }
     c.trace("logits", scores);
     kernels::log_softmax(read(scores), write(scores), c.run);
+    require_numbers(read(scores));
     c.trace("log_probs", scores);
     for (extent t = 0; t < n; ++t) {
       const float* row = scores.data() + t * scores.outerStride();

@@ -8,6 +8,7 @@
 #pragma once
 #include <steno/decoders/ctc_greedy.hpp>
 #include <steno/decoders/ctc_prefix_beam.hpp>
+#include <steno/decoders/scores.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/parakeet.hpp>
 #include <steno/models/parakeet_windows.hpp>
@@ -55,6 +56,7 @@ class parakeet_ctc : public parakeet<Encoder, Frontend, parakeet_ctc_kind> {
     decoder(rows, y, c);
     c.trace("logits", y);
     kernels::log_softmax(read(y), write(y), c.run);
+    require_numbers(read(y));
     c.trace("log_probs", y);
   }
 

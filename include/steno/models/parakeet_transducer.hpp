@@ -7,6 +7,7 @@
 // durations it is TDT. Tested in tests/parity/parakeet_test.cpp.
 #pragma once
 #include <steno/decoders/ctc_greedy.hpp>
+#include <steno/decoders/scores.hpp>
 #include <steno/decoders/transducer_beam.hpp>
 #include <steno/decoders/transducer_greedy.hpp>
 #include <steno/kernels/elementwise.hpp>
@@ -197,6 +198,7 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
   /// Joined rows -> scores [rows, labels, blank, durations], not normalised.
   void score(const view<const float>& sum, view<float> y, context& c) const {
     out(as<const float, dynamic, Joint>(sum), as<float, dynamic, Outputs>(y), c);
+    require_finite(read(y));
   }
   struct log_probability_pair {
     float among_labels, among_all;

@@ -12,6 +12,7 @@
 #include <steno/core/result.hpp>
 #include <steno/decoders/ctc_alignment.hpp>
 #include <steno/decoders/ctc_greedy.hpp>
+#include <steno/decoders/scores.hpp>
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
@@ -220,6 +221,7 @@ class sense_voice {
     ctc_lo(heard, scores, c);
     c.trace("ctc_logits", scores);
     kernels::log_softmax(read(scores), write(scores), c.run);
+    require_numbers(read(scores));
     c.trace("ctc_log_probs", scores);
   }
 

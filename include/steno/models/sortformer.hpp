@@ -9,6 +9,7 @@
 // largest sample + 0.001), the largest, not the largest magnitude; streams are not. What is kept and what differs:
 // docs/models/sortformer.md. Tested in tests/parity/sortformer_test.cpp and tests/models/sortformer_test.cpp.
 #pragma once
+#include <steno/decoders/scores.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
@@ -149,6 +150,7 @@ class sortformer {
     first_hidden_to_hidden(now, x, c, kernels::activation::relu);
     single_hidden_to_spks(now, y, c);
     kernels::apply_sigmoid(read(y), write(y));
+    require_numbers(read(y));
     c.trace("speaker_probs", y);
   }
 

@@ -13,6 +13,7 @@
 #include <steno/decoders/ctc_greedy.hpp>
 #include <steno/decoders/ctc_prefix_beam.hpp>
 #include <steno/decoders/piece_times.hpp>
+#include <steno/decoders/scores.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
@@ -134,6 +135,7 @@ class u2 {
     ctc_lo(rows, y, c);
     if (blank_penalty > 0) y.col(blank).array() -= blank_penalty;
     kernels::log_softmax(read(y), write(y), c.run);
+    require_numbers(read(y));
     c.trace("ctc_logprobs", y);
   }
 

@@ -8,6 +8,7 @@
 // Follows whisper/model.py of openai/whisper; see docs/models/whisper.md. Tested in tests/models/whisper_test.cpp and
 // tests/parity/whisper_test.cpp.
 #pragma once
+#include <steno/decoders/scores.hpp>
 #include <steno/frontends/log_mel.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
@@ -123,6 +124,7 @@ class whisper {
   void logits_of(const view<const float>& rows, view<float> y, context& c) const {
     auto scope = c.enter("decoder");
     decoder.logits(as<const float, dynamic, D>(rows), as<float, dynamic, Vocab>(y), c);
+    require_finite(read(y));
   }
 
   /// The golden cases' name of a traced stage.

@@ -8,6 +8,7 @@
 // zeros with alpha = tail_threshold is appended; the running sum is a double rounded to float. The checkpoint's
 // convolution [D, D, 3] is stored as a matrix [D, 3 D], tap by tap. Tested in tests/parity/paraformer_test.cpp.
 #pragma once
+#include <steno/decoders/scores.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/linear.hpp>
 
@@ -115,6 +116,7 @@ struct cif_predictor {
     cif_output(as<const float, dynamic, D>(relu), score, c);
     c.trace("cif_output", score);
     for (extent t = 0; t < frames; ++t) alphas[t] = 1.0f / (1.0f + std::exp(-score.data()[t]));
+    require_numbers(make_view(static_cast<const float*>(alphas), 1, frames));
   }
 };
 

@@ -7,6 +7,7 @@
 // Taps - 1 rows of every layer's projection; a clip is a stream that begins with zeros, so cutting makes no difference.
 // Tested in tests/parity/fsmn_vad_test.cpp.
 #pragma once
+#include <steno/decoders/scores.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/layers/fsmn.hpp>
@@ -128,6 +129,7 @@ struct fsmn_encoder {
     out_linear2(last, y, c);
     c.trace("logits", y);
     kernels::softmax(read(y), write(y), c.run);
+    require_numbers(read(y));
     c.trace("scores", y);
   }
 };

@@ -10,6 +10,7 @@
 // values stay in a past that can be rewound. Tested in tests/networks/qwen3_decoder_test.cpp, on golden stages in
 // tests/parity/qwen3_asr_test.cpp.
 #pragma once
+#include <steno/decoders/scores.hpp>
 #include <steno/kernels/attention.hpp>
 #include <steno/kernels/cached_attention.hpp>
 #include <steno/kernels/elementwise.hpp>
@@ -313,6 +314,7 @@ struct qwen3_decoder {
     auto normed = scratch.template matrix<dynamic, D>(x.rows(), width());
     norm(x, normed, c);
     kernels::matmul(read(normed), lm_head.ref(), {}, write(y), c);
+    require_finite(read(y));
     c.trace("logits", y);
   }
 };

@@ -8,6 +8,7 @@
 // the memory are computed once per utterance. A step's rows are beams; their pasts are lists of row numbers, so a fork
 // copies numbers. Tested in tests/parity/wenet_test.cpp (golden stages).
 #pragma once
+#include <steno/decoders/scores.hpp>
 #include <steno/kernels/attention.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/softmax.hpp>
@@ -228,6 +229,7 @@ struct transformer_decoder {
     after_norm(as<const float, dynamic, D>(x), x, c);
     output_layer(as<const float, dynamic, D>(x), y, c);
     kernels::log_softmax(read(y), write(y), c.run);
+    require_numbers(read(y));
   }
 };
 
