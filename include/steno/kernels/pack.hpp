@@ -55,20 +55,21 @@ STENO_KERNEL_API void pack_group(const weight_ref& w, extent g, std::byte* out) 
 }
 #endif
 
-/// Whether `count` 16-bit floats are all finite: an exponent of ones is infinity or NaN.
-inline bool finite_halves(const std::byte* p, std::size_t count, std::uint16_t exponent) noexcept {
-  unsigned bad = 0;
+/// Whether `count` 16-bit floats are all finite: none, without its sign, reaches an exponent of ones.
+inline bool finite_halves(const std::byte* p, std::size_t count, std::int16_t exponent) noexcept {
+  std::int16_t most = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    std::uint16_t v;
+    std::int16_t v;
     std::memcpy(&v, p + 2 * i, sizeof v);
-    bad |= (v & exponent) == exponent ? 1u : 0u;
+    v = static_cast<std::int16_t>(v & 0x7fff);
+    most = v > most ? v : most;
   }
-  return bad == 0;
+  return most < exponent;
 }
 
 /// Whether a packed group means finite values only. Quants always do, so that scales and minima are looked at.
 inline bool finite_group(dtype format, extent cols, const std::byte* p) noexcept {
-  constexpr std::uint16_t half = 0x7c00, bfloat = 0x7f80;
+  constexpr std::int16_t half = 0x7c00, bfloat = 0x7f80;
   if (format == dtype::f16 || format == dtype::bf16)
     return finite_halves(p, static_cast<std::size_t>(cols * group), format == dtype::f16 ? half : bfloat);
   const block_layout l = layout_of(format);
