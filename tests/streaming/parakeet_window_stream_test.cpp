@@ -4,8 +4,12 @@
 #include "support/golden.hpp"
 #include "support/play.hpp"
 #include "support/signal.hpp"
+#include "support/wav.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
 
 using namespace steno;
 
@@ -63,4 +67,32 @@ TEST(parakeet_window_stream, nothing_and_little_end_with_one_event) {
   const auto m = load<model_type>((test::compact() / "parakeet" / "model.gguf").string());
   for (const std::size_t n : {std::size_t{0}, std::size_t{100}, std::size_t{161}})
     (void)listen(m, stream_type::usual, std::vector<float>(n), 50);
+}
+
+// Tokens that were forgotten change nothing for those that come.
+TEST(parakeet_window_stream, forgets) {
+  const std::filesystem::path examples = std::filesystem::path(STENO_SOURCE_DIR) / "examples";
+  const auto m = load<model_type>((examples / "models/parakeet-tdt.gguf").string());
+  const auto sentence = test::load_wav(examples / "audio/train.wav").pcm;
+  std::vector<float> pcm;
+  for (int i = 0; i < 40; ++i) pcm.insert(pcm.end(), sentence.begin(), sentence.end());
+  const parakeet_windows w = stream_type::usual;
+  const std::vector<int> all = listen(m, w, pcm, 16000);
+  ASSERT_GT(all.size(), 300u) << "the test wants more tokens than are forgotten at once";
+  context c;
+  stream_type s(m, w, c);
+  std::size_t gone = 0;
+  std::vector<int> last;
+  const auto sink = [&](const parakeet_window_event& e) {
+    ASSERT_EQ(e.tokens.size(), e.log_probabilities.size());
+    last.clear();
+    for (const placed_token& t : e.tokens) last.push_back(t.id);
+  };
+  for (std::size_t at = 0; at < pcm.size(); at += 16000) {
+    s.push(std::span<const float>(pcm).subspan(at, std::min<std::size_t>(16000, pcm.size() - at)), c, sink);
+    gone += s.forget(s.tokens().size());
+  }
+  s.finish(c, sink);
+  ASSERT_GT(gone, 0u);
+  EXPECT_EQ(std::vector<int>(all.begin() + static_cast<std::ptrdiff_t>(gone), all.end()), last);
 }

@@ -1,12 +1,13 @@
 // steno/models/parakeet_sentences.hpp - sentences of a transcript as soon as they are complete.
 //
 // Tokens come one after another and never change; a sentence is told when the word behind it has begun: the word ends
-// in ".", "!" or "?" (NeMo `get_segment_offsets`), or a pause follows it. Words are nemo_words'. Tested in
-// tests/models/parakeet_test.cpp.
+// in ".", "!" or "?" (NeMo `get_segment_offsets`), or a pause follows it. Speech that does neither is cut at its widest
+// gap when it becomes too long. Words are nemo_words'. Tested in tests/models/parakeet_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/tokenizers/nemo_words.hpp>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,8 +16,8 @@ namespace steno::inline STENO_ABI {
 
 class parakeet_sentences {
  public:
-  /// `pause` in seconds; a longer one ends a sentence as well.
-  explicit parakeet_sentences(double pause = 1) : pause_(pause) {}
+  /// Seconds. A longer `pause` ends a sentence as well; none is longer than `longest` (0: however long).
+  explicit parakeet_sentences(double pause = 1, double longest = 0) : pause_(pause), longest_(longest) {}
 
   /// `tokens` and `log_probabilities` of all that was said so far; `last` when no more will come. Calls
   /// sink(segment&&).
@@ -26,12 +27,21 @@ class parakeet_sentences {
     const auto open = tokens.subspan(told_);
     if (open.empty()) return;
     const std::vector<placed_text> words = m.words.words(m.tokenizer, open);
-    std::size_t from = 0;
+    const auto seconds = [&](extent rows) { return static_cast<double>(rows) * m.frame_seconds(); };
+    const auto gap = [&](std::size_t i) { return words[i + 1].start - words[i].end; };
+    std::size_t from = 0, first = 0;  // of the open sentence: its first token and word
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-      if (!ends(words[i].text) && static_cast<double>(words[i + 1].start - words[i].end) * m.frame_seconds() < pause_)
-        continue;
-      tell(m, open.subspan(from, words[i].last - from), log_probabilities.subspan(told_ + from), sink);
-      from = words[i].last;
+      std::size_t end = i;
+      if (!ends(words[i].text) && seconds(gap(i)) < pause_) {
+        if (longest_ <= 0 || seconds(words[i].end - words[first].start) <= longest_ || i == first) continue;
+        end = i - 1;  // the widest gap before this word; of equal ones the last
+        for (std::size_t k = end; k-- > first;)
+          if (gap(k) > gap(end)) end = k;
+      }
+      tell(m, open.subspan(from, words[end].last - from), log_probabilities.subspan(told_ + from), sink);
+      from = words[end].last;
+      first = end + 1;
+      i = end;
     }
     if (last && from < open.size()) {
       tell(m, open.subspan(from), log_probabilities.subspan(told_ + from), sink);
@@ -41,6 +51,8 @@ class parakeet_sentences {
   }
   /// Tokens that belong to sentences that were told.
   std::size_t told() const noexcept { return told_; }
+  /// The first `count` of them will not be given any more.
+  void forgot(std::size_t count) noexcept { told_ -= std::min(count, told_); }
 
  private:
   static bool ends(const std::string& word) noexcept {
@@ -57,7 +69,7 @@ class parakeet_sentences {
     sink(std::move(s));
   }
 
-  double pause_;
+  double pause_, longest_;
   std::size_t told_ = 0;
 };
 

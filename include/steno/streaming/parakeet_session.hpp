@@ -84,16 +84,22 @@ class parakeet_turn_session {
   double began_ = 0;
 };
 
-/// Any Parakeet. Sentences are utterances.
+/// Any Parakeet. Sentences are utterances, and a minute at most.
 template <class Model>
 class parakeet_window_session {
  public:
   parakeet_window_session(const Model& m, const session_options& o, context& c)
-      : model_(&m), endpoints_(o.endpoints), continuous_(o.continuous), stream_(m, sizes(m, o), c) {}
+      : model_(&m),
+        endpoints_(o.endpoints),
+        continuous_(o.continuous),
+        stream_(m, sizes(m, o), c),
+        sentences_(1, utterance_limit(o, minute)) {}
 
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
-    if (!over_) stream_.push(pcm, c, [&](const parakeet_window_event& e) { hear(e, sink); });
+    if (over_) return;
+    stream_.push(pcm, c, [&](const parakeet_window_event& e) { hear(e, sink); });
+    sentences_.forgot(stream_.forget(sentences_.told()));
   }
   template <class Sink>
   void finish(context& c, Sink&& sink) {
@@ -103,6 +109,8 @@ class parakeet_window_session {
   bool over() const noexcept { return over_; }
 
  private:
+  static constexpr double minute = 60;
+
   static parakeet_windows sizes(const Model& m, const session_options& o) {
     detail::check_parakeet_session(o);
     parakeet_windows w = parakeet_window_stream<Model>::usual;

@@ -25,7 +25,7 @@ struct parakeet_window_event {
   double heard = 0;  ///< seconds whose rows were decoded
 };
 
-/// One stream; the model outlives it. Memory: the samples of a window, and the tokens.
+/// One stream; the model outlives it. Memory: the samples of a window, and the tokens that were not forgotten.
 template <class Model>
 class parakeet_window_stream {
  public:
@@ -51,10 +51,26 @@ class parakeet_window_stream {
     while (next_ < n) hear(cut_.at(next_, n), c, sink);
     tell(true, sink);
   }
+  /// The first `count` tokens are of no interest any more, so that memory does not grow with the stream. Returns how
+  /// many of them are gone: they come in no event again.
+  std::size_t forget(std::size_t count) {
+    constexpr std::size_t some = 256;  // at once
+    count -= std::min(count, context_tokens);
+    if (count < some) return 0;
+    const auto erase = [&](auto& all) { all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)); };
+    erase(placed_);
+    erase(sure_);
+    erase(search_.tokens);
+    if constexpr (requires { search_.sure; }) erase(search_.sure);
+    return count;
+  }
   std::span<const placed_token> tokens() const noexcept { return placed_; }
   std::span<const float> log_probabilities() const noexcept { return sure_; }
 
  private:
+  // Where a token is put may depend on so many before it.
+  static constexpr std::size_t context_tokens = 8;
+
   template <class Sink>
   void hear(const row_window& w, context& c, Sink& sink) {
     const auto unused = static_cast<std::ptrdiff_t>((w.from - from_) * model_->samples_per_row());
@@ -69,8 +85,7 @@ class parakeet_window_stream {
     next_ = w.last;
     const std::size_t known = placed_.size(), all = search_.tokens.size();
     if (all == known) return;
-    // Where a token is put may depend on the few before it.
-    const std::size_t from = known - std::min<std::size_t>(known, 8);
+    const std::size_t from = known - std::min(known, context_tokens);
     const std::vector<placed_token> tail = model_->place(std::span(search_.tokens).subspan(from));
     placed_.insert(placed_.end(), tail.begin() + static_cast<std::ptrdiff_t>(known - from), tail.end());
     for (std::size_t i = known; i < all; ++i) sure_.push_back(model_->log_probability(search_, i));

@@ -29,8 +29,9 @@ struct session_options {
   bool endpoints = true;                ///< utterances end where the model or its rules say so
   bool continuous = true;               ///< after an endpoint the next utterance begins; otherwise the session is over
   bool forget_turns = false;            ///< Parakeet-EOU's memory of what was said ends with a turn
-  /// Seconds after which an utterance of U2, Paraformer or Qwen3-ASR ends in any case; 0: the model's own limit
-  /// (Qwen3-ASR's is a minute, so that the cost of a step stays bounded, or what its file says; the others have none).
+  /// Seconds after which an utterance ends in any case, but for turns of Parakeet-EOU; 0: the model's own limit (a
+  /// minute for Qwen3-ASR, or what its file says, and for Parakeet, so that the cost of a step and what partial results
+  /// repeat stay bounded; U2 and Paraformer have none).
   double longest_utterance = 0;
   double at_most = 0;                      ///< seconds; above 0 no utterance is longer, whatever the model's own limit
   int beam = 10;                           ///< width of U2's search
