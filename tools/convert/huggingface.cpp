@@ -3,14 +3,12 @@
 
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
-#include <steno/weights/mapped_file.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <set>
 
 #include "content.hpp"
+#include "json_text.hpp"
 #include "safetensors.hpp"
 #include "torch/tensors.hpp"
 
@@ -28,7 +26,7 @@ bool is_weights(const fs::path& file) {
 
 // Files named in an index, each once, in order. A name with a folder in it would lead elsewhere.
 std::vector<fs::path> shards(const fs::path& folder, const fs::path& index) {
-  const json j = json::parse(read_text(index), nullptr, false);
+  const json j = read_json(index);
   if (!j.is_object() || !j.contains("weight_map") || !j["weight_map"].is_object())
     fail({.where = index.string(), .what = "holds no \"weight_map\""});
   std::set<std::string> names;
@@ -60,16 +58,11 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-std::string read_text(const fs::path& file) {
-  const mapped_file f(file.string());
-  return {reinterpret_cast<const char*>(f.bytes().data()), f.bytes().size()};
-}
-
 std::optional<std::string> model_type(const fs::path& path) {
   if (!fs::is_directory(path) && !is_weights(path)) return std::nullopt;
   const fs::path config = folder_of(path) / "config.json";
   if (!fs::is_regular_file(config)) return std::nullopt;
-  const json j = json::parse(read_text(config), nullptr, false);
+  const json j = read_json(config);
   if (!j.is_object() || !j.contains("model_type") || !j["model_type"].is_string()) return std::nullopt;
   return j["model_type"].get<std::string>();
 }

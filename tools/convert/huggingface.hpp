@@ -15,13 +15,11 @@
 namespace steno::inline STENO_ABI::huggingface {
 
 /// `model_type` of the folder's config.json; nothing when `path` is not such a folder or a file of weights in one.
+/// Throws steno::error when that file is no JSON.
 std::optional<std::string> model_type(const std::filesystem::path& path);
 
 /// The folder of `path`, which model_type() knows.
 std::filesystem::path folder_of(const std::filesystem::path& path);
-
-/// The text of a file in the folder. Throws steno::error.
-std::string read_text(const std::filesystem::path& file);
 
 /// Tensors of all files of weights, and what keeps them alive.
 struct weights {

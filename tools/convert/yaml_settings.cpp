@@ -9,6 +9,9 @@
 #include <charconv>
 #include <system_error>
 
+#include "limits.hpp"
+#include "yaml_bounds.hpp"
+
 namespace steno::inline STENO_ABI {
 
 namespace {
@@ -19,38 +22,46 @@ bool parse(std::string_view s, T& value) {
   return failure == std::errc{} && end == s.data() + s.size();
 }
 
-// What the first levels hold. `left` bounds the work, because an alias may repeat a large map many times.
-void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::size_t& left, yaml_settings& out) {
-  const auto count = [&] {
-    if (left-- == 0) throw YAML::Exception(YAML::Mark::null_mark(), "it holds more settings than any config does");
-  };
+// What the first levels hold. check_yaml_bounds() has bounded the nodes and their text, aliases and all; `bytes` bounds
+// the paths, which repeat a long key before everything below it.
+void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::size_t& bytes, yaml_settings& out) {
   for (const auto& item : node) {
-    count();
     if (!item.first.IsScalar()) continue;
     const std::string key = prefix + item.first.Scalar();
+    bytes += key.size();
+    if (bytes > limits::yaml_expanded) throw YAML::Exception(item.first.Mark(), "its keys are too long");
     if (item.second.IsScalar()) out.settings[key] = item.second.Scalar();
-    if (item.second.IsMap() && depth < 4) flatten(item.second, key + ".", depth + 1, left, out);
+    if (item.second.IsMap() && depth < 4) flatten(item.second, key + ".", depth + 1, bytes, out);
     if (!item.second.IsSequence() || item.second.size() == 0) continue;
     const bool nested = item.second[0].IsSequence();
     std::vector<std::string>& list = out.lists[key];
     list.clear();
-    for (const auto& element : nested ? item.second[0] : item.second) {
-      count();
+    for (const auto& element : nested ? item.second[0] : item.second)
       if (element.IsScalar()) list.push_back(element.Scalar());
-    }
   }
 }
 
 // "${a.b}" stands for another setting, perhaps named from above the model ("${model.a.b}").
 void resolve(yaml_settings& s) {
+  std::size_t expanded = 0;  // bytes
   for (int round = 0; round < 4; ++round)
     for (auto& [key, value] : s.settings) {
       if (!value.starts_with("${") || !value.ends_with("}")) continue;
       std::string name = value.substr(2, value.size() - 3);
       if (name.starts_with("model.") && !s.settings.contains(name)) name.erase(0, 6);
       const auto found = s.settings.find(name);
-      if (found != s.settings.end() && name != key) value = std::string(found->second);
+      if (found == s.settings.end() || name == key) continue;
+      expanded += found->second.size();
+      if (expanded > limits::yaml_expanded)
+        fail({.where = s.source, .what = "what ${...} stands for is longer than any config's"});
+      value = std::string(found->second);
     }
+}
+
+// A message of yaml-cpp may repeat what the file holds.
+std::string reason(const YAML::Exception& e) {
+  const std::string line = e.mark.is_null() ? "" : "line " + std::to_string(e.mark.line + 1) + ": ";
+  return line + steno::quoted(e.msg);
 }
 
 }  // namespace
@@ -58,15 +69,21 @@ void resolve(yaml_settings& s) {
 yaml_settings read_yaml(const std::string& source, const std::string& text, std::string_view what) {
   yaml_settings s;
   s.source = source;
+  if (text.size() > limits::yaml_bytes)
+    fail({.where = source,
+          .what = "too large for a settings file",
+          .expected = "at most " + std::to_string(limits::yaml_bytes) + " bytes",
+          .found = std::to_string(text.size())});
   try {
+    check_yaml_bounds(text);
     const YAML::Node root = YAML::Load(text);
     if (!root.IsMap()) fail({.where = source, .what = "not " + std::string(what) + ": it holds no settings"});
-    std::size_t most_settings = 200000;
-    flatten(root, "", 1, most_settings, s);
-    resolve(s);
+    std::size_t bytes = 0;
+    flatten(root, "", 1, bytes, s);
   } catch (const YAML::Exception& e) {
-    fail({.where = source, .what = std::string("not readable as YAML: ") + e.what()});
+    fail({.where = source, .what = "not readable as YAML: " + reason(e)});
   }
+  resolve(s);
   return s;
 }
 

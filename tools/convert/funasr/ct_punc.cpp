@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "funasr/folder.hpp"
+#include "limits.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -20,7 +21,7 @@ ct_punc_settings read_settings(const folder& f) {
   read("encoder_conf.output_size", s.output_size, wide);
   read("encoder_conf.attention_heads", s.attention_heads, 1024);
   read("encoder_conf.linear_units", s.linear_units, wide);
-  read("encoder_conf.num_blocks", s.num_blocks, 1024);
+  read("encoder_conf.num_blocks", s.num_blocks, limits::layers);
   read("encoder_conf.kernel_size", s.kernel_size, 1023);
   const auto list = f.lists.find("model_conf.punc_list");
   if (list == f.lists.end() || list->second.size() < 2 || list->second.size() > 1000)

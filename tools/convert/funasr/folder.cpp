@@ -3,57 +3,19 @@
 
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
-#include <steno/weights/mapped_file.hpp>
 
-#include <yaml-cpp/yaml.h>
-
-#include <algorithm>
-#include <charconv>
-#include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "json_text.hpp"
+#include "limits.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string read_small(const fs::path& path) {
-  constexpr std::size_t largest = std::size_t{4} << 20;
-  const mapped_file file(path.string());
-  if (file.bytes().size() > largest) fail({.where = path.string(), .what = "too large for a settings file"});
-  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-}
-
-// Scalars of the first levels; training settings may be nested deeper, inference needs two. `left` bounds the work,
-// because an alias may repeat a large map many times.
-void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::size_t& left, folder& out) {
-  for (const auto& item : node) {
-    if (left-- == 0) throw YAML::Exception(YAML::Mark::null_mark(), "it holds more settings than any config does");
-    if (!item.first.IsScalar()) continue;
-    const std::string key = prefix + item.first.Scalar();
-    if (item.second.IsScalar()) out.settings[key] = item.second.Scalar();
-    if (item.second.IsSequence())
-      for (const auto& entry : item.second) {
-        if (left-- == 0) throw YAML::Exception(YAML::Mark::null_mark(), "it holds more settings than any config does");
-        if (entry.IsScalar()) out.lists[key].push_back(entry.Scalar());
-      }
-    if (item.second.IsMap() && depth < 2) flatten(item.second, key + ".", depth + 1, left, out);
-  }
-}
-
-void read_config(folder& f) {
-  const std::string where = f.config.string();
-  try {
-    const YAML::Node root = YAML::Load(read_small(f.config));
-    if (!root.IsMap()) fail({.where = where, .what = "not a FunASR config: it holds no settings"});
-    std::size_t most_settings = 100000;
-    flatten(root, "", 1, most_settings, f);
-  } catch (const YAML::Exception& e) {
-    fail({.where = where, .what = std::string("not readable as YAML: ") + e.what()});
-  }
-}
 
 // A file that configuration.json names. It must lie in the folder: a checkpoint has no business elsewhere.
 fs::path inside(const fs::path& root, const std::string& name, const fs::path& named_by) {
@@ -82,8 +44,7 @@ std::optional<fs::path> only_file_like(const fs::path& root, std::string_view en
 std::optional<std::map<std::string, std::string>> file_names(const fs::path& path) {
   if (!fs::exists(path)) return std::nullopt;
   std::map<std::string, std::string> names;
-  const nlohmann::json all = nlohmann::json::parse(read_small(path), nullptr, false);
-  if (all.is_discarded() || !all.is_object()) fail({.where = path.string(), .what = "not readable as JSON"});
+  const nlohmann::json all = read_json_object(path);
   const auto metas = all.find("file_path_metas");
   if (metas == all.end()) return std::nullopt;
   if (!metas->is_object()) fail({.where = path.string(), .what = "file_path_metas is not an object"});
@@ -125,7 +86,8 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
   f.config = named("config").value_or(root / "config.yaml");
   if (!fs::exists(f.config))
     fail({.where = root.string(), .what = "config.yaml is missing", .expected = "a folder as FunASR publishes it"});
-  read_config(f);
+  static_cast<yaml_settings&>(f) =
+      read_yaml(f.config.string(), read_text(f.config, limits::yaml_bytes), "a FunASR config");
   f.cmvn = named("frontend_conf.cmvn_file");
   f.pieces = named("tokenizer_conf.bpemodel");
   f.tokens = named("tokenizer_conf.token_list");
@@ -140,41 +102,10 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
   return f;
 }
 
-std::uint32_t folder::number(const std::string& key, std::uint32_t otherwise, std::uint32_t least,
-                             std::uint32_t most) const {
-  const auto found = settings.find(key);
-  if (found == settings.end()) return otherwise;
-  const std::string& s = found->second;
-  std::uint32_t value = 0;
-  const auto [end, failure] = std::from_chars(s.data(), s.data() + s.size(), value);
-  if (failure != std::errc{} || end != s.data() + s.size() || value < least || value > most)
-    fail({.where = config.string(),
-          .what = key,
-          .expected = "a number from " + std::to_string(least) + " to " + std::to_string(most),
-          .found = steno::quoted(s)});
-  return value;
-}
-
-double folder::real(const std::string& key, double otherwise, double low, double high) const {
-  const auto found = settings.find(key);
-  if (found == settings.end()) return otherwise;
-  const std::string& s = found->second;
-  double value = 0;
-  const auto [end, failure] = std::from_chars(s.data(), s.data() + s.size(), value);
-  if (failure != std::errc{} || end != s.data() + s.size() || !(value >= low && value <= high))
-    fail({.where = config.string(),
-          .what = key,
-          .expected = "a number from " + std::to_string(low) + " to " + std::to_string(high),
-          .found = steno::quoted(s)});
-  return value;
-}
-
 std::vector<std::string> folder::read_tokens() const {
   if (!tokens)
     fail({.where = config.parent_path().string(), .what = "the tokenizer is missing", .expected = "tokens.json"});
-  const mapped_file file(tokens->string());
-  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
-  const nlohmann::json all = nlohmann::json::parse(text, nullptr, false);
+  const nlohmann::json all = read_json(*tokens);
   const auto refuse = [&] {
     fail({.where = tokens->string(), .what = "is no list of tokens", .expected = "a JSON array of strings"});
   };
@@ -185,21 +116,6 @@ std::vector<std::string> folder::read_tokens() const {
     list.push_back(t.get<std::string>());
   }
   return list;
-}
-
-std::string folder::text(const std::string& key, const std::string& otherwise) const {
-  const auto found = settings.find(key);
-  return found == settings.end() ? otherwise : found->second;
-}
-
-void folder::require(const std::string& key, const std::string& value) const {
-  const std::string found = text(key, value);
-  // "True" is what Python prints for true.
-  if (found != value && !(value == "true" && found == "True"))
-    fail({.where = config.string(),
-          .what = key + " is not supported",
-          .expected = value,
-          .found = steno::quoted(found)});
 }
 
 }  // namespace steno::inline STENO_ABI::funasr

@@ -7,33 +7,23 @@
 #pragma once
 #include <steno/config.hpp>
 
-#include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "yaml_settings.hpp"
+
 namespace steno::inline STENO_ABI::funasr {
 
-struct folder {
+/// With the scalars and lists of config.yaml.
+struct folder : yaml_settings {
   std::filesystem::path config;                 ///< config.yaml
   std::filesystem::path weights;                ///< model.pt
   std::optional<std::filesystem::path> cmvn;    ///< am.mvn, when the checkpoint applies one
   std::optional<std::filesystem::path> pieces;  ///< *.bpe.model
   std::optional<std::filesystem::path> tokens;  ///< tokens.json
-  /// Scalars of config.yaml by their path ("encoder_conf.output_size"); nulls are left out.
-  std::map<std::string, std::string> settings;
-  /// Lists of scalars, by their path.
-  std::map<std::string, std::vector<std::string>> lists;
 
-  /// A natural number between `least` and `most`, or `otherwise` when it is not set. Throws steno::error.
-  std::uint32_t number(const std::string& key, std::uint32_t otherwise, std::uint32_t least, std::uint32_t most) const;
-  /// Any number in [low, high], or `otherwise`. Throws steno::error.
-  double real(const std::string& key, double otherwise, double low, double high) const;
-  std::string text(const std::string& key, const std::string& otherwise) const;
-  /// Throws unless the setting is absent or has this value: what steno computes differently is not silently accepted.
-  void require(const std::string& key, const std::string& value) const;
   /// What tokens.json holds. Throws steno::error.
   std::vector<std::string> read_tokens() const;
 };

@@ -7,6 +7,7 @@
 
 #include "funasr/folder.hpp"
 #include "gguf_import.hpp"
+#include "limits.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -35,7 +36,7 @@ fsmn_vad_settings settings_of(const folder& f) {
   read("encoder_conf.input_affine_dim", s.input_affine_dim, 65536);
   read("encoder_conf.linear_dim", s.linear_dim, 65536);
   read("encoder_conf.proj_dim", s.proj_dim, 65536);
-  read("encoder_conf.fsmn_layers", s.fsmn_layers, 1024);
+  read("encoder_conf.fsmn_layers", s.fsmn_layers, limits::layers);
   read("encoder_conf.lorder", s.lorder, 1024);
   read("encoder_conf.output_affine_dim", s.output_affine_dim, 65536);
   read("encoder_conf.output_dim", s.output_dim, 65536);
@@ -82,7 +83,7 @@ fsmn_vad_settings settings_of(const gguf_file& file) {
   read("vad.input_affine_dim", s.input_affine_dim, 65536);
   read("vad.linear_dim", s.linear_dim, 65536);
   read("vad.proj_dim", s.proj_dim, 65536);
-  read("vad.fsmn_layers", s.fsmn_layers, 1024);
+  read("vad.fsmn_layers", s.fsmn_layers, limits::layers);
   read("vad.lorder", s.lorder, 1024);
   read("vad.output_affine_dim", s.output_affine_dim, 65536);
   read("vad.output_dim", s.output_dim, 65536);

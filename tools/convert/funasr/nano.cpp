@@ -4,6 +4,7 @@
 #include <steno/error.hpp>
 
 #include "funasr/tensors.hpp"
+#include "limits.hpp"
 #include "qwen/qwen3_asr.hpp"
 #include "torch/checkpoint.hpp"
 
@@ -19,15 +20,15 @@ struct adaptor_settings {
 
 adaptor_settings read_adaptor(const folder& f, const std::string& at) {
   adaptor_settings s;
-  const auto number = [&](const char* key, std::uint32_t& value, std::uint32_t least) {
-    value = f.number(at + key, value, least, 65536);
+  const auto number = [&](const char* key, std::uint32_t& value, std::uint32_t least, std::uint32_t most = 65536) {
+    value = f.number(at + key, value, least, most);
   };
   number(".downsample_rate", s.rate, 1);
   number(".encoder_dim", s.input, 1);
   number(".ffn_dim", s.units, 1);
   number(".llm_dim", s.output, 4);
   number(".attention_heads", s.heads, 1);
-  number(".n_layer", s.layers, 0);
+  number(".n_layer", s.layers, 0, limits::layers);
   return s;
 }
 
@@ -74,7 +75,7 @@ imported_model import_nano(const folder& f, const std::optional<fs::path>& cmvn)
   f.require("audio_encoder_conf.selfattention_layer_type", "sanm");
   f.require("audio_adaptor", "Transformer");
   f.require("frontend", "WavFrontend");
-  constexpr std::uint32_t wide = 65536, deep = 1024;
+  constexpr std::uint32_t wide = 65536, deep = limits::layers;
   const auto encoder = [&](const char* key, std::uint32_t otherwise, std::uint32_t least, std::uint32_t most) {
     return f.number(std::string("audio_encoder_conf.") + key, otherwise, least, most);
   };

@@ -14,6 +14,7 @@
 #include "funasr/nano.hpp"
 #include "funasr/tensors.hpp"
 #include "gguf_import.hpp"
+#include "limits.hpp"
 #include "qwen/qwen3_asr.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
@@ -79,7 +80,7 @@ qwen::decoder_settings read_decoder(const gguf_file& f) {
   qwen::decoder_settings s;
   constexpr std::uint32_t wide = 65536;
   s.width = whole_number(f, "qwen3.embedding_length", 1, wide);
-  s.layers = whole_number(f, "qwen3.block_count", 1, 1024);
+  s.layers = whole_number(f, "qwen3.block_count", 1, limits::layers);
   s.heads = whole_number(f, "qwen3.attention.head_count", 1, 1024);
   s.key_heads = whole_number(f, "qwen3.attention.head_count_kv", 1, 1024);
   s.head_width = whole_number(f, "qwen3.attention.key_length", 2, 4096);

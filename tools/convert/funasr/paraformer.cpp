@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "funasr/folder.hpp"
+#include "limits.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -63,7 +64,7 @@ void set_paraformer_keys(gguf_writer& file, const paraformer_settings& s, const 
 paraformer_settings read_paraformer_settings(const folder& f) {
   paraformer_settings s;
   s.online = f.text("model", "") == "ParaformerStreaming";
-  constexpr std::uint32_t wide = 65536, deep = 1024;
+  constexpr std::uint32_t wide = 65536, deep = limits::layers;
   const auto read = [&](const char* key, std::uint32_t& value, std::uint32_t most) {
     value = f.number(key, value, 1, most);
   };

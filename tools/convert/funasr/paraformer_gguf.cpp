@@ -10,6 +10,7 @@
 
 #include "funasr/paraformer.hpp"
 #include "gguf_import.hpp"
+#include "limits.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -24,9 +25,9 @@ paraformer_settings settings_of(const gguf_file& file) {
   paraformer_settings s;
   s.output_size = whole_number(file, "pf.enc.output_size", 1, 65536);
   s.attention_heads = whole_number(file, "pf.enc.attention_heads", 1, 1024);
-  s.num_blocks = whole_number(file, "pf.enc.num_blocks", 1, 1024);
+  s.num_blocks = whole_number(file, "pf.enc.num_blocks", 1, limits::layers);
   s.kernel_size = whole_number(file, "pf.enc.kernel_size", 1, 1023);
-  s.decoder_blocks = whole_number(file, "pf.dec.num_blocks", 1, 1024);
+  s.decoder_blocks = whole_number(file, "pf.dec.num_blocks", 1, limits::layers);
   s.decoder_heads = whole_number(file, "pf.dec.attention_heads", 1, 1024);
   s.decoder_kernel = whole_number(file, "pf.dec.kernel_size", 1, 1023);
   (void)whole_number(file, "pf.dec.att_layer_num", s.decoder_blocks, s.decoder_blocks);

@@ -4,6 +4,7 @@
 
 #include "funasr/folder.hpp"
 #include "funasr/sense_voice.hpp"
+#include "limits.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -11,7 +12,7 @@ namespace {
 
 sense_voice_settings read_settings(const folder& f) {
   sense_voice_settings s;
-  constexpr std::uint32_t wide = 65536, deep = 1024;
+  constexpr std::uint32_t wide = 65536, deep = limits::layers;
   const auto encoder = [&](const char* key, std::uint32_t& value, std::uint32_t least, std::uint32_t most) {
     value = f.number(std::string("encoder_conf.") + key, value, least, most);
   };

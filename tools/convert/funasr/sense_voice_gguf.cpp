@@ -11,6 +11,7 @@
 
 #include "funasr/sense_voice.hpp"
 #include "gguf_import.hpp"
+#include "limits.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -39,8 +40,8 @@ sense_voice_settings settings_of(const gguf_file& file) {
   constexpr std::uint32_t wide = 65536;
   s.attention_heads = whole_number(file, "sv.attention_heads", 1, 1024);
   s.kernel_size = whole_number(file, "sv.kernel_size", 1, 1023);
-  s.num_blocks = whole_number(file, "sv.num_blocks", 1, 1024);
-  s.tp_blocks = whole_number(file, "sv.tp_blocks", 0, 1024);
+  s.num_blocks = whole_number(file, "sv.num_blocks", 1, limits::layers);
+  s.tp_blocks = whole_number(file, "sv.tp_blocks", 0, limits::layers);
   s.output_size = whole_number(file, "sv.output_size", 1, wide);
   s.blank_id = whole_number(file, "sv.blank_id", 0, 1u << 24);
   const auto w_1 = file.find("encoder.encoders0.0.feed_forward.w_1.weight");

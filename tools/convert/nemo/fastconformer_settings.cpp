@@ -1,9 +1,11 @@
-// tools/convert/nemo/fastconformer_settings.cpp - what model_config.yaml says of a FastConformer; see fastconformer.hpp.
+// tools/convert/nemo/fastconformer_settings.cpp - what model_config.yaml says of a FastConformer; see
+// fastconformer.hpp.
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
 #include <cmath>
 
+#include "limits.hpp"
 #include "nemo/fastconformer.hpp"
 
 namespace steno::inline STENO_ABI::nemo {
@@ -51,7 +53,7 @@ void read_fastconformer(const yaml_settings& f, fastconformer_settings& s) {
           .expected = "per_feature or NA",
           .found = steno::quoted(normalise)});
   s.width = f.number("encoder.d_model", s.width, 2, wide);
-  s.blocks = f.number("encoder.n_layers", s.blocks, 1, 1024);
+  s.blocks = f.number("encoder.n_layers", s.blocks, 1, limits::layers);
   s.heads = f.number("encoder.n_heads", 4, 1, 1024);
   s.units = s.width * f.number("encoder.ff_expansion_factor", 4, 1, 64);
   s.channels = f.number("encoder.subsampling_conv_channels", s.width, 1, wide);

@@ -5,6 +5,7 @@
 #include <steno/weights/byte_cursor.hpp>
 
 #include "gguf_import.hpp"
+#include "limits.hpp"
 
 namespace steno::inline STENO_ABI::nemo {
 
@@ -76,7 +77,7 @@ void read_published_encoder(const gguf_file& file, fastconformer_settings& s) {
   s.per_feature = normal != "NA";
   if (s.per_feature) require_published(file, "parakeet.preproc.normalize", normal, "per_feature");
   s.width = number("encoder.d_model", 2, wide);
-  s.blocks = number("encoder.n_layers", 1, 1024);
+  s.blocks = number("encoder.n_layers", 1, limits::layers);
   s.heads = number("encoder.n_heads", 1, 1024);
   s.units = number("encoder.ff_dim", 1, 1u << 22);
   s.taps = number("encoder.conv_kernel", 1, 1023);

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "limits.hpp"
+
 namespace steno::inline STENO_ABI::nemo {
 
 bool is_sortformer(const yaml_settings& config) {
@@ -27,7 +29,7 @@ sortformer_settings read_sortformer_settings(const yaml_settings& f) {
   s.hidden = f.number(modules + "tf_d_model", 192, 1, wide);
   f.require(modules + "fc_d_model", std::to_string(s.width));
   f.require(transformer + "hidden_size", std::to_string(s.hidden));
-  s.layers = f.number(transformer + "num_layers", 18, 1, 1024);
+  s.layers = f.number(transformer + "num_layers", 18, 1, limits::layers);
   s.inner = f.number(transformer + "inner_size", 768, 1, wide);
   s.attention_heads = f.number(transformer + "num_attention_heads", 1, 1, 1024);
   if (s.hidden % s.attention_heads != 0 || s.hidden == s.width)

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gguf_import.hpp"
+#include "limits.hpp"
 #include "nemo/published_gguf.hpp"
 #include "nemo/sortformer.hpp"
 
@@ -27,7 +28,7 @@ sortformer_settings settings_of(const gguf_file& file) {
   s.speakers = number("num_spks", 1, 64);
   (void)number("fc_d_model", s.width, s.width);
   s.hidden = number("tf_d_model", 1, wide);
-  s.layers = number("tf_n_layers", 1, 1024);
+  s.layers = number("tf_n_layers", 1, limits::layers);
   s.inner = number("tf_inner_size", 1, wide);
   s.attention_heads = number("tf_n_heads", 1, 1024);
   const auto key = [](const char* name) { return std::string(at) + name; };

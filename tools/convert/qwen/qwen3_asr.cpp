@@ -4,14 +4,14 @@
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
 
 #include "huggingface.hpp"
+#include "json_text.hpp"
+#include "limits.hpp"
 
 namespace steno::inline STENO_ABI::qwen {
 
@@ -26,7 +26,7 @@ constexpr std::string_view prefix = "thinker.";
 std::vector<std::string> read_words(const fs::path& list) {
   std::vector<std::string> words;
   if (!fs::exists(list)) return words;
-  const std::string text = huggingface::read_text(list);
+  const std::string text = read_text(list, limits::text_bytes);
   constexpr std::string_view space = " \t\r\f\v";
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -59,21 +59,25 @@ std::string published_name(std::string name) {
   return std::string(prefix).append(name);
 }
 
-// An object of config.json, with the checks that all settings need.
+// An object of config.json, which outlives this, with the checks that all settings need.
 class section {
  public:
   section(const json& j, std::string where, std::string name)
       : j_(j), where_(std::move(where)), name_(std::move(name)) {
     if (!j_.is_object()) refuse("", "an object");
   }
-  section below(const char* key) const { return {has(key) ? j_[key] : json(), where_, name_ + key + "."}; }
+  section below(const char* key) const {
+    static const json none;
+    return {has(key) ? j_[key] : none, where_, name_ + key + "."};
+  }
   bool has(const char* key) const { return j_.contains(key) && !j_[key].is_null(); }
-  std::uint32_t size(const char* key) const {
-    if (!has(key) || !j_[key].is_number_unsigned() || j_[key].get<std::uint64_t>() > 1u << 24 ||
-        j_[key].get<std::uint64_t>() == 0)
-      refuse(key, "a size");
+  std::uint32_t size(const char* key, std::uint32_t least, std::uint32_t most) const {
+    if (!has(key) || !j_[key].is_number_unsigned() || j_[key].get<std::uint64_t>() > most ||
+        j_[key].get<std::uint64_t>() < least)
+      refuse(key, "a number from " + std::to_string(least) + " to " + std::to_string(most));
     return j_[key].get<std::uint32_t>();
   }
+  std::uint32_t size(const char* key) const { return size(key, 1, 1u << 24); }
   std::uint32_t size(const char* key, std::uint32_t otherwise) const { return has(key) ? size(key) : otherwise; }
   double number(const char* key, double otherwise) const {
     if (!has(key)) return otherwise;
@@ -96,14 +100,14 @@ class section {
   }
 
  private:
-  json j_;
+  const json& j_;
   std::string where_, name_;
 };
 
 decoder_settings read_decoder(const section& c) {
   decoder_settings s;
   s.width = c.size("hidden_size");
-  s.layers = c.size("num_hidden_layers");
+  s.layers = c.size("num_hidden_layers", 1, limits::layers);
   s.heads = c.size("num_attention_heads");
   s.key_heads = c.size("num_key_value_heads", s.heads);
   s.head_width = c.size("head_dim", 128);
@@ -127,7 +131,7 @@ tower_settings read_tower(const section& c) {
   tower_settings s;
   s.mels = c.size("num_mel_bins");
   s.width = c.size("d_model");
-  s.layers = c.size("encoder_layers");
+  s.layers = c.size("encoder_layers", 1, limits::layers);
   s.heads = c.size("encoder_attention_heads");
   s.units = c.size("encoder_ffn_dim");
   s.channels = c.size("downsample_hidden_size");
@@ -180,7 +184,7 @@ std::vector<expected_tensor> tower_tensors(const tower_settings& s) {
 }  // namespace
 
 decoder_settings read_decoder_config(const fs::path& file) {
-  const json j = json::parse(huggingface::read_text(file), nullptr, false);
+  const json j = read_json(file);
   const section c(j, file.string(), "");
   if (c.has("num_hidden_layers") && c.at("num_hidden_layers") == 0) {
     decoder_settings s;
@@ -194,7 +198,7 @@ decoder_settings read_decoder_config(const fs::path& file) {
 std::vector<std::int32_t> read_ends(const fs::path& file) {
   std::vector<std::int32_t> ends;
   if (!fs::is_regular_file(file)) return ends;
-  const json j = json::parse(huggingface::read_text(file), nullptr, false);
+  const json j = read_json(file);
   if (!j.is_object() || !j.contains("eos_token_id")) return ends;
   const json& e = j["eos_token_id"];
   for (const json& id : e.is_array() ? e : json::array({e})) {
@@ -213,7 +217,7 @@ bool is_checkpoint(const fs::path& path) {
 imported_model import_checkpoint(const fs::path& path, const import_options& options) {
   if (options.cmvn) fail({.where = path.string(), .what = "--cmvn is for FunASR models"});
   const fs::path folder = huggingface::folder_of(path), config = folder / "config.json";
-  const json whole = json::parse(huggingface::read_text(config), nullptr, false);
+  const json whole = read_json(config);
   const section top(whole, config.string(), "");
   const section thinker = top.has("thinker_config") ? top.below("thinker_config") : top;
   const section text = thinker.below("text_config");

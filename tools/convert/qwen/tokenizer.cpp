@@ -3,12 +3,11 @@
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <map>
 
-#include "huggingface.hpp"
+#include "json_text.hpp"
+#include "limits.hpp"
 #include "qwen/qwen3_asr.hpp"
 
 namespace steno::inline STENO_ABI::qwen {
@@ -23,12 +22,6 @@ struct parts {
   std::map<std::uint32_t, std::pair<std::string, bool>> added;  // as written; whether it is special
   std::vector<std::string> merges;                              // "left right"
 };
-
-json object_in(const fs::path& file) {
-  json j = json::parse(huggingface::read_text(file), nullptr, false);
-  if (!j.is_object()) fail({.where = file.string(), .what = "is not a JSON object"});
-  return j;
-}
 
 std::uint32_t number_of(const json& id, const fs::path& file, const std::string& token) {
   if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= 1u << 24)
@@ -49,8 +42,8 @@ void read_added(const json& content, const json& special, std::uint32_t id, cons
 }
 
 void read_own_files(const fs::path& folder, parts& p) {
-  read_vocabulary(object_in(folder / "vocab.json"), folder / "vocab.json", p);
-  const std::string text = huggingface::read_text(folder / "merges.txt");
+  read_vocabulary(read_json_object(folder / "vocab.json"), folder / "vocab.json", p);
+  const std::string text = read_text(folder / "merges.txt", limits::text_bytes);
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     std::string line = text.substr(at, end - at);
@@ -60,7 +53,7 @@ void read_own_files(const fs::path& folder, parts& p) {
   }
   const fs::path config = folder / "tokenizer_config.json";
   if (!fs::is_regular_file(config)) return;
-  const json j = object_in(config);
+  const json j = read_json_object(config);
   if (!j.contains("added_tokens_decoder") || !j["added_tokens_decoder"].is_object()) return;
   for (const auto& [id, entry] : j["added_tokens_decoder"].items()) {
     if (id.empty() || id.size() > 8 || id.find_first_not_of("0123456789") != std::string::npos || !entry.is_object())
@@ -71,7 +64,7 @@ void read_own_files(const fs::path& folder, parts& p) {
 }
 
 void read_tokenizer_json(const fs::path& file, parts& p) {
-  const json j = object_in(file);
+  const json j = read_json_object(file);
   const json model = j.value("model", json::object());
   if (!model.is_object() || !model.contains("vocab") || !model["vocab"].is_object() || !model.contains("merges") ||
       !model["merges"].is_array())

@@ -3,26 +3,20 @@
 
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
-#include <steno/weights/mapped_file.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string_view>
+
+#include "json_text.hpp"
+#include "limits.hpp"
 
 namespace steno::inline STENO_ABI::wenet {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string read_small(const fs::path& path) {
-  constexpr std::size_t largest = std::size_t{16} << 20;
-  const mapped_file file(path.string());
-  if (file.bytes().size() > largest) fail({.where = path.string(), .what = "too large for such a file"});
-  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-}
 
 // The file in `root` with the last part of the name that a setting holds: training machines have other folders.
 std::optional<fs::path> named(const folder& f, const fs::path& root, const std::string& key) {
@@ -58,7 +52,8 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
   f.config = root / "train.yaml";
   if (!fs::is_regular_file(f.config))
     fail({.where = root.string(), .what = "train.yaml is missing", .expected = "a folder as WeNet publishes it"});
-  static_cast<yaml_settings&>(f) = read_yaml(f.config.string(), read_small(f.config), "a WeNet config");
+  static_cast<yaml_settings&>(f) =
+      read_yaml(f.config.string(), read_text(f.config, limits::yaml_bytes), "a WeNet config");
   f.weights = weights ? *weights : root / "final.pt";
   if (!fs::is_regular_file(f.weights))
     fail({.where = root.string(), .what = "the weights are missing", .expected = f.weights.filename().string()});
@@ -78,8 +73,12 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
   return f;
 }
 
-std::vector<std::string> read_units(const fs::path& path) { return parse_units(read_small(path), path.string()); }
-cmvn_statistics read_cmvn(const fs::path& path, bool json) { return parse_cmvn(read_small(path), path.string(), json); }
+std::vector<std::string> read_units(const fs::path& path) {
+  return parse_units(read_text(path, limits::text_bytes), path.string());
+}
+cmvn_statistics read_cmvn(const fs::path& path, bool json) {
+  return parse_cmvn(read_text(path, limits::text_bytes), path.string(), json);
+}
 
 std::vector<std::string> parse_units(std::string_view text, const std::string& where) {
   std::vector<std::string> units;
@@ -113,31 +112,63 @@ std::vector<std::string> parse_units(std::string_view text, const std::string& w
   return units;
 }
 
-cmvn_statistics parse_cmvn(std::string_view text, const std::string& where, bool json) {
+namespace {
+
+struct cmvn_sums {
   std::vector<double> sums, squares;
   double count = 0;
-  if (json) {
-    try {
-      const auto j = nlohmann::json::parse(text);
-      sums = j.at("mean_stat").get<std::vector<double>>();
-      squares = j.at("var_stat").get<std::vector<double>>();
-      count = j.at("frame_num").get<double>();
-    } catch (const nlohmann::json::exception&) {
-      fail({.where = where, .what = "not a cmvn file", .expected = "mean_stat, var_stat and frame_num as JSON"});
+};
+
+cmvn_sums json_sums(std::string_view text, const std::string& where) {
+  const nlohmann::json j = parse_json(text, where);
+  const auto refuse = [&](const std::string& what, const std::string& expected) {
+    fail({.where = where, .what = what, .expected = expected});
+  };
+  if (!j.is_object()) refuse("not a cmvn file", "mean_stat, var_stat and frame_num as JSON");
+  const auto list = [&](const char* key) {
+    if (!j.contains(key) || !j[key].is_array()) refuse(std::string("\"") + key + "\"", "a list of numbers");
+    std::vector<double> values;
+    for (const auto& v : j[key]) {
+      if (!v.is_number()) refuse(std::string("\"") + key + "\": element " + std::to_string(values.size()), "a number");
+      values.push_back(v.get<double>());
     }
-  } else {  // "[ sums count  sums of squares 0 ]"
-    const auto words = words_of(text);
-    const std::size_t n = words.size() < 6 ? 0 : (words.size() - 4) / 2;
-    const bool framed = n > 0 && words.size() == 2 * n + 4 && words.front() == "[" && words.back() == "]";
-    const auto value = [&](std::size_t i) {
-      double v = 0;
-      if (!framed || !parse(words[i], v)) fail({.where = where, .what = "not a cmvn file in Kaldi's text form"});
-      return v;
-    };
-    for (std::size_t i = 1; i <= n; ++i) sums.push_back(value(i));
-    count = value(n + 1);
-    for (std::size_t i = n + 2; i < 2 * n + 2; ++i) squares.push_back(value(i));
+    return values;
+  };
+  if (!j.contains("frame_num") || !j["frame_num"].is_number()) refuse("\"frame_num\"", "a number");
+  return {list("mean_stat"), list("var_stat"), j["frame_num"].get<double>()};
+}
+
+// "[ sums count  sums of squares 0 ]"
+cmvn_sums kaldi_sums(std::string_view text, const std::string& where) {
+  const auto words = words_of(text);
+  const std::size_t n = words.size() < 6 ? 0 : (words.size() - 4) / 2;
+  if (n == 0 || words.size() != 2 * n + 4 || words.front() != "[" || words.back() != "]")
+    fail({.where = where, .what = "not a cmvn file in Kaldi's text form"});
+  cmvn_sums s;
+  for (std::size_t i = 1; i <= 2 * n + 2; ++i) {
+    double v = 0;
+    if (!parse(words[i], v) || !std::isfinite(v)) {
+      const auto before = text.substr(0, static_cast<std::size_t>(words[i].data() - text.data()));
+      fail({.where = where,
+            .what = "line " + std::to_string(std::count(before.begin(), before.end(), '\n') + 1) + ": element " +
+                    std::to_string(i - 1),
+            .expected = "a finite number",
+            .found = steno::quoted(words[i])});
+    }
+    if (i <= n)
+      s.sums.push_back(v);
+    else if (i == n + 1)
+      s.count = v;
+    else if (i <= 2 * n + 1)
+      s.squares.push_back(v);
   }
+  return s;
+}
+
+}  // namespace
+
+cmvn_statistics parse_cmvn(std::string_view text, const std::string& where, bool json) {
+  const auto [sums, squares, count] = json ? json_sums(text, where) : kaldi_sums(text, where);
   if (sums.empty() || sums.size() != squares.size() || !(count > 0))
     fail({.where = where, .what = "its vectors are empty or differ in length, or it counts no frames"});
   cmvn_statistics s;
@@ -146,8 +177,11 @@ cmvn_statistics parse_cmvn(std::string_view text, const std::string& where, bool
     const double variance = std::max(squares[i] / count - mean * mean, 1e-20);
     s.mean.push_back(static_cast<float>(mean));
     s.istd.push_back(static_cast<float>(1.0 / std::sqrt(variance)));
-    if (!std::isfinite(s.mean.back()) || !std::isfinite(s.istd.back()))
-      fail({.where = where, .what = "holds a value that is not finite"});
+    if (!std::isfinite(s.mean.back()) || !std::isfinite(s.istd.back()) || !(s.istd.back() > 0))
+      fail({.where = where,
+            .what = "feature " + std::to_string(i),
+            .expected = "a mean and a variance that a float holds",
+            .found = std::to_string(mean) + " and " + std::to_string(variance)});
   }
   return s;
 }

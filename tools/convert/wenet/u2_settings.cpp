@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "limits.hpp"
 #include "wenet/folder.hpp"
 #include "wenet/u2.hpp"
 
@@ -82,7 +83,7 @@ bool relative_of(const folder& f, bool conformer) {
 
 u2_settings read_settings(const folder& f, std::size_t vocabulary) {
   u2_settings s;
-  constexpr std::uint32_t wide = 65536, deep = 1024;
+  constexpr std::uint32_t wide = 65536, deep = limits::layers;
   const std::string encoder = f.text("encoder", "conformer"), decoder = f.text("decoder", "bitransformer");
   s.conformer = encoder == "conformer";
   if (!s.conformer) f.require("encoder", "transformer");

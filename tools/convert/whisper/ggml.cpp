@@ -10,6 +10,7 @@
 
 #include "content.hpp"
 #include "ggml_file.hpp"
+#include "limits.hpp"
 #include "whisper/whisper.hpp"
 
 namespace steno::inline STENO_ABI::whisper_files {
@@ -29,11 +30,11 @@ class reader {
     s.audio_context = size("n_audio_ctx", 1 << 16);
     s.width = size("n_audio_state", 1 << 14);
     s.audio_heads = size("n_audio_head", 1 << 14);
-    s.audio_layers = size("n_audio_layer", 1024);
+    s.audio_layers = size("n_audio_layer", limits::layers);
     s.text_context = size("n_text_ctx", 1 << 16);
     const std::uint32_t text_state = size("n_text_state", 1 << 14);
     s.text_heads = size("n_text_head", 1 << 14);
-    s.text_layers = size("n_text_layer", 1024);
+    s.text_layers = size("n_text_layer", limits::layers);
     s.mels = size("n_mels", 1024);
     at_.number<std::int32_t>("ftype");  // every tensor says its own format
     if (text_state != s.width)

@@ -4,8 +4,7 @@
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
-#include <nlohmann/json.hpp>
-
+#include "json_text.hpp"
 #include "whisper/whisper.hpp"
 
 namespace steno::inline STENO_ABI::whisper_files {
@@ -49,15 +48,9 @@ std::string openai_name(std::string name) {
   return name;
 }
 
-json object_in(const fs::path& file) {
-  json j = json::parse(huggingface::read_text(file), nullptr, false);
-  if (!j.is_object()) fail({.where = file.string(), .what = "is not a JSON object"});
-  return j;
-}
-
 void read_alignment_heads(const fs::path& file, settings& s) {
   if (!fs::is_regular_file(file)) return;
-  const json j = object_in(file);
+  const json j = read_json_object(file);
   if (!j.contains("alignment_heads") || !j["alignment_heads"].is_array()) return;
   for (const json& pair : j["alignment_heads"]) {
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_unsigned() || !pair[1].is_number_unsigned() ||
@@ -77,7 +70,7 @@ bool is_huggingface(const fs::path& path) {
 imported_model import_huggingface(const fs::path& path, const import_options& options) {
   if (options.cmvn) fail({.where = path.string(), .what = "--cmvn is for FunASR models"});
   const fs::path folder = huggingface::folder_of(path), config = folder / "config.json";
-  const json j = object_in(config);
+  const json j = read_json_object(config);
   const auto size = [&](const char* key) {
     if (!j.contains(key) || !j[key].is_number_unsigned() || j[key].get<std::uint64_t>() > 1 << 24)
       fail({.where = config.string(), .what = steno::quoted(key), .expected = "a size"});

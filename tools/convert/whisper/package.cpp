@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "limits.hpp"
 #include "whisper/whisper.hpp"
 
 namespace steno::inline STENO_ABI::whisper_files {
@@ -110,8 +111,8 @@ void check(const std::string& where, const settings& s) {
   in("text positions", s.text_context, 8, 65536);
   in("attention heads of the encoder", s.audio_heads, 1, s.width);
   in("attention heads of the decoder", s.text_heads, 1, s.width);
-  in("layers of the encoder", s.audio_layers, 1, 1024);
-  in("layers of the decoder", s.text_layers, 1, 1024);
+  in("layers of the encoder", s.audio_layers, 1, limits::layers);
+  in("layers of the decoder", s.text_layers, 1, limits::layers);
   for (const auto& [layer, head] : s.alignment_heads)
     if (layer >= s.text_layers || head >= s.text_heads)
       fail({.where = where, .what = "alignment heads name a head that the decoder does not have"});

@@ -1,12 +1,11 @@
 // tools/convert/whisper/tokens.cpp - the text tokens, from tiktoken's tables or a vocab.json; see whisper.hpp.
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
-#include <steno/weights/mapped_file.hpp>
 
 #include <map>
-#include <nlohmann/json.hpp>
 
-#include "huggingface.hpp"
+#include "json_text.hpp"
+#include "limits.hpp"
 #include "whisper/whisper.hpp"
 
 namespace steno::inline STENO_ABI::whisper_files {
@@ -41,7 +40,7 @@ std::optional<std::string> base64(std::string_view text) {
 
 // Lines "base64 rank", rank = id.
 std::vector<std::string> read_tiktoken(const fs::path& file, std::uint32_t count) {
-  const std::string text = huggingface::read_text(file);
+  const std::string text = read_text(file, limits::text_bytes);
   std::vector<std::string> tokens;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -61,8 +60,7 @@ std::vector<std::string> read_tiktoken(const fs::path& file, std::uint32_t count
 }
 
 std::vector<std::string> read_vocab_json(const fs::path& file, std::uint32_t count) {
-  const auto j = nlohmann::json::parse(huggingface::read_text(file), nullptr, false);
-  if (!j.is_object()) fail({.where = file.string(), .what = "is not a JSON object of tokens"});
+  const nlohmann::json j = read_json_object(file);
   std::vector<std::string> tokens(count);
   std::size_t seen = 0;
   for (const auto& [token, id] : j.items()) {
@@ -128,8 +126,7 @@ void read_special_tokens(const fs::path& folder, settings& s) {
   for (const char* name : {"vocab.json", "tokenizer.json", "added_tokens.json"}) {
     const fs::path file = folder / name;
     if (!fs::is_regular_file(file)) continue;
-    const auto j = nlohmann::json::parse(huggingface::read_text(file), nullptr, false);
-    if (!j.is_object()) fail({.where = file.string(), .what = "is not a JSON object"});
+    const nlohmann::json j = read_json_object(file);
     where = file.string();
     if (std::string_view(name) != "tokenizer.json") {
       for (const auto& [token, id] : j.items())
@@ -168,7 +165,7 @@ void read_special_tokens(const fs::path& folder, settings& s) {
   s.multilingual = true;
   const fs::path generation = folder / "generation_config.json";
   if (!fs::is_regular_file(generation)) return;
-  const auto j = nlohmann::json::parse(huggingface::read_text(generation), nullptr, false);
+  const nlohmann::json j = read_json(generation);
   if (j.is_object() && j.contains("is_multilingual") && j["is_multilingual"].is_boolean())
     s.multilingual = j["is_multilingual"].get<bool>();
 }
