@@ -31,9 +31,11 @@ TEST(am_mvn, hostile_input) {
   EXPECT_NE(refusal("").find("no <AddShift>"), std::string::npos);
   EXPECT_NE(refusal("<AddShift> 2 2 [ 1 2 ]").find("no <Rescale>"), std::string::npos);
   EXPECT_NE(refusal("<AddShift> 2 2 [ 1 2").find("does not end"), std::string::npos);
-  EXPECT_NE(refusal("<AddShift> 2 2 [ 1 x ]").find("not a number"), std::string::npos);
-  EXPECT_NE(refusal("<AddShift> 2 2 [ 1 nan ]").find("not a number"), std::string::npos);
-  EXPECT_NE(refusal("<AddShift> 2 2 [ 1 [ 2 ]").find("not a number"), std::string::npos);
+  EXPECT_NE(refusal("<AddShift> 2 2 [ 1 x ]")
+                .find("line 1: element 1 of the block of <AddShift>: expected a finite number, found \"x\""),
+            std::string::npos);
+  EXPECT_NE(refusal("<AddShift> 2 2 [\n1 nan ]").find("line 2: element 1"), std::string::npos);
+  EXPECT_NE(refusal("<AddShift> 2 2 [ 1 [ 2 ]").find("a finite number"), std::string::npos);
   EXPECT_EQ(refusal("<AddShift> 3 3 [ 1 2 ]"), "am.mvn: length of the block of <AddShift>: expected 3, found 2");
   EXPECT_NE(refusal("<AddShift> 0 0 [ ]").find("expected 0, found 0"), std::string::npos);
   EXPECT_NE(refusal("<AddShift> -1 [ 1 ]").find("no size"), std::string::npos);

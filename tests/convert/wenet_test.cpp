@@ -42,7 +42,7 @@ TEST(wenet_folder, units_are_numbered_without_gaps) {
   EXPECT_EQ(wenet::read_units(file), (std::vector<std::string>{"<blank>", "a", "b"}));
   const std::pair<const char*, const char*> bad[] = {
       {"\n", "holds no units"}, {"a 0\nb 0\n", "occurs twice"}, {"a 0\nb 2\n", "without gaps"}, {"a\n", "line 1"},
-      {"a -1\n", "line 1"},   {"a 0 1\n", "line 1"},          {"a 4000000000\n", "line 1"}};
+      {"a -1\n", "line 1"},     {"a 0 1\n", "line 1"},          {"a 4000000000\n", "line 1"}};
   for (const auto& [text, what] : bad) {
     write(file, text);
     EXPECT_NE(message([&] { wenet::read_units(file); }).find(what), std::string::npos) << text;
@@ -70,6 +70,26 @@ TEST(wenet_folder, cmvn_of_both_forms) {
     write(text, bad);
     EXPECT_NE(message([&] { wenet::read_cmvn(text, false); }), "") << bad;
   }
+}
+
+// A value that is not finite, or a variance that makes a factor 0, would turn every frame into the same one.
+TEST(wenet_folder, cmvn_of_no_finite_numbers_is_refused_by_its_place) {
+  const auto found = [](std::string_view text, bool json) {
+    return message([&] { wenet::parse_cmvn(text, "global_cmvn", json); });
+  };
+  EXPECT_EQ(found("[ 10 20 inf\n 0 0 0 ]", false),
+            "global_cmvn: line 1: element 2: expected a finite number, found \"inf\"");
+  EXPECT_EQ(found("[ 10 20 2\n 5 nan 0 ]", false),
+            "global_cmvn: line 2: element 4: expected a finite number, found \"nan\"");
+  EXPECT_NE(found("[ 10 20 2 5 -inf 0 ]", false).find("element 4"), std::string::npos);
+  EXPECT_NE(found("[ 10 20 2 1e300 0 0 ]", false).find("feature 0: expected a mean and a variance"), std::string::npos);
+  EXPECT_NE(found(R"({"mean_stat": [1], "var_stat": [1e300], "frame_num": 1})", true).find("feature 0"),
+            std::string::npos);
+  EXPECT_NE(found(R"({"mean_stat": [1], "var_stat": [1e999], "frame_num": 1})", true).find("too large"),
+            std::string::npos);
+  EXPECT_NE(found(R"({"mean_stat": [1, null], "var_stat": [1, 1], "frame_num": 1})", true)
+                .find("\"mean_stat\": element 1: expected a number"),
+            std::string::npos);
 }
 
 TEST(wenet_folder, old_and_new_settings) {

@@ -63,13 +63,25 @@ dtype main_format(const imported_model& model) {
   return best.first;
 }
 
+// What normalises the features goes into every frame: one value that is not finite spoils all of them.
+void check_normalisation(const imported_tensor& t, std::span<const float> values, const std::string& where) {
+  if (!t.name.starts_with("cmvn.")) return;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!std::isfinite(values[i]))
+      fail({.where = where,
+            .what = "tensor " + steno::quoted(t.name) + ": element " + std::to_string(i),
+            .expected = "a finite number",
+            .found = std::to_string(values[i])});
+}
+
 void fill(const imported_tensor& t, dtype format, const std::string& where, std::span<std::byte> out) {
-  if (!t.bytes.empty() && t.stored == format) {
+  if (!t.bytes.empty() && t.stored == format && !t.name.starts_with("cmvn.")) {
     std::memcpy(out.data(), t.bytes.data(), out.size());
     return;
   }
   std::vector<float> values(static_cast<std::size_t>(t.count()));
   t.read(values);
+  check_normalisation(t, values, where);
   for (const float v : values) {
     const bool lost = format == dtype::f16 && std::fabs(v) >= 65520.0f;  // rounds to infinity
     if (format == dtype::f32 || (std::isfinite(v) && !lost)) continue;

@@ -2,8 +2,10 @@
 #include "funasr/am_mvn.hpp"
 
 #include <steno/error.hpp>
+#include <steno/weights/byte_cursor.hpp>
 #include <steno/weights/mapped_file.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -17,7 +19,7 @@ constexpr std::size_t longest = 16384;  // features in one vector
 
 class scanner {
  public:
-  scanner(std::string_view text, const std::string& where) : rest_(text), where_(where) {}
+  scanner(std::string_view text, const std::string& where) : text_(text), rest_(text), where_(where) {}
 
   // A word between blanks; brackets are words of their own.
   std::string_view next() {
@@ -37,7 +39,11 @@ class scanner {
       const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), value);
       if (word.empty()) bad("the block of " + component + " does not end");
       if (failure != std::errc{} || end != word.data() + word.size() || !std::isfinite(value))
-        bad("the block of " + component + " holds something that is not a number");
+        fail({.where = where_,
+              .what = "line " + std::to_string(line_of(word)) + ": element " + std::to_string(values.size()) +
+                      " of the block of " + component,
+              .expected = "a finite number",
+              .found = steno::quoted(word)});
       if (values.size() == longest) bad("the block of " + component + " is too long");
       values.push_back(value);
     }
@@ -48,7 +54,9 @@ class scanner {
  private:
   static bool blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-  std::string_view rest_;
+  std::ptrdiff_t line_of(std::string_view word) const { return std::count(text_.data(), word.data(), '\n') + 1; }
+
+  std::string_view text_, rest_;
   const std::string& where_;
 };
 

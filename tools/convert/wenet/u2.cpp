@@ -83,6 +83,13 @@ void add_cmvn(imported_model& model, torch::inventory& stock, torch::checkpoint&
     s.istd.resize(mels);
     c.read(*mean, s.mean);
     c.read(*istd, s.istd);
+    for (const auto& [name, values] : {std::pair("mean", &s.mean), std::pair("istd", &s.istd)})
+      for (std::size_t i = 0; i < values->size(); ++i)
+        if (!std::isfinite((*values)[i]))
+          fail({.where = f.weights.string(),
+                .what = "\"encoder.global_cmvn." + std::string(name) + "\": element " + std::to_string(i),
+                .expected = "a finite number",
+                .found = std::to_string((*values)[i])});
   } else if (f.cmvn) {
     s = read_cmvn(*f.cmvn, f.json_cmvn);
     if (s.mean.size() != mels)
