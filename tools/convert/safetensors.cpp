@@ -5,10 +5,11 @@
 #include <steno/weights/blocks.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
-#include <nlohmann/json.hpp>
-
-#include <cstring>
+#include <algorithm>
 #include <optional>
+
+#include "json_text.hpp"
+#include "limits.hpp"
 
 namespace steno::inline STENO_ABI {
 
@@ -55,11 +56,19 @@ void safetensors_file::parse(std::span<const std::byte> bytes) {
   const auto length = at.number<std::uint64_t>("length of the safetensors header");
   const auto text = at.take(length, "the safetensors header");
   const auto data = bytes.subspan(at.position());
-  const auto* const first = reinterpret_cast<const char*>(text.data());
-  // A header is three levels deep; the callback stops a hostile one before it costs more.
-  const auto shallow = [](int depth, json::parse_event_t, json&) { return depth <= 8; };
-  const json header = json::parse(first, first + text.size(), shallow, false);
-  if (!header.is_object()) fail({.where = where_, .what = "the safetensors header is not JSON"});
+  if (text.size() > limits::safetensors_header)
+    fail({.where = where_,
+          .what = "the safetensors header is too long",
+          .expected = "at most " + std::to_string(limits::safetensors_header) + " bytes",
+          .found = std::to_string(text.size())});
+  const json header = parse_json({reinterpret_cast<const char*>(text.data()), text.size()}, where_ + ": header");
+  if (!header.is_object()) fail({.where = where_, .what = "the safetensors header is not a JSON object"});
+  if (header.size() > limits::tensors)
+    fail({.where = where_,
+          .what = "tensors of the file",
+          .expected = "at most " + std::to_string(limits::tensors),
+          .found = std::to_string(header.size())});
+  std::vector<place> places;
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") continue;
     const auto refuse = [&, &name = name](const std::string& what) {
@@ -79,6 +88,7 @@ void safetensors_file::parse(std::span<const std::byte> bytes) {
     stored_tensor t;
     t.name = name;
     std::uint64_t count = 1;
+    if (entry["shape"].size() > limits::rank) refuse("it has " + std::to_string(entry["shape"].size()) + " dimensions");
     for (const json& n : entry["shape"]) {
       const auto size = whole(n);
       if (!size || !checked_multiply(count, *size, count) || count > data.size()) refuse("its shape is too large");
@@ -92,8 +102,31 @@ void safetensors_file::parse(std::span<const std::byte> bytes) {
     if (e->size == bytes_of(t.stored, 1)) t.bytes = part;
     if (type == "I32") t.bytes = {};
     t.read = [part, name = e->name, stored = t.stored](std::span<float> out) { read_values(name, stored, part, out); };
+    places.push_back({*begin, *end, tensors_.size()});
     tensors_.push_back(std::move(t));
   }
+  check_places(places, data.size());
+}
+
+// As the reference does: the tensors' bytes follow each other from the first byte of the data to its last one.
+void safetensors_file::check_places(std::vector<place>& places, std::uint64_t size) const {
+  std::sort(places.begin(), places.end(),
+            [](const place& a, const place& b) { return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; });
+  std::uint64_t reached = 0;
+  for (const place& p : places) {
+    if (p.begin != reached)
+      fail({.where = where_,
+            .what = "tensor " + steno::quoted(tensors_[p.tensor].name) +
+                    (p.begin < reached ? ": its data is also another tensor's" : ": before its data is a hole"),
+            .expected = "offset " + std::to_string(reached),
+            .found = std::to_string(p.begin)});
+    reached = p.end;
+  }
+  if (reached != size)
+    fail({.where = where_,
+          .what = "bytes that the tensors have",
+          .expected = std::to_string(size) + " as behind the header",
+          .found = std::to_string(reached)});
 }
 
 }  // namespace steno::inline STENO_ABI

@@ -2,12 +2,16 @@
 //
 //   u64 length of the header, header {"name": {"dtype": "F16", "shape": [..], "data_offsets": [begin, end]}, ..}, data
 //
-// Offsets count from the end of the header. Every number is checked against the file; nothing is allocated by what a
-// header claims. Tested in tests/convert/safetensors_test.cpp.
+// Offsets count from the end of the header; the tensors fill what is behind it without holes and without overlap. Every
+// number is checked against the file; nothing is allocated by what a header claims. Tested in
+// tests/convert/safetensors_test.cpp.
 #pragma once
 #include <steno/weights/mapped_file.hpp>
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "stored_tensor.hpp"
@@ -25,7 +29,12 @@ class safetensors_file {
   const std::vector<stored_tensor>& tensors() const noexcept { return tensors_; }
 
  private:
+  struct place {
+    std::uint64_t begin, end;  // bytes behind the header
+    std::size_t tensor;
+  };
   void parse(std::span<const std::byte> bytes);
+  void check_places(std::vector<place>& places, std::uint64_t size) const;
 
   mapped_file file_;
   std::string where_;
