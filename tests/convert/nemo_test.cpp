@@ -125,6 +125,50 @@ TEST(nemo_tar, damage_is_noticed) {
   EXPECT_NE(found("hello").find("damaged"), std::string::npos);
 }
 
+// What an archive unpacks to is compared with its size before it is unpacked, also of members that are skipped.
+TEST(nemo_tar, bombs_are_refused) {
+  const auto found = [](const std::string& bytes) {
+    return message([&] { (void)nemo::tar_archive(bytes_of(bytes), "x"); });
+  };
+  const std::string zeros(std::size_t{20} << 20, '\0'), end(1024, '\0');
+  const std::string wanted = "x: the archive claims to hold far more than its size allows";
+  EXPECT_EQ(found(gzip(member("a", zeros) + end)).substr(0, wanted.size()), wanted);
+  EXPECT_EQ(found(gzip(member("link", zeros, '2') + end)).find("is damaged"), std::string::npos);
+  EXPECT_EQ(found(member("a", zeros) + end), "");
+  EXPECT_EQ(found(gzip(member("a", zeros.substr(0, 1000000)) + end)), "");  // little in all, whatever its ratio
+  std::string many;
+  for (int i = 0; i < 65537; ++i) many += member(std::to_string(i), "");
+  EXPECT_EQ(found(many + end), "x: members of the archive: expected at most 65536, found more");
+}
+
+// Names in an archive are anybody's text.
+TEST(nemo_file, names_of_members_are_quoted) {
+  const test::temporary_directory d;
+  const fs::path file = d.path() / "model.nemo";
+  std::string all;
+  for (int i = 0; i < 20; ++i) all += member("a\nb\x1b[31m" + std::to_string(i), "x");
+  std::ofstream(file, std::ios::binary) << all;
+  const std::string said = message([&] { open_checkpoint(file); });
+  EXPECT_NE(said.find(R"("a\x0ab\x1b[31m0")"), std::string::npos) << said;
+  EXPECT_NE(said.find("and 12 more"), std::string::npos) << said;
+  EXPECT_EQ(said.find('\n'), std::string::npos);
+}
+
+// A step of no frames that is repeated for ever: with a million symbols a frame it might as well be.
+TEST(nemo_config, durations_lead_on) {
+  const auto tdt = [](const std::string& durations, const std::string& symbols) {
+    return "target: EncDecRNNTBPEModel\njoint:\n  num_extra_outputs: 2\nmodel_defaults:\n  tdt_durations: " +
+           durations + "\ndecoding:\n  greedy:\n    max_symbols: " + symbols + "\n" +
+           config().substr(config().find('\n') + 1);
+  };
+  EXPECT_EQ(settings(tdt("[0, 1]", "10")).durations, (std::vector<std::int32_t>{0, 1}));
+  EXPECT_EQ(message([&] { settings(tdt("[0, 0]", "10")); }),
+            "model_config.yaml: durations of the transducer: expected at least one of a frame or more, found none: no "
+            "step would reach the next frame");
+  EXPECT_NE(message([&] { settings(tdt("[0, 1]", "1048576")); }).find("decoding.greedy.max_symbols: expected a number"),
+            std::string::npos);
+}
+
 TEST(nemo_config, defaults_are_the_originals) {
   const nemo::parakeet_settings s = settings(config());
   EXPECT_FALSE(s.transducer);

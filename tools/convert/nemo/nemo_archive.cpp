@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "limits.hpp"
 #include "nemo/fastconformer.hpp"
 
 namespace steno::inline STENO_ABI::nemo {
@@ -37,14 +38,18 @@ const tar_member* nemo_archive::find(std::string_view name) const {
 
 const tar_member& nemo_archive::need(std::string_view name) const {
   if (const tar_member* m = find(name)) return *m;
+  constexpr std::size_t shown = 8;
   std::string names;
-  for (const tar_member& m : archive.members()) names.append(names.empty() ? "" : ", ").append(m.name);
+  const auto& all = archive.members();
+  for (std::size_t i = 0; i < all.size() && i < shown; ++i)
+    names.append(names.empty() ? "" : ", ").append(steno::quoted(all[i].name));
+  if (all.size() > shown) names += ", and " + std::to_string(all.size() - shown) + " more";
   fail({.where = where, .what = "it holds no " + steno::quoted(std::string(name)), .found = names});
 }
 
 std::string nemo_archive::text_of(const tar_member& m) const {
-  constexpr std::size_t largest = std::size_t{64} << 20;
-  if (m.bytes.size() > largest) fail({.where = where, .what = steno::quoted(m.name) + " is too large for such a file"});
+  if (m.bytes.size() > limits::text_bytes)
+    fail({.where = where, .what = steno::quoted(m.name) + " is too large for such a file"});
   return {reinterpret_cast<const char*>(m.bytes.data()), m.bytes.size()};
 }
 

@@ -5,7 +5,10 @@
 #include <steno/tokenizers/sentencepiece_model.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
+#include <algorithm>
 #include <utility>
+
+#include "limits.hpp"
 
 namespace steno::inline STENO_ABI::nemo {
 
@@ -46,10 +49,11 @@ void read_transducer(const yaml_settings& f, parakeet_settings& s) {
   f.require("decoder.normalization_mode", "null");
   f.require("decoder.blank_as_pad", "true");
   f.require("joint.jointnet.activation", "relu");
-  s.max_symbols = f.number("decoding.greedy.max_symbols", 10, 1, 1 << 20);
+  s.max_symbols = f.number("decoding.greedy.max_symbols", 10, 1, limits::symbols_per_frame);
   const std::vector<int> given = f.numbers("model_defaults.tdt_durations", {}, 0, 1 << 16);
   const std::vector<int> durations = f.numbers("decoding.durations", given, 0, 1 << 16);
   s.durations.assign(durations.begin(), durations.end());
+  check_durations(s, f.source);
   f.require("joint.num_extra_outputs", std::to_string(s.durations.size()));
 }
 
@@ -74,6 +78,14 @@ void add_transducer(tensor_list& list, const parakeet_settings& s) {
 }
 
 }  // namespace
+
+void check_durations(const parakeet_settings& s, const std::string& where) {
+  if (s.durations.empty() || *std::max_element(s.durations.begin(), s.durations.end()) > 0) return;
+  fail({.where = where,
+        .what = "durations of the transducer",
+        .expected = "at least one of a frame or more",
+        .found = "none: no step would reach the next frame"});
+}
 
 parakeet_settings read_parakeet_settings(const yaml_settings& f) {
   parakeet_settings s;

@@ -28,6 +28,9 @@ struct parakeet_settings : fastconformer_settings {
 /// What model_config.yaml says. Throws steno::error for what steno computes differently.
 parakeet_settings read_parakeet_settings(const yaml_settings& config);
 
+/// Throws steno::error unless the durations of a TDT model, which are not negative, lead on to later frames.
+void check_durations(const parakeet_settings& s, const std::string& where);
+
 /// All tensors but batch norms and the front end's.
 std::vector<torch::laid_out_tensor> parakeet_tensors(const parakeet_settings& s);
 

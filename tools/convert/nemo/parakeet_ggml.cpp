@@ -26,6 +26,7 @@
 
 #include "content.hpp"
 #include "ggml_file.hpp"
+#include "limits.hpp"
 #include "nemo/parakeet.hpp"
 
 namespace steno::inline STENO_ABI::nemo {
@@ -55,7 +56,7 @@ parakeet_settings read_header(byte_cursor& at) {
   at.number<std::int32_t>("n_audio_ctx");  // how much the original computes at once
   s.width = size("n_audio_state", 2, wide);
   s.heads = size("n_audio_head", 1, 1024);
-  s.blocks = size("n_audio_layer", 1, 1024);
+  s.blocks = size("n_audio_layer", 1, limits::layers);
   s.mels = size("n_mels", 8, 1024);
   at.number<std::int32_t>("ftype");  // every tensor says its own format
   s.fft_size = size("n_fft", 16, wide);
@@ -65,7 +66,7 @@ parakeet_settings read_header(byte_cursor& at) {
   s.predictor = size("n_pred_dim", 1, wide);
   s.predictor_layers = size("n_pred_layers", 1, 64);
   s.durations.resize(size("n_tdt_durations", 1, 1024));
-  s.max_symbols = size("n_max_tokens", 1, 1 << 20);
+  s.max_symbols = size("n_max_tokens", 1, limits::symbols_per_frame);
   s.units = 4 * s.width;
   if (s.width % s.heads != 0 || s.width % 2 != 0 || s.taps % 2 == 0)
     at.stop("the encoder's sizes", "an even width that the heads divide, and an odd kernel",
@@ -87,6 +88,7 @@ void read_tables(byte_cursor& at, const std::string& where, parakeet_settings& s
   at.take(std::uint64_t{4} * s.window, "the window");
   check_mel_filters(filters, s, where);
   for (std::int32_t& d : s.durations) d = static_cast<std::int32_t>(ggml_size(at, "a duration", 0, wide));
+  check_durations(s, where);
 }
 
 piece_type type_of(const std::string& piece) {

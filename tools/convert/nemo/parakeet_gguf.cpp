@@ -36,6 +36,7 @@ parakeet_settings settings_of(const gguf_file& file, const std::string& type) {
       fail({.where = file.where(), .what = "the durations", .expected = "numbers of frames"});
     s.durations.push_back(static_cast<std::int32_t>(d));
   }
+  check_durations(s, file.where());
   return s;
 }
 

@@ -7,11 +7,11 @@
 #include <archive.h>
 #include <archive_entry.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 
 #include "content.hpp"
+#include "limits.hpp"
 
 namespace steno::inline STENO_ABI::nemo {
 
@@ -24,10 +24,9 @@ using reader = std::unique_ptr<archive, closer>;
 
 [[noreturn]] void bad(archive* a, const std::string& where) {
   const char* const why = archive_error_string(a);
-  std::string text = why == nullptr ? "it ends too early" : why;
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-  fail({.where = where, .what = "the archive is damaged: " + text, .expected = "a tar, perhaps gzip"});
+  fail({.where = where,
+        .what = "the archive is damaged: " + steno::quoted(why == nullptr ? "it ends too early" : why),
+        .expected = "a tar, perhaps gzip"});
 }
 
 reader open(std::span<const std::byte> bytes, const std::string& where) {
@@ -59,8 +58,21 @@ bool is_gzip(std::span<const std::byte> bytes) { return starts_with(bytes, "\x1f
 tar_archive::tar_archive(std::span<const std::byte> bytes, const std::string& where) {
   const reader a = open(bytes, where);
   archive_entry* entry = nullptr;
+  std::size_t entries = 0;
+  std::uint64_t unpacked = 0;  // what all members up to this one claim, whether they are read or skipped
   for (int status; (status = archive_read_next_header(a.get(), &entry)) != ARCHIVE_EOF;) {
     if (status < ARCHIVE_WARN) bad(a.get(), where);
+    if (++entries > limits::members)
+      fail({.where = where,
+            .what = "members of the archive",
+            .expected = "at most " + std::to_string(limits::members),
+            .found = "more"});
+    const std::int64_t claimed = archive_entry_size(entry);
+    if (claimed < 0 || !checked_add(unpacked, static_cast<std::uint64_t>(claimed), unpacked) ||
+        limits::unpacks_too_far(unpacked, bytes.size()))
+      fail({.where = where,
+            .what = "the archive claims to hold far more than its size allows",
+            .expected = "at most 8 times its " + std::to_string(bytes.size()) + " bytes"});
     if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != nullptr) continue;
     tar_member m{.name = name_of(entry), .bytes = {}};
     std::vector<std::byte> copy;

@@ -10,11 +10,12 @@
 #include <cstring>
 #include <utility>
 
+#include "limits.hpp"
+
 namespace steno::inline STENO_ABI::torch {
 
 namespace {
 constexpr std::uint64_t largest_pickle = std::uint64_t{64} << 20;  // real ones have some hundred bytes a tensor
-constexpr std::uint64_t largest_growth = 8;  // torch stores without compression; repacked ones shrink little
 constexpr unsigned char magic_number[] = {0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19};
 
 bool begins_with(std::span<const std::byte> bytes, std::string_view text) {
@@ -60,12 +61,14 @@ void archive::open_zip() {
   std::string found;
   bool torch_script = false;
   const zip_int64_t entries = zip_get_num_entries(zip_.get(), 0);
+  if (entries > static_cast<zip_int64_t>(limits::members))
+    bad("the zip archive has " + std::to_string(entries) + " entries, which is more than any checkpoint's");
   for (zip_int64_t i = 0; i < entries; ++i) {
     zip_stat_t facts;
     if (zip_stat_index(zip_.get(), static_cast<zip_uint64_t>(i), 0, &facts) != 0 ||
         (facts.valid & (ZIP_STAT_NAME | ZIP_STAT_SIZE)) != (ZIP_STAT_NAME | ZIP_STAT_SIZE))
       bad("an entry of the zip archive cannot be read");
-    if (__builtin_add_overflow(total, facts.size, &total) || total / largest_growth > bytes_.size())
+    if (__builtin_add_overflow(total, facts.size, &total) || limits::unpacks_too_far(total, bytes_.size()))
       bad("the zip archive claims to hold far more than its size allows");
     const std::string_view name = facts.name;
     if (name == "data.pkl" || (name.ends_with("/data.pkl") && (found.empty() || name.size() < found.size())))
