@@ -1,6 +1,7 @@
 // tools/convert/main.cpp - steno-convert: a checkpoint as users download it to one packaged GGUF file.
 //
-// Exit status: 0 done, 1 the input is bad or the output cannot be written (one line on stderr), 2 wrong usage.
+// Exit status: 0 done, 1 the input is bad or the output cannot be written (one line on stderr), 2 wrong usage, 129, 130
+// or 143 when SIGHUP, SIGINT or SIGTERM ended it: then nothing is left of the output.
 #include <steno/config.hpp>
 #include <steno/error.hpp>
 
@@ -13,6 +14,7 @@
 #include <string>
 
 #include "convert.hpp"
+#include "interruption.hpp"
 
 namespace {
 
@@ -61,6 +63,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
+  steno::leave_nothing_when_interrupted(output);
   try {
     steno::convert_options options;
     if (!type.empty()) options.type = steno::find_dtype(type)->type;

@@ -1,0 +1,54 @@
+// tools/convert/interruption.cpp - see interruption.hpp.
+#include "interruption.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+#include <system_error>
+#include <thread>
+
+namespace steno::inline STENO_ABI {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void remove_own_parts(const fs::path& output) {
+  std::error_code failure;  // nothing can be done about one
+  fs::path target = fs::canonical(output, failure);
+  if (failure) target = output;
+  const std::string stem = target.filename().string() + ".part-" + std::to_string(::getpid()) + "-";
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  for (fs::directory_iterator i(folder, failure), end; !failure && i != end; i.increment(failure))
+    if (i->path().filename().string().starts_with(stem)) {
+      std::error_code gone;
+      fs::remove(i->path(), gone);
+    }
+}
+
+}  // namespace
+
+void leave_nothing_when_interrupted(const fs::path& output) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int s : {SIGHUP, SIGINT, SIGTERM}) {
+    struct sigaction now {};  // nohup and background jobs ignore some, and a blocked signal would arrive all the same
+    if (::sigaction(s, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(&signals, s);
+  }
+  sigset_t before;
+  if (::pthread_sigmask(SIG_BLOCK, &signals, &before) != 0) return;
+  try {
+    std::thread([output, signals] {
+      int s = 0;
+      if (::sigwait(&signals, &s) != 0) return;
+      remove_own_parts(output);
+      ::_exit(128 + s);
+    }).detach();
+  } catch (const std::system_error&) {  // no thread to be had: the signals do what they always do
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+}
+
+}  // namespace steno::inline STENO_ABI
