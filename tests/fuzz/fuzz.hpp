@@ -2,11 +2,16 @@
 #pragma once
 #include <steno/error.hpp>
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace steno_fuzz {
@@ -15,14 +20,43 @@ inline void require(bool condition) {
   if (!condition) std::abort();
 }
 
-/// read() may refuse its input, with a steno::error of one line.
+/// read() may refuse its input, with a steno::error of one line that a terminal can show.
 template <class F>
 void read_or_refuse(F&& read) {
   try {
     read();
   } catch (const steno::error& e) {
-    require(std::string_view(e.what()).find('\n') == std::string_view::npos);
+    for (const char c : std::string_view(e.what())) require(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
   }
+}
+
+/// A folder of its own for harnesses of readers that open files; it is removed when the program ends.
+class scratch_folder {
+ public:
+  scratch_folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "steno-fuzz-XXXXXX").string();
+    require(::mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~scratch_folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  void write(const char* name, std::string_view text) const { std::ofstream(path_ / name, std::ios::binary) << text; }
+  void clear() const {
+    for (const auto& e : std::filesystem::directory_iterator(path_)) std::filesystem::remove(e.path());
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
 }
 
 /// The bytes behind the first one: a whole file where that is 0, else what follows `good`, which a fuzzer would hardly

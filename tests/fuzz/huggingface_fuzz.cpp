@@ -1,33 +1,13 @@
 // The texts of a Hugging Face folder of Whisper: the first byte says which file the others are (config.json,
 // generation_config.json, vocab.json, model.safetensors.index.json); any bytes are refused with steno::error.
-#include <unistd.h>
-
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 
 #include "fuzz.hpp"
 #include "whisper/whisper.hpp"
 
-namespace fs = std::filesystem;
-
 using namespace steno_fuzz;
 
 namespace {
-struct folder {
-  folder() {
-    std::string name = (fs::temp_directory_path() / "steno-fuzz-XXXXXX").string();
-    require(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  void write(const char* name, std::string_view text) const { std::ofstream(path / name, std::ios::binary) << text; }
-  fs::path path;
-};
-
 constexpr const char* names[] = {"config.json", "generation_config.json", "vocab.json", "model.safetensors.index.json"};
 constexpr std::string_view config =
     R"({"model_type": "whisper", "num_mel_bins": 80, "vocab_size": 51864, "d_model": 2, "max_source_positions": 4,
@@ -37,15 +17,14 @@ constexpr std::string_view config =
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  static const folder at;
-  for (const char* name : names) fs::remove(at.path / name);
+  static const scratch_folder at;
+  at.clear();
   at.write("config.json", config);
   const std::size_t which = data[0] % std::size(names);
   at.write(names[which], {reinterpret_cast<const char*>(data) + 1, size - 1});
   if (which != 3) at.write("model.safetensors", std::string_view("\2\0\0\0\0\0\0\0{}", 10));
   read_or_refuse([&] {
-    if (steno::whisper_files::is_huggingface(at.path)) (void)steno::whisper_files::import_huggingface(at.path, {});
+    if (steno::whisper_files::is_huggingface(at.path())) (void)steno::whisper_files::import_huggingface(at.path(), {});
   });
-  if (which == 3) fs::remove(at.path / "model.safetensors");
   return 0;
 }

@@ -1,0 +1,28 @@
+// JSON: any text is refused with steno::error, or gives a value that can be copied, compared and written.
+#include <algorithm>
+#include <cstdint>
+
+#include "fuzz.hpp"
+#include "json_text.hpp"
+#include "limits.hpp"
+
+using namespace steno_fuzz;
+
+namespace {
+std::size_t depth_of(const nlohmann::json& j) {
+  std::size_t deepest = 0;
+  for (const auto& inside : j) deepest = std::max(deepest, inside.is_structured() ? depth_of(inside) : 0);
+  return deepest + 1;
+}
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  read_or_refuse([&] {
+    const nlohmann::json j = steno::parse_json(text_of(data, size), "input");
+    const nlohmann::json copy = j;
+    require(copy == j);
+    require(!j.is_structured() || depth_of(j) <= steno::limits::depth);
+    require(steno::parse_json(j.dump(), "again").type() == j.type());
+  });
+  return 0;
+}

@@ -1,0 +1,27 @@
+// model_config.yaml: any text is refused with steno::error, or gives settings from which tensors can be listed.
+#include <algorithm>
+#include <cstdint>
+
+#include "fuzz.hpp"
+#include "limits.hpp"
+#include "nemo/parakeet.hpp"
+#include "nemo/sortformer.hpp"
+
+using namespace steno_fuzz;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  read_or_refuse([&] {
+    const steno::yaml_settings y = steno::read_yaml("input", std::string(text_of(data, size)), "a NeMo config");
+    if (steno::nemo::is_sortformer(y)) {
+      const auto s = steno::nemo::read_sortformer_settings(y);
+      require(s.layers <= steno::limits::layers && s.hidden % s.attention_heads == 0);
+      require(s.blocks > 64 || s.layers > 64 || !steno::nemo::sortformer_tensors(s).empty());
+      return;
+    }
+    const auto s = steno::nemo::read_parakeet_settings(y);
+    require(s.blocks <= steno::limits::layers && s.width % s.heads == 0);
+    require(s.durations.empty() || *std::max_element(s.durations.begin(), s.durations.end()) > 0);
+    require(s.blocks > 64 || !steno::nemo::parakeet_tensors(s).empty());
+  });
+  return 0;
+}
