@@ -2,6 +2,7 @@
 #include "convert.hpp"
 
 #include <steno/weights/blocks.hpp>
+#include <steno/weights/gguf_writer.hpp>
 
 #include <cmath>
 
@@ -209,6 +210,29 @@ TEST_F(convert_folder, another_cmvn) {
               steno::convert(fixture("sense_voice"), output, {.cmvn = mvn});
             }).find("length of the vectors: expected 12 as the model's input, found 2"),
             std::string::npos);
+}
+
+// Values that cannot be packed are named by file and tensor.
+TEST_F(convert_folder, values_that_spoil_a_model_are_named) {
+  const auto input = directory_.path() / "spoilt.gguf", output = directory_.path() / "x.gguf";
+  const std::string matrix = "encoder.encoders0.0.feed_forward.w_1.weight";
+  const auto said = [&](float in_matrix, float in_cmvn) {
+    std::vector<float> values(32, 1.0f), shift(4, 1.0f);
+    values[5] = in_matrix;
+    shift[2] = in_cmvn;
+    steno::gguf_writer w;
+    w.set("general.architecture", "sense_voice");
+    w.set("steno.version", "0.0.0");
+    w.add(matrix, dtype::f32, {1, 32}, std::as_bytes(std::span(values)));
+    w.add("cmvn.shift", dtype::f32, {4}, std::as_bytes(std::span(shift)));
+    w.write(input.string());
+    return steno::test::error_of([&] { steno::convert(input, output, {.type = dtype::q8_0}); });
+  };
+  const std::string where = input.string() + ": tensor \"";
+  EXPECT_TRUE(said(3e38f, 0).starts_with(where + matrix + "\": a value cannot be stored as q8_0")) << said(3e38f, 0);
+  EXPECT_TRUE(said(std::nanf(""), 0).starts_with(where + matrix + "\" holds a value that q8_0 cannot hold"));
+  EXPECT_EQ(said(1, INFINITY), where + "cmvn.shift\": element 2: expected a finite number, found inf");
+  EXPECT_FALSE(std::filesystem::exists(output));
 }
 
 TEST_F(convert_folder, progress_counts_all_bytes) {

@@ -63,11 +63,15 @@ imported_model import_any(const fs::path& path, const import_options& options) {
   fail({.where = path.string(), .what = what_it_is(path), .expected = kinds()});
 }
 
-// Errors of the system while looking at files are errors of the input, too.
+// Errors of the system while looking at files are errors of the input, too; and what is said names the file.
 template <class F>
 auto guarded(const fs::path& path, F&& f) {
   try {
     return f();
+  } catch (const error& e) {
+    fault named = e.parts();
+    if (named.where.empty()) named.where = path.string();
+    fail(std::move(named));
   } catch (const fs::filesystem_error& e) {
     fail({.where = path.string(), .what = e.code().message()});
   } catch (const std::bad_alloc&) {

@@ -90,7 +90,14 @@ void fill(const imported_tensor& t, dtype format, const std::string& where, std:
           .found = std::to_string(v),
           .hint = "convert with --type f32"});
   }
-  quantise(format, values.data(), out.data(), values.size());
+  try {
+    quantise(format, values.data(), out.data(), values.size());
+  } catch (const error& e) {  // a scale that the blocks' halves cannot hold
+    fault named = e.parts();
+    named.where = where;
+    named.what = "tensor " + steno::quoted(t.name) + ": " + named.what;
+    fail(std::move(named));
+  }
 }
 
 }  // namespace
