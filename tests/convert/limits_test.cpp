@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "convert.hpp"
 #include "convert/fixtures.hpp"
 #include "funasr/folder.hpp"
@@ -123,10 +125,11 @@ TEST(yaml_limits, small_texts_with_a_large_meaning) {
               "x.yaml: too large for a settings file: expected at most 4194304 bytes");
 }
 
-// The same at each family's own folder.
+// The same at each family's own folder, for the shapes that took gigabytes.
 TEST(yaml_limits, every_family_keeps_them) {
   const test::temporary_directory d;
-  for (const auto& [name, text] : yaml_bombs()) {
+  const auto bombs = yaml_bombs();
+  for (const auto& [name, text] : std::span(bombs).first(4)) {
     SCOPED_TRACE(name);
     write_text(d.path() / "config.yaml", text);
     write_text(d.path() / "model.pt", "PK");
@@ -151,6 +154,24 @@ TEST(yaml_limits, aliases_of_a_real_config_are_read) {
 TEST(yaml_limits, what_yaml_says_of_a_file_is_quoted) {
   const std::string message = error_of([] { (void)read_yaml("x.yaml", "a: 1\nb: *un\x1bknown\n", "a config"); });
   expect_part(message, "x.yaml: not readable as YAML: line 2: \"");
+  EXPECT_EQ(message.find('\x1b'), std::string::npos);
+}
+
+// Names that a file gives, or that somebody packed with it, are text as any other.
+TEST(names_of_files, are_quoted) {
+  const test::temporary_directory d;
+  const fs::path folder = d.path() / "model";
+  fs::create_directory(folder);
+  write_text(folder / "a\x1b[31m", "x");
+  std::string message = error_of([&] { (void)open_checkpoint(folder); });
+  expect_part(message, R"("a\x1b[31m")");
+  fs::remove(folder / "a\x1b[31m");
+  write_text(folder / "config.json", R"({"model_type": "whisper", "num_mel_bins": 80, "vocab_size": 51864, "d_model": 2,
+        "max_source_positions": 4, "encoder_attention_heads": 1, "encoder_layers": 1, "max_target_positions": 8,
+        "decoder_attention_heads": 1, "decoder_layers": 1})");
+  write_text(folder / "model.safetensors.index.json", R"({"weight_map": {"a": "shard\u001b[2J"}})");
+  message = error_of([&] { (void)open_checkpoint(folder); });
+  expect_part(message, R"(model.safetensors.index.json: names a file that is not there: found "shard\x1b[2J")");
   EXPECT_EQ(message.find('\x1b'), std::string::npos);
 }
 

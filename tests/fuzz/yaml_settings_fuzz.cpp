@@ -15,6 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       bytes += key.size() + value.size();
       ++values;
       require(y.has(key) || value == "null");
+      if (values > 64) continue;  // look-ups of all of a bomb's settings find nothing more
       read_or_refuse([&, &k = key] { (void)y.number(k, 1, 1, 100); });
       read_or_refuse([&, &k = key] { (void)y.real(k, 1, 0, 100); });
       read_or_refuse([&, &k = key] { (void)y.flag(k, true); });

@@ -2,6 +2,7 @@
 #include "convert.hpp"
 
 #include <steno/error.hpp>
+#include <steno/weights/byte_cursor.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -35,7 +36,7 @@ std::string looks_like(const fs::path& root) {
   int listed = 0;
   for (const fs::directory_entry& e : fs::directory_iterator(root)) {
     if (++listed > 5) return names.append(", ...");
-    names.append(names.empty() ? "" : ", ").append(e.path().filename().string());
+    names.append(names.empty() ? "" : ", ").append(steno::quoted(e.path().filename().string()));
   }
   return names.empty() ? "an empty folder" : names;
 }

@@ -36,7 +36,11 @@ std::vector<fs::path> shards(const fs::path& folder, const fs::path& index) {
     names.insert(file.get<std::string>());
   }
   std::vector<fs::path> files;
-  for (const std::string& n : names) files.push_back(folder / n);
+  for (const std::string& n : names) {
+    files.push_back(folder / n);
+    if (!fs::is_regular_file(files.back()))
+      fail({.where = index.string(), .what = "names a file that is not there", .found = steno::quoted(n)});
+  }
   return files;
 }
 
