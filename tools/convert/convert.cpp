@@ -98,10 +98,10 @@ std::vector<std::string> convert(const fs::path& input, const fs::path& output, 
   });
 }
 
-opened_checkpoint open_checkpoint(const fs::path& input) {
+opened_checkpoint open_checkpoint(const fs::path& input, file_reading how) {
   return guarded(input, [&]() -> opened_checkpoint {
     if (file_starts_with(input, gguf_magic)) {
-      gguf_file file(input.string());
+      gguf_file file(input.string(), how);
       if (is_packaged(file)) return {{}, std::move(file), {}};
     }
     imported_model model = import_any(input, {});

@@ -38,8 +38,9 @@ struct opened_checkpoint {
   std::vector<std::string> notes;  ///< for the user, one line each
 };
 
-/// Opens a checkpoint for use. A packaged file is mapped. Everything else is converted into memory once, in its stored
+/// Opens a checkpoint for use. A packaged file is mapped, or copied where it may be overwritten while it is in use.
+/// Everything else is converted into memory once, in its stored
 /// number formats: one copy of the weights, plus the largest tensor while converting. Throws steno::error.
-opened_checkpoint open_checkpoint(const std::filesystem::path& input);
+opened_checkpoint open_checkpoint(const std::filesystem::path& input, file_reading how = file_reading::mapped);
 
 }  // namespace steno::inline STENO_ABI

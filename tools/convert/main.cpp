@@ -10,10 +10,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <optional>
 #include <string>
 
 #include "convert.hpp"
+#include "file_faults.hpp"
 #include "interruption.hpp"
 
 namespace {
@@ -38,9 +40,7 @@ class progress_bar {
   int shown_ = -1;
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app("Converts a checkpoint to one GGUF file that steno reads.", "steno-convert");
   std::string input, output, type, cmvn, tokenizer;
   std::optional<double> longest_clip;
@@ -64,23 +64,33 @@ int main(int argc, char** argv) {
     return app.exit(e) == 0 ? 0 : 2;
   }
   steno::leave_nothing_when_interrupted(output);
+  steno::convert_options options;
+  if (!type.empty()) options.type = steno::find_dtype(type)->type;
+  if (!cmvn.empty()) options.cmvn = cmvn;
+  if (!tokenizer.empty()) options.tokenizer = tokenizer;
+  options.longest_clip = longest_clip;
+  std::vector<std::string> notes;
+  {
+    progress_bar bar;
+    if (!no_progress && ::isatty(STDERR_FILENO) == 1)
+      options.progress = [&](std::uint64_t done, std::uint64_t total) { bar.show(done, total); };
+    notes = steno::convert(input, output, options);
+  }
+  for (const std::string& note : notes)
+    std::fprintf(stderr, "steno-convert: note: %s\n", steno::printable(note).c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  steno::explain_file_faults("steno-convert");
   try {
-    steno::convert_options options;
-    if (!type.empty()) options.type = steno::find_dtype(type)->type;
-    if (!cmvn.empty()) options.cmvn = cmvn;
-    if (!tokenizer.empty()) options.tokenizer = tokenizer;
-    options.longest_clip = longest_clip;
-    std::vector<std::string> notes;
-    {
-      progress_bar bar;
-      if (!no_progress && ::isatty(STDERR_FILENO) == 1)
-        options.progress = [&](std::uint64_t done, std::uint64_t total) { bar.show(done, total); };
-      notes = steno::convert(input, output, options);
-    }
-    for (const std::string& note : notes) std::fprintf(stderr, "steno-convert: note: %s\n", note.c_str());
-    return 0;
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("steno-convert: there is not enough memory\n", stderr);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "steno-convert: %s\n", e.what());
-    return 1;
   }
+  return 1;
 }

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "convert/convert.hpp"
+#include "convert/file_faults.hpp"
 #include "families.hpp"
 
 namespace {
@@ -32,6 +33,7 @@ void run(const std::string& model, steno::trace::job& j) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  steno::explain_file_faults("steno-trace");
   CLI::App app{"Writes a model's named intermediate tensors as .npy files."};
   std::string model, input, out, only = "*";
   std::vector<std::string> pairs;
