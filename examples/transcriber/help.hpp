@@ -24,7 +24,9 @@ constexpr std::string_view description(std::string_view verb) {
            "endpoint.";
   if (verb == "serve")
     return "Serves a streaming model over WebSocket with the messages of WeNet's clients:\n"
-           "{\"signal\": \"start\"}, 16-bit PCM at 16 kHz as binary messages, {\"signal\": \"end\"}.";
+           "{\"signal\": \"start\"}, 16-bit PCM at 16 kHz as binary messages, {\"signal\": \"end\"}.\n"
+           "Web pages may connect only where --allow-origin says so. SIGINT and SIGTERM end every session with its\n"
+           "result.";
   if (verb == "vad")
     return "Finds where somebody speaks: start and end of each segment, written as soon as it has ended.\n"
            "Formats: text (seconds, with the file's name where there are several), json (one object per file),\n"
@@ -47,7 +49,10 @@ constexpr std::string_view examples(std::string_view verb) {
     return "Examples:\n  steno stream -m model.gguf talk.wav\n"
            "  steno stream --demo parakeet-tdt talk.wav\n"
            "  arecord -f S16_LE -r 16000 -t raw | steno stream -m model.gguf --left-chunks 4 -";
-  if (verb == "serve") return "Example:\n  steno serve -m model.gguf --left-chunks 4 --port 10086";
+  if (verb == "serve")
+    return "Examples:\n  steno serve -m model.gguf --left-chunks 4 --port 10086\n"
+           "  steno serve --demo u2 --host localhost --allow-origin https://app.example\n"
+           "Exit codes: 1 the model or the address is bad, 2 wrong usage, 130 or 143 interrupted.";
   if (verb == "vad")
     return "Examples:\n  steno vad talk.wav\n"
            "  steno vad --vad fsmn-vad.gguf --min-silence 800 --format rttm -o out/ recordings/\n"

@@ -226,16 +226,29 @@ void add_align(CLI::App& app, options& o, raw_options& raw) {
 
 void add_serve(CLI::App& app, options& o, raw_options& raw) {
   add_live(app, o, raw);
-  app.add_option("--host", o.live.host, "Address to listen on [127.0.0.1]")->type_name("ADDRESS");
+  app.add_option("--host", o.live.host, "Address or name to listen on [127.0.0.1]")->type_name("ADDRESS");
   app.add_option("--port", o.live.port, "Port; 0: any [10086]")->type_name("N")->check(CLI::Range(0, 65535));
   app.add_option("--threads", o.threads, "Threads [all]")->type_name("N")->check(CLI::Range(1, 1024));
   app.add_option("--max-connections", o.live.connections, "At once [64]")->type_name("N")->check(CLI::Range(1, 10000));
   app.add_option("--max-message", o.live.message_bytes, "Bytes of a message [1048576]")
       ->type_name("N")
       ->check(CLI::Range(1024, 1 << 28));
-  app.add_option("--idle-timeout", o.live.idle_seconds, "Seconds until a silent connection is closed [30]")
+  app.add_option("--max-per-peer", o.live.per_peer,
+                 "At once from one address [a quarter of all; from this machine all]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000));
+  app.add_option("--idle-timeout", o.live.idle_seconds, "Seconds until a connection without audio is closed [30]")
       ->type_name("N")
       ->check(CLI::Range(1, 86400));
+  app.add_option("--drain-timeout", o.live.drain_seconds,
+                 "Seconds for sessions to end after SIGINT or SIGTERM; a second signal ends at once [10]")
+      ->type_name("N")
+      ->check(CLI::Range(0, 86400));
+  app.add_option("--allow-origin", o.live.allow_origins,
+                 "Let web pages of this origin connect, too, e.g. https://example.org; may be given again; *: all")
+      ->type_name("ORIGIN")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 

@@ -35,7 +35,10 @@ struct live_options {
   int port = 10086;
   int connections = 64;         ///< at once
   int message_bytes = 1 << 20;  ///< largest message
-  int idle_seconds = 30;        ///< of silence on a connection
+  int per_peer = 0;             ///< of these from one address; 0: the server's own rule
+  int idle_seconds = 30;        ///< without audio on a connection
+  int drain_seconds = 10;       ///< for sessions to end after an interruption
+  std::vector<std::string> allow_origins;
 };
 
 /// Of vad.

@@ -1,36 +1,72 @@
 // steno serve: a streaming model over WebSocket, until it is interrupted.
+#include <unistd.h>
+
 #include <algorithm>
 #include <thread>
 
+#include "access.hpp"
+#include "line_log.hpp"
 #include "live.hpp"
 #include "server.hpp"
 #include "verbs.hpp"
 
 namespace steno::app {
+namespace {
+
+// More threads than processors only wait for each other.
+int threads_of(const options& o) {
+  const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int most = std::max(16, 4 * processors);
+  if (o.threads > most)
+    wrong_usage("serve: --threads " + std::to_string(o.threads) + ": at most " + std::to_string(most) + " on " +
+                std::to_string(processors) + " processors");
+  return o.threads > 0 ? o.threads : processors;
+}
+
+std::string host_of(const options& o) {
+  const std::string& host = o.live.host;
+  return host.size() > 2 && host.front() == '[' && host.back() == ']' ? host.substr(1, host.size() - 2) : host;
+}
+
+void check_origins(const options& o) {
+  access_rules rules;
+  for (const std::string& text : o.live.allow_origins)
+    if (!allow_origin(rules, text))
+      wrong_usage("serve: --allow-origin " + text + ": expected SCHEME://HOST or SCHEME://HOST:PORT, or *");
+}
+
+}  // namespace
 
 int run_serve(const options& o) {
-  reporter report(stderr, false, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
   if (o.live.chunk_size.value_or(1) < 1)
     wrong_usage("serve: --chunk-size is at least 1, or a client could send without an end");
+  const int threads = threads_of(o);
+  check_origins(o);
   session_options request = session_options_of(o);
   request.at_most = 200;  // seconds: bounds what a connection keeps, and is as far as WeNet's positions go
-  const live_model model(o.model, [&](const std::string& text) { report.note(text); });
-  const int threads = o.threads > 0 ? o.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  line_log log(STDERR_FILENO);
+  const auto say = [&](const std::string& text) {
+    if (!o.quiet) log.say(text);
+  };
+  const live_model model(o.model, say);
   server s(model,
-           {.host = o.live.host,
+           {.host = host_of(o),
             .port = o.live.port,
             .threads = threads,
             .connections = o.live.connections,
+            .per_peer = o.live.per_peer,
             .message_bytes = o.live.message_bytes,
             .idle_seconds = o.live.idle_seconds,
+            .drain_seconds = o.live.drain_seconds,
+            .allow_origins = o.live.allow_origins,
             .live = request},
-           [&](const std::string& text) { report.note(text); });
-  s.stop_at_signals();
-  report.note("listening on ws://" + o.live.host + ":" + std::to_string(s.port()) + " with " + model.name() + ", " +
-              std::to_string(threads) + " threads, at most " + std::to_string(o.live.connections) + " connections");
-  s.run();
-  report.note("stopped");
-  return 0;
+           say);
+  s.drain_at_signals();
+  say("listening on ws://" + s.addresses() + " with " + model.name() + ", " + std::to_string(threads) +
+      " threads, at most " + std::to_string(o.live.connections) + " connections");
+  const int signal = s.run();
+  say("stopped");
+  return signal == 0 ? 0 : 128 + signal;
 }
 
 }  // namespace steno::app

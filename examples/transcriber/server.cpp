@@ -2,290 +2,248 @@
 
 #include <steno/error.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
-#include <boost/asio.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/websocket.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
 #include <chrono>
-#include <cstring>
-#include <deque>
-#include <nlohmann/json.hpp>
+#include <csignal>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "connection.hpp"
+#include "server_hall.hpp"
 
 namespace steno::app {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace websocket = beast::websocket;
 using boost::system::error_code;
 using tcp = asio::ip::tcp;
-using json = nlohmann::ordered_json;
 
-std::string text_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
-
-std::string result_text(const session_event& e, std::size_t most) {
-  const bool final = e.final();
-  json list = json::array();
-  for (const auto& a : e.nbest) {
-    if (list.size() == most) break;
-    json entry{{"sentence", a.text}};
-    if (final) {
-      entry["word_pieces"] = json::array();
-      for (const auto& p : a.pieces)
-        entry["word_pieces"].push_back({{"word", p.text}, {"start", p.start_ms}, {"end", p.end_ms}});
-    }
-    list.push_back(std::move(entry));
-  }
-  return text_of({{"status", "ok"}, {"type", final ? "final_result" : "partial_result"}, {"nbest", text_of(list)}});
-}
-
-// What connections share.
-struct shared_part {
-  const live_model& model;
-  const server_options& options;
-  const std::function<void(const std::string&)>& log;
-  std::atomic<int> open{0};
-};
-
-// All of a connection's handlers run on its own strand, one at a time.
-class connection : public std::enable_shared_from_this<connection> {
- public:
-  connection(tcp::socket socket, shared_part& shared)
-      : shared_(shared), ws_(std::move(socket)), deadline_(ws_.get_executor()) {
-    ++shared_.open;
-  }
-  ~connection() {
-    --shared_.open;
-    if (shared_.log) shared_.log("connection closed after " + std::to_string(samples_ / 16) + " ms of audio");
-  }
-
-  void start() {
-    asio::dispatch(ws_.get_executor(), [self = shared_from_this()] { self->shake_hands(); });
-  }
-
- private:
-  void shake_hands() {
-    ws_.read_message_max(static_cast<std::size_t>(shared_.options.message_bytes));
-    arm();
-    ws_.async_accept([self = shared_from_this()](error_code e) {
-      if (!e) self->read();
-    });
-  }
-
-  // Whatever is awaited must come within the idle time; otherwise the socket is closed, which ends everything.
-  void arm() {
-    deadline_.expires_after(std::chrono::seconds(shared_.options.idle_seconds));
-    deadline_.async_wait([weak = weak_from_this()](error_code e) {
-      const auto self = weak.lock();
-      error_code ignored;
-      if (!e && self) self->ws_.next_layer().close(ignored);
-    });
-  }
-
-  void read() {
-    arm();
-    buffer_.clear();
-    ws_.async_read(buffer_, [self = shared_from_this()](error_code e, std::size_t) {
-      if (!e) self->received();
-    });
-  }
-
-  void received() {
-    if (ws_.got_text()) {
-      command(beast::buffers_to_string(buffer_.data()));
-    } else if (!listener_) {
-      refuse("Start signal is expected before binary data");
-    } else {
-      take_samples();
-    }
-    proceed();
-  }
-
-  void command(const std::string& text) {
-    const json j = json::parse(text, nullptr, false);
-    if (!j.is_object()) return refuse("Wrong protocol");
-    const auto signal = j.find("signal");
-    if (signal == j.end() || !signal->is_string()) return refuse("Wrong message header");
-    if (*signal == "end") {
-      ending_ = true;
-      if (!listener_) refuse("Start signal is expected before the end");
-      return;
-    }
-    if (*signal != "start") return refuse("Unexpected signal type");
-    if (listener_) return refuse("Speech has started already");
-    if (const auto n = j.find("nbest"); n != j.end()) {
-      if (!n->is_number_integer() || *n < 1 || *n > 1000) return refuse("integer is expected for nbest option");
-      nbest_ = n->get<std::size_t>();
-    }
-    session_options request = shared_.options.live;
-    request.continuous = false;
-    if (const auto c = j.find("continuous_decoding"); c != j.end()) {
-      if (!c->is_boolean()) return refuse("boolean true or false is expected for continuous_decoding option");
-      request.continuous = c->get<bool>();
-    }
-    guarded([&] { listener_.emplace(shared_.model.listen(request)); });
-    out_.push_back(R"({"status":"ok","type":"server_ready"})");
-  }
-
-  void take_samples() {
-    const auto* bytes = static_cast<const unsigned char*>(buffer_.data().data());
-    const std::size_t n = buffer_.size() / 2;  // an odd byte at the end is no sample
-    pcm_.resize(n);
-    at_ = 0;
-    samples_ += n;
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto bits = static_cast<std::uint16_t>(bytes[2 * i] | bytes[2 * i + 1] << 8);
-      std::int16_t value;
-      std::memcpy(&value, &bits, sizeof value);
-      pcm_[i] = static_cast<float>(value) / 32768.0f;
-    }
-  }
-
-  // The next step: answers first, then a slice of audio, then the end, then the next message.
-  void proceed() {
-    if (!out_.empty()) return write();
-    if (closing_) return close();
-    const auto sink = [this](const session_event& e) {
-      if (e.final() || !e.utterance.text.empty()) out_.push_back(result_text(e, nbest_));
-    };
-    constexpr std::size_t slice = 8000;
-    if (at_ < pcm_.size()) {
-      const auto piece = std::span(pcm_).subspan(at_, std::min(slice, pcm_.size() - at_));
-      at_ += piece.size();
-      guarded([&] { listener_->push(piece, sink); });
-    } else if (ending_) {
-      guarded([&] { listener_->finish(sink); });
-    } else {
-      return read();
-    }
-    if (!closing_ && listener_->over()) {
-      out_.push_back(R"({"status":"ok","type":"speech_end"})");
-      closing_ = true;
-    }
-    asio::post(ws_.get_executor(), [self = shared_from_this()] { self->proceed(); });
-  }
-
-  void write() {
-    arm();
-    ws_.text(true);
-    ws_.async_write(asio::buffer(out_.front()), [self = shared_from_this()](error_code e, std::size_t) {
-      if (e) return;
-      self->out_.pop_front();
-      self->proceed();
-    });
-  }
-
-  void close() {
-    arm();
-    ws_.async_close(websocket::close_code::normal, [self = shared_from_this()](error_code) {});
-  }
-
-  void refuse(const std::string& why) {
-    out_.push_back(text_of({{"status", "failed"}, {"message", why}}));
-    pcm_.clear();
-    at_ = 0;
-    closing_ = true;
-  }
-  // Out of memory ends this connection and no other.
-  template <class F>
-  void guarded(F&& f) {
-    try {
-      f();
-    } catch (const std::exception& e) {
-      refuse(e.what());
-    }
-  }
-
-  shared_part& shared_;
-  websocket::stream<tcp::socket> ws_;
-  asio::steady_timer deadline_;
-  beast::flat_buffer buffer_;
-  std::optional<listener> listener_;
-  std::deque<std::string> out_;
-  std::vector<float> pcm_;
-  std::size_t at_ = 0, nbest_ = 1, samples_ = 0;
-  bool ending_ = false, closing_ = false;
+// An address that is listened at.
+struct entrance {
+  explicit entrance(asio::io_context& control) : acceptor(control), pause(control) {}
+  tcp::acceptor acceptor;
+  asio::steady_timer pause;
+  bool waiting = false;  // for a client, or for the end of a pause
 };
 
 }  // namespace
 
+// `work` runs on the threads that decode, `control` on the one that accepts and takes signals.
 struct server::body {
-  body(const live_model& m, const server_options& o, std::function<void(const std::string&)> l)
-      : options(o), log(std::move(l)), shared{m, options, log}, io(options.threads), acceptor(io), signals(io) {}
+  body(const live_model& m, const server_options& o, std::function<void(const std::string&)> log)
+      : hall(m, o, std::move(log)),
+        work(std::max(1, o.threads)),
+        work_to_come(work.get_executor()),
+        control(1),
+        signals(control),
+        deadline(control) {}
 
-  void accept() {
-    acceptor.async_accept(asio::make_strand(io), [this](error_code e, tcp::socket socket) {
-      if (e == asio::error::operation_aborted) return;
-      if (!e) admit(std::move(socket));
-      if (!e) return accept();
-      // Out of descriptors, most likely: those in use go on, and a moment later there may be some.
-      retry.emplace(io, std::chrono::milliseconds(100));
-      retry->async_wait([this](error_code cancelled) {
-        if (!cancelled) accept();
-      });
-    });
-  }
-  void admit(tcp::socket socket) {
-    if (shared.open < options.connections) {
-      std::make_shared<connection>(std::move(socket), shared)->start();
-      return;
-    }
-    if (log) log("connection refused: there are " + std::to_string(options.connections));
-    error_code ignored;
-    const std::string busy = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    socket.non_blocking(true, ignored);
-    asio::write(socket, asio::buffer(busy), ignored);
-    socket.shutdown(tcp::socket::shutdown_send, ignored);
-  }
+  void listen();
+  bool listen_at(const tcp::resolver::results_type& found, error_code& e);
+  bool open(const tcp::endpoint& at, error_code& e);
+  void accept(entrance& at);
+  void accept_everywhere();
+  void pause(entrance& at);
+  void decode();
+  bool serve_until_decoded();
+  void begin_drain(int because);
+  void await_signal();
 
-  const server_options options;
-  const std::function<void(const std::string&)> log;
-  shared_part shared;
-  asio::io_context io;
-  tcp::acceptor acceptor;
+  server_hall hall;
+  asio::io_context work;
+  asio::executor_work_guard<asio::io_context::executor_type> work_to_come;
+  asio::io_context control;
   asio::signal_set signals;
-  std::optional<asio::steady_timer> retry;
+  asio::steady_timer deadline;
+  std::vector<std::unique_ptr<entrance>> entrances;
+  std::atomic<int> decoding{0};  // threads
+  int signal = 0;                // that ended it
 };
+
+void server::body::listen() {
+  const std::string where = hall.options.host + ":" + std::to_string(hall.options.port);
+  error_code e;
+  tcp::resolver resolver(control);
+  const auto found = resolver.resolve(hall.options.host, std::to_string(hall.options.port),
+                                      tcp::resolver::passive | tcp::resolver::numeric_service, e);
+  if (e) fail({.where = where, .what = "cannot listen: " + e.message()});
+  // A port that is free at one address may be taken at the next.
+  for (int tries = hall.options.port == 0 ? 16 : 1; tries > 0 && !listen_at(found, e); --tries) entrances.clear();
+  if (entrances.empty()) fail({.where = where, .what = "cannot listen: " + e.message()});
+}
+
+// At all of these; a machine without IPv6 still resolves localhost to ::1, which is no reason to fail.
+bool server::body::listen_at(const tcp::resolver::results_type& found, error_code& e) {
+  for (const auto& entry : found) {
+    tcp::endpoint at = entry.endpoint();
+    const auto same = [&](const auto& one) { return one->acceptor.local_endpoint().address() == at.address(); };
+    if (std::any_of(entrances.begin(), entrances.end(), same)) continue;
+    if (!entrances.empty()) at.port(entrances[0]->acceptor.local_endpoint().port());
+    if (!open(at, e) && e != asio::error::address_family_not_supported &&
+        e != boost::system::errc::address_not_available)
+      return false;
+  }
+  return !entrances.empty();
+}
+
+bool server::body::open(const tcp::endpoint& at, error_code& e) {
+  auto one = std::make_unique<entrance>(control);
+  one->acceptor.open(at.protocol(), e);
+  if (!e) one->acceptor.set_option(tcp::acceptor::reuse_address(true), e);
+  if (!e) one->acceptor.bind(at, e);
+  if (!e) one->acceptor.listen(tcp::acceptor::max_listen_connections, e);
+  if (!e) entrances.push_back(std::move(one));
+  return !e;
+}
+
+void server::body::accept(entrance& at) {
+  at.acceptor.async_accept(asio::make_strand(work), [this, &at](error_code e, tcp::socket socket) {
+    at.waiting = false;
+    if (e == asio::error::operation_aborted || hall.draining()) return;
+    if (e) return pause(at);  // out of descriptors, most likely: a moment later there may be some
+    try {
+      begin_connection(std::move(socket), hall);
+    } catch (const std::exception& failed) {
+      hall.say(std::string("connection refused: ") + failed.what());
+    }
+    accept(at);
+  });
+  at.waiting = true;
+}
+
+void server::body::pause(entrance& at) {
+  at.pause.expires_after(std::chrono::milliseconds(100));
+  at.pause.async_wait([this, &at](error_code e) {
+    at.waiting = false;
+    if (!e && !hall.draining()) accept(at);
+  });
+  at.waiting = true;
+}
+
+void server::body::accept_everywhere() {
+  for (const auto& one : entrances)
+    if (!one->waiting && one->acceptor.is_open() && !hall.draining()) accept(*one);
+}
+
+// What comes out of a handler here is out of memory in what surrounds a connection; its session is lost.
+void server::body::decode() {
+  for (;;) try {
+      work.run();
+      break;
+    } catch (const std::exception& e) {
+      hall.say(std::string("a session was lost: ") + e.what());
+    }
+  if (--decoding == 0) control.stop();
+}
+
+// True when nothing is to be done any more; false: memory was short, try again.
+bool server::body::serve_until_decoded() {
+  try {
+    accept_everywhere();
+    control.run();
+    return true;
+  } catch (const std::exception& e) {
+    hall.say(std::string("cannot accept connections: ") + e.what());
+    return false;
+  }
+}
+
+void server::body::begin_drain(int because) {
+  if (hall.draining()) return;
+  signal = because;
+  for (const auto& one : entrances) {
+    error_code ignored;
+    one->acceptor.close(ignored);
+    one->pause.cancel();
+  }
+  deadline.expires_after(std::chrono::seconds(hall.options.drain_seconds));
+  deadline.async_wait([this, because](error_code e) {
+    if (e) return;
+    hall.say("connections that were cut off: " + std::to_string(hall.connections()));
+    work.stop();
+    if (because == 0) return;
+    deadline.expires_after(std::chrono::seconds(2));
+    deadline.async_wait([because](error_code cancelled) {
+      if (!cancelled) ::_exit(128 + because);  // a thread is in the middle of a long pass
+    });
+  });
+  hall.say("stopping; connections that are to end within " + std::to_string(hall.options.drain_seconds) +
+           " s: " + std::to_string(hall.connections()));
+  hall.drain([this] { work.stop(); });
+}
+
+void server::body::await_signal() {
+  signals.async_wait([this](error_code e, int number) {
+    if (e) return;
+    if (hall.draining()) ::_exit(128 + number);
+    await_signal();
+    begin_drain(number);
+  });
+}
 
 server::server(const live_model& model, const server_options& options, std::function<void(const std::string&)> log)
     : body_(std::make_unique<body>(model, options, std::move(log))) {
   (void)model.listen(options.live);  // a request the model refuses is refused now
-  const std::string where = options.host + ":" + std::to_string(options.port);
-  try {
-    const tcp::endpoint at(asio::ip::make_address(options.host), static_cast<unsigned short>(options.port));
-    body_->acceptor.open(at.protocol());
-    body_->acceptor.set_option(tcp::acceptor::reuse_address(true));
-    body_->acceptor.bind(at);
-    body_->acceptor.listen();
-  } catch (const boost::system::system_error& e) {
-    fail({.where = where, .what = "cannot listen: " + e.code().message()});
-  }
-  body_->accept();
+  body_->listen();
 }
 server::~server() = default;
 
-int server::port() const { return body_->acceptor.local_endpoint().port(); }
+int server::port() const { return body_->entrances[0]->acceptor.local_endpoint().port(); }
 
-void server::run() {
-  std::vector<std::thread> others;
-  for (int i = 1; i < body_->options.threads; ++i) others.emplace_back([this] { body_->io.run(); });
-  body_->io.run();
-  for (std::thread& t : others) t.join();
+std::string server::addresses() const {
+  std::string all;
+  for (const auto& one : body_->entrances) {
+    const tcp::endpoint at = one->acceptor.local_endpoint();
+    const std::string address = at.address().to_string();
+    all += (all.empty() ? "" : ", ") + (at.address().is_v6() ? "[" + address + "]" : address) + ":" +
+           std::to_string(at.port());
+  }
+  return all;
 }
 
-void server::stop() { body_->io.stop(); }
+int server::run() {
+  body& b = *body_;
+  std::vector<std::thread> threads;
+  const int wanted = std::max(1, b.hall.options.threads);
+  b.decoding = wanted;
+  try {
+    threads.reserve(static_cast<std::size_t>(wanted));
+    for (int i = 0; i < wanted; ++i) threads.emplace_back([&b] { b.decode(); });
+  } catch (const std::exception& e) {
+    if (threads.empty()) fail({.what = "no thread can be had to decode", .found = e.what()});
+    b.hall.say("threads that can be had: " + std::to_string(threads.size()) + " of " + std::to_string(wanted) + " (" +
+               e.what() + ")");
+    if ((b.decoding -= wanted - static_cast<int>(threads.size())) == 0) b.control.stop();
+  }
+  while (!b.serve_until_decoded()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  for (std::thread& t : threads) t.join();
+  b.hall.forget_drain();
+  return b.signal;
+}
 
-void server::stop_at_signals() {
+void server::stop() { body_->work.stop(); }
+
+void server::drain() {
+  asio::post(body_->control, [b = body_.get()] { b->begin_drain(0); });
+}
+
+void server::drain_at_signals() {
   body_->signals.add(SIGINT);
   body_->signals.add(SIGTERM);
-  body_->signals.async_wait([this](error_code e, int) {
-    if (!e) stop();
-  });
+  body_->await_signal();
 }
 
 }  // namespace steno::app

@@ -8,42 +8,57 @@
 //                                             {"status": "ok", "type": "speech_end"}, then the connection is closed
 // "nbest" is JSON in a string, as the original's clients expect: sentences, in final results with word_pieces in ms.
 // Without continuous_decoding the first endpoint ends the speech. Anything else is answered with {"status": "failed",
-// "message": ...} and the end of the connection.
+// "message": ...} and the end of the connection. docs/server.md says it all, with the limits.
 //
 // A connection that stalls costs a timer, one that floods waits in its own socket: a message is read when the one
-// before is decoded, and decoded half a second at a time, in turn with the other connections.
+// before is decoded, and decoded half a second at a time, in turn with the other connections (connection.cpp). Who may
+// connect is said by access.hpp and places.hpp. One thread accepts connections and takes signals, and never decodes.
+// Tested in tests/transcriber/server_test.cpp and server_faults_test.cpp, and as a program in
+// tests/programs/steno_serve_test.cpp.
 #pragma once
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "live.hpp"
 
 namespace steno::app {
 
 struct server_options {
-  std::string host = "127.0.0.1";
-  int port = 10086;  ///< 0: any that is free
-  int threads = 1;
-  int connections = 64;         ///< more are refused (503)
+  std::string host = "127.0.0.1";  ///< an address or a name; of a name, all of its addresses
+  int port = 10086;                ///< 0: any that is free
+  int threads = 1;                 ///< that decode
+  int connections = 64;            ///< more are refused (503)
+  int per_peer = 0;  ///< more of one address are refused (429); 0: a quarter of all, without a limit for this machine
   int message_bytes = 1 << 20;  ///< a longer message ends its connection
-  int idle_seconds = 30;        ///< a message must arrive, or an answer be taken, within this time
-  session_options live;
+  int idle_seconds = 30;   ///< a client may keep the server waiting so long between two tenths of a second of audio
+  int drain_seconds = 10;  ///< sessions may take so long to end when the server is drained
+  std::vector<std::string> allow_origins = {};  ///< of web pages that may connect, beside its own; "*": all
+  session_options live = {};
 };
 
 class server {
  public:
-  /// Listens; `model` must outlive the server. `log` is told one line per connection; it may be empty. Throws
-  /// steno::error when the address cannot be had or the model refuses the request.
+  /// Listens; `model` must outlive the server. `log` is told one line per connection, from any thread, and must not
+  /// wait; it may be empty. Throws steno::error when the address cannot be had, an origin is none, or the model refuses
+  /// the request.
   server(const live_model& model, const server_options& options, std::function<void(const std::string&)> log = {});
   ~server();
   int port() const;
-  /// Serves on `threads` threads (this one among them) until stop().
-  void run();
-  /// From any thread.
+  /// "127.0.0.1:10086, [::1]:10086"
+  std::string addresses() const;
+  /// Serves until stop(), or until drain() is done; returns the signal that was the reason, or 0. Goes on with fewer
+  /// threads where not all can be had; throws steno::error when there is none.
+  int run();
+  /// Ends everything as it is. From any thread.
   void stop();
-  /// run() also ends at SIGINT and SIGTERM.
-  void stop_at_signals();
+  /// Accepts nobody any more, ends the audio of every session, sends its final result and a close frame; run() then
+  /// returns, after drain_seconds at the latest. From any thread.
+  void drain();
+  /// SIGINT and SIGTERM drain the server while run() runs; a second one leaves the process at once, with 128 + its
+  /// number, and so does the first one when a session holds a thread for two seconds longer than drain_seconds.
+  void drain_at_signals();
 
  private:
   struct body;

@@ -1,0 +1,57 @@
+// What the server's connections share, and the list of those that are there.
+//
+// Tested through tests/transcriber/server_test.cpp and server_faults_test.cpp.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "access.hpp"
+#include "places.hpp"
+#include "server.hpp"
+
+namespace steno::app {
+
+/// A connection as the server sees it.
+class drainable {
+ public:
+  /// Ends its session in good order. From any thread; returns at once.
+  virtual void drain() = 0;
+
+ protected:
+  ~drainable() = default;
+};
+
+/// Outlives the connections. Its functions are safe for threads.
+class server_hall {
+ public:
+  /// Throws steno::error for origins that are none.
+  server_hall(const live_model& m, const server_options& o, std::function<void(const std::string&)> log);
+
+  void say(const std::string& line) const;
+  /// Each connection between its beginning and its end.
+  void add(const std::shared_ptr<drainable>& one);
+  void remove(const drainable& one) noexcept;
+  std::size_t connections() const;
+  /// Drains all that are there; `empty` is called when the last one has ended, perhaps at once. To be called once.
+  void drain(std::function<void()> empty);
+  bool draining() const;
+  /// From now on `empty` is not called.
+  void forget_drain();
+
+  const live_model& model;
+  const server_options options;
+  access_rules access;
+  places seats;
+
+ private:
+  const std::function<void(const std::string&)> log_;
+  mutable std::mutex mutex_;
+  std::map<const drainable*, std::weak_ptr<drainable>> all_;
+  bool draining_ = false;
+  std::function<void()> empty_;
+};
+
+}  // namespace steno::app
