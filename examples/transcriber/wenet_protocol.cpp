@@ -1,21 +1,20 @@
 #include "wenet_protocol.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 namespace steno::app {
 namespace {
 
-using json = nlohmann::json;             // what is read: a key among many is found fast
-using written = nlohmann::ordered_json;  // what is told, in the order that people expect
+// Messages are written without a tree of values: the destructor of nlohmann's arrays and objects allocates, and ends
+// the program where memory is short. What clients send is small.
+using json = nlohmann::json;
 
 constexpr std::size_t longest_signal = 65536;                        // bytes
 constexpr std::size_t most_hotwords = 100, longest_hotwords = 4096;  // bytes in all: a prompt is paid for at every step
 
-template <class Json>
-std::string text_of(const Json& j) {
-  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string text_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 // What a client wrote, short enough for a message. What is nested is not shown: writing it would be recursive.
 std::string shown(const json& j) {
@@ -41,6 +40,12 @@ std::string read_hotwords(const json& list, std::vector<std::string>& hotwords) 
     hotwords.push_back(phrase.get<std::string>());
   }
   return {};
+}
+
+// The last key of a message, if there is one, and its brace.
+std::string ending(endpoint_kind k) {
+  if (k == endpoint_kind::none) return "}";
+  return std::string(R"(,"endpoint":")").append(endpoint_name(k)).append("\"}");
 }
 
 // A key of the start message; returns why it is refused.
@@ -96,28 +101,33 @@ std::string ready_message() { return R"({"status":"ok","type":"server_ready"})";
 
 std::string result_message(const session_event& e, std::size_t nbest) {
   const bool final = e.final();
-  written list = written::array();
-  for (const auto& a : e.nbest) {
-    if (list.size() == nbest) break;
-    written entry{{"sentence", a.text}};
+  std::string list = "[";
+  for (std::size_t i = 0; i < std::min(nbest, e.nbest.size()); ++i) {
+    const session_alternative& a = e.nbest[i];
+    list.append(i > 0 ? "," : "").append(R"({"sentence":)").append(text_of(json(a.text)));
     if (final) {
-      entry["word_pieces"] = written::array();
-      for (const auto& p : a.pieces)
-        entry["word_pieces"].push_back({{"word", p.text}, {"start", p.start_ms}, {"end", p.end_ms}});
+      list.append(R"(,"word_pieces":[)");
+      for (const auto& p : a.pieces) {
+        list.append(list.back() == '[' ? "" : ",").append(R"({"word":)").append(text_of(json(p.text)));
+        list.append(R"(,"start":)").append(std::to_string(p.start_ms));
+        list.append(R"(,"end":)").append(std::to_string(p.end_ms)).append("}");
+      }
+      list.append("]");
     }
-    list.push_back(std::move(entry));
+    list.append("}");
   }
-  written message{{"status", "ok"}, {"type", final ? "final_result" : "partial_result"}, {"nbest", text_of(list)}};
-  if (e.endpoint != endpoint_kind::none) message["endpoint"] = endpoint_name(e.endpoint);
-  return text_of(message);
+  list.append("]");
+  std::string message = R"({"status":"ok","type":")";
+  message.append(final ? "final_result" : "partial_result").append(R"(","nbest":)").append(text_of(json(list)));
+  return message.append(ending(e.endpoint));
 }
 
 std::string speech_end_message(endpoint_kind why) {
-  written message{{"status", "ok"}, {"type", "speech_end"}};
-  if (why != endpoint_kind::none) message["endpoint"] = endpoint_name(why);
-  return text_of(message);
+  return std::string(R"({"status":"ok","type":"speech_end")").append(ending(why));
 }
 
-std::string failed_message(std::string_view why) { return text_of(written{{"status", "failed"}, {"message", why}}); }
+std::string failed_message(std::string_view why) {
+  return std::string(R"({"status":"failed","message":)").append(text_of(json(why))).append("}");
+}
 
 }  // namespace steno::app
