@@ -41,7 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_or_refuse([&] {
     steno::gguf_writer file;
     steno::qwen::add_tokenizer(file, at.path(), 64);
-    const steno::gguf_file again("again", file.bytes());
+    const std::vector<std::byte> image = file.bytes();
+    const steno::gguf_file again("again", image);
     require(again.strings("tokenizer.ggml.tokens").size() <= 64);
   });
   return 0;
