@@ -76,7 +76,7 @@ TEST_F(funasr_folder, missing_files) {
   fs::remove(root_ / "config.yaml");
   expect_refusal(
       "folder: not a checkpoint folder: expected a GGUF file, a FunASR folder (config.yaml or configuration.json)");
-  expect_refusal("found am.mvn");
+  expect_refusal("found \"am.mvn\"");
 }
 
 TEST_F(funasr_folder, names_do_not_leave_the_folder) {
