@@ -1,14 +1,17 @@
 // steno align: when each word of a known text is spoken.
+#include <steno/core/thread_pool.hpp>
 #include <steno/error.hpp>
 #include <steno/models/qwen3_aligner.hpp>
 
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "audio.hpp"
 #include "convert.hpp"
 #include "output_place.hpp"
+#include "signals.hpp"
 #include "verbs.hpp"
 #include "writers.hpp"
 
@@ -37,14 +40,20 @@ std::string lines_of(const std::vector<word>& words) {
 }  // namespace
 
 int run_align(const options& o) {
-  reporter report(stderr, false, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
+  screen all;
+  reporter report(all, false, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
+  const std::vector<input> inputs = {{o.audio[0], "align"}};
+  output_place out(o.output, read_files(o, inputs), all);
+  if (out.one_file_each()) wrong_usage("align: -o " + o.output + " is a directory; name a file");
+  interrupt_watch watch;
   const std::string text = read_text_file(o.text_file);
   opened_checkpoint opened = open_checkpoint(o.model);
   for (const std::string& note : opened.notes) report.note(note);
-  const auto model = load<qwen3_forced_aligner_any>(std::move(opened.file), {}, std::move(opened.image));
+  thread_pool pool(o.threads > 0 ? o.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  const auto model = load<qwen3_forced_aligner_any>(std::move(opened.file), executor(pool), std::move(opened.image));
+  watch.listen(true);
   audio_reader reader(o.audio[0], model.sample_rate, o.pcm);
   const std::vector<float> pcm = read_all(reader);
-  for (const std::string& w : reader.warnings()) report.note("warning: " + o.audio[0] + ": " + w);
   const double seconds = static_cast<double>(pcm.size()) / model.sample_rate;
   const double reach = static_cast<double>(model.text.outputs()) * model.segment_time / 1000;
   if (seconds > reach)
@@ -52,7 +61,11 @@ int run_align(const options& o) {
           .what = "is longer than the aligner's times reach",
           .expected = "at most " + std::to_string(static_cast<int>(reach)) + " s",
           .found = std::to_string(static_cast<int>(seconds)) + " s"});
-  context c;
+  if (pcm.empty()) {
+    report.error("interrupted before there was any audio");
+    return interrupt_watch::exit_code(1);
+  }
+  context c{executor(pool)};
   segment s;
   s.words = model.words_of(model.align(pcm, text, c, o.language));
   s.text = std::string(unicode::strip(text));
@@ -66,11 +79,14 @@ int run_align(const options& o) {
   r.duration = seconds;
   r.language = s.language;
   r.text = s.text;
+  if (reader.stopped()) r.extra.emplace_back("interrupted_at", seconds);
   const std::string plain = o.output_format == format::text ? lines_of(s.words) : "";
   r.segments.push_back(std::move(s));
-  output_place out(o.output, {});
   out.put(o.output_format == format::text ? plain : writer(o.output_format).add(o.audio[0], r));
-  return 0;
+  out.finish();
+  for (const std::string& w : reader.warnings()) report.warning(o.audio[0] + ": " + w, reader.damaged());
+  if (reader.stopped()) report.error("interrupted: aligned with the first " + duration_text(seconds));
+  return interrupt_watch::exit_code(reader.damaged() ? 3 : 0);
 }
 
 }  // namespace steno::app

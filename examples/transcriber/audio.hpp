@@ -12,21 +12,28 @@ namespace steno::app {
 
 class audio_reader {
  public:
-  /// `path` is a sound file, or "-" for raw PCM in `stdin_format` on standard input. Throws steno::error.
+  /// `path` is a sound file, a fifo of one, or "-" for standard input: a sound file, too, or raw PCM in
+  /// `stdin_format`. Throws steno::error.
   audio_reader(const std::string& path, int rate, pcm_format stdin_format = {});
+  ~audio_reader();
 
-  /// Fills the front of `out` (not empty) and returns how many samples that are; 0 at the end. Throws steno::error when
-  /// the end comes before the first sample.
+  /// Fills the front of `out` (not empty) and returns how many samples that are; 0 at the end, which an interruption is
+  /// too. Throws steno::error when the file's end comes before its first sample.
   std::size_t read(std::span<float> out) { return resampler_.read(out); }
+  /// Whether an interruption was the end.
+  bool stopped() const;
 
-  int source_rate() const { return source_->rate(); }
+  int source_rate() const;
   /// As the file announces it; negative when unknown.
-  double seconds() const { return source_->seconds(); }
+  double seconds() const;
   /// Complete once read() has returned 0.
-  const std::vector<std::string>& warnings() const { return source_->warnings(); }
+  const std::vector<std::string>& warnings() const;
+  /// Whether one of them says that not all of the sound was there.
+  bool damaged() const;
 
  private:
-  std::unique_ptr<sample_source> source_;
+  class until_interrupted;
+  std::unique_ptr<until_interrupted> source_;
   resampler resampler_;
 };
 

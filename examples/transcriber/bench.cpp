@@ -9,6 +9,7 @@
 
 #include "audio.hpp"
 #include "model_path.hpp"
+#include "text_width.hpp"
 #include "verbs.hpp"
 
 namespace steno::app {
@@ -36,7 +37,8 @@ int run_bench(const options& o) {
   audio_reader reader(inputs[0].audio, model->sample_rate(), o.pcm);
   const std::vector<float> pcm = read_all(reader);
   const double seconds = static_cast<double>(pcm.size()) / model->sample_rate();
-  std::printf("model  %s\naudio  %s, %.2f s\nload   %.3f s\n", path.c_str(), inputs[0].audio.c_str(), seconds, load);
+  std::printf("model  %s\naudio  %s, %.2f s\nload   %.3f s\n", printable(path).c_str(),
+              printable(inputs[0].audio).c_str(), seconds, load);
   std::printf("%6s %12s %10s\n", "run", "seconds", "RTF");
   std::vector<double> times;
   for (int run = 1; run <= o.runs; ++run) {
@@ -59,7 +61,9 @@ int run_bench(const options& o) {
   std::printf("%6s %12.4f %10.5f\n%6s %12.4f %10.5f\n", "best", times[0], times[0] / seconds, "median", median,
               median / seconds);
   std::printf("peak   %.1f MiB\n", peak_megabytes());
-  return std::fflush(stdout) == 0 ? 0 : 1;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    fail({.where = "standard output", .what = "cannot be written"});
+  return 0;
 }
 
 }  // namespace steno::app

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <memory>
+#include <new>
 #include <thread>
 
 #include "convert.hpp"
@@ -18,12 +19,16 @@ namespace {
 
 // The published files of settings for a model and a kind of recordings: a map `parameters`.
 void read_postprocessing(const std::string& path, speaker_segment_options& s) {
-  const mapped_file file(path);
-  const auto bytes = file.bytes();
-  const yaml_settings y =
-      read_yaml(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "settings of a diarization");
-  speaker_segment_options::each(
-      s, [&](const std::string& name, double& value) { value = y.real("parameters." + name, value, 0, 3600); });
+  try {
+    const mapped_file file(path);
+    const auto bytes = file.bytes();
+    const yaml_settings y =
+        read_yaml(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "settings of a diarization");
+    speaker_segment_options::each(
+        s, [&](const std::string& name, double& value) { value = y.real("parameters." + name, value, 0, 3600); });
+  } catch (const std::bad_alloc&) {
+    fail({.where = path, .what = "out of memory", .hint = "settings of a diarization are a few lines"});
+  }
 }
 
 diarize_options options_of(const options& o, const diarizer& d) {
@@ -52,13 +57,14 @@ std::string text_of(const options& o, const input& in, const result& r, bool sev
   return all;
 }
 
-double diarize(const options& o, const diarizer& d, const diarize_options& asked, context& c, const input& in,
-               input_output& out, bool several, reporter& report) {
+input_end diarize(const options& o, const diarizer& d, const diarize_options& asked, context& c, const input& in,
+                  input_output& out, bool several, reporter& report) {
   audio_reader reader(in.audio, diarizer::sample_rate, o.pcm);
   diarization one(d, asked);
-  const double heard = each_block(reader, diarizer::sample_rate, report, [&](auto pcm) { one.push(pcm, c); });
-  const result r = one.finish(c);
-  for (const std::string& w : reader.warnings()) report.note("warning: " + in.audio + ": " + w);
+  input_end heard = each_block(reader, diarizer::sample_rate, report, [&](auto pcm) { one.push(pcm, c); });
+  if (heard.stopped && heard.seconds <= 0) return heard;
+  result r = one.finish(c);
+  if (heard.stopped) r.extra.emplace_back("interrupted_at", r.duration);
   out.put(text_of(o, in, r, several));
   return heard;
 }

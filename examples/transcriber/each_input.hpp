@@ -3,8 +3,6 @@
 #pragma once
 #include <steno/error.hpp>
 
-#include <unistd.h>
-
 #include <chrono>
 #include <mutex>
 #include <span>
@@ -13,9 +11,11 @@
 #include <vector>
 
 #include "audio.hpp"
+#include "failures.hpp"
 #include "inputs.hpp"
 #include "output_place.hpp"
 #include "progress.hpp"
+#include "screen.hpp"
 #include "signals.hpp"
 #include "verbs.hpp"
 
@@ -25,8 +25,7 @@ namespace steno::app {
 class input_output {
  public:
   /// `watch` may be null.
-  input_output(output_place& out, reporter& report, interrupt_watch* watch)
-      : out_(out), report_(report), watch_(watch) {}
+  input_output(output_place& out, interrupt_watch* watch) : out_(out), watch_(watch) {}
 
   struct cannot_write {
     error cause;
@@ -34,7 +33,6 @@ class input_output {
   void put(const std::string& text) {
     std::unique_lock<std::timed_mutex> whole;
     if (watch_ != nullptr) whole = std::unique_lock(watch_->lock());
-    report_.end();  // the bar gives way to the line; the next update draws it again
     try {
       out_.put(text);
     } catch (const error& e) {
@@ -44,46 +42,60 @@ class input_output {
 
  private:
   output_place& out_;
-  reporter& report_;
   interrupt_watch* watch_;
 };
 
-/// Calls f(input, input_output&), which returns the seconds of audio in it, for each; `extension` is that of the files
-/// in a directory. Throws steno::error only when a result cannot be written. `watch` may be null.
+/// What was read of an input.
+struct input_end {
+  double seconds = 0;
+  bool damaged = false;  ///< not all of its sound was there
+  bool stopped = false;  ///< by an interruption
+  std::vector<std::string> warnings = {};
+};
+
+/// Calls f(input, input_output&), which returns an input_end, for each until an interruption; `extension` is that of
+/// the files in a directory. Throws steno::error only when a result cannot be written. `watch` may be null.
 template <class F>
 void each_input(const std::vector<input>& inputs, output_place& out, std::string_view extension, reporter& report,
                 interrupt_watch* watch, tally& t, F&& f) {
-  input_output to(out, report, watch);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
+  input_output to(out, watch);
+  for (std::size_t i = 0; i < inputs.size() && !input_is_over(); ++i) {
     const input& in = inputs[i];
     report.begin(i + 1, inputs.size(), in.audio);
+    std::string failure;
     out.begin(in, extension);
     try {
-      t.audio_seconds += f(in, to);
-      ++t.done;
+      const input_end heard = f(in, to);
+      t.audio_seconds += heard.seconds;
+      t.done += heard.stopped ? 0 : 1;
+      t.damaged += heard.damaged ? 1 : 0;
+      report.end();
+      for (const std::string& w : heard.warnings) report.warning(in.audio + ": " + w, heard.damaged);
+      continue;
     } catch (const input_output::cannot_write& e) {
       throw e.cause;
-    } catch (const error& e) {
-      report.error(e.parts().where.empty() ? in.audio + ": " + e.what() : e.what());
-      ++t.failed;
-    } catch (const std::exception& e) {  // out of memory
-      report.error(in.audio + ": " + e.what());
-      ++t.failed;
+    } catch (const std::exception& e) {
+      failure = failure_text(e, in.audio);
     }
     report.end();
+    report.error(failure);
+    ++t.failed;
   }
 }
 
-/// Blocks of an input until its end: f(samples). Returns the seconds that were read.
+/// Blocks of an input until its end: f(samples). Its warnings are complete.
 template <class F>
-double each_block(audio_reader& reader, int rate, reporter& report, F&& f) {
+input_end each_block(audio_reader& reader, int rate, reporter& report, F&& f) {
   std::vector<float> portion(static_cast<std::size_t>(rate) / 10);  // what a microphone's driver hands over
-  double heard = 0;
+  input_end heard;
   for (std::size_t n = 0; (n = reader.read(portion)) > 0;) {
     f(std::span<const float>(portion).first(n));
-    heard += static_cast<double>(n) / rate;
-    report.update(heard, reader.seconds());
+    heard.seconds += static_cast<double>(n) / rate;
+    report.update(heard.seconds, reader.seconds());
   }
+  heard.damaged = reader.damaged();
+  heard.stopped = reader.stopped();
+  heard.warnings = reader.warnings();
   return heard;
 }
 
@@ -92,27 +104,34 @@ double each_block(audio_reader& reader, int rate, reporter& report, F&& f) {
 /// tally). Returns the program's exit code.
 template <class Open>
 int over_inputs(const options& o, const char* written, Open&& open) {
-  reporter report(stderr, o.progress && !o.quiet && ::isatty(STDERR_FILENO) != 0,
-                  o.quiet ? reporter::detail::errors_only : reporter::detail::all);
-  const std::vector<input> inputs = gather_inputs(o);
+  screen all;
+  reporter report(all, o.progress && !o.quiet, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
+  const std::vector<input> inputs = listed_inputs(o, report);
   if (inputs.empty()) {
     report.note("this shard has no inputs");
     return 0;
   }
-  output_place out(o.output, inputs);
+  output_place out(o.output, read_files(o, inputs), all);
   tally t;
-  interrupt_watch watch([&] {
+  interrupt_watch watch([&] {  // at once
     report.end();
-    report.error("interrupted: " + std::to_string(t.done) + " of " + std::to_string(inputs.size()) +
-                 " files are done, and " + written + " written");
+    out.finish();
   });
   const auto hear = open(report);
   const auto began = std::chrono::steady_clock::now();
+  watch.listen(true);
   hear(inputs, out, report, &watch, t);
+  {
+    const std::unique_lock<std::timed_mutex> whole(watch.lock());
+    out.finish();
+  }
   report.summary(t.audio_seconds, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
-  if (inputs.size() > 1 && t.failed != 0)
+  if (input_is_over())
+    report.error("interrupted: " + std::to_string(t.done) + " of " + std::to_string(inputs.size()) +
+                 " files are done, and " + written + " written");
+  else if (inputs.size() > 1 && t.failed != 0)
     report.error(std::to_string(t.failed) + " of " + std::to_string(inputs.size()) + " files failed");
-  return t.failed == 0 ? 0 : 1;
+  return interrupt_watch::exit_code(t.exit_code());
 }
 
 }  // namespace steno::app

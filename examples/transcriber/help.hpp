@@ -15,6 +15,11 @@ inline constexpr std::string_view short_usage =
     "       steno bench [-m MODEL] [--runs N] AUDIO\n"
     "Transcribes speech. steno --help explains all options.\n";
 
+#define STENO_EXIT_CODES                                                                                       \
+  "Exit codes: 0 done, 1 an input or the model is bad, 2 wrong usage, 3 done, but an input was damaged (cut\n" \
+  "off, or no numbers), 130 and 143 interrupted: Ctrl-C and SIGTERM end the input, and what was recognised\n"  \
+  "is written; a second one ends the program at once."
+
 constexpr std::string_view description(std::string_view verb) {
   if (verb == "info") return "Shows what a model is: sizes, number formats, languages, settings.";
   if (verb == "bench") return "Measures how long a model takes to load and to transcribe a file, and its memory.";
@@ -48,7 +53,7 @@ constexpr std::string_view examples(std::string_view verb) {
   if (verb == "stream")
     return "Examples:\n  steno stream -m model.gguf talk.wav\n"
            "  steno stream --demo parakeet-tdt talk.wav\n"
-           "  arecord -f S16_LE -r 16000 -t raw | steno stream -m model.gguf --left-chunks 4 -";
+           "  arecord -f S16_LE -r 16000 -t raw | steno stream -m model.gguf --left-chunks 4 -\n" STENO_EXIT_CODES;
   if (verb == "serve")
     return "Examples:\n  steno serve -m model.gguf --left-chunks 4 --port 10086\n"
            "  steno serve --demo u2 --host localhost --allow-origin https://app.example\n"
@@ -56,16 +61,14 @@ constexpr std::string_view examples(std::string_view verb) {
   if (verb == "vad")
     return "Examples:\n  steno vad talk.wav\n"
            "  steno vad --vad fsmn-vad.gguf --min-silence 800 --format rttm -o out/ recordings/\n"
-           "  arecord -f S16_LE -r 16000 -t raw | steno vad --format jsonl -\n"
-           "Exit codes: 0 done, 1 an input or the model is bad, 2 wrong usage.";
+           "  arecord -f S16_LE -r 16000 -t raw | steno vad --format jsonl -\n" STENO_EXIT_CODES;
   if (verb == "diarize")
     return "Examples:\n  steno diarize -m diar_streaming_sortformer_4spk-v2.nemo meeting.wav\n"
            "  steno diarize -m sortformer.gguf --format rttm -o out/ recordings/\n"
-           "  steno diarize -m sortformer.gguf --chunk-len 6 --chunk-right-context 7 --fifo-len 188 meeting.wav\n"
-           "Exit codes: 0 done, 1 an input or the model is bad, 2 wrong usage.";
+           "  steno diarize -m sortformer.gguf --chunk-len 6 --chunk-right-context 7 --fifo-len 188 "
+           "meeting.wav\n" STENO_EXIT_CODES;
   if (verb == "align")
-    return "Example:\n  steno align -m aligner.gguf --text talk.txt --format srt talk.wav\n"
-           "Exit codes: 0 done, 1 an input or the model is bad, 2 wrong usage.";
+    return "Example:\n  steno align -m aligner.gguf --text talk.txt --format srt talk.wav\n" STENO_EXIT_CODES;
   if (verb == "bench") return "Example:\n  steno bench -m model.gguf --runs 5 --threads 4 talk.wav";
   return "Examples:\n"
          "  steno talk.wav                              the transcript, with the demo model\n"
@@ -76,8 +79,11 @@ constexpr std::string_view examples(std::string_view verb) {
          "  steno -m model.gguf --manifest calls.jsonl --shard 0/4 --format jsonl -o part0.jsonl\n"
          "\n"
          "A directory stands for the sound files in it, by name, without those in folders below.\n"
-         "Subtitles hold at most 2 lines of 42 columns and 7 seconds, cut at word times where the model gives them.\n"
-         "Exit codes: 0 done, 1 an input or the model is bad, 2 wrong usage.";
+         "-o FILE: the text grows in FILE.part-PID, which becomes FILE when all of it is there.\n"
+         "Subtitles hold at most 2 lines of 42 columns and 7 seconds, cut at word times where the model gives "
+         "them.\n" STENO_EXIT_CODES;
 }
+
+#undef STENO_EXIT_CODES
 
 }  // namespace steno::app

@@ -1,9 +1,9 @@
 // steno info: what a model is.
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "model_path.hpp"
+#include "output_place.hpp"
 #include "text_width.hpp"
 #include "verbs.hpp"
 
@@ -12,25 +12,25 @@ namespace {
 
 std::string json_facts(const std::string& path, const model_facts& f) {
   nlohmann::ordered_json object;
-  object["file"] = path;
-  object["name"] = f.name;
-  object["architecture"] = f.architecture;
+  object["file"] = result_text(path);
+  object["name"] = result_text(f.name);
+  object["architecture"] = result_text(f.architecture);
   object["sample_rate"] = f.sample_rate;
   object["tensors"] = f.tensors;
   object["parameters"] = f.parameters;
   object["vocabulary"] = f.vocabulary;
   object["languages"] = f.languages;
   object["bytes"] = nlohmann::ordered_json::object();
-  for (const auto& [format, bytes] : f.bytes) object["bytes"][format] = bytes;
+  for (const auto& [format, bytes] : f.bytes) object["bytes"][result_text(format)] = bytes;
   object["settings"] = nlohmann::ordered_json::object();
-  for (const auto& [key, value] : f.settings) object["settings"][key] = value;
+  for (const auto& [key, value] : f.settings) object["settings"][result_text(key)] = result_text(value);
   return object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string text_facts(const std::string& path, const model_facts& f) {
   std::string out;
   const auto row = [&out](const std::string& key, const std::string& value) {
-    out += key + std::string(key.size() < 15 ? 15 - key.size() : 1, ' ') + value + "\n";
+    out += printable(key) + std::string(key.size() < 15 ? 15 - key.size() : 1, ' ') + printable(value) + "\n";
   };
   row("file", path);
   row("name", f.name);
@@ -44,7 +44,7 @@ std::string text_facts(const std::string& path, const model_facts& f) {
   row("languages", languages.empty() ? "-" : languages);
   for (const auto& [format, bytes] : f.bytes) row("weights " + format, std::to_string(bytes) + " bytes");
   if (!f.settings.empty()) out += "settings\n";
-  for (const auto& [key, value] : f.settings) out += "  " + key + " = " + printable(value) + "\n";
+  for (const auto& [key, value] : f.settings) out += "  " + printable(key) + " = " + printable(value) + "\n";
   return out;
 }
 
@@ -54,8 +54,9 @@ int run_info(const options& o) {
   const std::string path = find_model(o.model);
   const model_facts facts = facts_of(path);
   const std::string text = o.output_format == format::json ? json_facts(path, facts) + "\n" : text_facts(path, facts);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  return std::fflush(stdout) == 0 ? 0 : 1;
+  screen all;
+  output_place("", {}, all).put(text);
+  return 0;
 }
 
 }  // namespace steno::app

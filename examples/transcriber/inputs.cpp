@@ -10,54 +10,55 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
+
+#include "model_path.hpp"
+#include "progress.hpp"
 
 namespace steno::app {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::array<std::string_view, 18> sound_extensions = {".aif",  ".aifc", ".aiff", ".au",  ".caf",  ".flac",
-                                                               ".m4a",  ".mp2",  ".mp3",  ".oga", ".ogg",  ".opus",
-                                                               ".rf64", ".snd",  ".w64",  ".wav", ".wave", ".wma"};
+constexpr std::array<std::string_view, 16> readable = {".aif", ".aifc", ".aiff", ".au",  ".caf",  ".flac",
+                                                       ".mp2", ".mp3",  ".oga",  ".ogg", ".opus", ".rf64",
+                                                       ".snd", ".w64",  ".wav",  ".wave"};
+constexpr std::array<std::string_view, 6> unreadable = {".aac", ".amr", ".m4a", ".mka", ".webm", ".wma"};
 
 // Hidden files are left out: some systems leave "._talk.wav" beside each file.
-bool sound_file_name(const fs::path& path) {
+template <std::size_t N>
+bool sound_file_name(const fs::path& path, const std::array<std::string_view, N>& extensions) {
   std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return !path.filename().string().starts_with('.') &&
-         std::find(sound_extensions.begin(), sound_extensions.end(), ending) != sound_extensions.end();
+         std::find(extensions.begin(), extensions.end(), ending) != extensions.end();
 }
 
-void add_audio(std::vector<std::string>& list, const std::string& path) {
+void add_audio(std::vector<std::string>& list, const std::string& path, std::vector<std::string>* left_out) {
   std::error_code failed;
   std::vector<std::string> found;
   if (path != "-" && fs::is_directory(path, failed))
     for (fs::directory_iterator entry(path, failed), end; !failed && entry != end; entry.increment(failed)) {
       std::error_code unknown;
-      if (sound_file_name(entry->path()) && !entry->is_directory(unknown)) found.push_back(entry->path().string());
+      if (entry->is_directory(unknown)) continue;
+      if (sound_file_name(entry->path(), readable)) found.push_back(entry->path().string());
+      if (left_out != nullptr && sound_file_name(entry->path(), unreadable))
+        left_out->push_back(entry->path().string());
     }
   if (found.empty()) found.push_back(path);
   std::sort(found.begin(), found.end());
   list.insert(list.end(), found.begin(), found.end());
 }
 
-// "talk" for rec/talk.wav; "talk.wav" where talk.flac is there too; "talk.wav-2" for the second file of one name.
-std::vector<input> with_names(std::vector<std::string> list) {
-  const auto stem = [](const std::string& audio) {
-    return audio == "-" ? std::string("stdin") : fs::path(audio).stem().string();
-  };
-  std::map<std::string, int> stems;
-  for (const std::string& audio : list) ++stems[stem(audio)];
-  std::set<std::string> taken;
-  std::vector<input> inputs;
-  for (std::string& audio : list) {
-    const std::string plain = stem(audio), base = stems[plain] == 1 ? plain : fs::path(audio).filename().string();
-    std::string name = base;
-    for (int n = 2; !taken.insert(name).second; ++n) name = base + "-" + std::to_string(n);
-    inputs.push_back({std::move(audio), std::move(name)});
-  }
-  return inputs;
+// "talk" for rec/talk.wav.
+std::string name_of(const std::string& audio) { return audio == "-" ? "stdin" : fs::path(audio).stem().string(); }
+
+// Every shard looks at the whole list, so that all of them refuse it, or none.
+void refuse_equal_names(const std::vector<input>& all, const std::string& where) {
+  std::map<std::string, std::string> taken;
+  for (const input& in : all)
+    if (const auto [at, is_new] = taken.emplace(in.name, in.audio); !is_new)
+      wrong_usage(at->second + " and " + in.audio + " have one name, " + in.name + ", " + where +
+                  "; give them other names, or run them one after the other");
 }
 
 }  // namespace
@@ -84,15 +85,42 @@ std::vector<std::string> read_manifest(const std::string& path) {
   return list;
 }
 
-std::vector<input> gather_inputs(const options& o) {
+std::vector<input> gather_inputs(const options& o, std::vector<std::string>* left_out) {
   std::vector<std::string> list;
-  for (const std::string& path : o.audio) add_audio(list, path);
+  for (const std::string& path : o.audio) add_audio(list, path, left_out);
   if (!o.manifest.empty())
-    for (const std::string& path : read_manifest(o.manifest)) add_audio(list, path);
-  std::vector<input> all = with_names(std::move(list)), mine;
+    for (const std::string& path : read_manifest(o.manifest)) add_audio(list, path, left_out);
+  std::vector<input> all, mine;
+  for (std::string& audio : list) {
+    std::string name = name_of(audio);
+    all.push_back({std::move(audio), std::move(name)});
+  }
+  std::error_code none;
+  if (!o.output.empty() && (o.output.back() == '/' || fs::is_directory(o.output, none)))
+    refuse_equal_names(all, "in the directory " + o.output);
+  else if (o.speech.output_format == speech_format::rttm)
+    refuse_equal_names(all, "in RTTM");
   for (std::size_t i = 0; i < all.size(); ++i)
     if (o.part.takes(i)) mine.push_back(std::move(all[i]));
   return mine;
+}
+
+std::vector<input> listed_inputs(const options& o, reporter& report) {
+  std::vector<std::string> left_out;
+  std::vector<input> inputs = gather_inputs(o, &left_out);
+  for (const std::string& path : left_out)
+    report.note(path +
+                ": left out, because this format is not read (convert it: ffmpeg -i FILE -ac 1 -ar 16000 out.wav)");
+  return inputs;
+}
+
+void tell_toy(const std::string& model, const std::vector<input>& inputs, reporter& report) {
+  if (!is_demo_model(model) ||
+      std::all_of(inputs.begin(), inputs.end(), [](const input& in) { return is_demo_recording(in.audio); }))
+    return;
+  report.note(
+      "the bundled demo model is a toy: it knows a few hundred words of synthetic speech; for other recordings "
+      "pass -m MODEL");
 }
 
 std::vector<std::string> read_phrases(const std::string& path) {

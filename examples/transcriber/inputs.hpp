@@ -9,13 +9,21 @@ namespace steno::app {
 
 struct input {
   std::string audio;  ///< path, or "-"
-  std::string name;   ///< for output files: the file's name without extension; unique in the whole list
+  std::string name;   ///< for output files: the file's name without extension, whatever else is in the list
 };
 
 /// The inputs in order: AUDIO arguments (directories replaced by the sound files in them, sorted by name), then the
-/// manifest's entries; then the shard of that. Throws steno::error when the manifest is bad. A directory without sound
-/// files stays in the list and fails when it is opened.
-std::vector<input> gather_inputs(const options& o);
+/// manifest's entries; then the shard of that. Throws steno::error when the manifest is bad, stop when two inputs of
+/// the list would go to one file of a directory, or have one name in RTTM. A directory without sound files stays in the
+/// list and fails when it is opened; `left_out` is told of files in a directory that sound but cannot be read.
+std::vector<input> gather_inputs(const options& o, std::vector<std::string>* left_out = nullptr);
+
+class reporter;
+
+/// The same; what was left out is noted.
+std::vector<input> listed_inputs(const options& o, reporter& report);
+/// Notes that a bundled demonstration model is a toy, unless it hears the bundled recordings.
+void tell_toy(const std::string& model, const std::vector<input>& inputs, reporter& report);
 
 /// The lines of a file of phrases, without empty ones; none for an empty path. Throws steno::error.
 std::vector<std::string> read_phrases(const std::string& path);

@@ -31,8 +31,9 @@ class listener {
 /// A loaded model that hands out listeners; must outlive them. Const and safe for threads.
 class live_model {
  public:
-  /// Loads a packaged GGUF or anything steno-convert reads. Throws steno::error.
-  live_model(const std::string& path, const note_function& note);
+  /// Loads a packaged GGUF or anything steno-convert reads. A listener's work is done by `threads` threads, which its
+  /// listeners share; with more than one they are one thread's. Throws steno::error.
+  live_model(const std::string& path, const note_function& note, int threads = 1);
   ~live_model();
   std::string name() const;
   int sample_rate() const;

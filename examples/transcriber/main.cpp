@@ -2,11 +2,15 @@
 //
 // options.cpp reads the command line, each verb has a file of its name, audio.cpp brings sound,
 // engine.cpp runs the model, writers.cpp writes results.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
+#include "failures.hpp"
 #include "options.hpp"
 #include "signals.hpp"
+#include "text_width.hpp"
 #include "verbs.hpp"
 
 namespace {
@@ -22,17 +26,33 @@ int run(const steno::app::options& o) {
   return steno::app::run_transcribe(o);
 }
 
+// What failed without a name of its own.
+std::string about(const steno::app::options& o) { return o.verb == "vad" ? o.vad : o.model; }
+
+int write_all(std::FILE* to, const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), to) == text.size();
+  if (std::fflush(to) == 0 && written) return 0;
+  std::fprintf(stderr, "steno: standard output: %s\n", errno == EBADF ? "is closed" : std::strerror(errno));
+  return 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   steno::app::prepare_standard_streams();
+  steno::app::options o;
   try {
-    return run(steno::app::parse_options({argv + (argc > 0 ? 1 : 0), argv + argc}));
+    o = steno::app::parse_options({argv + (argc > 0 ? 1 : 0), argv + argc});
+    if (!o.quiet)
+      for (const std::string& note : o.notes) std::fprintf(stderr, "steno: %s\n", steno::app::printable(note).c_str());
+    return run(o);
   } catch (const steno::app::stop& s) {
-    std::fputs(s.text.c_str(), s.code == 0 ? stdout : stderr);
+    if (s.code == 0) return write_all(stdout, s.text);
+    std::fputs(s.text.c_str(), stderr);
     return s.code;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "steno: %s\n", e.what());
+    const std::string text = steno::app::printable(steno::app::failure_text(e, about(o)));
+    std::fprintf(stderr, "steno: %s\n", text.c_str());
     return 1;
   }
 }

@@ -37,6 +37,17 @@ std::vector<demo_model> demo_models() {
   return all.empty() ? models_in(STENO_DEMO_MODELS) : all;
 }
 
+bool is_demo_model(const std::string& path) {
+  const std::vector<demo_model> all = demo_models();
+  std::error_code none;
+  return std::any_of(all.begin(), all.end(), [&](const demo_model& m) { return fs::equivalent(m.path, path, none); });
+}
+
+bool is_demo_recording(const std::string& path) {
+  std::error_code none;
+  return path != "-" && fs::equivalent(fs::path(STENO_DEMO_AUDIO) / fs::path(path).filename(), path, none);
+}
+
 std::string find_demo(const std::string& family) {
   const std::vector<demo_model> all = demo_models();
   std::string found, names;

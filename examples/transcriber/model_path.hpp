@@ -15,6 +15,10 @@ struct demo_model {
 /// by family.
 std::vector<demo_model> demo_models();
 
+/// Whether a path is one of them, or a recording that is bundled with them.
+bool is_demo_model(const std::string& path);
+bool is_demo_recording(const std::string& path);
+
 /// The demonstration model of a family; the last part of its name will do where it is the only one ("tdt" is
 /// parakeet-tdt). Throws `stop` with the families there are.
 std::string find_demo(const std::string& family);

@@ -18,6 +18,14 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
+// A cue ends at an empty line.
+std::string without_empty_lines(std::string text) {
+  text.erase(0, std::min(text.find_first_not_of('\n'), text.size()));
+  text.resize(text.find_last_not_of('\n') + 1);
+  for (std::size_t at = 0; (at = text.find("\n\n", at)) != std::string::npos;) text.erase(at, 1);
+  return text;
+}
+
 std::string stripped(const std::string& text) { return std::string(unicode::strip(text)); }
 
 // Python's len().
@@ -81,7 +89,7 @@ std::string openai_writer::clock(double seconds) const {
 
 std::string openai_writer::cue(const std::string& start, const std::string& end, const std::string& text) {
   std::string out = format_ == format::srt ? std::to_string((*next_cue_)++) + "\n" : "";
-  return out.append(start).append(" --> ").append(end).append("\n").append(text).append("\n\n");
+  return out.append(start).append(" --> ").append(end).append("\n").append(without_empty_lines(text)).append("\n\n");
 }
 
 // The cue that is whole now.
@@ -145,7 +153,7 @@ std::string openai_writer::add(const segment& s) {
     return words_ ? add_words(s) : cue(clock(s.start), clock(s.end), replaced(stripped(text), "-->", "->"));
   if (format_ == format::tsv)
     return std::to_string(milliseconds(s.start)) + "\t" + std::to_string(milliseconds(s.end)) + "\t" +
-           replaced(stripped(text), "\t", " ") + "\n";
+           replaced(replaced(stripped(text), "\t", " "), "\n", " ") + "\n";
   text_ += text;
   std::string& j = json_;
   j.append(next_id_ == 0 ? "" : ", ").append("{\"id\": ").append(std::to_string(next_id_));

@@ -7,10 +7,12 @@
 #include <charconv>
 #include <filesystem>
 #include <numeric>
+#include <thread>
 
 #include "decoding.hpp"
 #include "help.hpp"
 #include "model_path.hpp"
+#include "text_width.hpp"
 
 namespace steno::app {
 namespace {
@@ -26,7 +28,7 @@ std::string joined(const std::vector<std::string>& words, const char* separator)
 // What CLI11 fills in; checked and converted afterwards.
 struct raw_options {
   std::string format = "text", part, pcm_format;
-  int pcm_rate = 0;
+  int pcm_rate = 0, pcm_channels = 0;
   bool no_progress = false;
   int min_silence = 0;
   double max_segment = 0;
@@ -44,14 +46,26 @@ void add_model(CLI::App& app, options& o, raw_options& raw, const char* names, c
       ->excludes(model);
 }
 
+void add_threads(CLI::App& app, options& o, const char* about = "Threads, at most one per processor [all]") {
+  app.add_option("--threads", o.threads, about)->type_name("N")->check(CLI::Range(1, 1024));
+}
+
+// Of the verbs that read standard input.
+void add_pcm(CLI::App& app, raw_options& raw) {
+  app.add_option("--pcm-format", raw.pcm_format, "Raw samples on standard input: s16le or f32le [s16le]")
+      ->type_name("FORMAT");
+  app.add_option("--pcm-rate", raw.pcm_rate, "Their rate [16000]")->type_name("HZ")->check(CLI::Range(1000, 1000000));
+  app.add_option("--pcm-channels", raw.pcm_channels, "Their channels, interleaved, which are averaged [1]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+}
+
 // Of the verbs that go through a list of recordings.
 void add_inputs(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--manifest", o.manifest, "JSON lines with {\"audio\": PATH}, relative to the manifest")
       ->type_name("FILE");
   app.add_option("--shard", raw.part, "Take every N-th input, beginning at I (0 to N)")->type_name("I/N");
-  app.add_option("--pcm-format", raw.pcm_format, "Samples on standard input: s16le or f32le [s16le]")
-      ->type_name("FORMAT");
-  app.add_option("--pcm-rate", raw.pcm_rate, "Their rate [16000]")->type_name("HZ")->check(CLI::Range(1000, 1000000));
+  add_pcm(app, raw);
   app.add_flag("--no-progress", raw.no_progress, "No progress bar (there is none either unless stderr is a terminal)");
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
@@ -61,14 +75,15 @@ void add_longest(CLI::App& app, options& o, const char* about) {
 }
 
 void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
-  app.add_option("AUDIO", o.audio, "Sound files, directories of sound files, or - for raw PCM on standard input");
+  app.add_option("AUDIO", o.audio,
+                 "Sound files, directories of sound files, or - for standard input (a sound file or raw PCM)");
   add_model(app, o, raw, "-m,--model", "Packaged GGUF, or a checkpoint that steno-convert reads [bundled demo model]");
   app.add_option("--format", raw.format, "text, json, jsonl, srt, vtt or tsv [text]")->type_name("FORMAT");
   app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
       ->type_name("FILE");
   app.add_option("--language", o.language, "Language spoken, e.g. en [auto]")->type_name("CODE");
   app.add_flag("--itn", o.inverse_text_normalisation, "Punctuation and numbers as figures, where the model can do so");
-  app.add_option("--threads", o.threads, "Threads [all]")->type_name("N")->check(CLI::Range(1, 1024));
+  add_threads(app, o);
   app.add_option("--beam,--beam-size", o.beam, "Beam width, where the model searches; 1 is greedy [the model's own]")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
@@ -105,7 +120,7 @@ void add_bench(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("AUDIO", o.audio, "The sound file to transcribe");
   add_model(app, o, raw, "-m,--model", "The model [bundled demo model]");
   app.add_option("--runs", o.runs, "How many times [3]")->type_name("N")->check(CLI::Range(1, 100000));
-  app.add_option("--threads", o.threads, "Threads [all]")->type_name("N")->check(CLI::Range(1, 1024));
+  add_threads(app, o);
   app.add_option("--language", o.language, "Language spoken [auto]")->type_name("CODE");
   app.add_flag("--itn", o.inverse_text_normalisation, "As in transcribe");
 }
@@ -129,21 +144,22 @@ void add_live(CLI::App& app, options& o, raw_options& raw) {
 }
 
 void add_stream(CLI::App& app, options& o, raw_options& raw) {
-  app.add_option("AUDIO", o.audio, "A sound file, or - for raw PCM on standard input");
+  app.add_option("AUDIO", o.audio, "A sound file, or - for standard input (a sound file or raw PCM)");
   add_live(app, o, raw);
   app.add_option("--vad", o.vad, "jsonl: tell where speech begins and ends, too: none, energy or a VAD model [none]")
       ->type_name("MODEL");
   app.add_option("--format", raw.format, "text or jsonl (an event per line) [text]")->type_name("FORMAT");
   app.add_flag("--real-time", o.live.real_time, "Read the file no faster than it sounds");
-  app.add_option("--pcm-format", raw.pcm_format, "Samples on standard input: s16le or f32le [s16le]")
-      ->type_name("FORMAT");
-  app.add_option("--pcm-rate", raw.pcm_rate, "Their rate [16000]")->type_name("HZ")->check(CLI::Range(1000, 1000000));
+  add_threads(app, o, "Threads, at most one per processor [1]");
+  app.add_flag("--no-progress", raw.no_progress, "No progress bar (there is none either unless stderr is a terminal)");
+  add_pcm(app, raw);
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 
 void add_vad(CLI::App& app, options& o, raw_options& raw) {
   o.vad = "energy";
-  app.add_option("AUDIO", o.audio, "Sound files, directories of sound files, or - for raw PCM on standard input");
+  app.add_option("AUDIO", o.audio,
+                 "Sound files, directories of sound files, or - for standard input (a sound file or raw PCM)");
   app.add_option("-m,--model,--vad", o.vad,
                  "energy, or an FSMN-VAD: packaged GGUF, or a checkpoint that steno-convert reads [energy]")
       ->type_name("MODEL");
@@ -165,7 +181,8 @@ void add_vad(CLI::App& app, options& o, raw_options& raw) {
 }
 
 void add_diarize(CLI::App& app, options& o, raw_options& raw) {
-  app.add_option("AUDIO", o.audio, "Sound files, directories of sound files, or - for raw PCM on standard input");
+  app.add_option("AUDIO", o.audio,
+                 "Sound files, directories of sound files, or - for standard input (a sound file or raw PCM)");
   app.add_option("-m,--model", o.model, "A Sortformer: packaged GGUF, or a checkpoint that steno-convert reads")
       ->type_name("MODEL")
       ->required();
@@ -173,7 +190,7 @@ void add_diarize(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("FORMAT");
   app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
       ->type_name("FILE");
-  app.add_option("--threads", o.threads, "Threads [all]")->type_name("N")->check(CLI::Range(1, 1024));
+  add_threads(app, o);
   app.add_option("--postprocessing", o.speakers.postprocessing,
                  "NeMo's file of these settings for a kind of recordings (YAML)")
       ->type_name("FILE");
@@ -209,7 +226,7 @@ void add_diarize(CLI::App& app, options& o, raw_options& raw) {
 }
 
 void add_align(CLI::App& app, options& o, raw_options& raw) {
-  app.add_option("AUDIO", o.audio, "A sound file, or - for raw PCM on standard input");
+  app.add_option("AUDIO", o.audio, "A sound file, or - for standard input (a sound file or raw PCM)");
   app.add_option("-m,--model", o.model, "A forced aligner: packaged GGUF, or a checkpoint that steno-convert reads")
       ->type_name("MODEL")
       ->required();
@@ -218,9 +235,8 @@ void add_align(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("FORMAT");
   app.add_option("-o,--output", o.output, "Write to this file")->type_name("FILE");
   app.add_option("--language", o.language, "Language spoken; ko: words are cut as Korean ones are")->type_name("CODE");
-  app.add_option("--pcm-format", raw.pcm_format, "Samples on standard input: s16le or f32le [s16le]")
-      ->type_name("FORMAT");
-  app.add_option("--pcm-rate", raw.pcm_rate, "Their rate [16000]")->type_name("HZ")->check(CLI::Range(1000, 1000000));
+  add_threads(app, o);
+  add_pcm(app, raw);
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 
@@ -228,7 +244,7 @@ void add_serve(CLI::App& app, options& o, raw_options& raw) {
   add_live(app, o, raw);
   app.add_option("--host", o.live.host, "Address or name to listen on [127.0.0.1]")->type_name("ADDRESS");
   app.add_option("--port", o.live.port, "Port; 0: any [10086]")->type_name("N")->check(CLI::Range(0, 65535));
-  app.add_option("--threads", o.threads, "Threads [all]")->type_name("N")->check(CLI::Range(1, 1024));
+  add_threads(app, o);
   app.add_option("--max-connections", o.live.connections, "At once [64]")->type_name("N")->check(CLI::Range(1, 10000));
   app.add_option("--max-message", o.live.message_bytes, "Bytes of a message [1048576]")
       ->type_name("N")
@@ -309,10 +325,17 @@ void check(options& o, raw_options& raw) {
     o.pcm.encoding = *encoding;
   }
   if (raw.pcm_rate != 0) o.pcm.rate = raw.pcm_rate;
+  if (raw.pcm_channels != 0) o.pcm.channels = raw.pcm_channels;
   const auto pipes = std::count(o.audio.begin(), o.audio.end(), "-");
   if (pipes > 1) wrong_usage("standard input (-) can be read only once");
-  if (pipes == 0 && (raw.pcm_rate != 0 || !raw.pcm_format.empty()))
-    wrong_usage("--pcm-format and --pcm-rate are about standard input, but no AUDIO is -");
+  if (pipes == 0 && (raw.pcm_rate != 0 || raw.pcm_channels != 0 || !raw.pcm_format.empty()))
+    wrong_usage("--pcm-format, --pcm-rate and --pcm-channels are about standard input, but no AUDIO is -");
+  if (const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+      o.threads > processors) {
+    o.notes.push_back("--threads " + std::to_string(o.threads) + ": there are " + std::to_string(processors) +
+                      " processors, and more threads bring nothing; " + std::to_string(processors) + " are used");
+    o.threads = processors;
+  }
   if (o.verb == "stream" && *f != format::text && *f != format::jsonl) wrong_usage("stream: --format is text or jsonl");
   if (o.verb == "stream" && o.audio.size() > 1) wrong_usage("stream takes one AUDIO");
   if (o.verb == "align" && o.audio.size() > 1) wrong_usage("align takes one AUDIO");
@@ -321,6 +344,58 @@ void check(options& o, raw_options& raw) {
     if (*f != format::text && *f != format::json) wrong_usage("info: --format is text or json");
   } else if (o.audio.empty() && o.manifest.empty()) {
     wrong_usage("no AUDIO given");
+  }
+}
+
+void add_options(CLI::App& app, options& o, raw_options& raw) {
+  if (o.verb == "transcribe") add_transcribe(app, o, raw);
+  if (o.verb == "info") add_info(app, o, raw);
+  if (o.verb == "bench") add_bench(app, o, raw);
+  if (o.verb == "stream") add_stream(app, o, raw);
+  if (o.verb == "serve") add_serve(app, o, raw);
+  if (o.verb == "vad") add_vad(app, o, raw);
+  if (o.verb == "diarize") add_diarize(app, o, raw);
+  if (o.verb == "align") add_align(app, o, raw);
+}
+
+// The place of the first argument that is neither an option nor an option's value: options may stand before the verb,
+// and there it is not known yet, so those of all verbs are.
+std::size_t first_word(const std::vector<std::string>& arguments) {
+  std::map<std::string, bool> takes_value;
+  for (const std::string& verb : verbs) {
+    CLI::App app;
+    options o;
+    o.verb = verb;
+    raw_options raw;
+    add_options(app, o, raw);
+    for (const CLI::Option* option : app.get_options()) {
+      const bool value = option->get_items_expected_max() > 0;
+      for (const std::string& n : option->get_lnames()) takes_value["--" + n] = value;
+      for (const std::string& n : option->get_snames()) takes_value["-" + n] = value;
+    }
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& a = arguments[i];
+    if (a == "--") return arguments.size();
+    if (a.size() < 2 || a[0] != '-') return i;
+    if (a.find('=') != std::string::npos) continue;
+    const auto known = takes_value.find(a);
+    if (known == takes_value.end() && a[1] == '-') return arguments.size();  // unknown: told as such
+    if (known != takes_value.end() && known->second) ++i;                    // "-mFILE" is no name and holds its value
+  }
+  return arguments.size();
+}
+
+// What is empty names nothing: mostly a variable that is not set. Some texts may be empty.
+void refuse_empty(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::vector<std::string> given = option->results();
+    if (std::find(given.begin(), given.end(), "") == given.end() || option->get_items_expected_max() == 0) continue;
+    const std::string name = option->get_name();
+    constexpr std::string_view texts[] = {"--initial-prompt", "--prepend-punctuations", "--append-punctuations",
+                                          "--suppress-tokens"};
+    if (std::find(std::begin(texts), std::end(texts), name) == std::end(texts))
+      wrong_usage(name + ": is empty (a variable that is not set?)");
   }
 }
 
@@ -336,7 +411,7 @@ void refuse_unknown_verb(const std::string& word) {
 
 }  // namespace
 
-void wrong_usage(const std::string& line) { throw stop{2, "steno: " + line + "; see steno --help\n"}; }
+void wrong_usage(const std::string& line) { throw stop{2, "steno: " + printable(line) + "; see steno --help\n"}; }
 
 std::optional<shard> parse_shard(std::string_view text) {
   shard s;
@@ -374,26 +449,26 @@ options parse_options(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw stop{2, std::string(short_usage)};
   options o;
   raw_options raw;
-  std::vector<std::string> rest = usual_spelling(arguments);
-  if (std::find(verbs.begin(), verbs.end(), rest[0]) != verbs.end()) {
-    o.verb = rest[0];
-    rest.erase(rest.begin());
-  } else {
-    refuse_unknown_verb(rest[0]);
+  std::vector<std::string> rest;
+  for (const std::string& a : usual_spelling(arguments)) {
+    const bool empty = a.starts_with("--") && a.size() > 3 && a.find('=') == a.size() - 1;
+    rest.push_back(empty ? a.substr(0, a.size() - 1) : a);
+    if (empty) rest.emplace_back();  // CLI11 would take the next argument for "--model="
+  }
+  if (const std::size_t word = first_word(rest); word < rest.size()) {
+    if (std::find(verbs.begin(), verbs.end(), rest[word]) != verbs.end()) {
+      o.verb = rest[word];
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(word));
+    } else {
+      refuse_unknown_verb(rest[word]);
+    }
   }
   CLI::App app(std::string(description(o.verb)), o.verb == "transcribe" ? "steno [transcribe]" : "steno " + o.verb);
   app.footer(std::string(examples(o.verb)));
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.set_version_flag("--version", "steno " + std::to_string(version.major) + "." + std::to_string(version.minor) +
                                         "." + std::to_string(version.patch));
-  if (o.verb == "transcribe") add_transcribe(app, o, raw);
-  if (o.verb == "info") add_info(app, o, raw);
-  if (o.verb == "bench") add_bench(app, o, raw);
-  if (o.verb == "stream") add_stream(app, o, raw);
-  if (o.verb == "serve") add_serve(app, o, raw);
-  if (o.verb == "vad") add_vad(app, o, raw);
-  if (o.verb == "diarize") add_diarize(app, o, raw);
-  if (o.verb == "align") add_align(app, o, raw);
+  add_options(app, o, raw);
   if (o.verb != "info" && o.verb != "serve")
     app.get_option("AUDIO")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.allow_extras();
@@ -408,6 +483,7 @@ options parse_options(const std::vector<std::string>& arguments) {
     wrong_usage(e.what());
   }
   refuse_unknown(app);
+  refuse_empty(app);
   check(o, raw);
   return o;
 }

@@ -84,6 +84,7 @@ struct options {
   live_options live;
   speech_options speech;
   speaker_options speakers;
+  std::vector<std::string> notes = {};  ///< what the user should know about them
 };
 
 /// Thrown instead of going on: print `text` (to stdout when code is 0, else to stderr) and exit with `code`.

@@ -2,24 +2,54 @@
 
 #include <steno/error.hpp>
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
+#include "model_path.hpp"
+
 namespace steno::app {
 namespace fs = std::filesystem;
-namespace {
 
-void refuse_same_file(const std::string& output, const input& in) {
-  std::error_code none;
-  if (in.audio != "-" && fs::equivalent(output, in.audio, none))
-    wrong_usage("the output " + output + " would overwrite the input " + in.audio);
+read_files::read_files(const options& o, const std::vector<input>& inputs) {
+  if (o.verb == "transcribe" && o.model.empty())
+    for (const demo_model& m : demo_models()) add(m.path, "model");
+  add(o.model, "model");
+  add(o.vad, "detector");
+  add(o.punctuation, "punctuation model");
+  add(o.aligner, "aligner");
+  add(o.hotwords, "list of hotwords");
+  add(o.manifest, "manifest");
+  add(o.text_file, "text");
+  add(o.speakers.postprocessing, "file of settings");
+  for (const input& in : inputs) add(in.audio, "input");
 }
 
-}  // namespace
+void read_files::add(const std::string& path, const std::string& what) {
+  struct stat facts {};
+  if (path.empty() || path == "-" || ::stat(path.c_str(), &facts) != 0) return;
+  if (!S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) return;
+  files_.emplace(identity(facts.st_dev, facts.st_ino), what + " " + path);
+}
 
-output_place::output_place(const std::string& path, const std::vector<input>& inputs) {
-  if (path.empty()) return;
+void read_files::refuse(const std::string& output) const {
+  struct stat facts {};
+  if (::stat(output.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
+  const auto would = [&](const std::string& what) {
+    wrong_usage("the output " + output + " would overwrite the " + what);
+  };
+  if (const auto same = files_.find({facts.st_dev, facts.st_ino}); same != files_.end()) would(same->second);
+  std::error_code none;
+  const fs::path folder = fs::canonical(output, none).parent_path();
+  if (none || ::stat(folder.c_str(), &facts) != 0) return;
+  if (const auto in = files_.find({facts.st_dev, facts.st_ino}); in != files_.end()) would(in->second);
+}
+
+output_place::output_place(const std::string& path, read_files reads, screen& on)
+    : reads_(std::move(reads)), screen_(on) {
+  if (path.empty() || path == "-" || path == "/dev/stdout") return;
   std::error_code failed;
   if (path.back() == '/' || fs::is_directory(path, failed)) {
     folder_ = path;
@@ -27,31 +57,30 @@ output_place::output_place(const std::string& path, const std::vector<input>& in
     if (failed) fail({.where = folder_, .what = "cannot make the directory: " + failed.message()});
     return;
   }
-  for (const input& in : inputs) refuse_same_file(path, in);
-  path_ = path;
-  file_ = open(path_);
-}
-
-output_place::file output_place::open(const std::string& path) {
-  file f(std::fopen(path.c_str(), "wb"));
-  if (!f) fail({.where = path, .what = std::string("cannot write: ") + std::strerror(errno)});
-  return f;
+  reads_.refuse(path);
+  file_ = std::make_unique<output_file>(path);
 }
 
 void output_place::begin(const input& from, std::string_view extension) {
   if (folder_.empty()) return;
-  path_ = (fs::path(folder_) / from.name).string() + std::string(extension);
-  refuse_same_file(path_, from);
-  file_.reset();
+  finish();
+  const std::string path = (fs::path(folder_) / from.name).string() + std::string(extension);
+  reads_.refuse(path);
+  file_ = std::make_unique<output_file>(path);
 }
 
 void output_place::put(std::string_view text) {
-  if (!folder_.empty() && !file_) file_ = open(path_);
-  std::FILE* const to = file_ ? file_.get() : stdout;
-  const bool written = std::fwrite(text.data(), 1, text.size(), to) == text.size();
-  if (std::fflush(to) != 0 || !written)
-    fail({.where = path_.empty() ? "standard output" : path_,
-          .what = std::string("cannot write: ") + std::strerror(errno)});
+  if (file_) {
+    file_->put(text, screen_);
+    return;
+  }
+  if (!screen_.put(stdout, text))
+    fail({.where = "standard output",
+          .what = errno == EBADF ? "is closed" : std::string("cannot write: ") + std::strerror(errno)});
+}
+
+void output_place::finish() {
+  if (file_) file_->commit();
 }
 
 }  // namespace steno::app

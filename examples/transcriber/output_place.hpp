@@ -1,40 +1,58 @@
-// Where text goes: standard output, one file for all inputs, or one file for each in a directory.
+// Where results go: standard output, one file for all inputs, or one file for each in a directory.
 #pragma once
-#include <cstdio>
+#include <sys/types.h>
+
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "inputs.hpp"
+#include "output_file.hpp"
+#include "screen.hpp"
 
 namespace steno::app {
 
+/// The files that a run reads, so that none is overwritten.
+class read_files {
+ public:
+  read_files() = default;
+  /// What the options name: the model and other models, lists, texts, and all of `inputs`.
+  read_files(const options& o, const std::vector<input>& inputs);
+  /// `what` is for the message: "model".
+  void add(const std::string& path, const std::string& what);
+  /// Throws stop when `output` is one of them, or a file in a folder that is one of them.
+  void refuse(const std::string& output) const;
+
+ private:
+  using identity = std::pair<dev_t, ino_t>;
+  std::map<identity, std::string> files_;
+};
+
 class output_place {
  public:
-  /// `path` empty: standard output; a directory (or ending in a slash): one file for each input. Opens what it can, so
-  /// that a bad place is reported before any work. Throws steno::error when it cannot be written, stop when it would
-  /// overwrite an input.
-  output_place(const std::string& path, const std::vector<input>& inputs);
+  /// `path` empty, "-" or /dev/stdout: standard output; a directory (or ending in a slash): one file for each input.
+  /// Nothing that is there is changed, but a bad place is reported before any work. Throws steno::error when it cannot
+  /// be written, stop when it would overwrite one of `reads`. `on` must outlive it.
+  output_place(const std::string& path, read_files reads, screen& on);
 
   bool one_file_each() const { return !folder_.empty(); }
-  /// The next input; in a directory its file is its name with this extension.
+  /// The next input; in a directory its file is its name with this extension, and the one before it is put in its
+  /// place.
   void begin(const input& from, std::string_view extension);
   /// Appends and flushes; the first call for an input of a directory makes its file, even without any text. Throws
   /// steno::error when writing fails.
   void put(std::string_view text);
+  /// Nothing more comes: what was written is put in its place. Throws steno::error.
+  void finish();
 
  private:
-  struct close {
-    void operator()(std::FILE* f) const { std::fclose(f); }
-  };
-  using file = std::unique_ptr<std::FILE, close>;
-
-  static file open(const std::string& path);
-
   std::string folder_;
-  std::string path_;  // of the file; empty: standard output
-  file file_;
+  read_files reads_;
+  screen& screen_;
+  std::unique_ptr<output_file> file_;  // none: standard output
 };
 
 }  // namespace steno::app

@@ -10,9 +10,9 @@ namespace steno::app {
 
 class outputs {
  public:
-  /// Opens what `o` asks for, so that a bad place is reported before any work. Throws steno::error when it cannot be
-  /// written, stop when it would overwrite an input.
-  outputs(const options& o, const std::vector<input>& inputs);
+  /// Looks at what `o` asks for, so that a bad place is reported before any work. Throws steno::error when it cannot
+  /// be written, stop when it would overwrite what the run reads. `on` must outlive it.
+  outputs(const options& o, const std::vector<input>& inputs, screen& on);
 
   /// How the model's users are used to see its results.
   void follow(style usual);
@@ -22,6 +22,8 @@ class outputs {
   void end(const result& head);
   /// The input is not done and nothing follows: what was written becomes whole.
   void cut(double seconds_done);
+  /// Nothing more comes: files get their names. Throws steno::error.
+  void finish() { place_.finish(); }
 
  private:
   void put(const std::string& text);

@@ -1,7 +1,5 @@
 #include "progress.hpp"
 
-#include <sys/ioctl.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -26,11 +24,6 @@ std::string short_name(std::string_view path, int width) {
     while (!name.empty() && (static_cast<unsigned char>(name[0]) & 0xc0u) == 0x80u) name.erase(0, 1);
   }
   return ".." + name;
-}
-
-int terminal_width(std::FILE* f) {
-  winsize size{};
-  return ::ioctl(::fileno(f), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 }  // namespace
@@ -58,18 +51,14 @@ std::string bar_text(const bar_state& s, int width) {
                    : tail.substr(1, static_cast<std::size_t>(std::max(0, width)));
 }
 
-void reporter::line(std::string_view text) {
-  const std::lock_guard<std::mutex> guard(mutex_);
-  clear();
-  const std::string whole = "steno: " + printable(text) + "\n";
-  std::fwrite(whole.data(), 1, whole.size(), to_);
-  std::fflush(to_);
-}
-
-void reporter::error(std::string_view text) { line(text); }
+void reporter::error(std::string_view text) { screen_.message("steno: " + printable(text)); }
 
 void reporter::note(std::string_view text) {
-  if (detail_ == detail::all) line(text);
+  if (detail_ == detail::all) error(text);
+}
+
+void reporter::warning(std::string_view text, bool damaged) {
+  if (damaged || detail_ == detail::all) error("warning: " + std::string(text));
 }
 
 void reporter::begin(std::size_t file, std::size_t files, std::string_view name) {
@@ -86,27 +75,13 @@ void reporter::update(double done, double total) {
   if (clock::now() - drawn_ > std::chrono::milliseconds(100)) draw();
 }
 
-void reporter::end() {
-  const std::lock_guard<std::mutex> guard(mutex_);
-  clear();
-}
+void reporter::end() { screen_.bar(""); }
 
 void reporter::draw() {
-  if (!bar_) return;
+  if (!bar_ || !screen_.shows_bar()) return;
   drawn_ = clock::now();
   state_.elapsed = std::chrono::duration<double>(drawn_ - began_).count();
-  std::string text = "\r";
-  text.append(bar_text(state_, terminal_width(to_) - 1)).append("\033[K");
-  std::fwrite(text.data(), 1, text.size(), to_);
-  std::fflush(to_);
-  visible_ = true;
-}
-
-void reporter::clear() {
-  if (!visible_) return;
-  std::fputs("\r\033[K", to_);
-  std::fflush(to_);
-  visible_ = false;
+  screen_.bar(bar_text(state_, screen_.width()));
 }
 
 void reporter::summary(double audio_seconds, double wall_seconds) {

@@ -2,9 +2,12 @@
 #pragma once
 #include <chrono>
 #include <cstdio>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+
+#include "screen.hpp"
 
 namespace steno::app {
 
@@ -24,13 +27,18 @@ std::string bar_text(const bar_state& s, int width);
 class reporter {
  public:
   enum class detail { errors_only, all };
-  /// `bar`: show the progress bar (the caller knows whether a terminal is there).
-  reporter(std::FILE* to, bool bar, detail d) : to_(to), bar_(bar), detail_(d) {}
+  /// `bar`: show the progress bar, where messages go to a terminal. `on` must outlive it.
+  reporter(screen& on, bool bar, detail d) : screen_(on), bar_(bar), detail_(d) {}
+  /// Messages alone.
+  reporter(std::FILE* to, bool bar, detail d)
+      : own_(std::make_unique<screen>(nullptr, to)), screen_(*own_), bar_(bar), detail_(d) {}
 
   /// One line, always; control characters in it are shown as '?'.
   void error(std::string_view text);
   /// One line, unless only errors are wanted.
   void note(std::string_view text);
+  /// "warning: ..."; one about a damaged input is an error, because the exit code tells of it.
+  void warning(std::string_view text, bool damaged);
 
   void begin(std::size_t file, std::size_t files, std::string_view name);
   void update(double done, double total);
@@ -40,17 +48,15 @@ class reporter {
 
  private:
   using clock = std::chrono::steady_clock;
-  void line(std::string_view text);
   void draw();
-  void clear();
 
+  std::unique_ptr<screen> own_;
+  screen& screen_;
   std::mutex mutex_;
-  std::FILE* to_;
   bool bar_;
   detail detail_;
   bar_state state_;
   clock::time_point began_{}, drawn_{};
-  bool visible_ = false;
 };
 
 }  // namespace steno::app

@@ -2,79 +2,107 @@
 
 #include <steno/error.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <cstdint>
-#include <cstring>
+#include <utility>
+
+#include "signals.hpp"
 
 namespace steno::app {
 namespace {
 
-constexpr const char* where = "standard input";
-
-class raw_pcm final : public sample_source {
- public:
-  raw_pcm(std::FILE* stream, pcm_format format) : stream_(stream), format_(format) {
-    if (::isatty(::fileno(stream)) != 0)
-      fail({.where = where,
-            .what = "is a terminal, and AUDIO \"-\" reads raw PCM",
-            .hint = "pipe audio into the program"});
-    fill(4);
-    for (const char* magic : {"RIFF", "RF64", "fLaC", "OggS", "FORM"})
-      if (bytes_.size() >= 4 && std::memcmp(bytes_.data(), magic, 4) == 0)
-        fail({.where = where,
-              .what = "begins like a sound file (" + std::string(magic) +
-                      "), and AUDIO \"-\" reads raw PCM without a header",
-              .hint = "give the file's name, or pipe ffmpeg -i FILE -f s16le -ac 1 -ar 16000 -"});
+std::size_t width_of(pcm_encoding e) {
+  switch (e) {
+    case pcm_encoding::u8:
+      return 1;
+    case pcm_encoding::s16le:
+      return 2;
+    case pcm_encoding::s24le:
+      return 3;
+    case pcm_encoding::s32le:
+    case pcm_encoding::f32le:
+      return 4;
+    case pcm_encoding::f64le:
+      return 8;
   }
+  return 2;
+}
+
+// Samples of whole numbers are brought to [-1, 1).
+float sample(pcm_encoding e, const std::uint8_t* p) {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < width_of(e); ++i) bits |= static_cast<std::uint64_t>(p[i]) << (8 * i);
+  const auto low = static_cast<std::uint32_t>(bits);
+  switch (e) {
+    case pcm_encoding::u8:
+      return static_cast<float>(static_cast<int>(low) - 128) * 0x1p-7f;
+    case pcm_encoding::s16le:
+      return static_cast<float>(static_cast<std::int16_t>(low)) * 0x1p-15f;
+    case pcm_encoding::s24le:
+      return static_cast<float>(static_cast<std::int32_t>(low << 8)) * 0x1p-31f;
+    case pcm_encoding::s32le:
+      return static_cast<float>(static_cast<std::int32_t>(low)) * 0x1p-31f;
+    case pcm_encoding::f32le:
+      return std::bit_cast<float>(low);
+    case pcm_encoding::f64le:
+      return static_cast<float>(std::bit_cast<double>(bits));
+  }
+  return 0;
+}
+
+class pcm_source final : public sample_source {
+ public:
+  pcm_source(byte_stream stream, std::vector<std::uint8_t> begun, pcm_format format,
+             std::optional<std::uint64_t> announced)
+      : stream_(std::move(stream)), bytes_(std::move(begun)), format_(format), announced_(announced) {}
 
   int rate() const override { return format_.rate; }
-  double seconds() const override { return -1.0; }
+  double seconds() const override {
+    return announced_ ? static_cast<double>(*announced_ / frame()) / format_.rate : -1.0;
+  }
 
   std::size_t read(std::span<float> mono) override {
-    const std::size_t width = format_.encoding == pcm_encoding::s16le ? 2 : 4;
-    fill(std::min<std::size_t>(mono.size(), 65536) * width);
-    const std::size_t count = std::min(bytes_.size() / width, mono.size());
-    for (std::size_t i = 0; i < count; ++i) mono[i] = sane(sample(bytes_.data() + i * width));
+    const std::size_t width = width_of(format_.encoding);
+    std::uint64_t want = std::min<std::uint64_t>(mono.size(), 65536) * frame();
+    if (announced_) want = std::min(want, *announced_ - taken_);
+    stream_.fill(bytes_, static_cast<std::size_t>(want));
+    const std::size_t count =
+        std::min(std::min<std::size_t>(bytes_.size(), static_cast<std::size_t>(want)) / frame(), mono.size());
+    channels_.resize(static_cast<std::size_t>(format_.channels));
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t c = 0; c < channels_.size(); ++c)
+        channels_[c] = sample(format_.encoding, bytes_.data() + i * frame() + c * width);
+      mono[i] = mix(channels_);
+    }
     if (count == 0) finish();
-    bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(count * width));
-    any_ = any_ || count != 0;
+    bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(count * frame()));
+    taken_ += count * frame();
     return count;
   }
 
  private:
-  // Tops the buffer up to `want` bytes unless the stream ends first.
-  void fill(std::size_t want) {
-    const std::size_t have = bytes_.size();
-    if (have >= want) return;
-    bytes_.resize(want);
-    bytes_.resize(have + std::fread(bytes_.data() + have, 1, want - have, stream_));
-    if (std::ferror(stream_) != 0) fail({.where = where, .what = std::string("cannot read: ") + std::strerror(errno)});
-  }
-
-  float sample(const std::uint8_t* p) const {
-    if (format_.encoding == pcm_encoding::s16le)
-      return static_cast<float>(static_cast<std::int16_t>(p[0] | p[1] << 8)) * 0x1p-15f;
-    std::uint32_t bits = 0;
-    for (unsigned i = 0; i < 4; ++i) bits |= static_cast<std::uint32_t>(p[i]) << (8 * i);
-    return std::bit_cast<float>(bits);
-  }
+  std::size_t frame() const { return width_of(format_.encoding) * static_cast<std::size_t>(format_.channels); }
 
   void finish() {
-    if (!bytes_.empty())
-      warn("the last sample is incomplete (" + std::to_string(bytes_.size()) + " bytes) and left out");
-    bytes_.clear();
-    report_bad_samples();
-    if (!any_) fail({.where = where, .what = "has no audio in it (0 samples)"});
+    if (over_) return;
+    over_ = true;
+    const bool interrupted = input_is_over();  // then the end is no damage
+    if (!interrupted && announced_ && taken_ + frame() <= *announced_)
+      warn_damaged("the sound is cut short: " + std::to_string(taken_) + " of " + std::to_string(*announced_) +
+                   " bytes of audio are there");
+    else if (!interrupted && !announced_ && !bytes_.empty())
+      warn_damaged("the last sample is incomplete (" + std::to_string(bytes_.size()) + " bytes) and left out");
+    report_samples();
+    if (taken_ == 0 && !interrupted) fail({.where = stream_.name(), .what = "has no audio in it (0 samples)"});
   }
 
-  std::FILE* stream_;
-  pcm_format format_;
+  byte_stream stream_;
   std::vector<std::uint8_t> bytes_;
-  bool any_ = false;
+  pcm_format format_;
+  std::optional<std::uint64_t> announced_;
+  std::uint64_t taken_ = 0;
+  bool over_ = false;
+  std::vector<float> channels_;
 };
 
 }  // namespace
@@ -85,8 +113,9 @@ std::optional<pcm_encoding> find_pcm_encoding(std::string_view name) {
   return std::nullopt;
 }
 
-std::unique_ptr<sample_source> open_raw_pcm(std::FILE* stream, pcm_format format) {
-  return std::make_unique<raw_pcm>(stream, format);
+std::unique_ptr<sample_source> open_pcm(byte_stream bytes, std::vector<std::uint8_t> begun, pcm_format format,
+                                        std::optional<std::uint64_t> announced) {
+  return std::make_unique<pcm_source>(std::move(bytes), std::move(begun), format, announced);
 }
 
 }  // namespace steno::app

@@ -1,24 +1,29 @@
-// Raw PCM, one channel, from a pipe: what the program reads when AUDIO is "-".
+// PCM from a stream: raw samples, or those of a WAV file, which come as they are spoken.
 #pragma once
-#include <cstdio>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include "byte_stream.hpp"
 #include "sample_source.hpp"
 
 namespace steno::app {
 
-enum class pcm_encoding { s16le, f32le };
+enum class pcm_encoding { s16le, f32le, u8, s24le, s32le, f64le };
+/// What --pcm-format takes: s16le and f32le; the others are those of WAV files.
 std::optional<pcm_encoding> find_pcm_encoding(std::string_view name);
 
 struct pcm_format {
   pcm_encoding encoding = pcm_encoding::s16le;
   int rate = 16000;
+  int channels = 1;  ///< interleaved
 };
 
-/// Reads `stream` (not owned) to its end. Throws steno::error when it is a terminal, or begins like a sound file:
-/// a header taken for samples would give noise at the wrong rate.
-std::unique_ptr<sample_source> open_raw_pcm(std::FILE* stream, pcm_format format);
+/// `begun` is what was read of it before; `announced` how many bytes of samples there are, where that is known. Throws
+/// steno::error when the first sample does not come.
+std::unique_ptr<sample_source> open_pcm(byte_stream bytes, std::vector<std::uint8_t> begun, pcm_format format,
+                                        std::optional<std::uint64_t> announced = {});
 
 }  // namespace steno::app

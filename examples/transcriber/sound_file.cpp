@@ -2,7 +2,10 @@
 
 #include <steno/error.hpp>
 
+#include <fcntl.h>
 #include <sndfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,6 +17,7 @@
 #include <string_view>
 
 #include "digits.hpp"
+#include "mpeg_frames.hpp"
 
 namespace steno::app {
 namespace {
@@ -48,27 +52,82 @@ void check_path(const std::string& path) {
     fail({.where = path, .what = "the file is empty (0 bytes)"});
 }
 
+// libmpg123 writes warnings of its own to standard error, into the middle of a screen.
+class silent_errors {
+ public:
+  explicit silent_errors(bool wanted) {
+    const int nowhere = wanted ? ::open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    if (nowhere < 0) return;
+    kept_ = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (kept_ >= 0) ::dup2(nowhere, STDERR_FILENO);
+    ::close(nowhere);
+  }
+  ~silent_errors() {
+    if (kept_ < 0) return;
+    ::dup2(kept_, STDERR_FILENO);
+    ::close(kept_);
+  }
+  silent_errors(const silent_errors&) = delete;
+  silent_errors& operator=(const silent_errors&) = delete;
+
+ private:
+  int kept_ = -1;
+};
+
 class sound_file final : public sample_source {
  public:
   explicit sound_file(const std::string& path) : path_(path) {
     check_path(path);
-    file_.reset(sf_open(path.c_str(), SFM_READ, &info_));
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const bool mpeg = check_frames(fd);
+    if (fd >= 0) ::close(fd);
+    {
+      const silent_errors quiet(mpeg);
+      file_.reset(sf_open(path.c_str(), SFM_READ, &info_));
+    }
+    check();
+  }
+  sound_file(int fd, const std::string& name) : path_(name) {
+    const bool mpeg = check_frames(fd);
+    ::lseek(fd, 0, SEEK_SET);
+    {
+      const silent_errors quiet(mpeg);
+      file_.reset(sf_open_fd(fd, SFM_READ, &info_, 1));
+    }
+    check();
+  }
+
+ private:
+  void check() {
     if (!file_) {
       const bool unknown = sf_error(nullptr) == SF_ERR_UNRECOGNISED_FORMAT;
-      fail({.where = path,
+      fail({.where = path_,
             .what = "cannot read it as audio: " + reason(nullptr),
             .hint = std::string(unknown ? convert_hint : "")});
     }
     if (info_.samplerate < lowest_rate || info_.samplerate > highest_rate)
-      fail({.where = path,
+      fail({.where = path_,
             .what = "sample rate",
             .expected = std::to_string(lowest_rate) + " to " + std::to_string(highest_rate) + " Hz",
             .found = std::to_string(info_.samplerate) + " Hz"});
-    if (info_.channels < 1) fail({.where = path, .what = "has no channels"});
-    if (info_.frames == 0) fail({.where = path, .what = "has no audio in it (0 frames)"});
+    if (info_.channels < 1) fail({.where = path_, .what = "has no channels"});
+    if (info_.frames == 0) fail({.where = path_, .what = "has no audio in it (0 frames)"});
     warn_if_cut();
   }
+  // Of an MPEG stream, whose length libsndfile guesses. Returns whether it may be one.
+  bool check_frames(int fd) {
+    struct stat facts {};
+    if (fd < 0 || ::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
+    const auto read = [fd](std::uint64_t at, std::span<std::uint8_t> to) {
+      return ::pread(fd, to.data(), to.size(), static_cast<off_t>(at)) == static_cast<ssize_t>(to.size());
+    };
+    if (const auto missing = missing_of_mpeg(static_cast<std::uint64_t>(facts.st_size), read))
+      warn_damaged("the file is cut short: " + *missing);
+    std::uint8_t head[3] = {};
+    return read(0, head) && ((head[0] == 0xff && head[1] >= 0xe0) || std::memcmp(head, "ID3", 3) == 0);
+  }
 
+ public:
   int rate() const override { return info_.samplerate; }
   double seconds() const override {
     return length_known() ? static_cast<double>(info_.frames) / info_.samplerate : -1.0;
@@ -83,12 +142,8 @@ class sound_file final : public sample_source {
       finish();
       return 0;
     }
-    const float scale = 1.0f / static_cast<float>(channels);
-    for (std::size_t t = 0; t < static_cast<std::size_t>(got); ++t) {
-      float sum = 0;
-      for (std::size_t c = 0; c < channels; ++c) sum += interleaved_[t * channels + c];
-      mono[t] = sane(channels == 1 ? sum : sum * scale);
-    }
+    for (std::size_t t = 0; t < static_cast<std::size_t>(got); ++t)
+      mono[t] = mix(std::span<const float>(interleaved_).subspan(t * channels, channels));
     frames_read_ += got;
     return static_cast<std::size_t>(got);
   }
@@ -110,25 +165,33 @@ class sound_file final : public sample_source {
     std::string log(16384, '\0');
     sf_command(file_.get(), SFC_GET_LOG_INFO, log.data(), static_cast<int>(log.size()));
     log.resize(std::strlen(log.c_str()));
-    const std::size_t at = log.find("\ndata : ");
-    if (at != std::string::npos) {
+    // What stands before the samples of WAV, AIFF, AU, W64 and RF64. Sizes of whole files are often wrong in the first
+    // two, so there the samples' own is looked at.
+    for (const std::string_view key :
+         {"\ndata : ", "\n SSND : ", "\n  Data Size   : ", "\nriff : ", "\n  Riff size : "}) {
+      const std::size_t at = log.find(key);
+      if (at == std::string::npos) continue;
       const std::string_view line = std::string_view(log).substr(at + 1, log.find('\n', at + 1) - at - 1);
-      const auto announced = number_after(line, "data : "), present = number_after(line, "should be ");
-      if (announced && present && *present < *announced && *announced < 0x7fff0000u)
-        warn("the file is cut short: " + std::to_string(*present) + " of " + std::to_string(*announced) +
-             " bytes of audio are there");
+      const auto announced = number_after(line, key.substr(1)), present = number_after(line, "should be ");
+      const bool known = announced && (*announced < 0x7fff0000u || *announced > 0xffffffffu);
+      if (!known || !present || *present >= *announced) continue;
+      warn_damaged("the file is cut short: " + std::to_string(*present) + " of " + std::to_string(*announced) +
+                   " bytes of audio are there");
+      break;
     }
-    if (container() == SF_FORMAT_OGG && !length_known()) warn("the file is cut short: its last page is missing");
+    if (container() == SF_FORMAT_OGG && !length_known())
+      warn_damaged("the file is cut short: its last page is missing");
   }
 
   void finish() {
     if (finished_) return;
     finished_ = true;
-    if (sf_error(file_.get()) != SF_ERR_NO_ERROR) warn("damaged after " + position() + ": " + reason(file_.get()));
+    if (sf_error(file_.get()) != SF_ERR_NO_ERROR)
+      warn_damaged("damaged after " + position() + ": " + reason(file_.get()));
     // The length of an MPEG stream is an estimate, so only other formats are compared with it.
     else if (length_known() && container() != SF_FORMAT_MPEG && frames_read_ < info_.frames)
-      warn("the file is cut short: audio ends after " + position());
-    report_bad_samples();
+      warn_damaged("the file is cut short: audio ends after " + position());
+    report_samples();
     if (frames_read_ == 0)
       fail(
           {.where = path_, .what = "has no audio in it", .found = warnings().empty() ? "0 frames" : warnings().back()});
@@ -149,5 +212,8 @@ class sound_file final : public sample_source {
 }  // namespace
 
 std::unique_ptr<sample_source> open_sound_file(const std::string& path) { return std::make_unique<sound_file>(path); }
+std::unique_ptr<sample_source> open_sound_file(int fd, const std::string& name) {
+  return std::make_unique<sound_file>(fd, name);
+}
 
 }  // namespace steno::app

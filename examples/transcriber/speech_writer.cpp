@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "digits.hpp"
+#include "text_width.hpp"
 
 namespace steno::app {
 namespace {
@@ -18,8 +19,6 @@ constexpr std::string_view extensions[] = {".txt", ".json", ".jsonl", ".rttm"};
 std::string seconds(std::int64_t ms) { return std::to_string(ms / 1000) + "." + padded(ms % 1000, 3); }
 json number(std::int64_t ms) { return static_cast<double>(ms) / 1000; }
 std::string line(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; }
-
-bool breaks_a_line(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 }  // namespace
 
@@ -34,14 +33,13 @@ std::string_view extension(speech_format f) { return extensions[static_cast<std:
 std::string speech_line(speech_format f, std::string_view audio, std::string_view name, bool several,
                         const voice_segment& s, std::string_view speaker) {
   if (f == speech_format::rttm) {
-    std::string id(name);
+    std::string id = printable(name);
     std::replace_if(
-        id.begin(), id.end(), [](char c) { return c == ' ' || breaks_a_line(c); }, '_');
+        id.begin(), id.end(), [](char c) { return c == ' ' || c == '?'; }, '_');
     return "SPEAKER " + id + " 1 " + seconds(s.start_ms) + " " + seconds(s.end_ms - s.start_ms) + " <NA> <NA> " +
            std::string(speaker.empty() ? "speech" : speaker) + " <NA> <NA>\n";
   }
-  std::string line(several ? audio : "");
-  std::replace_if(line.begin(), line.end(), breaks_a_line, ' ');
+  std::string line = several ? one_line(audio) : "";
   line.append(several ? "\t" : "").append(seconds(s.start_ms)).append("\t").append(seconds(s.end_ms));
   return line.append(speaker.empty() ? "" : "\t").append(speaker).append("\n");
 }
@@ -52,7 +50,7 @@ std::string speech_writer::add(std::string_view audio, std::string_view name, co
     return "";
   }
   if (format_ == speech_format::jsonl)
-    return line({{"audio", std::string(audio)}, {"start", number(s.start_ms)}, {"end", number(s.end_ms)}});
+    return line({{"audio", result_text(audio)}, {"start", number(s.start_ms)}, {"end", number(s.end_ms)}});
   return speech_line(format_, audio, name, several_, s, "");
 }
 
@@ -66,7 +64,7 @@ std::string speech_writer::end(std::string_view audio, double duration) {
   }
   segments_.clear();
   return line({{"model", model_},
-               {"audio", std::string(audio)},
+               {"audio", result_text(audio)},
                {"duration", std::round(duration * 1000) / 1000},
                {"speech", number(speech)},
                {"segments", std::move(list)}});

@@ -2,8 +2,6 @@
 #include <steno/error.hpp>
 #include <steno/pipelines/any_vad.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -15,6 +13,11 @@
 
 #include "audio.hpp"
 #include "live.hpp"
+#include "model_path.hpp"
+#include "output_place.hpp"
+#include "safe_result.hpp"
+#include "screen.hpp"
+#include "signals.hpp"
 #include "text_width.hpp"
 #include "verbs.hpp"
 
@@ -53,14 +56,14 @@ json word_object(const word& w) {
 }
 
 // One line per event. Latency: from the arrival of the last sample that the result heard to the result.
-void write_event(const session_event& e, double latency_ms) {
+void write_event(output_place& out, const session_event& e, double latency_ms) {
   json line;
-  const segment& said = e.utterance;
+  const segment said = safe(e.utterance);
   line["type"] = e.final() ? "final" : "partial";
   line["start"] = rounded(said.start);
   line[e.final() ? "end" : "heard"] = rounded(said.end);
   line["text"] = said.text;
-  if (!e.final()) line["stable"] = e.stable;
+  if (!e.final()) line["stable"] = result_text(e.stable);
   line["token_ids"] = said.token_ids;
   line["score"] = rounded(e.score);
   if (!e.stop.empty()) line["stop"] = e.stop;
@@ -68,65 +71,36 @@ void write_event(const session_event& e, double latency_ms) {
     line["words"] = json::array();
     for (const word& w : said.words) line["words"].push_back(word_object(w));
     line["nbest"] = json::array();
-    for (const auto& a : e.nbest) line["nbest"].push_back(a.text);
+    for (const auto& a : e.nbest) line["nbest"].push_back(result_text(a.text));
   }
   line["latency_ms"] = rounded(latency_ms);
   std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   if (e.endpoint != endpoint_kind::none)
     text += json{{"type", endpoint_name(e.endpoint)}, {"time", rounded(said.end)}}.dump() + "\n";
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
+  out.put(text);
 }
 
-// A partial result overwrites the one before it and shows the end of what does not fit; a final one stays.
-class line_writer {
- public:
-  explicit line_writer(bool terminal) : terminal_(terminal) {}
-  void show(const session_event& e) {
-    if (!e.final() && !terminal_) return;
-    std::string text = terminal_ ? printable(e.utterance.text) : e.utterance.text;
-    if (terminal_) {
-      if (!e.final()) text = last_columns(text, 78);
-      std::fputs("\r\x1b[K", stdout);
-    } else if (text.empty()) {
-      return;
-    }
-    std::fputs(text.c_str(), stdout);
-    if (e.final() && !text.empty()) std::fputs("\n", stdout);
-    std::fflush(stdout);
-  }
-
- private:
-  // Whole characters from the back.
-  static std::string last_columns(const std::string& text, int most) {
-    std::size_t from = text.size();
-    int used = 0;
-    while (from > 0) {
-      std::size_t begin = from - 1;
-      while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xc0u) == 0x80u) --begin;
-      used += columns(std::string_view(text).substr(begin, from - begin));
-      if (used > most) break;
-      from = begin;
-    }
-    return text.substr(from);
-  }
-  bool terminal_;
-};
+// On a terminal the end of a partial result stands below the text until the next one; a final one stays.
+void show_text(screen& on, output_place& out, const session_event& e) {
+  const std::string text = one_line(e.utterance.text);
+  on.partial(e.final() ? "" : text);
+  if (e.final() && !text.empty()) out.put(text + "\n");
+}
 
 // Beginnings and ends of speech as lines of their own.
 class voice_teller {
  public:
-  voice_teller(const options& o, int rate) {
+  voice_teller(const options& o, int rate, output_place& out) : out_(out) {
     if (o.vad == "none" || o.output_format != format::jsonl) return;
     heard_ = std::make_unique<voices>(open_vad(o.vad));
     if (vad_sample_rate(heard_->detector) != rate)
       fail({.where = o.vad, .what = "this detector has another sample rate", .expected = std::to_string(rate)});
   }
   void push(std::span<const float> pcm) const {
-    if (heard_ != nullptr) heard_->stream.accept(pcm, heard_->scratch, write);
+    if (heard_ != nullptr) heard_->stream.accept(pcm, heard_->scratch, [this](const voice_change& v) { write(v); });
   }
   void finish() const {
-    if (heard_ != nullptr) heard_->stream.finish(heard_->scratch, write);
+    if (heard_ != nullptr) heard_->stream.finish(heard_->scratch, [this](const voice_change& v) { write(v); });
   }
 
  private:
@@ -136,15 +110,14 @@ class voice_teller {
     vad_stream stream;
     context scratch;
   };
-  static void write(const voice_change& v) {
-    const auto line = [](const char* type, std::int64_t ms) {
-      const std::string text = json{{"type", type}, {"time", rounded(static_cast<double>(ms) / 1000)}}.dump() + "\n";
-      std::fputs(text.c_str(), stdout);
+  void write(const voice_change& v) const {
+    const auto line = [this](const char* type, std::int64_t ms) {
+      out_.put(json{{"type", type}, {"time", rounded(static_cast<double>(ms) / 1000)}}.dump() + "\n");
     };
     if (v.start_ms >= 0) line("speech_start", v.start_ms);
     if (v.end_ms >= 0) line("speech_end", v.end_ms);
-    std::fflush(stdout);
   }
+  output_place& out_;
   std::unique_ptr<voices> heard_;
 };
 
@@ -172,26 +145,32 @@ struct figures {
 }  // namespace
 
 int run_stream(const options& o) {
-  reporter report(stderr, false, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
+  screen all;
+  reporter report(all, o.progress && !o.quiet, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
+  output_place out("", {}, all);
+  interrupt_watch watch([&] { report.end(); });  // at once
   const session_options asked = session_options_of(o);
-  const live_model model(o.model, [&](const std::string& text) { report.note(text); });
+  tell_toy(o.model, {{o.audio[0], ""}}, report);
+  const live_model model(
+      o.model, [&](const std::string& text) { report.note(text); }, std::max(1, o.threads));
+  watch.listen(true);
   audio_reader reader(o.audio[0], model.sample_rate(), o.pcm);
   listener stream = model.listen(asked);
   const double rate = model.sample_rate();
-  line_writer lines(::isatty(STDOUT_FILENO) != 0);
   figures f;
   clock::time_point arrived;
   const auto sink = [&](const session_event& e) {
     const double latency = std::chrono::duration<double, std::milli>(clock::now() - arrived).count();
     f.latencies.push_back(latency);
     if (o.output_format == format::jsonl)
-      write_event(e, latency);
+      write_event(out, e, latency);
     else
-      lines.show(e);
+      show_text(all, out, e);
   };
-  const voice_teller voices(o, model.sample_rate());
+  const voice_teller voices(o, model.sample_rate(), out);
   // A tenth of a second at a time: what a microphone's driver hands over.
   std::vector<float> portion(static_cast<std::size_t>(rate / 10));
+  report.begin(1, 1, o.audio[0]);
   const auto begin = clock::now();
   for (std::size_t n = 0; (n = reader.read(portion)) > 0;) {
     f.audio += static_cast<double>(n) / rate;
@@ -204,15 +183,19 @@ int run_stream(const options& o) {
     voices.push(std::span<const float>(portion).first(n));
     stream.push(std::span(portion).first(n), sink);
     f.work += std::chrono::duration<double>(clock::now() - from).count();
+    report.update(f.audio, reader.seconds());
   }
   const auto from = clock::now();
   if (!o.live.real_time) arrived = from;
   voices.finish();
   stream.finish(sink);
   f.work += std::chrono::duration<double>(clock::now() - from).count();
-  for (const std::string& w : reader.warnings()) report.note("warning: " + o.audio[0] + ": " + w);
+  report.end();
+  for (const std::string& w : reader.warnings()) report.warning(o.audio[0] + ": " + w, reader.damaged());
   report.note(f.text());
-  return std::ferror(stdout) == 0 ? 0 : 1;
+  if (reader.stopped())
+    report.error("interrupted after " + duration_text(f.audio) + "; what was said until then is written");
+  return interrupt_watch::exit_code(reader.damaged() ? 3 : 0);
 }
 
 }  // namespace steno::app

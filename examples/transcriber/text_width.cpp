@@ -90,11 +90,90 @@ int columns(std::string_view text) {
   return n;
 }
 
+namespace {
+
+// A byte that is not part of a character stands for itself in character::code.
+bool malformed(const character& c) { return c.bytes.size() == 1 && static_cast<unsigned char>(c.bytes[0]) >= 0x80; }
+bool control(char32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
+
+}  // namespace
+
 std::string printable(std::string_view text) {
-  std::string line(text);
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  std::string line;
+  while (!text.empty()) {
+    const character c = first_character(text);
+    if (malformed(c) || control(c.code))
+      line += '?';
+    else
+      line += c.bytes;
+    text.remove_prefix(c.bytes.size());
+  }
   return line;
+}
+
+std::string result_text(std::string_view text) {
+  std::string clean;
+  clean.reserve(text.size());
+  while (!text.empty()) {
+    const character c = first_character(text);
+    std::size_t bytes = c.bytes.size();
+    if (malformed(c)) {
+      clean += "\xef\xbf\xbd";  // one for a character that breaks off
+      const std::size_t whole = c.code >= 0xf0 ? 4 : c.code >= 0xe0 ? 3 : c.code >= 0xc0 ? 2 : 1;
+      while (bytes < std::min(whole, text.size()) && (static_cast<unsigned char>(text[bytes]) & 0xc0u) == 0x80u)
+        ++bytes;
+    } else if (!control(c.code) || c.code == '\n' || c.code == '\t') {
+      clean += c.bytes;
+    }
+    text.remove_prefix(bytes);
+  }
+  return clean;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line = result_text(text);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  const std::size_t first = line.find_first_not_of(' ');
+  return first == std::string::npos ? "" : line.substr(first, line.find_last_not_of(' ') - first + 1);
+}
+
+std::string first_columns(std::string_view text, int most) {
+  std::string_view rest = text;
+  for (int used = 0; !rest.empty();) {
+    const character c = first_character(rest);
+    used += width_of(c.code);
+    if (used > most) break;
+    rest.remove_prefix(c.bytes.size());
+  }
+  return std::string(text.substr(0, text.size() - rest.size()));
+}
+
+std::string last_columns(std::string_view text, int most) {
+  std::size_t from = text.size();
+  for (int used = 0; from > 0;) {
+    std::size_t begin = from - 1;
+    while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xc0u) == 0x80u) --begin;
+    used += columns(text.substr(begin, from - begin));
+    if (used > most) break;
+    from = begin;
+  }
+  return std::string(text.substr(from));
+}
+
+int column_after(std::string_view text, int from, int width) {
+  int at = from;
+  while (!text.empty()) {
+    const character c = first_character(text);
+    text.remove_prefix(c.bytes.size());
+    if (c.code == '\t') {
+      at = std::min(at / 8 * 8 + 8, width - 1);
+      continue;
+    }
+    const int needed = width_of(c.code);
+    at = at + needed > width ? needed : at + needed;  // what does not fit stands in the next row
+  }
+  return at;
 }
 
 bool begins_wide(std::string_view text) { return !text.empty() && wide(first_character(text).code); }

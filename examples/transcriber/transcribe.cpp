@@ -1,7 +1,5 @@
 #include <steno/error.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <deque>
@@ -10,6 +8,7 @@
 #include <optional>
 
 #include "audio.hpp"
+#include "failures.hpp"
 #include "model_path.hpp"
 #include "signals.hpp"
 #include "verbs.hpp"
@@ -61,8 +60,8 @@ class careful_output {
   bool failed_ = false;
 };
 
-// Inputs in their order: each is read when its turn comes, and told when those before it are. One whose last clips wait
-// for those of others is kept until they are heard.
+// Inputs in their order until an interruption: each is read when its turn comes, and told when those before it are. One
+// whose last clips wait for those of others is kept until they are heard.
 class input_queue {
  public:
   input_queue(const options& o, const request& asked, const std::vector<input>& inputs, recogniser& model,
@@ -95,8 +94,8 @@ class input_queue {
     std::unique_ptr<transcript> heard = {};
     std::vector<std::string> warnings = {};
     std::exception_ptr failure = {};
-    double announced = 0;  // seconds
-    bool begun = false;
+    double announced = 0, read = 0;  // seconds
+    bool begun = false, damaged = false, stopped = false;
   };
   static double waiting(const entry& e) { return e.heard == nullptr ? 0 : e.heard->waiting_seconds(); }
 
@@ -109,8 +108,17 @@ class input_queue {
     audio_reader reader(e.audio, model_.sample_rate(), pcm_);
     e.announced = reader.seconds();
     report_.update(0, e.announced);
-    e.heard = model_.read([&](std::span<float> out) { return reader.read(out); }, asked_, sink(e));
+    std::size_t samples = 0;
+    const auto next = [&](std::span<float> out) {
+      const std::size_t n = reader.read(out);
+      samples += n;
+      return n;
+    };
+    e.heard = model_.read(next, asked_, sink(e));
+    e.read = static_cast<double>(samples) / model_.sample_rate();
     e.warnings = reader.warnings();
+    e.damaged = reader.damaged();
+    e.stopped = reader.stopped();
   }
   // Hears together what waits in front of `end` (null: in all), and tells the inputs that nothing waits in any more.
   void hear(bool rest, const entry* end = nullptr) {
@@ -145,33 +153,37 @@ class input_queue {
                 }};
   }
   void conclude(entry& e) {
+    if (e.stopped && e.read <= 0) return;  // interrupted before it began
     std::string failure;
     try {
       begin(e);
       if (e.failure) std::rethrow_exception(e.failure);
-      const result r = e.heard->finish(sink(e));
-      for (const std::string& w : e.warnings) report_.note("warning: " + e.audio + ": " + w);
-      report_.end();
+      result r = e.heard->finish(sink(e));
+      if (e.stopped) r.extra.emplace_back("interrupted_at", r.duration);
       put_([&](outputs& to) {
         to.end(r);
         tally_.now = {};
-        ++tally_.done;
+        if (e.stopped)
+          tally_.now = {.name = e.audio, .seconds = r.duration};
+        else
+          ++tally_.done;
+        if (e.damaged) ++tally_.damaged;
       });
+      report_.end();
+      for (const std::string& w : e.warnings) report_.warning(e.audio + ": " + w, e.damaged);
       tally_.audio_seconds += r.duration;
       return;
-    } catch (const error& x) {
+    } catch (const std::exception& x) {
       if (put_.failed()) throw;
-      failure = x.parts().where.empty() ? e.audio + ": " + x.what() : x.what();
-    } catch (const std::exception& x) {  // out of memory
-      failure = e.audio + ": " + x.what();
+      failure = failure_text(x, e.audio);
     }
-    report_.error(failure);
-    report_.end();
     put_([&](outputs& to) {
       to.cut(tally_.now.seconds);
       tally_.now = {};
       ++tally_.failed;
     });
+    report_.end();
+    report_.error(failure);
   }
 
   const pcm_format& pcm_;
@@ -217,27 +229,25 @@ void transcribe_inputs(const options& o, const std::vector<input>& inputs, recog
   if (o.output_layout.words && !o.decoding.word_timestamps && model.refused({.word_timestamps = true}).empty())
     asked.decoding.word_timestamps = true;
   input_queue queue(o, asked, inputs, model, put, report, t);
-  for (std::size_t i = 0; i < inputs.size(); ++i) queue.take(i);
+  for (std::size_t i = 0; i < inputs.size() && !input_is_over(); ++i) queue.take(i);
   queue.finish();
 }
 
 int run_transcribe(const options& o) {
-  reporter report(stderr, o.progress && !o.quiet && ::isatty(STDERR_FILENO) != 0,
-                  o.quiet ? reporter::detail::errors_only : reporter::detail::all);
-  const std::vector<input> inputs = gather_inputs(o);
+  screen all;
+  reporter report(all, o.progress && !o.quiet, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
+  const auto note = [&report](const std::string& text) { report.note(text); };
+  const std::vector<input> inputs = listed_inputs(o, report);
   if (inputs.empty()) {
     report.note("this shard has no inputs");
     return 0;
   }
-  outputs out(o, inputs);
+  outputs out(o, inputs, all);
   tally t;
-  interrupt_watch watch([&] {
+  interrupt_watch watch([&] {  // at once
     report.end();
     out.cut(t.now.seconds);
-    report.error(
-        "interrupted: " + std::to_string(t.done) + " of " + std::to_string(inputs.size()) +
-        " files are done, and their results are written" +
-        (t.now.name.empty() ? "" : "; " + t.now.name + " is transcribed up to " + duration_text(t.now.seconds)));
+    out.finish();
   });
   if (!any_there(inputs)) {
     for (const input& in : inputs) try {
@@ -247,19 +257,29 @@ int run_transcribe(const options& o) {
       }
     return 1;
   }
-  const std::unique_ptr<recogniser> model =
-      open_model(find_model(o.model), o.threads, [&report](const std::string& text) { report.note(text); });
+  const std::string path = find_model(o.model);
+  tell_toy(path, inputs, report);
+  const std::unique_ptr<recogniser> model = open_model(path, o.threads, note);
   check_request(o, *model);
   out.follow(model->usual_style());
-  if (!o.punctuation.empty())
-    model->punctuate_with(o.punctuation, [&report](const std::string& text) { report.note(text); });
-  if (!o.aligner.empty()) model->align_with(o.aligner, [&report](const std::string& text) { report.note(text); });
+  if (!o.punctuation.empty()) model->punctuate_with(o.punctuation, note);
+  if (!o.aligner.empty()) model->align_with(o.aligner, note);
   const stopwatch watch_time;
+  watch.listen(true);
   transcribe_inputs(o, inputs, *model, out, report, &watch, t);
+  {
+    const std::unique_lock<std::timed_mutex> whole(watch.lock());
+    out.finish();
+  }
   report.summary(t.audio_seconds, watch_time.seconds());
-  if (inputs.size() > 1 && t.failed != 0)
+  if (input_is_over())
+    report.error(
+        "interrupted: " + std::to_string(t.done) + " of " + std::to_string(inputs.size()) +
+        " files are done, and their results are written" +
+        (t.now.name.empty() ? "" : "; " + t.now.name + " is transcribed up to " + duration_text(t.now.seconds)));
+  else if (inputs.size() > 1 && t.failed != 0)
     report.error(std::to_string(t.failed) + " of " + std::to_string(inputs.size()) + " files failed");
-  return t.failed == 0 ? 0 : 1;
+  return interrupt_watch::exit_code(t.exit_code());
 }
 
 }  // namespace steno::app

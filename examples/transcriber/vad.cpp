@@ -26,10 +26,10 @@ void check_threshold(const any_vad& v, const std::optional<double>& threshold) {
                        : "--threshold: expected -1 to 1, by which speech must be likelier than silence");
 }
 
-// The seconds of audio in it. Throws steno::error.
+// Throws steno::error.
 template <voice_activity_detector V>
-double detect(const options& o, const input& in, const V& v, speech_writer& writer, input_output& out,
-              reporter& report) {
+input_end detect(const options& o, const input& in, const V& v, speech_writer& writer, input_output& out,
+                 reporter& report) {
   audio_reader reader(in.audio, V::sample_rate, o.pcm);
   const vad_settings settings{o.speech.min_silence, o.speech.max_segment, o.speech.threshold};
   context c;
@@ -40,10 +40,9 @@ double detect(const options& o, const input& in, const V& v, speech_writer& writ
     });
   };
   auto stream = v.start(settings.give(v));
-  const double heard = each_block(reader, V::sample_rate, report, [&](auto pcm) { v.accept(stream, pcm, c, sink); });
+  input_end heard = each_block(reader, V::sample_rate, report, [&](auto pcm) { v.accept(stream, pcm, c, sink); });
   v.finish(stream, c, sink);
-  for (const std::string& w : reader.warnings()) report.note("warning: " + in.audio + ": " + w);
-  out.put(writer.end(in.audio, heard));
+  if (const std::string text = writer.end(in.audio, heard.seconds); !text.empty() || !heard.stopped) out.put(text);
   return heard;
 }
 

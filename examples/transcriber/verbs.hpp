@@ -13,6 +13,7 @@
 namespace steno::app {
 
 class interrupt_watch;
+class screen;
 
 int run_transcribe(const options& o);
 int run_info(const options& o);
@@ -34,11 +35,15 @@ struct progress {
 /// How far a run has come.
 struct tally {
   std::size_t done = 0, failed = 0;
+  std::size_t damaged = 0;  ///< of those that are done: not all of their sound was there
   double audio_seconds = 0;
   progress now = {};
+
+  /// The program's exit code, unless it was interrupted.
+  int exit_code() const { return failed != 0 ? 1 : damaged != 0 ? 3 : 0; }
 };
-/// Transcribes the inputs one after the other; one that fails is reported, and the others go on. Throws steno::error
-/// only when a result cannot be written. `watch` may be null.
+/// Transcribes the inputs one after the other until an interruption; one that fails is reported, and the others go on.
+/// Throws steno::error only when a result cannot be written. `watch` may be null.
 void transcribe_inputs(const options& o, const std::vector<input>& inputs, recogniser& model, outputs& out,
                        reporter& report, interrupt_watch* watch, tally& t);
 

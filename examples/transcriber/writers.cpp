@@ -8,6 +8,8 @@
 #include "cues.hpp"
 #include "digits.hpp"
 #include "json_result.hpp"
+#include "safe_result.hpp"
+#include "text_width.hpp"
 
 namespace steno::app {
 namespace {
@@ -16,15 +18,6 @@ constexpr std::string_view extensions[] = {".txt", ".json", ".jsonl", ".srt", ".
 
 long long milliseconds(double seconds) {
   return std::isfinite(seconds) && seconds > 0 ? std::llround(std::min(seconds, 1e12) * 1000.0) : 0;
-}
-
-// One line: line breaks, tabs and other control characters become spaces, outer ones go.
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
-  const std::size_t first = line.find_first_not_of(' ');
-  return first == std::string::npos ? "" : line.substr(first, line.find_last_not_of(' ') - first + 1);
 }
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
@@ -102,7 +95,7 @@ std::string writer::opening() {
 }
 
 void writer::begin(std::string_view audio) {
-  audio_ = audio;
+  audio_ = result_text(audio);
   begun_ = false;
   language_.clear();
   last_.clear();
@@ -110,7 +103,8 @@ void writer::begin(std::string_view audio) {
   if (as_openai()) openai_.emplace(format_, layout_.lines, layout_.words, next_cue_);
 }
 
-std::string writer::add(const segment& s) {
+std::string writer::add(const segment& heard) {
+  const segment s = safe(heard);
   std::string out = opening();
   if (language_.empty()) language_ = s.language;
   if (openai_) return out + openai_->add(s);
@@ -146,7 +140,8 @@ std::string writer::add(const segment& s) {
   return out;
 }
 
-std::string writer::end(const result& head) {
+std::string writer::end(const result& heard) {
+  const result head = safe(heard);
   std::string out = opening();
   if (openai_) {
     out += openai_->end(head);

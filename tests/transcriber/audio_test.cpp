@@ -7,7 +7,10 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <numbers>
 
+#include "mpeg_frames.hpp"
+#include "sound_stream.hpp"
 #include "sounds.hpp"
 #include "support/golden.hpp"
 
@@ -183,12 +186,16 @@ TEST(audio, truncated_files_give_what_is_there_and_a_warning) {
   };
   for (const auto& path :
        {cut("a.wav", SF_FORMAT_WAV | SF_FORMAT_PCM_16, 0.5), cut("b.flac", SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 0.7),
-        cut("c.ogg", SF_FORMAT_OGG | SF_FORMAT_VORBIS, 0.7)}) {
+        cut("c.ogg", SF_FORMAT_OGG | SF_FORMAT_VORBIS, 0.7), cut("d.opus", SF_FORMAT_OGG | SF_FORMAT_OPUS, 0.7),
+        cut("e.mp3", SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III, 0.7),
+        cut("f.aiff", SF_FORMAT_AIFF | SF_FORMAT_PCM_16, 0.7), cut("g.w64", SF_FORMAT_W64 | SF_FORMAT_PCM_16, 0.7),
+        cut("i.au", SF_FORMAT_AU | SF_FORMAT_PCM_16, 0.7), cut("j.rf64", SF_FORMAT_RF64 | SF_FORMAT_PCM_16, 0.7)}) {
     audio_reader reader(path, 16000);
     const std::vector<float> x = read_all(reader);
     EXPECT_GT(x.size(), 16000u) << path;
     EXPECT_LT(x.size(), 64000u) << path;
     EXPECT_EQ(reader.warnings().size(), 1u) << path;
+    EXPECT_TRUE(reader.damaged()) << path;
   }
   audio_reader whole(write_wav(dir.path() / "whole.wav", 1.0), 16000);
   EXPECT_EQ(read_all(whole).size(), 16000u);
@@ -216,52 +223,146 @@ TEST(audio, values_that_are_no_samples_become_silence) {
                                   SF_FORMAT_WAV | SF_FORMAT_FLOAT),
                       16000);
   EXPECT_EQ(read_all(reader), (std::vector<float>{0.5f, 0, 0, 0, 0.25f}));
+  EXPECT_TRUE(reader.damaged());
   EXPECT_EQ(reader.warnings(), (std::vector<std::string>{"3 samples are not numbers or far too large; taken as 0"}));
 }
 
-class raw_pcm : public testing::Test {
+// MP3 files as other encoders write them: without a frame that counts the others, with tags in front and behind.
+TEST(audio, a_cut_mp3_is_known_by_its_last_frame) {
+  const auto missing = [](const std::string& bytes) {
+    return steno::app::missing_of_mpeg(bytes.size(), [&](std::uint64_t at, std::span<std::uint8_t> to) {
+      if (at + to.size() > bytes.size()) return false;
+      std::memcpy(to.data(), bytes.data() + at, to.size());
+      return true;
+    });
+  };
+  const std::string frame = std::string("\xff\xfb\x90\xc0", 4) + std::string(413, '\0');  // 128 kbit/s, 44.1 kHz: 417
+  const std::string tag = std::string("ID3\3\0\0\0\0\1\0", 10) + std::string(128, 'x');
+  for (const std::string& front : {std::string(), tag, tag + tag}) {
+    const std::string whole = front + frame + frame + frame;
+    EXPECT_EQ(missing(whole), std::nullopt);
+    EXPECT_EQ(missing(whole + "TAG" + std::string(125, ' ')), std::nullopt);
+    EXPECT_EQ(missing(whole.substr(0, whole.size() - 17)), "400 of 417 bytes of its last frame are there");
+  }
+  EXPECT_EQ(missing("RIFF....WAVE"), std::nullopt);
+  EXPECT_EQ(missing(""), std::nullopt);
+}
+
+TEST(audio, channels_that_cancel_each_other_out_are_told) {
+  const steno::test::temporary_directory dir;
+  const auto warnings = [&](const std::vector<float>& gains) {
+    audio_reader reader(write_sound(dir.path() / "a.wav", sine(440, 16000, 0.5, gains), 16000,
+                                    static_cast<int>(gains.size()), SF_FORMAT_WAV | SF_FORMAT_FLOAT),
+                        16000);
+    read_all(reader);
+    EXPECT_FALSE(reader.damaged());
+    return reader.warnings();
+  };
+  ASSERT_EQ(warnings({1.0f, -1.0f}).size(), 1u);
+  EXPECT_NE(warnings({1.0f, -1.0f})[0].find("opposite phase"), std::string::npos);
+  EXPECT_EQ(warnings({1.0f, -0.99f}).size(), 1u);
+  for (const auto& gains : {std::vector<float>{1.0f}, {1.0f, 1.0f}, {1.0f, 0.0f}, {0.0f, 0.0f}, {1.0f, -0.5f}})
+    EXPECT_TRUE(warnings(gains).empty());
+}
+
+class sound_stream : public testing::Test {
  protected:
-  std::vector<float> read(const std::string& bytes, steno::app::pcm_format format, std::size_t block_size) {
+  std::vector<float> read(const std::string& bytes, std::optional<steno::app::pcm_format> format,
+                          std::size_t block_size = 100) {
     std::FILE* file = std::tmpfile();
     EXPECT_EQ(std::fwrite(bytes.data(), 1, bytes.size(), file), bytes.size());
     std::rewind(file);
     std::vector<float> all, block(block_size);
+    warnings.clear();
+    error.clear();
     try {
-      const auto source = steno::app::open_raw_pcm(file, format);
+      const auto source = steno::app::open_sound_stream({::fileno(file), "the stream"}, format);
       while (const std::size_t n = source->read(block))
         all.insert(all.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(n));
       warnings = source->warnings();
+      rate = source->rate();
     } catch (const steno::error& e) {
       error = e.what();
     }
     std::fclose(file);
     return all;
   }
+  static constexpr steno::app::pcm_format raw = {};
   std::vector<std::string> warnings;
   std::string error;
+  int rate = 0;
 };
 
-TEST_F(raw_pcm, sixteen_bits) {
+TEST_F(sound_stream, sixteen_bits) {
   const std::string bytes("\x00\x40\x00\x80\xff\x7f\xff\xff\x01", 9);
   for (const std::size_t block : {1u, 3u, 100u}) {
-    EXPECT_EQ(read(bytes, {}, block), (std::vector<float>{0.5f, -1.0f, 32767.0f / 32768.0f, -1.0f / 32768.0f}));
+    EXPECT_EQ(read(bytes, raw, block), (std::vector<float>{0.5f, -1.0f, 32767.0f / 32768.0f, -1.0f / 32768.0f}));
     EXPECT_EQ(warnings, (std::vector<std::string>{"the last sample is incomplete (1 bytes) and left out"}));
   }
 }
 
-TEST_F(raw_pcm, floats) {
+TEST_F(sound_stream, floats) {
   std::string bytes;
   for (const float value : {0.25f, -0.75f})
     for (unsigned i = 0; i < 4; ++i) bytes += static_cast<char>(std::bit_cast<std::uint32_t>(value) >> (8 * i) & 0xffu);
-  EXPECT_EQ(read(bytes, {steno::app::pcm_encoding::f32le, 16000}, 5), (std::vector<float>{0.25f, -0.75f}));
+  EXPECT_EQ(read(bytes, {{steno::app::pcm_encoding::f32le, 16000}}, 5), (std::vector<float>{0.25f, -0.75f}));
   EXPECT_TRUE(warnings.empty());
 }
 
-TEST_F(raw_pcm, refuses_nothing_and_sound_files) {
-  EXPECT_TRUE(read("", {}, 10).empty());
-  EXPECT_EQ(error, "standard input: has no audio in it (0 samples)");
-  EXPECT_TRUE(read("RIFF....WAVE", {}, 10).empty());
-  EXPECT_NE(error.find("begins like a sound file (RIFF)"), std::string::npos);
+TEST_F(sound_stream, channels_are_averaged) {
+  const std::string bytes("\x00\x40\x00\x20\x00\x80\x00\x00", 8);
+  EXPECT_EQ(read(bytes, {{.channels = 2}}, 1), (std::vector<float>{0.375f, -0.5f}));
+}
+
+TEST_F(sound_stream, nothing_and_what_is_not_read) {
+  EXPECT_TRUE(read("", raw).empty());
+  EXPECT_EQ(error, "the stream: has no audio in it (0 samples)");
+  EXPECT_TRUE(read("noise without a header", std::nullopt).empty());
+  EXPECT_NE(error.find("the stream: cannot read it as audio"), std::string::npos) << error;
+  EXPECT_TRUE(read(std::string("\0\0\0\x20", 4) + "ftypM4A more", raw).empty());
+  EXPECT_NE(error.find("MP4"), std::string::npos) << error;
+}
+
+// What a container holds is the same from a file and from a stream, and where it is cut, too.
+TEST_F(sound_stream, containers_are_decoded) {
+  const steno::test::temporary_directory dir;
+  struct {
+    const char* name;
+    int format;
+    int channels = 1;
+  } cases[] = {{"a.wav", SF_FORMAT_WAV | SF_FORMAT_PCM_16},
+               {"b.wav", SF_FORMAT_WAV | SF_FORMAT_PCM_24, 2},
+               {"c.wav", SF_FORMAT_WAV | SF_FORMAT_PCM_32},
+               {"d.wav", SF_FORMAT_WAV | SF_FORMAT_FLOAT, 3},
+               {"e.wav", SF_FORMAT_WAV | SF_FORMAT_DOUBLE},
+               {"f.wav", SF_FORMAT_WAV | SF_FORMAT_PCM_U8, 2},
+               {"g.wav", SF_FORMAT_WAVEX | SF_FORMAT_PCM_16, 2},
+               {"h.wav", SF_FORMAT_WAV | SF_FORMAT_ULAW},
+               {"i.flac", SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 2},
+               {"j.ogg", SF_FORMAT_OGG | SF_FORMAT_VORBIS},
+               {"k.mp3", SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III},
+               {"l.aiff", SF_FORMAT_AIFF | SF_FORMAT_PCM_16},
+               {"m.au", SF_FORMAT_AU | SF_FORMAT_PCM_16},
+               {"n.caf", SF_FORMAT_CAF | SF_FORMAT_PCM_16}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const std::string path = write_sound(dir.path() / c.name, noise(32000 * static_cast<std::size_t>(c.channels)), 8000,
+                                         c.channels, c.format);
+    for (const bool cut : {false, true}) {
+      SCOPED_TRACE(cut);
+      std::string bytes = read_bytes(path);
+      if (cut && c.format >> 16 == SF_FORMAT_CAF >> 16) continue;  // libsndfile does not read such a file
+      if (cut) bytes.resize(bytes.size() * 3 / 4);
+      write_bytes(path, bytes);
+      audio_reader file(path, 8000);
+      const std::vector<float> whole = read_all(file);
+      for (const auto& format : {std::optional<steno::app::pcm_format>(raw), std::optional<steno::app::pcm_format>()}) {
+        EXPECT_EQ(read(bytes, format), whole) << error;
+        EXPECT_EQ(rate, 8000);
+        EXPECT_EQ(warnings.size(), file.warnings().size());
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -61,10 +61,38 @@ TEST_F(inputs, a_directory_without_sound_files_stays_to_be_reported) {
   EXPECT_EQ(files(gather_inputs(o)), (strings{"empty", "none.wav"}));
 }
 
-TEST_F(inputs, names_for_output_files_are_unique) {
+TEST_F(inputs, a_name_does_not_depend_on_what_else_is_in_the_list) {
   options o;
-  o.audio = {"a/x.wav", "a/y.wav", "b/x.flac", "b/x.wav", "-", "c/x.wav", "plain"};
-  EXPECT_EQ(names(gather_inputs(o)), (strings{"x.wav", "y", "x.flac", "x.wav-2", "stdin", "x.wav-3", "plain"}));
+  o.audio = {"a/x.wav", "a/y.wav", "b/x.flac", "-", "plain"};
+  EXPECT_EQ(names(gather_inputs(o)), (strings{"x", "y", "x", "stdin", "plain"}));
+  o.audio = {"a/x.wav"};
+  EXPECT_EQ(names(gather_inputs(o)), strings{"x"});
+}
+
+// In a directory, and in RTTM, which knows recordings by their names alone; every shard says so.
+TEST_F(inputs, equal_names_are_refused_where_one_would_hide_the_other) {
+  options o;
+  o.audio = {"a/x.wav", "y.wav", "b/x.wav"};
+  o.part = {1, 3};
+  EXPECT_EQ(gather_inputs(o).size(), 1u);
+  o.output = "out/";
+  EXPECT_THROW(gather_inputs(o), steno::app::stop);
+  o.output = dir.path().string();
+  EXPECT_THROW(gather_inputs(o), steno::app::stop);
+  o.output = "";
+  o.speech.output_format = steno::app::speech_format::rttm;
+  EXPECT_THROW(gather_inputs(o), steno::app::stop);
+  o.audio.pop_back();
+  EXPECT_NO_THROW(gather_inputs(o));
+}
+
+TEST_F(inputs, what_sounds_but_cannot_be_read_is_told) {
+  for (const char* name : {"d/a.wav", "d/b.m4a", "d/c.WMA", "d/notes.txt"}) touch(name);
+  options o;
+  o.audio = {(dir.path() / "d").string()};
+  strings left_out;
+  EXPECT_EQ(files(gather_inputs(o, &left_out)), strings{"d/a.wav"});
+  ASSERT_EQ(left_out.size(), 2u);
 }
 
 TEST_F(inputs, a_manifest_is_relative_to_itself) {
@@ -101,14 +129,6 @@ TEST_F(inputs, shards_take_every_nth_entry_of_the_whole_list) {
   EXPECT_EQ(names(gather_inputs(o)), (strings{"b", "d"}));
   o.part = {5, 9};
   EXPECT_TRUE(gather_inputs(o).empty());
-}
-
-// Shards that write into one directory must not choose the same name.
-TEST_F(inputs, names_do_not_depend_on_the_shard) {
-  options o;
-  o.audio = {"a/x.wav", "b/x.wav"};
-  o.part = {1, 2};
-  EXPECT_EQ(names(gather_inputs(o)), strings{"x.wav-2"});
 }
 
 }  // namespace

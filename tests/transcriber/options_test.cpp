@@ -1,5 +1,8 @@
 #include "options.hpp"
 
+#include <algorithm>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 namespace {
@@ -43,7 +46,7 @@ TEST(options, all_of_transcribe) {
   EXPECT_EQ(o.output, "out/");
   EXPECT_EQ(o.language, "en");
   EXPECT_TRUE(o.inverse_text_normalisation);
-  EXPECT_EQ(o.threads, 3);
+  EXPECT_EQ(o.threads, std::min(3, static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))));
   EXPECT_EQ(o.beam, 4);
   EXPECT_EQ(o.vad, "energy");
   EXPECT_EQ(o.hotwords, "w.txt");
@@ -137,6 +140,54 @@ TEST(options, wrong_usage_is_one_line_with_a_hint_and_code_2) {
     EXPECT_EQ(s.text.find('\n'), s.text.size() - 1) << s.text;
   }
   EXPECT_EQ(refused({}).code, 2);
+}
+
+TEST(options, the_verb_may_stand_behind_options) {
+  const options o = parse_options({"-q", "stream", "-m", "x.gguf", "x.wav"});
+  EXPECT_EQ(o.verb, "stream");
+  EXPECT_TRUE(o.quiet);
+  EXPECT_EQ(o.audio, std::vector<std::string>{"x.wav"});
+  EXPECT_EQ(parse_options({"-m", "x.gguf", "--threads", "1", "diarize", "x.wav"}).verb, "diarize");
+  EXPECT_EQ(parse_options({"--format=rttm", "vad", "x.wav"}).verb, "vad");
+  EXPECT_EQ(parse_options({"-q", "transcribe", "x.wav"}).audio, std::vector<std::string>{"x.wav"});
+  // A value is no verb, and neither is what stands behind "--" or behind a file.
+  EXPECT_EQ(parse_options({"--language", "stream", "x.wav"}).language, "stream");
+  EXPECT_EQ(parse_options({"-q", "--", "stream"}).audio, std::vector<std::string>{"stream"});
+  EXPECT_EQ(parse_options({"a.wav", "stream"}).verb, "transcribe");
+  EXPECT_NE(refused({"-q", "strem", "x.wav"}).text.find("did you mean stream?"), std::string::npos);
+}
+
+TEST(options, threads_are_no_more_than_processors) {
+  const int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  for (const char* verb : {"transcribe", "stream", "align", "serve", "bench", "diarize"}) {
+    std::vector<std::string> all = {verb, "--threads", "999", "-m", "x"};
+    if (all[0] != "serve") all.emplace_back("x.wav");
+    if (all[0] == "align") all.insert(all.end(), {"--text", "x.txt"});
+    const options o = parse_options(all);
+    EXPECT_EQ(o.threads, std::min(processors, 999)) << verb;
+    EXPECT_EQ(o.notes.size(), processors < 999 ? 1u : 0u);
+    EXPECT_EQ(parse_options({"x.wav", "--threads", "1"}).threads, 1);
+  }
+}
+
+TEST(options, what_is_empty_is_refused) {
+  for (const std::vector<std::string>& all : {std::vector<std::string>{"-m", "", "x.wav"},
+                                              {"info", ""},
+                                              {"--model=", "x.wav"},
+                                              {""},
+                                              {"stream", "-m", "", "x.wav"},
+                                              {"-o", "", "x.wav"}}) {
+    const stop s = refused(all);
+    EXPECT_EQ(s.code, 2);
+    EXPECT_NE(s.text.find("is empty"), std::string::npos) << s.text;
+  }
+}
+
+TEST(options, channels_of_raw_samples) {
+  EXPECT_EQ(parse_options({"-", "--pcm-channels", "2"}).pcm.channels, 2);
+  EXPECT_EQ(parse_options({"stream", "-m", "x", "-", "--pcm-channels", "6"}).pcm.channels, 6);
+  EXPECT_NE(refused({"a.wav", "--pcm-channels", "2"}).text.find("no AUDIO is -"), std::string::npos);
+  EXPECT_EQ(refused({"-", "--pcm-channels", "0"}).code, 2);
 }
 
 TEST(options, help_and_version_are_no_errors) {

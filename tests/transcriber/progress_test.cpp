@@ -52,12 +52,19 @@ TEST_F(reporting, without_a_terminal_there_is_no_bar) {
   EXPECT_EQ(said(), "steno: 10.0 s of audio in 2.0 s: 5.0x real time (real-time factor 0.200)\n");
 }
 
-TEST_F(reporting, messages_are_one_line_and_clear_the_bar) {
+TEST_F(reporting, messages_are_one_line_without_control_characters) {
   reporter r(file, true, reporter::detail::all);
-  r.begin(1, 2, "a.wav");
-  r.error("bad\nfile\033[2J");
+  r.begin(1, 2, "a.wav");  // no terminal, no bar
+  r.error("bad\nfile\033[2J \xc2\x9b \x9b \x7f \xc3\xa9");
   r.end();
-  EXPECT_EQ(said(), "\r[1/2] a.wav  0:00\033[K\r\033[Ksteno: bad?file?[2J\n");
+  EXPECT_EQ(said(), "steno: bad?file?[2J ? ? ? \xc3\xa9\n");
+}
+
+TEST_F(reporting, warnings_about_damage_are_always_said) {
+  reporter r(file, false, reporter::detail::errors_only);
+  r.warning("odd", false);
+  r.warning("cut", true);
+  EXPECT_EQ(said(), "steno: warning: cut\n");
 }
 
 TEST_F(reporting, quiet_leaves_errors) {

@@ -2,6 +2,7 @@
 #include <steno/error.hpp>
 
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -95,16 +96,20 @@ class transcribing : public testing::Test {
   }
   void run() {
     const auto inputs = steno::app::gather_inputs(o);
-    outputs out(o, inputs);
-    counting_recogniser model;
     std::FILE* file = std::tmpfile();
-    reporter report(file, false, reporter::detail::all);
-    steno::app::transcribe_inputs(o, inputs, model, out, report, nullptr, count);
+    {
+      steno::app::screen screen(stdout, file);
+      outputs out(o, inputs, screen);
+      counting_recogniser model;
+      reporter report(screen, true, reporter::detail::all);
+      steno::app::transcribe_inputs(o, inputs, model, out, report, nullptr, count);
+      out.finish();
+      heard_together = model.batches;
+    }
     std::rewind(file);
     said.resize(65536);
     said.resize(std::fread(said.data(), 1, said.size(), file));
     std::fclose(file);
-    heard_together = model.batches;
   }
   steno::test::temporary_directory dir;
   options o;
@@ -187,6 +192,20 @@ TEST_F(transcribing, warnings_are_said) {
   o.output = at("out.txt");
   run();
   EXPECT_EQ(said, "steno: warning: " + at("a.wav") + ": 1 samples are not numbers or far too large; taken as 0\n");
+  EXPECT_EQ(count.exit_code(), 3);
+}
+
+// Nothing was heard in them, whatever -q says.
+TEST_F(transcribing, a_file_without_a_number_is_damaged) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  o.audio = {steno::test::write_sound(dir.path() / "a.wav", {nan, infinity, -infinity}, 8000, 1,
+                                      SF_FORMAT_WAV | SF_FORMAT_FLOAT),
+             wav("b.wav", 0.25)};
+  o.output = at("out.txt");
+  run();
+  EXPECT_EQ(said, "steno: warning: " + at("a.wav") + ": none of its 3 samples is a number; taken as silence\n");
+  EXPECT_EQ(count.exit_code(), 3);
+  EXPECT_EQ(count.done, 2u);
 }
 
 TEST_F(transcribing, an_input_is_never_overwritten) {
@@ -200,6 +219,7 @@ TEST_F(transcribing, places_that_cannot_be_written_are_errors) {
   o.audio = {wav("a.wav", 0.5)};
   o.output = at("none/out.txt");
   EXPECT_THROW(run(), steno::error);
+  EXPECT_FALSE(fs::exists(at("none")));
   o.output = at("a.wav") + "/";
   EXPECT_THROW(run(), steno::error);
   if (fs::exists("/dev/full")) {

@@ -28,7 +28,7 @@ void ct_punc(job& j) {
   const long at_once = j.set.take_number("split_size", 20);
   j.set.finish();
   const auto sink = j.sink(ct_punc_any::trace_name);
-  context c(executor{}, tracer(sink));
+  context c(j.run, tracer(sink));
   (void)model.punctuate(read_text(j.input), c, at_once);
 }
 

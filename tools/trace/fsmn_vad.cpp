@@ -15,7 +15,7 @@ void fsmn_vad(job& j) {
     j.write(name, x);
     if (name == "feats") j.write("feats_first400", x.topRows(std::min<extent>(x.rows(), 400)));
   };
-  context c(executor{}, tracer(write));
+  context c(j.run, tracer(write));
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
   workspace::frame scratch(c.scratch);
   auto scores = scratch.matrix(model.frontend.rows(static_cast<extent>(pcm.size())), model.encoder.output_size());

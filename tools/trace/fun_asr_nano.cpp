@@ -21,7 +21,7 @@ void fun_asr_nano(job& j) {
   const auto sink = [&](std::string_view path, const view<const float>& x) {
     if (const std::string name = fun_asr_nano_any::trace_name(path); !name.empty()) j.write(name, x);
   };
-  context c(executor{}, tracer(sink));
+  context c(j.run, tracer(sink));
   using rows = matrix<float, dynamic, dynamic>;
   const extent frames = model.frontend.rows(static_cast<extent>(pcm.size()));
   rows heard(frames, model.audio_encoder.output_size()), scores(frames, model.ctc_lo.output_size());

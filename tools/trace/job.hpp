@@ -36,7 +36,8 @@ struct job {
   std::string input;             ///< path
   settings set;
   std::filesystem::path out;
-  std::string only;  ///< glob over names
+  std::string only;   ///< glob over names
+  executor run = {};  ///< what contexts work with
 
   /// Where a context's tracer leads: writes `out`/NAME.npy, NAME = name(path) of the model. An empty name is not
   /// written.

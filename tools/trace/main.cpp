@@ -1,11 +1,15 @@
 // steno-trace: runs a model on an input and writes its named intermediate tensors as .npy (float32, C order).
 //
 // Stage names are those of the golden cases; see docs/models for each model's list and its --set keys.
+#include <steno/core/thread_pool.hpp>
 #include <steno/error.hpp>
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <thread>
 
 #include "convert/convert.hpp"
 #include "convert/file_faults.hpp"
@@ -43,6 +47,9 @@ int main(int argc, char** argv) {
   app.add_option("-o,--output", out, "directory for the .npy files (made when missing)")->required();
   app.add_option("--set", pairs, settings_help());
   app.add_option("--only", only, "write only stages whose names match this glob");
+  int threads = 1;
+  app.add_option("--threads", threads, "threads, at most one per processor; stages are the same with any number [1]")
+      ->check(CLI::Range(1, 1024));
   steno::trace::settings set;
   try {
     app.parse(argc, argv);
@@ -55,13 +62,17 @@ int main(int argc, char** argv) {
   }
   try {
     std::filesystem::create_directories(out);
+    threads = std::min(threads, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    std::optional<steno::thread_pool> pool;
+    if (threads > 1) pool.emplace(threads);
     steno::opened_checkpoint opened = steno::open_checkpoint(model);
     steno::trace::job j{.file = std::move(opened.file),
                         .image = std::move(opened.image),
                         .input = input,
                         .set = std::move(set),
                         .out = out,
-                        .only = only};
+                        .only = only,
+                        .run = pool ? steno::executor(*pool) : steno::executor()};
     run(model, j);
     return 0;
   } catch (const std::exception& e) {

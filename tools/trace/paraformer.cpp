@@ -9,7 +9,7 @@ void paraformer(job& j) {
   if (!j.set.take_flag("cmvn", true)) model.frontend.last.shift = {}, model.frontend.last.scale = {};
   j.set.finish();
   const auto sink = j.sink(paraformer_any::trace_name);
-  context c(executor{}, tracer(sink));
+  context c(j.run, tracer(sink));
   (void)model.recognise(read_audio(j.input, model.sample_rate), {}, c);
 }
 

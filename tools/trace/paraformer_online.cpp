@@ -22,7 +22,7 @@ void paraformer_online(job& j) {
     if (!name.ends_with("_alphas_raw")) return j.write(name, x);
     j.write(name, std::span(x.data(), static_cast<std::size_t>(x.size())), {x.size()});
   };
-  context c(executor{}, tracer(sink));
+  context c(j.run, tracer(sink));
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
   paraformer_stream<model_type> stream(model, {.sizes = sizes});
   const auto ignore = [](const paraformer_event&) {};

@@ -41,7 +41,7 @@ void parakeet_ctc(job& j) {
   const auto model = load<parakeet_ctc_any>(std::move(j.file), {}, std::move(j.image));
   j.set.finish();
   const auto sink = j.sink(parakeet_ctc_any::trace_name);
-  context c(executor{}, tracer(sink));
+  context c(j.run, tracer(sink));
   (void)model.recognise(read_audio(j.input, model.sample_rate), {}, c);
 }
 
@@ -56,7 +56,7 @@ void parakeet_transducer(job& j) {
     else
       j.write(model.trace_name(path), x);
   };
-  context c(executor{}, tracer(sink));
+  context c(j.run, tracer(sink));
   (void)model.recognise(read_audio(j.input, model.sample_rate), options, c);
   steps.write(j, model.predictor.depth.get());
 }

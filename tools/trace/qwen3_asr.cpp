@@ -38,7 +38,7 @@ void qwen3_asr(job& j) {
     j.write(name, x);
     if (name == std::string("encoder_layer").append(std::to_string(last))) j.write("encoder_last_layer", x);
   };
-  context c(executor{}, tracer(sink));
+  context c(j.run, tracer(sink));
   qwen3_past past;
   (void)model.write(pcm, model.prompt(about, language), language, {.max_new_tokens = most}, past, c);
   const extent wide = model.text.outputs();
@@ -63,7 +63,7 @@ void qwen3_forced_aligner(job& j) {
     else if (!name.empty() && name != "conv3_per_chunk")
       j.write(name, x);
   };
-  context c(executor{}, tracer(sink));
+  context c(j.run, tracer(sink));
   (void)model.align(pcm, said, c);
 }
 

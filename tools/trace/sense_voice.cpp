@@ -11,7 +11,7 @@ void sense_voice(job& j) {
   if (!j.set.take_flag("cmvn", true)) model.frontend.last.shift = {}, model.frontend.last.scale = {};
   j.set.finish();
   const auto sink = j.sink(sense_voice_any::trace_name);
-  context c(executor{}, tracer(sink));
+  context c(j.run, tracer(sink));
   (void)model.recognise(read_audio(j.input, model.sample_rate), {.language = language, .itn = itn}, c);
 }
 

@@ -43,14 +43,14 @@ void sortformer(job& j) {
   const extent rows = model.frames(static_cast<extent>(pcm.size())), speakers = model.speakers();
   matrix<float, dynamic, dynamic> whole(rows, speakers);
   if (!model.streams) {
-    context c(executor{}, tracer(sink));
+    context c(j.run, tracer(sink));
     return model.diarize(pcm, whole, c);
   }
   const auto write = [&](const char* name, const std::vector<float>& all) {
     j.write(name, all, {static_cast<std::int64_t>(all.size()) / speakers, speakers});
   };
   {
-    context c(executor{}, tracer(sink));
+    context c(j.run, tracer(sink));
     workspace::frame scratch(c.scratch);
     matrix<float, dynamic, dynamic> features(model.frontend.rows(static_cast<extent>(pcm.size())),
                                              model.frontend.width());
@@ -59,7 +59,7 @@ void sortformer(job& j) {
     j.write("logmel", turned);
     write("speaker_probs", hear(model, o, pcm, c));
   }
-  context c;
+  context c(j.run);
   o.async_streaming = !o.async_streaming;
   write(o.async_streaming ? "speaker_probs_async" : "speaker_probs_sync", hear(model, o, pcm, c));
   model.diarize(pcm, whole, c);

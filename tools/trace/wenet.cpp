@@ -17,7 +17,7 @@ namespace {
 template <class Model>
 class u2_trace {
  public:
-  u2_trace(const Model& m, const job& j) : m_(m), j_(j) {}
+  u2_trace(const Model& m, const job& j) : m_(m), j_(j), c_(j.run) {}
 
   void whole(std::span<const float> pcm) {
     const auto sink = [&](std::string_view path, const view<const float>& x) {
@@ -157,7 +157,7 @@ void run(job& j) {
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
   u2_trace<Model> t(model, j);
   t.whole(pcm);
-  context c;
+  context c(j.run);
   matrix<float, dynamic, dynamic> x(model.frontend.rows(static_cast<extent>(pcm.size())), model.frontend.width());
   model.frontend(pcm, x, c);
   if (chunk > 0) return t.stream(read(x), chunk, left);

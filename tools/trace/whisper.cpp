@@ -55,7 +55,7 @@ void whisper(job& j) {
     std::copy_n(pcm.begin(), std::min(static_cast<extent>(pcm.size()), std::min(count, samples)), w.begin());
     return w;
   };
-  context c;
+  context c(j.run);
   rows x(frames, mels);
   model.frontend(clip(176000), x, c);
   turned("logmel_short11_head", read(x.topRows(std::min<extent>(1112, frames))));

@@ -1,0 +1,69 @@
+#include "byte_stream.hpp"
+
+#include <steno/error.hpp>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "signals.hpp"
+
+namespace steno::app {
+
+byte_stream::byte_stream(int fd, std::string name) : fd_(fd), name_(std::move(name)) {
+  struct stat facts {};
+  waits_ = ::fstat(fd_, &facts) == 0 && !S_ISREG(facts.st_mode);
+}
+
+byte_stream byte_stream::open(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) fail({.where = path, .what = std::strerror(errno)});
+  byte_stream s(fd, path);
+  s.owned_ = true;
+  return s;
+}
+
+byte_stream::byte_stream(byte_stream&& other) noexcept
+    : fd_(other.fd_), owned_(std::exchange(other.owned_, false)), waits_(other.waits_), name_(std::move(other.name_)) {}
+
+byte_stream::~byte_stream() {
+  if (owned_) ::close(fd_);
+}
+
+// 0 at the end. An interruption cannot fall between a question and a wait: poll() sees both.
+std::size_t byte_stream::read(std::uint8_t* to, std::size_t most) {
+  for (;;) {
+    if (input_is_over()) return 0;
+    if (waits_) {
+      pollfd both[] = {{fd_, POLLIN, 0}, {input_over_event(), POLLIN, 0}};
+      if (::poll(both, 2, -1) < 0 && errno != EINTR)
+        fail({.where = name_, .what = std::string("cannot wait for it: ") + std::strerror(errno)});
+      if ((both[1].revents & POLLIN) != 0) return 0;
+      if (both[0].revents == 0) continue;
+    }
+    const ssize_t n = ::read(fd_, to, most);
+    if (n >= 0) return static_cast<std::size_t>(n);
+    if (errno == EBADF) fail({.where = name_, .what = "is closed"});
+    if (errno != EINTR && errno != EAGAIN)
+      fail({.where = name_, .what = std::string("cannot read: ") + std::strerror(errno)});
+  }
+}
+
+void byte_stream::fill(std::vector<std::uint8_t>& bytes, std::size_t want) {
+  std::size_t have = bytes.size();
+  if (have >= want) return;
+  bytes.resize(want);
+  while (have < want) {
+    const std::size_t n = read(bytes.data() + have, want - have);
+    if (n == 0) break;
+    have += n;
+  }
+  bytes.resize(have);
+}
+
+}  // namespace steno::app

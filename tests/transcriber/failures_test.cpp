@@ -1,0 +1,38 @@
+// What the user is told about exceptions that do not say what they are about.
+#include "failures.hpp"
+
+#include <steno/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+namespace {
+using steno::app::failure_text;
+
+std::string of_error(const steno::fault& parts) {
+  try {
+    steno::fail(parts);
+  } catch (const steno::error& e) {
+    return failure_text(e, "talk.wav");
+  }
+}
+
+TEST(failures, name_the_file_and_what_to_do) {
+  EXPECT_EQ(failure_text(std::bad_alloc(), "talk.wav").rfind("talk.wav: out of memory (", 0), 0u);
+  EXPECT_EQ(failure_text(std::length_error("vector::_M_default_append"), "m.gguf").rfind("m.gguf: out of memory", 0),
+            0u);
+  const std::system_error threads(std::make_error_code(std::errc::resource_unavailable_try_again));
+  EXPECT_EQ(failure_text(threads, "m.gguf").rfind("m.gguf: cannot start the threads: ", 0), 0u);
+  EXPECT_NE(failure_text(threads, "").find("--threads 1"), std::string::npos);
+  EXPECT_EQ(failure_text(std::runtime_error("odd"), "talk.wav"), "talk.wav: odd");
+}
+
+TEST(failures, the_library_s_own_keep_their_place) {
+  EXPECT_EQ(of_error({.what = "bad"}), "talk.wav: bad");
+  EXPECT_EQ(of_error({.where = "m.gguf", .what = "bad"}), "m.gguf: bad");
+}
+
+}  // namespace
