@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "audio.hpp"
-#include "convert.hpp"
+#include "model_files.hpp"
 #include "output_place.hpp"
 #include "signals.hpp"
 #include "verbs.hpp"
@@ -47,7 +47,7 @@ int run_align(const options& o) {
   if (out.one_file_each()) wrong_usage("align: -o " + o.output + " is a directory; name a file");
   interrupt_watch watch;
   const std::string text = read_text_file(o.text_file);
-  opened_checkpoint opened = open_checkpoint(o.model);
+  opened_checkpoint opened = open_model_file(o.model);
   for (const std::string& note : opened.notes) report.note(note);
   thread_pool pool(o.threads > 0 ? o.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
   const auto model = load<qwen3_forced_aligner_any>(std::move(opened.file), executor(pool), std::move(opened.image));

@@ -8,8 +8,8 @@
 #include <new>
 #include <thread>
 
-#include "convert.hpp"
 #include "each_input.hpp"
+#include "model_files.hpp"
 #include "speech_writer.hpp"
 #include "writers.hpp"
 #include "yaml_settings.hpp"
@@ -75,7 +75,7 @@ int run_diarize(const options& o) {
   return over_inputs(o, "their results are", [&](reporter& report) {
     const auto pool = std::make_shared<thread_pool>(
         o.threads > 0 ? o.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-    opened_checkpoint opened = open_checkpoint(o.model);
+    opened_checkpoint opened = open_model_file(o.model);
     for (const std::string& note : opened.notes) report.note(note);
     const auto model =
         std::make_shared<const diarizer>(std::move(opened.file), executor(*pool), std::move(opened.image));

@@ -11,13 +11,13 @@
 #include <optional>
 #include <thread>
 
-#include "convert.hpp"
 #include "loading.hpp"
+#include "model_files.hpp"
 
 namespace steno::app {
 
 transcriber load_transcriber(const std::string& path, const executor& run, const note_function& note) {
-  opened_checkpoint opened = open_checkpoint(path);
+  opened_checkpoint opened = open_model_file(path);
   for (const std::string& text : opened.notes) note(text);
   return transcriber(std::move(opened.file), run, std::move(opened.image));
 }
@@ -31,7 +31,7 @@ int thread_count(int wanted) {
 // A detector by its name, or from any file that steno-convert reads.
 any_vad open_detector(const std::string& name, const executor& run) {
   if (name == "energy") return energy_vad();
-  opened_checkpoint opened = open_checkpoint(name);
+  opened_checkpoint opened = open_model_file(name);
   return open_vad(std::move(opened.file), run, std::move(opened.image));
 }
 
@@ -96,13 +96,13 @@ class loaded_model final : public recogniser {
   bool takes_hotwords() const override { return steno::takes_hotwords(model_.model()); }
 
   void punctuate_with(const std::string& path, const note_function& note) override {
-    opened_checkpoint opened = open_checkpoint(path);
+    opened_checkpoint opened = open_model_file(path);
     for (const std::string& text : opened.notes) note(text);
     punctuation_.emplace(load<ct_punc_any>(std::move(opened.file), executor(pool_), std::move(opened.image)));
   }
 
   void align_with(const std::string& path, const note_function& note) override {
-    opened_checkpoint opened = open_checkpoint(path);
+    opened_checkpoint opened = open_model_file(path);
     for (const std::string& text : opened.notes) note(text);
     aligner_.emplace(load<qwen3_forced_aligner_any>(std::move(opened.file), executor(pool_), std::move(opened.image)));
     if (aligner_->sample_rate != model_.sample_rate())
@@ -177,7 +177,7 @@ class loaded_model final : public recogniser {
 }  // namespace
 
 model_facts facts_of(const std::string& path) {
-  opened_checkpoint opened = open_checkpoint(path);
+  opened_checkpoint opened = open_model_file(path);
   model_summary s = summarise(opened.file);
   if (transcribes(s.architecture)) s = transcriber(std::move(opened.file), {}, std::move(opened.image)).summary();
   model_facts f{.name = s.name,

@@ -8,6 +8,7 @@
 #include <exception>
 
 #include "failures.hpp"
+#include "model_files.hpp"
 #include "options.hpp"
 #include "signals.hpp"
 #include "text_width.hpp"
@@ -36,13 +37,11 @@ int write_all(std::FILE* to, const std::string& text) {
   return 1;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  steno::app::prepare_standard_streams();
+int guarded(int argc, char** argv) {
   steno::app::options o;
   try {
     o = steno::app::parse_options({argv + (argc > 0 ? 1 : 0), argv + argc});
+    steno::app::use_model_files({.copied = o.copy_models, .checked = o.check_weights});
     if (!o.quiet)
       for (const std::string& note : o.notes) std::fprintf(stderr, "steno: %s\n", steno::app::printable(note).c_str());
     return run(o);
@@ -53,6 +52,18 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     const std::string text = steno::app::printable(steno::app::failure_text(e, about(o)));
     std::fprintf(stderr, "steno: %s\n", text.c_str());
+    return 1;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  steno::app::prepare_standard_streams();
+  try {
+    return guarded(argc, argv);
+  } catch (...) {  // even the message about it found none
+    std::fputs("steno: out of memory\n", stderr);
     return 1;
   }
 }

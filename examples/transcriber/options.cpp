@@ -50,6 +50,20 @@ void add_threads(CLI::App& app, options& o, const char* about = "Threads, at mos
   app.add_option("--threads", o.threads, about)->type_name("N")->check(CLI::Range(1, 1024));
 }
 
+// Of all verbs that open models.
+void add_model_files(CLI::App& app, options& o) {
+  app.add_flag("--check-weights", o.check_weights, "Look at every weight for infinities and NaN before the start");
+  if (o.verb == "serve") {
+    o.copy_models = true;
+    app.add_flag_callback(
+        "--mmap", [&o] { o.copy_models = false; },
+        "Map model files instead of reading a copy: do not overwrite them in place while they are in use");
+  } else {
+    app.add_flag("--no-mmap", o.copy_models,
+                 "Read a copy of model files, which may then be overwritten in place while they are in use");
+  }
+}
+
 // Of the verbs that read standard input.
 void add_pcm(CLI::App& app, raw_options& raw) {
   app.add_option("--pcm-format", raw.pcm_format, "Raw samples on standard input: s16le or f32le [s16le]")
@@ -356,6 +370,7 @@ void add_options(CLI::App& app, options& o, raw_options& raw) {
   if (o.verb == "vad") add_vad(app, o, raw);
   if (o.verb == "diarize") add_diarize(app, o, raw);
   if (o.verb == "align") add_align(app, o, raw);
+  add_model_files(app, o);
 }
 
 // The place of the first argument that is neither an option nor an option's value: options may stand before the verb,

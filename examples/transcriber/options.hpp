@@ -58,7 +58,8 @@ struct speaker_options {
 struct options {
   std::string verb = "transcribe";
   std::vector<std::string> audio;
-  std::string model;  ///< empty: the demo model
+  std::string model;                                ///< empty: the demo model
+  bool copy_models = false, check_weights = false;  ///< model_files.hpp
   format output_format = format::text;
   layout output_layout;
   decoding_options decoding;

@@ -11,6 +11,8 @@
 #include <future>
 #include <utility>
 
+#include "file_faults.hpp"
+
 namespace steno::app {
 namespace {
 
@@ -29,6 +31,7 @@ void prepare_standard_streams() {
   if (!is_open(1)) (void)!::open("/dev/null", O_RDONLY);
   if (!is_open(2)) (void)!::open("/dev/null", O_RDWR);
   std::signal(SIGPIPE, SIG_DFL);
+  explain_file_faults("steno");
 }
 
 bool input_is_over() { return ended_by != 0; }

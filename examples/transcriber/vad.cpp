@@ -3,8 +3,8 @@
 #include <steno/error.hpp>
 #include <steno/pipelines/any_vad.hpp>
 
-#include "convert.hpp"
 #include "each_input.hpp"
+#include "model_files.hpp"
 #include "speech_writer.hpp"
 
 namespace steno::app {
@@ -12,7 +12,7 @@ namespace {
 
 any_vad open_detector(const std::string& name, reporter& report) {
   if (name == "energy") return energy_vad();
-  opened_checkpoint opened = open_checkpoint(name);
+  opened_checkpoint opened = open_model_file(name);
   for (const std::string& text : opened.notes) report.note(text);
   return open_vad(std::move(opened.file), {}, std::move(opened.image));
 }
