@@ -1,0 +1,98 @@
+#include "damage/child.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <stdexcept>
+
+extern char** environ;
+
+namespace steno::damage {
+namespace {
+
+// A file in memory that a stream of the child goes to.
+class stream {
+ public:
+  explicit stream(const char* name) : id_(::memfd_create(name, MFD_CLOEXEC)) {
+    if (id_ < 0) throw std::runtime_error("cannot make a file in memory");
+  }
+  stream(const stream&) = delete;
+  ~stream() { ::close(id_); }
+  int id() const { return id_; }
+  std::string text() const {
+    std::string all(1u << 20, '\0');
+    std::size_t n = 0;
+    for (ssize_t got; n < all.size() && (got = ::pread(id_, all.data() + n, all.size() - n, off_t(n))) > 0;)
+      n += static_cast<std::size_t>(got);
+    all.resize(n);
+    return all;
+  }
+
+ private:
+  int id_;
+};
+
+void set_limit(decltype(RLIMIT_AS) what, std::uint64_t value) {
+  const ::rlimit both{value, value};
+  ::setrlimit(what, &both);
+}
+
+// In the child, between fork and exec: nothing that may allocate.
+[[noreturn]] void become(char* const* arguments, char* const* settings, int out, int err, const limits& limit) {
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  ::dup2(nothing, 0);
+  ::dup2(out, 1);
+  ::dup2(err, 2);
+  set_limit(RLIMIT_CORE, 0);
+  set_limit(RLIMIT_FSIZE, std::uint64_t{1} << 30);
+  if (limit.address_space != 0) set_limit(RLIMIT_AS, limit.address_space);
+  if (limit.seconds != 0) ::alarm(limit.seconds);  // outlives exec; nobody else asks for SIGALRM
+  ::execve(arguments[0], arguments, settings);
+  ::_exit(127);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& t : texts) all.push_back(const_cast<char*>(t.c_str()));
+  return all;
+}
+
+}  // namespace
+
+ending run_child(const std::vector<std::string>& command, const limits& limit) {
+  const stream out("out"), err("err");
+  std::vector<char*> arguments = pointers(command), settings;
+  for (char** s = environ; *s != nullptr; ++s) settings.push_back(*s);
+  for (char* s : pointers(limit.settings)) settings.push_back(s);
+  arguments.push_back(nullptr);
+  settings.push_back(nullptr);
+
+  const auto start = std::chrono::steady_clock::now();
+  const ::pid_t child = ::fork();
+  if (child < 0) throw std::runtime_error("cannot start a process");
+  if (child == 0) become(arguments.data(), settings.data(), out.id(), err.id(), limit);
+  int status = 0;
+  ::rusage used{};
+  while (::wait4(child, &status, 0, &used) < 0)
+    if (errno != EINTR) throw std::runtime_error("lost a process");
+
+  ending e;
+  e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (WIFEXITED(status)) e.code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) e.signal = WTERMSIG(status);
+  e.timed_out = e.signal == SIGALRM;
+  const auto seconds = [](const ::timeval& t) { return double(t.tv_sec) + double(t.tv_usec) * 1e-6; };
+  e.busy = seconds(used.ru_utime) + seconds(used.ru_stime);
+  e.peak_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
+  e.out = out.text();
+  e.err = err.text();
+  return e;
+}
+
+}  // namespace steno::damage
