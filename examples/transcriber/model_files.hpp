@@ -1,6 +1,6 @@
 // How the program opens model files: mapped or copied, looked through or not, the same for all of a run.
 //
-// Tested in tests/programs/steno_model_test.cpp.
+// Tested in tests/programs/steno_model_files_test.cpp.
 #pragma once
 #include <string>
 

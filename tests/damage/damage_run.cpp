@@ -58,10 +58,12 @@ limits limits_of_case() {
   return {120, 0, {"ASAN_OPTIONS=max_allocation_size_mb=4096:detect_leaks=1:hard_rss_limit_mb=8192"}};
 }
 
-// Names that a message may hold to tell the place: keys, tensors, and the layers that tensors belong to.
+// What a message may hold to tell the place: keys (also without the family's name before them), tensors, the layers
+// that tensors belong to, and two things that must agree, of which nobody knows which one is wrong.
 std::vector<std::string> places_of(const gguf_parts& parts) {
-  std::set<std::string> all = {"key \"", "data of the tensors runs past the end"};
-  for (const key_part& k : parts.keys) all.insert(k.name);
+  std::set<std::string> all = {"key \"", " differ: ", "kinds of tokens: expected",
+                               "data of the tensors runs past the end"};
+  for (const key_part& k : parts.keys) all.insert({k.name, k.name.substr(k.name.find('.') + 1)});
   for (const tensor_part& t : parts.tensors) {
     all.insert(t.name);
     for (std::size_t end = t.name.find('.'); end != std::string::npos; end = t.name.find('.', end + 1))
