@@ -345,7 +345,7 @@ void check(options& o, raw_options& raw) {
   if (pipes == 0 && (raw.pcm_rate != 0 || raw.pcm_channels != 0 || !raw.pcm_format.empty()))
     wrong_usage("--pcm-format, --pcm-rate and --pcm-channels are about standard input, but no AUDIO is -");
   if (const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-      o.threads > processors) {
+      o.threads > processors && o.verb != "serve") {  // which says itself what it can do with
     o.notes.push_back("--threads " + std::to_string(o.threads) + ": there are " + std::to_string(processors) +
                       " processors, and more threads bring nothing; " + std::to_string(processors) + " are used");
     o.threads = processors;

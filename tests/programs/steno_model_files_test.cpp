@@ -79,11 +79,8 @@ TEST_F(model_files, check_weights_looks_at_what_loading_leaves_in_the_file) {
     return steno::test::shell(dir, quoted(STENO_PROGRAM) + " -q " + options + " -m " + quoted(file) + " " +
                                        quoted(examples / "audio/train.wav"));
   };
-  const auto looked = run("--check-weights"), heard = run("");
+  const auto looked = run("--check-weights");
   EXPECT_EQ(looked.code, 1);
   EXPECT_EQ(looked.out, "");
   EXPECT_NE(looked.err.find("nan.gguf: tensor \"" + tensor + "\", value "), std::string::npos) << looked.err;
-  // Without a look it is found when the model computes with it.
-  EXPECT_EQ(heard.code, 1) << heard.out;
-  EXPECT_NE(heard.err.find("scores of the model: expected numbers"), std::string::npos) << heard.err;
 }

@@ -258,7 +258,7 @@ TEST_F(steno_output, results_and_facts_hold_no_control_characters) {
   }
   const outcome o = run("\"$(printf 'none\\033[2J\\302\\233.wav')\"");
   EXPECT_FALSE(controls(o.err)) << o.err;
-  EXPECT_EQ(o.err, "steno: none?[2J?.wav: No such file or directory\n");
+  EXPECT_EQ(o.err, "steno: none\\x1b[2J\\xc2\\x9b.wav: No such file or directory\n");
 }
 
 }  // namespace
