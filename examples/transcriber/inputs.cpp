@@ -11,6 +11,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "folder_entries.hpp"
 #include "model_path.hpp"
 #include "progress.hpp"
 
@@ -37,12 +38,11 @@ void add_audio(std::vector<std::string>& list, const std::string& path, std::vec
   std::error_code failed;
   std::vector<std::string> found;
   if (path != "-" && fs::is_directory(path, failed))
-    for (fs::directory_iterator entry(path, failed), end; !failed && entry != end; entry.increment(failed)) {
+    for (const fs::path& entry : folder_entries(path)) {
       std::error_code unknown;
-      if (entry->is_directory(unknown)) continue;
-      if (sound_file_name(entry->path(), readable)) found.push_back(entry->path().string());
-      if (left_out != nullptr && sound_file_name(entry->path(), unreadable))
-        left_out->push_back(entry->path().string());
+      if (fs::is_directory(entry, unknown)) continue;
+      if (sound_file_name(entry, readable)) found.push_back(entry.string());
+      if (left_out != nullptr && sound_file_name(entry, unreadable)) left_out->push_back(entry.string());
     }
   if (found.empty()) found.push_back(path);
   std::sort(found.begin(), found.end());

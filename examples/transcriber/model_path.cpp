@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "folder_entries.hpp"
 #include "options.hpp"
 
 namespace steno::app {
@@ -17,11 +18,10 @@ constexpr const char* first_family = "sense-voice";
 
 std::vector<demo_model> models_in(const fs::path& folder) {
   std::vector<demo_model> all;
-  std::error_code failed;
-  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
-    if (at->path().extension() != ".gguf") continue;
-    const std::string stem = at->path().stem().string();
-    all.push_back({stem == "demo" ? first_family : stem, at->path().string()});
+  for (const fs::path& at : folder_entries(folder)) {
+    if (at.extension() != ".gguf") continue;
+    const std::string stem = at.stem().string();
+    all.push_back({stem == "demo" ? first_family : stem, at.string()});
   }
   std::sort(all.begin(), all.end(), [](const demo_model& a, const demo_model& b) { return a.family < b.family; });
   return all;

@@ -19,7 +19,7 @@ struct ending {
   int signal = 0;  ///< that ended it, or 0
   bool timed_out = false;
   std::string out, err;          ///< at most 1 MiB of each
-  std::uint64_t peak_bytes = 0;  ///< resident set at its largest
+  std::uint64_t peak_bytes = 0;  ///< resident set at its largest, at least as large as ours was at the fork
   double seconds = 0;            ///< of wall time
   double busy = 0;               ///< seconds of processor time: what a busy machine does not prolong
 };

@@ -81,7 +81,7 @@ std::string wrong(const ending& e, const job& j) {
   if (has_control_bytes(e.err)) return "control bytes";
   if (std::count(e.err.begin(), e.err.end(), '\n') != 1 || e.err.back() != '\n') return "not one line";
   if (says(".gguf") || says(".wav") || says("text.txt")) return "";
-  if (j.early && (says("out of memory") || says("thread"))) return "";
+  if (j.early && (says("memory") || says("thread"))) return "";
   return "names no file";
 }
 

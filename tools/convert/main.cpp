@@ -63,22 +63,26 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  steno::leave_nothing_when_interrupted(output);
-  steno::convert_options options;
-  if (!type.empty()) options.type = steno::find_dtype(type)->type;
-  if (!cmvn.empty()) options.cmvn = cmvn;
-  if (!tokenizer.empty()) options.tokenizer = tokenizer;
-  options.longest_clip = longest_clip;
-  std::vector<std::string> notes;
-  {
-    progress_bar bar;
-    if (!no_progress && ::isatty(STDERR_FILENO) == 1)
-      options.progress = [&](std::uint64_t done, std::uint64_t total) { bar.show(done, total); };
-    notes = steno::convert(input, output, options);
+  try {
+    steno::leave_nothing_when_interrupted(output);
+    steno::convert_options options;
+    if (!type.empty()) options.type = steno::find_dtype(type)->type;
+    if (!cmvn.empty()) options.cmvn = cmvn;
+    if (!tokenizer.empty()) options.tokenizer = tokenizer;
+    options.longest_clip = longest_clip;
+    std::vector<std::string> notes;
+    {
+      progress_bar bar;
+      if (!no_progress && ::isatty(STDERR_FILENO) == 1)
+        options.progress = [&](std::uint64_t done, std::uint64_t total) { bar.show(done, total); };
+      notes = steno::convert(input, output, options);
+    }
+    for (const std::string& note : notes)
+      std::fprintf(stderr, "steno-convert: note: %s\n", steno::printable(note).c_str());
+    return 0;
+  } catch (const std::bad_alloc&) {
+    steno::fail({.where = input, .what = "there is not enough memory"});
   }
-  for (const std::string& note : notes)
-    std::fprintf(stderr, "steno-convert: note: %s\n", steno::printable(note).c_str());
-  return 0;
 }
 
 }  // namespace

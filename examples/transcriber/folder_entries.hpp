@@ -1,0 +1,15 @@
+// What lies in a folder.
+//
+// Not std::filesystem::directory_iterator: libstdc++ 12 ends the process when it finds no memory for a name. Tested in
+// tests/transcriber/inputs_test.cpp and by damage-short.
+#pragma once
+#include <filesystem>
+#include <vector>
+
+namespace steno::app {
+
+/// Paths of the entries of a folder, sorted; empty when there is no such folder. Throws steno::error when it cannot be
+/// read to its end.
+std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder);
+
+}  // namespace steno::app
