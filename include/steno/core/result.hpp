@@ -44,7 +44,7 @@ struct field_value : std::variant<Types...> {
 
  private:
   void assign(const base& other) {
-    std::visit([this]<class T>(const T& v) { base::template emplace<T>(T(v)); }, other);
+    std::visit([this]<class T>(const T& v) { this->template emplace<T>(T(v)); }, other);
   }
 };
 
