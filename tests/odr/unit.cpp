@@ -9,15 +9,19 @@
 unit_report STENO_UNIT() {
   // Small integers: every order of summation and every instruction set gives the same, exact product.
   constexpr steno::extent rows = 19, inner = 64, columns = 33;
-  steno::matrix<float, steno::dynamic, steno::dynamic> x(rows, inner), values(columns, inner), y(rows, columns);
-  for (steno::extent i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i % 7 - 3);
-  for (steno::extent i = 0; i < values.size(); ++i) values.data()[i] = static_cast<float>(i % 5 - 2);
+  // Memory is the standard library's: Eigen's own matrices allocate by the flags of whichever unit the linker takes.
+  std::vector<float> xs(rows * inner), values(columns * inner), ys(rows * columns);
+  for (std::size_t i = 0; i < xs.size(); ++i) xs[i] = static_cast<float>(static_cast<int>(i % 7) - 3);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(static_cast<int>(i % 5) - 2);
+  const auto x = steno::make_view(static_cast<const float*>(xs.data()), rows, inner);
+  const auto y = steno::make_view(ys.data(), rows, columns);
   steno::weight<steno::dynamic, steno::dynamic> w;
-  if (!w.assign(values)) steno::fail({.what = "weights were refused"});
+  if (!w.assign(steno::make_view(static_cast<const float*>(values.data()), columns, inner)))
+    steno::fail({.what = "weights were refused"});
 
   steno::thread_pool pool(2);
   steno::context context(pool);
-  steno::kernels::matmul(steno::read(x), w.ref(), {}, steno::write(y), context);
+  steno::kernels::matmul(x, w.ref(), {}, y, context);
 
   const steno::kernels::real_fft fft(400);
   std::vector<float> impulses(400 * 16), lanes(static_cast<std::size_t>(32 * fft.bins()));
@@ -28,6 +32,6 @@ unit_report STENO_UNIT() {
   for (std::size_t i = 15; i < lanes.size(); i += 16) bins.push_back(static_cast<double>(lanes[i]));
 
   void (*const symbol)(steno::fault) = &steno::fail;
-  return {STENO_TEXT(STENO_ABI), std::vector<double>(y.data(), y.data() + y.size()), bins,
+  return {STENO_TEXT(STENO_ABI), std::vector<double>(ys.begin(), ys.end()), bins,
           reinterpret_cast<const void*>(symbol)};
 }
