@@ -7,8 +7,8 @@
 namespace steno::app {
 namespace {
 
-// Messages are written without a tree of values: the destructor of nlohmann's arrays and objects allocates, and ends
-// the program where memory is short. What clients send is small.
+// Messages are read and written without a tree of values: the destructor of nlohmann's arrays and objects allocates,
+// and ends the program where memory is short. Values that hold no others are safe.
 using json = nlohmann::json;
 
 constexpr std::size_t longest_signal = 65536;                        // bytes
@@ -16,30 +16,13 @@ constexpr std::size_t most_hotwords = 100, longest_hotwords = 4096;  // bytes in
 
 std::string text_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
 
-// What a client wrote, short enough for a message. What is nested is not shown: writing it would be recursive.
+// What a client wrote, short enough for a message.
 std::string shown(const json& j) {
-  if (j.is_structured()) return j.is_array() ? "[...]" : "{...}";
   const std::string text = text_of(j);
   if (text.size() <= 80) return text;
   std::size_t n = 80;
   while (n > 0 && (static_cast<unsigned char>(text[n]) & 0xc0u) == 0x80u) --n;
   return text.substr(0, n) + "...";
-}
-
-std::string read_hotwords(const json& list, std::vector<std::string>& hotwords) {
-  const char* const wrong = "array of strings is expected for hotwords option";
-  if (!list.is_array()) return wrong;
-  std::size_t bytes = 0;
-  hotwords.clear();
-  for (const json& phrase : list) {
-    if (!phrase.is_string()) return wrong;
-    bytes += phrase.get_ref<const std::string&>().size();
-    if (hotwords.size() == most_hotwords || bytes > longest_hotwords)
-      return "hotwords: at most " + std::to_string(most_hotwords) + " phrases of " + std::to_string(longest_hotwords) +
-             " bytes in all";
-    hotwords.push_back(phrase.get<std::string>());
-  }
-  return {};
 }
 
 // The last key of a message, if there is one, and its brace.
@@ -48,53 +31,119 @@ std::string ending(endpoint_kind k) {
   return std::string(R"(,"endpoint":")").append(endpoint_name(k)).append("\"}");
 }
 
-// A key of the start message; returns why it is refused.
-std::string take(const std::string& key, const json& value, client_signal& s, int sample_rate) {
-  if (key == "signal") return {};
-  if (key == "nbest") {
-    if (!value.is_number_integer() || value < 1 || value > 1000) return "integer is expected for nbest option";
-    s.nbest = value.get<std::size_t>();
-  } else if (key == "continuous_decoding") {
-    if (!value.is_boolean()) return "boolean true or false is expected for continuous_decoding option";
-    s.live.continuous = value.get<bool>();
-  } else if (key == "sample_rate") {
-    if (value != sample_rate)
-      return "sample_rate " + shown(value) + ": this model takes " + std::to_string(sample_rate) + " samples a second";
-  } else if (key == "language") {
-    if (value != "auto") return "language " + shown(value) + ": a session cannot be told its language (only \"auto\")";
-  } else if (key == "hotwords") {
-    return read_hotwords(value, s.live.hotwords);
-  } else {
-    return "unknown key " + shown(key) +
-           " in the start message (known: signal, nbest, continuous_decoding, sample_rate, language, hotwords)";
+// Reads a client's message as nlohmann's parser comes across its parts. What is refused is told in the end: a message
+// that is no JSON is refused for that alone, and one that ends the audio for nothing else.
+class signal_reader {
+ public:
+  signal_reader(const session_options& usual, int sample_rate) : sample_rate_(sample_rate) {
+    signal_.live = usual;
+    signal_.live.continuous = false;
   }
-  return {};
-}
+
+  bool null() { return scalar(json()); }
+  bool boolean(bool v) { return scalar(json(v)); }
+  bool number_integer(json::number_integer_t v) { return scalar(json(v)); }
+  bool number_unsigned(json::number_unsigned_t v) { return scalar(json(v)); }
+  bool number_float(json::number_float_t v, const std::string&) { return scalar(json(v)); }
+  bool string(std::string& v) { return scalar(json(std::move(v))); }
+  bool binary(json::binary_t&) { return false; }  // JSON has none
+  bool key(std::string& k) {
+    if (depth_ == 1) key_ = std::move(k);
+    return true;
+  }
+  bool start_object(std::size_t) { return nested("{...}", false); }
+  bool end_object() { return --depth_, true; }
+  bool start_array(std::size_t) { return nested("[...]", true); }
+  bool end_array() { return --depth_, true; }
+  bool parse_error(std::size_t, const std::string&, const json::exception&) { return object_ = false; }
+
+  client_signal result() {
+    if (!object_) return {.refused = "Wrong protocol"};
+    if (kind_.empty()) return {.refused = "Wrong message header"};
+    if (kind_ == "end") return {};
+    if (kind_ != "start") return {.refused = "Unexpected signal type"};
+    signal_.start = true;
+    signal_.refused = std::move(why_);
+    return std::move(signal_);
+  }
+
+ private:
+  bool scalar(const json& value) {
+    if (depth_ == 0) return false;  // the message is no object
+    if (depth_ == 1) {
+      if (key_ == "hotwords")
+        refuse(no_list);
+      else
+        take(value, shown(value));
+    } else if (depth_ == 2 && key_ == "hotwords") {
+      hotword(value);
+    }
+    return true;
+  }
+  bool nested(const char* as_shown, bool list) {
+    if (depth_ == 0) object_ = !list;
+    if (depth_ == 1) {
+      if (key_ != "hotwords")
+        take(json(), as_shown);
+      else if (!list)
+        refuse(no_list);
+      else
+        signal_.live.hotwords.clear();
+    }
+    if (depth_ == 2 && key_ == "hotwords") refuse(no_list);
+    ++depth_;
+    return object_;
+  }
+
+  void take(const json& value, const std::string& as_shown) {
+    if (key_ == "signal") {
+      kind_ = value.is_string() ? value.get_ref<const std::string&>() : std::string();
+    } else if (key_ == "nbest") {
+      if (!value.is_number_integer() || value < 1 || value > 1000)
+        return refuse("integer is expected for nbest option");
+      signal_.nbest = value.get<std::size_t>();
+    } else if (key_ == "continuous_decoding") {
+      if (!value.is_boolean()) return refuse("boolean true or false is expected for continuous_decoding option");
+      signal_.live.continuous = value.get<bool>();
+    } else if (key_ == "sample_rate") {
+      if (value != sample_rate_)
+        refuse("sample_rate " + as_shown + ": this model takes " + std::to_string(sample_rate_) + " samples a second");
+    } else if (key_ == "language") {
+      if (value != "auto") refuse("language " + as_shown + ": a session cannot be told its language (only \"auto\")");
+    } else {
+      refuse("unknown key " + shown(json(key_)) +
+             " in the start message (known: signal, nbest, continuous_decoding, sample_rate, language, hotwords)");
+    }
+  }
+  void hotword(const json& phrase) {
+    if (!phrase.is_string()) return refuse(no_list);
+    const std::string& text = phrase.get_ref<const std::string&>();
+    auto& list = signal_.live.hotwords;
+    hotword_bytes_ = list.empty() ? text.size() : hotword_bytes_ + text.size();
+    if (list.size() == most_hotwords || hotword_bytes_ > longest_hotwords)
+      return refuse("hotwords: at most " + std::to_string(most_hotwords) + " phrases of " +
+                    std::to_string(longest_hotwords) + " bytes in all");
+    list.push_back(text);
+  }
+  void refuse(std::string why) {
+    if (why_.empty()) why_ = std::move(why);
+  }
+
+  static constexpr const char* no_list = "array of strings is expected for hotwords option";
+
+  const int sample_rate_;
+  client_signal signal_;
+  std::string kind_, key_, why_;
+  std::size_t depth_ = 0, hotword_bytes_ = 0;
+  bool object_ = true;
+};
 
 }  // namespace
 
 client_signal read_signal(const std::string& text, const session_options& usual, int sample_rate) {
-  client_signal s;
-  const json j = text.size() > longest_signal ? json() : json::parse(text, nullptr, false);
-  if (!j.is_object()) {
-    s.refused = "Wrong protocol";
-    return s;
-  }
-  const auto signal = j.find("signal");
-  if (signal == j.end() || !signal->is_string()) {
-    s.refused = "Wrong message header";
-    return s;
-  }
-  s.start = *signal == "start";
-  if (!s.start && *signal != "end") s.refused = "Unexpected signal type";
-  if (!s.start) return s;
-  s.live = usual;
-  s.live.continuous = false;
-  for (const auto& [key, value] : j.items()) {
-    s.refused = take(key, value, s, sample_rate);
-    if (!s.refused.empty()) break;
-  }
-  return s;
+  signal_reader reader(usual, sample_rate);
+  if (text.size() > longest_signal || !json::sax_parse(text, &reader)) return {.refused = "Wrong protocol"};
+  return reader.result();
 }
 
 std::string ready_message() { return R"({"status":"ok","type":"server_ready"})"; }
