@@ -4,7 +4,6 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -55,12 +54,14 @@ class seat {
   const peer who_;
 };
 
-// All of a connection's handlers run on its own strand, one at a time.
+// All of a connection's handlers run on one thread.
 class connection final : public drainable, public std::enable_shared_from_this<connection> {
  public:
-  connection(tcp::socket socket, const tcp::endpoint& from, std::unique_ptr<seat> place, server_hall& hall)
+  connection(client_socket socket, const tcp::endpoint& from, std::unique_ptr<seat> place,
+             std::shared_ptr<const char> share, server_hall& hall)
       : hall_(hall),
         from_(text_of(from)),
+        share_(std::move(share)),
         place_(std::move(place)),
         patience_(std::chrono::seconds(hall.options.idle_seconds)),
         ws_(std::move(socket)),
@@ -305,10 +306,11 @@ class connection final : public drainable, public std::enable_shared_from_this<c
 
   server_hall& hall_;
   const std::string from_;
+  const std::shared_ptr<const char> share_;
   std::unique_ptr<seat> place_;
   clock::duration patience_;
-  websocket::stream<tcp::socket, false> ws_;
-  asio::steady_timer deadline_;
+  websocket::stream<client_socket, false> ws_;
+  client_timer deadline_;
   clock::time_point since_;
   clock::duration waited_{};
   unsigned turn_ = 0;  // of waiting: what belongs to one before has no effect
@@ -324,7 +326,7 @@ class connection final : public drainable, public std::enable_shared_from_this<c
 
 }  // namespace
 
-void begin_connection(tcp::socket socket, server_hall& hall) {
+void begin_connection(client_socket socket, std::shared_ptr<const char> share, server_hall& hall) {
   error_code e;
   const tcp::endpoint from = socket.remote_endpoint(e);
   if (e) return;  // gone already
@@ -342,7 +344,7 @@ void begin_connection(tcp::socket socket, server_hall& hall) {
     hall.seats.leave(who);
     throw;
   }
-  const auto made = std::make_shared<connection>(std::move(socket), from, std::move(place), hall);
+  const auto made = std::make_shared<connection>(std::move(socket), from, std::move(place), std::move(share), hall);
   hall.add(made);
   made->start();
 }

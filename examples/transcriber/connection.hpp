@@ -2,14 +2,15 @@
 //
 // Tested through tests/transcriber/server_test.cpp and server_faults_test.cpp.
 #pragma once
-#include <boost/asio/ip/tcp.hpp>
+#include <memory>
 
+#include "client_socket.hpp"
 #include "server_hall.hpp"
 
 namespace steno::app {
 
-/// Takes a client in, or tells it why not. Its handlers run on the socket's executor, which must be a strand. Throws
-/// std::bad_alloc.
-void begin_connection(boost::asio::ip::tcp::socket socket, server_hall& hall);
+/// Takes a client in, or tells it why not. Its handlers run on the socket's thread; `share` is held until the
+/// connection has ended. Throws std::bad_alloc.
+void begin_connection(client_socket socket, std::shared_ptr<const char> share, server_hall& hall);
 
 }  // namespace steno::app

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <memory>
 #include <string>
@@ -14,13 +13,12 @@ namespace {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
-using tcp = asio::ip::tcp;
 
 std::atomic<int> under_way{0};
 
 class farewell : public std::enable_shared_from_this<farewell> {
  public:
-  farewell(tcp::socket socket, std::string text)
+  farewell(client_socket socket, std::string text)
       : socket_(std::move(socket)), deadline_(socket_.get_executor()), text_(std::move(text)) {
     ++under_way;
   }
@@ -42,7 +40,7 @@ class farewell : public std::enable_shared_from_this<farewell> {
     asio::async_write(socket_, asio::buffer(text_), [self = shared_from_this()](error_code e, std::size_t) {
       error_code ignored;
       if (e) return;
-      self->socket_.shutdown(tcp::socket::shutdown_send, ignored);
+      self->socket_.shutdown(client_socket::shutdown_send, ignored);
       self->discard();
     });
   }
@@ -53,8 +51,8 @@ class farewell : public std::enable_shared_from_this<farewell> {
     });
   }
 
-  tcp::socket socket_;
-  asio::steady_timer deadline_;
+  client_socket socket_;
+  client_timer deadline_;
   const std::string text_;
   std::array<char, 4096> rest_{};
   std::size_t discarded_ = 0;
@@ -62,7 +60,7 @@ class farewell : public std::enable_shared_from_this<farewell> {
 
 }  // namespace
 
-void say_farewell(tcp::socket socket, std::string_view status, std::string_view why) {
+void say_farewell(client_socket socket, std::string_view status, std::string_view why) {
   if (under_way >= 64) return;
   std::string text = "HTTP/1.1 ";
   text.append(status).append("\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ");

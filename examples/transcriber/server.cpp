@@ -11,16 +11,17 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/strand.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "client_socket.hpp"
 #include "connection.hpp"
 #include "server_hall.hpp"
 
@@ -34,22 +35,27 @@ using tcp = asio::ip::tcp;
 // An address that is listened at.
 struct entrance {
   explicit entrance(asio::io_context& control) : acceptor(control), pause(control) {}
-  tcp::acceptor acceptor;
-  asio::steady_timer pause;
+  door acceptor;
+  client_timer pause;
   bool waiting = false;  // for a client, or for the end of a pause
+};
+
+// A thread that decodes, and what it has to do: a connection stays with one thread, so its handlers never meet.
+struct lane {
+  asio::io_context work{1};
+  asio::executor_work_guard<thread_executor> work_to_come{work.get_executor()};
+  std::shared_ptr<const char> share = std::make_shared<char>();  // each connection holds one, too
 };
 
 }  // namespace
 
-// `work` runs on the threads that decode, `control` on the one that accepts and takes signals.
+// The lanes' work runs on the threads that decode, `control` on the one that accepts and takes signals.
 struct server::body {
   body(const live_model& m, const server_options& o, std::function<void(const std::string&)> log)
-      : hall(m, o, std::move(log)),
-        work(std::max(1, o.threads)),
-        work_to_come(work.get_executor()),
-        control(1),
-        signals(control),
-        deadline(control) {}
+      : hall(m, o, std::move(log)), control(1), signals(control), deadline(control) {
+    for (int i = 0; i < std::max(1, o.threads); ++i) lanes.push_back(std::make_unique<lane>());
+    running = lanes.size();
+  }
 
   void listen();
   bool listen_at(const tcp::resolver::results_type& found, error_code& e);
@@ -57,17 +63,19 @@ struct server::body {
   void accept(entrance& at);
   void accept_everywhere();
   void pause(entrance& at);
-  void decode();
+  lane& emptiest();
+  void decode(lane& mine);
+  void stop_decoding();
   bool serve_until_decoded();
   void begin_drain(int because);
   void await_signal();
 
   server_hall hall;
-  asio::io_context work;
-  asio::executor_work_guard<asio::io_context::executor_type> work_to_come;
+  std::vector<std::unique_ptr<lane>> lanes;
+  std::atomic<std::size_t> running;  // lanes that have a thread: the first ones
   asio::io_context control;
   asio::signal_set signals;
-  asio::steady_timer deadline;
+  client_timer deadline;
   std::vector<std::unique_ptr<entrance>> entrances;
   std::atomic<int> decoding{0};  // threads
   int signal = 0;                // that ended it
@@ -102,23 +110,35 @@ bool server::body::listen_at(const tcp::resolver::results_type& found, error_cod
 bool server::body::open(const tcp::endpoint& at, error_code& e) {
   auto one = std::make_unique<entrance>(control);
   one->acceptor.open(at.protocol(), e);
-  if (!e) one->acceptor.set_option(tcp::acceptor::reuse_address(true), e);
+  if (!e) one->acceptor.set_option(door::reuse_address(true), e);
   if (!e) one->acceptor.bind(at, e);
-  if (!e) one->acceptor.listen(tcp::acceptor::max_listen_connections, e);
+  if (!e) one->acceptor.listen(door::max_listen_connections, e);
+  if (!e) one->acceptor.non_blocking(true, e);
   if (!e) entrances.push_back(std::move(one));
   return !e;
 }
 
+// With the fewest connections.
+lane& server::body::emptiest() {
+  const auto fewer = [](const auto& a, const auto& b) { return a->share.use_count() < b->share.use_count(); };
+  const auto end = lanes.begin() + static_cast<std::ptrdiff_t>(running.load());
+  return **std::min_element(lanes.begin(), end, fewer);
+}
+
 void server::body::accept(entrance& at) {
-  at.acceptor.async_accept(asio::make_strand(work), [this, &at](error_code e, tcp::socket socket) {
+  at.acceptor.async_wait(door::wait_read, [this, &at](error_code e) {
     at.waiting = false;
     if (e == asio::error::operation_aborted || hall.draining()) return;
-    if (e) return pause(at);  // out of descriptors, most likely: a moment later there may be some
     try {
-      begin_connection(std::move(socket), hall);
+      lane& l = emptiest();
+      client_socket socket(l.work);
+      if (!e) at.acceptor.accept(socket, e);
+      if (!e) begin_connection(std::move(socket), l.share, hall);
     } catch (const std::exception& failed) {
-      hall.say(std::string("connection refused: ") + failed.what());
+      hall.say_failed("connection refused", failed);
     }
+    // Out of descriptors, most likely: a moment later there may be some. A client that is gone already is no reason.
+    if (e && e != asio::error::would_block && e != asio::error::connection_aborted) return pause(at);
     accept(at);
   });
   at.waiting = true;
@@ -139,14 +159,18 @@ void server::body::accept_everywhere() {
 }
 
 // What comes out of a handler here is out of memory in what surrounds a connection; its session is lost.
-void server::body::decode() {
+void server::body::decode(lane& mine) {
   for (;;) try {
-      work.run();
+      mine.work.run();
       break;
     } catch (const std::exception& e) {
-      hall.say(std::string("a session was lost: ") + e.what());
+      hall.say_failed("a session was lost", e);
     }
   if (--decoding == 0) control.stop();
+}
+
+void server::body::stop_decoding() {
+  for (const auto& l : lanes) l->work.stop();
 }
 
 // True when nothing is to be done any more; false: memory was short, try again.
@@ -156,7 +180,7 @@ bool server::body::serve_until_decoded() {
     control.run();
     return true;
   } catch (const std::exception& e) {
-    hall.say(std::string("cannot accept connections: ") + e.what());
+    hall.say_failed("cannot accept connections", e);
     return false;
   }
 }
@@ -173,7 +197,7 @@ void server::body::begin_drain(int because) {
   deadline.async_wait([this, because](error_code e) {
     if (e) return;
     hall.say("connections that were cut off: " + std::to_string(hall.connections()));
-    work.stop();
+    stop_decoding();
     if (because == 0) return;
     deadline.expires_after(std::chrono::seconds(2));
     deadline.async_wait([because](error_code cancelled) {
@@ -182,7 +206,7 @@ void server::body::begin_drain(int because) {
   });
   hall.say("stopping; connections that are to end within " + std::to_string(hall.options.drain_seconds) +
            " s: " + std::to_string(hall.connections()));
-  hall.drain([this] { work.stop(); });
+  hall.drain([this] { stop_decoding(); });
 }
 
 void server::body::await_signal() {
@@ -217,16 +241,17 @@ std::string server::addresses() const {
 int server::run() {
   body& b = *body_;
   std::vector<std::thread> threads;
-  const int wanted = std::max(1, b.hall.options.threads);
-  b.decoding = wanted;
+  b.decoding = static_cast<int>(b.lanes.size());
   try {
-    threads.reserve(static_cast<std::size_t>(wanted));
-    for (int i = 0; i < wanted; ++i) threads.emplace_back([&b] { b.decode(); });
+    threads.reserve(b.lanes.size());
+    for (const auto& l : b.lanes) threads.emplace_back([&b, &mine = *l] { b.decode(mine); });
   } catch (const std::exception& e) {
     if (threads.empty()) fail({.what = "no thread can be had to decode", .found = e.what()});
-    b.hall.say("threads that can be had: " + std::to_string(threads.size()) + " of " + std::to_string(wanted) + " (" +
-               e.what() + ")");
-    if ((b.decoding -= wanted - static_cast<int>(threads.size())) == 0) b.control.stop();
+    const std::size_t missing = b.lanes.size() - threads.size();
+    b.running = threads.size();
+    b.hall.say("threads that can be had: " + std::to_string(threads.size()) + " of " + std::to_string(b.lanes.size()) +
+               " (" + e.what() + ")");
+    if ((b.decoding -= static_cast<int>(missing)) == 0) b.control.stop();
   }
   while (!b.serve_until_decoded()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   for (std::thread& t : threads) t.join();
@@ -234,7 +259,7 @@ int server::run() {
   return b.signal;
 }
 
-void server::stop() { body_->work.stop(); }
+void server::stop() { body_->stop_decoding(); }
 
 void server::drain() {
   asio::post(body_->control, [b = body_.get()] { b->begin_drain(0); });

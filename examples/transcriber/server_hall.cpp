@@ -21,6 +21,13 @@ void server_hall::say(const std::string& line) const {
   if (log_) log_(line);
 }
 
+void server_hall::say_failed(std::string_view what, const std::exception& why) const noexcept {
+  try {
+    say(std::string(what).append(": ").append(why.what()));
+  } catch (const std::exception&) {
+  }
+}
+
 void server_hall::add(const std::shared_ptr<drainable>& one) {
   const std::lock_guard<std::mutex> lock(mutex_);
   all_.emplace(one.get(), one);

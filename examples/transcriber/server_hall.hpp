@@ -2,11 +2,13 @@
 //
 // Tested through tests/transcriber/server_test.cpp and server_faults_test.cpp.
 #pragma once
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "access.hpp"
 #include "places.hpp"
@@ -31,6 +33,8 @@ class server_hall {
   server_hall(const live_model& m, const server_options& o, std::function<void(const std::string&)> log);
 
   void say(const std::string& line) const;
+  /// The same of something that failed, without a word when there is no memory for one.
+  void say_failed(std::string_view what, const std::exception& why) const noexcept;
   /// Each connection between its beginning and its end.
   void add(const std::shared_ptr<drainable>& one);
   void remove(const drainable& one) noexcept;

@@ -11,8 +11,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -58,6 +62,21 @@ class served {
     log_ = -1;
   }
   void signal(int number) const { ::kill(process_, number); }
+  /// From now on it may take so many bytes of address space more; none: any number.
+  void may_take(std::optional<rlim_t> more) const {
+    rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
+    if (more) {
+      std::ifstream sizes("/proc/" + std::to_string(process_) + "/statm");
+      rlim_t pages = 0;
+      ASSERT_TRUE(sizes >> pages);
+      limit.rlim_cur = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + *more;
+    }
+    ASSERT_EQ(::prlimit(process_, RLIMIT_AS, &limit, nullptr), 0);
+  }
+  bool ended() const {
+    siginfo_t how{};
+    return ::waitid(P_PID, static_cast<id_t>(process_), &how, WEXITED | WNOHANG | WNOWAIT) == 0 && how.si_pid != 0;
+  }
   /// The exit code, or 1000 + the signal that ended it.
   int wait() {
     int status = 0;
@@ -183,6 +202,40 @@ TEST(steno_serve, goes_on_with_the_threads_that_can_be_had) {
   const std::string log = s.log_up_to("steno: stopped\n");
   EXPECT_EQ(s.wait(), 143);
   EXPECT_NE(log.find("threads that can be had: "), std::string::npos) << log;
+}
+
+// What memory is short for is lost: an answer, a session, a connection. The server is not.
+TEST(steno_serve, short_memory_ends_sessions_and_not_the_server) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need their address space";
+#endif
+  int lost = 0, served_well = 0;
+  for (int i = 0; i < 27; ++i) {
+    served s({"--threads", "2"});
+    EXPECT_EQ(websocket(s.port()).shake_hands("evil.example"), 403);  // its threads are there
+    s.may_take(static_cast<rlim_t>(i * i) * 50'000);
+    std::vector<std::thread> clients;
+    std::atomic<int> well{0};
+    for (int k = 0; k < 4; ++k)
+      clients.emplace_back([&] {
+        try {
+          websocket c(s.port());
+          if (c.shake_hands() == 101 && whole(conversation(c))) ++well;
+        } catch (const std::runtime_error&) {  // not even accepted
+        }
+      });
+    for (std::thread& t : clients) t.join();
+    ++(well == 4 ? served_well : lost);
+    s.may_take({});
+    ASSERT_FALSE(s.ended()) << i << ": " << s.wait() << "\n" << s.log_up_to("");
+    websocket c(s.port());
+    ASSERT_EQ(c.shake_hands(), 101) << i;
+    EXPECT_TRUE(whole(conversation(c))) << i;
+    s.signal(SIGTERM);
+    EXPECT_EQ(s.wait(), 143) << i;
+  }
+  EXPECT_GT(lost, 0);  // memory was short at all
+  EXPECT_GT(served_well, 0);
 }
 
 TEST(steno_serve, wrong_usage_is_named) {
