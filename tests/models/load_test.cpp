@@ -64,6 +64,12 @@ void set_number(std::vector<char>& bytes, const gguf_file& f, std::string_view k
   }
 }
 
+// What a model may hold that is neither packed nor small.
+struct positions {
+  weight<dynamic, 1024, dtype::any, use::rows> rows;
+  void members(auto&& v) { v("rows", rows); }
+};
+
 }  // namespace
 
 TEST(load, refuses_weights_that_are_no_numbers) {
@@ -81,6 +87,26 @@ TEST(load, refuses_weights_that_are_no_numbers) {
   ASSERT_EQ(f.find("ctc.ctc_lo.weight")->format, dtype::q8_0);
   const std::string product = with("ctc.ctc_lo.weight", 34, half_infinity, 2);
   EXPECT_TRUE(product.starts_with("tensor \"ctc.ctc_lo.weight\", value 3")) << product;  // 32 to 63
+}
+
+TEST(load, looks_at_tables_that_stay_in_the_file) {
+  for (const std::uint32_t bits : {0x3f800000u, 0x7fc00000u, 0xff800000u}) {
+    std::vector<float> values(100 * 1024, 1.0f);
+    std::memcpy(&values[54321], &bits, 4);
+    positions p;
+    ASSERT_TRUE(p.rows.adopt(100, 1024));
+    p.rows.format = dtype::f32;
+    p.rows.data = reinterpret_cast<const std::byte*>(values.data());
+    storage keep;
+    std::string found;
+    try {
+      keep_weights(p, nullptr, keep, {});
+    } catch (const error& e) {
+      found = e.what();
+    }
+    EXPECT_EQ(found.starts_with("tensor \"rows\", value 54321: expected a finite number"), bits != 0x3f800000u) << found;
+    EXPECT_EQ(p.rows.data, reinterpret_cast<const std::byte*>(values.data()));  // the table is not copied
+  }
 }
 
 TEST(load, numbers_of_a_file_have_a_range) {

@@ -76,8 +76,11 @@ class weight_keeper {
       packed = out;
       packed_ = true;
       release(w);
-    } else if (w.bytes() <= small) {
-      if (first_not_finite(w.format, {w.data, w.bytes()})) refuse(name, w);
+      return;
+    }
+    if (w.bytes() > (product ? small : table)) return;
+    if (first_not_finite(w.format, {w.data, w.bytes()})) refuse(name, w);
+    if (w.bytes() <= small) {
       std::byte* out = keep_.allocate(w.bytes());
       std::memcpy(out, w.data, w.bytes());
       data = out;
@@ -91,6 +94,8 @@ class weight_keeper {
  private:
   // A bias or norm read from the file would bring the pages around it back, which is most of the file.
   static constexpr std::size_t small = 1u << 16;
+  // Positions and the like, which every pass reads, are looked at; embeddings of large vocabularies are left alone.
+  static constexpr std::size_t table = 1u << 24;
   static constexpr int lasting = 1 << 20;
 
   static bool packs(const weight_ref& w, bool product) { return product && kernels::packed_bytes(w) != 0; }
