@@ -61,8 +61,7 @@ limits limits_of_case() {
 // What a message may hold to tell the place: keys (also without the family's name before them), tensors, the layers
 // that tensors belong to, and two things that must agree, of which nobody knows which one is wrong.
 std::vector<std::string> places_of(const gguf_parts& parts) {
-  std::set<std::string> all = {"key \"", " differ: ", "kinds of tokens: expected",
-                               "data of the tensors runs past the end"};
+  std::set<std::string> all = {"key \"", "tensor \"", " differ: ", "data of the tensors runs past the end"};
   for (const key_part& k : parts.keys) all.insert({k.name, k.name.substr(k.name.find('.') + 1)});
   for (const tensor_part& t : parts.tensors) {
     all.insert(t.name);
@@ -81,7 +80,7 @@ bool must_refuse(const one_damage& d, const gguf_parts& parts, const use& u) {
   static const std::set<std::string> values = {"value-nan", "value-one-nan", "value-inf"};
   if (!d.is_tensor() || values.count(d.value) == 0) return anywhere.count(d.value) != 0;
   for (const tensor_part& t : parts.tensors)
-    if (t.name == d.subject) return t.data.size() < 64u << 10;
+    if (t.name == d.subject) return t.type != 0 || t.data.size() < 64u << 10;
   return false;
 }
 

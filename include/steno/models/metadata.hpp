@@ -110,6 +110,21 @@ Frontend read_wav_frontend(const gguf_file& file, std::string_view prefix, int m
   return detail::like(static_cast<const Frontend*>(nullptr), read_fbank(file, prefix), m, n);
 }
 
+/// What f() makes of the value of `key`: errors that name no file name this one and the key.
+template <class F>
+STENO_COLD auto made_of(const gguf_file& file, std::string_view key, F&& f) {
+  try {
+    return f();
+  } catch (const error& e) {
+    if (!e.parts().where.empty()) throw;
+    fault named = e.parts();
+    named.where = file.where();
+    named.what = "key " + steno::quoted(key);
+    named.what.append(": ").append(e.parts().what);
+    fail(std::move(named));
+  }
+}
+
 /// The tokens of a tokenizer (tokenizer.ggml.tokens): 1 to 2^20. Throws steno::error.
 STENO_COLD inline std::vector<std::string> read_tokens(const gguf_file& file) {
   constexpr std::size_t most = 1 << 20;

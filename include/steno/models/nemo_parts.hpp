@@ -29,8 +29,13 @@ STENO_COLD nemo_frontend<Mels> read_nemo_frontend(const gguf_file& file, std::st
   o.sample_rate = read_number(file, at + "sample_rate", 16000, 16000, 16000);
   o.fft_size = size("fft_size", 16, 8192, 512);
   o.window = size("window", 2, o.fft_size, 400);
-  o.shift = size("shift", 16, o.window, 160);
-  o.mels = size("n_mels", 8, 1024, 80);
+  if (o.window % 2 != 0)
+    fail({.where = file.where(),
+          .what = "key " + steno::quoted(at + "window"),
+          .expected = "an even number of samples",
+          .found = std::to_string(o.window)});
+  o.shift = size("shift", std::max<extent>(16, o.window / 4), o.window, 160);
+  o.mels = size("n_mels", is_static(Mels) ? Mels : 8, is_static(Mels) ? Mels : 1024, is_static(Mels) ? Mels : 80);
   const bool normalised = read_flag(file, at + "per_feature", true);
   return {nemo_mel<Mels>(o), per_feature_norm<Mels>(o.mels, normalised)};
 }

@@ -9,15 +9,22 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace steno::inline STENO_ABI {
 
 /// From tokenizer.ggml.tokens and token_type. Throws steno::error.
 STENO_COLD inline qwen_tokens read_qwen_tokens(const gguf_file& file) {
+  std::vector<std::string> tokens = read_tokens(file);
   std::vector<int> types;
   if (file.has("tokenizer.ggml.token_type")) types = read_token_types(file);
-  return {read_tokens(file), types};
+  if (!types.empty() && types.size() != tokens.size())
+    fail({.where = file.where(),
+          .what = "key \"tokenizer.ggml.token_type\"",
+          .expected = std::to_string(tokens.size()) + " numbers, as many as tokenizer.ggml.tokens",
+          .found = std::to_string(types.size())});
+  return made_of(file, "tokenizer.ggml.tokens", [&] { return qwen_tokens(std::move(tokens), types); });
 }
 
 /// Most bytes and tokens of text beside the audio: a page of names for a context, three minutes of words to align. All

@@ -45,7 +45,9 @@ class whisper {
   /// Front end and settings from the file's metadata; the weights are bound by load().
   STENO_COLD explicit whisper(const gguf_file& file)
       : frontend(read_whole(file, "whisper.frontend.n_mels", 1, 1024, 80)),
-        tokenizer(read_tokens(file), vocabulary_of(file), multilingual_of(file)) {
+        tokenizer(made_of(file, "tokenizer.ggml.tokens", [&] {
+          return whisper_tokens(read_tokens(file), vocabulary_of(file), multilingual_of(file));
+        })) {
     if (!file.has("whisper.alignment_heads")) return;
     const std::vector<int> flat = read_wholes(file, "whisper.alignment_heads", 0, 65535, 65536);
     if (flat.size() % 2 != 0)
