@@ -9,7 +9,11 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <fstream>
 #include <stdexcept>
+
+#include "damage/wire.hpp"
 
 extern char** environ;
 
@@ -44,7 +48,7 @@ void set_limit(decltype(RLIMIT_AS) what, std::uint64_t value) {
 }
 
 // In the child, between fork and exec: nothing that may allocate.
-[[noreturn]] void become(char* const* arguments, char* const* settings, int out, int err, const limits& limit) {
+void prepare(int out, int err, const limits& limit) {
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, 0);
   ::dup2(out, 1);
@@ -53,8 +57,6 @@ void set_limit(decltype(RLIMIT_AS) what, std::uint64_t value) {
   set_limit(RLIMIT_FSIZE, std::uint64_t{1} << 30);
   if (limit.address_space != 0) set_limit(RLIMIT_AS, limit.address_space);
   if (limit.seconds != 0) ::alarm(limit.seconds);  // outlives exec; nobody else asks for SIGALRM
-  ::execve(arguments[0], arguments, settings);
-  ::_exit(127);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -63,20 +65,18 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return all;
 }
 
-}  // namespace
-
-ending run_child(const std::vector<std::string>& command, const limits& limit) {
+// `in_child` does not return.
+template <class F>
+ending run_fork(const F& in_child, const limits& limit) {
   const stream out("out"), err("err");
-  std::vector<char*> arguments = pointers(command), settings;
-  for (char** s = environ; *s != nullptr; ++s) settings.push_back(*s);
-  for (char* s : pointers(limit.settings)) settings.push_back(s);
-  arguments.push_back(nullptr);
-  settings.push_back(nullptr);
-
   const auto start = std::chrono::steady_clock::now();
   const ::pid_t child = ::fork();
   if (child < 0) throw std::runtime_error("cannot start a process");
-  if (child == 0) become(arguments.data(), settings.data(), out.id(), err.id(), limit);
+  if (child == 0) {
+    prepare(out.id(), err.id(), limit);
+    in_child();
+    ::_exit(127);
+  }
   int status = 0;
   ::rusage used{};
   while (::wait4(child, &status, 0, &used) < 0)
@@ -94,5 +94,47 @@ ending run_child(const std::vector<std::string>& command, const limits& limit) {
   e.err = err.text();
   return e;
 }
+
+}  // namespace
+
+ending run_child(const std::vector<std::string>& command, const limits& limit) {
+  std::vector<char*> arguments = pointers(command), settings;
+  for (char** s = environ; *s != nullptr; ++s) settings.push_back(*s);
+  for (char* s : pointers(limit.settings)) settings.push_back(s);
+  arguments.push_back(nullptr);
+  settings.push_back(nullptr);
+  return run_fork([&] { ::execve(arguments[0], arguments.data(), settings.data()); }, limit);
+}
+
+ending run_copy(const std::function<int()>& body, const limits& limit) {
+  return run_fork([&] { std::exit(body()); }, limit);
+}
+
+#ifdef STENO_DAMAGE_SANITIZED
+std::vector<ending> run_children(const std::vector<std::vector<std::string>>& commands, const limits& limit,
+                                 const std::string& list) {
+  {
+    std::ofstream to(list, std::ios::binary);
+    to << limit.seconds << '\n';
+    for (const auto& c : commands) write_command(to, c);
+  }
+  limits all = limit;
+  all.seconds = 0;
+  const std::string results = list + ".results";
+  const ending e = run_child({STENO_DAMAGE_PROGRAMS, list, results}, all);
+  if (e.code != 0) throw std::runtime_error("the programs cannot be run: " + e.err);
+  std::ifstream in(results, std::ios::binary);
+  std::vector<ending> ended(commands.size());
+  for (ending& one : ended) one = read_ending(in);
+  return ended;
+}
+#else
+std::vector<ending> run_children(const std::vector<std::vector<std::string>>& commands, const limits& limit,
+                                 const std::string&) {
+  std::vector<ending> ended;
+  for (const auto& c : commands) ended.push_back(run_child(c, limit));
+  return ended;
+}
+#endif
 
 }  // namespace steno::damage

@@ -1,6 +1,7 @@
 // Runs a program in a process of its own under limits, and tells how it ended: status, streams, memory, time.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,14 @@ struct ending {
 /// Runs `command` (program and arguments) to its end. Any number of threads may call it. Throws std::runtime_error
 /// when no process can be had.
 ending run_child(const std::vector<std::string>& command, const limits& limit);
+
+/// Runs `body` in a copy of this process, which must have one thread; what it returns is the exit status.
+ending run_copy(const std::function<int()>& body, const limits& limit);
+
+/// Runs commands one after the other, each under `limit`. Under sanitizers, whose start takes longer than most
+/// commands, they are copies of one process (programs.cpp) and so share its settings; `list` is the name of a file that
+/// tells it what to run.
+std::vector<ending> run_children(const std::vector<std::vector<std::string>>& commands, const limits& limit,
+                                 const std::string& list);
 
 }  // namespace steno::damage

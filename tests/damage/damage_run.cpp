@@ -17,7 +17,9 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <span>
 #include <thread>
+#include <utility>
 
 #include "damage/corpus.hpp"
 #include "damage/damages.hpp"
@@ -55,7 +57,7 @@ constexpr bool sanitized = false;
 
 limits limits_of_case() {
   if (!sanitized) return {30, std::uint64_t{4} << 30, {}};
-  return {120, 0, {"ASAN_OPTIONS=max_allocation_size_mb=4096:detect_leaks=1:hard_rss_limit_mb=8192"}};
+  return {120, 0, {"ASAN_OPTIONS=max_allocation_size_mb=4096:detect_leaks=0:quarantine_size_mb=16"}};
 }
 
 // What a message may hold to tell the place: keys (also without the family's name before them), tensors, the layers
@@ -138,7 +140,8 @@ class run {
       workers.emplace_back([&, w] {
         const fs::path own = at_.scratch / std::to_string(w);
         fs::create_directories(own);
-        for (std::size_t i; (i = next++) < cases.size();) one(m, parts, places, cases[i], own);
+        for (std::size_t i; (i = next.fetch_add(at_once)) < cases.size();)
+          some(m, parts, places, std::span(cases).subspan(i, std::min(at_once, cases.size() - i)), own);
       });
     for (std::thread& t : workers) t.join();
   }
@@ -146,30 +149,48 @@ class run {
   int report() const;
 
  private:
-  void one(const corpus_model& m, const gguf_parts& parts, const std::vector<std::string>& places, const one_damage& d,
-           const fs::path& own) {
-    const fs::path file = own / "damaged.gguf";
-    const std::string bytes = d.file(parts);
-    write_file(file, bytes);
-    if (!settings_.keep.empty()) {
-      std::string flat = d.name;
-      for (char& c : flat)
-        if (c == '/') c = '+';
-      write_file(fs::path(settings_.keep) / (flat + ".gguf"), bytes);
+  // Of these files, each with each use.
+  void some(const corpus_model& m, const gguf_parts& parts, const std::vector<std::string>& places,
+            std::span<const one_damage> cases, const fs::path& own) {
+    std::vector<std::vector<std::string>> commands;
+    std::vector<std::pair<const one_damage*, const use*>> of;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const one_damage& d = cases[i];
+      const fs::path folder = own / std::to_string(i), file = folder / "damaged.gguf";
+      fs::create_directories(folder);
+      const std::string bytes = d.file(parts);
+      write_file(file, bytes);
+      if (!settings_.keep.empty()) {
+        std::string flat = d.name;
+        for (char& c : flat)
+          if (c == '/') c = '+';
+        write_file(fs::path(settings_.keep) / (flat + ".gguf"), bytes);
+      }
+      for (const use& u : m.uses) {
+        if (!wanted(settings_, d.name) && !wanted(settings_, d.name + ";" + u.name)) continue;
+        if (d.is_tensor() && u.name == "info" && settings_.only.empty()) continue;  // reads nothing but their names
+        commands.push_back(command_line(at_, u, file.string(), (folder / "out.gguf").string()));
+        of.emplace_back(&d, &u);
+      }
     }
-    for (const use& u : m.uses) {
-      const std::string name = d.name + ";" + u.name;
-      if (!wanted(settings_, d.name) && !wanted(settings_, name)) continue;
-      const ending e = run_child(command_line(at_, u, file.string(), (own / "out.gguf").string()), limits_of_case());
-      const auto bad = judge(e, expected(d, parts, places, u));
-      const std::lock_guard lock(lock_);
-      ++done_;
-      if (settings_.verbose)
-        std::printf("%s: rc %d signal %d %.2f s %.0f MB: %s", name.c_str(), e.code, e.signal, e.seconds,
-                    double(e.peak_bytes) / 1e6, (e.err.empty() ? e.out : e.err).c_str());
-      if (bad) failures_[*bad].push_back({name, d.kind() + ";" + u.name, e});
-    }
+    const std::vector<ending> ended = run_children(commands, limits_of_case(), (own / "commands").string());
+    const std::lock_guard lock(lock_);
+    for (std::size_t i = 0; i < ended.size(); ++i) tell(*of[i].first, *of[i].second, ended[i], parts, places);
   }
+
+  void tell(const one_damage& d, const use& u, const ending& e, const gguf_parts& parts,
+            const std::vector<std::string>& places) {
+    const std::string name = d.name + ";" + u.name;
+    const auto bad = judge(e, expected(d, parts, places, u));
+    ++done_;
+    if (settings_.verbose)
+      std::printf("%s: rc %d signal %d %.2f s %.0f MB: %s", name.c_str(), e.code, e.signal, e.seconds,
+                  double(e.peak_bytes) / 1e6, (e.err.empty() ? e.out : e.err).c_str());
+    if (bad) failures_[*bad].push_back({name, d.kind() + ";" + u.name, e});
+  }
+
+  // As many files at once as repay a sanitizer's start.
+  static constexpr std::size_t at_once = sanitized ? 16 : 1;
 
   const settings& settings_;
   const workplace& at_;
