@@ -1,5 +1,6 @@
 // Runs a program in a process of its own under limits, and tells how it ended: status, streams, memory, time.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -29,13 +30,16 @@ struct ending {
 /// when no process can be had.
 ending run_child(const std::vector<std::string>& command, const limits& limit);
 
-/// Runs `body` in a copy of this process, which must have one thread; what it returns is the exit status.
-ending run_copy(const std::function<int()>& body, const limits& limit);
+/// Runs body(0) to body(count - 1) in copies of this process, which must have one thread; what they return are exit
+/// statuses. `in_turn` of them share a copy, as long as none ends it: a copy costs more than most of them under a
+/// sanitizer.
+std::vector<ending> run_copies(const std::function<int(std::size_t)>& body, std::size_t count, std::size_t in_turn,
+                               const limits& limit);
 
-/// Runs commands one after the other, each under `limit`. Under sanitizers, whose start takes longer than most
-/// commands, they are copies of one process (programs.cpp) and so share its settings; `list` is the name of a file that
-/// tells it what to run.
+/// Runs commands of steno and steno-convert one after the other, each under `limit`. They are copies of one process
+/// (programs.cpp), whose start, under a sanitizer above all, takes longer than most commands, and share its settings;
+/// `in_turn` of them run in one copy (see run_copies). `list` is the name of a file that tells it what to run.
 std::vector<ending> run_children(const std::vector<std::vector<std::string>>& commands, const limits& limit,
-                                 const std::string& list);
+                                 std::size_t in_turn, const std::string& list);
 
 }  // namespace steno::damage

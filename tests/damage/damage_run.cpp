@@ -173,7 +173,7 @@ class run {
         of.emplace_back(&d, &u);
       }
     }
-    const std::vector<ending> ended = run_children(commands, limits_of_case(), (own / "commands").string());
+    const std::vector<ending> ended = run_children(commands, limits_of_case(), in_turn, (own / "commands").string());
     const std::lock_guard lock(lock_);
     for (std::size_t i = 0; i < ended.size(); ++i) tell(*of[i].first, *of[i].second, ended[i], parts, places);
   }
@@ -189,8 +189,8 @@ class run {
     if (bad) failures_[*bad].push_back({name, d.kind() + ";" + u.name, e});
   }
 
-  // As many files at once as repay a sanitizer's start.
-  static constexpr std::size_t at_once = sanitized ? 16 : 1;
+  // As many files as repay a start, and as many commands as repay a copy.
+  static constexpr std::size_t at_once = sanitized ? 64 : 16, in_turn = sanitized ? 16 : 1;
 
   const settings& settings_;
   const workplace& at_;

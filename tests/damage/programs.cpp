@@ -32,12 +32,15 @@ int main(int argc, char** argv) try {
   std::ifstream list(argv[1], std::ios::binary);
   std::ofstream results(argv[2], std::ios::binary);
   steno::damage::limits limit;
-  list >> limit.seconds;
-  for (;;) {
-    const std::vector<std::string> command = steno::damage::read_command(list);
-    if (command.empty()) break;
-    steno::damage::write_ending(results, steno::damage::run_copy([&] { return run(command); }, limit));
-  }
+  std::size_t in_turn = 0;
+  list >> limit.seconds >> in_turn;
+  std::vector<std::vector<std::string>> commands;
+  do commands.push_back(steno::damage::read_command(list));
+  while (!commands.back().empty());
+  commands.pop_back();
+  const auto one = [&](std::size_t i) { return run(commands[i]); };
+  for (const auto& e : steno::damage::run_copies(one, commands.size(), in_turn, limit))
+    steno::damage::write_ending(results, e);
   return results.flush() ? 0 : 1;
 } catch (const std::exception& e) {
   std::fprintf(stderr, "damage-programs: %s\n", e.what());

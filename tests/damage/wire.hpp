@@ -16,6 +16,7 @@ inline std::string read_text(std::istream& from) {
   if (!(from >> n) || from.get() != ' ') throw std::runtime_error("a list of commands or results is cut off");
   std::string text(n, '\0');
   from.read(text.data(), static_cast<std::streamsize>(n));
+  from.get();  // the line's end
   return text;
 }
 
