@@ -43,7 +43,37 @@ std::vector<std::string> join_words(const segment& s) {
   return pieces;
 }
 
+constexpr double shortest = 0.3, hold = 0.5;  // seconds
+
 }  // namespace
+
+std::vector<std::string> words_as_written(const segment& s) {
+  std::vector<std::string> pieces = cut_text(s);
+  return pieces.empty() ? join_words(s) : pieces;
+}
+
+std::optional<cue> cue_times::next(cue c) {
+  std::optional<cue> done = std::move(open_);
+  if (done) {
+    done->end = std::max(done->start + shortest, std::min(done->end + hold, c.start));
+    free_from_ = done->end;
+  }
+  c.start = std::max(c.start, free_from_);
+  c.end = std::max(c.end, c.start);
+  open_ = std::move(c);
+  return done;
+}
+
+std::optional<cue> cue_times::last(double duration) {
+  std::optional<cue> done = std::move(open_);
+  open_.reset();
+  if (done) {
+    done->end = std::min(std::max(done->start + shortest, done->end + hold), std::max(duration, free_from_));
+    done->start = std::min(done->start, std::max(free_from_, done->end - shortest));
+  }
+  free_from_ = 0;
+  return done;
+}
 
 std::vector<cue> split_cues(const segment& s, const cue_limits& limits) {
   std::vector<cue> cues;
@@ -52,8 +82,7 @@ std::vector<cue> split_cues(const segment& s, const cue_limits& limits) {
     if (!lines.empty()) cues.push_back({s.start, std::max(s.start, s.end), std::move(lines)});
     return cues;
   }
-  std::vector<std::string> pieces = cut_text(s);
-  if (pieces.empty()) pieces = join_words(s);
+  const std::vector<std::string> pieces = words_as_written(s);
   std::string text;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const word& w = s.words[i];

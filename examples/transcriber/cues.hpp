@@ -1,11 +1,13 @@
 // Subtitles: a segment becomes cues that a viewer can read.
 //
 // With word times a segment is cut between words where the next word would not fit into two lines of 42 columns, would
-// make the cue longer than 7 s, or comes after a pause of a second. A cue lasts from its first word to the end of its
-// last one, so silence is never subtitled. Without word times a segment stays one cue: no times are invented.
+// make the cue longer than 7 s, or comes after a pause of a second. Without word times a segment stays one cue: no
+// times are invented. A cue begins with its first word and stays half a second longer than its last one, if nothing
+// follows.
 #pragma once
 #include <steno/pipelines/result.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,23 @@ struct cue {
   std::vector<std::string> lines;
 };
 
-/// Empty when the segment has no text.
+/// From its first word to the end of its last one. Empty when the segment has no text.
 std::vector<cue> split_cues(const segment& s, const cue_limits& limits = {});
+
+/// The cues of one recording as they are shown: each for at least 0.3 s, 0.5 s longer than it is spoken or up to the
+/// next one, never two at once, never behind the recording's end. A cue is told when the next one is known.
+class cue_times {
+ public:
+  std::optional<cue> next(cue c);
+  /// The last one; `duration` of the recording in seconds.
+  std::optional<cue> last(double duration);
+
+ private:
+  std::optional<cue> open_;
+  double free_from_ = 0;  // the end of the cue before
+};
+
+/// A segment's words as they stand in its text: with the space before them and the marks behind them. As many as words.
+std::vector<std::string> words_as_written(const segment& s);
 
 }  // namespace steno::app

@@ -1,97 +1,114 @@
 #include "json_result.hpp"
 
-#include <cmath>
-#include <nlohmann/json.hpp>
-#include <utility>
+#include <variant>
+
+#include "json_builder.hpp"
 
 namespace steno::app {
 namespace {
-
-using json = nlohmann::ordered_json;
-
-// At most three decimals; JSON knows no infinity.
-json number(double x) { return std::isfinite(x) ? json(std::round(x * 1000.0) / 1000.0) : json(nullptr); }
 
 std::string_view name(timing how) {
   return how == timing::native ? "native" : how == timing::aligned ? "aligned" : "none";
 }
 
-json extras(const std::vector<extra_field>& fields) {
-  json object = json::object();
+void add_row(json_builder& j, const extra_row& row) {
+  j.open('{');
+  for (const auto& [name, cell] : row) {
+    j.key(name);
+    if (const double* const x = std::get_if<double>(&cell))
+      j.number(*x);
+    else
+      j.text(std::get<std::string>(cell));
+  }
+  j.close('}');
+}
+
+void add_extras(json_builder& j, const std::vector<extra_field>& fields) {
+  j.open('{');
   for (const auto& [key, value] : fields) {
-    json& field = object[key];
-    if (const auto* text = std::get_if<std::string>(&value)) field = *text;
-    if (const auto* x = std::get_if<double>(&value)) field = number(*x);
-    if (const auto* list = std::get_if<scored_texts>(&value)) {
-      field = json::array();
-      for (const auto& [entry, score] : *list) field.push_back({{"text", entry}, {"score", number(score)}});
-    }
-    if (const auto* rows = std::get_if<std::vector<extra_row>>(&value)) {
-      field = json::array();
-      for (const extra_row& row : *rows) {
-        json cells = json::object();
-        for (const auto& [name, cell] : row) {
-          const double* const x = std::get_if<double>(&cell);
-          cells[name] = x != nullptr ? number(*x) : json(std::get<std::string>(cell));
-        }
-        field.push_back(std::move(cells));
-      }
+    j.key(key);
+    if (const auto* text = std::get_if<std::string>(&value)) {
+      j.text(*text);
+    } else if (const auto* x = std::get_if<double>(&value)) {
+      j.number(*x);
+    } else if (const auto* list = std::get_if<scored_texts>(&value)) {
+      j.open('[');
+      for (const auto& [entry, score] : *list)
+        j.open('{').key("text").text(entry).key("score").number(score).close('}');
+      j.close(']');
+    } else {
+      j.open('[');
+      for (const extra_row& row : std::get<std::vector<extra_row>>(value)) add_row(j, row);
+      j.close(']');
     }
   }
-  return object;
+  j.close('}');
 }
 
-json word_object(const word& w) {
-  json object;
-  object["word"] = w.text;
-  if (w.how != timing::none) {
-    object["start"] = number(w.start);
-    object["end"] = number(w.end);
-  }
-  object["confidence"] = number(static_cast<double>(w.confidence));
-  object["timing"] = name(w.how);
-  return object;
+void add_word(json_builder& j, const word& w) {
+  j.open('{').key("word").text(w.text);
+  if (w.how != timing::none) j.key("start").number(w.start).key("end").number(w.end);
+  j.key("confidence").number(static_cast<double>(w.confidence)).key("timing").text(name(w.how)).close('}');
 }
 
-void add_segment(json& object, const segment& s) {
-  object["start"] = number(s.start);
-  object["end"] = number(s.end);
-  object["text"] = s.text;
-  object["token_ids"] = s.token_ids;
-  object["speaker"] = s.speaker ? json(*s.speaker) : json(nullptr);
-  object["words"] = json::array();
-  for (const word& w : s.words) object["words"].push_back(word_object(w));
-  if (!s.extra.empty()) object["extra"] = extras(s.extra);
+// All but the brackets.
+void add_segment(json_builder& j, const segment& s) {
+  j.key("start").number(s.start).key("end").number(s.end).key("text").text(s.text);
+  j.key("token_ids").wholes(s.token_ids).key("speaker");
+  if (s.speaker)
+    j.text(*s.speaker);
+  else
+    j.none();
+  j.key("words").open('[');
+  for (const word& w : s.words) add_word(j, w);
+  j.close(']');
+  if (s.extra.empty()) return;
+  j.key("extra");
+  add_extras(j, s.extra);
 }
-
-std::string line(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 }  // namespace
 
-std::string json_object(std::string_view audio, const result& r) {
-  json object;
-  object["model"] = r.model;
-  object["audio"] = std::string(audio);
-  object["duration"] = number(r.duration);
-  object["language"] = r.language;
-  object["text"] = r.text;
-  object["segments"] = json::array();
-  for (const segment& s : r.segments) {
-    json entry;
-    add_segment(entry, s);
-    if (!s.language.empty() && s.language != r.language) entry["extra"]["language"] = s.language;
-    object["segments"].push_back(std::move(entry));
+void json_document::add(const segment& s) {
+  json_builder j;
+  add_segment(j.open('{'), s);
+  append_text(text_, s.text);
+  if (!segments_.empty()) segments_ += ',';
+  segments_ += j.str();
+  if (!s.language.empty()) {
+    const bool extra = !s.extra.empty();
+    languages_.push_back({segments_.size() - (extra ? 1 : 0), extra, s.language});
   }
-  object["extra"] = extras(r.extra);
-  return line(object);
+  segments_ += '}';
+}
+
+std::string json_document::end(std::string_view audio, const result& head) {
+  json_builder j;
+  j.open('{').key("model").text(head.model).key("audio").text(audio).key("duration").number(head.duration);
+  j.key("language").text(head.language).key("text").text(text_).key("segments");
+  std::string list = "[";
+  std::size_t done = 0;
+  for (const place& p : languages_) {
+    if (p.language == head.language) continue;
+    list.append(segments_, done, p.at - done);
+    done = p.at;
+    json_builder language;
+    language.open('{').key("language").text(p.language);
+    const std::string_view entry = std::string_view(language.str()).substr(1);
+    list.append(p.has_extra ? "," : ",\"extra\":{").append(entry).append(p.has_extra ? "" : "}");
+  }
+  list.append(segments_, done).append("]");
+  segments_ = {};
+  j.raw(list).key("extra");
+  add_extras(j, head.extra);
+  return std::move(j.close('}')).str();
 }
 
 std::string json_line(std::string_view audio, std::string_view language, const segment& s) {
-  json object;
-  object["audio"] = std::string(audio);
-  object["language"] = s.language.empty() ? std::string(language) : s.language;
-  add_segment(object, s);
-  return line(object) + "\n";
+  json_builder j;
+  j.open('{').key("audio").text(audio).key("language").text(s.language.empty() ? language : s.language);
+  add_segment(j, s);
+  return std::move(j.close('}')).str() + "\n";
 }
 
 }  // namespace steno::app

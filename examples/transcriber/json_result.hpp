@@ -4,12 +4,28 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace steno::app {
 
-/// {"model", "audio", "duration", "language", "text", "segments": [...], "extra": {...}} on one line, without a
-/// newline. Bytes that are not UTF-8 become U+FFFD.
-std::string json_object(std::string_view audio, const result& r);
+/// The object of a file, which keeps its segments as text: hours of speech take what they take in the file.
+class json_document {
+ public:
+  void add(const segment& s);
+  /// {"model", "audio", "duration", "language", "text", "segments": [...], "extra": {...}} on one line, without a
+  /// newline; `head` has neither text nor segments. Bytes that are not UTF-8 become U+FFFD.
+  std::string end(std::string_view audio, const result& head);
+
+ private:
+  // A segment says its language when it is not the recording's, which is known at the end.
+  struct place {
+    std::size_t at = 0;  // in segments_: where its "extra" goes on, or would stand
+    bool has_extra = false;
+    std::string language;
+  };
+  std::string segments_, text_;
+  std::vector<place> languages_;
+};
 
 /// {"audio", "language", "start", "end", "text", "token_ids", "speaker", "words", "extra"} and a newline; `language` is
 /// the recording's, for a segment that names none.

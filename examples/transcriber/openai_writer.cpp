@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
+#include <vector>
 
+#include "cues.hpp"
 #include "digits.hpp"
+#include "text_width.hpp"
 
 namespace steno::app {
 namespace {
@@ -53,18 +57,34 @@ std::string underlined(const std::string& word) {
   return word.substr(0, lead) + "<u>" + rest + "</u>" + tail;
 }
 
-// What the model wrote: with a space in front, unless it says otherwise.
-std::string raw_text(const segment& s) {
-  for (const auto& [key, value] : s.extra)
-    if (key == "raw_text")
-      if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  return s.text.empty() ? "" : " " + s.text;
-}
-double number(const segment& s, std::string_view name) {
+std::optional<double> number(const segment& s, std::string_view name) {
   for (const auto& [key, value] : s.extra)
     if (key == name)
       if (const double* x = std::get_if<double>(&value)) return *x;
-  return 0;
+  return std::nullopt;
+}
+// Whisper's own segments have its figures.
+bool from_whisper(const segment& s) { return number(s, "avg_logprob").has_value(); }
+
+// What the model wrote: with a space in front, unless Whisper says otherwise.
+std::string raw_text(const segment& s) {
+  if (from_whisper(s))
+    for (const auto& [key, value] : s.extra)
+      if (key == "raw_text")
+        if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  return s.text.empty() || begins_wide(s.text) ? s.text : " " + s.text;
+}
+
+// The words with the space in front of them. Whisper writes it; of others it is the text's.
+std::vector<std::string> raw_words(const segment& s) {
+  if (std::all_of(s.words.begin(), s.words.end(), [](const word& w) { return w.space.empty(); }) && !from_whisper(s)) {
+    std::vector<std::string> all = words_as_written(s);
+    if (!all.empty() && !begins_wide(all[0]) && !all[0].starts_with(' ')) all[0].insert(0, 1, ' ');
+    return all;
+  }
+  std::vector<std::string> all;
+  for (const word& w : s.words) all.push_back(w.space + w.text);
+  return all;
 }
 
 // As Python's json.dump() writes them.
@@ -75,6 +95,13 @@ std::string number_json(double x) {
   if (std::isnan(x)) return "NaN";
   if (std::isinf(x)) return x > 0 ? "Infinity" : "-Infinity";
   return nlohmann::json(x).dump();
+}
+// What was not computed is null, and not a number that looks like one.
+std::string whole_or_null(std::optional<double> x) { return x ? std::to_string(std::llrint(*x)) : "null"; }
+std::string number_or_null(std::optional<double> x) { return x ? number_json(*x) : "null"; }
+
+bool timed(const segment& s) {
+  return std::none_of(s.words.begin(), s.words.end(), [](const word& w) { return w.how == timing::none; });
 }
 
 }  // namespace
@@ -119,9 +146,10 @@ std::string openai_writer::add_words(const segment& s) {
   const auto width = static_cast<std::size_t>(lines_.max_line_width > 0 ? lines_.max_line_width : 1000);
   const auto at_once = static_cast<std::size_t>(lines_.max_words_per_line > 0 ? lines_.max_words_per_line : 1000);
   std::string out;
+  const std::vector<std::string> words = raw_words(s);
   for (std::size_t i = 0; i < s.words.size(); ++i) {
     const word& w = s.words[i];
-    std::string text = w.space + w.text;
+    std::string text = words[i];
     const bool long_pause = !keep_segments && w.start - last_.value_or(w.start) > 3.0;
     const bool room = line_length_ + characters(text) <= width;
     const bool breaks = i % at_once == 0 && !subtitle_.empty() && keep_segments;
@@ -149,8 +177,11 @@ std::string openai_writer::add_words(const segment& s) {
 std::string openai_writer::add(const segment& s) {
   const std::string text = raw_text(s);
   if (format_ == format::text) return stripped(text) + "\n";
-  if (format_ == format::srt || format_ == format::vtt)
-    return words_ ? add_words(s) : cue(clock(s.start), clock(s.end), replaced(stripped(text), "-->", "->"));
+  if (format_ == format::srt || format_ == format::vtt) {
+    if (words_ && timed(s)) return add_words(s);
+    const std::string before = flush();
+    return before + cue(clock(s.start), clock(s.end), replaced(stripped(text), "-->", "->"));
+  }
   if (format_ == format::tsv)
     return std::to_string(milliseconds(s.start)) + "\t" + std::to_string(milliseconds(s.end)) + "\t" +
            replaced(replaced(stripped(text), "\t", " "), "\n", " ") + "\n";
@@ -158,21 +189,27 @@ std::string openai_writer::add(const segment& s) {
   std::string& j = json_;
   j.append(next_id_ == 0 ? "" : ", ").append("{\"id\": ").append(std::to_string(next_id_));
   ++next_id_;
-  j.append(", \"seek\": ").append(std::to_string(std::llrint(number(s, "seek"))));
+  j.append(", \"seek\": ").append(whole_or_null(number(s, "seek")));
   j.append(", \"start\": ").append(number_json(s.start)).append(", \"end\": ").append(number_json(s.end));
   j.append(", \"text\": ").append(text_json(text)).append(", \"tokens\": [");
   for (std::size_t i = 0; i < s.token_ids.size(); ++i)
     j.append(i == 0 ? "" : ", ").append(std::to_string(s.token_ids[i]));
   j.append("]");
   for (const char* key : {"temperature", "avg_logprob", "compression_ratio", "no_speech_prob"})
-    j.append(", \"").append(key).append("\": ").append(number_json(number(s, key)));
+    j.append(", \"").append(key).append("\": ").append(number_or_null(number(s, key)));
   if (words_) {
     j.append(", \"words\": [");
+    const std::vector<std::string> words = raw_words(s);
     for (std::size_t i = 0; i < s.words.size(); ++i) {
       const word& w = s.words[i];
-      j.append(i == 0 ? "" : ", ").append("{\"word\": ").append(text_json(w.space + w.text));
-      j.append(", \"start\": ").append(number_json(w.start)).append(", \"end\": ").append(number_json(w.end));
-      j.append(", \"probability\": ").append(number_json(static_cast<double>(w.confidence))).append("}");
+      j.append(i == 0 ? "" : ", ").append("{\"word\": ").append(text_json(words[i]));
+      const auto time = [&](double t) { return w.how == timing::none ? std::nullopt : std::optional(t); };
+      j.append(", \"start\": ").append(number_or_null(time(w.start)));
+      j.append(", \"end\": ").append(number_or_null(time(w.end)));
+      const bool known = std::isfinite(w.confidence);
+      j.append(", \"probability\": ")
+          .append(known ? number_json(static_cast<double>(w.confidence)) : "null")
+          .append("}");
     }
     j.append("]");
   }

@@ -3,22 +3,22 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "digits.hpp"
+#include "json_builder.hpp"
 #include "text_width.hpp"
 
 namespace steno::app {
 namespace {
 
-using json = nlohmann::ordered_json;
-
 constexpr std::string_view names[] = {"text", "json", "jsonl", "rttm"};
 constexpr std::string_view extensions[] = {".txt", ".json", ".jsonl", ".rttm"};
 
 std::string seconds(std::int64_t ms) { return std::to_string(ms / 1000) + "." + padded(ms % 1000, 3); }
-json number(std::int64_t ms) { return static_cast<double>(ms) / 1000; }
-std::string line(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; }
+void add_span(json_builder& j, const voice_segment& s) {
+  j.key("start").number(static_cast<double>(s.start_ms) / 1000);
+  j.key("end").number(static_cast<double>(s.end_ms) / 1000);
+}
 
 }  // namespace
 
@@ -49,25 +49,30 @@ std::string speech_writer::add(std::string_view audio, std::string_view name, co
     segments_.push_back(s);
     return "";
   }
-  if (format_ == speech_format::jsonl)
-    return line({{"audio", result_text(audio)}, {"start", number(s.start_ms)}, {"end", number(s.end_ms)}});
+  if (format_ == speech_format::jsonl) {
+    json_builder j;
+    add_span(j.open('{').key("audio").text(result_text(audio)), s);
+    return std::move(j.close('}')).str() + "\n";
+  }
   return speech_line(format_, audio, name, several_, s, "");
 }
 
 std::string speech_writer::end(std::string_view audio, double duration) {
   if (format_ != speech_format::json) return "";
   std::int64_t speech = 0;
-  json list = json::array();
+  json_builder list;
+  list.open('[');
   for (const voice_segment& s : segments_) {
     speech += s.end_ms - s.start_ms;
-    list.push_back({{"start", number(s.start_ms)}, {"end", number(s.end_ms)}});
+    add_span(list.open('{'), s);
+    list.close('}');
   }
+  list.close(']');
   segments_.clear();
-  return line({{"model", model_},
-               {"audio", result_text(audio)},
-               {"duration", std::round(duration * 1000) / 1000},
-               {"speech", number(speech)},
-               {"segments", std::move(list)}});
+  json_builder j;
+  j.open('{').key("model").text(model_).key("audio").text(result_text(audio)).key("duration").number(duration);
+  j.key("speech").number(static_cast<double>(speech) / 1000).key("segments").raw(list.str()).close('}');
+  return std::move(j).str() + "\n";
 }
 
 }  // namespace steno::app

@@ -54,24 +54,15 @@ cue_limits writer::limits() const {
   return l;
 }
 
-std::string writer::srt(const segment& s) {
-  std::string out;
-  for (const cue& c : split_cues(s, limits())) {
-    out += std::to_string(next_cue_++) + "\n" + clock_text(c.start, ',') + " --> " + clock_text(c.end, ',') + "\n";
-    for (const std::string& line : c.lines) out += replaced(line, "-->", "->") + "\n";  // an arrow would be a time line
-    out += "\n";
-  }
-  return out;
-}
-
-std::string writer::vtt(const segment& s) const {
-  std::string out;
-  for (const cue& c : split_cues(s, limits())) {
-    out += clock_text(c.start, '.') + " --> " + clock_text(c.end, '.') + "\n";
-    for (const std::string& line : c.lines) out += vtt_escaped(line) + "\n";
-    out += "\n";
-  }
-  return out;
+std::string writer::subtitle(const std::optional<cue>& c) {
+  if (!c) return "";
+  const bool srt = format_ == format::srt;
+  const char point = srt ? ',' : '.';
+  std::string out = srt ? std::to_string(next_cue_++) + "\n" : "";
+  out.append(clock_text(c->start, point)).append(" --> ").append(clock_text(c->end, point)).append("\n");
+  for (const std::string& line : c->lines)  // an arrow would be a time line
+    out.append(srt ? replaced(line, "-->", "->") : vtt_escaped(line)).append("\n");
+  return out.append("\n");
 }
 
 std::string writer::tsv(const segment& s) const {
@@ -99,7 +90,8 @@ void writer::begin(std::string_view audio) {
   begun_ = false;
   language_.clear();
   last_.clear();
-  whole_ = {};
+  cues_ = {};
+  json_ = {};
   if (as_openai()) openai_.emplace(format_, layout_.lines, layout_.words, next_cue_);
 }
 
@@ -121,17 +113,14 @@ std::string writer::add(const segment& heard) {
       break;
     }
     case format::json:
-      append_text(whole_.text, s.text);
-      whole_.segments.push_back(s);
+      json_.add(s);
       break;
     case format::jsonl:
       out += json_line(audio_, language_, s);
       break;
     case format::srt:
-      out += srt(s);
-      break;
     case format::vtt:
-      out += vtt(s);
+      for (cue& c : split_cues(s, limits())) out += subtitle(cues_.next(std::move(c)));
       break;
     case format::tsv:
       out += tsv(s);
@@ -150,12 +139,8 @@ std::string writer::end(const result& heard) {
     return out;
   }
   if (format_ == format::text) out += "\n";
-  if (format_ == format::json) {
-    result whole = head;
-    whole.text = std::move(whole_.text);
-    whole.segments = std::move(whole_.segments);
-    out += json_object(audio_, whole) + "\n";
-  }
+  if (format_ == format::srt || format_ == format::vtt) out += subtitle(cues_.last(head.duration));
+  if (format_ == format::json) out.append(json_.end(audio_, head)).append("\n");
   begin("");
   return out;
 }

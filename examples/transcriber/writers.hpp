@@ -17,6 +17,7 @@
 
 #include "cues.hpp"
 #include "formats.hpp"
+#include "json_result.hpp"
 #include "openai_writer.hpp"
 
 namespace steno::app {
@@ -49,8 +50,7 @@ class writer {
   bool as_openai() const { return layout_.style == style::openai && format_ != format::jsonl; }
   cue_limits limits() const;
   std::string opening();
-  std::string srt(const segment& s);
-  std::string vtt(const segment& s) const;
+  std::string subtitle(const std::optional<cue>& c);
   std::string tsv(const segment& s) const;
 
   format format_;
@@ -61,7 +61,8 @@ class writer {
   bool begun_ = false;  // something of this file was
   int next_cue_ = 1;
   std::string audio_, language_, last_;  // last_: text that the next one is joined to
-  result whole_;                         // json alone: what was heard so far
+  cue_times cues_;
+  json_document json_;
 };
 
 /// "01:02:03,456"; `point` stands before the milliseconds. Anything below zero is zero.

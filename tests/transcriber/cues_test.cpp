@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <utility>
+
 #include "results.hpp"
 #include "text_width.hpp"
 
@@ -143,6 +146,36 @@ TEST(cues, without_word_times_a_segment_stays_whole) {
   EXPECT_EQ(split_cues(s).size(), 1u);
   s.text = " ";
   EXPECT_TRUE(split_cues(s).empty());
+}
+
+// start, end of each as shown.
+std::vector<std::pair<double, double>> shown(const std::vector<std::pair<double, double>>& spoken_at, double duration) {
+  steno::app::cue_times times;
+  std::vector<std::pair<double, double>> all;
+  const auto take = [&](const std::optional<cue>& c) {
+    if (c) all.emplace_back(c->start, c->end);
+  };
+  for (const auto& [start, end] : spoken_at) take(times.next({start, end, {"x"}}));
+  take(times.last(duration));
+  EXPECT_FALSE(times.last(duration));
+  return all;
+}
+using spans = std::vector<std::pair<double, double>>;
+
+TEST(cues, stay_until_they_are_read) {
+  EXPECT_EQ(shown({{1, 2}, {5, 6}}, 10), (spans{{1, 2.5}, {5, 6.5}}));         // half a second longer
+  EXPECT_EQ(shown({{1, 2}, {2.25, 6}}, 10), (spans{{1, 2.25}, {2.25, 6.5}}));  // up to the next one
+  EXPECT_EQ(shown({{1, 2}}, 2.25), (spans{{1, 2.25}}));                        // not behind the end
+  EXPECT_EQ(shown({}, 1), spans{});
+}
+
+TEST(cues, none_is_shorter_than_it_takes_to_see_it) {
+  EXPECT_EQ(shown({{1, 1}, {4, 4}}, 10), (spans{{1, 1.5}, {4, 4.5}}));
+  EXPECT_EQ(shown({{1, 1}, {1, 1.5}, {3, 4}}, 10), (spans{{1, 1.3}, {1.3, 2}, {3, 4.5}}));
+  EXPECT_EQ(shown({{1, 3}, {2, 4}}, 10), (spans{{1, 2}, {2, 4.5}}));  // words that overlap do not make cues that do
+  const spans late = shown({{1, 2}, {9.9, 11}}, 10);
+  EXPECT_EQ(late[1].second, 10);
+  EXPECT_NEAR(late[1].first, 9.7, 1e-9);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -126,6 +127,48 @@ TEST(openai_writer, json_has_the_original_s_names_and_spaces) {
             R"("text": " gr\u00fc\u00df \"x\"", "tokens": [1, 2], "temperature": 0.0, "avg_logprob": -0.25, )"
             R"("compression_ratio": 1.5, "no_speech_prob": 1e-05, "words": [{"word": " gr\u00fc\u00df", )"
             R"("start": 0.5, "end": 1.0, "probability": 0.5}]}], "language": "de"})");
+}
+
+// What other families write: spaces are the text's, tags are not shown, and nothing is invented.
+TEST(openai_writer, models_other_than_whisper) {
+  steno::segment s = timed({word("the", 0, 1), word("train", 1, 2), word("to", 2, 3), word("Paris", 3, 4)});
+  for (steno::word& w : s.words) w.space.clear();
+  s.words[1].confidence = std::numeric_limits<float>::quiet_NaN();
+  s.words[3].how = steno::timing::none;
+  s.text = "The train to, Paris.";
+  s.words[0].text = "The";
+  s.extra.emplace_back("raw_text", "<|en|><|NEUTRAL|>The train to, Paris.");
+  steno::segment wide = timed({word("\u4f60", 5, 6), word("\u597d", 6, 7)});
+  for (steno::word& w : wide.words) w.space.clear();
+  wide.text = "\u4f60\u597d\u3002";
+  writer w(format::json, false, {.style = style::openai, .words = true});
+  steno::result r;
+  r.segments = {s, wide};
+  const json all = json::parse(w.add("a.wav", r));
+  const json& first = all["segments"][0];
+  EXPECT_EQ(first["text"], " The train to, Paris.");
+  for (const char* key : {"seek", "temperature", "avg_logprob", "compression_ratio", "no_speech_prob"})
+    EXPECT_TRUE(first.at(key).is_null()) << key;
+  const char* const words[] = {" The", " train", " to,", " Paris."};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(first["words"][i]["word"], words[i]);
+  EXPECT_TRUE(first["words"][1]["probability"].is_null());
+  EXPECT_TRUE(first["words"][3]["start"].is_null());
+  EXPECT_EQ(all["segments"][1]["text"], "\u4f60\u597d\u3002");
+  EXPECT_EQ(all["segments"][1]["words"][1]["word"], "\u597d\u3002");
+  EXPECT_EQ(lines({.max_line_width = 80}, {s}), "WEBVTT\n\n00:00.000 --> 00:04.000\nThe train to, Paris.\n\n");
+  for (steno::word& v : s.words) v.how = steno::timing::native;
+  EXPECT_EQ(lines({.max_words_per_line = 2}, {s}),
+            "WEBVTT\n\n00:00.000 --> 00:02.000\nThe train\n\n00:02.000 --> 00:04.000\nto, Paris.\n\n");
+}
+
+// A segment whose words were all cleared has a list of none, as the original writes it.
+TEST(openai_writer, a_segment_without_words_says_so) {
+  steno::segment s;
+  s.end = 1;
+  writer w(format::json, false, {.style = style::openai, .words = true});
+  steno::result r;
+  r.segments = {s};
+  EXPECT_EQ(json::parse(w.add("a.wav", r))["segments"][0].at("words"), json::array());
 }
 
 TEST(openai_writer, odd_texts) {

@@ -30,6 +30,7 @@ class counting_recogniser final : public steno::app::recogniser {
   std::vector<std::string> refused(const steno::decoding_options& o) const override { return o.names(); }
   bool has_beam_search() const override { return false; }
   bool takes_hotwords() const override { return false; }
+  bool has_itn() const override { return true; }
   void punctuate_with(const std::string&, const std::function<void(const std::string&)>&) override {}
   void align_with(const std::string&, const std::function<void(const std::string&)>&) override {}
   std::unique_ptr<steno::app::transcript> read(const steno::app::sample_function& audio, const steno::app::request& r,
@@ -160,8 +161,8 @@ TEST_F(transcribing, a_directory_gets_one_file_per_input) {
   o.output = at("new/out") + "/";
   o.output_format = steno::app::format::vtt;
   run();
-  EXPECT_EQ(contents("new/out/a.vtt"), "WEBVTT\n\n00:00:00.000 --> 00:00:00.000\n4000 auto\n\n");
-  EXPECT_EQ(contents("new/out/b.vtt"), "WEBVTT\n\n00:00:00.000 --> 00:00:00.000\n2000 auto\n\n");
+  EXPECT_EQ(contents("new/out/a.vtt"), "WEBVTT\n\n00:00:00.000 --> 00:00:00.500\n4000 auto\n\n");
+  EXPECT_EQ(contents("new/out/b.vtt"), "WEBVTT\n\n00:00:00.000 --> 00:00:00.250\n2000 auto\n\n");
   o.output = dir.path().string();  // exists, so no slash is needed
   o.output_format = steno::app::format::text;
   run();
