@@ -235,7 +235,7 @@ class connection final : public drainable, public std::enable_shared_from_this<c
     if (closing_) return close();
     const auto sink = [this](const session_event& e) {
       endpoint_ = e.endpoint;
-      if (e.final() || !e.utterance.text.empty()) out_.push_back(result_message(e, nbest_));
+      if (e.final() || !e.utterance.text.empty()) out_.push_back(result_message(e, nbest_, hall_.model.of_wenet()));
     };
     constexpr std::size_t slice = 8000;
     if (at_ < pcm_.size()) {

@@ -5,10 +5,18 @@
 
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "loading.hpp"
 
 namespace steno::app {
+
+namespace {
+
+template <class Model>
+concept writes_small_letters = requires(const Model& m) { m.tokenizer.sentence({}); };
+
+}  // namespace
 
 struct listener::body {
   context scratch;
@@ -40,6 +48,10 @@ live_model::live_model(const std::string& path, const note_function& note, int t
 live_model::~live_model() = default;
 std::string live_model::name() const { return std::string(body_->loaded->model_name()); }
 int live_model::sample_rate() const { return body_->loaded->sample_rate(); }
+bool live_model::of_wenet() const {
+  return std::visit([]<class Model>(const Model&) { return writes_small_letters<Model>; }, body_->loaded->model());
+}
+bool live_model::honours(std::string_view option) const { return any_session::honours(body_->loaded->model(), option); }
 listener live_model::listen(const session_options& o) const {
   return listener(std::make_unique<listener::body>(body_->loaded->model(), o, body_->run()));
 }

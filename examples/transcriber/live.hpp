@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace steno::app {
 
@@ -37,6 +38,10 @@ class live_model {
   ~live_model();
   std::string name() const;
   int sample_rate() const;
+  /// Whether it is a model of WeNet's, whose runtime writes small letters.
+  bool of_wenet() const;
+  /// Whether listen() has a use for an option, by its name in session_options.
+  bool honours(std::string_view option) const;
   /// Throws steno::error when the model does not stream, or for options that make no sense to it.
   listener listen(const session_options& o) const;
 

@@ -148,12 +148,15 @@ client_signal read_signal(const std::string& text, const session_options& usual,
 
 std::string ready_message() { return R"({"status":"ok","type":"server_ready"})"; }
 
-std::string result_message(const session_event& e, std::size_t nbest) {
+std::string result_message(const session_event& e, std::size_t nbest, bool small) {
   const bool final = e.final();
   std::string list = "[";
   for (std::size_t i = 0; i < std::min(nbest, e.nbest.size()); ++i) {
     const session_alternative& a = e.nbest[i];
-    list.append(i > 0 ? "," : "").append(R"({"sentence":)").append(text_of(json(a.text)));
+    std::string sentence = a.text;
+    for (char& c : sentence)
+      if (small && c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    list.append(i > 0 ? "," : "").append(R"({"sentence":)").append(text_of(json(sentence)));
     if (final) {
       list.append(R"(,"word_pieces":[)");
       for (const auto& p : a.pieces) {

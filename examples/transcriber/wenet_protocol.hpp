@@ -22,8 +22,8 @@ struct client_signal {
 client_signal read_signal(const std::string& text, const session_options& usual, int sample_rate);
 
 std::string ready_message();
-/// At most `nbest` sentences.
-std::string result_message(const session_event& e, std::size_t nbest);
+/// At most `nbest` sentences; `small`: A to Z become a to z, as the runtime's post-processor writes them.
+std::string result_message(const session_event& e, std::size_t nbest, bool small = false);
 /// `why` is what ended the last utterance.
 std::string speech_end_message(endpoint_kind why);
 std::string failed_message(std::string_view why);

@@ -87,6 +87,13 @@ TEST(wenet_protocol, results_say_what_ended_them) {
   EXPECT_EQ(final["type"], "final_result");
   EXPECT_FALSE(final.contains("endpoint"));
   EXPECT_EQ(json::parse(final["nbest"].get<std::string>()).size(), 2u);
+  e.nbest[0].text = "A \u00c4 z";  // ASCII alone becomes small, and for WeNet's own models
+  const auto sentence = [&](bool small) {
+    const json all = json::parse(json::parse(result_message(e, 1, small))["nbest"].get<std::string>());
+    return all[0]["sentence"].get<std::string>();
+  };
+  EXPECT_EQ(sentence(false), "A \u00c4 z");
+  EXPECT_EQ(sentence(true), "a \u00c4 z");
   e.endpoint = steno::endpoint_kind::end_of_turn;
   EXPECT_EQ(json::parse(result_message(e, 1))["endpoint"], "end_of_turn");
   EXPECT_EQ(json::parse(speech_end_message(e.endpoint)),

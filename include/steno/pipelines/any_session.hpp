@@ -17,6 +17,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -46,6 +47,17 @@ class any_session {
     return std::visit([](const auto& s) { return s.over(); }, session_);
   }
 
+  /// Whether a model that streams has a use for an option, by its name in session_options.
+  static bool honours(const any_model& m, std::string_view option) {
+    return std::visit(
+        [&]<class Model>(const Model& one) -> bool {
+          if constexpr (streams<Model>())
+            return session<Model>::honours(one, option);
+          else
+            return false;
+        },
+        m);
+  }
   /// Whether a model streams.
   static bool takes(const any_model& m) {
     return std::visit([]<class Model>(const Model&) { return streams<Model>(); }, m);

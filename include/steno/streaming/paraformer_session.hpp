@@ -5,6 +5,8 @@
 #include <steno/streaming/paraformer_stream.hpp>
 #include <steno/streaming/session.hpp>
 
+#include <string_view>
+
 #include <algorithm>
 #include <span>
 
@@ -29,6 +31,9 @@ class session<paraformer_online<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, D
     stream_.finish(c, [&](const paraformer_event& e) { sink(describe(e)); });
   }
   bool over() const noexcept { return stream_.over(); }
+  static bool honours(const model_type&, std::string_view option) noexcept {
+    return option == "chunk_size" || option == "left_chunks" || option == "endpoints" || option == "longest_utterance";
+  }
 
  private:
   static paraformer_stream_options options(const model_type& m, const session_options& o) {

@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -42,6 +43,9 @@ class parakeet_turn_session {
     over_ = true;
   }
   bool over() const noexcept { return over_; }
+  static bool honours(std::string_view option) noexcept {
+    return option == "chunk_size" || option == "endpoints" || option == "forget_turns";
+  }
 
  private:
   static parakeet_stream_options options(const session_options& o) {
@@ -69,7 +73,8 @@ class parakeet_turn_session {
       if (t.id != stream_.end_of_turn() && t.id != stream_.end_of_backchannel()) said.push_back(t);
     segment& s = out.utterance;
     model_->write_result(said, s);
-    s.start = began_;
+    // With its first word, which may have begun before the chunk that held the end of the turn before was over.
+    s.start = said.empty() ? began_ : static_cast<double>(said.front().frame) * model_->frame_seconds();
     s.end = e.heard;
     for (const transducer_token& t : said) out.score += static_cast<double>(t.score);
     out.stable = s.text;  // labels of a greedy search never change
@@ -107,6 +112,9 @@ class parakeet_window_session {
     over_ = true;
   }
   bool over() const noexcept { return over_; }
+  static bool honours(const Model&, std::string_view option) noexcept {
+    return option == "chunk_size" || option == "left_chunks" || option == "endpoints" || option == "longest_utterance";
+  }
 
  private:
   static constexpr double minute = 60;
@@ -195,13 +203,17 @@ class session<parakeet_transducer<Encoder, Predictor, PredictorLayers, Joint, La
   bool over() const noexcept {
     return std::visit([](const auto& s) { return s.over(); }, way_);
   }
+  static bool honours(const model_type& m, std::string_view option) noexcept {
+    return turns_of(m) ? turns::honours(option) : windows::honours(m, option);
+  }
 
  private:
   using turns = parakeet_turn_session<model_type>;
   using windows = parakeet_window_session<model_type>;
   using ways = std::variant<turns, windows>;
+  static bool turns_of(const model_type& m) noexcept { return parakeet_stream<model_type>::obstacle(m) == nullptr; }
   static ways choose(const model_type& m, const session_options& o, context& c) {
-    if (parakeet_stream<model_type>::obstacle(m) == nullptr) return ways(std::in_place_type<turns>, m, o, c);
+    if (turns_of(m)) return ways(std::in_place_type<turns>, m, o, c);
     return ways(std::in_place_type<windows>, m, o, c);
   }
 

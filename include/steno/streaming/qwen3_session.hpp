@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace steno::inline STENO_ABI {
 
@@ -39,6 +40,9 @@ class session<qwen3_asr<Encoder, Decoder>> {
     sink(describe(nothing));
   }
   bool over() const noexcept { return over_; }
+  static bool honours(const model_type&, std::string_view option) noexcept {
+    return option == "chunk_size" || option == "longest_utterance" || option == "hotwords";
+  }
 
  private:
   static qwen3_stream_options options(const model_type& m, const session_options& o) {

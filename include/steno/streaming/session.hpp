@@ -19,7 +19,8 @@
 
 namespace steno::inline STENO_ABI {
 
-/// What a model has no use for is ignored, but hotwords that it cannot favour are an error.
+/// What a model has no use for is ignored, but hotwords that it cannot favour are an error; session<Model>::honours()
+/// tells of which options it has a use, by their names here.
 struct session_options {
   /// Rows of the model between results (U2 mostly 40 ms, Paraformer 60 ms, Parakeet and Qwen3-ASR 80 ms); nothing: the
   /// model's own. U2 hears everything at the end when it is not positive.
@@ -79,7 +80,7 @@ struct session_event {
   std::string stable = {};     ///< the beginning of the text that will not change any more
   double score = 0;            ///< logarithm of a probability; 0 where the model has none
   std::string_view stop = {};  ///< why a model that writes token by token stopped (stop_name()); empty: no such model
-  /// Best first, at least one; in partial results the best alone. Texts as WeNet's runtime writes them for U2.
+  /// Best first, at least one; in partial results the best alone. Texts are written as the utterance's is.
   std::vector<session_alternative> nbest = {};
 
   bool final() const noexcept { return kind == stream_event_kind::final; }

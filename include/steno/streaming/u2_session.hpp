@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,7 @@ class session<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
     stream_.finish(c, [&](const u2_event& e) { sink(describe(e)); });
   }
   bool over() const noexcept { return stream_.over(); }
+  static bool honours(const model_type&, std::string_view option) noexcept { return option != "forget_turns"; }
 
  private:
   // The stream points to it, so it stays where it is when the session moves.
@@ -79,13 +81,13 @@ class session<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
     m.write_result(e.ids, out.final() ? e.times : std::span<const extent>{}, sure, s, e.offset_ms);
     out.stable = m.tokenizer.text(e.ids.first(static_cast<std::size_t>(e.stable)));
     if (!out.final()) {
-      out.nbest.push_back({m.tokenizer.sentence(e.ids), e.score, {}});
+      out.nbest.push_back({m.tokenizer.text(e.ids), e.score, {}});
       return out;
     }
     for (std::size_t k = 0; k < e.nbest.size(); ++k) {
       const ctc_hypothesis& h = e.nbest[k];
       session_alternative& a = out.nbest.emplace_back();
-      a.text = m.tokenizer.sentence(h.ids);
+      a.text = m.tokenizer.text(h.ids);
       a.score = e.rescoring.empty() ? h.score : e.rescoring[k].score;
       const auto times = piece_times(h.times, m.frame_ms(), e.offset_ms);
       for (std::size_t i = 0; i < h.ids.size(); ++i)
