@@ -11,6 +11,7 @@
 #include <optional>
 #include <thread>
 
+#include "abilities.hpp"
 #include "loading.hpp"
 #include "model_files.hpp"
 
@@ -94,6 +95,7 @@ class loaded_model final : public recogniser {
   }
   bool has_beam_search() const override { return steno::has_beam_search(model_.model()); }
   bool takes_hotwords() const override { return steno::takes_hotwords(model_.model()); }
+  bool has_itn() const override { return steno::app::has_itn(model_.model()); }
 
   void punctuate_with(const std::string& path, const note_function& note) override {
     opened_checkpoint opened = open_model_file(path);
@@ -179,7 +181,13 @@ class loaded_model final : public recogniser {
 model_facts facts_of(const std::string& path) {
   opened_checkpoint opened = open_model_file(path);
   model_summary s = summarise(opened.file);
-  if (transcribes(s.architecture)) s = transcriber(std::move(opened.file), {}, std::move(opened.image)).summary();
+  std::vector<std::string> honoured, live;
+  if (transcribes(s.architecture)) {
+    const transcriber t(std::move(opened.file), {}, std::move(opened.image));
+    s = t.summary();
+    honoured = honoured_options(t.model());
+    live = honoured_live_options(t.model());
+  }
   model_facts f{.name = s.name,
                 .architecture = s.architecture,
                 .sample_rate = s.sample_rate,
@@ -188,7 +196,9 @@ model_facts facts_of(const std::string& path) {
                 .vocabulary = s.vocabulary,
                 .languages = s.languages,
                 .bytes = {},
-                .settings = s.settings};
+                .settings = s.settings,
+                .options = std::move(honoured),
+                .live_options = std::move(live)};
   for (const auto& [format, bytes] : s.bytes_by_format) f.bytes.emplace_back(format, bytes);
   return f;
 }

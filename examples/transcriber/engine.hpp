@@ -24,6 +24,7 @@ struct model_facts {
   std::vector<std::string> languages;
   std::vector<std::pair<std::string, std::uint64_t>> bytes;  ///< by number format
   std::vector<std::pair<std::string, std::string>> settings;
+  std::vector<std::string> options, live_options;  ///< that it honours (abilities.hpp)
 };
 
 struct request {
@@ -65,6 +66,8 @@ class recogniser {
   virtual bool knows_language(const std::string& language) const = 0;
   virtual bool has_beam_search() const = 0;
   virtual bool takes_hotwords() const = 0;
+  /// Whether texts can have numbers as figures or not, as asked.
+  virtual bool has_itn() const = 0;
   /// Names of the options that it does not take.
   virtual std::vector<std::string> refused(const decoding_options& o) const = 0;
   /// How results of this model are usually written.

@@ -1,6 +1,9 @@
 // steno info: what a model is.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "model_path.hpp"
 #include "output_place.hpp"
@@ -20,6 +23,8 @@ std::string json_facts(const std::string& path, const model_facts& f) {
   object["parameters"] = f.parameters;
   object["vocabulary"] = f.vocabulary;
   object["languages"] = f.languages;
+  object["options"] = f.options;
+  object["live_options"] = f.live_options;
   object["bytes"] = nlohmann::ordered_json::object();
   for (const auto& [format, bytes] : f.bytes) object["bytes"][result_text(format)] = bytes;
   object["settings"] = nlohmann::ordered_json::object();
@@ -42,6 +47,13 @@ std::string text_facts(const std::string& path, const model_facts& f) {
   std::string languages;
   for (const std::string& l : f.languages) languages += (languages.empty() ? "" : " ") + l;
   row("languages", languages.empty() ? "-" : languages);
+  const auto list = [&](const char* key, const std::vector<std::string>& words) {
+    std::string line;
+    for (const std::string& w : words) line += (line.empty() ? "" : " ") + w;
+    for (const std::string& part : wrap(line, 64)) row(std::exchange(key, ""), part);
+  };
+  list("transcribe", f.options);
+  list("stream", f.live_options);
   for (const auto& [format, bytes] : f.bytes) row("weights " + format, std::to_string(bytes) + " bytes");
   if (!f.settings.empty()) out += "settings\n";
   for (const auto& [key, value] : f.settings) out += "  " + printable(key) + " = " + printable(value) + "\n";

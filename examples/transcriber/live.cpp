@@ -14,7 +14,9 @@ namespace steno::app {
 namespace {
 
 template <class Model>
-concept writes_small_letters = requires(const Model& m) { m.tokenizer.sentence({}); };
+concept writes_small_letters = requires(const Model& m) {
+  m.tokenizer.sentence({});
+};
 
 }  // namespace
 

@@ -310,6 +310,19 @@ void check_speech(options& o, const raw_options& raw) {
   o.speech.threshold = x;
 }
 
+// Options that would do nothing without another one.
+void refuse_idle(const options& o) {
+  if (o.merge > 0 && o.vad == "none") wrong_usage("--merge joins what --vad finds: give --vad, too");
+  if (o.live.phrase_score && o.hotwords.empty()) wrong_usage("--hotword-score is about --hotwords: give them, too");
+  if (o.verb == "stream" && o.vad != "none" && o.output_format != format::jsonl)
+    wrong_usage("stream: --vad tells of speech in --format jsonl alone");
+  const line_options& l = o.output_layout.lines;
+  const bool cues = o.output_format == format::srt || o.output_format == format::vtt;
+  const bool of_lines = l.max_line_width > 0 || l.max_line_count > 0 || l.max_words_per_line > 0 || l.highlight_words;
+  if (of_lines && !cues)
+    wrong_usage("--max-line-width, --max-line-count, --max-words-per-line and --highlight-words are about srt and vtt");
+}
+
 void check(options& o, raw_options& raw) {
   if (o.verb == "vad" || o.verb == "diarize") {
     check_speech(o, raw);
@@ -353,6 +366,7 @@ void check(options& o, raw_options& raw) {
   if (o.verb == "stream" && *f != format::text && *f != format::jsonl) wrong_usage("stream: --format is text or jsonl");
   if (o.verb == "stream" && o.audio.size() > 1) wrong_usage("stream takes one AUDIO");
   if (o.verb == "align" && o.audio.size() > 1) wrong_usage("align takes one AUDIO");
+  refuse_idle(o);
   if (o.verb == "serve") return;
   if (o.verb == "info") {
     if (*f != format::text && *f != format::json) wrong_usage("info: --format is text or json");

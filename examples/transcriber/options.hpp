@@ -26,7 +26,7 @@ std::optional<shard> parse_shard(std::string_view text);
 /// Of stream and serve.
 struct live_options {
   std::optional<int> chunk_size, left_chunks;  ///< nothing: the model's own
-  int beam = 10;
+  std::optional<int> beam;                     ///< nothing: 10
   bool rescore = true, endpoints = true;
   bool forget_turns = false;          ///< of models that end turns
   bool real_time = false;             ///< a file is read no faster than it sounds
@@ -40,6 +40,21 @@ struct live_options {
   int drain_seconds = 10;       ///< for sessions to end after an interruption
   std::vector<std::string> allow_origins;
 };
+
+/// An option of stream and serve that not every model honours.
+struct live_option {
+  const char* name;      ///< in session_options
+  const char* spelling;  ///< on the command line
+};
+inline constexpr live_option live_option_table[] = {{"chunk_size", "--chunk-size"},
+                                                    {"left_chunks", "--left-chunks"},
+                                                    {"rescore", "--no-rescoring"},
+                                                    {"endpoints", "--no-endpoints"},
+                                                    {"forget_turns", "--forget-turns"},
+                                                    {"longest_utterance", "--longest"},
+                                                    {"beam", "--beam"},
+                                                    {"hotwords", "--hotwords"},
+                                                    {"hotword_score", "--hotword-score"}};
 
 /// Of vad.
 struct speech_options {
@@ -69,7 +84,7 @@ struct options {
   int threads = 0;  ///< 0: all
   int beam = 0;     ///< 0: the model's own
   std::string vad = "none";
-  double merge = 0;    ///< seconds
+  double merge = 0;    ///< seconds; 0: nothing is joined
   double longest = 0;  ///< seconds of a clip or an utterance; 0: the model's own
   int at_once = 1;
   std::string punctuation;  ///< a punctuation model; empty: none

@@ -49,6 +49,7 @@ int run_serve(const options& o) {
     if (!o.quiet) log.say(text);
   };
   const live_model model(o.model, say);
+  check_live(o, model);
   server s(model,
            {.host = host_of(o),
             .port = o.live.port,

@@ -7,11 +7,12 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "audio.hpp"
+#include "json_builder.hpp"
 #include "live.hpp"
 #include "model_path.hpp"
 #include "output_place.hpp"
@@ -31,52 +32,63 @@ session_options session_options_of(const options& o) {
   r.endpoints = o.live.endpoints;
   r.forget_turns = o.live.forget_turns;
   r.longest_utterance = o.longest;
-  r.beam = o.live.beam;
+  if (o.live.beam) r.beam = *o.live.beam;
   r.hotword_score = o.live.phrase_score;
   r.hotwords = read_phrases(o.hotwords);
   return r;
 }
 
+void check_live(const options& o, const live_model& model) {
+  const live_options& l = o.live;
+  const bool given[] = {l.chunk_size.has_value(),
+                        l.left_chunks.has_value(),
+                        !l.rescore,
+                        !l.endpoints,
+                        l.forget_turns,
+                        o.longest > 0,
+                        l.beam.has_value(),
+                        !o.hotwords.empty(),
+                        l.phrase_score.has_value()};
+  static_assert(std::size(given) == std::size(live_option_table));
+  for (std::size_t i = 0; i < std::size(given); ++i)
+    if (given[i] && !model.honours(live_option_table[i].name))
+      wrong_usage(std::string(live_option_table[i].spelling) + ": " + model.name() +
+                  " has no use for it while it streams");
+}
+
 namespace {
 
 using clock = std::chrono::steady_clock;
-using json = nlohmann::ordered_json;
 
-json rounded(double x) { return std::isfinite(x) ? json(std::round(x * 1000) / 1000) : json(nullptr); }
+void add_word(json_builder& j, const word& w) {
+  j.open('{').key("word").text(w.text);
+  if (w.how != timing::none) j.key("start").number(w.start).key("end").number(w.end);
+  j.key("confidence").number(static_cast<double>(w.confidence));
+  j.key("timing").text(w.how == timing::none ? "none" : "native").close('}');
+}
 
-json word_object(const word& w) {
-  json object{{"word", w.text}};
-  if (w.how != timing::none) {
-    object["start"] = rounded(w.start);
-    object["end"] = rounded(w.end);
-  }
-  object["confidence"] = rounded(static_cast<double>(w.confidence));
-  object["timing"] = w.how == timing::none ? "none" : "native";
-  return object;
+std::string point_line(std::string_view type, double time) {
+  return std::move(json_builder().open('{').key("type").text(type).key("time").number(time).close('}')).str() + "\n";
 }
 
 // One line per event. Latency: from the arrival of the last sample that the result heard to the result.
 void write_event(output_place& out, const session_event& e, double latency_ms) {
-  json line;
   const segment said = safe(e.utterance);
-  line["type"] = e.final() ? "final" : "partial";
-  line["start"] = rounded(said.start);
-  line[e.final() ? "end" : "heard"] = rounded(said.end);
-  line["text"] = said.text;
-  if (!e.final()) line["stable"] = result_text(e.stable);
-  line["token_ids"] = said.token_ids;
-  line["score"] = rounded(e.score);
-  if (!e.stop.empty()) line["stop"] = e.stop;
+  json_builder j;
+  j.open('{').key("type").text(e.final() ? "final" : "partial").key("start").number(said.start);
+  j.key(e.final() ? "end" : "heard").number(said.end).key("text").text(said.text);
+  if (!e.final()) j.key("stable").text(result_text(e.stable));
+  j.key("token_ids").wholes(said.token_ids).key("score").number(e.score);
+  if (!e.stop.empty()) j.key("stop").text(e.stop);
   if (e.final()) {
-    line["words"] = json::array();
-    for (const word& w : said.words) line["words"].push_back(word_object(w));
-    line["nbest"] = json::array();
-    for (const auto& a : e.nbest) line["nbest"].push_back(result_text(a.text));
+    j.key("words").open('[');
+    for (const word& w : said.words) add_word(j, w);
+    j.close(']').key("nbest").open('[');
+    for (const auto& a : e.nbest) j.text(result_text(a.text));
+    j.close(']');
   }
-  line["latency_ms"] = rounded(latency_ms);
-  std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  if (e.endpoint != endpoint_kind::none)
-    text += json{{"type", endpoint_name(e.endpoint)}, {"time", rounded(said.end)}}.dump() + "\n";
+  std::string text = std::move(j.key("latency_ms").number(latency_ms).close('}')).str() + "\n";
+  if (e.endpoint != endpoint_kind::none) text += point_line(endpoint_name(e.endpoint), said.end);
   out.put(text);
 }
 
@@ -112,7 +124,7 @@ class voice_teller {
   };
   void write(const voice_change& v) const {
     const auto line = [this](const char* type, std::int64_t ms) {
-      out_.put(json{{"type", type}, {"time", rounded(static_cast<double>(ms) / 1000)}}.dump() + "\n");
+      out_.put(point_line(type, static_cast<double>(ms) / 1000));
     };
     if (v.start_ms >= 0) line("speech_start", v.start_ms);
     if (v.end_ms >= 0) line("speech_end", v.end_ms);
@@ -153,6 +165,7 @@ int run_stream(const options& o) {
   tell_toy(o.model, {{o.audio[0], ""}}, report);
   const live_model model(
       o.model, [&](const std::string& text) { report.note(text); }, std::max(1, o.threads));
+  check_live(o, model);
   watch.listen(true);
   audio_reader reader(o.audio[0], model.sample_rate(), o.pcm);
   listener stream = model.listen(asked);

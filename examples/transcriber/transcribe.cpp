@@ -201,15 +201,31 @@ class input_queue {
 void check_request(const options& o, const recogniser& model) {
   if (!model.knows_language(o.language))
     wrong_usage("--language " + o.language + ": this model knows " + joined(model.languages()));
+  if (o.language != "auto" && model.languages().empty())
+    wrong_usage("--language " + o.language + ": this model hears the languages it was trained for; leave it out");
+  if (o.inverse_text_normalisation && !model.has_itn()) wrong_usage("--itn: this model writes as it does");
   const std::vector<std::string> refused = model.refused(o.decoding);
   if (!refused.empty()) wrong_usage(option_name(refused[0]) + ": this model has no such option");
   if (o.longest > 0 && model.looks_first({.vad = o.vad}))
     wrong_usage("--longest: this model hears recordings as a whole; with --vad it hears clips");
+  if (o.at_once > 1 && model.looks_first({.vad = o.vad}))
+    wrong_usage("--clips: this model hears recordings as a whole; with --vad it hears clips");
   if (o.beam > 1 && !model.has_beam_search())
     wrong_usage("--beam " + std::to_string(o.beam) + ": this model decodes greedily; leave --beam out");
   if (!o.hotwords.empty() && !model.takes_hotwords()) wrong_usage("--hotwords: this model takes none");
+  if (o.live.phrase_score && !model.has_beam_search())
+    wrong_usage("--hotword-score: this model reads hotwords in its prompt, and does not count");
   if (!o.hotwords.empty() && o.beam == 1 && model.has_beam_search())
     wrong_usage("--hotwords need a search: leave out --beam 1");
+}
+
+// The style is the model's unless it was given.
+void check_layout(const options& o, style usual) {
+  const style written = o.output_layout.style == style::usual ? usual : o.output_layout.style;
+  const line_options& l = o.output_layout.lines;
+  if (written != style::openai && (l.highlight_words || l.max_words_per_line > 0))
+    wrong_usage(std::string(l.highlight_words ? "--highlight-words" : "--max-words-per-line") +
+                ": this model's results are not written in openai's style; give --style openai, too");
 }
 
 void transcribe_inputs(const options& o, const std::vector<input>& inputs, recogniser& model, outputs& out,
@@ -261,6 +277,7 @@ int run_transcribe(const options& o) {
   tell_toy(path, inputs, report);
   const std::unique_ptr<recogniser> model = open_model(path, o.threads, note);
   check_request(o, *model);
+  check_layout(o, model->usual_style());
   out.follow(model->usual_style());
   if (!o.punctuation.empty()) model->punctuate_with(o.punctuation, note);
   if (!o.aligner.empty()) model->align_with(o.aligner, note);

@@ -13,6 +13,7 @@
 namespace steno::app {
 
 class interrupt_watch;
+class live_model;
 class screen;
 
 int run_transcribe(const options& o);
@@ -26,6 +27,9 @@ int run_align(const options& o);
 
 /// What stream and serve ask of a model; reads the file of phrases. Throws steno::error.
 session_options session_options_of(const options& o);
+
+/// Refuses options that the model has no use for, by throwing stop.
+void check_live(const options& o, const live_model& model);
 
 /// The input that is being transcribed.
 struct progress {
