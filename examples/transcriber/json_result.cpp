@@ -48,7 +48,12 @@ void add_extras(json_builder& j, const std::vector<extra_field>& fields) {
 void add_word(json_builder& j, const word& w) {
   j.open('{').key("word").text(w.text);
   if (w.how != timing::none) j.key("start").number(w.start).key("end").number(w.end);
-  j.key("confidence").number(static_cast<double>(w.confidence)).key("timing").text(name(w.how)).close('}');
+  j.key("confidence");
+  if (w.how == timing::aligned)
+    j.none();  // an aligner finds times, and no probability
+  else
+    j.number(static_cast<double>(w.confidence));
+  j.key("timing").text(name(w.how)).close('}');
 }
 
 // All but the brackets.

@@ -206,7 +206,7 @@ std::string openai_writer::add(const segment& s) {
       const auto time = [&](double t) { return w.how == timing::none ? std::nullopt : std::optional(t); };
       j.append(", \"start\": ").append(number_or_null(time(w.start)));
       j.append(", \"end\": ").append(number_or_null(time(w.end)));
-      const bool known = std::isfinite(w.confidence);
+      const bool known = std::isfinite(w.confidence) && w.how != timing::aligned;
       j.append(", \"probability\": ")
           .append(known ? number_json(static_cast<double>(w.confidence)) : "null")
           .append("}");
