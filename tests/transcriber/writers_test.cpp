@@ -62,7 +62,7 @@ TEST(writers, json_is_the_documented_object) {
       R"({"model":"sense_voice","audio":"a.wav","duration":4.76,"language":"en","text":"Please stop & go.",)"
       R"("segments":[{"start":0.25,"end":1.5,"text":"Please stop & go.","token_ids":[4,12,7],"speaker":null,"words":[)"
       R"({"word":"Please","start":0.25,"end":0.6,"confidence":0.98,"timing":"native"},)"
-      R"({"word":"stop","start":0.7,"end":1.0,"confidence":0.5,"timing":"aligned"},)"
+      R"({"word":"stop","start":0.7,"end":1.0,"confidence":null,"timing":"aligned"},)"
       R"({"word":"go","confidence":0.25,"timing":"none"}]}],)"
       R"("extra":{"emotion":"NEUTRAL","score":-0.123}})"
       "\n");
