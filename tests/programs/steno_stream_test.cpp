@@ -87,7 +87,9 @@ TEST_F(steno_stream, an_online_paraformer_streams_too) {
   EXPECT_NE(run(online + "--format jsonl --chunk-size 5 -").out, o.out);
   EXPECT_EQ(run(online + "--chunk-size -1 -").code, 1);
   std::ofstream(dir.path() / "phrases.txt") << "u3u4\n";
-  EXPECT_NE(run(online + "--hotwords phrases.txt -").err.find("knows no hotwords"), std::string::npos);
+  const outcome refused = run(online + "--hotwords phrases.txt -");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--hotwords: paraformer_online has no use for it"), std::string::npos) << refused.err;
 }
 
 TEST_F(steno_stream, a_language_model_says_why_it_stopped) {

@@ -48,16 +48,7 @@ class any_session {
   }
 
   /// Whether a model that streams has a use for an option, by its name in session_options.
-  static bool honours(const any_model& m, std::string_view option) {
-    return std::visit(
-        [&]<class Model>(const Model& one) -> bool {
-          if constexpr (streams<Model>())
-            return session<Model>::honours(one, option);
-          else
-            return false;
-        },
-        m);
-  }
+  static bool honours(const any_model& m, std::string_view option);
   /// Whether a model streams.
   static bool takes(const any_model& m) {
     return std::visit([]<class Model>(const Model&) { return streams<Model>(); }, m);
@@ -97,5 +88,16 @@ class any_session {
 
   sessions session_;
 };
+
+inline bool any_session::honours(const any_model& m, std::string_view option) {
+  return std::visit(
+      [&]<class Model>(const Model& one) {
+        if constexpr (streams<Model>())
+          return session<Model>::honours(one, option);
+        else
+          return false;
+      },
+      m);
+}
 
 }  // namespace steno::inline STENO_ABI
