@@ -22,7 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const nlohmann::json copy = j;
     require(copy == j);
     require(!j.is_structured() || depth_of(j) <= steno::limits::depth);
-    require(steno::parse_json(j.dump(), "again").type() == j.type());
+    const nlohmann::json again = steno::parse_json(j.dump(), "again");
+    require(again.type() == j.type() || (again.is_number() && j.is_number()));  // -0 becomes 0, which has no sign
   });
   return 0;
 }

@@ -32,4 +32,6 @@ TEST(wenet_units, phrases_take_the_longest_units) {
   EXPECT_EQ(u.split("x" + sun), std::nullopt);
   EXPECT_EQ(u.split(sun + "?"), std::nullopt);
   EXPECT_EQ(u.split(""), std::vector<int>{});
+  // U+2581 with a byte too many is no mark that was put before a word: it once was one again and again.
+  EXPECT_EQ(u.split("\xe2\x96\x81\x81"), std::nullopt);
 }

@@ -2,6 +2,7 @@
 //
 // Tested in tests/pipelines/recording_test.cpp and tests/programs/steno_test.cpp.
 #pragma once
+#include <steno/models/metadata.hpp>
 #include <steno/weights/gguf.hpp>
 
 #include <map>
@@ -21,12 +22,12 @@ struct model_summary {
   std::vector<std::pair<std::string, std::string>> settings;  ///< numbers and strings of the file's metadata
 };
 
-/// All but the languages, which the file alone does not tell.
+/// All but the languages, which the file alone does not tell. Throws steno::error for a sample rate that is none.
 STENO_COLD inline model_summary summarise(const gguf_file& file) {
   model_summary s;
   s.architecture = file.text("general.architecture").value_or("");
   s.name = file.text("general.name").value_or("");
-  s.sample_rate = static_cast<int>(file.number(s.architecture + ".frontend.sample_rate").value_or(0));
+  s.sample_rate = static_cast<int>(read_whole(file, s.architecture + ".frontend.sample_rate", 0, 1 << 20, 0));
   s.tensors = file.size();
   for (std::size_t i = 0; i < file.size(); ++i) {
     const tensor_ref t = file.tensor(i);

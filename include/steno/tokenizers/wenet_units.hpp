@@ -91,7 +91,8 @@ class wenet_units {
       std::size_t end = std::min(chars.size(), start + longest_);
       for (; end > start; --end) {
         std::string unit = joined(chars, start, end);
-        if (beginning && latin(unit)) unit.insert(0, space);
+        const bool marked = beginning && latin(unit);
+        if (marked) unit.insert(0, space);
         if (const auto id = find(unit)) {
           units.push_back(*id);
           start = end;
@@ -99,7 +100,7 @@ class wenet_units {
           break;
         }
         if (end > start + 1) continue;
-        if (unit.starts_with(space) && find(std::string(space))) {
+        if (marked && find(std::string(space))) {  // which the phrase itself does not hold
           units.push_back(*find(std::string(space)));
           beginning = false;
         } else {
