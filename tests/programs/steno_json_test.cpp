@@ -119,7 +119,8 @@ TEST(steno_json, aligned_words_have_no_confidence) {
   program.check("line", {"align -q --format jsonl ", text, golden("qwen3_aligner")});
   const auto o =
       steno::test::shell(dir, steno_with("align -q --format json ") + text + golden("qwen3_aligner") + train);
-  for (const json& w : json::parse(o.out)["segments"][0]["words"]) {
+  const json all = json::parse(o.out);
+  for (const json& w : all["segments"][0]["words"]) {
     EXPECT_EQ(w["timing"], "aligned");
     EXPECT_TRUE(w["confidence"].is_null()) << w;
   }
