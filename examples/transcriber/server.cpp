@@ -129,6 +129,7 @@ void server::body::accept(entrance& at) {
   at.acceptor.async_wait(door::wait_read, [this, &at](error_code e) {
     at.waiting = false;
     if (e == asio::error::operation_aborted || hall.draining()) return;
+    bool short_of_memory = false;
     try {
       lane& l = emptiest();
       client_socket socket(l.work);
@@ -136,8 +137,11 @@ void server::body::accept(entrance& at) {
       if (!e) begin_connection(std::move(socket), l.share, hall);
     } catch (const std::exception& failed) {
       hall.say_failed("connection refused", failed);
+      short_of_memory = true;
     }
-    // Out of descriptors, most likely: a moment later there may be some. A client that is gone already is no reason.
+    // Out of descriptors or memory: a moment later there may be some, and the client may still be at the door. One that
+    // is gone already is no reason.
+    if (short_of_memory) return pause(at);
     if (e && e != asio::error::would_block && e != asio::error::connection_aborted) return pause(at);
     accept(at);
   });

@@ -90,7 +90,7 @@ inline std::size_t packed_bytes(const weight_ref& w) {
 }
 
 /// Writes the packed form of w, packed_bytes(w) bytes, best 64-byte aligned. Reads w.data only. False when a value of w
-/// is infinite or no number, which a product would spread over everything; looking costs less than 1 % of packing.
+/// is infinite or no number, which a product would spread; looking costs some 3 % of loading 16-bit floats, else less.
 inline bool pack(const weight_ref& w, std::byte* out, const executor& run) {
   if (packed_bytes(w) == 0) return true;
   const std::size_t bytes = detail::group_bytes(w.format, w.cols);
