@@ -84,12 +84,30 @@ inline void pack_nibbles(const weight_ref& w, extent g, std::byte* out) noexcept
   }
 }
 
+// Eight 16-bit floats.
+typedef std::uint16_t halves __attribute__((vector_size(16)));
+
+/// Looks at 16-bit floats on their way: bit 15 of `seen` is set for good by one whose exponent is all ones.
+struct half_watch {
+  std::uint16_t exponent;  ///< 0x7c00 of f16, 0x7f80 of bf16
+  halves seen = {};
+
+  STENO_INLINE void look(halves v) noexcept {
+    seen |= (v & static_cast<std::uint16_t>(0x7fff)) + static_cast<std::uint16_t>(0x8000 - exponent);
+  }
+  bool finite() const noexcept {
+    unsigned any = 0;
+    for (int i = 0; i < 8; ++i) any |= seen[i];
+    return any < 0x8000;
+  }
+};
+
 /// Transposes 8 rows of 8 two-byte values, `from_stride` and `to_stride` bytes apart.
-STENO_INLINE void transpose_halves(const std::byte* from, std::size_t from_stride, std::byte* to,
-                                   std::size_t to_stride) noexcept {
-  typedef std::uint16_t eight __attribute__((vector_size(16)));
-  eight v[8], t[8];
+STENO_INLINE void transpose_halves(const std::byte* from, std::size_t from_stride, std::byte* to, std::size_t to_stride,
+                                   half_watch& watch) noexcept {
+  halves v[8], t[8];
   for (std::size_t r = 0; r < 8; ++r) std::memcpy(v + r, from + r * from_stride, 16);
+  for (const halves& row : v) watch.look(row);
   // Interleaving the halves of a list three times transposes 8 x 8.
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 4; ++i) {
@@ -103,12 +121,14 @@ STENO_INLINE void transpose_halves(const std::byte* from, std::size_t from_strid
 
 /// Packs rows [16 g, 16 g + 16) of 2-byte values: to[k * 16 + c] = w[16 g + c, k], zero beyond the last row. Rows that
 /// are a power of two apart share few sets of the first cache, so each of their lines is read once, into a block.
-inline void pack_halves(const weight_ref& w, extent g, std::byte* out) noexcept {
+/// False when one of them is infinite or no number: looking while they are in registers costs next to nothing.
+inline bool pack_halves(const weight_ref& w, extent g, std::byte* out) noexcept {
   constexpr std::size_t line = 64;
   const auto rows = static_cast<std::size_t>(std::clamp<extent>(w.rows - g * group, 0, group));
   const std::size_t bytes = 2 * static_cast<std::size_t>(w.cols);
   const std::size_t next_group = group * w.row_bytes();  // sixteen streams are too many for the hardware's prefetcher
   alignas(64) std::byte lines[16 * line] = {}, turned[32 * 32];
+  half_watch watch{static_cast<std::uint16_t>(w.format == dtype::bf16 ? 0x7f80 : 0x7c00)};
   for (std::size_t k = 0; k < bytes; k += line) {
     const std::size_t n = std::min(line, bytes - k);
     for (std::size_t r = 0; r < rows; ++r) {
@@ -119,9 +139,10 @@ inline void pack_halves(const weight_ref& w, extent g, std::byte* out) noexcept 
     std::byte* const to = n == line ? out + 16 * k : turned;
     for (std::size_t j = 0; j < 4; ++j)
       for (std::size_t c = 0; c < 2; ++c)
-        transpose_halves(lines + 8 * c * line + 16 * j, line, to + 256 * j + 16 * c, 32);
+        transpose_halves(lines + 8 * c * line + 16 * j, line, to + 256 * j + 16 * c, 32, watch);
     if (n != line) std::memcpy(out + 16 * k, turned, 16 * n);
   }
+  return watch.finite();
 }
 
 #endif
