@@ -6,6 +6,7 @@ namespace steno::app {
 namespace {
 
 model_file_use chosen;  // by the command line, before anything is opened
+std::string opened_so_far;
 
 }  // namespace
 
@@ -14,7 +15,11 @@ void use_model_files(const model_file_use& how) { chosen = how; }
 opened_checkpoint open_model_file(const std::string& path) {
   opened_checkpoint opened = open_checkpoint(path, chosen.copied ? file_reading::copied : file_reading::mapped);
   if (chosen.checked) check_weights(opened.file);
+  if (!opened_so_far.empty()) opened_so_far += ", ";
+  opened_so_far += path;
   return opened;
 }
+
+std::string opened_model_files() { return opened_so_far; }
 
 }  // namespace steno::app

@@ -20,4 +20,7 @@ void use_model_files(const model_file_use& how);
 /// infinite or NaN when they are checked.
 opened_checkpoint open_model_file(const std::string& path);
 
+/// The files that were opened, for messages: "a.gguf, b.gguf".
+std::string opened_model_files();
+
 }  // namespace steno::app

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "failures.hpp"
+
 namespace steno::app {
 
 server_hall::server_hall(const live_model& m, const server_options& o, std::function<void(const std::string&)> log)
@@ -23,7 +25,7 @@ void server_hall::say(const std::string& line) const {
 
 void server_hall::say_failed(std::string_view what, const std::exception& why) const noexcept {
   try {
-    say(std::string(what).append(": ").append(why.what()));
+    say(std::string(what).append(": ").append(failure_text(why, "")));
   } catch (const std::exception&) {
   }
 }

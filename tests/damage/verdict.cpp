@@ -86,9 +86,9 @@ std::optional<trouble> judge(const ending& e, const expectation& x) {
     return x.only_with && lasting(e.out) != lasting(*x.only_with) ? std::optional(trouble::taken_silently)
                                                                   : std::nullopt;
   if (std::count(e.err.begin(), e.err.end(), '\n') != 1 || e.err.back() != '\n') return trouble::not_one_line;
-  // Weights whose products overflow: what was heard and that the model is to blame is all that can be told then.
-  if (holds(e.err, "scores of the model: expected numbers")) return std::nullopt;
   if (!holds(e.err, x.file)) return trouble::no_file;
+  // Weights whose products overflow: which tensor is to blame cannot be told then.
+  if (holds(e.err, "scores of the model: expected numbers")) return std::nullopt;
   if (!names_place(e, x)) return trouble::no_place;
   return std::nullopt;
 }

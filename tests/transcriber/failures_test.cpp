@@ -1,13 +1,17 @@
 // What the user is told about exceptions that do not say what they are about.
 #include "failures.hpp"
 
+#include <steno/decoders/scores.hpp>
 #include <steno/error.hpp>
 
 #include <gtest/gtest.h>
 
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <system_error>
+
+#include "model_files.hpp"
 
 namespace {
 using steno::app::failure_text;
@@ -28,6 +32,13 @@ TEST(failures, name_the_file_and_what_to_do) {
   EXPECT_EQ(failure_text(threads, "m.gguf").rfind("m.gguf: cannot start the threads: ", 0), 0u);
   EXPECT_NE(failure_text(threads, "").find("--threads 1"), std::string::npos);
   EXPECT_EQ(failure_text(std::runtime_error("odd"), "talk.wav"), "talk.wav: odd");
+}
+
+TEST(failures, scores_that_are_no_numbers_name_the_model_too) {
+  const std::string path = STENO_SOURCE_DIR "/examples/models/demo.gguf";
+  (void)steno::app::open_model_file(path);
+  const steno::scores_error e({.what = "scores of the model"});
+  EXPECT_EQ(failure_text(e, "talk.wav"), "talk.wav: scores of the model: " + path);
 }
 
 TEST(failures, the_library_s_own_keep_their_place) {

@@ -11,16 +11,21 @@
 
 namespace steno::inline STENO_ABI {
 
+/// A model computed what is no number. Only the caller knows which model that was, so the message names none.
+class scores_error : public error {
+  using error::error;
+};
+
 namespace detail {
 [[noreturn]] STENO_COLD inline void refuse_scores() {
-  fail({.what = "scores of the model",
-        .expected = "numbers",
-        .found = "NaN or infinity",
-        .hint = "its weights are damaged, or do not belong together"});
+  throw scores_error({.what = "scores of the model",
+                      .expected = "numbers",
+                      .found = "NaN or infinity",
+                      .hint = "its weights are damaged, or do not belong together"});
 }
 }  // namespace detail
 
-/// Log-probabilities, of which some may be minus infinity: throws steno::error when one is NaN.
+/// Log-probabilities, of which some may be minus infinity: throws scores_error when one is NaN.
 inline void require_numbers(const view<const float>& scores) {
   for (extent r = 0; r < scores.rows(); ++r) {
     const float* const row = scores.data() + r * scores.outerStride();
@@ -29,7 +34,7 @@ inline void require_numbers(const view<const float>& scores) {
     if (bad != 0) detail::refuse_scores();
   }
 }
-/// Scores that nothing was excluded from: throws steno::error when one is infinite or NaN.
+/// Scores that nothing was excluded from: throws scores_error when one is infinite or NaN.
 inline void require_finite(const view<const float>& scores) {
   constexpr float most = std::numeric_limits<float>::max();
   for (extent r = 0; r < scores.rows(); ++r) {
