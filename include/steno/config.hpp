@@ -6,6 +6,15 @@
 // (tests/compile/concepts_test.cpp).
 #pragma once
 
+// What is missing, in one line: a header that is not there ends the compiler before thousands of errors follow.
+#if defined(_MSVC_LANG) ? _MSVC_LANG < 202002L : __cplusplus < 202002L
+#error "steno needs C++20: compile with -std=c++20"
+#include <steno/needs_cpp20>
+#elif !defined(__cpp_exceptions) && !defined(_CPPUNWIND)
+#error "steno needs exceptions: compile without -fno-exceptions"
+#include <steno/needs_exceptions>
+#endif
+
 #define STENO_VERSION_MAJOR 0
 #define STENO_VERSION_MINOR 1
 #define STENO_VERSION_PATCH 0
@@ -37,8 +46,8 @@
 #define STENO_ABI_ISA base
 #endif
 
-#if defined(STENO_FFT_EIGEN)
-#define STENO_ABI_FFT _eigen_fft
+#if defined(STENO_FFT_BUILTIN)
+#define STENO_ABI_FFT _builtin_fft
 #else
 #define STENO_ABI_FFT
 #endif

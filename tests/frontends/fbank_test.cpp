@@ -22,7 +22,7 @@ using steno::window_shape;
 
 namespace {
 
-#if defined(STENO_FFT_EIGEN)
+#if defined(STENO_FFT_BUILTIN)
 using policies = testing::Types<steno::kernels::real_fft_lanes>;
 #else
 using policies = testing::Types<steno::kernels::real_fft_fftw, steno::kernels::real_fft_lanes>;

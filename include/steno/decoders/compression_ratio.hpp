@@ -6,6 +6,9 @@
 #pragma once
 #include <steno/error.hpp>
 
+#if !__has_include(<zlib.h>)
+#error "steno: Whisper needs zlib (Debian: zlib1g-dev); other models do without"
+#endif
 #include <zlib.h>
 
 #include <string_view>

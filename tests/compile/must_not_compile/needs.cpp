@@ -1,0 +1,2 @@
+// A user's unit, compiled with and without what steno needs of a compiler.
+#include <steno/models/sense_voice.hpp>
