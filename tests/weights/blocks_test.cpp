@@ -91,8 +91,9 @@ std::vector<double> losses(const std::vector<float>& values, const std::vector<f
   return sums;
 }
 
-// The search for scales compares sums of floats, whose order decides between nearly equal ones: not the bytes of ggml.
-// It minimises a weighted loss; the plain one of a row is within 2 % of ggml's, above or below.
+// Not the bytes of ggml. q4_k tries what stands on both sides of a multiple that has to be rounded, so that no row
+// loses more. In q6_k sums of floats decide, whose order matters between nearly equal ones; they minimise a weighted
+// loss, and the plain one of a row is within 2 % of ggml's, above or below.
 TEST(blocks, k_formats_lose_no_more_than_ggmls) {
   STENO_REQUIRE_SHARED(shared);
   const auto folder = shared / "golden" / "quant";
@@ -100,7 +101,8 @@ TEST(blocks, k_formats_lose_no_more_than_ggmls) {
     const auto values = npy::load(folder / (name + ".src.npy")).floats();
     const auto ggml = losses(values, npy::load(folder / (name + ".dequant.npy")).floats(), 512);
     const auto ours = losses(values, round_trip(steno::find_dtype(name)->type, values), 512);
-    for (std::size_t r = 0; r < ours.size(); ++r) EXPECT_LE(ours[r], 1.03 * ggml[r]) << name << " row " << r;
+    for (std::size_t r = 0; r < ours.size(); ++r)
+      EXPECT_LE(ours[r], (name == "q4_k" ? 1 : 1.03) * ggml[r]) << name << " row " << r;
   }
 }
 

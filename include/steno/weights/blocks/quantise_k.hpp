@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 namespace steno::inline STENO_ABI::blocks {
@@ -31,56 +32,72 @@ inline void check_range(const float* x, float steps, std::string_view format) {
 struct affine {
   float scale, minimum;
 };
+/// In double: candidates may be equally good but for what float rounds, and the wrong one loses a whole row.
 inline affine fit_affine(const float (&x)[32]) {
-  float squares = 0, weight[32], least = x[0], most = x[0];
-  for (const float v : x) squares += v * v;
-  const float mean = std::sqrt(squares / 32);
-  float sum_w = 0, sum_x = 0;
+  double squares = 0, weight[32];
+  float least = x[0], most = x[0];
+  for (const float v : x) squares += static_cast<double>(v) * static_cast<double>(v);
+  const double mean = std::sqrt(squares / 32);
+  double sum_w = 0, sum_x = 0;
   for (int i = 0; i < 32; ++i) {
-    weight[i] = mean + std::fabs(x[i]);
+    weight[i] = mean + static_cast<double>(std::fabs(x[i]));
     least = std::min(least, x[i]);
     most = std::max(most, x[i]);
     sum_w += weight[i];
-    sum_x += weight[i] * x[i];
+    sum_x += weight[i] * static_cast<double>(x[i]);
   }
   least = std::min(least, 0.0f);
   if (most == least) return {0, least};
-  const float range = most - least;
-  affine best{1 / (15 / range), least};
-  const auto levels_at = [&](float inverse, int(&level)[32]) {
-    for (int i = 0; i < 32; ++i) level[i] = level_of(inverse * (x[i] - least), 0, 15);
+  affine best{1 / (15 / (most - least)), least};
+  // From the best minimum so far, as the original goes on from it.
+  const auto levels_for = [&](float steps, int(&level)[32]) {
+    const float inverse = steps / (most - best.minimum);
+    for (int i = 0; i < 32; ++i) level[i] = level_of(inverse * (x[i] - best.minimum), 0, 15);
   };
   const auto error_of = [&](const affine& a, const int(&level)[32]) {
-    float error = 0;
+    double error = 0;
     for (int i = 0; i < 32; ++i) {
-      const float d = a.scale * static_cast<float>(level[i]) + a.minimum - x[i];
+      const double d =
+          static_cast<double>(a.scale) * level[i] + static_cast<double>(a.minimum) - static_cast<double>(x[i]);
       error += weight[i] * (d * d);
     }
     return error;
   };
   int level[32];
-  levels_at(15 / range, level);
-  float lowest = error_of(best, level);
-  for (int step = 0; step <= 20; ++step) {
-    levels_at((-1.0f + 0.1f * static_cast<float>(step) + 15) / range, level);
-    float sum_l = 0, sum_ll = 0, sum_xl = 0;
+  levels_for(15, level);
+  double lowest = error_of(best, level);
+  for (int step = 0; step <= 20 && most > best.minimum; ++step) {
+    levels_for(-1.0f + 0.1f * static_cast<float>(step) + 15, level);
+    double sum_l = 0, sum_ll = 0, sum_xl = 0;
     for (int i = 0; i < 32; ++i) {
-      const auto l = static_cast<float>(level[i]);
+      const double l = level[i];
       sum_l += weight[i] * l;
       sum_ll += weight[i] * l * l;
-      sum_xl += weight[i] * l * x[i];
+      sum_xl += weight[i] * l * static_cast<double>(x[i]);
     }
-    const float determinant = sum_w * sum_ll - sum_l * sum_l;
+    const double determinant = sum_w * sum_ll - sum_l * sum_l;
     if (!(determinant > 0)) continue;
-    affine a{(sum_w * sum_xl - sum_x * sum_l) / determinant, (sum_ll * sum_x - sum_l * sum_xl) / determinant};
-    if (a.minimum > 0) a = {sum_xl / sum_ll, 0};
-    const float error = error_of(a, level);
+    affine a{static_cast<float>((sum_w * sum_xl - sum_x * sum_l) / determinant),
+             static_cast<float>((sum_ll * sum_x - sum_l * sum_xl) / determinant)};
+    if (a.minimum > 0) a = {static_cast<float>(sum_xl / sum_ll), 0};
+    const double error = error_of(a, level);
     if (error < lowest) {
       lowest = error;
       best = a;
     }
   }
   return best;
+}
+
+/// Levels of 32 values for a scale and a minimum as they will be read, and what they lose: a sum of squares.
+inline double choose_levels(const float* x, float scale, float minimum, int (&level)[32]) {
+  double lost = 0;
+  for (int i = 0; i < 32; ++i) {
+    level[i] = scale == 0 ? 0 : level_of((x[i] + minimum) / scale, 0, 15);
+    const double d = static_cast<double>(scale * static_cast<float>(level[i]) - minimum) - static_cast<double>(x[i]);
+    lost += d * d;
+  }
+  return lost;
 }
 
 inline void write_block(const float* x, q4_k& b) {
@@ -99,25 +116,38 @@ inline void write_block(const float* x, q4_k& b) {
   set_scale(b.d, checked_scale(largest, scale / 63.0f, "q4_k"));
   set_scale(b.dmin, checked_scale(largest, minimum / 63.0f, "q4_k"));
   std::memset(b.s, 0, sizeof b.s);
+  std::memset(b.q, 0, sizeof b.q);
   for (int g = 0; g < 8; ++g) {
-    const int s = level_of(to_scale * fits[g].scale, 0, 63), m = level_of(to_minimum * -fits[g].minimum, 0, 63);
+    // The six-bit multiples next to the best scale and minimum: the nearest ones are not always the best pair, least of
+    // all where one stands in the middle.
+    const float near_s = to_scale * fits[g].scale, near_m = to_minimum * -fits[g].minimum;
+    const int first_s = level_of(near_s, 0, 63), first_m = level_of(near_m, 0, 63);
+    const int other_s = std::clamp(near_s > static_cast<float>(first_s) ? first_s + 1 : first_s - 1, 0, 63);
+    const int other_m = std::clamp(near_m > static_cast<float>(first_m) ? first_m + 1 : first_m - 1, 0, 63);
+    int s = 0, m = 0, level[32];
+    double least = std::numeric_limits<double>::infinity();
+    for (const int try_s : {first_s, other_s})
+      for (const int try_m : {first_m, other_m}) {
+        int tried[32];
+        const double lost = choose_levels(x + 32 * g, scale_at(b.d) * static_cast<float>(try_s),
+                                          scale_at(b.dmin) * static_cast<float>(try_m), tried);
+        if (!(lost < least)) continue;
+        least = lost;
+        s = try_s;
+        m = try_m;
+        std::memcpy(level, tried, sizeof level);
+      }
     if (g < 4) {
-      b.s[g] = static_cast<std::uint8_t>(s);
+      b.s[g] = static_cast<std::uint8_t>(b.s[g] | s);
       b.s[g + 4] = static_cast<std::uint8_t>(m);
     } else {
       b.s[g + 4] = static_cast<std::uint8_t>((s & 15) | (m & 15) << 4);
       b.s[g - 4] = static_cast<std::uint8_t>(b.s[g - 4] | (s >> 4) << 6);
       b.s[g] = static_cast<std::uint8_t>(b.s[g] | (m >> 4) << 6);
     }
-  }
-  std::memset(b.q, 0, sizeof b.q);
-  for (int g = 0; g < 8; ++g) {
-    const auto [s, m] = k_scale(b.s, g);
-    const float d = scale_at(b.d) * static_cast<float>(s), offset = scale_at(b.dmin) * static_cast<float>(m);
     for (int l = 0; l < 32; ++l) {
-      const int level = d == 0 ? 0 : level_of((x[32 * g + l] + offset) / d, 0, 15);
       std::uint8_t& to = b.q[32 * (g / 2) + l];
-      to = static_cast<std::uint8_t>(to | level << (4 * (g % 2)));
+      to = static_cast<std::uint8_t>(to | level[l] << (4 * (g % 2)));
     }
   }
 }
