@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <thread>
 
@@ -71,6 +72,8 @@ std::string point_line(std::string_view type, double time) {
   return std::move(json_builder().open('{').key("type").text(type).key("time").number(time).close('}')).str() + "\n";
 }
 
+constexpr double not_computed = std::numeric_limits<double>::quiet_NaN();  // null in JSON
+
 // One line per event. Latency: from the arrival of the last sample that the result heard to the result.
 void write_event(output_place& out, const session_event& e, double latency_ms) {
   const segment said = safe(e.utterance);
@@ -78,7 +81,7 @@ void write_event(output_place& out, const session_event& e, double latency_ms) {
   j.open('{').key("type").text(e.final() ? "final" : "partial").key("start").number(said.start);
   j.key(e.final() ? "end" : "heard").number(said.end).key("text").text(said.text);
   if (!e.final()) j.key("stable").text(result_text(e.stable));
-  j.key("token_ids").wholes(said.token_ids).key("score").number(e.score);
+  j.key("token_ids").wholes(said.token_ids).key("score").number(e.score.value_or(not_computed));
   if (!e.stop.empty()) j.key("stop").text(e.stop);
   if (e.final()) {
     j.key("words").open('[');

@@ -7,6 +7,7 @@
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/signal.hpp"
+#include "support/wav.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -285,4 +286,56 @@ TEST(parakeet, a_ctc_head_is_asked_for_only_where_there_is_one) {
   const auto m = small();
   context c;
   EXPECT_THROW((void)m.recognise(test::chirp(16000), {.ctc = true}, c), error);
+}
+
+TEST(parakeet, words_of_one_frame_share_it) {
+  const auto parted = [](std::vector<std::pair<double, double>> times) {
+    std::vector<word> words;
+    for (const auto& [start, end] : times) words.push_back({.text = "w", .start = start, .end = end});
+    model_type::part_words(words);
+    times.clear();
+    for (const word& w : words) times.emplace_back(w.start, w.end);
+    return times;
+  };
+  using list = std::vector<std::pair<double, double>>;
+  EXPECT_EQ(parted({}), list{});
+  EXPECT_EQ(parted({{0, 1}, {1, 2}, {3, 4}}), (list{{0, 1}, {1, 2}, {3, 4}}));
+  EXPECT_EQ(parted({{0, 2}, {1, 3}}), (list{{0, 1}, {1, 3}}));                      // runs into the next
+  EXPECT_EQ(parted({{1, 2}, {1, 2}, {5, 6}}), (list{{1, 1.5}, {1.5, 2}, {5, 6}}));  // one frame
+  EXPECT_EQ(parted({{1, 2}, {1, 5}, {3, 4}}), (list{{1, 2}, {2, 3}, {3, 4}}));      // until the next begins
+  EXPECT_EQ(parted({{1, 1}, {1, 3}}), (list{{1, 1}, {1, 3}}));  // TDT's labels without a duration stay as they are
+}
+
+TEST(parakeet, turns_are_segments_without_the_labels_that_end_them) {
+  const fs::path examples = fs::path(STENO_SOURCE_DIR) / "examples";
+  const auto m = load<model_type>((examples / "models/parakeet-eou.gguf").string());
+  ASSERT_GE(m.end_of_turn, 0);
+  std::vector<float> pcm;
+  for (const char* name : {"train.wav", "question.wav"}) {
+    const std::vector<float> one = test::load_wav(examples / "audio" / name).pcm;
+    pcm.insert(pcm.end(), one.begin(), one.end());
+    pcm.insert(pcm.end(), 16000, 0.0f);
+  }
+  context c;
+  const segment all = m.recognise(pcm, {}, c);  // what the original writes
+  EXPECT_NE(all.text.find("<EOU>"), std::string::npos);
+  for (const extent beam : {1, 4}) {
+    const std::vector<segment> turns = m.recognise_turns(pcm, {.beam = beam}, c);
+    ASSERT_EQ(turns.size(), 2u) << beam;
+    EXPECT_EQ(turns[0].text, "the train to paris leaves in seven minutes");
+    EXPECT_EQ(turns[1].text, "where did thomas leave the blue table");
+    double before = 0;
+    for (const segment& s : turns) {
+      EXPECT_EQ(s.start, s.words.front().start);
+      EXPECT_LE(s.words.back().end, s.end);
+      for (const word& w : s.words) {
+        EXPECT_GE(w.start, before) << w.text;
+        EXPECT_GT(w.end, w.start) << w.text;
+        before = w.end;
+      }
+      for (const int id : s.token_ids) EXPECT_FALSE(m.ends_turn(id));
+    }
+  }
+  // Nothing was said at all, and no turn ended.
+  EXPECT_TRUE(m.recognise_turns(std::vector<float>(16000), {}, c).empty());
 }

@@ -80,6 +80,23 @@ class parakeet {
     return all;
   }
 
+  /// Words as a reader needs them: none begins before the one before it has ended. Those that share a frame, at which
+  /// an RNN-T may say several labels, share its time in equal parts.
+  STENO_COLD static void part_words(std::vector<word>& words) {
+    for (std::size_t i = 0, next = 0; i < words.size(); i = next) {
+      const double start = words[i].start;
+      double end = words[i].end;
+      for (next = i + 1; next < words.size() && words[next].start <= start && end > start; ++next)
+        end = std::max(end, words[next].end);
+      if (next < words.size()) end = std::min(end, std::max(start, words[next].start));
+      const double each = (end - start) / static_cast<double>(next - i);
+      for (std::size_t k = i; k < next; ++k) {
+        words[k].start = start + static_cast<double>(k - i) * each;
+        words[k].end = k + 1 < next ? start + static_cast<double>(k + 1 - i) * each : end;
+      }
+    }
+  }
+
   /// Text and words of `s` from tokens with frames and log-probabilities. Empty words are left out.
   STENO_COLD void write_text(const nemo_words& words, std::span<const placed_token> tokens,
                              std::span<const float> log_probabilities, segment& s) const {

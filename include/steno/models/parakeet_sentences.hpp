@@ -64,6 +64,7 @@ class parakeet_sentences {
     segment s;
     for (const placed_token& t : tokens) s.token_ids.push_back(t.id);
     m.write_text(m.words, tokens, log_probabilities.first(tokens.size()), s);
+    Model::part_words(s.words);
     s.start = static_cast<double>(tokens.front().start) * m.frame_seconds();
     s.end = static_cast<double>(tokens.back().end) * m.frame_seconds();
     sink(std::move(s));

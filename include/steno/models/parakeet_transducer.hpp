@@ -59,6 +59,10 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     const std::string at = std::string(base::architecture) + ".";
     max_symbols = read_whole(file, at + "max_symbols", 1, 1024, 10);
     hybrid = read_flag(file, at + "hybrid", false);
+    for (int id = 0; id < this->tokenizer.size(); ++id) {
+      if (this->tokenizer.piece(id) == "<EOU>") end_of_turn = id;
+      if (this->tokenizer.piece(id) == "<EOB>") end_of_backchannel = id;
+    }
     if (!file.has(at + "durations")) return;
     durations = read_wholes(file, at + "durations", 0, 1024, 64);
     if (!durations.empty() && *std::max_element(durations.begin(), durations.end()) == 0)
@@ -79,6 +83,10 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
   std::vector<int> durations;  ///< TDT only
   extent max_symbols = 10;
   bool hybrid = false;
+  int end_of_turn = -1, end_of_backchannel = -1;  ///< labels of EOU models; -1: there are none
+
+  /// Whether a label says that somebody has ended, and is no part of a text. The original writes both into its texts.
+  bool ends_turn(int id) const noexcept { return id == end_of_turn || id == end_of_backchannel; }
 
   void members(auto&& v) {
     base::members(v);
@@ -251,18 +259,64 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     if (o.ctc && !hybrid) fail({.what = "this model has no CTC head", .hint = "hybrid models have one"});
     if (this->frames(static_cast<extent>(pcm.size())) == 0) return s;
     if (o.ctc) return recognise_by_ctc(pcm, o, std::move(s), c);
-    if (o.beam > 1 || (o.contexts != nullptr && !o.contexts->empty()))
-      return recognise_by_beam(pcm, o, std::move(s), c);
-    search found = begin(c);
-    const extent most = o.max_symbols > 0 ? o.max_symbols : max_symbols;
-    encode_windows(*this, pcm, o.windows, c,
-                   [&](const auto& rows, extent first) { advance(found, rows, first, most, c); });
+    if (searches(o)) {
+      const found_tokens found = search_with_beam(pcm, o, c);
+      write_result(found.tokens, s);
+      s.extra.back() = {"score", found.score};
+      return s;
+    }
+    found_tokens found = search_greedily(pcm, o, c);
     write_result(found.tokens, s);
     return s;
   }
 
+  /// A recording as a reader wants it: every turn is a segment, from its first word to the label that ends it, which is
+  /// not written, and part_words() has parted the words. What follows the last such label ends with the recording.
+  STENO_COLD std::vector<segment> recognise_turns(std::span<const float> pcm, const options& o, context& c) const {
+    const double length = static_cast<double>(pcm.size()) / base::sample_rate;
+    std::vector<segment> turns;
+    if (o.ctc || this->frames(static_cast<extent>(pcm.size())) == 0) {
+      turns.push_back(recognise(pcm, o, c));
+      return turns;
+    }
+    const found_tokens found = searches(o) ? search_with_beam(pcm, o, c) : search_greedily(pcm, o, c);
+    const std::span<const transducer_token> tokens(found.tokens);
+    const auto ends = [&](const transducer_token& t) { return ends_turn(t.id); };
+    const bool whole = std::none_of(tokens.begin(), tokens.end(), ends);
+    for (std::size_t from = 0; from < tokens.size();) {
+      const auto end = static_cast<std::size_t>(
+          std::find_if(tokens.begin() + static_cast<std::ptrdiff_t>(from), tokens.end(), ends) - tokens.begin());
+      if (end > from) {
+        segment s;
+        if (!whole) s.start = static_cast<double>(tokens[from].frame) * this->frame_seconds();
+        s.end = end < tokens.size() ? static_cast<double>(tokens[end].frame + 1) * this->frame_seconds() : length;
+        write_result(tokens.subspan(from, end - from), s);
+        base::part_words(s.words);
+        if (searches(o)) s.extra.pop_back();  // what hypotheses score is not a sum over their labels
+        if (searches(o) && whole) s.extra.emplace_back("score", found.score);
+        turns.push_back(std::move(s));
+      }
+      from = end + 1;
+    }
+    return turns;
+  }
+
  private:
-  STENO_COLD segment recognise_by_beam(std::span<const float> pcm, const options& o, segment s, context& c) const {
+  struct found_tokens {
+    std::vector<transducer_token> tokens;
+    double score = 0;  ///< of the hypothesis; the greedy search has those of its labels alone
+  };
+  static bool searches(const options& o) noexcept {
+    return o.beam > 1 || (o.contexts != nullptr && !o.contexts->empty());
+  }
+  found_tokens search_greedily(std::span<const float> pcm, const options& o, context& c) const {
+    search found = begin(c);
+    const extent most = o.max_symbols > 0 ? o.max_symbols : max_symbols;
+    encode_windows(*this, pcm, o.windows, c,
+                   [&](const auto& rows, extent first) { advance(found, rows, first, most, c); });
+    return {.tokens = std::move(found.tokens)};
+  }
+  STENO_COLD found_tokens search_with_beam(std::span<const float> pcm, const options& o, context& c) const {
     parakeet_beam_network<parakeet_transducer> network(*this, c);
     transducer_beam beam(
         {.blank = this->blank(), .durations = durations, .beam = o.beam > 1 ? o.beam : transducer_beam_options{}.beam},
@@ -276,12 +330,10 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     });
     beam.finish();
     const transducer_hypothesis& best = beam.hypotheses()[0];
-    std::vector<transducer_token> tokens;
+    found_tokens found{.tokens = {}, .score = best.total()};
     for (std::size_t i = 0; i < best.ids.size(); ++i)
-      tokens.push_back({best.ids[i], best.frames[i], best.durations[i], best.log_probabilities[i], 0});
-    write_result(tokens, s);
-    s.extra.back() = {"score", best.total()};
-    return s;
+      found.tokens.push_back({best.ids[i], best.frames[i], best.durations[i], best.log_probabilities[i], 0});
+    return found;
   }
   STENO_COLD segment recognise_by_ctc(std::span<const float> pcm, const options& o, segment s, context& c) const {
     workspace::frame scratch(c.scratch);

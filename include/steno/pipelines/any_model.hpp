@@ -85,6 +85,14 @@ segment recognise(const parakeet_transducer<Encoder, Predictor, PredictorLayers,
                   std::span<const float> clip, const transcribe_options& o, const context_graph& hotwords, context& c) {
   return m.recognise(clip, {.beam = o.beam, .contexts = &hotwords}, c);
 }
+/// The turns of a clip, each a segment.
+template <class Encoder, extent Predictor, extent PredictorLayers, extent Joint, extent Labels, extent Outputs,
+          class Frontend>
+std::vector<segment> recognise_turns(
+    const parakeet_transducer<Encoder, Predictor, PredictorLayers, Joint, Labels, Outputs, Frontend>& m,
+    std::span<const float> clip, const transcribe_options& o, const context_graph& hotwords, context& c) {
+  return m.recognise_turns(clip, {.beam = o.beam, .contexts = &hotwords}, c);
+}
 
 /// A clip that something else cut out (a detector, a server): its segments as one.
 inline segment recognise(const whisper_any& m, std::span<const float> clip, const transcribe_options& o,
@@ -177,6 +185,13 @@ template <class Model>
 concept searching = requires(const Model& m, std::span<const float> clip, const transcribe_options& o,
                              const context_graph& g, context& c) {
   recognise(m, clip, o, g, c);
+};
+
+/// Whether a clip may hold several turns, each of which is a segment.
+template <class Model>
+concept telling_turns = requires(const Model& m, std::span<const float> clip, const transcribe_options& o,
+                                 const context_graph& g, context& c) {
+  recognise_turns(m, clip, o, g, c);
 };
 
 inline bool has_beam_search(const any_model& model) {

@@ -175,7 +175,7 @@ class recording {
   struct waiting_clip {
     std::vector<float> pcm;
     audio_range range;
-    segment heard = {};
+    std::vector<segment> heard = {};
     std::exception_ptr failure = {};
     bool done = false, alone = false;  ///< heard; not to be heard with clips of others again
   };
@@ -262,7 +262,7 @@ class recording {
             std::vector<std::span<const float>> clips;
             for (const waiting_clip* const w : some) clips.emplace_back(w->pcm);
             std::vector<segment> heard = recognise(m, std::span<const std::span<const float>>(clips), options_, c);
-            for (std::size_t i = 0; i < heard.size(); ++i) some[i]->heard = std::move(heard[i]);
+            for (std::size_t i = 0; i < heard.size(); ++i) some[i]->heard.push_back(std::move(heard[i]));
           }
           return writes_together<Model>;
         },
@@ -291,18 +291,26 @@ class recording {
     filled_.resize(least);
     return filled_;
   }
-  segment recognise_clip(std::span<const float> clip, context& c) const {
+  std::vector<segment> recognise_clip(std::span<const float> clip, context& c) const {
     return std::visit(
-        [&](const auto& m) {
-          if constexpr (searching<std::remove_cvref_t<decltype(m)>>)
-            return recognise(m, clip, options_, *hotwords_, c);
+        [&]<class Model>(const Model& m) {
+          std::vector<segment> heard;
+          if constexpr (telling_turns<Model>)
+            heard = recognise_turns(m, clip, options_, *hotwords_, c);
+          else if constexpr (searching<Model>)
+            heard.push_back(recognise(m, clip, options_, *hotwords_, c));
           else
-            return recognise(m, clip, options_, c);
+            heard.push_back(recognise(m, clip, options_, c));
+          return heard;
         },
         transcriber_.model());
   }
   template <class Sink>
-  void tell(segment s, const audio_range& range, Sink& sink) {
+  void tell(std::vector<segment> heard, const audio_range& range, Sink& sink) {
+    for (segment& s : heard) tell_one(std::move(s), range, sink);
+  }
+  template <class Sink>
+  void tell_one(segment s, const audio_range& range, Sink& sink) {
     if (s.token_ids.empty()) return;
     const double rate = transcriber_.sample_rate(), offset = static_cast<double>(range.begin) / rate;
     s.end = std::min(s.end, static_cast<double>(range.end - range.begin) / rate);  // it may have been filled up

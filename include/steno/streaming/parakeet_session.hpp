@@ -70,13 +70,16 @@ class parakeet_turn_session {
     if (end != endpoint_kind::none || e.kind == parakeet_event_kind::final) out.kind = stream_event_kind::final;
     std::vector<transducer_token> said;
     for (const transducer_token& t : e.tokens)
-      if (t.id != stream_.end_of_turn() && t.id != stream_.end_of_backchannel()) said.push_back(t);
+      if (!model_->ends_turn(t.id)) said.push_back(t);
     segment& s = out.utterance;
     model_->write_result(said, s);
+    Model::part_words(s.words);
     // With its first word, which may have begun before the chunk that held the end of the turn before was over.
     s.start = said.empty() ? began_ : static_cast<double>(said.front().frame) * model_->frame_seconds();
     s.end = e.heard;
-    for (const transducer_token& t : said) out.score += static_cast<double>(t.score);
+    double score = 0;
+    for (const transducer_token& t : said) score += static_cast<double>(t.score);
+    out.score = score;
     out.stable = s.text;  // labels of a greedy search never change
     if (!out.final()) s.words.clear();
     out.nbest.push_back({s.text, out.score, {}});
@@ -161,7 +164,9 @@ class parakeet_window_session {
     if (final) out.kind = stream_event_kind::final;
     if (ended) out.endpoint = endpoint_kind::endpoint;
     s.end = e.heard;
-    for (const word& w : s.words) out.score += std::log(static_cast<double>(w.confidence));
+    double score = 0;
+    for (const word& w : s.words) score += std::log(static_cast<double>(w.confidence));
+    out.score = score;
     out.stable = s.text;  // labels of a greedy search never change
     if (!final) s.words.clear();
     out.nbest.push_back({s.text, out.score, {}});

@@ -47,10 +47,6 @@ class parakeet_stream {
     if (const char* const what = obstacle(m))
       fail({.what = std::string("this model cannot stream with caches: ") + what,
             .hint = "models trained for streaming have causal convolutions and chunked_limited attention"});
-    for (int id = 0; id < m.tokenizer.size(); ++id) {
-      if (m.tokenizer.piece(id) == "<EOU>") end_of_turn_ = id;
-      if (m.tokenizer.piece(id) == "<EOB>") end_of_backchannel_ = id;
-    }
     rows_at_once_ = o.chunk > 0 ? o.chunk : m.encoder.window.chunk;
     // What a short first chunk lacks of the overlap is zeros, as in the original.
     read_ = std::max<extent>(0, cached - (1 + rate * (rows_at_once_ - 1)));
@@ -91,9 +87,6 @@ class parakeet_stream {
 
   std::span<const transducer_token> tokens() const noexcept { return search_.tokens; }
   const state_type& state() const noexcept { return state_; }
-  /// -1 when the model has no such label.
-  int end_of_turn() const noexcept { return end_of_turn_; }
-  int end_of_backchannel() const noexcept { return end_of_backchannel_; }
   /// Encoder rows so far.
   extent rows() const noexcept { return rows_; }
   /// Seconds of audio pushed.
@@ -133,14 +126,15 @@ class parakeet_stream {
     const std::size_t known = search_.tokens.size();
     const extent most = options_.max_symbols > 0 ? options_.max_symbols : model_->max_symbols;
     model_->advance(search_, as<const float, dynamic, encoder::output>(y), rows_, most, c,
-                    options_.forget_at_end_of_turn ? end_of_turn_ : -1);
+                    options_.forget_at_end_of_turn ? model_->end_of_turn : -1);
     rows_ += rows;
     std::size_t told = known;
     for (std::size_t i = known; i < search_.tokens.size(); ++i) {
       const int id = search_.tokens[i].id;
-      if (id != end_of_turn_ && id != end_of_backchannel_) continue;
+      if (!model_->ends_turn(id)) continue;
       told = i + 1;
-      tell(id == end_of_turn_ ? parakeet_event_kind::end_of_turn : parakeet_event_kind::end_of_backchannel, told, sink);
+      tell(id == model_->end_of_turn ? parakeet_event_kind::end_of_turn : parakeet_event_kind::end_of_backchannel, told,
+           sink);
       if (options_.keep_turns) continue;
       search_.tokens.erase(search_.tokens.begin(), search_.tokens.begin() + static_cast<std::ptrdiff_t>(told));
       i = static_cast<std::size_t>(-1);  // the next one is the first
@@ -162,7 +156,6 @@ class parakeet_stream {
   typename Model::search search_;
   std::vector<float> features_;  // rows; the first read_ were used, of which the last 9 are seen again
   extent read_ = 0, rows_ = 0, samples_ = 0, decoded_ = 0, rows_at_once_ = 1;
-  int end_of_turn_ = -1, end_of_backchannel_ = -1;
   bool started_ = false;
 };
 

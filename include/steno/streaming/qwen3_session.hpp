@@ -61,10 +61,10 @@ class session<qwen3_asr<Encoder, Decoder>> {
     out.utterance.end = e.heard;
     out.utterance.text = std::string(e.text);
     out.utterance.language = std::string(e.language);
-    out.utterance.token_ids.assign(e.ids.begin(), e.ids.end());
+    out.utterance.token_ids.assign(e.answer.begin(), e.answer.end());
     out.stable = std::string(e.stable);
     out.stop = stop_name(e.stop);
-    out.nbest.push_back({out.utterance.text, 0, {}});
+    out.nbest.push_back({.text = out.utterance.text});
     return out;
   }
 

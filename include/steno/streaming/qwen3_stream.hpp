@@ -48,6 +48,7 @@ struct qwen3_stream_event {
   std::string_view prefix;                              ///< what the answer began with
   std::span<const int> ids;                             ///< what was written behind it
   std::string_view raw;                                 ///< both, as text
+  std::span<const int> answer;                          ///< both, as tokens: those of the whole utterance
   const qwen3_prompt* prompt = nullptr;                 ///< what the model was asked with
   extent audio_rows = 0, reused_rows = 0;               ///< of the prompt; rows of the prompt that were not read again
   extent heard_rows = 0;                                ///< rows that the audio tower made in this step
@@ -126,6 +127,7 @@ class qwen3_stream {
     heard_ = 0;
     steps_ = 0;
     raw_.clear();
+    answer_.clear();
     committed_.clear();
     settled_.clear();
     last_ = 0;
@@ -199,8 +201,13 @@ class qwen3_stream {
     read_ = before + whole;
 
     raw_ = prefix + m.tokenizer.decode(t.ids, true);
-    if (options_.commit && options_.repeats > 0)
+    answer_ = m.tokenizer.encode(prefix);
+    answer_.insert(answer_.end(), t.ids.begin(), t.ids.end());
+    if (options_.commit && options_.repeats > 0) {
+      const std::size_t written = raw_.size();
       raw_ = limit_repeats(std::move(raw_), static_cast<std::size_t>(options_.repeats), prefix.size());
+      if (raw_.size() != written) answer_ = m.tokenizer.encode(raw_);
+    }
     output_ = parse_qwen3_output(raw_, language_, !options_.commit);
     ++steps_;
     if (options_.commit) committed_ = prefix;
@@ -230,6 +237,7 @@ class qwen3_stream {
     e.text = output_.text;
     e.stable = stable;
     e.raw = raw_;
+    e.answer = answer_;
     e.stop = stop_;
     sink(std::as_const(e));
   }
@@ -237,8 +245,9 @@ class qwen3_stream {
   const Model* model_;
   qwen3_stream_options options_;
   std::string language_, raw_;
-  std::string committed_;  // what the last answer began with
-  std::string settled_;    // as far as it was written before the utterance can be cut: stays, wherever that will be
+  std::vector<int> answer_;  // what raw_ is made of
+  std::string committed_;    // what the last answer began with
+  std::string settled_;      // as far as it was written before the utterance can be cut: stays, wherever that will be
   qwen3_past past_;
   extent chunk_, heard_ = 0, offset_ = 0, known_ = 0, last_ = 0;  // samples; of the last step
   int steps_ = 0;

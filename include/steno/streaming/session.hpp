@@ -64,9 +64,9 @@ struct session_piece {
   extent start_ms = 0, end_ms = 0;
 };
 struct session_alternative {
-  std::string text;
-  double score = 0;                   ///< logarithm of a probability
-  std::vector<session_piece> pieces;  ///< in final results of U2
+  std::string text = {};
+  std::optional<double> score = {};        ///< logarithm of a probability; nothing where the model computes none
+  std::vector<session_piece> pieces = {};  ///< in final results of U2
 };
 
 /// A result. Each partial one replaces the one before it, a final one settles its utterance; the last of a session is
@@ -77,8 +77,8 @@ struct session_event {
   /// The utterance from its beginning (`start`) as far as was listened (`end`), in seconds from the start of the
   /// stream. Words are in final results alone.
   segment utterance = {};
-  std::string stable = {};     ///< the beginning of the text that will not change any more
-  double score = 0;            ///< logarithm of a probability; 0 where the model has none
+  std::string stable = {};           ///< the beginning of the text that will not change any more
+  std::optional<double> score = {};  ///< logarithm of a probability; nothing where the model computes none
   std::string_view stop = {};  ///< why a model that writes token by token stopped (stop_name()); empty: no such model
   /// Best first, at least one; in partial results the best alone. Texts are written as the utterance's is.
   std::vector<session_alternative> nbest = {};
