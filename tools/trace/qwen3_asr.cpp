@@ -21,7 +21,8 @@ void qwen3_asr(job& j) {
     std::string name = qwen3_asr_any::trace_name(stage);
     if (name == "logits") {
       const auto row = x.bottomRows(1);
-      if (prompt) j.write("logits_last_prefill", read(row));
+      if (prompt)
+        j.write("logits_last_prefill", std::span(row.data(), static_cast<std::size_t>(row.size())), {row.size()});
       prompt = false;
       path.insert(path.end(), row.data(), row.data() + row.cols());
     }

@@ -6,6 +6,7 @@
 #include <steno/models/u2.hpp>
 
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "families.hpp"
@@ -51,10 +52,21 @@ class u2_trace {
     const extent d = m_.encoder.output_size();
     std::vector<float> rows, scores;
     bool first = true;
+    std::vector<std::vector<float>> inputs(state.blocks.size());  // of the convolutions, all so far
+    const auto sink = [&](std::string_view path, const view<const float>& y) {
+      constexpr std::string_view front = "layer.", back = ".conv_in";
+      if (!path.starts_with(front) || !path.ends_with(back)) return;
+      path.remove_prefix(front.size());
+      std::vector<float>& to = inputs.at(std::stoul(std::string(path)));
+      for (extent t = 0; t < y.rows(); ++t)
+        to.insert(to.end(), y.data() + t * y.outerStride(), y.data() + t * y.outerStride() + y.cols());
+    };
     for (extent at = 0; at + window <= x.rows(); at += chunk * rate) {
       const extent frames = std::min((chunk - 1) * rate + window, x.rows() - at), n = m_.encoder.rows(frames);
       matrix<float, dynamic, dynamic> y(n, d), p(n, m_.tokenizer.size());
+      c_.trace_to(tracer(sink));
       m_.encoder(read(x.middleRows(at, frames)), y, state, left < 0 ? -1 : left * chunk, c_);
+      c_.trace_to({});
       m_.score(y, 0, p, c_);
       rows.insert(rows.end(), y.data(), y.data() + y.size());
       scores.insert(scores.end(), p.data(), p.data() + p.size());
@@ -63,7 +75,7 @@ class u2_trace {
     write(name + "encoder_out", rows, d);
     write(name + "ctc_logprobs", scores, m_.tokenizer.size());
     write_attention(name + "att_cache", state);
-    write_convolution(name + "cnn_cache", state);
+    write_convolution(name + "cnn_cache", state, inputs);
   }
 
  private:
@@ -126,17 +138,20 @@ class u2_trace {
     }
     if (!all.empty()) j_.write(name, all, {static_cast<extent>(s.blocks.size()), heads, rows, each});
   }
-  // [layers, 1, D, taps - 1].
+  // [layers, 1, D, taps - 1]: what went into pointwise_conv1, zeros before the first row. (Ours keeps what comes out of
+  // it, which is the same to the layer.)
   template <class State>
-  void write_convolution(const std::string& name, const State& s) {
+  void write_convolution(const std::string& name, const State& s, const std::vector<std::vector<float>>& inputs) {
     std::vector<float> all;
     extent taps = 0;
     const extent d = m_.encoder.output_size();
-    for (const auto& b : s.blocks)
-      if constexpr (requires { b.convolution; }) {
-        taps = static_cast<extent>(b.convolution.size()) / d;
+    for (std::size_t l = 0; l < s.blocks.size(); ++l)
+      if constexpr (requires { s.blocks[l].convolution; }) {
+        taps = static_cast<extent>(s.blocks[l].convolution.size()) / d;
+        const extent rows = static_cast<extent>(inputs[l].size()) / d;
         for (extent i = 0; i < d; ++i)
-          for (extent t = 0; t < taps; ++t) all.push_back(b.convolution[static_cast<std::size_t>(t * d + i)]);
+          for (extent t = rows - taps; t < rows; ++t)
+            all.push_back(t < 0 ? 0 : inputs[l][static_cast<std::size_t>(t * d + i)]);
       }
     if (taps > 0) j_.write(name, all, {static_cast<extent>(s.blocks.size()), 1, d, taps});
   }

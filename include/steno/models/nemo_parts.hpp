@@ -56,7 +56,7 @@ STENO_COLD inline attention_window read_nemo_window(const gguf_file& file, std::
 /// The golden cases' name of a traced stage: "encoder.layer.0.attn" is layer0_self_attn there. Empty for stages the
 /// original has not.
 STENO_COLD inline std::string nemo_trace_name(std::string_view path) {
-  if (path == "log_mel" || path == "features" || path.starts_with("step.")) return "";
+  if (path == "log_mel" || path == "features" || path.starts_with("step.") || path.ends_with("_in")) return "";
   if (path.starts_with("encoder.")) path.remove_prefix(8);
   std::string name(path);
   if (name.starts_with("layer.")) name.erase(5, 1);

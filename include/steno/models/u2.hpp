@@ -299,6 +299,7 @@ class u2 {
   static std::string trace_name(std::string_view path) {
     if (path.starts_with("encoder.")) path.remove_prefix(8);
     if (path == "embed.conv") return "subsampling_conv";
+    if (path.ends_with("_in")) return "";
     std::string name(path);
     if (name.starts_with("layer.")) name.erase(5, 1);
     std::replace(name.begin(), name.end(), '.', '_');

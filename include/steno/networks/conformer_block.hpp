@@ -86,11 +86,13 @@ struct conformer_block {
 
     const auto now = as<const float, dynamic, output>(y);
     norm_attention(now, part, c);
+    c.trace("attn_in", part);
     attention(same, positions, part, past == nullptr ? nullptr : &past->attention, window, c);
     c.trace("attn", part);
     kernels::add(read(y), read(part), write(y));
 
     norm_convolution(now, part, c);
+    c.trace("conv_in", part);
     convolution(same, part, past == nullptr ? nullptr : &past->convolution, act, c);
     c.trace("conv", part);
     kernels::add(read(y), read(part), write(y));

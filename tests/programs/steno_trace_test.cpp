@@ -1,0 +1,84 @@
+// steno-trace writes every stage of every golden case under its name, and it is the original's.
+#include <steno/core/view.hpp>
+
+#include "run_program.hpp"
+#include "support/compare.hpp"
+#include "support/golden.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct traced_case {
+  const char* folder;
+  const char* model = "checkpoint";
+  const char* more = "";   ///< arguments
+  double features = 1e-4;  ///< how far the first features may be off, by the case's README
+};
+void PrintTo(const traced_case& c, std::ostream* out) { *out << c.folder; }
+
+class steno_trace : public testing::TestWithParam<traced_case> {};
+
+// Stages of other settings, of another input, or with rows that mean nothing (tests/parity looks at the others).
+bool not_traced(const std::string& name) {
+  for (const char* front : {"alt_", "variant_", "dequant_", "fullattention_", "simple_", "jfk_"})
+    if (name.starts_with(front)) return true;
+  return name.ends_with("decoder_logprobs");
+}
+
+TEST_P(steno_trace, writes_the_stages_of_the_original) {
+  STENO_REQUIRE_SHARED(shared);
+  const fs::path folder = shared / "golden" / GetParam().folder;
+  const steno::test::temporary_directory to;
+  std::string command = "'" STENO_TRACE_PROGRAM "' -m '";
+  command.append((folder / GetParam().model).string()).append("' '").append((folder / "input.wav").string());
+  command.append("' -o out ").append(GetParam().more);
+  const auto o = steno::test::shell(to, command);
+  ASSERT_EQ(o.code, 0) << o.err;
+  int seen = 0;
+  for (const auto& e : fs::directory_iterator(folder / "stages")) {
+    const std::string name = e.path().stem().string().substr(3);
+    if (not_traced(name)) continue;
+    const fs::path ours = to.path() / "out" / (name + ".npy");
+    if (!fs::exists(ours)) {
+      ADD_FAILURE() << name << " is missing";
+      continue;
+    }
+    const npy::array want = npy::load(e.path()), got = npy::load(ours);
+    EXPECT_EQ(got.shape, want.shape) << name;
+    if (got.size() != want.size()) continue;
+    const std::vector<float> values = got.floats();
+    const auto row = steno::make_view(values.data(), 1, static_cast<steno::extent>(values.size()));
+    // The contract's bound for f32 is 1e-4 of max(1, absmax) unless a README has another one.
+    const double bound = name == "fbank" || name == "cmvn" ? GetParam().features : 1e-4;
+    EXPECT_LE(steno::test::compare(row, want).relative(), bound) << name;
+    ++seen;
+  }
+  EXPECT_GT(seen, 0);
+}
+
+constexpr const char* nemo = "checkpoint/model.nemo";
+// WeNet's own features are single precision throughout.
+constexpr double wenet = 2e-2;
+INSTANTIATE_TEST_SUITE_P(
+    cases, steno_trace,
+    testing::Values(traced_case{"funasr/sensevoice"}, traced_case{"funasr/paraformer"}, traced_case{"funasr/online"},
+                    traced_case{"funasr/vad"}, traced_case{"funasr/nano"}, traced_case{"nemo/parakeet-ctc", nemo},
+                    traced_case{"nemo/parakeet-tdt", nemo}, traced_case{"nemo/parakeet-rnnt", nemo},
+                    traced_case{"nemo/parakeet-eou", nemo}, traced_case{"nemo/sortformer-v1", nemo},
+                    traced_case{"nemo/sortformer-streaming-v2", nemo}, traced_case{"qwen3_asr/qwen3-asr-0.6b"},
+                    traced_case{"qwen3_asr/qwen3-asr-1.7b"}, traced_case{"wenet/u2_conformer", "checkpoint", "", wenet},
+                    traced_case{"wenet/u2_conformer_bpe", "checkpoint", "", wenet},
+                    traced_case{"wenet/u2_transformer", "checkpoint", "", wenet},
+                    traced_case{"wenet/u2_unified_conformer", "checkpoint", "", wenet},
+                    traced_case{"wenet/u2pp_conformer", "checkpoint", "", wenet},
+                    traced_case{"whisper/en", "checkpoint/ggml/ggml-model.bin", "--set alignment_heads=1,0"},
+                    traced_case{"whisper/v3", "checkpoint/hf"}));
+
+}  // namespace
