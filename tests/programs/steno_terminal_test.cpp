@@ -126,6 +126,34 @@ TEST(steno_on_a_terminal, the_first_command_of_the_readme_prints_the_transcript)
   }
 }
 
+// The table of README: | `command` | family | `a line of the screen` |
+TEST(steno_on_a_terminal, commands_of_the_readme_show_what_it_says) {
+  const fs::path root = STENO_SOURCE_DIR;
+  std::ifstream readme(root / "README.md");
+  const auto quoted = [](const std::string& row, std::size_t from) {
+    const std::size_t begin = row.find('`', from) + 1;
+    return row.substr(begin, row.find('`', begin) - begin);
+  };
+  int commands = 0;
+  for (std::string row; std::getline(readme, row);) {
+    constexpr std::string_view program = "build/bin/steno ";
+    if (row.rfind("| `build/bin/steno ", 0) != 0) continue;
+    const std::string command = quoted(row, 0), shows = quoted(row, row.rfind("| `"));
+    SCOPED_TRACE(command);
+    const terminal_outcome o =
+        on_terminal("cd '" + root.string() + "' && '" STENO_PROGRAM "' " + command.substr(program.size()), 80);
+    EXPECT_EQ(o.code, 0) << o.bytes;
+    std::vector<std::string> lines;
+    for (std::string line : o.lines) {
+      while (line.find("   ") != std::string::npos) line.erase(line.find("   "), 2);  // a tab's columns
+      lines.push_back(line);
+    }
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), shows), 1) << o.bytes;
+    ++commands;
+  }
+  EXPECT_GT(commands, 8);
+}
+
 TEST(steno_on_a_terminal, other_verbs_write_what_they_write_into_a_file) {
   const steno::test::temporary_directory dir;
   for (const std::string& arguments : {std::string("info"), std::string("info --format json"), std::string("--help"),
