@@ -11,6 +11,7 @@
 
 #include "npy.hpp"
 #include "support/allocations.hpp"
+#include "support/each_fft.hpp"
 #include "support/golden.hpp"
 
 using namespace steno;
@@ -55,8 +56,8 @@ double reference(const std::vector<float>& pcm, extent t, extent b, extent mels)
 
 TEST(log_mel, equals_the_definition_at_both_ends_and_between) {
   const std::vector<float> pcm = noise(16123);
-  for (const extent mels : {80, 128}) {
-    const log_mel<> front(mels);
+  const auto check = [&]<class Fft>(extent mels) {
+    const log_mel<dynamic, Fft> front(mels);
     const extent frames = front.frames(16123);
     ASSERT_EQ(frames, 100);
     matrix<float, dynamic, dynamic> y(frames, mels);
@@ -66,7 +67,10 @@ TEST(log_mel, equals_the_definition_at_both_ends_and_between) {
     for (const extent t : {0, 1, 2, 50, 98, 99})
       for (extent b = 0; b < mels; b += 9)
         EXPECT_NEAR(y(t, b), (reference(pcm, t, b, mels) + 4) / 4, 2e-5) << t << " " << b;
-  }
+  };
+  test::each_fft([&]<class Fft>() {
+    for (const extent mels : {80, 128}) check.template operator()<Fft>(mels);
+  });
 }
 
 TEST(log_mel, filters_are_the_published_ones) {

@@ -2,6 +2,7 @@
 #include <steno/frontends/nemo_mel.hpp>
 #include <steno/frontends/per_feature_norm.hpp>
 
+#include "support/each_fft.hpp"
 #include "support/golden.hpp"
 #include "support/random.hpp"
 #include "support/wav.hpp"
@@ -114,12 +115,12 @@ TEST(nemo_mel, short_and_broken_clips) {
 
 TEST(nemo_mel, golden_stages) {
   STENO_REQUIRE_SHARED(shared);
-  for (const char* name : {"parakeet-ctc", "parakeet-tdt", "parakeet-eou", "parakeet-rnnt"}) {
+  const auto check = [&]<class Fft>(const char* name) {
     const auto folder = shared / "golden/nemo" / name;
     const npy::array want = npy::load(folder / "stages/00_logmel.npy");
     const std::vector<float> golden = want.floats();
     const std::vector<float> pcm = test::load_wav(folder / "input.wav").pcm;
-    const nemo_mel<> f({.mels = want.rows()});
+    const nemo_mel<dynamic, Fft> f({.mels = want.rows()});
     const per_feature_norm<> norm(want.rows(), name != std::string("parakeet-eou"));
     context c;
     table y(f.rows(static_cast<extent>(pcm.size())), f.width());
@@ -136,5 +137,9 @@ TEST(nemo_mel, golden_stages) {
       EXPECT_EQ(golden[static_cast<std::size_t>((b + 1) * want.cols() - 1)], 0);  // declared invalid, set to zero
     }
     EXPECT_LE(worst, 1e-4 * largest) << name;  // the contract's bound for a traced tensor
-  }
+  };
+  test::each_fft([&]<class Fft>() {
+    for (const char* name : {"parakeet-ctc", "parakeet-tdt", "parakeet-eou", "parakeet-rnnt"})
+      check.template operator()<Fft>(name);
+  });
 }

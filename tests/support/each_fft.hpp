@@ -1,0 +1,16 @@
+// Runs a test with every FFT that the build knows: FFTW's and ours.
+#pragma once
+#include <steno/kernels/fft.hpp>
+
+namespace steno::test {
+
+/// f.template operator()<Fft>() for each policy.
+template <class F>
+void each_fft(F&& f) {
+  f.template operator()<kernels::real_fft_lanes>();
+#if !defined(STENO_FFT_BUILTIN)
+  f.template operator()<kernels::real_fft_fftw>();
+#endif
+}
+
+}  // namespace steno::test
