@@ -15,7 +15,6 @@
 
 namespace steno::inline STENO_ABI::kernels::detail {
 #if STENO_KERNEL_BODIES
-
 // Four dwords, with the compilers' own vectors: the same code on every processor.
 typedef std::uint32_t dwords __attribute__((vector_size(16)));
 
@@ -56,7 +55,6 @@ struct row_streams {
 };
 
 inline constexpr std::size_t q8_0_bytes = sizeof(blocks::q8_0);
-
 /// q8_0, block by block: sixteen streams are read, one is written.
 inline void pack_bytes(const weight_ref& w, extent g, std::byte* out) noexcept {
   const extent blocks = w.cols / block;
@@ -84,21 +82,23 @@ inline void pack_nibbles(const weight_ref& w, extent g, std::byte* out) noexcept
   }
 }
 
-// Eight 16-bit floats.
+// Eight 16-bit floats, as bits and as numbers.
 typedef std::uint16_t halves __attribute__((vector_size(16)));
+typedef std::int16_t magnitudes __attribute__((vector_size(16)));
 
-/// Looks at 16-bit floats on their way: bit 15 of `seen` is set for good by one whose exponent is all ones.
+/// Looks at 16-bit floats on their way: one whose exponent is all ones is among the largest without their signs.
 struct half_watch {
-  std::uint16_t exponent;  ///< 0x7c00 of f16, 0x7f80 of bf16
-  halves seen = {};
+  std::int16_t exponent;  ///< 0x7c00 of f16, 0x7f80 of bf16
+  magnitudes most = {};
 
   STENO_INLINE void look(halves v) noexcept {
-    seen |= (v & static_cast<std::uint16_t>(0x7fff)) + static_cast<std::uint16_t>(0x8000 - exponent);
+    const auto size = reinterpret_cast<magnitudes>(v & static_cast<std::uint16_t>(0x7fff));
+    most = size > most ? size : most;
   }
   bool finite() const noexcept {
-    unsigned any = 0;
-    for (int i = 0; i < 8; ++i) any |= seen[i];
-    return any < 0x8000;
+    for (int i = 0; i < 8; ++i)
+      if (most[i] >= exponent) return false;
+    return true;
   }
 };
 
@@ -120,19 +120,20 @@ STENO_INLINE void transpose_halves(const std::byte* from, std::size_t from_strid
 }
 
 /// Packs rows [16 g, 16 g + 16) of 2-byte values: to[k * 16 + c] = w[16 g + c, k], zero beyond the last row. Rows that
-/// are a power of two apart share few sets of the first cache, so each of their lines is read once, into a block.
-/// False when one of them is infinite or no number: looking while they are in registers costs next to nothing.
+/// are a power of two apart share few sets of the first cache: each of their lines is read once, into a block. False
+/// when one of them is infinite or no number.
 inline bool pack_halves(const weight_ref& w, extent g, std::byte* out) noexcept {
   constexpr std::size_t line = 64;
   const auto rows = static_cast<std::size_t>(std::clamp<extent>(w.rows - g * group, 0, group));
   const std::size_t bytes = 2 * static_cast<std::size_t>(w.cols);
-  const std::size_t next_group = group * w.row_bytes();  // sixteen streams are too many for the hardware's prefetcher
+  const std::size_t stride = w.row_bytes(), next_group = group * stride;  // 16 streams are too many for a prefetcher
+  const std::byte* const first = w.row(g * group);
   alignas(64) std::byte lines[16 * line] = {}, turned[32 * 32];
-  half_watch watch{static_cast<std::uint16_t>(w.format == dtype::bf16 ? 0x7f80 : 0x7c00)};
+  half_watch watch{static_cast<std::int16_t>(w.format == dtype::bf16 ? 0x7f80 : 0x7c00)};
   for (std::size_t k = 0; k < bytes; k += line) {
     const std::size_t n = std::min(line, bytes - k);
     for (std::size_t r = 0; r < rows; ++r) {
-      const std::byte* const from = w.row(g * group + static_cast<extent>(r)) + k;
+      const std::byte* const from = first + r * stride + k;
       __builtin_prefetch(from + next_group, 0, 2);
       n == line ? std::memcpy(lines + r * line, from, line) : std::memcpy(lines + r * line, from, n);
     }
@@ -144,6 +145,5 @@ inline bool pack_halves(const weight_ref& w, extent g, std::byte* out) noexcept 
   }
   return watch.finite();
 }
-
 #endif
 }  // namespace steno::inline STENO_ABI::kernels::detail
