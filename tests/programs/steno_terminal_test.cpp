@@ -143,12 +143,10 @@ TEST(steno_on_a_terminal, commands_of_the_readme_show_what_it_says) {
     const terminal_outcome o =
         on_terminal("cd '" + root.string() + "' && '" STENO_PROGRAM "' " + command.substr(program.size()), 80);
     EXPECT_EQ(o.code, 0) << o.bytes;
-    std::vector<std::string> lines;
-    for (std::string line : o.lines) {
+    lines shown = o.lines;
+    for (std::string& line : shown)
       while (line.find("   ") != std::string::npos) line.erase(line.find("   "), 2);  // a tab's columns
-      lines.push_back(line);
-    }
-    EXPECT_EQ(std::count(lines.begin(), lines.end(), shows), 1) << o.bytes;
+    EXPECT_EQ(std::count(shown.begin(), shown.end(), shows), 1) << o.bytes;
     ++commands;
   }
   EXPECT_GT(commands, 8);
