@@ -22,16 +22,16 @@ namespace detail {
 STENO_KERNEL_API bool pack_group(const weight_ref& w, extent g, std::byte* out) noexcept;
 
 #if STENO_KERNEL_BODIES
-/// Whether `count` f16 are all finite: none, without its sign, reaches an exponent of ones.
+/// Whether `count` f16 are all finite: none, without its sign, reaches an exponent of ones. They are as many as outputs
+/// of a group, or a multiple of that.
 inline bool finite_scales(const std::byte* p, std::size_t count) noexcept {
-  std::int16_t most = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::int16_t v;
+  half_watch watch{0x7c00};
+  for (std::size_t i = 0; i < count; i += 8) {
+    halves v;
     std::memcpy(&v, p + 2 * i, sizeof v);
-    v = static_cast<std::int16_t>(v & 0x7fff);
-    most = v > most ? v : most;
+    watch.look(v);
   }
-  return most < 0x7c00;
+  return watch.finite();
 }
 
 /// Whether a packed group of blocks means finite values only. Quants always do, so that scales and minima are looked

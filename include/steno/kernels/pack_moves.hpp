@@ -55,8 +55,8 @@ struct row_streams {
 };
 
 inline constexpr std::size_t q8_0_bytes = sizeof(blocks::q8_0);
-/// q8_0, block by block: sixteen streams are read, one is written.
-inline void pack_bytes(const weight_ref& w, extent g, std::byte* out) noexcept {
+/// q8_0, block by block: sixteen streams are read, one is written. Inlined, g++ 12 makes the loop a fifth slower.
+[[gnu::noinline]] inline void pack_bytes(const weight_ref& w, extent g, std::byte* out) noexcept {
   const extent blocks = w.cols / block;
   std::byte* quants = out;
   std::byte* scales = out + static_cast<std::size_t>(blocks) * group_quants;
