@@ -63,7 +63,9 @@ TEST(floors, includes_name_existing_headers_in_angle_brackets) {
   for (const source& s : steno::test::headers()) {
     if (std::regex_search(s.text, quoted)) wrong.push_back(s.name + " includes in quotes");
     for (const std::string& target : steno::test::includes(s.text))
-      if (target.starts_with("steno/") && !exists(steno::test::include_directory() / target))
+      // (what config.hpp says is missing ends the compiler)
+      if (target.starts_with("steno/") && !target.starts_with("steno/needs_") &&
+          !exists(steno::test::include_directory() / target))
         wrong.push_back(s.name + " includes " + target);
   }
   EXPECT_TRUE(wrong.empty()) << steno::test::joined(wrong);

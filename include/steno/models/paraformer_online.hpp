@@ -50,6 +50,11 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
     read("after", 0, usual.after);
     read("encoder_look_back", -1, usual.encoder_look_back);
     read("decoder_look_back", 0, usual.decoder_look_back);
+    if (usual.overlap() == 0)
+      fail({.where = file.where(),
+            .what = "keys paraformer_online.chunk.before and paraformer_online.chunk.after",
+            .expected = "one of them from 1",
+            .found = "0 and 0"});
   }
 
   chunk_sizes usual;  ///< the sizes the file recommends

@@ -48,8 +48,8 @@ class qwen3_aligner : public qwen3_thinker<Encoder, Decoder> {
       korean_words = file.strings("qwen3_forced_aligner.korean_words");
       std::sort(korean_words.begin(), korean_words.end());
     }
-    begin_ = tokenizer.require("<|audio_start|>");
-    end_ = tokenizer.require("<|audio_end|>");
+    begin_ = made_of(file, "tokenizer.ggml.tokens", [&] { return tokenizer.require("<|audio_start|>"); });
+    end_ = made_of(file, "tokenizer.ggml.tokens", [&] { return tokenizer.require("<|audio_end|>"); });
   }
 
   int timestamp = 0;
@@ -60,6 +60,8 @@ class qwen3_aligner : public qwen3_thinker<Encoder, Decoder> {
     base::members(v);
     v.within("qwen3_forced_aligner.timestamp_token_id among the rows of embed_tokens", timestamp, 0,
              text.vocabulary() - 1);
+    v.within("qwen3_forced_aligner.timestamp_segment_time times rows of thinker.lm_head.weight, in ms",
+             static_cast<extent>(segment_time * static_cast<double>(text.outputs())), 1000, extent{1} << 40);
   }
 
   /// Tokens behind the audio.

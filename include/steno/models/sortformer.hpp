@@ -26,7 +26,8 @@
 
 namespace steno::inline STENO_ABI {
 
-/// Throws steno::error for lengths and rates that make no sense together (`_check_streaming_parameters`).
+/// Throws steno::error for lengths and rates that make no sense together (`_check_streaming_parameters`). Without
+/// `where` they are a packaged model's, and named as there.
 STENO_COLD inline void check_speaker_cache(const speaker_cache_options& o, extent speakers, const std::string& where) {
   constexpr extent most = 1 << 16;  // rows: more than an hour
   speaker_cache_options::each(o, [&]<class T>(const std::string& name, const T& value) {
@@ -35,7 +36,7 @@ STENO_COLD inline void check_speaker_cache(const speaker_cache_options& o, exten
       if (name == "spkcache_len") least = (1 + o.spkcache_sil_frames_per_spk) * speakers;
       if (value < least || value > most)
         fail({.where = where,
-              .what = name,
+              .what = std::string(where.empty() ? "sortformer.streaming." : "").append(name),
               .expected = std::to_string(least) + " to " + std::to_string(most) + " rows",
               .found = std::to_string(value)});
     }
@@ -108,7 +109,8 @@ class sortformer {
   }
   /// Why it cannot hear a stream; null when it can.
   const char* obstacle() const noexcept {
-    return frontend.last.on() ? "its features are normalised over the whole recording" : nullptr;
+    return frontend.last.on() ? "its features are normalised over the whole recording (sortformer.frontend.per_feature)"
+                              : nullptr;
   }
 
   /// A whole recording: 16 kHz mono samples in [-1, 1] -> probabilities [frames(number of samples), speakers].

@@ -69,6 +69,7 @@ class whisper {
     v("encoder", encoder);
     v("decoder", decoder);
     v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
+    v.within("rows of decoder.positional_embedding", decoder.context_size(), 16, 1 << 20);  // a prompt, and some text
     v.equal("widths of encoder and decoder", encoder.output_size(), decoder.width());
     v.equal("whisper.alignment_heads and those that the decoder has", static_cast<extent>(alignment_heads.size()),
             known_heads());
