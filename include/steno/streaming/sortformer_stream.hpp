@@ -68,7 +68,8 @@ class sortformer_stream {
 
   STENO_COLD static void check(const Model& m, const speaker_cache_options& o) {
     if (const char* why = m.obstacle())
-      fail({.what = "this model hears whole recordings, not streams: " + std::string(why)});
+      fail({.what = "this model hears whole recordings, not streams: " + std::string(why),
+            .hint = "without sortformer.streaming_mode a file is not taken for a stream"});
     check_speaker_cache(o, m.speakers(), "");
   }
   extent width() const noexcept { return model_->frontend.width(); }
