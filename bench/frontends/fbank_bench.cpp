@@ -67,13 +67,13 @@ void log_mel(benchmark::State& state) {
 }
 
 BENCHMARK(whole<steno::fbank<80, steno::kernels::real_fft_lanes>>)->Unit(benchmark::kMillisecond);
-#if !defined(STENO_FFT_BUILTIN)
+#if defined(STENO_FFT_FFTW)
 BENCHMARK(whole<steno::fbank<80, steno::kernels::real_fft_fftw>>)->Unit(benchmark::kMillisecond);
 #endif
 BENCHMARK(whole<steno::wav_frontend<>>)->Unit(benchmark::kMillisecond);
 BENCHMARK(framing)->Unit(benchmark::kMillisecond);
 BENCHMARK(transform<steno::kernels::real_fft_lanes>)->Unit(benchmark::kMillisecond)->Arg(512)->Arg(400);
-#if !defined(STENO_FFT_BUILTIN)
+#if defined(STENO_FFT_FFTW)
 BENCHMARK(transform<steno::kernels::real_fft_fftw>)->Unit(benchmark::kMillisecond)->Arg(512)->Arg(400);
 #endif
 BENCHMARK(log_mel)->Unit(benchmark::kMillisecond);

@@ -46,8 +46,8 @@
 #define STENO_ABI_ISA base
 #endif
 
-#if defined(STENO_FFT_BUILTIN)
-#define STENO_ABI_FFT _builtin_fft
+#if defined(STENO_FFT_FFTW)
+#define STENO_ABI_FFT _fftw
 #else
 #define STENO_ABI_FFT
 #endif

@@ -22,10 +22,10 @@ using steno::window_shape;
 
 namespace {
 
-#if defined(STENO_FFT_BUILTIN)
-using policies = testing::Types<steno::kernels::real_fft_lanes>;
-#else
+#if defined(STENO_FFT_FFTW)
 using policies = testing::Types<steno::kernels::real_fft_fftw, steno::kernels::real_fft_lanes>;
+#else
+using policies = testing::Types<steno::kernels::real_fft_lanes>;
 #endif
 template <class Fft>
 class filterbank : public testing::Test {};

@@ -67,10 +67,10 @@ std::vector<float> power(const F& f, const std::vector<std::vector<float>>& rows
 
 template <class F>
 class real_fft : public testing::Test {};
-#if defined(STENO_FFT_BUILTIN)
-using policies = testing::Types<kernels::real_fft_lanes>;
-#else
+#if defined(STENO_FFT_FFTW)
 using policies = testing::Types<kernels::real_fft_fftw, kernels::real_fft_lanes>;
+#else
+using policies = testing::Types<kernels::real_fft_lanes>;
 #endif
 
 }  // namespace

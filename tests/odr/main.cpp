@@ -8,7 +8,9 @@ int main() {
   std::map<std::string, unit_report> units;
   units["base"] = unit_base();
   units["again"] = unit_again();
-  units["portable"] = unit_portable();
+#ifdef STENO_HAS_UNIT_fftw
+  units["fftw"] = unit_fftw();
+#endif
 #ifdef STENO_HAS_UNIT_native
   units["native"] = unit_native();
 #endif

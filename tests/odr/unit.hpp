@@ -12,6 +12,6 @@ struct unit_report {
 
 unit_report unit_base();
 unit_report unit_again();
-unit_report unit_portable();
+unit_report unit_fftw();
 unit_report unit_avx2();
 unit_report unit_native();

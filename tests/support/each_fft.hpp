@@ -8,7 +8,7 @@ namespace steno::test {
 template <class F>
 void each_fft(F&& f) {
   f.template operator()<kernels::real_fft_lanes>();
-#if !defined(STENO_FFT_BUILTIN)
+#if defined(STENO_FFT_FFTW)
   f.template operator()<kernels::real_fft_fftw>();
 #endif
 }

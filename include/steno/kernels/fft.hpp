@@ -3,16 +3,16 @@
 //
 // 16 transforms are one call: x [n][16] -> y [n/2 + 1][re, im][16], y[k] = sum_i x[i] exp(-2 pi j i k / n), or its
 // squared magnitude. Planning happens at construction; forward() and power() allocate nothing, may run on any number of
-// threads, and a lane's bits do not depend on the other lanes. `real_fft` is FFTW's; STENO_FFT_BUILTIN (cmake
-// -DSTENO_FFT=builtin) makes it real_fft_lanes, which needs no library and leaves FFTW, which is GPL, out altogether.
-// Tested in tests/kernels/fft_test.cpp.
+// threads, and a lane's bits do not depend on the other lanes. `real_fft` is real_fft_lanes, which needs no library;
+// STENO_FFT_FFTW (cmake -DSTENO_FFT=fftw) makes it FFTW's, which is GPL, slower here, and ends the process when there
+// is no memory for a plan. Tested in tests/kernels/fft_test.cpp.
 #pragma once
 #include <steno/core/aligned.hpp>
 #include <steno/kernels/fft_lanes.hpp>
 
 #include <concepts>
 
-#if !defined(STENO_FFT_BUILTIN)
+#if defined(STENO_FFT_FFTW)
 #include <fftw3.h>
 
 #include <mutex>
@@ -48,7 +48,7 @@ concept real_fft_policy = std::copyable<F> && std::constructible_from<F, extent>
   noexcept;  // [n][16] -> [bins][16]; x is overwritten
 };
 
-#if !defined(STENO_FFT_BUILTIN)
+#if defined(STENO_FFT_FFTW)
 /// FFTW: 16 rows are one plan (fftwf_plan_many_dft_r2c). The plan is estimated, not measured: it must not change from
 /// one run to the next. FFTW chooses its vector code for the processor, so bits may differ between processors.
 class real_fft_fftw {
