@@ -41,7 +41,8 @@ std::vector<float> two_sentences() {
 std::string written(const session_event& e) {
   std::ostringstream out;
   out << std::hexfloat << (e.final() ? "final " : "partial ") << endpoint_name(e.endpoint) << ' ' << e.utterance.start
-      << ' ' << e.utterance.end << " [" << e.utterance.text << "] [" << e.stable << "] " << e.score.value_or(0) << ' ' << e.stop;
+      << ' ' << e.utterance.end << " [" << e.utterance.text << "] [" << e.stable << "] " << e.score.value_or(0) << ' '
+      << e.stop;
   for (const int id : e.utterance.token_ids) out << ' ' << id;
   for (const word& w : e.utterance.words) out << ' ' << w.text << ' ' << w.start << ' ' << w.end << ' ' << w.confidence;
   for (const session_alternative& a : e.nbest) {
