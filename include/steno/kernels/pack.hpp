@@ -36,14 +36,15 @@ inline bool finite_scales(const std::byte* p, std::size_t count) noexcept {
 
 /// Whether a packed group of blocks means finite values only. Quants always do, so that scales and minima are looked
 /// at.
-inline bool finite_blocks(dtype format, extent cols, const std::byte* p) noexcept {
-  const block_layout l = layout_of(format);
+template <dtype Format>
+inline bool finite_blocks(extent cols, const std::byte* p) noexcept {
+  constexpr block_layout l = layout_of(Format);
   const auto units = static_cast<std::size_t>(cols / (block * l.unit()));
-  if (l.bits == 8) return finite_scales(p + units * group_quants, units * group);
-  const std::size_t at = l.super ? 0 : l.plane_bytes();
-  const std::size_t count = group * (l.super ? 1 : l.vectors()) * (l.minima ? 2 : 1);
+  if constexpr (l.bits == 8) return finite_scales(p + units * group_quants, units * group);
+  constexpr std::size_t at = l.super ? 0 : l.plane_bytes(), step = l.bits == 8 ? 0 : l.unit_bytes();
+  constexpr std::size_t count = group * (l.super ? 1 : l.vectors()) * (l.minima ? 2 : 1);
   bool finite = true;
-  for (std::size_t u = 0; u < units; ++u) finite &= finite_scales(p + u * l.unit_bytes() + at, count);
+  for (std::size_t u = 0; u < units; ++u) finite &= finite_scales(p + u * step + at, count);
   return finite;
 }
 
@@ -54,41 +55,40 @@ STENO_KERNEL_API bool pack_group(const weight_ref& w, extent g, std::byte* out) 
       return pack_halves(w, g, out);
     case dtype::q8_0:
       pack_bytes(w, g, out);
-      break;
+      return finite_blocks<dtype::q8_0>(w.cols, out);
     case dtype::q4_0:
       pack_nibbles<1>(w, g, out);
-      break;
+      return finite_blocks<dtype::q4_0>(w.cols, out);
     case dtype::q4_1:
       pack_nibbles<2>(w, g, out);
-      break;
+      return finite_blocks<dtype::q4_1>(w.cols, out);
     case dtype::q5_0:
       pack_sorted<blocks::q5_0>(w, g, out);
-      break;
+      return finite_blocks<dtype::q5_0>(w.cols, out);
     case dtype::q5_1:
       pack_sorted<blocks::q5_1>(w, g, out);
-      break;
+      return finite_blocks<dtype::q5_1>(w.cols, out);
     case dtype::q2_k:
       pack_sorted<blocks::q2_k>(w, g, out);
-      break;
+      return finite_blocks<dtype::q2_k>(w.cols, out);
     case dtype::q3_k:
       pack_sorted<blocks::q3_k>(w, g, out);
-      break;
+      return finite_blocks<dtype::q3_k>(w.cols, out);
     case dtype::q4_k:
       pack_sorted<blocks::q4_k>(w, g, out);
-      break;
+      return finite_blocks<dtype::q4_k>(w.cols, out);
     case dtype::q5_k:
       pack_sorted<blocks::q5_k>(w, g, out);
-      break;
+      return finite_blocks<dtype::q5_k>(w.cols, out);
     case dtype::q6_k:
       pack_sorted<blocks::q6_k>(w, g, out);
-      break;
+      return finite_blocks<dtype::q6_k>(w.cols, out);
     case dtype::iq4_nl:
       pack_levels(w, g, out);
-      break;
+      return finite_blocks<dtype::iq4_nl>(w.cols, out);
     default:
       return true;
   }
-  return finite_blocks(w.format, w.cols, out);
 }
 #endif
 }  // namespace detail
