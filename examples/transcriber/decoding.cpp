@@ -169,6 +169,22 @@ std::string option_name(std::string_view name) {
   return text;
 }
 
+std::vector<std::pair<std::string, std::string>> given_options(const options& o) {
+  std::vector<std::pair<std::string, std::string>> all;
+  const auto add = [&](bool given, const std::string& option, const std::string& value = "") {
+    if (given) all.emplace_back(option, option + (value.empty() ? "" : " " + value));
+  };
+  add(o.language != "auto", "--language", o.language);
+  add(o.inverse_text_normalisation, "--itn");
+  for (const std::string& name : o.decoding.names()) add(true, option_name(name));
+  add(o.longest > 0, "--longest");
+  add(o.at_once > 1, "--clips");
+  add(o.beam > 1, "--beam", std::to_string(o.beam));  // greedy is what --beam 1 asks for
+  add(!o.hotwords.empty(), "--hotwords");
+  add(o.live.phrase_score.has_value(), "--hotword-score");
+  return all;
+}
+
 std::vector<std::string> usual_spelling(std::vector<std::string> arguments) {
   std::vector<std::string> all;
   bool files = false;  // behind "--" there are no options

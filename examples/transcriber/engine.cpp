@@ -87,15 +87,10 @@ class loaded_model final : public recogniser {
   bool knows_language(const std::string& language) const override {
     return steno::knows_language(model_.model(), language);
   }
-  std::vector<std::string> refused(const decoding_options& o) const override {
-    return refused_options(model_.model(), o);
-  }
+  std::vector<ability> abilities() const override { return abilities_of(model_.model()); }
   style usual_style() const override {
     return std::holds_alternative<whisper_any>(model_.model()) ? style::openai : style::steno;
   }
-  bool has_beam_search() const override { return steno::has_beam_search(model_.model()); }
-  bool takes_hotwords() const override { return steno::takes_hotwords(model_.model()); }
-  bool has_itn() const override { return steno::app::has_itn(model_.model()); }
 
   void punctuate_with(const std::string& path, const note_function& note) override {
     opened_checkpoint opened = open_model_file(path);

@@ -16,6 +16,16 @@
 
 namespace steno::app {
 
+/// An option that not every model honours, and what one model makes of it (abilities.hpp).
+struct ability {
+  enum class honour { never, with_vad, always };
+  std::string option;  ///< as on the command line
+  honour honoured = honour::never;
+  std::string why = "this model has no such option";  ///< it is not, or not without --vad
+
+  bool holds(bool vad) const { return honoured == honour::always || (vad && honoured == honour::with_vad); }
+};
+
 /// What `steno info` shows.
 struct model_facts {
   std::string name, architecture;
@@ -64,12 +74,14 @@ class recogniser {
   virtual int sample_rate() const = 0;
   virtual std::vector<std::string> languages() const = 0;
   virtual bool knows_language(const std::string& language) const = 0;
-  virtual bool has_beam_search() const = 0;
-  virtual bool takes_hotwords() const = 0;
-  /// Whether texts can have numbers as figures or not, as asked.
-  virtual bool has_itn() const = 0;
-  /// Names of the options that it does not take.
-  virtual std::vector<std::string> refused(const decoding_options& o) const = 0;
+  /// Of all options that not every model honours.
+  virtual std::vector<ability> abilities() const = 0;
+  /// What it makes of one of them; what is not listed is not honoured.
+  ability ability_for(const std::string& option) const {
+    for (ability& a : abilities())
+      if (a.option == option) return std::move(a);
+    return {.option = option};
+  }
   /// How results of this model are usually written.
   virtual style usual_style() const { return style::steno; }
   /// From now on texts have punctuation by this model. Throws steno::error.

@@ -117,6 +117,10 @@ options parse_options(const std::vector<std::string>& arguments);
 /// The command line's name of a decoding option: "best_of" is "--best-of".
 std::string option_name(std::string_view name);
 
+/// Of the options of transcribe and bench that not every model honours, those that were given: the name, and how a
+/// message shows it ("--language de").
+std::vector<std::pair<std::string, std::string>> given_options(const options& o);
+
 /// The name of `names` that is nearest to `word`, when it is near enough to be a slip; else empty.
 std::string nearest(std::string_view word, const std::vector<std::string>& names);
 

@@ -199,23 +199,13 @@ class input_queue {
 }  // namespace
 
 void check_request(const options& o, const recogniser& model) {
+  for (const auto& [option, shown] : given_options(o)) {
+    const ability a = model.ability_for(option);
+    if (!a.holds(o.vad != "none")) wrong_usage(shown + ": " + a.why);
+  }
   if (!model.knows_language(o.language))
     wrong_usage("--language " + o.language + ": this model knows " + joined(model.languages()));
-  if (o.language != "auto" && model.languages().empty())
-    wrong_usage("--language " + o.language + ": this model hears the languages it was trained for; leave it out");
-  if (o.inverse_text_normalisation && !model.has_itn()) wrong_usage("--itn: this model writes as it does");
-  const std::vector<std::string> refused = model.refused(o.decoding);
-  if (!refused.empty()) wrong_usage(option_name(refused[0]) + ": this model has no such option");
-  if (o.longest > 0 && model.looks_first({.vad = o.vad}))
-    wrong_usage("--longest: this model hears recordings as a whole; with --vad it hears clips");
-  if (o.at_once > 1 && model.looks_first({.vad = o.vad}))
-    wrong_usage("--clips: this model hears recordings as a whole; with --vad it hears clips");
-  if (o.beam > 1 && !model.has_beam_search())
-    wrong_usage("--beam " + std::to_string(o.beam) + ": this model decodes greedily; leave --beam out");
-  if (!o.hotwords.empty() && !model.takes_hotwords()) wrong_usage("--hotwords: this model takes none");
-  if (o.live.phrase_score && !model.has_beam_search())
-    wrong_usage("--hotword-score: this model reads hotwords in its prompt, and does not count");
-  if (!o.hotwords.empty() && o.beam == 1 && model.has_beam_search())
+  if (!o.hotwords.empty() && o.beam == 1 && model.ability_for("--beam").holds(false))
     wrong_usage("--hotwords need a search: leave out --beam 1");
 }
 
@@ -242,7 +232,7 @@ void transcribe_inputs(const options& o, const std::vector<input>& inputs, recog
                 .hotword_score = o.live.phrase_score,
                 .decoding = o.decoding};
   // Subtitles that are cut by words need their times.
-  if (o.output_layout.words && !o.decoding.word_timestamps && model.refused({.word_timestamps = true}).empty())
+  if (o.output_layout.words && !o.decoding.word_timestamps && model.ability_for("--word-timestamps").holds(false))
     asked.decoding.word_timestamps = true;
   input_queue queue(o, asked, inputs, model, put, report, t);
   for (std::size_t i = 0; i < inputs.size() && !input_is_over(); ++i) queue.take(i);
