@@ -3,6 +3,7 @@
 // Stage names are those of the golden cases; see docs/models for each model's list and its --set keys.
 #include <steno/core/thread_pool.hpp>
 #include <steno/error.hpp>
+#include <steno/kernels/cpu.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -22,6 +23,17 @@ std::string settings_help() {
   for (const steno::trace::family& f : steno::trace::families)
     text.append("; ").append(f.architecture).append(": ").append(f.settings);
   return text;
+}
+
+void limit_isa(const std::string& name) {
+  using namespace steno::kernels;
+  std::string known;
+  for (const isa level : isa_levels) {
+    if (level > best_isa()) break;
+    if (name == name_of(level)) return limit_isa(level);
+    known.append(known.empty() ? "" : ", ").append(name_of(level));
+  }
+  steno::fail({.what = "--isa", .expected = known, .found = steno::quoted(name)});
 }
 
 void run(const std::string& model, steno::trace::job& j) {
@@ -50,10 +62,13 @@ int main(int argc, char** argv) {
   int threads = 1;
   app.add_option("--threads", threads, "threads, at most one per processor; stages are the same with any number [1]")
       ->check(CLI::Range(1, 1024));
+  std::string isa;
+  app.add_option("--isa", isa, "use no better instruction set than this one [this processor's best]");
   steno::trace::settings set;
   try {
     app.parse(argc, argv);
     for (const std::string& p : pairs) set.add(p);
+    if (!isa.empty()) limit_isa(isa);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   } catch (const steno::error& e) {
