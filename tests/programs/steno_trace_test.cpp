@@ -23,7 +23,10 @@ struct traced_case {
 };
 void PrintTo(const traced_case& c, std::ostream* out) { *out << c.folder; }
 
-class steno_trace : public testing::TestWithParam<traced_case> {};
+class steno_trace : public testing::TestWithParam<traced_case> {
+ protected:
+  void compare_stages(const std::string& options);
+};
 
 // Stages of other settings, of another input, or with rows that mean nothing (tests/parity looks at the others).
 bool not_traced(const std::string& name) {
@@ -32,13 +35,13 @@ bool not_traced(const std::string& name) {
   return name.ends_with("decoder_logprobs");
 }
 
-TEST_P(steno_trace, writes_the_stages_of_the_original) {
+void steno_trace::compare_stages(const std::string& options) {
   STENO_REQUIRE_SHARED(shared);
   const fs::path folder = shared / "golden" / GetParam().folder;
   const steno::test::temporary_directory to;
   std::string command = "'" STENO_TRACE_PROGRAM "' -m '";
   command.append((folder / GetParam().model).string()).append("' '").append((folder / "input.wav").string());
-  command.append("' -o out ").append(GetParam().more);
+  command.append("' -o out ").append(GetParam().more).append(" ").append(options);
   const auto o = steno::test::shell(to, command);
   ASSERT_EQ(o.code, 0) << o.err;
   int seen = 0;
@@ -63,6 +66,13 @@ TEST_P(steno_trace, writes_the_stages_of_the_original) {
     ++seen;
   }
   EXPECT_GT(seen, 0);
+}
+
+TEST_P(steno_trace, writes_the_stages_of_the_original) { compare_stages(""); }
+
+// The kernels of the lowest instruction set read rows where they lie, and several threads read them in any order.
+TEST_P(steno_trace, writes_them_without_vector_instructions_and_with_threads) {
+  compare_stages("--isa scalar --threads 4");
 }
 
 constexpr const char* nemo = "checkpoint/model.nemo";

@@ -33,6 +33,9 @@ inline void matmul(const view<const float>& x, const weight_ref& w, const epilog
 
 #if STENO_KERNEL_BODIES
 #include <steno/kernels/product/int8_strip.hpp>
+
+#include <cstdint>
+
 namespace steno::inline STENO_ABI::kernels {
 
 namespace detail {
@@ -147,11 +150,26 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
     way.strip(s);
   });
 }
+
+/// Whether y shares a value with the rows of x. Other columns of the same matrix do not.
+inline bool overlap(const operand& x, const view<const float>& y) noexcept {
+  if (x.x == nullptr || x.rows == 0 || y.size() == 0) return false;
+  const auto first_x = reinterpret_cast<std::uintptr_t>(x.x), first_y = reinterpret_cast<std::uintptr_t>(y.data());
+  const auto bytes = [](extent values) { return static_cast<std::uintptr_t>(values) * sizeof(float); };
+  const auto whole = [&](extent rows, extent cols, extent stride) { return bytes((rows - 1) * stride + cols); };
+  if (first_x + whole(x.rows, x.cols, x.stride) <= first_y) return false;
+  if (first_y + whole(y.rows(), y.cols(), y.outerStride()) <= first_x) return false;
+  if (x.stride != y.outerStride()) return true;
+  const bool x_leads = first_x <= first_y;
+  const std::uintptr_t shift = (x_leads ? first_y - first_x : first_x - first_y) % bytes(x.stride);
+  return shift < bytes(x_leads ? x.cols : y.cols()) || shift + bytes(x_leads ? y.cols() : x.cols) > bytes(x.stride);
+}
 }  // namespace detail
 
 STENO_KERNEL_API void multiply(const operand& x, const weight_ref& w, const epilogue& e, const view<float>& y,
                                context& c) {
   assert(x.cols == w.cols && y.rows() == x.rows && y.cols() == w.rows);
+  assert(!detail::overlap(x, y) && "a product may read what it has written");
   view<float> out = y;
   if (x.rows == 0 || w.rows == 0) return;
   if (!has_product(w.format)) {

@@ -140,7 +140,7 @@ class sortformer {
     }
     workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, D>(rows.rows(), encoder_proj.output_size());
-    const auto now = as<const float, dynamic, D>(x);
+    auto hidden = scratch.template matrix<dynamic, D>(rows.rows(), first_hidden_to_hidden.output_size());
     encoder_proj(as<const float, dynamic, Encoder::output>(rows), x, c);
     c.trace("encoder_proj", x);
     {
@@ -149,8 +149,8 @@ class sortformer {
       c.trace("out", x);
     }
     kernels::apply_relu(read(x), write(x));
-    first_hidden_to_hidden(now, x, c, kernels::activation::relu);
-    single_hidden_to_spks(now, y, c);
+    first_hidden_to_hidden(as<const float, dynamic, D>(x), hidden, c, kernels::activation::relu);
+    single_hidden_to_spks(as<const float, dynamic, D>(hidden), y, c);
     kernels::apply_sigmoid(read(y), write(y));
     require_numbers(read(y));
     c.trace("speaker_probs", y);
