@@ -1,4 +1,5 @@
-// steno-trace writes every stage of every golden case under its name, and it is the original's.
+// steno-trace writes every stage of every golden case under its name, and it is the original's; so are those of models
+// of other sizes, from reference networks that were held against the originals (tests/golden/other_sizes).
 #include <steno/core/view.hpp>
 
 #include "run_program.hpp"
@@ -20,6 +21,7 @@ struct traced_case {
   const char* model = "checkpoint";
   const char* more = "";   ///< arguments
   double features = 1e-4;  ///< how far the first features may be off, by the case's README
+  bool shared = true;      ///< it is one of the full golden set
 };
 void PrintTo(const traced_case& c, std::ostream* out) { *out << c.folder; }
 
@@ -36,8 +38,11 @@ bool not_traced(const std::string& name) {
 }
 
 void steno_trace::compare_stages(const std::string& options) {
-  STENO_REQUIRE_SHARED(shared);
-  const fs::path folder = shared / "golden" / GetParam().folder;
+  fs::path folder = steno::test::compact() / "other_sizes" / GetParam().folder;
+  if (GetParam().shared) {
+    STENO_REQUIRE_SHARED(shared);
+    folder = shared / "golden" / GetParam().folder;
+  }
   const steno::test::temporary_directory to;
   std::string command = "'" STENO_TRACE_PROGRAM "' -m '";
   command.append((folder / GetParam().model).string()).append("' '").append((folder / "input.wav").string());
@@ -61,7 +66,8 @@ void steno_trace::compare_stages(const std::string& options) {
     const std::vector<float> values = got.floats();
     const auto row = steno::make_view(values.data(), 1, static_cast<steno::extent>(values.size()));
     // The contract's bound for f32 is 1e-4 of max(1, absmax) unless a README has another one.
-    const double bound = name == "fbank" || name == "cmvn" ? GetParam().features : 1e-4;
+    const bool first = name == "fbank" || name == "cmvn" || name == "logmel" || name == "feats_first400";
+    const double bound = first ? GetParam().features : 1e-4;
     EXPECT_LE(steno::test::compare(row, want).relative(), bound) << name;
     ++seen;
   }
@@ -92,5 +98,17 @@ INSTANTIATE_TEST_SUITE_P(
                     traced_case{"wenet/u2pp_conformer", "checkpoint", "", wenet},
                     traced_case{"whisper/en", "checkpoint/ggml/ggml-model.bin", "--set alignment_heads=1,0"},
                     traced_case{"whisper/v3", "checkpoint/hf"}));
+
+// Made by tools/zoo/other_sizes.py, whose features are numpy's in single precision: logarithms differ by up to 1e-4.
+constexpr double numpy = 5e-4;
+INSTANTIATE_TEST_SUITE_P(other_sizes, steno_trace,
+                         testing::Values(traced_case{"sense_voice", "checkpoint", "", numpy, false},
+                                         traced_case{"paraformer", "checkpoint", "", numpy, false},
+                                         traced_case{"fsmn_vad", "checkpoint", "", numpy, false},
+                                         traced_case{"u2", "checkpoint", "", numpy, false},
+                                         traced_case{"parakeet_ctc", nemo, "", numpy, false},
+                                         traced_case{"parakeet_rnnt", nemo, "", numpy, false},
+                                         traced_case{"parakeet_tdt", nemo, "", numpy, false},
+                                         traced_case{"parakeet_eou", nemo, "", numpy, false}));
 
 }  // namespace

@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holds steno against the reference networks at sizes, seeds and sounds that no recorded case has.
+
+usage: other_sizes.py STENO_TRACE [--family NAME] [--rounds N] [--seed N] [--trace OPTIONS] [--keep DIR]
+
+In every round each family draws sizes and random weights, writes a checkpoint in the layout of published models, makes
+a sound, lets steno-trace run it and compares all stages that both know. The networks start from the features that
+steno-trace wrote; features are compared with those of features.py and frontends.py first. That the networks themselves
+are right is what check_reference.py, check_stages.py and check_fastconformer.py see. --keep leaves the cases behind,
+with the networks' stages: tests/golden/other_sizes was made so.
+"""
+import argparse
+import json
+import math
+import random
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import wave
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import export
+import export_fsmn_vad
+import export_parakeet
+import export_paraformer
+import fastconformer
+import features
+import frontends
+import fsmn_vad
+import paraformer
+import sense_voice
+import u2
+from random_funasr import sentencepiece_model
+
+# As export_u2.py writes it; imported from there it would ask for the trained model's tokenizer.
+U2_TOKENS = ["<blank>", "<unk>", "<sos/eos>"]
+
+
+def randomise(model, draw):
+    """Norms near 1, biases near 0, products of variance 1 / inputs."""
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            if p.dim() == 1 and "norm" in name and name.endswith("weight"):
+                p.copy_(1 + 0.1 * torch.randn(p.shape, generator=draw))
+            elif p.dim() == 1 or "bias" in name:
+                p.copy_(0.1 * torch.randn(p.shape, generator=draw))
+            else:
+                p.copy_(torch.randn(p.shape, generator=draw) / math.sqrt(max(1, math.prod(p.shape[1:]))))
+        for name, b in model.named_buffers():
+            if name.endswith("running_mean"):
+                b.copy_(0.1 * torch.randn(b.shape, generator=draw))
+            elif name.endswith("running_var"):
+                b.copy_(0.5 + torch.rand(b.shape, generator=draw))
+    return model.eval()
+
+
+def state_of(network):
+    return {k: v.detach().clone() for k, v in network.state_dict().items() if not k.endswith("num_batches_tracked")}
+
+
+def sound(rng, seconds):
+    """Tones and noise that come and go."""
+    n = int(16000 * seconds)
+    t, x = np.arange(n) / 16000, rng.normal(size=n) * 0.02  # no band is silent: the logarithm of nothing is noise
+    for _ in range(6):
+        place = rng.uniform(0, seconds, 2)
+        here = (t >= place.min()) & (t < place.max())
+        x += here * rng.uniform(0.02, 0.2) * np.sin(2 * np.pi * rng.uniform(80, 6000) * t + rng.uniform(0, 6))
+        x += here * rng.uniform(0, 0.05) * rng.normal(size=n)
+    return np.clip(np.round(x * 32768), -32768, 32767).astype("<i2")
+
+
+class Case:
+    """A folder with `checkpoint` and input.wav, and what a family's network makes of it."""
+
+    def __init__(self, folder, family, seed):
+        self.folder, self.rng = folder, np.random.default_rng(seed)
+        self.draw = torch.Generator().manual_seed(seed)
+        self.pick = random.Random(seed)
+        self.model = folder / "checkpoint"
+        self.model.mkdir(parents=True)
+        self.sizes = {}
+        self.reference = family(self)
+        self.samples = sound(self.rng, self.pick.uniform(0.4, 5))
+        with wave.open(str(folder / "input.wav"), "wb") as w:
+            w.setparams((1, 2, 16000, 0, "NONE", ""))
+            w.writeframes(self.samples.tobytes())
+
+    def width(self, heads, most=12):
+        """A width that the heads divide into even parts."""
+        return heads * 2 * self.pick.randint(2, most)
+
+    def save(self, network, name):
+        torch.save(state_of(network), self.model / name)
+
+    def funasr(self, config, configuration, inputs):
+        (self.model / "config.yaml").write_text(config)
+        (self.model / "configuration.json").write_text(json.dumps(configuration))
+        self.shift = self.rng.normal(-14, 1, inputs).astype("f4")
+        self.scale = self.rng.uniform(0.1, 0.3, inputs).astype("f4")
+        features.write_mvn(self.model / "am.mvn", self.shift, self.scale)
+
+    def normalised(self, x):
+        return (x + self.shift) * self.scale
+
+
+def sense_voice_case(case):
+    p = case.pick
+    heads = p.choice([1, 2, 3, 4, 6])
+    s = case.sizes = {"size": case.width(heads), "heads": heads, "units": p.randint(5, 90), "blocks": p.randint(1, 4),
+                      "tp_blocks": p.randint(1, 3), "kernel": p.choice([1, 3, 5, 8, 11, 15])}
+    vocabulary = p.randint(40, 300)
+    net = randomise(sense_voice.SenseVoice(vocabulary, **s), case.draw)
+    case.save(net, "model.pt")
+    case.funasr(export.CONFIG.format(**s), export.CONFIGURATION, 560)
+    (case.model / export.BPE_NAME).write_bytes(sentencepiece_model(vocabulary))
+
+    def reference(stages):
+        yield "cmvn", case.normalised(features.lfr(features.fbank(case.samples / np.float32(32768))))
+        x, trace = torch.from_numpy(stages["cmvn"])[None], {}
+        logits = net(x, torch.tensor([x.shape[1]]), torch.tensor([sense_voice.queries()]), trace)[0]
+        names = {"enc0": "enc0_out"}
+        for name, y in trace.items():
+            yield names.get(name, name + ("_out" if name.rsplit("_", 1)[-1].isdigit() else "")), y[0]
+        yield "ctc_logits", logits
+        yield "ctc_log_probs", logits.log_softmax(-1)
+
+    return reference
+
+
+def paraformer_case(case):
+    p = case.pick
+    heads, decoder_heads = p.choice([(1, 1), (2, 4), (4, 2), (3, 3), (2, 1)])
+    s = {"size": case.width(math.lcm(heads, decoder_heads), 6), "heads": heads, "units": p.randint(5, 80),
+         "blocks": p.randint(2, 4), "kernel": p.choice([3, 5, 9, 11]), "decoder_heads": decoder_heads,
+         "decoder_units": p.randint(5, 80), "decoder_blocks": p.randint(1, 3),
+         "decoder_kernel": p.choice([3, 5, 11, 16]), "tail": p.choice([0.3, 0.45, 0.5])}
+    case.sizes, vocabulary = s, p.randint(10, 300)
+    net = randomise(paraformer.Paraformer(vocabulary, **s), case.draw)
+    case.save(net, "model.pt")
+    case.funasr(export_paraformer.CONFIG.format(**s), export_paraformer.CONFIGURATION, 560)
+    tokens = ["<blank>", "<s>", "</s>"] + [chr(0x4E00 + i) for i in range(vocabulary - 4)] + ["<unk>"]
+    (case.model / "tokens.json").write_text(json.dumps(tokens))
+    (case.model / "seg_dict").write_text("")
+
+    def reference(stages):
+        yield "cmvn", case.normalised(features.lfr(features.fbank(case.samples / np.float32(32768))))
+        x, trace = torch.from_numpy(stages["cmvn"])[None], {}
+        logits, _ = net(x, torch.tensor([x.shape[1]]), trace)
+        for name, y in trace.items():
+            yield name, y[0]
+            yield name + "_out", y[0]
+        yield "logits", logits[0]
+
+    return reference
+
+
+def fsmn_vad_case(case):
+    p = case.pick
+    stacked = p.choice([1, 3, 5, 7])
+    s = {"affine": p.randint(3, 70), "size": p.randint(3, 70), "projected": p.randint(3, 60), "taps": p.randint(1, 25),
+         "layers": p.randint(1, 5), "out_affine": p.randint(3, 60), "classes": p.randint(2, 40)}
+    case.sizes, inputs = dict(s, stacked=stacked), 80 * stacked
+    net = randomise(fsmn_vad.FsmnVad(inputs, **s), case.draw)
+    case.save(net, "model.pt")
+    case.funasr(export_fsmn_vad.CONFIG.format(stacked=stacked, inputs=inputs, lookback=200, **s),
+                export_fsmn_vad.CONFIGURATION, inputs)
+
+    def reference(stages):
+        x = case.normalised(fsmn_vad.stack(stages["fbank"], stacked))
+        yield "fbank", features.fbank(case.samples / np.float32(32768))
+        yield "feats_first400", x[:400]
+        logits = net(torch.from_numpy(x)[None])[0]
+        yield "logits", logits
+        yield "scores", logits.softmax(-1)
+
+    return reference
+
+
+U2_CONFIG = """\
+cmvn: global_cmvn
+cmvn_conf: {{cmvn_file: global_cmvn, is_json_cmvn: true}}
+ctc_conf: {{ctc_blank_id: 0}}
+dataset_conf: {{fbank_conf: {{dither: 0.0, frame_length: 25, frame_shift: 10, num_mel_bins: 80}},
+  resample_conf: {{resample_rate: 16000}}}}
+decoder: bitransformer
+decoder_conf: {{attention_heads: {decoder_heads}, linear_units: {decoder_units}, num_blocks: {decoder_blocks},
+  r_num_blocks: {reverse_blocks}}}
+encoder: conformer
+encoder_conf: {{activation_type: swish, attention_heads: {heads}, causal: true, cnn_module_kernel: {kernel},
+  cnn_module_norm: layer_norm, input_layer: conv2d, linear_units: {units}, normalize_before: true,
+  num_blocks: {blocks}, output_size: {size},
+  pos_enc_layer_type: rel_pos, selfattention_layer_type: rel_selfattn, use_cnn_module: true, use_dynamic_chunk: true}}
+input_dim: 80
+model: asr_model
+model_conf: {{ctc_weight: 0.5, reverse_weight: 0.3}}
+output_dim: {vocab}
+tokenizer: char
+tokenizer_conf: {{symbol_table_path: units.txt, special_tokens: {{<blank>: 0, <unk>: 1, <sos>: 2, <eos>: 2}}}}
+"""
+
+
+def u2_case(case):
+    p = case.pick
+    heads, decoder_heads = p.choice([(1, 1), (2, 4), (4, 2), (3, 3), (2, 1)])
+    s = {"size": case.width(math.lcm(heads, decoder_heads), 6), "heads": heads, "units": p.randint(5, 80),
+         "blocks": p.randint(1, 4), "kernel": p.randint(2, 17), "decoder_heads": decoder_heads,
+         "decoder_units": p.randint(5, 80), "decoder_blocks": p.randint(1, 3), "reverse_blocks": p.randint(1, 2)}
+    case.sizes, vocabulary = s, p.randint(10, 300)
+    net = randomise(u2.U2(vocabulary, **s), case.draw)
+    with torch.no_grad():
+        net.encoder.global_cmvn.mean.copy_(torch.from_numpy(case.rng.normal(12, 2, 80)))
+        net.encoder.global_cmvn.istd.copy_(torch.from_numpy(case.rng.uniform(0.1, 0.4, 80)))
+    case.save(net, "final.pt")
+    (case.model / "train.yaml").write_text(U2_CONFIG.format(vocab=vocabulary, **s))
+    units = U2_TOKENS + [chr(0x4E00 + i) for i in range(vocabulary - 3)]
+    (case.model / "units.txt").write_text("".join(f"{unit} {i}\n" for i, unit in enumerate(units)))
+    mean, istd = net.encoder.global_cmvn.mean.double().numpy(), net.encoder.global_cmvn.istd.double().numpy()
+    (case.model / "global_cmvn").write_text(json.dumps({
+        "mean_stat": list(mean * 1000), "var_stat": list((1 / istd**2 + mean**2) * 1000), "frame_num": 1000}))
+
+    def reference(stages):
+        yield "fbank", features.fbank(case.samples / np.float32(32768), features.POVEY)
+        x, trace = torch.from_numpy(stages["fbank"])[None], {}
+        frames = torch.tensor([x.shape[1]])
+        heard, _ = net.encoder(x, frames, trace=trace)
+        for name, y in trace.items():
+            yield name, y[0]
+        yield "encoder_out", heard[0]
+        yield "ctc_logprobs", net.ctc.ctc_lo(heard)[0].log_softmax(-1)
+        for name in stages:
+            if name.startswith("stream_c") and name.endswith("_encoder_out"):
+                chunk, left = name.split("_")[1:3]
+                yield name, net.encoder(x, frames, int(chunk[1:]), -1 if left == "lall" else int(left[1:]))[0][0]
+
+    return reference
+
+
+def parakeet_case(kind):
+    def make(case):
+        p = case.pick
+        heads, causal = p.choice([1, 2, 4]), kind == "eou"
+        s = {"bands": 80, "layers": p.randint(1, 3), "size": case.width(heads), "heads": heads,
+             "channels": p.choice([4, 8, 12, 20])}
+        chunk = p.choice([1, 2, 4])
+        more = {"window": (chunk * p.choice([2, 5, 17]), chunk - 1) if causal else None, "xscaling": p.random() < 0.5,
+                "bias": p.random() < 0.5}
+        kernel = p.choice([3, 5, 9])
+        labels, hidden, joint, layers = p.randint(20, 200), p.randint(4, 60), p.randint(4, 60), p.randint(1, 2)
+        durations = list(range(p.randint(2, 6))) if kind == "tdt" else []
+        if kind == "ctc":
+            net = fastconformer.ParakeetCtc(labels, kernel=kernel, **s, **more)
+        else:
+            net = fastconformer.Transducer(labels, durations, hidden=hidden, joint=joint, rnn_layers=layers,
+                                           kernel=kernel, **s, **more)
+        randomise(net, case.draw)
+        case.sizes = dict(s, **more, kernel=kernel, labels=labels, hidden=hidden, joint=joint, rnn_layers=layers,
+                          durations=durations)
+        letters = ["\u2581" * (i % 2) + "".join(chr(97 + int(d)) for d in str(i)) for i in range(labels)]
+        config = export_parakeet.configuration(
+            kind, letters, dict(s, hidden=hidden, joint=joint), more["window"], durations, kernel, layers, more["bias"],
+            more["xscaling"])
+        case.model = case.model / "model.nemo"
+        export_parakeet.write_archive(case.model, config, sentencepiece_model(labels), state_of(net))
+
+        def reference(stages):
+            front_end = frontends.nemo(80)
+            x = front_end.finish(front_end.log_mel(case.samples / 32768.0))
+            x = x if causal else frontends.per_feature(x)
+            yield "logmel", np.pad(x, ((0, 1), (0, 0))).T
+            x = torch.from_numpy(np.ascontiguousarray(stages["logmel"].T))[None]
+            trace = {}
+            rows, _ = net.encoder(x, torch.tensor([x.shape[1] - 1]), trace)
+            for stage, y in trace.items():
+                yield stage, y[0]
+            yield "encoder_out", rows[0]
+            if kind == "ctc":
+                yield "logits", net.decoder(rows)[0]
+            else:
+                said = torch.tensor([[label for label, _, _ in net.greedy(rows[0])]], dtype=torch.long)
+                predicted = net.decoder(said)[0]
+                yield "pred_out", predicted
+                yield "joint_pred_proj", net.joint.pred(predicted)
+                yield "joint_enc_proj", net.joint.enc(rows)[0]
+
+        return reference
+
+    return make
+
+
+FAMILIES = {"sense_voice": sense_voice_case, "paraformer": paraformer_case, "fsmn_vad": fsmn_vad_case, "u2": u2_case,
+            "parakeet_ctc": parakeet_case("ctc"), "parakeet_rnnt": parakeet_case("rnnt"),
+            "parakeet_tdt": parakeet_case("tdt"), "parakeet_eou": parakeet_case("eou")}
+# The first features are single precision in one of the two; all else has the contract's bound.
+LIMITS = {"fbank": 2e-2, "cmvn": 2e-2, "feats_first400": 2e-2, "logmel": 1e-3}
+
+
+def compare(case, program, options):
+    out = case.folder / "out"
+    run = subprocess.run([program, "-m", case.model, case.folder / "input.wav", "-o", out, *options],
+                         capture_output=True, text=True)
+    if run.returncode != 0:
+        return [run.stderr.strip()], 0
+    stages = {p.stem: np.load(p) for p in out.glob("*.npy")}
+    shutil.rmtree(out)
+    (case.folder / "stages").mkdir()
+    wrong, seen = [], 0
+    with torch.no_grad():
+        for name, want in case.reference(stages):
+            if name not in stages:
+                continue
+            want, got = np.asarray(want, "f4"), stages[name]
+            if got.size != want.size:
+                wrong.append(f"{name}: shapes {want.shape} and {got.shape}")
+                continue
+            want = want.reshape(got.shape)
+            limit = LIMITS.get(name, 1e-4) * max(1.0, np.abs(want).max(initial=0))
+            worst = np.abs(got - want).max(initial=0)
+            np.save(case.folder / "stages" / f"{seen:02}_{name}.npy", np.ascontiguousarray(want))
+            seen += 1
+            if not worst <= limit:
+                wrong.append(f"{name}: {worst:.3g} (limit {limit:.3g})")
+    return wrong, seen
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument("program", type=Path)
+    args.add_argument("--family", choices=sorted(FAMILIES), action="append")
+    args.add_argument("--rounds", type=int, default=1)
+    args.add_argument("--seed", type=int, default=1)
+    args.add_argument("--trace", default="", help="options for steno-trace")
+    args.add_argument("--keep", type=Path)
+    o = args.parse_args()
+    torch.set_num_threads(1)
+    failed = 0
+    for seed in range(o.seed, o.seed + o.rounds):
+        for family in o.family or FAMILIES:
+            with tempfile.TemporaryDirectory() as scratch:
+                case = Case(Path(scratch) / "case", FAMILIES[family], seed)
+                wrong, seen = compare(case, o.program.resolve(), shlex.split(o.trace))
+                failed += bool(wrong) or seen == 0
+                sizes = f"; {case.sizes}" if wrong or not seen else ""
+                print(f"{family} {seed}: {seen} stages, {len(wrong)} wrong{sizes}")
+                for line in wrong[:5]:
+                    print("   ", line)
+                if o.keep:
+                    shutil.copytree(case.folder, o.keep / f"{family}-{seed}", dirs_exist_ok=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
