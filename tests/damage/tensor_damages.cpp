@@ -119,6 +119,24 @@ std::vector<std::pair<std::string, edit>> edits(const tensor_part& t) {
   return out;
 }
 
+// Weight and bias of a layer with another number of outputs: they agree with each other, and with no neighbour.
+std::vector<std::pair<std::string, edit>> edits_of_layer(const gguf_parts& parts, std::size_t weight) {
+  const std::string& name = parts.tensors[weight].name;
+  if (!name.ends_with(".weight")) return {};
+  const std::string bias = name.substr(0, name.size() - 6) + "bias";
+  const auto at = std::find_if(parts.tensors.begin(), parts.tensors.end(),
+                               [&](const tensor_part& t) { return t.name == bias && t.dims.size() == 1; });
+  if (at == parts.tensors.end()) return {};
+  const auto both = [weight, other = std::size_t(at - parts.tensors.begin())](auto f) {
+    return edit([=](gguf_parts& p, std::size_t) {
+      for (const std::size_t i : {weight, other}) f(p.tensors[i].dims.back()), fit(p.tensors[i]);
+    });
+  };
+  return {{"layer-double", both([](std::uint64_t& d) { d *= 2; })},
+          {"layer-half", both([](std::uint64_t& d) { d = (d + 1) / 2; })},
+          {"layer-one", both([](std::uint64_t& d) { d = 1; })}};
+}
+
 // Whether the edit leaves the tensor, alone in a file, as it is.
 bool changes_nothing(const edit& change, const tensor_part& t) {
   gguf_parts alone;
@@ -135,8 +153,10 @@ std::vector<one_damage> tensor_damages(const std::string& model, const gguf_part
   for (std::size_t i = 0; i < parts.tensors.size(); ++i) {
     const tensor_part& t = parts.tensors[i];
     if (!every_layer && !kinds.insert(without_numbers(t.name)).second) continue;
-    for (auto& [value, change] : edits(t)) {
-      if (changes_nothing(change, t)) continue;  // a square matrix reversed
+    std::vector<std::pair<std::string, edit>> some = edits(t);
+    std::erase_if(some, [&](const auto& e) { return changes_nothing(e.second, t); });  // a square matrix reversed
+    for (auto& e : edits_of_layer(parts, i)) some.push_back(std::move(e));
+    for (auto& [value, change] : some) {
       all.push_back({"gguf/" + model + "/tensor/" + t.name + "/" + value, t.name, value,
                      [i, change = change](const gguf_parts& from) {
                        gguf_parts p = from;

@@ -500,4 +500,22 @@ TEST(product, block_formats_at_their_extremes) {
       }
   }
 }
+
+TEST(product, extents_that_do_not_agree_are_refused) {
+  const matrix_f x = matrix_f::Zero(3, 64), w = matrix_f::Zero(5, 64);
+  const auto times = [&](extent m, extent k, extent rows, extent cols, extent outputs) {
+    context c;
+    matrix_f y(m, outputs);
+    weight_ref ref{};
+    ref.data = reinterpret_cast<const std::byte*>(w.data());
+    ref.rows = rows;
+    ref.cols = cols;
+    matmul(make_view(x.data(), 3, k, 64), ref, {}, write(y), c);
+  };
+  EXPECT_NO_THROW(times(3, 64, 5, 64, 5));
+  EXPECT_THROW(times(3, 32, 5, 64, 5), error);
+  EXPECT_THROW(times(3, 64, 5, 32, 5), error);
+  EXPECT_THROW(times(2, 64, 5, 64, 5), error);
+  EXPECT_THROW(times(3, 64, 5, 64, 4), error);
+}
 }  // namespace

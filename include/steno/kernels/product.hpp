@@ -15,10 +15,10 @@
 
 namespace steno::inline STENO_ABI::kernels {
 
-/// y[M, N] = act(scale * x w^T + bias) + residual. Sizes must agree (checked in debug builds); y must not overlap x or
-/// w. Takes scratch from c.scratch only. An operand of another family than the weight's is prepared anew from its rows,
-/// which costs time. A format without a product (has_product() is false) gives NaN: whoever loads weights refuses it by
-/// name.
+/// y[M, N] = act(scale * x w^T + bias) + residual. Throws steno::error where sizes do not agree. y must not overlap x
+/// or w (checked in debug builds). Takes scratch from c.scratch only. An operand of another family than the weight's is
+/// prepared anew from its rows, which costs time. A format without a product (has_product() is false) gives NaN:
+/// whoever loads weights refuses it by name.
 STENO_KERNEL_API void multiply(const operand& x, const weight_ref& w, const epilogue& e, const view<float>& y,
                                context& c);
 
@@ -32,9 +32,11 @@ inline void matmul(const view<const float>& x, const weight_ref& w, const epilog
 }  // namespace steno::inline STENO_ABI::kernels
 
 #if STENO_KERNEL_BODIES
+#include <steno/error.hpp>
 #include <steno/kernels/product/int8_strip.hpp>
 
 #include <cstdint>
+#include <string>
 
 namespace steno::inline STENO_ABI::kernels {
 
@@ -151,6 +153,13 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
   });
 }
 
+[[noreturn]] STENO_COLD inline void refuse_extents(const operand& x, const weight_ref& w, const view<float>& y) {
+  std::string found;
+  for (const extent n : {x.rows, x.cols, w.rows, w.cols, y.rows(), y.cols()})
+    found.append(found.empty() ? "" : " ").append(std::to_string(n));
+  fail({.what = "extents of a product: x, weight, y", .expected = "m k, n k, m n", .found = found});
+}
+
 /// Whether y shares a value with the rows of x. Other columns of the same matrix do not.
 inline bool overlap(const operand& x, const view<const float>& y) noexcept {
   if (x.x == nullptr || x.rows == 0 || y.size() == 0) return false;
@@ -168,7 +177,8 @@ inline bool overlap(const operand& x, const view<const float>& y) noexcept {
 
 STENO_KERNEL_API void multiply(const operand& x, const weight_ref& w, const epilogue& e, const view<float>& y,
                                context& c) {
-  assert(x.cols == w.cols && y.rows() == x.rows && y.cols() == w.rows);
+  // Loading compares the widths of neighbours; one that it forgets must not become a read of foreign memory.
+  if (x.cols != w.cols || y.rows() != x.rows || y.cols() != w.rows) detail::refuse_extents(x, w, y);
   assert(!detail::overlap(x, y) && "a product may read what it has written");
   view<float> out = y;
   if (x.rows == 0 || w.rows == 0) return;

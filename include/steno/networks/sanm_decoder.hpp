@@ -69,7 +69,9 @@ struct source_attention {
     v("linear_out", linear_out);
     const extent d = linear_q.output_size();
     v.equal("output of linear_k_v and twice linear_q", linear_k_v.output_size(), 2 * d);
-    v.equal("output of linear_q and input of linear_out", d, linear_out.input_size());
+    for (const extent n :
+         {linear_q.input_size(), linear_k_v.input_size(), linear_out.input_size(), linear_out.output_size()})
+      v.equal("widths of the attention's products", n, d);
     v.equal("width of linear_q and attention_heads times a whole width of a head", d, d / heads.get() * heads.get());
   }
 
@@ -140,9 +142,9 @@ struct sanm_decoder_layer {
     v("self_attn", self_attn);
     v("norm3", norm3);
     v("src_attn", src_attn);
-    v.equal("widths of norm1 and feed_forward", norm1.input_size(), feed_forward.input_size());
-    v.equal("widths of norm2 and fsmn_block", norm2.input_size(), self_attn.fsmn_block.input_size());
-    v.equal("widths of norm3 and src_attn", norm3.input_size(), src_attn.linear_q.input_size());
+    for (const extent n : {feed_forward.input_size(), norm2.input_size(), self_attn.fsmn_block.input_size(),
+                           norm3.input_size(), src_attn.linear_q.input_size()})
+      v.equal("widths of a layer's parts", n, norm1.input_size());
   }
   extent input_size() const noexcept { return norm1.input_size(); }
   extent output_size() const noexcept { return norm1.input_size(); }
