@@ -22,6 +22,7 @@ struct traced_case {
   const char* more = "";   ///< arguments
   double features = 1e-4;  ///< how far the first features may be off, by the case's README
   bool shared = true;      ///< it is one of the full golden set
+  const char* input = "input.wav";
 };
 void PrintTo(const traced_case& c, std::ostream* out) { *out << c.folder; }
 
@@ -37,6 +38,13 @@ bool not_traced(const std::string& name) {
   return name.ends_with("decoder_logprobs");
 }
 
+// The first features, from which all other stages are made; a stream has them piece by piece.
+bool is_feature(const std::string& name) {
+  for (const char* end : {"fbank", "cmvn", "logmel", "feats_first400", "feats_before_scaling"})
+    if (name.ends_with(end)) return true;
+  return false;
+}
+
 void steno_trace::compare_stages(const std::string& options) {
   fs::path folder = steno::test::compact() / "other_sizes" / GetParam().folder;
   if (GetParam().shared) {
@@ -45,7 +53,7 @@ void steno_trace::compare_stages(const std::string& options) {
   }
   const steno::test::temporary_directory to;
   std::string command = "'" STENO_TRACE_PROGRAM "' -m '";
-  command.append((folder / GetParam().model).string()).append("' '").append((folder / "input.wav").string());
+  command.append((folder / GetParam().model).string()).append("' '").append((folder / GetParam().input).string());
   command.append("' -o out ").append(GetParam().more).append(" ").append(options);
   const auto o = steno::test::shell(to, command);
   ASSERT_EQ(o.code, 0) << o.err;
@@ -53,7 +61,7 @@ void steno_trace::compare_stages(const std::string& options) {
   for (const auto& e : fs::directory_iterator(folder / "stages")) {
     std::string name = e.path().stem().string();
     if (not_traced(name)) continue;
-    name.erase(0, 3);  // the number
+    name.erase(0, name.find('_') + 1);  // the number
     if (not_traced(name)) continue;
     const fs::path ours = to.path() / "out" / (name + ".npy");
     if (!fs::exists(ours)) {
@@ -66,8 +74,7 @@ void steno_trace::compare_stages(const std::string& options) {
     const std::vector<float> values = got.floats();
     const auto row = steno::make_view(values.data(), 1, static_cast<steno::extent>(values.size()));
     // The contract's bound for f32 is 1e-4 of max(1, absmax) unless a README has another one.
-    const bool first = name == "fbank" || name == "cmvn" || name == "logmel" || name == "feats_first400";
-    const double bound = first ? GetParam().features : 1e-4;
+    const double bound = is_feature(name) ? GetParam().features : 1e-4;
     EXPECT_LE(steno::test::compare(row, want).relative(), bound) << name;
     ++seen;
   }
@@ -101,9 +108,13 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Made by tools/zoo/other_sizes.py, whose features are numpy's in single precision: logarithms differ by up to 1e-4.
 constexpr double numpy = 5e-4;
+constexpr const char* pieces =
+    "--set chunk_before=0 --set chunk_size=4 --set chunk_after=7 --set encoder_look_back=1 --set decoder_look_back=3";
 INSTANTIATE_TEST_SUITE_P(other_sizes, steno_trace,
                          testing::Values(traced_case{"sense_voice", "checkpoint", "", numpy, false},
                                          traced_case{"paraformer", "checkpoint", "", numpy, false},
+                                         traced_case{"paraformer_online", "checkpoint", pieces, numpy, false},
+                                         traced_case{"ct_punc", "checkpoint", "", numpy, false, "input.txt"},
                                          traced_case{"fsmn_vad", "checkpoint", "", numpy, false},
                                          traced_case{"u2", "checkpoint", "", numpy, false},
                                          traced_case{"parakeet_ctc", nemo, "", numpy, false},

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the reference networks of Paraformer, U2++, FSMN-VAD, Qwen3-ASR and Whisper against recorded stages of the originals.
+"""Checks the reference networks against recorded stages of the originals.
 
-usage: check_stages.py paraformer|u2|fsmn_vad|qwen3_asr|whisper CASE  (a folder with checkpoint/, stages/, input.wav and expected.json)
+usage: check_stages.py paraformer|paraformer_online|ct_punc|u2|fsmn_vad|qwen3_asr|whisper CASE [COMPACT]
+CASE is a folder with checkpoint/, stages/, expected.json and, but for ct_punc, input.wav. COMPACT is
+tests/golden/paraformer_online or tests/golden/ct_punc: what the original made with the same weights of the same features
+in pieces of other sizes, or of other texts.
 """
 import json
 import sys
@@ -11,10 +14,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
+import compact_punc
+import ct_punc
 import features
 import frontends
 import fsmn_vad
 import paraformer
+import paraformer_online
 import qwen3_asr
 import safetensors_file
 import u2
@@ -25,13 +31,17 @@ class Case:
     def __init__(self, folder):
         self.folder, self.failed = folder, False
         self.stages = {p.stem[3:]: np.load(p) for p in sorted((folder / "stages").glob("*.npy"))}
-        with wave.open(str(folder / "input.wav")) as w:
-            self.samples = np.frombuffer(w.readframes(w.getnframes()), "<i2") / np.float32(32768)
+        if (folder / "input.wav").exists():
+            with wave.open(str(folder / "input.wav")) as w:
+                self.samples = np.frombuffer(w.readframes(w.getnframes()), "<i2") / np.float32(32768)
         self.expected = json.loads((folder / "expected.json").read_text())
 
     def compare(self, stage, got, limit=1e-4):
         want = self.stages[stage]
-        got = np.asarray(got, np.float32)[: len(want)]
+        self.hold(stage, np.asarray(got, np.float32)[: len(want)], want, limit)
+
+    def hold(self, stage, got, want, limit=1e-4):
+        got = np.asarray(got, np.float32)
         limit *= max(1.0, np.abs(want).max())
         worst = np.abs(got - want).max() if got.shape == want.shape else np.inf
         self.failed |= not worst <= limit
@@ -61,6 +71,58 @@ def check_paraformer(case):
     worst = max(min(abs(start - t) for t in got) for start, _ in case.expected["timestamp"])
     case.failed |= worst > 1
     print(f"{'times of words':40s} {worst} ms")
+
+
+def check_paraformer_online(case):
+    model = paraformer_online.from_checkpoint(torch.load(case.folder / "checkpoint" / "model.pt"))
+    pieces = [y for name, y in case.stages.items() if name.endswith("feats_before_scaling")]
+    case.hold("features", case.mvn(features.lfr(features.fbank(case.samples))), np.concatenate(pieces))
+    e = case.expected
+    for name, y in paraformer_online.stream(model, pieces, e["chunk_size"], e["encoder_chunk_look_back"],
+                                            e["decoder_chunk_look_back"]):
+        if name in case.stages:
+            case.hold(name, y, case.stages[name])
+    if len(sys.argv) < 4:
+        return
+    compact = Path(sys.argv[3])
+    x = np.load(compact / "features.npy")
+    for run, e in json.loads((compact / "expected.json").read_text()).items():
+        size = e["chunk_size"][1]
+        pieces = [x[i : i + size] for i in range(0, len(x), size)]
+        if e["tail"]:
+            pieces = [p for p in pieces if len(p) == size] + [x[:0]]
+        got = list(paraformer_online.stream(model, pieces, e["chunk_size"], e["encoder_look_back"],
+                                            e["decoder_look_back"]))
+        for stage in "encoder_out", "alphas_raw", "log_probs":
+            rows = np.concatenate([y.numpy() for name, y in got if name.endswith(stage)])
+            case.hold(f"{run}_{stage}", rows, np.load(compact / f"{run}_{stage}.npy"))
+
+
+def check_ct_punc(case):
+    model = ct_punc.from_checkpoint(torch.load(case.folder / "checkpoint" / "model.pt"))
+    tokens = json.loads((case.folder / "checkpoint" / "tokens.json").read_text())
+    assert case.expected["words"] == ct_punc.words_of(case.expected["input_text"])
+    wanted = case.expected["mini_sentences"]
+    names = {"enc0": "enc0_out"}
+    for n, got in enumerate(ct_punc.passes(model, tokens, case.expected["input_text"])):
+        right = got["ids"] == wanted[n]["ids"] and got["marks"] == wanted[n]["punc"]
+        case.failed |= not right
+        print(f"{f'ids and marks of pass {n}':40s}{'' if right else '  FAIL'}")
+        for name, y in got.items():
+            name = f"mini{n}_{names.get(name, name)}"
+            if name in case.stages:
+                case.hold(name, y, case.stages[name])
+    case.failed |= n + 1 != len(wanted)
+    if len(sys.argv) < 4:
+        return
+    tokens = compact_punc.words(len(tokens))
+    texts = json.loads((Path(sys.argv[3]) / "expected.json").read_text())["cases"]
+    wrong = 0
+    for text in texts:
+        said = [mark for got in ct_punc.passes(model, tokens, text["text"]) for mark in got["said"]]
+        wrong += said[:-1] != text["marks"][:-1]  # a text's last mark is always a full stop or a question mark
+    case.failed |= wrong > 0
+    print(f"{len(texts)} texts, {wrong} wrong")
 
 
 def check_fsmn_vad(case):
@@ -135,8 +197,9 @@ def check_whisper(case):
 def main():
     case = Case(Path(sys.argv[2]))
     with torch.no_grad():
-        {"paraformer": check_paraformer, "u2": check_u2, "fsmn_vad": check_fsmn_vad,
-         "qwen3_asr": check_qwen3_asr, "whisper": check_whisper}[sys.argv[1]](case)
+        {"paraformer": check_paraformer, "paraformer_online": check_paraformer_online, "ct_punc": check_ct_punc,
+         "u2": check_u2, "fsmn_vad": check_fsmn_vad, "qwen3_asr": check_qwen3_asr,
+         "whisper": check_whisper}[sys.argv[1]](case)
     return 1 if case.failed else 0
 
 

@@ -13,6 +13,7 @@ import argparse
 import json
 import math
 import random
+import re
 import shlex
 import shutil
 import subprocess
@@ -24,6 +25,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+import ct_punc
 import export
 import export_fsmn_vad
 import export_parakeet
@@ -33,6 +35,7 @@ import features
 import frontends
 import fsmn_vad
 import paraformer
+import paraformer_online
 import sense_voice
 import u2
 from random_funasr import sentencepiece_model
@@ -76,7 +79,9 @@ def sound(rng, seconds):
 
 
 class Case:
-    """A folder with `checkpoint` and input.wav, and what a family's network makes of it."""
+    """A folder with `checkpoint` and an input, and what a family's network makes of it. A family may set:
+    count: how many samples the sound has; options: what steno-trace is told; whole: all that the network yields must be
+    among steno's stages, and steno has no more of the same kinds."""
 
     def __init__(self, folder, family, seed):
         self.folder, self.rng = folder, np.random.default_rng(seed)
@@ -84,10 +89,14 @@ class Case:
         self.pick = random.Random(seed)
         self.model = folder / "checkpoint"
         self.model.mkdir(parents=True)
-        self.sizes = {}
+        self.input = folder / "input.wav"
+        self.sizes, self.count, self.options, self.whole = {}, None, [], False
         self.reference = family(self)
-        self.samples = sound(self.rng, self.pick.uniform(0.4, 5))
-        with wave.open(str(folder / "input.wav"), "wb") as w:
+        if self.input.suffix != ".wav":
+            return
+        seconds = self.pick.uniform(0.4, 5) if self.count is None else (self.count + 0.5) / 16000
+        self.samples = sound(self.rng, seconds)
+        with wave.open(str(self.input), "wb") as w:
             w.setparams((1, 2, 16000, 0, "NONE", ""))
             w.writeframes(self.samples.tobytes())
 
@@ -156,6 +165,112 @@ def paraformer_case(case):
             yield name, y[0]
             yield name + "_out", y[0]
         yield "logits", logits[0]
+
+    return reference
+
+
+PUNC_CONFIG = """\
+model: CTTransformer
+model_conf: {{ignore_id: 0, embed_unit: {size}, att_unit: {size}, dropout_rate: 0.1, sentence_end_id: 3,
+  punc_list: {marks}}}
+encoder: SANMEncoder
+encoder_conf: {{input_size: {size}, output_size: {size}, attention_heads: {heads}, linear_units: {units},
+  num_blocks: {blocks}, dropout_rate: 0.1, positional_dropout_rate: 0.1, attention_dropout_rate: 0.0, input_layer: pe,
+  pos_enc_class: SinusoidalPositionEncoder, normalize_before: true, kernel_size: {kernel}, sanm_shfit: 0,
+  selfattention_layer_type: sanm, padding_idx: 0}}
+tokenizer: CharTokenizer
+tokenizer_conf: {{unk_symbol: <unk>}}
+"""
+PUNC_CONFIGURATION = {
+    "framework": "pytorch", "task": "punctuation", "model": {"type": "funasr"},
+    "pipeline": {"type": "funasr-pipeline"}, "model_name_in_hub": {"ms": "", "hf": ""},
+    "file_path_metas": {"init_param": "model.pt", "config": "config.yaml",
+                        "tokenizer_conf": {"token_list": "tokens.json"}}}
+
+
+def ct_punc_case(case):
+    p = case.pick
+    heads = p.choice([1, 2, 3, 4, 6])
+    s = {"size": case.width(heads), "heads": heads, "units": p.randint(5, 90), "blocks": p.randint(1, 4),
+         "kernel": p.choice([1, 3, 5, 8, 11, 15])}
+    marks = ct_punc.MARKS + p.choice([[], ["\uff01"], ["\uff01", "\uff1b"]])
+    latin = ["hello", "Hello", "a", "it's", "x9", "OK"]
+    tokens = ["<unk>", "<s>", "</s>"] + [chr(0x4E00 + 3 * i) for i in range(p.randint(10, 300))] + latin
+    at_once, words = p.choice([2, 7, 20, 20, 33]), p.choice([p.randint(1, 20), p.randint(21, 90), p.randint(200, 330)])
+    case.sizes, case.whole = dict(s, tokens=len(tokens), marks=len(marks), at_once=at_once, words=words), True
+    if at_once != ct_punc.AT_ONCE:
+        case.options = ["--set", f"split_size={at_once}"]
+    net = randomise(ct_punc.CtPunc(len(tokens), len(marks), **s), case.draw)
+    with torch.no_grad():  # marks that depend on the words, and now and then a text without an end
+        net.decoder.weight *= 4
+        if p.random() < 0.4:
+            net.decoder.bias[3:5] = -100
+    case.save(net, "model.pt")
+    (case.model / "config.yaml").write_text(PUNC_CONFIG.format(marks="[" + ", ".join(marks) + "]", **s))
+    (case.model / "configuration.json").write_text(json.dumps(PUNC_CONFIGURATION))
+    (case.model / "tokens.json").write_text(json.dumps(tokens))
+    case.input = case.folder / "input.txt"
+    text = ""
+    for _ in range(words):
+        token = p.choice([p.choice(latin), p.choice(tokens[3:]), p.choice(tokens[3:]), "\u8fd9", "unknown"])
+        text += " " * (p.random() < 0.2 or token.isascii()) + token + " " * token.isascii()
+    case.input.write_text(text)
+
+    def reference(stages):
+        for n, got in enumerate(ct_punc.passes(net, tokens, text, marks, at_once)):
+            for name, y in got.items():
+                if name not in ("ids", "marks", "said", "after_norm"):
+                    name = {"enc0": "enc0_out"}.get(name, name + "_out" * name.startswith("encoders_"))
+                    yield f"mini{n}_{name}", y
+
+    return reference
+
+
+ONLINE_CONFIG = export_paraformer.CONFIG
+for usual, online in (("model: Paraformer\n", "model: ParaformerStreaming\n"),
+                      ("SANMEncoder\n", "SANMEncoderChunkOpt\n"), ("input_layer: pe,", "input_layer: pe_online,"),
+                      ("WavFrontend\n", "WavFrontendOnline\n"),
+                      ("kernel_size: {decoder_kernel}, sanm_shfit: 0",
+                       "kernel_size: {decoder_kernel}, sanm_shfit: {shift}")):
+    assert usual in ONLINE_CONFIG
+    ONLINE_CONFIG = ONLINE_CONFIG.replace(usual, online)
+
+
+def paraformer_online_case(case):
+    p = case.pick
+    heads, decoder_heads = p.choice([(1, 1), (2, 4), (4, 2), (3, 3), (2, 1)])
+    s = {"size": case.width(math.lcm(heads, decoder_heads), 6), "heads": heads, "units": p.randint(5, 80),
+         "blocks": p.randint(1, 4), "kernel": p.choice([1, 3, 5, 8, 11]), "decoder_heads": decoder_heads,
+         "decoder_units": p.randint(5, 80), "decoder_blocks": p.randint(1, 3),
+         "decoder_kernel": p.choice([3, 5, 11, 15]), "tail": p.choice([0.3, 0.45, 0.5])}
+    chunk = {"chunk_before": p.choice([0, 0, 1, 5]), "chunk_size": p.randint(1, 14),
+             "chunk_after": p.choice([0, 1, 4, 7]), "encoder_look_back": p.choice([-1, 0, 1, 4]),
+             "decoder_look_back": p.choice([0, 1, 3])}
+    if chunk["chunk_before"] + chunk["chunk_after"] == 0:
+        chunk["chunk_after"] = 5
+    case.sizes, vocabulary, case.whole = dict(s, **chunk), p.randint(10, 300), True
+    case.options = [word for key, value in chunk.items() for word in ("--set", f"{key}={value}")]
+    net = randomise(paraformer.Paraformer(vocabulary, **s), case.draw)
+    case.save(net, "model.pt")
+    case.funasr(ONLINE_CONFIG.format(shift=(s["decoder_kernel"] - 1) // 2, **s), export_paraformer.CONFIGURATION, 560)
+    tokens = ["<blank>", "<s>", "</s>"] + [chr(0x4E00 + i) for i in range(vocabulary - 4)] + ["<unk>"]
+    (case.model / "tokens.json").write_text(json.dumps(tokens))
+    (case.model / "seg_dict").write_text("")
+    # What is left at the end: nothing, less than a frame of 960 samples (which is not heard), or more.
+    size = chunk["chunk_size"]
+    each, left = 960 * size, p.choice([0, p.randint(1, 959), p.randint(960, 960 * size - 1 + (size == 1))])
+    case.count = max(1, p.randint(0, max(3, 80000 // each)) * each + left)
+
+    def reference(stages):
+        x = case.normalised(features.lfr(features.fbank(case.samples / np.float32(32768))))
+        whole, left = divmod(len(case.samples), each)
+        pieces = [x[i * size : (i + 1) * size] for i in range(whole)] + [x[whole * size :] if left >= 960 else x[:0]]
+        for n, piece in enumerate(pieces):
+            if len(piece):
+                yield f"piece{n}_feats_before_scaling", piece
+        sizes = [chunk[key] for key in ("chunk_before", "chunk_size", "chunk_after")]
+        heard = [stages.get(f"piece{n}_feats_before_scaling", x[:0]) for n in range(len(pieces))]
+        yield from paraformer_online.stream(net, heard, sizes, chunk["encoder_look_back"], chunk["decoder_look_back"])
 
     return reference
 
@@ -293,39 +408,55 @@ def parakeet_case(kind):
     return make
 
 
-FAMILIES = {"sense_voice": sense_voice_case, "paraformer": paraformer_case, "fsmn_vad": fsmn_vad_case, "u2": u2_case,
-            "parakeet_ctc": parakeet_case("ctc"), "parakeet_rnnt": parakeet_case("rnnt"),
+FAMILIES = {"sense_voice": sense_voice_case, "paraformer": paraformer_case,
+            "paraformer_online": paraformer_online_case, "ct_punc": ct_punc_case, "fsmn_vad": fsmn_vad_case,
+            "u2": u2_case, "parakeet_ctc": parakeet_case("ctc"), "parakeet_rnnt": parakeet_case("rnnt"),
             "parakeet_tdt": parakeet_case("tdt"), "parakeet_eou": parakeet_case("eou")}
 # The first features are single precision in one of the two; all else has the contract's bound.
-LIMITS = {"fbank": 2e-2, "cmvn": 2e-2, "feats_first400": 2e-2, "logmel": 1e-3}
+LIMITS = {"fbank": 2e-2, "cmvn": 2e-2, "feats_first400": 2e-2, "feats_before_scaling": 2e-2, "logmel": 1e-3}
+
+
+def limit_of(name):
+    return next((limit for end, limit in LIMITS.items() if name.endswith(end)), 1e-4)
+
+
+def kind(name):
+    return re.sub(r"\d+", "#", name)
 
 
 def compare(case, program, options):
     out = case.folder / "out"
-    run = subprocess.run([program, "-m", case.model, case.folder / "input.wav", "-o", out, *options],
+    run = subprocess.run([program, "-m", case.model, case.input, "-o", out, *case.options, *options],
                          capture_output=True, text=True)
     if run.returncode != 0:
-        return [run.stderr.strip()], 0
+        return [run.stderr.strip()], 0, 0.0
     stages = {p.stem: np.load(p) for p in out.glob("*.npy")}
     shutil.rmtree(out)
     (case.folder / "stages").mkdir()
-    wrong, seen = [], 0
+    wrong, seen, known, largest = [], 0, set(), 0.0
     with torch.no_grad():
         for name, want in case.reference(stages):
+            known.add(name)
             if name not in stages:
+                if case.whole:
+                    wrong.append(f"{name}: steno has none")
                 continue
             want, got = np.asarray(want, "f4"), stages[name]
             if got.size != want.size:
                 wrong.append(f"{name}: shapes {want.shape} and {got.shape}")
                 continue
             want = want.reshape(got.shape)
-            limit = LIMITS.get(name, 1e-4) * max(1.0, np.abs(want).max(initial=0))
+            limit = limit_of(name) * max(1.0, np.abs(want).max(initial=0))
             worst = np.abs(got - want).max(initial=0)
             np.save(case.folder / "stages" / f"{seen:02}_{name}.npy", np.ascontiguousarray(want))
             seen += 1
+            largest = max(largest, worst / limit)
             if not worst <= limit:
                 wrong.append(f"{name}: {worst:.3g} (limit {limit:.3g})")
-    return wrong, seen
+    if case.whole:
+        kinds = {kind(name) for name in known}
+        wrong += [f"{name}: the network has none" for name in sorted(stages.keys() - known) if kind(name) in kinds]
+    return wrong, seen, largest
 
 
 def main():
@@ -343,10 +474,10 @@ def main():
         for family in o.family or FAMILIES:
             with tempfile.TemporaryDirectory() as scratch:
                 case = Case(Path(scratch) / "case", FAMILIES[family], seed)
-                wrong, seen = compare(case, o.program.resolve(), shlex.split(o.trace))
+                wrong, seen, largest = compare(case, o.program.resolve(), shlex.split(o.trace))
                 failed += bool(wrong) or seen == 0
                 sizes = f"; {case.sizes}" if wrong or not seen else ""
-                print(f"{family} {seed}: {seen} stages, {len(wrong)} wrong{sizes}")
+                print(f"{family} {seed}: {seen} stages, {len(wrong)} wrong, at most {largest:.2g} of its limit{sizes}")
                 for line in wrong[:5]:
                     print("   ", line)
                 if o.keep:
