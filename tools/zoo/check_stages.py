@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the reference networks against recorded stages of the originals.
 
-usage: check_stages.py paraformer|paraformer_online|ct_punc|u2|fsmn_vad|qwen3_asr|whisper CASE [COMPACT]
+usage: check_stages.py FAMILY CASE [COMPACT]
+FAMILY is paraformer, paraformer_online, ct_punc, u2, fsmn_vad, fun_asr_nano, qwen3_asr, qwen3_aligner or whisper.
 CASE is a folder with checkpoint/, stages/, expected.json and, but for ct_punc, input.wav. COMPACT is
-tests/golden/paraformer_online or tests/golden/ct_punc: what the original made with the same weights of the same features
-in pieces of other sizes, or of other texts.
+tests/golden/paraformer_online or tests/golden/ct_punc: what the original made with the same weights of the same
+features in pieces of other sizes, or of other texts.
 """
 import json
 import sys
@@ -19,6 +20,7 @@ import ct_punc
 import features
 import frontends
 import fsmn_vad
+import fun_asr_nano
 import paraformer
 import paraformer_online
 import qwen3_asr
@@ -159,6 +161,25 @@ def check_u2(case):
             print(f"{stage:40s} {worst:.3g}")
 
 
+def check_fun_asr_nano(case):
+    model = fun_asr_nano.from_checkpoint(torch.load(case.folder / "checkpoint" / "model.pt"))
+    tokens, e = fun_asr_nano.ByteTokens(), case.expected
+    for name, p in e["prompts_1s_of_zeros"].items():
+        before = tokens.encode(fun_asr_nano.SYSTEM + fun_asr_nano.request(**p["args"]))
+        right = before == p["prefix_token_ids"] and tokens.encode(fun_asr_nano.ANSWER) == p["suffix_token_ids"]
+        case.failed |= not right
+        print(f"{'prompt ' + name:40s}{'' if right else '  FAIL'}")
+    for _, frames, count in e["samples_lfrframes_faketokenlen"]:
+        case.failed |= fun_asr_nano.audio_tokens(frames) != count
+    case.hold("fbank", features.fbank(case.samples), case.stages["fbank"])
+    case.hold("lfr", features.lfr(case.stages["fbank"]), case.stages["lfr"])
+    got = model(torch.from_numpy(case.stages["lfr"]), tokens.encode(fun_asr_nano.SYSTEM + fun_asr_nano.request()),
+                tokens.encode(fun_asr_nano.ANSWER))
+    for name, want in case.stages.items():
+        if name not in ("fbank", "lfr"):
+            case.hold(name, got[name], want)
+
+
 def check_qwen3_asr(case):
     files = sorted((case.folder / "checkpoint").glob("*.safetensors"))
     model = qwen3_asr.from_checkpoint(json.loads((case.folder / "checkpoint" / "config.json").read_text()),
@@ -198,7 +219,7 @@ def main():
     case = Case(Path(sys.argv[2]))
     with torch.no_grad():
         {"paraformer": check_paraformer, "paraformer_online": check_paraformer_online, "ct_punc": check_ct_punc,
-         "u2": check_u2, "fsmn_vad": check_fsmn_vad, "qwen3_asr": check_qwen3_asr,
+         "u2": check_u2, "fsmn_vad": check_fsmn_vad, "fun_asr_nano": check_fun_asr_nano, "qwen3_asr": check_qwen3_asr,
          "whisper": check_whisper}[sys.argv[1]](case)
     return 1 if case.failed else 0
 

@@ -34,6 +34,7 @@ import fastconformer
 import features
 import frontends
 import fsmn_vad
+import fun_asr_nano
 import paraformer
 import paraformer_online
 import sense_voice
@@ -356,6 +357,103 @@ def u2_case(case):
     return reference
 
 
+NANO_CONFIG = """\
+model: FunASRNano
+model_conf: {{lsm_weight: 0.1, length_normalized_loss: true}}
+audio_encoder: SenseVoiceEncoderSmall
+audio_encoder_conf: {{output_size: {size}, attention_heads: {heads}, linear_units: {units}, num_blocks: {blocks},
+  tp_blocks: {tp_blocks}, dropout_rate: 0.1, positional_dropout_rate: 0.1, attention_dropout_rate: 0.1,
+  input_layer: pe, pos_enc_class: SinusoidalPositionEncoder, normalize_before: true, kernel_size: {kernel},
+  sanm_shfit: 0, selfattention_layer_type: sanm, freeze: true, freeze_layer_num: -1, feat_permute: true}}
+llm: Qwen3-0.6b
+llm_conf: {{hub: hf, freeze: true, llm_dtype: fp32, init_param_path: Qwen3-0.6B}}
+audio_adaptor: Transformer
+audio_adaptor_conf: {adaptor}
+ctc_decoder: Transformer
+detach_ctc_decoder: true
+ctc_decoder_conf: {decoder}
+ctc_weight: 1.0
+ctc_vocab_size: {labels}
+ctc_conf: {{dropout_rate: 0.0, ctc_type: builtin, reduce: true, ignore_nan_grad: true}}
+frontend: WavFrontend
+frontend_conf: {{fs: 16000, window: hamming, n_mels: 80, frame_length: 25, frame_shift: 10, lfr_m: 7, lfr_n: 6,
+  cmvn_file: null}}
+dataset_conf: {{do_think: {think}}}
+tokenizer: HuggingfaceTokenizer
+tokenizer_conf: {{init_param_path: Qwen3-0.6B}}
+"""
+
+
+def write_byte_tokens(folder, tokens, special):
+    """The tokenizer's files: bytes and added tokens."""
+    (folder / "vocab.json").write_text(json.dumps(tokens.vocabulary))
+    (folder / "merges.txt").write_text("#version: 0.2\n")
+    (folder / "tokenizer_config.json").write_text(json.dumps({
+        "tokenizer_class": "Qwen2Tokenizer", "eos_token": "<|im_end|>", "pad_token": "<|endoftext|>",
+        "added_tokens_decoder": {str(i): {"content": name, "lstrip": False, "normalized": False, "rstrip": False,
+                                          "single_word": False, "special": name in special}
+                                 for name, i in tokens.added.items()}}))
+
+
+def fun_asr_nano_case(case):
+    p = case.pick
+    heads = p.choice([1, 2, 3, 4])
+    encoder = {"size": case.width(heads, 8), "heads": heads, "units": p.randint(5, 80), "blocks": p.randint(1, 3),
+               "tp_blocks": p.randint(1, 2), "kernel": p.choice([3, 5, 8, 11])}
+
+    def adaptor():
+        heads = p.choice([fun_asr_nano.HEADS, 1, 2, 4])
+        return {"units": p.randint(5, 80), "size": math.lcm(heads, 4) * p.randint(1, 6), "layers": p.randint(0, 3),
+                "heads": heads}
+
+    low_frame_rate, think = p.random() < 0.7, p.random() < 0.5
+    first, second, labels = adaptor(), adaptor(), p.randint(10, 200)
+    first["rate"] = p.randint(1, 3) if low_frame_rate else 1
+    how = {"language": p.choice([None, "Klingon", "\u65e5\u6587"]), "itn": p.random() < 0.5,
+           "hotwords": p.choice([[], ["one"], ["one", "two words"]])}
+    tokens, case.whole = fun_asr_nano.ByteTokens(), True
+    case.sizes = dict(encoder, adaptor=first, decoder=second, low_frame_rate=low_frame_rate, think=think, **how)
+    for key, value in how.items():
+        if value is not None:
+            value = ",".join(value) if key == "hotwords" else str(value).lower() if key == "itn" else value
+            case.options += ["--set", f"{key}={value}"]
+    vocabulary = tokens.size + p.randint(0, 9)
+    net = randomise(fun_asr_nano.FunAsrNano(encoder, first, second, labels, vocabulary), case.draw)
+    state = state_of(net)
+    torch.save({"state_dict": state} if p.random() < 0.5 else state, case.model / "model.pt")
+
+    def settings(a):
+        text = {"downsample_rate": a.get("rate", 1), "ffn_dim": a["units"], "llm_dim": a["size"],
+                "encoder_dim": encoder["size"], "n_layer": a["layers"], "freeze": "false"}
+        if a is first:
+            text["use_low_frame_rate"] = str(low_frame_rate).lower()
+        if a["heads"] != fun_asr_nano.HEADS:
+            text["attention_heads"] = a["heads"]
+        return "{" + ", ".join(f"{key}: {value}" for key, value in text.items()) + "}"
+
+    (case.model / "config.yaml").write_text(NANO_CONFIG.format(
+        adaptor=settings(first), decoder=settings(second), labels=labels, think=str(think).lower(), **encoder))
+    (case.model / "configuration.json").write_text(json.dumps(dict(
+        PUNC_CONFIGURATION, task="auto-speech-recognition", file_path_metas={
+            "init_param": "model.pt", "config": "config.yaml", "llm_conf": {"init_param_path": "Qwen3-0.6B"},
+            "tokenizer_conf": {"init_param_path": "Qwen3-0.6B"}})))
+    llm = case.model / "Qwen3-0.6B"
+    llm.mkdir()
+    write_byte_tokens(llm, tokens, fun_asr_nano.ADDED[:3])
+    (llm / "config.json").write_text(json.dumps({
+        "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "hidden_size": first["size"],
+        "vocab_size": vocabulary, "num_hidden_layers": 0, "eos_token_id": 258, "pad_token_id": 256}))
+
+    def reference(stages):
+        yield "fbank", features.fbank(case.samples / np.float32(32768))
+        yield "lfr", features.lfr(stages["fbank"])
+        before = tokens.encode(fun_asr_nano.SYSTEM + fun_asr_nano.request(**how))
+        after = tokens.encode(fun_asr_nano.ANSWER + ("" if think else fun_asr_nano.NO_THOUGHT))
+        yield from net(torch.from_numpy(stages["lfr"]), before, after, low_frame_rate).items()
+
+    return reference
+
+
 def parakeet_case(kind):
     def make(case):
         p = case.pick
@@ -409,9 +507,10 @@ def parakeet_case(kind):
 
 
 FAMILIES = {"sense_voice": sense_voice_case, "paraformer": paraformer_case,
-            "paraformer_online": paraformer_online_case, "ct_punc": ct_punc_case, "fsmn_vad": fsmn_vad_case,
-            "u2": u2_case, "parakeet_ctc": parakeet_case("ctc"), "parakeet_rnnt": parakeet_case("rnnt"),
-            "parakeet_tdt": parakeet_case("tdt"), "parakeet_eou": parakeet_case("eou")}
+            "paraformer_online": paraformer_online_case, "ct_punc": ct_punc_case, "fun_asr_nano": fun_asr_nano_case,
+            "fsmn_vad": fsmn_vad_case, "u2": u2_case, "parakeet_ctc": parakeet_case("ctc"),
+            "parakeet_rnnt": parakeet_case("rnnt"), "parakeet_tdt": parakeet_case("tdt"),
+            "parakeet_eou": parakeet_case("eou")}
 # The first features are single precision in one of the two; all else has the contract's bound.
 LIMITS = {"fbank": 2e-2, "cmvn": 2e-2, "feats_first400": 2e-2, "feats_before_scaling": 2e-2, "logmel": 1e-3}
 

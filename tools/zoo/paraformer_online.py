@@ -31,8 +31,7 @@ def filtered(rows, taps, left, right):
 
 
 class Stream:
-    """sizes: (before, size, after) in frames; look back of the encoder and of the decoder in pieces, the encoder's -1 is
-    all."""
+    """sizes: (before, size, after) in frames; the look backs of both are in pieces, and the encoder's -1 is all."""
 
     def __init__(self, model, sizes, encoder_back, decoder_back):
         self.model, self.sizes = model, sizes
