@@ -2,9 +2,13 @@
 
 #include <steno/error.hpp>
 
+#include "content.hpp"
+#include "support/golden.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -53,6 +57,33 @@ TEST(safetensors, tensors_of_a_file) {
   f.tensors()[1].read(one);
   EXPECT_EQ(one[0], static_cast<float>(0x131211100f0e0d0cu));
   EXPECT_EQ(f.tensors()[2].count(), 1u);
+}
+
+// The length of the header begins as a pickle does, or as a zip archive.
+TEST(safetensors, a_header_of_any_length_is_not_taken_for_a_torch_file) {
+  const test::temporary_directory to;
+  const auto write = [&](const std::string& name, const std::vector<std::byte>& bytes) {
+    std::ofstream(to.path() / name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return to.path() / name;
+  };
+  for (const std::size_t length : {0x80u, 0x280u, 0x480u, 0x4b50u, 0x10280u}) {
+    std::string header = R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+    header.resize(length, ' ');
+    EXPECT_FALSE(is_torch_file(write("model.safetensors", file_of(header, 4)))) << length;
+  }
+  const auto text = [&](std::string_view bytes) {
+    std::vector<std::byte> all(bytes.size());
+    std::memcpy(all.data(), bytes.data(), bytes.size());
+    return write("model.bin", all);
+  };
+  using namespace std::string_view_literals;
+  EXPECT_TRUE(is_torch_file(text("PK\x03\x04\0\0\x08\x08\0\0\0\0"sv)));
+  EXPECT_TRUE(is_torch_file(text("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19."sv)));
+  EXPECT_TRUE(is_torch_file(text("\x80\x04\x95\x0b\0\0\0\0\0\0\0}\x94."sv)));
+  EXPECT_TRUE(is_torch_file(text("\x80\x02}."sv)));
+  EXPECT_FALSE(is_torch_file(text("{}"sv)));
+  EXPECT_FALSE(is_torch_file(to.path()));
 }
 
 TEST(safetensors, damage_is_named) {
