@@ -109,6 +109,9 @@ INSTANTIATE_TEST_SUITE_P(
 // Made by tools/zoo/other_sizes.py, whose features are numpy's in single precision: logarithms differ by up to 1e-4.
 constexpr double numpy = 5e-4;
 constexpr const char* asked = "--set itn=true --set hotwords=one";
+constexpr const char* said =
+    "--set \"text=\xc3\xbc"
+    "ber \xe2\x80\xa6 don't end\"";
 constexpr const char* pieces =
     "--set chunk_before=0 --set chunk_size=4 --set chunk_after=7 --set encoder_look_back=1 --set decoder_look_back=3";
 INSTANTIATE_TEST_SUITE_P(other_sizes, steno_trace,
@@ -117,6 +120,8 @@ INSTANTIATE_TEST_SUITE_P(other_sizes, steno_trace,
                                          traced_case{"paraformer_online", "checkpoint", pieces, numpy, false},
                                          traced_case{"ct_punc", "checkpoint", "", numpy, false, "input.txt"},
                                          traced_case{"fun_asr_nano", "checkpoint", asked, numpy, false},
+                                         traced_case{"qwen3_aligner", "checkpoint", said, numpy, false},
+                                         traced_case{"qwen3_asr", "checkpoint", "--set max_new_tokens=5", numpy, false},
                                          traced_case{"fsmn_vad", "checkpoint", "", numpy, false},
                                          traced_case{"u2", "checkpoint", "", numpy, false},
                                          traced_case{"parakeet_ctc", nemo, "", numpy, false},

@@ -23,6 +23,7 @@ import fsmn_vad
 import fun_asr_nano
 import paraformer
 import paraformer_online
+import qwen3_aligner
 import qwen3_asr
 import safetensors_file
 import u2
@@ -163,7 +164,7 @@ def check_u2(case):
 
 def check_fun_asr_nano(case):
     model = fun_asr_nano.from_checkpoint(torch.load(case.folder / "checkpoint" / "model.pt"))
-    tokens, e = fun_asr_nano.ByteTokens(), case.expected
+    tokens, e = fun_asr_nano.byte_tokens(), case.expected
     for name, p in e["prompts_1s_of_zeros"].items():
         before = tokens.encode(fun_asr_nano.SYSTEM + fun_asr_nano.request(**p["args"]))
         right = before == p["prefix_token_ids"] and tokens.encode(fun_asr_nano.ANSWER) == p["suffix_token_ids"]
@@ -200,6 +201,23 @@ def check_qwen3_asr(case):
     case.compare("logits_greedy_path", scores)
 
 
+def check_qwen3_aligner(case):
+    config = json.loads((case.folder / "checkpoint" / "config.json").read_text())
+    model = qwen3_asr.from_checkpoint(config, safetensors_file.read(case.folder / "checkpoint" / "model.safetensors"))
+    ear, trace, run = frontends.whisper(128), {}, case.expected["runs"][0]
+    mel = ear.finish(ear.log_mel(case.samples))
+    case.compare("logmel", mel.T)
+    heard, rows = model.thinker.audio_tower(torch.from_numpy(mel)[None], torch.tensor([len(mel)]), trace)
+    words = qwen3_aligner.words_of(run["text"])
+    short = qwen3_aligner.prompt(words, 1)
+    audio, timestamp = config["thinker_config"]["audio_token_id"], config["timestamp_token_id"]
+    case.failed |= words != run["words"] or short != run["input_text"] or run["input_ids"].count(audio) != int(rows[0])
+    got = qwen3_aligner.scores(model, torch.tensor([run["input_ids"]]), heard, audio, timestamp, trace)
+    case.trace({name.replace("_prefill", ""): y for name, y in trace.items()})
+    case.hold("logits_at_timestamps", got, case.stages["logits_at_timestamps"])
+    case.failed |= got.argmax(-1).tolist() != run["classes"]
+
+
 def check_whisper(case):
     model = whisper.from_checkpoint(torch.load(case.folder / "checkpoint" / "openai" / "model.pt"))
     front_end = frontends.whisper(model.dims["n_mels"])
@@ -220,7 +238,7 @@ def main():
     with torch.no_grad():
         {"paraformer": check_paraformer, "paraformer_online": check_paraformer_online, "ct_punc": check_ct_punc,
          "u2": check_u2, "fsmn_vad": check_fsmn_vad, "fun_asr_nano": check_fun_asr_nano, "qwen3_asr": check_qwen3_asr,
-         "whisper": check_whisper}[sys.argv[1]](case)
+         "qwen3_aligner": check_qwen3_aligner, "whisper": check_whisper}[sys.argv[1]](case)
     return 1 if case.failed else 0
 
 

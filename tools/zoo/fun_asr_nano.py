@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A reference of Fun-ASR-Nano's audio half in PyTorch with the tensor names of its checkpoints.
 
-SenseVoice's encoder, the adaptor to the language model's width, the CTC head, and the rows of the prompt. Of the language
-model there is the embedding alone.
+SenseVoice's encoder, the adaptor to the language model's width, the CTC head, and the rows of the prompt. Of the
+language model there is the embedding alone.
 """
-import re
-
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -129,19 +127,8 @@ def request(language=None, itn=True, hotwords=()):
     return text + "语音转写" + (f"成{language}" if language else "") + ("" if itn else "，不进行文本规整") + "："
 
 
-class ByteTokens:
-    """A tokenizer of Qwen's kind without merges: bytes and the added tokens."""
-
-    def __init__(self):
-        self.vocabulary = {letter: i for i, letter in enumerate(qwen_tokens.letters().values())}
-        self.added = {name: 256 + i for i, name in enumerate(ADDED)}
-        self.size = 256 + len(ADDED)
-
-    def encode(self, text):
-        parts, letters = re.split("(" + "|".join(map(re.escape, ADDED)) + ")", text), qwen_tokens.letters()
-        return [i for part in parts
-                for i in ([self.added[part]] if part in self.added else
-                          [self.vocabulary[letters[b]] for b in part.encode()])]
+def byte_tokens():
+    return qwen_tokens.ByteTokens(ADDED, ADDED[:3])
 
 
 def from_checkpoint(state, heads=4, adaptor_heads=HEADS):

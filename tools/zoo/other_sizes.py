@@ -37,6 +37,10 @@ import fsmn_vad
 import fun_asr_nano
 import paraformer
 import paraformer_online
+import qwen3_aligner
+import qwen3_asr
+import qwen_tokens
+import safetensors_file
 import sense_voice
 import u2
 from random_funasr import sentencepiece_model
@@ -49,7 +53,7 @@ def randomise(model, draw):
     """Norms near 1, biases near 0, products of variance 1 / inputs."""
     with torch.no_grad():
         for name, p in model.named_parameters():
-            if p.dim() == 1 and "norm" in name and name.endswith("weight"):
+            if p.dim() == 1 and ("norm" in name or "ln_" in name) and name.endswith("weight"):
                 p.copy_(1 + 0.1 * torch.randn(p.shape, generator=draw))
             elif p.dim() == 1 or "bias" in name:
                 p.copy_(0.1 * torch.randn(p.shape, generator=draw))
@@ -384,17 +388,6 @@ tokenizer_conf: {{init_param_path: Qwen3-0.6B}}
 """
 
 
-def write_byte_tokens(folder, tokens, special):
-    """The tokenizer's files: bytes and added tokens."""
-    (folder / "vocab.json").write_text(json.dumps(tokens.vocabulary))
-    (folder / "merges.txt").write_text("#version: 0.2\n")
-    (folder / "tokenizer_config.json").write_text(json.dumps({
-        "tokenizer_class": "Qwen2Tokenizer", "eos_token": "<|im_end|>", "pad_token": "<|endoftext|>",
-        "added_tokens_decoder": {str(i): {"content": name, "lstrip": False, "normalized": False, "rstrip": False,
-                                          "single_word": False, "special": name in special}
-                                 for name, i in tokens.added.items()}}))
-
-
 def fun_asr_nano_case(case):
     p = case.pick
     heads = p.choice([1, 2, 3, 4])
@@ -411,7 +404,7 @@ def fun_asr_nano_case(case):
     first["rate"] = p.randint(1, 3) if low_frame_rate else 1
     how = {"language": p.choice([None, "Klingon", "\u65e5\u6587"]), "itn": p.random() < 0.5,
            "hotwords": p.choice([[], ["one"], ["one", "two words"]])}
-    tokens, case.whole = fun_asr_nano.ByteTokens(), True
+    tokens, case.whole = fun_asr_nano.byte_tokens(), True
     case.sizes = dict(encoder, adaptor=first, decoder=second, low_frame_rate=low_frame_rate, think=think, **how)
     for key, value in how.items():
         if value is not None:
@@ -439,7 +432,7 @@ def fun_asr_nano_case(case):
             "tokenizer_conf": {"init_param_path": "Qwen3-0.6B"}})))
     llm = case.model / "Qwen3-0.6B"
     llm.mkdir()
-    write_byte_tokens(llm, tokens, fun_asr_nano.ADDED[:3])
+    tokens.write(llm)
     (llm / "config.json").write_text(json.dumps({
         "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "hidden_size": first["size"],
         "vocab_size": vocabulary, "num_hidden_layers": 0, "eos_token_id": 258, "pad_token_id": 256}))
@@ -450,6 +443,122 @@ def fun_asr_nano_case(case):
         before = tokens.encode(fun_asr_nano.SYSTEM + fun_asr_nano.request(**how))
         after = tokens.encode(fun_asr_nano.ANSWER + ("" if think else fun_asr_nano.NO_THOUGHT))
         yield from net(torch.from_numpy(stages["lfr"]), before, after, low_frame_rate).items()
+
+    return reference
+
+
+def qwen3_config(tower, text, tokens):
+    """config.json of Qwen3-ASR, and of its forced aligner but for what that has more."""
+    axes = [text["head"] // 2 - 2 * (text["head"] // 6), text["head"] // 6, text["head"] // 6]
+    audio = {"activation_function": "gelu", "d_model": tower["size"], "downsample_hidden_size": tower["channels"],
+             "encoder_attention_heads": tower["heads"], "encoder_ffn_dim": tower["units"],
+             "encoder_layers": tower["layers"], "num_hidden_layers": tower["layers"],
+             "model_type": "qwen3_asr_audio_encoder", "n_window": tower["chunk"] // 2,
+             "n_window_infer": tower["chunk"] * tower["seen"], "num_mel_bins": tower["bins"],
+             "output_dim": tower["output"], "scale_embedding": False}
+    language = {"attention_bias": False, "head_dim": text["head"], "hidden_act": "silu", "hidden_size": text["size"],
+                "intermediate_size": text["units"], "max_position_embeddings": 65536, "model_type": "qwen3",
+                "num_attention_heads": text["heads"], "num_hidden_layers": text["layers"],
+                "num_key_value_heads": text["key_heads"], "rms_norm_eps": 1e-6,
+                "rope_scaling": {"interleaved": True, "mrope_interleaved": True, "mrope_section": axes,
+                                 "rope_type": "default", "type": "default"},
+                "rope_theta": text["theta"], "vocab_size": text["vocab"]}
+    return {"architectures": ["Qwen3ASRForConditionalGeneration"], "model_type": "qwen3_asr",
+            "support_languages": ["Chinese", "English"],
+            "thinker_config": {"audio_config": audio, "text_config": language, "model_type": "qwen3_asr_thinker",
+                               "audio_start_token_id": tokens.added["<|audio_start|>"],
+                               "audio_end_token_id": tokens.added["<|audio_end|>"],
+                               "audio_token_id": tokens.added["<|audio_pad|>"],
+                               "user_token_id": tokens.encode("u")[0]}}
+
+
+def qwen3_network(case, tokens, outputs):
+    """A network of random sizes, and its config.json."""
+    p = case.pick
+    heads, key_heads = p.choice([(1, 1), (2, 1), (4, 2), (6, 2), (3, 3)])
+    text = {"size": 4 * p.randint(2, 16), "layers": p.randint(1, 3), "heads": heads, "key_heads": key_heads,
+            "head": 4 * p.randint(2, 8), "units": p.randint(5, 100), "vocab": tokens.size + p.randint(0, 9),
+            "theta": p.choice([10000, 1000000, 5000000])}
+    heads = p.choice([1, 2, 3, 4])
+    tower = {"bins": p.choice([128, 80, 40]), "size": case.width(heads, 8), "heads": heads, "units": p.randint(5, 100),
+             "layers": p.randint(1, 3), "channels": p.randint(2, 20), "output": text["size"],
+             "chunk": 2 * p.choice([50, 50, 8, 25, 33]), "seen": p.choice([8, 1, 2, 3])}
+    case.sizes, case.whole = {"tower": tower, "text": text}, True
+    net = randomise(qwen3_asr.Qwen3Asr(tower, text, outputs and outputs(text)), case.draw)
+    safetensors_file.write(case.model / "model.safetensors", state_of(net))
+    tokens.write(case.model)
+    return net, qwen3_config(tower, text, tokens)
+
+
+def qwen3_rows(case, net, stages, trace):
+    """What the tower makes of the features that steno-trace wrote."""
+    x = torch.from_numpy(np.ascontiguousarray(stages["logmel"].T))[None]
+    return net.thinker.audio_tower(x, torch.tensor([x.shape[1]]), trace)[0]
+
+
+def qwen3_logmel(case):
+    ear = frontends.whisper(case.sizes["tower"]["bins"])
+    return ear.finish(ear.log_mel(case.samples / np.float32(32768))).T
+
+
+def qwen3_aligner_case(case):
+    p = case.pick
+    added = [*qwen_tokens.ADDED, "<timestamp>"]
+    tokens = qwen_tokens.ByteTokens(added, qwen_tokens.ADDED)
+    net, config = qwen3_network(case, tokens, lambda text: p.randint(30, 200))
+    config["thinker_config"].update(model_type="qwen3_forced_aligner", classify_num=net.thinker.lm_head.out_features)
+    config.update(timestamp_token_id=tokens.added["<timestamp>"], timestamp_segment_time=p.choice([80, 40]))
+    (case.model / "config.json").write_text(json.dumps(config))
+    text = " ".join(p.choice(["hello", "don't", "x9,", "\u4f60\u597d", "a-b", "\u00fcber", "\u2026", "\u4e00b!"])
+                    for _ in range(p.randint(1, 12))) + " end"
+    case.sizes["words"] = words = qwen3_aligner.words_of(text)
+    case.options = ["--set", f"text={text}"]
+
+    def reference(stages):
+        yield "logmel", qwen3_logmel(case)
+        trace = {}
+        heard = qwen3_rows(case, net, stages, trace)
+        ids = torch.tensor([tokens.encode(qwen3_aligner.prompt(words, heard.shape[1]))])
+        scores = qwen3_aligner.scores(net, ids, heard, tokens.added["<|audio_pad|>"], tokens.added["<timestamp>"], trace)
+        for name, y in trace.items():
+            if name not in ("conv3_per_chunk", "encoder_last_layer", "decoder_in"):  # not written of an aligner
+                yield name.replace("_prefill", ""), y[0]
+        yield "logits_at_timestamps", scores
+
+    return reference
+
+
+def qwen3_asr_case(case):
+    p = case.pick
+    tokens = qwen_tokens.ByteTokens([*qwen_tokens.ADDED, *qwen_tokens.PLAIN_ADDED], qwen_tokens.ADDED)
+    net, config = qwen3_network(case, tokens, p.choice([None, lambda text: text["vocab"]]))
+    ends = [tokens.added["<|im_end|>"], tokens.added["<|endoftext|>"]]
+    (case.model / "config.json").write_text(json.dumps(config))
+    (case.model / "generation_config.json").write_text(json.dumps({"do_sample": False, "eos_token_id": ends}))
+    about, language, most = p.choice(["", "Names: Stella."]), p.choice(["", "English"]), p.randint(1, 6)
+    case.sizes.update(outputs=net.thinker.lm_head is not None, context=about, language=language, most=most)
+    case.options = ["--set", f"context={about}", "--set", f"language={language}", "--set", f"max_new_tokens={most}"]
+
+    def reference(stages):
+        yield "logmel", qwen3_logmel(case)
+        trace = {}
+        heard = qwen3_rows(case, net, stages, trace)
+        audio = tokens.added["<|audio_pad|>"]
+        ids = tokens.encode(
+            f"<|im_start|>system\n{about}<|im_end|>\n<|im_start|>user\n<|audio_start|>" +
+            "<|audio_pad|>" * heard.shape[1] + "<|audio_end|><|im_end|>\n<|im_start|>assistant\n" +
+            (f"language {language}<asr_text>" if language else ""))
+        at = torch.nonzero(torch.tensor(ids) == audio)[:, 0]
+        places, scores = (torch.zeros_like(at), at, torch.arange(len(at))), []
+        for step in range(most):
+            scores.append(net.thinker.scores(net(torch.tensor([ids]), heard, places, trace if step == 0 else {})[0, -1]))
+            ids.append(int(scores[-1].argmax()))
+            if ids[-1] in ends:
+                break
+        for name, y in trace.items():
+            yield name, y[0]
+        yield "logits_last_prefill", scores[0]
+        yield "logits_greedy_path", torch.stack(scores)
 
     return reference
 
@@ -508,9 +617,9 @@ def parakeet_case(kind):
 
 FAMILIES = {"sense_voice": sense_voice_case, "paraformer": paraformer_case,
             "paraformer_online": paraformer_online_case, "ct_punc": ct_punc_case, "fun_asr_nano": fun_asr_nano_case,
-            "fsmn_vad": fsmn_vad_case, "u2": u2_case, "parakeet_ctc": parakeet_case("ctc"),
-            "parakeet_rnnt": parakeet_case("rnnt"), "parakeet_tdt": parakeet_case("tdt"),
-            "parakeet_eou": parakeet_case("eou")}
+            "qwen3_aligner": qwen3_aligner_case, "qwen3_asr": qwen3_asr_case, "fsmn_vad": fsmn_vad_case,
+            "u2": u2_case, "parakeet_ctc": parakeet_case("ctc"), "parakeet_rnnt": parakeet_case("rnnt"),
+            "parakeet_tdt": parakeet_case("tdt"), "parakeet_eou": parakeet_case("eou")}
 # The first features are single precision in one of the two; all else has the contract's bound.
 LIMITS = {"fbank": 2e-2, "cmvn": 2e-2, "feats_first400": 2e-2, "feats_before_scaling": 2e-2, "logmel": 1e-3}
 

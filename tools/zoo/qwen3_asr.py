@@ -14,8 +14,12 @@ def halved(n):
     return (n + 1) // 2
 
 
-def audio_rows(frames):
-    return frames // CHUNK * CHUNK_ROWS + halved(halved(halved(frames % CHUNK)))
+def thrice_halved(n):
+    return halved(halved(halved(n)))
+
+
+def audio_rows(frames, chunk=CHUNK):
+    return frames // chunk * thrice_halved(chunk) + thrice_halved(frames % chunk)
 
 
 def row_times(rows):
@@ -62,13 +66,15 @@ class TowerLayer(nn.Module):
 
 
 class AudioTower(nn.Module):
-    def __init__(self, bins, size, layers, heads, units, channels, output):
+    def __init__(self, bins, size, layers, heads, units, channels, output, chunk=CHUNK, seen=8):
+        """chunk: frames that are convolved together; seen: chunks whose rows see each other."""
         super().__init__()
+        self.chunk, self.block = chunk, thrice_halved(chunk) * seen
         self.conv2d1 = nn.Conv2d(1, channels, 3, 2, 1)
         self.conv2d2, self.conv2d3 = (nn.Conv2d(channels, channels, 3, 2, 1) for _ in range(2))
         for conv in self.conv2d1, self.conv2d2, self.conv2d3:
             conv.to(memory_format=torch.channels_last)  # several times as quick on a CPU
-        self.conv_out = nn.Linear(halved(halved(halved(bins))) * channels, size, bias=False)
+        self.conv_out = nn.Linear(thrice_halved(bins) * channels, size, bias=False)
         self.layers = nn.ModuleList(TowerLayer(size, heads, units) for _ in range(layers))
         self.ln_post = nn.LayerNorm(size)
         self.proj1, self.proj2 = nn.Linear(size, size), nn.Linear(size, output)
@@ -93,18 +99,19 @@ class AudioTower(nn.Module):
         this class. Returns rows and how many each has."""
         trace = {} if trace is None else trace
         batch, most, bins = x.shape
-        rows = torch.tensor([audio_rows(int(n)) for n in frames])
-        if most > CHUNK or batch > 1:
-            x = F.pad(x, (0, 0, 0, -most % CHUNK))
-        x = self.stem(x.reshape(-1, min(CHUNK, x.shape[1]), bins), trace, convolved or self.convolved)
+        rows = torch.tensor([audio_rows(int(n), self.chunk) for n in frames])
+        if most > self.chunk or batch > 1:
+            x = F.pad(x, (0, 0, 0, -most % self.chunk))
+        x = self.stem(x.reshape(-1, min(self.chunk, x.shape[1]), bins), trace, convolved or self.convolved)
         x = x.reshape(batch, -1, x.shape[2])[:, : int(rows.max())]
         trace["encoder_in"] = x
         total = x.shape[1]
-        blocks = -(-total // BLOCK)
+        blocks = -(-total // self.block)
         heard = torch.arange(total)[None] < rows[:, None]
         if blocks > 1:
-            x = F.pad(x, (0, 0, 0, blocks * BLOCK - total)).reshape(batch * blocks, BLOCK, -1)
-            heard = F.pad(heard, (0, blocks * BLOCK - total)).reshape(batch * blocks, BLOCK)
+            more = blocks * self.block - total
+            x = F.pad(x, (0, 0, 0, more)).reshape(batch * blocks, self.block, -1)
+            heard = F.pad(heard, (0, more)).reshape(batch * blocks, self.block)
         bias = torch.zeros(heard.shape).masked_fill(~heard, -1e4)[:, None, None]
         for i, layer in enumerate(self.layers):
             x = layer(x, bias)
@@ -174,9 +181,9 @@ class TextLayer(nn.Module):
 
 
 class TextModel(nn.Module):
-    def __init__(self, vocab, size, layers, heads, key_heads, head, units):
+    def __init__(self, vocab, size, layers, heads, key_heads, head, units, theta=1e6):
         super().__init__()
-        self.head = head
+        self.head, self.theta = head, theta
         self.embed_tokens = nn.Embedding(vocab, size)
         self.layers = nn.ModuleList(TextLayer(size, heads, key_heads, head, units) for _ in range(layers))
         self.norm = RmsNorm(size)
@@ -185,7 +192,7 @@ class TextModel(nn.Module):
         """x: embeddings (batch, rows, size); each row sees those before it. `shares`: a dictionary for the first head's of
         each layer. The last layer is asked for the rows from `since` on."""
         trace = {} if trace is None else trace
-        rates = 1e6 ** -(torch.arange(0, self.head, 2) / self.head)
+        rates = self.theta ** -(torch.arange(0, self.head, 2) / self.head)
         angle = torch.arange(x.shape[1], dtype=torch.float32)[:, None] * rates
         table = angle.cos(), angle.sin()
         bias = torch.full((x.shape[1], x.shape[1]), -1e4).triu(1)
@@ -200,20 +207,22 @@ class TextModel(nn.Module):
 
 
 class Thinker(nn.Module):
-    def __init__(self, tower, text):
+    def __init__(self, tower, text, outputs):
         super().__init__()
         self.audio_tower, self.model = AudioTower(**tower), TextModel(**text)
+        self.lm_head = nn.Linear(text["size"], outputs, bias=False) if outputs else None
 
     def scores(self, x):
-        return F.linear(x, self.model.embed_tokens.weight)
+        return self.lm_head(x) if self.lm_head else F.linear(x, self.model.embed_tokens.weight)
 
 
 class Qwen3Asr(nn.Module):
-    """tower, text: the sizes of both networks. The output is tied to the embedding."""
+    """tower, text: the sizes of both networks; outputs: rows of an output of its own (the forced aligner's classes), else
+    it is tied to the embedding."""
 
-    def __init__(self, tower, text):
+    def __init__(self, tower, text, outputs=None):
         super().__init__()
-        self.thinker = Thinker(tower, text)
+        self.thinker = Thinker(tower, text, outputs)
 
     def forward(self, ids, heard, places, trace=None, shares=None, since=0):
         """ids: (batch, tokens); heard: rows of the audio, put at `places` (example, row of the prompt, row of the audio),
@@ -231,16 +240,19 @@ def sizes_of(config):
     audio, text = config["thinker_config"]["audio_config"], config["thinker_config"]["text_config"]
     return ({"bins": audio["num_mel_bins"], "size": audio["d_model"], "layers": audio["encoder_layers"],
              "heads": audio["encoder_attention_heads"], "units": audio["encoder_ffn_dim"],
-             "channels": audio["downsample_hidden_size"], "output": audio["output_dim"]},
+             "channels": audio["downsample_hidden_size"], "output": audio["output_dim"],
+             "chunk": 2 * audio["n_window"], "seen": audio["n_window_infer"] // (2 * audio["n_window"])},
             {"vocab": text["vocab_size"], "size": text["hidden_size"], "layers": text["num_hidden_layers"],
              "heads": text["num_attention_heads"], "key_heads": text["num_key_value_heads"], "head": text["head_dim"],
-             "units": text["intermediate_size"]})
+             "units": text["intermediate_size"], "theta": float(text["rope_theta"])})
 
 
 def from_checkpoint(config, weights):
-    model = Qwen3Asr(*sizes_of(config))
     weights = dict(weights)
-    head = weights.pop("thinker.lm_head.weight", None)
-    assert head is None or head.equal(weights["thinker.model.embed_tokens.weight"])
+    head, table = weights.get("thinker.lm_head.weight"), weights["thinker.model.embed_tokens.weight"]
+    if head is not None and head.shape == table.shape and head.equal(table):
+        del weights["thinker.lm_head.weight"]
+        head = None
+    model = Qwen3Asr(*sizes_of(config), None if head is None else len(head))
     model.load_state_dict(weights)
     return model.eval()

@@ -2,6 +2,7 @@
 """A small tokenizer of Qwen's kind: byte pairs of which every word of a grammar is one token, with and without a space in
 front, and the published models' added tokens."""
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -70,14 +71,36 @@ class Tokenizer:
         return " ".join(self.word_of.get(int(i), "?") for i in ids)
 
     def write(self, folder):
-        folder = Path(folder)
-        (folder / "vocab.json").write_text(json.dumps(self.vocabulary, ensure_ascii=False))
-        (folder / "merges.txt").write_text("".join(["#version: 0.2\n", *(f"{a} {b}\n" for a, b in self.pairs)]))
-        entries = {str(i): {"content": name, "lstrip": False, "normalized": False, "rstrip": False, "single_word": False,
-                            "special": name in ADDED} for name, i in self.added.items()}
-        (folder / "tokenizer_config.json").write_text(json.dumps(
-            {"add_bos_token": False, "add_prefix_space": False, "added_tokens_decoder": entries,
-             "eos_token": "<|im_end|>", "pad_token": "<|endoftext|>", "tokenizer_class": "Qwen2Tokenizer"}, indent=1))
+        write(folder, self.vocabulary, self.pairs, self.added, ADDED)
+
+
+class ByteTokens:
+    """A tokenizer without merges: bytes, and added tokens of which some are special."""
+
+    def __init__(self, added, special):
+        self.vocabulary = {letter: i for i, letter in enumerate(letters().values())}
+        self.added = {name: 256 + i for i, name in enumerate(added)}
+        self.special, self.size = special, 256 + len(added)
+
+    def encode(self, text):
+        parts, letter = re.split("(" + "|".join(map(re.escape, self.added)) + ")", text), letters()
+        return [i for part in parts for i in ([self.added[part]] if part in self.added else
+                                              [self.vocabulary[letter[b]] for b in part.encode()])]
+
+    def write(self, folder):
+        write(folder, self.vocabulary, [], self.added, self.special)
+
+
+def write(folder, vocabulary, pairs, added, special):
+    """The files of a published tokenizer."""
+    folder = Path(folder)
+    (folder / "vocab.json").write_text(json.dumps(vocabulary, ensure_ascii=False))
+    (folder / "merges.txt").write_text("".join(["#version: 0.2\n", *(f"{a} {b}\n" for a, b in pairs)]))
+    entries = {str(i): {"content": name, "lstrip": False, "normalized": False, "rstrip": False, "single_word": False,
+                        "special": name in special} for name, i in added.items()}
+    (folder / "tokenizer_config.json").write_text(json.dumps(
+        {"add_bos_token": False, "add_prefix_space": False, "added_tokens_decoder": entries,
+         "eos_token": "<|im_end|>", "pad_token": "<|endoftext|>", "tokenizer_class": "Qwen2Tokenizer"}, indent=1))
 
 
 def context(tokenizer, said, rng, most=8):
