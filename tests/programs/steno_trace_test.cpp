@@ -112,6 +112,7 @@ constexpr const char* asked = "--set itn=true --set hotwords=one";
 constexpr const char* said =
     "--set \"text=\xc3\xbc"
     "ber \xe2\x80\xa6 don't end\"";
+constexpr const char* prompt = "--set prompt=1508,1643,1735,638,848,1727,942,1469,211,951,720";
 constexpr const char* pieces =
     "--set chunk_before=0 --set chunk_size=4 --set chunk_after=7 --set encoder_look_back=1 --set decoder_look_back=3";
 INSTANTIATE_TEST_SUITE_P(other_sizes, steno_trace,
@@ -122,6 +123,7 @@ INSTANTIATE_TEST_SUITE_P(other_sizes, steno_trace,
                                          traced_case{"fun_asr_nano", "checkpoint", asked, numpy, false},
                                          traced_case{"qwen3_aligner", "checkpoint", said, numpy, false},
                                          traced_case{"qwen3_asr", "checkpoint", "--set max_new_tokens=5", numpy, false},
+                                         traced_case{"whisper", "checkpoint", prompt, numpy, false},
                                          traced_case{"fsmn_vad", "checkpoint", "", numpy, false},
                                          traced_case{"u2", "checkpoint", "", numpy, false},
                                          traced_case{"parakeet_ctc", nemo, "", numpy, false},

@@ -38,13 +38,8 @@ def write_safetensors(path, tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-def main():
-    run, out = Path(sys.argv[1]), Path(sys.argv[2])
-    out.mkdir(parents=True, exist_ok=True)
-    tokens = whisper.Tokens([(bytes(a), bytes(b)) for a, b in json.loads((run / "merges.json").read_text())])
-    net = whisper.Whisper(tokens.size)
-    net.load_state_dict({k.removeprefix("net."): v for k, v in torch.load(run / "last.pt").items()
-                         if k.startswith("net.")})
+def write(out, net, tokens, alignment_heads, languages=("en",)):
+    """The folder of a model."""
     d = net.dims
     write_safetensors(out / "model.safetensors", {huggingface_name(k): v for k, v in net.state_dict().items()})
 
@@ -63,8 +58,8 @@ def main():
         "vocab_size": tokens.size, "is_encoder_decoder": True, "scale_embedding": False, "torch_dtype": "float32",
         **begin})
     dump("generation_config.json", {
-        "alignment_heads": [list(h) for h in ALIGNMENT_HEADS], "is_multilingual": True,
-        "lang_to_id": {"<|en|>": tokens["<|en|>"]},
+        "alignment_heads": [list(h) for h in alignment_heads], "is_multilingual": True,
+        "lang_to_id": {f"<|{code}|>": tokens[f"<|{code}|>"] for code in languages},
         "task_to_id": {"transcribe": task, "translate": tokens["<|translate|>"]}, "max_initial_timestamp_index": 50,
         "no_timestamps_token_id": tokens["<|notimestamps|>"], "prev_sot_token_id": tokens["<|startofprev|>"], **begin})
     dump("preprocessor_config.json", {
@@ -79,6 +74,16 @@ def main():
     dump("added_tokens.json", {name: tokens.eot + i for i, name in enumerate(tokens.special)})
     (out / "merges.txt").write_text("#version: 0.2\n" + "".join(
         f"{tokens.letters(a)} {tokens.letters(b)}\n" for a, b in tokens.merges))
+
+
+def main():
+    run, out = Path(sys.argv[1]), Path(sys.argv[2])
+    out.mkdir(parents=True, exist_ok=True)
+    tokens = whisper.Tokens([(bytes(a), bytes(b)) for a, b in json.loads((run / "merges.json").read_text())])
+    net = whisper.Whisper(tokens.size)
+    net.load_state_dict({k.removeprefix("net."): v for k, v in torch.load(run / "last.pt").items()
+                         if k.startswith("net.")})
+    write(out, net, tokens, ALIGNMENT_HEADS)
     print(f"{sum(v.numel() for v in net.state_dict().values())} parameters")
     return 0
 

@@ -30,6 +30,7 @@ import export
 import export_fsmn_vad
 import export_parakeet
 import export_paraformer
+import export_whisper
 import fastconformer
 import features
 import frontends
@@ -43,6 +44,7 @@ import qwen_tokens
 import safetensors_file
 import sense_voice
 import u2
+import whisper
 from random_funasr import sentencepiece_model
 
 # As export_u2.py writes it; imported from there it would ask for the trained model's tokenizer.
@@ -53,7 +55,7 @@ def randomise(model, draw):
     """Norms near 1, biases near 0, products of variance 1 / inputs."""
     with torch.no_grad():
         for name, p in model.named_parameters():
-            if p.dim() == 1 and ("norm" in name or "ln_" in name) and name.endswith("weight"):
+            if p.dim() == 1 and re.search(r"norm|\bln|ln\b", name) and name.endswith("weight"):
                 p.copy_(1 + 0.1 * torch.randn(p.shape, generator=draw))
             elif p.dim() == 1 or "bias" in name:
                 p.copy_(0.1 * torch.randn(p.shape, generator=draw))
@@ -563,6 +565,38 @@ def qwen3_asr_case(case):
     return reference
 
 
+def whisper_case(case):
+    p = case.pick
+    heads, text_heads = p.choice([(1, 1), (2, 4), (4, 2), (3, 3), (2, 1)])
+    s = {"bands": p.choice([80, 128, 100]), "rows": p.choice([1500, p.randint(20, 300)]),
+         "size": case.width(math.lcm(heads, text_heads), 6), "heads": heads, "layers": p.randint(1, 3),
+         "context": p.choice([448, 40]), "text_layers": p.randint(1, 3), "text_heads": text_heads}
+    tokens = whisper.Tokens([])
+    ids = [p.randrange(tokens.size) for _ in range(p.randint(1, 12))]
+    case.sizes, case.options = dict(s, ids=ids), ["--set", "prompt=" + ",".join(map(str, ids))]
+    case.whole = True
+    net = randomise(whisper.Whisper(tokens.size, **s), case.draw)
+    export_whisper.write(case.model, net, tokens, [(0, 0)])
+
+    def reference(stages):
+        samples, ear = np.zeros(s["rows"] * 320, np.float32), frontends.whisper(s["bands"])
+        heard = case.samples[: len(samples)] / np.float32(32768)
+        samples[: len(heard)] = heard
+        yield "logmel", ear.finish(ear.log_mel(samples)).T
+        trace = {}
+        heard = net.encoder(torch.from_numpy(stages["logmel"].T.copy())[None], trace=trace)
+        trace["enc_out"] = heard
+        for i, block in enumerate(net.decoder.blocks):
+            trace[f"dec_layer{i}_cross_k"] = block.cross_attn.key(heard)
+            trace[f"dec_layer{i}_cross_v"] = block.cross_attn.value(heard)
+        scores = net.decoder(torch.tensor([ids]), heard, trace=trace)
+        for name, y in trace.items():
+            yield name, y[0]
+        yield "logits_prompt_last2", scores[0, -2:]
+
+    return reference
+
+
 def parakeet_case(kind):
     def make(case):
         p = case.pick
@@ -617,9 +651,10 @@ def parakeet_case(kind):
 
 FAMILIES = {"sense_voice": sense_voice_case, "paraformer": paraformer_case,
             "paraformer_online": paraformer_online_case, "ct_punc": ct_punc_case, "fun_asr_nano": fun_asr_nano_case,
-            "qwen3_aligner": qwen3_aligner_case, "qwen3_asr": qwen3_asr_case, "fsmn_vad": fsmn_vad_case,
-            "u2": u2_case, "parakeet_ctc": parakeet_case("ctc"), "parakeet_rnnt": parakeet_case("rnnt"),
-            "parakeet_tdt": parakeet_case("tdt"), "parakeet_eou": parakeet_case("eou")}
+            "qwen3_aligner": qwen3_aligner_case, "qwen3_asr": qwen3_asr_case, "whisper": whisper_case,
+            "fsmn_vad": fsmn_vad_case, "u2": u2_case, "parakeet_ctc": parakeet_case("ctc"),
+            "parakeet_rnnt": parakeet_case("rnnt"), "parakeet_tdt": parakeet_case("tdt"),
+            "parakeet_eou": parakeet_case("eou")}
 # The first features are single precision in one of the two; all else has the contract's bound.
 LIMITS = {"fbank": 2e-2, "cmvn": 2e-2, "feats_first400": 2e-2, "feats_before_scaling": 2e-2, "logmel": 1e-3}
 

@@ -128,19 +128,21 @@ class TextDecoder(nn.Module):
 
 
 class Whisper(nn.Module):
-    def __init__(self, vocabulary, bands=80, rows=1500, size=128, heads=4, layers=4, context=448, text_layers=3):
+    def __init__(self, vocabulary, bands=80, rows=1500, size=128, heads=4, layers=4, context=448, text_layers=3,
+                 text_heads=None):
         super().__init__()
+        text_heads = text_heads or heads
         self.dims = {"n_mels": bands, "n_audio_ctx": rows, "n_audio_state": size, "n_audio_head": heads,
                      "n_audio_layer": layers, "n_vocab": vocabulary, "n_text_ctx": context, "n_text_state": size,
-                     "n_text_head": heads, "n_text_layer": text_layers}
+                     "n_text_head": text_heads, "n_text_layer": text_layers}
         self.encoder = AudioEncoder(bands, rows, size, heads, layers)
-        self.decoder = TextDecoder(vocabulary, context, size, heads, text_layers)
+        self.decoder = TextDecoder(vocabulary, context, size, text_heads, text_layers)
 
 
 def from_checkpoint(checkpoint):
     d = checkpoint["dims"]
     model = Whisper(d["n_vocab"], d["n_mels"], d["n_audio_ctx"], d["n_audio_state"], d["n_audio_head"],
-                    d["n_audio_layer"], d["n_text_ctx"], d["n_text_layer"])
+                    d["n_audio_layer"], d["n_text_ctx"], d["n_text_layer"], d["n_text_head"])
     model.load_state_dict({k: v.float() for k, v in checkpoint["model_state_dict"].items()})
     return model.eval()
 
