@@ -129,6 +129,8 @@ INSTANTIATE_TEST_SUITE_P(other_sizes, steno_trace,
                                          traced_case{"parakeet_ctc", nemo, "", numpy, false},
                                          traced_case{"parakeet_rnnt", nemo, "", numpy, false},
                                          traced_case{"parakeet_tdt", nemo, "", numpy, false},
-                                         traced_case{"parakeet_eou", nemo, "", numpy, false}));
+                                         traced_case{"parakeet_eou", nemo, "", numpy, false},
+                                         traced_case{"sortformer", nemo, "", numpy, false},
+                                         traced_case{"sortformer_stream", nemo, "", numpy, false}));
 
 }  // namespace

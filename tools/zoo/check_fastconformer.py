@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks frontends.py and fastconformer.py against recorded stages of NeMo's models.
+"""Checks frontends.py, fastconformer.py and sortformer.py against recorded stages of NeMo's models.
 
 usage: check_fastconformer.py CASE ...  (folders with checkpoint/model.nemo, stages/, input.wav and expected.json)
 """
@@ -16,6 +16,7 @@ import yaml
 
 import fastconformer
 import frontends
+import sortformer
 
 
 def check(case):
@@ -34,10 +35,32 @@ def check(case):
     with tarfile.open(case / "checkpoint" / "model.nemo") as tar:
         config = yaml.safe_load(tar.extractfile("./model_config.yaml"))
         state = torch.load(io.BytesIO(tar.extractfile("./model_weights.ckpt").read()))
-    model = fastconformer.from_checkpoint(state, config)
+    diarizes = "sortformer_modules" in config
+    model = (sortformer if diarizes else fastconformer).from_checkpoint(state, config)
     with wave.open(str(case / "input.wav")) as w:
         samples = np.frombuffer(w.readframes(w.getnframes()), "<i2") / 32768.0
     front_end = frontends.nemo(config["preprocessor"]["features"])
+
+    def diarize():
+        scaled = samples / (samples.max() + 1e-3)  # of whole recordings
+        x = front_end.finish(front_end.log_mel(scaled))
+        if config["preprocessor"]["normalize"] == "per_feature":
+            x = frontends.per_feature(x)
+        trace = {"logmel": x.T}
+        rows = model.subsampled(torch.from_numpy(x))
+        whole = model.activities(rows, trace)
+        if config.get("streaming_mode"):
+            x = torch.from_numpy(front_end.finish(front_end.log_mel(samples)))
+            probabilities, trace, _ = sortformer.stream(model, x, config["sortformer_modules"])
+            trace.update(logmel=x.T, speaker_probs=probabilities, speaker_probs_offline=whole,
+                         speaker_probs_async=sortformer.stream(model, x, config["sortformer_modules"], True)[0])
+        for stage in stages:
+            compare(stage, trace[stage])
+
+    if diarizes:
+        with torch.no_grad():
+            diarize()
+        return failed
     x = front_end.finish(front_end.log_mel(samples))
     if config["preprocessor"]["normalize"] == "per_feature":
         x = frontends.per_feature(x)

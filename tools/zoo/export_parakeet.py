@@ -65,17 +65,20 @@ def configuration(family, pieces, sizes, window=None, durations=(), kernel=9, rn
 
 
 def write_archive(out, config, tokens, state):
-    """`tokens`: the bytes of a SentencePiece model; `state`: tensors of the network by name."""
+    """`tokens`: the bytes of a SentencePiece model, or None; `state`: tensors of the network by name."""
     state = {"preprocessor.featurizer.window": torch.from_numpy(np.hanning(400).astype(np.float32)),
              "preprocessor.featurizer.fb": torch.from_numpy(
                  frontends.slaney_filters(config["preprocessor"]["features"], 257))[None], **state}
-    name = hashlib.md5(tokens).hexdigest() + "_tokenizer.model"
-    config["tokenizer"] = {"type": "bpe", "model_path": "nemo:" + name}
-    weights = io.BytesIO()
+    weights, members = io.BytesIO(), {}
     torch.save(state, weights)
+    if tokens is not None:
+        name = hashlib.md5(tokens).hexdigest() + "_tokenizer.model"
+        config["tokenizer"] = {"type": "bpe", "model_path": "nemo:" + name}
+        members = {name: tokens}
+    members = {"model_config.yaml": yaml.safe_dump(config, sort_keys=False).encode(), **members,
+               "model_weights.ckpt": weights.getvalue()}
     with tarfile.open(out, "w") as tar:
-        for member, data in (("model_config.yaml", yaml.safe_dump(config, sort_keys=False).encode()), (name, tokens),
-                             ("model_weights.ckpt", weights.getvalue())):
+        for member, data in members.items():
             info = tarfile.TarInfo("./" + member)
             info.size = len(data)
             tar.addfile(info, io.BytesIO(data))

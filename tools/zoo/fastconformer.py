@@ -228,7 +228,10 @@ class Encoder(nn.Module):
 
     def forward(self, x, lengths, trace=None):
         """x: features (batch, frames, bands); lengths: their frames. Returns rows and their numbers."""
-        x, lengths = self.pre_encode(x, lengths)
+        return self.blocks(*self.pre_encode(x, lengths), trace)
+
+    def blocks(self, x, lengths, trace=None):
+        """The same of rows behind the subsampling."""
         rows = x.shape[1]
         p = positions(rows, self.size)
         if trace is not None:

@@ -43,6 +43,7 @@ import qwen3_asr
 import qwen_tokens
 import safetensors_file
 import sense_voice
+import sortformer
 import u2
 import whisper
 from random_funasr import sentencepiece_model
@@ -521,7 +522,8 @@ def qwen3_aligner_case(case):
         trace = {}
         heard = qwen3_rows(case, net, stages, trace)
         ids = torch.tensor([tokens.encode(qwen3_aligner.prompt(words, heard.shape[1]))])
-        scores = qwen3_aligner.scores(net, ids, heard, tokens.added["<|audio_pad|>"], tokens.added["<timestamp>"], trace)
+        audio, timestamp = tokens.added["<|audio_pad|>"], tokens.added["<timestamp>"]
+        scores = qwen3_aligner.scores(net, ids, heard, audio, timestamp, trace)
         for name, y in trace.items():
             if name not in ("conv3_per_chunk", "encoder_last_layer", "decoder_in"):  # not written of an aligner
                 yield name.replace("_prefill", ""), y[0]
@@ -553,7 +555,8 @@ def qwen3_asr_case(case):
         at = torch.nonzero(torch.tensor(ids) == audio)[:, 0]
         places, scores = (torch.zeros_like(at), at, torch.arange(len(at))), []
         for step in range(most):
-            scores.append(net.thinker.scores(net(torch.tensor([ids]), heard, places, trace if step == 0 else {})[0, -1]))
+            last = net(torch.tensor([ids]), heard, places, trace if step == 0 else {})[0, -1]
+            scores.append(net.thinker.scores(last))
             ids.append(int(scores[-1].argmax()))
             if ids[-1] in ends:
                 break
@@ -649,12 +652,92 @@ def parakeet_case(kind):
     return make
 
 
+def let_speakers_change(net, features):
+    """Random networks say the same all the time: scores of a sound get the mean 0 and a deviation up to 3."""
+    trace, head = {}, net.sortformer_modules
+    net.activities(net.subsampled(torch.from_numpy(features)), trace)
+    heard = head.first_hidden_to_hidden(trace["transformer_out"].relu()).relu()
+    scores = head.single_hidden_to_spks
+    scores.weight *= (3 / heard.matmul(scores.weight.T).std(0)).clamp(max=30)[:, None]
+    scores.bias.copy_(-scores.weight @ heard.mean(0))
+
+
+def sortformer_case(kind):
+    def make(case):
+        p, streams = case.pick, kind == "stream"
+        heads, speakers = p.choice([1, 2, 4]), p.randint(2, 5)
+        encoder = {"bands": p.choice([80, 128]), "layers": p.randint(1, 3), "size": case.width(heads), "heads": heads,
+                   "channels": p.choice([4, 8, 12, 20]), "kernel": p.choice([3, 5, 9]), "bias": p.random() < 0.5,
+                   "xscaling": p.random() < 0.5}
+        heads = p.choice([1, 2, 3, 4])
+        s = {"size": case.width(heads), "heads": heads, "units": p.randint(5, 80), "layers": p.randint(1, 3)}
+        if s["size"] == encoder["size"]:  # which no published model has, and steno refuses
+            s["size"] += 2 * heads
+        silence = p.randint(0, 3)
+        options = {
+            "spkcache_len": (1 + silence) * speakers + p.randint(0, 20), "fifo_len": p.choice([0, 3, 10]),
+            "chunk_len": p.randint(1, 12), "spkcache_update_period": p.randint(1, 20),
+            "chunk_left_context": p.randint(0, 2), "chunk_right_context": p.randint(0, 3),
+            "spkcache_sil_frames_per_spk": silence, "pred_score_threshold": p.choice([0.25, 0.1]),
+            "scores_boost_latest": p.choice([0.05, 0.5]), "sil_threshold": p.choice([0.2, 0.5, 1.0]),
+            "strong_boost_rate": p.choice([0.75, 0.3]), "weak_boost_rate": p.choice([1.5, 1.0]),
+            "min_pos_scores_rate": p.choice([0.5, 0.15])}
+        late = streams and p.random() < 0.5
+        net = randomise(sortformer.Sortformer(encoder, speakers=speakers, **s), case.draw)
+        front_end = frontends.nemo(encoder["bands"])
+        with torch.no_grad():
+            let_speakers_change(net, front_end.finish(front_end.log_mel(sound(case.rng, 4) / np.float32(32768))))
+        case.whole, case.count = True, p.randint(8000, 80000)
+        case.sizes = dict(s, encoder=encoder, speakers=speakers, late=late, **(options if streams else {}))
+        config = export_parakeet.configuration("ctc", [], encoder, None, (), encoder["kernel"], 1, encoder["bias"],
+                                               encoder["xscaling"])
+        del config["decoder"]
+        config["preprocessor"]["normalize"] = "NA" if streams else "per_feature"
+        config.update(
+            target="nemo.collections.asr.models.sortformer_diar_models.SortformerEncLabelModel",
+            max_num_of_spks=speakers, streaming_mode=streams, async_streaming=late,
+            sortformer_modules={"num_spks": speakers, "fc_d_model": encoder["size"], "tf_d_model": s["size"], **options},
+            transformer_encoder={"num_layers": s["layers"], "hidden_size": s["size"], "inner_size": s["units"],
+                                 "num_attention_heads": s["heads"], "hidden_act": "relu", "pre_ln": False,
+                                 "pre_ln_final_layer_norm": True})
+        case.model = case.model / "model.nemo"
+        export_parakeet.write_archive(case.model, config, None, state_of(net))
+
+        def reference(stages):
+            samples = case.samples / np.float32(32768)
+            if not streams:
+                samples = samples / (samples.max() + np.float32(1e-3))
+            x = front_end.finish(front_end.log_mel(samples))
+            yield "logmel", (x if streams else frontends.per_feature(x)).T
+            x = torch.from_numpy(np.ascontiguousarray(stages["logmel"].T))
+            if not streams:
+                trace = {}
+                net.activities(net.subsampled(x), trace)
+                yield from trace.items()
+                return
+            heard, trace, gap = sortformer.stream(net, x, options, late)
+            if gap < 1e-4:  # which row stays in the cache may hang on rounding
+                case.whole = False
+                trace = {name: y for name, y in trace.items() if name.startswith("chunk0_")}
+            else:
+                yield "speaker_probs", heard
+            yield from trace.items()
+            heard, _, gap = sortformer.stream(net, x, options, not late)
+            if gap >= 1e-4:
+                yield "speaker_probs_sync" if late else "speaker_probs_async", heard
+
+        return reference
+
+    return make
+
+
 FAMILIES = {"sense_voice": sense_voice_case, "paraformer": paraformer_case,
             "paraformer_online": paraformer_online_case, "ct_punc": ct_punc_case, "fun_asr_nano": fun_asr_nano_case,
             "qwen3_aligner": qwen3_aligner_case, "qwen3_asr": qwen3_asr_case, "whisper": whisper_case,
             "fsmn_vad": fsmn_vad_case, "u2": u2_case, "parakeet_ctc": parakeet_case("ctc"),
             "parakeet_rnnt": parakeet_case("rnnt"), "parakeet_tdt": parakeet_case("tdt"),
-            "parakeet_eou": parakeet_case("eou")}
+            "parakeet_eou": parakeet_case("eou"), "sortformer": sortformer_case("whole"),
+            "sortformer_stream": sortformer_case("stream")}
 # The first features are single precision in one of the two; all else has the contract's bound.
 LIMITS = {"fbank": 2e-2, "cmvn": 2e-2, "feats_first400": 2e-2, "feats_before_scaling": 2e-2, "logmel": 1e-3}
 

@@ -217,8 +217,8 @@ class Thinker(nn.Module):
 
 
 class Qwen3Asr(nn.Module):
-    """tower, text: the sizes of both networks; outputs: rows of an output of its own (the forced aligner's classes), else
-    it is tied to the embedding."""
+    """tower, text: the sizes of both networks; outputs: rows of an output of its own (the forced aligner's classes),
+    else it is tied to the embedding."""
 
     def __init__(self, tower, text, outputs=None):
         super().__init__()
