@@ -91,10 +91,15 @@ TEST_P(steno_trace, writes_them_without_vector_instructions_and_with_threads) {
 constexpr const char* nemo = "checkpoint/model.nemo";
 // WeNet's own features are single precision throughout.
 constexpr double wenet = 2e-2;
+constexpr const char* country =
+    "--set \"text=And so, my fellow Americans, ask not what your country can do for you; ask what you can do for your "
+    "country!\"";
 INSTANTIATE_TEST_SUITE_P(
     cases, steno_trace,
     testing::Values(traced_case{"funasr/sensevoice"}, traced_case{"funasr/paraformer"}, traced_case{"funasr/online"},
-                    traced_case{"funasr/vad"}, traced_case{"funasr/nano"}, traced_case{"nemo/parakeet-ctc", nemo},
+                    traced_case{"funasr/punc", "checkpoint", "", 1e-4, true, "expected.json"},
+                    traced_case{"qwen3_asr/qwen3-forcedaligner-0.6b", "checkpoint", country}, traced_case{"funasr/vad"},
+                    traced_case{"funasr/nano"}, traced_case{"nemo/parakeet-ctc", nemo},
                     traced_case{"nemo/parakeet-tdt", nemo}, traced_case{"nemo/parakeet-rnnt", nemo},
                     traced_case{"nemo/parakeet-eou", nemo}, traced_case{"nemo/sortformer-v1", nemo},
                     traced_case{"nemo/sortformer-streaming-v2", nemo}, traced_case{"qwen3_asr/qwen3-asr-0.6b"},

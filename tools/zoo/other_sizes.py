@@ -696,7 +696,8 @@ def sortformer_case(kind):
         config.update(
             target="nemo.collections.asr.models.sortformer_diar_models.SortformerEncLabelModel",
             max_num_of_spks=speakers, streaming_mode=streams, async_streaming=late,
-            sortformer_modules={"num_spks": speakers, "fc_d_model": encoder["size"], "tf_d_model": s["size"], **options},
+            sortformer_modules={"num_spks": speakers, "fc_d_model": encoder["size"], "tf_d_model": s["size"],
+                                **options},
             transformer_encoder={"num_layers": s["layers"], "hidden_size": s["size"], "inner_size": s["units"],
                                  "num_attention_heads": s["heads"], "hidden_act": "relu", "pre_ln": False,
                                  "pre_ln_final_layer_norm": True})
