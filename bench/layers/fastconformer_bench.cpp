@@ -20,14 +20,15 @@ void fastconformer_layer(benchmark::State& state, dtype format) {
   keep_weights(layer, nullptr, keep, {});
   context c;
   const matrix<float, dynamic, D> x = matrix<float, dynamic, D>::Random(frames, D);
-  matrix<float, dynamic, dynamic> positions(2 * frames - 1, D), y(frames, D);
+  matrix<float, dynamic, dynamic> positions(2 * frames - 1, D);
+  matrix<float, dynamic, D> y(frames, D);
   write_positions(frames - 1, positions, c, -1);
+  const env_with_distances<no_env> env{{}, {.rows = read(positions), .farthest = frames - 1}};
   // two feed-forwards, attention's four and its distances, the convolution's three
   const double products = 2.0 * (frames * (4.0 * D * inner + 4 * D * D + 3 * D * D) + (2 * frames - 1) * D * D);
   const double attention = 2.0 * frames * frames * D * 3;
-  steno_bench::measure(state, steno_bench::layer_work(products, attention, format), [&] {
-    layer(x, read(positions), as<float, dynamic, D>(y), nullptr, {}, kernels::activation::silu, c);
-  });
+  steno_bench::measure(state, steno_bench::layer_work(products, attention, format),
+                       [&] { layer(x, y, nullptr, env, c); });
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ void sanm_layer(benchmark::State& state, dtype format) {
   auto out = make_view<dynamic, 512>(y.data(), frames, 512);
   const double products = 2.0 * static_cast<double>(frames) * 512 * (3 * 512 + 512 + 2 * 2048);
   const double attention = 4.0 * static_cast<double>(frames * frames) * 512;
-  steno_bench::measure(state, steno_bench::layer_work(products, attention, format), [&] { layer(in, out, c); });
+  steno_bench::measure(state, steno_bench::layer_work(products, attention, format), [&] { apply(layer, in, out, c); });
 }
 
 }  // namespace

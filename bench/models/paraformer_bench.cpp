@@ -40,7 +40,7 @@ void paraformer_encoder(benchmark::State& state, dtype format) {
   const double t = frames, products = 50 * 2 * t * width * (4 * width + 2 * 2048), attention = 50 * 4 * t * t * width;
   steno_bench::measure(state,
                        steno_bench::layer_work(products, attention, format, 30, static_cast<int>(state.range(0))),
-                       [&] { (*encoder)(as<const float, dynamic, 560>(x), as<float, dynamic, width>(y), c); });
+                       [&] { apply(*encoder, as<const float, dynamic, 560>(x), as<float, dynamic, width>(y), c); });
 }
 
 void paraformer_decoder(benchmark::State& state, dtype format) {
@@ -49,16 +49,16 @@ void paraformer_decoder(benchmark::State& state, dtype format) {
   thread_pool pool(static_cast<int>(state.range(0)));
   context c{executor(pool)};
   const auto x = noise(tokens, width), heard = noise(frames, width);
-  matrix<float, dynamic, dynamic> said(tokens, width), scores(tokens, 8404);
+  matrix<float, dynamic, dynamic> scores(tokens, 8404);
   const double n = tokens, t = frames;
   const double layer = 2 * n * width * (2 * 2048 + 2 * width) + 2 * t * width * 2 * width;
   const double products = 16 * layer + 2 * n * width * (2 * 2048 + 8404), attention = 16 * 4 * n * t * width;
-  steno_bench::measure(state,
-                       steno_bench::layer_work(products, attention, format, 30, static_cast<int>(state.range(0))), [&] {
-                         said = x;  // the decoder works in place
-                         (*decoder)(as<float, dynamic, width>(said), as<const float, dynamic, width>(heard),
-                                    as<float, dynamic, 8404>(scores), c);
-                       });
+  steno_bench::measure(
+      state, steno_bench::layer_work(products, attention, format, 30, static_cast<int>(state.range(0))), [&] {
+        workspace::frame scratch(c.scratch);
+        const sanm_decoder_env env{.encoded = prepare_encoded(*decoder, read(heard), scratch, c.run)};
+        (*decoder)(as<const float, dynamic, width>(x), as<float, dynamic, 8404>(scores), nullptr, env, c);
+      });
 }
 
 }  // namespace

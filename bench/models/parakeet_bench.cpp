@@ -86,7 +86,7 @@ void tdt_search(benchmark::State& bench, dtype format, std::size_t labels) {
 void eou_step(benchmark::State& bench, dtype format, extent chunk) {
   storage keep;
   auto m = random_model<parakeet_realtime_eou_120m>(keep, format, false);
-  m->encoder.window = {.chunk = chunk, .left = 70 / chunk};
+  m->window = {.chunk = chunk, .left = 70 / chunk};
   const auto pcm = noise(static_cast<std::size_t>(1280 * chunk));
   context c;
   parakeet_stream<parakeet_realtime_eou_120m> stream(*m, {}, c);

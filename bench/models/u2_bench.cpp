@@ -26,8 +26,12 @@ void chunk(benchmark::State& state, dtype format) {
   const auto ctc = std::make_unique<linear<D, units>>();
   randomise(*model, keep, 1, format);
   randomise(*ctc, keep, 2, format);
-  model->relative.adopt(1);
-  model->activation.adopt(static_cast<extent>(kernels::activation::silu));
+  walk(*model, [](const std::string& name, auto& leaf, bool) {
+    if constexpr (setting_leaf<std::remove_cvref_t<decltype(leaf)>>) {
+      if (name == "relative_positions") leaf.adopt(1);
+      if (name == "activation") leaf.adopt(static_cast<extent>(kernels::activation::silu));
+    }
+  });
   keep_weights(*model, nullptr, keep, {});
   keep_weights(*ctc, nullptr, keep, {});
   context c;
@@ -39,8 +43,8 @@ void chunk(benchmark::State& state, dtype format) {
   const double frame = 12.0 * (4 * D * 2048 + 5 * D * D + 3 * D * D) + D * units + 19.0 * D * (9 * D + D);
   const double attention = 12.0 * size * (size + left) * D * 6;
   steno_bench::measure(state, steno_bench::layer_work(2 * size * frame, attention, format, 0.64), [&] {
-    (*model)(as<const float, dynamic, 80>(x), as<float, dynamic, D>(y), caches, left, c);
-    (*ctc)(as<const float, dynamic, D>(y), as<float, dynamic, units>(p), c);
+    (*model)(as<const float, dynamic, 80>(x), as<float, dynamic, D>(y), &caches, u2_env{.keep = left}, c);
+    apply(*ctc, as<const float, dynamic, D>(y), as<float, dynamic, units>(p), c);
     kernels::log_softmax(read(p), write(p), c.run);
   });
 }

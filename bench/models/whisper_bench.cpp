@@ -64,7 +64,7 @@ void encode(benchmark::State& state, dtype format) {
   thread_pool pool(static_cast<int>(state.range(0)));
   context c{executor(pool)};
   const double d = static_cast<double>(l.model->decoder.width()), t = 1500;
-  const double layers = static_cast<double>(l.model->encoder.blocks.size());
+  const double layers = static_cast<double>(l.model->encoder.template get<"blocks">().size());
   const double cross = static_cast<double>(l.model->decoder.blocks.size()) * 4 * t * d * d;
   const double convolutions = 2 * 3000 * 240 * d + 2 * t * 3 * d * d;
   const double products = layers * 24 * t * d * d + cross + convolutions, attention = layers * 4 * t * t * d;

@@ -5,8 +5,7 @@
 #include <steno/core/thread_pool.hpp>
 #include <steno/core/workspace.hpp>
 #include <steno/layers/linear.hpp>
-#include <steno/layers/repeat.hpp>
-#include <steno/layers/sequence.hpp>
+#include <steno/layers/stack.hpp>
 #include <steno/pipelines/result.hpp>
 #include <steno/weights/source.hpp>
 #include <steno/weights/weight.hpp>
@@ -58,32 +57,61 @@ static_assert(sizeof(steno::weight<4, 6>) <= 2 * sizeof(void*) + 2 * sizeof(int)
 static_assert(
     std::is_same_v<decltype(steno::weight<4, 6, steno::dtype::f32>{}.values()), steno::view<const float, 4, 6>>);
 
-// Layers: widths, members, and a const call. Each of the others lacks one thing.
+// Layers: widths, members, a state and one const call. Each of the others lacks one thing.
 struct some_layer {
   static constexpr steno::extent input = 4, output = 6;
   void members(auto&&) {}
-  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
-                  steno::context&) const {}
+  steno::no_state start() const { return {}; }
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>, steno::no_state*,
+                  const auto&, steno::context&) const {}
 };
 struct changing_layer {
   static constexpr steno::extent input = 4, output = 6;
   void members(auto&&) {}
-  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>, steno::context&) {
-  }
+  steno::no_state start() const { return {}; }
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>, steno::no_state*,
+                  const auto&, steno::context&) {}
 };
 struct nameless_layer {
   static constexpr steno::extent input = 4, output = 6;
-  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
+  steno::no_state start() const { return {}; }
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>, steno::no_state*,
+                  const auto&, steno::context&) const {}
+};
+struct layer_without_start {
+  static constexpr steno::extent input = 4, output = 6;
+  void members(auto&&) {}
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>, steno::no_state*,
+                  const auto&, steno::context&) const {}
+};
+struct layer_without_record {
+  static constexpr steno::extent input = 4, output = 6;
+  void members(auto&&) {}
+  steno::no_state start() const { return {}; }
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>, steno::no_state*,
                   steno::context&) const {}
 };
+// Beams fork a state, tests rewind it.
+struct layer_of_one_stream : some_layer {
+  struct state {
+    state() = default;
+    state(state&&) = default;
+    state& operator=(state&&) = default;
+  };
+  state start() const { return {}; }
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>, state*,
+                  const auto&, steno::context&) const {}
+};
 static_assert(steno::layer<some_layer>);
-static_assert(!steno::layer<changing_layer> && !steno::layer<nameless_layer>);
+static_assert(!steno::layer<changing_layer> && !steno::layer<nameless_layer> && !steno::layer<layer_without_start> &&
+              !steno::layer<layer_without_record> && !steno::layer<layer_of_one_stream>);
 
 // No call that borrows scratch may promise not to throw: out of memory loses one request, not the process.
 template <class L>
-constexpr bool may_throw = !noexcept(std::declval<const L&>()(
-    std::declval<steno::view<const float, steno::dynamic, L::input>>(),
-    std::declval<steno::view<float, steno::dynamic, L::output>>(), std::declval<steno::context&>()));
+constexpr bool may_throw = !noexcept(
+    std::declval<const L&>()(std::declval<steno::view<const float, steno::dynamic, L::input>>(),
+                             std::declval<steno::view<float, steno::dynamic, L::output>>(),
+                             std::declval<steno::state_of<L>*>(), steno::no_env{}, std::declval<steno::context&>()));
 static_assert(may_throw<steno::linear<6, 3>> && may_throw<steno::sequence<some_layer, steno::linear<6, 3>>>);
 static_assert(!steno::layer<steno::weight<4, 6>> && !steno::layer<int>);
 

@@ -29,7 +29,7 @@ void expect_convolution(extent frames, extent in, extent out) {
   const extent rows = layer.rows(frames);
   matrix<float, dynamic, dynamic> y(rows, out);
   context c;
-  layer(x, y, c);
+  apply(layer, x, y, c);
   for (extent t = 0; t < rows; ++t)
     for (extent o = 0; o < out; ++o) {
       double want = static_cast<double>(b(0, o));

@@ -125,7 +125,7 @@ TEST(depthwise_subsampling, formula_with_both_paddings) {
       ASSERT_EQ(m.net.rows(frames), want.rows()) << frames;
       table y(want.rows(), width);
       context c;
-      m.net(x, y, c);
+      apply(m.net, x, y, c);
       EXPECT_LE((y - want).cwiseAbs().maxCoeff(), 1e-5f * std::max(1.0f, want.cwiseAbs().maxCoeff()))
           << causal << " " << frames;
     }

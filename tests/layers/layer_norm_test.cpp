@@ -18,8 +18,8 @@ TEST(layer_norm, eps_is_part_of_the_type) {
   matrix<float, dynamic, 4> x(1, 4), y(1, 4), z(1, 4);
   x << 1e-3f, -1e-3f, 1e-3f, -1e-3f;
   context c;
-  tame(x, y, c);
-  sharp(x, z, c);
+  apply(tame, x, y, c);
+  apply(sharp, x, z, c);
   EXPECT_NEAR(y(0, 0), 1 + 2 * 1e-3 / std::sqrt(1e-6 + 1e-5), 1e-6);
   EXPECT_NEAR(z(0, 0), 3, 1e-5);
 }

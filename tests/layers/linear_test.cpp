@@ -17,11 +17,33 @@ TEST(linear, equals_eigen_with_the_users_own_matrices) {
   ASSERT_TRUE(layer.b.assign(b));
   matrix<float, dynamic, 5> y(11, 5);
   context c;
-  layer(x, y, c);
+  apply(layer, x, y, c);
   const matrix<float, dynamic, 5> want = (x * w.transpose()).rowwise() + b;
   EXPECT_LE((y - want).cwiseAbs().maxCoeff(), 1e-5f);  // 7 products below 1, summed in another order
-  layer(x, y, c, kernels::activation::relu);
+  layer.multiply(x, y, c, kernels::activation::relu);
   EXPECT_LE((y - want.cwiseMax(0.0f)).cwiseAbs().maxCoeff(), 1e-5f);
+  linear<7, 5, bias::added, relu> positive;
+  positive.w = layer.w;
+  positive.b = layer.b;
+  matrix<float, dynamic, 5> same(11, 5);
+  apply(positive, x, same, c);
+  EXPECT_EQ(same, y);
+}
+
+// What the result is added to may be the result's own place; half of it is half of the product and of the bias.
+TEST(linear, a_result_is_added_on_its_way_out) {
+  linear<7, 5> layer;
+  storage keep;
+  randomise(layer, keep, 1);
+  matrix<float, dynamic, 7> x(11, 7);
+  x.setRandom();
+  matrix<float, dynamic, 5> y(11, 5), alone(11, 5);
+  y.setRandom();
+  const matrix<float, dynamic, 5> before = y;
+  context c;
+  apply(layer, x, alone, c);
+  layer(x, y, nullptr, no_env{}, c, addend{y.data(), y.outerStride(), 0.5f});
+  EXPECT_EQ(y, before + 0.5f * alone);
 }
 
 TEST(linear, without_bias_has_one_member) {

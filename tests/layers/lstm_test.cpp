@@ -73,13 +73,26 @@ TEST(lstm, formula_of_one_and_two_layers) {
       std::vector<double> want(x.data(), x.data() + d);
       for (std::size_t l = 0; l < static_cast<std::size_t>(layers); ++l)
         step(m.net.layers[l], want, h.data() + l * d, c.data() + l * d);
-      m.net(make_view<1, dynamic>(static_cast<const float*>(x.data()), 1, d), make_view<1, dynamic>(y.data(), 1, d), s,
-            at);
+      m.net(make_view(static_cast<const float*>(x.data()), 1, d), make_view(y.data(), 1, d), &s, no_env{}, at);
       for (std::size_t j = 0; j < d; ++j) EXPECT_NEAR(static_cast<double>(y.data()[j]), want[j], 1e-5);
       for (std::size_t j = 0; j < h.size(); ++j) {
         EXPECT_NEAR(static_cast<double>(s.h[j]), h[j], 1e-5);
         EXPECT_NEAR(static_cast<double>(s.c[j]), c[j], 1e-5);
       }
     }
+  }
+}
+
+TEST(lstm, steps_at_once_are_the_same_as_one_by_one) {
+  const model m(2);
+  context c;
+  matrix<float, dynamic, dynamic> x(4, d), y(4, d);
+  for (extent i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i % 5) - 2.0f;
+  apply(m.net, x, y, c);
+  auto s = m.net.start();
+  for (extent t = 0; t < 4; ++t) {
+    matrix<float, dynamic, dynamic> row = x.middleRows(t, 1);
+    m.net(row, row, &s, no_env{}, c);
+    EXPECT_EQ(row, y.middleRows(t, 1)) << t;
   }
 }

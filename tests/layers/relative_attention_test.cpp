@@ -94,7 +94,15 @@ TEST(relative_attention, formula_in_windows_and_with_a_cache) {
     for (extent i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>((i * 17) % 19 - 9) / 9.0f;
     context c;
     table y(n, d);
-    const auto run = [&](const attention_window& window) { h.a(x, read(positions(n, n, c)), y, nullptr, window, c); };
+    struct env {
+      distance_table distances;
+      attention_window window = {};
+      extent keep = -1;
+    };
+    const table whole = positions(n, n, c);
+    const auto run = [&](const attention_window& window) {
+      h.a(x, y, nullptr, env{.distances = {.rows = read(whole), .farthest = n - 1}, .window = window}, c);
+    };
     run({});
     EXPECT_LE((y - by_definition(h.a, x, [](extent, extent) { return true; })).cwiseAbs().maxCoeff(), 1e-5f);
     run({.back = 3, .ahead = 1});
@@ -110,14 +118,14 @@ TEST(relative_attention, formula_in_windows_and_with_a_cache) {
     // Chunk by chunk with a cache of two chunks: the same rows, with distances projected each time or once for all.
     for (const bool prepared : {false, true}) {
       decltype(h.a)::state past;
-      if (prepared) h.a.prepare(read(positions(6, 2, c)), 5, past, c);
       for (extent t = 0; t < n; t += 2) {
         const extent count = std::min<extent>(2, n - t);
         const table part = x.middleRows(t, count);
         table out(count, d);
-        const table distances = prepared ? table(0, d) : positions(past.rows() + count, count, c);
-        h.a(part, read(distances), out, &past, {}, c);
-        past.keep(4);
+        const extent keys = prepared ? 6 : past.rows() + count;
+        const table distances = prepared && t > 0 ? table(0, d) : positions(keys, prepared ? 2 : count, c);
+        const distance_table given{.rows = read(distances), .farthest = keys - 1, .stays = prepared && t == 0};
+        h.a(part, out, &past, env{.distances = given, .keep = 4}, c);
         EXPECT_LE((out - chunked.middleRows(t, count)).cwiseAbs().maxCoeff(), 1e-5f) << t << prepared;
       }
     }

@@ -19,7 +19,7 @@ TEST(rms_norm, rows_get_a_mean_square_of_one_times_the_weight) {
   rms_norm<20> norm;
   ASSERT_TRUE(norm.w.assign(gain));
   context c;
-  norm(x, y, c);
+  apply(norm, x, y, c);
   for (extent t = 0; t < 3; ++t) {
     double squares = 0;
     for (extent i = 0; i < 20; ++i) squares += static_cast<double>(x(t, i)) * static_cast<double>(x(t, i));
@@ -27,6 +27,6 @@ TEST(rms_norm, rows_get_a_mean_square_of_one_times_the_weight) {
       EXPECT_NEAR(static_cast<double>(y(t, i)),
                   static_cast<double>(x(t, i)) / std::sqrt(squares / 20 + 1e-6) * static_cast<double>(gain(i)), 1e-6);
   }
-  norm(x, x, c);
+  apply(norm, x, x, c);
   EXPECT_EQ(x, y);
 }

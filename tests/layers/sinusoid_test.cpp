@@ -11,7 +11,7 @@ TEST(sinusoid, positions_start_at_one) {
   matrix<float, dynamic, 8> x(40, 8), y(40, 8);
   x.setZero();
   context c;
-  layer(x, y, c);
+  apply(layer, x, y, c);
   for (extent t = 0; t < 40; ++t)
     for (extent i = 0; i < 4; ++i) {
       const double angle = static_cast<double>(t + 1) * std::pow(10000.0, -static_cast<double>(i) / 3);
@@ -26,6 +26,6 @@ TEST(scale_by_root, uses_the_width_of_the_encoder) {
   matrix<float, dynamic, 3> x(2, 3);
   x.setConstant(1.5f);
   context c;
-  layer(x, x, c);
+  apply(layer, x, x, c);
   EXPECT_EQ(x(1, 2), 6);
 }

@@ -34,7 +34,7 @@ TEST(fsmn_vad, stages_equal_the_original) {
   context c(executor{}, tracer(sink));
   auto memories = model.encoder.start();
   matrix<float, dynamic, dynamic> scores(features.rows(), model.encoder.output_size());
-  model.encoder(make_view(values.data(), features.rows(), features.cols()), scores, memories, c);
+  model.encoder(make_view(values.data(), features.rows(), features.cols()), scores, &memories, no_env{}, c);
   EXPECT_EQ(seen.size(), 5u);
 }
 

@@ -48,7 +48,7 @@ TEST(fun_asr_nano, encoder_adaptor_prompt_and_labels) {
   for (const int threads : {1, 2}) {
     thread_pool pool(threads);
     context c{executor(pool)};
-    model().audio_encoder(features, heard, c);
+    apply(model().audio_encoder, features, heard, c);
     expect_near(heard, load_rows("encoder_out.npy"));
     const auto p = model().prompt({});
     const extent audio = model().audio_tokens(features.rows());

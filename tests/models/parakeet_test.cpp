@@ -61,7 +61,10 @@ TEST(parakeet, stages_of_the_encoder) {
   };
   context c(executor{}, tracer(sink));
   table y(m.encoder.rows(x.rows()), m.encoder.output_size());
-  m.encoder(x, y, c);
+  {
+    const auto scope = c.enter("encoder");
+    m.encoder(x, y, nullptr, fastconformer_env{.window = m.window}, c);
+  }
   EXPECT_EQ(seen.size(), 7u);
   for (const auto& [name, difference] : seen) EXPECT_LE(difference, tolerance) << name;
 }
@@ -114,13 +117,15 @@ TEST(parakeet, chunks_with_caches) {
   for (const json& chunk : want["stream"]) {
     const extent before = at == 0 ? 0 : 9, frames = at == 0 ? 9 : 16;
     table y(2, m.encoder.output_size());
-    m.encoder(as<const float, dynamic, dynamic>(x.middleRows(at - before, before + frames)), y, state, at == 0 ? 0 : 2,
-              70, c);
+    m.encoder(as<const float, dynamic, dynamic>(x.middleRows(at - before, before + frames)), y, &state,
+              fastconformer_env{.drop = at == 0 ? 0 : 2, .keep = 70}, c);
     at += frames;
     rows.middleRows(done, 2) = y;
     m.advance(found, y, done, m.max_symbols, c);
     done += 2;
-    EXPECT_EQ(state.layers[0].attention.rows(), chunk[0].get<extent>());
+    using encoder = model_type::encoder_type;
+    using block = fastconformer_block<dynamic, dynamic, dynamic, dynamic>;
+    EXPECT_EQ(block::get<"self_attn">(encoder::get<"layers">(state)[0]).rows(), chunk[0].get<extent>());
     EXPECT_EQ(found.tokens.size(), chunk[1].get<std::size_t>());
   }
   ASSERT_EQ(done, golden.rows());
@@ -160,7 +165,7 @@ TEST(parakeet, greedy_ctc_and_its_beam) {
 TEST(parakeet, windows_give_the_rows_of_the_whole) {
   auto m = small();
   // 3 layers: at most 3 (4 + 8) rows before and 3 * 2 behind, and the subsampling's own.
-  m.encoder.window = {.back = 4, .ahead = 2};
+  m.window = {.back = 4, .ahead = 2};
   const auto pcm = test::chirp(16000 * 14 + 321);
   context c;
   const extent n = m.frames(static_cast<extent>(pcm.size()));
@@ -276,7 +281,7 @@ TEST(parakeet, a_beam_finds_hotwords) {
   EXPECT_EQ(plain.words.size() > 0, true);
   // In windows the search goes on: the same as with all rows at once.
   auto limited = small();
-  limited.encoder.window = {.back = 4, .ahead = 2};
+  limited.window = {.back = 4, .ahead = 2};
   const parakeet_windows w{.whole = 1, .left = 3.2, .middle = 1, .right = 0.8};
   EXPECT_EQ(limited.recognise(pcm, {.beam = 4, .windows = w}, c).token_ids,
             limited.recognise(pcm, {.beam = 4}, c).token_ids);

@@ -129,7 +129,6 @@ using tiny = sortformer<
 struct fixture {
   fixture() {
     model.frontend = {nemo_mel<80>(), per_feature_norm<80>(80, true)};
-    model.encoder.layers.layers[0].attention.heads.adopt(4);
     randomise(model, keep, 3);
   }
   storage keep;

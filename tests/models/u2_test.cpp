@@ -58,7 +58,7 @@ TEST(u2, stages_equal_the_original) {
   table rows(model.encoder.rows(x.rows()), model.encoder.output_size()), scores(rows.rows(), model.tokenizer.size());
   {
     auto s = c.enter("encoder");
-    model.encoder(read(x), rows, c);
+    model.encoder(read(x), rows, nullptr, u2_env{}, c);
   }
   model.score(rows, 0, scores, c);
   EXPECT_EQ(seen.size(), 8u);
@@ -69,10 +69,13 @@ TEST(u2, chunks_with_caches_equal_the_original) {
   const table x = features(model);
   const json want = expected();
   context c;
-  const extent rate = model.encoder.embed.rate.get(), window = model.encoder.embed.right_context() + 1;
+  const extent rate = model.encoder.get<"embed">().rate.get(),
+               window = model.encoder.get<"embed">().right_context() + 1;
   for (const json& w : want["streaming"]) {
     const extent chunk = w["chunk_size"], left = w["num_left_chunks"];
     SCOPED_TRACE(std::to_string(chunk) + " " + std::to_string(left));
+    using encoder = u2_conformer_any::encoder_type;
+    using block_type = wenet_conformer_block<dynamic, dynamic, dynamic, dynamic>;
     auto state = model.encoder.start();
     ctc_prefix_beam search;
     std::vector<float> all;
@@ -80,9 +83,10 @@ TEST(u2, chunks_with_caches_equal_the_original) {
     for (extent at = 0; at + window <= x.rows(); at += chunk * rate, ++n) {
       const extent frames = std::min((chunk - 1) * rate + window, x.rows() - at);
       table y(model.encoder.rows(frames), model.encoder.output_size()), p(y.rows(), model.tokenizer.size());
-      model.encoder(read(x.middleRows(at, frames)), y, state, left < 0 ? -1 : left * chunk, c);
+      model.encoder(read(x.middleRows(at, frames)), y, &state, u2_env{.keep = left < 0 ? -1 : left * chunk}, c);
       EXPECT_EQ(y.rows(), w["chunk_frames_out"][n].get<extent>());
-      EXPECT_EQ(state.blocks[0].attention.rows(), w["att_cache_len"][n].get<extent>());
+      const auto& block = encoder::get<"encoders">(state)[0];
+      EXPECT_EQ((block_type::get<"self_attn">(block).rows()), w["att_cache_len"][n].get<extent>());
       model.score(y, 0, p, c);
       search.advance(read(p));
       all.insert(all.end(), y.data(), y.data() + y.size());
@@ -97,7 +101,7 @@ TEST(u2, chunks_with_caches_equal_the_original) {
     if (fs::exists(folder / name)) test::expect_close(streamed, folder / name, 1e-4);
     // Chunk masks over the whole clip give the same, as far as products cut otherwise do: 5e-6, outputs are near 1.
     table masked(model.encoder.rows(x.rows()), d);
-    model.encoder(read(x), masked, c, {chunk, left});
+    model.encoder(read(x), masked, nullptr, u2_env{.window = {.chunk = chunk, .left = left}}, c);
     EXPECT_LE((masked.topRows(rows) - streamed).cwiseAbs().maxCoeff(), 5e-6f);
   }
 }

@@ -36,10 +36,10 @@ matrix<float, dynamic, 80> features() {
 TEST(whisper, names_of_the_published_sizes) {
   EXPECT_EQ((whisper_tiny().decoder.blocks.size()), 4);
   EXPECT_EQ((whisper_large_v3_turbo().decoder.blocks.size()), 4);
-  EXPECT_EQ((whisper_large_v3_turbo().encoder.blocks.size()), 32);
+  EXPECT_EQ((whisper_large_v3_turbo().encoder.get<"blocks">().size()), 32);
   EXPECT_EQ(whisper_large_v3().frontend.width(), 128);
   EXPECT_EQ(whisper_small_en().decoder.vocabulary(), 51864);
-  EXPECT_EQ(whisper_medium().encoder.rows(), 1500);
+  EXPECT_EQ(whisper_medium().window_rows(), 1500);
   EXPECT_TRUE((std::is_same_v<whisper_base, whisper<80, 512, 8, 6, 6, 51865>>));
   EXPECT_EQ(whisper_tiny::trace_name("encoder.blocks.3.out"), "enc_layer3");
   EXPECT_EQ(whisper_tiny::trace_name("decoder.blocks.0.out"), "dec_layer0_prompt");

@@ -192,33 +192,37 @@ TEST(parity_parakeet, cache_aware_chunks_caches_tokens_and_events) {
     std::vector<int> turns, backchannels;
     std::size_t chunks = 0;
     parakeet_stream<parakeet_transducer_any>* live = nullptr;
+    using encoder = parakeet_transducer_any::encoder_type;
+    using block = fastconformer_block<dynamic, dynamic, dynamic, dynamic>;
     const auto expect_caches = [&](std::size_t chunk) {
       const std::string at = "stream_chunk" + std::to_string(chunk) + "_cache_last_";
       if (!g.stages.contains(at + "time")) return;
       const npy::array &times = g.stages.at(at + "time"), &channels = g.stages.at(at + "channel");
       const std::vector<float> time = times.floats(), channel = channels.floats();
-      const auto layers = static_cast<std::int64_t>(live->state().layers.size());
+      const auto layers = static_cast<std::int64_t>(encoder::get<"layers">(live->state()).size());
       const extent taps = times.size() / layers / d, kept = channels.size() / layers / d;  // rows of a layer's caches
       const extent valid = want["chunks"][chunk]["cache_len"].get<extent>();
       ASSERT_LE(valid, kept) << chunk;
       context c;
-      for (std::size_t l = 0; l < live->state().layers.size(); ++l) {
-        const auto& layer = live->state().layers[l];
+      for (std::size_t l = 0; l < static_cast<std::size_t>(layers); ++l) {
+        const auto& layer = encoder::get<"layers">(live->state())[l];
+        const auto& convolution = block::get<"conv">(layer);
+        const auto& cache = block::get<"self_attn">(layer);
         double worst = 0;
         for (extent i = 0; i < d; ++i)
           for (extent t = 0; t < taps; ++t)
-            worst = std::max(worst,
-                             std::fabs(static_cast<double>(layer.convolution[static_cast<std::size_t>(t * d + i)]) -
-                                       static_cast<double>(time[static_cast<std::size_t>(
-                                           (static_cast<extent>(l) * d + i) * taps + t)])));
+            worst = std::max(
+                worst, std::fabs(static_cast<double>(convolution[static_cast<std::size_t>(t * d + i)]) -
+                                 static_cast<double>(
+                                     time[static_cast<std::size_t>((static_cast<extent>(l) * d + i) * taps + t)])));
         EXPECT_LE(worst, 1e-4) << chunk << " convolution " << l;
-        ASSERT_EQ(layer.attention.rows(), valid);
+        ASSERT_EQ(cache.rows(), valid);
         const auto seen = make_view(channel.data() + (static_cast<extent>(l + 1) * kept - valid) * d, valid, d);
         table k(valid, d), v(valid, d);
-        const auto& attention = m.encoder.layers.layers[l].attention;
-        attention.linear_k(seen, k, c);
-        attention.linear_v(seen, v, c);
-        const auto ours = make_view(layer.attention.data(), valid, 2 * d);
+        const auto& attention = m.encoder.get<"layers">().layers[l].get<"self_attn">();
+        attention.linear_k.multiply(seen, k, c);
+        attention.linear_v.multiply(seen, v, c);
+        const auto ours = make_view(cache.data(), valid, 2 * d);
         EXPECT_LE((ours.leftCols(d) - k).cwiseAbs().maxCoeff(), 1e-4f * std::max(1.0f, k.cwiseAbs().maxCoeff()))
             << chunk;
         EXPECT_LE((ours.rightCols(d) - v).cwiseAbs().maxCoeff(), 1e-4f * std::max(1.0f, v.cwiseAbs().maxCoeff()))

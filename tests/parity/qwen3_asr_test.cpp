@@ -37,7 +37,7 @@ TEST_P(parity_qwen3_asr, every_stage_in_f32) {
   for (const auto& e : fs::directory_iterator(folder / "stages"))
     if (const std::string name = e.path().stem().string(); !name.starts_with("alt_"))
       golden.emplace(name.substr(3), npy::load(e.path()));
-  const std::size_t last = model.audio_tower.layers.layers.size() - 1;
+  const std::size_t last = model.audio_tower.behind.get<"layers">().layers.size() - 1;
   std::map<std::string, double> seen;
   const auto note = [&](std::string name, const view<const float>& x) {
     if (name == "encoder_layer" + std::to_string(last)) name = "encoder_last_layer";

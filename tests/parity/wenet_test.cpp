@@ -107,11 +107,15 @@ table features(const Model& m, const golden_case& g, context& c) {
 }
 
 // att_cache [layers, heads, t, 2 d] of the original from our rows of [k | p by head, v].
-template <class State>
-std::vector<float> att_cache(const State& s, extent heads, extent d) {
+template <class Encoder>
+using block_of = std::remove_cvref_t<decltype(std::declval<Encoder&>().template get<"encoders">().layers[0])>;
+
+template <class Encoder>
+std::vector<float> att_cache(const Encoder& e, const state_of<Encoder>& s, extent d) {
+  const extent heads = e.template get<"encoders">().layers[0].template get<"self_attn">().heads.get();
   std::vector<float> all;
-  for (const auto& b : s.blocks) {
-    const key_value_cache& cache = b.attention;
+  for (const auto& b : Encoder::template get<"encoders">(s)) {
+    const key_value_cache& cache = block_of<Encoder>::template get<"self_attn">(b);
     const extent key_step = cache.width() == 3 * d ? 2 * d / heads : d / heads, values = cache.width() - d;
     for (extent h = 0; h < heads; ++h)
       for (extent t = 0; t < cache.rows(); ++t) {
@@ -124,36 +128,42 @@ std::vector<float> att_cache(const State& s, extent heads, extent d) {
 }
 // What our states keep of the convolutions [layers, rows, d], and the same of cnn_cache [layers, 1, d, rows], which is
 // the input of the gate: ours is its output.
-template <class Blocks>
-std::vector<float> gated_cache(const Blocks& blocks, const npy::array& golden, context& c) {
+template <class Encoder>
+std::vector<float> gated_cache(const Encoder& e, const npy::array& golden, context& c) {
   std::vector<float> all;
-  if constexpr (requires { blocks[0].convolution; }) {
+  if constexpr (block_of<Encoder>::template has<"conv_module">()) {
+    const auto& blocks = e.template get<"encoders">().layers;
     const auto layers = static_cast<extent>(blocks.size()), rows = golden.shape.back();
-    const extent d = blocks[0].convolution.output_size();
+    const extent d = e.output_size();
     const std::vector<float> before = golden.floats();
     EXPECT_EQ(static_cast<extent>(before.size()), layers * d * rows);
     table x(rows, d), wide(rows, 2 * d), y(rows, d);
     for (extent l = 0; l < layers; ++l) {
       for (extent i = 0; i < d; ++i)
         for (extent t = 0; t < rows; ++t) x(t, i) = before[static_cast<std::size_t>((l * d + i) * rows + t)];
-      blocks[static_cast<std::size_t>(l)].convolution.pointwise_conv1(x, wide, c);
+      blocks[static_cast<std::size_t>(l)].template get<"conv_module">().pointwise_conv1.multiply(x, wide, c);
       y = wide.leftCols(d).array() / (1 + (-wide.rightCols(d).array()).exp());
       all.insert(all.end(), y.data(), y.data() + y.size());
     }
   }
   return all;
 }
-template <class State>
-std::vector<float> convolution_rows(const State& s) {
+template <class Encoder>
+std::vector<float> convolution_rows(const state_of<Encoder>& s) {
   std::vector<float> all;
-  for (const auto& b : s.blocks)
-    if constexpr (requires { b.convolution; }) all.insert(all.end(), b.convolution.begin(), b.convolution.end());
+  if constexpr (block_of<Encoder>::template has<"conv_module">())
+    for (const auto& b : Encoder::template get<"encoders">(s)) {
+      const auto& rows = block_of<Encoder>::template get<"conv_module">(b);
+      all.insert(all.end(), rows.begin(), rows.end());
+    }
   return all;
 }
 
 template <class Model>
 class checks {
  public:
+  using encoder_type = typename Model::encoder_type;
+
   explicit checks(const fs::path& folder) : g(folder), model(open(folder)) {}
 
   static Model open(const fs::path& folder) {
@@ -277,7 +287,7 @@ class checks {
   // Chunk by chunk: outputs, caches, partial and final results.
   void streaming() {
     const table x = features(model, g, c);
-    const extent d = model.encoder.output_size(), rate = model.encoder.embed.rate.get();
+    const extent d = model.encoder.output_size(), rate = model.encoder.template get<"embed">().rate.get();
     for (const json& w : g.want["streaming"]) {
       const extent chunk = w["chunk_size"], left = w["num_left_chunks"];
       const std::string name =
@@ -290,7 +300,7 @@ class checks {
       auto state = model.encoder.start();
       std::vector<float> rows, scores;
       ctc_prefix_beam search({.blank = model.blank});
-      const extent context_frames = model.encoder.embed.right_context() + 1;
+      const extent context_frames = model.encoder.template get<"embed">().right_context() + 1;
       std::size_t n = 0;
       for (extent at = 0; at + context_frames <= x.rows(); at += chunk * rate, ++n) {
         const extent end = std::min(at + (chunk - 1) * rate + context_frames, x.rows());
@@ -299,9 +309,11 @@ class checks {
         const extent made = model.encoder.rows(end - at);
         ASSERT_EQ(made, w["chunk_frames_out"][n].get<extent>());
         table y(made, d), p(made, model.tokenizer.size());
-        model.encoder(read(x.middleRows(at, end - at)), y, state, left < 0 ? -1 : left * chunk, c);
-        EXPECT_EQ(state.blocks[0].attention.rows(), w["att_cache_len"][n].get<extent>());
-        if (n == 0) check("att_cache_after1", att_cache(state, model.encoder.encoders.layers[0].attention_heads(), d));
+        model.encoder(read(x.middleRows(at, end - at)), y, &state, u2_env{.keep = left < 0 ? -1 : left * chunk}, c);
+        EXPECT_EQ(
+            block_of<encoder_type>::template get<"self_attn">(encoder_type::template get<"encoders">(state)[0]).rows(),
+            w["att_cache_len"][n].get<extent>());
+        if (n == 0) check("att_cache_after1", att_cache(model.encoder, state, d));
         model.score(y, 0, p, c);
         rows.insert(rows.end(), y.data(), y.data() + y.size());
         scores.insert(scores.end(), p.data(), p.data() + p.size());
@@ -316,9 +328,9 @@ class checks {
       EXPECT_EQ(n, w["chunk_frames_out"].size());
       check("encoder_out", rows);
       check("ctc_logprobs", scores);
-      check("att_cache", att_cache(state, model.encoder.encoders.layers[0].attention_heads(), d));
+      check("att_cache", att_cache(model.encoder, state, d));
       if (g.stages.contains(name + "cnn_cache"))
-        check_convolution(state, gated_cache(model.encoder.encoders.layers, g.stages.at(name + "cnn_cache"), c));
+        check_convolution(state, gated_cache(model.encoder, g.stages.at(name + "cnn_cache"), c));
       expect_nbest(search, w["prefix_beam"]["nbest"]);
       std::vector<ctc_token> tokens;
       ctc_greedy(make_view(static_cast<const float*>(scores.data()), search.frames(), model.tokenizer.size()),
@@ -331,9 +343,8 @@ class checks {
     }
   }
 
-  template <class State>
-  void check_convolution(const State& s, const std::vector<float>& want) {
-    const std::vector<float> kept = convolution_rows(s);
+  void check_convolution(const state_of<encoder_type>& s, const std::vector<float>& want) {
+    const std::vector<float> kept = convolution_rows<encoder_type>(s);
     ASSERT_EQ(kept.size(), want.size());
     const auto n = static_cast<extent>(kept.size());
     if (n == 0) return;
@@ -344,11 +355,11 @@ class checks {
   // A full pass with chunk masks gives what the chunks give; only models with causal convolution can (5e-6 of the
   // outputs, whose root mean square is 1: sums run in the same order, but products are cut otherwise).
   void masked_pass(const table& x, const std::vector<float>& rows, extent chunk, extent left) {
-    if constexpr (requires { model.encoder.encoders.layers[0].convolution; })
-      if (model.encoder.encoders.layers[0].convolution.causal.get() == 0) return;
+    if constexpr (block_of<encoder_type>::template has<"conv_module">())
+      if (model.encoder.template get<"encoders">().layers[0].template get<"conv_module">().causal.get() == 0) return;
     const extent d = model.encoder.output_size(), n = static_cast<extent>(rows.size()) / d;
     table y(model.encoder.rows(x.rows()), d);
-    model.encoder(read(x), y, c, {chunk, left});
+    model.encoder(read(x), y, nullptr, u2_env{.window = {.chunk = chunk, .left = left}}, c);
     EXPECT_LE((y.topRows(n) - make_view(rows.data(), n, d)).cwiseAbs().maxCoeff(), 5e-6f);
   }
 

@@ -44,7 +44,7 @@ std::vector<int> listen(const model_type& m, const parakeet_windows& w, std::spa
 
 TEST(parakeet_window_stream, hears_what_a_whole_recording_says) {
   auto m = load<model_type>((test::compact() / "parakeet" / "model.gguf").string());
-  m.encoder.window = {.back = 4, .ahead = 2};  // rows depend on 36 before and 6 behind
+  m.window = {.back = 4, .ahead = 2};  // rows depend on 36 before and 6 behind
   const auto pcm = test::chirp(16000 * 9 + 321);
   context c;
   const std::vector<int> whole = m.recognise(pcm, {}, c).token_ids;

@@ -40,27 +40,19 @@ struct table_model {
   };
   struct encoder_type {
     static constexpr extent input = dynamic, output = dynamic;
-    struct block_state {
-      key_value_cache attention;
-    };
-    struct state {
-      std::vector<block_state> blocks;
-      extent offset = 0;
-    };
+    struct state {};
     struct {
       setting<dynamic> rate{4};
       extent right_context() const { return 6; }
     } embed;
-    struct {
-      std::vector<int> layers;
-    } encoders;
+    template <fixed_string>
+    const auto& get() const {
+      return embed;
+    }
     extent output_size() const { return 1; }
     extent rows(extent frames) const { return frames < 7 ? 0 : (frames - 7) / 4 + 1; }
     state start() const { return {}; }
-    void operator()(view<const float>, view<float> y, state& s, extent, context&) const {
-      y.setZero();
-      s.offset += y.rows();
-    }
+    void operator()(view<const float>, view<float> y, state*, const u2_env&, context&) const { y.setZero(); }
   };
   struct {
     int size() const { return 12; }

@@ -45,7 +45,7 @@ class step_rows {
 class stream_trace {
  public:
   stream_trace(const parakeet_transducer_any& m, const job& j)
-      : m_(m), j_(j), inputs_(m.encoder.layers.layers.size()) {}
+      : m_(m), j_(j), inputs_(m.encoder.get<"layers">().layers.size()) {}
 
   void run(std::span<const float> pcm) {
     const auto sink = [this](std::string_view path, const view<const float>& x) { see(path, x); };
@@ -63,12 +63,15 @@ class stream_trace {
   }
 
  private:
+  using encoder = parakeet_transducer_any::encoder_type;
+  using block = fastconformer_block<dynamic, dynamic, dynamic, dynamic>;
+
   static void append(std::vector<float>& to, const view<const float>& x) {
     for (extent t = 0; t < x.rows(); ++t)
       to.insert(to.end(), x.data() + t * x.outerStride(), x.data() + t * x.outerStride() + x.cols());
   }
   void see(std::string_view path, const view<const float>& x) {
-    constexpr std::string_view front = "stream.layer.", back = ".attn_in";
+    constexpr std::string_view front = "stream.layers.", back = ".norm_self_att";
     if (path == "stream.encoder_out") append(rows_, x);
     if (path == "joint_enc_proj") write_caches();  // between the encoder and the search
     if (path.starts_with(front) && path.ends_with(back))
@@ -76,7 +79,7 @@ class stream_trace {
   }
   void write_caches() {
     const std::string name = "stream_chunk" + std::to_string(chunk_++) + "_cache_last_";
-    const extent d = m_.encoder.output_size(), kept = m_.encoder.window.left * m_.encoder.window.chunk;
+    const extent d = m_.encoder.output_size(), kept = m_.window.left * m_.window.chunk;
     const auto layers = static_cast<extent>(inputs_.size());
     std::vector<float> channel(static_cast<std::size_t>(layers * kept * d)), time;
     extent taps = 0;
@@ -85,7 +88,7 @@ class stream_trace {
       const auto most = static_cast<std::size_t>(kept * d);
       if (in.size() > most) in.erase(in.begin(), in.end() - static_cast<std::ptrdiff_t>(most));
       std::copy(in.begin(), in.end(), channel.begin() + static_cast<std::ptrdiff_t>((l + 1) * most - in.size()));
-      const auto& convolution = live_->state().layers[l].convolution;
+      const auto& convolution = block::get<"conv">(encoder::get<"layers">(live_->state())[l]);
       taps = static_cast<extent>(convolution.size()) / d;
       for (extent i = 0; i < d; ++i)
         for (extent t = 0; t < taps; ++t) time.push_back(convolution[static_cast<std::size_t>(t * d + i)]);

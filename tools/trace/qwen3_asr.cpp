@@ -14,7 +14,7 @@ void qwen3_asr(job& j) {
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
 
   const extent channels = model.audio_tower.conv2d3.output_size();
-  const extent each = model.audio_tower.chunk_rows(), last = model.audio_tower.layers.size() - 1;
+  const extent each = model.audio_tower.chunk_rows(), last = model.audio_tower.behind.get<"layers">().size() - 1;
   std::vector<float> path;
   bool prompt = true;  // until the first scores
   const auto sink = [&](std::string_view stage, const view<const float>& x) {

@@ -48,13 +48,15 @@ class u2_trace {
     const std::string name =
         "stream_c" + std::to_string(chunk) + "_l" + (left < 0 ? std::string("all") : std::to_string(left)) + "_";
     auto state = m_.encoder.start();
-    const extent rate = m_.encoder.embed.rate.get(), window = m_.encoder.embed.right_context() + 1;
+    const extent rate = m_.encoder.template get<"embed">().rate.get(),
+                 window = m_.encoder.template get<"embed">().right_context() + 1;
     const extent d = m_.encoder.output_size();
     std::vector<float> rows, scores;
     bool first = true;
-    std::vector<std::vector<float>> inputs(state.blocks.size());  // of the convolutions, all so far
+    std::vector<std::vector<float>> inputs(
+        m_.encoder.template get<"encoders">().layers.size());  // of the convolutions, all so far
     const auto sink = [&](std::string_view path, const view<const float>& y) {
-      constexpr std::string_view front = "layer.", back = ".conv_in";
+      constexpr std::string_view front = "encoders.", back = ".norm_conv";
       if (!path.starts_with(front) || !path.ends_with(back)) return;
       path.remove_prefix(front.size());
       std::vector<float>& to = inputs.at(std::stoul(std::string(path)));
@@ -65,7 +67,7 @@ class u2_trace {
       const extent frames = std::min((chunk - 1) * rate + window, x.rows() - at), n = m_.encoder.rows(frames);
       matrix<float, dynamic, dynamic> y(n, d), p(n, m_.tokenizer.size());
       c_.trace_to(tracer(sink));
-      m_.encoder(read(x.middleRows(at, frames)), y, state, left < 0 ? -1 : left * chunk, c_);
+      m_.encoder(read(x.middleRows(at, frames)), y, &state, u2_env{.keep = left < 0 ? -1 : left * chunk}, c_);
       c_.trace_to({});
       m_.score(y, 0, p, c_);
       rows.insert(rows.end(), y.data(), y.data() + y.size());
@@ -79,6 +81,9 @@ class u2_trace {
   }
 
  private:
+  using encoder = typename Model::encoder_type;
+  using block = std::remove_cvref_t<decltype(std::declval<encoder&>().template get<"encoders">().layers[0])>;
+
   void write(const std::string& name, const std::vector<float>& values, extent cols) {
     if (!values.empty()) j_.write(name, make_view(values.data(), static_cast<extent>(values.size()) / cols, cols));
   }
@@ -122,10 +127,11 @@ class u2_trace {
   void write_attention(const std::string& name, const State& s) {
     std::vector<float> all;
     extent each = 0, heads = 0, rows = 0;
-    for (std::size_t i = 0; i < s.blocks.size(); ++i) {
-      const key_value_cache& cache = s.blocks[i].attention;
+    const auto& blocks = encoder::template get<"encoders">(s);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const key_value_cache& cache = block::template get<"self_attn">(blocks[i]);
       const extent d = m_.encoder.output_size();
-      heads = m_.encoder.encoders.layers[i].attention_heads();
+      heads = m_.encoder.template get<"encoders">().layers[i].template get<"self_attn">().heads.get();
       rows = cache.rows();
       const extent wide = d / heads, values = cache.width() - d, step = values / heads;
       each = 2 * wide;
@@ -136,7 +142,7 @@ class u2_trace {
           all.insert(all.end(), row + values + h * wide, row + values + (h + 1) * wide);
         }
     }
-    if (!all.empty()) j_.write(name, all, {static_cast<extent>(s.blocks.size()), heads, rows, each});
+    if (!all.empty()) j_.write(name, all, {static_cast<extent>(blocks.size()), heads, rows, each});
   }
   // [layers, 1, D, taps - 1]: what went into pointwise_conv1, zeros before the first row. (Ours keeps what comes out of
   // it, which is the same to the layer.)
@@ -145,15 +151,16 @@ class u2_trace {
     std::vector<float> all;
     extent taps = 0;
     const extent d = m_.encoder.output_size();
-    for (std::size_t l = 0; l < s.blocks.size(); ++l)
-      if constexpr (requires { s.blocks[l].convolution; }) {
-        taps = static_cast<extent>(s.blocks[l].convolution.size()) / d;
+    const auto& blocks = encoder::template get<"encoders">(s);
+    for (std::size_t l = 0; l < blocks.size(); ++l)
+      if constexpr (block::template has<"conv_module">()) {
+        taps = static_cast<extent>(block::template get<"conv_module">(blocks[l]).size()) / d;
         const extent rows = static_cast<extent>(inputs[l].size()) / d;
         for (extent i = 0; i < d; ++i)
           for (extent t = rows - taps; t < rows; ++t)
             all.push_back(t < 0 ? 0 : inputs[l][static_cast<std::size_t>(t * d + i)]);
       }
-    if (taps > 0) j_.write(name, all, {static_cast<extent>(s.blocks.size()), 1, d, taps});
+    if (taps > 0) j_.write(name, all, {static_cast<extent>(blocks.size()), 1, d, taps});
   }
 
   const Model& m_;
@@ -178,7 +185,7 @@ void run(job& j) {
   if (chunk > 0) return t.stream(read(x), chunk, left);
   t.stream(read(x), 16, -1);
   if (!model.streams) return;
-  const extent few = model.encoder.embed.rate.get() == 4 ? 5 : 4;
+  const extent few = model.encoder.template get<"embed">().rate.get() == 4 ? 5 : 4;
   for (const auto& [size, before] : {std::pair<extent, extent>{16, 2}, {few, -1}, {few, 3}})
     t.stream(read(x), size, before);
 }

@@ -70,6 +70,7 @@ void whisper(job& j) {
   turned("logmel", x);
   const auto sink = [&](std::string_view path, const view<const float>& y) {
     const std::string name = whisper_any::trace_name(path);
+    if (name == "conv1_gelu" || name == "conv2_gelu") return turned(name.c_str(), y);  // [channels, frames]
     if (name != "logits_prompt") j.write(name, y);
   };
   whisper_window w;

@@ -53,4 +53,26 @@ void each_attention_block(extent queries, extent keys, const attention_window& w
   }
 }
 
+/// The record's `window`; without one, everything is seen.
+template <class Env>
+attention_window window_of(const Env& env) noexcept {
+  if constexpr (requires { env.window; })
+    return env.window;
+  else
+    return {};
+}
+
+/// Attention of queries over the keys their window shows them.
+inline void attend_in_window(const view<const float>& q, const view<const float>& k, const view<const float>& v,
+                             extent heads, const kernels::attention_options& options, const attention_window& w,
+                             view<float> out, context& c) {
+  each_attention_block(q.rows(), k.rows(), w, w.limited() ? 128 : q.rows(), [&](attention_block b) {
+    b.limits.scale = options.scale;
+    b.limits.rounds = options.rounds;
+    kernels::attention(read(q.middleRows(b.first, b.count)), read(k.middleRows(b.from, b.to - b.from)),
+                       read(v.middleRows(b.from, b.to - b.from)), heads, b.limits,
+                       write(out.middleRows(b.first, b.count)), c);
+  });
+}
+
 }  // namespace steno::inline STENO_ABI

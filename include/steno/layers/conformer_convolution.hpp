@@ -12,6 +12,7 @@
 #pragma once
 #include <steno/kernels/depthwise.hpp>
 #include <steno/kernels/elementwise.hpp>
+#include <steno/layers/activate.hpp>
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/linear.hpp>
 
@@ -26,20 +27,16 @@ inline void gated_linear_unit(const view<const float>& x, view<float> y) {
   kernels::apply_sigmoid(read(x.rightCols(d)), y);
   y.array() *= x.leftCols(d).array();
 }
-inline void apply_activation(kernels::activation act, view<float> x) {
-  if (act == kernels::activation::relu) kernels::apply_relu(read(x), x);
-  if (act == kernels::activation::gelu) kernels::apply_gelu(read(x), x);
-  if (act == kernels::activation::silu) kernels::apply_silu(read(x), x);
-}
 }  // namespace detail
 
 /// Where a causal module has its zeros: in front of pointwise_conv1, or behind the GLU.
 enum class convolution_past { before_gate, behind_gate };
 
-template <extent D, extent Taps, extent Causal = dynamic, extent Normed = dynamic,
+template <extent D, extent Taps, extent Causal = dynamic, extent Normed = dynamic, class Act = activation_of_env,
           convolution_past Past = convolution_past::before_gate, bias B = bias::added>
 struct conformer_convolution {
   static constexpr extent input = D, output = D;
+  static constexpr bool in_place = true;
   /// The last Taps - 1 rows of h: `cache_last_time`, and glu(pointwise_conv1()) of `cnn_cache`. Empty in symmetric
   /// modules.
   using state = std::vector<float>;
@@ -83,8 +80,8 @@ struct conformer_convolution {
   }
 
   /// x [frames, D] -> y [frames, D]; y may be x. `past` is null for a whole clip.
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, state* past, kernels::activation act,
-                  context& c) const {
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, state* past, const auto& env, context& c,
+                  const addend& to = {}) const {
     const extent frames = x.rows(), d = output_size(), count = taps.rows();
     const extent lead = causal.get() != 0 ? count - 1 : 0;
     workspace::frame scratch(c.scratch);
@@ -92,7 +89,7 @@ struct conformer_convolution {
     {
       workspace::frame inner(c.scratch);
       auto wide = inner.template matrix<dynamic, times(2, D)>(frames, 2 * d);
-      pointwise_conv1(x, wide, c);
+      pointwise_conv1.multiply(x, wide, c);
       detail::gated_linear_unit(read(wide), write(gated.bottomRows(frames)));
     }
     if (lead > 0) {
@@ -108,9 +105,9 @@ struct conformer_convolution {
     view<float> rows = write(mixed);
     kernels::depthwise(read(gated), taps.floats(), count, lead > 0 ? 0 : (count - 1) / 2, rows, c.run);
     rows.rowwise() += Eigen::Map<const Eigen::RowVectorXf>(taps_bias.floats(), d);
-    if (normed.get() != 0) norm(as<const float, dynamic, D>(mixed), mixed, c);
-    detail::apply_activation(act, rows);
-    pointwise_conv2(as<const float, dynamic, D>(mixed), y, c);
+    if (normed.get() != 0) norm(as<const float, dynamic, D>(mixed), mixed, nullptr, env, c);
+    apply_activation(Act::of(env), read(rows), rows);
+    pointwise_conv2(as<const float, dynamic, D>(mixed), y, nullptr, env, c, to);
   }
 
  private:

@@ -10,12 +10,12 @@
 
 namespace steno::inline STENO_ABI {
 
-template <extent In, extent Out, extent Taps, extent Stride = 1>
+template <extent In, extent Out, extent Taps, extent Stride = 1, class Act = identity>
 struct conv1d {
   static_assert(Taps % 2 == 1, "steno: the ends of an even kernel would differ");
   static constexpr extent input = In, output = Out;
 
-  linear<times(Taps, In), Out> taps;
+  linear<times(Taps, In), Out, bias::added, Act> taps;
 
   void members(auto&& v) {
     taps.members(v);
@@ -25,8 +25,10 @@ struct conv1d {
   extent output_size() const noexcept { return taps.output_size(); }
   static constexpr extent rows(extent frames) noexcept { return frames == 0 ? 0 : (frames - 1) / Stride + 1; }
 
-  void operator()(view<const float, dynamic, In> x, view<float, dynamic, Out> y, context& c,
-                  kernels::activation act = kernels::activation::none) const {
+  no_state start() const noexcept { return {}; }
+
+  void operator()(view<const float, dynamic, In> x, view<float, dynamic, Out> y, no_state* s, const auto& env,
+                  context& c) const {
     if (x.rows() == 0) return;
     const extent width = x.cols();
     workspace::frame scratch(c.scratch);
@@ -36,7 +38,7 @@ struct conv1d {
     padded.bottomRows(Taps / 2).setZero();
     const view<const float, dynamic, times(Taps, In)> windows(padded.data(), y.rows(), Taps * width,
                                                               Eigen::OuterStride<>(Stride * width));
-    taps(windows, y, c, act);
+    taps(windows, y, s, env, c);
   }
 };
 

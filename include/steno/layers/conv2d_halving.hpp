@@ -42,11 +42,11 @@ struct conv2d_halving {
       const kernels::operand rows =
           kernels::prepare(kernels::row_source(from, n * across, 9 * channels), kernel.w.format, scratch, c.run);
       if (y.outerStride() == y.cols()) {
-        kernel(rows, make_view<dynamic, Out>(y.data() + t * y.cols(), n * across, d), c, act);
+        kernel.multiply(rows, make_view<dynamic, Out>(y.data() + t * y.cols(), n * across, d), c, act);
         continue;
       }
       auto made = scratch.template matrix<dynamic, Out>(n * across, d);
-      kernel(rows, made, c, act);
+      kernel.multiply(rows, made, c, act);
       y.middleRows(t, n) = make_view(made.data(), n, across * d);
     }
   }

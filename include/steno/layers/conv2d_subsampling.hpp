@@ -99,8 +99,12 @@ struct conv2d_subsampling {
   /// Frames after a row's first one that it still sees: 6, 10 or 14.
   extent right_context() const noexcept { return plan().before(1, plan().count) - 1; }
 
+  /// A stream sees its overlap again: the caller passes right_context() + 1 - rate frames twice.
+  no_state start() const noexcept { return {}; }
+
   /// x [frames, Feat] -> y [rows(frames), D].
-  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, D> y, context& c) const {
+  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, D> y, no_state*, const auto&,
+                  context& c) const {
     constexpr extent tile = 32;  // rows at once: bounds the prepared patches of a long clip
     for (extent t = 0; t < y.rows(); t += tile) {
       const extent n = std::min(tile, y.rows() - t);
@@ -140,13 +144,13 @@ struct conv2d_subsampling {
     }
     if (first && c.tracing()) show(from, n, bands_now, c);
     const auto flat_rows = make_view<dynamic, flat>(from, n, bands_now * d);
-    out(flat_rows, make_view<dynamic, D>(y, n, output_size(), stride), c);
+    out.multiply(flat_rows, make_view<dynamic, D>(y, n, output_size(), stride), c);
   }
   template <class L>
   static void convolve_by(const L& l, const kernels::row_source& rows, view<float> made, context& c) {
     workspace::frame scratch(c.scratch);
-    l(kernels::prepare(rows, l.w.format, scratch, c.run), as<float, dynamic, L::output>(made), c,
-      kernels::activation::relu);
+    l.multiply(kernels::prepare(rows, l.w.format, scratch, c.run), as<float, dynamic, L::output>(made), c,
+               kernels::activation::relu);
   }
   // The first 8 frames as the original has them: [channels, frame, band].
   void show(const float* x, extent n, extent wide, context& c) const {

@@ -69,8 +69,12 @@ struct depthwise_subsampling {
   /// Output rows of n frames.
   extent rows(extent n) const noexcept { return n > 0 ? after(n, 3) : 0; }
 
+  /// A stream sees its overlap again.
+  no_state start() const noexcept { return {}; }
+
   /// x [frames, Feat] -> y [rows(frames), D].
-  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, D> y, context& c) const {
+  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, D> y, no_state*, const auto&,
+                  context& c) const {
     constexpr extent tile = 64;  // rows at once: bounds the planes of a long clip
     for (extent t = 0; t < y.rows(); t += tile)
       convolve(read(x), t, std::min(y.rows(), t + tile), write(y.middleRows(t, std::min(tile, y.rows() - t))), c);
@@ -104,8 +108,8 @@ struct depthwise_subsampling {
       }
       separate(third, {two.data(), r2.first, r2.last, f2, channels}, r3, f3, three, c);
     }
-    out(make_view<dynamic, columns>(static_cast<const float*>(three.data()), to - from, f3 * channels),
-        as<float, dynamic, D>(y), c);
+    out.multiply(make_view<dynamic, columns>(static_cast<const float*>(three.data()), to - from, f3 * channels),
+                 as<float, dynamic, D>(y), c);
   }
   // The first convolution as a product over gathered patches.
   void first(const view<const float>& x, rows_needed r, extent wide, view<float, dynamic, C> y, context& c) const {
@@ -121,14 +125,14 @@ struct depthwise_subsampling {
           for (extent j = 2 * f - left; j < 2 * f - left + 3; ++j)
             *p++ = i >= 0 && i < x.rows() && j >= 0 && j < x.cols() ? x.data()[i * x.outerStride() + j] : 0.0f;
     });
-    conv_0(patches, y, c, kernels::activation::relu);
+    conv_0.multiply(patches, y, c, kernels::activation::relu);
   }
   void separate(const separable& s, const kernels::plane& x, rows_needed r, extent wide, view<float, dynamic, C> y,
                 context& c) const {
     workspace::frame scratch(c.scratch);
     auto deep = scratch.template matrix<dynamic, C>(y.rows(), y.cols());
     kernels::depthwise2d(x, before(), s.taps.floats(), s.taps_bias.floats(), r.first, r.last, wide, deep.data(), c.run);
-    s.mix(deep, y, c, kernels::activation::relu);
+    s.mix.multiply(deep, y, c, kernels::activation::relu);
   }
 };
 

@@ -2,35 +2,55 @@
 //
 //   y[t] = sum_j taps[j] * x[t + j - left],  rows outside of the clip are zero
 //
-// FunASR `MultiHeadedAttentionSANM.forward_fsmn` (without its residual, which the caller adds). taps [Taps, D]: the
-// checkpoint's (D, 1, Taps) is stored transposed, tap by tap. Symmetric: left = (Taps - 1) / 2. One-sided (FSMN-VAD's
-// `FSMNBlock`, lorder taps, the last one on the present frame): left = Taps - 1. Exact f32.
-// Tested in tests/layers/fsmn_test.cpp.
+// FunASR `MultiHeadedAttentionSANM.forward_fsmn` (without its residual, which is the stack's). taps [Taps, D]: the
+// checkpoint's (D, 1, Taps) is stored transposed, tap by tap. Symmetric: left = (Taps - 1) / 2. One-sided: left = Taps
+// - 1, so a stream carries the last Taps - 1 rows. FSMN-VAD's `FSMNBlock` (lorder taps) is always one-sided;
+// Paraformer's decoder is symmetric over a whole text and one-sided in a stream (`forward_chunk`). Exact f32. Tested in
+// tests/layers/fsmn_test.cpp.
 #pragma once
 #include <steno/kernels/depthwise.hpp>
 #include <steno/layers/layer.hpp>
 #include <steno/weights/weight.hpp>
 
+#include <algorithm>
+#include <vector>
+
 namespace steno::inline STENO_ABI {
 
-template <extent Taps, extent D>
+/// Which rows a memory sees: those around the present one (in a stream those before), or those before it alone.
+enum class fsmn_sides { both, left };
+
+template <extent Taps, extent D, fsmn_sides Sides = fsmn_sides::both>
 struct fsmn {
   static constexpr extent input = D, output = D;
+  /// The last Taps - 1 rows; zeros at first.
+  using state = std::vector<float>;
 
   weight<Taps, D, dtype::f32, use::rows> taps;
 
   void members(auto&& v) { v("weight", taps); }
   extent input_size() const noexcept { return taps.cols(); }
   extent output_size() const noexcept { return taps.cols(); }
+  state start() const { return state(static_cast<std::size_t>(before() * taps.cols())); }
 
   /// x [frames, D] -> y [frames, D]; y must not be x.
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const {
-    kernels::depthwise(read(x), taps.floats(), taps.rows(), (taps.rows() - 1) / 2, write(y), c.run);
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, state* s, const auto&, context& c) const {
+    if (Sides == fsmn_sides::both && s == nullptr)
+      return kernels::depthwise(read(x), taps.floats(), taps.rows(), before() / 2, write(y), c.run);
+    const extent d = x.cols(), n = x.rows();
+    workspace::frame scratch(c.scratch);
+    auto rows = scratch.template matrix<dynamic, D>(before() + n, d);
+    if (s == nullptr)
+      rows.topRows(before()).setZero();
+    else
+      rows.topRows(before()) = make_view<dynamic, D>(s->data(), before(), d);
+    rows.bottomRows(n) = x;
+    kernels::depthwise(read(rows), taps.floats(), taps.rows(), 0, write(y), c.run);
+    if (s != nullptr) make_view<dynamic, D>(s->data(), before(), d) = rows.bottomRows(before());
   }
-  /// One-sided: x [Taps - 1 + frames, D] begins with the rows before -> y [frames, D].
-  void one_sided(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const {
-    kernels::depthwise(read(x), taps.floats(), taps.rows(), 0, write(y), c.run);
-  }
+
+ private:
+  extent before() const noexcept { return taps.rows() - 1; }
 };
 
 }  // namespace steno::inline STENO_ABI

@@ -1,7 +1,7 @@
-// steno/layers/gated_feed_forward.hpp - y = residual + down_proj(silu(gate_proj(x)) * up_proj(x)), no biases (SwiGLU).
+// steno/layers/gated_feed_forward.hpp - y = down_proj(silu(gate_proj(x)) * up_proj(x)), no biases (SwiGLU).
 //
-// `Qwen3MLP` (transformers) with the sum of the block around it. gate_proj and up_proj read one prepared operand.
-// x, residual [rows, D], inner width Ffn. Tested in tests/networks/qwen3_decoder_test.cpp and on golden stages.
+// `Qwen3MLP` (transformers). gate_proj and up_proj read one prepared operand. x [rows, D], inner width Ffn; y may be x.
+// Tested in tests/networks/qwen3_decoder_test.cpp and on golden stages.
 #pragma once
 #include <steno/layers/linear.hpp>
 
@@ -10,6 +10,7 @@ namespace steno::inline STENO_ABI {
 template <extent D, extent Ffn>
 struct gated_feed_forward {
   static constexpr extent input = D, output = D;
+  static constexpr bool in_place = true;
 
   linear<D, Ffn, bias::none> gate_proj, up_proj;
   linear<Ffn, D, bias::none> down_proj;
@@ -25,22 +26,21 @@ struct gated_feed_forward {
   }
   extent input_size() const noexcept { return gate_proj.input_size(); }
   extent output_size() const noexcept { return down_proj.output_size(); }
+  no_state start() const noexcept { return {}; }
 
-  /// y may be `residual`.
-  void operator()(view<const float, dynamic, D> x, const view<const float>& residual, view<float, dynamic, D> y,
-                  context& c) const {
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, no_state* s, const auto& env, context& c,
+                  const addend& to = {}) const {
     workspace::frame scratch(c.scratch);
     auto gate = scratch.template matrix<dynamic, Ffn>(x.rows(), gate_proj.output_size());
     auto up = scratch.template matrix<dynamic, Ffn>(x.rows(), gate_proj.output_size());
     {
       workspace::frame inner(c.scratch);
       const kernels::operand o = kernels::prepare(read(x), gate_proj.w.format, inner, c.run);
-      gate_proj(o, gate, c, kernels::activation::silu);
-      up_proj(o, up, c);
+      gate_proj.multiply(o, gate, c, kernels::activation::silu);
+      up_proj.multiply(o, up, c);
     }
     gate.array() *= up.array();
-    kernels::matmul(read(gate), down_proj.w.ref(),
-                    {.residual = residual.data(), .residual_stride = residual.outerStride()}, write(y), c);
+    down_proj(as<const float, dynamic, Ffn>(gate), y, s, env, c, to);
   }
 };
 

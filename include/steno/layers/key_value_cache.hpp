@@ -52,4 +52,13 @@ class key_value_cache {
   extent width_ = 0, begin_ = 0, end_ = 0;
 };
 
+/// Rows that a stream keeps of what went by: the record's `keep`; without one, all.
+template <class Env>
+extent keep_of(const Env& env) noexcept {
+  if constexpr (requires { env.keep; })
+    return env.keep;
+  else
+    return -1;
+}
+
 }  // namespace steno::inline STENO_ABI

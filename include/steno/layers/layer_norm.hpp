@@ -13,7 +13,6 @@ template <extent D, int Exponent = 5>
 struct layer_norm {
   static constexpr extent input = D, output = D;
   static constexpr bool in_place = true;
-  static constexpr bool traced = true;
   static constexpr float epsilon = [] {
     double e = 1;
     for (int i = 0; i < Exponent; ++i) e /= 10;
@@ -29,8 +28,10 @@ struct layer_norm {
   }
   extent input_size() const noexcept { return w.cols(); }
   extent output_size() const noexcept { return w.cols(); }
+  no_state start() const noexcept { return {}; }
 
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const {
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, no_state*, const auto&,
+                  context& c) const {
     kernels::layer_norm(read(x), w.floats(), b.floats(), epsilon, write(y), c.run);
   }
 };

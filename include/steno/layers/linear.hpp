@@ -1,18 +1,21 @@
-// steno/layers/linear.hpp - y = x W^T + b, perhaps with an activation on the way out.
+// steno/layers/linear.hpp - y = act(x W^T + b).
 //
 // torch.nn.Linear: weight [Out, In], bias [Out]. x [frames, In] -> y [frames, Out]. The number format of the weight is
 // looked at once per call. Tested in tests/layers/linear_test.cpp.
 #pragma once
 #include <steno/kernels/product.hpp>
+#include <steno/layers/activation.hpp>
 #include <steno/layers/layer.hpp>
 #include <steno/weights/weight.hpp>
+
+#include <cassert>
 
 namespace steno::inline STENO_ABI {
 
 /// optional: where the checkpoint has one.
 enum class bias { none, added, optional };
 
-template <extent In, extent Out, bias B = bias::added>
+template <extent In, extent Out, bias B = bias::added, class Act = identity>
 struct linear {
   static constexpr extent input = In, output = Out;
 
@@ -27,16 +30,24 @@ struct linear {
   }
   extent input_size() const noexcept { return w.cols(); }
   extent output_size() const noexcept { return w.rows(); }
+  no_state start() const noexcept { return {}; }
   /// Weights are blocks of small integers, so what they are multiplied by is rounded, too.
   bool quantised() const noexcept { return kernels::family_of(w.format) == kernels::weight_family::int8_blocks; }
 
-  void operator()(view<const float, dynamic, In> x, view<float, dynamic, Out> y, context& c,
-                  kernels::activation act = kernels::activation::none) const {
+  void operator()(view<const float, dynamic, In> x, view<float, dynamic, Out> y, no_state*, const auto& env, context& c,
+                  const addend& to = {}) const {
+    workspace::frame scratch(c.scratch);
+    kernels::matmul(read(x), w.ref(), epilogue(Act::of(env), to, scratch), write(y), c);
+  }
+
+  /// The product alone, for layers that are made of it: of rows, or of rows that were prepared once for several
+  /// products.
+  void multiply(view<const float, dynamic, In> x, view<float, dynamic, Out> y, context& c,
+                kernels::activation act = kernels::activation::none) const {
     kernels::matmul(read(x), w.ref(), epilogue(act), write(y), c);
   }
-  /// The same for rows that were prepared once for several products.
-  void operator()(const kernels::operand& x, view<float, dynamic, Out> y, context& c,
-                  kernels::activation act = kernels::activation::none) const {
+  void multiply(const kernels::operand& x, view<float, dynamic, Out> y, context& c,
+                kernels::activation act = kernels::activation::none) const {
     kernels::multiply(x, w.ref(), epilogue(act), write(y), c);
   }
 
@@ -45,6 +56,21 @@ struct linear {
     kernels::epilogue e;
     if constexpr (B != bias::none) e.bias = b.floats();
     e.act = act;
+    return e;
+  }
+  // A factor goes into the product and into the bias: with powers of two the bits are those of a pass of its own.
+  kernels::epilogue epilogue(kernels::activation act, const addend& to, workspace::frame& scratch) const {
+    kernels::epilogue e = epilogue(act);
+    e.residual = to.rows;
+    e.residual_stride = to.stride;
+    if (to.factor == 1) return e;
+    assert(act == kernels::activation::none);
+    e.scale = to.factor;
+    if (e.bias != nullptr) {
+      float* const scaled = scratch.template take<float>(static_cast<std::size_t>(output_size()));
+      for (extent i = 0; i < output_size(); ++i) scaled[i] = to.factor * e.bias[i];
+      e.bias = scaled;
+    }
     return e;
   }
 };

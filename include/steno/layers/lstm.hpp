@@ -1,4 +1,4 @@
-// steno/layers/lstm.hpp - a stack of long short-term memories, one step at a time; the state is a value.
+// steno/layers/lstm.hpp - a stack of long short-term memories; the state is a value.
 //
 //   [i, f, g, o] = W_ih x + b_ih + W_hh h + b_hh;  c = sigmoid(f) c + sigmoid(i) tanh(g);  h = sigmoid(o) tanh(c)
 //
@@ -20,6 +20,7 @@ namespace steno::inline STENO_ABI {
 template <extent D, extent Layers = dynamic>
 struct lstm {
   static constexpr extent input = D, output = D;
+  static constexpr bool in_place = true;
 
   struct layer_weights {
     weight<times(4, D), D> from_input, from_state;
@@ -58,12 +59,20 @@ struct lstm {
     return {std::vector<float>(n), std::vector<float>(n)};
   }
 
-  /// One step: x [1, D] -> y [1, D], the last layer's h. y may be x.
-  void operator()(view<const float, 1, D> x, view<float, 1, D> y, state& s, context& c) const {
+  /// x [steps, D] -> y [steps, D], the last layer's h; y may be x. Without a state it begins with zeros.
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, state* s, const auto&, context& c) const {
+    state fresh;
+    if (s == nullptr) fresh = start();
+    for (extent t = 0; t < x.rows(); ++t)
+      step(x.data() + t * x.outerStride(), y.data() + t * y.outerStride(), s == nullptr ? fresh : *s, c);
+  }
+
+ private:
+  void step(const float* x, float* y, state& s, context& c) const {
     const extent d = input_size();
     workspace::frame scratch(c.scratch);
     auto gates = scratch.matrix(1, 4 * d), more = scratch.matrix(1, 4 * d), turned = scratch.matrix(1, d);
-    const float* from = x.data();
+    const float* from = x;
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const layer_weights& l = layers[i];
       float* const h = s.h.data() + static_cast<extent>(i) * d;
@@ -82,7 +91,7 @@ struct lstm {
       for (extent j = 0; j < d; ++j) h[j] = gates.data()[3 * d + j] * turned.data()[j];
       from = h;
     }
-    std::copy_n(from, d, y.data());
+    std::copy_n(from, d, y);
   }
 };
 

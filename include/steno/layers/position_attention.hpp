@@ -16,25 +16,11 @@
 
 namespace steno::inline STENO_ABI {
 
-namespace detail {
-/// Attention of queries over the keys their window shows them.
-inline void attend_in_window(const view<const float>& q, const view<const float>& k, const view<const float>& v,
-                             extent heads, const kernels::attention_options& options, const attention_window& w,
-                             view<float> out, context& c) {
-  each_attention_block(q.rows(), k.rows(), w, w.limited() ? 128 : q.rows(), [&](attention_block b) {
-    b.limits.scale = options.scale;
-    b.limits.rounds = options.rounds;
-    kernels::attention(read(q.middleRows(b.first, b.count)), read(k.middleRows(b.from, b.to - b.from)),
-                       read(v.middleRows(b.from, b.to - b.from)), heads, b.limits,
-                       write(out.middleRows(b.first, b.count)), c);
-  });
-}
-}  // namespace detail
-
 template <extent D, extent Heads, extent Relative = dynamic>
 struct position_attention {
   static_assert(!is_static(D) || !is_static(Heads) || D % Heads == 0, "steno: the heads must divide the width");
   static constexpr extent input = D, output = D;
+  static constexpr bool in_place = true;
   using state = key_value_cache;
 
   setting<Heads> heads;
@@ -67,10 +53,16 @@ struct position_attention {
   extent input_size() const noexcept { return linear_q.input_size(); }
   extent output_size() const noexcept { return linear_out.output_size(); }
 
-  /// x [frames, D]; `positions` [frames, D] of these frames (not read without linear_pos) -> y [frames, D]. With `past`
-  /// the keys before are seen, too, and the new ones are appended; the caller trims it. y may be x.
-  void operator()(view<const float, dynamic, D> x, const view<const float>& positions, view<float, dynamic, D> y,
-                  state* past, const attention_window& window, context& c) const {
+  state start() const { return {}; }
+  void restart(state& s) const noexcept { s.clear(); }
+
+  /// x [frames, D] -> y [frames, D]; y may be x. Of the record: `positions` [frames, D] of these frames (not read
+  /// without linear_pos), `window`, and in a stream `keep`. With a state the keys before are seen, too, and the new
+  /// ones are appended.
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, state* past, const auto& env, context& c,
+                  const addend& to = {}) const {
+    static_assert(
+        requires { env.positions; }, "steno: this stack's record has no `positions`, which its attention reads");
     const extent frames = x.rows(), d = output_size(), n = heads.get();
     const bool far = relative.get() != 0;
     const extent key_width = far ? 2 * d : d, width = key_width + d;
@@ -81,16 +73,16 @@ struct position_attention {
     {
       workspace::frame inner(c.scratch);
       const kernels::operand o = kernels::prepare(read(x), linear_q.w.format, inner, c.run);
-      linear_q(o, q, c);
-      linear_v(o, make_view<dynamic, D>(fresh + key_width, frames, d, width), c);
+      linear_q.multiply(o, q, c);
+      linear_v.multiply(o, make_view<dynamic, D>(fresh + key_width, frames, d, width), c);
       if (far) {
         auto k = inner.template matrix<dynamic, D>(frames, d);
-        linear_k(o, k, c);
+        linear_k.multiply(o, k, c);
         auto p = inner.template matrix<dynamic, D>(frames, d);
-        linear_pos(as<const float, dynamic, D>(positions), p, c);
+        linear_pos.multiply(as<const float, dynamic, D>(env.positions), p, c);
         side_by_side(k, nullptr, p, nullptr, n, make_view(fresh, frames, 2 * d, width));
       } else {
-        linear_k(o, make_view<dynamic, D>(fresh, frames, d, width), c);
+        linear_k.multiply(o, make_view<dynamic, D>(fresh, frames, d, width), c);
       }
     }
     view<const float> asked = read(q);
@@ -102,10 +94,11 @@ struct position_attention {
     const extent keys = past != nullptr ? past->rows() : frames;
     const float* all = past != nullptr ? static_cast<const key_value_cache*>(past)->data() : fresh;
     auto heard = scratch.template matrix<dynamic, D>(frames, d);
-    detail::attend_in_window(asked, make_view(all, keys, key_width, width), make_view(all + key_width, keys, d, width),
-                             n, {.scale = 1.0f / std::sqrt(static_cast<float>(d / n)), .rounds = linear_q.quantised()},
-                             window, write(heard), c);
-    linear_out(heard, y, c);
+    attend_in_window(asked, make_view(all, keys, key_width, width), make_view(all + key_width, keys, d, width), n,
+                     {.scale = 1.0f / std::sqrt(static_cast<float>(d / n)), .rounds = linear_q.quantised()},
+                     window_of(env), write(heard), c);
+    if (past != nullptr) past->keep(keep_of(env));
+    linear_out(heard, y, nullptr, env, c, to);
   }
 
  private:

@@ -6,7 +6,8 @@
 // here any position is computed, in float as the original's table was. Tested in tests/layers/positions_test.cpp and on
 // golden stage "pos_emb".
 #pragma once
-#include <steno/core/context.hpp>
+#include <steno/layers/key_value_cache.hpp>
+#include <steno/layers/stack.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -34,5 +35,100 @@ inline void write_positions(extent first, view<float> y, context& c, extent by =
     }
   });
 }
+
+/// A record with the positions [frames, D] of the rows of a call.
+template <class Env>
+struct env_with_positions : Env {
+  view<const float> positions;
+};
+
+/// Runs a stack with the positions of its rows, which go to its attention, or are added to its rows where the file says
+/// so. A stream goes on counting. WeNet `PositionalEncoding` and `RelPositionalEncoding`.
+template <class Stack, extent Relative = dynamic>
+struct with_positions : around<Stack> {
+  using around<Stack>::input, around<Stack>::output;
+  struct state {
+    state_of<Stack> stack;
+    extent frames = 0;  ///< so far
+  };
+
+  flag<Relative> relative;  ///< 1: positions go to the attention; 0: they are added to the rows
+
+  void members(auto&& v) {
+    v("relative_positions", relative);
+    detail::visit_stage(this->stack, v);
+    v.equal("width and an even number", this->input_size() / 2 * 2, this->input_size());
+  }
+  state start() const { return {this->stack.start(), 0}; }
+  void restart(state& s) const {
+    steno::restart(this->stack, s.stack);
+    s.frames = 0;
+  }
+
+  void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
+                  context& c) const {
+    workspace::frame scratch(c.scratch);
+    auto positions = scratch.matrix(x.rows(), x.cols());
+    write_positions(s == nullptr ? 0 : s->frames, positions, c);
+    if (s != nullptr) s->frames += x.rows();
+    const env_with_positions<std::remove_cvref_t<decltype(env)>> own{env, read(positions)};
+    if (relative.get() == 0) kernels::add(read(x), read(positions), write(y));
+    const auto rows = relative.get() == 0 ? as<const float, dynamic, input>(y) : x;
+    c.trace("subsampled", rows);
+    c.trace("pos_emb", positions);
+    this->run(rows, y, s == nullptr ? nullptr : &s->stack, own, c);
+  }
+};
+
+/// Positions of distances, the farthest first.
+struct distance_table {
+  view<const float> rows;  ///< [count, D]; empty where a stream has them already
+  extent farthest = 0;     ///< distance of the first row
+  bool stays = false;      ///< a stream shall keep what it makes of them
+};
+template <class Env>
+struct env_with_distances : Env {
+  distance_table distances;
+};
+
+/// Runs a stack with the positions of all distances between a key and a query of a call. Where the record bounds what a
+/// stream keeps, the distances it ever needs are given once. NeMo `RelPositionalEncoding`.
+template <class Stack>
+struct with_distances : around<Stack> {
+  using around<Stack>::input, around<Stack>::output;
+  struct state {
+    state_of<Stack> stack;
+    extent kept = 0;            ///< keys in the caches
+    extent keys = 0, rows = 0;  ///< most of them that the stack has distances for
+  };
+
+  void members(auto&& v) {
+    detail::visit_stage(this->stack, v);
+    v.equal("width and an even number", this->input_size() / 2 * 2, this->input_size());
+  }
+  state start() const { return {.stack = this->stack.start()}; }
+
+  void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
+                  context& c) const {
+    if (x.rows() == 0) return;
+    const extent n = x.rows(), keep = keep_of(env), before = s == nullptr ? 0 : s->kept;
+    const bool bounded = s != nullptr && keep >= 0;
+    extent keys = before + n, rows = n;
+    bool needed = true;
+    if (bounded) {
+      needed = keep + n > s->keys || n > s->rows;
+      keys = s->keys = std::max(s->keys, keep + n);
+      rows = s->rows = std::max(s->rows, n);
+    }
+    workspace::frame scratch(c.scratch);
+    auto positions = scratch.matrix(needed ? keys + rows - 1 : 0, x.cols());
+    write_positions(keys - 1, positions, c, -1);
+    if (!bounded) c.trace("pos_emb", positions);
+    const env_with_distances<std::remove_cvref_t<decltype(env)>> own{
+        env, {.rows = read(positions), .farthest = keys - 1, .stays = bounded && needed}};
+    this->run(x, y, s == nullptr ? nullptr : &s->stack, own, c);
+    if (s != nullptr) s->kept = keep < 0 ? before + n : std::min(keep, before + n);
+  }
+};
 
 }  // namespace steno::inline STENO_ABI

@@ -13,6 +13,7 @@
 #include <steno/layers/attention_window.hpp>
 #include <steno/layers/key_value_cache.hpp>
 #include <steno/layers/linear.hpp>
+#include <steno/layers/positions.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -25,6 +26,7 @@ template <extent D, extent Heads, bias B = bias::added>
 struct relative_attention {
   static_assert(!is_static(D) || !is_static(Heads) || D % Heads == 0, "steno: the heads must divide the width");
   static constexpr extent input = D, output = D;
+  static constexpr bool in_place = true;
   /// Rows [key | value], and what linear_pos makes of the distances a stream ever needs, head by head: they are the
   /// same for every chunk. Copyable.
   struct state : key_value_cache {
@@ -56,20 +58,16 @@ struct relative_attention {
   extent input_size() const noexcept { return linear_q.input_size(); }
   extent output_size() const noexcept { return linear_out.output_size(); }
 
-  /// Prepares a stream for distances that begin with `farthest`: `positions` [count, D].
-  void prepare(const view<const float>& positions, extent farthest, state& s, context& c) const {
-    s.distances.resize(static_cast<std::size_t>(positions.size()));
-    s.farthest = farthest;
-    s.nearest = farthest - positions.rows() + 1;
-    project(positions, s.distances.data(), c);
-  }
+  state start() const { return {}; }
 
-  /// x [frames, D]; `positions` [keys + frames - 1, D]: distances keys - 1 down to 1 - frames, where keys are the
-  /// cached ones and the new ones -> y [frames, D]. With `past` the keys before are seen, too, and the new ones are
-  /// appended; the caller trims it. A prepared one must hold these distances; then `positions` are not read. y may be
-  /// x.
-  void operator()(view<const float, dynamic, D> x, const view<const float>& positions, view<float, dynamic, D> y,
-                  state* past, const attention_window& window, context& c) const {
+  /// x [frames, D] -> y [frames, D]; y may be x. Of the record: `distances` (see with_distances), `window`, and in a
+  /// stream `keep`. With a state the keys before are seen, too, and the new ones are appended.
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, state* past, const auto& env, context& c,
+                  const addend& to = {}) const {
+    static_assert(
+        requires { env.distances; }, "steno: this stack's record has no `distances`, which its attention reads");
+    const attention_window window = window_of(env);
+    if (past != nullptr && env.distances.stays) prepare(env.distances, *past, c);
     const extent frames = x.rows(), d = output_size(), n = heads.get(), each = d / n;
     workspace::frame scratch(c.scratch);
     auto q = scratch.template matrix<dynamic, D>(frames, d);
@@ -78,9 +76,9 @@ struct relative_attention {
     {
       workspace::frame inner(c.scratch);
       const kernels::operand o = kernels::prepare(read(x), linear_q.w.format, inner, c.run);
-      linear_q(o, q, c);
-      linear_k(o, make_view<dynamic, D>(fresh, frames, d, 2 * d), c);
-      linear_v(o, make_view<dynamic, D>(fresh + d, frames, d, 2 * d), c);
+      linear_q.multiply(o, q, c);
+      linear_k.multiply(o, make_view<dynamic, D>(fresh, frames, d, 2 * d), c);
+      linear_v.multiply(o, make_view<dynamic, D>(fresh + d, frames, d, 2 * d), c);
     }
     const extent keys = past != nullptr ? past->rows() : frames;
     const float* distances = nullptr;  // [heads][count][each], the first `beyond` of them farther than any key
@@ -92,7 +90,7 @@ struct relative_attention {
       beyond = past->farthest - (keys - 1);
     } else {
       float* const made = scratch.template take<float>(static_cast<std::size_t>(count * d));
-      project(positions, made, c);
+      project(env.distances.rows, made, c);
       distances = made;
     }
     auto biased = scratch.template matrix<dynamic, D>(frames, d);
@@ -131,16 +129,24 @@ struct relative_attention {
       kernels::attention(read(q.middleRows(b.first, b.count)), read(k.middleRows(b.from, seen)),
                          read(v.middleRows(b.from, seen)), n, b.limits, write(heard.middleRows(b.first, b.count)), c);
     });
-    linear_out(as<const float, dynamic, D>(heard), y, c);
+    if (past != nullptr) past->keep(keep_of(env));
+    linear_out(as<const float, dynamic, D>(heard), y, nullptr, env, c, to);
   }
 
  private:
+  // Prepares a stream for the distances of a table.
+  void prepare(const distance_table& t, state& s, context& c) const {
+    s.distances.resize(static_cast<std::size_t>(t.rows.size()));
+    s.farthest = t.farthest;
+    s.nearest = t.farthest - t.rows.rows() + 1;
+    project(t.rows, s.distances.data(), c);
+  }
   // linear_pos of `positions`, head by head, as the products of the blocks read it.
   void project(const view<const float>& positions, float* to, context& c) const {
     const extent count = positions.rows(), each = output_size() / heads.get();
     workspace::frame scratch(c.scratch);
     auto p = scratch.template matrix<dynamic, D>(count, output_size());
-    linear_pos(as<const float, dynamic, D>(positions), p, c);
+    linear_pos.multiply(as<const float, dynamic, D>(positions), p, c);
     for (extent h = 0; h < heads.get(); ++h)
       make_view(to + h * count * each, count, each) = p.middleCols(h * each, each);
   }

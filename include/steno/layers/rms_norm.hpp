@@ -13,7 +13,6 @@ template <extent D, int Exponent = 6>
 struct rms_norm {
   static constexpr extent input = D, output = D;
   static constexpr bool in_place = true;
-  static constexpr bool traced = true;
   static constexpr float epsilon = [] {
     double e = 1;
     for (int i = 0; i < Exponent; ++i) e /= 10;
@@ -25,8 +24,10 @@ struct rms_norm {
   void members(auto&& v) { v("weight", w); }
   extent input_size() const noexcept { return w.cols(); }
   extent output_size() const noexcept { return w.cols(); }
+  no_state start() const noexcept { return {}; }
 
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, context& c) const {
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, no_state*, const auto&,
+                  context& c) const {
     kernels::rms_norm(read(x), w.floats(), epsilon, write(y), c.run);
   }
 };

@@ -19,14 +19,16 @@ namespace steno::inline STENO_ABI {
 
 /// What a stream's window leaves for the next ones.
 struct window_ends {
-  extent again = 0;  ///< its last rows, which the next window begins with: they are not kept
-  extent kept = -1;  ///< rows kept; negative: all
+  extent again = 0;    ///< its last rows, which the next window begins with: they are not kept
+  extent kept = -1;    ///< rows kept; negative: all
+  bool alone = false;  ///< each window sees itself alone: nothing is kept
 };
 
 template <extent In, extent D, extent Heads, extent Taps>
 struct sanm_attention {
   static_assert(!is_static(D) || !is_static(Heads) || D % Heads == 0, "steno: the heads must divide the width");
   static constexpr extent input = In, output = D;
+  using state = key_value_cache;
 
   setting<Heads> heads;
   linear<In, times(3, D)> linear_q_k_v;
@@ -47,13 +49,16 @@ struct sanm_attention {
   extent input_size() const noexcept { return linear_q_k_v.input_size(); }
   extent output_size() const noexcept { return linear_out.output_size(); }
 
-  /// y must not be x. With `past`, earlier rows are seen and this window's are kept as `ends` says.
-  void operator()(view<const float, dynamic, In> x, view<float, dynamic, D> y, context& c,
-                  key_value_cache* past = nullptr, const window_ends& ends = {}) const {
+  state start() const { return {}; }
+
+  /// y must not be x. With a state, earlier rows are seen and this window's are kept as the record's `ends` says (all,
+  /// without one).
+  void operator()(view<const float, dynamic, In> x, view<float, dynamic, D> y, state* past, const auto& env, context& c,
+                  const addend& to = {}) const {
     const extent frames = x.rows(), d = output_size();
     workspace::frame scratch(c.scratch);
     auto qkv = scratch.template matrix<dynamic, times(3, D)>(frames, 3 * d);
-    linear_q_k_v(x, qkv, c);
+    linear_q_k_v.multiply(x, qkv, c);
     c.trace("qkv", qkv);
     const auto part = [&](extent i) {
       return make_view<dynamic, D>(static_cast<const float*>(qkv.data()) + i * d, frames, d, 3 * d);
@@ -62,22 +67,36 @@ struct sanm_attention {
     auto heard = scratch.template matrix<dynamic, D>(frames, d);
     const kernels::attention_options options{.scale = 1.0f / std::sqrt(static_cast<float>(d / heads.get())),
                                              .rounds = linear_q_k_v.quantised()};
-    if (past == nullptr)
+    const window_ends ends = ends_of(env);
+    if (past == nullptr || ends.alone)
       kernels::attention(read(part(0)), read(part(1)), read(part(2)), heads.get(), options, write(heard), c);
     else
       attend(read(part(0)), qkv.data() + d, options, *past, ends, write(heard), c);
-    linear_out(heard, y, c);
-    c.trace("attn_linear_out", y);
-
-    auto memory = heard;  // the same memory: its values are used up
-    fsmn_block(part(2), memory, c);
+    auto memory = scratch.template matrix<dynamic, D>(frames, d);
+    fsmn_block(part(2), memory, nullptr, env, c);
     c.trace("fsmn_conv", memory);
     kernels::add(read(memory), read(part(2)), write(memory));
-    kernels::add(read(y), read(memory), write(y));
-    c.trace("self_attn", y);
+    if (c.tracing()) {
+      auto alone = scratch.template matrix<dynamic, D>(frames, d);
+      linear_out(heard, alone, nullptr, env, c);
+      c.trace("attn_linear_out", alone);
+    }
+    // The memory first: (product + memory) + addend, in the original's order.
+    auto sum = to.rows == nullptr ? y : as<float, dynamic, D>(memory);
+    linear_out(heard, sum, nullptr, env, c, addend{memory.data(), memory.outerStride()});
+    if (to.rows == nullptr) return;
+    if (to.factor != 1) kernels::scale(read(sum), to.factor, write(sum));
+    kernels::add(make_view(to.rows, frames, d, to.stride), read(sum), write(y));
   }
 
  private:
+  template <class Env>
+  static window_ends ends_of(const Env& env) noexcept {
+    if constexpr (requires { env.ends; })
+      return env.ends;
+    else
+      return {};
+  }
   // `fresh`: keys and values of the window's rows, side by side, rows 3 D apart.
   void attend(const view<const float>& q, const float* fresh, const kernels::attention_options& options,
               key_value_cache& past, const window_ends& ends, view<float> heard, context& c) const {

@@ -1,6 +1,6 @@
 // steno/layers/sinusoid.hpp - input scaling and sinusoidal positions.
 //
-//   scale_by_root: y = x * sqrt(D)
+//   scale_by_root: y = x * sqrt(D); scale_by_own_root: D is the width of x
 //   sinusoid:      y[t] = x[t] + [sin(p w_0) ... sin(p w_{F/2-1}) cos(p w_0) ... cos(p w_{F/2-1})],  p = t + First,
 //                  w_i = exp(-i ln(10000) / (F/2 - 1))
 //
@@ -25,21 +25,64 @@ struct scale_by_root {
 
   void members(auto&& v) { v("output_size", output_width); }
 
-  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, Feat> y, context&) const {
+  no_state start() const noexcept { return {}; }
+
+  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, Feat> y, no_state*, const auto&,
+                  context&) const {
     kernels::scale(read(x), std::sqrt(static_cast<float>(output_width.get())), write(y));
   }
 };
 
-/// Adds positions First, First + 1, ... to x [frames, Feat]; y may be x. A stream has had `before` frames already.
+/// x [frames, D] times the square root of D. y may be x.
+template <extent D>
+struct scale_by_own_root {
+  static constexpr extent input = D, output = D;
+  static constexpr bool in_place = true;
+
+  void members(auto&&) {}
+  no_state start() const noexcept { return {}; }
+
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, no_state*, const auto&, context&) const {
+    kernels::scale(read(x), std::sqrt(static_cast<float>(x.cols())), write(y));
+  }
+};
+
+/// x [frames, D], times the square root of D where the file says so (NeMo `xscaling`). y may be x.
+template <extent D>
+struct optional_scale {
+  static constexpr extent input = D, output = D;
+  static constexpr bool in_place = true;
+
+  flag<dynamic> xscaling;
+
+  void members(auto&& v) { v("xscaling", xscaling); }
+  no_state start() const noexcept { return {}; }
+
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, no_state*, const auto&,
+                  context& c) const {
+    c.trace("subsampling_out", x);
+    const float factor = xscaling.get() != 0 ? std::sqrt(static_cast<float>(x.cols())) : 1.0f;
+    if (factor != 1 || x.data() != y.data()) kernels::scale(read(x), factor, write(y));
+    c.trace("pos_enc_x", y);
+  }
+};
+
+/// Adds positions First, First + 1, ... to x [frames, Feat]; y may be x. A stream goes on counting.
 template <extent Feat, extent First>
 struct sinusoid {
   static constexpr extent input = Feat, output = Feat;
   static constexpr bool in_place = true;
+  struct state {
+    extent frames = 0;  ///< so far
+  };
 
   void members(auto&&) {}
+  state start() const noexcept { return {}; }
 
-  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, Feat> y, context& c,
-                  extent before = 0) const {
+  void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, Feat> y, state* s, const auto&,
+                  context& c) const {
+    const extent before = s == nullptr ? 0 : s->frames;
+    if (s != nullptr) s->frames += x.rows();
     const extent half = x.cols() / 2;
     workspace::frame scratch(c.scratch);
     float* rate = scratch.take<float>(static_cast<std::size_t>(half));

@@ -11,6 +11,7 @@
 #include <steno/decoders/scores.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/stage_names.hpp>
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/tokenizers/punctuated_words.hpp>
 
@@ -60,8 +61,7 @@ class ct_punc {
     v("encoder", encoder);
     v("decoder", decoder);
     v.equal("widths of embed and encoder", embed.cols(), encoder.input_size());
-    v.equal("encoder.output_size and width of the encoder", std::get<0>(encoder.stages).output_width.get(),
-            encoder.output_size());
+    v.equal("encoder.output_size and width of the encoder", sanm_width(encoder), encoder.output_size());
     v.equal("widths of encoder and decoder", encoder.output_size(), decoder.input_size());
     v.equal("number of tokenizer.ggml.tokens and rows of embed",
             words.empty() ? embed.rows() : static_cast<extent>(words.size()), embed.rows());
@@ -95,17 +95,14 @@ class ct_punc {
 
   /// The golden cases' name of a traced stage: "mini.0.encoder.encoders0.0.out" is mini0_enc0_out there.
   STENO_COLD static std::string trace_name(std::string_view path) {
-    std::string name(path);
-    const auto replace = [&](std::string_view from, std::string_view to) {
-      const std::size_t at = name.find(from);
-      if (at != std::string::npos) name.replace(at, from.size(), to);
-    };
-    replace("mini.", "mini");
-    replace(".encoder.after_norm", ".encoder_out");
-    replace(".encoder.encoders0.0.", ".enc0_");
-    replace(".encoder.", ".");
-    std::replace(name.begin(), name.end(), '.', '_');
-    return name;
+    constexpr stage_name blocks[] = {{"mini.#.encoder.encoders0.#.", "mini#_enc#_"},
+                                     {"mini.#.encoder.encoders.#.", "mini#_encoders_#_"}};
+    if (const std::string part = recorded_stage(path, blocks, sanm_parts); !part.empty()) return part;
+    constexpr stage_name others[] = {{"mini.#.embed", "mini#_embed"},
+                                     {"mini.#.encoder.posenc", "mini#_posenc"},
+                                     {"mini.#.encoder.after_norm", "mini#_encoder_out"},
+                                     {"mini.#.logits", "mini#_logits"}};
+    return recorded_stage(path, others);
   }
 
  private:
@@ -127,10 +124,10 @@ class ct_punc {
     c.trace("embed", x);
     {
       auto scope = c.enter("encoder");
-      encoder(as<const float, dynamic, D>(x), y, c);
+      encoder(as<const float, dynamic, D>(x), y, nullptr, no_env{}, c);
     }
     auto scores = scratch.template matrix<dynamic, Marks>(n, decoder.output_size());
-    decoder(as<const float, dynamic, D>(y), scores, c);
+    decoder.multiply(as<const float, dynamic, D>(y), scores, c);
     require_finite(read(scores));
     c.trace("logits", scores);
     std::vector<int> found(ids.size());

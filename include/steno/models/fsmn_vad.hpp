@@ -7,11 +7,13 @@
 // and voice_segmenter makes segments of it. Follows `FsmnVADStreaming` (funasr/models/fsmn_vad_streaming/model.py); see
 // docs/models/fsmn_vad.md. A clip and a stream are the same code. Tested in tests/parity/fsmn_vad_test.cpp.
 #pragma once
+#include <steno/decoders/scores.hpp>
 #include <steno/decoders/voice_segments.hpp>
 #include <steno/frontends/frame_levels.hpp>
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/stage_names.hpp>
 #include <steno/networks/fsmn_encoder.hpp>
 
 #include <algorithm>
@@ -44,6 +46,7 @@ class fsmn_vad {
   static constexpr std::string_view architecture = "fsmn_vad";
   static constexpr int sample_rate = 16000;
   using options = fsmn_vad_options;
+  using encoder_type = fsmn_encoder<Feat, In, W, P, Taps, Layers, Out, Classes>;
 
   fsmn_vad() = default;
   /// Front end and settings from the file's metadata; the weights are bound by load().
@@ -77,7 +80,7 @@ class fsmn_vad {
 
   Frontend frontend;
   frame_levels levels;
-  fsmn_encoder<Feat, In, W, P, Taps, Layers, Out, Classes> encoder;
+  encoder_type encoder;
   voice_segment_options segmentation;
   double speech_noise_thres = 0.6, speech_2_noise_ratio = 1, snr_thres = -100, decibel_thres = -100, noise_frames = 100;
   model_memory memory;
@@ -94,7 +97,7 @@ class fsmn_vad {
     typename Frontend::state front;
     frame_levels::state level;
     std::vector<float> loudness;  // of frames without scores so far
-    std::vector<float> memories;
+    typename encoder_type::state memories;
     voice_segmenter segments;
     double threshold = 0, noise = -100;
     extent left = 0;             // samples to the end of the period; 0: the next sample begins one
@@ -156,7 +159,7 @@ class fsmn_vad {
     auto x = scratch.template matrix<dynamic, Feat>(scores.rows(), encoder.input_size());
     frontend(pcm, x, c);
     auto memories = encoder.start();
-    if (x.rows() != 0) encoder(x, scores, memories, c);
+    if (x.rows() != 0) run(x, scores, memories, c);
   }
 
   /// Start and end of every segment of a whole recording, in milliseconds.
@@ -175,24 +178,38 @@ class fsmn_vad {
 
   /// The golden cases' name of a traced stage: "fsmn.0.proj" is fsmn0_proj there.
   STENO_COLD static std::string trace_name(std::string_view path) {
-    if (path == "cmvn") return "feats";
-    std::string name(path);
-    if (name.starts_with("fsmn.")) name.erase(4, 1);
-    std::replace(name.begin(), name.end(), '.', '_');
-    return name;
+    constexpr stage_name all[] = {
+        {"fbank", "fbank"},
+        {"lfr", "lfr"},
+        {"cmvn", "feats"},
+        {"in_linear1.linear", "in_linear1"},
+        {"in_linear2.linear", "in_linear2_relu"},
+        {"fsmn.#.linear.linear", "fsmn#_proj"},
+        {"fsmn.#.memory", "fsmn#_memory"},
+        {"fsmn.#.out", "fsmn#_out"},
+        {"out_linear1.linear", "out_linear1"},
+        {"out_linear2.linear", "logits"},
+        {"scores", "scores"},
+    };
+    return recorded_stage(path, all);
   }
 
  private:
   static constexpr extent block = 16000;  // samples at once: bounds the memory of long recordings
 
+  void run(view<const float, dynamic, Feat> x, view<float, dynamic, Classes> scores,
+           typename encoder_type::state& memories, context& c) const {
+    encoder(x, scores, &memories, no_env{}, c);
+    require_numbers(read(scores));
+  }
   // Few rows at once, so that products sum them in the same order however the audio is cut: equal bits.
   static constexpr extent few = 16;
   void encode(state& s, const view<const float, dynamic, Feat>& x, view<float, dynamic, Classes> scores,
               context& c) const {
     for (extent t = 0; t < x.rows(); t += few) {
       const extent n = std::min(few, x.rows() - t);
-      encoder(as<const float, dynamic, Feat>(x.middleRows(t, n)), as<float, dynamic, Classes>(scores.middleRows(t, n)),
-              s.memories, c);
+      run(as<const float, dynamic, Feat>(x.middleRows(t, n)), as<float, dynamic, Classes>(scores.middleRows(t, n)),
+          s.memories, c);
     }
   }
 

@@ -16,6 +16,7 @@
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/qwen_vocabulary.hpp>
+#include <steno/models/stage_names.hpp>
 #include <steno/networks/audio_adaptor.hpp>
 #include <steno/networks/qwen3_decoder.hpp>
 #include <steno/networks/qwen3_writing.hpp>
@@ -106,8 +107,7 @@ class fun_asr_nano {
     v.equal("widths of features and audio_encoder", frontend.width(), audio_encoder.input_size());
     v.equal("widths of audio_encoder and audio_adaptor", audio_encoder.output_size(), audio_adaptor.input_size());
     v.equal("widths of audio_adaptor and language model", audio_adaptor.output_size(), llm.width());
-    v.equal("audio_encoder.output_size and its width", std::get<0>(audio_encoder.stages).output_width.get(),
-            audio_encoder.output_size());
+    v.equal("audio_encoder.output_size and its width", sanm_width(audio_encoder), audio_encoder.output_size());
     if (ctc_lo.w) v.equal("widths of ctc_decoder and ctc_lo", ctc_decoder.output_size(), ctc_lo.input_size());
     if (ctc_lo.w)
       v.equal("widths of audio_encoder and ctc_decoder", audio_encoder.output_size(), ctc_decoder.input_size());
@@ -146,7 +146,7 @@ class fun_asr_nano {
     auto x = scratch.template matrix<dynamic, Encoder::input>(y.rows(), audio_encoder.input_size());
     frontend(pcm, x, c);
     auto scope = c.enter("audio_encoder");
-    audio_encoder(x, y, c);
+    audio_encoder(x, y, nullptr, no_env{}, c);
   }
   /// Log-probabilities of the CTC head for the encoder's rows; only where the file has one.
   void score(view<const float, dynamic, Encoder::output> heard, view<float, dynamic, CtcVocab> scores,
@@ -155,9 +155,10 @@ class fun_asr_nano {
     auto made = scratch.template matrix<dynamic, CtcDecoder::output>(scores.rows(), ctc_decoder.output_size());
     {
       auto scope = c.enter("ctc_decoder");
-      ctc_decoder(as<const float, dynamic, CtcDecoder::input>(heard), made, c);
+      ctc_decoder(as<const float, dynamic, CtcDecoder::input>(heard), made, nullptr, no_env{}, c);
     }
-    ctc_lo(as<const float, dynamic, CtcDecoder::output>(made), scores, c);
+    c.trace("ctc_decoder", made);
+    ctc_lo.multiply(as<const float, dynamic, CtcDecoder::output>(made), scores, c);
     c.trace("ctc_logits", scores);
     kernels::log_softmax(read(scores), write(scores), c.run);
     require_numbers(read(scores));
@@ -172,8 +173,10 @@ class fun_asr_nano {
     auto adapted = scratch.template matrix<dynamic, width>(audio_adaptor.rows(heard.rows()), llm.width());
     {
       auto scope = c.enter("audio_adaptor");
-      audio_adaptor(as<const float, dynamic, Adaptor::input>(heard), as<float, dynamic, Adaptor::output>(adapted), c);
+      audio_adaptor(as<const float, dynamic, Adaptor::input>(heard), as<float, dynamic, Adaptor::output>(adapted),
+                    nullptr, no_env{}, c);
     }
+    c.trace("audio_adaptor", adapted);
     llm.embed(p.before, x.topRows(before));
     x.middleRows(before, audio) = adapted.topRows(audio);
     llm.embed(p.after, x.bottomRows(after));
@@ -213,19 +216,35 @@ class fun_asr_nano {
 
   /// The golden cases' name of a traced stage; empty for what they do not have.
   STENO_COLD static std::string trace_name(std::string_view path) {
-    if (path == "audio_encoder.tp_norm") return "encoder_out_tp_norm";
-    if (path == "ctc_decoder.out") return "ctc_decoder_out";
-    if (path.starts_with("ctc_decoder.") || path.starts_with("llm")) return {};
-    std::string name(path);
-    const auto begins_anew = [&](std::string_view from, std::string_view to) {
-      if (name.starts_with(from)) name.replace(0, from.size(), to);
+    constexpr stage_name blocks[] = {{"audio_encoder.encoders0.#.", "enc#_"},
+                                     {"audio_encoder.encoders.#.", "encoders_#_"},
+                                     {"audio_encoder.tp_encoders.#.", "tp_encoders_#_"}};
+    if (const std::string part = recorded_stage(path, blocks, sanm_parts); !part.empty()) return part;
+    constexpr stage_name others[] = {
+        {"fbank", "fbank"},
+        {"lfr", "lfr"},
+        {"cmvn", "cmvn"},
+        {"audio_encoder.posenc", "posenc"},
+        {"audio_encoder.after_norm", "after_norm"},
+        {"audio_encoder.tp_norm", "encoder_out_tp_norm"},
+        {"audio_adaptor.linear1", "adaptor_linear1"},
+        {"audio_adaptor.linear2", "adaptor_linear2"},
+        {"audio_adaptor.blocks.#.norm1", "adaptor_blk#_norm1"},
+        {"audio_adaptor.blocks.#.self_attn.q", "adaptor_blk#_q"},
+        {"audio_adaptor.blocks.#.self_attn.k", "adaptor_blk#_k"},
+        {"audio_adaptor.blocks.#.self_attn.v", "adaptor_blk#_v"},
+        {"audio_adaptor.blocks.#.self_attn", "adaptor_blk#_self_attn"},
+        {"audio_adaptor.blocks.#.norm2", "adaptor_blk#_norm2"},
+        {"audio_adaptor.blocks.#.feed_forward", "adaptor_blk#_ffn"},
+        {"audio_adaptor.blocks.#.out", "adaptor_blocks_#_out"},
+        {"audio_adaptor", "adaptor_out"},
+        {"audio_embeds_used", "audio_embeds_used"},
+        {"inputs_embeds", "inputs_embeds"},
+        {"ctc_decoder", "ctc_decoder_out"},
+        {"ctc_logits", "ctc_logits"},
+        {"ctc_log_probs", "ctc_log_probs"},
     };
-    begins_anew("audio_encoder.encoders0.0.", "enc0.");
-    begins_anew("audio_encoder.", "");
-    begins_anew("audio_adaptor.", "adaptor.");
-    if (name.starts_with("adaptor.blocks.") && !name.ends_with(".out")) name.replace(8, 7, "blk");
-    std::replace(name.begin(), name.end(), '.', '_');
-    return name;
+    return recorded_stage(path, others);
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <steno/frontends/per_feature_norm.hpp>
 #include <steno/layers/attention_window.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/stage_names.hpp>
 
 #include <algorithm>
 #include <string>
@@ -53,20 +54,36 @@ STENO_COLD inline attention_window read_nemo_window(const gguf_file& file, std::
   return {.chunk = right + 1, .left = left < 0 ? -1 : left / (right + 1)};
 }
 
-/// The golden cases' name of a traced stage: "encoder.layer.0.attn" is layer0_self_attn there. Empty for stages the
-/// original has not.
+/// The golden cases' name of a traced stage: "encoder.layers.0.self_attn" is layer0_self_attn there. Empty for stages
+/// the original has not.
 STENO_COLD inline std::string nemo_trace_name(std::string_view path) {
-  if (path == "log_mel" || path == "features" || path.starts_with("step.") || path.ends_with("_in")) return "";
-  if (path.starts_with("encoder.")) path.remove_prefix(8);
-  std::string name(path);
-  if (name.starts_with("layer.")) name.erase(5, 1);
-  std::replace(name.begin(), name.end(), '.', '_');
-  if (!name.starts_with("layer")) return name;
-  constexpr std::pair<std::string_view, std::string_view> parts[] = {
-      {"_macaron", "_feed_forward1"}, {"_attn", "_self_attn"}, {"_ff", "_feed_forward2"}};
-  for (const auto& [ours, theirs] : parts)
-    if (name.ends_with(ours)) return name.replace(name.size() - ours.size(), ours.size(), theirs);
-  return name;
+  constexpr stage_name all[] = {
+      {"logmel", "logmel"},
+      {"pre_encode", "pre_encode"},
+      {"encoder.subsampling_out", "subsampling_out"},
+      {"encoder.pos_enc_x", "pos_enc_x"},
+      {"encoder.pos_emb", "pos_emb"},
+      {"encoder.layers.#.feed_forward1", "layer#_feed_forward1"},
+      {"encoder.layers.#.self_attn", "layer#_self_attn"},
+      {"encoder.layers.#.conv", "layer#_conv"},
+      {"encoder.layers.#.feed_forward2", "layer#_feed_forward2"},
+      {"encoder.layers.#.out", "layer#_out"},
+      {"encoder.encoder_out", "encoder_out"},
+      {"joint_enc_proj", "joint_enc_proj"},
+      {"logits", "logits"},
+      {"log_probs", "log_probs"},
+      {"encoder_proj", "encoder_proj"},
+      {"transformer.#.out", "transformer_layer#"},
+      {"transformer.out", "transformer_out"},
+      {"model_probs", "model_probs"},
+      {"speaker_probs", "speaker_probs"},
+      {"spkcache", "spkcache"},
+      {"spkcache_preds", "spkcache_preds"},
+      {"fifo", "fifo"},
+      {"fifo_preds", "fifo_preds"},
+      {"mean_sil_emb", "mean_sil_emb"},
+  };
+  return recorded_stage(path, all);
 }
 
 }  // namespace steno::inline STENO_ABI

@@ -67,7 +67,7 @@ class paraformer : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, Deco
     auto encoded = as<float, dynamic, D>(heard.topRows(frames));
     {
       auto scope = c.enter("encoder");
-      encoder(x, encoded, c);
+      encoder(x, encoded, nullptr, no_env{}, c);
     }
     heard.row(frames).setZero();
     const auto count = static_cast<std::size_t>(frames) + 1;
@@ -86,10 +86,11 @@ class paraformer : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, Deco
     if (n == 0) return;
     const auto said = as<float, dynamic, D>(tokens.topRows(n));
     c.trace("acoustic_embeds", said);
-    auto scores = scratch.template matrix<dynamic, Vocab>(n, decoder.output_layer.output_size());
+    auto scores = scratch.template matrix<dynamic, Vocab>(n, decoder.output_size());
     {
       auto scope = c.enter("decoder");
-      decoder(said, as<const float, dynamic, D>(encoded), scores, c);
+      const sanm_decoder_env env{.encoded = prepare_encoded(decoder, read(encoded), scratch, c.run)};
+      decoder(as<const float, dynamic, D>(said), scores, nullptr, env, c);
     }
     c.trace("logits", scores);
     kernels::log_softmax(read(scores), write(scores), c.run);
@@ -100,26 +101,29 @@ class paraformer : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, Deco
 
   /// The golden cases' name of a traced stage: "decoder.decoders.0.norm1" is dec0_norm1 there.
   STENO_COLD static std::string trace_name(std::string_view path) {
-    if (path == "encoder.after_norm") return "encoder_out";
-    std::string name(path);
-    std::replace(name.begin(), name.end(), '.', '_');
-    const auto cut = [&](std::string_view from, std::string_view to) {
-      if (!name.starts_with(from)) return false;
-      name.replace(0, from.size(), to);
-      return true;
+    constexpr stage_name blocks[] = {{"encoder.encoders0.#.", "enc#_"}, {"encoder.encoders.#.", "encoders_#_"}};
+    if (const std::string part = recorded_stage(path, blocks, sanm_parts); !part.empty()) return part;
+    constexpr stage_name layers[] = {{"decoder.decoders.#.", "dec#_"}};
+    if (const std::string part = recorded_stage(path, layers, sanm_decoder_parts); !part.empty()) return part;
+    constexpr stage_name others[] = {
+        {"fbank", "fbank"},
+        {"lfr", "lfr"},
+        {"cmvn", "cmvn"},
+        {"encoder.posenc", "posenc"},
+        {"encoder.after_norm", "encoder_out"},
+        {"predictor.cif_conv1d", "cif_conv1d"},
+        {"predictor.cif_output", "cif_output"},
+        {"alphas_with_tail", "alphas_with_tail"},
+        {"cif_peaks", "cif_peaks"},
+        {"acoustic_embeds", "acoustic_embeds"},
+        {"decoder.decoders.#.out", "decoders_#_out"},
+        {"decoder.decoders3", "decoders3_out"},
+        {"decoder.decoders3.0.feed_forward.norm", "norm"},
+        {"decoder.after_norm", "decoder_after_norm"},
+        {"logits", "logits"},
+        {"log_probs", "log_probs"},
     };
-    cut("predictor_", "");
-    cut("encoder_encoders0_0_", "enc0_") || cut("encoder_", "");
-    if (name == "decoder_after_norm") return name;
-    if (name == "decoder_decoders3") return "decoders3_out";
-    if (name.starts_with("decoder_decoders_") && !name.ends_with("_out")) {
-      cut("decoder_decoders_", "dec");
-      const std::size_t at = name.find("feed_forward_norm");
-      if (at != std::string::npos) name.replace(at, 17, "ffn_inner_norm");
-      return name;
-    }
-    cut("decoder_", "");
-    return name;
+    return recorded_stage(path, others);
   }
 
  private:

@@ -13,7 +13,6 @@
 #include <steno/decoders/scores.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/paraformer_parts.hpp>
-#include <steno/networks/sanm_chunks.hpp>
 
 #include <algorithm>
 #include <span>
@@ -63,9 +62,9 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
   struct state {
     chunk_sizes sizes;
     typename Frontend::state front;
-    sanm_chunks_state encoder;
+    typename parts::encoder_type::state encoder;
     cif_carry carry;
-    std::vector<sanm_decoder_memory> decoder;
+    typename parts::decoder_type::state decoder;
     extent pieces = 0;
   };
   /// A token: its number and how sure the model is.
@@ -90,7 +89,7 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
     const auto d = static_cast<std::size_t>(encoder.output_size());
     return {.sizes = sizes,
             .front = frontend.start(),
-            .encoder = start_chunks(encoder, sizes),
+            .encoder = encoder.start(),
             .carry = {.weight = 0, .hidden = std::vector<float>(d), .frames = std::vector<float>(d)},
             .decoder = decoder.start(),
             .pieces = 0};
@@ -128,7 +127,8 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
     const auto encoded = as<float, dynamic, D>(heard.topRows(frames));
     heard.row(frames).setZero();
     float* const alphas = scratch.template take<float>(static_cast<std::size_t>(frames) + 1);
-    encode_chunk(encoder, x, encoded, s.encoder, s.sizes, c);
+    if (x.rows() > 0) c.trace("feats_before_scaling", x);
+    encoder(x, encoded, &s.encoder, sanm_window(s.sizes), c);
     predictor(as<const float, dynamic, D>(encoded), alphas, c);
     c.trace("alphas_raw", make_view(static_cast<const float*>(alphas), 1, frames));
     std::fill_n(alphas, std::min(s.sizes.before, frames), 0.0f);
@@ -141,11 +141,12 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
     if (n == 0) return;  // the decoder keeps nothing of such a piece
     const auto said = as<float, dynamic, D>(tokens.topRows(n));
     c.trace("acoustic_embeds", said);
-    auto scores = scratch.template matrix<dynamic, Vocab>(n, decoder.output_layer.output_size());
+    auto scores = scratch.template matrix<dynamic, Vocab>(n, decoder.output_size());
     const extent kept = std::max<extent>(s.sizes.decoder_look_back, 0) * s.sizes.size;
     {
       auto inner = c.enter("decoder");
-      decoder(said, as<const float, dynamic, D>(encoded), scores, c, &s.decoder, kept);
+      const sanm_decoder_env env{.encoded = prepare_encoded(decoder, read(encoded), scratch, c.run), .keep = kept};
+      decoder(as<const float, dynamic, D>(said), scores, &s.decoder, env, c);
     }
     c.trace("logits", scores);
     kernels::log_softmax(read(scores), write(scores), c.run);
@@ -171,10 +172,34 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
 
   /// The golden cases' name of a traced stage: "piece.3.encoder_out" is piece3_encoder_out there.
   STENO_COLD static std::string trace_name(std::string_view path) {
-    std::string name(path);
-    if (name.starts_with("piece.")) name.erase(5, 1);
-    std::replace(name.begin(), name.end(), '.', '_');
-    return name;
+    constexpr stage_name blocks[] = {{"piece.#.encoders0.#.", "piece#_encoders0_#_"},
+                                     {"piece.#.encoders.#.", "piece#_encoders_#_"}};
+    if (const std::string part = recorded_stage(path, blocks, sanm_parts); !part.empty()) return part;
+    constexpr stage_name layers[] = {{"piece.#.decoder.decoders.#.", "piece#_decoder_decoders_#_"}};
+    std::string part = recorded_stage(path, layers, sanm_decoder_parts);
+    if (part.ends_with("_ffn_inner_norm")) part.replace(part.size() - 14, 14, "feed_forward_norm");
+    if (!part.empty()) return part;
+    constexpr stage_name others[] = {
+        {"piece.#.frontend.fbank", "piece#_frontend_fbank"},
+        {"piece.#.frontend.lfr", "piece#_frontend_lfr"},
+        {"piece.#.frontend.cmvn", "piece#_frontend_cmvn"},
+        {"piece.#.feats_before_scaling", "piece#_feats_before_scaling"},
+        {"piece.#.tail_cached_feats", "piece#_tail_cached_feats"},
+        {"piece.#.posenc", "piece#_posenc"},
+        {"piece.#.encoder_layer0_in", "piece#_encoder_layer0_in"},
+        {"piece.#.after_norm", "piece#_encoder_out"},
+        {"piece.#.cif_conv1d", "piece#_cif_conv1d"},
+        {"piece.#.cif_output", "piece#_cif_output"},
+        {"piece.#.alphas_raw", "piece#_alphas_raw"},
+        {"piece.#.acoustic_embeds", "piece#_acoustic_embeds"},
+        {"piece.#.decoder.decoders.#.out", "piece#_decoder_decoders_#_out"},
+        {"piece.#.decoder.decoders3", "piece#_decoder_decoders3"},
+        {"piece.#.decoder.decoders3.0.feed_forward.norm", "piece#_decoder_norm"},
+        {"piece.#.decoder.after_norm", "piece#_decoder_after_norm"},
+        {"piece.#.logits", "piece#_logits"},
+        {"piece.#.log_probs", "piece#_log_probs"},
+    };
+    return recorded_stage(path, others);
   }
 };
 

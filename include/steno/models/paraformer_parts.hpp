@@ -8,6 +8,7 @@
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/stage_names.hpp>
 #include <steno/networks/cif_predictor.hpp>
 #include <steno/networks/sanm_decoder.hpp>
 #include <steno/networks/sanm_encoder.hpp>
@@ -25,6 +26,8 @@ class paraformer_parts {
  public:
   static constexpr extent features = Feat, width = D, labels = Vocab;
   static constexpr int sample_rate = 16000;
+  using encoder_type = sanm_main_encoder<Feat, D, Heads, Ffn, Taps, Rest>;
+  using decoder_type = sanm_decoder<D, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers, Vocab>;
 
   paraformer_parts() = default;
   /// Front end, tokens and settings from the file's metadata; the weights are bound by load().
@@ -35,9 +38,9 @@ class paraformer_parts {
   }
 
   Frontend frontend;
-  sanm_main_encoder<Feat, D, Heads, Ffn, Taps, Rest> encoder;
+  encoder_type encoder;
   cif_predictor<D> predictor;
-  sanm_decoder<D, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers, Vocab> decoder;
+  decoder_type decoder;
   character_tokenizer tokenizer;
   model_memory memory;
 
@@ -47,13 +50,11 @@ class paraformer_parts {
     v("decoder", decoder);
     v.optional("", frontend);
     v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
-    v.equal("encoder.output_size and width of the encoder", std::get<0>(encoder.stages).output_width.get(),
-            encoder.output_size());
+    v.equal("encoder.output_size and width of the encoder", sanm_width(encoder), encoder.output_size());
     v.equal("widths of encoder and predictor", encoder.output_size(), predictor.input_size());
-    v.equal("widths of encoder and decoder", encoder.output_size(), decoder.width());
+    v.equal("widths of encoder and decoder", encoder.output_size(), decoder.input_size());
     v.equal("number of tokenizer.ggml.tokens and rows of decoder.output_layer",
-            tokenizer.size() == 0 ? decoder.output_layer.output_size() : tokenizer.size(),
-            decoder.output_layer.output_size());
+            tokenizer.size() == 0 ? decoder.output_size() : tokenizer.size(), decoder.output_size());
   }
   static std::vector<std::string> languages() { return {}; }
 

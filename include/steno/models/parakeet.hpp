@@ -36,11 +36,12 @@ class parakeet {
   parakeet() = default;
   STENO_COLD explicit parakeet(const gguf_file& file)
       : frontend(read_nemo_frontend<Frontend::output>(file, architecture)), tokenizer(read_sentencepiece(file)) {
-    encoder.window = read_nemo_window(file, architecture);
+    window = read_nemo_window(file, architecture);
   }
 
   Frontend frontend;
   Encoder encoder;
+  attention_window window;  ///< of whole clips
   sentencepiece tokenizer;
   model_memory memory;
 
@@ -53,7 +54,9 @@ class parakeet {
   int blank() const noexcept { return tokenizer.size(); }
   /// Encoder rows of `count` samples.
   extent frames(extent count) const noexcept { return encoder.rows(frontend.rows(count)); }
-  extent samples_per_row() const noexcept { return frontend.head.options().shift * encoder.pre_encode.rate; }
+  extent samples_per_row() const noexcept {
+    return frontend.head.options().shift * encoder.template get<"pre_encode">().rate;
+  }
   /// Seconds from one encoder row to the next.
   double frame_seconds() const noexcept { return static_cast<double>(samples_per_row()) / sample_rate; }
 
@@ -65,7 +68,7 @@ class parakeet {
     frontend(pcm, x, c);
     if (c.tracing()) show(read(x), c);
     auto s = c.enter("encoder");
-    encoder(x, y, c);
+    encoder(x, y, nullptr, fastconformer_env{.window = window}, c);
   }
 
   /// The frames of CTC's tokens as the original gives them: from the frame of the token before to its own first frame;

@@ -53,7 +53,7 @@ class parakeet_ctc : public parakeet<Encoder, Frontend, parakeet_ctc_kind> {
   /// Encoder rows -> log-probabilities [rows, pieces + 1].
   void score(const view<const float, dynamic, Encoder::output>& rows, view<float, dynamic, Labels> y,
              context& c) const {
-    decoder(rows, y, c);
+    decoder.multiply(rows, y, c);
     c.trace("logits", y);
     kernels::log_softmax(read(y), write(y), c.run);
     require_numbers(read(y));

@@ -137,10 +137,10 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
       x.setZero();
     else
       std::copy_n(embed.floats() + id * embed.cols(), embed.cols(), x.data());
-    const auto y = make_view<1, Predictor>(s.said.data(), 1, embed.cols());
-    predictor(x, y, s.memory, c);
-    pred(make_view<dynamic, Predictor>(static_cast<const float*>(s.said.data()), 1, embed.cols()),
-         make_view<dynamic, Joint>(s.projected.data(), 1, pred.output_size()), c);
+    const auto y = make_view<dynamic, Predictor>(s.said.data(), 1, embed.cols());
+    predictor(as<const float, dynamic, Predictor>(x), y, &s.memory, no_env{}, c);
+    pred.multiply(make_view<dynamic, Predictor>(static_cast<const float*>(s.said.data()), 1, embed.cols()),
+                  make_view<dynamic, Joint>(s.projected.data(), 1, pred.output_size()), c);
     c.trace("step.pred_out", y);
     c.trace("step.joint_pred_proj", make_view(static_cast<const float*>(s.projected.data()), 1, pred.output_size()));
     c.trace("step.lstm_h",
@@ -157,7 +157,7 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     const extent n = rows.rows(), labels = embed.rows();
     if (n == 0) return;
     auto projected = scratch.template matrix<dynamic, Joint>(n, enc.output_size());
-    enc(rows, projected, c);
+    enc.multiply(rows, projected, c);
     c.trace("joint_enc_proj", projected);
     auto sums = scratch.template matrix<dynamic, Joint>(rows_ahead, enc.output_size());
     auto scores = scratch.matrix(rows_ahead, out.output_size());
@@ -170,8 +170,8 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
         known = std::min(c.tracing() ? 1 : ahead, first + n - t);
         for (extent i = 0; i < known; ++i)
           join(projected.row(t - first + i).data(), s.projected.data(), write(sums.middleRows(i, 1)));
-        out(as<const float, dynamic, Joint>(sums.topRows(known)), as<float, dynamic, Outputs>(scores.topRows(known)),
-            c);
+        out.multiply(as<const float, dynamic, Joint>(sums.topRows(known)),
+                     as<float, dynamic, Outputs>(scores.topRows(known)), c);
         if (c.tracing()) {  // the original normalises on a CPU; the best ones stay the best
           kernels::log_softmax(read(scores.topRows(1)), write(scores.topRows(1)), c.run);
           c.trace("step.joint_logits", scores.topRows(1));
@@ -205,7 +205,7 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
   }
   /// Joined rows -> scores [rows, labels, blank, durations], not normalised.
   void score(const view<const float>& sum, view<float> y, context& c) const {
-    out(as<const float, dynamic, Joint>(sum), as<float, dynamic, Outputs>(y), c);
+    out.multiply(as<const float, dynamic, Joint>(sum), as<float, dynamic, Outputs>(y), c);
     require_finite(read(y));
   }
   struct log_probability_pair {
@@ -324,7 +324,7 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     encode_windows(*this, pcm, o.windows, c, [&](const auto& rows, extent first) {
       workspace::frame scratch(c.scratch);
       auto projected = scratch.template matrix<dynamic, Joint>(rows.rows(), enc.output_size());
-      enc(rows, projected, c);
+      enc.multiply(rows, projected, c);
       network.hear(read(projected), first, c);
       beam.advance(network, first, first + rows.rows());
     });
@@ -341,7 +341,7 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
         scratch.template matrix<dynamic, Labels>(this->frames(static_cast<extent>(pcm.size())), ctc.output_size());
     encode_windows(*this, pcm, o.windows, c, [&](const auto& rows, extent first) {
       view<float, dynamic, Labels> part = as<float, dynamic, Labels>(scores.middleRows(first, rows.rows()));
-      ctc(rows, part, c);
+      ctc.multiply(rows, part, c);
       kernels::log_softmax(read(part), write(part), c.run);
     });
     std::vector<ctc_token> found;

@@ -17,6 +17,7 @@
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/stage_names.hpp>
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>
 #include <steno/tokenizers/words.hpp>
@@ -73,8 +74,7 @@ class sense_voice {
     v.equal("widths of encoder and ctc.ctc_lo", encoder.output_size(), ctc_lo.input_size());
     v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
     v.equal("widths of embed and encoder", embed.cols(), encoder.input_size());
-    v.equal("encoder.output_size and width of the encoder", std::get<0>(encoder.stages).output_width.get(),
-            encoder.output_size());
+    v.equal("encoder.output_size and width of the encoder", sanm_width(encoder), encoder.output_size());
     v.equal("number of tokenizer.ggml.tokens and rows of ctc.ctc_lo",
             tokenizer.size() == 0 ? ctc_lo.output_size() : tokenizer.size(), ctc_lo.output_size());
     v.within("sense_voice.blank_id among the rows of ctc.ctc_lo", blank, 0, ctc_lo.output_size() - 1);
@@ -192,11 +192,22 @@ class sense_voice {
 
   /// The golden cases' name of a traced stage: "encoder.encoders0.0.norm1" is enc0_norm1 there.
   STENO_COLD static std::string trace_name(std::string_view path) {
-    if (path.starts_with("encoder.")) path.remove_prefix(8);
-    std::string name(path);
-    std::replace(name.begin(), name.end(), '.', '_');
-    if (name.starts_with("encoders0_0_")) name.replace(0, 12, "enc0_");
-    return name;
+    constexpr stage_name blocks[] = {{"encoder.encoders0.#.", "enc#_"},
+                                     {"encoder.encoders.#.", "encoders_#_"},
+                                     {"encoder.tp_encoders.#.", "tp_encoders_#_"}};
+    const std::string part = recorded_stage(path, blocks, sanm_parts);
+    constexpr stage_name others[] = {
+        {"fbank", "fbank"},
+        {"lfr", "lfr"},
+        {"cmvn", "cmvn"},
+        {"query_embeds", "query_embeds"},
+        {"encoder.posenc", "posenc"},
+        {"encoder.after_norm", "after_norm"},
+        {"encoder.tp_norm", "tp_norm"},
+        {"ctc_logits", "ctc_logits"},
+        {"ctc_log_probs", "ctc_log_probs"},
+    };
+    return part.empty() ? recorded_stage(path, others) : part;
   }
 
  private:
@@ -216,9 +227,9 @@ class sense_voice {
     auto heard = scratch.template matrix<dynamic, D>(x.rows(), encoder.output_size());
     {
       auto s = c.enter("encoder");
-      encoder(x, heard, c);
+      encoder(x, heard, nullptr, no_env{}, c);
     }
-    ctc_lo(heard, scores, c);
+    ctc_lo.multiply(heard, scores, c);
     c.trace("ctc_logits", scores);
     kernels::log_softmax(read(scores), write(scores), c.run);
     require_numbers(read(scores));

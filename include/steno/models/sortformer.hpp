@@ -72,11 +72,12 @@ class sortformer {
       : frontend(read_nemo_frontend<Frontend::output>(file, architecture)),
         streaming(read_speaker_cache(file)),
         streams(read_flag(file, "sortformer.streaming_mode", false)) {
-    encoder.window = read_nemo_window(file, architecture);
+    window = read_nemo_window(file, architecture);
   }
 
   Frontend frontend;
   Encoder encoder;
+  attention_window window;  ///< of whole clips
   linear<Encoder::output, D> encoder_proj;
   nemo_transformer<D, Heads, Ffn, Layers> transformer_encoder;
   linear<D, D> first_hidden_to_hidden;
@@ -105,7 +106,7 @@ class sortformer {
   extent frames(extent count) const noexcept { return encoder.rows(frontend.rows(count)); }
   /// Seconds from one row to the next.
   double frame_seconds() const noexcept {
-    return static_cast<double>(frontend.head.options().shift * encoder.pre_encode.rate) / sample_rate;
+    return static_cast<double>(frontend.head.options().shift * encoder.template get<"pre_encode">().rate) / sample_rate;
   }
   /// Why it cannot hear a stream; null when it can.
   const char* obstacle() const noexcept {
@@ -127,7 +128,7 @@ class sortformer {
       std::transform(pcm.begin(), pcm.end(), scaled, [factor](float v) { return factor * v; });
       frontend(std::span<const float>(scaled, pcm.size()), x, c);
       if (c.tracing()) show(read(x), c);
-      encoder.pre_encode(x, rows, c);
+      encoder.template get<"pre_encode">()(x, rows, nullptr, no_env{}, c);
     }
     hear(rows, y, c);
   }
@@ -136,21 +137,23 @@ class sortformer {
   void hear(view<float, dynamic, Encoder::output> rows, view<float, dynamic, Speakers> y, context& c) const {
     {
       auto scope = c.enter("encoder");
-      encoder.layers_only(rows, c);
+      encoder.template get<"encoder_out">()(as<const float, dynamic, Encoder::output>(rows), rows, nullptr,
+                                            fastconformer_env{.window = window}, c);
+      c.trace("encoder_out", rows);
     }
     workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, D>(rows.rows(), encoder_proj.output_size());
     auto hidden = scratch.template matrix<dynamic, D>(rows.rows(), first_hidden_to_hidden.output_size());
-    encoder_proj(as<const float, dynamic, Encoder::output>(rows), x, c);
+    encoder_proj.multiply(as<const float, dynamic, Encoder::output>(rows), x, c);
     c.trace("encoder_proj", x);
     {
       auto scope = c.enter("transformer");
-      transformer_encoder(x, c);
+      transformer_encoder(as<const float, dynamic, D>(x), x, nullptr, no_env{}, c);
       c.trace("out", x);
     }
     kernels::apply_relu(read(x), write(x));
-    first_hidden_to_hidden(as<const float, dynamic, D>(x), hidden, c, kernels::activation::relu);
-    single_hidden_to_spks(as<const float, dynamic, D>(hidden), y, c);
+    first_hidden_to_hidden.multiply(as<const float, dynamic, D>(x), hidden, c, kernels::activation::relu);
+    single_hidden_to_spks.multiply(as<const float, dynamic, D>(hidden), y, c);
     kernels::apply_sigmoid(read(y), write(y));
     require_numbers(read(y));
     c.trace("speaker_probs", y);
@@ -165,8 +168,8 @@ class sortformer {
     auto chunk = scratch.matrix(n, encoder.output_size());
     auto rows = scratch.template matrix<dynamic, Encoder::output>(before + n, encoder.output_size());
     auto heard = scratch.template matrix<dynamic, Speakers>(before + n, speakers());
-    encoder.pre_encode(as<const float, dynamic, Encoder::input>(features), as<float, dynamic, Encoder::output>(chunk),
-                       c);
+    encoder.template get<"pre_encode">()(as<const float, dynamic, Encoder::input>(features),
+                                         as<float, dynamic, Encoder::output>(chunk), nullptr, no_env{}, c);
     c.trace("pre_encode", chunk);
     rows.topRows(past.cache_rows()) = past.cache();
     rows.middleRows(past.cache_rows(), past.fifo_rows()) = past.fifo();
@@ -195,11 +198,6 @@ class sortformer {
       before.append("chunk").append(path.substr(6, end - 6)).append("_");
       path.remove_prefix(end + 1);
     }
-    if (path.starts_with("transformer.layer.")) {
-      path.remove_prefix(18);
-      return before.append("transformer_layer").append(path.substr(0, path.find('.')));
-    }
-    if (path == "transformer.out") return before.append("transformer_out");
     const std::string name = nemo_trace_name(path);
     return name.empty() ? name : before.append(name);
   }

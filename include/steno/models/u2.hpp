@@ -17,6 +17,7 @@
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/stage_names.hpp>
 #include <steno/networks/transformer_decoder.hpp>
 #include <steno/networks/u2_encoder.hpp>
 #include <steno/tokenizers/wenet_units.hpp>
@@ -112,7 +113,7 @@ class u2 {
   extent frames(extent count) const noexcept { return encoder.rows(frontend.rows(count)); }
   /// Milliseconds from one encoder row to the next.
   extent frame_ms() const noexcept {
-    return encoder.embed.rate.get() * static_cast<extent>(frontend.head.options().frame_shift);
+    return encoder.template get<"embed">().rate.get() * static_cast<extent>(frontend.head.options().frame_shift);
   }
   double reverse_weight(double wanted) const noexcept {
     return bidirectional.get() == 0 ? 0 : wanted < 0 ? own_reverse_weight : wanted;
@@ -126,13 +127,14 @@ class u2 {
                                                               frontend.width());
     frontend(pcm, x, c);
     auto s = c.enter("encoder");
-    encoder(x, y, c, {std::max<extent>(o.chunk_size, 0), o.left_chunks});
+    const u2_env env{.window = {.chunk = std::max<extent>(o.chunk_size, 0), .left = o.left_chunks}};
+    encoder(x, y, nullptr, env, c);
   }
 
   /// Encoder rows -> CTC log-probabilities [rows, units].
   void score(const view<const float, dynamic, Encoder::output>& rows, float blank_penalty,
              view<float, dynamic, Vocab> y, context& c) const {
-    ctc_lo(rows, y, c);
+    ctc_lo.multiply(rows, y, c);
     if (blank_penalty > 0) y.col(blank).array() -= blank_penalty;
     kernels::log_softmax(read(y), write(y), c.run);
     require_numbers(read(y));
@@ -297,13 +299,22 @@ class u2 {
 
   /// The golden cases' name of a traced stage: "encoder.layer.0.attn" is layer0_attn there.
   static std::string trace_name(std::string_view path) {
-    if (path.starts_with("encoder.")) path.remove_prefix(8);
-    if (path == "embed.conv") return "subsampling_conv";
-    if (path.ends_with("_in")) return "";
-    std::string name(path);
-    if (name.starts_with("layer.")) name.erase(5, 1);
-    std::replace(name.begin(), name.end(), '.', '_');
-    return name;
+    constexpr stage_name all[] = {
+        {"fbank", "fbank"},
+        {"cmvn", "cmvn"},
+        {"encoder.embed.conv", "subsampling_conv"},
+        {"encoder.subsampled", "subsampled"},
+        {"encoder.pos_emb", "pos_emb"},
+        {"encoder.encoders.#.feed_forward_macaron", "layer#_macaron"},
+        {"encoder.encoders.#.self_attn", "layer#_attn"},
+        {"encoder.encoders.#.conv_module", "layer#_conv"},
+        {"encoder.encoders.#.feed_forward", "layer#_ff"},
+        {"encoder.encoders.#.out", "layer#_out"},
+        {"encoder.after_norm", "encoder_out"},
+        {"ctc_logprobs", "ctc_logprobs"},
+        {"attention_step", "attention_step"},
+    };
+    return recorded_stage(path, all);
   }
 
  private:
@@ -345,8 +356,8 @@ using u2_decoder_any = transformer_decoder<dynamic, dynamic, dynamic, dynamic, d
 using u2_conformer_any = u2<u2_encoder<conv2d_subsampling<dynamic, dynamic, dynamic>,
                                        wenet_conformer_block<dynamic, dynamic, dynamic, dynamic>, dynamic>,
                             detail::u2_decoder_any, dynamic, detail::u2_conformer_kind>;
-using u2_transformer_any =
-    u2<u2_encoder<conv2d_subsampling<dynamic, dynamic, dynamic>, transformer_block<dynamic, dynamic, dynamic>, dynamic>,
-       detail::u2_decoder_any, dynamic, detail::u2_transformer_kind>;
+using u2_transformer_any = u2<u2_encoder<conv2d_subsampling<dynamic, dynamic, dynamic>,
+                                         wenet_transformer_block<dynamic, dynamic, dynamic>, dynamic>,
+                              detail::u2_decoder_any, dynamic, detail::u2_transformer_kind>;
 
 }  // namespace steno::inline STENO_ABI

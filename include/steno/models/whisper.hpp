@@ -91,8 +91,9 @@ class whisper {
     const int n = tokenizer.find_language(text);
     return tokenizer.multilingual ? n >= 0 : n == 0;
   }
-  /// Frames of a window: 3000.
-  extent window_frames() const noexcept { return 2 * encoder.rows(); }
+  /// Encoder rows of a window: 1500; it has twice as many frames.
+  extent window_rows() const noexcept { return encoder.template get<"positional_embedding">().table.rows(); }
+  extent window_frames() const noexcept { return 2 * window_rows(); }
 
   /// Features of a window [3000, Mels] to what the decoder hears of it.
   void hear(view<const float, dynamic, Mels> features, whisper_memory& m, context& c) const {
@@ -100,7 +101,7 @@ class whisper {
     auto encoded = scratch.template matrix<dynamic, D>(features.rows() / 2, encoder.output_size());
     {
       auto scope = c.enter("encoder");
-      encoder(features, encoded, c);
+      encoder(features, encoded, nullptr, no_env{}, c);
     }
     auto scope = c.enter("decoder");
     decoder.remember(as<const float, dynamic, D>(encoded), m, c);
@@ -133,14 +134,14 @@ class whisper {
   /// The golden cases' name of a traced stage.
   STENO_COLD static std::string trace_name(std::string_view path) {
     constexpr std::pair<std::string_view, std::string_view> names[] = {
-        {"encoder.conv1", "conv1_gelu"}, {"encoder.conv2", "conv2_gelu"}, {"encoder.embed", "enc_embed"},
+        {"encoder.conv1", "conv1_gelu"}, {"encoder.conv2", "conv2_gelu"}, {"encoder.positional_embedding", "enc_embed"},
         {"encoder.ln_post", "enc_out"},  {"decoder.ln", "dec_ln_prompt"}, {"decoder.logits", "logits_prompt"},
     };
     for (const auto& [from, to] : names)
       if (path == from) return std::string(to);
     constexpr std::string_view blocks = ".blocks.";
     const std::size_t at = path.find(blocks);
-    if (at == std::string_view::npos) return std::string(path);
+    if (at == std::string_view::npos) return {};
     const std::string_view rest = path.substr(at + blocks.size());
     const std::size_t dot = rest.find('.');
     const std::string_view what = dot == std::string_view::npos ? "" : rest.substr(dot + 1);
@@ -149,7 +150,7 @@ class whisper {
     if (what == "cross_attn.key") return name + "_cross_k";
     if (what == "cross_attn.value") return name + "_cross_v";
     if (what == "out") return path.starts_with("encoder") ? name : name + "_prompt";
-    return std::string(path);
+    return {};
   }
 
  private:

@@ -156,7 +156,7 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
   for (int g = 1; g < group; ++g) scores.row(g) = scores.row(0);
   w.past.fork(std::vector<int>(static_cast<std::size_t>(group), 0));
 
-  const whisper_rules rules = detail::rules_of(t, o, m.encoder.rows());
+  const whisper_rules rules = detail::rules_of(t, o, m.window_rows());
   const auto search = [&](auto&& chooser) {
     std::vector<int> next, sources;
     d.stop = whisper_stop::sample_len;

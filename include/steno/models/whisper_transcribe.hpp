@@ -89,8 +89,8 @@ inline std::optional<double> end_of(const std::vector<whisper_segment>& all) {
 template <class Model>
 class whisper_transcription {
  public:
-  /// `count`: samples of the recording in all; `top`: log_mel::peak() of them with window_samples() zeros behind. Throws
-  /// steno::error for options that contradict each other.
+  /// `count`: samples of the recording in all; `top`: log_mel::peak() of them with window_samples() zeros behind.
+  /// Throws steno::error for options that contradict each other.
   whisper_transcription(const Model& m, const whisper_transcribe_options& o, extent count, float top)
       : m_(m),
         t_(m.tokenizer),
@@ -246,7 +246,7 @@ class whisper_transcription {
   bool cut(const whisper_decoded& d, int size, std::vector<whisper_segment>& now) {
     const std::vector<int>& ids = d.tokens;
     const std::size_t n = ids.size();
-    const int begin = t_.timestamp_begin, step = window_frames_ / static_cast<int>(m_.encoder.rows());
+    const int begin = t_.timestamp_begin, step = window_frames_ / static_cast<int>(m_.window_rows());
     const double offset = seconds_of(seek_), precision = seconds_of(step);
     const auto is_time = [&](std::size_t i) { return ids[i] >= begin; };
     const bool single = n >= 2 && !is_time(n - 2) && is_time(n - 1);

@@ -108,12 +108,12 @@ struct cif_predictor {
     std::fill_n(padded + (frames + 1) * d, d, 0.0f);
     make_view(padded + d, frames, d) = x;
     auto y = scratch.template matrix<dynamic, D>(frames, d);
-    cif_conv1d(make_view<dynamic, times(3, D)>(static_cast<const float*>(padded), frames, 3 * d, d), y, c);
+    cif_conv1d.multiply(make_view<dynamic, times(3, D)>(static_cast<const float*>(padded), frames, 3 * d, d), y, c);
     c.trace("cif_conv1d", y);
-    auto relu = y;
-    kernels::apply_relu(read(y), write(relu));
+    auto positive = y;
+    kernels::apply_relu(read(y), write(positive));
     auto score = scratch.matrix(frames, 1);
-    cif_output(as<const float, dynamic, D>(relu), score, c);
+    cif_output.multiply(as<const float, dynamic, D>(positive), score, c);
     c.trace("cif_output", score);
     for (extent t = 0; t < frames; ++t) alphas[t] = 1.0f / (1.0f + std::exp(-score.data()[t]));
     require_numbers(make_view(static_cast<const float*>(alphas), 1, frames));

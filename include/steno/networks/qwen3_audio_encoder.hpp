@@ -11,12 +11,12 @@
 // and a long recording needs no more memory than a short one. Tested on golden stages in
 // tests/parity/qwen3_asr_test.cpp.
 #pragma once
-#include <steno/kernels/attention.hpp>
 #include <steno/kernels/elementwise.hpp>
+#include <steno/layers/attention.hpp>
 #include <steno/layers/conv2d_halving.hpp>
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/linear.hpp>
-#include <steno/layers/repeat.hpp>
+#include <steno/layers/stack.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -24,85 +24,16 @@
 
 namespace steno::inline STENO_ABI {
 
+/// Each row sees the block that it is one of: the record's `window`.
 template <extent D, extent Heads, extent Ffn>
-struct qwen3_audio_layer {
-  static constexpr extent input = D, output = D;
-
-  struct attention {
-    setting<Heads> heads;
-    linear<D, D> q_proj, k_proj, v_proj, out_proj;
-
-    void members(auto&& v) {
-      v("attention_heads", heads);
-      v("q_proj", q_proj);
-      v("k_proj", k_proj);
-      v("v_proj", v_proj);
-      v("out_proj", out_proj);
-      const extent d = out_proj.output_size();
-      for (const auto* const p : {&q_proj, &k_proj, &v_proj, &out_proj}) {
-        v.equal("widths of the attention's products", p->input_size(), d);
-        v.equal("widths of the attention's products", p->output_size(), d);
-      }
-      v.equal("width and attention_heads times a whole width of a head", d, d / heads.get() * heads.get());
-    }
-  };
-
-  attention self_attn;
-  layer_norm<D> self_attn_layer_norm, final_layer_norm;
-  linear<D, Ffn> fc1;
-  linear<Ffn, D> fc2;
-
-  void members(auto&& v) {
-    v("self_attn", self_attn);
-    v("self_attn_layer_norm", self_attn_layer_norm);
-    v("final_layer_norm", final_layer_norm);
-    v("fc1", fc1);
-    v("fc2", fc2);
-    v.equal("output of fc1 and input of fc2", fc1.output_size(), fc2.input_size());
-    for (const extent n :
-         {self_attn.out_proj.output_size(), self_attn_layer_norm.input_size(), fc1.input_size(), fc2.output_size()})
-      v.equal("widths of a layer's parts", n, final_layer_norm.input_size());
-  }
-  extent input_size() const noexcept { return final_layer_norm.input_size(); }
-  extent output_size() const noexcept { return final_layer_norm.input_size(); }
-
-  /// Rows x [n, D] in place; each sees the `block` rows it is one of.
-  void operator()(view<float, dynamic, D> x, extent block, context& c) const {
-    const extent rows = x.rows(), d = input_size();
-    workspace::frame scratch(c.scratch);
-    auto normed = scratch.template matrix<dynamic, D>(rows, d);
-    const auto same = as<const float, dynamic, D>(normed);
-    const kernels::epilogue sum{.residual = x.data(), .residual_stride = x.outerStride()};
-    self_attn_layer_norm(as<const float, dynamic, D>(x), normed, c);
-    {
-      workspace::frame inner(c.scratch);
-      auto q = inner.template matrix<dynamic, D>(rows, d), k = inner.template matrix<dynamic, D>(rows, d),
-           v = inner.template matrix<dynamic, D>(rows, d);
-      {
-        workspace::frame prepared(c.scratch);
-        const kernels::operand o = kernels::prepare(read(normed), self_attn.q_proj.w.format, prepared, c.run);
-        self_attn.q_proj(o, q, c);
-        self_attn.k_proj(o, k, c);
-        self_attn.v_proj(o, v, c);
-      }
-      const extent heads = self_attn.heads.get();
-      const kernels::attention_options options{.scale = 1.0f / std::sqrt(static_cast<float>(d / heads)),
-                                               .rounds = self_attn.q_proj.quantised()};
-      for (extent t = 0; t < rows; t += block) {
-        const extent n = std::min(block, rows - t);
-        kernels::attention(read(q.middleRows(t, n)), read(k.middleRows(t, n)), read(v.middleRows(t, n)), heads, options,
-                           write(normed.middleRows(t, n)), c);
-      }
-    }
-    kernels::epilogue out = sum;
-    out.bias = self_attn.out_proj.b.floats();
-    kernels::matmul(read(normed), self_attn.out_proj.w.ref(), out, write(x), c);
-    final_layer_norm(as<const float, dynamic, D>(x), normed, c);
-    auto wide = scratch.template matrix<dynamic, Ffn>(rows, fc1.output_size());
-    fc1(same, wide, c, kernels::activation::gelu);
-    out.bias = fc2.b.floats();
-    kernels::matmul(read(wide), fc2.w.ref(), out, write(x), c);
-  }
+struct qwen3_audio_layer
+    : sequence<
+          residual<at<"self_attn_layer_norm", layer_norm<D>>,
+                   at<"self_attn", attention<D, Heads, attention_names<"q_proj", "k_proj", "v_proj", "out_proj">>>>,
+          residual<at<"final_layer_norm", layer_norm<D>>, at<"fc1", linear<D, Ffn, bias::added, gelu>>,
+                   at<"fc2", linear<Ffn, D>>>> {};
+struct qwen3_audio_env {
+  attention_window window;
 };
 
 template <extent Mels, extent D, extent Heads, extent Ffn, extent Channels, extent Out, extent N, extent Window = 50,
@@ -119,10 +50,10 @@ struct qwen3_audio_encoder {
   conv2d_halving<1, Channels> conv2d1;
   conv2d_halving<Channels, Channels> conv2d2, conv2d3;
   linear<flat, D, bias::none> conv_out;
-  repeat<N, qwen3_audio_layer<D, Heads, Ffn>> layers;
-  layer_norm<D> ln_post;
-  linear<D, D> proj1;
-  linear<D, Out> proj2;
+  /// What follows the convolutions, rows in, rows out.
+  sequence<at<"layers", repeat<N, qwen3_audio_layer<D, Heads, Ffn>>>, at<"ln_post", layer_norm<D>>,
+           at<"proj1", linear<D, D, bias::added, gelu>>, at<"proj2", linear<D, Out>>>
+      behind;
 
   void members(auto&& v) {
     v("num_mel_bins", num_mel_bins);
@@ -132,21 +63,16 @@ struct qwen3_audio_encoder {
     v("conv2d2", conv2d2);
     v("conv2d3", conv2d3);
     v("conv_out", conv_out);
-    v("layers", layers);
-    v("ln_post", ln_post);
-    v("proj1", proj1);
-    v("proj2", proj2);
+    v("", behind);
     v.equal("channels of conv2d1 and conv2d2", conv2d1.output_size(), conv2d2.input_size());
     v.equal("channels of conv2d2 and conv2d3", conv2d2.output_size(), conv2d3.input_size());
     v.equal("input of conv_out and bands times channels", conv_out.input_size(),
             thrice(num_mel_bins.get()) * conv2d3.output_size());
-    for (const extent n : {conv_out.output_size(), layers.output_size(), proj1.input_size()})
-      v.equal("widths of the encoder's parts", n, ln_post.input_size());
-    v.equal("output of proj1 and input of proj2", proj1.output_size(), proj2.input_size());
+    v.equal("output of conv_out and width of the layers", conv_out.output_size(), behind.input_size());
     v.within("n_window_infer, and twice n_window", n_window_infer.get(), chunk(), n_window_infer.most);
   }
   extent input_size() const noexcept { return num_mel_bins.get(); }
-  extent output_size() const noexcept { return proj2.output_size(); }
+  extent output_size() const noexcept { return behind.output_size(); }
 
   /// Frames of a chunk: 100; rows of one: 13.
   extent chunk() const noexcept { return 2 * n_window.get(); }
@@ -179,20 +105,12 @@ struct qwen3_audio_encoder {
   }
 
   void blocks(view<const float, dynamic, Mels> x, view<float, dynamic, Out> y, bool short_chunk, context& c) const {
-    const extent n = y.rows(), d = ln_post.input_size();
+    const extent n = y.rows(), d = conv_out.output_size();
     workspace::frame scratch(c.scratch);
     auto h = scratch.template matrix<dynamic, D>(n, d);
     embed(x, h, short_chunk, c);
     c.trace("encoder_in", h);
-    for (std::size_t i = 0; i < layers.layers.size(); ++i) {
-      layers.layers[i](h, block_rows(), c);
-      auto numbered = c.enter("layers", static_cast<extent>(i));
-      c.trace("out", h);
-    }
-    ln_post(as<const float, dynamic, D>(h), h, c);
-    auto inner = scratch.template matrix<dynamic, D>(n, d);
-    proj1(as<const float, dynamic, D>(h), inner, c, kernels::activation::gelu);
-    proj2(as<const float, dynamic, D>(inner), y, c);
+    behind(as<const float, dynamic, D>(h), y, nullptr, qwen3_audio_env{{.chunk = block_rows(), .left = 0}}, c);
     c.trace("out", y);
   }
 
@@ -208,7 +126,7 @@ struct qwen3_audio_encoder {
     }
     if (c.tracing()) show(heard, each, c);
     auto all = scratch.template matrix<dynamic, D>(chunks * each, h.cols());
-    conv_out(heard, all, c);
+    conv_out.multiply(heard, all, c);
     c.trace("conv_out", all);
     auto positions = scratch.template matrix<dynamic, D>(each, h.cols());
     sinusoids(positions);
@@ -221,7 +139,6 @@ struct qwen3_audio_encoder {
   // One chunk x, filled up with zeros to `size` frames: y [rows, bands * Channels].
   void convolve(const view<const float, dynamic, Mels>& x, extent size, view<float> y, context& c) const {
     const extent channels = conv2d1.output_size();
-    constexpr auto gelu = kernels::activation::gelu;
     workspace::frame scratch(c.scratch);
     view<const float> from = read(x);
     if (x.rows() < size) {
@@ -232,10 +149,10 @@ struct qwen3_audio_encoder {
     }
     const extent frames1 = (size + 1) / 2, bands1 = (x.cols() + 1) / 2;
     auto first = scratch.matrix(frames1, bands1 * channels);
-    conv2d1(from, first, c, gelu);
+    conv2d1(from, first, c, kernels::activation::gelu);
     auto second = scratch.matrix((frames1 + 1) / 2, (bands1 + 1) / 2 * channels);
-    conv2d2(read(first), second, c, gelu);
-    conv2d3(read(second), y, c, gelu);
+    conv2d2(read(first), second, c, kernels::activation::gelu);
+    conv2d3(read(second), y, c, kernels::activation::gelu);
   }
 
   // As torch makes them: single precision, sines before cosines.

@@ -16,9 +16,9 @@
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/gated_feed_forward.hpp>
 #include <steno/layers/head_cache.hpp>
-#include <steno/layers/repeat.hpp>
 #include <steno/layers/rms_norm.hpp>
 #include <steno/layers/rotary.hpp>
+#include <steno/layers/stack.hpp>
 #include <steno/weights/blocks.hpp>
 
 #include <cmath>
@@ -151,14 +151,14 @@ struct qwen3_attention {
       {
         workspace::frame prepared(c.scratch);
         const kernels::operand o = kernels::prepare(read(x), q_proj.w.format, prepared, c.run);
-        q_proj(o, q, c);
-        k_proj(o, k, c);
-        v_proj(o, v, c);
+        q_proj.multiply(o, q, c);
+        k_proj.multiply(o, k, c);
+        v_proj.multiply(o, v, c);
       }
       auto q_heads = make_view<dynamic, Width>(q.data(), n * heads(), w);
       auto k_heads = make_view<dynamic, Width>(k.data(), n * key_heads(), w);
-      q_norm(as<const float, dynamic, Width>(q_heads), q_heads, c);
-      k_norm(as<const float, dynamic, Width>(k_heads), k_heads, c);
+      q_norm(as<const float, dynamic, Width>(q_heads), q_heads, nullptr, no_env{}, c);
+      k_norm(as<const float, dynamic, Width>(k_heads), k_heads, nullptr, no_env{}, c);
       for (extent t = 0; t < n; ++t) {
         for (extent h = 0; h < heads(); ++h) {
           float* const head = q.data() + (t * heads() + h) * w;
@@ -212,10 +212,10 @@ struct qwen3_layer {
     workspace::frame scratch(c.scratch);
     auto normed = scratch.template matrix<dynamic, D>(x.rows(), output_size());
     const auto same = as<const float, dynamic, D>(normed);
-    input_layernorm(as<const float, dynamic, D>(x), normed, c);
+    input_layernorm(as<const float, dynamic, D>(x), normed, nullptr, no_env{}, c);
     attend(same);
-    post_attention_layernorm(as<const float, dynamic, D>(x), normed, c);
-    mlp(same, read(x), x, c);
+    post_attention_layernorm(as<const float, dynamic, D>(x), normed, nullptr, no_env{}, c);
+    mlp(same, x, nullptr, no_env{}, c, addend{x.data(), x.outerStride()});
   }
 };
 
@@ -225,7 +225,7 @@ struct qwen3_decoder {
   static constexpr extent input = D, output = Outputs;
 
   weight<Vocab, D, dtype::any, use::rows> embed_tokens;
-  repeat<N, qwen3_layer<D, Heads, KeyHeads, Width, Ffn>> layers;
+  numbered<N, qwen3_layer<D, Heads, KeyHeads, Width, Ffn>> layers;
   rms_norm<D> norm;
   weight<Outputs, D> lm_head;
   setting<Theta, 1, 1000000000> rope_theta;
@@ -288,7 +288,7 @@ struct qwen3_decoder {
     }
     if (c.tracing()) {
       auto normed = scratch.template matrix<dynamic, D>(x.rows(), width());
-      norm(as<const float, dynamic, D>(x), normed, c);
+      norm(as<const float, dynamic, D>(x), normed, nullptr, no_env{}, c);
       c.trace("norm", normed);
     }
   }
@@ -312,7 +312,7 @@ struct qwen3_decoder {
   void logits(view<const float, dynamic, D> x, view<float, dynamic, Outputs> y, context& c) const {
     workspace::frame scratch(c.scratch);
     auto normed = scratch.template matrix<dynamic, D>(x.rows(), width());
-    norm(x, normed, c);
+    norm(x, normed, nullptr, no_env{}, c);
     kernels::matmul(read(normed), lm_head.ref(), {}, write(y), c);
     require_finite(read(y));
     c.trace("logits", y);

@@ -2,83 +2,69 @@
 //
 // FunASR `SenseVoiceEncoderSmall` / `SANMEncoder`: x * sqrt(D) + positions from 1, `encoders0` (one layer from Feat to
 // D), `encoders` (the other main layers), `after_norm`, and for SenseVoice `tp_encoders` and `tp_norm`. [frames, Feat]
-// -> [frames, D]. Tested in tests/parity/sense_voice_test.cpp (golden stages).
+// -> [frames, D]. In a stream (`SANMEncoderChunkOpt.forward_chunk`, funasr/models/scama/encoder.py) positions go on
+// from piece to piece, a window is the end of the one before and the new rows, and each layer also sees the keys and
+// values that it kept. Tested in tests/parity/sense_voice_test.cpp and paraformer_online_test.cpp (golden stages).
 #pragma once
-#include <steno/kernels/elementwise.hpp>
 #include <steno/layers/feed_forward.hpp>
 #include <steno/layers/layer_norm.hpp>
-#include <steno/layers/repeat.hpp>
 #include <steno/layers/sanm_attention.hpp>
-#include <steno/layers/sequence.hpp>
 #include <steno/layers/sinusoid.hpp>
+#include <steno/layers/stack.hpp>
+#include <steno/layers/window_overlap.hpp>
 
 namespace steno::inline STENO_ABI {
 
-/// One layer, norm first: x -> self-attention (+ x where the widths agree) -> + feed-forward.
-/// FunASR `EncoderLayerSANM`: without equal widths there is no residual around self-attention.
+/// `EncoderLayerSANM`, norm first: without equal widths there is no residual around self-attention.
 template <extent In, extent D, extent Heads, extent Ffn, extent Taps, int Exponent = 5>
-struct sanm_block {
-  static constexpr extent input = In, output = D;
-  static constexpr bool in_place = compatible(In, D);
-
-  layer_norm<In, Exponent> norm1;
-  sanm_attention<In, D, Heads, Taps> self_attn;
-  layer_norm<D, Exponent> norm2;
-  steno::feed_forward<D, Ffn> feed_forward;
-
-  void members(auto&& v) {
-    v("norm1", norm1);
-    v("self_attn", self_attn);
-    v("norm2", norm2);
-    v("feed_forward", feed_forward);
-    v.equal("widths of norm1 and self_attn", norm1.input_size(), self_attn.input_size());
-    v.equal("widths of self_attn and norm2", self_attn.output_size(), norm2.input_size());
-    v.equal("widths of norm2 and feed_forward", norm2.input_size(), feed_forward.input_size());
-  }
-  extent input_size() const noexcept { return norm1.input_size(); }
-  extent output_size() const noexcept { return norm2.input_size(); }
-
-  /// y must not be x where the widths differ. `past` and `ends`: a stream's, see sanm_attention.
-  void operator()(view<const float, dynamic, In> x, view<float, dynamic, D> y, context& c,
-                  key_value_cache* past = nullptr, const window_ends& ends = {}) const {
-    const extent frames = x.rows(), wide = input_size(), d = output_size();
-    workspace::frame scratch(c.scratch);
-    auto heard = scratch.template matrix<dynamic, D>(frames, d);
-    {
-      workspace::frame inner(c.scratch);
-      auto normed = inner.template matrix<dynamic, In>(frames, wide);
-      norm1(x, normed, c);
-      c.trace("norm1", normed);
-      self_attn(normed, heard, c, past, ends);
-    }
-    if (wide == d)
-      kernels::add(read(x), read(heard), write(y));
-    else
-      kernels::scale(read(heard), 1.0f, write(y));
-
-    norm2(y, heard, c);
-    c.trace("norm2", heard);
-    feed_forward(heard, heard, c);
-    c.trace("ffn", heard);
-    kernels::add(read(y), read(heard), write(y));
-    c.trace("out", y);
-  }
-};
+struct sanm_block
+    : sequence<
+          fitting_residual<at<"norm1", layer_norm<In, Exponent>>, at<"self_attn", sanm_attention<In, D, Heads, Taps>>>,
+          residual<at<"norm2", layer_norm<D, Exponent>>, at<"feed_forward", feed_forward<D, Ffn>>>> {};
 
 /// Paraformer's encoder: `Rest` layers follow the first, then `after_norm`.
 template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, int Exponent = 12>
-using sanm_main_encoder = sequence<scale_by_root<Feat, D>, sinusoid<Feat, 1>,
-                                   at<"encoders0", repeat<1, sanm_block<Feat, D, Heads, Ffn, Taps, Exponent>>>,
-                                   at<"encoders", repeat<Rest, sanm_block<D, D, Heads, Ffn, Taps, Exponent>>>,
-                                   at<"after_norm", layer_norm<D, Exponent>>>;
+struct sanm_main_encoder : sequence<shown<"scaled", scale_by_root<Feat, D>>, sinusoid<Feat, 1>, window_overlap<Feat, D>,
+                                    at<"encoders0", repeat<1, sanm_block<Feat, D, Heads, Ffn, Taps, Exponent>>>,
+                                    at<"encoders", repeat<Rest, sanm_block<D, D, Heads, Ffn, Taps, Exponent>>>,
+                                    at<"after_norm", layer_norm<D, Exponent>>> {};
 
 /// SenseVoice's, with Tp layers more; `Rest` is 49, Tp 20.
 template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent Tp, int Exponent = 5>
-using sanm_encoder = sequence<scale_by_root<Feat, D>, sinusoid<Feat, 1>,
-                              at<"encoders0", repeat<1, sanm_block<Feat, D, Heads, Ffn, Taps, Exponent>>>,
-                              at<"encoders", repeat<Rest, sanm_block<D, D, Heads, Ffn, Taps, Exponent>>>,
-                              at<"after_norm", layer_norm<D, Exponent>>,
-                              at<"tp_encoders", repeat<Tp, sanm_block<D, D, Heads, Ffn, Taps, Exponent>>>,
-                              at<"tp_norm", layer_norm<D, Exponent>>>;
+struct sanm_encoder : sequence<sanm_main_encoder<Feat, D, Heads, Ffn, Taps, Rest, Exponent>,
+                               at<"tp_encoders", repeat<Tp, sanm_block<D, D, Heads, Ffn, Taps, Exponent>>>,
+                               at<"tp_norm", layer_norm<D, Exponent>>> {};
+
+/// How a stream is cut, in encoder frames (60 ms each): chunk_size [before, size, after] of the original.
+struct chunk_sizes {
+  extent before = 0;             ///< seen again, without tokens
+  extent size = 10;              ///< a piece
+  extent after = 5;              ///< seen ahead: results are so much later
+  extent encoder_look_back = 4;  ///< pieces whose keys the encoder still sees; 0: none, -1: all
+  extent decoder_look_back = 1;  ///< pieces whose frames the decoder still sees; not positive: none
+
+  extent overlap() const noexcept { return before + after; }
+};
+
+/// The record of a stream's encoder.
+struct sanm_window {
+  extent overlap = 0;
+  window_ends ends;
+
+  explicit sanm_window(const chunk_sizes& s)
+      : overlap(s.overlap()),
+        ends{.again = s.after,
+             .kept = s.encoder_look_back < 0 ? -1 : s.encoder_look_back * s.size,
+             .alone = s.encoder_look_back == 0} {}
+};
+
+/// What a file says the width is (output_size), to be compared with the stack's.
+template <class Encoder>
+extent sanm_width(const Encoder& e) {
+  return e.template get<"scaled">().output_width.get();
+}
+
+static_assert(layer<sanm_main_encoder<560, 512, 4, 2048, 11, 49>> &&
+              layer<sanm_encoder<560, 512, 4, 2048, 11, 49, 20>>);
 
 }  // namespace steno::inline STENO_ABI

@@ -12,11 +12,12 @@
 #include <steno/kernels/attention.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/softmax.hpp>
+#include <steno/layers/attention.hpp>
 #include <steno/layers/causal_attention.hpp>
 #include <steno/layers/feed_forward.hpp>
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/positions.hpp>
-#include <steno/layers/repeat.hpp>
+#include <steno/layers/stack.hpp>
 
 #include <cmath>
 #include <span>
@@ -24,29 +25,9 @@
 
 namespace steno::inline STENO_ABI {
 
-/// The four products of attention with queries and keys from different rows.
+/// The four products of attention; what it looks at differs from call to call.
 template <extent D, extent Heads>
-struct decoder_attention {
-  static constexpr extent input = D, output = D;
-  setting<Heads> heads;
-  linear<D, D> linear_q, linear_k, linear_v, linear_out;
-
-  void members(auto&& v) {
-    v("attention_heads", heads);
-    v("linear_q", linear_q);
-    v("linear_k", linear_k);
-    v("linear_v", linear_v);
-    v("linear_out", linear_out);
-    const extent d = linear_out.output_size();
-    for (const extent n : {linear_q.input_size(), linear_q.output_size(), linear_k.input_size(), linear_k.output_size(),
-                           linear_v.input_size(), linear_v.output_size(), linear_out.input_size()})
-      v.equal("widths of the attention's products", n, d);
-    v.equal("width and attention_heads times a whole width of a head", d, d / heads.get() * heads.get());
-  }
-  extent input_size() const noexcept { return linear_q.input_size(); }
-  extent output_size() const noexcept { return linear_out.output_size(); }
-  float scale() const noexcept { return 1.0f / std::sqrt(static_cast<float>(output_size() / heads.get())); }
-};
+using decoder_attention = attention<D, Heads, attention_names<"linear_q", "linear_k", "linear_v", "linear_out">>;
 
 template <extent D, extent Heads, extent Ffn>
 struct decoder_block {
@@ -63,7 +44,7 @@ struct decoder_block {
     v("src_attn", src_attn);
     v("feed_forward", feed_forward);
     for (const extent n : {norm1.input_size(), norm2.input_size(), self_attn.input_size(), src_attn.input_size(),
-                           feed_forward.input_size()})
+                           feed_forward.input_size(), feed_forward.output_size()})
       v.equal("widths of a block's parts", n, norm3.input_size());
   }
   extent input_size() const noexcept { return norm1.input_size(); }
@@ -75,7 +56,7 @@ struct transformer_decoder {
   static constexpr extent input = D, output = Vocab;
 
   weight<Vocab, D, dtype::f32, use::rows> embed;
-  repeat<N, decoder_block<D, Heads, Ffn>> decoders;
+  numbered<N, decoder_block<D, Heads, Ffn>> decoders;
   layer_norm<D> after_norm;
   linear<D, Vocab> output_layer;
 
@@ -104,8 +85,8 @@ struct transformer_decoder {
     for (std::size_t i = 0; i < decoders.layers.size(); ++i) {
       const auto& a = decoders.layers[i].src_attn;
       float* at = m.values.data() + static_cast<std::size_t>(m.rows * 2 * d) * i;
-      a.linear_k(as<const float, dynamic, D>(encoded), make_view<dynamic, D>(at, m.rows, d, 2 * d), c);
-      a.linear_v(as<const float, dynamic, D>(encoded), make_view<dynamic, D>(at + d, m.rows, d, 2 * d), c);
+      a.key.multiply(as<const float, dynamic, D>(encoded), make_view<dynamic, D>(at, m.rows, d, 2 * d), c);
+      a.value.multiply(as<const float, dynamic, D>(encoded), make_view<dynamic, D>(at + d, m.rows, d, 2 * d), c);
     }
   }
 
@@ -201,33 +182,31 @@ struct transformer_decoder {
     const auto same = as<const float, dynamic, D>(normed);
     const auto result = as<const float, dynamic, D>(heard);
 
-    b.norm1(as<const float, dynamic, D>(x), normed, c);
+    const addend sum{x.data(), x.outerStride()};
+    b.norm1(as<const float, dynamic, D>(x), normed, nullptr, no_env{}, c);
     {
       workspace::frame inner(c.scratch);
-      const kernels::operand o = kernels::prepare(read(normed), b.self_attn.linear_q.w.format, inner, c.run);
-      b.self_attn.linear_q(o, q, c);
-      b.self_attn.linear_k(o, make_view<dynamic, D>(kv.data(), rows, d, 2 * d), c);
-      b.self_attn.linear_v(o, make_view<dynamic, D>(kv.data() + d, rows, d, 2 * d), c);
+      const kernels::operand o = kernels::prepare(read(normed), b.self_attn.query.w.format, inner, c.run);
+      b.self_attn.query.multiply(o, q, c);
+      b.self_attn.key.multiply(o, make_view<dynamic, D>(kv.data(), rows, d, 2 * d), c);
+      b.self_attn.value.multiply(o, make_view<dynamic, D>(kv.data() + d, rows, d, 2 * d), c);
     }
     look(read(q), write(heard));
-    b.self_attn.linear_out(result, normed, c);
-    kernels::add(read(x), read(normed), write(x));
+    b.self_attn.out(result, x, nullptr, no_env{}, c, sum);
 
-    b.norm2(as<const float, dynamic, D>(x), normed, c);
-    b.src_attn.linear_q(same, q, c);
+    b.norm2(as<const float, dynamic, D>(x), normed, nullptr, no_env{}, c);
+    b.src_attn.query.multiply(same, q, c);
     const float* at = m.values.data() + static_cast<std::size_t>(m.rows * 2 * d) * i;
     attend(b.src_attn, read(q), make_view(at, m.rows, 2 * d), write(heard), c);
-    b.src_attn.linear_out(result, normed, c);
-    kernels::add(read(x), read(normed), write(x));
+    b.src_attn.out(result, x, nullptr, no_env{}, c, sum);
 
-    b.norm3(as<const float, dynamic, D>(x), normed, c);
-    b.feed_forward(same, normed, c);
-    kernels::add(read(x), read(normed), write(x));
+    b.norm3(as<const float, dynamic, D>(x), normed, nullptr, no_env{}, c);
+    b.feed_forward(same, x, nullptr, no_env{}, c, sum);
   }
 
   void score(view<float, dynamic, D>& x, view<float, dynamic, Vocab> y, context& c) const {
-    after_norm(as<const float, dynamic, D>(x), x, c);
-    output_layer(as<const float, dynamic, D>(x), y, c);
+    after_norm(as<const float, dynamic, D>(x), x, nullptr, no_env{}, c);
+    output_layer.multiply(as<const float, dynamic, D>(x), y, c);
     kernels::log_softmax(read(y), write(y), c.run);
     require_numbers(read(y));
   }

@@ -111,7 +111,7 @@ struct whisper_decoder {
 
   weight<Vocab, D> token_embedding;  ///< read as rows and as a product
   weight<is_static(D) ? 448 : dynamic, D, dtype::f32, use::rows> positional_embedding;
-  repeat<N, whisper_decoder_block<D, Heads>> blocks;
+  numbered<N, whisper_decoder_block<D, Heads>> blocks;
   layer_norm<D> ln;
 
   void members(auto&& v) {
@@ -141,8 +141,8 @@ struct whisper_decoder {
     auto k = scratch.template matrix<dynamic, D>(rows, d), v = scratch.template matrix<dynamic, D>(rows, d);
     for (std::size_t i = 0; i < blocks.layers.size(); ++i) {
       const auto& a = blocks.layers[i].cross_attn;
-      a.key(o, k, c);
-      a.value(o, v, c);
+      a.key.multiply(o, k, c);
+      a.value.multiply(o, v, c);
       auto numbered = c.enter("blocks", static_cast<extent>(i));
       c.trace("cross_attn.key", k);
       c.trace("cross_attn.value", v);
@@ -215,7 +215,7 @@ struct whisper_decoder {
     for (extent i = 0; i < w.cols; ++i) to[i] += p[i];
   }
   void finish(view<float, dynamic, D>& y, context& c) const {
-    ln(as<const float, dynamic, D>(y), y, c);
+    ln(as<const float, dynamic, D>(y), y, nullptr, no_env{}, c);
     c.trace("ln", y);
   }
 
@@ -233,28 +233,26 @@ struct whisper_decoder {
     const auto same = as<const float, dynamic, D>(normed);
     const auto result = as<const float, dynamic, D>(heard);
 
-    b.attn_ln(as<const float, dynamic, D>(x), normed, c);
+    const addend sum{x.data(), x.outerStride()};
+    b.attn_ln(as<const float, dynamic, D>(x), normed, nullptr, no_env{}, c);
     {
       workspace::frame inner(c.scratch);
       const kernels::operand o = kernels::prepare(read(normed), b.attn.query.w.format, inner, c.run);
-      b.attn.query(o, q, c);
-      b.attn.key(o, make_view<dynamic, D>(kv, rows, d, 2 * d), c);
-      b.attn.value(o, make_view<dynamic, D>(kv + d, rows, d, 2 * d), c);
+      b.attn.query.multiply(o, q, c);
+      b.attn.key.multiply(o, make_view<dynamic, D>(kv, rows, d, 2 * d), c);
+      b.attn.value.multiply(o, make_view<dynamic, D>(kv + d, rows, d, 2 * d), c);
     }
     look(read(q), write(heard));
-    b.attn.out(result, normed, c);
-    kernels::add(read(x), read(normed), write(x));
+    b.attn.out(result, x, nullptr, no_env{}, c, sum);
 
-    b.cross_attn_ln(as<const float, dynamic, D>(x), normed, c);
-    b.cross_attn.query(same, q, c);
+    b.cross_attn_ln(as<const float, dynamic, D>(x), normed, nullptr, no_env{}, c);
+    b.cross_attn.query.multiply(same, q, c);
     hear(i, read(q), m, write(heard), c);
     if (seen != nullptr) score(i, read(q), m, *seen, c);
-    b.cross_attn.out(result, normed, c);
-    kernels::add(read(x), read(normed), write(x));
+    b.cross_attn.out(result, x, nullptr, no_env{}, c, sum);
 
-    b.mlp_ln(as<const float, dynamic, D>(x), normed, c);
-    b.mlp(same, normed, c);
-    kernels::add(read(x), read(normed), write(x));
+    b.mlp_ln(as<const float, dynamic, D>(x), normed, nullptr, no_env{}, c);
+    b.mlp(same, x, nullptr, no_env{}, c, sum);
   }
 
   kernels::attention_memory memory_of(const whisper_memory& m, std::size_t block) const noexcept {

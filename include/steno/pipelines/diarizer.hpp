@@ -79,7 +79,8 @@ class diarization {
     r.model = std::string(diarizer::model_type::architecture);
     r.duration = static_cast<double>(heard_) / diarizer::sample_rate;
     for (extent s = 0; s < model_->speakers(); ++s)
-      for (const speaker_span& span : speaker_segments(activities(), s, model_->encoder.pre_encode.rate, segments_)) {
+      for (const speaker_span& span :
+           speaker_segments(activities(), s, model_->encoder.template get<"pre_encode">().rate, segments_)) {
         segment& one = r.segments.emplace_back();
         one.start = span.start;
         one.end = span.end;

@@ -47,7 +47,7 @@ class parakeet_stream {
     if (const char* const what = obstacle(m))
       fail({.what = std::string("this model cannot stream with caches: ") + what,
             .hint = "models trained for streaming have causal convolutions and chunked_limited attention"});
-    rows_at_once_ = o.chunk > 0 ? o.chunk : m.encoder.window.chunk;
+    rows_at_once_ = o.chunk > 0 ? o.chunk : m.window.chunk;
     // What a short first chunk lacks of the overlap is zeros, as in the original.
     read_ = std::max<extent>(0, cached - (1 + rate * (rows_at_once_ - 1)));
     features_.resize(static_cast<std::size_t>(read_ * width()));
@@ -56,10 +56,10 @@ class parakeet_stream {
 
   /// Why a model cannot stream with caches; null when it can.
   static const char* obstacle(const Model& m) {
-    if (m.encoder.window.chunk <= 0 || m.encoder.window.left < 0) return "its attention is not limited to chunks";
-    if (m.encoder.pre_encode.causal.get() == 0) return "its subsampling is not causal";
-    for (const auto& layer : m.encoder.layers.layers)
-      if (layer.convolution.causal.get() == 0) return "its convolutions are not causal";
+    if (m.window.chunk <= 0 || m.window.left < 0) return "its attention is not limited to chunks";
+    if (m.encoder.template get<"pre_encode">().causal.get() == 0) return "its subsampling is not causal";
+    for (const auto& layer : m.encoder.template get<"layers">().layers)
+      if (layer.template get<"conv">().causal.get() == 0) return "its convolutions are not causal";
     return m.frontend.last.on() ? "its features are normalised over the whole clip" : nullptr;
   }
 
@@ -118,7 +118,8 @@ class parakeet_stream {
         static_cast<const float*>(features_.data()) + (read_ - before) * width(), total, width());
     {
       auto scope = c.enter("stream");
-      model_->encoder(x, y, state_, skipped, model_->encoder.window.left * model_->encoder.window.chunk, c);
+      const fastconformer_env env{.drop = skipped, .keep = model_->window.left * model_->window.chunk};
+      model_->encoder(x, y, &state_, env, c);
     }
     read_ += frames;
     decoded_ = std::min(samples_, decoded_ + frames * model_->frontend.head.options().shift);

@@ -107,8 +107,8 @@ class u2_stream {
     return o;
   }
   extent frame_shift() const noexcept { return static_cast<extent>(model_->frontend.head.options().frame_shift); }
-  extent rate() const noexcept { return model_->encoder.embed.rate.get(); }
-  extent window() const noexcept { return model_->encoder.embed.right_context() + 1; }
+  extent rate() const noexcept { return model_->encoder.template get<"embed">().rate.get(); }
+  extent window() const noexcept { return model_->encoder.template get<"embed">().right_context() + 1; }
   extent width() const noexcept { return model_->frontend.width(); }
 
   // Frames that wait beyond the overlap, and how many the next chunk takes.
@@ -129,22 +129,14 @@ class u2_stream {
   }
 
   void begin_utterance() {
-    if (state_.blocks.empty()) state_ = model_->encoder.start();
-    for (std::size_t i = 0; i < state_.blocks.size(); ++i)
-      reset_block(state_.blocks[i], model_->encoder.encoders.layers[i]);
-    state_.offset = 0;
+    restart(model_->encoder, state_);
+    utterance_rows_ = 0;
     search_.reset();
     endpoint_.reset();
     encoded_.clear();
     started_ = false;
     overlap_ = 0;
   }
-  template <class State, class Block>
-  static void reset_block(State& s, const Block& block) {
-    s.attention.clear();
-    if constexpr (requires { block.convolution; }) block.convolution.restart(s.convolution);
-  }
-
   template <class Sink>
   void advance(extent frames, bool whole, context& c, Sink&& sink) {
     const extent total = overlap_ + frames, d = model_->encoder.output_size();
@@ -157,14 +149,15 @@ class u2_stream {
       const auto x = make_view<dynamic, Model::encoder_type::input>(
           static_cast<const float*>(features_.data()) + taken_ * width(), total, width());
       const extent left = options_.left_chunks < 0 ? -1 : options_.left_chunks * options_.chunk_size;
-      model_->encoder(x, y, state_, left, c);
+      model_->encoder(x, y, &state_, u2_env{.keep = left}, c);
+      utterance_rows_ += rows;
       if (options_.rescore) encoded_.insert(encoded_.end(), y.data(), y.data() + rows * d);
       auto scores = scratch.matrix(rows, model_->tokenizer.size());
       model_->score(y, options_.blank_penalty, scores, c);
       search_.advance(read(scores));
       if (whole && options_.endpoints) ended = endpoint_.advance(read(scores), search_.ids(0).size() > 0);
       if (options_.longest_utterance > 0)
-        ended = ended || (whole && state_.offset + options_.chunk_size > options_.longest_utterance);
+        ended = ended || (whole && utterance_rows_ + options_.chunk_size > options_.longest_utterance);
     }
     const extent kept = std::min(total, window() - rate());
     taken_ += total - kept;
@@ -247,6 +240,7 @@ class u2_stream {
   u2_stream_options options_;
   typename decltype(Model::frontend)::state front_;
   typename Model::encoder_type::state state_;
+  extent utterance_rows_ = 0;  // of the encoder, so far
   ctc_prefix_beam search_;
   ctc_endpoint endpoint_;
   std::vector<float> features_;  // rows that wait; the first taken_ are used up, then comes the overlap

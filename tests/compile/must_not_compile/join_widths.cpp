@@ -1,6 +1,6 @@
 // Two layers of different widths cannot be joined; the message names both.
 #include <steno/layers/layer_norm.hpp>
-#include <steno/layers/sequence.hpp>
+#include <steno/layers/stack.hpp>
 
 #ifdef STENO_MUST_NOT_COMPILE
 using body = steno::sequence<steno::layer_norm<560>, steno::at<"norm2", steno::layer_norm<512>>>;

@@ -1,6 +1,6 @@
 // A layer can follow itself only when it writes what it reads.
 #include <steno/layers/linear.hpp>
-#include <steno/layers/repeat.hpp>
+#include <steno/layers/stack.hpp>
 
 #ifdef STENO_MUST_NOT_COMPILE
 using body = steno::repeat<3, steno::linear<512, 256>>;

@@ -1,0 +1,38 @@
+// steno/layers/learned_positions.hpp - adds a row of the checkpoint's own table to each row.
+//
+//   y[t] = x[t] + table[t]
+//
+// Whisper's `positional_embedding` (sinusoids as well, but half precision in the published files). x [frames, D], at
+// most Rows frames; y may be x. Tested on golden stages in tests/parity/whisper_test.cpp.
+#pragma once
+#include <steno/error.hpp>
+#include <steno/kernels/elementwise.hpp>
+#include <steno/layers/layer.hpp>
+#include <steno/weights/weight.hpp>
+
+#include <string>
+
+namespace steno::inline STENO_ABI {
+
+template <extent Rows, extent D>
+struct learned_positions {
+  static constexpr extent input = D, output = D;
+  static constexpr bool in_place = true;
+
+  weight<Rows, D, dtype::f32, use::rows> table;
+
+  void members(auto&& v) { v("", table); }
+  extent input_size() const noexcept { return table.cols(); }
+  extent output_size() const noexcept { return table.cols(); }
+  no_state start() const noexcept { return {}; }
+
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, no_state*, const auto&, context&) const {
+    if (x.rows() > table.rows())
+      fail({.what = "rows that have a position",
+            .expected = "at most " + std::to_string(table.rows()),
+            .found = std::to_string(x.rows())});
+    kernels::add(read(x), read(table.values().topRows(x.rows())), write(y));
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,10 @@
+// What is added to its own input is as wide as that.
+#include <steno/layers/feed_forward.hpp>
+
+#ifdef STENO_MUST_NOT_COMPILE
+using body = steno::residual<steno::linear<512, 256>>;
+#else
+using body = steno::residual<steno::linear<512, 256>, steno::linear<256, 512>>;
+#endif
+
+steno::extent f() { return body::output; }

@@ -1,0 +1,295 @@
+// Layers in order: names, widths, states; sums that are an epilogue against sums of their own; every network's
+// contract.
+#include <steno/layers/activate.hpp>
+#include <steno/layers/feed_forward.hpp>
+#include <steno/layers/fsmn.hpp>
+#include <steno/layers/layer_norm.hpp>
+#include <steno/layers/lstm.hpp>
+#include <steno/layers/rms_norm.hpp>
+#include <steno/layers/stack.hpp>
+#include <steno/networks/audio_adaptor.hpp>
+#include <steno/networks/fastconformer_encoder.hpp>
+#include <steno/networks/fsmn_encoder.hpp>
+#include <steno/networks/nemo_transformer.hpp>
+#include <steno/networks/qwen3_audio_encoder.hpp>
+#include <steno/networks/sanm_decoder.hpp>
+#include <steno/networks/sanm_encoder.hpp>
+#include <steno/networks/u2_encoder.hpp>
+#include <steno/networks/whisper_encoder.hpp>
+#include <steno/weights/binder.hpp>
+#include <steno/weights/random.hpp>
+
+#include "support/memory_source.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace steno;
+
+namespace {
+using small = sequence<linear<6, 4>, at<"norm", layer_norm<4>>, at<"ffn", repeat<2, feed_forward<4, 8>>>,
+                       at<"out", linear<4, 3>>>;
+static_assert(layer<linear<6, 4>> && layer<layer_norm<4>> && layer<rms_norm<4>> && layer<fsmn<3, 4>> &&
+              layer<feed_forward<4, 8>> && layer<small> && layer<lstm<4>> && layer<activate<4, relu>>);
+static_assert(layer<repeat<dynamic, feed_forward<dynamic, dynamic>>> && layer<scale_by_root<6, 4>> &&
+              layer<sinusoid<6, 1>> && layer<scale_by_own_root<6>> && layer<optional_scale<6>>);
+static_assert(small::input == 6 && small::output == 3);
+// A row of scores is a layer's only where a state, a record and a context go in.
+struct no_layer {
+  static constexpr extent input = 4, output = 4;
+  void members(auto&&) {}
+  no_state start() const { return {}; }
+  void operator()(view<const float, dynamic, 4>, view<float, dynamic, 4>, context&) const {}
+};
+static_assert(!layer<no_layer>);
+
+// Which layers have a state, and what it is made of.
+static_assert(std::is_same_v<state_of<linear<6, 4>>, no_state>);
+static_assert(std::is_same_v<state_of<repeat<2, feed_forward<4, 8>>>::value_type, state_of<feed_forward<4, 8>>>);
+static_assert(std::is_same_v<state_of<sequence<linear<3, 3>, fsmn<5, 3>>>, std::tuple<no_state, std::vector<float>>>);
+
+std::vector<std::string> names(auto& model) {
+  std::vector<std::string> n;
+  walk(model, [&](const std::string& path, auto&, bool) { n.push_back(path); });
+  return n;
+}
+matrix<float, dynamic, dynamic> some_rows(extent rows, extent cols) {
+  matrix<float, dynamic, dynamic> x(rows, cols);
+  random_numbers next(2);
+  for (extent i = 0; i < x.size(); ++i) x.data()[i] = next();
+  return x;
+}
+
+/// Settings that a file would give.
+void set(auto& model, std::string_view wanted, extent value) {
+  walk(model, [&](const std::string& path, auto& leaf, bool) {
+    if constexpr (setting_leaf<std::remove_cvref_t<decltype(leaf)>>) {
+      if (path.ends_with(wanted)) {
+        EXPECT_TRUE(leaf.adopt(value));
+      }
+    }
+  });
+}
+
+/// What a layer gives when somebody looks (every sum is a pass of its own) is what it gives when nobody does.
+template <class L, class Env = no_env>
+void looking_changes_nothing(L& l, extent rows, const Env& env = {}) {
+  storage keep;
+  randomise(l, keep, 1);
+  const auto x = some_rows(rows, l.input_size());
+  const extent n = rows_after<L, Env>(l, rows, nullptr, env);
+  matrix<float, dynamic, dynamic> seen(n, l.output_size()), unseen(n, l.output_size());
+  int stages = 0;
+  const auto count = [&](std::string_view, const view<const float>&) { ++stages; };
+  context quiet, traced(executor{}, tracer(count));
+  l(as<const float, dynamic, L::input>(x), as<float, dynamic, L::output>(seen), nullptr, env, traced);
+  l(as<const float, dynamic, L::input>(x), as<float, dynamic, L::output>(unseen), nullptr, env, quiet);
+  EXPECT_GT(stages, 2);
+  EXPECT_TRUE(seen.allFinite());
+  EXPECT_EQ(seen, unseen);
+}
+}  // namespace
+
+TEST(stack, a_sum_that_is_an_epilogue_has_the_bits_of_one_of_its_own) {
+  sanm_encoder<12, 8, 2, 16, 5, 2, 1> sense_voice;
+  looking_changes_nothing(sense_voice, 9);
+  whisper_encoder<6, 8, 2, 2> whisper;
+  looking_changes_nothing(whisper, 20);
+  nemo_transformer<8, 2, 16, 2> transformer;
+  looking_changes_nothing(transformer, 7);
+  audio_adaptor<8, 12, 16, 4, 6, 2, 2> adaptor;
+  looking_changes_nothing(adaptor, 7);
+  fsmn_encoder<6, 8, 10, 4, 5, 2, 8, 3> voice;
+  looking_changes_nothing(voice, 9);
+  u2_encoder<conv2d_subsampling<4, 16, 8>, wenet_conformer_block<8, 2, 16, 5, 1, 1, 1>, 2> conformer;
+  set(conformer, "relative_positions", 1);
+  set(conformer, "activation", static_cast<extent>(kernels::activation::silu));
+  looking_changes_nothing(conformer, 40, u2_env{.window = {.chunk = 3, .left = 1}});
+  u2_encoder<conv2d_subsampling<4, 16, 8>, wenet_transformer_block<8, 2, 16, 0>, 2> added_positions;
+  looking_changes_nothing(added_positions, 40, u2_env{});
+  fastconformer_encoder<depthwise_subsampling<16, 4, 8, 0>, fastconformer_block<8, 2, 16, 5, 0, 0, bias::added>, 2>
+      fast;
+  looking_changes_nothing(fast, 70, fastconformer_env{.window = {.back = 3, .ahead = 2}});
+  repeat<2, qwen3_audio_layer<8, 2, 16>> tower;
+  looking_changes_nothing(tower, 11, qwen3_audio_env{{.chunk = 4, .left = 0}});
+}
+
+TEST(stack, a_residual_may_work_in_its_input) {
+  sequence<residual<at<"norm", layer_norm<4>>, at<"ff", feed_forward<4, 8>>>,
+           half_residual<at<"norm2", layer_norm<4>>, at<"ff2", feed_forward<4, 8>>>,
+           post_norm<at<"last", layer_norm<4>>, at<"ff3", feed_forward<4, 8>>>>
+      s;
+  storage keep;
+  randomise(s, keep, 1);
+  context c;
+  matrix<float, dynamic, dynamic> x = some_rows(5, 4), y(5, 4);
+  const auto in = as<const float, dynamic, 4>(x);
+  apply(s, in, as<float, dynamic, 4>(y), c);
+  EXPECT_NE(y, x);
+  apply(s, in, as<float, dynamic, 4>(x), c);
+  EXPECT_EQ(y, x);
+}
+
+// y = x + ff(x) / 2, by hand.
+TEST(stack, half_a_residual_is_half_of_what_the_layers_give) {
+  half_residual<feed_forward<4, 8>> half;
+  storage keep;
+  randomise(half, keep, 1);
+  context c;
+  const matrix<float, dynamic, 4> x = some_rows(5, 4);
+  matrix<float, dynamic, 4> y(5, 4), part(5, 4);
+  apply(half, x, y, c);
+  apply(half.body, x, part, c);
+  EXPECT_EQ(y, x + 0.5f * part);
+}
+
+TEST(stack, layers_in_parallel_are_added) {
+  parallel<at<"a", linear<4, 3>>, at<"b", linear<4, 3>>> both;
+  EXPECT_EQ(names(both), (std::vector<std::string>{"a.weight", "a.bias", "b.weight", "b.bias"}));
+  storage keep;
+  randomise(both, keep, 1);
+  context c;
+  const matrix<float, dynamic, 4> x = some_rows(5, 4);
+  matrix<float, dynamic, 3> y(5, 3), a(5, 3), b(5, 3);
+  apply(both, x, y, c);
+  apply(std::get<0>(both.stages), x, a, c);
+  apply(std::get<1>(both.stages), x, b, c);
+  EXPECT_EQ(y, a + b);
+}
+
+// Pieces of any size give the rows of one call; a state is a value, and restart() makes it new in its memory.
+TEST(stack, the_state_of_a_stream_is_made_of_its_layers) {
+  fsmn_encoder<6, 8, 10, 4, 5, 2, 8, 3> net;
+  storage keep;
+  randomise(net, keep, 1);
+  const matrix<float, dynamic, 6> x = some_rows(9, 6);
+  matrix<float, dynamic, 3> whole(9, 3), y(9, 3);
+  context c;
+  apply(net, x, whole, c);
+  auto state = net.start();
+  const auto stream = [&](extent from, extent to, auto& s) {
+    const matrix<float, dynamic, 6> part = x.middleRows(from, to - from);
+    matrix<float, dynamic, 3> out(to - from, 3);
+    net(part, out, &s, no_env{}, c);
+    y.middleRows(from, to - from) = out;
+  };
+  stream(0, 4, state);
+  auto fork = state;
+  stream(4, 9, state);
+  EXPECT_LE((y - whole).cwiseAbs().maxCoeff(), 1e-6f);  // products of fewer rows may sum in another order
+  const matrix<float, dynamic, 3> first = y;
+  y.setZero();
+  stream(0, 4, state);
+  EXPECT_NE(y.topRows(4), first.topRows(4));  // it had not forgotten
+  restart(net, state);
+  stream(0, 4, state);
+  EXPECT_EQ(y.topRows(4), first.topRows(4));
+  stream(4, 9, fork);
+  EXPECT_EQ(y, first);
+}
+
+TEST(stack, stages_are_found_by_name_wherever_they_are) {
+  u2_encoder<conv2d_subsampling<4, 16, 8>, wenet_conformer_block<8, 2, 16, 5>, 2> net;
+  EXPECT_EQ(net.get<"encoders">().layers.size(), 2u);
+  auto state = net.start();
+  EXPECT_EQ((decltype(net)::get<"encoders">(state).size()), 2u);
+  static_assert(decltype(net)::has<"embed">() && !decltype(net)::has<"embed2">());
+  static_assert(wenet_conformer_block<8, 2, 16, 5>::has<"conv_module">());
+}
+
+TEST(stack, members_have_their_names) {
+  small s;
+  const auto n = names(s);
+  ASSERT_EQ(n.size(), 2u + 2u + 8u + 2u);
+  EXPECT_EQ(n[0], "weight");
+  EXPECT_EQ(n[2], "norm.weight");
+  EXPECT_EQ(n[8], "ffn.1.w_1.weight");
+  EXPECT_EQ(n.back(), "out.bias");
+}
+
+TEST(stack, runs_its_stages_one_after_another) {
+  small s;
+  storage keep;
+  randomise(s, keep, 1);
+  context c;
+  matrix<float, dynamic, 6> x(5, 6);
+  random_numbers next(2);
+  for (extent i = 0; i < x.size(); ++i) x.data()[i] = next();
+  matrix<float, dynamic, 3> y(5, 3), want(5, 3);
+  apply(s, x, y, c);
+
+  matrix<float, dynamic, 4> a(5, 4), b(5, 4);
+  apply(std::get<0>(s.stages), x, a, c);
+  apply(s.get<"norm">(), a, a, c);
+  apply(s.get<"ffn">().layers[0], a, b, c);
+  apply(s.get<"ffn">().layers[1], b, a, c);
+  apply(s.get<"out">(), a, want, c);
+  EXPECT_EQ(y, want);
+}
+
+TEST(stack, dynamic_extents_give_the_same_numbers) {
+  using any = sequence<linear<dynamic, dynamic>, at<"norm", layer_norm<dynamic>>,
+                       at<"ffn", repeat<dynamic, feed_forward<dynamic, dynamic>>>, at<"out", linear<dynamic, dynamic>>>;
+  small s;
+  storage keep;
+  randomise(s, keep, 1);
+  test::memory_source source;
+  walk(s, [&](const std::string& path, auto& w, bool) {
+    const auto* v = reinterpret_cast<const float*>(w.data);
+    const std::vector<float> values(v, v + w.rows() * w.cols());
+    if (w.rows() == 1)
+      source.add(path, {w.cols()}, values);
+    else
+      source.add(path, {w.rows(), w.cols()}, values);
+  });
+  any d;
+  bind(d, source, keep, "x");
+  EXPECT_EQ(d.input_size(), 6);
+  EXPECT_EQ(d.output_size(), 3);
+  context c;
+  matrix<float, dynamic, dynamic> x(7, 6), y(7, 3), want(7, 3);
+  x.setRandom();
+  apply(s, x, want, c);
+  apply(d, x, y, c);
+  EXPECT_EQ(y, want);
+}
+
+TEST(stack, neighbours_of_different_widths_in_a_file_are_refused) {
+  using any = sequence<linear<dynamic, dynamic>, at<"out", linear<dynamic, dynamic>>>;
+  test::memory_source source;
+  source.add("weight", {4, 6}, std::vector<float>(24));
+  source.add("bias", {4}, std::vector<float>(4));
+  source.add("out.weight", {3, 5}, std::vector<float>(15));
+  source.add("out.bias", {3}, std::vector<float>(3));
+  any d;
+  storage keep;
+  try {
+    bind(d, source, keep, "x");
+    FAIL();
+  } catch (const error& e) {
+    EXPECT_NE(std::string(e.what()).find("widths of neighbouring layers differ: 4 and 5"), std::string::npos)
+        << e.what();
+  }
+}
+
+TEST(stack, an_empty_repeat_passes_its_input_on) {
+  repeat<0, feed_forward<4, 8>> none;
+  context c;
+  matrix<float, dynamic, 4> x(3, 4), y(3, 4);
+  x.setRandom();
+  apply(none, x, y, c);
+  EXPECT_EQ(y, x);
+}
+
+// Weights of other widths than the rows': an error in every build, not a read behind the rows.
+TEST(stack, rows_of_another_width_are_refused) {
+  sequence<at<"a", linear<dynamic, dynamic>>, at<"norm", layer_norm<dynamic>>> s;
+  const matrix<float, dynamic, dynamic> w = some_rows(4, 6);
+  const matrix<float, 1, dynamic> b = some_rows(1, 4), wide = some_rows(1, 5);
+  ASSERT_TRUE(s.get<"a">().w.assign(w) && s.get<"a">().b.assign(b));
+  ASSERT_TRUE(s.get<"norm">().w.assign(wide) && s.get<"norm">().b.assign(wide));
+  context c;
+  const auto x = some_rows(3, 6);
+  matrix<float, dynamic, dynamic> y(3, 5);
+  EXPECT_THROW(apply(s, x, y, c), error);
+  EXPECT_THROW(apply(s, some_rows(3, 7), y, c), error);
+}
