@@ -293,3 +293,18 @@ TEST(stack, rows_of_another_width_are_refused) {
   EXPECT_THROW(apply(s, x, y, c), error);
   EXPECT_THROW(apply(s, some_rows(3, 7), y, c), error);
 }
+
+// Room for fewer rows, or for more, than the layers give.
+TEST(stack, rows_that_the_caller_has_no_room_for_are_refused) {
+  whisper_encoder<6, 8, 2, 2> net;
+  storage keep;
+  randomise(net, keep, 1);
+  const matrix<float, dynamic, 6> x = some_rows(7, 6);
+  context c;
+  for (const extent rows : {3, 5}) {
+    matrix<float, dynamic, 8> y(rows, 8);
+    EXPECT_THROW(apply(net, x, y, c), error) << rows;
+  }
+  matrix<float, dynamic, 8> y(net.rows(7), 8);
+  EXPECT_NO_THROW(apply(net, x, y, c));
+}

@@ -51,8 +51,8 @@ struct sanm_attention {
 
   state start() const { return {}; }
 
-  /// y must not be x. With a state, earlier rows are seen and this window's are kept as the record's `ends` says (all,
-  /// without one).
+  /// y must not be x. With a state, earlier rows are seen and this window's are kept as the record's `ends` says;
+  /// without one, each window sees itself alone.
   void operator()(view<const float, dynamic, In> x, view<float, dynamic, D> y, state* past, const auto& env, context& c,
                   const addend& to = {}) const {
     const extent frames = x.rows(), d = output_size();
@@ -95,7 +95,7 @@ struct sanm_attention {
     if constexpr (requires { env.ends; })
       return env.ends;
     else
-      return {};
+      return {.alone = true};
   }
   // `fresh`: keys and values of the window's rows, side by side, rows 3 D apart.
   void attend(const view<const float>& q, const float* fresh, const kernels::attention_options& options,

@@ -1,0 +1,46 @@
+// steno/layers/around.hpp - what a layer is that adds something to the record of the stack inside of it.
+//
+// with_positions, with_distances, with_activation derive from it: widths and parts are the stack's. Tested in
+// tests/layers/stack_test.cpp.
+#pragma once
+#include <steno/layers/stage.hpp>
+
+namespace steno::inline STENO_ABI {
+
+/// Everything but members, state and call. The state of a derived layer has a member `stack`.
+template <class Stack>
+struct around {
+  static_assert(layer<Stack>, "steno: what is around a stack needs a layer");
+  static constexpr extent input = Stack::input, output = Stack::output;
+  static constexpr bool in_place = works_in_place<Stack>;
+
+  Stack stack;
+
+  extent input_size() const noexcept { return stack.input_size(); }
+  extent output_size() const noexcept { return stack.output_size(); }
+
+  template <fixed_string Name>
+  static constexpr bool has() {
+    return detail::stage_has<Name, Stack>();
+  }
+  template <fixed_string Name>
+  const auto& get() const {
+    return detail::stage_get<Name>(stack);
+  }
+  template <fixed_string Name>
+  auto& get() {
+    return detail::stage_get<Name>(stack);
+  }
+  template <fixed_string Name>
+  static auto& get(auto& s) {
+    return detail::state_get<Name, Stack>(s.stack);
+  }
+
+ protected:
+  void run(view<const float, dynamic, input> x, view<float, dynamic, output> y, state_of<Stack>* s, const auto& env,
+           context& c) const {
+    detail::run_stage(stack, read(x), write(y), s, env, c);
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,69 @@
+// steno/layers/parallel.hpp - layers that read the same rows and are added: y = a(x) + b(x).
+//
+// x [frames, input] -> y [frames, output]; y must not be x. The sum is the product's of each layer that ends in one.
+// Tested in tests/layers/stack_test.cpp.
+#pragma once
+#include <steno/kernels/elementwise.hpp>
+#include <steno/layers/stage.hpp>
+
+#include <tuple>
+
+namespace steno::inline STENO_ABI {
+
+/// y = a(x) + b(x) + ...; y must not be x.
+template <class First, class... Rest>
+struct parallel {
+  static_assert(layer<First> && (layer<Rest> && ...), "steno: what runs in parallel are layers");
+  static_assert((compatible(First::input, Rest::input) && ...) && (compatible(First::output, Rest::output) && ...),
+                "steno: layers in parallel must read and write rows of equal widths");
+  static constexpr extent input = First::input, output = First::output;
+  using state = std::tuple<state_of<First>, state_of<Rest>...>;
+
+  std::tuple<First, Rest...> stages;
+
+  void members(auto&& v) {
+    std::apply([&](auto&... stage) { (detail::visit_stage(stage, v), ...); }, stages);
+    std::apply(
+        [&](const auto& first, const auto&... rest) {
+          (v.equal("inputs of layers in parallel", rest.input_size(), first.input_size()), ...);
+          (v.equal("outputs of layers in parallel", rest.output_size(), first.output_size()), ...);
+        },
+        stages);
+  }
+  extent input_size() const noexcept { return std::get<0>(stages).input_size(); }
+  extent output_size() const noexcept { return std::get<0>(stages).output_size(); }
+  state start() const {
+    return std::apply([](const auto&... stage) { return state{stage.start()...}; }, stages);
+  }
+
+  void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
+                  context& c) const {
+    detail::run_stage(std::get<0>(stages), read(x), write(y), detail::part_of<0>(s), env, c);
+    add_from<1>(x, y, s, env, c);
+  }
+
+ private:
+  template <std::size_t I>
+  void add_from(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
+                context& c) const {
+    if constexpr (I <= sizeof...(Rest)) {
+      const auto& stage = std::get<I>(stages);
+      using S = std::remove_cvref_t<decltype(stage)>;
+      bool done = false;
+      if constexpr (takes_addend<S>)
+        if (!c.tracing()) {
+          detail::run_stage(stage, read(x), write(y), detail::part_of<I>(s), env, c, addend{y.data(), y.outerStride()});
+          done = true;
+        }
+      if (!done) {
+        workspace::frame scratch(c.scratch);
+        auto part = scratch.template matrix<dynamic, output>(y.rows(), y.cols());
+        detail::run_stage(stage, read(x), write(part), detail::part_of<I>(s), env, c);
+        kernels::add(read(y), read(part), write(y));
+      }
+      add_from<I + 1>(x, y, s, env, c);
+    }
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,89 @@
+// steno/layers/repeat.hpp - N equal layers after one another: one instantiation, walked by a loop.
+//
+//   repeat<N, L>     y = l_N(... l_1(x)); x [frames, input] -> y [frames, output]
+//   numbered<N, L>   the same members without a call, for what something else walks over
+//
+// Each layer's result is traced as "out". Tested in tests/layers/stack_test.cpp.
+#pragma once
+#include <steno/kernels/elementwise.hpp>
+#include <steno/layers/layer.hpp>
+
+#include <array>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace steno::inline STENO_ABI {
+
+/// N equal parts with numbers for names: "0", "1", ... N may be dynamic: the binder counts the tensors' names. No layer
+/// by itself: a search's step walks over such parts by hand.
+template <extent N, class L>
+struct numbered {
+  static constexpr extent input = L::input, output = L::output;
+  static_assert(N == 1 || compatible(input, output), "steno: a repeated layer must write what it reads");
+
+  std::conditional_t<is_static(N), std::array<L, static_cast<std::size_t>(is_static(N) ? N : 0)>, std::vector<L>>
+      layers;
+
+  void members(auto&& v) {
+    if constexpr (!is_static(N))
+      if (const auto n = v.count()) layers.resize(static_cast<std::size_t>(*n));
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      v(std::to_string(i), layers[i]);
+      if (i > 0) v.equal("widths of neighbouring layers", layers[i - 1].output_size(), layers[i].input_size());
+    }
+  }
+  bool empty() const noexcept { return layers.empty(); }
+  extent size() const noexcept { return static_cast<extent>(layers.size()); }
+  extent input_size() const noexcept { return layers.empty() ? 0 : layers.front().input_size(); }
+  extent output_size() const noexcept { return layers.empty() ? 0 : layers.back().output_size(); }
+};
+
+/// N equal layers after one another. y may be x unless N == 1: a single layer may change the width.
+template <extent N, class L>
+struct repeat : numbered<N, L> {
+  static_assert(layer<L>, "steno: what is repeated is a layer");
+  using numbered<N, L>::input, numbered<N, L>::output, numbered<N, L>::layers;
+  static constexpr bool in_place = N != 1 || works_in_place<L>;
+  static constexpr bool stateless = std::is_same_v<state_of<L>, no_state>;
+  using state = std::conditional_t<stateless, no_state, std::vector<state_of<L>>>;
+
+  state start() const {
+    state s;
+    if constexpr (!stateless) {
+      s.reserve(layers.size());
+      for (const L& l : layers) s.push_back(l.start());
+    }
+    return s;
+  }
+  void restart(state& s) const {
+    if constexpr (!stateless) {
+      if (s.size() != layers.size()) s = start();
+      for (std::size_t i = 0; i < layers.size(); ++i) steno::restart(layers[i], s[i]);
+    }
+  }
+
+  void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
+                  context& c) const {
+    if (layers.empty()) {
+      if (x.data() != y.data()) kernels::scale(read(x), 1.0f, write(y));
+      return;
+    }
+    const auto state_at = [&](std::size_t i) -> state_of<L>* {
+      if constexpr (stateless)
+        return s;
+      else
+        return s == nullptr ? nullptr : &(*s)[i];
+    };
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      auto scope = c.enter("", static_cast<extent>(i));
+      if (i == 0)
+        layers[i](x, y, state_at(i), env, c);
+      else
+        layers[i](as<const float, dynamic, input>(y), y, state_at(i), env, c);
+      c.trace("out", y);
+    }
+  }
+};
+
+}  // namespace steno::inline STENO_ABI

@@ -1,0 +1,191 @@
+// steno/layers/sequence.hpp - layers one after another: y = b(a(x)).
+//
+// x [frames, first input] -> y [rows(frames), last output]; y may be x where there is more than one layer. Members,
+// widths and state are those of the layers; neighbours of different widths do not compile, or do not load. A result
+// goes to y as soon as the layers behind it can work in place, else to scratch. Tested in tests/layers/stack_test.cpp
+// and tests/compile/must_not_compile.
+#pragma once
+#include <steno/layers/stage.hpp>
+
+#include <array>
+#include <string>
+#include <tuple>
+#include <type_traits>
+
+namespace steno::inline STENO_ABI {
+
+/// Layers one after another.
+template <class First, class... Rest>
+struct sequence {
+  static_assert(layer<First> && (layer<Rest> && ...), "steno: a sequence is made of layers");
+  static_assert(detail::chain<First, Rest...>::joined, "steno: neighbouring layers of a sequence must fit");
+  using last = typename detail::chain<First, Rest...>::last;
+  static constexpr extent input = First::input, output = last::output;
+  /// Only the last of several layers writes y.
+  static constexpr bool in_place = sizeof...(Rest) > 0 || works_in_place<First>;
+  using state = std::tuple<state_of<First>, state_of<Rest>...>;
+
+  std::tuple<First, Rest...> stages;
+
+  void members(auto&& v) {
+    extent width = 0;  // 0: not known yet
+    each(
+        [&](auto& stage) {
+          using S = std::remove_cvref_t<decltype(stage)>;
+          detail::visit_stage(stage, v);
+          if constexpr (!keeps_width<S>) {
+            if (detail::stage_is_empty(stage)) return;
+            if (width != 0) v.equal("widths of neighbouring layers", width, stage.input_size());
+            width = stage.output_size();
+          }
+        },
+        stages);
+  }
+  extent input_size() const noexcept {
+    extent n = 0;
+    each(
+        [&](const auto& s) {
+          if constexpr (!keeps_width<std::remove_cvref_t<decltype(s)>>)
+            if (n == 0 && !detail::stage_is_empty(s)) n = s.input_size();
+        },
+        stages);
+    return n;
+  }
+  extent output_size() const noexcept {
+    extent n = 0;
+    each(
+        [&](const auto& s) {
+          if constexpr (!keeps_width<std::remove_cvref_t<decltype(s)>>)
+            if (!detail::stage_is_empty(s)) n = s.output_size();
+        },
+        stages);
+    return n;
+  }
+  /// Rows that `frames` give.
+  template <class Env>
+  extent rows(extent frames, const state* s, const Env& env) const
+      requires(changes_rows<First> || (changes_rows<Rest> || ...)) {
+    return rows_from<0>(frames, s, env);
+  }
+  /// Of a whole clip.
+  extent rows(extent frames) const requires(changes_rows<First> || (changes_rows<Rest> || ...)) {
+    return rows_from<0>(frames, nullptr, no_env{});
+  }
+  state start() const {
+    return std::apply([](const auto&... stage) { return state{stage.start()...}; }, stages);
+  }
+  void restart(state& s) const { restart_from<0>(s); }
+
+  void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
+                  context& c) const {
+    if (y.rows() == 0) return;
+    workspace::frame scratch(c.scratch);
+    advance<0>(read(x), false, write(y), s, scratch, env, c);
+  }
+  void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
+                  context& c, const addend& to) const requires takes_addend<last> {
+    if (y.rows() == 0) return;
+    workspace::frame scratch(c.scratch);
+    advance<0>(read(x), false, write(y), s, scratch, env, c, to);
+  }
+
+  /// The stage of a name, here or further down but not among a repeat's layers; and its part of a state.
+  template <fixed_string Name>
+  static constexpr bool has() {
+    return detail::stage_has<Name, First>() || (detail::stage_has<Name, Rest>() || ...);
+  }
+  template <fixed_string Name>
+  const auto& get() const {
+    return detail::stage_get<Name>(std::get<index_of<Name>()>(stages));
+  }
+  template <fixed_string Name>
+  auto& get() {
+    return detail::stage_get<Name>(std::get<index_of<Name>()>(stages));
+  }
+  template <fixed_string Name>
+  static auto& get(auto& s) {
+    constexpr std::size_t i = index_of<Name>();
+    return detail::state_get<Name, std::tuple_element_t<i, std::tuple<First, Rest...>>>(std::get<i>(s));
+  }
+
+ private:
+  template <class F, class Tuple>
+  static void each(F&& f, Tuple& t) {
+    std::apply([&](auto&... s) { (f(s), ...); }, t);
+  }
+  template <fixed_string Name>
+  static constexpr std::size_t index_of() {
+    constexpr std::array<bool, 1 + sizeof...(Rest)> found{detail::stage_has<Name, First>(),
+                                                          detail::stage_has<Name, Rest>()...};
+    constexpr std::size_t at = [&] {
+      std::size_t i = 0;
+      while (i < found.size() && !found[i]) ++i;
+      return i;
+    }();
+    static_assert(at < found.size(), "steno: no stage of this sequence has that name");
+    return at;
+  }
+  template <std::size_t I>
+  extent rows_from(extent frames, const state* s, const auto& env) const {
+    if constexpr (I > sizeof...(Rest))
+      return frames;
+    else
+      return rows_from<I + 1>(rows_after(std::get<I>(stages), frames, detail::part_of<I>(s), env), s, env);
+  }
+
+  template <std::size_t I>
+  void restart_from(state& s) const {
+    if constexpr (I <= sizeof...(Rest)) {
+      steno::restart(std::get<I>(stages), std::get<I>(s));
+      restart_from<I + 1>(s);
+    }
+  }
+
+  // Whether the stages from I on can all stay on y.
+  template <std::size_t I>
+  bool stays_from(extent rows, const state* s, const auto& env) const {
+    if constexpr (I > sizeof...(Rest)) {
+      return true;
+    } else {
+      using S = std::tuple_element_t<I, std::tuple<First, Rest...>>;
+      if constexpr (works_in_place<S>)
+        return rows_after(std::get<I>(stages), rows, detail::part_of<I>(s), env) == rows &&
+               stays_from<I + 1>(rows, s, env);
+      else
+        return false;
+    }
+  }
+  static bool is_added(const view<float>&) { return false; }
+  static bool is_added(const view<float>& y, const addend& to) { return to.rows == y.data(); }
+
+  // `own`: x is the scratch's, or y itself, and may be written over. Results go to y as soon as the rest can stay
+  // there.
+  template <std::size_t I, class... To>
+  void advance(const view<const float>& x, bool own, view<float> y, state* s, workspace::frame& scratch,
+               const auto& env, context& c, const To&... to) const {
+    const auto& stage = std::get<I>(stages);
+    using S = std::remove_cvref_t<decltype(stage)>;
+    if constexpr (I == sizeof...(Rest)) {
+      detail::run_stage(stage, x, y, detail::part_of<I>(s), env, c, to...);
+    } else {
+      extent width = x.cols();
+      if constexpr (!keeps_width<S>)
+        if (!detail::stage_is_empty(stage)) width = stage.output_size();
+      const extent rows = rows_after(stage, x.rows(), detail::part_of<I>(s), env);
+      const bool same = works_in_place<S> && own && rows == x.rows() && width == x.cols();
+      const bool to_y = rows == y.rows() && width == y.cols() && !is_added(y, to...) &&
+                        (works_in_place<S> || x.data() != y.data()) && stays_from<I + 1>(rows, s, env);
+      view<float> out(nullptr, 0, 0, Eigen::OuterStride<>(0));
+      if (same)
+        new (&out) view<float>(const_cast<float*>(x.data()), rows, width, Eigen::OuterStride<>(x.outerStride()));
+      else if (to_y)
+        new (&out) view<float>(y);
+      else
+        new (&out) view<float>(write(scratch.matrix(rows, width)));
+      detail::run_stage(stage, x, out, detail::part_of<I>(s), env, c);
+      advance<I + 1>(read(out), true, y, s, scratch, env, c, to...);
+    }
+  }
+};
+
+}  // namespace steno::inline STENO_ABI
