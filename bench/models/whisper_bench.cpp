@@ -25,7 +25,7 @@ struct loaded {
     features.resize(3000, 80);
     for (extent i = 0; i < features.size(); ++i) features.data()[i] = next();
     context c;
-    model->hear(features, window.memory, c);
+    model->encode(features, window, c);
   }
   /// Bytes of the decoder's products.
   double decoder_bytes() const {
@@ -65,11 +65,11 @@ void encode(benchmark::State& state, dtype format) {
   context c{executor(pool)};
   const double d = static_cast<double>(l.model->decoder.width()), t = 1500;
   const double layers = static_cast<double>(l.model->encoder.template get<"blocks">().size());
-  const double cross = static_cast<double>(l.model->decoder.blocks.size()) * 4 * t * d * d;
+  const double cross = static_cast<double>(l.model->decoder.blocks().size()) * 4 * t * d * d;
   const double convolutions = 2 * 3000 * 240 * d + 2 * t * 3 * d * d;
   const double products = layers * 24 * t * d * d + cross + convolutions, attention = layers * 4 * t * t * d;
   steno_bench::measure(state, work_of(products, attention, format, 30, static_cast<int>(state.range(0))),
-                       [&] { l.model->hear(l.features, l.window.memory, c); });
+                       [&] { l.model->encode(l.features, l.window, c); });
 }
 
 // The next token of `beams` hypotheses that are 128 tokens long.
@@ -82,14 +82,15 @@ void token(benchmark::State& state, dtype format) {
   std::vector<int> ids(128), next(static_cast<std::size_t>(beams)), forks(next.size(), 0);
   std::iota(ids.begin(), ids.end(), 1000);
   std::iota(next.begin(), next.end(), 5000);
-  l.window.past.clear();
+  l.window.text.clear();
   l.model->prompt_rows(ids, l.window, rows, c);
-  l.window.past.fork(forks);
-  whisper_past past = l.window.past;
+  l.window.text.fork(forks);
+  const whisper_decoder_state before = l.window.text;
   int steps = 0;
-  const double heard = static_cast<double>(l.window.memory.values.size());
-  steno_bench::measure(state, {.bytes = l.decoder_bytes() + heard, .from_memory = true}, [&] {
-    if (++steps % 64 == 0) l.window.past = past;  // back to 128
+  double encoded = 0;
+  for (const kv_cache& k : l.window.encoded) encoded += static_cast<double>(k.bytes());
+  steno_bench::measure(state, {.bytes = l.decoder_bytes() + encoded, .from_memory = true}, [&] {
+    if (++steps % 64 == 0) l.window.text = before;  // back to 128
     auto y = write(rows.topRows(beams));
     l.model->step_rows(next, l.window, y, c);
     l.model->logits_of(y, scores, c);
@@ -104,10 +105,10 @@ void prompt(benchmark::State& state, dtype format) {
   std::vector<int> ids(256);
   std::iota(ids.begin(), ids.end(), 1000);
   const double d = static_cast<double>(l.model->decoder.width()), n = 256;
-  const double layers = static_cast<double>(l.model->decoder.blocks.size());
+  const double layers = static_cast<double>(l.model->decoder.blocks().size());
   const double products = layers * 28 * n * d * d, attention = layers * 4 * d * (n * 1500 + n * n / 2);
   steno_bench::measure(state, work_of(products, attention, format, 0), [&] {
-    l.window.past.clear();
+    l.window.text.clear();
     l.model->prompt_rows(ids, l.window, rows, c);
     l.model->logits_of(write(rows.bottomRows(1)), scores, c);
   });

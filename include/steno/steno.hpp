@@ -52,6 +52,7 @@
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/kernels/attention.hpp>
 #include <steno/kernels/cached_attention.hpp>
+#include <steno/kernels/causal_attention.hpp>
 #include <steno/kernels/cpu.hpp>
 #include <steno/kernels/depthwise.hpp>
 #include <steno/kernels/depthwise2d.hpp>
@@ -66,6 +67,7 @@
 #include <steno/kernels/pack_blocks.hpp>
 #include <steno/kernels/pack_moves.hpp>
 #include <steno/kernels/packed_layout.hpp>
+#include <steno/kernels/precision.hpp>
 #include <steno/kernels/product.hpp>
 #include <steno/kernels/row_tiles.hpp>
 #include <steno/kernels/softmax.hpp>
@@ -73,8 +75,8 @@
 #include <steno/layers/activation.hpp>
 #include <steno/layers/around.hpp>
 #include <steno/layers/attention.hpp>
+#include <steno/layers/attention_products.hpp>
 #include <steno/layers/attention_window.hpp>
-#include <steno/layers/causal_attention.hpp>
 #include <steno/layers/conformer_convolution.hpp>
 #include <steno/layers/conv1d.hpp>
 #include <steno/layers/conv2d_halving.hpp>
@@ -85,9 +87,10 @@
 #include <steno/layers/feed_forward.hpp>
 #include <steno/layers/fsmn.hpp>
 #include <steno/layers/gated_feed_forward.hpp>
-#include <steno/layers/head_cache.hpp>
+#include <steno/layers/grouped_attention.hpp>
 #include <steno/layers/joined_frames.hpp>
-#include <steno/layers/key_value_cache.hpp>
+#include <steno/layers/kv_cache.hpp>
+#include <steno/layers/kv_sequences.hpp>
 #include <steno/layers/layer.hpp>
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/learned_positions.hpp>

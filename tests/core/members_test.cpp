@@ -16,6 +16,7 @@ struct inner {
     v("weight", w);
     v("heads", heads);
     v.equal("two and three", w.rows(), w.cols());
+    v.require(w.cols() % 2 == 0, "three", "an even number", w.cols());
   }
 };
 struct outer {
@@ -36,6 +37,10 @@ struct recorder {
   void equal(const std::string& path, std::string_view what, extent a, extent b) {
     seen.push_back(path + ": " + std::string(what) + " " + std::to_string(a) + " " + std::to_string(b));
   }
+  void require(const std::string& path, bool ok, std::string_view what, std::string_view expected, extent found) {
+    seen.push_back(path + ": " + std::string(what) + (ok ? " is " : " is not ") + std::string(expected) + " " +
+                   std::to_string(found));
+  }
 };
 }  // namespace
 
@@ -43,6 +48,8 @@ TEST(members, paths_are_the_names_of_members) {
   outer o;
   recorder r;
   walk(o, r);
-  EXPECT_EQ(r.seen, (std::vector<std::string>{"a.weight weight", "a.heads setting", "a: two and three 2 3", "weight weight optional",
-                                              "heads setting optional", ": two and three 2 3"}));
+  EXPECT_EQ(r.seen, (std::vector<std::string>{"a.weight weight", "a.heads setting", "a: two and three 2 3",
+                                              "a: three is not an even number 3", "weight weight optional",
+                                              "heads setting optional", ": two and three 2 3",
+                                              ": three is not an even number 3"}));
 }

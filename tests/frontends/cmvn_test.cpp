@@ -16,6 +16,9 @@ struct walked {
   void equal(const std::string&, std::string_view what, extent a, extent b) {
     if (a != b) unequal.emplace_back(what);
   }
+  void require(const std::string&, bool ok, std::string_view what, std::string_view, extent) {
+    if (!ok) unequal.emplace_back(what);
+  }
 };
 }  // namespace
 
@@ -52,5 +55,5 @@ TEST(cmvn, names_its_weights_and_refuses_other_widths) {
   ASSERT_TRUE(f.shift.assign(two));
   steno::walk(f, seen);
   EXPECT_EQ(seen.unequal,
-            (std::vector<std::string>{"numbers of shift and scale vectors", "widths of features and shift"}));
+            (std::vector<std::string>{"vectors of shift and scale", "widths of features and shift"}));
 }

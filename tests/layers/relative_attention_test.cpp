@@ -57,10 +57,10 @@ table by_definition(const L& l, const table& x, F&& sees) {
     if (lin.b) y.rowwise() += Eigen::Map<const Eigen::RowVectorXf>(lin.b.floats(), d).template cast<double>();
     return y;
   };
-  const wide q = apply(l.linear_q, x), k = apply(l.linear_k, x), v = apply(l.linear_v, x);
+  const wide q = apply(l.products.query, x), k = apply(l.products.key, x), v = apply(l.products.value, x);
   const extent n = x.rows(), each = d / heads;
   context c;
-  const wide p = apply(l.linear_pos, positions(n, n, c));
+  const wide p = apply(l.score.linear_pos, positions(n, n, c));
   wide heard(n, d);
   for (extent h = 0; h < heads; ++h)
     for (extent i = 0; i < n; ++i) {
@@ -70,15 +70,15 @@ table by_definition(const L& l, const table& x, F&& sees) {
         if (!sees(i, j)) continue;
         double s = 0;
         for (extent m = h * each; m < (h + 1) * each; ++m)
-          s += (q(i, m) + static_cast<double>(l.pos_bias_u.floats()[m])) * k(j, m) +
-               (q(i, m) + static_cast<double>(l.pos_bias_v.floats()[m])) * p(n - 1 - (i - j), m);
+          s += (q(i, m) + static_cast<double>(l.score.pos_bias_u.floats()[m])) * k(j, m) +
+               (q(i, m) + static_cast<double>(l.score.pos_bias_v.floats()[m])) * p(n - 1 - (i - j), m);
         sum += e[static_cast<std::size_t>(j)] = std::exp(s / std::sqrt(static_cast<double>(each)));
       }
       heard.block(i, h * each, 1, each).setZero();
       for (extent j = 0; j < n; ++j)
         heard.block(i, h * each, 1, each) += e[static_cast<std::size_t>(j)] / sum * v.block(j, h * each, 1, each);
     }
-  return apply(l.linear_out, heard.cast<float>()).template cast<float>();
+  return apply(l.products.out, heard.cast<float>()).template cast<float>();
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ TEST(relative_attention, formula_in_windows_and_with_a_cache) {
         const extent count = std::min<extent>(2, n - t);
         const table part = x.middleRows(t, count);
         table out(count, d);
-        const extent keys = prepared ? 6 : past.rows() + count;
+        const extent keys = prepared ? 6 : past.cache.rows() + count;
         const table distances = prepared && t > 0 ? table(0, d) : positions(keys, prepared ? 2 : count, c);
         const distance_table given{.rows = read(distances), .farthest = keys - 1, .stays = prepared && t == 0};
         h.a(part, out, &past, env{.distances = given, .keep = 4}, c);

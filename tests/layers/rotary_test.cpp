@@ -13,7 +13,10 @@ std::vector<float> turned(const std::vector<float>& x, extent first, extent row,
   context c;
   workspace::frame frame(c.scratch);
   const auto width = static_cast<extent>(x.size());
-  const rotary_angles angles(first, row + 1, width, theta, frame, c.run);
+  kv_sequences rows;
+  rows.extend(first);
+  rows.extend(row + 1);
+  const rotary_angles angles(rows, width, theta, frame, c.run);
   std::vector<float> y(x.size());
   angles.turn(x.data(), row, y.data());
   std::vector<float> same = x;

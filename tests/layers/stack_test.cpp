@@ -110,7 +110,7 @@ TEST(stack, a_sum_that_is_an_epilogue_has_the_bits_of_one_of_its_own) {
       fast;
   looking_changes_nothing(fast, 70, fastconformer_env{.window = {.back = 3, .ahead = 2}});
   repeat<2, qwen3_audio_layer<8, 2, 16>> tower;
-  looking_changes_nothing(tower, 11, qwen3_audio_env{{.chunk = 4, .left = 0}});
+  looking_changes_nothing(tower, 11, u2_env{.window = {.chunk = 4, .left = 0}});
 }
 
 TEST(stack, a_residual_may_work_in_its_input) {

@@ -125,7 +125,7 @@ TEST(parakeet, chunks_with_caches) {
     done += 2;
     using encoder = model_type::encoder_type;
     using block = fastconformer_block<dynamic, dynamic, dynamic, dynamic>;
-    EXPECT_EQ(block::get<"self_attn">(encoder::get<"layers">(state)[0]).rows(), chunk[0].get<extent>());
+    EXPECT_EQ(block::get<"self_attn">(encoder::get<"layers">(state)[0]).cache.rows(), chunk[0].get<extent>());
     EXPECT_EQ(found.tokens.size(), chunk[1].get<std::size_t>());
   }
   ASSERT_EQ(done, golden.rows());

@@ -43,8 +43,8 @@ TEST(qwen3_aligner, scores_classes_and_times) {
   ASSERT_EQ(audio.rows(), std::count(ids.begin(), ids.end(), want["audio_token_id"].get<int>()));
   x.middleRows(first, audio.rows()) = audio;
   context c;
-  qwen3_past past;
-  qwen3_read(model().text, view<float>(x), past, c);
+  qwen3_decoder_state state;
+  qwen3_read(model().text, view<float>(x), state, c);
   rows asked(golden.rows(), x.cols()), scores(golden.rows(), model().text.outputs());
   extent n = 0;
   for (std::size_t i = 0; i < ids.size(); ++i)

@@ -72,12 +72,12 @@ TEST(qwen3_asr, a_block_of_the_audio_tower) {
   ASSERT_EQ(model().audio_tower.rows(x.rows()), n);
   rows y(n, model().text.width()), threaded(n, model().text.width());
   context c;
-  model().audio_tower(x, y, c);
+  model().audio_tower(x, y, nullptr, qwen3_audio_env{}, c);
   const float bound = 1e-4f * std::max(1.0f, all.cwiseAbs().maxCoeff());
   EXPECT_LE((y - all.topRows(n)).cwiseAbs().maxCoeff(), bound);
   thread_pool pool(2);
   context other{executor(pool)};
-  model().audio_tower(x, threaded, other);
+  model().audio_tower(x, threaded, nullptr, qwen3_audio_env{}, other);
   EXPECT_EQ(y, threaded);
 }
 
@@ -86,14 +86,14 @@ TEST(qwen3_asr, a_text_is_written) {
   const rows path = load_rows("logits_greedy_path.npy");
   EXPECT_EQ(model().ends, want["ends"].get<std::vector<int>>());
   context c;
-  qwen3_past past;
+  qwen3_decoder_state state;
   rows x = prompt_rows(want), first(1, model().text.outputs());
-  qwen3_read(model().text, view<float>(x), past, c);
+  qwen3_read(model().text, view<float>(x), state, c);
   model().text.logits(x.bottomRows(1), first, c);
   EXPECT_LE((first - path.topRows(1)).cwiseAbs().maxCoeff(),
             1e-4f * std::max(1.0f, path.topRows(1).cwiseAbs().maxCoeff()));  // as above
   const qwen3_text t =
-      qwen3_write(model().text, view<float>(x.bottomRows(1)), past, {.ends = model().ends, .max_tokens = 100}, c);
+      qwen3_write(model().text, view<float>(x.bottomRows(1)), state, {.ends = model().ends, .max_tokens = 100}, c);
   auto ids = want["new_ids"].get<std::vector<int>>();
   ids.pop_back();
   EXPECT_EQ(t.ids, ids);
@@ -105,14 +105,14 @@ TEST(qwen3_asr, a_warm_step_allocates_nothing) {
   for (const dtype format : {dtype::f32, dtype::f16, dtype::q8_0})
     for (const double temperature : {0.0, 1.0}) {
       context c;
-      qwen3_past past = model().past_for(format);
+      qwen3_decoder_state state = model().state_for(format);
       token_choice choose({.temperature = temperature, .top_p = 0.9});
       rows x = prompt_rows(want), scores(1, model().text.outputs());
-      model().text(x, past, c);
+      model().text(x, state, c);
       const auto step = [&] {
-        past.rewind(x.rows());
+        state.rewind(x.rows());
         view<float> last(x.bottomRows(1));
-        model().text(last, past, c);
+        model().text(last, state, c);
         model().text.logits(last, scores, c);
         return choose({scores.data(), static_cast<std::size_t>(scores.cols())});
       };
@@ -134,20 +134,20 @@ TEST(qwen3_asr, a_text_is_written_from_keys_and_values_in_few_bits) {
   std::size_t floats = 0;
   for (const auto& [format, bound] : {std::pair{dtype::f32, 1e-4f}, {dtype::f16, 6.3e-4f}, {dtype::q8_0, 7.2e-3f}}) {
     context c;
-    qwen3_past past = model().past_for(format);
+    qwen3_decoder_state state = model().state_for(format);
     rows x = prompt_rows(want), first(1, model().text.outputs());
-    qwen3_read(model().text, view<float>(x), past, c);
+    qwen3_read(model().text, view<float>(x), state, c);
     model().text.logits(x.bottomRows(1), first, c);
     EXPECT_LE((first - path.topRows(1)).cwiseAbs().maxCoeff(), bound * path.cwiseAbs().maxCoeff());
-    if (format == dtype::f32) floats = past.bytes();
+    if (format == dtype::f32) floats = state.bytes();
     if (format == dtype::f16) {
-      EXPECT_EQ(past.bytes() * 2, floats);
+      EXPECT_EQ(state.bytes() * 2, floats);
     }
     if (format == dtype::q8_0) {
-      EXPECT_LT(past.bytes() * 3, floats);
+      EXPECT_LT(state.bytes() * 3, floats);
     }
     const qwen3_text t =
-        qwen3_write(model().text, view<float>(x.bottomRows(1)), past, {.ends = model().ends, .max_tokens = 100}, c);
+        qwen3_write(model().text, view<float>(x.bottomRows(1)), state, {.ends = model().ends, .max_tokens = 100}, c);
     EXPECT_EQ(t.ids, ids);
   }
 }
@@ -156,10 +156,10 @@ TEST(qwen3_asr, samples_follow_their_seed) {
   const auto want = expected();
   const auto written = [&](const token_sampling& s) {
     context c;
-    qwen3_past past;
+    qwen3_decoder_state state;
     rows x = prompt_rows(want);
-    qwen3_read(model().text, view<float>(x), past, c);
-    return qwen3_write(model().text, view<float>(x.bottomRows(1)), past,
+    qwen3_read(model().text, view<float>(x), state, c);
+    return qwen3_write(model().text, view<float>(x.bottomRows(1)), state,
                        {.ends = model().ends, .max_tokens = 100, .sampling = s}, c)
         .ids;
   };
@@ -179,7 +179,7 @@ TEST(qwen3_asr, prompts_and_languages) {
   for (const char* known : {"auto", "en", "English", "english", "yue", "Cantonese"})
     EXPECT_TRUE(m.knows_language(known));
   EXPECT_FALSE(m.knows_language("Klingon"));
-  EXPECT_THROW((void)m.past_for(dtype::q4_0), error);
+  EXPECT_THROW((void)m.state_for(dtype::q4_0), error);
   const qwen3_prompt p = m.prompt("", ""), forced = m.prompt("", "English");
   const int tag = m.tokenizer.find("<asr_text>");
   ASSERT_GE(tag, 0);

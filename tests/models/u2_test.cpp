@@ -86,7 +86,7 @@ TEST(u2, chunks_with_caches_equal_the_original) {
       model.encoder(read(x.middleRows(at, frames)), y, &state, u2_env{.keep = left < 0 ? -1 : left * chunk}, c);
       EXPECT_EQ(y.rows(), w["chunk_frames_out"][n].get<extent>());
       const auto& block = encoder::get<"encoders">(state)[0];
-      EXPECT_EQ((block_type::get<"self_attn">(block).rows()), w["att_cache_len"][n].get<extent>());
+      EXPECT_EQ((block_type::get<"self_attn">(block).cache.rows()), w["att_cache_len"][n].get<extent>());
       model.score(y, 0, p, c);
       search.advance(read(p));
       all.insert(all.end(), y.data(), y.data() + y.size());

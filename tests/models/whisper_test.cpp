@@ -34,8 +34,8 @@ matrix<float, dynamic, 80> features() {
 }  // namespace
 
 TEST(whisper, names_of_the_published_sizes) {
-  EXPECT_EQ((whisper_tiny().decoder.blocks.size()), 4);
-  EXPECT_EQ((whisper_large_v3_turbo().decoder.blocks.size()), 4);
+  EXPECT_EQ((whisper_tiny().decoder.blocks().size()), 4);
+  EXPECT_EQ((whisper_large_v3_turbo().decoder.blocks().size()), 4);
   EXPECT_EQ((whisper_large_v3_turbo().encoder.get<"blocks">().size()), 32);
   EXPECT_EQ(whisper_large_v3().frontend.width(), 128);
   EXPECT_EQ(whisper_small_en().decoder.vocabulary(), 51864);
@@ -52,27 +52,27 @@ TEST(whisper, a_prompt_is_its_steps_and_beams_fork) {
     const loaded l(format);
     context c;
     whisper_window w;
-    l.model.hear(features(), w.memory, c);
+    l.model.encode(features(), w, c);
     const std::vector<int> ids{5, 17, 400, 33, 599, 8, 0, 123, 77, 300, 301, 302};
     matrix<float, dynamic, dynamic> rows(12, 64), one(1, 64), beams(3, 64);
     l.model.prompt_rows(ids, w, rows, c);
-    EXPECT_EQ(w.past.length(), 12);
+    EXPECT_EQ(w.text.length(), 12);
     // 1e-5: sums in another order; 2e-2: activations are rounded to 8 bits, after them.
     const float bound = (format == dtype::f32 ? 1e-5f : 2e-2f) * std::max(1.0f, rows.cwiseAbs().maxCoeff());
-    w.past.clear();
+    w.text.clear();
     l.model.prompt_rows(std::span(ids).first(4), w, write(matrix<float, dynamic, dynamic>(4, 64)), c);
-    w.past.fork(std::vector<int>{0, 0, 0});
+    w.text.fork(std::vector<int>{0, 0, 0});
     for (std::size_t i = 4; i < ids.size(); ++i) {
       // Beams 0 and 2 go astray and become beam 1 again now and then, and before the last token.
       const bool straight = i % 3 == 2;
-      if (straight) w.past.fork(std::vector<int>{1, 1, 1});
+      if (straight) w.text.fork(std::vector<int>{1, 1, 1});
       l.model.step_rows(std::vector<int>{straight ? ids[i] : 9, ids[i], straight ? ids[i] : 10}, w, beams, c);
       EXPECT_LE((beams.row(1) - rows.row(static_cast<extent>(i))).cwiseAbs().maxCoeff(), bound) << i;
       if (straight) continue;
       EXPECT_GT((beams.row(0) - beams.row(1)).cwiseAbs().maxCoeff(), bound) << i;
     }
     EXPECT_TRUE(beams.row(0) == beams.row(1) && beams.row(1) == beams.row(2));
-    EXPECT_EQ(w.past.length(), 12);
+    EXPECT_EQ(w.text.length(), 12);
   }
 }
 
@@ -83,13 +83,13 @@ TEST(whisper, same_bits_for_any_number_of_threads_and_no_allocations) {
   const std::vector<int> ids{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, forks(5, 0), next{9, 8, 7, 6, 5}, turned{4, 3, 2, 1, 0};
   matrix<float, dynamic, dynamic> rows(10, 64), beams(5, 64), y(5, 600);
   const auto run = [&](context& c) {
-    l.model.hear(x, w.memory, c);
-    w.past.clear();
+    l.model.encode(x, w, c);
+    w.text.clear();
     l.model.prompt_rows(ids, w, rows, c);
-    w.past.fork(forks);
+    w.text.fork(forks);
     for (int i = 0; i < 3; ++i) {
       l.model.step_rows(next, w, beams, c);
-      w.past.fork(turned);
+      w.text.fork(turned);
     }
     l.model.logits_of(beams, y, c);
   };
@@ -113,7 +113,7 @@ TEST(whisper, scores_of_heads_are_those_of_their_attention) {
   const loaded l(dtype::f32);
   context c;
   whisper_window w;
-  l.model.hear(features(), w.memory, c);
+  l.model.encode(features(), w, c);
   const std::vector<int> ids{5, 17, 400};
   const std::vector<std::pair<int, int>> heads{{1, 0}, {0, 1}};
   std::vector<float> scores(2 * 3 * 1500, NAN), again(scores);
@@ -121,7 +121,7 @@ TEST(whisper, scores_of_heads_are_those_of_their_attention) {
   l.model.prompt_rows(ids, w, rows, c, {heads, scores.data()});
   for (const float v : scores) ASSERT_TRUE(std::isfinite(v));
   const std::vector<std::pair<int, int>> swapped{{0, 1}, {1, 0}};
-  w.past.clear();
+  w.text.clear();
   l.model.prompt_rows(ids, w, rows, c, {swapped, again.data()});
   EXPECT_TRUE(std::equal(scores.begin(), scores.begin() + 4500, again.begin() + 4500));
   EXPECT_FALSE(std::equal(scores.begin(), scores.begin() + 4500, again.begin()));
@@ -150,7 +150,7 @@ TEST(whisper, hotwords_are_favoured_and_the_average_stays_the_model_s) {
   whisper_window w;
   matrix<float, dynamic, dynamic> x(3000, 80);
   m.frontend(std::span<const float>(noise(30)), x, c);
-  m.hear_rows(x, w, c);
+  m.encode_rows(x, w, c);
   const auto decode = [&](int beam, double temperature, const context_graph* contexts) {
     return whisper_decode(
         m, w, {.language = 0, .temperature = temperature, .sample_len = 16, .beam_size = beam, .contexts = contexts},

@@ -32,12 +32,12 @@ TEST(qwen3_decoder, a_prompt_is_the_same_in_pieces) {
   const fixture f;
   context c;
   rows whole = prompt_of(f.model, ids);
-  qwen3_past past;
-  f.model(whole, past, c);
-  EXPECT_EQ(past.length(), 21);
+  qwen3_decoder_state state;
+  f.model(whole, state, c);
+  EXPECT_EQ(state.length(), 21);
   for (const extent piece : {1, 2, 9, 20}) {
     rows x = prompt_of(f.model, ids);
-    qwen3_past other;
+    qwen3_decoder_state other;
     for (extent t = 0; t < x.rows(); t += piece) f.model(x.middleRows(t, std::min(piece, x.rows() - t)), other, c);
     EXPECT_LE((x - whole).cwiseAbs().maxCoeff(), 2e-5f) << piece;
   }
@@ -47,14 +47,14 @@ TEST(qwen3_decoder, a_rewound_past_is_forgotten) {
   const fixture f;
   context c;
   rows x = prompt_of(f.model, ids), again = prompt_of(f.model, ids);
-  qwen3_past past;
-  f.model(x, past, c);
-  past.rewind(7);
+  qwen3_decoder_state state;
+  f.model(x, state, c);
+  state.rewind(7);
   rows other = prompt_of(f.model, {11, 12, 13});
-  f.model(other, past, c);
-  EXPECT_EQ(past.length(), 10);
-  past.rewind(7);
-  f.model(again.bottomRows(14), past, c);
+  f.model(other, state, c);
+  EXPECT_EQ(state.length(), 10);
+  state.rewind(7);
+  f.model(again.bottomRows(14), state, c);
   EXPECT_LE((again.bottomRows(14) - x.bottomRows(14)).cwiseAbs().maxCoeff(), 2e-5f);  // as above
 }
 
@@ -62,8 +62,8 @@ TEST(qwen3_decoder, threads_change_nothing) {
   const fixture f;
   context one;
   rows x = prompt_of(f.model, ids), y = prompt_of(f.model, ids);
-  qwen3_past past, other;
-  f.model(x, past, one);
+  qwen3_decoder_state state, other;
+  f.model(x, state, one);
   thread_pool pool(2);
   context two{executor(pool)};
   f.model(y, other, two);
@@ -75,9 +75,10 @@ TEST(qwen3_decoder, writing_stops_at_ends_limits_and_circles) {
   context c;
   const auto write = [&](const std::vector<int>& ends, int most) {
     rows x = prompt_of(f.model, ids);
-    qwen3_past past;
-    qwen3_read(f.model, view<float, dynamic, 32>(x), past, c);
-    return qwen3_write(f.model, view<float, dynamic, 32>(x.bottomRows(1)), past, {.ends = ends, .max_tokens = most}, c);
+    qwen3_decoder_state state;
+    qwen3_read(f.model, view<float, dynamic, 32>(x), state, c);
+    return qwen3_write(f.model, view<float, dynamic, 32>(x.bottomRows(1)), state, {.ends = ends, .max_tokens = most},
+                       c);
   };
   const qwen3_text some = write({}, 5);
   EXPECT_EQ(some.stop, qwen3_stop::max_tokens);
@@ -97,35 +98,35 @@ TEST(qwen3_decoder, a_past_in_few_bits_is_near_the_floats) {
   const fixture f;
   context c;
   rows exact = prompt_of(f.model, ids);
-  qwen3_past floats;
+  qwen3_decoder_state floats;
   f.model(exact, floats, c);
   for (const auto& [format, bound] : {std::pair{dtype::f16, 4e-3f}, {dtype::q8_0, 0.12f}}) {
     rows x = prompt_of(f.model, ids);
-    qwen3_past past;
-    past.format = format;
-    f.model(x, past, c);
+    qwen3_decoder_state state;
+    state.sequences.format = format;
+    f.model(x, state, c);
     const float error = (x - exact).cwiseAbs().maxCoeff();
     EXPECT_LE(error, bound);
     EXPECT_GT(error, 0);
     // Step by step, rewound, and with threads: as in floats.
     rows steps = prompt_of(f.model, ids);
-    past.rewind(4);
+    state.rewind(4);
     thread_pool pool(2);
     context two{executor(pool)};
-    for (extent t = 4; t < steps.rows(); ++t) f.model(steps.middleRows(t, 1), past, two);
+    for (extent t = 4; t < steps.rows(); ++t) f.model(steps.middleRows(t, 1), state, two);
     EXPECT_LE((steps.bottomRows(17) - x.bottomRows(17)).cwiseAbs().maxCoeff(), 2e-5f + bound / 4);
     for (const int threads : {1, 2, 4}) {
       rows again = prompt_of(f.model, ids);
       thread_pool some(threads);
       context other{executor(some)};
-      qwen3_past own;
-      own.format = format;
+      qwen3_decoder_state own;
+      own.sequences.format = format;
       f.model(again, own, other);
       EXPECT_EQ(again, x) << threads;
     }
   }
-  EXPECT_THROW((void)qwen3_past_of(f.model, dtype::q4_0), error);
-  EXPECT_EQ(qwen3_past_of(f.model, std::nullopt).format, dtype::f32);
+  EXPECT_THROW((void)qwen3_state_of(f.model, dtype::q4_0), error);
+  EXPECT_EQ(qwen3_state_of(f.model, std::nullopt).sequences.format, dtype::f32);
 }
 
 TEST(qwen3_decoder, halves_are_usual_beside_blocks) {
@@ -142,23 +143,24 @@ TEST(qwen3_decoder, texts_are_written_together) {
   const std::vector<std::vector<int>> prompts = {{3, 1, 4, 1, 5}, {9, 2, 6}, ids, {7}};
   for (const dtype format : {dtype::f32, dtype::f16}) {
     std::vector<qwen3_text> alone;
-    std::vector<qwen3_past> pasts(prompts.size());
+    qwen3_decoder_state all;
+    all.sequences.format = format;
     rows last(static_cast<extent>(prompts.size()), 32);
     std::vector<qwen3_writer> writers;
     for (std::size_t i = 0; i < prompts.size(); ++i) {
       const qwen3_writing how{.ends = {}, .max_tokens = static_cast<int>(6 + 5 * i)};
       rows x = prompt_of(f.model, prompts[i]);
-      qwen3_past past;
-      past.format = pasts[i].format = format;
-      f.model(x, past, c);
+      qwen3_decoder_state state;
+      state.sequences.format = format;
+      f.model(x, state, c);
       last.row(static_cast<extent>(i)) = x.bottomRows(1);
-      alone.push_back(qwen3_write(f.model, view<float, dynamic, 32>(x.bottomRows(1)), past, how, c));
+      alone.push_back(qwen3_write(f.model, view<float, dynamic, 32>(x.bottomRows(1)), state, how, c));
       rows again = prompt_of(f.model, prompts[i]);
-      f.model(again, pasts[i], c);
+      f.model(again, all, c, static_cast<extent>(i));
       writers.emplace_back(how);
     }
     const std::vector<qwen3_text> together =
-        qwen3_write_together(f.model, view<float, dynamic, 32>(last), pasts, std::span<qwen3_writer>(writers), c);
+        qwen3_write_together(f.model, view<float, dynamic, 32>(last), all, std::span<qwen3_writer>(writers), c);
     ASSERT_EQ(together.size(), alone.size());
     for (std::size_t i = 0; i < alone.size(); ++i) {
       EXPECT_EQ(together[i].ids, alone[i].ids) << i;

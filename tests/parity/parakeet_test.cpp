@@ -207,7 +207,7 @@ TEST(parity_parakeet, cache_aware_chunks_caches_tokens_and_events) {
       for (std::size_t l = 0; l < static_cast<std::size_t>(layers); ++l) {
         const auto& layer = encoder::get<"layers">(live->state())[l];
         const auto& convolution = block::get<"conv">(layer);
-        const auto& cache = block::get<"self_attn">(layer);
+        const kv_cache& cache = block::get<"self_attn">(layer).cache;
         double worst = 0;
         for (extent i = 0; i < d; ++i)
           for (extent t = 0; t < taps; ++t)
@@ -220,13 +220,21 @@ TEST(parity_parakeet, cache_aware_chunks_caches_tokens_and_events) {
         const auto seen = make_view(channel.data() + (static_cast<extent>(l + 1) * kept - valid) * d, valid, d);
         table k(valid, d), v(valid, d);
         const auto& attention = m.encoder.get<"layers">().layers[l].get<"self_attn">();
-        attention.linear_k.multiply(seen, k, c);
-        attention.linear_v.multiply(seen, v, c);
-        const auto ours = make_view(cache.data(), valid, 2 * d);
-        EXPECT_LE((ours.leftCols(d) - k).cwiseAbs().maxCoeff(), 1e-4f * std::max(1.0f, k.cwiseAbs().maxCoeff()))
-            << chunk;
-        EXPECT_LE((ours.rightCols(d) - v).cwiseAbs().maxCoeff(), 1e-4f * std::max(1.0f, v.cwiseAbs().maxCoeff()))
-            << chunk;
+        attention.products.key.multiply(seen, k, c);
+        attention.products.value.multiply(seen, v, c);
+        const extent wide = cache.key_width();
+        ASSERT_EQ(cache.heads() * wide, d);
+        ASSERT_EQ(cache.value_width(), wide);
+        for (extent h = 0; h < cache.heads(); ++h) {
+          const auto keys = make_view(cache.keys().data() + h * cache.key_head_stride(), valid, wide);
+          const auto values = make_view(cache.values().data() + h * cache.value_head_stride(), valid, wide);
+          EXPECT_LE((keys - k.middleCols(h * wide, wide)).cwiseAbs().maxCoeff(),
+                    1e-4f * std::max(1.0f, k.cwiseAbs().maxCoeff()))
+              << chunk;
+          EXPECT_LE((values - v.middleCols(h * wide, wide)).cwiseAbs().maxCoeff(),
+                    1e-4f * std::max(1.0f, v.cwiseAbs().maxCoeff()))
+              << chunk;
+        }
       }
     };
     const auto sink = [&](std::string_view path, const view<const float>& x) {

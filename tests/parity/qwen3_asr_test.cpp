@@ -65,11 +65,11 @@ TEST_P(parity_qwen3_asr, every_stage_in_f32) {
   model.text.embed(prompt, x);
   x.middleRows(std::find(prompt.begin(), prompt.end(), pad) - prompt.begin(), audio) = heard;
   note("decoder_in", x);
-  qwen3_past past;
+  qwen3_decoder_state state;
   rows prefill, scores(n, model.text.outputs()), path(static_cast<extent>(new_ids.size()), model.text.outputs());
   {
     auto scope = c.enter("text");
-    model.text(x, past, c);
+    model.text(x, state, c);
     model.text.logits(x, scores, c);
   }
   note("logits_last_prefill", read(scores.bottomRows(1)));
@@ -78,7 +78,7 @@ TEST_P(parity_qwen3_asr, every_stage_in_f32) {
   for (std::size_t i = 0; i + 1 < new_ids.size(); ++i) {
     rows next(1, model.text.width());
     model.text.embed(std::span(new_ids).subspan(i, 1), next);
-    model.text(next, past, c);
+    model.text(next, state, c);
     model.text.logits(next, path.row(static_cast<extent>(i) + 1), c);
   }
   note("logits_greedy_path", path);
@@ -96,13 +96,13 @@ TEST_P(parity_qwen3_asr, every_stage_in_f32) {
 
   // Rewound and continued otherwise in pieces, the last row is the same: other kernels, so not the same bits.
   const extent keep = n / 3;
-  past.rewind(keep);
-  ASSERT_EQ(past.length(), keep);
+  state.rewind(keep);
+  ASSERT_EQ(state.length(), keep);
   model.text.embed(prompt, x);
   x.middleRows(std::find(prompt.begin(), prompt.end(), pad) - prompt.begin(), audio) = heard;
   for (extent t = keep; t < n;) {
     const extent some = std::min<extent>(t == keep ? 1 : 40, n - t);
-    model.text(x.middleRows(t, some), past, c);
+    model.text(x.middleRows(t, some), state, c);
     t += some;
   }
   rows again(1, model.text.outputs());
@@ -134,7 +134,7 @@ TEST_P(parity_qwen3_asr, every_run) {
     all.pop_back();
     EXPECT_EQ(ids, all);
   };
-  qwen3_past past;
+  qwen3_decoder_state state;
   std::size_t runs = 0;
   for (const auto& [name, run] : want["runs"].items()) {
     SCOPED_TRACE(name);
@@ -148,7 +148,7 @@ TEST_P(parity_qwen3_asr, every_run) {
                model.tokenizer.find("<|audio_pad|>"));
     ids.insert(ids.end(), p.after.begin(), p.after.end());
     EXPECT_EQ(ids, run["prompt_ids"].get<std::vector<int>>());
-    const qwen3_part part = model.write(pcm, p, language, {}, past, c);
+    const qwen3_part part = model.write(pcm, p, language, {}, state, c);
     same_ids(part.ids, run["new_ids"]);
     EXPECT_EQ(part.raw, run["raw"].get<std::string>());
     EXPECT_EQ(part.output.language, run["language"].get<std::string>());
@@ -156,7 +156,7 @@ TEST_P(parity_qwen3_asr, every_run) {
     EXPECT_EQ(part.stop, qwen3_stop::end_of_text);
     const std::size_t some = part.ids.size() / 2;
     if (some == 0) continue;
-    const qwen3_part cut = model.write(pcm, p, language, {.max_new_tokens = static_cast<int>(some)}, past, c);
+    const qwen3_part cut = model.write(pcm, p, language, {.max_new_tokens = static_cast<int>(some)}, state, c);
     EXPECT_EQ(cut.ids, std::vector<int>(part.ids.begin(), part.ids.begin() + static_cast<std::ptrdiff_t>(some)));
     EXPECT_EQ(cut.stop, qwen3_stop::max_tokens);
   }
@@ -193,17 +193,17 @@ TEST_P(parity_qwen3_asr, keys_and_values_in_few_bits) {
   const int pad = want["special_ids"]["<|audio_pad|>"].get<int>();
   const auto first = std::find(prompt.begin(), prompt.end(), pad) - prompt.begin();
   const auto path_of = [&](dtype format) {
-    qwen3_past past = model.past_for(format);
+    qwen3_decoder_state state = model.state_for(format);
     rows x(static_cast<extent>(prompt.size()), model.text.width()), next(1, model.text.width());
     model.text.embed(prompt, x);
     x.middleRows(first, heard.rows()) = heard;
-    qwen3_read(model.text, view<float>(x), past, c);
+    qwen3_read(model.text, view<float>(x), state, c);
     next = x.bottomRows(1);
     rows path(static_cast<extent>(new_ids.size()), model.text.outputs());
     for (std::size_t i = 0; i < new_ids.size(); ++i) {
       model.text.logits(next, path.row(static_cast<extent>(i)), c);
       model.text.embed(std::span(new_ids).subspan(i, 1), next);
-      model.text(next, past, c);
+      model.text(next, state, c);
     }
     return path;
   };

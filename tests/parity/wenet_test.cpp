@@ -106,22 +106,22 @@ table features(const Model& m, const golden_case& g, context& c) {
   return x;
 }
 
-// att_cache [layers, heads, t, 2 d] of the original from our rows of [k | p by head, v].
+// att_cache [layers, heads, t, 2 d] of the original from our rows, whose keys have their positions behind them.
 template <class Encoder>
 using block_of = std::remove_cvref_t<decltype(std::declval<Encoder&>().template get<"encoders">().layers[0])>;
 
 template <class Encoder>
 std::vector<float> att_cache(const Encoder& e, const state_of<Encoder>& s, extent d) {
-  const extent heads = e.template get<"encoders">().layers[0].template get<"self_attn">().heads.get();
+  const extent heads = e.template get<"encoders">().front().template get<"self_attn">().heads(), wide = d / heads;
   std::vector<float> all;
   for (const auto& b : Encoder::template get<"encoders">(s)) {
-    const key_value_cache& cache = block_of<Encoder>::template get<"self_attn">(b);
-    const extent key_step = cache.width() == 3 * d ? 2 * d / heads : d / heads, values = cache.width() - d;
+    const kv_cache& cache = block_of<Encoder>::template get<"self_attn">(b).cache;
     for (extent h = 0; h < heads; ++h)
       for (extent t = 0; t < cache.rows(); ++t) {
-        const float* row = cache.data() + t * cache.width();
-        all.insert(all.end(), row + h * key_step, row + h * key_step + d / heads);
-        all.insert(all.end(), row + values + h * d / heads, row + values + (h + 1) * d / heads);
+        const float* const key = cache.keys().data() + h * cache.key_head_stride() + t * cache.key_width();
+        const float* const value = cache.values().data() + h * cache.value_head_stride() + t * wide;
+        all.insert(all.end(), key, key + wide);
+        all.insert(all.end(), value, value + wide);
       }
   }
   return all;
@@ -310,9 +310,9 @@ class checks {
         ASSERT_EQ(made, w["chunk_frames_out"][n].get<extent>());
         table y(made, d), p(made, model.tokenizer.size());
         model.encoder(read(x.middleRows(at, end - at)), y, &state, u2_env{.keep = left < 0 ? -1 : left * chunk}, c);
-        EXPECT_EQ(
-            block_of<encoder_type>::template get<"self_attn">(encoder_type::template get<"encoders">(state)[0]).rows(),
-            w["att_cache_len"][n].get<extent>());
+        EXPECT_EQ(block_of<encoder_type>::template get<"self_attn">(encoder_type::template get<"encoders">(state)[0])
+                      .cache.rows(),
+                  w["att_cache_len"][n].get<extent>());
         if (n == 0) check("att_cache_after1", att_cache(model.encoder, state, d));
         model.score(y, 0, p, c);
         rows.insert(rows.end(), y.data(), y.data() + y.size());

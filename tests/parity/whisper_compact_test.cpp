@@ -60,7 +60,7 @@ TEST(parity_whisper_compact, stages) {
   matrix<float, dynamic, dynamic> x(3000, 80);
   model().frontend(std::span(pcm).first(480000), x, c);
   whisper_window w;
-  model().hear_rows(x, w, c);
+  model().encode_rows(x, w, c);
   const auto prompt = expected()["prompt"].get<std::vector<int>>();
   matrix<float, dynamic, dynamic> rows(static_cast<extent>(prompt.size()), model().decoder.width());
   model().prompt_rows(prompt, w, rows, c);
@@ -82,7 +82,7 @@ TEST(parity_whisper_compact, decode) {
   matrix<float, dynamic, dynamic> x(3000, 80);
   model().frontend(std::span(pcm).first(480000), x, c);
   whisper_window w;
-  model().hear_rows(x, w, c);
+  model().encode_rows(x, w, c);
   const auto all = expected();
   for (const auto& [name, want] : all["decode"].items()) {
     SCOPED_TRACE(name);

@@ -41,7 +41,7 @@ TEST_P(parity_whisper_decode, every_variant) {
     std::copy_n(pcm.begin(), count, clip.begin());
     matrix<float, dynamic, dynamic> x(model.window_frames(), model.frontend.width());
     model.frontend(clip, x, c);
-    model.hear(x, w.memory, c);
+    model.encode(x, w, c);
     for (const auto& [name, v] : want[section].items()) {
       SCOPED_TRACE(std::string(section) + " " + name);
       expect_decoded(model, whisper_decode(model, w, test::decode_options(model, v["options"]), c), v);

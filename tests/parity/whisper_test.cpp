@@ -79,15 +79,14 @@ TEST_P(parity_whisper, every_stage_in_f32) {
 
   model.frontend(window_of(pcm, window), x, c);
   note_turned("logmel", x);
-  whisper_memory heard;
-  model.hear(x, heard, c);
+  whisper_window w;
+  model.encode(x, w, c);
   const auto prompt = want["fixed_prompt"].get<std::vector<int>>();
   const extent n = static_cast<extent>(prompt.size()), vocabulary = model.decoder.vocabulary();
   matrix<float, dynamic, dynamic> rows(n, model.decoder.width()), logits(2, vocabulary);
-  whisper_past past;
   {
     auto scope = c.enter("decoder");
-    model.decoder.prompt(prompt, heard, past, rows, c);
+    model.decoder.prompt(prompt, w.encoded, w.text, rows, c);
     model.decoder.logits(rows.bottomRows(2), logits, c);
   }
   note("logits_prompt_last2", logits);
@@ -103,17 +102,17 @@ TEST_P(parity_whisper, every_stage_in_f32) {
 
   // Token by token, in beams whose pasts fork, the last row is the same: other kernels, so not the same bits.
   const float bound = 1e-4f * std::max(1.0f, logits.cwiseAbs().maxCoeff());
-  past.clear();
+  w.text.clear();
   c.trace_to({});
   matrix<float, dynamic, dynamic> first(1, model.decoder.width()), beams(3, model.decoder.width());
-  model.decoder.prompt(std::span(prompt).first(1), heard, past, first, c);
-  past.fork(std::vector<int>{0, 0, 0});
+  model.decoder.prompt(std::span(prompt).first(1), w.encoded, w.text, first, c);
+  w.text.fork(std::vector<int>{0, 0, 0});
   for (std::size_t i = 1; i < prompt.size(); ++i) {
     // Beam 1 holds the prompt; the others go astray and are replaced by it before the last token.
     const bool straight = i + 1 == prompt.size();
-    if (straight) past.fork(std::vector<int>{1, 1, 1});
+    if (straight) w.text.fork(std::vector<int>{1, 1, 1});
     const int astray = straight ? prompt[i] : 100;
-    model.decoder.step(std::vector<int>{astray, prompt[i], astray}, heard, past, beams, c);
+    model.decoder.step(std::vector<int>{astray, prompt[i], astray}, w.encoded, w.text, beams, c);
   }
   matrix<float, dynamic, dynamic> y(3, vocabulary);
   model.decoder.logits(beams, y, c);
@@ -127,18 +126,17 @@ TEST_P(parity_whisper, same_bits_for_any_number_of_threads_and_no_allocations) {
   const std::vector<float> clip = window_of(pcm, window);
   matrix<float, dynamic, dynamic> x(model.window_frames(), model.frontend.width()), rows(5, model.decoder.width()),
       y(5, model.decoder.vocabulary());
-  whisper_memory heard;
-  whisper_past past;
+  whisper_window w;
   const std::vector<int> prompt{50258, 300, 400, 500, 600}, forks(5, 0), next{1, 2, 3, 4, 5}, turned{4, 3, 2, 1, 0};
   const auto run = [&](context& c) {
     model.frontend(clip, x, c);
-    model.hear(x, heard, c);
-    past.clear();
-    model.decoder.prompt(prompt, heard, past, rows, c);
-    past.fork(forks);
-    model.decoder.step(next, heard, past, rows, c);
-    past.fork(turned);
-    model.decoder.step(next, heard, past, rows, c);
+    model.encode(x, w, c);
+    w.text.clear();
+    model.decoder.prompt(prompt, w.encoded, w.text, rows, c);
+    w.text.fork(forks);
+    model.decoder.step(next, w.encoded, w.text, rows, c);
+    w.text.fork(turned);
+    model.decoder.step(next, w.encoded, w.text, rows, c);
     model.decoder.logits(rows, y, c);
     return std::vector<float>(y.data(), y.data() + y.size());
   };
@@ -153,8 +151,8 @@ TEST_P(parity_whisper, same_bits_for_any_number_of_threads_and_no_allocations) {
   (void)run(serial);
   test::allocation_counter counted;
   model.frontend(clip, x, serial);
-  model.hear(x, heard, serial);
-  past.clear();
-  model.decoder.prompt(prompt, heard, past, rows, serial);
+  model.encode(x, w, serial);
+  w.text.clear();
+  model.decoder.prompt(prompt, w.encoded, w.text, rows, serial);
   EXPECT_EQ(counted.so_far(), 0u);
 }

@@ -92,7 +92,7 @@ TEST_P(parity_whisper_transcribe, alignment_of_a_text) {
   matrix<float, dynamic, dynamic> x(model.window_frames(), model.frontend.width()), shown;
   context c;
   model.frontend(pcm, x, c);
-  model.hear_rows(x, w, c);
+  model.encode_rows(x, w, c);
   for (const char* which : {"find_alignment", "find_alignment_default_heads"}) {
     SCOPED_TRACE(which);
     const json& a = want[which];

@@ -130,7 +130,7 @@ struct with_setting {
   void members(auto&& v) {
     v("w", w);
     v("rate", rate);
-    v.equal("columns and a multiple of the rate", w.cols() / rate.get() * rate.get(), w.cols());
+    v.require(w.cols() % rate.get() == 0, "columns", "a multiple of the rate", w.cols());
     v.within("rate and rows", rate.get(), 1, w.rows());
   }
 };
@@ -143,7 +143,7 @@ TEST(binder, settings_are_whole_numbers_of_their_range) {
   EXPECT_EQ((problem<with_setting<1, 64>>(s)), "");
   s.set("m.rate", 5);
   EXPECT_EQ((problem<with_setting<1, 64>>(s)),
-            "memory: columns and a multiple of the rate differ: 5 and 6; rate and rows: expected 1 to 4, found 5");
+            "memory: columns: expected a multiple of the rate, found 6; rate and rows: expected 1 to 4, found 5");
   const auto refused = [&](double v, const std::string& text) {
     s.set("m.rate", v);
     EXPECT_EQ((problem<with_setting<1, 64>>(s)),

@@ -13,7 +13,7 @@ void qwen3_asr(job& j) {
   j.set.finish();
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
 
-  const extent channels = model.audio_tower.conv2d3.output_size();
+  const extent channels = model.audio_tower.stem.convolutions.get<"conv2d3">().channels_out();
   const extent each = model.audio_tower.chunk_rows(), last = model.audio_tower.behind.get<"layers">().size() - 1;
   std::vector<float> path;
   bool prompt = true;  // until the first scores
@@ -40,8 +40,8 @@ void qwen3_asr(job& j) {
     if (name == std::string("encoder_layer").append(std::to_string(last))) j.write("encoder_last_layer", x);
   };
   context c(j.run, tracer(sink));
-  qwen3_past past;
-  (void)model.write(pcm, model.prompt(about, language), language, {.max_new_tokens = most}, past, c);
+  qwen3_decoder_state state;
+  (void)model.write(pcm, model.prompt(about, language), language, {.max_new_tokens = most}, state, c);
   const extent wide = model.text.outputs();
   j.write("logits_greedy_path", make_view(std::as_const(path).data(), static_cast<extent>(path.size()) / wide, wide));
 }

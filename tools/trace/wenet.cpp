@@ -129,17 +129,17 @@ class u2_trace {
     extent each = 0, heads = 0, rows = 0;
     const auto& blocks = encoder::template get<"encoders">(s);
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const key_value_cache& cache = block::template get<"self_attn">(blocks[i]);
-      const extent d = m_.encoder.output_size();
-      heads = m_.encoder.template get<"encoders">().layers[i].template get<"self_attn">().heads.get();
+      const kv_cache& cache = block::template get<"self_attn">(blocks[i]).cache;
+      heads = cache.heads();
       rows = cache.rows();
-      const extent wide = d / heads, values = cache.width() - d, step = values / heads;
+      const extent wide = cache.value_width();  // keys have their positions behind them
       each = 2 * wide;
       for (extent h = 0; h < heads; ++h)
-        for (extent t = 0; t < cache.rows(); ++t) {
-          const float* row = cache.data() + t * cache.width();
-          all.insert(all.end(), row + h * step, row + h * step + wide);
-          all.insert(all.end(), row + values + h * wide, row + values + (h + 1) * wide);
+        for (extent t = 0; t < rows; ++t) {
+          const float* const key = cache.keys().data() + h * cache.key_head_stride() + t * cache.key_width();
+          const float* const value = cache.values().data() + h * cache.value_head_stride() + t * wide;
+          all.insert(all.end(), key, key + wide);
+          all.insert(all.end(), value, value + wide);
         }
     }
     if (!all.empty()) j_.write(name, all, {static_cast<extent>(blocks.size()), heads, rows, each});

@@ -44,7 +44,7 @@ void whisper(job& j) {
   if (!heads.empty()) model.alignment_heads.clear();
   for (std::size_t i = 0; i + 1 < heads.size(); i += 2) model.alignment_heads.emplace_back(heads[i], heads[i + 1]);
   for (const auto& [layer, head] : model.alignment_heads)
-    if (layer >= model.decoder.blocks.size() || head >= model.decoder.blocks.layers[0].cross_attn.heads.get())
+    if (layer >= model.decoder.blocks().size() || head >= model.decoder.cross_heads(layer))
       fail({.what = "--set alignment_heads", .expected = "LAYER,HEAD,... of the decoder"});
 
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
@@ -75,7 +75,7 @@ void whisper(job& j) {
   };
   whisper_window w;
   c.trace_to(tracer(sink));
-  model.hear_rows(x, w, c);
+  model.encode_rows(x, w, c);
   rows after(static_cast<extent>(prompt.size()), model.decoder.width());
   model.prompt_rows(prompt, w, after, c);
   c.trace_to({});

@@ -34,6 +34,7 @@ struct any_visitor {
   void optional(std::string_view, T&) {}
   void equal(std::string_view, extent, extent) {}
   void within(std::string_view, extent, extent, extent) {}
+  void require(bool, std::string_view, std::string_view, extent) {}
   std::optional<extent> count() { return std::nullopt; }
 };
 }  // namespace detail
@@ -54,8 +55,8 @@ concept composite = requires(T& t, detail::any_visitor v) {
 
 /// Calls leaf(path, weight_or_setting, optional) for every leaf below `t`, depth first, in the order of members().
 /// A leaf function may also have equal(path, what, a, b), told of sizes that must agree, within(path, what, value, low,
-/// high), told of numbers that index something, and count(path) -> optional<extent>, asked how many numbered members a
-/// dynamic `repeat` shall have.
+/// high), told of numbers that index something, require(path, ok, what, expected, found), told of whatever else must
+/// hold, and count(path) -> optional<extent>, asked how many numbered members a dynamic `repeat` shall have.
 template <class Leaf>
 class member_walker {
  public:
@@ -76,6 +77,11 @@ class member_walker {
   STENO_COLD void within(std::string_view what, extent value, extent low, extent high) {
     if constexpr (requires { leaf_.within(path_, what, value, low, high); })
       leaf_.within(path_, what, value, low, high);
+  }
+  /// `what` was `found`, and `ok` says whether it is what is `expected`: "an even number".
+  STENO_COLD void require(bool ok, std::string_view what, std::string_view expected, extent found) {
+    if constexpr (requires { leaf_.require(path_, ok, what, expected, found); })
+      leaf_.require(path_, ok, what, expected, found);
   }
   std::optional<extent> count() {
     if constexpr (requires { leaf_.count(path_); }) return leaf_.count(path_);

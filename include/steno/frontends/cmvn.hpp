@@ -29,7 +29,7 @@ class cmvn {
   void members(auto&& v) {
     v.optional("shift", shift);
     v.optional("scale", scale);
-    v.equal("numbers of shift and scale vectors", shift ? 1 : 0, scale ? 1 : 0);
+    v.require(bool(shift) == bool(scale), "vectors of shift and scale", "both or neither", 1);
     if (shift) v.equal("widths of features and shift", width(), shift.cols());
     if (scale) v.equal("widths of features and scale", width(), scale.cols());
   }

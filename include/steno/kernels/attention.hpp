@@ -38,8 +38,8 @@ struct attention_options {
   extent window = 0;
   /// Floats from one head's keys (values) to the next's; 0: heads are column blocks, as in q.
   extent key_head_stride = 0, value_head_stride = 0;
-  /// Row of k and v that holds key j: key_rows[j], `key_count` of them (a beam's past among those of others). For at
-  /// most attention_few queries. Null: row j.
+  /// Row of k and v that holds key j: key_rows[j], `key_count` of them (a beam's rows among those of others). They are
+  /// read in place, however many queries there are. Null: row j.
   const extent* key_rows = nullptr;
   extent key_count = 0;
   /// Added to the scaled scores: bias[h * bias_head_stride + i * bias_stride + j]; head stride 0 shares it. Null: none.
@@ -243,7 +243,7 @@ STENO_KERNEL_API void attention(const view<const float>& q, const view<const flo
   if (job.options.key_head_stride == 0) job.options.key_head_stride = width;
   if (job.options.value_head_stride == 0) job.options.value_head_stride = value_width;
   workspace::frame frame(c.scratch);
-  if (job.queries <= detail::attention_few) {
+  if (job.queries <= detail::attention_few || options.key_rows != nullptr) {
     const extent each = detail::round_up(job.keys, 16);
     float* const scores = frame.take<float>(static_cast<std::size_t>(each * c.run.width()));
     const auto row = STENO_KERNEL(attention_row);

@@ -31,6 +31,8 @@ struct cached_rows {
   dtype format = dtype::f32;
   extent rows = 0, heads = 0, width = 0;
   std::size_t head_stride = 0;
+  /// Stored row that holds row j: list[j], `rows` of them (a text's among those of others). Null: row j.
+  const extent* list = nullptr;
 };
 
 /// `width` floats to a stored row, and back. f32 is copied.
@@ -38,7 +40,8 @@ STENO_KERNEL_API void store_cached(dtype format, const float* from, extent width
 STENO_KERNEL_API void load_cached(dtype format, const std::byte* from, extent width, float* to) noexcept;
 
 /// q [Tq, heads * width], out the same; query i sees rows j <= i + causal_offset. `heads` is a multiple of m.heads.
-/// Heads and queries run on c.run; scratch holds one head as floats when there are more than attention_few queries.
+/// Heads and queries run on c.run; scratch holds one head as floats when there are more than attention_few queries and
+/// no list.
 STENO_KERNEL_API void attention(const view<const float>& q, const cached_rows& m, extent heads, float scale,
                                 extent causal_offset, const view<float>& out, context& c);
 
@@ -85,7 +88,7 @@ STENO_KERNEL_API void attention(const view<const float>& q, const cached_rows& m
   }
   const extent sharing = heads / m.heads;
   workspace::frame frame(c.scratch);
-  if (q.rows() <= detail::attention_few) {
+  if (q.rows() <= detail::attention_few || m.list != nullptr) {
     const detail::cached_job job{.m = m,
                                  .q = q.data(),
                                  .out = y.data(),

@@ -25,6 +25,14 @@ struct attention_window {
 struct attention_block {
   extent first, count, from, to;
   kernels::attention_options limits;  ///< inside the block, for kernels::attention on these rows
+
+  /// `options` within these limits.
+  kernels::attention_options limited(kernels::attention_options options) const noexcept {
+    options.causal = limits.causal;
+    options.causal_offset = limits.causal_offset;
+    options.window = limits.window;
+    return options;
+  }
 };
 
 /// Calls f(attention_block) for queries that are the last of `keys` frames, at most `most` queries at a time. A chunk
@@ -62,15 +70,31 @@ attention_window window_of(const Env& env) noexcept {
     return {};
 }
 
-/// Attention of queries over the keys their window shows them.
+/// Rows that a stream keeps of what went by: the record's `keep`; without one, all.
+template <class Env>
+extent keep_of(const Env& env) noexcept {
+  if constexpr (requires { env.keep; })
+    return env.keep;
+  else
+    return -1;
+}
+
+/// Newest rows of a call that the next one brings again, so that they are not kept: the record's `again`, or none.
+template <class Env>
+extent again_of(const Env& env) noexcept {
+  if constexpr (requires { env.again; })
+    return env.again;
+  else
+    return 0;
+}
+
+/// Attention of queries over the keys their window shows them; `options` are those of every block but for its limits.
 inline void attend_in_window(const view<const float>& q, const view<const float>& k, const view<const float>& v,
                              extent heads, const kernels::attention_options& options, const attention_window& w,
                              view<float> out, context& c) {
-  each_attention_block(q.rows(), k.rows(), w, w.limited() ? 128 : q.rows(), [&](attention_block b) {
-    b.limits.scale = options.scale;
-    b.limits.rounds = options.rounds;
+  each_attention_block(q.rows(), k.rows(), w, w.limited() ? 128 : q.rows(), [&](const attention_block& b) {
     kernels::attention(read(q.middleRows(b.first, b.count)), read(k.middleRows(b.from, b.to - b.from)),
-                       read(v.middleRows(b.from, b.to - b.from)), heads, b.limits,
+                       read(v.middleRows(b.from, b.to - b.from)), heads, b.limited(options),
                        write(out.middleRows(b.first, b.count)), c);
   });
 }

@@ -64,7 +64,7 @@ struct conformer_convolution {
     v.equal("weight and bias of depthwise_conv", taps_bias.cols(), d);
     v.equal("input and output of pointwise_conv2", pointwise_conv2.input_size(), d);
     if (normed.get() != 0) v.equal("widths of norm and pointwise_conv2", norm.input_size(), d);
-    if (causal.get() == 0) v.equal("taps of a symmetric module and an odd number", taps.rows() | 1, taps.rows());
+    if (causal.get() == 0) v.require(taps.rows() % 2 == 1, "taps of a symmetric module", "an odd number", taps.rows());
   }
   extent input_size() const noexcept { return pointwise_conv1.input_size(); }
   extent output_size() const noexcept { return pointwise_conv2.output_size(); }

@@ -19,7 +19,7 @@ struct conv1d {
 
   void members(auto&& v) {
     taps.members(v);
-    v.equal("columns of weight and taps times channels", taps.input_size(), taps.input_size() / Taps * Taps);
+    v.require(taps.input_size() % Taps == 0, "columns of weight", "a multiple of the taps", taps.input_size());
   }
   extent input_size() const noexcept { return taps.input_size() / Taps; }
   extent output_size() const noexcept { return taps.output_size(); }

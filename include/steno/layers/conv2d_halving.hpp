@@ -7,38 +7,44 @@
 // [Out, time * band * In] (the checkpoint has [Out, In, band, time]) and the convolution is a product over patches, a
 // few frames at a time. Tested in tests/layers/conv2d_halving_test.cpp.
 #pragma once
+#include <steno/layers/activation.hpp>
 #include <steno/layers/linear.hpp>
 
 #include <algorithm>
 
 namespace steno::inline STENO_ABI {
 
-template <extent In, extent Out>
+/// x [frames, Bands * In] -> y [rows(frames), halved(Bands) * Out]; the channels of a band are neighbours.
+template <extent Bands, extent In, extent Out, class Act = identity>
 struct conv2d_halving {
-  static constexpr extent input = In, output = Out;
-  static constexpr extent patch = times(9, In);
+  static constexpr extent halved(extent n) noexcept { return is_static(n) ? (n + 1) / 2 : dynamic; }
+  static constexpr extent input = times(Bands, In), output = times(halved(Bands), Out);
 
-  linear<patch, Out> kernel;
+  size_of<Bands> bands;  ///< of x; a stack that learns them from its file sets them before the tensors are bound
+  linear<times(9, In), Out> kernel;
 
   void members(auto&& v) {
     kernel.members(v);
-    v.equal("columns of weight and nine times channels", kernel.input_size(), kernel.input_size() / 9 * 9);
+    v.require(kernel.input_size() % 9 == 0, "columns of weight", "a multiple of 9", kernel.input_size());
   }
-  extent input_size() const noexcept { return kernel.input_size() / 9; }
-  extent output_size() const noexcept { return kernel.output_size(); }
-  static constexpr extent halved(extent n) noexcept { return (n + 1) / 2; }
+  extent channels_in() const noexcept { return kernel.input_size() / 9; }
+  extent channels_out() const noexcept { return kernel.output_size(); }
+  extent input_size() const noexcept { return bands.get() * channels_in(); }
+  extent output_size() const noexcept { return halved(bands.get()) * channels_out(); }
+  extent rows(extent frames) const noexcept { return halved(frames); }
+  no_state start() const noexcept { return {}; }
 
-  /// x [frames, bands * In] -> y [halved(frames), halved(bands) * Out]; the channels of a band are neighbours. Rows of
-  /// both may lie apart.
-  void operator()(const view<const float>& x, view<float> y, context& c,
-                  kernels::activation act = kernels::activation::none) const {
-    const extent channels = input_size(), bands = x.cols() / channels, across = halved(bands), d = output_size();
+  void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, no_state*, const auto& env,
+                  context& c) const {
+    const extent channels = channels_in(), across = halved(bands.get()), d = channels_out();
+    const kernels::activation act = Act::of(env);
+    const view<const float> all = read(x);
     // So many frames that what is prepared of them stays in the second cache beside the weights that pass.
     const extent some = std::max<extent>(1, rows_at_once / across);
     for (extent t = 0; t < y.rows(); t += some) {
       const extent n = std::min(some, y.rows() - t);
       workspace::frame scratch(c.scratch);
-      const patches from{x, t, bands};
+      const patches from{all, t, bands.get()};
       const kernels::operand rows =
           kernels::prepare(kernels::row_source(from, n * across, 9 * channels), kernel.w.format, scratch, c.run);
       if (y.outerStride() == y.cols()) {

@@ -83,7 +83,7 @@ struct conv2d_subsampling {
     if (n == 8) v("conv.4", conv_4);
     v(n == 4 ? "out.0" : "linear", out);  // the original's own names
     const conv2d_plan p = plan();
-    v.equal("subsampling_rate and 4, 6 or 8", n == 6 || n == 8 ? n : 4, n);
+    v.require(n == 4 || n == 6 || n == 8, "subsampling_rate", "4, 6 or 8", n);
     v.equal("input of conv.2 and patches of conv.0", conv_2.input_size(), p.stages[1].kernel * p.stages[1].kernel * d);
     v.equal("outputs of conv.0 and conv.2", conv_2.output_size(), d);
     if (n == 8) v.equal("input of conv.4 and patches of conv.2", conv_4.input_size(), 9 * d);

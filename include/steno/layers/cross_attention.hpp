@@ -1,73 +1,161 @@
-// steno/layers/cross_attention.hpp - attention of tokens over the encoder's rows.
+// steno/layers/cross_attention.hpp - attention of tokens over an encoder's rows.
 //
-//   k, v = split(linear_k_v(encoded));  y = linear_out(softmax(linear_q(x) k^T / sqrt(d_head)) v)
+//   k, v = products(encoded);  y = out(softmax(query(x) k^T / sqrt(width of a head)) v)
 //
-// FunASR `MultiHeadedAttentionCrossAtt` (funasr/models/sanm/attention.py); in a stream (`forward_chunk`) the last rows
-// of the pieces before are seen, too. Tested in tests/parity/paraformer_test.cpp and paraformer_online_test.cpp.
+// One layer for every decoder; `Products` are layers/attention_products.hpp. What it looks at is the record's
+// `encoded`: either the encoder's rows, prepared for its product (FunASR `MultiHeadedAttentionCrossAtt`,
+// funasr/models/sanm/attention.py, where each is needed once; in a stream, `forward_chunk`, the last rows of the pieces
+// before are seen, too), or the keys and values that keep_encoded() made of them for many calls (Whisper, WeNet).
+// Tested in tests/parity/paraformer_test.cpp, paraformer_online_test.cpp, whisper_test.cpp and wenet_test.cpp.
 #pragma once
-#include <steno/kernels/attention.hpp>
-#include <steno/layers/key_value_cache.hpp>
-#include <steno/layers/linear.hpp>
+#include <steno/layers/attention_products.hpp>
+#include <steno/layers/attention_window.hpp>
+#include <steno/layers/kv_cache.hpp>
+#include <steno/layers/kv_sequences.hpp>
 
 #include <cmath>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace steno::inline STENO_ABI {
 
-template <extent D, extent Heads>
-struct source_attention {
-  static constexpr extent input = D, output = D;
+/// Scores of chosen heads of a decoder over the encoder's rows: what times of words are made of.
+struct cross_attention_scores {
+  std::span<const std::pair<int, int>> heads;  ///< (layer, head)
+  float* scores = nullptr;                     ///< [head of `heads`][token][row], scaled, before the softmax
+};
+
+/// x [tokens, D] -> y [tokens, D]; y may be x.
+template <class Products>
+struct cross_attention {
+  static constexpr extent input = Products::input, output = Products::output, mixed_width = Products::mixed;
   static constexpr bool in_place = true;
-  using state = key_value_cache;
+  using state = kv_cache;
 
-  setting<Heads> heads;
-  linear<D, D> linear_q;
-  linear<D, times(2, D)> linear_k_v;
-  linear<D, D> linear_out;
+  Products products;
 
-  void members(auto&& v) {
-    v("attention_heads", heads);
-    v("linear_q", linear_q);
-    v("linear_k_v", linear_k_v);
-    v("linear_out", linear_out);
-    const extent d = linear_q.output_size();
-    v.equal("output of linear_k_v and twice linear_q", linear_k_v.output_size(), 2 * d);
-    for (const extent n :
-         {linear_q.input_size(), linear_k_v.input_size(), linear_out.input_size(), linear_out.output_size()})
-      v.equal("widths of the attention's products", n, d);
-    v.equal("width of linear_q and attention_heads times a whole width of a head", d, d / heads.get() * heads.get());
+  void members(auto&& v) { products.members(v); }
+  extent input_size() const noexcept { return products.input_size(); }
+  extent output_size() const noexcept { return products.output_size(); }
+  extent heads() const noexcept { return products.head_count(); }
+  extent head_width() const noexcept { return products.head_width(); }
+  float scale() const noexcept { return 1.0f / std::sqrt(static_cast<float>(head_width())); }
+  state start() const { return {}; }
+  void restart(state& s) const noexcept { s.clear(); }
+
+  /// Keys and values of an encoder's rows, for many calls: as rows, or packed for kernels that read all of them.
+  void keep_encoded(const kernels::operand& encoded, bool pack, kv_cache& kept, context& c) const {
+    workspace::frame scratch(c.scratch);
+    const attention_rows r = products.keys_and_values(encoded, scratch, c);
+    if (pack)
+      return kept.pack(read(r.k), read(r.v), heads(), kernels::packed_format_beside(products.encoded_format()), c);
+    kept.clear();
+    kept.append(read(r.k), read(r.v), heads());
   }
 
-  extent input_size() const noexcept { return linear_q.input_size(); }
-  extent output_size() const noexcept { return linear_out.output_size(); }
-  state start() const { return {}; }
-
-  /// x [tokens, D] -> y [tokens, D]; y may be x. Of the record: `encoded`, the encoder's rows prepared for linear_k_v,
-  /// and `keep`. With a state the rows that it kept are seen before these, and the last `keep` of all stay in it.
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, state* kept, const auto& env, context& c,
-                  const addend& to = {}) const {
+  /// Of the record: `encoded`, a kernels::operand or a kept kv_cache, and with a state `keep`: the rows that it kept
+  /// are seen before these, and the last `keep` of all stay in it. With `scores` it also gives those of chosen heads.
+  template <class Env>
+  void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const Env& env,
+                  context& c, const addend& to = {}) const {
     static_assert(
         requires { env.encoded; }, "steno: this stack's record has no `encoded`, which cross-attention reads");
-    const kernels::operand& encoded = env.encoded;
-    key_value_cache* const past = kept != nullptr && env.keep > 0 ? kept : nullptr;
-    const extent d = linear_q.output_size();
     workspace::frame scratch(c.scratch);
-    auto q = scratch.template matrix<dynamic, D>(x.rows(), d);
-    float* const fresh = past != nullptr ? past->extend(encoded.rows, 2 * d)
-                                         : scratch.template take<float>(static_cast<std::size_t>(encoded.rows * 2 * d));
-    auto kv = make_view<dynamic, times(2, D)>(fresh, encoded.rows, 2 * d);
-    auto heard = scratch.template matrix<dynamic, D>(x.rows(), d);
-    linear_q.multiply(x, q, c);
-    c.trace("cross_q", q);
-    linear_k_v.multiply(encoded, kv, c);
-    c.trace("cross_kv", kv);
-    const float scale = 1.0f / std::sqrt(static_cast<float>(d / heads.get()));
-    const float* const at = past != nullptr ? past->data() : fresh;
-    const extent frames = past != nullptr ? past->rows() : encoded.rows;
-    kernels::attention(read(q), make_view(at, frames, d, 2 * d), make_view(at + d, frames, d, 2 * d), heads.get(),
-                       {.scale = scale, .rounds = linear_q.quantised()}, write(heard), c);
-    if (past != nullptr) past->keep(env.keep);
-    linear_out(as<const float, dynamic, D>(heard), y, nullptr, env, c, to);
+    auto mixed = scratch.template matrix<dynamic, mixed_width>(x.rows(), products.mixed_size());
+    {
+      workspace::frame inner(c.scratch);
+      const view<float> q = products.queries(x, inner, c);
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(env.encoded)>, kv_cache>)
+        attend_kept(read(q), env.encoded, write(mixed), c);
+      else
+        attend_encoded(read(q), s, env, write(mixed), c);
+      if constexpr (requires { env.scores; })
+        if (env.scores != nullptr) show(read(q), env.encoded, *env.scores, env.number, c);
+    }
+    products.out(as<const float, dynamic, mixed_width>(mixed), y, nullptr, env, c, to);
+  }
+
+ private:
+  kernels::attention_options options() const noexcept {
+    return {.scale = scale(), .rounds = kernels::rounds_beside(products.weight_format())};
+  }
+  void attend_rows(const view<const float>& q, const kv_cache& rows, view<float> mixed, context& c) const {
+    kernels::attention_options o = options();
+    o.key_head_stride = rows.key_head_stride();
+    o.value_head_stride = rows.value_head_stride();
+    o.key_heads = heads();
+    kernels::attention(q, rows.keys(), rows.values(), heads(), o, mixed, c);
+  }
+  void attend_kept(const view<const float>& q, const kv_cache& kept, view<float> mixed, context& c) const {
+    if (kept.is_packed())
+      kernels::attention(q, kept.packed(), scale(), mixed, c);
+    else
+      attend_rows(q, kept, mixed, c);
+  }
+  void attend_encoded(const view<const float>& q, state* s, const auto& env, view<float> mixed, context& c) const {
+    workspace::frame scratch(c.scratch);
+    const attention_rows r = products.keys_and_values(env.encoded, scratch, c);
+    if (s == nullptr || keep_of(env) == 0)
+      return kernels::attention(q, read(r.k), read(r.v), heads(), options(), mixed, c);
+    s->append(read(r.k), read(r.v), heads());
+    attend_rows(q, *s, mixed, c);
+    s->keep(keep_of(env));
+  }
+  // The scores of the heads that are asked for in this layer.
+  void show(const view<const float>& q, const kv_cache& kept, const cross_attention_scores& to, extent number,
+            context& c) const {
+    const extent wide = head_width();
+    for (std::size_t n = 0; n < to.heads.size(); ++n) {
+      const auto [layer, head] = to.heads[n];
+      if (static_cast<extent>(layer) != number) continue;
+      workspace::frame scratch(c.scratch);
+      auto k = scratch.matrix(kept.rows(), wide);
+      if (kept.is_packed())
+        kernels::unpack_keys(kept.packed(), head, k);
+      else
+        k = make_view(kept.keys().data() + head * kept.key_head_stride(), kept.rows(), wide);
+      const weight_ref keys{.data = reinterpret_cast<const std::byte*>(k.data()), .rows = kept.rows(), .cols = wide};
+      kernels::matmul(read(q.middleCols(head * wide, wide)), keys, {.scale = scale()},
+                      make_view(to.scores + static_cast<extent>(n) * q.rows() * kept.rows(), q.rows(), kept.rows()), c);
+    }
   }
 };
+
+/// The record of a decoder whose layers each have keys and values of their own of the encoder's rows: a repeat gives
+/// layer i what layer(i) says.
+struct decoder_layer_env {
+  const kv_sequences& sequences;
+  const kv_cache& encoded;
+  const cross_attention_scores* scores = nullptr;
+  extent number = 0;  ///< of the layer
+};
+struct decoder_env {
+  const kv_sequences& sequences;
+  std::span<const kv_cache> encoded;  ///< of each layer
+  const cross_attention_scores* scores = nullptr;
+
+  decoder_layer_env layer(extent i) const noexcept {
+    return {sequences, encoded[static_cast<std::size_t>(i)], scores, i};
+  }
+};
+
+/// Keeps the encoder's rows [T, D] for every layer of a decoder's `repeat`: the stage Name of each is its
+/// cross-attention.
+template <fixed_string Name, class Repeat>
+void keep_encoded(const Repeat& layers, const view<const float>& encoded, bool pack, std::vector<kv_cache>& kept,
+                  context& c) {
+  kept.resize(static_cast<std::size_t>(layers.size()));
+  if (layers.empty()) return;
+  workspace::frame scratch(c.scratch);
+  const dtype format = layers.front().template get<Name>().products.encoded_format();
+  const kernels::operand o = kernels::prepare(encoded, format, scratch, c.run);
+  layers.each([&](const auto& l, extent i) {
+    auto numbered = c.enter("", i);
+    auto named = c.enter(Name.view());
+    l.template get<Name>().keep_encoded(o, pack, kept[static_cast<std::size_t>(i)], c);
+  });
+}
 
 }  // namespace steno::inline STENO_ABI

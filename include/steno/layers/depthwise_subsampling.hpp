@@ -60,7 +60,7 @@ struct depthwise_subsampling {
     stage(second, "conv.2.weight", "conv.2.bias", "conv.3");
     stage(third, "conv.5.weight", "conv.5.bias", "conv.6");
     v("out", out);
-    v.equal("input of conv.0 and 9 values", conv_0.input_size(), extent{9});
+    v.require(conv_0.input_size() == 9, "input of conv.0", "9 values", conv_0.input_size());
     v.equal("input of out and bands times channels", out.input_size(), after(bands.get(), 3) * channels);
   }
   extent input_size() const noexcept { return bands.get(); }

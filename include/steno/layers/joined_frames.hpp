@@ -20,7 +20,7 @@ struct joined_frames : around<Stack> {
     v("downsample_rate", downsample_rate);
     detail::visit_stage(this->stack, v);
     const extent wide = this->stack.input_size(), k = downsample_rate.get();
-    v.equal("input of linear1 and downsample_rate times a width", wide, wide / k * k);
+    v.require(wide % k == 0, "input of linear1", "a multiple of downsample_rate", wide);
   }
   extent input_size() const noexcept { return this->stack.input_size() / downsample_rate.get(); }
   extent rows(extent frames) const noexcept {

@@ -6,7 +6,7 @@
 // here any position is computed, in float as the original's table was. Tested in tests/layers/positions_test.cpp and on
 // golden stage "pos_emb".
 #pragma once
-#include <steno/layers/key_value_cache.hpp>
+#include <steno/layers/attention_window.hpp>
 #include <steno/layers/stack.hpp>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ struct with_positions : around<Stack> {
   void members(auto&& v) {
     v("relative_positions", relative);
     detail::visit_stage(this->stack, v);
-    v.equal("width and an even number", this->input_size() / 2 * 2, this->input_size());
+    v.require(this->input_size() % 2 == 0, "width", "an even number", this->input_size());
   }
   state start() const { return {this->stack.start(), 0}; }
   void restart(state& s) const {
@@ -104,7 +104,7 @@ struct with_distances : around<Stack> {
 
   void members(auto&& v) {
     detail::visit_stage(this->stack, v);
-    v.equal("width and an even number", this->input_size() / 2 * 2, this->input_size());
+    v.require(this->input_size() % 2 == 0, "width", "an even number", this->input_size());
   }
   state start() const { return {.stack = this->stack.start()}; }
 

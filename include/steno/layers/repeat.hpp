@@ -3,8 +3,10 @@
 //   repeat<N, L>     y = l_N(... l_1(x)); x [frames, input] -> y [frames, output]
 //   numbered<N, L>   the same members without a call, for what something else walks over
 //
-// Each layer's result is traced as "out". Tested in tests/layers/stack_test.cpp.
+// Each layer's result is traced as "out". A record with layer(i) gives layer i a record of its own. Tested in
+// tests/layers/stack_test.cpp.
 #pragma once
+#include <steno/error.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/layer.hpp>
 
@@ -35,9 +37,24 @@ struct numbered {
   }
   bool empty() const noexcept { return layers.empty(); }
   extent size() const noexcept { return static_cast<extent>(layers.size()); }
+  const L& front() const noexcept { return layers.front(); }
+  const L& operator[](extent i) const noexcept { return layers[static_cast<std::size_t>(i)]; }
+  /// f(layer, number) for all of them.
+  template <class F>
+  void each(F&& f) const {
+    for (std::size_t i = 0; i < layers.size(); ++i) f(layers[i], static_cast<extent>(i));
+  }
   extent input_size() const noexcept { return layers.empty() ? 0 : layers.front().input_size(); }
   extent output_size() const noexcept { return layers.empty() ? 0 : layers.back().output_size(); }
 };
+
+namespace detail {
+[[noreturn]] STENO_COLD inline void refuse_state(std::size_t layers, std::size_t states) {
+  fail({.what = "state of a stack",
+        .expected = std::to_string(layers) + " layers, as the stack that it is given to",
+        .found = std::to_string(states)});
+}
+}  // namespace detail
 
 /// N equal layers after one another. y may be x unless N == 1: a single layer may change the width.
 template <extent N, class L>
@@ -69,18 +86,23 @@ struct repeat : numbered<N, L> {
       if (x.data() != y.data()) kernels::scale(read(x), 1.0f, write(y));
       return;
     }
+    if constexpr (!stateless)
+      if (s != nullptr && s->size() != layers.size()) detail::refuse_state(layers.size(), s->size());
     const auto state_at = [&](std::size_t i) -> state_of<L>* {
       if constexpr (stateless)
         return s;
       else
         return s == nullptr ? nullptr : &(*s)[i];
     };
+    const auto run = [&](std::size_t i, view<const float, dynamic, input> from) {
+      if constexpr (requires { env.layer(extent{}); })
+        layers[i](from, y, state_at(i), env.layer(static_cast<extent>(i)), c);
+      else
+        layers[i](from, y, state_at(i), env, c);
+    };
     for (std::size_t i = 0; i < layers.size(); ++i) {
       auto scope = c.enter("", static_cast<extent>(i));
-      if (i == 0)
-        layers[i](x, y, state_at(i), env, c);
-      else
-        layers[i](as<const float, dynamic, input>(y), y, state_at(i), env, c);
+      run(i, i == 0 ? x : as<const float, dynamic, input>(y));
       c.trace("out", y);
     }
   }

@@ -7,43 +7,41 @@
 // for audio and text, so it is this. Angles are single precision, as in the original. Tested in
 // tests/layers/rotary_test.cpp.
 #pragma once
-#include <steno/core/context.hpp>
+#include <steno/layers/attention.hpp>
 
 #include <algorithm>
 #include <cmath>
 
 namespace steno::inline STENO_ABI {
 
-/// Cosines and sines of positions first, first + 1, ...; lives in a workspace frame.
+/// Cosines and sines of the positions of rows; lives in a workspace frame.
 class rotary_angles {
  public:
-  rotary_angles(extent first, extent count, extent width, double theta, workspace::frame& frame, const executor& run)
-      : rotary_angles(count, width, theta, frame, run, [first](extent t) { return first + t; }) {}
-  /// Of positions position(0), ... position(count - 1): rows of several sequences.
-  template <class Position>
-  rotary_angles(extent count, extent width, double theta, workspace::frame& frame, const executor& run,
-                Position position_of)
-      : half_(width / 2),
-        cosines_(frame.take<float>(static_cast<std::size_t>(std::max<extent>(count * half_, 1)))),
-        sines_(frame.take<float>(static_cast<std::size_t>(std::max<extent>(count * half_, 1)))) {
+  /// Of the rows that a call brings.
+  rotary_angles(const kv_sequences& rows, extent width, double theta, workspace::frame& frame, const executor& run)
+      : rotary_angles(rows.added(), width, frame) {
+    float* const positions = frame.take<float>(static_cast<std::size_t>(std::max<extent>(rows.added(), 1)));
+    rows.each_part([&](const kv_sequences::part& p) {
+      for (extent i = 0; i < p.count; ++i) positions[p.first + i] = static_cast<float>(p.position(i));
+    });
     float* const rates = frame.take<float>(static_cast<std::size_t>(std::max<extent>(half_, 1)));
     for (extent i = 0; i < half_; ++i) {
       const float exponent = static_cast<float>(2 * i) / static_cast<float>(width);
       rates[i] = 1.0f / std::pow(static_cast<float>(theta), exponent);
     }
+    const extent count = rows.added();
     constexpr extent tile = 16;
     run.run((count + tile - 1) / tile, [&](extent n, int) {
-      for (extent t = n * tile; t < std::min(count, (n + 1) * tile); ++t) {
-        const auto position = static_cast<float>(position_of(t));
+      for (extent t = n * tile; t < std::min(count, (n + 1) * tile); ++t)
         for (extent i = 0; i < half_; ++i) {
-          cosines_[t * half_ + i] = std::cos(position * rates[i]);
-          sines_[t * half_ + i] = std::sin(position * rates[i]);
+          cosines_[t * half_ + i] = std::cos(positions[t] * rates[i]);
+          sines_[t * half_ + i] = std::sin(positions[t] * rates[i]);
         }
-      }
     });
   }
+  extent width() const noexcept { return 2 * half_; }
 
-  /// Turns one head of row `row` (counted from the first position): x [width] -> y [width], which may be x.
+  /// Turns one head of row `row` of the call: x [width] -> y [width], which may be x.
   void turn(const float* x, extent row, float* y) const noexcept {
     constexpr extent step = 16;
     const float *c = cosines_ + row * half_, *s = sines_ + row * half_;
@@ -63,8 +61,43 @@ class rotary_angles {
   }
 
  private:
+  rotary_angles(extent count, extent width, workspace::frame& frame)
+      : half_(width / 2),
+        cosines_(frame.take<float>(static_cast<std::size_t>(std::max<extent>(count * half_, 1)))),
+        sines_(frame.take<float>(static_cast<std::size_t>(std::max<extent>(count * half_, 1)))) {}
+
   extent half_;
   float *cosines_, *sines_;
+};
+
+/// The record of a stack with rotary positions.
+struct rotary_env {
+  const kv_sequences& sequences;
+  const rotary_angles& angles;
+};
+
+/// A plain score between heads of queries and keys that are turned by their positions: the record's `angles`.
+struct rotary_positions : plain_score {
+  void members(auto&& v, const auto& products) {
+    const extent w = products.head_width();
+    v.require(w % 2 == 0, "width of a head", "an even number", w);
+  }
+  void prepare(attention_rows& r, extent heads, extent key_heads, const auto& env, workspace::frame&, context&) const {
+    static_assert(
+        requires { env.angles; }, "steno: this stack's record has no `angles`, which its attention reads");
+    const extent w = r.q.cols() / heads;
+    if (env.angles.width() != w)
+      fail({.what = "width of a head",
+            .expected = std::to_string(env.angles.width()) + ", as the angles",
+            .found = std::to_string(w)});
+    for (extent t = 0; t < r.q.rows(); ++t) {
+      for (extent h = 0; h < heads; ++h) turn(env.angles, t, r.q.data() + t * r.q.outerStride() + h * w);
+      for (extent h = 0; h < key_heads; ++h) turn(env.angles, t, r.k.data() + t * r.k.outerStride() + h * w);
+    }
+  }
+
+ private:
+  static void turn(const rotary_angles& a, extent row, float* head) noexcept { a.turn(head, row, head); }
 };
 
 }  // namespace steno::inline STENO_ABI

@@ -202,11 +202,11 @@ class fun_asr_nano {
     if (llm.layers.empty())
       fail({.what = "the file holds no language model", .hint = "only the audio half can be traced"});
     auto scope = c.enter("llm");
-    qwen3_past past = qwen3_past_of(llm, o.cache);
-    qwen3_read(llm, x, past, c);
+    qwen3_decoder_state state = qwen3_state_of(llm, o.cache);
+    qwen3_read(llm, x, state, c);
     const qwen3_writing how{
         .ends = ends, .max_tokens = o.max_new_tokens, .sampling = o.sampling, .stop_loops = o.repeats > 0};
-    qwen3_text t = qwen3_write(llm, view<float, dynamic, width>(x.bottomRows(1)), past, how, c);
+    qwen3_text t = qwen3_write(llm, view<float, dynamic, width>(x.bottomRows(1)), state, how, c);
     s.text = plain_text(tokenizer.decode(t.ids, true));
     if (o.repeats > 0) s.text = limit_repeats(std::move(s.text), static_cast<std::size_t>(o.repeats));
     s.token_ids = std::move(t.ids);

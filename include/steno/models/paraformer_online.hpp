@@ -65,7 +65,7 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
     typename parts::encoder_type::state encoder;
     cif_carry carry;
     typename parts::decoder_type::state decoder;
-    extent pieces = 0;
+    extent pieces = 0, windows = 0;  ///< so far: pieces, and those of them that were encoded
   };
   /// A token: its number and how sure the model is.
   struct token {
@@ -91,8 +91,7 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
             .front = frontend.start(),
             .encoder = encoder.start(),
             .carry = {.weight = 0, .hidden = std::vector<float>(d), .frames = std::vector<float>(d)},
-            .decoder = decoder.start(),
-            .pieces = 0};
+            .decoder = decoder.start()};
   }
 
   /// Samples of a piece. The original's number: it takes a frame of its own front end, 60 ms at 16 kHz, for granted.
@@ -128,7 +127,7 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
     heard.row(frames).setZero();
     float* const alphas = scratch.template take<float>(static_cast<std::size_t>(frames) + 1);
     if (x.rows() > 0) c.trace("feats_before_scaling", x);
-    encoder(x, encoded, &s.encoder, sanm_window(s.sizes), c);
+    encoder(x, encoded, &s.encoder, sanm_window(s.sizes, s.windows++ == 0), c);
     predictor(as<const float, dynamic, D>(encoded), alphas, c);
     c.trace("alphas_raw", make_view(static_cast<const float*>(alphas), 1, frames));
     std::fill_n(alphas, std::min(s.sizes.before, frames), 0.0f);

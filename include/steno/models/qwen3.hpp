@@ -70,7 +70,8 @@ class qwen3_thinker {
         c.trace("logmel", turned);
       }
       auto scope = c.enter("audio_tower");
-      audio_tower(as<const float, dynamic, mels>(now), y.middleRows(done, rows), c, t == 0 && n == frames);
+      audio_tower(as<const float, dynamic, mels>(now), y.middleRows(done, rows), nullptr,
+                  qwen3_audio_env{.alone = t == 0 && n == frames}, c);
       done += rows;
     }
   }

@@ -103,8 +103,8 @@ class qwen3_aligner : public qwen3_thinker<Encoder, Decoder> {
     hear(pcm, x.middleRows(1, audio), c);
     text.embed(after, x.bottomRows(count));
     auto scope = c.enter("text");
-    qwen3_past past;
-    qwen3_read(text, x, past, c);
+    qwen3_decoder_state s;
+    qwen3_read(text, x, s, c);
     const auto n = static_cast<extent>(2 * a.words.size());
     auto asked = scratch.template matrix<dynamic, width>(n, text.width());
     extent row = 0;

@@ -128,39 +128,41 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
 
   /// Room for keys and values, in the format asked for or the usual one. Throws steno::error for other formats than
   /// f32, f16 and q8_0.
-  qwen3_past past_for(const std::optional<dtype>& format) const { return qwen3_past_of(text, format); }
+  qwen3_decoder_state state_for(const std::optional<dtype>& format) const { return qwen3_state_of(text, format); }
   qwen3_writing writing(const qwen3_asr_options& o) const {
     return {.ends = ends, .max_tokens = o.max_new_tokens, .sampling = o.sampling, .stop_loops = o.repeats > 0};
   }
 
-  /// One clip that is heard at once: what the model writes of it. `past` is used anew.
+  /// One clip that is encoded at once: what the model writes of it. `s` begins anew.
   qwen3_part write(std::span<const float> pcm, const qwen3_prompt& p, const std::string& language,
-                   const qwen3_asr_options& o, qwen3_past& past, context& c) const {
+                   const qwen3_asr_options& o, qwen3_decoder_state& s, context& c) const {
     workspace::frame scratch(c.scratch);
     auto last = scratch.template matrix<dynamic, width>(1, text.width());
-    read_prompt(pcm, p, past, last, c);
+    s.clear();
+    read_prompt(pcm, p, s, 0, last, c);
     auto scope = c.enter("text");
-    return part_of(pcm, language, o, qwen3_write(text, view<float, dynamic, width>(last), past, writing(o), c));
+    return part_of(pcm, language, o, qwen3_write(text, view<float, dynamic, width>(last), s, writing(o), c));
   }
-  /// Several clips at once, pasts[i] of clip i: every step writes a token of each.
+  /// Several clips at once: every step writes a token of each.
   std::vector<qwen3_part> write(std::span<const std::span<const float>> clips, const qwen3_prompt& p,
-                                const std::string& language, const qwen3_asr_options& o, std::span<qwen3_past> pasts,
+                                const std::string& language, const qwen3_asr_options& o, qwen3_decoder_state& s,
                                 context& c) const {
     workspace::frame scratch(c.scratch);
+    s.clear();
     auto last = scratch.template matrix<dynamic, width>(static_cast<extent>(clips.size()), text.width());
     for (std::size_t i = 0; i < clips.size(); ++i)
-      read_prompt(clips[i], p, pasts[i], last.middleRows(static_cast<extent>(i), 1), c);
+      read_prompt(clips[i], p, s, static_cast<extent>(i), last.middleRows(static_cast<extent>(i), 1), c);
     std::vector<qwen3_writer> writers(clips.size(), qwen3_writer(writing(o)));
     std::vector<qwen3_text> texts =
-        qwen3_write_together(text, view<float, dynamic, width>(last), pasts, std::span<qwen3_writer>(writers), c);
+        qwen3_write_together(text, view<float, dynamic, width>(last), s, std::span<qwen3_writer>(writers), c);
     std::vector<qwen3_part> parts;
     for (std::size_t i = 0; i < clips.size(); ++i) parts.push_back(part_of(clips[i], language, o, std::move(texts[i])));
     return parts;
   }
 
  private:
-  /// Reads the prompt of a clip; `last` [1, width] is what the first token is chosen by.
-  void read_prompt(std::span<const float> pcm, const qwen3_prompt& p, qwen3_past& past,
+  /// Reads the prompt of a clip as text number `n`; `last` [1, width] is what the first token is chosen by.
+  void read_prompt(std::span<const float> pcm, const qwen3_prompt& p, qwen3_decoder_state& s, extent n,
                    view<float, dynamic, width> last, context& c) const {
     workspace::frame scratch(c.scratch);
     const extent audio = audio_rows(static_cast<extent>(pcm.size()));
@@ -171,8 +173,7 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
     text.embed(p.after, x.bottomRows(after));
     auto scope = c.enter("text");
     c.trace("in", x);
-    past.rewind(0);
-    qwen3_read(text, x, past, c);
+    qwen3_read(text, x, s, c, n);
     last = x.bottomRows(1);
   }
   /// f(start, count, padded) for the parts of a recording; those of something longer are filled up to half a second.
@@ -220,14 +221,14 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
       std::vector<float> padded;
     };
     std::vector<piece> waiting;
-    std::vector<qwen3_past> pasts(std::max<std::size_t>(together, 1), past_for(o.cache));
+    qwen3_decoder_state s = state_for(o.cache);
     const auto write_waiting = [&] {
       std::vector<std::span<const float>> clips;
       for (const piece& w : waiting)
         clips.push_back(w.padded.empty() ? recordings[w.recording].subspan(static_cast<std::size_t>(w.start),
                                                                            static_cast<std::size_t>(w.count))
                                          : std::span<const float>(w.padded));
-      std::vector<qwen3_part> parts = write(clips, p, language, o, pasts, c);
+      std::vector<qwen3_part> parts = write(clips, p, language, o, s, c);
       for (std::size_t i = 0; i < parts.size(); ++i) {
         parts[i].start = waiting[i].start;
         parts[i].count = waiting[i].count;
@@ -240,7 +241,7 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
     for (std::size_t r = 0; r < recordings.size(); ++r)
       each_piece(recordings[r], o, [&](extent start, extent count, const std::vector<float>& padded) {
         waiting.push_back({r, start, count, padded});
-        if (waiting.size() == pasts.size()) write_waiting();
+        if (waiting.size() == std::max<std::size_t>(together, 1)) write_waiting();
       });
     if (!waiting.empty()) write_waiting();
     for (std::size_t r = 0; r < recordings.size(); ++r) all[r].language = merge_languages(heard[r]);
@@ -256,12 +257,12 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
     const std::string language = language_name(o.language);
     const qwen3_prompt p = prompt(o.context, language);
     qwen3_transcription all;
-    qwen3_past past = past_for(o.cache);
+    qwen3_decoder_state s = state_for(o.cache);
     std::vector<std::string> heard;
     each_piece(pcm, o, [&](extent start, extent count, const std::vector<float>& padded) {
       qwen3_part made =
           write(padded.empty() ? pcm.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(count)) : padded,
-                p, language, o, past, c);
+                p, language, o, s, c);
       made.start = start;
       made.count = count;
       all.text += made.output.text;

@@ -165,22 +165,16 @@ class u2 {
 
   /// Autoregressive beam search over the encoder's rows.
   attention_result attend(const view<const float>& rows, extent beams, double length_penalty, context& c) const {
-    typename Decoder::memory memory_rows;
-    decoder.remember(rows, memory_rows, c);
-    typename Decoder::state past;
-    std::vector<std::vector<extent>> forked;
+    std::vector<kv_cache> encoded;
+    decoder.keep_encoded(rows, encoded, c);
+    typename Decoder::state state;
     const extent n = std::min<extent>(beams, tokenizer.size());
     matrix<float, dynamic, dynamic> log_probs(n, tokenizer.size());
     return attention_beam(
         {.sos = sos, .eos = eos, .beams = n, .length_penalty = length_penalty, .longest = rows.rows()},
         [&](std::span<const int> ids, std::span<const int> parents) -> view<const float> {
-          if (past.steps > 0) {
-            forked.resize(parents.size());
-            for (std::size_t b = 0; b < parents.size(); ++b)
-              forked[b] = past.pasts[static_cast<std::size_t>(parents[b])];
-            std::swap(past.pasts, forked);
-          }
-          decoder.step(ids, memory_rows, past, log_probs, c);
+          if (state.sequences.size() > 0) state.fork(parents);
+          decoder.step(ids, encoded, state, log_probs, c);
           c.trace("attention_step", log_probs);
           return read(log_probs);
         });
@@ -200,11 +194,11 @@ class u2 {
         ids.insert(ids.end(), h.ids.begin(), h.ids.end());
       begin.push_back(static_cast<extent>(ids.size()));
     }
-    typename Decoder::memory memory_rows;
-    d.remember(rows, memory_rows, c);
+    std::vector<kv_cache> encoded;
+    d.keep_encoded(rows, encoded, c);
     workspace::frame scratch(c.scratch);
     auto y = scratch.template matrix<dynamic, Vocab>(static_cast<extent>(ids.size()), tokenizer.size());
-    d(ids, begin, memory_rows, y, c);
+    d(ids, begin, encoded, y, c);
     body(read(y), std::span<const extent>(begin));
   }
 

@@ -27,8 +27,11 @@ namespace steno::inline STENO_ABI {
 
 /// A window that is being decoded. One for each thread; its memory is kept from window to window.
 struct whisper_window {
-  whisper_memory memory;
-  whisper_past past;
+  std::vector<kv_cache> encoded;  ///< keys and values of the encoder's rows, for each layer of the decoder
+  whisper_decoder_state text;     ///< what was written so far
+
+  /// Rows of the encoder.
+  extent rows() const noexcept { return encoded.empty() ? 0 : encoded.front().rows(); }
 };
 
 /// A loaded model is const and may be shared by threads, each with its own context and window.
@@ -95,8 +98,8 @@ class whisper {
   extent window_rows() const noexcept { return encoder.template get<"positional_embedding">().table.rows(); }
   extent window_frames() const noexcept { return 2 * window_rows(); }
 
-  /// Features of a window [3000, Mels] to what the decoder hears of it.
-  void hear(view<const float, dynamic, Mels> features, whisper_memory& m, context& c) const {
+  /// Features of a window [3000, Mels] to what the decoder reads of it.
+  void encode(view<const float, dynamic, Mels> features, whisper_window& w, context& c) const {
     workspace::frame scratch(c.scratch);
     auto encoded = scratch.template matrix<dynamic, D>(features.rows() / 2, encoder.output_size());
     {
@@ -104,26 +107,26 @@ class whisper {
       encoder(features, encoded, nullptr, no_env{}, c);
     }
     auto scope = c.enter("decoder");
-    decoder.remember(as<const float, dynamic, D>(encoded), m, c);
+    decoder.keep_encoded(as<const float, dynamic, D>(encoded), w.encoded, c);
   }
 
-  /// Frames of a recording (frontends/log_mel.hpp) and hear(), with sizes known at run time.
+  /// Frames of a recording (frontends/log_mel.hpp) and encode(), with sizes known at run time.
   void features_of(const part_of_recording& pcm, extent first, float top, view<float> y, context& c) const {
     frontend(pcm, first, top, as<float, dynamic, Mels>(y), c);
   }
-  void hear_rows(const view<const float>& features, whisper_window& w, context& c) const {
-    hear(as<const float, dynamic, Mels>(features), w.memory, c);
+  void encode_rows(const view<const float>& features, whisper_window& w, context& c) const {
+    encode(as<const float, dynamic, Mels>(features), w, c);
   }
   /// Tokens at once, then one for each beam (networks/whisper_decoder.hpp), and scores of what follows, with sizes
   /// known at run time.
   void prompt_rows(std::span<const int> ids, whisper_window& w, view<float> rows, context& c,
-                   const whisper_attention_scores& seen = {}) const {
+                   const cross_attention_scores& seen = {}) const {
     auto scope = c.enter("decoder");
-    decoder.prompt(ids, w.memory, w.past, as<float, dynamic, D>(rows), c, seen.scores != nullptr ? &seen : nullptr);
+    decoder.prompt(ids, w.encoded, w.text, as<float, dynamic, D>(rows), c, seen.scores != nullptr ? &seen : nullptr);
   }
   void step_rows(std::span<const int> ids, whisper_window& w, view<float> rows, context& c) const {
     auto scope = c.enter("decoder");
-    decoder.step(ids, w.memory, w.past, as<float, dynamic, D>(rows), c);
+    decoder.step(ids, w.encoded, w.text, as<float, dynamic, D>(rows), c);
   }
   void logits_of(const view<const float>& rows, view<float> y, context& c) const {
     auto scope = c.enter("decoder");
@@ -157,9 +160,7 @@ class whisper {
   extent known_heads() const {
     extent n = 0;
     for (const auto& [layer, head] : alignment_heads)
-      if (layer < decoder.blocks.size() &&
-          head < decoder.blocks.layers[static_cast<std::size_t>(layer)].cross_attn.heads.get())
-        ++n;
+      if (layer < decoder.blocks().size() && head < decoder.cross_heads(layer)) ++n;
     return n;
   }
   STENO_COLD static extent vocabulary_of(const gguf_file& file) {

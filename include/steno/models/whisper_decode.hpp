@@ -59,7 +59,7 @@ STENO_COLD int whisper_detect_language(const Model& m, whisper_window& w, std::v
   const whisper_tokens& t = m.tokenizer;
   workspace::frame scratch(c.scratch);
   auto row = scratch.matrix(1, m.decoder.width()), scores = scratch.matrix(1, m.decoder.vocabulary());
-  w.past.clear();
+  w.text.clear();
   m.prompt_rows(std::vector<int>{t.sot}, w, write(row), c);
   m.logits_of(row, scores, c);
   auto languages = make_view(scores.data() + t.language_token(0), 1, t.languages);
@@ -103,7 +103,7 @@ inline whisper_rules rules_of(const whisper_tokens& t, const whisper_decode_opti
 
 }  // namespace detail
 
-/// Decodes the window in `w.memory` (Model::hear()). Throws steno::error for options that contradict each other.
+/// Decodes the window in `w` (Model::encode()). Throws steno::error for options that contradict each other.
 template <class Model>
 STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, const whisper_decode_options& o,
                                           context& c) {
@@ -146,7 +146,7 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
   const int group = std::max({o.beam_size, o.best_of, 1});
   auto rows = scratch.matrix(std::max<extent>(given, group), m.decoder.width());
   auto scores = scratch.matrix(group, vocabulary);
-  w.past.clear();
+  w.text.clear();
   m.prompt_rows(ids, w, write(rows.topRows(given)), c);
   auto first = scratch.matrix(1, vocabulary);
   m.logits_of(write(rows.middleRows(sot_row, 1)), first, c);
@@ -154,7 +154,7 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
   d.no_speech_prob = static_cast<double>(first(0, t.no_speech));
   m.logits_of(write(rows.middleRows(given - 1, 1)), write(scores.topRows(1)), c);
   for (int g = 1; g < group; ++g) scores.row(g) = scores.row(0);
-  w.past.fork(std::vector<int>(static_cast<std::size_t>(group), 0));
+  w.text.fork(std::vector<int>(static_cast<std::size_t>(group), 0));
 
   const whisper_rules rules = detail::rules_of(t, o, m.window_rows());
   const auto search = [&](auto&& chooser) {
@@ -172,7 +172,7 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
         d.stop = whisper_stop::context;
         break;
       }
-      w.past.fork(sources);
+      w.text.fork(sources);
       auto last = write(rows.topRows(group));
       m.step_rows(next, w, last, c);
       m.logits_of(last, scores, c);

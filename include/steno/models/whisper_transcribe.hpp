@@ -174,7 +174,7 @@ class whisper_transcription {
     auto x = make_view(features_.data(), window_frames_, m_.frontend.width());
     x.setZero();
     m_.features_of(pcm_, seek, top_, write(x.topRows(count)), c);
-    m_.hear_rows(read(x), w_, c);
+    m_.encode_rows(read(x), w_, c);
   }
 
   whisper_decoded decode(int& decodes, context& c) {

@@ -51,16 +51,16 @@ STENO_COLD std::vector<whisper_timed_word> whisper_align(const Model& m, whisper
 
   std::vector<std::pair<int, int>> heads = m.alignment_heads;
   if (heads.empty()) {
-    const auto layers = static_cast<int>(m.decoder.blocks.size());
-    const auto each = static_cast<int>(m.decoder.blocks.layers.front().cross_attn.heads.get());
+    const auto layers = static_cast<int>(m.decoder.blocks().size());
+    const auto each = static_cast<int>(m.decoder.cross_heads(0));
     for (int l = layers / 2; l < layers; ++l)
       for (int h = 0; h < each; ++h) heads.emplace_back(l, h);
   }
   workspace::frame scratch(c.scratch);
-  float* const scores = scratch.template take<float>(heads.size() * static_cast<std::size_t>(n * w.memory.rows));
+  float* const scores = scratch.template take<float>(heads.size() * static_cast<std::size_t>(n * w.rows()));
   auto rows = scratch.matrix(n, m.decoder.width());
-  w.past.clear();
-  m.prompt_rows(ids, w, rows, c, whisper_attention_scores{heads, scores});
+  w.text.clear();
+  m.prompt_rows(ids, w, rows, c, cross_attention_scores{heads, scores});
   std::vector<double> probability(text.size());
   constexpr extent some = 8;  // rows of scores at once
   auto logits = scratch.matrix(some, m.decoder.vocabulary());
@@ -74,8 +74,8 @@ STENO_COLD std::vector<whisper_timed_word> whisper_align(const Model& m, whisper
       probability[at] = static_cast<double>(spoken(r, text[at]));
     }
   }
-  const extent columns = std::min(frames / 2, w.memory.rows);
-  const auto all = alignment_matrix(scores, static_cast<extent>(heads.size()), n, w.memory.rows, columns);
+  const extent columns = std::min(frames / 2, w.rows());
+  const auto all = alignment_matrix(scores, static_cast<extent>(heads.size()), n, w.rows(), columns);
   const matrix<float, dynamic, dynamic> cost = -all.middleRows(before, n - before - 1);
   c.trace("align_matrix", matrix<float, dynamic, dynamic>(-cost));
   std::vector<double> jumps;  // when each token begins

@@ -17,11 +17,9 @@
 namespace steno::inline STENO_ABI {
 
 template <extent D, extent Heads, extent Ffn>
-struct adaptor_block
-    : sequence<residual<at<"norm1", layer_norm<D, 12>>,
-                        at<"self_attn",
-                           attention<D, Heads, attention_names<"linear_q", "linear_k", "linear_v", "linear_out">>>>,
-               residual<at<"norm2", layer_norm<D, 12>>, at<"feed_forward", feed_forward<D, Ffn>>>> {};
+struct adaptor_block : sequence<residual<at<"norm1", layer_norm<D, 12>>,
+                                         at<"self_attn", attention<separate_products<D, Heads, linear_names>>>>,
+                                residual<at<"norm2", layer_norm<D, 12>>, at<"feed_forward", feed_forward<D, Ffn>>>> {};
 
 /// The original shows linear1 before its relu, which is therefore a layer of its own.
 template <extent In, extent Ffn, extent D, extent Heads, extent BlockFfn, extent N, extent Rate = 1>

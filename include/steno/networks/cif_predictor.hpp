@@ -94,7 +94,7 @@ struct cif_predictor {
     v("cif_output", cif_output);
     v.equal("input and three times the output of cif_conv1d", cif_conv1d.input_size(), 3 * cif_conv1d.output_size());
     v.equal("output of cif_conv1d and input of cif_output", cif_conv1d.output_size(), cif_output.input_size());
-    v.equal("rows of cif_output and 1", cif_output.output_size(), 1);
+    v.require(cif_output.output_size() == 1, "rows of cif_output", "1", cif_output.output_size());
   }
   extent input_size() const noexcept { return cif_conv1d.output_size(); }
 

@@ -17,12 +17,12 @@ namespace steno::inline STENO_ABI {
 
 template <extent D, extent Heads, extent Ffn>
 struct nemo_transformer_block
-    : sequence<
-          post_norm<at<"layer_norm_1", layer_norm<D>>,
-                    at<"first_sub_layer",
-                       attention<D, Heads, attention_names<"query_net", "key_net", "value_net", "out_projection">>>>,
-          post_norm<at<"layer_norm_2", layer_norm<D>>,
-                    at<"second_sub_layer", feed_forward<D, Ffn, relu, "dense_in", "dense_out">>>> {};
+    : sequence<post_norm<at<"layer_norm_1", layer_norm<D>>,
+                         at<"first_sub_layer",
+                            attention<separate_products<
+                                D, Heads, attention_names<"query_net", "key_net", "value_net", "out_projection">>>>>,
+               post_norm<at<"layer_norm_2", layer_norm<D>>,
+                         at<"second_sub_layer", feed_forward<D, Ffn, relu, "dense_in", "dense_out">>>> {};
 
 /// "layers.0...." in the checkpoint; without "layers" here, because names in GGUF files have at most 63 bytes.
 template <extent D, extent Heads, extent Ffn, extent N>

@@ -19,7 +19,6 @@
 #include <steno/layers/stack.hpp>
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 
 namespace steno::inline STENO_ABI {
@@ -27,132 +26,91 @@ namespace steno::inline STENO_ABI {
 /// Each row sees the block that it is one of: the record's `window`.
 template <extent D, extent Heads, extent Ffn>
 struct qwen3_audio_layer
-    : sequence<
-          residual<at<"self_attn_layer_norm", layer_norm<D>>,
-                   at<"self_attn", attention<D, Heads, attention_names<"q_proj", "k_proj", "v_proj", "out_proj">>>>,
-          residual<at<"final_layer_norm", layer_norm<D>>, at<"fc1", linear<D, Ffn, bias::added, gelu>>,
-                   at<"fc2", linear<Ffn, D>>>> {};
+    : sequence<residual<at<"self_attn_layer_norm", layer_norm<D>>,
+                        at<"self_attn", attention<separate_products<
+                                            D, Heads, attention_names<"q_proj", "k_proj", "v_proj", "out_proj">>>>>,
+               residual<at<"final_layer_norm", layer_norm<D>>, at<"fc1", linear<D, Ffn, bias::added, gelu>>,
+                        at<"fc2", linear<Ffn, D>>>> {};
+/// The record of a call.
 struct qwen3_audio_env {
-  attention_window window;
+  /// The frames are all there is, so a single short chunk stays short; frames of a longer recording come in whole
+  /// blocks, and only the last piece may be shorter.
+  bool alone = true;
 };
 
-template <extent Mels, extent D, extent Heads, extent Ffn, extent Channels, extent Out, extent N, extent Window = 50,
-          extent Infer = 800>
-struct qwen3_audio_encoder {
-  static constexpr extent input = Mels, output = Out;
-  static constexpr extent halved(extent n) { return is_static(n) ? (n + 1) / 2 : dynamic; }
-  static constexpr extent bands = halved(halved(halved(Mels)));
-  static constexpr extent flat = times(bands, Channels);
+/// Frames to rows of the layers, chunk by chunk: three convolutions, a product and positions. Written by hand, because
+/// chunks are convolved one by one and multiplied together.
+template <extent Mels, extent D, extent Channels, extent Window>
+struct qwen3_audio_stem {
+  using first_type = conv2d_halving<Mels, 1, Channels, gelu>;
+  static constexpr extent bands1 = first_type::halved(Mels), bands2 = first_type::halved(bands1);
+  using convolutions_type =
+      sequence<at<"conv2d1", first_type>, at<"conv2d2", conv2d_halving<bands1, Channels, Channels, gelu>>,
+               at<"conv2d3", conv2d_halving<bands2, Channels, Channels, gelu>>>;
+  static constexpr extent input = Mels, output = D, flat = convolutions_type::output;
 
   setting<Mels, 1, 1024> num_mel_bins;
-  setting<Window, 4> n_window;    ///< half the frames of a chunk
-  setting<Infer> n_window_infer;  ///< frames of a block
-  conv2d_halving<1, Channels> conv2d1;
-  conv2d_halving<Channels, Channels> conv2d2, conv2d3;
+  setting<Window, 4> n_window;  ///< half the frames of a chunk
+  convolutions_type convolutions;
   linear<flat, D, bias::none> conv_out;
-  /// What follows the convolutions, rows in, rows out.
-  sequence<at<"layers", repeat<N, qwen3_audio_layer<D, Heads, Ffn>>>, at<"ln_post", layer_norm<D>>,
-           at<"proj1", linear<D, D, bias::added, gelu>>, at<"proj2", linear<D, Out>>>
-      behind;
 
   void members(auto&& v) {
     v("num_mel_bins", num_mel_bins);
     v("n_window", n_window);
-    v("n_window_infer", n_window_infer);
-    v("conv2d1", conv2d1);
-    v("conv2d2", conv2d2);
-    v("conv2d3", conv2d3);
+    const extent n = num_mel_bins.get();
+    convolutions.template get<"conv2d1">().bands = size_of<Mels>(n);
+    convolutions.template get<"conv2d2">().bands = size_of<bands1>(first_type::halved(n));
+    convolutions.template get<"conv2d3">().bands = size_of<bands2>(first_type::halved(first_type::halved(n)));
+    convolutions.members(v);
     v("conv_out", conv_out);
-    v("", behind);
-    v.equal("channels of conv2d1 and conv2d2", conv2d1.output_size(), conv2d2.input_size());
-    v.equal("channels of conv2d2 and conv2d3", conv2d2.output_size(), conv2d3.input_size());
-    v.equal("input of conv_out and bands times channels", conv_out.input_size(),
-            thrice(num_mel_bins.get()) * conv2d3.output_size());
-    v.equal("output of conv_out and width of the layers", conv_out.output_size(), behind.input_size());
-    v.within("n_window_infer, and twice n_window", n_window_infer.get(), chunk(), n_window_infer.most);
+    const extent channels = convolutions.template get<"conv2d1">().channels_in();
+    v.require(channels == 1, "channels that conv2d1 reads", "1", channels);
+    v.equal("input of conv_out and output of conv2d3", conv_out.input_size(), convolutions.output_size());
   }
   extent input_size() const noexcept { return num_mel_bins.get(); }
-  extent output_size() const noexcept { return behind.output_size(); }
+  extent output_size() const noexcept { return conv_out.output_size(); }
+  no_state start() const noexcept { return {}; }
 
   /// Frames of a chunk: 100; rows of one: 13.
   extent chunk() const noexcept { return 2 * n_window.get(); }
-  extent chunk_rows() const noexcept { return thrice(chunk()); }
-  /// Rows that see each other: 104, of 800 frames.
-  extent block_rows() const noexcept { return chunk_rows() * (n_window_infer.get() / chunk()); }
-  extent block_frames() const noexcept { return n_window_infer.get() / chunk() * chunk(); }
-  /// Rows of so many frames.
-  extent rows(extent frames) const noexcept { return frames / chunk() * chunk_rows() + thrice(frames % chunk()); }
+  extent chunk_rows() const noexcept { return convolutions.rows(chunk()); }
+  extent rows(extent frames) const { return frames / chunk() * chunk_rows() + convolutions.rows(frames % chunk()); }
 
-  /// x [frames, Mels] -> y [rows(frames), Out]. `alone`: x is all there is, so a single short chunk stays short; frames
-  /// of a longer recording come in whole blocks, and only the last piece may be shorter.
-  void operator()(view<const float, dynamic, Mels> x, view<float, dynamic, Out> y, context& c,
-                  bool alone = true) const {
-    assert(y.rows() == rows(x.rows()));
-    // Two blocks at a time; all of them when somebody looks, so that stages are whole.
-    const extent some = c.tracing() ? std::max<extent>(x.rows(), 1) : 2 * block_frames();
-    extent done = 0;
-    for (extent t = 0; t < x.rows(); t += some) {
-      const extent frames = std::min(some, x.rows() - t), n = rows(frames);
-      blocks(x.middleRows(t, frames), y.middleRows(done, n), alone && x.rows() < chunk(), c);
-      done += n;
+  /// x [frames, Mels] -> y [rows(frames), D]; of the record `alone`, see qwen3_audio_env.
+  template <class Env>
+  void operator()(view<const float, dynamic, Mels> x, view<float, dynamic, D> y, no_state*, const Env& env,
+                  context& c) const {
+    extent size = chunk();
+    if constexpr (requires { env.alone; })
+      if (env.alone && x.rows() < size) size = std::max<extent>(x.rows(), 1);
+    const extent each = convolutions.rows(size), chunks = (x.rows() + size - 1) / size;
+    workspace::frame scratch(c.scratch);
+    auto made = scratch.template matrix<dynamic, flat>(chunks * each, conv_out.input_size());
+    for (extent i = 0; i < chunks; ++i) {
+      const extent first = i * size, frames = std::min(size, x.rows() - first);
+      convolve(x.middleRows(first, frames), size, made.middleRows(i * each, each), c);
+    }
+    if (c.tracing()) show(made, each, c);
+    auto all = scratch.template matrix<dynamic, D>(chunks * each, y.cols());
+    conv_out.multiply(made, all, c);
+    c.trace("conv_out", all);
+    auto positions = scratch.template matrix<dynamic, D>(each, y.cols());
+    sinusoids(positions);
+    for (extent t = 0; t < y.rows(); t += each) {
+      const extent n = std::min(each, y.rows() - t);
+      kernels::add(read(all.middleRows(t, n)), read(positions.topRows(n)), write(y.middleRows(t, n)));
     }
   }
 
  private:
-  static constexpr extent thrice(extent n) noexcept {
-    for (int i = 0; i < 3; ++i) n = (n + 1) / 2;
-    return n;
-  }
-
-  void blocks(view<const float, dynamic, Mels> x, view<float, dynamic, Out> y, bool short_chunk, context& c) const {
-    const extent n = y.rows(), d = conv_out.output_size();
+  // One chunk x, filled up with zeros to `size` frames.
+  void convolve(view<const float, dynamic, Mels> x, extent size, view<float, dynamic, flat> y, context& c) const {
+    if (x.rows() == size) return convolutions(x, y, nullptr, no_env{}, c);
     workspace::frame scratch(c.scratch);
-    auto h = scratch.template matrix<dynamic, D>(n, d);
-    embed(x, h, short_chunk, c);
-    c.trace("encoder_in", h);
-    behind(as<const float, dynamic, D>(h), y, nullptr, qwen3_audio_env{{.chunk = block_rows(), .left = 0}}, c);
-    c.trace("out", y);
-  }
-
-  // The convolutions chunk by chunk, one product for all of their rows, positions.
-  void embed(view<const float, dynamic, Mels> x, view<float, dynamic, D> h, bool short_chunk, context& c) const {
-    const extent size = short_chunk ? x.rows() : chunk(), each = thrice(size);
-    const extent chunks = (x.rows() + size - 1) / size;
-    workspace::frame scratch(c.scratch);
-    auto heard = scratch.template matrix<dynamic, flat>(chunks * each, conv_out.input_size());
-    for (extent i = 0; i < chunks; ++i) {
-      const extent first = i * size, frames = std::min(size, x.rows() - first);
-      convolve(x.middleRows(first, frames), size, write(heard.middleRows(i * each, each)), c);
-    }
-    if (c.tracing()) show(heard, each, c);
-    auto all = scratch.template matrix<dynamic, D>(chunks * each, h.cols());
-    conv_out.multiply(heard, all, c);
-    c.trace("conv_out", all);
-    auto positions = scratch.template matrix<dynamic, D>(each, h.cols());
-    sinusoids(positions);
-    for (extent t = 0; t < h.rows(); t += each) {
-      const extent n = std::min(each, h.rows() - t);
-      kernels::add(read(all.middleRows(t, n)), read(positions.topRows(n)), write(h.middleRows(t, n)));
-    }
-  }
-
-  // One chunk x, filled up with zeros to `size` frames: y [rows, bands * Channels].
-  void convolve(const view<const float, dynamic, Mels>& x, extent size, view<float> y, context& c) const {
-    const extent channels = conv2d1.output_size();
-    workspace::frame scratch(c.scratch);
-    view<const float> from = read(x);
-    if (x.rows() < size) {
-      auto padded = scratch.matrix(size, x.cols());
-      padded.topRows(x.rows()) = x;
-      padded.bottomRows(size - x.rows()).setZero();
-      new (&from) view<const float>(read(padded));
-    }
-    const extent frames1 = (size + 1) / 2, bands1 = (x.cols() + 1) / 2;
-    auto first = scratch.matrix(frames1, bands1 * channels);
-    conv2d1(from, first, c, kernels::activation::gelu);
-    auto second = scratch.matrix((frames1 + 1) / 2, (bands1 + 1) / 2 * channels);
-    conv2d2(read(first), second, c, kernels::activation::gelu);
-    conv2d3(read(second), y, c, kernels::activation::gelu);
+    auto padded = scratch.template matrix<dynamic, Mels>(size, x.cols());
+    padded.topRows(x.rows()) = x;
+    padded.bottomRows(size - x.rows()).setZero();
+    convolutions(as<const float, dynamic, Mels>(padded), y, nullptr, no_env{}, c);
   }
 
   // As torch makes them: single precision, sines before cosines.
@@ -169,17 +127,79 @@ struct qwen3_audio_encoder {
   }
 
   // As the original has them: [chunk][channel][band][row].
-  void show(const view<float, dynamic, flat>& heard, extent each, context& c) const {
-    const extent channels = conv2d3.output_size(), wide = heard.cols() / channels, chunks = heard.rows() / each;
+  void show(const view<float, dynamic, flat>& made, extent each, context& c) const {
+    const extent channels = convolutions.template get<"conv2d3">().channels_out(), wide = made.cols() / channels,
+                 chunks = made.rows() / each;
     workspace::frame scratch(c.scratch);
     auto shown = scratch.matrix(chunks, channels * wide * each);
     for (extent i = 0; i < chunks; ++i)
       for (extent t = 0; t < each; ++t)
         for (extent b = 0; b < wide; ++b)
           for (extent n = 0; n < channels; ++n)
-            shown(i, (n * wide + b) * each + t) = heard(i * each + t, b * channels + n);
+            shown(i, (n * wide + b) * each + t) = made(i * each + t, b * channels + n);
     c.trace("conv3", shown);
   }
 };
+
+template <extent Mels, extent D, extent Heads, extent Ffn, extent Channels, extent Out, extent N, extent Window = 50,
+          extent Infer = 800>
+struct qwen3_audio_encoder {
+  static constexpr extent input = Mels, output = Out;
+
+  setting<Infer> n_window_infer;  ///< frames of a block
+  qwen3_audio_stem<Mels, D, Channels, Window> stem;
+  /// What follows the convolutions, rows in, rows out.
+  sequence<at<"layers", repeat<N, qwen3_audio_layer<D, Heads, Ffn>>>, at<"ln_post", layer_norm<D>>,
+           at<"proj1", linear<D, D, bias::added, gelu>>, at<"proj2", linear<D, Out>>>
+      behind;
+
+  void members(auto&& v) {
+    v("n_window_infer", n_window_infer);
+    v("", stem);
+    v("", behind);
+    v.equal("output of conv_out and width of the layers", stem.output_size(), behind.input_size());
+    v.require(n_window_infer.get() >= stem.chunk(), "n_window_infer", "twice n_window or more", n_window_infer.get());
+  }
+  extent input_size() const noexcept { return stem.input_size(); }
+  extent output_size() const noexcept { return behind.output_size(); }
+  no_state start() const noexcept { return {}; }
+
+  /// Rows of a chunk of frames: 13.
+  extent chunk_rows() const noexcept { return stem.chunk_rows(); }
+  /// Rows that see each other: 104, of 800 frames.
+  extent block_rows() const noexcept { return stem.chunk_rows() * (n_window_infer.get() / stem.chunk()); }
+  extent block_frames() const noexcept { return n_window_infer.get() / stem.chunk() * stem.chunk(); }
+  extent rows(extent frames) const { return stem.rows(frames); }
+
+  /// x [frames, Mels] -> y [rows(frames), Out]. Two blocks at a time, which bounds scratch memory and is no order of
+  /// layers; all of them when somebody traces, so that stages are whole.
+  template <class Env>
+  void operator()(view<const float, dynamic, Mels> x, view<float, dynamic, Out> y, no_state*, const Env& env,
+                  context& c) const {
+    qwen3_audio_env own;
+    if constexpr (requires { env.alone; }) own.alone = env.alone;
+    own.alone = own.alone && x.rows() < stem.chunk();  // a single short chunk
+    const extent piece = c.tracing() ? std::max<extent>(x.rows(), 1) : 2 * block_frames();
+    extent done = 0;
+    for (extent t = 0; t < x.rows(); t += piece) {
+      const extent frames = std::min(piece, x.rows() - t), n = rows(frames);
+      workspace::frame scratch(c.scratch);
+      auto h = scratch.template matrix<dynamic, D>(n, stem.output_size());
+      stem(x.middleRows(t, frames), h, nullptr, own, c);
+      c.trace("encoder_in", h);
+      const auto into = as<float, dynamic, Out>(y.middleRows(done, n));
+      behind(as<const float, dynamic, D>(h), into, nullptr, window_env{{.chunk = block_rows(), .left = 0}}, c);
+      c.trace("out", into);
+      done += n;
+    }
+  }
+
+ private:
+  struct window_env {
+    attention_window window;
+  };
+};
+
+static_assert(layer<qwen3_audio_encoder<128, 896, 14, 3584, 480, 1024, 18>, qwen3_audio_env>);
 
 }  // namespace steno::inline STENO_ABI

@@ -22,14 +22,12 @@ namespace steno::inline STENO_ABI {
 /// Room for keys and values, in the format asked for or what is usual beside the decoder's weights. Throws steno::error
 /// for other formats than f32, f16 and q8_0.
 template <class Decoder>
-qwen3_past qwen3_past_of(const Decoder& m, const std::optional<dtype>& format) {
-  qwen3_past past;
-  past.format = format.value_or(m.cache_format());
-  if (!kernels::cacheable(past.format))
-    fail({.what = "format of keys and values",
-          .expected = "f32, f16 or q8_0",
-          .found = std::string(info(past.format).name)});
-  return past;
+qwen3_decoder_state qwen3_state_of(const Decoder& m, const std::optional<dtype>& format) {
+  qwen3_decoder_state s;
+  const dtype f = s.sequences.format = format.value_or(m.cache_format());
+  if (!kernels::cacheable(f))
+    fail({.what = "format of keys and values", .expected = "f32, f16 or q8_0", .found = std::string(info(f).name)});
+  return s;
 }
 
 /// Why a text ends.
@@ -66,12 +64,12 @@ constexpr std::size_t repeated_pattern(std::span<const int> ids) {
 }
 
 /// Reads rows x [n, D] (n > 0; they are overwritten) in pieces that bound the scratch memory. The last row is then what
-/// the first token is chosen by.
+/// the first token is chosen by. They continue a text of `s`.
 template <class Decoder, extent D>
-void qwen3_read(const Decoder& m, view<float, dynamic, D> x, qwen3_past& past, context& c) {
+void qwen3_read(const Decoder& m, view<float, dynamic, D> x, qwen3_decoder_state& s, context& c, extent text = 0) {
   constexpr extent piece = 512;
   const extent some = c.tracing() ? x.rows() : piece;
-  for (extent t = 0; t < x.rows(); t += some) m(x.middleRows(t, std::min(some, x.rows() - t)), past, c);
+  for (extent t = 0; t < x.rows(); t += some) m(x.middleRows(t, std::min(some, x.rows() - t)), s, c, text);
 }
 
 /// One text that is being written. Outlived by what `o.ends` points at.
@@ -124,7 +122,7 @@ class qwen3_writer {
 
 /// Writes after a prompt whose last row left the layers as `row` [1, D], which is overwritten.
 template <class Decoder, extent D>
-qwen3_text qwen3_write(const Decoder& m, view<float, dynamic, D> row, qwen3_past& past, const qwen3_writing& o,
+qwen3_text qwen3_write(const Decoder& m, view<float, dynamic, D> row, qwen3_decoder_state& s, const qwen3_writing& o,
                        context& c, std::span<const int> before = {}) {
   qwen3_writer w(o, before);
   workspace::frame scratch(c.scratch);
@@ -134,43 +132,39 @@ qwen3_text qwen3_write(const Decoder& m, view<float, dynamic, D> row, qwen3_past
     if (!w.take({scores.data(), static_cast<std::size_t>(scores.cols())})) break;
     const int id = w.last();
     m.embed(std::span<const int>(&id, 1), row);
-    m(row, past, c);
+    m(row, s, c);
   }
   return w.text();
 }
 
-/// The same for several texts at once: row i of `rows` [texts, D] (overwritten) left the layers after the prompt in
-/// pasts[i].
+/// The same for several texts at once: row i of `rows` [texts, D] (overwritten) left the layers after the prompt of
+/// text i in `s`.
 template <class Decoder, extent D>
-std::vector<qwen3_text> qwen3_write_together(const Decoder& m, view<float, dynamic, D> rows,
-                                             std::span<qwen3_past> pasts, std::span<qwen3_writer> writers, context& c) {
-  std::vector<std::size_t> live;  // text of each row
-  std::vector<qwen3_past*> past;
+std::vector<qwen3_text> qwen3_write_together(const Decoder& m, view<float, dynamic, D> rows, qwen3_decoder_state& s,
+                                             std::span<qwen3_writer> writers, context& c) {
+  std::vector<int> live;  // text of each row
   workspace::frame scratch(c.scratch);
   auto scores = scratch.template matrix<dynamic, Decoder::output>(rows.rows(), m.outputs());
   for (std::size_t i = 0; i < writers.size(); ++i) {
     if (!writers[i].going()) continue;
     rows.row(static_cast<extent>(live.size())) = rows.row(static_cast<extent>(i));
-    live.push_back(i);
-    past.push_back(&pasts[i]);
+    live.push_back(static_cast<int>(i));
   }
   while (!live.empty()) {
     const auto n = static_cast<extent>(live.size());
     m.logits(as<const float, dynamic, D>(rows.topRows(n)), scores.topRows(n), c);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < live.size(); ++i) {
-      qwen3_writer& w = writers[live[i]];
+      qwen3_writer& w = writers[static_cast<std::size_t>(live[i])];
       if (!w.take(
               {scores.data() + static_cast<extent>(i) * scores.outerStride(), static_cast<std::size_t>(scores.cols())}))
         continue;
       const int id = w.last();
       m.embed(std::span<const int>(&id, 1), rows.row(static_cast<extent>(kept)));
-      live[kept] = live[i];
-      past[kept++] = past[i];
+      live[kept++] = live[i];
     }
     live.erase(live.begin() + static_cast<std::ptrdiff_t>(kept), live.end());
-    past.erase(past.begin() + static_cast<std::ptrdiff_t>(kept), past.end());
-    if (kept > 0) m.step(rows.topRows(static_cast<extent>(kept)), std::span<qwen3_past* const>(past), c);
+    if (kept > 0) m.step(rows.topRows(static_cast<extent>(kept)), live, s, c);
   }
   std::vector<qwen3_text> texts;
   for (const qwen3_writer& w : writers) texts.push_back(w.text());

@@ -24,10 +24,12 @@ struct normed_feed_forward : sequence<at<"w_1", linear<D, Ffn, bias::added, relu
 
 template <extent D, extent Heads, extent Ffn, extent Taps, int Exponent = 12>
 struct sanm_decoder_layer
-    : sequence<residual<at<"norm1", layer_norm<D, Exponent>>, at<"feed_forward", normed_feed_forward<D, Ffn, Exponent>>,
-                        at<"norm2", layer_norm<D, Exponent>>,
-                        shown<"fsmn_self_attn", residual<at<"self_attn.fsmn_block", fsmn<Taps, D>>>>>,
-               residual<at<"norm3", layer_norm<D, Exponent>>, at<"src_attn", source_attention<D, Heads>>>> {};
+    : sequence<
+          residual<at<"norm1", layer_norm<D, Exponent>>, at<"feed_forward", normed_feed_forward<D, Ffn, Exponent>>,
+                   at<"norm2", layer_norm<D, Exponent>>,
+                   shown<"fsmn_self_attn", residual<at<"self_attn.fsmn_block", fsmn<Taps, D>>>>>,
+          residual<at<"norm3", layer_norm<D, Exponent>>, at<"src_attn", cross_attention<encoder_products<D, Heads>>>>> {
+};
 
 template <extent D, extent Ffn, int Exponent = 12>
 struct sanm_decoder_end
@@ -48,8 +50,9 @@ struct sanm_decoder_env {
 template <class Decoder>
 kernels::operand prepare_encoded(const Decoder& d, const view<const float>& encoded, workspace::frame& frame,
                                  const executor& run) {
-  const auto& layers = d.template get<"decoders">().layers;
-  const dtype format = layers.empty() ? dtype::f32 : layers.front().template get<"src_attn">().linear_k_v.w.format;
+  const auto& layers = d.template get<"decoders">();
+  const dtype format =
+      layers.empty() ? dtype::f32 : layers.front().template get<"src_attn">().products.encoded_format();
   return kernels::prepare(encoded, format, frame, run);
 }
 

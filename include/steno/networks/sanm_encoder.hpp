@@ -46,16 +46,17 @@ struct chunk_sizes {
   extent overlap() const noexcept { return before + after; }
 };
 
-/// The record of a stream's encoder.
+/// The record of a stream's encoder. As the original's slices: [:-0] is empty, so without frames ahead no keys are
+/// kept, and what the first window leaves is not cut.
 struct sanm_window {
-  extent overlap = 0;
-  window_ends ends;
+  extent overlap = 0, again = 0, keep = 0;
 
-  explicit sanm_window(const chunk_sizes& s)
+  sanm_window(const chunk_sizes& s, bool first)
       : overlap(s.overlap()),
-        ends{.again = s.after,
-             .kept = s.encoder_look_back < 0 ? -1 : s.encoder_look_back * s.size,
-             .alone = s.encoder_look_back == 0} {}
+        again(s.after),
+        keep(s.encoder_look_back == 0 || s.after == 0 ? 0
+             : s.encoder_look_back < 0 || first       ? -1
+                                                      : s.encoder_look_back * s.size) {}
 };
 
 /// What a file says the width is (output_size), to be compared with the stack's.

@@ -18,14 +18,16 @@
 namespace steno::inline STENO_ABI {
 
 template <extent D, extent Heads>
-using whisper_attention = attention<D, Heads, attention_names<"query", "key", "value", "out", bias::none>>;
+using whisper_products =
+    separate_products<D, Heads, attention_names<"query", "key", "value", "out", bias::added, bias::none>>;
 
 template <extent D>
 using whisper_mlp = feed_forward<D, times(4, D), gelu, "0", "2">;
 
 template <extent D, extent Heads>
-struct whisper_encoder_block : sequence<residual<at<"attn_ln", layer_norm<D>>, at<"attn", whisper_attention<D, Heads>>>,
-                                        residual<at<"mlp_ln", layer_norm<D>>, at<"mlp", whisper_mlp<D>>>> {};
+struct whisper_encoder_block
+    : sequence<residual<at<"attn_ln", layer_norm<D>>, at<"attn", attention<whisper_products<D, Heads>>>>,
+               residual<at<"mlp_ln", layer_norm<D>>, at<"mlp", whisper_mlp<D>>>> {};
 
 template <extent Mels, extent D, extent Heads, extent N>
 struct whisper_encoder

@@ -64,7 +64,7 @@ class qwen3_stream {
       : model_(&m),
         options_(o),
         language_(m.language_name(o.language)),
-        past_(m.past_for(o.cache)),
+        state_(m.state_for(o.cache)),
         chunk_(std::max<extent>(1, static_cast<extent>(std::nearbyint(o.chunk * Model::sample_rate)))) {
     if (!(o.chunk > 0 && o.chunk <= 1200)) fail({.what = "seconds of a chunk", .expected = "0 to 1200"});
   }
@@ -193,10 +193,10 @@ class qwen3_stream {
     if (audio > kept) m.hear(pcm, kept / block * block_frames, top, x.middleRows(before + kept, audio - kept), c);
     m.text.embed(p.after, x.bottomRows(after));
     if (whole > kept) rows_.insert(rows_.end(), x.data() + (before + kept) * d, x.data() + (before + whole) * d);
-    past_.rewind(reused);
-    qwen3_read(m.text, view<float, dynamic, width>(x.middleRows(reused, total - reused)), past_, c);
+    state_.rewind(reused);
+    qwen3_read(m.text, view<float, dynamic, width>(x.middleRows(reused, total - reused)), state_, c);
     const qwen3_text t =
-        qwen3_write(m.text, view<float, dynamic, width>(x.bottomRows(1)), past_,
+        qwen3_write(m.text, view<float, dynamic, width>(x.bottomRows(1)), state_,
                     {.ends = m.ends, .max_tokens = options_.max_new_tokens}, c, m.tokenizer.encode(prefix));
     read_ = before + whole;
 
@@ -248,14 +248,14 @@ class qwen3_stream {
   std::vector<int> answer_;  // what raw_ is made of
   std::string committed_;    // what the last answer began with
   std::string settled_;      // as far as it was written before the utterance can be cut: stays, wherever that will be
-  qwen3_past past_;
+  qwen3_decoder_state state_;
   extent chunk_, heard_ = 0, offset_ = 0, known_ = 0, last_ = 0;  // samples; of the last step
   int steps_ = 0;
   std::vector<float> audio_;  // of the utterance
   value_rows rows_;           // of whole blocks
   qwen3_stop stop_ = qwen3_stop::end_of_text;
   float top_ = 0;
-  extent read_ = 0;  // rows of the prompt whose keys and values in past_ still hold
+  extent read_ = 0;  // rows of the prompt whose keys and values in state_ still hold
   qwen3_output output_;
 };
 

@@ -65,6 +65,12 @@ class binding {
     problem((path.empty() ? "" : "\"" + path + "\": ") + std::string(what) + ": expected " + std::to_string(low) +
             " to " + std::to_string(high) + ", found " + std::to_string(value));
   }
+  STENO_COLD void require(const std::string& path, bool ok, std::string_view what, std::string_view expected,
+                          extent found) {
+    if (ok || incomplete_) return;
+    problem((path.empty() ? "" : "\"" + path + "\": ") + std::string(what) + ": expected " + std::string(expected) +
+            ", found " + std::to_string(found));
+  }
 
   /// Members PATH.0, PATH.1, ...: one more than the highest number.
   STENO_COLD std::optional<extent> count(const std::string& path) const {

@@ -83,9 +83,11 @@ inline void cached_group(const detail::cached_job& job, extent group, extent que
 
   const std::size_t row = cached_row_bytes(job.m.format, d);
   const auto widen = [&](const std::byte* from, extent j) __attribute__((always_inline)) {
-    const std::byte* at = from + static_cast<std::size_t>(group) * job.m.head_stride + static_cast<std::size_t>(j) * row;
-    for (extent b = 0; b < std::min<extent>(16, to - j); ++b, at += row)
-      cached_load(job.m.format, at, d, rows + b * wide);
+    const std::byte* const all = from + static_cast<std::size_t>(group) * job.m.head_stride;
+    for (extent b = 0; b < std::min<extent>(16, to - j); ++b) {
+      const extent at = job.m.list == nullptr ? j + b : job.m.list[j + b];
+      cached_load(job.m.format, all + static_cast<std::size_t>(at) * row, d, rows + b * wide);
+    }
   };
   for (extent j = 0; j < to; j += 16) {
     widen(job.m.keys, j);

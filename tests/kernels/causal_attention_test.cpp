@@ -1,5 +1,5 @@
 #include <steno/kernels/attention.hpp>
-#include <steno/layers/causal_attention.hpp>
+#include <steno/kernels/causal_attention.hpp>
 
 #include "support/random.hpp"
 
@@ -17,7 +17,7 @@ TEST(causal_attention, each_row_sees_what_came_before) {
     const view<const float> q = read(all.leftCols(heads * d)), k = read(all.middleCols(heads * d, heads * d)),
                             v = read(all.rightCols(heads * d));
     context c;
-    causal_attention(q, k, v, heads, 0.4f, out, c);
+    kernels::causal_attention(q, k, v, heads, heads, 0.4f, out, c);
     for (extent t = 0; t < n; ++t)
       kernels::attention(read(q.middleRows(t, 1)), read(k.topRows(t + 1)), read(v.topRows(t + 1)), heads, 0.4f,
                          write(want.middleRows(t, 1)), c);

@@ -1,0 +1,26 @@
+// steno/kernels/precision.hpp - how exact attention and its caches are beside weights of a format.
+//
+// Weights in blocks of small integers are off by far more than 16 bits are, so what meets them may be rounded to 16
+// bits; floats of any width are kept as they are. Decided here alone, for every layer. Tested in
+// tests/kernels/attention_test.cpp and tests/networks/qwen3_decoder_test.cpp.
+#pragma once
+#include <steno/core/dtype.hpp>
+#include <steno/kernels/packed_layout.hpp>
+
+namespace steno::inline STENO_ABI::kernels {
+
+/// Whether products with weights of this format round what they are multiplied by: attention_options::rounds.
+constexpr bool rounds_beside(dtype weights) noexcept { return family_of(weights) == weight_family::int8_blocks; }
+
+/// How an encoder's keys and values are packed for many calls of a decoder.
+constexpr dtype packed_format_beside(dtype weights) noexcept {
+  return rounds_beside(weights) ? dtype::f16 : dtype::f32;
+}
+
+/// How keys and values of a text are usually kept: as floats, which changes nothing, beside weights that are floats of
+/// any width; as halves beside block formats, whose own error is a hundred times larger.
+constexpr dtype cache_format_beside(dtype weights) noexcept {
+  return info(weights).elements > 1 ? dtype::f16 : dtype::f32;
+}
+
+}  // namespace steno::inline STENO_ABI::kernels

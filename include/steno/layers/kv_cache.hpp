@@ -1,0 +1,151 @@
+// steno/layers/kv_cache.hpp - keys and values of rows that went by, head by head.
+//
+// [head][row][width]: attention reads the rows of one head in one go. Rows are appended; keep() drops the oldest (a
+// stream), rewind() the newest (a text that goes on differently); sequences that share rows are lists of their numbers
+// (layers/kv_sequences.hpp). Rows are kept as floats, halves or q8_0 (kernels/cached_attention.hpp): 8, 4 or 2.25 bytes
+// for a key and its value. Live rows move only when the buffer is full, so with a bound on what is kept a stream costs
+// the same per chunk for ever and allocates nothing once the buffer has its size. Rows that stay as they are (an
+// encoder's, for a decoder) may be packed once for many calls instead. WeNet `att_cache`, transformers
+// `past_key_values`. Tested in tests/layers/kv_cache_test.cpp.
+#pragma once
+#include <steno/core/aligned.hpp>
+#include <steno/core/view.hpp>
+#include <steno/error.hpp>
+#include <steno/kernels/cached_attention.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace steno::inline STENO_ABI {
+
+/// Copyable: tests rewind, beams fork. Memory is kept when rows are dropped.
+class kv_cache {
+ public:
+  dtype format() const noexcept { return format_; }
+  extent rows() const noexcept { return end_ - begin_; }
+  extent heads() const noexcept { return heads_; }
+  /// Of one head's row.
+  extent key_width() const noexcept { return key_width_; }
+  extent value_width() const noexcept { return value_width_; }
+  /// Bytes that are held.
+  std::size_t bytes() const noexcept { return keys_.capacity() + values_.capacity(); }
+
+  /// k [n, heads * key width] and v [n, heads * value width] behind what is there; pointers from before are void. Sizes
+  /// and format count while there are no rows, and must not change then. Formats other than f32 need equal widths.
+  void append(const view<const float>& k, const view<const float>& v, extent heads, dtype format = dtype::f32) {
+    if (rows() == 0) shape(heads, k.cols() / heads, v.cols() / heads, format);
+    assert(k.rows() == v.rows() && k.cols() == heads_ * key_width_ && v.cols() == heads_ * value_width_);
+    reserve(k.rows());
+    for (extent t = 0; t < k.rows(); ++t)
+      for (extent h = 0; h < heads_; ++h) {
+        const float* const from_k = k.data() + t * k.outerStride() + h * key_width_;
+        const float* const from_v = v.data() + t * v.outerStride() + h * value_width_;
+        kernels::store_cached(format_, from_k, key_width_, keys_.data() + offset(h, end_ + t, key_width_));
+        kernels::store_cached(format_, from_v, value_width_, values_.data() + offset(h, end_ + t, value_width_));
+      }
+    end_ += k.rows();
+  }
+  /// Keeps the last `count` rows; everything when it is negative.
+  void keep(extent count) noexcept {
+    if (count >= 0) begin_ = std::max(begin_, end_ - count);
+  }
+  /// Keeps the first `count` rows.
+  void rewind(extent count) noexcept { end_ = begin_ + std::clamp<extent>(count, 0, rows()); }
+  void clear() noexcept { begin_ = end_ = 0; }
+
+  /// The rows as they are stored, from row `first` on.
+  kernels::cached_rows stored(extent first = 0) const noexcept {
+    return {.keys = keys_.data() + offset(0, begin_ + first, key_width_),
+            .values = values_.data() + offset(0, begin_ + first, value_width_),
+            .format = format_,
+            .rows = rows() - first,
+            .heads = heads_,
+            .width = key_width_,
+            .head_stride = static_cast<std::size_t>(capacity_) * kernels::cached_row_bytes(format_, key_width_)};
+  }
+  // Of floats alone: rows of the first head [rows, width]; the next head's lie so many floats further.
+  view<const float> keys() const noexcept { return make_view(floats(keys_) + begin_ * key_width_, rows(), key_width_); }
+  view<const float> values() const noexcept {
+    return make_view(floats(values_) + begin_ * value_width_, rows(), value_width_);
+  }
+  extent key_head_stride() const noexcept { return capacity_ * key_width_; }
+  extent value_head_stride() const noexcept { return capacity_ * value_width_; }
+
+  /// These rows and no others, packed in `format` (f32 or f16) for kernels::attention; nothing can be appended to them.
+  void pack(const view<const float>& k, const view<const float>& v, extent heads, dtype format, context& c) {
+    clear();
+    shape(heads, k.cols() / heads, v.cols() / heads, format);
+    packed_ = true;
+    end_ = k.rows();
+    keys_.resize(packed().bytes());
+    kernels::pack_attention(k, v, packed(), c);
+  }
+  bool is_packed() const noexcept { return packed_; }
+  kernels::attention_memory packed() const noexcept {
+    return {.data = const_cast<std::byte*>(keys_.data()),
+            .format = format_,
+            .heads = heads_,
+            .keys = rows(),
+            .width = key_width_,
+            .value_width = value_width_};
+  }
+
+ private:
+  using buffer = line_vector<std::byte>;
+
+  void shape(extent heads, extent key_width, extent value_width, dtype format) {
+    begin_ = end_ = 0;
+    if (!packed_ && heads == heads_ && key_width == key_width_ && value_width == value_width_ && format == format_)
+      return;
+    assert(kernels::cacheable(format) && (format == dtype::f32 || key_width == value_width));
+    heads_ = heads;
+    key_width_ = key_width;
+    value_width_ = value_width;
+    format_ = format;
+    capacity_ = 0;
+    packed_ = false;
+  }
+  std::size_t offset(extent head, extent row, extent width) const noexcept {
+    return static_cast<std::size_t>(head * capacity_ + row) * kernels::cached_row_bytes(format_, width);
+  }
+  const float* floats(const buffer& all) const noexcept {
+    assert(format_ == dtype::f32);
+    return reinterpret_cast<const float*>(all.data());
+  }
+  // Room for `count` more rows. A quarter stays free behind rows that move, so that they seldom do.
+  void reserve(extent count) {
+    const extent live = rows(), needed = live + count;
+    if (end_ + count <= capacity_) return;
+    if (begin_ > 0 && 4 * needed <= 3 * capacity_) {
+      move_rows(keys_, keys_, capacity_, key_width_);
+      move_rows(values_, values_, capacity_, value_width_);
+    } else {
+      const extent capacity = std::max<extent>(needed + needed / 2, 64);
+      for (const auto& [all, width] : {std::pair{&keys_, key_width_}, {&values_, value_width_}}) {
+        buffer moved(static_cast<std::size_t>(heads_ * capacity) * kernels::cached_row_bytes(format_, width));
+        move_rows(*all, moved, capacity, width);
+        *all = std::move(moved);
+      }
+      capacity_ = capacity;
+    }
+    begin_ = 0;
+    end_ = live;
+  }
+  // The live rows of every head to the front of its room for `capacity` rows.
+  void move_rows(const buffer& from, buffer& to, extent capacity, extent width) const noexcept {
+    const std::size_t row = kernels::cached_row_bytes(format_, width);
+    for (extent h = 0; h < heads_ && rows() > 0; ++h)
+      std::memmove(to.data() + static_cast<std::size_t>(h * capacity) * row, from.data() + offset(h, begin_, width),
+                   static_cast<std::size_t>(rows()) * row);
+  }
+
+  buffer keys_, values_;
+  extent heads_ = 0, key_width_ = 0, value_width_ = 0, capacity_ = 0, begin_ = 0, end_ = 0;
+  dtype format_ = dtype::f32;
+  bool packed_ = false;
+};
+
+}  // namespace steno::inline STENO_ABI
