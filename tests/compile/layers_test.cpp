@@ -116,7 +116,6 @@ const std::set<std::string> others = {
     "qwen3_decoder",        // a decoder: ids in, rows and scores out, step by step
     "transformer_decoder",  // the same
     "whisper_decoder",      // the same
-    "numbered",             // members without a call
     "residual_of",
     "around",
     "separate_products",

@@ -121,6 +121,15 @@ TEST(kv_cache, sizes_may_change_while_it_is_empty) {
             rows(numbered(0, 2, 1, 8).middleCols(8, 8)));
 }
 
+TEST(kv_cache, rows_of_other_sizes_are_refused) {
+  kv_cache cache;
+  append(cache, 0, 10, 1);
+  EXPECT_THROW(cache.append(numbered(0, 2, 1, 8), numbered(0, 2, 1), heads), error);
+  EXPECT_THROW(cache.append(numbered(0, 2, 1), numbered(0, 2, 1), 1), error);
+  EXPECT_THROW(append(cache, 0, 2, 1, dtype::f16), error);
+  expect(cache, 0, 0, 10, 1);
+}
+
 TEST(kv_cache, narrow_rows_take_less_memory) {
   const auto bytes = [](dtype format) {
     kv_cache cache;

@@ -34,10 +34,12 @@ class kv_cache {
   std::size_t bytes() const noexcept { return keys_.capacity() + values_.capacity(); }
 
   /// k [n, heads * key width] and v [n, heads * value width] behind what is there; pointers from before are void. Sizes
-  /// and format count while there are no rows, and must not change then. Formats other than f32 need equal widths.
+  /// and format are those of the first rows; others throw steno::error. Formats other than f32 need equal widths.
   void append(const view<const float>& k, const view<const float>& v, extent heads, dtype format = dtype::f32) {
     if (rows() == 0) shape(heads, k.cols() / heads, v.cols() / heads, format);
-    assert(k.rows() == v.rows() && k.cols() == heads_ * key_width_ && v.cols() == heads_ * value_width_);
+    if (heads != heads_ || k.cols() != heads_ * key_width_ || v.cols() != heads_ * value_width_ || format != format_)
+      refuse(k.cols() + v.cols());
+    assert(k.rows() == v.rows());
     reserve(k.rows());
     for (extent t = 0; t < k.rows(); ++t)
       for (extent h = 0; h < heads_; ++h) {
@@ -95,6 +97,13 @@ class kv_cache {
 
  private:
   using buffer = line_vector<std::byte>;
+
+  [[noreturn]] STENO_COLD void refuse(extent found) const {
+    fail({.what = "widths, heads or format of a cache's rows",
+          .expected = std::to_string(heads_ * (key_width_ + value_width_)) + " numbers in " +
+                      std::string(info(format_).name) + ", as the rows before",
+          .found = std::to_string(found)});
+  }
 
   void shape(extent heads, extent key_width, extent value_width, dtype format) {
     begin_ = end_ = 0;

@@ -46,6 +46,7 @@ class kv_sequences {
     const auto n = static_cast<extent>(sources.size());
     if (other_.size() < sources.size()) other_.resize(sources.size());
     for (extent i = 0; i < n; ++i) {
+      assert(sources[static_cast<std::size_t>(i)] < count_);
       const auto& from = rows_of(sources[static_cast<std::size_t>(i)]);
       auto& to = other_[static_cast<std::size_t>(i)];
       if (to.capacity() < std::max(longest, from.size())) to.reserve(std::max(longest, from.size()));

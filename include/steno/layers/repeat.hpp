@@ -1,7 +1,6 @@
 // steno/layers/repeat.hpp - N equal layers after one another: one instantiation, walked by a loop.
 //
-//   repeat<N, L>     y = l_N(... l_1(x)); x [frames, input] -> y [frames, output]
-//   numbered<N, L>   the same members without a call, for what something else walks over
+//   y = l_N(... l_1(x)); x [frames, input] -> y [frames, output]
 //
 // Each layer's result is traced as "out". A record with layer(i) gives layer i a record of its own. Tested in
 // tests/layers/stack_test.cpp.
@@ -17,12 +16,24 @@
 
 namespace steno::inline STENO_ABI {
 
-/// N equal parts with numbers for names: "0", "1", ... N may be dynamic: the binder counts the tensors' names. No layer
-/// by itself: a search's step walks over such parts by hand.
+namespace detail {
+[[noreturn]] STENO_COLD inline void refuse_state(std::size_t layers, std::size_t states) {
+  fail({.what = "state of a stack",
+        .expected = std::to_string(layers) + " layers, as the stack that it is given to",
+        .found = std::to_string(states)});
+}
+}  // namespace detail
+
+/// N equal layers after one another, named "0", "1", ... N may be dynamic: the binder counts the tensors' names. y may
+/// be x unless N == 1: a single layer may change the width.
 template <extent N, class L>
-struct numbered {
+struct repeat {
+  static_assert(layer<L>, "steno: what is repeated is a layer");
   static constexpr extent input = L::input, output = L::output;
   static_assert(N == 1 || compatible(input, output), "steno: a repeated layer must write what it reads");
+  static constexpr bool in_place = N != 1 || works_in_place<L>;
+  static constexpr bool stateless = std::is_same_v<state_of<L>, no_state>;
+  using state = std::conditional_t<stateless, no_state, std::vector<state_of<L>>>;
 
   std::conditional_t<is_static(N), std::array<L, static_cast<std::size_t>(is_static(N) ? N : 0)>, std::vector<L>>
       layers;
@@ -37,6 +48,8 @@ struct numbered {
   }
   bool empty() const noexcept { return layers.empty(); }
   extent size() const noexcept { return static_cast<extent>(layers.size()); }
+  extent input_size() const noexcept { return layers.empty() ? 0 : layers.front().input_size(); }
+  extent output_size() const noexcept { return layers.empty() ? 0 : layers.back().output_size(); }
   const L& front() const noexcept { return layers.front(); }
   const L& operator[](extent i) const noexcept { return layers[static_cast<std::size_t>(i)]; }
   /// f(layer, number) for all of them.
@@ -44,26 +57,6 @@ struct numbered {
   void each(F&& f) const {
     for (std::size_t i = 0; i < layers.size(); ++i) f(layers[i], static_cast<extent>(i));
   }
-  extent input_size() const noexcept { return layers.empty() ? 0 : layers.front().input_size(); }
-  extent output_size() const noexcept { return layers.empty() ? 0 : layers.back().output_size(); }
-};
-
-namespace detail {
-[[noreturn]] STENO_COLD inline void refuse_state(std::size_t layers, std::size_t states) {
-  fail({.what = "state of a stack",
-        .expected = std::to_string(layers) + " layers, as the stack that it is given to",
-        .found = std::to_string(states)});
-}
-}  // namespace detail
-
-/// N equal layers after one another. y may be x unless N == 1: a single layer may change the width.
-template <extent N, class L>
-struct repeat : numbered<N, L> {
-  static_assert(layer<L>, "steno: what is repeated is a layer");
-  using numbered<N, L>::input, numbered<N, L>::output, numbered<N, L>::layers;
-  static constexpr bool in_place = N != 1 || works_in_place<L>;
-  static constexpr bool stateless = std::is_same_v<state_of<L>, no_state>;
-  using state = std::conditional_t<stateless, no_state, std::vector<state_of<L>>>;
 
   state start() const {
     state s;
