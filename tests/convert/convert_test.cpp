@@ -5,6 +5,7 @@
 #include <steno/weights/gguf_writer.hpp>
 
 #include <cmath>
+#include <cstring>
 
 #include "convert/fixtures.hpp"
 #include "support/golden.hpp"
@@ -217,14 +218,17 @@ TEST_F(convert_folder, values_that_spoil_a_model_are_named) {
   const auto input = directory_.path() / "spoilt.gguf", output = directory_.path() / "x.gguf";
   const std::string matrix = "encoder.encoders0.0.feed_forward.w_1.weight";
   const auto said = [&](float in_matrix, float in_cmvn) {
-    std::vector<float> values(32, 1.0f), shift(4, 1.0f);
-    values[5] = in_matrix;
-    shift[2] = in_cmvn;
+    const gguf_file good = packed(fixture("sense_voice"));
     steno::gguf_writer w;
-    w.set("general.architecture", "sense_voice");
-    w.set("steno.version", "0.0.0");
-    w.add(matrix, dtype::f32, {1, 32}, std::as_bytes(std::span(values)));
-    w.add("cmvn.shift", dtype::f32, {4}, std::as_bytes(std::span(shift)));
+    for (const steno::gguf_value& v : good.values()) w.copy(v);
+    for (std::size_t i = 0; i < good.size(); ++i) {
+      const steno::tensor_ref t = good.tensor(i);
+      std::vector<float> values = steno::values_of(t, good.where());
+      if (t.name == matrix) values[5] = in_matrix;
+      if (t.name == "cmvn.shift") values[2] = in_cmvn;
+      w.add(t.name, dtype::f32, std::span<const extent>(t.shape.data(), static_cast<std::size_t>(t.rank)),
+            [values](std::span<std::byte> out) { std::memcpy(out.data(), values.data(), out.size()); });
+    }
     w.write(input.string());
     return steno::test::error_of([&] { steno::convert(input, output, {.type = dtype::q8_0}); });
   };

@@ -1,20 +1,14 @@
 // FunASR folders: which files are taken, and what is refused with which words.
 #include <algorithm>
-#include <fstream>
-#include <set>
 
 #include "convert.hpp"
 #include "convert/fixtures.hpp"
-#include "funasr/ct_punc.hpp"
 #include "funasr/folder.hpp"
-#include "funasr/paraformer.hpp"
-#include "funasr/sense_voice.hpp"
 #include "support/golden.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
-using steno::extent;
 using steno::test::error_of;
 using steno::test::fixture;
 using steno::test::read_text;
@@ -176,71 +170,6 @@ TEST_F(funasr_folder, two_tokenizers) {
   fs::remove(root_ / "configuration.json");
   fs::copy_file(root_ / "tiny.bpe.model", root_ / "second.bpe.model");
   expect_refusal("which file to take is not clear: expected one *bpe.model, found 2");
-}
-
-using listing = std::set<std::pair<std::string, std::string>>;
-
-listing published(const fs::path& shared, const std::string& name) {
-  listing all;
-  std::ifstream manifest(shared / "manifests" / (name + ".tsv"));
-  std::string tensor, type, shape;
-  while (manifest >> tensor >> type >> shape) all.emplace(tensor, shape);
-  return all;
-}
-
-listing expected(const std::vector<steno::funasr::expected_tensor>& tensors,
-                 bool (*is_product)(const std::string& name, std::size_t rank)) {
-  listing all;
-  for (const auto& e : tensors) {
-    std::string shape;
-    for (const extent n : e.shape) shape.append(shape.empty() ? "" : "x").append(std::to_string(n));
-    EXPECT_TRUE(all.emplace(e.name, shape).second) << e.name;
-    EXPECT_EQ(e.product, is_product(e.name, e.packaged_shape().size())) << e.name;
-  }
-  return all;
-}
-
-TEST(funasr_manifest, sense_voice_has_exactly_these_tensors) {
-  STENO_REQUIRE_SHARED(shared);
-  steno::funasr::sense_voice_settings s;
-  s.output_size = 512;
-  s.attention_heads = 4;
-  s.linear_units = 2048;
-  s.num_blocks = 50;
-  s.tp_blocks = 20;
-  s.kernel_size = 11;
-  s.lfr_m = 7;
-  s.lfr_n = 6;
-  const listing all = published(shared, "sensevoice-small");
-  EXPECT_EQ(all.size(), 917u);
-  EXPECT_EQ(expected(steno::funasr::sense_voice_tensors(s, 25055), steno::funasr::is_sense_voice_product), all);
-}
-
-TEST(funasr_manifest, both_paraformers_have_exactly_these_tensors) {
-  STENO_REQUIRE_SHARED(shared);
-  steno::funasr::paraformer_settings s;
-  s.output_size = 512;
-  s.num_blocks = 50;
-  s.decoder_blocks = 16;
-  s.decoder_kernel = 11;
-  s.lfr_m = 7;
-  s.lfr_n = 6;
-  for (const char* name : {"paraformer-large-zh", "paraformer-large-zh-online"}) {
-    listing all = published(shared, name);
-    EXPECT_EQ(all.size(), 956u) << name;
-    EXPECT_EQ(all.erase({"decoder.embed.0.weight", "8404x512"}), 1u) << name;  // serves training alone
-    EXPECT_EQ(expected(steno::funasr::paraformer_tensors(s, 8404), steno::funasr::is_paraformer_product), all) << name;
-  }
-}
-
-TEST(funasr_manifest, ct_punc_has_exactly_these_tensors) {
-  STENO_REQUIRE_SHARED(shared);
-  steno::funasr::ct_punc_settings s;
-  s.linear_units = 1024;
-  s.num_blocks = 4;
-  s.marks.resize(6);
-  EXPECT_EQ(expected(steno::funasr::ct_punc_tensors(s, 272727), steno::funasr::is_ct_punc_product),
-            published(shared, "ct-transformer-punc-272727"));
 }
 
 }  // namespace

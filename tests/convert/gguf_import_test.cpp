@@ -1,10 +1,11 @@
 // FunASR's own GGUF files, made here with the layout and the mistakes of its exporter (runtime/llama.cpp of FunASR).
+#include <steno/models/sense_voice.hpp>
 #include <steno/weights/blocks.hpp>
 #include <steno/weights/gguf_writer.hpp>
 
 #include "convert.hpp"
 #include "convert/fixtures.hpp"
-#include "funasr/sense_voice.hpp"
+#include "model_tensors.hpp"
 #include "support/golden.hpp"
 
 namespace {
@@ -27,13 +28,6 @@ float value_at(std::size_t i) { return static_cast<float>(static_cast<int>(i * 3
 // `matrices` is what --wtype of the exporter says; `change` may spoil the file before it is written.
 template <class Change>
 void write_published(const std::filesystem::path& path, dtype matrices, Change&& change) {
-  steno::funasr::sense_voice_settings s;
-  s.output_size = s.linear_units = 32;
-  s.attention_heads = 2;
-  s.num_blocks = 2;
-  s.tp_blocks = 1;
-  s.kernel_size = 3;
-  s.lfr_m = 7;
   steno::gguf_writer w;
   w.set("general.architecture", "sensevoice-small");
   w.set("sv.input_size", std::uint32_t{560});
@@ -55,12 +49,13 @@ void write_published(const std::filesystem::path& path, dtype matrices, Change&&
       steno::quantise(format, values.data(), out.data(), count);
     });
   };
-  for (auto e : steno::funasr::sense_voice_tensors(s, pieces.size())) {
-    e.shape = e.packaged_shape();
+  steno::sense_voice<560, 32, 2, 32, 3, 1, 1, 6> sizes;
+  for (const steno::expected_tensor& e : steno::expected_tensors(sizes)) {
+    if (e.optional) continue;
     // f16 files hold embed.weight in f16 too; q8 files leave it, and rows that are not whole blocks, in f32.
     const bool small =
-        matrices == dtype::f16 ? (e.product || e.name == "embed.weight") : e.product && e.shape[1] % 32 == 0;
-    add(e.name, e.shape, small ? matrices : dtype::f32);
+        matrices == dtype::f16 ? (e.product || e.name == "embed.weight") : e.product && e.kept[1] % 32 == 0;
+    add(e.name, e.kept, small ? matrices : dtype::f32);
   }
   add("cmvn.shift", {1}, dtype::f32);    // the block [ 0 ] of Splice
   add("cmvn.scale", {560}, dtype::f32);  // in truth the shifts

@@ -6,6 +6,7 @@
 #include <steno/weights/blocks.hpp>
 
 #include "convert.hpp"
+#include "model_tensors.hpp"
 #include "nemo/parakeet.hpp"
 #include "nemo/tar.hpp"
 #include "support/golden.hpp"
@@ -158,20 +159,11 @@ model little() {
     for (float& v : n.values) v = std::fmod(next += 0.37f, 1.9f) + 0.1f;
     n.shape = std::move(shape);
   };
-  nemo::parakeet_settings s;
-  s.transducer = true;
-  s.bias = s.xscaling = false;
-  s.mels = 8;
-  s.width = 4;
-  s.blocks = 1;
-  s.heads = s.channels = s.predictor = 2;
-  s.units = 16;
-  s.taps = 3;
-  s.joint = 3;
-  s.vocabulary = 5;
-  s.durations = {0, 1, 2, 3, 4};
-  for (const auto& t : nemo::parakeet_tensors(s))
-    if (!t.shape.empty()) add(t.name, {t.shape.begin(), t.shape.end()});
+  using encoder =
+      fastconformer_encoder<depthwise_subsampling<8, 2, 4, 0>, fastconformer_block<4, 2, 16, 3, 0, 0, bias::none>, 1>;
+  parakeet_transducer<encoder, 2, 1, 3, 6, 11, nemo_frontend<8>> sizes;
+  for (const expected_tensor& t : expected_tensors(sizes))
+    if (!t.optional) add(t.name, {t.shape.begin(), t.shape.end()});
   for (const char* part : {"weight", "bias", "running_mean", "running_var"})
     add(std::string("encoder.layers.0.conv.batch_norm.") + part, {4});
   add("encoder.layers.0.conv.batch_norm.num_batches_tracked", {});

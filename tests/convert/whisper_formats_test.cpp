@@ -235,10 +235,10 @@ TEST(whisper_formats, a_vocabulary_of_ones_own) {
   constexpr int text = 20, languages = 2, vocabulary = text + 8 + languages + 1501;
   json dims{{"n_mels", 80},     {"n_vocab", vocabulary}, {"n_audio_state", 32},
             {"n_audio_ctx", 8}, {"n_audio_head", 2},     {"n_audio_layer", 1},
-            {"n_text_ctx", 12}, {"n_text_head", 2},      {"n_text_layer", 1}};
+            {"n_text_ctx", 16}, {"n_text_head", 2},      {"n_text_layer", 1}};
   const test::temporary_directory dir;
   const fs::path hf = dir.path();
-  write_safetensors(hf / "model.safetensors", small_tensors(32, vocabulary, 8, 12));
+  write_safetensors(hf / "model.safetensors", small_tensors(32, vocabulary, 8, 16));
   write(hf / "config.json", settings_of(dims).dump());
   json letters, added;
   for (int i = 0; i < text; ++i) letters[std::string(1, static_cast<char>('a' + i))] = i;

@@ -15,13 +15,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (steno::nemo::is_sortformer(y)) {
       const auto s = steno::nemo::read_sortformer_settings(y);
       require(s.layers <= steno::limits::layers && s.hidden % s.attention_heads == 0);
-      require(s.blocks > 64 || s.layers > 64 || !steno::nemo::sortformer_tensors(s).empty());
       return;
     }
     const auto s = steno::nemo::read_parakeet_settings(y);
     require(s.blocks <= steno::limits::layers && s.width % s.heads == 0);
     require(s.durations.empty() || *std::max_element(s.durations.begin(), s.durations.end()) > 0);
-    require(s.blocks > 64 || !steno::nemo::parakeet_tensors(s).empty());
   });
   return 0;
 }

@@ -4,6 +4,7 @@
 #include "funasr/models.hpp"
 #include "nemo/checkpoints.hpp"
 #include "nemo/parakeet.hpp"
+#include "nemo/sortformer.hpp"
 #include "qwen/qwen3_asr.hpp"
 #include "wenet/u2.hpp"
 #include "whisper/whisper.hpp"
@@ -12,20 +13,20 @@ namespace steno::inline STENO_ABI {
 
 std::span<const packaged_family> packaged_families() {
   static constexpr packaged_family table[] = {
-      {"sense_voice", funasr::is_sense_voice_product, funasr::set_sense_voice_cmvn},
-      {"paraformer", funasr::is_paraformer_product, funasr::set_paraformer_cmvn},
-      {"fsmn_vad", funasr::is_fsmn_vad_product, funasr::set_fsmn_vad_cmvn},
-      {"paraformer_online", funasr::is_paraformer_product, funasr::set_paraformer_cmvn},
-      {"ct_transformer", funasr::is_ct_punc_product, nullptr},
-      {"u2_conformer", wenet::is_u2_product, nullptr},
-      {"u2_transformer", wenet::is_u2_product, nullptr},
-      {"whisper", whisper_files::is_product, nullptr},
-      {"parakeet_ctc", nemo::is_nemo_product, nullptr},
-      {"parakeet_transducer", nemo::is_nemo_product, nullptr},
-      {"sortformer", nemo::is_nemo_product, nullptr},
-      {"qwen3_asr", qwen::is_product, nullptr},
-      {"fun_asr_nano", funasr::is_nano_product, nullptr},
-      {"qwen3_forced_aligner", qwen::is_product, nullptr},
+      {"sense_voice", funasr::walk_sense_voice, true},
+      {"paraformer", funasr::walk_paraformer, true},
+      {"fsmn_vad", funasr::walk_fsmn_vad, true},
+      {"paraformer_online", funasr::walk_paraformer_online, true},
+      {"ct_transformer", funasr::walk_ct_punc},
+      {"u2_conformer", wenet::walk_u2_conformer},
+      {"u2_transformer", wenet::walk_u2_transformer},
+      {"whisper", whisper_files::walk_whisper},
+      {"parakeet_ctc", nemo::walk_parakeet_ctc},
+      {"parakeet_transducer", nemo::walk_parakeet_transducer},
+      {"sortformer", nemo::walk_sortformer},
+      {"qwen3_asr", qwen::walk_asr},
+      {"fun_asr_nano", funasr::walk_nano},
+      {"qwen3_forced_aligner", qwen::walk_aligner},
   };
   return table;
 }

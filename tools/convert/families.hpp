@@ -15,13 +15,14 @@
 
 namespace steno::inline STENO_ABI {
 
+class tensor_taker;
+
 /// A packaged GGUF of steno.
 struct packaged_family {
   std::string_view architecture;
-  /// Whether a tensor may change its number format: a matrix that only products read.
-  bool (*is_product)(const std::string& name, std::size_t rank);
-  /// Puts another am.mvn in place; null for families without one. Throws steno::error.
-  void (*set_cmvn)(imported_model& model, const std::filesystem::path& am_mvn);
+  /// Walks the model that such a file holds (model_tensors.hpp).
+  void (*walk)(const gguf_file& keys, tensor_taker& taker);
+  bool takes_am_mvn = false;  ///< FunASR's am.mvn normalises the features
 };
 std::span<const packaged_family> packaged_families();
 const packaged_family* find_packaged(std::string_view architecture);

@@ -2,12 +2,13 @@
 #include "gguf_import.hpp"
 
 #include <steno/error.hpp>
-#include <steno/weights/blocks.hpp>
 
 #include <algorithm>
 #include <utility>
 
 #include "families.hpp"
+#include "funasr/am_mvn.hpp"
+#include "model_tensors.hpp"
 #include "qwen/qwen3_asr.hpp"
 
 namespace steno::inline STENO_ABI {
@@ -22,23 +23,6 @@ std::uint32_t whole_number(const gguf_file& file, const char* key, std::uint32_t
   return static_cast<std::uint32_t>(*v);
 }
 
-imported_tensor take_tensor(const gguf_file& file, std::size_t number,
-                            bool (*is_product)(const std::string& name, std::size_t rank)) {
-  const tensor_ref t = file.tensor(number);
-  imported_tensor out;
-  out.name = std::string(t.name);
-  out.shape.assign(t.shape.begin(), t.shape.begin() + t.rank);
-  out.stored = t.format;
-  out.bytes = t.bytes;
-  if (info(t.format).elements == 0)
-    fail({.where = file.where(),
-          .what = "tensor " + steno::quoted(out.name) + " has the unsupported format " + format_name(t.format)});
-  out.product = is_product(out.name, out.shape.size());
-  out.read = [t](std::span<float> values) { dequantise(t.format, t.bytes.data(), values.data(), values.size()); };
-  out.release = [&file, t] { file.release(t); };
-  return out;
-}
-
 namespace {
 
 imported_model repackage(const std::shared_ptr<gguf_file>& file, const packaged_family& family,
@@ -50,7 +34,9 @@ imported_model repackage(const std::shared_ptr<gguf_file>& file, const packaged_
     if (v.key != "general.file_type" && !(options.longest_clip && v.key == qwen::longest_clip_key)) model.file.copy(v);
   if (options.longest_clip && family.architecture == qwen::asr_architecture)
     model.file.set(qwen::longest_clip_key, static_cast<float>(*options.longest_clip));
-  for (std::size_t i = 0; i < file->size(); ++i) model.tensors.push_back(take_tensor(*file, i, family.is_product));
+  checkpoint_tensors from = all_tensors(*file);
+  from.compared = checkpoint_tensors::shapes::kept;
+  take_tensors(model, *file, std::move(from));
   return model;
 }
 
@@ -83,10 +69,10 @@ imported_model import_gguf(gguf_file opened, const import_options& options) {
           .what = "GGUF architecture " + steno::quoted(architecture) + " is not supported yet",
           .expected = "one of " + known});
   if (options.cmvn) {
-    if (family->set_cmvn == nullptr)
+    if (!family->takes_am_mvn)
       fail({.where = file->where(),
             .what = "a model of architecture " + steno::quoted(architecture) + " has no am.mvn"});
-    family->set_cmvn(model, *options.cmvn);
+    funasr::set_cmvn(model, *options.cmvn);
     model.notes.clear();
   }
   return model;

@@ -17,8 +17,4 @@ imported_model import_gguf(gguf_file file, const import_options& options);
 /// A whole number between `least` and `most` under `key`. Throws steno::error.
 std::uint32_t whole_number(const gguf_file& file, const char* key, std::uint32_t least, std::uint32_t most);
 
-/// Tensor `number` of `file` as it is; `file` must outlive it. Throws steno::error for a format without values.
-imported_tensor take_tensor(const gguf_file& file, std::size_t number,
-                            bool (*is_product)(const std::string& name, std::size_t rank));
-
 }  // namespace steno::inline STENO_ABI

@@ -17,6 +17,7 @@ struct stored_tensor {
   dtype stored = dtype::f32;              ///< f32 also for what GGUF has no format for
   std::span<const std::byte> bytes = {};  ///< in format `stored`, when the container can show them; else empty
   std::function<void(std::span<float>)> read = {};  ///< all values, row-major
+  std::function<void()> release = {};               ///< gives the memory of `bytes` back to the system; may be empty
 
   std::size_t count() const {
     std::size_t n = 1;

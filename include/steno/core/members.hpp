@@ -2,9 +2,11 @@
 //
 // A layer says `void members(auto&& v) { v("norm1", norm1); v("self_attn", self_attn); }`. Weights and settings are the
 // leaves; the path of names is the tensor's name in the checkpoint. Loading, counting, listing, packing are leaf
-// functions over `walk`. Tested in tests/core/members_test.cpp.
+// functions over `walk`. A third argument, `stored`, is for those that read foreign checkpoints. Tested in
+// tests/core/members_test.cpp.
 #pragma once
 #include <steno/core/extents.hpp>
+#include <steno/core/stored.hpp>
 
 #include <optional>
 #include <string>
@@ -29,7 +31,7 @@ using flag = setting<N, 0, 1>;
 namespace detail {
 struct any_visitor {
   template <class T>
-  void operator()(std::string_view, T&) {}
+  void operator()(std::string_view, T&, const stored& = {}) {}
   template <class T>
   void optional(std::string_view, T&) {}
   void equal(std::string_view, extent, extent) {}
@@ -56,7 +58,9 @@ concept composite = requires(T& t, detail::any_visitor v) {
 /// Calls leaf(path, weight_or_setting, optional) for every leaf below `t`, depth first, in the order of members().
 /// A leaf function may also have equal(path, what, a, b), told of sizes that must agree, within(path, what, value, low,
 /// high), told of numbers that index something, require(path, ok, what, expected, found), told of whatever else must
-/// hold, and count(path) -> optional<extent>, asked how many numbered members a dynamic `repeat` shall have.
+/// hold, and count(path) -> optional<extent>, asked how many numbered members a dynamic `repeat` shall have. One that
+/// names a type `reads_stored` is called with what stands beside the weight's name, too: leaf(path, weight_or_setting,
+/// optional, stored).
 template <class Leaf>
 class member_walker {
  public:
@@ -65,6 +69,14 @@ class member_walker {
   template <class T>
   STENO_COLD void operator()(std::string_view name, T& child) {
     visit(name, child, false);
+  }
+  /// A member that checkpoints store otherwise.
+  template <class T>
+  STENO_COLD void operator()(std::string_view name, T& child, const stored& how) {
+    const stored outer = how_;
+    how_ = how;
+    (*this)(name, child);
+    how_ = outer;
   }
   /// The member may be absent from the checkpoint.
   template <class T>
@@ -89,12 +101,16 @@ class member_walker {
   }
 
  private:
+  static constexpr bool reads_stored = requires { typename Leaf::reads_stored; };
+
   template <class T>
   void visit(std::string_view name, T& child, bool optional) {
     const std::size_t mark = path_.size();
     const bool outer = optional_;
     enter(name, optional);
-    if constexpr (weight_leaf<T> || setting_leaf<T>)
+    if constexpr ((weight_leaf<T> || setting_leaf<T>)&&reads_stored)
+      leaf_(path_, child, optional_, how_);
+    else if constexpr (weight_leaf<T> || setting_leaf<T>)
       leaf_(path_, child, optional_);
     else
       child.members(*this);
@@ -111,6 +127,7 @@ class member_walker {
   Leaf& leaf_;
   std::string path_;
   bool optional_ = false;
+  stored how_ = {};
 };
 
 /// Walks the members of `t`; see member_walker.

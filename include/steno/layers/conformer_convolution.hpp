@@ -16,6 +16,7 @@
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/linear.hpp>
 
+#include <string_view>
 #include <vector>
 
 namespace steno::inline STENO_ABI {
@@ -52,11 +53,12 @@ struct conformer_convolution {
   void members(auto&& v) {
     v("causal", causal);
     v("cnn_layer_norm", normed);
-    v("pointwise_conv1", pointwise_conv1);
-    v("depthwise_conv.weight", taps);
-    v("depthwise_conv.bias", taps_bias);
+    const std::string_view batch_norm = normed.get() != 0 ? "" : "norm";
+    v("pointwise_conv1", pointwise_conv1, stored::kernel(1));
+    v("depthwise_conv.weight", taps, stored::taps().after_norm(batch_norm));
+    v("depthwise_conv.bias", taps_bias, stored{}.after_norm(batch_norm).or_zeros());
     if (normed.get() != 0) v("norm", norm);
-    v("pointwise_conv2", pointwise_conv2);
+    v("pointwise_conv2", pointwise_conv2, stored::kernel(1));
     const extent d = pointwise_conv2.output_size();
     v.equal("output of pointwise_conv1 and twice the width", pointwise_conv1.output_size(), 2 * d);
     v.equal("input of pointwise_conv1 and output of pointwise_conv2", pointwise_conv1.input_size(), d);

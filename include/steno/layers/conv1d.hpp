@@ -18,7 +18,7 @@ struct conv1d {
   linear<times(Taps, In), Out, bias::added, Act> taps;
 
   void members(auto&& v) {
-    taps.members(v);
+    v("", taps, stored::kernel(Taps));
     v.require(taps.input_size() % Taps == 0, "columns of weight", "a multiple of the taps", taps.input_size());
   }
   extent input_size() const noexcept { return taps.input_size() / Taps; }

@@ -24,7 +24,7 @@ struct conv2d_halving {
   linear<times(9, In), Out> kernel;
 
   void members(auto&& v) {
-    kernel.members(v);
+    v("", kernel, In == 1 ? stored::turned_kernel(3, 3).in_floats() : stored::turned_kernel(3, 3));
     v.require(kernel.input_size() % 9 == 0, "columns of weight", "a multiple of 9", kernel.input_size());
   }
   extent channels_in() const noexcept { return kernel.input_size() / 9; }

@@ -77,12 +77,12 @@ struct conv2d_subsampling {
   void members(auto&& v) {
     v("subsampling_rate", rate);
     v("input_dim", bands);
-    v("conv.0", conv_0);
-    v("conv.2", conv_2);
-    const extent n = rate.get(), d = conv_0.output_size();
-    if (n == 8) v("conv.4", conv_4);
-    v(n == 4 ? "out.0" : "linear", out);  // the original's own names
     const conv2d_plan p = plan();
+    v("conv.0", conv_0, stored::kernel(3, 3).in_floats());
+    v("conv.2", conv_2, stored::kernel(p.stages[1].kernel, p.stages[1].kernel));
+    const extent n = rate.get(), d = conv_0.output_size();
+    if (n == 8) v("conv.4", conv_4, stored::kernel(3, 3));
+    v(n == 4 ? "out.0" : "linear", out, stored::bands_first(d));  // the original's own names
     v.require(n == 4 || n == 6 || n == 8, "subsampling_rate", "4, 6 or 8", n);
     v.equal("input of conv.2 and patches of conv.0", conv_2.input_size(), p.stages[1].kernel * p.stages[1].kernel * d);
     v.equal("outputs of conv.0 and conv.2", conv_2.output_size(), d);

@@ -48,18 +48,18 @@ struct depthwise_subsampling {
   void members(auto&& v) {
     v("causal_downsampling", causal);
     v("feat_in", bands);
-    v("conv.0", conv_0);
+    v("conv.0", conv_0, stored::kernel(3, 3).in_floats());
     const extent channels = conv_0.output_size();
     const auto stage = [&](separable& s, const char* depth, const char* depth_bias, const char* mix) {
-      v(depth, s.taps);
+      v(depth, s.taps, stored::taps(3, 3));
       v(depth_bias, s.taps_bias);
-      v(mix, s.mix);
+      v(mix, s.mix, stored::kernel(1, 1));
       for (const extent n : {s.taps.cols(), s.taps_bias.cols(), s.mix.input_size(), s.mix.output_size()})
         v.equal("channels of the convolutions", n, channels);
     };
     stage(second, "conv.2.weight", "conv.2.bias", "conv.3");
     stage(third, "conv.5.weight", "conv.5.bias", "conv.6");
-    v("out", out);
+    v("out", out, stored::bands_first(channels));
     v.require(conv_0.input_size() == 9, "input of conv.0", "9 values", conv_0.input_size());
     v.equal("input of out and bands times channels", out.input_size(), after(bands.get(), 3) * channels);
   }

@@ -28,7 +28,7 @@ struct fsmn {
 
   weight<Taps, D, dtype::f32, use::rows> taps;
 
-  void members(auto&& v) { v("weight", taps); }
+  void members(auto&& v) { v("weight", taps, stored::taps(Sides == fsmn_sides::left ? 1 : 0)); }
   extent input_size() const noexcept { return taps.cols(); }
   extent output_size() const noexcept { return taps.cols(); }
   state start() const { return state(static_cast<std::size_t>(before() * taps.cols())); }

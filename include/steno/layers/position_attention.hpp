@@ -23,8 +23,8 @@ struct absolute_positions : plain_score {
     v("relative_positions", relative);
     if (relative.get() == 0) return;
     v("linear_pos", linear_pos);
-    v("pos_bias_u", pos_bias_u);
-    v("pos_bias_v", pos_bias_v);
+    v("pos_bias_u", pos_bias_u, stored::by_heads(products.head_count()));
+    v("pos_bias_v", pos_bias_v, stored::by_heads(products.head_count()));
     const extent d = products.output_size();
     v.equal("widths of linear_pos and linear_out", linear_pos.output_size(), d);
     v.equal("input and output of linear_pos", linear_pos.input_size(), d);

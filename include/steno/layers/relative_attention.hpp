@@ -33,8 +33,8 @@ struct relative_positions {
 
   void members(auto&& v, const auto& products) {
     v("linear_pos", linear_pos);
-    v("pos_bias_u", pos_bias_u);
-    v("pos_bias_v", pos_bias_v);
+    v("pos_bias_u", pos_bias_u, stored::by_heads(products.head_count()));
+    v("pos_bias_v", pos_bias_v, stored::by_heads(products.head_count()));
     for (const extent n : {linear_pos.input_size(), linear_pos.output_size(), pos_bias_u.cols(), pos_bias_v.cols()})
       v.equal("widths of the attention's products", n, products.output_size());
   }

@@ -44,7 +44,7 @@ class parakeet_ctc : public parakeet<Encoder, Frontend, parakeet_ctc_kind> {
 
   void members(auto&& v) {
     base::members(v);
-    v("decoder.decoder_layers.0", decoder);
+    v("decoder.decoder_layers.0", decoder, stored::kernel(1));
     v.equal("widths of encoder and decoder", this->encoder.output_size(), decoder.input_size());
     v.equal("tokenizer.ggml.tokens and blank, and rows of the decoder", this->tokenizer.size() + extent{1},
             decoder.output_size());

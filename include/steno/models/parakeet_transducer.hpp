@@ -95,7 +95,7 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
     v("joint.enc", enc);
     v("joint.pred", pred);
     v("joint.joint_net.2", out);
-    if (hybrid) v("ctc_decoder.decoder_layers.0", ctc);
+    if (hybrid) v("ctc_decoder.decoder_layers.0", ctc, stored::kernel(1));
     const extent labels = this->tokenizer.size() + extent{1};
     v.equal("widths of encoder and joint.enc", this->encoder.output_size(), enc.input_size());
     v.equal("tokenizer.ggml.tokens and blank, and rows of the embedding", labels, embed.rows());

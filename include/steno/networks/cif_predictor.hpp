@@ -90,8 +90,8 @@ struct cif_predictor {
   float tail_threshold = 0.45f;   ///< set by the model from the file
 
   void members(auto&& v) {
-    v("cif_conv1d", cif_conv1d);
-    v("cif_output", cif_output);
+    v("cif_conv1d", cif_conv1d, stored::kernel(3));
+    v("cif_output", cif_output, stored::floats());  // decides where tokens begin
     v.equal("input and three times the output of cif_conv1d", cif_conv1d.input_size(), 3 * cif_conv1d.output_size());
     v.equal("output of cif_conv1d and input of cif_output", cif_conv1d.output_size(), cif_output.input_size());
     v.require(cif_output.output_size() == 1, "rows of cif_output", "1", cif_output.output_size());

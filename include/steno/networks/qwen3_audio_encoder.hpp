@@ -62,7 +62,7 @@ struct qwen3_audio_stem {
     convolutions.template get<"conv2d2">().bands = size_of<bands1>(first_type::halved(n));
     convolutions.template get<"conv2d3">().bands = size_of<bands2>(first_type::halved(first_type::halved(n)));
     convolutions.members(v);
-    v("conv_out", conv_out);
+    v("conv_out", conv_out, stored::bands_first(convolutions.template get<"conv2d3">().channels_out()));
     const extent channels = convolutions.template get<"conv2d1">().channels_in();
     v.require(channels == 1, "channels that conv2d1 reads", "1", channels);
     v.equal("input of conv_out and output of conv2d3", conv_out.input_size(), convolutions.output_size());

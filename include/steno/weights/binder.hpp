@@ -94,6 +94,10 @@ class binding {
       if (!used_.contains(name) && std::find(ignore.begin(), ignore.end(), name) == ignore.end())
         problem("tensor \"" + name + "\": not part of this model");
     }
+    report();
+  }
+  /// Throws steno::error when there was a problem.
+  STENO_COLD void report() const {
     if (problems_.empty()) return;
     constexpr std::size_t shown = 6;
     std::string all = problems_[0];

@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "model_tensors.hpp"
+
 namespace steno::inline STENO_ABI::funasr {
 
 namespace {
@@ -103,6 +105,20 @@ am_mvn parse_am_mvn(std::string_view text, const std::string& where) {
 am_mvn read_am_mvn(const std::string& path) {
   const mapped_file file(path);
   return parse_am_mvn({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
+}
+
+void set_cmvn(imported_model& model, const std::filesystem::path& path) {
+  const std::vector<std::byte> image = model.file.bytes();
+  const gguf_file keys(model.where, image);
+  const std::string at = keys.text("general.architecture").value_or("") + ".frontend.";
+  const double width = keys.number(at + "n_mels").value_or(80) * keys.number(at + "lfr_m").value_or(7);
+  am_mvn m = read_am_mvn(path.string());
+  if (static_cast<double>(m.shift.size()) != width)
+    fail({.where = path.string(),
+          .what = "length of the vectors",
+          .expected = number_text(width) + " as the model's input",
+          .found = std::to_string(m.shift.size())});
+  add_cmvn(model, std::move(m.shift), std::move(m.scale));
 }
 
 }  // namespace steno::inline STENO_ABI::funasr

@@ -12,11 +12,12 @@
 // AddShift and Rescale (such as Splice's [ 0 ]) are skipped. Follows load_cmvn of funasr/frontends/wav_frontend.py.
 // Tested in tests/convert/am_mvn_test.cpp, fuzzed by tests/fuzz/am_mvn_fuzz.cpp.
 #pragma once
-#include <steno/config.hpp>
-
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "imported_model.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -29,5 +30,9 @@ am_mvn parse_am_mvn(std::string_view text, const std::string& where);
 
 /// Reads the file; throws steno::error.
 am_mvn read_am_mvn(const std::string& path);
+
+/// Puts the file's values into a model (cmvn.shift, cmvn.scale), in place of any there; they must be as many as its
+/// front end stacks. Throws steno::error.
+void set_cmvn(imported_model& model, const std::filesystem::path& path);
 
 }  // namespace steno::inline STENO_ABI::funasr

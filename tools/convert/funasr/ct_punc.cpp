@@ -2,11 +2,13 @@
 #include "funasr/ct_punc.hpp"
 
 #include <steno/error.hpp>
+#include <steno/models/ct_punc.hpp>
 
 #include <utility>
 
 #include "funasr/folder.hpp"
 #include "limits.hpp"
+#include "torch/tensors.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -54,23 +56,7 @@ ct_punc_settings read_settings(const folder& f) {
 
 }  // namespace
 
-std::vector<expected_tensor> ct_punc_tensors(const ct_punc_settings& s, std::size_t vocabulary) {
-  tensor_list t;
-  const auto d = static_cast<extent>(s.output_size), units = static_cast<extent>(s.linear_units);
-  const auto taps = static_cast<extent>(s.kernel_size);
-  t.all.push_back({.name = "embed.weight", .shape = {static_cast<extent>(vocabulary), d}});
-  t.sanm_layer("encoder.encoders0.0", d, d, units, taps);
-  for (std::uint32_t i = 1; i < s.num_blocks; ++i)
-    t.sanm_layer("encoder.encoders." + std::to_string(i - 1), d, d, units, taps);
-  t.norm("encoder.after_norm", d);
-  t.linear("decoder", static_cast<extent>(s.marks.size()), d);
-  return std::move(t.all);
-}
-
-bool is_ct_punc_product(const std::string& name, std::size_t rank) {
-  return rank == 2 && name.ends_with(".weight") && name.find("fsmn_block") == std::string::npos &&
-         name != "embed.weight";
-}
+void walk_ct_punc(const gguf_file& keys, tensor_taker& taker) { walk_model<ct_punc_any>(keys, taker); }
 
 imported_model import_ct_punc(const folder& f, const std::optional<std::filesystem::path>& cmvn) {
   if (cmvn) fail({.where = cmvn->string(), .what = "a punctuation model has no use for an am.mvn"});
@@ -91,7 +77,13 @@ imported_model import_ct_punc(const folder& f, const std::optional<std::filesyst
   file.set("ct_transformer.sentence_end", s.sentence_end);
   file.set("tokenizer.ggml.model", "words");
   file.set("tokenizer.ggml.tokens", tokens);
-  take_tensors(model, f.weights, ct_punc_tensors(s, tokens.size()), "CT-Transformer punctuation model");
+  checkpoint_tensors from = torch::open_tensors(f.weights);
+  model.where = from.where;
+  const auto d = static_cast<extent>(s.output_size);
+  promise_sanm(from, "encoder.", {s.output_size, s.output_size, s.linear_units, s.kernel_size, s.num_blocks});
+  from.sizes.push_back({"embed.weight", static_cast<extent>(tokens.size()), d});
+  from.sizes.push_back({"decoder.weight", static_cast<extent>(s.marks.size()), d});
+  take_tensors(model, std::move(from));
   return model;
 }
 

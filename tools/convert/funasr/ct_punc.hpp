@@ -22,11 +22,8 @@ struct ct_punc_settings {
   std::vector<std::string> marks;
 };
 
-/// All tensors of a model of this size, in the order of the packaged file.
-std::vector<expected_tensor> ct_punc_tensors(const ct_punc_settings& s, std::size_t vocabulary);
-
-/// Whether a tensor of a packaged file may change its number format.
-bool is_ct_punc_product(const std::string& name, std::size_t rank);
+/// Walks the model of a packaged file's keys.
+void walk_ct_punc(const gguf_file& keys, tensor_taker& taker);
 
 /// Imports the folder; `cmvn` is refused. Throws steno::error.
 imported_model import_ct_punc(const folder& f, const std::optional<std::filesystem::path>& cmvn);

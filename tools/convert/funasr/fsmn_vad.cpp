@@ -2,12 +2,15 @@
 #include "funasr/fsmn_vad.hpp"
 
 #include <steno/error.hpp>
+#include <steno/models/fsmn_vad.hpp>
 
 #include <utility>
 
+#include "funasr/am_mvn.hpp"
 #include "funasr/folder.hpp"
 #include "gguf_import.hpp"
 #include "limits.hpp"
+#include "torch/tensors.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -94,64 +97,47 @@ fsmn_vad_settings settings_of(const gguf_file& file) {
   return s;
 }
 
+void promise(checkpoint_tensors& from, const fsmn_vad_settings& s) {
+  const auto weight = [&](const char* names, std::uint32_t out, std::uint32_t in) {
+    from.sizes.push_back({names, static_cast<extent>(out), static_cast<extent>(in)});
+  };
+  weight("encoder.in_linear1.linear.weight", s.input_affine_dim, s.input_dim());
+  weight("encoder.in_linear2.linear.weight", s.linear_dim, s.input_affine_dim);
+  weight("encoder.fsmn.*.fsmn_block.conv_left.weight", s.lorder, s.proj_dim);
+  weight("encoder.fsmn.*.affine.linear.weight", s.linear_dim, s.proj_dim);
+  weight("encoder.out_linear1.linear.weight", s.output_affine_dim, s.linear_dim);
+  weight("encoder.out_linear2.linear.weight", s.output_dim, s.output_affine_dim);
+  from.counts.push_back({"encoder.fsmn", static_cast<extent>(s.fsmn_layers)});
+}
+
 }  // namespace
 
-std::vector<expected_tensor> fsmn_vad_tensors(const fsmn_vad_settings& s) {
-  tensor_list t;
-  const auto of = [](std::uint32_t n) { return static_cast<extent>(n); };
-  t.linear("encoder.in_linear1.linear", of(s.input_affine_dim), of(s.input_dim()));
-  t.linear("encoder.in_linear2.linear", of(s.linear_dim), of(s.input_affine_dim));
-  for (std::uint32_t i = 0; i < s.fsmn_layers; ++i) {
-    const std::string name = "encoder.fsmn." + std::to_string(i);
-    t.linear(name + ".linear.linear", of(s.proj_dim), of(s.linear_dim), false);
-    t.all.push_back({.name = name + ".fsmn_block.conv_left.weight",
-                     .shape = {of(s.proj_dim), 1, of(s.lorder), 1},
-                     .stored = layout::memory});
-    t.linear(name + ".affine.linear", of(s.linear_dim), of(s.proj_dim));
-  }
-  t.linear("encoder.out_linear1.linear", of(s.output_affine_dim), of(s.linear_dim));
-  t.linear("encoder.out_linear2.linear", of(s.output_dim), of(s.output_affine_dim));
-  return std::move(t.all);
-}
-
-bool is_fsmn_vad_product(const std::string& name, std::size_t rank) {
-  return rank == 2 && name.ends_with(".linear.weight");
-}
-
-void set_fsmn_vad_cmvn(imported_model& model, const std::filesystem::path& am_mvn) {
-  for (const imported_tensor& t : model.tensors)
-    if (t.name == "encoder.in_linear1.linear.weight" && t.shape.size() == 2)
-      return add_cmvn(model, am_mvn, static_cast<std::size_t>(t.shape[1]));
-  fail({.where = model.where, .what = "tensor \"encoder.in_linear1.linear.weight\" is missing"});
-}
+void walk_fsmn_vad(const gguf_file& keys, tensor_taker& taker) { walk_model<fsmn_vad_any>(keys, taker); }
 
 imported_model import_fsmn_vad(const folder& f, const std::optional<std::filesystem::path>& cmvn) {
   const fsmn_vad_settings s = settings_of(f);
   imported_model model;
   set_keys(model.file, s);
-  take_tensors(model, f.weights, fsmn_vad_tensors(s), "FSMN-VAD");
-  if (cmvn || f.cmvn) add_cmvn(model, cmvn ? *cmvn : *f.cmvn, s.input_dim());
+  checkpoint_tensors from = torch::open_tensors(f.weights);
+  model.where = from.where;
+  promise(from, s);
+  take_tensors(model, std::move(from));
+  if (cmvn || f.cmvn) set_cmvn(model, cmvn ? *cmvn : *f.cmvn);
   return model;
 }
 
 imported_model import_published_fsmn_vad(const std::shared_ptr<gguf_file>& file) {
   const fsmn_vad_settings s = settings_of(*file);
-  auto expected = fsmn_vad_tensors(s);
-  for (auto& e : expected)
-    if (e.stored == layout::memory) e.shape = e.packaged_shape();
-  for (const char* name : {"cmvn.shift", "cmvn.scale"})
-    expected.push_back({.name = name, .shape = {static_cast<extent>(s.input_dim())}});
-
   imported_model model;
   model.where = file->where();
   model.source = file;
   set_keys(model.file, s);
-  std::vector<std::pair<std::string, std::vector<extent>>> present;
-  for (std::size_t i = 0; i < file->size(); ++i) {
-    model.tensors.push_back(take_tensor(*file, i, is_fsmn_vad_product));
-    present.emplace_back(model.tensors.back().name, model.tensors.back().shape);
-  }
-  check_tensors(expected, present, model.where, "FSMN-VAD");
+  checkpoint_tensors from = all_tensors(*file);
+  from.compared = checkpoint_tensors::shapes::taps_kept;
+  promise(from, s);
+  for (const char* name : {"cmvn.shift", "cmvn.scale"})  // these files have them, and usable ones
+    from.sizes.push_back({name, dynamic, static_cast<extent>(s.input_dim())});
+  take_tensors(model, std::move(from));
   return model;
 }
 

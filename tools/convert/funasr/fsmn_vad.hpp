@@ -28,14 +28,8 @@ struct fsmn_vad_settings {
   std::uint32_t input_dim() const { return n_mels * lfr_m; }
 };
 
-/// All tensors of a model of this size, in the order of the packaged file.
-std::vector<expected_tensor> fsmn_vad_tensors(const fsmn_vad_settings& s);
-
-/// Whether a tensor of a packaged file may change its number format.
-bool is_fsmn_vad_product(const std::string& name, std::size_t rank);
-
-/// Puts another am.mvn into a packaged model. Throws steno::error.
-void set_fsmn_vad_cmvn(imported_model& model, const std::filesystem::path& am_mvn);
+/// Walks the model of a packaged file's keys.
+void walk_fsmn_vad(const gguf_file& keys, tensor_taker& taker);
 
 /// Imports a GGUF file that FunASR publishes. Throws steno::error.
 imported_model import_published_fsmn_vad(const std::shared_ptr<gguf_file>& file);

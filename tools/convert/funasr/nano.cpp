@@ -2,11 +2,12 @@
 #include "funasr/nano.hpp"
 
 #include <steno/error.hpp>
+#include <steno/models/fun_asr_nano.hpp>
 
 #include "funasr/tensors.hpp"
 #include "limits.hpp"
 #include "qwen/qwen3_asr.hpp"
-#include "torch/checkpoint.hpp"
+#include "torch/tensors.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -32,24 +33,17 @@ adaptor_settings read_adaptor(const folder& f, const std::string& at) {
   return s;
 }
 
-void adaptor_tensors(tensor_list& t, const std::string& at, const adaptor_settings& s) {
+void promise(checkpoint_tensors& from, const std::string& at, const adaptor_settings& s) {
   const auto in = static_cast<extent>(s.input) * static_cast<extent>(s.rate), d = static_cast<extent>(s.output);
-  t.linear(at + ".linear1", static_cast<extent>(s.units), in);
-  t.linear(at + ".linear2", d, static_cast<extent>(s.units));
-  for (std::uint32_t i = 0; i < s.layers; ++i) {
-    const std::string block = at + ".blocks." + std::to_string(i);
-    for (const char* p : {".linear_q", ".linear_k", ".linear_v", ".linear_out"})
-      t.linear(block + ".self_attn" + p, d, d);
-    t.linear(block + ".feed_forward.w_1", d / 4, d);
-    t.linear(block + ".feed_forward.w_2", d, d / 4);
-    t.norm(block + ".norm1", d);
-    t.norm(block + ".norm2", d);
-  }
+  const auto units = static_cast<extent>(s.units);
+  from.sizes.push_back({at + ".linear1.weight", units, in});
+  from.sizes.push_back({at + ".linear2.weight", d, units});
+  from.sizes.push_back({at + ".blocks.*.w_1.weight", d / 4, d});
+  from.counts.push_back({at + ".blocks", static_cast<extent>(s.layers)});
 }
 
 // A language model that shares its embedding says so by storing it twice, or once.
-bool is_tied(const fs::path& weights) {
-  torch::checkpoint c(weights);
+bool is_tied(torch::checkpoint& c) {
   const auto *head = c.find("llm.lm_head.weight"), *table = c.find("llm.model.embed_tokens.weight");
   if (head == nullptr) return true;
   if (table == nullptr || head->shape != table->shape || head->type != table->type) return false;
@@ -62,9 +56,7 @@ bool is_tied(const fs::path& weights) {
 
 }  // namespace
 
-bool is_nano_product(const std::string& name, std::size_t rank) {
-  return rank == 2 && name.ends_with(".weight") && name.find("fsmn_block") == std::string::npos;
-}
+void walk_nano(const gguf_file& keys, tensor_taker& taker) { walk_model<fun_asr_nano_any>(keys, taker); }
 
 imported_model import_nano(const folder& f, const std::optional<fs::path>& cmvn) {
   if (cmvn || f.cmvn) fail({.where = f.config.string(), .what = "a CMVN file: Fun-ASR-Nano's features have none"});
@@ -123,35 +115,22 @@ imported_model import_nano(const folder& f, const std::optional<fs::path>& cmvn)
     file.set("fun_asr_nano.eos_ids", ends);
   qwen::add_tokenizer(file, model_folder, llm.vocabulary);
 
-  tensor_list t;
-  const auto input = static_cast<extent>(mels) * static_cast<extent>(m), width = static_cast<extent>(d);
-  const auto inner = static_cast<extent>(units), kernel = static_cast<extent>(taps);
-  t.sanm_layer("audio_encoder.encoders0.0", input, width, inner, kernel);
-  for (std::uint32_t i = 1; i < blocks; ++i)
-    t.sanm_layer("audio_encoder.encoders." + std::to_string(i - 1), width, width, inner, kernel);
-  t.norm("audio_encoder.after_norm", width);
-  for (std::uint32_t i = 0; i < tp; ++i)
-    t.sanm_layer("audio_encoder.tp_encoders." + std::to_string(i), width, width, inner, kernel);
-  t.norm("audio_encoder.tp_norm", width);
-  adaptor_tensors(t, "audio_adaptor", adaptor);
+  const auto checkpoint = std::make_shared<torch::checkpoint>(f.weights);
+  checkpoint_tensors from{.where = f.weights.string(), .all = torch::stored_tensors(checkpoint)};
+  model.where = from.where;
+  promise_sanm(from, "audio_encoder.", {mels * m, d, units, taps, blocks, tp});
+  promise(from, "audio_adaptor", adaptor);
   if (ctc) {
     const adaptor_settings s = read_adaptor(f, "ctc_decoder_conf");
     set("ctc_decoder.attention_heads", s.heads);
     set("ctc_decoder.downsample_rate", s.rate);
-    adaptor_tensors(t, "ctc_decoder", s);
-    t.linear("ctc.ctc_lo", static_cast<extent>(labels), static_cast<extent>(s.output));
+    promise(from, "ctc_decoder", s);
+    from.sizes.push_back({"ctc.ctc_lo.weight", static_cast<extent>(labels), static_cast<extent>(s.output)});
   }
-  const bool tied = is_tied(f.weights);
-  std::vector<std::string> unused;
-  for (const qwen::expected_tensor& e : qwen::decoder_tensors(llm, "llm.")) {
-    if (llm.layers == 0 && e.name == "llm.model.norm.weight") continue;  // nothing but the embedding
-    if (tied && e.name == "llm.lm_head.weight") {
-      unused.push_back(e.name);
-      continue;
-    }
-    t.all.push_back({.name = e.name, .shape = e.shape, .product = e.product});
-  }
-  take_tensors(model, f.weights, t.all, "Fun-ASR-Nano", unused);
+  const bool tied = is_tied(*checkpoint);
+  if (tied) std::erase_if(from.all, [](const stored_tensor& t) { return t.name == "llm.lm_head.weight"; });
+  qwen::promise(from, "llm.", llm, !tied);
+  take_tensors(model, std::move(from));
   return model;
 }
 

@@ -12,6 +12,7 @@
 
 #include "funasr/folder.hpp"
 #include "imported_model.hpp"
+#include "model_tensors.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -21,7 +22,7 @@ imported_model import_nano(const folder& f, const std::optional<std::filesystem:
 /// The same from FunASR's GGUF of the audio half and llama.cpp's GGUF of Qwen3 in its folder. Throws steno::error.
 imported_model import_published_nano(const std::shared_ptr<gguf_file>& file);
 
-/// Whether a tensor of a packaged file may change its number format.
-bool is_nano_product(const std::string& name, std::size_t rank);
+/// Walks the model of a packaged file's keys.
+void walk_nano(const gguf_file& keys, tensor_taker& taker);
 
 }  // namespace steno::inline STENO_ABI::funasr

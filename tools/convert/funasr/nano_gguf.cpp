@@ -4,7 +4,6 @@
 // The language model is the one file of architecture "qwen3" in the audio half's folder. Each tensor keeps its number
 // format where products know it, else it becomes f16. There is no CTC head in these files.
 #include <steno/error.hpp>
-#include <steno/kernels/pack.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
 #include <array>
@@ -148,28 +147,18 @@ imported_model import_published_nano(const std::shared_ptr<gguf_file>& audio) {
   file.set("fun_asr_nano.do_think", std::uint32_t{1});
   set_tokenizer(file, text);
 
-  for (std::size_t i = 0; i < audio->size(); ++i) model.tensors.push_back(take_tensor(*audio, i, is_nano_product));
-  std::vector<std::pair<std::string, std::vector<extent>>> present;
-  bool head = false, widened = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    imported_tensor t = take_tensor(text, i, is_nano_product);
+  checkpoint_tensors from = all_tensors(*audio);
+  from.where.append(" and ").append(text.where());
+  from.compared = checkpoint_tensors::shapes::kept;
+  from.widened = true;
+  bool head = false;
+  for (stored_tensor& t : all_tensors(text).all) {
     t.name = name_of(t.name);
-    t.product = is_nano_product(t.name, t.shape.size());
     head = head || t.name == "llm.lm_head.weight";
-    present.emplace_back(t.name, t.shape);
-    model.tensors.push_back(std::move(t));
+    from.all.push_back(std::move(t));
   }
-  std::vector<expected_tensor> expected;
-  for (const qwen::expected_tensor& e : qwen::decoder_tensors(llm, "llm."))
-    if (head || e.name != "llm.lm_head.weight") expected.push_back({.name = e.name, .shape = e.shape});
-  check_tensors(expected, present, text.where(), "Qwen3");
-  for (imported_tensor& t : model.tensors) {
-    if (!t.product || kernels::has_product(t.stored)) continue;
-    t.stored = dtype::f16;
-    t.bytes = {};
-    widened = true;
-  }
-  if (widened) model.notes.push_back(text.where() + ": weights in block formats without a product are kept as f16");
+  qwen::promise(from, "llm.", llm, head);
+  take_tensors(model, std::move(from));
   return model;
 }
 

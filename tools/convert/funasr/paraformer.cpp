@@ -2,12 +2,16 @@
 #include "funasr/paraformer.hpp"
 
 #include <steno/error.hpp>
+#include <steno/models/paraformer.hpp>
+#include <steno/models/paraformer_online.hpp>
 
 #include <charconv>
 #include <utility>
 
+#include "funasr/am_mvn.hpp"
 #include "funasr/folder.hpp"
 #include "limits.hpp"
+#include "torch/tensors.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -115,52 +119,18 @@ paraformer_settings read_paraformer_settings(const folder& f) {
   return s;
 }
 
-std::vector<expected_tensor> paraformer_tensors(const paraformer_settings& s, std::size_t vocabulary) {
-  tensor_list t;
-  const auto input = static_cast<extent>(s.input_size()), d = static_cast<extent>(s.output_size);
-  const auto units = static_cast<extent>(s.linear_units), taps = static_cast<extent>(s.kernel_size);
-  const auto inner = static_cast<extent>(s.decoder_units), kernel = static_cast<extent>(s.decoder_kernel);
-  t.sanm_layer("encoder.encoders0.0", input, d, units, taps);
-  for (std::uint32_t i = 1; i < s.num_blocks; ++i)
-    t.sanm_layer("encoder.encoders." + std::to_string(i - 1), d, d, units, taps);
-  t.norm("encoder.after_norm", d);
-  t.all.push_back(
-      {.name = "predictor.cif_conv1d.weight", .shape = {d, d, 3}, .product = true, .stored = layout::convolution});
-  t.all.push_back({.name = "predictor.cif_conv1d.bias", .shape = {d}});
-  t.all.push_back({.name = "predictor.cif_output.weight", .shape = {1, d}});
-  t.all.push_back({.name = "predictor.cif_output.bias", .shape = {1}});
-  const auto feed_forward = [&](const std::string& name) {
-    t.norm(name + ".norm1", d);
-    t.linear(name + ".feed_forward.w_1", inner, d);
-    t.norm(name + ".feed_forward.norm", inner);
-    t.linear(name + ".feed_forward.w_2", d, inner, false);
-  };
-  for (std::uint32_t i = 0; i < s.decoder_blocks; ++i) {
-    const std::string name = "decoder.decoders." + std::to_string(i);
-    feed_forward(name);
-    t.norm(name + ".norm2", d);
-    t.all.push_back({.name = name + ".self_attn.fsmn_block.weight", .shape = {d, 1, kernel}, .stored = layout::memory});
-    t.norm(name + ".norm3", d);
-    t.linear(name + ".src_attn.linear_q", d, d);
-    t.linear(name + ".src_attn.linear_k_v", 2 * d, d);
-    t.linear(name + ".src_attn.linear_out", d, d);
-  }
-  feed_forward("decoder.decoders3.0");
-  t.norm("decoder.after_norm", d);
-  t.linear("decoder.output_layer", static_cast<extent>(vocabulary), d);
-  return std::move(t.all);
+void walk_paraformer(const gguf_file& keys, tensor_taker& taker) { walk_model<paraformer_any>(keys, taker); }
+void walk_paraformer_online(const gguf_file& keys, tensor_taker& taker) {
+  walk_model<paraformer_online_any>(keys, taker);
 }
 
-bool is_paraformer_product(const std::string& name, std::size_t rank) {
-  return rank == 2 && name.ends_with(".weight") && name.find("fsmn_block") == std::string::npos &&
-         name != "predictor.cif_output.weight";
-}
-
-void set_paraformer_cmvn(imported_model& model, const std::filesystem::path& am_mvn) {
-  for (const imported_tensor& t : model.tensors)
-    if (t.name == "encoder.encoders0.0.self_attn.linear_q_k_v.weight" && t.shape.size() == 2)
-      return add_cmvn(model, am_mvn, static_cast<std::size_t>(t.shape[1]));
-  fail({.where = model.where, .what = "tensor \"encoder.encoders0.0.self_attn.linear_q_k_v.weight\" is missing"});
+void promise_paraformer(checkpoint_tensors& from, const paraformer_settings& s, std::size_t vocabulary) {
+  const auto d = static_cast<extent>(s.output_size);
+  promise_sanm(from, "encoder.", {s.input_size(), s.output_size, s.linear_units, s.kernel_size, s.num_blocks});
+  from.sizes.push_back({"decoder.*.w_1.weight", static_cast<extent>(s.decoder_units), d});
+  from.sizes.push_back({"decoder.*.fsmn_block.weight", static_cast<extent>(s.decoder_kernel), d});
+  from.sizes.push_back({"decoder.output_layer.weight", static_cast<extent>(vocabulary), d});
+  from.counts.push_back({"decoder.decoders", static_cast<extent>(s.decoder_blocks)});
 }
 
 imported_model import_paraformer(const folder& f, const std::optional<std::filesystem::path>& cmvn) {
@@ -168,9 +138,12 @@ imported_model import_paraformer(const folder& f, const std::optional<std::files
   const std::vector<std::string> tokens = f.read_tokens();
   imported_model model;
   set_paraformer_keys(model.file, s, tokens);
-  // The embedding of tokens serves training alone.
-  take_tensors(model, f.weights, paraformer_tensors(s, tokens.size()), "Paraformer", {"decoder.embed.0.weight"});
-  if (cmvn || f.cmvn) add_cmvn(model, cmvn ? *cmvn : *f.cmvn, s.input_size());
+  checkpoint_tensors from = torch::open_tensors(f.weights);
+  model.where = from.where;
+  from.ignored = {"decoder.embed.0.weight"};  // the embedding of tokens serves training alone
+  promise_paraformer(from, s, tokens.size());
+  take_tensors(model, std::move(from));
+  if (cmvn || f.cmvn) set_cmvn(model, cmvn ? *cmvn : *f.cmvn);
   return model;
 }
 

@@ -31,15 +31,12 @@ struct paraformer_settings {
 /// The settings of a folder. Throws steno::error for those that compute something else.
 paraformer_settings read_paraformer_settings(const folder& f);
 
-/// All tensors of a model of this size, in the order of the packaged file.
-std::vector<expected_tensor> paraformer_tensors(const paraformer_settings& s, std::size_t vocabulary);
+/// What the settings say of the tensors.
+void promise_paraformer(checkpoint_tensors& from, const paraformer_settings& s, std::size_t vocabulary);
 
-/// Whether a tensor of a packaged file may change its number format. cif_output decides where tokens begin: it stays
-/// f32.
-bool is_paraformer_product(const std::string& name, std::size_t rank);
-
-/// Puts another am.mvn into a packaged model. Throws steno::error.
-void set_paraformer_cmvn(imported_model& model, const std::filesystem::path& am_mvn);
+/// Walk the models of a packaged file's keys.
+void walk_paraformer(const gguf_file& keys, tensor_taker& taker);
+void walk_paraformer_online(const gguf_file& keys, tensor_taker& taker);
 
 /// Sets all keys but general.file_type.
 void set_paraformer_keys(gguf_writer& file, const paraformer_settings& s, const std::vector<std::string>& tokens);

@@ -50,22 +50,6 @@ paraformer_settings settings_of(const gguf_file& file) {
   return s;
 }
 
-// [out, in, tap] to [out, tap x in].
-void unfold(imported_tensor& t) {
-  const auto out = static_cast<std::size_t>(t.shape[0]), in = static_cast<std::size_t>(t.shape[1]),
-             taps = static_cast<std::size_t>(t.shape[2]);
-  t.read = [out, in, taps, stored = std::move(t.read)](std::span<float> to) {
-    std::vector<float> from(to.size());
-    stored(from);
-    for (std::size_t o = 0; o < out; ++o)
-      for (std::size_t i = 0; i < in; ++i)
-        for (std::size_t k = 0; k < taps; ++k) to[(o * taps + k) * in + i] = from[(o * in + i) * taps + k];
-  };
-  t.shape = {t.shape[0], t.shape[1] * t.shape[2]};
-  t.bytes = {};
-  t.product = true;
-}
-
 }  // namespace
 
 imported_model import_published_paraformer(const std::shared_ptr<gguf_file>& file) {
@@ -75,34 +59,13 @@ imported_model import_published_paraformer(const std::shared_ptr<gguf_file>& fil
           .hint = "it was exported without the tokens; convert the original folder instead"});
   const paraformer_settings s = settings_of(*file);
   const std::vector<std::string> tokens = file->strings("pf.vocab");
-  auto expected = paraformer_tensors(s, tokens.size());
-  for (auto& e : expected)
-    if (e.stored == layout::memory) e.shape = e.packaged_shape();
-
   imported_model model;
   model.where = file->where();
   model.source = file;
   set_paraformer_keys(model.file, s, tokens);
-  std::vector<std::pair<std::string, std::vector<extent>>> present;
-  std::vector<imported_tensor> cmvn;
-  for (std::size_t i = 0; i < file->size(); ++i) {
-    imported_tensor t = take_tensor(*file, i, is_paraformer_product);
-    if (t.name == "cmvn.shift" || t.name == "cmvn.scale") {
-      if (t.shape == std::vector<extent>{static_cast<extent>(s.input_size())}) cmvn.push_back(std::move(t));
-      continue;
-    }
-    present.emplace_back(t.name, t.shape);
-    model.tensors.push_back(std::move(t));
-  }
-  check_tensors(expected, present, model.where, "Paraformer");
-  for (imported_tensor& t : model.tensors)
-    if (t.name == "predictor.cif_conv1d.weight") unfold(t);
-  if (cmvn.size() == 2) {
-    for (imported_tensor& t : cmvn) model.tensors.push_back(std::move(t));
-  } else {
-    model.notes.push_back(model.where +
-                          ": the file holds no usable feature normalisation; the original applies am.mvn (--cmvn)");
-  }
+  checkpoint_tensors from = published_tensors(*file, s.input_size(), model.notes);
+  promise_paraformer(from, s, tokens.size());
+  take_tensors(model, std::move(from));
   return model;
 }
 

@@ -1,33 +1,16 @@
 // tools/convert/funasr/sense_voice.cpp - tensors and keys of SenseVoiceSmall; see sense_voice.hpp.
 #include "funasr/sense_voice.hpp"
 
-#include <utility>
+#include <steno/models/sense_voice.hpp>
 
 namespace steno::inline STENO_ABI::funasr {
 
-namespace {
-constexpr extent query_rows = 7 + 7 + 2;
-}  // namespace
+void walk_sense_voice(const gguf_file& keys, tensor_taker& taker) { walk_model<sense_voice_any>(keys, taker); }
 
-std::vector<expected_tensor> sense_voice_tensors(const sense_voice_settings& s, std::size_t vocabulary) {
-  tensor_list t;
-  const auto input = static_cast<extent>(s.input_size()), d = static_cast<extent>(s.output_size);
-  const auto units = static_cast<extent>(s.linear_units), taps = static_cast<extent>(s.kernel_size);
-  t.all.push_back({.name = "embed.weight", .shape = {query_rows, input}});
-  t.sanm_layer("encoder.encoders0.0", input, d, units, taps);
-  for (std::uint32_t i = 1; i < s.num_blocks; ++i)
-    t.sanm_layer("encoder.encoders." + std::to_string(i - 1), d, d, units, taps);
-  t.norm("encoder.after_norm", d);
-  for (std::uint32_t i = 0; i < s.tp_blocks; ++i)
-    t.sanm_layer("encoder.tp_encoders." + std::to_string(i), d, d, units, taps);
-  t.norm("encoder.tp_norm", d);
-  t.linear("ctc.ctc_lo", static_cast<extent>(vocabulary), d);
-  return std::move(t.all);
-}
-
-bool is_sense_voice_product(const std::string& name, std::size_t rank) {
-  return rank == 2 && name != "embed.weight" && name.ends_with(".weight") &&
-         name.find("fsmn_block") == std::string::npos && name.find("norm") == std::string::npos;
+void promise_sense_voice(checkpoint_tensors& from, const sense_voice_settings& s, std::size_t vocabulary) {
+  promise_sanm(from, "encoder.",
+               {s.input_size(), s.output_size, s.linear_units, s.kernel_size, s.num_blocks, s.tp_blocks});
+  from.sizes.push_back({"ctc.ctc_lo.weight", static_cast<extent>(vocabulary), static_cast<extent>(s.output_size)});
 }
 
 void set_sense_voice_keys(gguf_writer& file, const sense_voice_settings& s, const sentencepiece_vocabulary& v) {

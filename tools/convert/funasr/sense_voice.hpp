@@ -28,18 +28,14 @@ struct sense_voice_settings {
   std::uint32_t input_size() const { return n_mels * lfr_m; }
 };
 
-/// All tensors of a model of this size, in the order of the packaged file. Query rows: 7 + 7 languages + 2 forms of
-/// text.
-std::vector<expected_tensor> sense_voice_tensors(const sense_voice_settings& s, std::size_t vocabulary);
+/// What the settings say of the tensors.
+void promise_sense_voice(checkpoint_tensors& from, const sense_voice_settings& s, std::size_t vocabulary);
 
-/// Whether a tensor of a packaged file may change its number format.
-bool is_sense_voice_product(const std::string& name, std::size_t rank);
+/// Walks the model of a packaged file's keys.
+void walk_sense_voice(const gguf_file& keys, tensor_taker& taker);
 
 /// Sets all keys but general.file_type.
 void set_sense_voice_keys(gguf_writer& file, const sense_voice_settings& s, const sentencepiece_vocabulary& v);
-
-/// Puts another am.mvn into a packaged model. Throws steno::error.
-void set_sense_voice_cmvn(imported_model& model, const std::filesystem::path& am_mvn);
 
 /// Imports a GGUF file that FunASR publishes. Throws steno::error.
 imported_model import_published_sense_voice(const std::shared_ptr<gguf_file>& file);

@@ -2,9 +2,11 @@
 #include <steno/error.hpp>
 #include <steno/tokenizers/sentencepiece_model.hpp>
 
+#include "funasr/am_mvn.hpp"
 #include "funasr/folder.hpp"
 #include "funasr/sense_voice.hpp"
 #include "limits.hpp"
+#include "torch/tensors.hpp"
 
 namespace steno::inline STENO_ABI::funasr {
 
@@ -69,8 +71,11 @@ imported_model import_sense_voice(const folder& f, const std::optional<std::file
     fail({.where = f.config.string(), .what = "model_conf.blank_id lies beyond the vocabulary"});
   imported_model model;
   set_sense_voice_keys(model.file, s, v);
-  take_tensors(model, f.weights, sense_voice_tensors(s, v.pieces.size()), "SenseVoiceSmall");
-  if (cmvn || f.cmvn) add_cmvn(model, cmvn ? *cmvn : *f.cmvn, s.input_size());
+  checkpoint_tensors from = torch::open_tensors(f.weights);
+  model.where = from.where;
+  promise_sense_voice(from, s, v.pieces.size());
+  take_tensors(model, std::move(from));
+  if (cmvn || f.cmvn) set_cmvn(model, cmvn ? *cmvn : *f.cmvn);
   return model;
 }
 

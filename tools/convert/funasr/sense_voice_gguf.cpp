@@ -67,39 +67,14 @@ imported_model import_published_sense_voice(const std::shared_ptr<gguf_file>& fi
   const sense_voice_settings s = settings_of(*file);
   const sentencepiece_vocabulary v = pieces_of(*file);
   if (s.blank_id >= v.pieces.size()) fail({.where = file->where(), .what = "sv.blank_id lies beyond the vocabulary"});
-  auto expected = sense_voice_tensors(s, v.pieces.size());
-  for (auto& e : expected) e.shape = e.packaged_shape();
-
   imported_model model;
   model.where = file->where();
   model.source = file;
   set_sense_voice_keys(model.file, s, v);
-  std::vector<std::pair<std::string, std::vector<extent>>> present;
-  std::vector<imported_tensor> cmvn;
-  for (std::size_t i = 0; i < file->size(); ++i) {
-    imported_tensor t = take_tensor(*file, i, is_sense_voice_product);
-    if (t.name == "cmvn.shift" || t.name == "cmvn.scale") {
-      if (t.shape == std::vector<extent>{static_cast<extent>(s.input_size())}) cmvn.push_back(std::move(t));
-      continue;
-    }
-    present.emplace_back(t.name, t.shape);
-    model.tensors.push_back(std::move(t));
-  }
-  check_tensors(expected, present, model.where, "SenseVoiceSmall");
-  if (cmvn.size() == 2) {
-    for (imported_tensor& t : cmvn) model.tensors.push_back(std::move(t));
-  } else {
-    model.notes.push_back(model.where +
-                          ": the file holds no usable feature normalisation; the original applies am.mvn (--cmvn)");
-  }
+  checkpoint_tensors from = published_tensors(*file, s.input_size(), model.notes);
+  promise_sense_voice(from, s, v.pieces.size());
+  take_tensors(model, std::move(from));
   return model;
-}
-
-void set_sense_voice_cmvn(imported_model& model, const std::filesystem::path& am_mvn) {
-  for (const imported_tensor& t : model.tensors)
-    if (t.name == "embed.weight" && t.shape.size() == 2)
-      return add_cmvn(model, am_mvn, static_cast<std::size_t>(t.shape[1]));
-  fail({.where = model.where, .what = "tensor \"embed.weight\" is missing"});
 }
 
 }  // namespace steno::inline STENO_ABI::funasr

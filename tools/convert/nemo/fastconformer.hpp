@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "imported_model.hpp"
+#include "model_tensors.hpp"
 #include "nemo/tar.hpp"
-#include "torch/layouts.hpp"
+#include "torch/tensors.hpp"
 #include "yaml_settings.hpp"
 
 namespace steno::inline STENO_ABI::nemo {
@@ -54,41 +54,18 @@ struct nemo_archive {
 /// What model_config.yaml says of front end and encoder. Throws steno::error for what steno computes differently.
 void read_fastconformer(const yaml_settings& config, fastconformer_settings& s);
 
-/// Names and shapes of a model's tensors, in the order of its parts.
-class tensor_list {
- public:
-  void encoder(const fastconformer_settings& s);
-  void linear(const std::string& name, extent out, extent in, bool bias = true);
-  void norm(const std::string& name, extent n);
-  void vector(const std::string& name, extent n) { add({name, {n}, {n}}); }
-  void add(torch::laid_out_tensor t) { all.push_back(std::move(t)); }
-
-  std::vector<torch::laid_out_tensor> all;
-
- private:
-  void block(const std::string& at, const fastconformer_settings& s);
-};
+/// What the settings say of the encoder's tensors.
+void promise_encoder(checkpoint_tensors& from, const fastconformer_settings& s);
 
 /// Keys of front end and encoder, and steno's version; `architecture` stands before them.
 void set_fastconformer_keys(gguf_writer& file, const std::string& architecture, const fastconformer_settings& s);
 
-/// Tensors of an archive by `list`, all but batch norms and the front end's; those that end in, or stand below, one of
-/// `ignored` may be there, too. Throws steno::error.
-void add_tensors(imported_model& model, nemo_archive& archive, const fastconformer_settings& s,
-                 std::vector<torch::laid_out_tensor> list, std::vector<std::string_view> ignored = {});
-
-/// What a batch norm does to the rows of the convolution before it: times scale, plus shift; both empty: nothing.
-struct folded_norm {
-  std::vector<float> scale = {}, shift = {};
-};
-/// The packaged tensor of `t` from one of another file that has NeMo's order of values; a `stored` without `read` is a
-/// bias that only the batch norm makes. Of block formats that cannot be laid out anew, f16 is left.
-imported_tensor lay_out(const torch::laid_out_tensor& t, imported_tensor stored, folded_norm norm = {});
+/// Tensors of an archive, all but the front end's, which are looked at. Throws steno::error.
+checkpoint_tensors open_tensors(const std::shared_ptr<nemo_archive>& archive, const fastconformer_settings& s);
+/// What a .nemo file calls a tensor of the model.
+std::string nemo_name(std::string name);
 
 /// Throws steno::error when `stored` [mels, bins] are not the mel filters that steno computes.
 void check_mel_filters(std::span<const float> stored, const fastconformer_settings& s, const std::string& where);
-
-/// Whether a tensor of a packaged file may change its number format.
-bool is_nemo_product(const std::string& name, std::size_t rank);
 
 }  // namespace steno::inline STENO_ABI::nemo

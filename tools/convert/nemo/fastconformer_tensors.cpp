@@ -9,61 +9,24 @@
 
 namespace steno::inline STENO_ABI::nemo {
 
-using torch::layout;
-
-void tensor_list::linear(const std::string& name, extent out, extent in, bool bias) {
-  add({name + ".weight", {out, in}, {out, in}, true});
-  if (bias) vector(name + ".bias", out);
-}
-
-void tensor_list::norm(const std::string& name, extent n) {
-  vector(name + ".weight", n);
-  vector(name + ".bias", n);
-}
-
-void tensor_list::encoder(const fastconformer_settings& s) {
+void promise_encoder(checkpoint_tensors& from, const fastconformer_settings& s) {
   const auto c = static_cast<extent>(s.channels), d = static_cast<extent>(s.width);
-  const std::string pre = "encoder.pre_encode.";
-  add({pre + "conv.0.weight", {c, 1, 3, 3}, {c, 9}});
-  vector(pre + "conv.0.bias", c);
-  for (const int i : {2, 5}) {
-    const std::string depth = pre + "conv." + std::to_string(i), mix = pre + "conv." + std::to_string(i + 1);
-    add({depth + ".weight", {c, 1, 3, 3}, {9, c}, false, layout::taps});
-    vector(depth + ".bias", c);
-    add({mix + ".weight", {c, c, 1, 1}, {c, c}, true});
-    vector(mix + ".bias", c);
-  }
-  auto bands = static_cast<extent>(s.mels);
-  for (int i = 0; i < 3; ++i) bands = s.causal_downsampling ? bands / 2 + 1 : (bands - 1) / 2 + 1;
-  add({pre + "out.weight", {d, bands * c}, {d, bands * c}, true, layout::bands_first, c});
-  vector(pre + "out.bias", d);
-  for (std::uint32_t i = 0; i < s.blocks; ++i) block("encoder.layers." + std::to_string(i), s);
+  from.sizes.push_back({"encoder.pre_encode.conv.0.weight", c, 9});
+  from.sizes.push_back({"encoder.pre_encode.out.weight", d, dynamic});
+  from.sizes.push_back({"encoder.layers.*.linear_out.weight", d, d});
+  from.sizes.push_back({"encoder.layers.*.linear1.weight", static_cast<extent>(s.units), d});
+  from.sizes.push_back({"encoder.layers.*.depthwise_conv.weight", static_cast<extent>(s.taps), d});
+  from.counts.push_back({"encoder.layers", static_cast<extent>(s.blocks)});
+  from.optional_weights = s.bias;
 }
 
-void tensor_list::block(const std::string& at, const fastconformer_settings& s) {
-  const auto units = static_cast<extent>(s.units), taps = static_cast<extent>(s.taps);
-  const auto heads = static_cast<extent>(s.heads), d = static_cast<extent>(s.width);
-  for (const char* n : {".norm_feed_forward1", ".norm_self_att", ".norm_conv", ".norm_feed_forward2", ".norm_out"})
-    norm(at + n, d);
-  for (const char* n : {".feed_forward1", ".feed_forward2"}) {
-    linear(at + n + ".linear1", units, d, s.bias);
-    linear(at + n + ".linear2", d, units, s.bias);
-  }
-  const std::string attention = at + ".self_attn";
-  for (const char* n : {".linear_q", ".linear_k", ".linear_v", ".linear_out"}) linear(attention + n, d, d, s.bias);
-  linear(attention + ".linear_pos", d, d, false);
-  for (const char* n : {".pos_bias_u", ".pos_bias_v"}) add({attention + n, {heads, d / heads}, {d}});
-  const std::string conv = at + ".conv";
-  add({conv + ".pointwise_conv1.weight", {2 * d, d, 1}, {2 * d, d}, true});
-  if (s.bias) vector(conv + ".pointwise_conv1.bias", 2 * d);
-  add({conv + ".depthwise_conv.weight", {d, 1, taps}, {taps, d}, false, layout::taps});
-  const std::vector<extent> there = s.bias ? std::vector<extent>{d} : std::vector<extent>{};
-  add({conv + ".depthwise_conv.bias", there, {d}, false, layout::taps_bias});
-  if (s.layer_norm)  // the original calls it batch_norm all the same
-    for (const char* n : {".weight", ".bias"})
-      add({conv + ".batch_norm" + n, {d}, {d}, false, layout::same, 0, conv + ".norm" + n});
-  add({conv + ".pointwise_conv2.weight", {d, d, 1}, {d, d}, true});
-  if (s.bias) vector(conv + ".pointwise_conv2.bias", d);
+std::string nemo_name(std::string name) {
+  // The original calls a layer norm so, too; and names in GGUF files have at most 63 bytes.
+  constexpr std::pair<std::string_view, std::string_view> parts[] = {
+      {".conv.norm.", ".conv.batch_norm."}, {"transformer_encoder.", "transformer_encoder.layers."}};
+  for (const auto& [from, to] : parts)
+    if (const std::size_t i = name.find(from); i != std::string::npos) name.replace(i, from.size(), to);
+  return name;
 }
 
 void check_mel_filters(std::span<const float> stored, const fastconformer_settings& s, const std::string& where) {
@@ -85,32 +48,20 @@ void check_mel_filters(std::span<const float> stored, const fastconformer_settin
             .found = std::to_string(stored[i])});
 }
 
-namespace {
-
-// The checkpoint's own filters must be the ones that steno computes.
-void check_front_end(torch::inventory& stock, torch::checkpoint& weights, const fastconformer_settings& s) {
-  const auto bins = static_cast<extent>(s.fft_size / 2 + 1), mels = static_cast<extent>(s.mels);
+checkpoint_tensors open_tensors(const std::shared_ptr<nemo_archive>& archive, const fastconformer_settings& s) {
+  torch::checkpoint& weights = archive->weights();
+  checkpoint_tensors from{.where = weights.where(), .all = torch::stored_tensors({archive, &weights})};
+  from.named = nemo_name;
+  from.ignored = {".num_batches_tracked", ".pos_enc.pe"};  // counters, and tables that some versions stored
+  // The checkpoint's own filters must be the ones that steno computes.
   const std::string at = "preprocessor.featurizer.";
-  if (stock.has(at + "window")) (void)stock.take(at + "window", {static_cast<extent>(s.window)});
-  if (!stock.has(at + "fb")) return;
-  const auto* filters = stock.take(at + "fb", {1, mels, bins});
-  if (filters == nullptr) return;
-  std::vector<float> stored(static_cast<std::size_t>(mels * bins));
-  weights.read(*filters, stored);
-  check_mel_filters(stored, s, weights.where());
-}
-
-}  // namespace
-
-void add_tensors(imported_model& model, nemo_archive& archive, const fastconformer_settings& s,
-                 std::vector<torch::laid_out_tensor> list, std::vector<std::string_view> ignored) {
-  torch::checkpoint& weights = archive.weights();
-  torch::inventory stock(weights);
-  check_front_end(stock, weights, s);
-  torch::add_laid_out(model, stock, weights, std::move(list), s.layer_norm ? "" : "batch_norm.");
-  // Counters, and position tables that some versions stored.
-  ignored.insert(ignored.end(), {".num_batches_tracked", ".pos_enc.pe"});
-  stock.finish("model_config.yaml", ignored);
+  if (find(from, at + "window") != nullptr) (void)take_values(from, at + "window", {static_cast<extent>(s.window)});
+  if (find(from, at + "fb") != nullptr)
+    check_mel_filters(
+        take_values(from, at + "fb", {1, static_cast<extent>(s.mels), static_cast<extent>(s.fft_size / 2 + 1)}), s,
+        from.where);
+  promise_encoder(from, s);
+  return from;
 }
 
 void set_fastconformer_keys(gguf_writer& file, const std::string& architecture, const fastconformer_settings& s) {
@@ -133,14 +84,6 @@ void set_fastconformer_keys(gguf_writer& file, const std::string& architecture, 
   set("encoder.attention_chunked", number(s.chunked));
   set("encoder.attention_left", s.left);
   set("encoder.attention_right", s.right);
-}
-
-bool is_nemo_product(const std::string& name, std::size_t rank) {
-  if (rank != 2) return false;
-  if (name.find(".lstm.weight_") != std::string::npos) return true;
-  return name.ends_with(".weight") && name.find("depthwise_conv") == std::string::npos &&
-         !name.ends_with(".embed.weight") && name != "encoder.pre_encode.conv.0.weight" &&
-         name != "encoder.pre_encode.conv.2.weight" && name != "encoder.pre_encode.conv.5.weight";
 }
 
 }  // namespace steno::inline STENO_ABI::nemo

@@ -2,6 +2,8 @@
 #include "nemo/parakeet.hpp"
 
 #include <steno/error.hpp>
+#include <steno/models/parakeet_ctc.hpp>
+#include <steno/models/parakeet_transducer.hpp>
 #include <steno/tokenizers/sentencepiece_model.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
@@ -57,26 +59,6 @@ void read_transducer(const yaml_settings& f, parakeet_settings& s) {
   f.require("joint.num_extra_outputs", std::to_string(s.durations.size()));
 }
 
-void add_ctc(tensor_list& list, const parakeet_settings& s, const std::string& name) {
-  const auto labels = static_cast<extent>(s.vocabulary) + 1, d = static_cast<extent>(s.width);
-  list.add({name + ".decoder_layers.0.weight", {labels, d, 1}, {labels, d}, true});
-  list.vector(name + ".decoder_layers.0.bias", labels);
-}
-
-void add_transducer(tensor_list& list, const parakeet_settings& s) {
-  const auto p = static_cast<extent>(s.predictor), j = static_cast<extent>(s.joint);
-  const auto labels = static_cast<extent>(s.vocabulary) + 1;
-  list.add({"decoder.prediction.embed.weight", {labels, p}, {labels, p}});
-  for (std::uint32_t i = 0; i < s.predictor_layers; ++i) {
-    const std::string at = "decoder.prediction.dec_rnn.lstm.", end = "_l" + std::to_string(i);
-    for (const char* n : {"weight_ih", "weight_hh"}) list.add({at + n + end, {4 * p, p}, {4 * p, p}, true});
-    for (const char* n : {"bias_ih", "bias_hh"}) list.vector(at + n + end, 4 * p);
-  }
-  list.linear("joint.pred", j, p);
-  list.linear("joint.enc", j, static_cast<extent>(s.width));
-  list.linear("joint.joint_net.2", labels + static_cast<extent>(s.durations.size()), j);
-}
-
 }  // namespace
 
 void check_durations(const parakeet_settings& s, const std::string& where) {
@@ -102,12 +84,20 @@ parakeet_settings read_parakeet_settings(const yaml_settings& f) {
   return s;
 }
 
-std::vector<torch::laid_out_tensor> parakeet_tensors(const parakeet_settings& s) {
-  tensor_list list;
-  list.encoder(s);
-  if (s.transducer) add_transducer(list, s);
-  if (!s.transducer || s.hybrid) add_ctc(list, s, s.transducer ? "ctc_decoder" : "decoder");
-  return std::move(list.all);
+void walk_parakeet_ctc(const gguf_file& keys, tensor_taker& taker) { walk_model<parakeet_ctc_any>(keys, taker); }
+void walk_parakeet_transducer(const gguf_file& keys, tensor_taker& taker) {
+  walk_model<parakeet_transducer_any>(keys, taker);
+}
+
+void promise_heads(checkpoint_tensors& from, const parakeet_settings& s) {
+  const auto d = static_cast<extent>(s.width), labels = static_cast<extent>(s.vocabulary) + 1;
+  from.sizes.push_back({"*decoder.decoder_layers.0.weight", labels, d});
+  if (!s.transducer) return;
+  const auto p = static_cast<extent>(s.predictor), j = static_cast<extent>(s.joint);
+  from.sizes.push_back({"decoder.prediction.embed.weight", labels, p});
+  from.sizes.push_back({"joint.enc.weight", j, d});
+  from.sizes.push_back({"joint.pred.weight", j, p});
+  from.sizes.push_back({"joint.joint_net.2.weight", labels + static_cast<extent>(s.durations.size()), j});
 }
 
 void set_parakeet_keys(gguf_writer& file, const parakeet_settings& s, const sentencepiece_vocabulary& v) {
@@ -144,7 +134,9 @@ imported_model import_parakeet(const std::shared_ptr<nemo_archive>& archive) {
   model.where = archive->where;
   model.source = archive;
   set_parakeet_keys(model.file, s, pieces);
-  add_tensors(model, *archive, s, parakeet_tensors(s));
+  checkpoint_tensors from = open_tensors(archive, s);
+  promise_heads(from, s);
+  take_tensors(model, std::move(from));
   return model;
 }
 

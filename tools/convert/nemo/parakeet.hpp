@@ -31,8 +31,12 @@ parakeet_settings read_parakeet_settings(const yaml_settings& config);
 /// Throws steno::error unless the durations of a TDT model, which are not negative, lead on to later frames.
 void check_durations(const parakeet_settings& s, const std::string& where);
 
-/// All tensors but batch norms and the front end's.
-std::vector<torch::laid_out_tensor> parakeet_tensors(const parakeet_settings& s);
+/// What the settings say of the heads' tensors.
+void promise_heads(checkpoint_tensors& from, const parakeet_settings& s);
+
+/// Walk the models of a packaged file's keys.
+void walk_parakeet_ctc(const gguf_file& keys, tensor_taker& taker);
+void walk_parakeet_transducer(const gguf_file& keys, tensor_taker& taker);
 
 /// All keys of a packaged file but general.file_type.
 void set_parakeet_keys(gguf_writer& file, const parakeet_settings& s, const sentencepiece_vocabulary& v);

@@ -20,8 +20,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
-#include <map>
+#include <memory>
 #include <utility>
 
 #include "content.hpp"
@@ -36,13 +35,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint32_t wide = 65536;
-
-// The file, and tensors whose rows had to be put in order.
-struct opened_ggml {
-  std::shared_ptr<void> file;
-  std::deque<std::vector<std::byte>> ordered = {};
-  std::deque<std::vector<float>> values = {};
-};
 
 parakeet_settings read_header(byte_cursor& at) {
   at.take(4, "the magic number");
@@ -111,123 +103,55 @@ sentencepiece_vocabulary read_pieces(byte_cursor& at, std::uint32_t wanted) {
   return v;
 }
 
-std::vector<extent> without_ones(const std::vector<extent>& shape) {
-  std::vector<extent> kept;
-  for (const extent n : shape)
-    if (n != 1) kept.push_back(n);
-  return kept;
-}
-std::string shape_text(const std::vector<extent>& shape) {
-  std::string text = "[";
-  for (const extent n : shape) text.append(text.size() == 1 ? "" : " x ").append(std::to_string(n));
-  return text.append("]");
+// Gates i, f, o, g become i, f, g, o.
+void put_in_order(std::span<std::byte> rows) {
+  const auto half = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2);
+  std::rotate(half, half + static_cast<std::ptrdiff_t>(rows.size() / 4), rows.end());
 }
 
-class tensor_stock {
- public:
-  tensor_stock(const std::string& where, std::vector<stored_tensor> all, opened_ggml& file)
-      : where_(where), file_(file) {
-    for (stored_tensor& t : all) {
-      const std::string name = t.name;
-      if (!left_.emplace(name, std::move(t)).second)
-        fail({.where = where, .what = "tensor " + steno::quoted(name) + " is there twice"});
+stored_tensor vector_of(std::string name, std::vector<float> values) {
+  stored_tensor t{.name = std::move(name), .shape = {static_cast<extent>(values.size())}};
+  t.read = [values = std::move(values)](std::span<float> y) { std::copy(values.begin(), values.end(), y.begin()); };
+  return t;
+}
+
+// An LSTM with one bias becomes torch's: rows in its order, and one of two biases is 0.
+void split_biases(checkpoint_tensors& from, std::uint32_t layers, extent width) {
+  const std::string at = "decoder.prediction.dec_rnn.lstm.";
+  if (find(from, at + "bias_h_l0") == nullptr) return;
+  for (std::uint32_t i = 0; i < layers; ++i) {
+    const std::string end = "_l" + std::to_string(i);
+    std::vector<float> sum = take_values(from, at + "bias_h" + end, {4 * width});
+    put_in_order(std::as_writable_bytes(std::span(sum)));
+    from.all.push_back(vector_of(at + "bias_ih" + end, std::vector<float>(sum.size())));
+    from.all.push_back(vector_of(at + "bias_hh" + end, std::move(sum)));
+  }
+  for (stored_tensor& t : from.all) {
+    if (!t.name.starts_with(at + "weight_")) continue;
+    const auto bytes = std::make_shared<std::vector<std::byte>>(t.bytes.begin(), t.bytes.end());
+    put_in_order(*bytes);
+    t.bytes = *bytes;
+    t.read = [bytes, stored = t.stored](std::span<float> y) { dequantise(stored, bytes->data(), y.data(), y.size()); };
+  }
+}
+
+// Batch norms become scale and shift, in floats.
+void fold_norms(checkpoint_tensors& from, const parakeet_settings& s) {
+  const std::vector<extent> width = {static_cast<extent>(s.width)};
+  for (std::uint32_t i = 0; i < s.blocks; ++i) {
+    const std::string at = "encoder.layers." + std::to_string(i) + ".conv.batch_norm.";
+    std::vector<float> scale = take_values(from, at + "weight", width), shift = take_values(from, at + "bias", width);
+    const std::vector<float> mean = take_values(from, at + "running_mean", width);
+    const std::vector<float> variance = take_values(from, at + "running_var", width);
+    for (std::size_t j = 0; j < mean.size(); ++j) {
+      const double by = static_cast<double>(scale[j]) / std::sqrt(static_cast<double>(variance[j]) + 1e-5);
+      shift[j] = static_cast<float>(static_cast<double>(shift[j]) - static_cast<double>(mean[j]) * by);
+      scale[j] = static_cast<float>(by);
     }
-    joined_biases_ = left_.contains("decoder.prediction.dec_rnn.lstm.bias_h_l0");
+    from.all.push_back(vector_of(at + "scale", std::move(scale)));
+    from.all.push_back(vector_of(at + "shift", std::move(shift)));
   }
-
-  // Rows of `name`; 1 where there is no such matrix.
-  std::uint32_t rows(const std::string& name) const {
-    const auto at = left_.find(name);
-    if (at == left_.end() || at->second.shape[0] > static_cast<extent>(wide)) return 1;
-    return static_cast<std::uint32_t>(at->second.shape[0]);
-  }
-
-  imported_tensor take(const torch::laid_out_tensor& t) {
-    if (t.made == torch::layout::taps && t.name.find(".depthwise_conv.") != std::string::npos)
-      norm_ = batch_norm(t.name.substr(0, t.name.find("depthwise_conv.")), t.packed[1]);
-    if (t.made == torch::layout::taps_bias) return lay_out(t, {}, std::exchange(norm_, {}));
-    const std::size_t lstm = t.name.find(".lstm.");
-    if (lstm == std::string::npos || !joined_biases_) {
-      const bool depthwise = t.made == torch::layout::taps && !norm_.scale.empty();
-      return lay_out(t, as_is(find(t.name, t.shape)), depthwise ? norm_ : folded_norm{});
-    }
-    const std::size_t kind = t.name.find("bias_");
-    if (kind == std::string::npos) return lay_out(t, ordered_rows(find(t.name, t.shape)));
-    // One of the two biases is their sum, the other 0.
-    std::vector<float>& values = file_.values.emplace_back(static_cast<std::size_t>(t.packed[0]), 0.0f);
-    std::string name = t.name;
-    if (name.find("bias_hh_") != std::string::npos) {
-      find(name.replace(kind, 7, "bias_h"), t.shape).read(values);
-      put_in_order(std::as_writable_bytes(std::span(values)));
-    }
-    imported_tensor bias;
-    bias.read = [&values](std::span<float> y) { std::copy(values.begin(), values.end(), y.begin()); };
-    return lay_out(t, std::move(bias));
-  }
-
-  void finish() const {
-    std::string names;
-    std::size_t count = 0;
-    for (const auto& [name, t] : left_)
-      if (!name.ends_with(".num_batches_tracked") && !name.ends_with(".pos_enc.pe") && ++count <= 8)
-        names.append(names.empty() ? "" : ", ").append(steno::quoted(name));
-    if (count > 8) names.append(", and ").append(std::to_string(count - 8)).append(" more");
-    if (count > 0) fail({.where = where_, .what = "tensors that such a model has not", .found = names});
-  }
-
- private:
-  stored_tensor find(const std::string& name, const std::vector<extent>& shape) {
-    const auto at = left_.find(name);
-    if (at == left_.end()) fail({.where = where_, .what = "tensor " + steno::quoted(name) + " is missing"});
-    stored_tensor t = std::move(at->second);
-    left_.erase(at);
-    if (without_ones(t.shape) != without_ones(shape))
-      fail({.where = where_,
-            .what = "tensor " + steno::quoted(name),
-            .expected = shape_text(shape),
-            .found = shape_text(t.shape)});
-    return t;
-  }
-  static imported_tensor as_is(stored_tensor t) {
-    imported_tensor made{.name = t.name, .shape = {}, .stored = t.stored};
-    made.bytes = t.bytes;
-    made.read = std::move(t.read);
-    return made;
-  }
-  // Gates i, f, o, g become i, f, g, o.
-  static void put_in_order(std::span<std::byte> rows) {
-    const auto half = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2);
-    std::rotate(half, half + static_cast<std::ptrdiff_t>(rows.size() / 4), rows.end());
-  }
-  imported_tensor ordered_rows(stored_tensor t) {
-    std::vector<std::byte>& bytes = file_.ordered.emplace_back(t.bytes.begin(), t.bytes.end());
-    put_in_order(bytes);
-    t.bytes = bytes;
-    t.read = [&bytes, stored = t.stored](std::span<float> y) { dequantise(stored, bytes.data(), y.data(), y.size()); };
-    return as_is(std::move(t));
-  }
-  folded_norm batch_norm(const std::string& module, extent width) {
-    const auto values = [&](const char* part) {
-      std::vector<float> v(static_cast<std::size_t>(width));
-      find(module + "batch_norm." + part, {width}).read(v);
-      return v;
-    };
-    folded_norm n{.scale = values("weight"), .shift = values("bias")};
-    const std::vector<float> mean = values("running_mean"), variance = values("running_var");
-    for (std::size_t i = 0; i < mean.size(); ++i) {
-      const double scale = static_cast<double>(n.scale[i]) / std::sqrt(static_cast<double>(variance[i]) + 1e-5);
-      n.shift[i] = static_cast<float>(static_cast<double>(n.shift[i]) - static_cast<double>(mean[i]) * scale);
-      n.scale[i] = static_cast<float>(scale);
-    }
-    return n;
-  }
-
-  const std::string& where_;
-  opened_ggml& file_;
-  std::map<std::string, stored_tensor> left_;
-  bool joined_biases_ = false;
-  folded_norm norm_ = {};  // of the convolution whose taps were taken last
-};
+}
 
 }  // namespace
 
@@ -247,15 +171,23 @@ imported_model read_ggml(const std::string& where, std::span<const std::byte> by
   std::vector<stored_tensor> tensors = ggml_tensors(at, 0, 4);
   if (tensors.empty())
     fail({.where = where, .what = "holds no tensors", .hint = "it is one of whisper.cpp's files for its own tests"});
-  const auto file = std::make_shared<opened_ggml>(opened_ggml{.file = std::move(keep)});
   imported_model model;
   model.where = where;
-  model.source = file;
+  model.source = std::move(keep);
+  checkpoint_tensors from{.where = where, .all = std::move(tensors)};
+  const stored_tensor* const joint = find(from, "joint.pred.weight");
+  if (joint != nullptr && joint->shape[0] <= static_cast<extent>(wide))
+    s.joint = static_cast<std::uint32_t>(joint->shape[0]);
   set_parakeet_keys(model.file, s, pieces);
-  tensor_stock stock(model.where, std::move(tensors), *file);
-  s.joint = stock.rows("joint.pred.weight");
-  for (const torch::laid_out_tensor& t : parakeet_tensors(s)) model.tensors.push_back(stock.take(t));
-  stock.finish();
+  from.compared = checkpoint_tensors::shapes::without_ones;
+  from.named = nemo_name;
+  from.norms_are_folded = true;
+  from.ignored = {".num_batches_tracked", ".pos_enc.pe"};
+  split_biases(from, s.predictor_layers, static_cast<extent>(s.predictor));
+  fold_norms(from, s);
+  promise_encoder(from, s);
+  promise_heads(from, s);
+  take_tensors(model, std::move(from));
   return model;
 }
 

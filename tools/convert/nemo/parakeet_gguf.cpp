@@ -94,9 +94,10 @@ imported_model import_published_parakeet(const std::shared_ptr<gguf_file>& file)
   model.where = file->where();
   model.source = file;
   set_parakeet_keys(model.file, s, pieces);
-  published_file published(*file, s, [&](std::string name) { return head_name(std::move(name), type); });
-  for (const torch::laid_out_tensor& t : parakeet_tensors(s)) model.tensors.push_back(published.take(t));
-  published.finish();
+  checkpoint_tensors from =
+      published_tensors(*file, s, [type](std::string name) { return head_name(std::move(name), type); });
+  promise_heads(from, s);
+  take_tensors(model, std::move(from));
   return model;
 }
 

@@ -55,6 +55,7 @@ std::string encoder_name(std::string name) {
                                                                        {".conv.pointwise_conv1.", ".conv.pw1."},
                                                                        {".conv.pointwise_conv2.", ".conv.pw2."},
                                                                        {".conv.depthwise_conv.", ".conv.dw."},
+                                                                       {".conv.batch_norm.s", ".conv.bn.s"},
                                                                        {".conv.batch_norm.", ".conv.norm."}};
     for (const auto& [from, to] : parts) replace(from, to);
   }
@@ -103,50 +104,19 @@ void read_published_encoder(const gguf_file& file, fastconformer_settings& s) {
           .expected = "an even width that the heads divide, an odd kernel, and a limit on the right of chunks"});
 }
 
-published_file::published_file(const gguf_file& file, const fastconformer_settings& s, renaming heads)
-    : file_(file), settings_(s), heads_(std::move(heads)) {
-  for (std::size_t i = 0; i < file.size(); ++i) numbers_.emplace(std::string(file.tensor(i).name), i);
-}
-
-imported_tensor published_file::take(const torch::laid_out_tensor& t) {
-  const std::string name = t.name.starts_with("encoder.") ? encoder_name(t.name) : heads_(t.name);
-  const bool bare = t.made == torch::layout::taps_bias && !settings_.bias;  // made by the batch norm alone
-  imported_tensor stored;
-  std::uint64_t count = 1;
-  for (const extent n : t.packed) count *= static_cast<std::uint64_t>(n);
-  if (!bare) stored = find(name, count);
-  const bool depthwise = t.name.find(".conv.depthwise_conv.") != std::string::npos;
-  if (t.made == torch::layout::same || !depthwise || settings_.layer_norm) return lay_out(t, std::move(stored));
-  const std::string norm = name.substr(0, name.find(".dw.")) + ".bn.";
-  return lay_out(t, std::move(stored),
-                 {values(norm + "scale", settings_.width), values(norm + "shift", settings_.width)});
-}
-
-void published_file::finish() const {
-  std::string left;
-  for (const auto& [name, i] : numbers_)
-    if (!used_.contains(name) && !name.starts_with("preproc.") && name.find(".attn.qkv.") == std::string::npos)
-      left.append(left.empty() ? "" : ", ").append(name);
-  if (!left.empty()) fail({.where = file_.where(), .what = "tensors that such a model has not", .found = left});
-}
-
-imported_tensor published_file::find(const std::string& name, std::uint64_t count) {
-  const auto at = numbers_.find(name);
-  if (at == numbers_.end()) fail({.where = file_.where(), .what = "tensor " + steno::quoted(name) + " is missing"});
-  used_.insert(name);
-  imported_tensor t = take_tensor(file_, at->second, is_nemo_product);
-  if (t.count() != count)
-    fail({.where = file_.where(),
-          .what = "tensor " + steno::quoted(name),
-          .expected = std::to_string(count) + " values",
-          .found = std::to_string(t.count())});
-  return t;
-}
-
-std::vector<float> published_file::values(const std::string& name, std::uint32_t count) {
-  std::vector<float> v(count);
-  find(name, count).read(v);
-  return v;
+checkpoint_tensors published_tensors(const gguf_file& file, const fastconformer_settings& s,
+                                     std::function<std::string(std::string)> heads) {
+  checkpoint_tensors from = all_tensors(file);
+  from.in_order = false;
+  from.compared = checkpoint_tensors::shapes::counts;
+  from.norms_are_folded = true;
+  from.ignored = {"preproc", ".attn.qkv"};
+  from.named = [heads = std::move(heads)](const std::string& ours) {
+    const std::string name = nemo_name(ours);
+    return name.starts_with("encoder.") ? encoder_name(name) : heads(name);
+  };
+  promise_encoder(from, s);
+  return from;
 }
 
 }  // namespace steno::inline STENO_ABI::nemo

@@ -24,25 +24,8 @@ void require_published(const gguf_file& file, const std::string& key, const std:
 /// Front end and encoder. Throws steno::error.
 void read_published_encoder(const gguf_file& file, fastconformer_settings& s);
 
-/// The tensors of such a file by the names that a .nemo file has; `heads` knows those outside of the encoder.
-class published_file {
- public:
-  using renaming = std::function<std::string(std::string)>;
-  published_file(const gguf_file& file, const fastconformer_settings& s, renaming heads);
-
-  imported_tensor take(const torch::laid_out_tensor& t);
-  /// Throws steno::error when there is more.
-  void finish() const;
-
- private:
-  imported_tensor find(const std::string& name, std::uint64_t count);
-  std::vector<float> values(const std::string& name, std::uint32_t count);
-
-  const gguf_file& file_;
-  const fastconformer_settings& settings_;
-  renaming heads_;
-  std::map<std::string, std::size_t> numbers_;
-  std::set<std::string> used_;
-};
+/// The tensors of such a file; `heads` is its name for one outside of the encoder that a .nemo file calls so.
+checkpoint_tensors published_tensors(const gguf_file& file, const fastconformer_settings& s,
+                                     std::function<std::string(std::string)> heads);
 
 }  // namespace steno::inline STENO_ABI::nemo

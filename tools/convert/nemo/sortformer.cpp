@@ -50,27 +50,14 @@ sortformer_settings read_sortformer_settings(const yaml_settings& f) {
   return s;
 }
 
-std::vector<torch::laid_out_tensor> sortformer_tensors(const sortformer_settings& s) {
+void walk_sortformer(const gguf_file& keys, tensor_taker& taker) { walk_model<sortformer_any>(keys, taker); }
+
+void promise_transformer(checkpoint_tensors& from, const sortformer_settings& s) {
   const auto d = static_cast<extent>(s.hidden);
-  const std::string modules = "sortformer_modules.";
-  tensor_list list;
-  list.encoder(s);
-  list.linear(modules + "encoder_proj", d, static_cast<extent>(s.width));
-  for (std::uint32_t i = 0; i < s.layers; ++i) {
-    const std::string at = "transformer_encoder.layers." + std::to_string(i);
-    list.norm(at + ".layer_norm_1", d);
-    for (const char* n : {"query_net", "key_net", "value_net", "out_projection"})
-      list.linear(at + ".first_sub_layer." + n, d, d);
-    list.norm(at + ".layer_norm_2", d);
-    list.linear(at + ".second_sub_layer.dense_in", static_cast<extent>(s.inner), d);
-    list.linear(at + ".second_sub_layer.dense_out", d, static_cast<extent>(s.inner));
-  }
-  // Names in GGUF files have at most 63 bytes, and these are longer.
-  for (torch::laid_out_tensor& t : list.all)
-    if (t.name.starts_with("transformer_encoder.layers.")) t.packed_name = std::string(t.name).erase(19, 7);
-  list.linear(modules + "first_hidden_to_hidden", d, d);
-  list.linear(modules + "single_hidden_to_spks", static_cast<extent>(s.speakers), d);
-  return std::move(list.all);
+  from.sizes.push_back({"sortformer_modules.encoder_proj.weight", d, static_cast<extent>(s.width)});
+  from.sizes.push_back({"transformer_encoder.*.dense_in.weight", static_cast<extent>(s.inner), d});
+  from.sizes.push_back({"sortformer_modules.single_hidden_to_spks.weight", static_cast<extent>(s.speakers), d});
+  from.counts.push_back({"transformer_encoder", static_cast<extent>(s.layers)});
 }
 
 void set_sortformer_keys(gguf_writer& file, const sortformer_settings& s) {
@@ -95,7 +82,10 @@ imported_model import_sortformer(const std::shared_ptr<nemo_archive>& archive) {
   model.where = archive->where;
   model.source = archive;
   set_sortformer_keys(model.file, s);
-  add_tensors(model, *archive, s, sortformer_tensors(s), {".hidden_to_spks.weight", ".hidden_to_spks.bias"});
+  checkpoint_tensors from = open_tensors(archive, s);
+  from.ignored.insert(from.ignored.end(), {".hidden_to_spks.weight", ".hidden_to_spks.bias"});
+  promise_transformer(from, s);
+  take_tensors(model, std::move(from));
   return model;
 }
 

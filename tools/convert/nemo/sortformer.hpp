@@ -24,8 +24,11 @@ bool is_sortformer(const yaml_settings& config);
 /// What model_config.yaml says. Throws steno::error for what steno computes differently.
 sortformer_settings read_sortformer_settings(const yaml_settings& config);
 
-/// All tensors but batch norms and the front end's.
-std::vector<torch::laid_out_tensor> sortformer_tensors(const sortformer_settings& s);
+/// What the settings say of the tensors behind the encoder.
+void promise_transformer(checkpoint_tensors& from, const sortformer_settings& s);
+
+/// Walks the model of a packaged file's keys.
+void walk_sortformer(const gguf_file& keys, tensor_taker& taker);
 
 /// All keys of a packaged file but general.file_type.
 void set_sortformer_keys(gguf_writer& file, const sortformer_settings& s);

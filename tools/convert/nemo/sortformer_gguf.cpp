@@ -72,9 +72,9 @@ imported_model import_published_sortformer(const std::shared_ptr<gguf_file>& fil
   model.where = file->where();
   model.source = file;
   set_sortformer_keys(model.file, s);
-  published_file published(*file, s, head_name);
-  for (const torch::laid_out_tensor& t : sortformer_tensors(s)) model.tensors.push_back(published.take(t));
-  published.finish();
+  checkpoint_tensors from = published_tensors(*file, s, head_name);
+  promise_transformer(from, s);
+  take_tensors(model, std::move(from));
   return model;
 }
 

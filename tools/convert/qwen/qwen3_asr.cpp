@@ -2,11 +2,14 @@
 #include "qwen/qwen3_asr.hpp"
 
 #include <steno/error.hpp>
+#include <steno/models/qwen3_aligner.hpp>
+#include <steno/models/qwen3_asr.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <string_view>
 
 #include "huggingface.hpp"
@@ -144,44 +147,49 @@ tower_settings read_tower(const section& c) {
   return s;
 }
 
-std::vector<expected_tensor> tower_tensors(const tower_settings& s) {
+void promise_tower(checkpoint_tensors& from, const tower_settings& s) {
   const auto d = static_cast<extent>(s.width), ch = static_cast<extent>(s.channels);
-  const auto units = static_cast<extent>(s.units);
-  extent bands = s.mels;
-  for (int i = 0; i < 3; ++i) bands = (bands + 1) / 2;
-  std::vector<expected_tensor> all;
   const std::string at = std::string(prefix) + "audio_tower.";
-  using layout = expected_tensor::layout;
-  const auto vector = [&](const std::string& name, extent n) { all.push_back({at + name, {n}}); };
-  const auto norm = [&](const std::string& name) {
-    vector(name + ".weight", d);
-    vector(name + ".bias", d);
-  };
-  const auto linear = [&](const std::string& name, extent out, extent in) {
-    all.push_back({at + name + ".weight", {out, in}, true});
-    vector(name + ".bias", out);
-  };
-  for (int i = 1; i <= 3; ++i) {
-    const std::string name = "conv2d" + std::to_string(i);
-    all.push_back({at + name + ".weight", {ch, i == 1 ? 1 : ch, 3, 3}, i > 1, layout::kernel});
-    vector(name + ".bias", ch);
-  }
-  all.push_back({at + "conv_out.weight", {d, bands * ch}, true, layout::bands_first});
-  for (std::uint32_t i = 0; i < s.layers; ++i) {
-    const std::string l = "layers." + std::to_string(i) + ".";
-    for (const char* p : {"q_proj", "k_proj", "v_proj", "out_proj"}) linear(l + "self_attn." + p, d, d);
-    norm(l + "self_attn_layer_norm");
-    norm(l + "final_layer_norm");
-    linear(l + "fc1", units, d);
-    linear(l + "fc2", d, units);
-  }
-  norm("ln_post");
-  linear("proj1", d, d);
-  linear("proj2", static_cast<extent>(s.output), d);
-  return all;
+  from.sizes.push_back({at + "conv2d1.weight", ch, 9});
+  from.sizes.push_back({at + "conv_out.weight", d, dynamic});
+  from.sizes.push_back({at + "layers.*.fc1.weight", static_cast<extent>(s.units), d});
+  from.sizes.push_back({at + "proj2.weight", static_cast<extent>(s.output), d});
+  from.counts.push_back({at + "layers", static_cast<extent>(s.layers)});
+}
+
+bool same_values(const stored_tensor& a, const stored_tensor& b) {
+  if (a.shape != b.shape) return false;
+  if (a.stored == b.stored && !a.bytes.empty() && a.bytes.size() == b.bytes.size())
+    return std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
+  std::vector<float> x(a.count()), y(b.count());
+  a.read(x);
+  b.read(y);
+  return x == y;
+}
+
+// A language model that shares its embedding says so by storing it twice, or once.
+bool is_tied(const checkpoint_tensors& from) {
+  const stored_tensor* const head = find(from, std::string(prefix) + "lm_head.weight");
+  const stored_tensor* const table = find(from, std::string(prefix) + "model.embed_tokens.weight");
+  return head == nullptr || (table != nullptr && same_values(*head, *table));
 }
 
 }  // namespace
+
+void walk_asr(const gguf_file& keys, tensor_taker& taker) { walk_model<qwen3_asr_any>(keys, taker); }
+void walk_aligner(const gguf_file& keys, tensor_taker& taker) { walk_model<qwen3_forced_aligner_any>(keys, taker); }
+
+void promise(checkpoint_tensors& from, const std::string& prefix, const decoder_settings& s, bool head) {
+  const auto d = static_cast<extent>(s.width), w = static_cast<extent>(s.head_width);
+  const std::string layers = prefix + "model.layers";
+  from.sizes.push_back({prefix + "model.embed_tokens.weight", static_cast<extent>(s.vocabulary), d});
+  from.sizes.push_back({layers + ".*.q_proj.weight", static_cast<extent>(s.heads) * w, d});
+  from.sizes.push_back({layers + ".*.k_proj.weight", static_cast<extent>(s.key_heads) * w, d});
+  from.sizes.push_back({layers + ".*.q_norm.weight", dynamic, w});
+  from.sizes.push_back({layers + ".*.gate_proj.weight", static_cast<extent>(s.units), d});
+  if (head) from.sizes.push_back({prefix + "lm_head.weight", static_cast<extent>(s.outputs), d});
+  from.counts.push_back({layers, static_cast<extent>(s.layers)});
+}
 
 decoder_settings read_decoder_config(const fs::path& file) {
   const json j = read_json(file);
@@ -272,10 +280,15 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
   }
   add_tokenizer(file, folder, decoder.vocabulary);
 
-  for (stored_tensor& t : w.tensors) t.name = published_name(std::move(t.name));
-  std::vector<expected_tensor> expected = tower_tensors(tower);
-  for (expected_tensor& e : decoder_tensors(decoder, std::string(prefix))) expected.push_back(std::move(e));
-  take_tensors(model, expected, std::move(w.tensors), std::string(prefix), !aligner);
+  checkpoint_tensors from{.where = model.where, .all = std::move(w.tensors)};
+  for (stored_tensor& t : from.all) t.name = published_name(std::move(t.name));
+  from.widened = true;
+  const std::string head = std::string(prefix) + "lm_head.weight";
+  const bool tied = !aligner && is_tied(from);
+  if (tied) std::erase_if(from.all, [&](const stored_tensor& t) { return t.name == head; });
+  promise_tower(from, tower);
+  promise(from, std::string(prefix), decoder, !tied);
+  take_tensors(model, std::move(from));
   return model;
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "families.hpp"
-#include "stored_tensor.hpp"
+#include "model_tensors.hpp"
 
 namespace steno::inline STENO_ABI::qwen {
 
@@ -28,16 +28,9 @@ struct tower_settings {
                 infer = 800;
 };
 
-/// A tensor that a model has.
-struct expected_tensor {
-  enum class layout { same, kernel, bands_first };
-  std::string name;
-  std::vector<extent> shape;  ///< in the checkpoint
-  bool product = false;
-  layout made = layout::same;
-};
-/// Those of the language model, with names below `prefix` ("thinker."); lm_head is the last one.
-std::vector<expected_tensor> decoder_tensors(const decoder_settings& s, const std::string& prefix);
+/// What the settings say of the language model's tensors, with names below `prefix` ("thinker."). `head`: it has an
+/// lm_head of its own.
+void promise(checkpoint_tensors& from, const std::string& prefix, const decoder_settings& s, bool head);
 
 /// Sizes from the config.json of a Qwen3 model; one without layers has no more than a width and a vocabulary. Throws
 /// steno::error.
@@ -45,17 +38,13 @@ decoder_settings read_decoder_config(const std::filesystem::path& file);
 /// Tokens that end a text: "eos_token_id" of a JSON file; empty when it does not say. Throws steno::error.
 std::vector<std::int32_t> read_ends(const std::filesystem::path& file);
 
-/// Compares and takes the tensors; everything missing, unexpected or misshapen is named in one steno::error. A
-/// `prefix` + lm_head.weight that is not there or equals embed_tokens is left out when `may_be_tied`.
-void take_tensors(imported_model& model, const std::vector<expected_tensor>& expected,
-                  std::vector<stored_tensor> tensors, const std::string& prefix, bool may_be_tied);
-
 /// tokenizer.ggml.* from vocab.json, merges.txt and tokenizer_config.json of the folder, or from tokenizer.json.
 /// Throws steno::error, also when there are more than `rows` tokens.
 void add_tokenizer(gguf_writer& file, const std::filesystem::path& folder, std::uint32_t rows);
 
-/// Whether a tensor of a packaged file may change its number format.
-bool is_product(const std::string& name, std::size_t rank);
+/// Walk the models of a packaged file's keys.
+void walk_asr(const gguf_file& keys, tensor_taker& taker);
+void walk_aligner(const gguf_file& keys, tensor_taker& taker);
 
 bool is_checkpoint(const std::filesystem::path& path);
 /// Throws steno::error.

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "stored_tensor.hpp"
+#include "model_tensors.hpp"
 #include "torch/checkpoint.hpp"
 
 namespace steno::inline STENO_ABI::torch {
@@ -24,6 +24,12 @@ inline std::vector<stored_tensor> stored_tensors(const std::shared_ptr<checkpoin
   // Tensors may share a storage, but a file whose every tensor is all of it is no checkpoint.
   if (total / 4 > c->size()) fail({.where = c->where(), .what = "the tensors claim far more than the file holds"});
   return all;
+}
+
+/// The same as a source of tensors.
+inline checkpoint_tensors open_tensors(const std::filesystem::path& file) {
+  const auto c = std::make_shared<checkpoint>(file);
+  return {.where = file.string(), .all = stored_tensors(c)};
 }
 
 }  // namespace steno::inline STENO_ABI::torch

@@ -2,22 +2,25 @@
 #include "wenet/u2.hpp"
 
 #include <steno/error.hpp>
+#include <steno/models/u2.hpp>
 #include <steno/tokenizers/sentencepiece_model.hpp>
 
 #include <cmath>
-#include <map>
+#include <iterator>
 #include <utility>
 
 #include "content.hpp"
+#include "torch/tensors.hpp"
 #include "wenet/folder.hpp"
 
 namespace steno::inline STENO_ABI::wenet {
 
 namespace fs = std::filesystem;
 
-namespace {
+void walk_u2_conformer(const gguf_file& keys, tensor_taker& taker) { walk_model<u2_conformer_any>(keys, taker); }
+void walk_u2_transformer(const gguf_file& keys, tensor_taker& taker) { walk_model<u2_transformer_any>(keys, taker); }
 
-void set_keys(gguf_writer& file, const u2_settings& s, const folder& f, const std::vector<std::string>& units) {
+void set_keys(gguf_writer& file, const u2_settings& s) {
   const std::string name = s.conformer ? "u2_conformer" : "u2_transformer";
   const auto set = [&](const char* key, std::uint32_t value) { file.set(name + "." + key, value); };
   file.set("general.architecture", name);
@@ -52,6 +55,30 @@ void set_keys(gguf_writer& file, const u2_settings& s, const folder& f, const st
   set("frontend.n_mels", s.mels);
   set("frontend.frame_length", 25);
   set("frontend.frame_shift", 10);
+}
+
+void promise(checkpoint_tensors& from, const u2_settings& s) {
+  const auto d = static_cast<extent>(s.width), v = static_cast<extent>(s.vocabulary);
+  from.sizes = {{"encoder.embed.conv.0.weight", d, 9},
+                {"encoder.*.w_1.weight", static_cast<extent>(s.units), d},
+                {"encoder.*.linear_out.weight", d, d},
+                {"encoder.*.depthwise_conv.weight", static_cast<extent>(s.taps), d},
+                {"encoder.*.depthwise_conv.bias", dynamic, d},
+                {"ctc.ctc_lo.weight", v, d},
+                {"decoder.*embed.0.weight", v, d},
+                {"decoder.*output_layer.weight", v, d},
+                {"decoder.*.w_1.weight", static_cast<extent>(s.decoder_units), d}};
+  const std::string left = s.bidirectional ? "decoder.left_decoder" : "decoder";
+  from.counts = {{"encoder.encoders", static_cast<extent>(s.blocks)},
+                 {left + ".decoders", static_cast<extent>(s.decoder_blocks)},
+                 {"decoder.right_decoder.decoders", static_cast<extent>(s.reverse_blocks)}};
+  // Position tables, counters and a layer that no version ever applied.
+  from.ignored = {".pe", ".num_batches_tracked", ".concat_linear"};
+}
+
+namespace {
+
+void set_tokenizer(gguf_writer& file, const folder& f, const std::vector<std::string>& units) {
   file.set("tokenizer.ggml.model", "wenet");
   file.set("tokenizer.ggml.tokens", units);
   if (!f.pieces) return;
@@ -63,26 +90,13 @@ void set_keys(gguf_writer& file, const u2_settings& s, const folder& f, const st
   file.set("tokenizer.wenet.types", std::vector<std::int32_t>(v.types.begin(), v.types.end()));
 }
 
-void add_vector(imported_model& model, const char* name, std::vector<float> values) {
-  const auto n = static_cast<extent>(values.size());
-  model.tensors.push_back({.name = name, .shape = {n}, .read = [values = std::move(values)](std::span<float> out) {
-                             std::copy(values.begin(), values.end(), out.begin());
-                           }});
-}
-
 // encoder.global_cmvn of the checkpoint; the file only initialises it (and is all there is before training).
-void add_cmvn(imported_model& model, torch::inventory& stock, torch::checkpoint& c, const folder& f,
-              std::uint32_t mels) {
+void add_cmvn(imported_model& model, checkpoint_tensors& from, const folder& f, std::uint32_t mels) {
   cmvn_statistics s;
-  if (stock.has("encoder.global_cmvn.mean")) {
-    const std::vector<extent> shape{static_cast<extent>(mels)};
-    const auto* mean = stock.take("encoder.global_cmvn.mean", shape);
-    const auto* istd = stock.take("encoder.global_cmvn.istd", shape);
-    if (mean == nullptr || istd == nullptr) return;  // finish() reports it
-    s.mean.resize(mels);
-    s.istd.resize(mels);
-    c.read(*mean, s.mean);
-    c.read(*istd, s.istd);
+  const std::string at = "encoder.global_cmvn.";
+  if (find(from, at + "mean") != nullptr) {
+    s.mean = take_values(from, at + "mean", {static_cast<extent>(mels)});
+    s.istd = take_values(from, at + "istd", {static_cast<extent>(mels)});
     for (const auto& [name, values] : {std::pair("mean", &s.mean), std::pair("istd", &s.istd)})
       for (std::size_t i = 0; i < values->size(); ++i)
         if (!std::isfinite((*values)[i]))
@@ -101,25 +115,22 @@ void add_cmvn(imported_model& model, torch::inventory& stock, torch::checkpoint&
     return;
   }
   for (float& v : s.mean) v = -v;
-  add_vector(model, "cmvn.shift", std::move(s.mean));
-  add_vector(model, "cmvn.scale", std::move(s.istd));
+  steno::add_cmvn(model, std::move(s.mean), std::move(s.istd));
 }
 
 imported_model import_u2(const folder& f) {
   const std::vector<std::string> units = read_units(f.units);
   const u2_settings s = read_settings(f, units.size());
-  const auto weights = std::make_shared<torch::checkpoint>(f.weights);
   imported_model model;
-  model.where = f.weights.string();
-  model.source = weights;
-  set_keys(model.file, s, f, units);
-
-  torch::inventory stock(*weights);
-  torch::add_laid_out(model, stock, *weights, u2_tensors(s), s.batch_norm ? "norm." : "");
-  add_cmvn(model, stock, *weights, f, s.mels);
-  // Position tables, counters and a layer that no version ever applied.
-  static constexpr std::string_view unused[] = {".pe", ".num_batches_tracked", ".concat_linear"};
-  stock.finish("train.yaml", unused);
+  checkpoint_tensors from = torch::open_tensors(f.weights);
+  model.where = from.where;
+  set_keys(model.file, s);
+  set_tokenizer(model.file, f, units);
+  promise(from, s);
+  imported_model statistics;
+  add_cmvn(statistics, from, f, s.mels);
+  take_tensors(model, std::move(from));
+  std::move(statistics.tensors.begin(), statistics.tensors.end(), std::back_inserter(model.tensors));
   if (!s.dynamic_chunk)
     model.notes.push_back(f.config.string() +
                           ": the model was not trained for streaming (use_dynamic_chunk); chunks lose accuracy");

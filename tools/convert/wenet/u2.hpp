@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "families.hpp"
-#include "torch/layouts.hpp"
+#include "model_tensors.hpp"
 
 namespace steno::inline STENO_ABI::wenet {
 
@@ -24,18 +24,19 @@ struct u2_settings {
   float reverse_weight = 0;
 };
 
-using torch::layout;
-using u2_tensor = torch::laid_out_tensor;
-
 struct folder;
 /// What train.yaml says of a model with so many units. Throws steno::error for what steno computes differently.
 u2_settings read_settings(const folder& f, std::size_t vocabulary);
 
-/// All tensors but batch norms and cmvn.
-std::vector<u2_tensor> u2_tensors(const u2_settings& s);
+/// What the settings say of the tensors; position tables, counters and the like need not be used.
+void promise(checkpoint_tensors& from, const u2_settings& s);
 
-/// Whether a tensor of a packaged file may change its number format.
-bool is_u2_product(const std::string& name, std::size_t rank);
+/// Keys of the packaged file but those of the tokenizer and general.file_type.
+void set_keys(gguf_writer& file, const u2_settings& s);
+
+/// Walk the models of a packaged file's keys.
+void walk_u2_conformer(const gguf_file& keys, tensor_taker& taker);
+void walk_u2_transformer(const gguf_file& keys, tensor_taker& taker);
 
 /// A folder with train.yaml, its train.yaml, or a torch file beside it.
 bool is_checkpoint(const std::filesystem::path& path);

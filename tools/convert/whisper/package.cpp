@@ -1,9 +1,7 @@
 // tools/convert/whisper/package.cpp - keys and tensors of the packaged file; see whisper.hpp.
 #include <steno/error.hpp>
-#include <steno/kernels/pack.hpp>
+#include <steno/models/whisper.hpp>
 #include <steno/weights/byte_cursor.hpp>
-
-#include <map>
 
 #include "limits.hpp"
 #include "whisper/whisper.hpp"
@@ -11,80 +9,6 @@
 namespace steno::inline STENO_ABI::whisper_files {
 
 namespace {
-
-struct expected {
-  std::string name;
-  std::vector<extent> shape;
-  bool product = false;
-};
-
-std::vector<expected> tensors_of(const settings& s) {
-  const auto d = static_cast<extent>(s.width);
-  std::vector<expected> all;
-  const auto vector = [&](const std::string& name, extent n) { all.push_back({name, {n}}); };
-  const auto matrix = [&](const std::string& name, extent out, extent in) { all.push_back({name, {out, in}, true}); };
-  const auto norm = [&](const std::string& name) {
-    vector(name + ".weight", d);
-    vector(name + ".bias", d);
-  };
-  const auto linear = [&](const std::string& name, extent out, extent in) {
-    matrix(name + ".weight", out, in);
-    vector(name + ".bias", out);
-  };
-  const auto attention = [&](const std::string& name) {
-    linear(name + ".query", d, d);
-    matrix(name + ".key.weight", d, d);
-    linear(name + ".value", d, d);
-    linear(name + ".out", d, d);
-  };
-  const auto block = [&](const std::string& name, bool cross) {
-    attention(name + ".attn");
-    norm(name + ".attn_ln");
-    if (cross) attention(name + ".cross_attn");
-    if (cross) norm(name + ".cross_attn_ln");
-    linear(name + ".mlp.0", 4 * d, d);
-    linear(name + ".mlp.2", d, 4 * d);
-    norm(name + ".mlp_ln");
-  };
-  all.push_back({"encoder.positional_embedding", {static_cast<extent>(s.audio_context), d}});
-  all.push_back({"encoder.conv1.weight", {d, static_cast<extent>(s.mels), 3}, true});
-  vector("encoder.conv1.bias", d);
-  all.push_back({"encoder.conv2.weight", {d, d, 3}, true});
-  vector("encoder.conv2.bias", d);
-  for (std::uint32_t i = 0; i < s.audio_layers; ++i) block("encoder.blocks." + std::to_string(i), false);
-  norm("encoder.ln_post");
-  all.push_back({"decoder.positional_embedding", {static_cast<extent>(s.text_context), d}});
-  matrix("decoder.token_embedding.weight", static_cast<extent>(s.vocabulary), d);
-  for (std::uint32_t i = 0; i < s.text_layers; ++i) block("decoder.blocks." + std::to_string(i), true);
-  norm("decoder.ln");
-  return all;
-}
-
-std::string shape_text(const std::vector<extent>& shape) {
-  std::string s = "[";
-  for (const extent n : shape) s.append(s.size() == 1 ? "" : " x ").append(std::to_string(n));
-  return s + "]";
-}
-
-// The original counts a bias of [d] and one of [1 x d] or [d x 1] as the same.
-bool same_shape(const std::vector<extent>& found, const std::vector<extent>& wanted) {
-  if (found == wanted) return true;
-  if (wanted.size() != 1) return false;
-  extent n = 1;
-  for (const extent e : found) n *= e;
-  return n == wanted[0] && std::find(found.begin(), found.end(), n) != found.end();
-}
-
-// [out, in, tap] -> [out, tap, in]
-void taps_first(std::span<float> values, extent out, extent in, extent taps) {
-  std::vector<float> row(static_cast<std::size_t>(in * taps));
-  for (extent o = 0; o < out; ++o) {
-    float* const at = values.data() + o * in * taps;
-    for (extent i = 0; i < in; ++i)
-      for (extent k = 0; k < taps; ++k) row[static_cast<std::size_t>(k * in + i)] = at[i * taps + k];
-    std::copy(row.begin(), row.end(), at);
-  }
-}
 
 std::string size_name(const settings& s) {
   if (s.audio_layers == 32 && s.text_layers == 4) return "large-v3-turbo";
@@ -127,7 +51,7 @@ std::uint32_t text_tokens(std::uint32_t vocabulary) {
 
 std::uint32_t text_tokens(const settings& s) { return s.text > 0 ? s.text : text_tokens(s.vocabulary); }
 
-bool is_product(const std::string& name, std::size_t rank) { return rank == 2 && name.ends_with(".weight"); }
+void walk_whisper(const gguf_file& keys, tensor_taker& taker) { walk_model<whisper_any>(keys, taker); }
 
 imported_model package(std::string where, const settings& s, std::vector<std::string> tokens,
                        std::vector<stored_tensor> tensors, std::shared_ptr<void> source) {
@@ -162,51 +86,18 @@ imported_model package(std::string where, const settings& s, std::vector<std::st
   file.set("tokenizer.ggml.model", "gpt2");
   file.set("tokenizer.ggml.tokens", tokens);
 
-  std::map<std::string, stored_tensor*> found;
-  for (stored_tensor& t : tensors)
-    if (!found.emplace(t.name, &t).second)
-      fail({.where = model.where, .what = "tensor " + steno::quoted(t.name) + " is there twice"});
-  std::string problems;
-  std::size_t count = 0;
-  const auto note = [&](const std::string& what) {
-    if (++count <= 8) problems.append(problems.empty() ? "" : ", ").append(what);
-  };
-  bool widened = false;
-  for (const expected& e : tensors_of(s)) {
-    const auto at = found.find(e.name);
-    if (at == found.end()) {
-      note(steno::quoted(e.name) + " is missing");
-      continue;
-    }
-    stored_tensor& t = *at->second;
-    found.erase(at);
-    if (!same_shape(t.shape, e.shape)) {
-      note(steno::quoted(e.name) + " is " + shape_text(t.shape) + ", not " + shape_text(e.shape));
-      continue;
-    }
-    imported_tensor made{.name = e.name, .shape = e.shape, .stored = t.stored, .product = e.product};
-    made.bytes = t.bytes;
-    made.read = t.read;
-    if (e.shape.size() == 3) {
-      const extent out = e.shape[0], in = e.shape[1], taps = e.shape[2];
-      made.shape = {out, in * taps};
-      made.bytes = {};
-      made.read = [read = t.read, out, in, taps](std::span<float> values) {
-        read(values);
-        taps_first(values, out, in, taps);
-      };
-    }
-    if (e.product && !kernels::has_product(made.stored)) {
-      made.stored = dtype::f16;
-      made.bytes = {};
-      widened = true;
-    }
-    model.tensors.push_back(std::move(made));
-  }
-  for (const auto& [name, t] : found) note(steno::quoted(name) + " is not part of the model");
-  if (count > 8) problems += ", and " + std::to_string(count - 8) + " more";
-  if (count > 0) fail({.where = model.where, .what = "the tensors are not those of the settings: " + problems});
-  if (widened) model.notes.push_back(model.where + ": weights in formats without a product are kept as f16");
+  const auto d = static_cast<extent>(s.width);
+  checkpoint_tensors from{.where = model.where, .all = std::move(tensors)};
+  from.sizes = {{"encoder.positional_embedding", static_cast<extent>(s.audio_context), d},
+                {"encoder.conv1.weight", d, 3 * static_cast<extent>(s.mels)},
+                {"decoder.positional_embedding", static_cast<extent>(s.text_context), d},
+                {"decoder.token_embedding.weight", static_cast<extent>(s.vocabulary), d}};
+  from.counts = {{"encoder.blocks", static_cast<extent>(s.audio_layers)},
+                 {"decoder.blocks", static_cast<extent>(s.text_layers)}};
+  // The original counts a bias of [d] and one of [1 x d] or [d x 1] as the same.
+  from.compared = checkpoint_tensors::shapes::without_ones;
+  from.widened = true;
+  take_tensors(model, std::move(from));
   return model;
 }
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "families.hpp"
-#include "stored_tensor.hpp"
+#include "model_tensors.hpp"
 
 namespace steno::inline STENO_ABI::whisper_files {
 
@@ -58,8 +58,8 @@ std::vector<std::string> find_tokens(const std::filesystem::path& beside, const 
 /// steno::error.
 void read_special_tokens(const std::filesystem::path& folder, settings& s);
 
-/// Whether a tensor of a packaged file may change its number format.
-bool is_product(const std::string& name, std::size_t rank);
+/// Walks the model of a packaged file's keys.
+void walk_whisper(const gguf_file& keys, tensor_taker& taker);
 
 bool is_openai(const std::filesystem::path& path);
 imported_model import_openai(const std::filesystem::path& path, const import_options& options);
