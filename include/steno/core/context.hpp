@@ -26,20 +26,14 @@ class context {
   /// Shows a tensor under the present path + `name`.
   template <class M>
   void trace(std::string_view name, const M& x) {
-    if (!tracing()) return;
-    const std::size_t mark = length_;
-    append(name);
-    tracer_(std::string_view(path_, length_), read(x));
-    length_ = mark;
+    if (tracing()) show(name, read(x));
   }
 
   /// Extends the path while it lives: `auto s = c.enter("encoders", 3);`.
   class scope {
    public:
     scope(context& c, std::string_view name, extent index = -1) : home_(c), mark_(c.length_) {
-      if (!c.tracing()) return;
-      if (!name.empty()) c.append(name);
-      if (index >= 0) c.append_number(index);
+      if (c.tracing()) c.extend(name, index);
     }
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
@@ -52,6 +46,17 @@ class context {
   [[nodiscard]] scope enter(std::string_view name, extent index = -1) { return scope(*this, name, index); }
 
  private:
+  // Every stage of every layer has these two, so what they do when somebody traces is not repeated there.
+  STENO_COLD void show(std::string_view name, const view<const float>& x) {
+    const std::size_t mark = length_;
+    append(name);
+    tracer_(std::string_view(path_, length_), x);
+    length_ = mark;
+  }
+  STENO_COLD void extend(std::string_view name, extent index) {
+    if (!name.empty()) append(name);
+    if (index >= 0) append_number(index);
+  }
   void append(std::string_view s) {
     if (length_ != 0 && length_ < sizeof path_) path_[length_++] = '.';
     const std::size_t n = std::min(s.size(), sizeof path_ - length_);

@@ -42,7 +42,8 @@ class executor {
         run_([](void* self, extent n, task t) { static_cast<E*>(self)->run(n, t); }) {}
 
   int width() const noexcept { return self_ == nullptr ? 1 : width_(self_); }
-  void run(extent n, task t) const {
+  // Not inlined: the loop of one thread would be compiled with every task, and the task's body twice.
+  [[gnu::noinline]] void run(extent n, task t) const {
     if (self_ != nullptr && n > 1) return run_(self_, n, t);
     for (extent i = 0; i < n; ++i) t(i, 0);
   }

@@ -75,18 +75,21 @@ view<T, R, C> make_view(T* data, extent rows, extent cols, extent stride = 0) {
 /// The same memory with other static extents and perhaps const; sizes must agree (checked in debug builds).
 template <class T, extent R, extent C, class M>
 view<T, R, C> as(M&& m) {
-  return view<T, R, C>(m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride()));
+  if constexpr (std::is_same_v<std::remove_cvref_t<M>, view<T, R, C>>)
+    return m;
+  else
+    return view<T, R, C>(m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride()));
 }
 
 /// Read-only [rows, dynamic] form, the argument type of run-time sized kernels.
 template <class M>
 view<const float> read(const M& m) {
-  return view<const float>(m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride()));
+  return as<const float, dynamic, dynamic>(m);
 }
 /// Writable run-time sized form.
 template <class M>
 view<float> write(M&& m) {
-  return view<float>(m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride()));
+  return as<float, dynamic, dynamic>(m);
 }
 
 }  // namespace steno::inline STENO_ABI

@@ -61,7 +61,7 @@ class workspace {
       home_.current_ = piece_;
       home_.used_ = used_;
       home_.total_ = total_;
-      if (--home_.depth_ == 0) home_.join();
+      if (--home_.depth_ == 0 && home_.count_ > 1) home_.join();
     }
 
     /// `count` uninitialised values, 64-byte aligned, valid until the frame closes. Throws steno::error when memory is
@@ -132,7 +132,8 @@ class workspace {
           .hint = "shorter pieces of audio need less"});
   }
 
-  void* bytes(std::size_t n) {
+  // Every layer takes scratch: a call, where the code of this would be repeated.
+  [[gnu::noinline]] void* bytes(std::size_t n) {
     if (n > PTRDIFF_MAX) refuse(n, "memory for it");
     n = std::max<std::size_t>((n + alignment - 1) / alignment * alignment, alignment);
     while (current_ < count_ && pieces_[current_].size - used_ < n) {
@@ -148,8 +149,7 @@ class workspace {
   }
 
   // Runs in a destructor: where the joint piece cannot be had, the next pass begins with nothing and takes its own.
-  void join() noexcept {
-    if (count_ < 2) return;
+  STENO_COLD void join() noexcept {
     const std::size_t all = std::max(capacity(), peak_);
     clear();
     (void)try_add(all);

@@ -15,6 +15,27 @@ namespace steno::inline STENO_ABI {
 /// optional: where the checkpoint has one.
 enum class bias { none, added, optional };
 
+namespace detail {
+/// y = act(factor * (x w^T + b)) + what is added. A factor goes into the product and into the bias: with powers of two
+/// the bits are those of a pass of its own. One function for all layers, and no template.
+[[gnu::noinline]] inline void product_with(const view<const float>& x, const weight_ref& w, kernels::epilogue e,
+                                           const addend& to, const view<float>& y, context& c) {
+  workspace::frame scratch(c.scratch);
+  e.residual = to.rows;
+  e.residual_stride = to.stride;
+  if (to.factor != 1) {
+    assert(e.act == kernels::activation::none);
+    e.scale = to.factor;
+    if (e.bias != nullptr) {
+      float* const scaled = scratch.take<float>(static_cast<std::size_t>(w.rows));
+      for (extent i = 0; i < w.rows; ++i) scaled[i] = to.factor * e.bias[i];
+      e.bias = scaled;
+    }
+  }
+  kernels::matmul(x, w, e, y, c);
+}
+}  // namespace detail
+
 template <extent In, extent Out, bias B = bias::added, class Act = identity>
 struct linear {
   static constexpr extent input = In, output = Out;
@@ -36,8 +57,7 @@ struct linear {
 
   void operator()(view<const float, dynamic, In> x, view<float, dynamic, Out> y, no_state*, const auto& env, context& c,
                   const addend& to = {}) const {
-    workspace::frame scratch(c.scratch);
-    kernels::matmul(read(x), w.ref(), epilogue(Act::of(env), to, scratch), write(y), c);
+    detail::product_with(read(x), w.ref(), epilogue(Act::of(env)), to, write(y), c);
   }
 
   /// The product alone, for layers that are made of it: of rows, or of rows that were prepared once for several
@@ -56,21 +76,6 @@ struct linear {
     kernels::epilogue e;
     if constexpr (B != bias::none) e.bias = b.floats();
     e.act = act;
-    return e;
-  }
-  // A factor goes into the product and into the bias: with powers of two the bits are those of a pass of its own.
-  kernels::epilogue epilogue(kernels::activation act, const addend& to, workspace::frame& scratch) const {
-    kernels::epilogue e = epilogue(act);
-    e.residual = to.rows;
-    e.residual_stride = to.stride;
-    if (to.factor == 1) return e;
-    assert(act == kernels::activation::none);
-    e.scale = to.factor;
-    if (e.bias != nullptr) {
-      float* const scaled = scratch.template take<float>(static_cast<std::size_t>(output_size()));
-      for (extent i = 0; i < output_size(); ++i) scaled[i] = to.factor * e.bias[i];
-      e.bias = scaled;
-    }
     return e;
   }
 };

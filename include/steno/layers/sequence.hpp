@@ -14,6 +14,24 @@
 
 namespace steno::inline STENO_ABI {
 
+namespace detail {
+/// What decides where a stage's result goes that another stage reads.
+struct stage_result {
+  extent rows, width;
+  bool own;       // x is the scratch's, or y itself, and may be written over
+  bool in_place;  // the stage may write over its x
+  bool stays;     // y is free, and all stages that follow can stay there
+};
+/// Over x, in y, or in new scratch. One function for all stages, and no template.
+[[gnu::noinline]] inline view<float> room_of_stage(const stage_result& r, const view<const float>& x,
+                                                   const view<float>& y, workspace::frame& scratch) {
+  if (r.in_place && r.own && r.rows == x.rows() && r.width == x.cols())
+    return make_view(const_cast<float*>(x.data()), r.rows, r.width, x.outerStride());
+  if (r.stays && r.rows == y.rows() && r.width == y.cols() && (r.in_place || x.data() != y.data())) return y;
+  return write(scratch.matrix(r.rows, r.width));
+}
+}  // namespace detail
+
 /// Layers one after another.
 template <class First, class... Rest>
 struct sequence {
@@ -155,8 +173,8 @@ struct sequence {
         return false;
     }
   }
-  static bool is_added(const view<float>&) { return false; }
-  static bool is_added(const view<float>& y, const addend& to) { return to.rows == y.data(); }
+  static const float* added() { return nullptr; }
+  static const float* added(const addend& to) { return to.rows; }
 
   // `own`: x is the scratch's, or y itself, and may be written over. Results go to y as soon as the rest can stay
   // there.
@@ -172,16 +190,12 @@ struct sequence {
       if constexpr (!keeps_width<S>)
         if (!detail::stage_is_empty(stage)) width = stage.output_size();
       const extent rows = rows_after(stage, x.rows(), detail::part_of<I>(s), env);
-      const bool same = works_in_place<S> && own && rows == x.rows() && width == x.cols();
-      const bool to_y = rows == y.rows() && width == y.cols() && !is_added(y, to...) &&
-                        (works_in_place<S> || x.data() != y.data()) && stays_from<I + 1>(rows, s, env);
-      view<float> out(nullptr, 0, 0, Eigen::OuterStride<>(0));
-      if (same)
-        new (&out) view<float>(const_cast<float*>(x.data()), rows, width, Eigen::OuterStride<>(x.outerStride()));
-      else if (to_y)
-        new (&out) view<float>(y);
-      else
-        new (&out) view<float>(write(scratch.matrix(rows, width)));
+      view<float> out = detail::room_of_stage({.rows = rows,
+                                               .width = width,
+                                               .own = own,
+                                               .in_place = works_in_place<S>,
+                                               .stays = stays_from<I + 1>(rows, s, env) && added(to...) != y.data()},
+                                              x, y, scratch);
       detail::run_stage(stage, x, out, detail::part_of<I>(s), env, c);
       advance<I + 1>(read(out), true, y, s, scratch, env, c, to...);
     }

@@ -27,6 +27,4 @@ struct audio_adaptor
     : sequence<joined_frames<Rate, at<"linear1", linear<times(In, Rate), Ffn>>>, activate<Ffn, relu>,
                at<"linear2", linear<Ffn, D>>, at<"blocks", repeat<N, adaptor_block<D, Heads, BlockFfn>>>> {};
 
-static_assert(layer<audio_adaptor<512, 2048, 1024, 8, 256, 2>>);
-
 }  // namespace steno::inline STENO_ABI

@@ -43,6 +43,4 @@ using fastconformer_encoder_any =
     fastconformer_encoder<depthwise_subsampling<dynamic, dynamic, dynamic>,
                           fastconformer_block<dynamic, dynamic, dynamic, dynamic>, dynamic>;
 
-static_assert(layer<fastconformer<128, 1024, 24, bias::none>, fastconformer_env>);
-
 }  // namespace steno::inline STENO_ABI

@@ -27,6 +27,4 @@ struct fsmn_encoder
                at<"fsmn", repeat<Layers, fsmn_block<W, P, Taps>>>, at<"out_linear1.linear", linear<W, Out>>,
                at<"out_linear2.linear", linear<Out, Classes>>, shown<"scores", softmax<Classes>>> {};
 
-static_assert(layer<fsmn_encoder<400, 140, 250, 128, 20, 4, 140, 248>>);
-
 }  // namespace steno::inline STENO_ABI

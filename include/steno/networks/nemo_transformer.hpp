@@ -28,6 +28,4 @@ struct nemo_transformer_block
 template <extent D, extent Heads, extent Ffn, extent N>
 struct nemo_transformer : repeat<N, nemo_transformer_block<D, Heads, Ffn>> {};
 
-static_assert(layer<nemo_transformer<192, 8, 768, 18>>);
-
 }  // namespace steno::inline STENO_ABI

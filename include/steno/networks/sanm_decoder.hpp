@@ -56,6 +56,4 @@ kernels::operand prepare_encoded(const Decoder& d, const view<const float>& enco
   return kernels::prepare(encoded, format, frame, run);
 }
 
-static_assert(layer<sanm_decoder<512, 4, 2048, 11, 16, 8404>, sanm_decoder_env>);
-
 }  // namespace steno::inline STENO_ABI

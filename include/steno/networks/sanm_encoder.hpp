@@ -65,7 +65,4 @@ extent sanm_width(const Encoder& e) {
   return e.template get<"scaled">().output_width.get();
 }
 
-static_assert(layer<sanm_main_encoder<560, 512, 4, 2048, 11, 49>> &&
-              layer<sanm_encoder<560, 512, 4, 2048, 11, 49, 20>>);
-
 }  // namespace steno::inline STENO_ABI

@@ -27,6 +27,4 @@ struct u2_env {
   extent keep = -1;  ///< negative: all
 };
 
-static_assert(layer<u2_encoder<conv2d_subsampling<4, 80, 256>, wenet_conformer_block<256, 4, 2048, 15>, 12>, u2_env>);
-
 }  // namespace steno::inline STENO_ABI

@@ -35,6 +35,4 @@ struct whisper_encoder
                at<"positional_embedding", learned_positions<is_static(D) ? 1500 : dynamic, D>>,
                at<"blocks", repeat<N, whisper_encoder_block<D, Heads>>>, at<"ln_post", layer_norm<D>>> {};
 
-static_assert(layer<whisper_encoder<80, 512, 8, 6>>);
-
 }  // namespace steno::inline STENO_ABI
