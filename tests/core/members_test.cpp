@@ -53,3 +53,39 @@ TEST(members, paths_are_the_names_of_members) {
                                               "heads setting optional", ": two and three 2 3",
                                               ": three is not an even number 3"}));
 }
+
+namespace {
+struct unlike {
+  inner a, b;
+  vector_weight<3> c;
+  void members(auto&& v) {
+    v("a", a, stored::kernel(5));
+    v("b", b);
+    v("c", c, stored::by_heads(3));
+  }
+};
+struct reader {
+  using reads_stored = void;
+  std::vector<std::string> seen;
+  template <class T>
+  void operator()(const std::string& path, T&, bool, const stored& how) {
+    if (weight_leaf<T>)
+      seen.push_back(path + " " + std::to_string(static_cast<int>(how.how)) + " " + std::to_string(how.first));
+  }
+};
+}  // namespace
+
+// What stands beside a member holds for all below it, and for nothing else; who does not ask for it is not told.
+TEST(members, what_checkpoints_store_otherwise) {
+  unlike u;
+  reader asks;
+  walk(u, asks);
+  const auto form = [](stored::form f) { return std::to_string(static_cast<int>(f)); };
+  EXPECT_EQ(asks.seen, (std::vector<std::string>{"a.weight " + form(stored::form::kernel) + " 5",
+                                                 "b.weight " + form(stored::form::same) + " 0",
+                                                 "c " + form(stored::form::heads) + " 3"}));
+  recorder does_not;
+  walk(u, does_not);
+  EXPECT_EQ(does_not.seen.front(), "a.weight weight");
+  EXPECT_EQ(does_not.seen.back(), "c weight");
+}

@@ -25,13 +25,13 @@ const fs::path folder = test::compact() / "wenet";
 
 u2_conformer_any small() { return load<u2_conformer_any>((folder / "model.gguf").string()); }
 
-table stored(const char* name) {
+table golden(const char* name) {
   const npy::array a = npy::load(folder / name);
   const std::vector<float> v = a.floats();
   return make_view(v.data(), a.rows(), a.cols());
 }
 table features(const u2_conformer_any& m) {
-  table x = stored("fbank.npy");
+  table x = golden("fbank.npy");
   context c;
   m.frontend.last(read(x), x, c);
   return x;
@@ -108,7 +108,7 @@ TEST(u2, chunks_with_caches_equal_the_original) {
 
 TEST(u2, searches_equal_the_original) {
   const auto model = small();
-  const table rows = stored("encoder_out.npy"), scores = stored("ctc_logprobs.npy");
+  const table rows = golden("encoder_out.npy"), scores = golden("ctc_logprobs.npy");
   const json want = expected();
   context c;
   segment s;

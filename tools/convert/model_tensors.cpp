@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "families.hpp"
-#include "file_order.hpp"
 
 namespace steno::inline STENO_ABI {
 
@@ -190,6 +189,8 @@ bool tensor_taker::take(const weight_wanted& w, extent& rows, extent& cols) {
   kept_shape wanted{rows, cols};
   const bool promised = expect(w, wanted);
   const std::string name = named(w.path);
+  const auto known = numbers_.find(name);
+  const bool again = known != numbers_.end() && used_[known->second];  // a matrix that serves twice
   stored_tensor* const t = find(name);
   stored how = w.how;
   using shapes = checkpoint_tensors::shapes;
@@ -217,6 +218,11 @@ bool tensor_taker::take(const weight_wanted& w, extent& rows, extent& cols) {
     if (from_.compared == shapes::without_ones) same = fits(without_ones(t->shape), without_ones(expected));
     if (from_.compared == shapes::counts) same = true;
     const auto [r, c] = kept_extents(how, w.vector, t->shape, wanted.rows, wanted.cols);
+    if (how.how == stored::form::kernel && c % positions(how) != 0) same = false;
+    if (how.how == stored::form::bands_first) {
+      if (how.first == 0) return false;  // the convolution before it is missing
+      same = same && c % how.first == 0;
+    }
     if (!same || r == 0 || c == 0 || !compatible(r, wanted.rows) || !compatible(c, wanted.cols)) {
       note(steno::quoted(name) + " is " + shape_text(t->shape) + ", not " + shape_text(expected));
       return false;
@@ -231,7 +237,7 @@ bool tensor_taker::take(const weight_wanted& w, extent& rows, extent& cols) {
   known_.emplace(layer_name(w.path), wanted);
   rows = wanted.rows;
   cols = wanted.cols;
-  add(w, how, t, wanted);
+  if (!again) add(w, how, t, wanted);
   return true;
 }
 
@@ -249,7 +255,7 @@ std::shared_ptr<const folded_norm> tensor_taker::norm_of(const weight_wanted& w,
     const stored_tensor* const t = find(full);
     if (t == nullptr)
       note(steno::quoted(full) + " is missing");
-    else if (t->shape != std::vector<extent>{channels})
+    else if (without_ones(t->shape) != without_ones({channels}))
       note(steno::quoted(full) + " is " + shape_text(t->shape) + ", not " + shape_text({channels}));
     else
       v.resize(t->count());
@@ -272,7 +278,6 @@ std::shared_ptr<const folded_norm> tensor_taker::norm_of(const weight_wanted& w,
 
 void tensor_taker::add(const weight_wanted& w, const stored& how, stored_tensor* t, kept_shape shape) {
   const std::size_t number = t == nullptr ? 0 : static_cast<std::size_t>(t - from_.all.data());
-  if (std::any_of(taken_.begin(), taken_.end(), [&](const auto& other) { return other.second.name == w.path; })) return;
   imported_tensor made{.name = w.path, .shape = {shape.rows, shape.cols}, .product = w.product};
   if (w.vector) made.shape = {shape.cols};
   if (t != nullptr) {
@@ -329,7 +334,6 @@ std::vector<imported_tensor> tensor_taker::finish() {
   if (from_.in_order)
     std::stable_sort(taken_.begin(), taken_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& [number, t] : taken_) all.push_back(std::move(t));
-  if (!from_.in_order) put_in_file_order(all);
   return all;
 }
 
@@ -341,7 +345,8 @@ void take_tensors(imported_model& model, checkpoint_tensors from) {
   const gguf_file known(from.where, pairs);
   for (const gguf_value& v : known.values()) writer.copy(v);
   for (const promised_size& s : from.sizes)
-    if (is_static(s.rows) && s.names.find('*') == std::string::npos)
+    if (const stored_tensor* const t = find(from, s.names);
+        t != nullptr && s.rows > 0 && !t->shape.empty() && t->shape[0] == s.rows)
       writer.add(s.names, dtype::f32, {s.rows, extent{1}}, [](std::span<std::byte>) {});
   const std::vector<std::byte> image = writer.bytes();
   take_tensors(model, gguf_file(from.where, image), std::move(from));
@@ -381,7 +386,8 @@ std::vector<float> take_values(checkpoint_tensors& from, const std::string& name
           .found = shape_text(t->shape)});
   std::vector<float> values(t->count());
   t->read(values);
-  from.all.erase(from.all.begin() + (t - from.all.data()));
+  std::swap(from.all[static_cast<std::size_t>(t - from.all.data())], from.all.back());
+  from.all.pop_back();
   return values;
 }
 

@@ -72,11 +72,15 @@ class member_walker {
   }
   /// A member that checkpoints store otherwise.
   template <class T>
-  STENO_COLD void operator()(std::string_view name, T& child, const stored& how) {
-    const stored outer = how_;
-    how_ = how;
-    (*this)(name, child);
-    how_ = outer;
+  void operator()(std::string_view name, T& child, [[maybe_unused]] const stored& how) {
+    if constexpr (reads_stored) {
+      const stored outer = how_;
+      how_ = how;
+      (*this)(name, child);
+      how_ = outer;
+    } else {
+      (*this)(name, child);
+    }
   }
   /// The member may be absent from the checkpoint.
   template <class T>
@@ -127,7 +131,8 @@ class member_walker {
   Leaf& leaf_;
   std::string path_;
   bool optional_ = false;
-  stored how_ = {};
+  struct nothing {};
+  [[no_unique_address]] std::conditional_t<reads_stored, stored, nothing> how_ = {};
 };
 
 /// Walks the members of `t`; see member_walker.
