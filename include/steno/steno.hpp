@@ -96,6 +96,7 @@
 #include <steno/layers/learned_positions.hpp>
 #include <steno/layers/linear.hpp>
 #include <steno/layers/lstm.hpp>
+#include <steno/layers/outline.hpp>
 #include <steno/layers/parallel.hpp>
 #include <steno/layers/position_attention.hpp>
 #include <steno/layers/positions.hpp>

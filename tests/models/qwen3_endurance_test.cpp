@@ -15,8 +15,23 @@ using namespace steno;
 namespace {
 
 // The compact set's sizes, with its tokenizer.
-using random_model =
-    qwen3_asr<qwen3_audio_encoder<128, 64, 2, 256, 24, 64, 2>, qwen3_decoder<64, 4, 2, 32, 192, 512, 3>>;
+using random_model = qwen3_asr<qwen3_sizes{.audio_tower = {.mels = 128,
+                                                           .channels = 24,
+                                                           .width = 64,
+                                                           .heads = 2,
+                                                           .units = 256,
+                                                           .layers = 2,
+                                                           .half_chunk = 50,
+                                                           .block_frames = 800},
+                                           .text = {.width = 64,
+                                                    .heads = 4,
+                                                    .key_heads = 2,
+                                                    .head_width = 32,
+                                                    .units = 192,
+                                                    .layers = 3,
+                                                    .vocabulary = 512,
+                                                    .outputs = 512,
+                                                    .rope_theta = 1000000}}>;
 
 std::string file() { return (test::compact() / "qwen3_asr" / "model.gguf").string(); }
 

@@ -16,7 +16,8 @@ using namespace steno;
 
 namespace {
 
-using small = whisper<80, 64, 2, 2, 2, 600>;
+using small =
+    whisper<whisper_sizes{.mels = 80, .width = 64, .heads = 2, .audio_layers = 2, .text_layers = 2, .vocabulary = 600}>;
 
 struct loaded {
   explicit loaded(dtype format) { randomise(model, keep, 11, format); }
@@ -40,7 +41,10 @@ TEST(whisper, names_of_the_published_sizes) {
   EXPECT_EQ(whisper_large_v3().frontend.width(), 128);
   EXPECT_EQ(whisper_small_en().decoder.vocabulary(), 51864);
   EXPECT_EQ(whisper_medium().window_rows(), 1500);
-  EXPECT_TRUE((std::is_same_v<whisper_base, whisper<80, 512, 8, 6, 6, 51865>>));
+  EXPECT_TRUE((std::is_same_v<
+               whisper_base,
+               whisper<whisper_sizes{
+                   .mels = 80, .width = 512, .heads = 8, .audio_layers = 6, .text_layers = 6, .vocabulary = 51865}>>));
   EXPECT_EQ(whisper_tiny::trace_name("encoder.blocks.3.out"), "enc_layer3");
   EXPECT_EQ(whisper_tiny::trace_name("decoder.blocks.0.out"), "dec_layer0_prompt");
   EXPECT_EQ(whisper_tiny::trace_name("decoder.blocks.0.cross_attn.key"), "dec_layer0_cross_k");

@@ -29,11 +29,20 @@ struct parakeet_ctc_options {
   parakeet_windows windows = {};
 };
 
-template <class Encoder, extent Labels, class Frontend = nemo_frontend<>>
-class parakeet_ctc : public parakeet<Encoder, Frontend, parakeet_ctc_kind> {
-  using base = parakeet<Encoder, Frontend, parakeet_ctc_kind>;
+/// Sizes by name; what is left out is adopted from the file.
+struct parakeet_ctc_sizes {
+  fastconformer_sizes encoder = {};
+  extent labels = dynamic;  ///< pieces and blank
+};
+
+template <parakeet_ctc_sizes S>
+class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_ctc_kind> {
+  using base = parakeet<fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_ctc_kind>;
+  using Encoder = fastconformer<S.encoder>;
+  static constexpr extent Labels = S.labels;
 
  public:
+  static constexpr parakeet_ctc_sizes sizes = S;
   using options = parakeet_ctc_options;
 
   parakeet_ctc() = default;
@@ -136,10 +145,30 @@ class parakeet_ctc : public parakeet<Encoder, Frontend, parakeet_ctc_kind> {
 };
 
 /// nvidia/parakeet-ctc-0.6b and -1.1b: 80 bands, 1024 pieces.
-using parakeet_ctc_06b = parakeet_ctc<fastconformer<80, 1024, 24, bias::added>, 1025, nemo_frontend<80>>;
-using parakeet_ctc_11b = parakeet_ctc<fastconformer<80, 1024, 42, bias::added>, 1025, nemo_frontend<80>>;
+using parakeet_ctc_06b = parakeet_ctc<parakeet_ctc_sizes{.encoder = {.mels = 80,
+                                                                     .channels = 256,
+                                                                     .width = 1024,
+                                                                     .heads = 8,
+                                                                     .units = 4096,
+                                                                     .taps = 9,
+                                                                     .layers = 24,
+                                                                     .biases = bias::added,
+                                                                     .causal = 0,
+                                                                     .normed = 0},
+                                                         .labels = 1025}>;
+using parakeet_ctc_11b = parakeet_ctc<parakeet_ctc_sizes{.encoder = {.mels = 80,
+                                                                     .channels = 256,
+                                                                     .width = 1024,
+                                                                     .heads = 8,
+                                                                     .units = 4096,
+                                                                     .taps = 9,
+                                                                     .layers = 42,
+                                                                     .biases = bias::added,
+                                                                     .causal = 0,
+                                                                     .normed = 0},
+                                                         .labels = 1025}>;
 
 /// Any sizes: extents are adopted from the file.
-using parakeet_ctc_any = parakeet_ctc<fastconformer_encoder_any, dynamic>;
+using parakeet_ctc_any = parakeet_ctc<parakeet_ctc_sizes{}>;
 
 }  // namespace steno::inline STENO_ABI

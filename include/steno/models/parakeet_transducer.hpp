@@ -44,13 +44,27 @@ struct transducer_token {
   float score = 0;                 ///< as the original adds it up: TDT's is not normalised over the labels alone
 };
 
-/// `Labels` counts blank, `Outputs` blank and durations.
-template <class Encoder, extent Predictor, extent PredictorLayers, extent Joint, extent Labels, extent Outputs,
-          class Frontend = nemo_frontend<>>
-class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transducer_kind> {
-  using base = parakeet<Encoder, Frontend, parakeet_transducer_kind>;
+/// Sizes by name; what is left out is adopted from the file.
+struct parakeet_transducer_sizes {
+  fastconformer_sizes encoder = {};
+  struct prediction {
+    extent width = dynamic, layers = dynamic;
+  } predictor = {};
+  extent joint = dynamic;    ///< width of the joint network
+  extent labels = dynamic;   ///< pieces and blank
+  extent outputs = dynamic;  ///< these and durations
+};
+
+template <parakeet_transducer_sizes S>
+class parakeet_transducer
+    : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_transducer_kind> {
+  using base = parakeet<fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_transducer_kind>;
+  using Encoder = fastconformer<S.encoder>;
+  static constexpr extent Predictor = S.predictor.width, PredictorLayers = S.predictor.layers, Joint = S.joint,
+                          Labels = S.labels, Outputs = S.outputs;
 
  public:
+  static constexpr parakeet_transducer_sizes sizes = S;
   using options = parakeet_transducer_options;
   static constexpr float hotword_score = transducer_beam_options::hotword_score;
 
@@ -358,17 +372,65 @@ class parakeet_transducer : public parakeet<Encoder, Frontend, parakeet_transduc
 
 /// nvidia/parakeet-tdt-0.6b-v3 (25 languages, 8192 pieces), -tdt-1.1b, -tdt_ctc-110m (hybrid) and
 /// parakeet_realtime_eou_120m-v1 (1024 pieces, <EOU>, <EOB>). TDT has five durations.
-using parakeet_tdt_06b_v3 =
-    parakeet_transducer<fastconformer<128, 1024, 24, bias::none>, 640, 2, 640, 8193, 8198, nemo_frontend<128>>;
-using parakeet_tdt_11b =
-    parakeet_transducer<fastconformer<80, 1024, 42, bias::added>, 640, 2, 640, 1025, 1030, nemo_frontend<80>>;
-using parakeet_tdt_ctc_110m =
-    parakeet_transducer<fastconformer<80, 512, 17, bias::added>, 640, 1, 640, 1025, 1030, nemo_frontend<80>>;
+using parakeet_tdt_06b_v3 = parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 128,
+                                                                                      .channels = 256,
+                                                                                      .width = 1024,
+                                                                                      .heads = 8,
+                                                                                      .units = 4096,
+                                                                                      .taps = 9,
+                                                                                      .layers = 24,
+                                                                                      .biases = bias::none,
+                                                                                      .causal = 0,
+                                                                                      .normed = 0},
+                                                                          .predictor = {.width = 640, .layers = 2},
+                                                                          .joint = 640,
+                                                                          .labels = 8193,
+                                                                          .outputs = 8198}>;
+using parakeet_tdt_11b = parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 80,
+                                                                                   .channels = 256,
+                                                                                   .width = 1024,
+                                                                                   .heads = 8,
+                                                                                   .units = 4096,
+                                                                                   .taps = 9,
+                                                                                   .layers = 42,
+                                                                                   .biases = bias::added,
+                                                                                   .causal = 0,
+                                                                                   .normed = 0},
+                                                                       .predictor = {.width = 640, .layers = 2},
+                                                                       .joint = 640,
+                                                                       .labels = 1025,
+                                                                       .outputs = 1030}>;
+using parakeet_tdt_ctc_110m = parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 80,
+                                                                                        .channels = 256,
+                                                                                        .width = 512,
+                                                                                        .heads = 8,
+                                                                                        .units = 2048,
+                                                                                        .taps = 9,
+                                                                                        .layers = 17,
+                                                                                        .biases = bias::added,
+                                                                                        .causal = 0,
+                                                                                        .normed = 0},
+                                                                            .predictor = {.width = 640, .layers = 1},
+                                                                            .joint = 640,
+                                                                            .labels = 1025,
+                                                                            .outputs = 1030}>;
 using parakeet_realtime_eou_120m =
-    parakeet_transducer<fastconformer<128, 512, 17, bias::none, 1>, 640, 1, 640, 1027, 1027, nemo_frontend<128>>;
+    parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 128,
+                                                              .channels = 256,
+                                                              .width = 512,
+                                                              .heads = 8,
+                                                              .units = 2048,
+                                                              .taps = 9,
+                                                              .layers = 17,
+                                                              .biases = bias::none,
+                                                              .causal = 1,
+                                                              .normed = 1},
+                                                  .predictor = {.width = 640, .layers = 1},
+                                                  .joint = 640,
+                                                  .labels = 1027,
+                                                  .outputs = 1027}>;
 
 /// Any sizes: extents are adopted from the file.
-using parakeet_transducer_any =
-    parakeet_transducer<fastconformer_encoder_any, dynamic, dynamic, dynamic, dynamic, dynamic>;
+using parakeet_transducer_any = parakeet_transducer<parakeet_transducer_sizes{}>;
 
 }  // namespace steno::inline STENO_ABI

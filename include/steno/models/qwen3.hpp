@@ -20,9 +20,48 @@
 
 namespace steno::inline STENO_ABI {
 
-template <class Encoder, class Decoder>
+/// Sizes by name; what is left out is adopted from the file.
+struct qwen3_audio_sizes {
+  extent mels = dynamic;
+  extent channels = dynamic;  ///< of the convolutions
+  extent width = dynamic;     ///< of the layers
+  extent heads = dynamic;     ///< of self-attention
+  extent units = dynamic;     ///< inner width of the feed-forward parts
+  extent layers = dynamic;
+  extent half_chunk = dynamic;    ///< frames in half a chunk (`n_window`)
+  extent block_frames = dynamic;  ///< frames that see each other (`n_window_infer`)
+};
+struct qwen3_text_sizes {
+  extent width = dynamic;      ///< of the layers, and of what the audio tower gives
+  extent heads = dynamic;      ///< of the queries
+  extent key_heads = dynamic;  ///< of keys and values
+  extent head_width = dynamic;
+  extent units = dynamic;  ///< inner width of the feed-forward parts
+  extent layers = dynamic;
+  extent vocabulary = dynamic;  ///< rows of embed_tokens
+  extent outputs = dynamic;     ///< rows of lm_head
+  extent rope_theta = dynamic;  ///< base of the rotary angles
+};
+struct qwen3_sizes {
+  qwen3_audio_sizes audio_tower = {};
+  qwen3_text_sizes text = {};
+};
+template <qwen3_sizes S>
+using qwen3_audio_encoder_of =
+    qwen3_audio_encoder<S.audio_tower.mels, S.audio_tower.width, S.audio_tower.heads, S.audio_tower.units,
+                        S.audio_tower.channels, S.text.width, S.audio_tower.layers, S.audio_tower.half_chunk,
+                        S.audio_tower.block_frames>;
+template <qwen3_text_sizes S>
+using qwen3_decoder_of = qwen3_decoder<S.width, S.heads, S.key_heads, S.head_width, S.units, S.vocabulary, S.layers,
+                                       S.rope_theta, S.outputs>;
+
+template <qwen3_sizes S>
 class qwen3_thinker {
+  using Encoder = qwen3_audio_encoder_of<S>;
+  using Decoder = qwen3_decoder_of<S.text>;
+
  public:
+  static constexpr qwen3_sizes sizes = S;
   static constexpr int sample_rate = 16000;
   static constexpr extent mels = Encoder::input, width = Decoder::input, outputs = Decoder::output;
 

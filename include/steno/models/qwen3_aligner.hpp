@@ -30,10 +30,10 @@ struct qwen3_alignment {
 };
 
 /// Const and safe for threads, each with its own context.
-template <class Encoder, class Decoder>
-class qwen3_aligner : public qwen3_thinker<Encoder, Decoder> {
+template <qwen3_sizes S>
+class qwen3_aligner : public qwen3_thinker<S> {
  public:
-  using base = qwen3_thinker<Encoder, Decoder>;
+  using base = qwen3_thinker<S>;
   using base::audio_rows, base::hear, base::sample_rate, base::text, base::tokenizer, base::width;
   static constexpr std::string_view architecture = "qwen3_forced_aligner";
   /// Seconds of audio that the original gives it at most.
@@ -110,7 +110,7 @@ class qwen3_aligner : public qwen3_thinker<Encoder, Decoder> {
     extent row = 0;
     for (extent i = 0; i < count && row < n; ++i)
       if (after[static_cast<std::size_t>(i)] == timestamp) asked.row(row++) = x.row(1 + audio + i);
-    auto scores = scratch.template matrix<dynamic, Decoder::output>(n, text.outputs());
+    auto scores = scratch.template matrix<dynamic, base::outputs>(n, text.outputs());
     text.logits(as<const float, dynamic, width>(asked), scores, c);
     std::vector<double> raw;
     for (extent i = 0; i < n; ++i) {
@@ -142,11 +142,24 @@ class qwen3_aligner : public qwen3_thinker<Encoder, Decoder> {
 };
 
 /// The published size: 5000 classes.
-using qwen3_forced_aligner_0_6b = qwen3_aligner<qwen3_audio_encoder<128, 1024, 16, 4096, 480, 1024, 24>,
-                                                qwen3_decoder<1024, 16, 8, 128, 3072, 152064, 28, 1000000, 5000>>;
+using qwen3_forced_aligner_0_6b = qwen3_aligner<qwen3_sizes{.audio_tower = {.mels = 128,
+                                                                            .channels = 480,
+                                                                            .width = 1024,
+                                                                            .heads = 16,
+                                                                            .units = 4096,
+                                                                            .layers = 24,
+                                                                            .half_chunk = 50,
+                                                                            .block_frames = 800},
+                                                            .text = {.width = 1024,
+                                                                     .heads = 16,
+                                                                     .key_heads = 8,
+                                                                     .head_width = 128,
+                                                                     .units = 3072,
+                                                                     .layers = 28,
+                                                                     .vocabulary = 152064,
+                                                                     .outputs = 5000,
+                                                                     .rope_theta = 1000000}}>;
 /// Any size, adopted from the file.
-using qwen3_forced_aligner_any =
-    qwen3_aligner<qwen3_audio_encoder<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>,
-                  qwen3_decoder<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>>;
+using qwen3_forced_aligner_any = qwen3_aligner<qwen3_sizes{}>;
 
 }  // namespace steno::inline STENO_ABI

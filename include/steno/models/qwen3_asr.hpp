@@ -57,10 +57,10 @@ struct qwen3_prompt {
 };
 
 /// A loaded model is const and may be shared by threads, each with its own context and past.
-template <class Encoder, class Decoder>
-class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
+template <qwen3_sizes S>
+class qwen3_asr : public qwen3_thinker<S> {
  public:
-  using base = qwen3_thinker<Encoder, Decoder>;
+  using base = qwen3_thinker<S>;
   using base::audio_rows, base::hear, base::sample_rate, base::text, base::tokenizer, base::width;
   static constexpr std::string_view architecture = "qwen3_asr";
   static constexpr bool hotwords_in_prompt = true;  ///< phrases are no matter of a search
@@ -308,13 +308,41 @@ class qwen3_asr : public qwen3_thinker<Encoder, Decoder> {
 };
 
 /// The published sizes.
-using qwen3_asr_0_6b = qwen3_asr<qwen3_audio_encoder<128, 896, 14, 3584, 480, 1024, 18>,
-                                 qwen3_decoder<1024, 16, 8, 128, 3072, 151936, 28>>;
-using qwen3_asr_1_7b = qwen3_asr<qwen3_audio_encoder<128, 1024, 16, 4096, 480, 2048, 24>,
-                                 qwen3_decoder<2048, 16, 8, 128, 6144, 151936, 28>>;
+using qwen3_asr_0_6b = qwen3_asr<qwen3_sizes{.audio_tower = {.mels = 128,
+                                                             .channels = 480,
+                                                             .width = 896,
+                                                             .heads = 14,
+                                                             .units = 3584,
+                                                             .layers = 18,
+                                                             .half_chunk = 50,
+                                                             .block_frames = 800},
+                                             .text = {.width = 1024,
+                                                      .heads = 16,
+                                                      .key_heads = 8,
+                                                      .head_width = 128,
+                                                      .units = 3072,
+                                                      .layers = 28,
+                                                      .vocabulary = 151936,
+                                                      .outputs = 151936,
+                                                      .rope_theta = 1000000}}>;
+using qwen3_asr_1_7b = qwen3_asr<qwen3_sizes{.audio_tower = {.mels = 128,
+                                                             .channels = 480,
+                                                             .width = 1024,
+                                                             .heads = 16,
+                                                             .units = 4096,
+                                                             .layers = 24,
+                                                             .half_chunk = 50,
+                                                             .block_frames = 800},
+                                             .text = {.width = 2048,
+                                                      .heads = 16,
+                                                      .key_heads = 8,
+                                                      .head_width = 128,
+                                                      .units = 6144,
+                                                      .layers = 28,
+                                                      .vocabulary = 151936,
+                                                      .outputs = 151936,
+                                                      .rope_theta = 1000000}}>;
 /// Any size, adopted from the file.
-using qwen3_asr_any =
-    qwen3_asr<qwen3_audio_encoder<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>,
-              qwen3_decoder<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>>;
+using qwen3_asr_any = qwen3_asr<qwen3_sizes{}>;
 
 }  // namespace steno::inline STENO_ABI

@@ -42,11 +42,19 @@ struct sense_voice_options {
 inline constexpr std::pair<std::string_view, extent> sense_voice_languages[] = {
     {"auto", 0}, {"zh", 3}, {"en", 4}, {"yue", 7}, {"ja", 11}, {"ko", 12}, {"nospeech", 13}};
 
+/// Sizes by name; what is left out is adopted from the file.
+struct sense_voice_sizes {
+  sanm_sizes encoder = {};
+  extent vocabulary = dynamic;
+};
+
 /// A loaded model is const and may be shared by threads, each with its own context.
-template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent Tp, extent Vocab,
-          class Frontend = wav_frontend<>>
+template <sense_voice_sizes S, class Frontend = wav_frontend<>>
 class sense_voice {
+  static constexpr extent Feat = S.encoder.features, D = S.encoder.width, Vocab = S.vocabulary;
+
  public:
+  static constexpr sense_voice_sizes sizes = S;
   static constexpr std::string_view architecture = "sense_voice";
   static constexpr extent queries = 4;
   using options = sense_voice_options;
@@ -60,7 +68,7 @@ class sense_voice {
 
   Frontend frontend;
   weight<16, Feat, dtype::f32, use::rows> embed;
-  sanm_encoder<Feat, D, Heads, Ffn, Taps, Rest, Tp> encoder;
+  sanm_encoder_of<S.encoder> encoder;
   linear<D, Vocab> ctc_lo;
   sentencepiece tokenizer;
   int blank = 0;
@@ -253,9 +261,10 @@ class sense_voice {
 };
 
 /// The published model: every extent static.
-using sense_voice_small = sense_voice<560, 512, 4, 2048, 11, 49, 20, 25055>;
+using sense_voice_small = sense_voice<sense_voice_sizes{
+    .encoder = {.features = 560, .width = 512, .heads = 4, .units = 2048, .taps = 11, .blocks = 49, .tp_blocks = 20},
+    .vocabulary = 25055}>;
 /// Any sizes: extents are adopted from the file.
-using sense_voice_any =
-    sense_voice<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, wav_frontend_any>;
+using sense_voice_any = sense_voice<sense_voice_sizes{}, wav_frontend_any>;
 
 }  // namespace steno::inline STENO_ABI

@@ -213,8 +213,28 @@ class sortformer {
 };
 
 /// nvidia/diar_sortformer_4spk-v1 and diar_streaming_sortformer_4spk-v2, -v2.1.
-using sortformer_4spk_v1 = sortformer<fastconformer<80, 512, 18, bias::added>, 192, 8, 768, 18, 4, nemo_frontend<80>>;
-using sortformer_4spk_v2 = sortformer<fastconformer<128, 512, 17, bias::added>, 192, 8, 768, 18, 4, nemo_frontend<128>>;
+using sortformer_4spk_v1 = sortformer<fastconformer<fastconformer_sizes{.mels = 80,
+                                                                        .channels = 256,
+                                                                        .width = 512,
+                                                                        .heads = 8,
+                                                                        .units = 2048,
+                                                                        .taps = 9,
+                                                                        .layers = 18,
+                                                                        .biases = bias::added,
+                                                                        .causal = 0,
+                                                                        .normed = 0}>,
+                                      192, 8, 768, 18, 4, nemo_frontend<80>>;
+using sortformer_4spk_v2 = sortformer<fastconformer<fastconformer_sizes{.mels = 128,
+                                                                        .channels = 256,
+                                                                        .width = 512,
+                                                                        .heads = 8,
+                                                                        .units = 2048,
+                                                                        .taps = 9,
+                                                                        .layers = 17,
+                                                                        .biases = bias::added,
+                                                                        .causal = 0,
+                                                                        .normed = 0}>,
+                                      192, 8, 768, 18, 4, nemo_frontend<128>>;
 
 /// Any sizes: extents are adopted from the file.
 using sortformer_any = sortformer<fastconformer_encoder_any, dynamic, dynamic, dynamic, dynamic, dynamic>;

@@ -34,10 +34,23 @@ struct whisper_window {
   extent rows() const noexcept { return encoded.empty() ? 0 : encoded.front().rows(); }
 };
 
+/// Sizes by name (the original's `ModelDimensions`); what is left out is adopted from the file.
+struct whisper_sizes {
+  extent mels = dynamic;
+  extent width = dynamic;  ///< of encoder and decoder
+  extent heads = dynamic;  ///< of all attentions
+  extent audio_layers = dynamic;
+  extent text_layers = dynamic;
+  extent vocabulary = dynamic;
+};
+
 /// A loaded model is const and may be shared by threads, each with its own context and window.
-template <extent Mels, extent D, extent Heads, extent AudioLayers, extent TextLayers, extent Vocab>
+template <whisper_sizes S>
 class whisper {
+  static constexpr extent Mels = S.mels, D = S.width, Vocab = S.vocabulary;
+
  public:
+  static constexpr whisper_sizes sizes = S;
   static constexpr std::string_view architecture = "whisper";
   static constexpr int sample_rate = 16000;
   /// What a token of a hotword should earn in the decoder's search: less than with CTC, since the decoder goes on with
@@ -62,8 +75,8 @@ class whisper {
   }
 
   log_mel<Mels> frontend;
-  whisper_encoder<Mels, D, Heads, AudioLayers> encoder;
-  whisper_decoder<D, Heads, Vocab, TextLayers> decoder;
+  whisper_encoder<S.mels, S.width, S.heads, S.audio_layers> encoder;
+  whisper_decoder<S.width, S.heads, S.vocabulary, S.text_layers> decoder;
   whisper_tokens tokenizer;
   std::vector<std::pair<int, int>> alignment_heads;
   model_memory memory;
@@ -174,18 +187,29 @@ class whisper {
 };
 
 /// The published sizes: 80 mel bands and 51865 tokens, or 51864 for English alone.
-using whisper_tiny = whisper<80, 384, 6, 4, 4, 51865>;
-using whisper_base = whisper<80, 512, 8, 6, 6, 51865>;
-using whisper_small = whisper<80, 768, 12, 12, 12, 51865>;
-using whisper_medium = whisper<80, 1024, 16, 24, 24, 51865>;
-using whisper_large = whisper<80, 1280, 20, 32, 32, 51865>;
-using whisper_tiny_en = whisper<80, 384, 6, 4, 4, 51864>;
-using whisper_base_en = whisper<80, 512, 8, 6, 6, 51864>;
-using whisper_small_en = whisper<80, 768, 12, 12, 12, 51864>;
-using whisper_medium_en = whisper<80, 1024, 16, 24, 24, 51864>;
-using whisper_large_v3 = whisper<128, 1280, 20, 32, 32, 51866>;
-using whisper_large_v3_turbo = whisper<128, 1280, 20, 32, 4, 51866>;
+using whisper_tiny = whisper<whisper_sizes{
+    .mels = 80, .width = 384, .heads = 6, .audio_layers = 4, .text_layers = 4, .vocabulary = 51865}>;
+using whisper_base = whisper<whisper_sizes{
+    .mels = 80, .width = 512, .heads = 8, .audio_layers = 6, .text_layers = 6, .vocabulary = 51865}>;
+using whisper_small = whisper<whisper_sizes{
+    .mels = 80, .width = 768, .heads = 12, .audio_layers = 12, .text_layers = 12, .vocabulary = 51865}>;
+using whisper_medium = whisper<whisper_sizes{
+    .mels = 80, .width = 1024, .heads = 16, .audio_layers = 24, .text_layers = 24, .vocabulary = 51865}>;
+using whisper_large = whisper<whisper_sizes{
+    .mels = 80, .width = 1280, .heads = 20, .audio_layers = 32, .text_layers = 32, .vocabulary = 51865}>;
+using whisper_tiny_en = whisper<whisper_sizes{
+    .mels = 80, .width = 384, .heads = 6, .audio_layers = 4, .text_layers = 4, .vocabulary = 51864}>;
+using whisper_base_en = whisper<whisper_sizes{
+    .mels = 80, .width = 512, .heads = 8, .audio_layers = 6, .text_layers = 6, .vocabulary = 51864}>;
+using whisper_small_en = whisper<whisper_sizes{
+    .mels = 80, .width = 768, .heads = 12, .audio_layers = 12, .text_layers = 12, .vocabulary = 51864}>;
+using whisper_medium_en = whisper<whisper_sizes{
+    .mels = 80, .width = 1024, .heads = 16, .audio_layers = 24, .text_layers = 24, .vocabulary = 51864}>;
+using whisper_large_v3 = whisper<whisper_sizes{
+    .mels = 128, .width = 1280, .heads = 20, .audio_layers = 32, .text_layers = 32, .vocabulary = 51866}>;
+using whisper_large_v3_turbo = whisper<whisper_sizes{
+    .mels = 128, .width = 1280, .heads = 20, .audio_layers = 32, .text_layers = 4, .vocabulary = 51866}>;
 /// Any size, adopted from the file.
-using whisper_any = whisper<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>;
+using whisper_any = whisper<whisper_sizes{}>;
 
 }  // namespace steno::inline STENO_ABI

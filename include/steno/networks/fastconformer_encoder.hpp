@@ -32,15 +32,26 @@ struct fastconformer_env {
   extent keep = -1;  ///< negative: all
 };
 
-/// The published sizes: 8 heads, feed-forward parts of 4 D, 9 taps, 256 channels in the subsampling. `Streaming`: the
-/// convolutions are causal and have a layer norm.
-template <extent Mels, extent D, extent Layers, bias B, extent Streaming = 0>
-using fastconformer = fastconformer_encoder<depthwise_subsampling<Mels, 256, D, Streaming>,
-                                            fastconformer_block<D, 8, 4 * D, 9, Streaming, Streaming, B>, Layers>;
+/// Sizes by name; what is left out is adopted from the file.
+struct fastconformer_sizes {
+  extent mels = dynamic;
+  extent channels = dynamic;  ///< of the subsampling's convolutions
+  extent width = dynamic;     ///< of the layers
+  extent heads = dynamic;     ///< of self-attention
+  extent units = dynamic;     ///< inner width of the feed-forward parts
+  extent taps = dynamic;      ///< of the convolutions
+  extent layers = dynamic;
+  bias biases = bias::optional;
+  extent causal = dynamic;  ///< 1: convolutions do not look ahead
+  extent normed = dynamic;  ///< 1: convolutions have a layer norm
+};
+template <fastconformer_sizes S>
+using fastconformer =
+    fastconformer_encoder<depthwise_subsampling<S.mels, S.channels, S.width, S.causal>,
+                          fastconformer_block<S.width, S.heads, S.units, S.taps, S.causal, S.normed, S.biases>,
+                          S.layers>;
 
 /// Extents are adopted from the file.
-using fastconformer_encoder_any =
-    fastconformer_encoder<depthwise_subsampling<dynamic, dynamic, dynamic>,
-                          fastconformer_block<dynamic, dynamic, dynamic, dynamic>, dynamic>;
+using fastconformer_encoder_any = fastconformer<fastconformer_sizes{}>;
 
 }  // namespace steno::inline STENO_ABI

@@ -200,6 +200,4 @@ struct qwen3_audio_encoder {
   };
 };
 
-static_assert(layer<qwen3_audio_encoder<128, 896, 14, 3584, 480, 1024, 18>, qwen3_audio_env>);
-
 }  // namespace steno::inline STENO_ABI

@@ -35,6 +35,19 @@ struct sanm_encoder : sequence<sanm_main_encoder<Feat, D, Heads, Ffn, Taps, Rest
                                at<"tp_encoders", repeat<Tp, sanm_block<D, D, Heads, Ffn, Taps, Exponent>>>,
                                at<"tp_norm", layer_norm<D, Exponent>>> {};
 
+/// Sizes of a SAN-M encoder by name; what is left out is adopted from the file.
+struct sanm_sizes {
+  extent features = dynamic;   ///< width of a row of the front end
+  extent width = dynamic;      ///< of the layers
+  extent heads = dynamic;      ///< of self-attention
+  extent units = dynamic;      ///< inner width of the feed-forward parts
+  extent taps = dynamic;       ///< of the memory (FSMN)
+  extent blocks = dynamic;     ///< main layers behind the first
+  extent tp_blocks = dynamic;  ///< layers of `tp_encoders`
+};
+template <sanm_sizes S>
+using sanm_encoder_of = sanm_encoder<S.features, S.width, S.heads, S.units, S.taps, S.blocks, S.tp_blocks>;
+
 /// How a stream is cut, in encoder frames (60 ms each): chunk_size [before, size, after] of the original.
 struct chunk_sizes {
   extent before = 0;             ///< seen again, without tokens

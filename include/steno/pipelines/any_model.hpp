@@ -74,23 +74,20 @@ segment recognise(const u2<Encoder, Decoder, Vocab, Kind, Frontend>& m, std::spa
 }
 
 /// The models' own default is greedy; hotwords bring a beam with them.
-template <class Encoder, extent Labels, class Frontend>
-segment recognise(const parakeet_ctc<Encoder, Labels, Frontend>& m, std::span<const float> clip,
-                  const transcribe_options& o, const context_graph& hotwords, context& c) {
+template <parakeet_ctc_sizes S>
+segment recognise(const parakeet_ctc<S>& m, std::span<const float> clip, const transcribe_options& o,
+                  const context_graph& hotwords, context& c) {
   return m.recognise(clip, {.beam = o.beam, .contexts = &hotwords}, c);
 }
-template <class Encoder, extent Predictor, extent PredictorLayers, extent Joint, extent Labels, extent Outputs,
-          class Frontend>
-segment recognise(const parakeet_transducer<Encoder, Predictor, PredictorLayers, Joint, Labels, Outputs, Frontend>& m,
-                  std::span<const float> clip, const transcribe_options& o, const context_graph& hotwords, context& c) {
+template <parakeet_transducer_sizes S>
+segment recognise(const parakeet_transducer<S>& m, std::span<const float> clip, const transcribe_options& o,
+                  const context_graph& hotwords, context& c) {
   return m.recognise(clip, {.beam = o.beam, .contexts = &hotwords}, c);
 }
 /// The turns of a clip, each a segment.
-template <class Encoder, extent Predictor, extent PredictorLayers, extent Joint, extent Labels, extent Outputs,
-          class Frontend>
-std::vector<segment> recognise_turns(
-    const parakeet_transducer<Encoder, Predictor, PredictorLayers, Joint, Labels, Outputs, Frontend>& m,
-    std::span<const float> clip, const transcribe_options& o, const context_graph& hotwords, context& c) {
+template <parakeet_transducer_sizes S>
+std::vector<segment> recognise_turns(const parakeet_transducer<S>& m, std::span<const float> clip,
+                                     const transcribe_options& o, const context_graph& hotwords, context& c) {
   return m.recognise_turns(clip, {.beam = o.beam, .contexts = &hotwords}, c);
 }
 

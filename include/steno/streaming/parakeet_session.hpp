@@ -181,19 +181,17 @@ class parakeet_window_session {
   parakeet_sentences sentences_;
 };
 
-template <class Encoder, extent Labels, class Frontend>
-class session<parakeet_ctc<Encoder, Labels, Frontend>>
-    : public parakeet_window_session<parakeet_ctc<Encoder, Labels, Frontend>> {
+template <parakeet_ctc_sizes S>
+class session<parakeet_ctc<S>> : public parakeet_window_session<parakeet_ctc<S>> {
  public:
-  using model_type = parakeet_ctc<Encoder, Labels, Frontend>;
+  using model_type = parakeet_ctc<S>;
   using parakeet_window_session<model_type>::parakeet_window_session;
 };
 
-template <class Encoder, extent Predictor, extent PredictorLayers, extent Joint, extent Labels, extent Outputs,
-          class Frontend>
-class session<parakeet_transducer<Encoder, Predictor, PredictorLayers, Joint, Labels, Outputs, Frontend>> {
+template <parakeet_transducer_sizes S>
+class session<parakeet_transducer<S>> {
  public:
-  using model_type = parakeet_transducer<Encoder, Predictor, PredictorLayers, Joint, Labels, Outputs, Frontend>;
+  using model_type = parakeet_transducer<S>;
 
   session(const model_type& m, const session_options& o, context& c) : way_(choose(m, o, c)) {}
 

@@ -14,10 +14,10 @@
 
 namespace steno::inline STENO_ABI {
 
-template <class Encoder, class Decoder>
-class session<qwen3_asr<Encoder, Decoder>> {
+template <qwen3_sizes S>
+class session<qwen3_asr<S>> {
  public:
-  using model_type = qwen3_asr<Encoder, Decoder>;
+  using model_type = qwen3_asr<S>;
 
   session(const model_type& m, const session_options& o, context&) : stream_(m, options(m, o)) {}
 
