@@ -32,4 +32,6 @@ void ct_punc(job& j) {
   (void)model.punctuate(read_text(j.input), c, at_once);
 }
 
+const family of_ct_transformer("ct_transformer", "split_size=20 (INPUT is text, or JSON with input_text)", ct_punc);
+
 }  // namespace steno::trace

@@ -22,4 +22,6 @@ void fsmn_vad(job& j) {
   model.score(pcm, scores, c);
 }
 
+const family of_fsmn_vad("fsmn_vad", "cmvn=false", fsmn_vad);
+
 }  // namespace steno::trace

@@ -33,4 +33,6 @@ void fun_asr_nano(job& j) {
   if (model.ctc_lo.w) model.score(heard, scores, c);
 }
 
+const family of_fun_asr_nano("fun_asr_nano", "language=NAME, itn=true, hotwords=A,B", fun_asr_nano);
+
 }  // namespace steno::trace

@@ -1,6 +1,6 @@
 // tools/trace/job.hpp - one run of steno-trace: a model, an input, settings of --set, and where stages go.
 //
-// Each family has a file of its own with one function; families.hpp lists them.
+// Each family has a file of its own with one function; families.hpp says how it is found.
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/weights/gguf.hpp>

@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "convert/convert.hpp"
 #include "convert/file_faults.hpp"
@@ -18,10 +20,18 @@
 
 namespace {
 
+// By name.
+std::vector<const steno::trace::family*> families() {
+  std::vector<const steno::trace::family*> all;
+  for (const auto* f = steno::trace::family::first; f != nullptr; f = f->next) all.push_back(f);
+  std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) { return a->architecture < b->architecture; });
+  return all;
+}
+
 std::string settings_help() {
   std::string text = "KEY=VALUE: a variant";
-  for (const steno::trace::family& f : steno::trace::families)
-    text.append("; ").append(f.architecture).append(": ").append(f.settings);
+  for (const steno::trace::family* f : families())
+    text.append("; ").append(f->architecture).append(": ").append(f->settings);
   return text;
 }
 
@@ -39,9 +49,9 @@ void limit_isa(const std::string& name) {
 void run(const std::string& model, steno::trace::job& j) {
   const std::string architecture = j.file.text("general.architecture").value_or("");
   std::string known;
-  for (const steno::trace::family& f : steno::trace::families) {
-    if (f.architecture == architecture) return f.run(j);
-    known.append(known.empty() ? "" : ", ").append(f.architecture);
+  for (const steno::trace::family* f : families()) {
+    if (f->architecture == architecture) return f->run(j);
+    known.append(known.empty() ? "" : ", ").append(f->architecture);
   }
   steno::fail({.where = model, .what = "general.architecture", .expected = known, .found = architecture});
 }

@@ -17,4 +17,6 @@ void paraformer(job& j) {
   (void)model.recognise(read_audio(j.input, model.sample_rate), {}, c);
 }
 
+const family of_paraformer("paraformer", "cmvn=false", paraformer);
+
 }  // namespace steno::trace

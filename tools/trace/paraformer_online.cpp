@@ -30,4 +30,9 @@ void paraformer_online(job& j) {
   stream.finish(c, ignore);
 }
 
+const family of_paraformer_online(
+    "paraformer_online",
+    "cmvn=false, chunk_before=0, chunk_size=10, chunk_after=5, encoder_look_back=4, decoder_look_back=1",
+    paraformer_online);
+
 }  // namespace steno::trace

@@ -133,4 +133,7 @@ void parakeet_transducer(job& j) {
   if (parakeet_stream<parakeet_transducer_any>::obstacle(model) == nullptr) stream_trace(model, j).run(pcm);
 }
 
+const family of_parakeet_ctc("parakeet_ctc", "none", parakeet_ctc);
+const family of_parakeet_transducer("parakeet_transducer", "max_symbols=0", parakeet_transducer);
+
 }  // namespace steno::trace

@@ -68,4 +68,7 @@ void qwen3_forced_aligner(job& j) {
   (void)model.align(pcm, said, c);
 }
 
+const family of_qwen3_asr("qwen3_asr", "context=TEXT, language=NAME, max_new_tokens=4096", qwen3_asr);
+const family of_qwen3_forced_aligner("qwen3_forced_aligner", "text=WHAT IS SAID", qwen3_forced_aligner);
+
 }  // namespace steno::trace

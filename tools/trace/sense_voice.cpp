@@ -15,4 +15,6 @@ void sense_voice(job& j) {
   (void)model.recognise(read_audio(j.input, model.sample_rate), {.language = language, .itn = itn}, c);
 }
 
+const family of_sense_voice("sense_voice", "language=auto|zh|en|..., itn=true, cmvn=false", sense_voice);
+
 }  // namespace steno::trace

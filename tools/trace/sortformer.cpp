@@ -66,4 +66,6 @@ void sortformer(job& j) {
   j.write("speaker_probs_offline", whole);
 }
 
+const family of_sortformer("sortformer", "spkcache_len=188, fifo_len=0, chunk_len=188, ... (of streams)", sortformer);
+
 }  // namespace steno::trace

@@ -195,4 +195,7 @@ void run(job& j) {
 void u2_conformer(job& j) { run<u2_conformer_any>(j); }
 void u2_transformer(job& j) { run<u2_transformer_any>(j); }
 
+const family of_u2_conformer("u2_conformer", "chunk_size=16, num_left_chunks=-1", u2_conformer);
+const family of_u2_transformer("u2_transformer", "chunk_size=16, num_left_chunks=-1", u2_transformer);
+
 }  // namespace steno::trace

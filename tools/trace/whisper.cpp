@@ -92,4 +92,9 @@ void whisper(job& j) {
   (void)whisper_align(model, w, text.tokens, text.language, false, frames, c);
 }
 
+const family of_whisper(
+    "whisper",
+    "prompt=ID,ID,... (else, as the golden cases: <|de|>, no times, \" The quick\"), alignment_heads=LAYER,HEAD,...",
+    whisper);
+
 }  // namespace steno::trace
