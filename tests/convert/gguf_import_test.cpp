@@ -49,7 +49,10 @@ void write_published(const std::filesystem::path& path, dtype matrices, Change&&
       steno::quantise(format, values.data(), out.data(), count);
     });
   };
-  steno::sense_voice<560, 32, 2, 32, 3, 1, 1, 6> sizes;
+  steno::sense_voice<steno::sense_voice_sizes{
+      .encoder = {.features = 560, .width = 32, .heads = 2, .units = 32, .taps = 3, .blocks = 1, .tp_blocks = 1},
+      .vocabulary = 6}>
+      sizes;
   for (const steno::expected_tensor& e : steno::expected_tensors(sizes)) {
     if (e.optional) continue;
     // f16 files hold embed.weight in f16 too; q8 files leave it, and rows that are not whole blocks, in f32.

@@ -159,9 +159,21 @@ model little() {
     for (float& v : n.values) v = std::fmod(next += 0.37f, 1.9f) + 0.1f;
     n.shape = std::move(shape);
   };
-  using encoder =
-      fastconformer_encoder<depthwise_subsampling<8, 2, 4, 0>, fastconformer_block<4, 2, 16, 3, 0, 0, bias::none>, 1>;
-  parakeet_transducer<encoder, 2, 1, 3, 6, 11, nemo_frontend<8>> sizes;
+  parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 8,
+                                                            .channels = 2,
+                                                            .width = 4,
+                                                            .heads = 2,
+                                                            .units = 16,
+                                                            .taps = 3,
+                                                            .layers = 1,
+                                                            .biases = bias::none,
+                                                            .causal = 0,
+                                                            .normed = 0},
+                                                .predictor = {.width = 2, .layers = 1},
+                                                .joint = 3,
+                                                .labels = 6,
+                                                .outputs = 11}>
+      sizes;
   for (const expected_tensor& t : expected_tensors(sizes))
     if (!t.optional) add(t.name, {t.shape.begin(), t.shape.end()});
   for (const char* part : {"weight", "bias", "running_mean", "running_var"})
