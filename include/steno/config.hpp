@@ -1,9 +1,9 @@
 // steno/config.hpp - version, and the inline namespace that keeps translation units with different flags apart.
 //
-// Every header opens `namespace steno::inline STENO_ABI`. The name encodes the version, the instruction set that the
-// compiler's own flags guarantee, the FFT policy and where the kernels are, so two units built with different flags
-// never share a symbol (tests/odr). A header may ask only for macros that the name tells apart
-// (tests/compile/concepts_test.cpp).
+// Every header opens `namespace steno`, and in it `inline namespace STENO_ABI` on a line of its own, because
+// universal-ctags 5.9 cannot read the short form. The name encodes the version, the instruction set that the compiler's
+// own flags guarantee, the FFT policy and where the kernels are, so two units built with different flags never share a
+// symbol (tests/odr). A header may test only macros for which the name differs (tests/compile/concepts_test.cpp).
 #pragma once
 
 // What is missing, in one line: a header that is not there ends the compiler before thousands of errors follow.
@@ -84,11 +84,13 @@
 #define STENO_PARTS_OF_ARMV8_2 0
 #endif
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct version_number {
   int major = STENO_VERSION_MAJOR, minor = STENO_VERSION_MINOR, patch = STENO_VERSION_PATCH;
 };
 inline constexpr version_number version{};
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -13,7 +13,8 @@
 #include <string_view>
 #include <utility>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 /// Bytes of the UTF-8 character that begins `s` and may stand on a terminal; 0 for a control character (C0, DEL, C1)
@@ -84,4 +85,5 @@ class error : public std::runtime_error {
 // Cold: what leads to it is compiled for size, which is what makes many clear messages cheap to compile.
 [[noreturn, gnu::cold, gnu::noinline]] inline void fail(fault f) { throw error(std::move(f)); }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -215,7 +215,7 @@ TEST(forbidden, the_check_itself_lets_the_rest_pass) {
   EXPECT_EQ(
       count("static constexpr int n = 1;\nstatic void f();\ninline int g() { return 1; }\nstatic const int m = 2;\n"),
       0u);
-  EXPECT_EQ(count("namespace steno::inline STENO_ABI {\n}\ninline constexpr int n = 1;\n"), 0u);
+  EXPECT_EQ(count("inline namespace STENO_ABI {\n}\ninline constexpr int n = 1;\n"), 0u);
   EXPECT_EQ(count("int f() { return static_cast<int>(1.0); }\n"), 0u);
   EXPECT_EQ(count("#define STENO_INLINE [[gnu::always_inline]] inline\nstruct a {\n};\n"), 0u);
   EXPECT_EQ(missing_opening({"steno/a.hpp", "// steno/a.hpp - text.\n#pragma once\n"}).size(), 0u);

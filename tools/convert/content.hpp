@@ -8,7 +8,8 @@
 #include <span>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 inline bool starts_with(std::span<const std::byte> bytes, std::string_view text) {
   return bytes.size() >= text.size() &&
@@ -31,4 +32,5 @@ inline bool is_torch_file(const std::filesystem::path& path) {
   return (starts_with(bytes, "PK") || starts_with(bytes, "\x80")) && !starts_as_safetensors(bytes);
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

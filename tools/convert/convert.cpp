@@ -14,7 +14,8 @@
 #include "package.hpp"
 #include "qwen/qwen3_asr.hpp"
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace fs = std::filesystem;
 
@@ -112,4 +113,5 @@ opened_checkpoint open_checkpoint(const fs::path& input, file_reading how) {
   });
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,8 @@
 #include <string>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct convert_options {
   std::optional<dtype> type = {};                       ///< one that can_quantise(); nothing keeps what is stored
@@ -43,4 +44,5 @@ struct opened_checkpoint {
 /// number formats: one copy of the weights, plus the largest tensor while converting. Throws steno::error.
 opened_checkpoint open_checkpoint(const std::filesystem::path& input, file_reading how = file_reading::mapped);
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -9,7 +9,8 @@
 #include "wenet/u2.hpp"
 #include "whisper/whisper.hpp"
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 std::span<const packaged_family> packaged_families() {
   static constexpr packaged_family table[] = {
@@ -70,4 +71,5 @@ std::string packaged_names() {
   return names;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

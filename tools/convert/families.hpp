@@ -13,7 +13,8 @@
 
 #include "imported_model.hpp"
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 class tensor_taker;
 
@@ -55,4 +56,5 @@ std::span<const checkpoint_kind> checkpoint_kinds();
 /// Architectures of all packaged families, for messages.
 std::string packaged_names();
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -6,7 +6,8 @@
 #include <csignal>
 #include <cstring>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace {
 
@@ -31,4 +32,5 @@ void explain_file_faults(const char* program) noexcept {
   ::sigaction(SIGBUS, &action, nullptr);
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -5,10 +5,12 @@
 #pragma once
 #include <steno/config.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Installs the handler; `program` begins the line and must stay valid. For programs only: a library's users have
 /// handlers of their own.
 void explain_file_faults(const char* program) noexcept;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -5,7 +5,8 @@
 
 #include <string>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 std::uint32_t ggml_size(byte_cursor& at, const char* what, std::int32_t least, std::int32_t most) {
   const auto n = at.number<std::int32_t>(what);
@@ -56,4 +57,5 @@ std::vector<stored_tensor> ggml_tensors(byte_cursor& at, std::int32_t least_dime
   return all;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -14,7 +14,8 @@
 
 #include "stored_tensor.hpp"
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 inline constexpr std::string_view ggml_magic = "lmgg";
 
@@ -24,4 +25,5 @@ std::uint32_t ggml_size(byte_cursor& at, const char* what, std::int32_t least, s
 /// All tensors from here to the end; they show the file's bytes. One without dimensions is [1]. Throws steno::error.
 std::vector<stored_tensor> ggml_tensors(byte_cursor& at, std::int32_t least_dimensions, std::int32_t most_dimensions);
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -11,7 +11,8 @@
 #include "model_tensors.hpp"
 #include "qwen/qwen3_asr.hpp"
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 std::uint32_t whole_number(const gguf_file& file, const char* key, std::uint32_t least, std::uint32_t most) {
   const auto v = file.number(key);
@@ -78,4 +79,5 @@ imported_model import_gguf(gguf_file opened, const import_options& options) {
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

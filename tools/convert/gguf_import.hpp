@@ -6,7 +6,8 @@
 #include "families.hpp"
 #include "imported_model.hpp"
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Whether the file is a packaged one of steno.
 bool is_packaged(const gguf_file& file);
@@ -17,4 +18,5 @@ imported_model import_gguf(gguf_file file, const import_options& options);
 /// A whole number between `least` and `most` under `key`. Throws steno::error.
 std::uint32_t whole_number(const gguf_file& file, const char* key, std::uint32_t least, std::uint32_t most);
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

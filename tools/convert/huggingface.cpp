@@ -12,7 +12,9 @@
 #include "safetensors.hpp"
 #include "torch/tensors.hpp"
 
-namespace steno::inline STENO_ABI::huggingface {
+namespace steno {
+inline namespace STENO_ABI {
+namespace huggingface {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -93,4 +95,6 @@ weights open_weights(const fs::path& path) {
   return w;
 }
 
-}  // namespace steno::inline STENO_ABI::huggingface
+}  // namespace huggingface
+}  // namespace STENO_ABI
+}  // namespace steno

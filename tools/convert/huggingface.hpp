@@ -12,7 +12,9 @@
 
 #include "stored_tensor.hpp"
 
-namespace steno::inline STENO_ABI::huggingface {
+namespace steno {
+inline namespace STENO_ABI {
+namespace huggingface {
 
 /// `model_type` of the folder's config.json; nothing when `path` is not such a folder or a file of weights in one.
 /// Throws steno::error when that file is no JSON.
@@ -30,4 +32,6 @@ struct weights {
 /// Throws steno::error.
 weights open_weights(const std::filesystem::path& path);
 
-}  // namespace steno::inline STENO_ABI::huggingface
+}  // namespace huggingface
+}  // namespace STENO_ABI
+}  // namespace steno

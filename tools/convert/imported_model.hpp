@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct imported_tensor {
   std::string name;
@@ -40,4 +41,5 @@ struct imported_model {
   std::shared_ptr<void> source;    ///< keeps alive what `bytes` and `read` use
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

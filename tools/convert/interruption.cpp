@@ -9,7 +9,8 @@
 #include <system_error>
 #include <thread>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace fs = std::filesystem;
 
@@ -51,4 +52,5 @@ void leave_nothing_when_interrupted(const fs::path& output) {
   }
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -6,11 +6,13 @@
 
 #include <filesystem>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// From now on, a thread of its own waits for the signals that are not ignored; to be called before other threads are
 /// made, which inherit the blocked signals. At the first one it removes what atomic_file has beside `output` under a
 /// name of this process, and leaves with 128 + the signal's number.
 void leave_nothing_when_interrupted(const std::filesystem::path& output);
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -6,7 +6,8 @@
 
 #include "limits.hpp"
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace {
 
@@ -77,4 +78,5 @@ std::string read_text(const std::filesystem::path& file, std::size_t largest) {
   return {reinterpret_cast<const char*>(f.bytes().data()), f.bytes().size()};
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

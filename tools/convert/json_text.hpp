@@ -12,7 +12,8 @@
 #include <string>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Throws steno::error that names `where` and the byte when `text` is no JSON or beyond the limits.
 nlohmann::json parse_json(std::string_view text, const std::string& where);
@@ -25,4 +26,5 @@ nlohmann::json read_json_object(const std::filesystem::path& file);
 /// A whole text file of at most `largest` bytes. Throws steno::error.
 std::string read_text(const std::filesystem::path& file, std::size_t largest);
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

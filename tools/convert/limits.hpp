@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace steno::inline STENO_ABI::limits {
+namespace steno {
+inline namespace STENO_ABI {
+namespace limits {
 
 /// Nesting of JSON and YAML. Copies and destructors of such values call themselves once per level.
 inline constexpr std::size_t depth = 64;
@@ -41,4 +43,6 @@ constexpr bool unpacks_too_far(std::uint64_t unpacked, std::uint64_t packed) {
   return unpacked > std::uint64_t{16} << 20 && unpacked / 8 > packed;
 }
 
-}  // namespace steno::inline STENO_ABI::limits
+}  // namespace limits
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -11,7 +11,8 @@
 
 #include "families.hpp"
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace {
 
@@ -423,4 +424,5 @@ void add_cmvn(imported_model& model, std::vector<float> shift, std::vector<float
                              }});
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -20,7 +20,8 @@
 #include "imported_model.hpp"
 #include "stored_tensor.hpp"
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// What a batch norm does to the convolution before it: y = (x - before) scale + after. Without `before`, x scale is
 /// rounded to a float by itself.
@@ -204,4 +205,5 @@ std::vector<expected_tensor> expected_tensors(Model& model) {
   return std::move(list.all);
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -8,7 +8,8 @@
 #include <cstring>
 #include <utility>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace {
 
@@ -125,4 +126,5 @@ void add_tensors(imported_model& model, std::optional<dtype> wanted) {
   }
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -10,7 +10,8 @@
 
 #include "imported_model.hpp"
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// The format a tensor gets; `wanted` is nothing to keep what the checkpoint has.
 dtype packaged_format(const imported_tensor& t, std::optional<dtype> wanted);
@@ -18,4 +19,5 @@ dtype packaged_format(const imported_tensor& t, std::optional<dtype> wanted);
 /// Adds general.file_type and all tensors to `model.file`. The model must outlive the writing of the file.
 void add_tensors(imported_model& model, std::optional<dtype> wanted);
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -11,7 +11,8 @@
 #include "json_text.hpp"
 #include "limits.hpp"
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace {
 
@@ -129,4 +130,5 @@ void safetensors_file::check_places(std::vector<place>& places, std::uint64_t si
           .found = std::to_string(reached)});
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

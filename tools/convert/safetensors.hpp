@@ -16,7 +16,8 @@
 
 #include "stored_tensor.hpp"
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Move-only; the tensors refer to it.
 class safetensors_file {
@@ -41,4 +42,5 @@ class safetensors_file {
   std::vector<stored_tensor> tensors_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct stored_tensor {
   std::string name;
@@ -26,4 +27,5 @@ struct stored_tensor {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

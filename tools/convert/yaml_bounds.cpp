@@ -10,7 +10,8 @@
 
 #include "limits.hpp"
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace {
 
@@ -90,4 +91,5 @@ void check_yaml_bounds(const std::string& text) {
   parser.HandleNextDocument(count);  // the only one that is read
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -9,9 +9,11 @@
 
 #include <string>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Throws YAML::Exception when `text` is no YAML or, with its aliases written out, beyond limits.hpp.
 void check_yaml_bounds(const std::string& text);
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,8 @@
 #include "limits.hpp"
 #include "yaml_bounds.hpp"
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace {
 
@@ -151,4 +152,5 @@ std::vector<int> yaml_settings::numbers(const std::string& key, std::vector<int>
   return all;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

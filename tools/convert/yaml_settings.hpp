@@ -12,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct yaml_settings {
   std::string source;  ///< for error messages
@@ -34,4 +35,5 @@ struct yaml_settings {
 /// Throws steno::error when `text` is not a YAML map; `what` names the kind of config.
 yaml_settings read_yaml(const std::string& source, const std::string& text, std::string_view what);
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -6,7 +6,8 @@
 #include <new>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <class T>
 struct line_allocator {
@@ -24,4 +25,5 @@ struct line_allocator {
 template <class T>
 using line_vector = std::vector<T, line_allocator<T>>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

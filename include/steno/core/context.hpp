@@ -9,7 +9,8 @@
 #include <cstring>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 class context {
  public:
@@ -76,4 +77,5 @@ class context {
   std::size_t length_ = 0;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -10,7 +10,8 @@
 #include <optional>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 enum class dtype : std::int32_t {
   f32 = 0,
@@ -68,4 +69,5 @@ constexpr bool holds_weights(dtype t) { return info(t).elements != 0 && t != dty
 /// Bytes of `count` values; count must be a multiple of the block.
 constexpr std::size_t bytes_of(dtype t, std::size_t count) { return count / info(t).elements * info(t).bytes; }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -8,7 +8,8 @@
 #include <memory>
 #include <type_traits>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Reference to a callable task(index, worker): index in [0, n), worker in [0, width). Does not own; must not throw.
 class task {
@@ -54,4 +55,5 @@ class executor {
   void (*run_)(void*, extent, task) = nullptr;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

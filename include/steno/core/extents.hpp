@@ -8,7 +8,8 @@
 #include <Eigen/Core>
 #include <cstddef>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 using extent = Eigen::Index;
 inline constexpr extent dynamic = Eigen::Dynamic;
@@ -43,4 +44,5 @@ struct size_of<dynamic> {
   extent value = 0;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -13,7 +13,8 @@
 #include <string_view>
 #include <type_traits>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// A hyper-parameter that tensors do not show (number of heads, ...): static, or adopted from the file. What a file
 /// gives is a whole number from Least to Most; until then (and where the file's was refused) it is Least.
@@ -142,4 +143,5 @@ void walk(T& t, Leaf&& leaf) {
   t.members(walker);
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -11,7 +11,8 @@
 #include <variant>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Where times come from: the model's own alignment, a forced aligner, or nowhere (then there are none).
 enum class timing { native, aligned, none };
@@ -72,4 +73,5 @@ struct result {
   std::vector<extra_field> extra;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -10,7 +10,8 @@
 #include <cstdint>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// How a checkpoint stores a weight [rows, cols] of steno's.
 struct stored {
@@ -68,4 +69,5 @@ struct stored {
   std::string_view norm = {};    ///< after_norm()
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,8 @@
 #include <thread>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 class thread_pool {
  public:
@@ -109,4 +110,5 @@ class thread_pool {
   std::vector<std::thread> workers_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

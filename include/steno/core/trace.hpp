@@ -10,7 +10,8 @@
 #include <string_view>
 #include <type_traits>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Reference to a callable f(std::string_view path, view<const float>). Empty by default.
 class tracer {
@@ -31,4 +32,5 @@ class tracer {
   void (*call_)(void*, std::string_view, const view<const float>&) = nullptr;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -8,7 +8,8 @@
 #include <concepts>
 #include <type_traits>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <class T, extent R, extent C>
 using matrix = Eigen::Matrix<T, static_cast<int>(R), static_cast<int>(C), Eigen::RowMajor>;
@@ -54,13 +55,15 @@ class view : public detail::view_base<T, R, C> {
   view(M&& m) noexcept : base(m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride())) {}
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno
 
 // A view is to Eigen what its map is.
 template <class T, steno::extent R, steno::extent C>
 struct Eigen::internal::traits<steno::view<T, R, C>> : Eigen::internal::traits<typename steno::view<T, R, C>::base> {};
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Contiguous row vector view of N values.
 template <class T, extent N = dynamic>
@@ -92,4 +95,5 @@ view<float> write(M&& m) {
   return as<float, dynamic, dynamic>(m);
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

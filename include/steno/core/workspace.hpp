@@ -18,7 +18,8 @@
 #include <type_traits>
 #include <utility>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 class workspace {
  public:
@@ -160,4 +161,5 @@ class workspace {
   int depth_ = 0;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct attention_beam_options {
   int sos = 0, eos = 0;
@@ -99,4 +100,5 @@ attention_result attention_beam(const attention_beam_options& o, Step&& step) {
   return r;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

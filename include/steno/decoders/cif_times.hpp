@@ -14,7 +14,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Seconds.
 struct time_span {
@@ -54,4 +55,5 @@ STENO_COLD inline std::vector<time_span> cif_times(std::span<const float> alphas
   return spans;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -14,7 +14,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// 0 for an empty text.
 inline double compression_ratio(std::string_view text) {
@@ -26,4 +27,5 @@ inline double compression_ratio(std::string_view text) {
   return static_cast<double>(text.size()) / static_cast<double>(size);
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

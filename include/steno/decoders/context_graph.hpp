@@ -19,7 +19,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 enum class context_rules { runtime, training };
 
@@ -200,4 +201,5 @@ class context_graph {
   std::vector<node> nodes_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

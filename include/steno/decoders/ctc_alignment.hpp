@@ -13,7 +13,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct ctc_alignment_options {
   int blank = 0;
@@ -74,4 +75,5 @@ inline bool ctc_alignment(const view<const float>& log_probs, std::span<const in
   return true;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

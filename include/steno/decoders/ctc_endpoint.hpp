@@ -9,7 +9,8 @@
 
 #include <cmath>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct endpoint_rule {
   bool after_words;         ///< only when something was decoded
@@ -51,4 +52,5 @@ class ctc_endpoint {
   extent frames_ = 0, silent_ = 0;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// A label and the frames [start, end) it stands for.
 struct ctc_token {
@@ -39,4 +40,5 @@ inline void ctc_greedy(const view<const float>& scores, int blank, std::vector<c
   }
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct ctc_beam_options {
   int blank = 0;
@@ -271,4 +272,5 @@ class ctc_prefix_beam {
   extent count_ = 0, frame_ = 0;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

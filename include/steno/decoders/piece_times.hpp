@@ -10,7 +10,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct piece_time {
   extent start_ms = 0, end_ms = 0;
@@ -34,4 +35,5 @@ inline std::vector<piece_time> piece_times(std::span<const extent> frames, exten
   return times;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

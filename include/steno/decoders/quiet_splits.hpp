@@ -12,7 +12,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Where a part that begins at sample `start` ends: within `around` samples of start + most. What lies further than
 /// that behind has no say.
@@ -52,4 +53,5 @@ STENO_COLD inline std::vector<extent> quiet_splits(std::span<const float> pcm, i
   return starts;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -14,7 +14,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 
@@ -171,4 +172,5 @@ STENO_COLD inline std::string merge_languages(const std::vector<std::string>& la
   return merged;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

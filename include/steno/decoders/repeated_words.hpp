@@ -15,7 +15,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 
@@ -99,4 +100,5 @@ STENO_COLD inline std::string limit_repeats(std::string text, std::size_t most, 
   return text;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -9,7 +9,8 @@
 
 #include <limits>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// A model computed what is no number. Only the caller knows which model that was, so the message names none.
 class scores_error : public error {
@@ -45,4 +46,5 @@ inline void require_finite(const view<const float>& scores) {
   }
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -14,7 +14,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Names and defaults of `PostProcessingParams`; thresholds of probabilities, and seconds.
 struct speaker_segment_options {
@@ -117,4 +118,5 @@ STENO_COLD inline std::vector<speaker_span> speaker_segments(const view<const fl
   return out;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -11,7 +11,8 @@
 #include <cstddef>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Milliseconds, cut to whole ones. The square of the number of times is looked at.
 STENO_COLD inline std::vector<long> repair_times(const std::vector<double>& times) {
@@ -51,4 +52,5 @@ STENO_COLD inline std::vector<long> repair_times(const std::vector<double>& time
   return whole;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

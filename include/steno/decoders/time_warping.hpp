@@ -15,7 +15,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Median of `width` (odd) values around each of row [1, n], ends reflected; unchanged when n is not above width / 2.
 inline void median_filter(float* row, extent n, extent width, std::vector<float>& room) {
@@ -113,4 +114,5 @@ inline std::vector<std::pair<extent, extent>> warp(const matrix<float, dynamic, 
   return path;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -17,7 +17,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct token_sampling {
   double temperature = 0;  ///< 0: greedy, and the rest says nothing
@@ -93,4 +94,5 @@ class token_choice {
   std::vector<candidate> some_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -20,7 +20,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct token_hypothesis {
   std::vector<int> tokens;  ///< without the end of text
@@ -245,4 +246,5 @@ class token_beam {
   bool started_ = false;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

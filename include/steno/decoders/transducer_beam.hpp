@@ -20,7 +20,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct transducer_beam_options {
   /// What a unit of a hotword should earn, in logarithms of probability. CTC takes 3; here the prediction network goes
@@ -337,4 +338,5 @@ class transducer_beam {
   std::vector<int> order_, more_, used_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,8 @@
 
 #include <span>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct transducer_rules {
   int blank = 0;
@@ -53,4 +54,5 @@ extent transducer_greedy(const transducer_rules& rules, extent from, extent fram
   return t;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,8 @@
 #include <cstdint>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Times in milliseconds; names and defaults are the original's.
 struct voice_segment_options {
@@ -161,4 +162,5 @@ class voice_segmenter {
   std::int64_t seen_ = 0, start_ = 0, end_ = 0, latest_ = 0, free_from_ = 0;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

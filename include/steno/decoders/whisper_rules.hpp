@@ -15,7 +15,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct whisper_rules {
   std::vector<int> first_suppressed, suppressed;
@@ -61,4 +62,5 @@ struct whisper_rules {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

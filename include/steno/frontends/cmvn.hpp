@@ -11,7 +11,8 @@
 #include <cassert>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent D = dynamic>
 class cmvn {
@@ -61,4 +62,5 @@ class cmvn {
   size_of<D> width_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

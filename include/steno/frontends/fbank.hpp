@@ -24,7 +24,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 enum class window_shape { hamming, hann, povey };
 
@@ -209,4 +210,5 @@ class fbank {
 
 static_assert(frontend<fbank<>> && frontend<fbank<80>>);
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

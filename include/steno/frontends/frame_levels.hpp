@@ -14,7 +14,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 class frame_levels {
  public:
@@ -85,4 +86,5 @@ class frame_levels {
 
 static_assert(frontend<frame_levels>);
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -11,7 +11,8 @@
 #include <string_view>
 #include <utility>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// The inputs of stages: samples for the first one, rows for the others.
 using samples = std::span<const float>;
@@ -123,4 +124,5 @@ struct link_all<Head, Next, Rest...> : link_all<linked<Head, Next>, Rest...> {};
 template <class... Stages>
 using frontend_chain = typename detail::link_all<Stages...>::type;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -13,7 +13,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent Width = dynamic, extent M = dynamic, extent N = dynamic>
 class lfr {
@@ -110,4 +111,5 @@ class lfr {
   [[no_unique_address]] n_tag n_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

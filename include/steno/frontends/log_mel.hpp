@@ -24,7 +24,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Samples first, first + 1, ... of a recording that has `total` with the zeros behind it.
 struct part_of_recording {
@@ -201,4 +202,5 @@ class log_mel_peak {
   float top_ = -std::numeric_limits<float>::infinity();
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,8 @@
 #include <string>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Filter b weighs bins first[b] .. first[b] + (begin[b + 1] - begin[b]) - 1 with weights[begin[b] ..].
 struct mel_filters {
@@ -86,4 +87,5 @@ struct mel_filters {
   static double log_step() { return std::log(6.4) / 27; }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

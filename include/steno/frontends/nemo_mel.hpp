@@ -21,7 +21,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct nemo_mel_options {
   double sample_rate = 16000;  ///< Hz
@@ -177,4 +178,5 @@ class nemo_mel {
 
 static_assert(frontend<nemo_mel<>> && frontend<nemo_mel<80>>);
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

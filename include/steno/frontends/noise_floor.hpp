@@ -13,7 +13,8 @@
 #include <array>
 #include <limits>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Copyable; allocates nothing.
 class noise_floor {
@@ -52,4 +53,5 @@ class noise_floor {
   std::size_t at_ = 0, seen_ = 0, current_ = 0, in_block_ = 0;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -14,7 +14,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent D = dynamic>
 class per_feature_norm {
@@ -85,4 +86,5 @@ class per_feature_norm {
   bool on_ = true;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

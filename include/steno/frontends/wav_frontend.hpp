@@ -13,7 +13,8 @@
 #include <steno/frontends/frontend.hpp>
 #include <steno/frontends/lfr.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent Mels = 80, extent M = 7, extent N = 6>
 using wav_frontend = frontend_chain<fbank<Mels>, lfr<Mels, M, N>, cmvn<times(M, Mels)>>;
@@ -30,4 +31,5 @@ wav_frontend<Mels, M, N> make_wav_frontend(const fbank_options& o, extent m, ext
 
 static_assert(frontend<wav_frontend<>> && frontend<wav_frontend_any>);
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -21,7 +21,9 @@
 #include <limits>
 #include <utility>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 struct attention_options {
   float scale = 1.0f;  ///< multiplies q before the product, as FunASR and torch do
@@ -110,10 +112,14 @@ inline void unpack_keys(const attention_memory& m, extent head, view<float> out)
     }
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #if STENO_KERNEL_BODIES
-namespace steno::inline STENO_ABI::kernels::detail {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::detail {
 
 /// What all tiles of a call share. Packed matrices consist of panels [depth][64]: the transposed keys of one slot (a
 /// head at work) and tile are two panels with depth d; their values are ceil(dv / 64) panels with depth 128. Lanes
@@ -190,7 +196,9 @@ inline attention_job job_of(const attention_memory& m) noexcept {
   return job;
 }
 
-}  // namespace steno::inline STENO_ABI::kernels::detail
+}  // namespace kernels::detail
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #define STENO_KERNEL_FILE <steno/kernels/generic/attention_tile.inl>
 #include <steno/kernels/isa/for_each.hpp>
@@ -198,16 +206,22 @@ inline attention_job job_of(const attention_memory& m) noexcept {
 #include <steno/kernels/isa/for_each.hpp>
 #if defined(__x86_64__)
 #include <steno/kernels/isa/region_amx_begin.hpp>
-namespace steno::inline STENO_ABI::kernels::amx {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::amx {
 inline void attention_pack(const detail::attention_job& job, extent head, extent tile, float* keys,
                            float* values) noexcept;
 inline void attention_tile(const detail::attention_job& job, extent head, extent slot, extent tile,
                            float* scratch) noexcept;
-}  // namespace steno::inline STENO_ABI::kernels::amx
+}  // namespace kernels::amx
+}  // namespace STENO_ABI
+}  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>
 #endif
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 STENO_KERNEL_API void attention(const view<const float>& q, const view<const float>& k, const view<const float>& v,
                                 extent heads, const attention_options& options, const view<float>& out, context& c) {
@@ -335,7 +349,9 @@ STENO_KERNEL_API void attention(const view<const float>& q, const attention_memo
   });
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 #if defined(__x86_64__)
 #include <steno/kernels/attention_amx.hpp>
 #endif

@@ -13,7 +13,9 @@
 
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_amx_begin.hpp>
-namespace steno::inline STENO_ABI::kernels::amx {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::amx {
 
 using avx512::broadcast, avx512::store_n;
 #include <steno/kernels/generic/attention_tile.inl>
@@ -126,5 +128,7 @@ inline void attention_tile(const detail::attention_job& job, extent head, extent
   _tile_release();
 }
 
-}  // namespace steno::inline STENO_ABI::kernels::amx
+}  // namespace kernels::amx
+}  // namespace STENO_ABI
+}  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>

@@ -21,7 +21,9 @@
 #include <steno/kernels/isa/avx512.hpp>
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_amx_begin.hpp>
-namespace steno::inline STENO_ABI::kernels::amx {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::amx {
 
 using avx512::f32x16, avx512::load, avx512::load_n, avx512::store, avx512::zero;
 
@@ -224,5 +226,7 @@ template <int XTerms, int Terms, int Panels>
   }
 }
 
-}  // namespace steno::inline STENO_ABI::kernels::amx
+}  // namespace kernels::amx
+}  // namespace STENO_ABI
+}  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>

@@ -12,7 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// Whether rows can be kept in this format: f32, f16 or q8_0.
 constexpr bool cacheable(dtype format) noexcept {
@@ -45,10 +47,14 @@ STENO_KERNEL_API void load_cached(dtype format, const std::byte* from, extent wi
 STENO_KERNEL_API void attention(const view<const float>& q, const cached_rows& m, extent heads, float scale,
                                 extent causal_offset, const view<float>& out, context& c);
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #if STENO_KERNEL_BODIES
-namespace steno::inline STENO_ABI::kernels::detail {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::detail {
 
 /// A call with few queries: what one group of heads needs.
 struct cached_job {
@@ -64,12 +70,16 @@ struct cached_job {
   extent worker_floats() const { return padded() * (16 + 2 * sharing) + sharing * round_up(m.rows, 16); }
 };
 
-}  // namespace steno::inline STENO_ABI::kernels::detail
+}  // namespace kernels::detail
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #define STENO_KERNEL_FILE <steno/kernels/generic/cached_attention.inl>
 #include <steno/kernels/isa/for_each.hpp>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 STENO_KERNEL_API void store_cached(dtype format, const float* from, extent width, std::byte* to) noexcept {
   STENO_KERNEL(cached_store)(format, from, width, to);
@@ -126,5 +136,7 @@ STENO_KERNEL_API void attention(const view<const float>& q, const cached_rows& m
   }
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 #endif

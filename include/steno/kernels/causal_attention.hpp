@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <limits>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// q [n, heads * d], k [n, key_heads * d], v [n, key_heads * dv], out [n, heads * dv]; head h of q reads head h /
 /// (heads / key_heads) of k and v. Views may be column blocks of one matrix.
@@ -37,4 +39,6 @@ inline void causal_attention(const view<const float>& q, const view<const float>
   }
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno

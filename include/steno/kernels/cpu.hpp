@@ -25,7 +25,9 @@
 #include <sys/sysctl.h>
 #endif
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// Instruction sets of this architecture in rising order; each includes those before it.
 #if defined(__aarch64__)
@@ -160,4 +162,6 @@ inline void limit_isa(isa level) noexcept {
   detail::isa_word.store(static_cast<int>(std::min(level, best_isa())), std::memory_order_relaxed);
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -9,20 +9,26 @@
 
 #include <utility>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// x [T, D], taps row-major [count, D], y [at most T, D]; 0 <= left. y must not be x. One-sided memory: left = count -
 /// 1, or left = 0 where x begins count - 1 rows before y.
 STENO_KERNEL_API void depthwise(const view<const float>& x, const float* taps, extent count, extent left,
                                 const view<float>& y, const executor& run);
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #if STENO_KERNEL_BODIES
 #define STENO_KERNEL_FILE <steno/kernels/generic/depthwise.inl>
 #include <steno/kernels/isa/for_each.hpp>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 STENO_KERNEL_API void depthwise(const view<const float>& x, const float* taps, extent count, extent left,
                                 const view<float>& y, const executor& run) {
@@ -33,5 +39,7 @@ STENO_KERNEL_API void depthwise(const view<const float>& x, const float* taps, e
   });
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 #endif

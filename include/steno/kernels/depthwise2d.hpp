@@ -10,7 +10,9 @@
 
 #include <algorithm>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// Frames first .. last - 1 of a plane, bands x channels values each, contiguous; frames outside count as zeros.
 struct plane {
@@ -18,21 +20,29 @@ struct plane {
   extent first, last, bands, channels;
 };
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// Output frames from .. to - 1, `bands` x channels each, to y; taps [9][channels], bias [channels].
 STENO_KERNEL_API void depthwise2d(const plane& x, extent left, const float* taps, const float* bias, extent from,
                                   extent to, extent bands, float* y, const executor& run);
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #if STENO_KERNEL_BODIES
 #define STENO_KERNEL_FILE <steno/kernels/generic/depthwise2d.inl>
 #include <steno/kernels/isa/for_each.hpp>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 STENO_KERNEL_API void depthwise2d(const plane& x, extent left, const float* taps, const float* bias, extent from,
                                   extent to, extent bands, float* y, const executor& run) {
@@ -40,5 +50,7 @@ STENO_KERNEL_API void depthwise2d(const plane& x, extent left, const float* taps
   run.run(to - from, [&](extent t, int) { row(x, left, taps, bias, from + t, bands, y + t * bands * x.channels); });
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 #endif

@@ -7,7 +7,9 @@
 #pragma once
 #include <steno/core/view.hpp>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// y = a + b. y may be a or b.
 STENO_KERNEL_API void add(const view<const float>& a, const view<const float>& b, const view<float>& y) noexcept;
@@ -27,13 +29,17 @@ STENO_KERNEL_API void apply_sigmoid(const view<const float>& x, const view<float
 /// y = tanh(x), within 3 ulp
 STENO_KERNEL_API void apply_tanh(const view<const float>& x, const view<float>& y) noexcept;
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #if STENO_KERNEL_BODIES
 #define STENO_KERNEL_FILE <steno/kernels/generic/elementwise.inl>
 #include <steno/kernels/isa/for_each.hpp>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 namespace detail {
 /// Calls f(offset in x, offset in y, count) for each row, or once where both are contiguous.
@@ -82,5 +88,7 @@ STENO_KERNEL_API void apply_tanh(const view<const float>& x, const view<float>& 
   detail::apply(STENO_KERNEL(tanh_row), x, y);
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 #endif

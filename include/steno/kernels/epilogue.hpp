@@ -7,7 +7,9 @@
 
 #include <cmath>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// relu: max(v, 0). gelu: v/2 (1 + erf(v / sqrt 2)), the exact form. silu: v / (1 + exp(-v)).
 enum class activation { none, relu, gelu, silu };
@@ -43,4 +45,6 @@ inline float finish(const epilogue& e, float p, extent m, extent n) noexcept {
 }
 }  // namespace detail
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -33,7 +33,9 @@ inline planner& shared_planner() {
 }  // namespace steno_fftw
 #endif
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// 16 forward transforms of one fixed length. Copyable, const, thread-safe.
 template <class F>
@@ -113,4 +115,6 @@ using real_fft = real_fft_lanes;
 #endif
 static_assert(real_fft_policy<real_fft>);
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,9 @@
 #include <string>
 #include <vector>
 
-namespace steno::inline STENO_ABI::kernels::detail {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::detail {
 struct fft_stage_size {
   int radix;
   extent length, table;  ///< complex values per block; first twiddle
@@ -30,9 +32,13 @@ struct fft_job {
 };
 STENO_KERNEL_API void forward_of_lanes(const fft_job& job, float* x, float* y) noexcept;
 STENO_KERNEL_API void power_of_lanes(const fft_job& job, float* x, float* y) noexcept;
-}  // namespace steno::inline STENO_ABI::kernels::detail
+}  // namespace kernels::detail
+}  // namespace STENO_ABI
+}  // namespace steno
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 class real_fft_lanes {
  public:
@@ -87,13 +93,17 @@ class real_fft_lanes {
   std::vector<std::int32_t> place_;
 };
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #if STENO_KERNEL_BODIES
 #define STENO_KERNEL_FILE <steno/kernels/generic/fft.inl>
 #include <steno/kernels/isa/for_each.hpp>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 STENO_KERNEL_API void detail::forward_of_lanes(const fft_job& job, float* x, float* y) noexcept {
   STENO_KERNEL(fft_forward)(job, x, y);
@@ -102,5 +112,7 @@ STENO_KERNEL_API void detail::power_of_lanes(const fft_job& job, float* x, float
   STENO_KERNEL(fft_power)(job, x, y);
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 #endif

@@ -10,7 +10,9 @@
 #include <bit>
 #include <cstdint>
 
-namespace steno::inline STENO_ABI::kernels::detail {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::detail {
 struct framing {
   static constexpr float limit = 0x1p40f;  ///< scaled samples not below this (and NaN) count as 0
   extent length, shift, size;              ///< samples per frame, between frames, after padding
@@ -25,9 +27,13 @@ struct mel_job {
   float floor;    ///< the sum with `add` is a positive normal number
   float add = 0;  ///< to the sum, after the floor
 };
-}  // namespace steno::inline STENO_ABI::kernels::detail
+}  // namespace kernels::detail
+}  // namespace STENO_ABI
+}  // namespace steno
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 using detail::framing;
 using detail::mel_job;
@@ -38,13 +44,17 @@ STENO_KERNEL_API void frames_to_lanes(const framing& job, const float* raw, int 
 STENO_KERNEL_API void log_mel_of_lanes(const mel_job& job, const float* spectrum, int count, float* y, extent stride,
                                        float* work) noexcept;
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #if STENO_KERNEL_BODIES
 #define STENO_KERNEL_FILE <steno/kernels/generic/log_mel.inl>
 #include <steno/kernels/isa/for_each.hpp>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 STENO_KERNEL_API void frames_to_lanes(const framing& job, const float* raw, int count, float* x) noexcept {
   STENO_KERNEL(frames_to_lanes)(job, raw, count, x);
@@ -55,5 +65,7 @@ STENO_KERNEL_API void log_mel_of_lanes(const mel_job& job, const float* spectrum
   STENO_KERNEL(log_mel_of_lanes)(job, spectrum, count, y, stride, work);
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 #endif

@@ -10,7 +10,9 @@
 
 #include <cmath>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// Layer norm of each row of x [T, D] into y [T, D]; gamma and beta have D values. y may be x.
 STENO_KERNEL_API void layer_norm(const view<const float>& x, const float* gamma, const float* beta, float eps,
@@ -20,13 +22,17 @@ STENO_KERNEL_API void layer_norm(const view<const float>& x, const float* gamma,
 STENO_KERNEL_API void rms_norm(const view<const float>& x, const float* gamma, float eps, const view<float>& y,
                                const executor& run);
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #if STENO_KERNEL_BODIES
 #define STENO_KERNEL_FILE <steno/kernels/generic/norm.inl>
 #include <steno/kernels/isa/for_each.hpp>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 STENO_KERNEL_API void layer_norm(const view<const float>& x, const float* gamma, const float* beta, float eps,
                                  const view<float>& y, const executor& run) {
@@ -48,5 +54,7 @@ STENO_KERNEL_API void rms_norm(const view<const float>& x, const float* gamma, f
   });
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 #endif

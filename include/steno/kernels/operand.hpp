@@ -23,7 +23,9 @@
 #include <algorithm>
 #include <cassert>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// Rows of x for weights of `weight_format`. Memory comes from `frame` and must outlive all products, as must x.
 STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format, workspace::frame& frame,
@@ -53,10 +55,14 @@ class row_source {
 STENO_KERNEL_API operand prepare(const row_source& x, dtype weight_format, workspace::frame& frame,
                                  const executor& run);
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #if STENO_KERNEL_BODIES
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 namespace detail {
 /// The rows of o in lines.
@@ -204,5 +210,7 @@ STENO_KERNEL_API operand prepare(const row_source& x, dtype weight_format, works
   return detail::prepare_rows(detail::made_rows{x}, weight_format, frame, run);
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 #endif

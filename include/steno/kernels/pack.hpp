@@ -15,7 +15,9 @@
 #include <cstdint>
 #include <cstring>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 namespace detail {
 /// Packs rows [16 g, 16 g + 16) of a matrix. False when one of their values is infinite or no number.
@@ -112,4 +114,6 @@ inline bool pack(const weight_ref& w, std::byte* out, const executor& run) {
   return finite.load(std::memory_order_relaxed);
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno

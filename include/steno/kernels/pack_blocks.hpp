@@ -14,7 +14,9 @@
 #include <cstring>
 #include <utility>
 
-namespace steno::inline STENO_ABI::kernels::detail {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::detail {
 #if STENO_KERNEL_BODIES
 
 /// The quants of a packed block, column by column: they are turned when all columns are there.
@@ -212,4 +214,6 @@ inline void pack_sorted(const weight_ref& w, extent g, std::byte* out) noexcept 
 }
 
 #endif
-}  // namespace steno::inline STENO_ABI::kernels::detail
+}  // namespace kernels::detail
+}  // namespace STENO_ABI
+}  // namespace steno

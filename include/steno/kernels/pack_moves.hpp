@@ -13,7 +13,9 @@
 #include <cstdint>
 #include <cstring>
 
-namespace steno::inline STENO_ABI::kernels::detail {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::detail {
 #if STENO_KERNEL_BODIES
 // Four dwords, with the compilers' own vectors: the same code on every processor.
 typedef std::uint32_t dwords __attribute__((vector_size(16)));
@@ -146,4 +148,6 @@ inline bool pack_halves(const weight_ref& w, extent g, std::byte* out) noexcept 
   return watch.finite();
 }
 #endif
-}  // namespace steno::inline STENO_ABI::kernels::detail
+}  // namespace kernels::detail
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -23,7 +23,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// How products treat a stored format; `none`: there is no product for it.
 enum class weight_family { none, float_rows, half_columns, int8_blocks };
@@ -103,4 +105,6 @@ static_assert([] {
   return true;
 }());
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -7,7 +7,9 @@
 #include <steno/core/dtype.hpp>
 #include <steno/kernels/packed_layout.hpp>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// Whether products with weights of this format round what they are multiplied by: attention_options::rounds.
 constexpr bool rounds_beside(dtype weights) noexcept { return family_of(weights) == weight_family::int8_blocks; }
@@ -23,4 +25,6 @@ constexpr dtype cache_format_beside(dtype weights) noexcept {
   return info(weights).elements > 1 ? dtype::f16 : dtype::f32;
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno

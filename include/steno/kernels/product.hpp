@@ -13,7 +13,9 @@
 #include <cassert>
 #include <limits>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// y[M, N] = act(scale * x w^T + bias) + residual. Throws steno::error where sizes do not agree. y must not overlap x
 /// or w (checked in debug builds). Takes scratch from c.scratch only. An operand of another family than the weight's is
@@ -29,7 +31,9 @@ inline void matmul(const view<const float>& x, const weight_ref& w, const epilog
   multiply(prepare(x, w.format, frame, c.run), w, e, y, c);
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #if STENO_KERNEL_BODIES
 #include <steno/error.hpp>
@@ -38,7 +42,9 @@ inline void matmul(const view<const float>& x, const weight_ref& w, const epilog
 #include <cstdint>
 #include <string>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 namespace detail {
 
@@ -194,5 +200,7 @@ STENO_KERNEL_API void multiply(const operand& x, const weight_ref& w, const epil
   detail::multiply_family(again, w, e, out, c);
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 #endif

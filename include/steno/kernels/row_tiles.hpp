@@ -7,7 +7,9 @@
 
 #include <algorithm>
 
-namespace steno::inline STENO_ABI::kernels::detail {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::detail {
 
 /// Calls f(first, last) for tiles of about 16384 values (a few microseconds of work).
 template <class F>
@@ -16,4 +18,6 @@ void run_row_tiles(const executor& run, extent rows, extent cols, F f) {
   run.run((rows + tile - 1) / tile, [&](extent i, int) { f(i * tile, std::min(rows, (i + 1) * tile)); });
 }
 
-}  // namespace steno::inline STENO_ABI::kernels::detail
+}  // namespace kernels::detail
+}  // namespace STENO_ABI
+}  // namespace steno

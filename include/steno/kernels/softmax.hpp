@@ -12,7 +12,9 @@
 #include <cmath>
 #include <limits>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 /// Softmax of each row of x [T, N] into y [T, N]. y may be x.
 STENO_KERNEL_API void softmax(const view<const float>& x, const view<float>& y, const executor& run);
@@ -20,13 +22,17 @@ STENO_KERNEL_API void softmax(const view<const float>& x, const view<float>& y, 
 /// Logarithm of the softmax of each row of x [T, N] into y [T, N]. y may be x.
 STENO_KERNEL_API void log_softmax(const view<const float>& x, const view<float>& y, const executor& run);
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #if STENO_KERNEL_BODIES
 #define STENO_KERNEL_FILE <steno/kernels/generic/softmax.inl>
 #include <steno/kernels/isa/for_each.hpp>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 STENO_KERNEL_API void softmax(const view<const float>& x, const view<float>& y, const executor& run) {
   const auto row = STENO_KERNEL(softmax_row);
@@ -44,5 +50,7 @@ STENO_KERNEL_API void log_softmax(const view<const float>& x, const view<float>&
   });
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 #endif

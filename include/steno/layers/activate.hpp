@@ -7,7 +7,8 @@
 #include <steno/layers/activation.hpp>
 #include <steno/layers/layer.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// y = act(x), value by value; y may be x.
 inline void apply_activation(kernels::activation act, const view<const float>& x, const view<float>& y) {
@@ -37,4 +38,5 @@ struct activate {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

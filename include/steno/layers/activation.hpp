@@ -5,7 +5,8 @@
 #pragma once
 #include <steno/kernels/epilogue.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <kernels::activation Act>
 struct fixed_activation {
@@ -26,4 +27,5 @@ struct activation_of_env {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

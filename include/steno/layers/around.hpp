@@ -5,7 +5,8 @@
 #pragma once
 #include <steno/layers/stage.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Everything but members, state and call. The state of a derived layer has a member `stack`.
 template <class Stack>
@@ -43,4 +44,5 @@ struct around {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -20,7 +20,8 @@
 
 #include <cmath>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// score(i, j) = q_i . k_j / sqrt(width of a head).
 struct plain_score {
@@ -184,4 +185,5 @@ struct attention {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -16,7 +16,8 @@
 
 #include <string>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Projections of the rows of a call: q [rows, heads * width], k and v [rows, key heads * width]; columns of one matrix
 /// perhaps.
@@ -248,4 +249,5 @@ struct encoder_products {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -9,7 +9,8 @@
 
 #include <algorithm>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Full context is the default.
 struct attention_window {
@@ -99,4 +100,5 @@ inline void attend_in_window(const view<const float>& q, const view<const float>
   });
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

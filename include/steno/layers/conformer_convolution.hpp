@@ -19,7 +19,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 /// y[i] = a[i] / (1 + exp(-b[i])), x = [a | b].
@@ -124,4 +125,5 @@ struct conformer_convolution {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -8,7 +8,8 @@
 #pragma once
 #include <steno/layers/linear.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent In, extent Out, extent Taps, extent Stride = 1, class Act = identity>
 struct conv1d {
@@ -42,4 +43,5 @@ struct conv1d {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,8 @@
 
 #include <algorithm>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// x [frames, Bands * In] -> y [rows(frames), halved(Bands) * Out]; the channels of a band are neighbours.
 template <extent Bands, extent In, extent Out, class Act = identity>
@@ -84,4 +85,5 @@ struct conv2d_halving {
   };
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

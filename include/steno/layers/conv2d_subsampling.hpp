@@ -12,7 +12,8 @@
 
 #include <algorithm>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Sizes of the convolutions of one rate.
 struct conv2d_plan {
@@ -163,4 +164,5 @@ struct conv2d_subsampling {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -19,7 +19,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Scores of chosen heads of a decoder over the encoder's rows: what times of words are made of.
 struct cross_attention_scores {
@@ -158,4 +159,5 @@ void keep_encoded(const Repeat& layers, const view<const float>& encoded, bool p
   });
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -13,7 +13,8 @@
 
 #include <algorithm>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 /// What `stages` convolutions of kernel 3 and stride 2 leave of n values with `before` zeros in front and one behind.
@@ -136,4 +137,5 @@ struct depthwise_subsampling {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

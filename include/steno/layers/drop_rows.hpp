@@ -8,7 +8,8 @@
 
 #include <algorithm>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// x [frames, D] -> y [frames - drop, D] in a stream, `drop` being the record's.
 template <extent D>
@@ -33,4 +34,5 @@ struct drop_rows {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

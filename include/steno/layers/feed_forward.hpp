@@ -7,10 +7,12 @@
 #include <steno/layers/linear.hpp>
 #include <steno/layers/stack.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent D, extent Ffn, class Act = relu, fixed_string First = "w_1", fixed_string Second = "w_2",
           bias B = bias::added>
 struct feed_forward : sequence<at<First, linear<D, Ffn, B, Act>>, at<Second, linear<Ffn, D, B>>> {};
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

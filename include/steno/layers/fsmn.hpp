@@ -15,7 +15,8 @@
 #include <algorithm>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Which rows a memory sees: those around the present one (in a stream those before), or those before it alone.
 enum class fsmn_sides { both, left };
@@ -53,4 +54,5 @@ struct fsmn {
   extent before() const noexcept { return taps.rows() - 1; }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -5,7 +5,8 @@
 #pragma once
 #include <steno/layers/linear.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent D, extent Ffn>
 struct gated_feed_forward {
@@ -44,4 +45,5 @@ struct gated_feed_forward {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

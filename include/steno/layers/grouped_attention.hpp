@@ -9,9 +9,11 @@
 #include <steno/layers/attention.hpp>
 #include <steno/layers/rotary.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent D, extent Heads, extent KeyHeads, extent Width>
 struct grouped_attention : attention<grouped_products<D, Heads, KeyHeads, Width>, rotary_positions> {};
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

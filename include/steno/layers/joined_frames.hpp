@@ -5,7 +5,8 @@
 #pragma once
 #include <steno/layers/stack.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent Rate, class Stack>
 struct joined_frames : around<Stack> {
@@ -42,4 +43,5 @@ struct joined_frames : around<Stack> {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

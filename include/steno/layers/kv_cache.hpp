@@ -19,7 +19,8 @@
 #include <string>
 #include <utility>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Copyable: tests rewind, beams fork. Memory is kept when rows are dropped.
 class kv_cache {
@@ -157,4 +158,5 @@ class kv_cache {
   bool packed_ = false;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -16,7 +16,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Copyable; memory is kept when sequences are dropped.
 class kv_sequences {
@@ -181,4 +182,5 @@ struct decoder_state {
   bool started_ = false;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,8 @@
 #include <type_traits>
 #include <utility>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// The state of a layer that keeps nothing.
 struct no_state {};
@@ -106,4 +107,5 @@ struct joins {
   static constexpr bool value = compatible(A::output, B::input);
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -7,7 +7,8 @@
 #include <steno/layers/layer.hpp>
 #include <steno/weights/weight.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent D, int Exponent = 5>
 struct layer_norm {
@@ -36,4 +37,5 @@ struct layer_norm {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,8 @@
 
 #include <string>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent Rows, extent D>
 struct learned_positions {
@@ -35,4 +36,5 @@ struct learned_positions {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -10,7 +10,8 @@
 
 #include <cassert>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// optional: where the checkpoint has one.
 enum class bias { none, added, optional };
@@ -80,4 +81,5 @@ struct linear {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -26,7 +26,8 @@
 #include <tuple>
 #include <type_traits>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 
@@ -255,4 +256,5 @@ STENO_COLD std::string outline() requires std::default_initializable<T> {
   return text;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

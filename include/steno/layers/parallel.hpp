@@ -8,7 +8,8 @@
 
 #include <tuple>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// y = a(x) + b(x) + ...; y must not be x.
 template <class First, class... Rest>
@@ -66,4 +67,5 @@ struct parallel {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -10,7 +10,8 @@
 #pragma once
 #include <steno/layers/attention.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// The score with absolute positions, where the file has them.
 template <extent D, extent Relative = dynamic>
@@ -75,4 +76,5 @@ struct absolute_positions : plain_score {
 template <extent D, extent Heads, extent Relative = dynamic>
 struct position_attention : attention<separate_products<D, Heads, linear_names>, absolute_positions<D, Relative>> {};
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Positions first, first + by, ... into y [rows, D]; D is even.
 inline void write_positions(extent first, view<float> y, context& c, extent by = 1) {
@@ -131,4 +132,5 @@ struct with_distances : around<Stack> {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -17,7 +17,8 @@
 #include <cassert>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// The score with distances.
 template <extent D>
@@ -121,4 +122,5 @@ struct relative_attention
                                   attention_names<"linear_q", "linear_k", "linear_v", "linear_out", B, B, "n_heads">>,
                 relative_positions<D>> {};
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

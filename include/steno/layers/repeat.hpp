@@ -14,7 +14,8 @@
 #include <type_traits>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 [[noreturn]] STENO_COLD inline void refuse_state(std::size_t layers, std::size_t states) {
@@ -101,4 +102,5 @@ struct repeat {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

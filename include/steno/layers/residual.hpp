@@ -10,7 +10,8 @@
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/sequence.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 /// y = x + body(x) / Parts. Fitting: without the sum where the widths differ.
@@ -77,4 +78,5 @@ struct fitting_residual : detail::residual_of<1, true, Stages...> {};
 template <class Norm, class... Stages>
 using post_norm = sequence<residual<Stages...>, Norm>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

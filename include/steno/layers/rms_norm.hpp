@@ -7,7 +7,8 @@
 #include <steno/layers/layer.hpp>
 #include <steno/weights/weight.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent D, int Exponent = 6>
 struct rms_norm {
@@ -32,4 +33,5 @@ struct rms_norm {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

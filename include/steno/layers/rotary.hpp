@@ -12,7 +12,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Cosines and sines of the positions of rows; lives in a workspace frame.
 class rotary_angles {
@@ -100,4 +101,5 @@ struct rotary_positions : plain_score {
   static void turn(const rotary_angles& a, extent row, float* head) noexcept { a.turn(head, row, head); }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

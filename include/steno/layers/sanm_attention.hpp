@@ -10,7 +10,8 @@
 #include <steno/layers/attention.hpp>
 #include <steno/layers/fsmn.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// What is added beside attention: memory = fsmn(v) + v.
 template <extent Taps, extent D>
@@ -31,4 +32,5 @@ struct fsmn_memory {
 template <extent In, extent D, extent Heads, extent Taps>
 struct sanm_attention : attention<fused_products<In, D, Heads>, plain_score, fsmn_memory<Taps, D>> {};
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,8 @@
 #include <tuple>
 #include <type_traits>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 /// What decides where a stage's result goes that another stage reads.
@@ -202,4 +203,5 @@ struct sequence {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

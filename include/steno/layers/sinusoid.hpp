@@ -13,7 +13,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// x [frames, Feat] times the square root of D, a setting "output_size" where it is dynamic. y may be x.
 template <extent Feat, extent D>
@@ -105,4 +106,5 @@ struct sinusoid {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

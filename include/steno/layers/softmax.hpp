@@ -5,7 +5,8 @@
 #include <steno/kernels/softmax.hpp>
 #include <steno/layers/layer.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent D>
 struct softmax {
@@ -21,4 +22,5 @@ struct softmax {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,8 @@
 #include <tuple>
 #include <type_traits>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// A layer with the name of its member in the checkpoint.
 template <fixed_string Name, class L>
@@ -140,4 +141,5 @@ auto* part_of(State* s) {
 }
 }  // namespace detail
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,8 @@
 #include <cmath>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// x [frames, Feat] -> y [overlap + frames, Feat] in a stream, `overlap` being the record's; y may be x in a whole
 /// clip.
@@ -60,4 +61,5 @@ struct window_overlap {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

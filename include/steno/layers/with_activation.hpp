@@ -6,7 +6,8 @@
 #include <steno/layers/activation.hpp>
 #include <steno/layers/stack.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <class Env>
 struct env_with_activation : Env {
@@ -37,4 +38,5 @@ struct with_activation : around<Stack> {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

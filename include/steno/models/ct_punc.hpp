@@ -21,7 +21,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// A text with punctuation, and the number of the mark behind each word of split_words().
 struct punctuated_text {
@@ -160,4 +161,5 @@ using ct_punc_zh = ct_punc<256, 8, 1024, 11, 3, 272727, 6>;
 /// Any sizes: extents are adopted from the file.
 using ct_punc_any = ct_punc<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

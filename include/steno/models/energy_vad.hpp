@@ -22,7 +22,8 @@
 #include <span>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Levels in dB, times in milliseconds.
 struct energy_vad_options {
@@ -157,4 +158,5 @@ class energy_vad {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -25,7 +25,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct fsmn_vad_options {
   /// Milliseconds of silence that end a segment. Without a value the pause that is needed shrinks while the segment
@@ -293,4 +294,5 @@ using fsmn_vad_small = fsmn_vad<400, 140, 250, 128, 20, 4, 140, 248>;
 /// Any sizes: extents are adopted from the file.
 using fsmn_vad_any = fsmn_vad<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, wav_frontend_any>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -30,7 +30,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct fun_asr_nano_options {
   std::string language = {};               ///< a code or the name the prompt shall use; empty: none is named
@@ -278,4 +279,5 @@ using fun_asr_nano_any =
                  qwen3_decoder<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>,
                  wav_frontend_any>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

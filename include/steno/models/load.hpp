@@ -24,7 +24,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// What a loaded model's weights point into. Move-only; lives inside the model.
 struct model_memory {
@@ -209,4 +210,5 @@ Model load(const std::string& path, const executor& run = {}) {
   return load<Model>(gguf_file(path), run);
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

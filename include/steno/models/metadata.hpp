@@ -12,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// A number in [low, high] under `key`, or `otherwise` when the file does not say. Throws steno::error outside of it.
 /// These readers are the only way from a file's settings to a model: none can do without a range (a test looks).
@@ -168,4 +169,5 @@ STENO_COLD inline sentencepiece_vocabulary read_sentencepiece(const gguf_file& f
   return v;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -14,7 +14,8 @@
 #include <string_view>
 #include <utility>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent Mels = dynamic>
 using nemo_frontend = frontend_chain<nemo_mel<Mels>, per_feature_norm<Mels>>;
@@ -86,4 +87,5 @@ STENO_COLD inline std::string nemo_trace_name(std::string_view path) {
   return recorded_stage(path, all);
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -20,7 +20,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct paraformer_options {};
 
@@ -158,4 +159,5 @@ using paraformer_large = paraformer<560, 512, 4, 2048, 11, 49, 4, 2048, 11, 16, 
 using paraformer_any = paraformer<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic,
                                   dynamic, dynamic, wav_frontend_any>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -21,7 +21,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// A loaded model is const and may be shared by threads, each with its own state and context.
 template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
@@ -208,4 +209,5 @@ using paraformer_large_online = paraformer_online<560, 512, 4, 2048, 11, 49, 4, 
 using paraformer_online_any = paraformer_online<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic,
                                                 dynamic, dynamic, dynamic, wav_frontend_any>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

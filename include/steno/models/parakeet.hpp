@@ -23,7 +23,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// The part below the heads. A loaded model is const and may be shared by threads, each with its own context.
 template <class Encoder, class Frontend, class Kind>
@@ -130,4 +131,5 @@ class parakeet {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

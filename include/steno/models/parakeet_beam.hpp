@@ -10,7 +10,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// The network of transducer_beam for one recording. The model must outlive it.
 template <class Model>
@@ -79,4 +80,5 @@ class parakeet_beam_network {
   extent stride_ = 0, first_ = 0;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -17,7 +17,8 @@
 #include <cmath>
 #include <optional>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct parakeet_ctc_kind {
   static constexpr std::string_view architecture = "parakeet_ctc";
@@ -171,4 +172,5 @@ using parakeet_ctc_11b = parakeet_ctc<parakeet_ctc_sizes{.encoder = {.mels = 80,
 /// Any sizes: extents are adopted from the file.
 using parakeet_ctc_any = parakeet_ctc<parakeet_ctc_sizes{}>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 class parakeet_sentences {
  public:
@@ -74,4 +75,5 @@ class parakeet_sentences {
   std::size_t told_ = 0;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

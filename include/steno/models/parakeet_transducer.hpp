@@ -22,7 +22,8 @@
 #include <cmath>
 #include <optional>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct parakeet_transducer_kind {
   static constexpr std::string_view architecture = "parakeet_transducer";
@@ -433,4 +434,5 @@ using parakeet_realtime_eou_120m =
 /// Any sizes: extents are adopted from the file.
 using parakeet_transducer_any = parakeet_transducer<parakeet_transducer_sizes{}>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

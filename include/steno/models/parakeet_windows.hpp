@@ -12,7 +12,8 @@
 #include <cmath>
 #include <span>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Seconds.
 struct parakeet_windows {
@@ -76,4 +77,5 @@ void encode_windows(const Model& m, std::span<const float> pcm, const parakeet_w
   }
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

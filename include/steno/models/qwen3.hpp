@@ -18,7 +18,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Sizes by name; what is left out is adopted from the file.
 struct qwen3_audio_sizes {
@@ -144,4 +145,5 @@ class qwen3_thinker {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

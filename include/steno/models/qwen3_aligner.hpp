@@ -21,7 +21,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct qwen3_alignment {
   std::vector<std::string> words;
@@ -162,4 +163,5 @@ using qwen3_forced_aligner_0_6b = qwen3_aligner<qwen3_sizes{.audio_tower = {.mel
 /// Any size, adopted from the file.
 using qwen3_forced_aligner_any = qwen3_aligner<qwen3_sizes{}>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

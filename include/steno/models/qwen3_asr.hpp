@@ -24,7 +24,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct qwen3_asr_options {
   std::string language = {};                  ///< forced: a name or code; empty: the model says what it hears
@@ -345,4 +346,5 @@ using qwen3_asr_1_7b = qwen3_asr<qwen3_sizes{.audio_tower = {.mels = 128,
 /// Any size, adopted from the file.
 using qwen3_asr_any = qwen3_asr<qwen3_sizes{}>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -7,7 +7,8 @@
 #include <string>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct qwen3_language {
   std::string_view name, code;
@@ -28,4 +29,5 @@ constexpr std::string_view find_qwen3_language(std::string_view text) {
   return {};
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// From tokenizer.ggml.tokens and token_type. Throws steno::error.
 STENO_COLD inline qwen_tokens read_qwen_tokens(const gguf_file& file) {
@@ -46,4 +47,5 @@ STENO_COLD inline void check_prompt_tokens(std::string_view what, std::size_t to
         .found = std::to_string(tokens)});
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -30,7 +30,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// How SenseVoice is asked: both choose rows of `embed`.
 struct sense_voice_options {
@@ -267,4 +268,5 @@ using sense_voice_small = sense_voice<sense_voice_sizes{
 /// Any sizes: extents are adopted from the file.
 using sense_voice_any = sense_voice<sense_voice_sizes{}, wav_frontend_any>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

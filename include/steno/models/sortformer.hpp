@@ -24,7 +24,8 @@
 #include <string_view>
 #include <type_traits>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Throws steno::error for lengths and rates that make no sense together (`_check_streaming_parameters`). Without
 /// `where` they are a packaged model's, and named as there.
@@ -239,4 +240,5 @@ using sortformer_4spk_v2 = sortformer<fastconformer<fastconformer_sizes{.mels = 
 /// Any sizes: extents are adopted from the file.
 using sortformer_any = sortformer<fastconformer_encoder_any, dynamic, dynamic, dynamic, dynamic, dynamic>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -10,7 +10,8 @@
 #include <string>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct stage_name {
   std::string_view path, name;
@@ -94,4 +95,5 @@ inline constexpr stage_name sanm_decoder_parts[] = {
     {"src_attn", "src_attn"},
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -29,7 +29,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 enum class u2_search { ctc_greedy, ctc_prefix_beam, attention_rescoring, attention };
 
@@ -354,4 +355,5 @@ using u2_transformer_any = u2<u2_encoder<conv2d_subsampling<dynamic, dynamic, dy
                                          wenet_transformer_block<dynamic, dynamic, dynamic>, dynamic>,
                               detail::u2_decoder_any, dynamic, detail::u2_transformer_kind>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

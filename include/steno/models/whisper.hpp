@@ -23,7 +23,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// A window that is being decoded. One for each thread; its memory is kept from window to window.
 struct whisper_window {
@@ -212,4 +213,5 @@ using whisper_large_v3_turbo = whisper<whisper_sizes{
 /// Any size, adopted from the file.
 using whisper_any = whisper<whisper_sizes{}>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

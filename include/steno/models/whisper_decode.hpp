@@ -17,7 +17,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// The fields of DecodingOptions, with its defaults.
 struct whisper_decode_options {
@@ -191,4 +192,5 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
   return d;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -17,7 +17,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// The arguments of transcribe(), with its defaults.
 struct whisper_transcribe_options {
@@ -368,4 +369,5 @@ whisper_transcribed whisper_transcribe(const Model& m, std::span<const float> pc
   return whisper_transcribe(m, pcm, o, c, [](double) {});
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

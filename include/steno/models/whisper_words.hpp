@@ -14,7 +14,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct whisper_timed_word {
   std::string text;
@@ -216,4 +217,5 @@ STENO_COLD void whisper_add_words(const Model& m, whisper_window& w, std::vector
   }
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

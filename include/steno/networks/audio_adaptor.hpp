@@ -14,7 +14,8 @@
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/stack.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent D, extent Heads, extent Ffn>
 struct adaptor_block : sequence<residual<at<"norm1", layer_norm<D, 12>>,
@@ -27,4 +28,5 @@ struct audio_adaptor
     : sequence<joined_frames<Rate, at<"linear1", linear<times(In, Rate), Ffn>>>, activate<Ffn, relu>,
                at<"linear2", linear<Ffn, D>>, at<"blocks", repeat<N, adaptor_block<D, Heads, BlockFfn>>>> {};
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

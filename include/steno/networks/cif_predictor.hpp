@@ -16,7 +16,8 @@
 #include <cmath>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// What has been integrated and not fired yet; a value that goes on with the next frames.
 struct cif_state {
@@ -120,4 +121,5 @@ struct cif_predictor {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

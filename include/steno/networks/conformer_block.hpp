@@ -14,7 +14,8 @@
 #include <steno/layers/relative_attention.hpp>
 #include <steno/layers/stack.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// The activation is the record's: a setting of the encoder.
 template <extent D, extent Heads, extent Ffn, extent Taps, extent Relative = dynamic, extent Causal = dynamic,
@@ -48,4 +49,5 @@ struct fastconformer_block
                         at<"feed_forward2", feed_forward<D, Ffn, silu, "linear1", "linear2", B>>>,
           at<"norm_out", layer_norm<D>>> {};
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

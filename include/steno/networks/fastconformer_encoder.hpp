@@ -13,7 +13,8 @@
 #include <steno/layers/sinusoid.hpp>
 #include <steno/networks/conformer_block.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// What follows pre_encode: rows in, rows out (`bypass_pre_encode` of the original).
 template <class Block, extent N>
@@ -54,4 +55,5 @@ using fastconformer =
 /// Extents are adopted from the file.
 using fastconformer_encoder_any = fastconformer<fastconformer_sizes{}>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -13,7 +13,8 @@
 #include <steno/layers/softmax.hpp>
 #include <steno/layers/stack.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// One layer, W values wide, with a memory of P values over Taps frames.
 template <extent W, extent P, extent Taps>
@@ -27,4 +28,5 @@ struct fsmn_encoder
                at<"fsmn", repeat<Layers, fsmn_block<W, P, Taps>>>, at<"out_linear1.linear", linear<W, Out>>,
                at<"out_linear2.linear", linear<Out, Classes>>, shown<"scores", softmax<Classes>>> {};
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

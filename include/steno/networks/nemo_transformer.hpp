@@ -13,7 +13,8 @@
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/stack.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent D, extent Heads, extent Ffn>
 struct nemo_transformer_block
@@ -28,4 +29,5 @@ struct nemo_transformer_block
 template <extent D, extent Heads, extent Ffn, extent N>
 struct nemo_transformer : repeat<N, nemo_transformer_block<D, Heads, Ffn>> {};
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -21,7 +21,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Each row sees the block that it is one of: the record's `window`.
 template <extent D, extent Heads, extent Ffn>
@@ -200,4 +201,5 @@ struct qwen3_audio_encoder {
   };
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -20,7 +20,8 @@
 
 #include <span>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent D, extent Heads, extent KeyHeads, extent Width, extent Ffn>
 struct qwen3_layer
@@ -122,4 +123,5 @@ struct qwen3_decoder {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -17,7 +17,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Room for keys and values, in the format asked for or what is usual beside the decoder's weights. Throws steno::error
 /// for other formats than f32, f16 and q8_0.
@@ -171,4 +172,5 @@ std::vector<qwen3_text> qwen3_write_together(const Decoder& m, view<float, dynam
   return texts;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,8 @@
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/stack.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// y = w_2(norm(relu(w_1(x)))).
 template <extent D, extent Ffn, int Exponent>
@@ -56,4 +57,5 @@ kernels::operand prepare_encoded(const Decoder& d, const view<const float>& enco
   return kernels::prepare(encoded, format, frame, run);
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

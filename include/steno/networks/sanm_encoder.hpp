@@ -13,7 +13,8 @@
 #include <steno/layers/stack.hpp>
 #include <steno/layers/window_overlap.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// `EncoderLayerSANM`, norm first: without equal widths there is no residual around self-attention.
 template <extent In, extent D, extent Heads, extent Ffn, extent Taps, int Exponent = 5>
@@ -78,4 +79,5 @@ extent sanm_width(const Encoder& e) {
   return e.template get<"scaled">().output_width.get();
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -20,7 +20,8 @@
 #include <numeric>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Names and defaults of `SortformerModules`; lengths in rows of 80 ms.
 struct speaker_cache_options {
@@ -232,4 +233,5 @@ class speaker_cache {
   std::vector<extent> order_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

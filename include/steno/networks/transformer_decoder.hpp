@@ -21,7 +21,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent D, extent Heads, extent Ffn>
 struct transformer_decoder_block
@@ -94,4 +95,5 @@ struct transformer_decoder {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

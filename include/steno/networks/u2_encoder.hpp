@@ -14,7 +14,8 @@
 #include <steno/layers/with_activation.hpp>
 #include <steno/networks/conformer_block.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <class Subsampling, class Block, extent N>
 struct u2_encoder : sequence<at<"embed", Subsampling>, scale_by_own_root<Subsampling::output>,
@@ -27,4 +28,5 @@ struct u2_env {
   extent keep = -1;  ///< negative: all
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

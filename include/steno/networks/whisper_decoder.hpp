@@ -17,7 +17,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent D, extent Heads>
 struct whisper_decoder_block
@@ -103,4 +104,5 @@ struct whisper_decoder {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,8 @@
 #include <steno/layers/learned_positions.hpp>
 #include <steno/layers/stack.hpp>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent D, extent Heads>
 using whisper_products =
@@ -35,4 +36,5 @@ struct whisper_encoder
                at<"positional_embedding", learned_positions<is_static(D) ? 1500 : dynamic, D>>,
                at<"blocks", repeat<N, whisper_encoder_block<D, Heads>>>, at<"ln_post", layer_norm<D>>> {};
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

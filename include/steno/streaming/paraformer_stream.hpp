@@ -14,7 +14,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct paraformer_stream_options {
   chunk_sizes sizes = {};
@@ -147,4 +148,5 @@ class paraformer_stream {
   bool over_ = false;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,8 @@
 #include <string>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct parakeet_stream_options {
   extent max_symbols = 0;              ///< steps at one frame; 0: as the file says
@@ -160,4 +161,5 @@ class parakeet_stream {
   bool started_ = false;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Told after each piece that has new tokens, and at the end. Views are valid until the stream goes on.
 struct parakeet_window_event {
@@ -108,4 +109,5 @@ class parakeet_window_stream {
   extent from_ = 0, next_ = 0;  // rows: of the first sample held; the next one to decode
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

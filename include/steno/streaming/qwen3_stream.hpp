@@ -20,7 +20,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct qwen3_stream_options {
   std::string language = {};  ///< forced: a name or code
@@ -259,4 +260,5 @@ class qwen3_stream {
   qwen3_output output_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -16,7 +16,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Rows that are final. The view is valid during the call.
 struct sortformer_event {
@@ -111,4 +112,5 @@ class sortformer_stream {
   extent dropped_ = 0, next_ = 0, rows_ = 0, chunk_ = 0;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -6,7 +6,8 @@
 
 #include <span>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 enum class stream_event_kind { partial, final };
 
@@ -22,4 +23,5 @@ struct stream_event {
   extent heard_ms = 0;   ///< audio decoded so far
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -18,7 +18,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct u2_stream_options {
   extent chunk_size = 16;   ///< encoder frames; not positive: everything at finish()
@@ -251,4 +252,5 @@ class u2_stream {
   bool started_ = false, over_ = false;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -16,7 +16,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 struct any_voice_sink {
@@ -75,4 +76,5 @@ std::vector<voice_segment> find_speech(const V& v, std::span<const float> pcm, c
   return found;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -17,7 +17,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// A token of the result with its time, or without one (end < start).
 struct said_token {
@@ -189,4 +190,5 @@ class character_tokenizer {
   std::vector<std::string> tokens_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -16,7 +16,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// A token and the frames [start, end) it is given.
 struct placed_token {
@@ -149,4 +150,5 @@ class nemo_words {
   std::vector<std::string> marks_;  // sorted
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

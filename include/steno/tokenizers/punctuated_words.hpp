@@ -12,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 inline constexpr std::string_view comma = "\xef\xbc\x8c", full_stop = "\xe3\x80\x82", question_mark = "\xef\xbc\x9f",
@@ -112,4 +113,5 @@ STENO_COLD inline bool close_text(std::string& text) {
   return true;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,8 @@
 #include <string_view>
 #include <utility>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 class sentencepiece {
  public:
@@ -102,4 +103,5 @@ class sentencepiece {
   sentencepiece_vocabulary vocabulary_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

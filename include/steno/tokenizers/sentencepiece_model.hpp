@@ -17,7 +17,8 @@
 #include <string>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 
@@ -147,4 +148,5 @@ inline sentencepiece_vocabulary read_sentencepiece_model(std::span<const std::by
   return v;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

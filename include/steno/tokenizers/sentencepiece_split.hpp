@@ -17,7 +17,8 @@
 #include <unordered_map>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 
@@ -139,4 +140,5 @@ STENO_COLD inline std::optional<std::vector<int>> split_pieces(const sentencepie
   return detail::piece_splitter(v)(text);
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -13,7 +13,8 @@
 #include <string>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace unicode {
 
@@ -238,4 +239,5 @@ inline std::string_view strip(std::string_view s) {
 
 }  // namespace unicode
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

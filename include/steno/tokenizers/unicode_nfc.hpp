@@ -13,7 +13,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace unicode {
 
@@ -737,4 +738,5 @@ STENO_COLD inline std::string nfc(std::string_view text) {
 
 }  // namespace unicode
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// SentencePiece's numbers for what a piece is.
 enum class piece_type : int { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
@@ -24,4 +25,5 @@ struct sentencepiece_vocabulary {
   std::string unk_surface = " \xE2\x81\x87 ";  ///< what an unknown piece decodes to
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -8,7 +8,8 @@
 #include <span>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct whisper_language {
   std::string_view code, name;
@@ -56,4 +57,5 @@ constexpr int find_whisper_language(std::string_view text) {
   return -1;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -21,7 +21,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct whisper_word {
   std::string text;
@@ -197,4 +198,5 @@ class whisper_tokens : public byte_bpe {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -14,7 +14,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct timed_piece {
   std::string_view text;      ///< as in the vocabulary
@@ -61,4 +62,5 @@ STENO_COLD inline std::vector<word> join_words(const std::vector<timed_piece>& p
   return words;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

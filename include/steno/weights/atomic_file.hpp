@@ -27,7 +27,8 @@
 #include <system_error>
 #include <utility>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Writes one file from front to back. Throws steno::error with the system's reason (a full disk, no permission).
 /// Not thread-safe; two objects for one target may live side by side, and the last commit() stays.
@@ -163,4 +164,5 @@ class atomic_file {
   int file_ = -1;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -18,7 +18,8 @@
 #include <unordered_set>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 
@@ -206,4 +207,5 @@ STENO_COLD void bind(Model& model, const S& source, storage& keep, std::string_v
   b.finish(ignore);
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

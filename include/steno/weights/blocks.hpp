@@ -14,7 +14,8 @@
 
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 template <class Block>
@@ -120,4 +121,5 @@ inline std::vector<float> values_of(const tensor_ref& t, const std::string& wher
   return values;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

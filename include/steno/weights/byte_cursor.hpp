@@ -16,7 +16,8 @@
 #include <string_view>
 #include <utility>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 static_assert(std::endian::native == std::endian::little, "steno reads files by copying little-endian bytes");
 
@@ -105,4 +106,5 @@ class byte_cursor {
   std::size_t position_ = 0;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

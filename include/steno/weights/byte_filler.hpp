@@ -11,7 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Owns any callable void(std::span<std::byte>); move-only.
 class byte_filler {
@@ -29,4 +30,5 @@ class byte_filler {
   void (*call_)(void*, std::span<std::byte>) = nullptr;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

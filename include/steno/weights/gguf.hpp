@@ -14,7 +14,8 @@
 #include <algorithm>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// A GGUF file; satisfies weight_source. Move-only. Const members may be called from any number of threads.
 class gguf_file {
@@ -248,4 +249,5 @@ class gguf_file {
 
 static_assert(weight_source<gguf_file>);
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

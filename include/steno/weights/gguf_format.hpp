@@ -13,7 +13,8 @@
 #include <string>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Type ids of values in the key-value section.
 enum class gguf_type : std::int32_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
@@ -69,4 +70,5 @@ STENO_COLD inline std::string format_name(dtype t) {
   return known ? std::string(known->name) : "type " + std::to_string(static_cast<std::int32_t>(t));
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

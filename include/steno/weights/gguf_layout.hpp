@@ -14,7 +14,9 @@
 #include <span>
 #include <string>
 
-namespace steno::inline STENO_ABI::detail {
+namespace steno {
+inline namespace STENO_ABI {
+namespace detail {
 
 /// What is wrong with a tensor's description.
 struct layout_fault {
@@ -51,4 +53,6 @@ STENO_COLD inline std::optional<layout_fault> measure_tensor(std::span<const ext
   return checked_round_up(bytes, alignment, padded) && checked_add(end, padded, end);
 }
 
-}  // namespace steno::inline STENO_ABI::detail
+}  // namespace detail
+}  // namespace STENO_ABI
+}  // namespace steno

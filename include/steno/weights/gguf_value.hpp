@@ -13,7 +13,8 @@
 #include <type_traits>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 template <class T>
@@ -158,4 +159,5 @@ struct gguf_value {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

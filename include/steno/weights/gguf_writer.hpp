@@ -14,7 +14,8 @@
 #include <set>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Collects keys and tensors, then writes them. Everything that is wrong throws steno::error.
 class gguf_writer {
@@ -239,4 +240,5 @@ class gguf_writer {
   std::set<std::string, std::less<>> keys_, names_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -21,7 +21,8 @@
 #include <system_error>
 #include <utility>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// How a file becomes memory: its own pages, shared and loaded as they are needed, or a copy that no change of the file
 /// reaches, which is resident as a whole.
@@ -122,4 +123,5 @@ class mapped_file {
   bool copied_ = false;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

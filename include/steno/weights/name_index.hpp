@@ -10,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 STENO_COLD inline std::vector<std::size_t> order_of_names(const std::vector<std::string_view>& names) {
@@ -49,4 +50,5 @@ class name_index {
   std::vector<std::size_t> order_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -14,7 +14,8 @@
 #include <string>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Uniform numbers from a 64-bit generator (splitmix64): the same everywhere for the same seed.
 class random_numbers {
@@ -58,4 +59,5 @@ void randomise(Model& model, storage& keep, std::uint64_t seed, dtype format = d
   });
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,8 @@
 #include <string>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// A stored tensor: row-major shape (outermost first, `rank` entries), format and bytes.
 struct tensor_ref {
@@ -50,4 +51,5 @@ concept weight_source = requires(const S& s, std::string_view name, std::size_t 
   { s.text(name) } -> std::same_as<std::optional<std::string>>;    // a string setting
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

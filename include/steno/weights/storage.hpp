@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 class storage {
  public:
@@ -73,4 +74,5 @@ class storage {
   std::size_t left_ = 0, chunk_ = std::size_t{1} << 20;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -9,7 +9,8 @@
 
 #include <cstddef>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// What a weight is for; decides whether loading packs it for the product kernels.
 enum class use { product, rows };
@@ -76,4 +77,5 @@ struct weight {
 template <extent N>
 using vector_weight = weight<1, N, dtype::f32, use::rows>;
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -13,7 +13,9 @@
 
 #include "model_tensors.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 namespace {
 
@@ -121,4 +123,6 @@ void set_cmvn(imported_model& model, const std::filesystem::path& path) {
   add_cmvn(model, std::move(m.shift), std::move(m.scale));
 }
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -19,7 +19,9 @@
 
 #include "imported_model.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 struct am_mvn {
   std::vector<float> shift, scale;  ///< of equal length
@@ -35,4 +37,6 @@ am_mvn read_am_mvn(const std::string& path);
 /// front end stacks. Throws steno::error.
 void set_cmvn(imported_model& model, const std::filesystem::path& path);
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

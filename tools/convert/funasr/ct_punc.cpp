@@ -10,7 +10,9 @@
 #include "limits.hpp"
 #include "torch/tensors.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 namespace {
 
@@ -87,4 +89,6 @@ imported_model import_ct_punc(const folder& f, const std::optional<std::filesyst
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,9 @@
 #include "funasr/tensors.hpp"
 #include "imported_model.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 struct folder;
 
@@ -28,4 +30,6 @@ void walk_ct_punc(const gguf_file& keys, tensor_taker& taker);
 /// Imports the folder; `cmvn` is refused. Throws steno::error.
 imported_model import_ct_punc(const folder& f, const std::optional<std::filesystem::path>& cmvn);
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -11,7 +11,9 @@
 #include "json_text.hpp"
 #include "limits.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 namespace fs = std::filesystem;
 
@@ -118,4 +120,6 @@ std::vector<std::string> folder::read_tokens() const {
   return list;
 }
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

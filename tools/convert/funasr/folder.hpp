@@ -14,7 +14,9 @@
 
 #include "yaml_settings.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 /// With the scalars and lists of config.yaml.
 struct folder : yaml_settings {
@@ -34,4 +36,6 @@ bool is_folder(const std::filesystem::path& path);
 /// Opens a folder; `weights` (a file in it) replaces the name of the weights. Throws steno::error.
 folder open_folder(const std::filesystem::path& path, const std::optional<std::filesystem::path>& weights = {});
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

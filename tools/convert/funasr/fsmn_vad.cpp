@@ -12,7 +12,9 @@
 #include "limits.hpp"
 #include "torch/tensors.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 namespace {
 
@@ -141,4 +143,6 @@ imported_model import_published_fsmn_vad(const std::shared_ptr<gguf_file>& file)
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

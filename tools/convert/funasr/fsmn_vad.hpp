@@ -14,7 +14,9 @@
 #include "funasr/tensors.hpp"
 #include "imported_model.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 struct folder;
 
@@ -37,4 +39,6 @@ imported_model import_published_fsmn_vad(const std::shared_ptr<gguf_file>& file)
 /// Imports the folder; `cmvn` replaces the folder's own am.mvn. Throws steno::error.
 imported_model import_fsmn_vad(const folder& f, const std::optional<std::filesystem::path>& cmvn);
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -8,7 +8,9 @@
 #include "content.hpp"
 #include "funasr/folder.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 namespace fs = std::filesystem;
 
@@ -53,4 +55,6 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
         .expected = known});
 }
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

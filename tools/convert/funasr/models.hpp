@@ -11,10 +11,14 @@
 #include "funasr/paraformer.hpp"
 #include "funasr/sense_voice.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 /// A folder with config.yaml or configuration.json, one of these files, or a torch file beside them.
 bool is_checkpoint(const std::filesystem::path& path);
 imported_model import_checkpoint(const std::filesystem::path& path, const import_options& options);
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

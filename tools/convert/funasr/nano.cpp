@@ -9,7 +9,9 @@
 #include "qwen/qwen3_asr.hpp"
 #include "torch/tensors.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 namespace fs = std::filesystem;
 
@@ -134,4 +136,6 @@ imported_model import_nano(const folder& f, const std::optional<fs::path>& cmvn)
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -14,7 +14,9 @@
 #include "imported_model.hpp"
 #include "model_tensors.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 /// Throws steno::error.
 imported_model import_nano(const folder& f, const std::optional<std::filesystem::path>& cmvn);
@@ -25,4 +27,6 @@ imported_model import_published_nano(const std::shared_ptr<gguf_file>& file);
 /// Walks the model of a packaged file's keys.
 void walk_nano(const gguf_file& keys, tensor_taker& taker);
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -16,7 +16,9 @@
 #include "limits.hpp"
 #include "qwen/qwen3_asr.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 namespace fs = std::filesystem;
 
@@ -162,4 +164,6 @@ imported_model import_published_nano(const std::shared_ptr<gguf_file>& audio) {
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

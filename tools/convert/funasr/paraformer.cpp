@@ -13,7 +13,9 @@
 #include "limits.hpp"
 #include "torch/tensors.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 namespace {
 
@@ -147,4 +149,6 @@ imported_model import_paraformer(const folder& f, const std::optional<std::files
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

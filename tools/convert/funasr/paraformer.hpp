@@ -13,7 +13,9 @@
 #include "funasr/tensors.hpp"
 #include "imported_model.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 struct folder;
 
@@ -47,4 +49,6 @@ imported_model import_published_paraformer(const std::shared_ptr<gguf_file>& fil
 /// Imports the folder; `cmvn` replaces the folder's own am.mvn. Throws steno::error.
 imported_model import_paraformer(const folder& f, const std::optional<std::filesystem::path>& cmvn);
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,9 @@
 #include "gguf_import.hpp"
 #include "limits.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 namespace {
 
@@ -69,4 +71,6 @@ imported_model import_published_paraformer(const std::shared_ptr<gguf_file>& fil
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

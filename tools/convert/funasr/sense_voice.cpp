@@ -3,7 +3,9 @@
 
 #include <steno/models/sense_voice.hpp>
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 void walk_sense_voice(const gguf_file& keys, tensor_taker& taker) { walk_model<sense_voice_any>(keys, taker); }
 
@@ -42,4 +44,6 @@ void set_sense_voice_keys(gguf_writer& file, const sense_voice_settings& s, cons
   file.set("tokenizer.ggml.unk_surface", v.unk_surface);
 }
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -8,7 +8,9 @@
 #include "limits.hpp"
 #include "torch/tensors.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 namespace {
 
@@ -79,4 +81,6 @@ imported_model import_sense_voice(const folder& f, const std::optional<std::file
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

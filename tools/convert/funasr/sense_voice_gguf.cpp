@@ -13,7 +13,9 @@
 #include "gguf_import.hpp"
 #include "limits.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 namespace {
 
@@ -77,4 +79,6 @@ imported_model import_published_sense_voice(const std::shared_ptr<gguf_file>& fi
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

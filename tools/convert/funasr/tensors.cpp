@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 void promise_sanm(checkpoint_tensors& from, const std::string& at, const sanm_settings& s) {
   const auto d = static_cast<extent>(s.output_size);
@@ -30,4 +32,6 @@ checkpoint_tensors published_tensors(const gguf_file& file, std::uint32_t width,
   return from;
 }
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

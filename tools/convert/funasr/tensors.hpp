@@ -7,7 +7,9 @@
 
 #include "model_tensors.hpp"
 
-namespace steno::inline STENO_ABI::funasr {
+namespace steno {
+inline namespace STENO_ABI {
+namespace funasr {
 
 /// Sizes of a stack of SAN-M blocks below `at` ("encoder."): the first reads `input` values.
 struct sanm_settings {
@@ -19,4 +21,6 @@ void promise_sanm(checkpoint_tensors& from, const std::string& at, const sanm_se
 /// values they are left out, with a note.
 checkpoint_tensors published_tensors(const gguf_file& file, std::uint32_t width, std::vector<std::string>& notes);
 
-}  // namespace steno::inline STENO_ABI::funasr
+}  // namespace funasr
+}  // namespace STENO_ABI
+}  // namespace steno

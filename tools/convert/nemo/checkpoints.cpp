@@ -6,7 +6,9 @@
 #include "nemo/parakeet.hpp"
 #include "nemo/sortformer.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 bool is_checkpoint(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(path)) return false;
@@ -26,4 +28,6 @@ imported_model import_published(const std::shared_ptr<gguf_file>& file) {
   return is_published_sortformer(*file) ? import_published_sortformer(file) : import_published_parakeet(file);
 }
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -5,7 +5,9 @@
 
 #include "families.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 /// A .nemo file, or a tar with the same content.
 bool is_checkpoint(const std::filesystem::path& path);
@@ -15,4 +17,6 @@ imported_model import_checkpoint(const std::filesystem::path& path, const import
 /// A GGUF file of qvac-parakeet.cpp. Throws steno::error.
 imported_model import_published(const std::shared_ptr<gguf_file>& file);
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -22,7 +22,9 @@
 #include "torch/tensors.hpp"
 #include "yaml_settings.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 struct fastconformer_settings {
   bool per_feature = true, causal_downsampling = false, causal = false, layer_norm = false, bias = true,
@@ -68,4 +70,6 @@ std::string nemo_name(std::string name);
 /// Throws steno::error when `stored` [mels, bins] are not the mel filters that steno computes.
 void check_mel_filters(std::span<const float> stored, const fastconformer_settings& s, const std::string& where);
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -8,7 +8,9 @@
 #include "limits.hpp"
 #include "nemo/fastconformer.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 namespace {
 
@@ -91,4 +93,6 @@ void read_fastconformer(const yaml_settings& f, fastconformer_settings& s) {
   if (attention != "rel_pos_local_attn") f.require("encoder.self_attention_model", "rel_pos");
 }
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

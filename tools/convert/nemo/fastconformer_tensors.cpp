@@ -7,7 +7,9 @@
 
 #include "nemo/fastconformer.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 void promise_encoder(checkpoint_tensors& from, const fastconformer_settings& s) {
   const auto c = static_cast<extent>(s.channels), d = static_cast<extent>(s.width);
@@ -86,4 +88,6 @@ void set_fastconformer_keys(gguf_writer& file, const std::string& architecture, 
   set("encoder.attention_right", s.right);
 }
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

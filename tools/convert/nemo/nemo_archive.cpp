@@ -7,7 +7,9 @@
 #include "limits.hpp"
 #include "nemo/fastconformer.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 namespace {
 
@@ -53,4 +55,6 @@ std::string nemo_archive::text_of(const tar_member& m) const {
   return {reinterpret_cast<const char*>(m.bytes.data()), m.bytes.size()};
 }
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,9 @@
 
 #include "limits.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 namespace fs = std::filesystem;
 
@@ -140,4 +142,6 @@ imported_model import_parakeet(const std::shared_ptr<nemo_archive>& archive) {
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

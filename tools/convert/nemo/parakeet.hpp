@@ -15,7 +15,9 @@
 #include "families.hpp"
 #include "nemo/fastconformer.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 struct parakeet_settings : fastconformer_settings {
   bool transducer = false, hybrid = false;
@@ -52,4 +54,6 @@ imported_model read_ggml(const std::string& where, std::span<const std::byte> by
 bool is_ggml(const std::filesystem::path& path);
 imported_model import_ggml(const std::filesystem::path& path, const import_options& options);
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

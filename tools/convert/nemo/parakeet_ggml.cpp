@@ -28,7 +28,9 @@
 #include "limits.hpp"
 #include "nemo/parakeet.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 namespace fs = std::filesystem;
 
@@ -199,4 +201,6 @@ imported_model import_ggml(const fs::path& path, const import_options& options) 
   return read_ggml(path.string(), file->bytes(), file);
 }
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

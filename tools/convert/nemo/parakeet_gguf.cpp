@@ -13,7 +13,9 @@
 #include "nemo/parakeet.hpp"
 #include "nemo/published_gguf.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 namespace {
 
@@ -101,4 +103,6 @@ imported_model import_published_parakeet(const std::shared_ptr<gguf_file>& file)
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -7,7 +7,9 @@
 #include "gguf_import.hpp"
 #include "limits.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 bool published_flag(const gguf_file& file, const std::string& key, bool otherwise) {
   const gguf_value* v = file.value(key);
@@ -119,4 +121,6 @@ checkpoint_tensors published_tensors(const gguf_file& file, const fastconformer_
   return from;
 }
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

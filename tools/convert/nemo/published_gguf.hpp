@@ -15,7 +15,9 @@
 
 #include "nemo/fastconformer.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 bool published_flag(const gguf_file& file, const std::string& key, bool otherwise);
 /// Throws steno::error unless the key's value, `found`, is `expected`.
@@ -28,4 +30,6 @@ void read_published_encoder(const gguf_file& file, fastconformer_settings& s);
 checkpoint_tensors published_tensors(const gguf_file& file, const fastconformer_settings& s,
                                      std::function<std::string(std::string)> heads);
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

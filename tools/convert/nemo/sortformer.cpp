@@ -10,7 +10,9 @@
 
 #include "limits.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 bool is_sortformer(const yaml_settings& config) {
   return config.text("target", "").find("Sortformer") != std::string::npos;
@@ -89,4 +91,6 @@ imported_model import_sortformer(const std::shared_ptr<nemo_archive>& archive) {
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

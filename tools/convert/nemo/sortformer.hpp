@@ -12,7 +12,9 @@
 #include "families.hpp"
 #include "nemo/fastconformer.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 struct sortformer_settings : fastconformer_settings {
   std::uint32_t speakers = 4, hidden = 192, layers = 18, inner = 768, attention_heads = 8;
@@ -39,4 +41,6 @@ bool is_published_sortformer(const gguf_file& file);
 /// Throws steno::error.
 imported_model import_published_sortformer(const std::shared_ptr<gguf_file>& file);
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,9 @@
 #include "nemo/published_gguf.hpp"
 #include "nemo/sortformer.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 namespace {
 
@@ -78,4 +80,6 @@ imported_model import_published_sortformer(const std::shared_ptr<gguf_file>& fil
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -13,7 +13,9 @@
 #include "content.hpp"
 #include "limits.hpp"
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 namespace {
 
@@ -100,4 +102,6 @@ tar_archive::tar_archive(std::span<const std::byte> bytes, const std::string& wh
   }
 }
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

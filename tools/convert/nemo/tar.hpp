@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
-namespace steno::inline STENO_ABI::nemo {
+namespace steno {
+inline namespace STENO_ABI {
+namespace nemo {
 
 struct tar_member {
   std::string name;
@@ -39,4 +41,6 @@ class tar_archive {
   std::deque<std::vector<std::byte>> inflated_;
 };
 
-}  // namespace steno::inline STENO_ABI::nemo
+}  // namespace nemo
+}  // namespace STENO_ABI
+}  // namespace steno

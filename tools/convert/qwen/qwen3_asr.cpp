@@ -16,7 +16,9 @@
 #include "json_text.hpp"
 #include "limits.hpp"
 
-namespace steno::inline STENO_ABI::qwen {
+namespace steno {
+inline namespace STENO_ABI {
+namespace qwen {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -292,4 +294,6 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI::qwen
+}  // namespace qwen
+}  // namespace STENO_ABI
+}  // namespace steno

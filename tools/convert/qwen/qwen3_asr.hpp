@@ -14,7 +14,9 @@
 #include "families.hpp"
 #include "model_tensors.hpp"
 
-namespace steno::inline STENO_ABI::qwen {
+namespace steno {
+inline namespace STENO_ABI {
+namespace qwen {
 
 inline constexpr std::string_view asr_architecture = "qwen3_asr", longest_clip_key = "qwen3_asr.longest_clip";
 
@@ -50,4 +52,6 @@ bool is_checkpoint(const std::filesystem::path& path);
 /// Throws steno::error.
 imported_model import_checkpoint(const std::filesystem::path& path, const import_options& options);
 
-}  // namespace steno::inline STENO_ABI::qwen
+}  // namespace qwen
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -10,7 +10,9 @@
 #include "limits.hpp"
 #include "qwen/qwen3_asr.hpp"
 
-namespace steno::inline STENO_ABI::qwen {
+namespace steno {
+inline namespace STENO_ABI {
+namespace qwen {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -144,4 +146,6 @@ void add_tokenizer(gguf_writer& file, const fs::path& folder, std::uint32_t rows
   file.set("tokenizer.ggml.token_type", types);
 }
 
-}  // namespace steno::inline STENO_ABI::qwen
+}  // namespace qwen
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,9 @@
 
 #include "limits.hpp"
 
-namespace steno::inline STENO_ABI::torch {
+namespace steno {
+inline namespace STENO_ABI {
+namespace torch {
 
 namespace {
 constexpr std::uint64_t largest_pickle = std::uint64_t{64} << 20;  // real ones have some hundred bytes a tensor
@@ -189,4 +191,6 @@ std::span<const std::byte> archive::record(const storage& s) {
   return content;
 }
 
-}  // namespace steno::inline STENO_ABI::torch
+}  // namespace torch
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -14,7 +14,9 @@
 
 struct zip;
 
-namespace steno::inline STENO_ABI::torch {
+namespace steno {
+inline namespace STENO_ABI {
+namespace torch {
 
 /// The object of a torch file and access to the bytes of its storages. Not thread-safe (one record is kept).
 class archive {
@@ -46,4 +48,6 @@ class archive {
   std::vector<std::byte> kept_;
 };
 
-}  // namespace steno::inline STENO_ABI::torch
+}  // namespace torch
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -9,7 +9,9 @@
 #include <cstring>
 #include <utility>
 
-namespace steno::inline STENO_ABI::torch {
+namespace steno {
+inline namespace STENO_ABI {
+namespace torch {
 
 namespace {
 
@@ -184,4 +186,6 @@ void checkpoint::read_bytes(const entry& e, std::span<std::byte> out) {
   });
 }
 
-}  // namespace steno::inline STENO_ABI::torch
+}  // namespace torch
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -10,7 +10,9 @@
 
 #include <filesystem>
 
-namespace steno::inline STENO_ABI::torch {
+namespace steno {
+inline namespace STENO_ABI {
+namespace torch {
 
 /// A state dict. Move-only; not thread-safe.
 class checkpoint {
@@ -57,4 +59,6 @@ class checkpoint {
   std::unordered_map<std::string_view, std::size_t> index_;
 };
 
-}  // namespace steno::inline STENO_ABI::torch
+}  // namespace torch
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <utility>
 
-namespace steno::inline STENO_ABI::torch {
+namespace steno {
+inline namespace STENO_ABI {
+namespace torch {
 
 bool pickle::step() {
   const auto integer = [&](std::int64_t n) { push(add({.what = kind::integer, .number = n})); };
@@ -246,4 +248,6 @@ bool pickle::step() {
   return true;
 }
 
-}  // namespace steno::inline STENO_ABI::torch
+}  // namespace torch
+}  // namespace STENO_ABI
+}  // namespace steno

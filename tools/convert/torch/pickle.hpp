@@ -18,7 +18,9 @@
 #include <unordered_map>
 #include <vector>
 
-namespace steno::inline STENO_ABI::torch {
+namespace steno {
+inline namespace STENO_ABI {
+namespace torch {
 
 /// Element types of torch storages.
 enum class scalar : std::uint8_t { f32, f16, bf16, f64, i64, i32, i16, i8, u8, boolean };
@@ -124,4 +126,6 @@ class pickle {
   std::deque<std::string> owned_;  // texts that are not in the file as such
 };
 
-}  // namespace steno::inline STENO_ABI::torch
+}  // namespace torch
+}  // namespace STENO_ABI
+}  // namespace steno

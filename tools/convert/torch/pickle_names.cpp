@@ -6,7 +6,9 @@
 
 #include <utility>
 
-namespace steno::inline STENO_ABI::torch {
+namespace steno {
+inline namespace STENO_ABI {
+namespace torch {
 
 namespace {
 
@@ -212,4 +214,6 @@ pickle::id pickle::rebuild_tensor(const node& arguments) {
   return add({.what = kind::tensor, .number = static_cast<std::int64_t>(tensors_.size() - 1)});
 }
 
-}  // namespace steno::inline STENO_ABI::torch
+}  // namespace torch
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -6,7 +6,9 @@
 
 #include "torch/pickle.hpp"
 
-namespace steno::inline STENO_ABI::torch {
+namespace steno {
+inline namespace STENO_ABI {
+namespace torch {
 
 namespace {
 // Objects and copied items one pickle may cost. A state dict needs about twenty a tensor.
@@ -139,4 +141,6 @@ void pickle::long_integer(std::span<const std::byte> digits) {
   push(add({.what = kind::integer, .number = static_cast<std::int64_t>(value)}));
 }
 
-}  // namespace steno::inline STENO_ABI::torch
+}  // namespace torch
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -6,7 +6,9 @@
 #include "model_tensors.hpp"
 #include "torch/checkpoint.hpp"
 
-namespace steno::inline STENO_ABI::torch {
+namespace steno {
+inline namespace STENO_ABI {
+namespace torch {
 
 /// All tensors; they keep the checkpoint alive. Throws steno::error when they claim far more than the file holds.
 inline std::vector<stored_tensor> stored_tensors(const std::shared_ptr<checkpoint>& c) {
@@ -32,4 +34,6 @@ inline checkpoint_tensors open_tensors(const std::filesystem::path& file) {
   return {.where = file.string(), .all = stored_tensors(c)};
 }
 
-}  // namespace steno::inline STENO_ABI::torch
+}  // namespace torch
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,9 @@
 #include "json_text.hpp"
 #include "limits.hpp"
 
-namespace steno::inline STENO_ABI::wenet {
+namespace steno {
+inline namespace STENO_ABI {
+namespace wenet {
 
 namespace fs = std::filesystem;
 
@@ -186,4 +188,6 @@ cmvn_statistics parse_cmvn(std::string_view text, const std::string& where, bool
   return s;
 }
 
-}  // namespace steno::inline STENO_ABI::wenet
+}  // namespace wenet
+}  // namespace STENO_ABI
+}  // namespace steno

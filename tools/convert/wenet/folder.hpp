@@ -15,7 +15,9 @@
 
 #include "yaml_settings.hpp"
 
-namespace steno::inline STENO_ABI::wenet {
+namespace steno {
+inline namespace STENO_ABI {
+namespace wenet {
 
 /// With the scalars of train.yaml.
 struct folder : yaml_settings {
@@ -44,4 +46,6 @@ cmvn_statistics read_cmvn(const std::filesystem::path& path, bool json);
 std::vector<std::string> parse_units(std::string_view text, const std::string& where);
 cmvn_statistics parse_cmvn(std::string_view text, const std::string& where, bool json);
 
-}  // namespace steno::inline STENO_ABI::wenet
+}  // namespace wenet
+}  // namespace STENO_ABI
+}  // namespace steno

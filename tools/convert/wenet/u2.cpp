@@ -13,7 +13,9 @@
 #include "torch/tensors.hpp"
 #include "wenet/folder.hpp"
 
-namespace steno::inline STENO_ABI::wenet {
+namespace steno {
+inline namespace STENO_ABI {
+namespace wenet {
 
 namespace fs = std::filesystem;
 
@@ -155,4 +157,6 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
   return import_u2(open_folder(folder_of(path), weights));
 }
 
-}  // namespace steno::inline STENO_ABI::wenet
+}  // namespace wenet
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -13,7 +13,9 @@
 #include "families.hpp"
 #include "model_tensors.hpp"
 
-namespace steno::inline STENO_ABI::wenet {
+namespace steno {
+inline namespace STENO_ABI {
+namespace wenet {
 
 struct u2_settings {
   bool conformer = true, relative = true, causal = false, batch_norm = true, dynamic_chunk = false,
@@ -43,4 +45,6 @@ bool is_checkpoint(const std::filesystem::path& path);
 /// Throws steno::error.
 imported_model import_checkpoint(const std::filesystem::path& path, const import_options& options);
 
-}  // namespace steno::inline STENO_ABI::wenet
+}  // namespace wenet
+}  // namespace STENO_ABI
+}  // namespace steno

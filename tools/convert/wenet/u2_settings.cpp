@@ -9,7 +9,9 @@
 #include "wenet/folder.hpp"
 #include "wenet/u2.hpp"
 
-namespace steno::inline STENO_ABI::wenet {
+namespace steno {
+inline namespace STENO_ABI {
+namespace wenet {
 
 namespace {
 
@@ -152,4 +154,6 @@ u2_settings read_settings(const folder& f, std::size_t vocabulary) {
   return s;
 }
 
-}  // namespace steno::inline STENO_ABI::wenet
+}  // namespace wenet
+}  // namespace STENO_ABI
+}  // namespace steno

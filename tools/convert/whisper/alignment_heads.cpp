@@ -6,7 +6,9 @@
 
 #include "whisper/whisper.hpp"
 
-namespace steno::inline STENO_ABI::whisper_files {
+namespace steno {
+inline namespace STENO_ABI {
+namespace whisper_files {
 
 namespace {
 
@@ -83,4 +85,6 @@ heads published_alignment_heads(const settings& s, const std::string& file_name)
   return {};
 }
 
-}  // namespace steno::inline STENO_ABI::whisper_files
+}  // namespace whisper_files
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -13,7 +13,9 @@
 #include "limits.hpp"
 #include "whisper/whisper.hpp"
 
-namespace steno::inline STENO_ABI::whisper_files {
+namespace steno {
+inline namespace STENO_ABI {
+namespace whisper_files {
 
 namespace fs = std::filesystem;
 
@@ -90,4 +92,6 @@ imported_model import_ggml(const fs::path& path, const import_options& options) 
   return read_ggml(path.string(), file->bytes(), file);
 }
 
-}  // namespace steno::inline STENO_ABI::whisper_files
+}  // namespace whisper_files
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -7,7 +7,9 @@
 #include "json_text.hpp"
 #include "whisper/whisper.hpp"
 
-namespace steno::inline STENO_ABI::whisper_files {
+namespace steno {
+inline namespace STENO_ABI {
+namespace whisper_files {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -103,4 +105,6 @@ imported_model import_huggingface(const fs::path& path, const import_options& op
   return package(w.where, s, find_tokens(folder / "vocab.json", s), std::move(tensors), w.source);
 }
 
-}  // namespace steno::inline STENO_ABI::whisper_files
+}  // namespace whisper_files
+}  // namespace STENO_ABI
+}  // namespace steno

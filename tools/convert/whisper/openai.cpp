@@ -5,7 +5,9 @@
 #include "torch/tensors.hpp"
 #include "whisper/whisper.hpp"
 
-namespace steno::inline STENO_ABI::whisper_files {
+namespace steno {
+inline namespace STENO_ABI {
+namespace whisper_files {
 
 namespace fs = std::filesystem;
 
@@ -47,4 +49,6 @@ imported_model import_openai(const fs::path& path, const import_options& options
   return package(path.string(), s, find_tokens(path, s, options.tokenizer), std::move(tensors), c);
 }
 
-}  // namespace steno::inline STENO_ABI::whisper_files
+}  // namespace whisper_files
+}  // namespace STENO_ABI
+}  // namespace steno

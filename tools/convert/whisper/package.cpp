@@ -6,7 +6,9 @@
 #include "limits.hpp"
 #include "whisper/whisper.hpp"
 
-namespace steno::inline STENO_ABI::whisper_files {
+namespace steno {
+inline namespace STENO_ABI {
+namespace whisper_files {
 
 namespace {
 
@@ -101,4 +103,6 @@ imported_model package(std::string where, const settings& s, std::vector<std::st
   return model;
 }
 
-}  // namespace steno::inline STENO_ABI::whisper_files
+}  // namespace whisper_files
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -8,7 +8,9 @@
 #include "limits.hpp"
 #include "whisper/whisper.hpp"
 
-namespace steno::inline STENO_ABI::whisper_files {
+namespace steno {
+inline namespace STENO_ABI {
+namespace whisper_files {
 
 namespace fs = std::filesystem;
 
@@ -170,4 +172,6 @@ void read_special_tokens(const fs::path& folder, settings& s) {
     s.multilingual = j["is_multilingual"].get<bool>();
 }
 
-}  // namespace steno::inline STENO_ABI::whisper_files
+}  // namespace whisper_files
+}  // namespace STENO_ABI
+}  // namespace steno

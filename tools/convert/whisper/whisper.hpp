@@ -18,7 +18,9 @@
 #include "families.hpp"
 #include "model_tensors.hpp"
 
-namespace steno::inline STENO_ABI::whisper_files {
+namespace steno {
+inline namespace STENO_ABI {
+namespace whisper_files {
 
 struct settings {
   std::uint32_t mels = 0, vocabulary = 0, width = 0;
@@ -70,4 +72,6 @@ bool is_ggml(const std::filesystem::path& path);
 imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes, std::shared_ptr<void> keep);
 imported_model import_ggml(const std::filesystem::path& path, const import_options& options);
 
-}  // namespace steno::inline STENO_ABI::whisper_files
+}  // namespace whisper_files
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -10,7 +10,9 @@
 #include <cstdint>
 
 #include <steno/kernels/isa/region_avx2_begin.hpp>
-namespace steno::inline STENO_ABI::kernels::avx2 {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::avx2 {
 
 struct f32x16 {
   __m256 lo, hi;
@@ -143,5 +145,7 @@ STENO_INLINE void sums_i8(const std::int8_t* a, const std::int8_t* b, const std:
 #include <steno/kernels/isa/transpose.inl>
 
 #include <steno/kernels/isa/math.inl>
-}  // namespace steno::inline STENO_ABI::kernels::avx2
+}  // namespace kernels::avx2
+}  // namespace STENO_ABI
+}  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>

@@ -11,7 +11,9 @@
 #include <cstdint>
 
 #include <steno/kernels/isa/region_avx512_begin.hpp>
-namespace steno::inline STENO_ABI::kernels::avx512 {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::avx512 {
 
 using avx2::sums_i8;
 
@@ -152,5 +154,7 @@ STENO_INLINE void transpose(const float* from, std::ptrdiff_t from_stride, float
 }
 
 #include <steno/kernels/isa/math.inl>
-}  // namespace steno::inline STENO_ABI::kernels::avx512
+}  // namespace kernels::avx512
+}  // namespace STENO_ABI
+}  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace steno::inline STENO_ABI::kernels::detail {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::detail {
 
 /// The function of the active level, or of the highest below it that has one of its own: vnni, dotprod and i8mm add
 /// nothing for floats.
@@ -17,7 +19,9 @@ F* choose(F* scalar, Higher*... higher) noexcept {
   return functions[std::min(static_cast<std::size_t>(active_isa()), sizeof...(higher))];
 }
 
-}  // namespace steno::inline STENO_ABI::kernels::detail
+}  // namespace kernels::detail
+}  // namespace STENO_ABI
+}  // namespace steno
 
 // The function `name` for the active instruction set; used inside namespace steno::kernels only.
 #if defined(__x86_64__)

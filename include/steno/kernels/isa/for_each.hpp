@@ -19,25 +19,41 @@
 #include <steno/kernels/isa/neon.hpp>
 #endif
 
-namespace steno::inline STENO_ABI::kernels::scalar {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::scalar {
 #include STENO_KERNEL_FILE
-}
+}  // namespace kernels::scalar
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #if defined(__x86_64__)
 #include <steno/kernels/isa/region_avx2_begin.hpp>
-namespace steno::inline STENO_ABI::kernels::avx2 {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::avx2 {
 #include STENO_KERNEL_FILE
-}
+}  // namespace kernels::avx2
+}  // namespace STENO_ABI
+}  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>
 
 #include <steno/kernels/isa/region_avx512_begin.hpp>
-namespace steno::inline STENO_ABI::kernels::avx512 {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::avx512 {
 #include STENO_KERNEL_FILE
-}
+}  // namespace kernels::avx512
+}  // namespace STENO_ABI
+}  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>
 #elif defined(__aarch64__)
-namespace steno::inline STENO_ABI::kernels::neon {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::neon {
 #include STENO_KERNEL_FILE
-}
+}  // namespace kernels::neon
+}  // namespace STENO_ABI
+}  // namespace steno
 #endif
 #undef STENO_KERNEL_FILE

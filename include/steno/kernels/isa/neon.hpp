@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace steno::inline STENO_ABI::kernels::neon {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::neon {
 
 struct f32x16 {
   float32x4_t a, b, c, d;  // lanes 0-3, 4-7, 8-11, 12-15
@@ -192,4 +194,6 @@ STENO_INLINE void transpose(const float* from, std::ptrdiff_t from_stride, float
 }
 
 #include <steno/kernels/isa/math.inl>
-}  // namespace steno::inline STENO_ABI::kernels::neon
+}  // namespace kernels::neon
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <cstring>
 
-namespace steno::inline STENO_ABI::kernels::scalar {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::scalar {
 
 using four = float __attribute__((vector_size(16)));
 using four_words = std::uint32_t __attribute__((vector_size(16)));
@@ -163,4 +165,6 @@ STENO_INLINE void transpose(const float* from, std::ptrdiff_t from_stride, float
 }
 
 #include <steno/kernels/isa/math.inl>
-}  // namespace steno::inline STENO_ABI::kernels::scalar
+}  // namespace kernels::scalar
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,9 @@
 
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_amx_begin.hpp>
-namespace steno::inline STENO_ABI::kernels::amx {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::amx {
 namespace product {
 
 inline constexpr extent wide_tiles = 16;  // 16 KiB of weights
@@ -203,5 +205,7 @@ inline constexpr detail::product_table with_tiles(detail::product_table t) {
 }
 inline constexpr detail::product_table product_kernels = with_tiles(avx512vnni::product_kernels);
 
-}  // namespace steno::inline STENO_ABI::kernels::amx
+}  // namespace kernels::amx
+}  // namespace STENO_ABI
+}  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>

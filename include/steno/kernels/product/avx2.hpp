@@ -15,7 +15,9 @@
 #include <utility>
 
 #include <steno/kernels/isa/region_avx2_begin.hpp>
-namespace steno::inline STENO_ABI::kernels::avx2 {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::avx2 {
 namespace product {
 
 inline constexpr int dot_rows = 2, dot_columns = 2, panel_rows = 6, panel_vectors = 1;
@@ -144,5 +146,7 @@ inline constexpr detail::product_table product_kernels{
     .float_row_strip = product::float_row_strip,
 };
 
-}  // namespace steno::inline STENO_ABI::kernels::avx2
+}  // namespace kernels::avx2
+}  // namespace STENO_ABI
+}  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>

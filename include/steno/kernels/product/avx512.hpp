@@ -8,7 +8,9 @@
 #include <steno/kernels/isa/avx512.hpp>
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_avx512_begin.hpp>
-namespace steno::inline STENO_ABI::kernels::avx512 {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::avx512 {
 namespace product {
 
 inline constexpr int dot_rows = 6, dot_columns = 4, panel_rows = 12, panel_vectors = 2;
@@ -44,5 +46,7 @@ inline constexpr detail::product_table product_kernels{
     .float_row_strip = product::float_row_strip,
 };
 
-}  // namespace steno::inline STENO_ABI::kernels::avx512
+}  // namespace kernels::avx512
+}  // namespace STENO_ABI
+}  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>

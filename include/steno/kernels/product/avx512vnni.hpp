@@ -8,7 +8,9 @@
 #include <steno/kernels/product/avx512vnni_rows.hpp>
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_avx512vnni_begin.hpp>
-namespace steno::inline STENO_ABI::kernels::avx512vnni {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::avx512vnni {
 namespace product {
 
 inline constexpr int int8_rows = 6, int8_groups = 2;
@@ -130,5 +132,7 @@ inline constexpr detail::product_table with_vnni(detail::product_table t) {
 }
 inline constexpr detail::product_table product_kernels = with_vnni(avx512::product_kernels);
 
-}  // namespace steno::inline STENO_ABI::kernels::avx512vnni
+}  // namespace kernels::avx512vnni
+}  // namespace STENO_ABI
+}  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>

@@ -11,7 +11,9 @@
 
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_avx512vnni_begin.hpp>
-namespace steno::inline STENO_ABI::kernels::avx512vnni {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::avx512vnni {
 namespace product {
 
 inline constexpr std::size_t fetch_bytes = 1536;  // how far ahead
@@ -194,5 +196,7 @@ inline void int8_row_strip(const detail::strip& s) noexcept {
 }
 
 }  // namespace product
-}  // namespace steno::inline STENO_ABI::kernels::avx512vnni
+}  // namespace kernels::avx512vnni
+}  // namespace STENO_ABI
+}  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 
-namespace steno::inline STENO_ABI::kernels::detail {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::detail {
 
 /// Blocks of a group, times groups, that are unpacked at once: 16 KiB of quants, 4 KiB of scales, 4 KiB of minima.
 inline constexpr extent unpacked_blocks = 32;
@@ -97,4 +99,6 @@ inline void int8_strip(const strip& s) noexcept {
   }
 }
 
-}  // namespace steno::inline STENO_ABI::kernels::detail
+}  // namespace kernels::detail
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -15,7 +15,9 @@
 #include <cstring>
 #include <utility>
 
-namespace steno::inline STENO_ABI::kernels::neon {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::neon {
 namespace product {
 
 inline constexpr int dot_rows = 2, dot_columns = 2, panel_rows = 5, panel_vectors = 1;
@@ -105,4 +107,6 @@ inline constexpr detail::product_table product_kernels{
     .float_row_strip = product::float_row_strip,
 };
 
-}  // namespace steno::inline STENO_ABI::kernels::neon
+}  // namespace kernels::neon
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -7,7 +7,9 @@
 #include <steno/kernels/product/neon.hpp>
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_dotprod_begin.hpp>
-namespace steno::inline STENO_ABI::kernels::neon_dotprod {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::neon_dotprod {
 using neon::load_four;
 using neon::store_four;
 namespace product {
@@ -64,5 +66,7 @@ inline constexpr detail::product_table with_dotprod(detail::product_table t) {
 }
 inline constexpr detail::product_table product_kernels = with_dotprod(neon::product_kernels);
 
-}  // namespace steno::inline STENO_ABI::kernels::neon_dotprod
+}  // namespace kernels::neon_dotprod
+}  // namespace STENO_ABI
+}  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>

@@ -11,7 +11,9 @@
 
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_i8mm_begin.hpp>
-namespace steno::inline STENO_ABI::kernels::neon_i8mm {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::neon_i8mm {
 using neon::load_four;
 using neon::store_four;
 namespace product {
@@ -82,5 +84,7 @@ inline constexpr detail::product_table with_i8mm(detail::product_table t) {
 }
 inline constexpr detail::product_table product_kernels = with_i8mm(neon_dotprod::product_kernels);
 
-}  // namespace steno::inline STENO_ABI::kernels::neon_i8mm
+}  // namespace kernels::neon_i8mm
+}  // namespace STENO_ABI
+}  // namespace steno
 #include <steno/kernels/isa/region_end.hpp>

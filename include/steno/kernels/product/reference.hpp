@@ -15,7 +15,9 @@
 #include <cmath>
 #include <cstring>
 
-namespace steno::inline STENO_ABI::kernels::scalar {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::scalar {
 
 /// Value k of a stored row of a float_rows format, at any alignment.
 inline float stored_value(const std::byte* row, dtype format, extent k) noexcept {
@@ -116,4 +118,6 @@ inline constexpr detail::product_table product_kernels{
     .float_row_strip = float_row_strip,
 };
 
-}  // namespace steno::inline STENO_ABI::kernels::scalar
+}  // namespace kernels::scalar
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 namespace detail {
 /// Rows cut into the fewest panels of at most `most` rows, as equal as possible, the higher ones first.
@@ -181,4 +183,6 @@ struct product_table {
 };
 }  // namespace detail
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno

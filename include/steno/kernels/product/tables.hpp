@@ -3,11 +3,15 @@
 #include <steno/kernels/cpu.hpp>
 #include <steno/kernels/product/table.hpp>
 
-namespace steno::inline STENO_ABI::kernels::detail {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels::detail {
 
 STENO_KERNEL_API const product_table& table_of(isa level) noexcept;
 
-}  // namespace steno::inline STENO_ABI::kernels::detail
+}  // namespace kernels::detail
+}  // namespace STENO_ABI
+}  // namespace steno
 
 #if STENO_KERNEL_BODIES
 #include <steno/kernels/product/reference.hpp>
@@ -17,7 +21,9 @@ STENO_KERNEL_API const product_table& table_of(isa level) noexcept;
 #include <steno/kernels/product/neon_i8mm.hpp>
 #endif
 
-namespace steno::inline STENO_ABI::kernels {
+namespace steno {
+inline namespace STENO_ABI {
+namespace kernels {
 
 STENO_KERNEL_API const detail::product_table& detail::table_of(isa level) noexcept {
 #if defined(__x86_64__)
@@ -49,5 +55,7 @@ STENO_KERNEL_API const detail::product_table& detail::table_of(isa level) noexce
   return scalar::product_kernels;
 }
 
-}  // namespace steno::inline STENO_ABI::kernels
+}  // namespace kernels
+}  // namespace STENO_ABI
+}  // namespace steno
 #endif

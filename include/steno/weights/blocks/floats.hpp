@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <cstring>
 
-namespace steno::inline STENO_ABI::blocks {
+namespace steno {
+inline namespace STENO_ABI {
+namespace blocks {
 
 inline void read_f32(const std::byte* src, float* dst, std::size_t count) {
   if (count != 0) std::memcpy(dst, src, count * sizeof(float));
@@ -68,4 +70,6 @@ inline void read_i32(const std::byte* src, float* dst, std::size_t count) {
   }
 }
 
-}  // namespace steno::inline STENO_ABI::blocks
+}  // namespace blocks
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -7,7 +7,9 @@
 #pragma once
 #include <steno/weights/blocks/simple.hpp>
 
-namespace steno::inline STENO_ABI::blocks {
+namespace steno {
+inline namespace STENO_ABI {
+namespace blocks {
 
 struct q2_k {
   static constexpr std::size_t elements = 256;
@@ -114,4 +116,6 @@ inline void read_block(const q6_k& b, float* x) {
   }
 }
 
-}  // namespace steno::inline STENO_ABI::blocks
+}  // namespace blocks
+}  // namespace STENO_ABI
+}  // namespace steno

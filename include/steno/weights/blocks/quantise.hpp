@@ -12,7 +12,9 @@
 #include <bit>
 #include <string>
 
-namespace steno::inline STENO_ABI::blocks {
+namespace steno {
+inline namespace STENO_ABI {
+namespace blocks {
 
 /// Bits of the largest |x| of 32 values: non-negative floats order as their bits do, and NaN comes out on top.
 inline std::int32_t largest_magnitude(const float* x) {
@@ -79,4 +81,6 @@ inline void write_block(const float* x, q5_0& b) {
   std::memcpy(b.h, &h, sizeof h);
 }
 
-}  // namespace steno::inline STENO_ABI::blocks
+}  // namespace blocks
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -16,7 +16,9 @@
 #include <limits>
 #include <string_view>
 
-namespace steno::inline STENO_ABI::blocks {
+namespace steno {
+inline namespace STENO_ABI {
+namespace blocks {
 
 /// Nearest integer, halves to even, between two limits.
 inline int level_of(float v, int least, int most) { return std::clamp(static_cast<int>(std::lrint(v)), least, most); }
@@ -203,4 +205,6 @@ inline void write_block(const float* x, q6_k& b) {
   }
 }
 
-}  // namespace steno::inline STENO_ABI::blocks
+}  // namespace blocks
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <cstring>
 
-namespace steno::inline STENO_ABI::blocks {
+namespace steno {
+inline namespace STENO_ABI {
+namespace blocks {
 
 // Halves and words lie unaligned in a file, so they are arrays of bytes.
 struct q8_0 {
@@ -101,4 +103,6 @@ inline void read_block(const iq4_nl& b, float* x) {
   }
 }
 
-}  // namespace steno::inline STENO_ABI::blocks
+}  // namespace blocks
+}  // namespace STENO_ABI
+}  // namespace steno
