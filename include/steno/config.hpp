@@ -28,7 +28,7 @@
 #define STENO_ABI_ISA avx512
 #endif
 #elif defined(__AVX512F__)
-#define STENO_ABI_ISA some_avx512
+#define STENO_ABI_ISA partial_avx512
 #else
 #define STENO_ABI_ISA avx2
 #endif
@@ -73,7 +73,7 @@
 
 // Functions that must melt into their caller (vector primitives, tiles): a call would pass vectors through memory.
 #define STENO_INLINE [[gnu::always_inline]] inline
-// Functions that run once, when something is loaded or told: compiled for size, which halves what they cost to compile.
+// Functions that run once, when something is loaded or reported: compiled for size, which halves their time to compile.
 #define STENO_COLD [[gnu::cold, gnu::noinline]]
 
 // Whether flags promise parts of ARMv8.2 or later (kernels/isa/region_dotprod_begin.hpp).

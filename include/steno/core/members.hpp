@@ -17,12 +17,12 @@ namespace steno {
 inline namespace STENO_ABI {
 
 /// A hyper-parameter that tensors do not show (number of heads, ...): static, or adopted from the file. What a file
-/// gives is a whole number from Least to Most; until then (and where the file's was refused) it is Least.
-template <extent N, extent Least = 1, extent Most = 65536>
+/// gives is a whole number from Min to Max; until then (and where the file's was refused) it is Min.
+template <extent N, extent Min = 1, extent Max = 65536>
 struct setting : size_of<N> {
-  static constexpr extent static_value = N, least = Least, most = Most;
-  static_assert(!is_static(N) || (N >= Least && N <= Most), "steno: a setting outside of its own range");
-  constexpr setting() : size_of<N>(Least) {}
+  static constexpr extent static_value = N, min = Min, max = Max;
+  static_assert(!is_static(N) || (N >= Min && N <= Max), "steno: a setting outside of its own range");
+  constexpr setting() : size_of<N>(Min) {}
   constexpr explicit setting(extent n) : size_of<N>(n) {}
 };
 /// A setting that is 0 or 1.
@@ -57,9 +57,9 @@ concept composite = requires(T& t, detail::any_visitor v) {
 };
 
 /// Calls leaf(path, weight_or_setting, optional) for every leaf below `t`, depth first, in the order of members().
-/// A leaf function may also have equal(path, what, a, b), told of sizes that must agree, within(path, what, value, low,
-/// high), told of numbers that index something, require(path, ok, what, expected, found), told of whatever else must
-/// hold, and count(path) -> optional<extent>, asked how many numbered members a dynamic `repeat` shall have. One that
+/// A leaf function may also have equal(path, what, a, b), called for sizes that must agree, within(path, what, value,
+/// low, high), for numbers that index something, require(path, ok, what, expected, found), for whatever else must hold,
+/// and count(path) -> optional<extent>, which gives the number of numbered members of a dynamic `repeat`. One that
 /// names a type `reads_stored` is called with what stands beside the weight's name, too: leaf(path, weight_or_setting,
 /// optional, stored).
 template <class Leaf>

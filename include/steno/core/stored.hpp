@@ -49,7 +49,7 @@ struct stored {
     s.norm = name;
     return s;
   }
-  /// A bias that some checkpoints have not: zeros, before any batch norm.
+  /// A bias that is missing in part of the checkpoints: zeros, before any batch norm.
   constexpr stored or_zeros() const {
     stored s = *this;
     s.zeros = true;

@@ -31,7 +31,7 @@ class thread_pool {
       fail({.what = "threads",
             .expected = std::to_string(threads),
             .found = std::to_string(started) + " (" + e.code().message() + ")",
-            .hint = "ask for fewer, or raise the limit of processes"});
+            .hint = "use fewer, or raise the limit of processes"});
     } catch (...) {
       stop();
       throw;

@@ -42,7 +42,7 @@ class workspace {
       add(bytes);
     }
   }
-  /// From now on at most so many bytes are held: a pass that needs more throws steno::error.
+  /// From now on no more than so many bytes are held: a pass that needs more throws steno::error.
   void limit(std::size_t bytes) noexcept { limit_ = bytes; }
   /// Bytes held.
   std::size_t capacity() const noexcept {
@@ -50,7 +50,7 @@ class workspace {
     for (std::size_t i = 0; i < count_; ++i) n += pieces_[i].size;
     return n;
   }
-  /// Most bytes that were in use at once.
+  /// The largest number of bytes that were in use at once.
   std::size_t peak() const noexcept { return peak_; }
 
   class frame {
@@ -92,8 +92,8 @@ class workspace {
     std::size_t size = 0;
   };
   // Each piece is at least as large as all before it, so no more than these fit into an address space.
-  static constexpr std::size_t most_pieces = 48;
-  static constexpr std::size_t least_piece = std::size_t{1} << 16;
+  static constexpr std::size_t max_pieces = 48;
+  static constexpr std::size_t min_piece = std::size_t{1} << 16;
 
   void swap(workspace& other) noexcept {
     std::swap(pieces_, other.pieces_);
@@ -111,7 +111,7 @@ class workspace {
   }
   // False when memory is out.
   bool try_add(std::size_t bytes) noexcept {
-    if (bytes > PTRDIFF_MAX || count_ == most_pieces) return false;
+    if (bytes > PTRDIFF_MAX || count_ == max_pieces) return false;
     void* const p = ::operator new[](bytes, std::align_val_t{alignment}, std::nothrow);
     if (p == nullptr) return false;
     pieces_[count_++] = {static_cast<std::byte*>(p), bytes};
@@ -120,7 +120,7 @@ class workspace {
   // A piece of `bytes`, or where memory is short of no more than `least`.
   void add(std::size_t bytes, std::size_t least) {
     const std::size_t held = capacity();
-    if (least > limit_ || held > limit_ - least) refuse(least, "at most " + std::to_string(limit_) + " bytes");
+    if (least > limit_ || held > limit_ - least) refuse(least, "up to " + std::to_string(limit_) + " bytes");
     bytes = std::min(bytes, limit_ - held);
     if (!try_add(bytes) && (bytes == least || !try_add(least))) refuse(least, "memory for it");
   }
@@ -141,7 +141,7 @@ class workspace {
       ++current_;
       used_ = 0;
     }
-    if (current_ == count_) add(std::max({n, capacity(), least_piece}), n);
+    if (current_ == count_) add(std::max({n, capacity(), min_piece}), n);
     void* at = pieces_[current_].data + used_;
     used_ += n;
     total_ += n;
@@ -156,7 +156,7 @@ class workspace {
     (void)try_add(all);
   }
 
-  std::array<piece, most_pieces> pieces_{};
+  std::array<piece, max_pieces> pieces_{};
   std::size_t count_ = 0, current_ = 0, used_ = 0, total_ = 0, peak_ = 0, limit_ = PTRDIFF_MAX;
   int depth_ = 0;
 };

@@ -5,8 +5,8 @@
 // The score matrix never exists as a whole: tiles of queries walk over tiles of 128 keys in order and keep the largest
 // score, the sum and the weighted values so far (the online softmax). Keys are transposed and values copied once per
 // head into scratch. A few queries (a decoder's step) read keys and values where they lie instead. Keys and values that
-// many calls read (a decoder's view of what the encoder heard) may be packed once, as floats or halves
-// (attention_memory). Many queries of models with quantised weights are multiplied in tiles of bfloat16 where the
+// many calls read (those of an encoder's output, in a decoder) may be packed once, as floats or halves
+// (packed_keys_values). Many queries of models with quantised weights are multiplied in tiles of bfloat16 where the
 // processor has such (attention_options::rounds, attention_amx.hpp). Bodies: generic/attention.inl and
 // attention_tile.inl. Tested in tests/kernels/attention_test.cpp.
 #pragma once
@@ -53,7 +53,7 @@ namespace detail {
 
 inline constexpr extent attention_panel = 64;    // columns and depth of a block that stays in the first cache: 16 KiB
 inline constexpr extent attention_keys = 128;    // keys in a tile, a multiple of the panel
-inline constexpr extent attention_queries = 96;  // most queries in a tile
+inline constexpr extent attention_queries = 96;  // the largest number of queries in a tile
 inline constexpr extent attention_rows = 12;     // a multiple of tile_rows of every instruction set
 inline constexpr extent attention_few = 8;       // up to as many queries read keys and values in place
 inline constexpr extent attention_tiles_from = 64;  // queries for which tiles of bfloat16 pay
@@ -76,7 +76,7 @@ inline void attention(const view<const float>& q, const view<const float>& k, co
 
 /// Keys and values of heads that are packed once for many calls: tiles of keys of one head after the other, then tiles
 /// of values, as detail::attention_job describes them.
-struct attention_memory {
+struct packed_keys_values {
   std::byte* data = nullptr;          ///< bytes() of them, best on a cache line
   dtype format = dtype::f32;          ///< or f16
   extent heads = 0, keys = 0;         ///< the same heads as q has
@@ -92,15 +92,15 @@ struct attention_memory {
 };
 
 /// k [keys, heads * width] and v [keys, heads * value_width] into m.data.
-STENO_KERNEL_API void pack_attention(const view<const float>& k, const view<const float>& v, const attention_memory& m,
-                                     context& c);
+STENO_KERNEL_API void pack_attention(const view<const float>& k, const view<const float>& v,
+                                     const packed_keys_values& m, context& c);
 
 /// attention() of q [Tq, heads * width] over all keys of `m`; out [Tq, heads * value_width].
-STENO_KERNEL_API void attention(const view<const float>& q, const attention_memory& m, float scale,
+STENO_KERNEL_API void attention(const view<const float>& q, const packed_keys_values& m, float scale,
                                 const view<float>& out, context& c);
 
 /// Keys of one head as rows: out [keys, width].
-inline void unpack_keys(const attention_memory& m, extent head, view<float> out) noexcept {
+inline void unpack_keys(const packed_keys_values& m, extent head, view<float> out) noexcept {
   constexpr extent step = detail::attention_keys, panel = detail::attention_panel;
   const extent depth = detail::round_up(m.width, 16);
   for (extent j = 0; j < m.keys; ++j)
@@ -167,7 +167,7 @@ struct attention_job {
     query_tile = round_up((queries + fewest - 1) / fewest, tiles ? 32 : attention_rows);
     return (queries + query_tile - 1) / query_tile;
   }
-  /// Most rows of a tile of queries.
+  /// The largest number of rows of a tile of queries.
   extent rows() const { return round_up(query_tile, tiles ? 16 : attention_rows); }
   /// Floats of scratch that the products of a tile of queries need: of halves, a tile that is widened.
   extent product_floats() const {
@@ -179,7 +179,7 @@ struct attention_job {
 };
 
 /// What a call over packed keys and values starts from.
-inline attention_job job_of(const attention_memory& m) noexcept {
+inline attention_job job_of(const packed_keys_values& m) noexcept {
   attention_job job{};
   job.keys = m.keys;
   job.width = m.width;
@@ -296,8 +296,8 @@ STENO_KERNEL_API void attention(const view<const float>& q, const view<const flo
   }
 }
 
-STENO_KERNEL_API void pack_attention(const view<const float>& k, const view<const float>& v, const attention_memory& m,
-                                     context& c) {
+STENO_KERNEL_API void pack_attention(const view<const float>& k, const view<const float>& v,
+                                     const packed_keys_values& m, context& c) {
   assert(k.rows() == m.keys && v.rows() == m.keys && k.cols() == m.heads * m.width);
   detail::attention_job job = detail::job_of(m);
   job.k = k.data();
@@ -323,7 +323,7 @@ STENO_KERNEL_API void pack_attention(const view<const float>& k, const view<cons
   });
 }
 
-STENO_KERNEL_API void attention(const view<const float>& q, const attention_memory& m, float scale,
+STENO_KERNEL_API void attention(const view<const float>& q, const packed_keys_values& m, float scale,
                                 const view<float>& out, context& c) {
   if (q.rows() == 0 || m.heads == 0) return;
   view<float> y(out);

@@ -63,7 +63,7 @@ inline void attention_pack(const detail::attention_job& job, extent head, extent
       }
 }
 
-/// What attention_tile_of() asks for, in tiles.
+/// What attention_tile_of() needs, in tiles.
 class tile_products {
  public:
   static extent rows_of(extent count) { return detail::round_up(count, tile_rows); }

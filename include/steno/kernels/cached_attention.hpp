@@ -119,11 +119,11 @@ STENO_KERNEL_API void attention(const view<const float>& q, const cached_rows& m
   auto keys = frame.matrix(m.rows, m.width), values = frame.matrix(m.rows, m.width);
   float* const k = keys.data();
   float* const v = values.data();
-  constexpr extent some = 64;  // rows of a task
+  constexpr extent task_rows = 64;
   for (extent g = 0; g < m.heads; ++g) {
     const std::size_t head = static_cast<std::size_t>(g) * m.head_stride;
-    c.run.run((m.rows + some - 1) / some, [&](extent i, int) {
-      for (extent j = i * some; j < std::min(m.rows, (i + 1) * some); ++j) {
+    c.run.run((m.rows + task_rows - 1) / task_rows, [&](extent i, int) {
+      for (extent j = i * task_rows; j < std::min(m.rows, (i + 1) * task_rows); ++j) {
         const std::size_t at = head + static_cast<std::size_t>(j) * row;
         load(m.format, m.keys + at, m.width, k + j * m.width);
         load(m.format, m.values + at, m.width, v + j * m.width);

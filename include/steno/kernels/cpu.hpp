@@ -1,8 +1,8 @@
 // steno/kernels/cpu.hpp - which instruction set the kernels use: the best one of this processor, or a lower one on
 // demand.
 //
-// The processor is asked once; the answer is the library's only process-wide word. Where the compiler's own flags
-// already guarantee the best set, it is a constant (never with AMX: the system has to be asked for its tiles). Tests and
+// The processor is queried once; the answer is the library's only process-wide word. Where the compiler's own flags
+// already guarantee the best set, it is a constant (never with AMX: the system has to grant its tiles). Tests and
 // benchmarks lower the word with limit_isa() to reach the other kernels. Tested in tests/kernels/cpu_test.cpp.
 #pragma once
 #include <steno/config.hpp>
@@ -94,7 +94,7 @@ constexpr isa promised_isa() {
 }
 
 #if defined(__x86_64__)
-/// Whether the processor has the tiles and the system lets this process use them: Linux wants to be asked once, since
+/// Whether the processor has the tiles and the system lets this process use them: Linux wants one request, since
 /// every thread's signal frames grow by 8 KiB, and refuses where an alternate signal stack is too small for that.
 inline bool tiles_are_granted() noexcept {
 #if defined(__linux__) && defined(SYS_arch_prctl)
@@ -110,9 +110,9 @@ inline bool tiles_are_granted() noexcept {
 }
 #endif
 
-inline isa ask_processor() noexcept {
+inline isa query_processor() noexcept {
 #if defined(__x86_64__)
-  // The builtin also asks whether the system saves the registers; f16c is not in clang 14's list, so its bit is read
+  // The builtin also checks that the system saves the registers; f16c is not in clang 14's list, so its bit is read
   // here.
   __builtin_cpu_init();
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -140,13 +140,13 @@ inline isa ask_processor() noexcept {
 #endif
 }
 
-inline std::atomic<int> isa_word{-1};  // -1: nobody asked yet
+inline std::atomic<int> isa_word{-1};  // -1: not chosen yet
 }  // namespace detail
 
 /// The best set of this processor that the library has kernels for.
 inline isa best_isa() noexcept {
   if constexpr (detail::promised_isa() == highest_isa) return highest_isa;
-  static const isa best = std::max(detail::promised_isa(), detail::ask_processor());
+  static const isa best = std::max(detail::promised_isa(), detail::query_processor());
   return best;
 }
 

@@ -1,7 +1,7 @@
 // steno/kernels/depthwise.hpp - convolution of each column with its own taps along time, with zeros outside.
 //
 //   y[t][d] = sum_j taps[j][d] * x[t + j - left][d],  j = 0 .. count - 1
-// as torch.nn.Conv1d(groups = D) on rows [T, D]: `left` zeros before, as many behind as the formula asks for. Exact
+// as torch.nn.Conv1d(groups = D) on rows [T, D]: `left` zeros before, as many behind as the formula needs. Exact
 // f32, summed in the order of j. Body: generic/depthwise.inl. Tested in tests/kernels/depthwise_test.cpp.
 #pragma once
 #include <steno/core/view.hpp>
@@ -13,7 +13,7 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace kernels {
 
-/// x [T, D], taps row-major [count, D], y [at most T, D]; 0 <= left. y must not be x. One-sided memory: left = count -
+/// x [T, D], taps row-major [count, D], y [up to T, D]; 0 <= left. y must not be x. One-sided: left = count -
 /// 1, or left = 0 where x begins count - 1 rows before y.
 STENO_KERNEL_API void depthwise(const view<const float>& x, const float* taps, extent count, extent left,
                                 const view<float>& y, const executor& run);

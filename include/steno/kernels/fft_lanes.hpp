@@ -44,7 +44,8 @@ class real_fft_lanes {
  public:
   static constexpr extent largest = extent{1} << 20;
 
-  /// Tables for `n` points; throws steno::error unless n is even, at most 2^20 and n / 2 has no primes but 2, 3, 5.
+  /// Tables for `n` points; throws steno::error unless n is even, no more than 2^20 and n / 2 has no primes but 2,
+  /// 3, 5.
   STENO_COLD explicit real_fft_lanes(extent n) : half_(n / 2) {
     extent length = n < 2 || n > largest || n % 2 != 0 ? 0 : half_;
     place_.assign(length == 0 ? 0 : static_cast<std::size_t>(half_), 0);

@@ -12,8 +12,8 @@
 // Where the processor multiplies tiles of bfloat16, many rows become sums of such numbers instead (product/amx.hpp).
 // Rows may be made while they are prepared (row_source): those of a convolution, which are nine times its input, then
 // never exist as a whole.
-// Panels are of nearly equal height, at most the table's. q is that of ggml's Q8_0, but the scale is not rounded to
-// half. Tested in tests/kernels/operand_test.cpp.
+// Panels are of nearly equal height, no higher than the table's. q is that of ggml's Q8_0, but the scale is not rounded
+// to half. Tested in tests/kernels/operand_test.cpp.
 #pragma once
 #include <steno/core/view.hpp>
 #include <steno/core/workspace.hpp>
@@ -91,7 +91,7 @@ struct plain_rows {
   extent cols() const { return x.cols(); }
   void reserve(extent, workspace::frame&, const executor&) {}
   view<const float> all(workspace::frame&, const executor&) const { return x; }
-  view<const float> some(extent first, extent count, int) const { return read(x.middleRows(first, count)); }
+  view<const float> piece(extent first, extent count, int) const { return read(x.middleRows(first, count)); }
 };
 /// Rows that are made: all of them, or a panel at a time in memory of each worker.
 struct made_rows {
@@ -112,7 +112,7 @@ struct made_rows {
             [&](extent i, int) { x.write(i * step, std::min(step, x.rows - i * step), to + i * step * x.cols); });
     return make_view(static_cast<const float*>(to), x.rows, x.cols);
   }
-  view<const float> some(extent first, extent count, int worker) const {
+  view<const float> piece(extent first, extent count, int worker) const {
     float* const to = panels + worker * each;
     x.write(first, count, to);
     return make_view(static_cast<const float*>(to), count, x.cols);
@@ -131,14 +131,14 @@ operand prepare_rows(Rows x, dtype weight_format, workspace::frame& frame, const
   if (o.rows == 0) return o;
   const auto count = static_cast<std::size_t>(o.rows * o.cols);
   const bool int8 = o.family == weight_family::int8_blocks;
-  // f(first row, rows of x) for each panel of at most `height` rows.
+  // f(first row, rows of x) for each panel of up to `height` rows.
   const auto each_panel = [&](extent height, auto&& f) {
     o.split = panel_split(o.rows, height);
     x.reserve(o.split.height(0), frame, run);
     run.run(o.split.count,
-            [&](extent p, int worker) { f(o.split.first(p), x.some(o.split.first(p), o.split.height(p), worker)); });
+            [&](extent p, int worker) { f(o.split.first(p), x.piece(o.split.first(p), o.split.height(p), worker)); });
   };
-  // A step of tiles is 32 values of K: of fewer, as a first convolution has, most would be zeros.
+  // A step of tiles is 32 values of K: of fewer, as a first convolution has, the larger part would be zeros.
   if (const extent from = table.terms_from(o.family); from != 0 && o.rows >= from && o.cols >= 32) {
     o.term_count = int8 ? 1 : 3;
     const extent length = steps_of(o.cols) * 32 * o.term_count;

@@ -91,15 +91,15 @@ typedef std::int16_t magnitudes __attribute__((vector_size(16)));
 /// Looks at 16-bit floats on their way: one whose exponent is all ones is among the largest without their signs.
 struct half_watch {
   std::int16_t exponent;  ///< 0x7c00 of f16, 0x7f80 of bf16
-  magnitudes most = {};
+  magnitudes largest = {};
 
   STENO_INLINE void look(halves v) noexcept {
     const auto size = reinterpret_cast<magnitudes>(v & static_cast<std::uint16_t>(0x7fff));
-    most = size > most ? size : most;
+    largest = size > largest ? size : largest;
   }
   bool finite() const noexcept {
     for (int i = 0; i < 8; ++i)
-      if (most[i] >= exponent) return false;
+      if (largest[i] >= exponent) return false;
     return true;
   }
 };

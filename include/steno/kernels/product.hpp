@@ -63,9 +63,9 @@ struct strip_plan {
         down((all + deep - 1) / deep),
         across((n + columns - 1) / columns) {}
 
-  // The fewest strips of at most `most`, of equal height: a low last strip would prepare its weights for few rows.
-  static constexpr extent even(extent all, extent most) {
-    const extent strips = (all + most - 1) / most;
+  // The fewest strips of up to `limit`, of equal height: a low last strip would prepare its weights for few rows.
+  static constexpr extent even(extent all, extent limit) {
+    const extent strips = (all + limit - 1) / limit;
     return strips == 0 ? 1 : (all + strips - 1) / strips;
   }
 };
@@ -77,7 +77,7 @@ inline constexpr extent term_bytes = 1500 << 10;  // of x in a strip of a produc
 struct product_way {
   void (*strip)(const detail::strip&) noexcept;
   extent columns;  // of a strip
-  extent rows;     // of a strip, at most
+  extent rows;     // of a strip, or fewer
   extent scratch;  // floats of a worker, beside the sums
   extent step;     // panels or rows that are met at once
   bool panels;     // strips consist of panels of x, else of rows
@@ -119,7 +119,7 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
   const extent height = way.panels ? x.split.height(0) : 1;
   const strip_plan plan(w.rows, way.panels ? x.split.count : x.rows, way.rows / height, way.step, way.columns);
 
-  // Scratch of one worker: sums of a strip, what its way asks for, packed groups (of weights as stored).
+  // Scratch of one worker: sums of a strip, what its way needs, packed groups (of weights as stored).
   const extent sums = plan.deep * height * ((way.columns + 31) / 32 * 32);
   const block_layout layout = layout_of(w.format);
   const std::size_t next_group = way.packed ? group_bytes(w.format, w.cols) : 0;

@@ -5,8 +5,8 @@
 // (layers/kv_sequences.hpp). Rows are kept as floats, halves or q8_0 (kernels/cached_attention.hpp): 8, 4 or 2.25 bytes
 // for a key and its value. Live rows move only when the buffer is full, so with a bound on what is kept a stream costs
 // the same per chunk for ever and allocates nothing once the buffer has its size. Rows that stay as they are (an
-// encoder's, for a decoder) may be packed once for many calls instead. WeNet `att_cache`, transformers
-// `past_key_values`. Tested in tests/layers/kv_cache_test.cpp.
+// encoder's, for a decoder) may be packed once for many calls instead. WeNet `att_cache`, the cache
+// of keys and values in transformers. Tested in tests/layers/kv_cache_test.cpp.
 #pragma once
 #include <steno/core/aligned.hpp>
 #include <steno/core/view.hpp>
@@ -87,7 +87,7 @@ class kv_cache {
     kernels::pack_attention(k, v, packed(), c);
   }
   bool is_packed() const noexcept { return packed_; }
-  kernels::attention_memory packed() const noexcept {
+  kernels::packed_keys_values packed() const noexcept {
     return {.data = const_cast<std::byte*>(keys_.data()),
             .format = format_,
             .heads = heads_,

@@ -52,7 +52,7 @@ class atomic_file {
     remove_leftovers(slash == std::string::npos ? 0 : slash + 1);
     const ::mode_t mode = replaces ? 0600 : 0666;
     if (kind == scratch::named || !open_nameless(mode)) open_named(mode);
-    ::flock(file_, LOCK_EX | LOCK_NB);  // tells other processes that this one lives
+    ::flock(file_, LOCK_EX | LOCK_NB);  // shows other processes that this one lives
     if (replaces) keep_rights(old);
   }
   atomic_file(const atomic_file&) = delete;

@@ -51,7 +51,7 @@ class binding {
 
   template <setting_leaf N>
   void operator()(const std::string& path, N& n, bool optional) {
-    if (const auto value = read_setting(path, N::static_value, N::least, N::most, optional)) n.adopt(*value);
+    if (const auto value = read_setting(path, N::static_value, N::min, N::max, optional)) n.adopt(*value);
   }
 
   void equal(const std::string& path, std::string_view what, extent a, extent b) {
@@ -85,7 +85,7 @@ class binding {
         index = index * 10 + (name[at] - '0');
       if (at < name.size() && name[at] == '.' && at > path.size() + 1) n = std::max(n, index + 1);
     }
-    // Every repeated member has tensors of its own, so a hostile index cannot ask for more members than the file has.
+    // Every repeated member has tensors of its own, so a hostile index cannot make more members than the file has.
     return std::min(n, static_cast<extent>(source_.size()));
   }
 
@@ -143,7 +143,7 @@ class binding {
     return true;
   }
 
-  STENO_COLD std::optional<extent> read_setting(const std::string& path, extent wanted, extent least, extent most,
+  STENO_COLD std::optional<extent> read_setting(const std::string& path, extent wanted, extent min, extent max,
                                                 bool optional) {
     const auto [key, value] = lookup(path);
     if (!value) {
@@ -153,12 +153,12 @@ class binding {
       return std::nullopt;
     }
     const bool whole =
-        *value >= static_cast<double>(least) && *value <= static_cast<double>(most) && std::floor(*value) == *value;
+        *value >= static_cast<double>(min) && *value <= static_cast<double>(max) && std::floor(*value) == *value;
     if (whole && compatible(wanted, static_cast<extent>(*value))) return static_cast<extent>(*value);
-    incomplete_ = true;  // what depends on it would only be told again
+    incomplete_ = true;  // what depends on it would only be reported again
     problem("key " + steno::quoted(key) + ": expected " +
             (is_static(wanted) ? std::to_string(wanted)
-                               : "a whole number from " + std::to_string(least) + " to " + std::to_string(most)) +
+                               : "a whole number from " + std::to_string(min) + " to " + std::to_string(max)) +
             ", found " + number_text(*value));
     return std::nullopt;
   }

@@ -37,9 +37,9 @@ static_assert(std::endian::native == std::endian::little, "steno reads files by 
 
 /// A name from a file as it may stand in a one-line message: in quotes, printable(), cut after 80 bytes.
 STENO_COLD inline std::string quoted(std::string_view name) {
-  std::size_t most = 80;  // no character is cut in two
-  while (most > 76 && most < name.size() && (static_cast<unsigned char>(name[most]) & 0xc0u) == 0x80u) --most;
-  return std::string("\"").append(printable(name.substr(0, most))).append(name.size() > most ? "...\"" : "\"");
+  std::size_t length = 80;  // no character is cut in two
+  while (length > 76 && length < name.size() && (static_cast<unsigned char>(name[length]) & 0xc0u) == 0x80u) --length;
+  return std::string("\"").append(printable(name.substr(0, length))).append(name.size() > length ? "...\"" : "\"");
 }
 
 /// A number as it stands in messages: 16000, 0.5, 1e+300, nan.
@@ -68,7 +68,7 @@ class byte_cursor {
   /// The next `size` bytes; `what` names them in the error when the file ends before.
   STENO_COLD std::span<const std::byte> take(std::uint64_t size, const char* what) {
     if (size > remaining())
-      stop(std::string(what) + " runs past the end of the file", std::to_string(size) + " bytes",
+      stop(std::string(what) + " runs beyond the end of the file", std::to_string(size) + " bytes",
            std::to_string(remaining()) + " bytes");
     const auto part = bytes_.subspan(position_, static_cast<std::size_t>(size));
     position_ += static_cast<std::size_t>(size);
@@ -79,13 +79,13 @@ class byte_cursor {
   T number(const char* what) {
     return load_as<T>(take(sizeof(T), what).data());
   }
-  /// u64 length (at most `limit`) and that many bytes.
+  /// u64 length (up to `limit`) and that many bytes.
   STENO_COLD std::string_view string(std::uint64_t limit, const char* what) {
     const auto size = number<std::uint64_t>(what);
     if (size > limit || size > remaining()) {
       position_ -= sizeof size;
       stop("length of " + std::string(what) + " is too large",
-           "at most " + std::to_string(limit < remaining() ? limit : remaining()), std::to_string(size));
+           "up to " + std::to_string(limit < remaining() ? limit : remaining()), std::to_string(size));
     }
     const auto part = take(size, what);
     return {reinterpret_cast<const char*>(part.data()), part.size()};

@@ -107,11 +107,11 @@ class gguf_file {
 
   // Before anything is stored: `count` things of at least `smallest` bytes must fit into the rest of the file.
   void check_count(byte_cursor& c, std::int64_t count, std::uint64_t smallest, const char* what) const {
-    const std::uint64_t most = c.remaining() / smallest;
-    if (count < 0 || static_cast<std::uint64_t>(count) > most)
+    const std::uint64_t max_count = c.remaining() / smallest;
+    if (count < 0 || static_cast<std::uint64_t>(count) > max_count)
       fail({.where = name_,
             .what = what,
-            .expected = "0 to " + std::to_string(most) + " in a file of this size",
+            .expected = "0 to " + std::to_string(max_count) + " in a file of this size",
             .found = std::to_string(count)});
   }
 
@@ -140,9 +140,9 @@ class gguf_file {
     if (v.element == gguf_type::array) c.stop("key " + quoted(v.key) + ": arrays of arrays are not allowed");
     const auto count = c.number<std::uint64_t>("array length");
     const std::uint64_t each = v.element == gguf_type::string ? 8 : size_of_type(v.element);
-    const std::uint64_t most = std::min<std::uint64_t>(gguf_longest, c.remaining() / each);
-    if (count > most)
-      c.stop("key " + quoted(v.key) + ": length of the array", "at most " + std::to_string(most),
+    const std::uint64_t max_count = std::min<std::uint64_t>(gguf_longest, c.remaining() / each);
+    if (count > max_count)
+      c.stop("key " + quoted(v.key) + ": length of the array", "up to " + std::to_string(max_count),
              std::to_string(count));
     v.count = static_cast<std::size_t>(count);
     const std::size_t start = c.position();
@@ -173,12 +173,12 @@ class gguf_file {
     t.name = c.string(gguf_longest, "tensor name");
     if (t.name.empty()) c.stop("a tensor name is empty");
     if (t.name.size() > gguf_name_limit)
-      c.stop("tensor name " + quoted(t.name), "at most 63 bytes", std::to_string(t.name.size()));
+      c.stop("tensor name " + quoted(t.name), "up to 63 bytes", std::to_string(t.name.size()));
     const auto stop = [&](const detail::layout_fault& bad) {
       c.stop("tensor " + quoted(t.name) + ": " + bad.what, bad.expected, bad.found);
     };
     const auto rank = c.number<std::uint32_t>("number of dimensions");
-    if (rank > gguf_rank_limit) stop({"number of dimensions", "at most 4", std::to_string(rank)});
+    if (rank > gguf_rank_limit) stop({"number of dimensions", "up to 4", std::to_string(rank)});
     t.rank = static_cast<int>(rank);
     for (std::uint32_t i = rank; i-- > 0;) t.shape[i] = c.number<std::int64_t>("dimension");
     const auto type = c.number<std::int32_t>("tensor type");
@@ -199,7 +199,7 @@ class gguf_file {
     if (!checked_round_up(c.position(), alignment_, start) || !checked_add(start, data_size_, end) ||
         end > bytes_.size())
       fail({.where = name_,
-            .what = "the data of the tensors runs past the end of the file",
+            .what = "the data of the tensors runs beyond the end of the file",
             .expected = std::to_string(data_size_) + " bytes of data after " + std::to_string(c.position()) +
                         " bytes of header, aligned to " + std::to_string(alignment_),
             .found = "a file of " + std::to_string(bytes_.size()) + " bytes",

@@ -27,7 +27,7 @@ struct layout_fault {
 STENO_COLD inline std::optional<layout_fault> measure_tensor(std::span<const extent> shape, std::int32_t type,
                                                   std::uint64_t& bytes) {
   if (shape.size() > gguf_rank_limit)
-    return layout_fault{"number of dimensions", "at most 4", std::to_string(shape.size())};
+    return layout_fault{"number of dimensions", "up to 4", std::to_string(shape.size())};
   std::uint64_t elements = 1, bound = 1;  // bound counts empty dimensions as 1: no part of the shape may overflow
   for (const extent n : shape) {
     if (n < 0) return layout_fault{"dimension", "0 or more", std::to_string(n)};

@@ -138,7 +138,7 @@ class gguf_writer {
   }
   static void check_length(std::string_view key, std::size_t n) {
     if (n > gguf_longest)
-      refuse("key " + quoted(key) + ": length", "at most " + std::to_string(gguf_longest), std::to_string(n));
+      refuse("key " + quoted(key) + ": length", "up to " + std::to_string(gguf_longest), std::to_string(n));
   }
   template <class T>
   static void put(std::string& out, T v) {
@@ -174,7 +174,7 @@ class gguf_writer {
   entry& add_entry(std::string_view name, dtype format, std::span<const extent> shape) {
     if (name.empty()) fail({.what = "a tensor name is empty"});
     if (name.size() > gguf_name_limit)
-      refuse("tensor name " + quoted(name), "at most 63 bytes", std::to_string(name.size()));
+      refuse("tensor name " + quoted(name), "up to 63 bytes", std::to_string(name.size()));
     std::uint64_t size = 0;
     if (auto bad = detail::measure_tensor(shape, static_cast<std::int32_t>(format), size))
       refuse("tensor " + quoted(name) + ": " + bad->what, bad->expected, bad->found);

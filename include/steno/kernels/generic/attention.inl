@@ -164,7 +164,7 @@ inline void attention_row(const detail::attention_job& job, extent head, extent 
   }
 }
 
-/// What attention_tile_of() asks for, in floats. Halves are widened once for many rows; a few rows read them as they
+/// What attention_tile_of() needs, in floats. Halves are widened once for many rows; a few rows read them as they
 /// are.
 class float_products {
  public:

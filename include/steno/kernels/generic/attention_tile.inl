@@ -10,15 +10,15 @@ inline void attention_bias(float* y, const float* bias, extent count) {
   }
 }
 
-/// Scores of some queries and one tile of `keys` keys, [rows][attention_keys], of which query r sees [from(r), to(r)),
+/// Scores of up to attention_queries queries and one tile of `keys` keys, [rows][attention_keys], of which query r sees [from(r), to(r)),
 /// become weights e^(score - largest) (0 for the others), which go to products.put(); what was summed before is scaled
 /// where the largest score has grown. Sweeps over all rows: one row's reductions would wait for one another.
 template <class From, class To, class Products>
 STENO_INLINE void attention_weigh(float* scores, extent rows, extent keys, From from, To to, Products& products,
                                   float* values, extent value_stride, float* largest, float* sums) {
-  constexpr extent step = detail::attention_keys, most = detail::attention_queries;
+  constexpr extent step = detail::attention_keys, max_rows = detail::attention_queries;
   const extent padded = detail::round_up(keys, 32);
-  alignas(64) float now[most], factor[most];
+  alignas(64) float now[max_rows], factor[max_rows];
   for (extent r = 0; r < rows; ++r) {
     float* const row = scores + r * step;
     const extent first = from(r), last = std::max(first, to(r));

@@ -27,9 +27,9 @@ inline void cached_store(dtype format, const float* from, extent width, std::byt
       return load_n(from + std::min(i, width), static_cast<int>(std::clamp<extent>(width - i, 0, 16)));
     };
     const f32x16 x = part(32 * b), y = part(32 * b + 16);
-    const float most = reduce_max(max(abs(x), abs(y)));
-    const float scale = most / 127.0f;
-    const f32x16 by = broadcast(most > 0x1p-100f ? 127.0f / most : 0.0f);
+    const float largest = reduce_max(max(abs(x), abs(y)));
+    const float scale = largest / 127.0f;
+    const f32x16 by = broadcast(largest > 0x1p-100f ? 127.0f / largest : 0.0f);
     std::memcpy(to + 4 * b, &scale, sizeof scale);
     store_i8(quants + 32 * b, x * by);
     store_i8(quants + 32 * b + 16, y * by);

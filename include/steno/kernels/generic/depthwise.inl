@@ -31,13 +31,13 @@ STENO_INLINE void depthwise_one(const float* x, extent x_stride, extent rows, co
 
 inline void depthwise_rows(const float* x, extent x_stride, extent rows, extent cols, const float* taps, extent count,
                            extent left, float* y, extent y_stride, extent first, extent last) noexcept {
-  constexpr extent most = 64;  // more taps are read in place; models have up to 31
-  alignas(64) float copy[most * 16];
+  constexpr extent max_taps = 64;  // more taps are read in place; models have up to 31
+  alignas(64) float copy[max_taps * 16];
   for (extent c = 0; c < cols; c += 16) {
     const int n = static_cast<int>(std::min<extent>(16, cols - c));
     const float* column = taps + c;
     extent tap_stride = cols;
-    if (count <= most) {
+    if (count <= max_taps) {
       for (extent j = 0; j < count; ++j) store(copy + j * 16, load_n(column + j * cols, n));
       column = copy;
       tap_stride = 16;

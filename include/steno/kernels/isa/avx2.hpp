@@ -111,10 +111,10 @@ STENO_INLINE float reduce_max(f32x16 a) {
   return _mm_cvtss_f32(_mm_max_ss(s, _mm_movehdup_ps(s)));
 }
 STENO_INLINE void store_i8(std::int8_t* p, f32x16 a) {
-  // An out-of-range conversion would give the most negative integer, so large values are bounded first.
-  const __m256 most = _mm256_set1_ps(127.0f);
-  const __m256i words =
-      _mm256_packs_epi32(_mm256_cvtps_epi32(_mm256_min_ps(a.lo, most)), _mm256_cvtps_epi32(_mm256_min_ps(a.hi, most)));
+  // An out-of-range conversion would give the lowest integer, so large values are bounded first.
+  const __m256 highest = _mm256_set1_ps(127.0f);
+  const __m256i words = _mm256_packs_epi32(_mm256_cvtps_epi32(_mm256_min_ps(a.lo, highest)),
+                                           _mm256_cvtps_epi32(_mm256_min_ps(a.hi, highest)));
   const __m256i ordered = _mm256_permute4x64_epi64(words, 0xd8);
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
                    _mm_packs_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1)));

@@ -105,7 +105,7 @@ STENO_INLINE float reduce_max(f32x16 a) {
   return _mm_cvtss_f32(_mm_max_ss(s, _mm_movehdup_ps(s)));
 }
 STENO_INLINE void store_i8(std::int8_t* p, f32x16 a) {
-  // An out-of-range conversion would give the most negative integer, so large values are bounded first.
+  // An out-of-range conversion would give the lowest integer, so large values are bounded first.
   const __m512i whole =
       _mm512_maskz_cvtps_epi32(all_lanes, _mm512_maskz_min_ps(all_lanes, a.v, _mm512_set1_ps(127.0f)));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_maskz_cvtsepi32_epi8(all_lanes, whole));

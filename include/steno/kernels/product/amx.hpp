@@ -7,7 +7,7 @@
 //   block formats   1 (rounded, 2^-9)       1 (rounded)    1
 // For f16 and bf16 that is as exact as float arithmetic; for block formats twice as exact as x in blocks of int8,
 // which the other instruction sets and few rows use. f32 would take six products, and turning its rows costs what they
-// gain. Weights become tiles some steps at a time, in the first cache, for all panels; sums stay in tiles and go on in
+// gain. Weights become tiles a few steps at a time, in the first cache, for all panels; sums stay in tiles and go on in
 // the next steps'. Tested in tests/kernels/product_test.cpp.
 #pragma once
 #include <steno/kernels/bfloat_tiles.hpp>

@@ -2,7 +2,7 @@
 // they lie.
 //
 // So few rows wait for the weights. Nothing is unpacked into a buffer (quants come apart in registers), and both groups
-// of a strip fetch what they will want some blocks later, in their last blocks what the next strip begins with.
+// of a strip fetch what they will want a few blocks later, in their last blocks what the next strip begins with.
 // Specification, also of the order of sums: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
 #pragma once
 #include <steno/kernels/product/avx512.hpp>

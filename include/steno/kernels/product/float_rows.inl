@@ -42,7 +42,7 @@ inline dot_tile_function dot_tile_of(std::integer_sequence<int, I...>, extent he
   return tiles[height - 1];
 }
 
-// Some rows of w meet all rows of x while they are in the first-level cache, and each tile fetches its share of those
+// A few rows of w meet all rows of x while they are in the first-level cache, and each tile fetches its share of those
 // behind them: weights come from memory while tiles work.
 inline void float_row_strip(const detail::strip& s) noexcept {
   const operand& x = *s.x;

@@ -1,7 +1,7 @@
 // steno/kernels/product/int8_strip.hpp - the walk through a strip of an int8 product: the same for all formats and
 // instruction sets.
 //
-// The strip's weights are taken in pieces of some blocks that stay in the first-level cache, unpacked once each, and
+// The strip's weights are taken in pieces of a few blocks that stay in the first-level cache, unpacked once each, and
 // met by all panels of x; sums go on from piece to piece, so the order is that of product/reference.hpp. q8_0 quants
 // are read where they lie. Tested in tests/kernels/product_test.cpp.
 #pragma once
@@ -31,8 +31,8 @@ inline void int8_strip(const strip& s) noexcept {
   float* const minima = scales + unpacked_blocks * 2 * group;
   // 16 blocks of x have their scales together. With one panel, little at a time, so that unpacked weights stay in the
   // first-level cache beside those that stream in.
-  const extent most = s.last - s.first > 1 || in_place ? std::min<extent>(unpacked_blocks / groups, 16) : 8;
-  const extent step = std::min(most, blocks);
+  const extent max_step = s.last - s.first > 1 || in_place ? std::min<extent>(unpacked_blocks / groups, 16) : 8;
+  const extent step = std::min(max_step, blocks);
   const extent vectors = static_cast<extent>(layout.vectors());
 
   int8_job job{};

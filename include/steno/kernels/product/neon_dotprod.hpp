@@ -1,6 +1,6 @@
 // steno/kernels/product/neon_dotprod.hpp - int8 tiles of 5 rows by 16 columns with sdot; floats as with NEON.
 //
-// sdot is written as assembly: compilers declare its intrinsic under different conditions, and some not inside a target
+// sdot is written as assembly: compilers declare its intrinsic under different conditions, and not all inside a target
 // region. Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp, which tests/aarch64 runs on
 // an emulator.
 #pragma once

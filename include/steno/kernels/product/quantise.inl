@@ -15,9 +15,9 @@ inline void quantise(const detail::quantise_job& job) noexcept {
       for (extent b = 0; b < count; ++b)
         largest[b] = reduce_max(max(abs(load(x + b * size)), abs(load(x + b * size + 16))));
       for (extent b = 0; b < count; b += 16) {
-        const f32x16 most = load(largest + b);
-        store(inverse + b, where_less(least, most, full / most, zero()));
-        store(job.scales + at + b / 16 * next, where_less(least, most, most / full, zero()));
+        const f32x16 magnitude = load(largest + b);
+        store(inverse + b, where_less(least, magnitude, full / magnitude, zero()));
+        store(job.scales + at + b / 16 * next, where_less(least, magnitude, magnitude / full, zero()));
       }
       for (extent b = 0; b < count; ++b) {
         const f32x16 times = broadcast(inverse[b]);

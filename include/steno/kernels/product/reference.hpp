@@ -35,10 +35,10 @@ inline void quantise(const detail::quantise_job& job) noexcept {
   for (extent r = 0; r < job.rows; ++r)
     for (extent b = 0; b < job.blocks; ++b) {
       const float* from = job.x + r * job.stride + b * detail::block;
-      float most = 0;
-      for (extent k = 0; k < detail::block; ++k) most = std::max(most, std::fabs(from[k]));
-      const bool zero = !(most > 0x1p-100f);
-      const float inverse = zero ? 0 : 127.0f / most;
+      float largest = 0;
+      for (extent k = 0; k < detail::block; ++k) largest = std::max(largest, std::fabs(from[k]));
+      const bool zero = !(largest > 0x1p-100f);
+      const float inverse = zero ? 0 : 127.0f / largest;
       std::int32_t sums[3] = {};
       for (extent k = 0; k < detail::block; ++k) {
         const float v = std::min(std::max(from[k] * inverse, -127.0f), 127.0f);
@@ -47,7 +47,7 @@ inline void quantise(const detail::quantise_job& job) noexcept {
         sums[0] += q;
         sums[1 + k / 16] += q;
       }
-      const float scale = zero ? 0 : most / 127.0f;
+      const float scale = zero ? 0 : largest / 127.0f;
       const extent at = (b / 16 * job.rows + r) * 16 + b % 16;
       job.scales[at] = scale;
       for (extent i = 0; i < 3; ++i) {

@@ -1,7 +1,7 @@
 // steno/kernels/product/table.hpp - what the product kernels of one instruction set offer, and what they are handed.
 //
-// A product is cut into strips: some panels (or rows) of x by some columns of y. Strips depend on the shapes alone, and
-// each value of y is computed in one strip, so the bits of y do not depend on the number of workers.
+// A product is cut into strips: a few panels (or rows) of x by a few columns of y. Strips depend on the shapes alone,
+// and each value of y is computed in one strip, so the bits of y do not depend on the number of workers.
 #pragma once
 #include <steno/core/dtype.hpp>
 #include <steno/kernels/cpu.hpp>
@@ -17,11 +17,11 @@ inline namespace STENO_ABI {
 namespace kernels {
 
 namespace detail {
-/// Rows cut into the fewest panels of at most `most` rows, as equal as possible, the higher ones first.
+/// Rows cut into the fewest panels of up to `max_rows` rows, as equal as possible, the higher ones first.
 struct panel_split {
   panel_split() = default;
-  panel_split(extent rows, extent most)
-      : count((rows + most - 1) / most), base(rows / std::max<extent>(count, 1)), extra(rows - base * count) {}
+  panel_split(extent rows, extent max_rows)
+      : count((rows + max_rows - 1) / max_rows), base(rows / std::max<extent>(count, 1)), extra(rows - base * count) {}
   extent first(extent panel) const { return panel * base + std::min(panel, extra); }
   extent height(extent panel) const { return base + (panel < extra ? 1 : 0); }
 
@@ -61,8 +61,8 @@ class operand {
 namespace detail {
 /// Sums of a block's products are integers within 2^21 of 0, so the bits of the float sum_origin, counted up by such a
 /// sum, are those of the float sum_origin + sum: integers that are floats already. What a scale makes of the sum is
-/// then one multiply-add, scale * (sum_origin + sum) - scale * sum_origin, whose last term is exact (scales have at
-/// most 19 bits), so that the result is that of scale * sum.
+/// then one multiply-add, scale * (sum_origin + sum) - scale * sum_origin, whose last term is exact (scales have up
+/// to 19 bits), so that the result is that of scale * sum.
 inline constexpr float sum_origin = 0x1.8p23f;
 
 struct product_table;
@@ -75,13 +75,13 @@ struct strip {
   const epilogue* e;
   float* y;
   extent y_stride;
-  extent first, last;       // panels of x where it has some, else rows
+  extent first, last;       // panels of x where it has any, else rows
   extent n0, n1;            // columns of y; n0 is a multiple of the strip's width
   const std::byte* packed;  // half_columns and int8_blocks: the group of column n0
   std::size_t next_group;   // bytes from group to group
   block_layout layout;      // int8_blocks
   float* sums;              // of its rows and columns, these rounded up to 32
-  float* scratch;           // as much as the way of the product asks for
+  float* scratch;           // as much as the way of the product needs
 };
 
 /// Fetches the rows of y that a panel's results will be written to. Always inlined: gcc 12 takes a function that only
@@ -91,7 +91,7 @@ STENO_INLINE void fetch_results(const strip& s, extent m, extent rows) noexcept 
     for (extent n = s.n0; n < s.n1; n += group) __builtin_prefetch(s.y + (m + r) * s.y_stride + n, 1);
 }
 
-/// Some blocks of a group to be unpacked.
+/// Blocks of a group to be unpacked.
 struct unpack_job {
   block_layout layout;
   const std::byte* in;     // a unit's begin; of q8_0: the first scales
@@ -102,7 +102,7 @@ struct unpack_job {
   float *scales, *minima;
 };
 
-/// A tile's part of a strip: some blocks of a panel of x by some groups of 16 columns.
+/// A tile's part of a strip: blocks of a panel of x by groups of 16 columns.
 struct int8_job {
   extent rows, groups;  // groups: what the instruction set's tiles have
   const std::int8_t* x;
@@ -112,9 +112,9 @@ struct int8_job {
   extent plane;  // with halves: from starts and offsets of the first to those of the second
   extent blocks;
   const std::byte* quants;
-  std::size_t next_quants;  // bytes from group to group
-  const std::byte* ahead;   // bytes that will be wanted next: with each block some lines of each group are fetched,
-  int ahead_lines;          // one, three or five
+  std::size_t next_quants;              // bytes from group to group
+  const std::byte* ahead;               // bytes that will be wanted next: with each block so many lines of each group
+  int ahead_lines;                      // are fetched: one, three or five
   std::size_t next_ahead, ahead_bytes;  // from group to group, block to block
   const float *weight_scales, *minima;  // [blocks][16], with halves [blocks][2][16]; minima may be null
   extent next_scales;                   // floats from group to group

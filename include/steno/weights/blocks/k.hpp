@@ -1,7 +1,7 @@
 // steno/weights/blocks/k.hpp - ggml's K formats: 256 values in groups of 16 or 32 whose scales are small integers.
 //
 // q2_k, q4_k, q5_k: x = (d*scale)*v - dmin*minimum; q3_k, q6_k: x = (d*scale)*v. Follows dequantize_row_q*_K of
-// ggml-quants.c bit for bit. Products are exact in float (11 bits of d, at most 8 of the scale, 5 or 6 of v, 24 in all;
+// ggml-quants.c bit for bit. Products are exact in float (11 bits of d, up to 8 of the scale, 5 or 6 of v, 24 in all;
 // q6_k has 8 + 6 bits and rounds once, in its only product), so contraction of the subtraction into a fused one changes
 // nothing. Tested in tests/weights/blocks_test.cpp.
 #pragma once

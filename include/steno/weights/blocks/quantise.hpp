@@ -18,9 +18,9 @@ namespace blocks {
 
 /// Bits of the largest |x| of 32 values: non-negative floats order as their bits do, and NaN comes out on top.
 inline std::int32_t largest_magnitude(const float* x) {
-  std::int32_t most = 0;
-  for (int i = 0; i < 32; ++i) most = std::max(most, std::bit_cast<std::int32_t>(x[i]) & 0x7fffffff);
-  return most;
+  std::int32_t largest = 0;
+  for (int i = 0; i < 32; ++i) largest = std::max(largest, std::bit_cast<std::int32_t>(x[i]) & 0x7fffffff);
+  return largest;
 }
 /// The stored form of scale d; throws when the block of values has no finite one.
 inline std::uint16_t checked_scale(std::int32_t largest, float d, std::string_view format) {

@@ -21,7 +21,9 @@ inline namespace STENO_ABI {
 namespace blocks {
 
 /// Nearest integer, halves to even, between two limits.
-inline int level_of(float v, int least, int most) { return std::clamp(static_cast<int>(std::lrint(v)), least, most); }
+inline int level_of(float v, int least, int highest) {
+  return std::clamp(static_cast<int>(std::lrint(v)), least, highest);
+}
 /// Throws when one of the values is not finite or too large for a scale in half precision, about a `steps`th of it.
 inline void check_range(const float* x, float steps, std::string_view format) {
   for (int i = 0; i < 256; i += 32) {
@@ -37,23 +39,23 @@ struct affine {
 /// In double: candidates may be equally good but for what float rounds, and the wrong one loses a whole row.
 inline affine fit_affine(const float (&x)[32]) {
   double squares = 0, weight[32];
-  float least = x[0], most = x[0];
+  float least = x[0], highest = x[0];
   for (const float v : x) squares += static_cast<double>(v) * static_cast<double>(v);
   const double mean = std::sqrt(squares / 32);
   double sum_w = 0, sum_x = 0;
   for (int i = 0; i < 32; ++i) {
     weight[i] = mean + static_cast<double>(std::fabs(x[i]));
     least = std::min(least, x[i]);
-    most = std::max(most, x[i]);
+    highest = std::max(highest, x[i]);
     sum_w += weight[i];
     sum_x += weight[i] * static_cast<double>(x[i]);
   }
   least = std::min(least, 0.0f);
-  if (most == least) return {0, least};
-  affine best{1 / (15 / (most - least)), least};
+  if (highest == least) return {0, least};
+  affine best{1 / (15 / (highest - least)), least};
   // From the best minimum so far, as the original goes on from it.
   const auto levels_for = [&](float steps, int(&level)[32]) {
-    const float inverse = steps / (most - best.minimum);
+    const float inverse = steps / (highest - best.minimum);
     for (int i = 0; i < 32; ++i) level[i] = level_of(inverse * (x[i] - best.minimum), 0, 15);
   };
   const auto error_of = [&](const affine& a, const int(&level)[32]) {
@@ -68,7 +70,7 @@ inline affine fit_affine(const float (&x)[32]) {
   int level[32];
   levels_for(15, level);
   double lowest = error_of(best, level);
-  for (int step = 0; step <= 20 && most > best.minimum; ++step) {
+  for (int step = 0; step <= 20 && highest > best.minimum; ++step) {
     levels_for(-1.0f + 0.1f * static_cast<float>(step) + 15, level);
     double sum_l = 0, sum_ll = 0, sum_xl = 0;
     for (int i = 0; i < 32; ++i) {

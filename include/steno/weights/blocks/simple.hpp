@@ -3,7 +3,7 @@
 //
 // x = d*q, d*(n - 8), d*n + m, d*(n - 16), d*n + m, d*T[n]; q is a signed byte, n a nibble (value j in the low half of
 // byte j, value j + 16 in its high half) with a fifth bit from h in q5. Follows dequantize_row_* of ggml-quants.c bit
-// for bit: every product is exact in float (an 11-bit scale times at most 8 bits), so it does not matter whether a
+// for bit: every product is exact in float (an 11-bit scale times no more than 8 bits), so it does not matter whether a
 // compiler contracts the addition into a fused one. Tested in tests/weights/blocks_test.cpp.
 #pragma once
 #include <steno/core/half.hpp>
