@@ -2,8 +2,8 @@
 //
 //   score = sum of log p(unit | units before);  winner = max score / length^penalty
 //
-// Follows `attention_beam_search` (search.py): hypotheses that ended keep their score while others go on falling; at
-// most `longest` steps, and what has not ended then is taken as it is. The model is a step function
+// Follows `attention_beam_search` (search.py): hypotheses that ended keep their score while others go on falling; up
+// to `max_steps` steps, and what has not ended then is taken as it is. The model is a step function
 // step(ids of the beams, parents of the beams) -> log-probabilities [beams, labels]; `parents` says which beam of the
 // step before each one continues. Tested in tests/decoders/attention_beam_test.cpp and on golden results.
 #pragma once
@@ -22,7 +22,7 @@ struct attention_beam_options {
   int sos = 0, eos = 0;
   extent beams = 10;
   double length_penalty = 0;
-  extent longest = 0;  ///< steps; WeNet: the encoder's frames
+  extent max_steps = 0;  ///< WeNet: the encoder's frames
 };
 
 struct attention_result {
@@ -53,7 +53,7 @@ attention_result attention_beam(const attention_beam_options& o, Step&& step) {
   };
   constexpr float never = -std::numeric_limits<float>::infinity();
   const auto n = static_cast<std::size_t>(std::max<extent>(o.beams, 1));
-  std::vector<std::vector<int>> said(n), before;
+  std::vector<std::vector<int>> output_ids(n), before;
   std::vector<float> scores(n, never);
   scores[0] = 0;
   std::vector<int> ids(n, o.sos), parents(n), best;
@@ -61,7 +61,7 @@ attention_result attention_beam(const attention_beam_options& o, Step&& step) {
   std::vector<bool> ended(n, false);
   std::vector<choice> choices;
   attention_result r;
-  for (; r.steps < o.longest && !std::all_of(ended.begin(), ended.end(), [](bool e) { return e; }); ++r.steps) {
+  for (; r.steps < o.max_steps && !std::all_of(ended.begin(), ended.end(), [](bool e) { return e; }); ++r.steps) {
     const view<const float> log_probs = step(std::span<const int>(ids), std::span<const int>(parents));
     choices.clear();
     for (std::size_t b = 0; b < n; ++b) {
@@ -75,11 +75,11 @@ attention_result attention_beam(const attention_beam_options& o, Step&& step) {
     }
     std::stable_sort(choices.begin(), choices.end(),
                      [](const choice& a, const choice& b) { return a.score > b.score; });
-    before = said;
+    before = output_ids;
     for (std::size_t b = 0; b < n; ++b) {
       const choice& c = choices[std::min(b, choices.size() - 1)];
-      said[b] = before[static_cast<std::size_t>(c.parent)];
-      said[b].push_back(c.label);
+      output_ids[b] = before[static_cast<std::size_t>(c.parent)];
+      output_ids[b].push_back(c.label);
       scores[b] = b < choices.size() ? c.score : never;
       ids[b] = c.label;
       parents[b] = c.parent;
@@ -89,13 +89,13 @@ attention_result attention_beam(const attention_beam_options& o, Step&& step) {
   std::size_t winner = 0;
   double highest = -std::numeric_limits<double>::infinity();
   for (std::size_t b = 0; b < n; ++b) {
-    const auto length = std::count_if(said[b].begin(), said[b].end(), [&](int id) { return id != o.eos; }) +
+    const auto length = std::count_if(output_ids[b].begin(), output_ids[b].end(), [&](int id) { return id != o.eos; }) +
                         (o.sos != o.eos ? 1 : 0);  // the original counts sos unless it is eos
     const double score = static_cast<double>(scores[b]) / std::pow(static_cast<double>(length), o.length_penalty);
     if (score > highest) highest = score, winner = b;
   }
   r.score = highest;
-  for (const int id : said[winner])
+  for (const int id : output_ids[winner])
     if (id != o.eos) r.ids.push_back(id);
   return r;
 }

@@ -1,9 +1,9 @@
-// steno/decoders/cif_times.hpp - when each token of a CIF model was said.
+// steno/decoders/cif_times.hpp - when each token of a CIF model was spoken.
 //
 // The original hands its two vectors over in the other order than their names say, and so do we: peaks are looked for
 // among the alphas (values of at least 1 - 1e-4; as a rule there are none), and where they are not one more than the
 // tokens, it is `fires` that is scaled to sum to that number and integrated, in float, with the threshold 1 - 1e-4. A
-// peak's place is 1.5 frames earlier. A token lasts from its peak to the next, at most 12 frames; the last one ends
+// peak's place is 1.5 frames earlier. A token lasts from its peak to the next, up to 12 frames; the last one ends
 // half way to the clip's end when more than 5 frames remain, otherwise at the end. FunASR `ts_prediction_lfr6_standard`
 // and `cif_wo_hidden` (funasr/utils/timestamp_tools.py, upsample_rate 1) as `Paraformer.inference` calls them. Tested
 // in tests/decoders/cif_times_test.cpp and tests/parity/paraformer_test.cpp.
@@ -22,7 +22,7 @@ struct time_span {
   double start = 0, end = 0;
 };
 
-/// alphas and fires of all frames, tail included; `frame` seconds per frame. At most `tokens` spans: fewer when fewer
+/// alphas and fires of all frames, tail included; `frame` seconds per frame. Up to `tokens` spans: fewer when fewer
 /// peaks were found, even after scaling.
 STENO_COLD inline std::vector<time_span> cif_times(std::span<const float> alphas, std::span<const float> fires,
                                                    std::size_t tokens, double frame) {

@@ -55,7 +55,7 @@ class context_graph {
   std::pair<int, float> next(int state, int unit, std::vector<int>* matched = nullptr) const {
     return options_.rules == context_rules::runtime ? next_runtime(state, unit, matched) : next_training(state, unit);
   }
-  /// Units that begin or go on with a phrase in `state`, into `units`; perhaps some twice.
+  /// Units that begin or go on with a phrase in `state`, into `units`; one may stand there twice.
   void continuations(int state, std::vector<int>& units) const {
     units.clear();
     for (int now = state;; now = at(now).fail) {

@@ -1,4 +1,4 @@
-// steno/decoders/ctc_alignment.hpp - when each label of a known sequence was said: the best CTC path through it.
+// steno/decoders/ctc_alignment.hpp - when each label of a known sequence was spoken: the best CTC path through it.
 //
 // Viterbi over blank, l_1, blank, l_2, ..., blank. Follows FunASR `ctc_forced_align`
 // (sense_voice/utils/ctc_alignment.py): of equal predecessors staying wins over one step, one step over two; of equal

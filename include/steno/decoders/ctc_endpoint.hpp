@@ -2,8 +2,8 @@
 //
 // A frame is silent when p(blank) > threshold * scale. An endpoint is where one of three rules holds: enough trailing
 // silence (rule 1: even if nothing was decoded, 5 s; rule 2: after something was decoded, 1 s), or a long utterance
-// whatever else (rule 3: 20 s). Follows `CtcEndpoint` (runtime/core/decoder/ctc_endpoint.cc); asked after every chunk.
-// Tested in tests/decoders/ctc_endpoint_test.cpp (golden tables).
+// whatever else (rule 3: 20 s). Follows `CtcEndpoint` (runtime/core/decoder/ctc_endpoint.cc), which decides after every
+// chunk. Tested in tests/decoders/ctc_endpoint_test.cpp (golden tables).
 #pragma once
 #include <steno/core/view.hpp>
 

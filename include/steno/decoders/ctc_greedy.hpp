@@ -20,8 +20,8 @@ struct ctc_token {
 /// The label with the highest score of one row.
 inline int best_label(const float* row, extent labels) noexcept {
   if (labels < 1) return 0;
-  const float most = Eigen::Map<const Eigen::ArrayXf>(row, labels).maxCoeff();
-  const float* const found = std::find(row, row + labels, most);
+  const float highest = Eigen::Map<const Eigen::ArrayXf>(row, labels).maxCoeff();
+  const float* const found = std::find(row, row + labels, highest);
   return found == row + labels ? 0 : static_cast<int>(found - row);
 }
 

@@ -89,8 +89,8 @@ class ctc_prefix_beam {
 
   static double log_add(double a, double b) noexcept {
     if (a == never && b == never) return never;
-    const double most = std::max(a, b);
-    return most + std::log(std::exp(a - most) + std::exp(b - most));
+    const double larger = std::max(a, b);
+    return larger + std::log(std::exp(a - larger) + std::exp(b - larger));
   }
 
   struct beam {
@@ -185,7 +185,7 @@ class ctc_prefix_beam {
   void step(const float* row, extent labels) {
     choose(row, labels);
     candidates_.clear();
-    // References into the list must hold while a label is tried: at most two entries are added for each pair.
+    // References into the list must hold while a label is tried: no more than two entries are added for each pair.
     candidates_.reserve(2 * best_.size() * static_cast<std::size_t>(count_));
     for (const int label : best_) {
       const double p = value(row, label);

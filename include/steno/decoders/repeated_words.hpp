@@ -1,6 +1,6 @@
 // steno/decoders/repeated_words.hpp - takes out what a text says again and again, as language models do on noise.
 //
-//   "no, no, no, no, no." -> "no, no, no."        at most `most` rounds of a pattern of 1 to 32 words in a row
+//   "no, no, no, no, no." -> "no, no, no."        up to `max_rounds` rounds of a pattern of 1 to 32 words
 //
 // A word stands between white space; characters of scripts without spaces are words of their own. Words are equal when
 // their letters and digits are, in either case. The last round stays, with its punctuation, unless enough
@@ -58,8 +58,8 @@ STENO_COLD inline std::vector<text_word> words_of_text(std::string_view text) {
 
 }  // namespace detail
 
-/// `text` with at most `most` (> 0) rounds of a pattern in a row. Its first `from` bytes stay as they are.
-STENO_COLD inline std::string limit_repeats(std::string text, std::size_t most, std::size_t from = 0) {
+/// `text` with no more than `max_rounds` (> 0) rounds of a pattern in a row. Its first `from` bytes stay as they are.
+STENO_COLD inline std::string limit_repeats(std::string text, std::size_t max_rounds, std::size_t from = 0) {
   constexpr std::size_t longest = 32, of_figures = 20;
   for (bool again = true; again;) {  // what is left may repeat itself as a whole
     again = false;
@@ -73,21 +73,21 @@ STENO_COLD inline std::string limit_repeats(std::string text, std::size_t most, 
     std::size_t done = 0;  // bytes
     for (std::size_t i = 0; i < words.size();) {
       std::size_t found = 0, count = 0;
-      for (std::size_t k = 1; k <= longest && i + (most + 1) * k <= words.size() && found == 0; ++k) {
+      for (std::size_t k = 1; k <= longest && i + (max_rounds + 1) * k <= words.size() && found == 0; ++k) {
         count = rounds(i, k);
         bool figures = true;
         for (std::size_t j = i; j < i + k; ++j) figures = figures && words[j].figures;
-        if (count > (figures ? std::max(most, of_figures) : most)) found = k;
+        if (count > (figures ? std::max(max_rounds, of_figures) : max_rounds)) found = k;
       }
       if (found == 0) {
         ++i;
         continue;
       }
       // Rounds in the middle go, from the first one that may.
-      std::size_t first = most - 1;
+      std::size_t first = max_rounds - 1;
       while (first < count && words[i + first * found].begin < from) ++first;
       // With enough of them in front the last goes, too.
-      const std::size_t last = i + (first < most ? count - 1 : count) * found;
+      const std::size_t last = i + (first < max_rounds ? count - 1 : count) * found;
       if (i + first * found < last) {
         made.append(text, done, words[i + first * found].begin - done);
         done = last < words.size() ? words[last].begin : text.size();

@@ -1,7 +1,7 @@
 // steno/decoders/scores.hpp - what a network computed must be numbers before anybody searches in it.
 //
 // Finite weights may overflow all the same (a damaged file has numbers like 1e38), and NaN has no place in an order:
-// sorting by it is undefined, and a model that computes nothing would pass for one that heard nothing. Tested in
+// sorting by it is undefined, and a model that computes nothing would pass for one that finds silence. Tested in
 // tests/decoders/scores_test.cpp.
 #pragma once
 #include <steno/core/view.hpp>
@@ -26,7 +26,7 @@ namespace detail {
 }
 }  // namespace detail
 
-/// Log-probabilities, of which some may be minus infinity: throws scores_error when one is NaN.
+/// Log-probabilities, which may be minus infinity: throws scores_error when one is NaN.
 inline void require_numbers(const view<const float>& scores) {
   for (extent r = 0; r < scores.rows(); ++r) {
     const float* const row = scores.data() + r * scores.outerStride();
@@ -37,11 +37,11 @@ inline void require_numbers(const view<const float>& scores) {
 }
 /// Scores that nothing was excluded from: throws scores_error when one is infinite or NaN.
 inline void require_finite(const view<const float>& scores) {
-  constexpr float most = std::numeric_limits<float>::max();
+  constexpr float largest = std::numeric_limits<float>::max();
   for (extent r = 0; r < scores.rows(); ++r) {
     const float* const row = scores.data() + r * scores.outerStride();
     unsigned bad = 0;
-    for (extent i = 0; i < scores.cols(); ++i) bad |= row[i] >= -most && row[i] <= most ? 0u : 1u;
+    for (extent i = 0; i < scores.cols(); ++i) bad |= row[i] >= -largest && row[i] <= largest ? 0u : 1u;
     if (bad != 0) detail::refuse_scores();
   }
 }

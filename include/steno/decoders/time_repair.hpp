@@ -37,7 +37,7 @@ STENO_COLD inline std::vector<long> repair_times(const std::vector<double>& time
     }
     std::size_t end = i;
     while (end < n && !stays[end]) ++end;
-    // Some time always stays, so a run has at least one neighbour.
+    // At least one time always stays, so a run has at least one neighbour.
     const bool left = i > 0, right = end < n;
     const double before = left ? made[i - 1] : made[end], after = right ? made[end] : before;
     const std::size_t count = end - i;

@@ -31,45 +31,47 @@ struct token_sampling {
 class token_choice {
  public:
   token_choice() = default;
-  explicit token_choice(const token_sampling& s) : asked_(s), random_(s.seed) {}
+  explicit token_choice(const token_sampling& s) : options_(s), random_(s.seed) {}
 
   /// The index chosen. `scores` is not empty.
   int operator()(std::span<const float> scores) {
-    if (!(asked_.temperature > 0)) return best(scores);
-    some_.resize(scores.size());
+    if (!(options_.temperature > 0)) return best(scores);
+    candidates_.resize(scores.size());
     for (std::size_t i = 0; i < scores.size(); ++i)  // what is no number is never chosen, and does not upset the order
-      some_[i] = {std::isnan(scores[i]) ? -std::numeric_limits<float>::infinity() : scores[i], static_cast<int>(i)};
+      candidates_[i] = {std::isnan(scores[i]) ? -std::numeric_limits<float>::infinity() : scores[i],
+                        static_cast<int>(i)};
     // The largest score first, then the smaller id; as a heap's order the best is on top.
     const auto worse = [](const candidate& a, const candidate& b) {
       return a.first != b.first ? a.first < b.first : a.second > b.second;
     };
     const auto better = [&](const candidate& a, const candidate& b) { return worse(b, a); };
-    if (asked_.top_k > 0 && static_cast<std::size_t>(asked_.top_k) < some_.size()) {
-      std::nth_element(some_.begin(), some_.begin() + asked_.top_k, some_.end(), better);
-      some_.erase(some_.begin() + asked_.top_k, some_.end());
+    if (options_.top_k > 0 && static_cast<std::size_t>(options_.top_k) < candidates_.size()) {
+      std::nth_element(candidates_.begin(), candidates_.begin() + options_.top_k, candidates_.end(), better);
+      candidates_.erase(candidates_.begin() + options_.top_k, candidates_.end());
       // Sums do not depend on how they were found.
-      std::sort(some_.begin(), some_.end(), [](const candidate& a, const candidate& b) { return a.second < b.second; });
+      std::sort(candidates_.begin(), candidates_.end(),
+                [](const candidate& a, const candidate& b) { return a.second < b.second; });
     }
-    const double top = static_cast<double>(std::max_element(some_.begin(), some_.end(), worse)->first);
+    const double top = static_cast<double>(std::max_element(candidates_.begin(), candidates_.end(), worse)->first);
     const auto weight = [&](const candidate& c) {
-      return std::exp((static_cast<double>(c.first) - top) / asked_.temperature);
+      return std::exp((static_cast<double>(c.first) - top) / options_.temperature);
     };
     double all = 0;
-    for (const candidate& c : some_) all += weight(c);
-    if (asked_.top_p < 1) {
-      std::make_heap(some_.begin(), some_.end(), worse);
+    for (const candidate& c : candidates_) all += weight(c);
+    if (options_.top_p < 1) {
+      std::make_heap(candidates_.begin(), candidates_.end(), worse);
       double held = 0;
-      auto end = some_.end();
-      while (end != some_.begin()) {
-        std::pop_heap(some_.begin(), end, worse);
+      auto end = candidates_.end();
+      while (end != candidates_.begin()) {
+        std::pop_heap(candidates_.begin(), end, worse);
         held += weight(*--end);
-        if (held >= asked_.top_p * all) break;
+        if (held >= options_.top_p * all) break;
       }
-      some_.erase(some_.begin(), end);
+      candidates_.erase(candidates_.begin(), end);
       all = held;
     }
     double left = uniform() * all;
-    for (const candidate& c : some_)
+    for (const candidate& c : candidates_)
       if ((left -= weight(c)) < 0) return c.second;
     return best(scores);  // rounding, or scores that are no numbers
   }
@@ -89,9 +91,9 @@ class token_choice {
     return static_cast<double>((z ^ z >> 31) >> 11) * 0x1p-53;
   }
 
-  token_sampling asked_;
+  token_sampling options_;
   std::uint64_t random_ = 0;
-  std::vector<candidate> some_;
+  std::vector<candidate> candidates_;
 };
 
 }  // namespace STENO_ABI

@@ -93,7 +93,7 @@ class token_contexts {
   std::vector<int> units_;
 };
 
-/// Every hypothesis goes its own way: the most probable token, or a sample at a temperature. What contexts earn is
+/// Every hypothesis goes its own way: the likeliest token, or a sample at a temperature. What contexts earn is
 /// added before tokens are compared or drawn.
 class token_sampler {
  public:
@@ -118,9 +118,9 @@ class token_sampler {
       if (ended_[i]) continue;
       const auto row = static_cast<extent>(i);
       const float* const p = scores.data() + row * scores.outerStride();
-      const float* const told = contexts_.favour(p, scores.cols(), all_[i]);
-      next[i] = temperature_ == 0 ? static_cast<int>(std::max_element(told, told + scores.cols()) - told)
-                                  : sample(told, scores.cols());
+      const float* const favoured = contexts_.favour(p, scores.cols(), all_[i]);
+      next[i] = temperature_ == 0 ? static_cast<int>(std::max_element(favoured, favoured + scores.cols()) - favoured)
+                                  : sample(favoured, scores.cols());
       all_[i].score += p[next[i]];
       contexts_.follow(all_[i], next[i]);
       ended_[i] = next[i] == end_;

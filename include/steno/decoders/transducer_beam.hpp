@@ -25,7 +25,7 @@ inline namespace STENO_ABI {
 
 struct transducer_beam_options {
   /// What a unit of a hotword should earn, in logarithms of probability. CTC takes 3; here the prediction network goes
-  /// on with a word by itself once it has begun, and with so much it says hotwords that nobody said.
+  /// on with a word by itself once it has begun, and with so much it emits hotwords that nobody spoke.
   static constexpr float hotword_score = 1;
   int blank = 0;
   std::span<const int> durations = {};  ///< empty: RNN-T
@@ -97,15 +97,15 @@ class transducer_beam {
   };
 
   static double log_add(double a, double b) noexcept {
-    const double most = std::max(a, b);
-    return most + std::log1p(std::exp(std::min(a, b) - most));
+    const double larger = std::max(a, b);
+    return larger + std::log1p(std::exp(std::min(a, b) - larger));
   }
   /// x - log(sum of exp(x)).
   static void normalise(const float* x, extent n, std::vector<double>& y) {
-    const double most = static_cast<double>(*std::max_element(x, x + n));
+    const double largest = static_cast<double>(*std::max_element(x, x + n));
     double sum = 0;
-    for (extent i = 0; i < n; ++i) sum += std::exp(static_cast<double>(x[i]) - most);
-    const double shift = most + std::log(sum);
+    for (extent i = 0; i < n; ++i) sum += std::exp(static_cast<double>(x[i]) - largest);
+    const double shift = largest + std::log(sum);
     y.resize(static_cast<std::size_t>(n));
     for (extent i = 0; i < n; ++i) y[static_cast<std::size_t>(i)] = static_cast<double>(x[i]) - shift;
   }
@@ -126,10 +126,10 @@ class transducer_beam {
   void choose_labels(int context) {
     order_.resize(label_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
-    const auto most = std::min(order_.size(), static_cast<std::size_t>(options_.beam + options_.beta));
+    const auto count = std::min(order_.size(), static_cast<std::size_t>(options_.beam + options_.beta));
     const auto better = [&](int a, int b) { return at(a) > at(b) || (at(a) == at(b) && a < b); };
-    std::partial_sort(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(most), order_.end(), better);
-    order_.resize(most);
+    std::partial_sort(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count), order_.end(), better);
+    order_.resize(count);
     if (contexts_ == nullptr) return;
     contexts_->continuations(context, more_);
     for (const int label : more_)
@@ -157,7 +157,7 @@ class transducer_beam {
     return longer.ids.size() == shorter.ids.size() + 1 &&
            std::equal(shorter.ids.begin(), shorter.ids.end(), longer.ids.begin());
   }
-  /// The probability of saying the last label at this frame, too.
+  /// The probability of emitting the last label at this frame, too.
   template <class Network>
   void search_prefixes(Network& network, extent t, std::vector<hypothesis>& all) {
     std::stable_sort(all.begin(), all.end(),
@@ -189,14 +189,14 @@ class transducer_beam {
 
   template <class Network>
   void step(Network& network, extent t) {
-    std::vector<hypothesis> now = std::move(kept_), waiting, said;
+    std::vector<hypothesis> now = std::move(kept_), waiting, emitted;
     kept_.clear();
     search_prefixes(network, t, now);
     std::vector<std::vector<int>> known;
     for (const hypothesis& h : now) known.push_back(h.ids);
     for (extent n = 0; n < options_.steps; ++n) {
       const view<const float> all = scores(network, t, now);
-      said.clear();
+      emitted.clear();
       for (std::size_t i = 0; i < now.size(); ++i) {
         const hypothesis& h = now[i];
         score(all.data() + static_cast<extent>(i) * all.outerStride());
@@ -216,21 +216,21 @@ class transducer_beam {
             continue;
           }
           extend(next, c, t);
-          if (std::find(known.begin(), known.end(), next.ids) == known.end()) said.push_back(std::move(next));
+          if (std::find(known.begin(), known.end(), next.ids) == known.end()) emitted.push_back(std::move(next));
         }
       }
-      if (said.empty()) return keep_best(waiting);
-      for (hypothesis& h : said) h.node = network.extend(h.node, h.ids.back());
+      if (emitted.empty()) return keep_best(waiting);
+      for (hypothesis& h : emitted) h.node = network.extend(h.node, h.ids.back());
       if (n + 1 < options_.steps) {
-        now = std::move(said);
+        now = std::move(emitted);
         continue;
       }
-      const view<const float> last = scores(network, t, said);
-      for (std::size_t i = 0; i < said.size(); ++i) {
+      const view<const float> last = scores(network, t, emitted);
+      for (std::size_t i = 0; i < emitted.size(); ++i) {
         score(last.data() + static_cast<extent>(i) * last.outerStride());
-        said[i].score += at(options_.blank);
+        emitted[i].score += at(options_.blank);
       }
-      append(waiting, said);
+      append(waiting, emitted);
       return keep_best(waiting);
     }
   }
@@ -252,8 +252,8 @@ class transducer_beam {
       }
     std::stable_sort(choices_.begin(), choices_.end(),
                      [](const choice& a, const choice& b) { return a.total > b.total; });
-    const auto most = static_cast<std::size_t>(options_.beam + options_.beta);
-    if (choices_.size() > most) choices_.resize(most);
+    const auto count = static_cast<std::size_t>(options_.beam + options_.beta);
+    if (choices_.size() > count) choices_.resize(count);
     prune();
   }
   // Equal labels that wait for the same frame are one hypothesis; the likelier one stays.
@@ -281,10 +281,10 @@ class transducer_beam {
       return;
     }
     if (zero() < options_.durations.size()) search_prefixes(network, t, now);
-    std::vector<hypothesis> waiting, moved, said;
+    std::vector<hypothesis> waiting, moved, emitted;
     for (extent n = 0; n < options_.steps; ++n) {
       const view<const float> all = scores(network, t, now);
-      said.clear();
+      emitted.clear();
       std::vector<hypothesis> fresh;
       for (std::size_t i = 0; i < now.size(); ++i) {
         score(all.data() + static_cast<extent>(i) * all.outerStride());
@@ -299,29 +299,29 @@ class transducer_beam {
           }
           next.next = t + c.duration;
           extend(next, c, t);
-          (c.duration == 0 ? said : fresh).push_back(std::move(next));
+          (c.duration == 0 ? emitted : fresh).push_back(std::move(next));
         }
       }
-      for (auto* list : {&fresh, &said})
+      for (auto* list : {&fresh, &emitted})
         for (hypothesis& h : *list) h.node = network.extend(h.node, h.ids.back());
       append(moved, fresh);
-      if (said.empty()) break;
+      if (emitted.empty()) break;
       if (n + 1 < options_.steps) {
-        now = merged(std::move(said));
+        now = merged(std::move(emitted));
         continue;
       }
-      const view<const float> last = scores(network, t, said);
-      for (std::size_t i = 0; i < said.size(); ++i) {
+      const view<const float> last = scores(network, t, emitted);
+      for (std::size_t i = 0; i < emitted.size(); ++i) {
         score(last.data() + static_cast<extent>(i) * last.outerStride());
         std::size_t d =
             static_cast<std::size_t>(std::max_element(duration_.begin(), duration_.end()) - duration_.begin());
         if (options_.durations[d] == 0)
           d = static_cast<std::size_t>(std::find(options_.durations.begin(), options_.durations.end(), shortest_) -
                                        options_.durations.begin());
-        said[i].score += at(options_.blank) + duration_[d];
-        said[i].next += options_.durations[d];
+        emitted[i].score += at(options_.blank) + duration_[d];
+        emitted[i].next += options_.durations[d];
       }
-      append(waiting, said);
+      append(waiting, emitted);
     }
     append(later, waiting);
     append(later, moved);

@@ -28,8 +28,8 @@ struct transducer_step {
   extent duration = 0;  ///< TDT; RNN-T: 1 for blank, else 0
 };
 
-/// Walks over frames `from` .. `frames` - 1. `joint(frame)` gives the scores for what was said so far; `accept(step,
-/// scores)` is told of every step, blank or not, and advances what was said. Returns the frame to go on with, which is
+/// Walks over frames `from` .. `frames` - 1. `joint(frame)` gives the scores behind the labels so far; `accept(step,
+/// scores)` is called for every step, blank or not, and adds its label. Returns the frame to go on with, which is
 /// `frames` or behind it.
 template <class Joint, class Accept>
 extent transducer_greedy(const transducer_rules& rules, extent from, extent frames, Joint&& joint, Accept&& accept) {

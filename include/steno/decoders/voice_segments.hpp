@@ -20,7 +20,7 @@ struct voice_segment_options {
   int frame = 10;
   int window_size = 200;
   int sil_to_speech = 150;         ///< so much of the window is speech: it begins
-  int speech_to_sil = 150;         ///< at most so much is: it pauses
+  int speech_to_sil = 150;         ///< no more than so much is: it pauses
   int max_end_silence = 800;       ///< a pause that ends the segment, with speech_to_sil
   int max_start_silence = 3000;    ///< only with single_utterance: then nothing comes
   int lookback_start = 200;        ///< before the window
@@ -47,7 +47,7 @@ class voice_segmenter {
   /// A pause of `ms` ends a segment from now on.
   void set_max_end_silence(int ms) noexcept { pause_ = std::max(ms - o_.speech_to_sil, 0); }
   bool in_speech() const noexcept { return where_ == place::inside; }
-  /// Frames before this one belong to segments that were told, or to none.
+  /// Frames before this one belong to segments that were emitted, or to none.
   std::int64_t settled_frames() const noexcept { return where_ == place::inside ? start_ : free_from_; }
   std::int64_t frames() const noexcept { return seen_; }
   /// How far before a frame the segment that it opens may start.
@@ -58,33 +58,33 @@ class voice_segmenter {
   /// The next frame; `last`: none follows, and an open segment ends.
   voice_change frame(bool speech, bool last = false) {
     const std::int64_t now = seen_++;
-    voice_change told;
-    if (where_ == place::over) return told;
+    voice_change change;
+    if (where_ == place::over) return change;
     const turn t = turn_of(speech);
     silence_ = t == turn::stays_silent ? silence_ + 1 : 0;
     if (where_ == place::inside) {
-      within(t, now, last, told);
+      within(t, now, last, change);
     } else if (t == turn::to_speech) {
-      begin(now, told);
+      begin(now, change);
     } else if (t == turn::stays_silent) {
-      // Nothing is heard for too long, or the audio ends without a segment.
+      // Silence for too long, or the audio ends without a segment.
       if ((o_.single_utterance && silence_ * o_.frame > o_.max_start_silence) || (last && ended_ == 0))
         where_ = place::ended;
       else if (now >= latency_frames())
         free_from_ = std::max(free_from_, now - latency_frames());
     }
-    if (last && where_ == place::inside) told.end_ms = end_ * o_.frame;  // begun by the last frame
+    if (last && where_ == place::inside) change.end_ms = end_ * o_.frame;  // begun by the last frame
     if (where_ == place::ended) reset();
-    return told;
+    return change;
   }
 
   /// The audio ended without a frame that was called the last one: an open segment ends.
   voice_change finish() {
-    voice_change told;
-    if (where_ != place::inside) return told;
-    close(seen_ - 1, told);
+    voice_change change;
+    if (where_ != place::inside) return change;
+    close(seen_ - 1, change);
     reset();
-    return told;
+    return change;
   }
 
  private:
@@ -100,23 +100,23 @@ class voice_segmenter {
     return speaking_ ? turn::stays_speech : turn::stays_silent;
   }
 
-  void begin(std::int64_t now, voice_change& told) {
+  void begin(std::int64_t now, voice_change& change) {
     start_ = std::max(free_from_, now - latency_frames());
     where_ = place::inside;
-    told.start_ms = start_ * o_.frame;
+    change.start_ms = start_ * o_.frame;
     for (std::int64_t t = start_; t <= now; ++t) keep(t);
   }
 
-  void within(turn t, std::int64_t now, bool last, voice_change& told) {
+  void within(turn t, std::int64_t now, bool last, voice_change& change) {
     const bool too_long = (now - start_ + 1) * o_.frame > o_.max_single_segment;
     if (t == turn::to_speech)
       for (std::int64_t f = latest_ + 1; f < now; ++f) keep(f);
     if (t == turn::stays_silent && silence_ * o_.frame >= pause_) {
       int back = pause_ / o_.frame;
       if (o_.extend) back = std::max(0, back - o_.lookahead_end / o_.frame - 1);
-      close(now - back, told);
+      close(now - back, change);
     } else if (too_long || last) {
-      close(now, told);
+      close(now, change);
     } else if (t != turn::stays_silent || (o_.extend && silence_ <= o_.lookahead_end / o_.frame)) {
       keep(now);
     }
@@ -131,10 +131,10 @@ class voice_segmenter {
     free_from_ = std::max(free_from_, t) + 1;
     end_ = t + 1;
   }
-  void close(std::int64_t t, voice_change& told) noexcept {
+  void close(std::int64_t t, voice_change& change) noexcept {
     for (std::int64_t f = latest_ + 1; f < t; ++f) keep(f);
     take(t);
-    told.end_ms = end_ * o_.frame;
+    change.end_ms = end_ * o_.frame;
     ++ended_;
     where_ = place::ended;
   }

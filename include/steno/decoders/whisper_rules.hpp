@@ -2,7 +2,7 @@
 //
 //   - blanks are not the first token; suppressed tokens never come
 //   - times stand in pairs, except before the end of text; they do not decrease, and a segment is not empty
-//   - the first token is a time, at most max_initial
+//   - the first token is a time, up to max_initial
 //   - when all times together are more probable than every other token, a time comes
 // Follows SuppressBlank, SuppressTokens and ApplyTimestampRules (whisper/decoding.py). Tested in
 // tests/decoders/whisper_rules_test.cpp.

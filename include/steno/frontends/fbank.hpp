@@ -117,8 +117,8 @@ class fbank {
     auto work = [&](extent i, int worker) {
       const extent end = std::min(count, (i + 1) * tile);
       for (extent t = i * tile; t < end; t += 16)
-        some_frames(pcm.data() + t * frame_shift(), static_cast<int>(std::min<extent>(16, end - t)),
-                    y.data() + t * y.outerStride(), y.outerStride(), scratch + worker * each);
+        write_frames(pcm.data() + t * frame_shift(), static_cast<int>(std::min<extent>(16, end - t)),
+                     y.data() + t * y.outerStride(), y.outerStride(), scratch + worker * each);
     };
     c.run.run(tiles, work);
   }
@@ -144,15 +144,15 @@ class fbank {
     };
     check(o.sample_rate >= 1000 && o.sample_rate <= 1e6, "sample rate in Hz", "1000 to 1000000", o.sample_rate);
     check(o.frame_length > 0 && o.frame_length <= 1000 && samples_in(o, o.frame_length) >= 2, "frame length in ms",
-          "at most 1000 and at least 2 samples", o.frame_length);
+          "up to 1000 and at least 2 samples", o.frame_length);
     check(o.frame_shift > 0 && o.frame_shift <= 1000 && samples_in(o, o.frame_shift) >= 1, "frame shift in ms",
-          "at most 1000 and at least 1 sample", o.frame_shift);
+          "up to 1000 and at least 1 sample", o.frame_shift);
     check(compatible(Mels, o.mels) && o.mels >= 1 && o.mels <= 4096, "number of mel filters",
           is_static(Mels) ? "the model's" : "1 to 4096", static_cast<double>(o.mels));
     check(o.preemphasis >= 0 && o.preemphasis <= 1, "pre-emphasis", "0 to 1", static_cast<double>(o.preemphasis));
     check(o.floor >= std::numeric_limits<float>::min() && o.floor <= 1, "floor", "1.2e-38 to 1",
           static_cast<double>(o.floor));
-    check(o.scale > 0 && o.scale <= 1e9f, "scale of samples", "above 0, at most 1e9", static_cast<double>(o.scale));
+    check(o.scale > 0 && o.scale <= 1e9f, "scale of samples", "above 0, up to 1e9", static_cast<double>(o.scale));
     return o;
   }
   static float shape(window_shape w, extent i, extent n) {
@@ -186,8 +186,8 @@ class fbank {
     s.held = total - first;
   }
 
-  /// Frames at raw, raw + shift, ... (`count` of them, at most 16) to rows of y.
-  void some_frames(const float* raw, int count, float* y, extent stride, float* scratch) const noexcept {
+  /// Frames at raw, raw + shift, ... (`count` of them, up to 16) to rows of y.
+  void write_frames(const float* raw, int count, float* y, extent stride, float* scratch) const noexcept {
     float* const x = scratch;
     float* const spectrum = x + 16 * fft_.size();
     float* const work = spectrum + 16 * fft_.bins();

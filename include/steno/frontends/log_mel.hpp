@@ -69,12 +69,12 @@ class log_mel {
 
   /// The largest log10 of frames first .. last - 1; -infinity when there are none.
   float peak(const part_of_recording& pcm, extent first, extent last, context& c) const {
-    constexpr extent some = 3072;
+    constexpr extent piece = 3072;
     float top = -std::numeric_limits<float>::infinity();
     workspace::frame scratch(c.scratch);
-    auto rows = scratch.matrix(std::min(some, std::max<extent>(last - first, 0)), mels_);
-    for (extent t = first; t < last; t += some) {
-      const extent n = std::min(some, last - t);
+    auto rows = scratch.matrix(std::min(piece, std::max<extent>(last - first, 0)), mels_);
+    for (extent t = first; t < last; t += piece) {
+      const extent n = std::min(piece, last - t);
       logarithms(pcm, t, write(rows.topRows(n)), c);
       top = std::max(top, rows.topRows(n).maxCoeff());
     }
@@ -165,9 +165,9 @@ class log_mel_peak {
   /// Samples behind those before.
   template <class LogMel>
   void push(const LogMel& m, std::span<const float> pcm, context& c) {
-    while (pcm.size() > most) {
-      push(m, pcm.first(most), c);
-      pcm = pcm.subspan(most);
+    while (pcm.size() > max_samples) {
+      push(m, pcm.first(max_samples), c);
+      pcm = pcm.subspan(max_samples);
     }
     held_.insert(held_.end(), pcm.begin(), pcm.end());
     // Whole portions of frames that the rest of the recording does not reach any more.
@@ -189,8 +189,8 @@ class log_mel_peak {
   extent samples() const noexcept { return first_ + static_cast<extent>(held_.size()); }
 
  private:
-  static constexpr extent portion = 1000;          // frames
-  static constexpr std::size_t most = 10 * 16000;  // samples
+  static constexpr extent portion = 1000;  // frames
+  static constexpr std::size_t max_samples = 10 * 16000;
   template <class LogMel>
   void look(const LogMel& m, extent to, extent total, context& c) {
     top_ = std::max(top_, m.peak({held_, first_, total}, next_, to, c));

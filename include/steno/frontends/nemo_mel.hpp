@@ -140,8 +140,8 @@ class nemo_mel {
       float* const clean = own + lanes;
       emphasise(raw, n, first + begin * shift, (end - begin - 1) * shift + options_.window, clean);
       for (extent t = begin; t < end; t += 16)
-        some_frames(clean + (t - begin) * shift, static_cast<int>(std::min<extent>(16, end - t)),
-                    out + t * y.outerStride(), y.outerStride(), own);
+        write_frames(clean + (t - begin) * shift, static_cast<int>(std::min<extent>(16, end - t)),
+                     out + t * y.outerStride(), y.outerStride(), own);
     });
   }
   void emphasise(const float* raw, extent n, extent from, extent count, float* out) const noexcept {
@@ -154,7 +154,7 @@ class nemo_mel {
       before = now;
     }
   }
-  void some_frames(const float* clean, int count, float* y, extent stride, float* scratch) const noexcept {
+  void write_frames(const float* clean, int count, float* y, extent stride, float* scratch) const noexcept {
     float* const x = scratch;
     float* const spectrum = x + 16 * fft_.size();
     float* const work = spectrum + 16 * fft_.bins();

@@ -1,7 +1,7 @@
 // steno/layers/activate.hpp - an activation by itself: y = act(x).
 //
-// Most are the epilogue of a product (layers/linear.hpp); this is for what stands between others. y may be x. Tested in
-// tests/layers/stack_test.cpp.
+// As a rule it is the epilogue of a product (layers/linear.hpp); this is for what stands between others. y may be x.
+// Tested in tests/layers/stack_test.cpp.
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/activation.hpp>

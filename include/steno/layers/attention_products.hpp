@@ -1,6 +1,6 @@
 // steno/layers/attention_products.hpp - the projections of attention, by name and fusion.
 //
-//   separate_products   q = query(x), k = key(x), v = value(x)      most checkpoints; the names are arguments
+//   separate_products   q = query(x), k = key(x), v = value(x)      usual; the names are arguments
 //   fused_products      q, k, v = split(linear_q_k_v(x))            FunASR's SAN-M
 //   grouped_products    q, k, v of fewer heads than q's, q and k normed head by head                      Qwen3
 //   encoder_products    q = linear_q(x);  k, v = split(linear_k_v(encoded))                               FunASR's

@@ -36,16 +36,16 @@ struct attention_block {
   }
 };
 
-/// Calls f(attention_block) for queries that are the last of `keys` frames, at most `most` queries at a time. A chunk
-/// is not divided unless it is longer.
+/// Calls f(attention_block) for queries that are the last of `keys` frames, up to `max_queries` queries at a time. A
+/// chunk is not divided unless it is longer.
 template <class F>
-void each_attention_block(extent queries, extent keys, const attention_window& w, extent most, F&& f) {
+void each_attention_block(extent queries, extent keys, const attention_window& w, extent max_queries, F&& f) {
   const extent before = keys - queries;
   const bool chunks = w.chunk > 0;
   const extent ahead = w.ahead < 0 ? keys : w.ahead;
   for (extent t = 0; t < queries;) {
     const extent chunk_end = chunks ? std::min(queries, (t / w.chunk + 1) * w.chunk) : queries;
-    const extent n = std::min(most, chunk_end - t);
+    const extent n = std::min(max_queries, chunk_end - t);
     attention_block b{.first = t, .count = n, .from = 0, .to = keys, .limits = {}};
     if (chunks) {
       if (w.left >= 0) b.from = std::max<extent>(0, before + (t / w.chunk - w.left) * w.chunk);

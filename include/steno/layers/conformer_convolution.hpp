@@ -32,10 +32,10 @@ inline void gated_linear_unit(const view<const float>& x, view<float> y) {
 }  // namespace detail
 
 /// Where a causal module has its zeros: in front of pointwise_conv1, or behind the GLU.
-enum class convolution_past { before_gate, behind_gate };
+enum class convolution_padding { before_gate, behind_gate };
 
 template <extent D, extent Taps, extent Causal = dynamic, extent Normed = dynamic, class Act = activation_of_env,
-          convolution_past Past = convolution_past::before_gate, bias B = bias::added>
+          convolution_padding Padding = convolution_padding::before_gate, bias B = bias::added>
 struct conformer_convolution {
   static constexpr extent input = D, output = D;
   static constexpr bool in_place = true;
@@ -82,8 +82,8 @@ struct conformer_convolution {
     fill_before(make_view(s.data(), static_cast<extent>(s.size()) / output_size(), output_size()));
   }
 
-  /// x [frames, D] -> y [frames, D]; y may be x. `past` is null for a whole clip.
-  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, state* past, const auto& env, context& c,
+  /// x [frames, D] -> y [frames, D]; y may be x. `s` is null for a whole clip.
+  void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, state* s, const auto& env, context& c,
                   const addend& to = {}) const {
     const extent frames = x.rows(), d = output_size(), count = taps.rows();
     const extent lead = causal.get() != 0 ? count - 1 : 0;
@@ -96,8 +96,8 @@ struct conformer_convolution {
       detail::gated_linear_unit(read(wide), write(gated.bottomRows(frames)));
     }
     if (lead > 0) {
-      if (past != nullptr) {
-        auto kept = make_view<dynamic, D>(past->data(), lead, d);
+      if (s != nullptr) {
+        auto kept = make_view<dynamic, D>(s->data(), lead, d);
         gated.topRows(lead) = kept;
         kept = gated.bottomRows(lead);
       } else {
@@ -117,7 +117,7 @@ struct conformer_convolution {
   /// What a causal module sees before the first frame.
   void fill_before(view<float> rows) const {
     rows.setZero();
-    if constexpr (Past == convolution_past::before_gate && B != bias::none) {
+    if constexpr (Padding == convolution_padding::before_gate && B != bias::none) {
       if (const float* of_zeros = pointwise_conv1.b.floats(); of_zeros != nullptr)
         for (extent t = 0; t < rows.rows(); ++t)
           detail::gated_linear_unit(make_view(of_zeros, 1, 2 * rows.cols()), write(rows.middleRows(t, 1)));

@@ -41,9 +41,9 @@ struct conv2d_halving {
     const kernels::activation act = Act::of(env);
     const view<const float> all = read(x);
     // So many frames that what is prepared of them stays in the second cache beside the weights that pass.
-    const extent some = std::max<extent>(1, rows_at_once / across);
-    for (extent t = 0; t < y.rows(); t += some) {
-      const extent n = std::min(some, y.rows() - t);
+    const extent step = std::max<extent>(1, rows_at_once / across);
+    for (extent t = 0; t < y.rows(); t += step) {
+      const extent n = std::min(step, y.rows() - t);
       workspace::frame scratch(c.scratch);
       const patches from{all, t, bands.get()};
       const kernels::operand rows =

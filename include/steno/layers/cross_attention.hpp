@@ -104,7 +104,7 @@ struct cross_attention {
     attend_rows(q, *s, mixed, c);
     s->keep(keep_of(env));
   }
-  // The scores of the heads that are asked for in this layer.
+  // The scores of the heads that are wanted of this layer.
   void show(const view<const float>& q, const kv_cache& kept, const cross_attention_scores& to, extent number,
             context& c) const {
     const extent wide = head_width();

@@ -2,8 +2,8 @@
 //
 //   y[t] = x[t] + table[t]
 //
-// Whisper's `positional_embedding` (sinusoids as well, but half precision in the published files). x [frames, D], at
-// most Rows frames; y may be x. Tested on golden stages in tests/parity/whisper_test.cpp.
+// Whisper's `positional_embedding` (sinusoids as well, but half precision in the published files). x [frames, D], up
+// to Rows frames; y may be x. Tested on golden stages in tests/parity/whisper_test.cpp.
 #pragma once
 #include <steno/error.hpp>
 #include <steno/kernels/elementwise.hpp>
@@ -30,7 +30,7 @@ struct learned_positions {
   void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, no_state*, const auto&, context&) const {
     if (x.rows() > table.rows())
       fail({.what = "rows that have a position",
-            .expected = "at most " + std::to_string(table.rows()),
+            .expected = "up to " + std::to_string(table.rows()),
             .found = std::to_string(x.rows())});
     kernels::add(read(x), read(table.values().topRows(x.rows())), write(y));
   }

@@ -100,7 +100,7 @@ struct with_distances : around<Stack> {
   struct state {
     state_of<Stack> stack;
     extent kept = 0;            ///< keys in the caches
-    extent keys = 0, rows = 0;  ///< most of them that the stack has distances for
+    extent keys = 0, rows = 0;  ///< the largest numbers that the stack has distances for
   };
 
   void members(auto&& v) {

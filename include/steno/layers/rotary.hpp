@@ -48,11 +48,11 @@ class rotary_angles {
     const float *c = cosines_ + row * half_, *s = sines_ + row * half_;
     extent i = 0;
     for (; i + step <= half_; i += step) {
-      using some = Eigen::Array<float, step, 1>;
-      const some a = Eigen::Map<const some>(x + i), b = Eigen::Map<const some>(x + half_ + i);
-      const Eigen::Map<const some> cosine(c + i), sine(s + i);
-      Eigen::Map<some>(y + i) = a * cosine - b * sine;
-      Eigen::Map<some>(y + half_ + i) = b * cosine + a * sine;
+      using vector = Eigen::Array<float, step, 1>;
+      const vector a = Eigen::Map<const vector>(x + i), b = Eigen::Map<const vector>(x + half_ + i);
+      const Eigen::Map<const vector> cosine(c + i), sine(s + i);
+      Eigen::Map<vector>(y + i) = a * cosine - b * sine;
+      Eigen::Map<vector>(y + half_ + i) = b * cosine + a * sine;
     }
     for (; i < half_; ++i) {
       const float a = x[i], b = x[half_ + i];

@@ -39,15 +39,15 @@ struct wenet_transformer_block
 template <extent D, extent Heads, extent Ffn, extent Taps, extent Causal = dynamic, extent Normed = dynamic,
           bias B = bias::optional>
 struct fastconformer_block
-    : sequence<
-          half_residual<at<"norm_feed_forward1", layer_norm<D>>,
-                        at<"feed_forward1", feed_forward<D, Ffn, silu, "linear1", "linear2", B>>>,
-          residual<at<"norm_self_att", layer_norm<D>>, at<"self_attn", relative_attention<D, Heads, B>>>,
-          residual<at<"norm_conv", layer_norm<D>>,
-                   at<"conv", conformer_convolution<D, Taps, Causal, Normed, silu, convolution_past::behind_gate, B>>>,
-          half_residual<at<"norm_feed_forward2", layer_norm<D>>,
-                        at<"feed_forward2", feed_forward<D, Ffn, silu, "linear1", "linear2", B>>>,
-          at<"norm_out", layer_norm<D>>> {};
+    : sequence<half_residual<at<"norm_feed_forward1", layer_norm<D>>,
+                             at<"feed_forward1", feed_forward<D, Ffn, silu, "linear1", "linear2", B>>>,
+               residual<at<"norm_self_att", layer_norm<D>>, at<"self_attn", relative_attention<D, Heads, B>>>,
+               residual<at<"norm_conv", layer_norm<D>>,
+                        at<"conv",
+                           conformer_convolution<D, Taps, Causal, Normed, silu, convolution_padding::behind_gate, B>>>,
+               half_residual<at<"norm_feed_forward2", layer_norm<D>>,
+                             at<"feed_forward2", feed_forward<D, Ffn, silu, "linear1", "linear2", B>>>,
+               at<"norm_out", layer_norm<D>>> {};
 
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -25,7 +25,7 @@ struct nemo_transformer_block
                post_norm<at<"layer_norm_2", layer_norm<D>>,
                          at<"second_sub_layer", feed_forward<D, Ffn, relu, "dense_in", "dense_out">>>> {};
 
-/// "layers.0...." in the checkpoint; without "layers" here, because names in GGUF files have at most 63 bytes.
+/// "layers.0...." in the checkpoint; without "layers" here, because names in GGUF files have up to 63 bytes.
 template <extent D, extent Heads, extent Ffn, extent N>
 struct nemo_transformer : repeat<N, nemo_transformer_block<D, Heads, Ffn>> {};
 

@@ -1,7 +1,7 @@
 // steno/networks/qwen3_writing.hpp - a prompt read and a text written by Qwen3, token by token.
 //
-// The most probable token is taken each time, as the published models are used (do_sample false), unless samples are
-// asked for. Writing ends with a token that ends texts, after so many tokens, or when the text turns in circles: the
+// The likeliest token is taken each time, as the published models are used (do_sample false), unless samples are
+// wanted. Writing ends with a token that ends texts, after so many tokens, or when the text turns in circles: the
 // same few tokens again and again are what a language model makes of silence and noise. Several texts can be written at
 // once: each step is one product for all that go on. Tested in tests/networks/qwen3_decoder_test.cpp,
 // tests/parity/qwen3_asr_test.cpp and tests/models/qwen3_asr_test.cpp.
@@ -20,8 +20,8 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// Room for keys and values, in the format asked for or what is usual beside the decoder's weights. Throws steno::error
-/// for other formats than f32, f16 and q8_0.
+/// Room for keys and values, in `format` or by default that which suits the decoder's weights. Throws steno::error for
+/// other formats than f32, f16 and q8_0.
 template <class Decoder>
 qwen3_decoder_state qwen3_state_of(const Decoder& m, const std::optional<dtype>& format) {
   qwen3_decoder_state s;
@@ -69,15 +69,15 @@ constexpr std::size_t repeated_pattern(std::span<const int> ids) {
 template <class Decoder, extent D>
 void qwen3_read(const Decoder& m, view<float, dynamic, D> x, qwen3_decoder_state& s, context& c, extent text = 0) {
   constexpr extent piece = 512;
-  const extent some = c.tracing() ? x.rows() : piece;
-  for (extent t = 0; t < x.rows(); t += some) m(x.middleRows(t, std::min(some, x.rows() - t)), s, c, text);
+  const extent step = c.tracing() ? x.rows() : piece;
+  for (extent t = 0; t < x.rows(); t += step) m(x.middleRows(t, std::min(step, x.rows() - t)), s, c, text);
 }
 
 /// One text that is being written. Outlived by what `o.ends` points at.
 class qwen3_writer {
  public:
   /// `before`: tokens that the text goes on from, which may have been turning in circles already.
-  explicit qwen3_writer(const qwen3_writing& o, std::span<const int> before = {}) : asked_(o), choose_(o.sampling) {
+  explicit qwen3_writer(const qwen3_writing& o, std::span<const int> before = {}) : options_(o), choose_(o.sampling) {
     constexpr std::size_t reach = 256;  // of a pattern
     const auto tail = before.last(std::min(before.size(), reach));
     ids_.assign(tail.begin(), tail.end());
@@ -90,16 +90,17 @@ class qwen3_writer {
   /// Scores of the next token. Whether the text goes on.
   bool take(std::span<const float> scores) {
     const int id = choose_(scores);
-    if (std::find(asked_.ends.begin(), asked_.ends.end(), id) != asked_.ends.end()) return end(qwen3_stop::end_of_text);
+    if (std::find(options_.ends.begin(), options_.ends.end(), id) != options_.ends.end())
+      return end(qwen3_stop::end_of_text);
     ids_.push_back(id);
-    if (const std::size_t k = asked_.stop_loops ? repeated_pattern(ids_) : 0; k > 0) {
+    if (const std::size_t k = options_.stop_loops ? repeated_pattern(ids_) : 0; k > 0) {
       const auto round = static_cast<std::ptrdiff_t>(k);
       while (ids_.size() >= std::max(2 * k, given_ + 1) &&
              std::equal(ids_.end() - round, ids_.end(), ids_.end() - 2 * round))
         ids_.erase(std::max(ids_.end() - round, ids_.begin() + static_cast<std::ptrdiff_t>(given_)), ids_.end());
       return end(qwen3_stop::repetition);
     }
-    if (ids_.size() - given_ >= static_cast<std::size_t>(asked_.max_tokens)) return end(qwen3_stop::max_tokens);
+    if (ids_.size() - given_ >= static_cast<std::size_t>(options_.max_tokens)) return end(qwen3_stop::max_tokens);
     return true;
   }
   /// What was written. With a repetition all but one of the repeated patterns are taken away.
@@ -113,7 +114,7 @@ class qwen3_writer {
     return going_ = false;
   }
 
-  qwen3_writing asked_;
+  qwen3_writing options_;
   token_choice choose_;
   std::vector<int> ids_;  // those from before, then those written
   std::size_t given_ = 0;

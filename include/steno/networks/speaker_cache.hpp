@@ -1,11 +1,11 @@
 // steno/networks/speaker_cache.hpp - what a diarizing stream remembers: a cache of rows for each speaker, and a FIFO.
 //
-// Every step hears [cache, FIFO, chunk]. The chunk goes into the FIFO; what the FIFO has too much goes into the cache;
-// a cache that is too long is compressed to the rows that tell its speakers best:
+// Every step encodes [cache, FIFO, chunk]. The chunk goes into the FIFO; what the FIFO has too much goes into the
+// cache; a cache that is too long is compressed to the rows that show its speakers best:
 //   score(t, s) = ln p_s - ln(1 - p_s) + sum_i ln(1 - p_i) - ln 0.5, probabilities at least pred_score_threshold
 //   without speech (p_s <= 0.5): -infinity; with enough positive scores of a speaker its others: -infinity
 //   new rows: + scores_boost_latest; a speaker's best: + 2 ln 2, and of more of them: + ln 2
-// Kept rows stand by speaker, then by time. Behind those of a speaker stand some of the mean silence, and so do those
+// Kept rows stand by speaker, then by time. Behind those of a speaker stand rows of the mean silence, and so do those
 // that nothing was found for, at the end. `StreamingSortformerState`, `SortformerModules.streaming_update` and
 // `streaming_update_async`, `_compress_spkcache` (sortformer_modules.py); where scores are equal the original does not
 // say which row stays, here the earliest does. Tested in tests/networks/speaker_cache_test.cpp and
@@ -70,7 +70,7 @@ class speaker_cache {
   }
 
   const speaker_cache_options& options() const noexcept { return options_; }
-  /// Rows that a step hears before its chunk.
+  /// Rows that a step encodes before its chunk.
   extent rows() const noexcept { return cache_rows() + fifo_rows(); }
   extent cache_rows() const noexcept { return static_cast<extent>(cache_.x.size()) / width_; }
   extent fifo_rows() const noexcept { return static_cast<extent>(fifo_.x.size()) / width_; }
@@ -84,20 +84,21 @@ class speaker_cache {
   view<const float> cache_activities() const noexcept { return shown(cache_.p, speakers_); }
   view<const float> fifo_activities() const noexcept { return shown(fifo_.p, speakers_); }
 
-  /// After a step: `chunk` [left + n + right, width], of which the n rows in the middle are new; `heard` [rows() +
+  /// After a step: `chunk` [left + n + right, width], of which the n rows in the middle are new; `activities` [rows() +
   /// left + n + right, speakers] are the probabilities.
-  void update(const view<const float>& chunk, const view<const float>& heard, extent left, extent right) {
+  void update(const view<const float>& chunk, const view<const float>& activities, extent left, extent right) {
     const extent before = cache_rows(), waiting = fifo_rows(), n = chunk.rows() - left - right;
-    assert(n >= 0 && heard.rows() == rows() + chunk.rows() && chunk.cols() == width_ && heard.cols() == speakers_);
+    assert(n >= 0 && activities.rows() == rows() + chunk.rows() && chunk.cols() == width_ &&
+           activities.cols() == speakers_);
     fifo_.p.clear();
-    append(fifo_.p, heard, before, waiting);
-    append(fifo_.p, heard, before + waiting + left, n);
+    append(fifo_.p, activities, before, waiting);
+    append(fifo_.p, activities, before + waiting + left, n);
     append(fifo_.x, chunk, left, n);
     if (waiting + n <= options_.fifo_len) return;
 
     const extent out =
         std::min(std::max(options_.spkcache_update_period, n - options_.fifo_len + waiting), waiting + n);
-    hear_silence(out);
+    add_silence(out);
     const auto leaves = [&](std::vector<float>& from, std::vector<float>& to, extent size) {
       const auto end = from.begin() + static_cast<std::ptrdiff_t>(out * size);
       to.insert(to.end(), from.begin(), end);
@@ -105,7 +106,7 @@ class speaker_cache {
     };
     leaves(fifo_.x, cache_.x, width_);
     const bool full = cache_rows() > options_.spkcache_len;
-    if (full && !known_) append(cache_.p, heard, 0, before);
+    if (full && !known_) append(cache_.p, activities, 0, before);
     if (full || known_) {
       leaves(fifo_.p, cache_.p, speakers_);
       known_ = true;
@@ -135,7 +136,7 @@ class speaker_cache {
   }
 
   // Rows of the FIFO's first `count` in which nobody speaks go into the mean.
-  void hear_silence(extent count) {
+  void add_silence(extent count) {
     extent found = 0;
     sum_.assign(static_cast<std::size_t>(width_), 0.0f);
     for (extent t = 0; t < count; ++t) {

@@ -51,7 +51,7 @@ struct whisper_decoder {
   }
   extent width() const noexcept { return stack.output_size(); }
   extent vocabulary() const noexcept { return token_embedding.rows(); }
-  /// Most tokens of a sequence: 448.
+  /// The largest number of tokens of a sequence: 448.
   extent context_size() const noexcept { return positional_embedding.rows(); }
   const auto& blocks() const noexcept { return stack.template get<"blocks">(); }
   /// Heads of a block's cross-attention.
@@ -65,7 +65,7 @@ struct whisper_decoder {
   }
 
   /// `ids` one after another, following what `s` holds (which must not have forked). y [ids, D] gets the rows after
-  /// `ln`; logits() makes scores of those that matter. At most context_size() tokens in all.
+  /// `ln`; logits() makes scores of those that matter. No more than context_size() tokens in all.
   void prompt(std::span<const int> ids, std::span<const kv_cache> encoded, whisper_decoder_state& s,
               view<float, dynamic, D> y, context& c, const cross_attention_scores* scores = nullptr) const {
     assert(s.sequences.size() <= 1);

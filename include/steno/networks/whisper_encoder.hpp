@@ -5,7 +5,7 @@
 //   y = ln_post(x)
 //
 // `AudioEncoder`, `ResidualAttentionBlock`, `MultiHeadAttention` (whisper/model.py): [2 rows, Mels] -> [rows, D], rows
-// at most 1500. Keys have no bias. Tested on golden stages in tests/parity/whisper_test.cpp, with random weights in
+// up to 1500. Keys have no bias. Tested on golden stages in tests/parity/whisper_test.cpp, with random weights in
 // tests/models/whisper_test.cpp.
 #pragma once
 #include <steno/layers/attention.hpp>

@@ -21,7 +21,7 @@ namespace steno {
 inline namespace STENO_ABI {
 
 /// A token of the result with its time, or without one (end < start).
-struct said_token {
+struct timed_token {
   int id = 0;
   double start = 0, end = -1;  ///< seconds
   float log_probability = 0;
@@ -42,10 +42,10 @@ class character_tokenizer {
     std::string text;
     std::vector<word> words;
   };
-  STENO_COLD decoded decode(std::span<const said_token> said) const {
+  STENO_COLD decoded decode(std::span<const timed_token> tokens) const {
     std::vector<item> items;
-    bool chinese = true;  // nothing else was said
-    for (const said_token& s : said) {
+    bool chinese = true;  // there is nothing else
+    for (const timed_token& s : tokens) {
       const std::string_view t = token(s.id);
       if (t == "<s>" || t == "</s>" || t == "<unk>" || t == "<OOV>") continue;
       items.push_back({std::string(t), s, 1, false});
@@ -65,7 +65,7 @@ class character_tokenizer {
  private:
   struct item {
     std::string text;
-    said_token when;
+    timed_token when;
     int tokens;
     bool spaced;  // a space follows, unless a Chinese character comes next
   };
@@ -142,7 +142,7 @@ class character_tokenizer {
         out.push_back(i);
       }
     }
-    return out;  // pieces whose end was never said are dropped, as in the original
+    return out;  // pieces whose end never came are dropped, as in the original
   }
 
   static std::vector<item> abbreviate(const std::vector<item>& items) {

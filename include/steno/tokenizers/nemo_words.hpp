@@ -89,7 +89,7 @@ class nemo_words {
     return !text.empty() && is_mark(text.substr(0, std::min(detail::first_character(text).second, text.size())));
   }
 
-  /// Text of ids without spaces before punctuation marks and at the end, where a lone U+2581 tells of a word whose
+  /// Text of ids without spaces before punctuation marks and at the end, where a lone U+2581 begins a word whose
   /// other tokens have not come.
   std::string text(const sentencepiece& pieces, std::span<const int> ids) const {
     std::string s = pieces.decode(ids), out;
@@ -108,13 +108,13 @@ class nemo_words {
       built.clear();
     };
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const std::string said = pieces.decode(std::span(&tokens[i].id, 1));
-      const bool mark = is_mark(said);
-      if (!mark && said != pieces.piece(tokens[i].id)) {
+      const std::string part = pieces.decode(std::span(&tokens[i].id, 1));
+      const bool mark = is_mark(part);
+      if (!mark && part != pieces.piece(tokens[i].id)) {
         close(i);
         first = i;
       } else if (mark && built.empty() && !all.empty()) {
-        all.back().text += said;
+        all.back().text += part;
         all.back().end = tokens[i].end;
         all.back().last = i + 1;
         continue;

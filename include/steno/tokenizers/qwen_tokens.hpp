@@ -108,8 +108,8 @@ class qwen_tokens {
     std::vector<int> ids;
     std::size_t begin = 0, at = 0;
     const auto plain = [&](std::size_t end) {
-      const std::vector<int> some = bytes_.encode(unicode::nfc(text.substr(begin, end - begin)), qwen2_piece);
-      ids.insert(ids.end(), some.begin(), some.end());
+      const std::vector<int> part = bytes_.encode(unicode::nfc(text.substr(begin, end - begin)), qwen2_piece);
+      ids.insert(ids.end(), part.begin(), part.end());
     };
     while (at < text.size()) {
       const added* longest = nullptr;

@@ -117,7 +117,7 @@ inline void read_sentence_piece(const protobuf_reader::field& message, std::stri
 }  // namespace detail
 
 /// The pieces of a SentencePiece model held in `bytes`; `where` names it in errors. Throws steno::error on anything
-/// that is not such a model, has no pieces, or does not have exactly one unknown piece (as SentencePiece itself asks).
+/// that is not such a model, has no pieces, or does not have exactly one unknown piece (as SentencePiece requires).
 inline sentencepiece_vocabulary read_sentencepiece_model(std::span<const std::byte> bytes, std::string_view where) {
   sentencepiece_vocabulary v;
   detail::protobuf_reader fields(bytes, where);

@@ -2,7 +2,7 @@
 //
 // Spaces become U+2581, runs of them one, and one is put in front where the model says so. Byte pair encoding joins the
 // neighbours whose piece has the best score, the leftmost first, until none is left; a unigram model takes the pieces
-// with the largest sum of scores. The scores tell which it is: ranks (0, -1, -2, ...) or log-probabilities.
+// with the largest sum of scores. The scores show which it is: ranks (0, -1, -2, ...) or log-probabilities.
 // Sennrich et al. 2016, Kudo 2018. For phrases, not for long texts. Texts are not normalised (NFKC) first. Tested in
 // tests/tokenizers/sentencepiece_split_test.cpp on the original's output.
 #pragma once
@@ -82,11 +82,11 @@ class piece_splitter {
     std::vector<std::string> parts = characters(text);
     for (;;) {
       std::size_t best = parts.size();
-      float most = -std::numeric_limits<float>::infinity();
+      float highest = -std::numeric_limits<float>::infinity();
       for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
         const int id = find(parts[i] + parts[i + 1]);
-        if (id < 0 || score(id) <= most) continue;
-        most = score(id);
+        if (id < 0 || score(id) <= highest) continue;
+        highest = score(id);
         best = i;
       }
       if (best == parts.size()) break;

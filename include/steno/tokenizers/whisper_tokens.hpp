@@ -34,8 +34,8 @@ class whisper_tokens : public byte_bpe {
   static constexpr int timestamps = 1501;
 
   whisper_tokens() = default;
-  /// `letters`: the text tokens; `vocabulary`: rows of the token embedding; `language_and_task`: whether the decoder is
-  /// told them, which the size tells of published vocabularies. Throws steno::error when they do not fit.
+  /// `letters`: the text tokens; `vocabulary`: rows of the token embedding; `language_and_task`: whether the prompt
+  /// names them, which follows from the size of published vocabularies. Throws steno::error when they do not fit.
   STENO_COLD whisper_tokens(const std::vector<std::string>& letters, extent vocabulary,
                             std::optional<bool> language_and_task = {})
       : byte_bpe(letters) {

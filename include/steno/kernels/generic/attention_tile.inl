@@ -10,9 +10,10 @@ inline void attention_bias(float* y, const float* bias, extent count) {
   }
 }
 
-/// Scores of up to attention_queries queries and one tile of `keys` keys, [rows][attention_keys], of which query r sees [from(r), to(r)),
-/// become weights e^(score - largest) (0 for the others), which go to products.put(); what was summed before is scaled
-/// where the largest score has grown. Sweeps over all rows: one row's reductions would wait for one another.
+/// Scores of up to attention_queries queries and one tile of `keys` keys, [rows][attention_keys], of which query r sees
+/// [from(r), to(r)), become weights e^(score - largest) (0 for the others), which go to products.put(); what was summed
+/// before is scaled where the largest score has grown. Sweeps over all rows: one row's reductions would wait for one
+/// another.
 template <class From, class To, class Products>
 STENO_INLINE void attention_weigh(float* scores, extent rows, extent keys, From from, To to, Products& products,
                                   float* values, extent value_stride, float* largest, float* sums) {
