@@ -47,7 +47,7 @@ struct own_model {
   steno::sequence<steno::at<"in", steno::linear<20, 16>>, steno::at<"blocks", steno::repeat<2, block<16>>>,
                   steno::at<"out", steno::linear<16, 3>>>
       network;
-  steno::model_memory memory;
+  steno::model_storage storage;
 
   void members(auto&& v) { v("", network); }
 };
@@ -55,7 +55,7 @@ struct own_model {
 int main(int, char** argv) {
   const std::string path = std::string(argv[0]) + ".gguf";
   own_model made;  // every weight is visited with its name: random ones are written, as a converter writes others
-  steno::randomise(made, made.memory.owned, 1);
+  steno::randomise(made, made.storage.owned, 1);
   steno::gguf_writer file;
   file.set("general.architecture", own_model::architecture);
   steno::walk(made, [&](const std::string& name, auto& w, bool) {

@@ -15,8 +15,8 @@ using namespace steno;
 
 void sense_voice_forward(benchmark::State& state, dtype format) {
   sense_voice_small model;
-  randomise(model, model.memory.owned, 1, format);
-  keep_weights(model, nullptr, model.memory.owned, {});
+  randomise(model, model.storage.owned, 1, format);
+  keep_weights(model, nullptr, model.storage.owned, {});
   std::vector<float> pcm(static_cast<std::size_t>(state.range(0)) * 16000);
   random_numbers next(3);
   for (std::size_t i = 0; i < pcm.size(); ++i)

@@ -63,7 +63,7 @@ limits limits_of_case() {
 // What a message may hold to tell the place: keys (also without the family's name before them), tensors, the layers
 // that tensors belong to, and two things that must agree, of which nobody knows which one is wrong.
 std::vector<std::string> places_of(const gguf_parts& parts) {
-  std::set<std::string> all = {"key \"", "tensor \"", " differ: ", "data of the tensors runs past the end"};
+  std::set<std::string> all = {"key \"", "tensor \"", " differ: ", "data of the tensors runs beyond the end"};
   for (const key_part& k : parts.keys) all.insert({k.name, k.name.substr(k.name.find('.') + 1)});
   for (const tensor_part& t : parts.tensors) {
     all.insert(t.name);

@@ -16,9 +16,9 @@ const float chances[4][4] = {{0.01f, 0.55f, 0.43f, 0.01f},
                              {0.01f, 0.01f, 0.01f, 0.97f},
                              {0.25f, 0.25f, 0.25f, 0.25f}};
 
-attention_result search(extent beams, double penalty, extent longest) {
+attention_result search(extent beams, double penalty, extent max_steps) {
   matrix<float, dynamic, dynamic> rows;
-  return attention_beam({.sos = sos, .eos = eos, .beams = beams, .length_penalty = penalty, .longest = longest},
+  return attention_beam({.sos = sos, .eos = eos, .beams = beams, .length_penalty = penalty, .max_steps = max_steps},
                         [&](std::span<const int> ids, std::span<const int> parents) -> view<const float> {
                           EXPECT_EQ(ids.size(), parents.size());
                           rows.resize(static_cast<extent>(ids.size()), 4);

@@ -253,12 +253,12 @@ TEST(attention, keys_and_values_packed_once) {
         const guarded q = guarded(s.queries, s.heads * s.width, 9).randomise(1);
         guarded key = guarded(s.keys, s.heads * s.width, 4).randomise(2);
         guarded v = guarded(s.keys, s.heads * s.value_width, 1).randomise(3);
-        k::attention_memory m{.data = nullptr,
-                              .format = format,
-                              .heads = s.heads,
-                              .keys = s.keys,
-                              .width = s.width,
-                              .value_width = s.value_width};
+        k::packed_keys_values m{.data = nullptr,
+                                .format = format,
+                                .heads = s.heads,
+                                .keys = s.keys,
+                                .width = s.width,
+                                .value_width = s.value_width};
         std::vector<std::byte> bytes(m.bytes() + 64, std::byte{0x5a});
         m.data = bytes.data();
         steno::context c;

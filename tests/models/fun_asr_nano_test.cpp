@@ -55,7 +55,7 @@ TEST(fun_asr_nano, encoder_adaptor_prompt_and_labels) {
     EXPECT_EQ(audio, want["fake_token_len"].get<extent>());
     EXPECT_EQ(static_cast<extent>(p.before.size()), want["fbank_beg"].get<extent>());
     rows x(static_cast<extent>(p.before.size() + p.after.size()) + audio, model().llm.width());
-    model().ask(p, heard, x, c);
+    model().embed_prompt(p, heard, x, c);
     expect_near(x, load_rows("inputs_embeds.npy"));
     expect_near(x.middleRows(static_cast<extent>(p.before.size()), audio), load_rows("audio_embeds_used.npy"));
     rows scores(features.rows(), model().ctc_lo.output_size());

@@ -92,11 +92,11 @@ TEST(paraformer_online, pieces_equal_the_original_for_all_chunk_sizes) {
 TEST(paraformer_online, the_file_recommends_sizes) {
   const auto model = small();
   const chunk_sizes want = sizes_of(expected()["usual"]);
-  EXPECT_EQ(model.usual.before, want.before);
-  EXPECT_EQ(model.usual.size, want.size);
-  EXPECT_EQ(model.usual.after, want.after);
-  EXPECT_EQ(model.usual.encoder_look_back, want.encoder_look_back);
-  EXPECT_EQ(model.usual.decoder_look_back, want.decoder_look_back);
+  EXPECT_EQ(model.default_sizes.before, want.before);
+  EXPECT_EQ(model.default_sizes.size, want.size);
+  EXPECT_EQ(model.default_sizes.after, want.after);
+  EXPECT_EQ(model.default_sizes.encoder_look_back, want.encoder_look_back);
+  EXPECT_EQ(model.default_sizes.decoder_look_back, want.decoder_look_back);
 }
 
 TEST(paraformer_online, same_bits_for_any_number_of_threads) {
@@ -114,7 +114,7 @@ TEST(paraformer_online, a_copied_state_goes_on_alone) {
   const std::vector<float> v = a.floats();
   context c;
   std::vector<int> ids, again;
-  auto s = model.start(model.usual);
+  auto s = model.start(model.default_sizes);
   const auto hear = [&](model_type::state& state, std::vector<int>& to) {
     for (extent at = 0; at < 30; at += 10)
       model.decode(state, make_view(v.data() + at * a.cols(), 10, a.cols()), at == 20, c,

@@ -242,7 +242,7 @@ TEST(parakeet, speech_without_an_end_is_cut_at_its_widest_gaps) {
     for (std::size_t n = std::min(step, tokens.size());; n = std::min(n + step, tokens.size())) {
       sentences.advance(m, std::span(tokens).subspan(gone, n - gone), std::span(sure).subspan(gone, n - gone),
                         n == tokens.size(), [&](segment s) { told.push_back(std::move(s)); });
-      const std::size_t some = sentences.told() / 2;
+      const std::size_t some = sentences.emitted() / 2;
       sentences.forgot(some);
       gone += some;
       if (n == tokens.size()) return told;

@@ -47,7 +47,7 @@ rows prompt_rows(const nlohmann::json& want) {
 
 // What the file does not say is 0; what makes no sense is an error that names it.
 TEST(qwen3_asr, a_file_may_say_its_longest_clip) {
-  EXPECT_EQ(model().longest_clip, 0);
+  EXPECT_EQ(model().max_clip_seconds, 0);
   const auto told = [](double seconds) {
     const gguf_file plain((test::compact() / "qwen3_asr/model.gguf").string());
     gguf_writer file;
@@ -58,7 +58,7 @@ TEST(qwen3_asr, a_file_may_say_its_longest_clip) {
       file.add(t.name, t.format, std::span<const extent>(t.shape.data(), static_cast<std::size_t>(t.rank)), t.bytes);
     }
     const std::vector<std::byte> image = file.bytes();
-    return load<qwen3_asr_any>(gguf_file("told.gguf", image)).longest_clip;
+    return load<qwen3_asr_any>(gguf_file("told.gguf", image)).max_clip_seconds;
   };
   EXPECT_EQ(told(12), 12);
   for (const double wrong : {0.0, -1.0, 1e6, std::numeric_limits<double>::quiet_NaN()})
@@ -177,8 +177,8 @@ TEST(qwen3_asr, prompts_and_languages) {
   EXPECT_EQ(m.language_name(" gErMan"), "German");
   EXPECT_THROW((void)m.language_name("Klingon"), error);
   for (const char* known : {"auto", "en", "English", "english", "yue", "Cantonese"})
-    EXPECT_TRUE(m.knows_language(known));
-  EXPECT_FALSE(m.knows_language("Klingon"));
+    EXPECT_TRUE(m.supports_language(known));
+  EXPECT_FALSE(m.supports_language("Klingon"));
   EXPECT_THROW((void)m.state_for(dtype::q4_0), error);
   const qwen3_prompt p = m.prompt("", ""), forced = m.prompt("", "English");
   const int tag = m.tokenizer.find("<asr_text>");

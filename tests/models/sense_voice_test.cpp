@@ -74,7 +74,7 @@ TEST(sense_voice, same_bits_for_any_number_of_threads) {
 // Pages of the file must not come back with every norm and bias: a model that was packed would be held twice.
 TEST(sense_voice, small_tensors_leave_the_file) {
   const auto model = small();
-  const auto file = model.memory.file->bytes();
+  const auto file = model.storage.file->bytes();
   const auto inside = [&](const std::byte* p) { return p >= file.data() && p < file.data() + file.size(); };
   EXPECT_FALSE(inside(model.ctc_lo.b.data));
   EXPECT_FALSE(inside(model.encoder.get<"encoders0">().layers[0].get<"norm1">().w.data));

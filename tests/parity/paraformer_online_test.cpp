@@ -81,7 +81,7 @@ TEST(parity_paraformer_online, every_stage_and_the_tokens_of_every_piece_in_f32)
   for (std::size_t i = 0; i < r.pieces.size(); ++i) {
     const json& piece = want["pieces"][i];
     EXPECT_EQ(r.pieces[i], piece["token_ids"].get<std::vector<int>>()) << i;
-    std::vector<said_token> said;
+    std::vector<timed_token> said;
     for (const int id : r.pieces[i]) said.push_back({.id = id});
     EXPECT_EQ(model.tokenizer.decode(said).text, piece["text"].get<std::string>()) << i;
   }

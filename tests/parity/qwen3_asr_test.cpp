@@ -61,7 +61,7 @@ TEST_P(parity_qwen3_asr, every_stage_in_f32) {
   ASSERT_EQ(std::count(prompt.begin(), prompt.end(), pad), audio);
 
   rows heard(audio, model.text.width()), x(n, model.text.width());
-  model.hear(pcm, heard, c);
+  model.encode(pcm, heard, c);
   model.text.embed(prompt, x);
   x.middleRows(std::find(prompt.begin(), prompt.end(), pad) - prompt.begin(), audio) = heard;
   note("decoder_in", x);
@@ -111,7 +111,7 @@ TEST_P(parity_qwen3_asr, every_stage_in_f32) {
 
   // Without anybody looking, blocks are computed two at a time and features with them.
   rows pieces(audio, model.text.width());
-  model.hear(pcm, pieces, c);
+  model.encode(pcm, pieces, c);
   EXPECT_LE((pieces - heard).cwiseAbs().maxCoeff(), 1e-4f * std::max(1.0f, heard.cwiseAbs().maxCoeff()));
 }
 
@@ -189,7 +189,7 @@ TEST_P(parity_qwen3_asr, keys_and_values_in_few_bits) {
   const auto prompt = run["prompt_ids"].get<std::vector<int>>(), new_ids = run["new_ids"].get<std::vector<int>>();
   const auto pcm = test::load_wav(folder / "input.wav").pcm;
   rows heard(model.audio_rows(static_cast<extent>(pcm.size())), model.text.width());
-  model.hear(pcm, heard, c);
+  model.encode(pcm, heard, c);
   const int pad = want["special_ids"]["<|audio_pad|>"].get<int>();
   const auto first = std::find(prompt.begin(), prompt.end(), pad) - prompt.begin();
   const auto path_of = [&](dtype format) {

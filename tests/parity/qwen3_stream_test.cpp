@@ -49,7 +49,7 @@ TEST_P(parity_qwen3_stream, every_step) {
       SCOPED_TRACE(step);
       ASSERT_LT(step, setting["steps"].size());
       const json& s = setting["steps"][step++];
-      EXPECT_EQ(static_cast<extent>(e.heard * 16000 + 0.5), s["samples"].get<extent>());
+      EXPECT_EQ(static_cast<extent>(e.decoded_seconds * 16000 + 0.5), s["samples"].get<extent>());
       EXPECT_EQ(e.prefix, s["prefix"].get<std::string>());
       std::vector<int> ids = e.prompt->before;
       ids.insert(ids.end(), static_cast<std::size_t>(e.audio_rows), model.tokenizer.find("<|audio_pad|>"));
@@ -82,7 +82,7 @@ TEST_P(parity_qwen3_stream, settled_text_stays) {
   int finals = 0;
   stream_all(stream, pcm, 1600, c, [&](const qwen3_stream_event& e) {
     EXPECT_EQ(e.start, end);
-    EXPECT_LE(e.heard - e.start, 6.0 + 1e-9);
+    EXPECT_LE(e.decoded_seconds - e.start, 6.0 + 1e-9);
     EXPECT_TRUE(e.text.starts_with(stable)) << e.text << " does not begin with " << stable;
     EXPECT_TRUE(e.stable.starts_with(stable)) << e.stable << " does not begin with " << stable;
     EXPECT_TRUE(e.text.starts_with(e.stable));
@@ -90,7 +90,7 @@ TEST_P(parity_qwen3_stream, settled_text_stays) {
     if (e.kind != stream_event_kind::final) return;
     EXPECT_EQ(e.stable, e.text);
     stable.clear();
-    end = e.heard;
+    end = e.decoded_seconds;
     ++finals;
   });
   EXPECT_GE(finals, 7);

@@ -145,9 +145,9 @@ TEST(parity_sortformer, sizes_after_every_chunk) {
   const auto sink = [&](const sortformer_event& e) {
     ASSERT_LT(i, want.size());
     EXPECT_EQ(e.activities.rows(), want[i]["out_frames"].get<extent>()) << i;
-    EXPECT_EQ(s.past().cache_rows(), want[i]["spkcache_len"].get<extent>()) << i;
-    EXPECT_EQ(s.past().fifo_rows(), want[i]["fifo_len"].get<extent>()) << i;
-    EXPECT_EQ(s.past().silent_rows(), want[i]["n_sil_frames"].get<extent>()) << i;
+    EXPECT_EQ(s.state().cache_rows(), want[i]["spkcache_len"].get<extent>()) << i;
+    EXPECT_EQ(s.state().fifo_rows(), want[i]["fifo_len"].get<extent>()) << i;
+    EXPECT_EQ(s.state().silent_rows(), want[i]["n_sil_frames"].get<extent>()) << i;
     ++i;
   };
   s.push(g.pcm, c, sink);

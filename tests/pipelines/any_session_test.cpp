@@ -223,7 +223,7 @@ TEST(any_session, a_file_says_how_long_an_utterance_may_be_and_options_win) {
   any_model m = open("qwen3-asr");
   const auto pcm = two_sentences();
   const auto longest = [&](double of_file, const session_options& o) {
-    std::get<qwen3_asr_any>(m).longest_clip = of_file;
+    std::get<qwen3_asr_any>(m).max_clip_seconds = of_file;
     double most = 0;
     for (const session_event& e : listen(m, pcm, o)) most = std::max(most, e.utterance.end - e.utterance.start);
     return most;

@@ -46,7 +46,7 @@ std::vector<event> listen(const model_type& m, const paraformer_stream_options& 
                    {e.log_probabilities.begin(), e.log_probabilities.end()},
                    e.stable,
                    e.offset_ms,
-                   e.heard_ms});
+                   e.decoded_ms});
   };
   paraformer_stream<model_type> s(m, o);
   test::play(s, pcm, portions, c, sink);
@@ -59,7 +59,7 @@ std::vector<event> listen(const model_type& m, const paraformer_stream_options& 
 // Lengths around a piece and a frame: the last piece is whole, missing, or too short to be heard.
 TEST(paraformer_stream, results_do_not_depend_on_the_portions) {
   const auto model = small();
-  for (const chunk_sizes& sizes : {model.usual, chunk_sizes{.before = 5, .size = 4, .after = 2}}) {
+  for (const chunk_sizes& sizes : {model.default_sizes, chunk_sizes{.before = 5, .size = 4, .after = 2}}) {
     const auto piece = static_cast<std::size_t>(model_type::piece_samples(sizes));
     for (const std::size_t n : {3 * piece, 3 * piece + 1, 3 * piece + 959, 3 * piece + 960, 4 * piece - 1}) {
       const std::vector<float> pcm = noise(n, 11 + n);
@@ -77,7 +77,7 @@ TEST(paraformer_stream, results_do_not_depend_on_the_portions) {
 
 TEST(paraformer_stream, tokens_stay_once_they_are_said) {
   const auto model = small();
-  const auto events = listen(model, {.sizes = model.usual, .endpoint_pieces = 0}, noise(100000, 3), {1600});
+  const auto events = listen(model, {.sizes = model.default_sizes, .endpoint_pieces = 0}, noise(100000, 3), {1600});
   std::vector<int> before;
   ASSERT_GT(events.size(), 5u);
   for (const event& e : events) {
@@ -90,14 +90,14 @@ TEST(paraformer_stream, tokens_stay_once_they_are_said) {
 TEST(paraformer_stream, an_utterance_ends_after_pieces_without_a_token) {
   auto model = small();
   const std::vector<float> pcm = noise(96000, 5);
-  const auto speaking = listen(model, {.sizes = model.usual, .endpoint_pieces = 0}, pcm, {9600});
+  const auto speaking = listen(model, {.sizes = model.default_sizes, .endpoint_pieces = 0}, pcm, {9600});
   // From here on nothing is said: a bias that no frame overcomes.
   std::vector<float> quiet{-100.0f};
   context c;
   std::vector<event> events;
-  paraformer_stream<model_type> s(model, {.sizes = model.usual, .endpoint_pieces = 3});
+  paraformer_stream<model_type> s(model, {.sizes = model.default_sizes, .endpoint_pieces = 3});
   const auto sink = [&](const paraformer_event& e) {
-    events.push_back({e.kind, e.endpoint, {e.ids.begin(), e.ids.end()}, {}, e.stable, e.offset_ms, e.heard_ms});
+    events.push_back({e.kind, e.endpoint, {e.ids.begin(), e.ids.end()}, {}, e.stable, e.offset_ms, e.decoded_ms});
   };
   s.push(std::span(pcm).first(9600 * 4), c, sink);
   const std::size_t partials = events.size();
@@ -119,9 +119,9 @@ TEST(paraformer_stream, an_utterance_ends_after_pieces_without_a_token) {
 
 TEST(paraformer_stream, empty_and_tiny_streams_end) {
   const auto model = small();
-  EXPECT_EQ(listen(model, {.sizes = model.usual}, {}, {1}).size(), 1u);
+  EXPECT_EQ(listen(model, {.sizes = model.default_sizes}, {}, {1}).size(), 1u);
   for (const std::size_t n : {1u, 959u, 960u, 9599u}) {
-    const auto events = listen(model, {.sizes = model.usual}, std::vector<float>(n), {n});
+    const auto events = listen(model, {.sizes = model.default_sizes}, std::vector<float>(n), {n});
     ASSERT_EQ(events.size(), 1u) << n;
     EXPECT_EQ(events[0].kind, stream_event_kind::final);
   }

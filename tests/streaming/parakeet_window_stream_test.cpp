@@ -24,15 +24,15 @@ std::vector<int> listen(const model_type& m, const parakeet_windows& w, std::spa
   stream_type s(m, w, c);
   std::vector<int> ids;
   int finals = 0;
-  double heard = 0;
+  double decoded_seconds = 0;
   const auto sink = [&](const parakeet_window_event& e) {
     EXPECT_EQ(e.tokens.size(), e.log_probabilities.size());
     EXPECT_GE(e.tokens.size(), ids.size());
     for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(e.tokens[i].id, ids[i]);  // they never change
     ids.clear();
     for (const placed_token& t : e.tokens) ids.push_back(t.id);
-    EXPECT_GE(e.heard, heard);
-    heard = e.heard;
+    EXPECT_GE(e.decoded_seconds, decoded_seconds);
+    decoded_seconds = e.decoded_seconds;
     finals += e.final;
   };
   test::play(s, pcm, portion, c, sink);
@@ -66,7 +66,7 @@ TEST(parakeet_window_stream, equals_recognise_in_windows) {
 TEST(parakeet_window_stream, nothing_and_little_end_with_one_event) {
   const auto m = load<model_type>((test::compact() / "parakeet" / "model.gguf").string());
   for (const std::size_t n : {std::size_t{0}, std::size_t{100}, std::size_t{161}})
-    (void)listen(m, stream_type::usual, std::vector<float>(n), 50);
+    (void)listen(m, stream_type::default_sizes, std::vector<float>(n), 50);
 }
 
 // Tokens that were forgotten change nothing for those that come.
@@ -76,7 +76,7 @@ TEST(parakeet_window_stream, forgets) {
   const auto sentence = test::load_wav(examples / "audio/train.wav").pcm;
   std::vector<float> pcm;
   for (int i = 0; i < 40; ++i) pcm.insert(pcm.end(), sentence.begin(), sentence.end());
-  const parakeet_windows w = stream_type::usual;
+  const parakeet_windows w = stream_type::default_sizes;
   const std::vector<int> all = listen(m, w, pcm, 16000);
   ASSERT_GT(all.size(), 300u) << "the test wants more tokens than are forgotten at once";
   context c;

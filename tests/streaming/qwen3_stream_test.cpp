@@ -74,8 +74,8 @@ std::vector<float> sounds(int seconds, std::uint64_t seed) {
 }
 
 struct utterance {
-  extent steps = 0, most_read = 0, most_heard = 0;  // rows through the language model, through the audio tower
-  std::size_t stable = 0;                           // bytes that were told to stay before the end
+  extent steps = 0, most_read = 0, max_encoded_rows = 0;  // rows through the language model, through the audio tower
+  std::size_t stable = 0;                                 // bytes that were told to stay before the end
 };
 
 // Streams and checks what must hold of every event; the work of each utterance.
@@ -98,7 +98,7 @@ std::vector<utterance> listen(const Model& m, std::span<const float> pcm, qwen3_
       ++now.steps;
       const auto asked = static_cast<extent>(e.prompt->before.size() + e.prompt->after.size()) + e.audio_rows;
       now.most_read = std::max(now.most_read, asked - e.reused_rows + static_cast<extent>(e.ids.size()));
-      now.most_heard = std::max(now.most_heard, e.heard_rows);
+      now.max_encoded_rows = std::max(now.max_encoded_rows, e.encoded_rows);
     }
     if (e.kind == stream_event_kind::final) {
       kept.clear();
@@ -116,7 +116,7 @@ void expect_even(const std::vector<utterance>& all, double longest) {
   // An utterance has at most 13 rows a second, what it writes, and the prompt around; the bound is the same for all.
   const auto rows = static_cast<extent>(longest * 13 + 13);
   for (const utterance& u : all) {
-    EXPECT_LE(u.most_heard, rows);
+    EXPECT_LE(u.max_encoded_rows, rows);
     EXPECT_LE(u.most_read, rows + 400);
     EXPECT_LE(u.steps, static_cast<extent>(longest / 2) + 3);
   }

@@ -71,7 +71,7 @@ TEST(sortformer_stream, after_its_end_it_is_as_new) {
   rows one, two;
   test::play(s, pcm, 5000, c, [&](const sortformer_event& e) { one(e); });
   EXPECT_EQ(s.rows(), 0);
-  EXPECT_EQ(s.past().rows(), 0);
+  EXPECT_EQ(s.state().rows(), 0);
   test::play(s, pcm, 5000, c, [&](const sortformer_event& e) { two(e); });
   EXPECT_EQ(one.all, two.all);
 }
@@ -90,7 +90,7 @@ TEST(sortformer_stream, steady_state_allocates_nothing) {
   for (int i = 0; i < 4; ++i) s.push(pcm, c, sink);
   EXPECT_EQ(counted.so_far(), 0u);
   EXPECT_EQ(told - before, 198);  // 16 s, in chunks of 6 rows
-  EXPECT_EQ(s.past().cache_rows(), 80);
+  EXPECT_EQ(s.state().cache_rows(), 80);
 }
 
 // Rows are told when the chunk and what is looked ahead at were heard, not later.

@@ -112,7 +112,7 @@ std::vector<event> listen(const u2_conformer_any& m, const u2_stream_options& o,
                    {e.times.begin(), e.times.end()},
                    e.stable,
                    e.offset_ms,
-                   e.heard_ms,
+                   e.decoded_ms,
                    e.score});
   };
   u2_stream<u2_conformer_any> s(m, o);
@@ -158,7 +158,7 @@ TEST(u2_stream, endpoints_results_and_times_equal_the_original_runtime) {
       return call - 1;
     };
     const auto sink = [&](const u2_event& e) {
-      const int number = chunk > 0 ? call_at(e.heard_ms / 10) : 0;
+      const int number = chunk > 0 ? call_at(e.decoded_ms / 10) : 0;
       if (e.kind == u2_event_kind::partial) {
         const auto want = partials.find(number);
         if (want != partials.end()) {
@@ -182,9 +182,9 @@ TEST(u2_stream, endpoints_results_and_times_equal_the_original_runtime) {
         moved += placed[i].start_ms != pieces[i][1].get<extent>() || placed[i].end_ms != pieces[i][2].get<extent>();
       }
       EXPECT_EQ(moved, 0u);
-      last_endpoint = e.heard_ms;
+      last_endpoint = e.decoded_ms;
       started = false;
-      frames = e.heard_ms / 10;
+      frames = e.decoded_ms / 10;
     };
     context c;
     u2_stream<table_model> stream(m, o);

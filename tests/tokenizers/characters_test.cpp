@@ -8,13 +8,13 @@ using steno::character_tokenizer;
 
 /// Tokens one after another, each 0.1 s long.
 character_tokenizer::decoded decode(std::vector<std::string> tokens) {
-  std::vector<steno::said_token> said;
+  std::vector<steno::timed_token> timed;
   for (std::size_t i = 0; i < tokens.size(); ++i)
-    said.push_back({.id = static_cast<int>(i),
-                    .start = 0.1 * static_cast<double>(i),
-                    .end = 0.1 * static_cast<double>(i + 1),
-                    .log_probability = -0.5f});
-  return character_tokenizer(std::move(tokens)).decode(said);
+    timed.push_back({.id = static_cast<int>(i),
+                     .start = 0.1 * static_cast<double>(i),
+                     .end = 0.1 * static_cast<double>(i + 1),
+                     .log_probability = -0.5f});
+  return character_tokenizer(std::move(tokens)).decode(timed);
 }
 
 }  // namespace

@@ -195,7 +195,7 @@ TEST(gguf, shapes_whose_product_overflows_are_refused) {
             std::string::npos);
   EXPECT_NE(builder().header(1, 0).tensor("w", {huge}, 0, 0).data(64).message().find("size of the data"),
             std::string::npos);
-  EXPECT_NE(builder().header(1, 0).tensor("w", {huge / 4}, 0, 0).data(64).message().find("runs past the end"),
+  EXPECT_NE(builder().header(1, 0).tensor("w", {huge / 4}, 0, 0).data(64).message().find("runs beyond the end"),
             std::string::npos);
 }
 

@@ -156,7 +156,7 @@ TEST(gguf_writer, refuses_what_the_reader_would_refuse) {
   EXPECT_EQ(message_of([&] { w.set("", 2); }), "a key is empty");
   EXPECT_EQ(message_of([&] { w.add("t", dtype::f32, {2}, nothing); }), "tensor name \"t\" occurs twice");
   EXPECT_EQ(message_of([&] { w.add("", dtype::f32, {2}, nothing); }), "a tensor name is empty");
-  EXPECT_NE(message_of([&] { w.add(std::string(64, 'x'), dtype::f32, {2}, nothing); }).find("at most 63 bytes"),
+  EXPECT_NE(message_of([&] { w.add(std::string(64, 'x'), dtype::f32, {2}, nothing); }).find("up to 63 bytes"),
             std::string::npos);
   EXPECT_EQ(message_of([&] {
               w.add("u", dtype::q8_0, {4, 33}, nothing);
@@ -164,7 +164,7 @@ TEST(gguf_writer, refuses_what_the_reader_would_refuse) {
             "tensor \"u\": row length in q8_0: expected a multiple of 32, found 33");
   EXPECT_NE(message_of([&] { w.add("u", static_cast<dtype>(4), {32}, nothing); }).find("an id that ggml has"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { w.add("u", dtype::f32, {1, 1, 1, 1, 1}, nothing); }).find("at most 4"), std::string::npos);
+  EXPECT_NE(message_of([&] { w.add("u", dtype::f32, {1, 1, 1, 1, 1}, nothing); }).find("up to 4"), std::string::npos);
   EXPECT_NE(message_of([&] { w.add("u", dtype::f32, {2, -1}, nothing); }).find("0 or more"), std::string::npos);
   EXPECT_NE(message_of([&] {
               w.add("u", dtype::f32, {extent{1} << 40, extent{1} << 40}, nothing);

@@ -24,13 +24,13 @@ void fun_asr_nano(job& j) {
   context c(j.run, tracer(sink));
   using rows = matrix<float, dynamic, dynamic>;
   const extent frames = model.frontend.rows(static_cast<extent>(pcm.size()));
-  rows heard(frames, model.audio_encoder.output_size()), scores(frames, model.ctc_lo.output_size());
-  model.hear(pcm, heard, c);
+  rows encoded(frames, model.audio_encoder.output_size()), scores(frames, model.ctc_lo.output_size());
+  model.encode(pcm, encoded, c);
   const auto p = model.prompt(o);
   const extent audio = std::min(model.audio_tokens(frames), model.audio_adaptor.rows(frames));
   rows x(static_cast<extent>(p.before.size() + p.after.size()) + audio, model.llm.width());
-  model.ask(p, heard, x, c);
-  if (model.ctc_lo.w) model.score(heard, scores, c);
+  model.embed_prompt(p, encoded, x, c);
+  if (model.ctc_lo.w) model.score(encoded, scores, c);
 }
 
 const family of_fun_asr_nano("fun_asr_nano", "language=NAME, itn=true, hotwords=A,B", fun_asr_nano);

@@ -9,7 +9,7 @@ void paraformer_online(job& j) {
   using model_type = paraformer_online_any;
   auto model = load<model_type>(std::move(j.file), {}, std::move(j.image));
   if (!j.set.take_flag("cmvn", true)) model.frontend.last.shift = {}, model.frontend.last.scale = {};
-  chunk_sizes sizes = model.usual;
+  chunk_sizes sizes = model.default_sizes;
   const auto take = [&](const char* key, extent& value) { value = j.set.take_number(key, value); };
   take("chunk_before", sizes.before);
   take("chunk_size", sizes.size);

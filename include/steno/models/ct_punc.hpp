@@ -55,7 +55,7 @@ class ct_punc {
   std::vector<std::string> words;  ///< that the model knows
   std::vector<std::string> marks;  ///< "_" is none
   int sentence_end = 3;            ///< number of the full stop
-  model_memory memory;
+  model_storage storage;
 
   void members(auto&& v) {
     v("embed.weight", embed);
@@ -72,21 +72,21 @@ class ct_punc {
 
   /// The text with punctuation. `at_once`: words added for one pass of the model (split_size of the original).
   STENO_COLD punctuated_text punctuate(std::string_view text, context& c, extent at_once = 20) const {
-    const std::vector<std::string> said = split_words(text);
+    const std::vector<std::string> all = split_words(text);
     std::vector<int> ids;
-    for (const std::string& w : said) {
+    for (const std::string& w : all) {
       const int id = find(w);
       ids.push_back(id < 0 ? unknown_ : id);
     }
     punctuated_text out;
     const std::size_t step = static_cast<std::size_t>(std::max<extent>(at_once, 2));
     std::size_t from = 0;  // of the words that have no final mark yet
-    for (std::size_t begin = 0, pass = 0; begin < said.size(); begin += step, ++pass) {
+    for (std::size_t begin = 0, pass = 0; begin < all.size(); begin += step, ++pass) {
       auto scope = c.enter("mini", static_cast<extent>(pass));
-      const bool last = begin + step >= said.size();
-      std::vector<int> found = score(std::span(ids).subspan(from, std::min(begin + step, said.size()) - from), c);
+      const bool last = begin + step >= all.size();
+      std::vector<int> found = score(std::span(ids).subspan(from, std::min(begin + step, all.size()) - from), c);
       if (!last) found.resize(sentence(found));
-      out.text += join_punctuated(std::span(said).subspan(from, found.size()), found, marks);
+      out.text += join_punctuated(std::span(all).subspan(from, found.size()), found, marks);
       out.marks.insert(out.marks.end(), found.begin(), found.end());
       from += found.size();
     }

@@ -7,7 +7,7 @@
 //
 // A segment begins with the frame from which on it was not quiet, once min_speech of it was loud; it ends when it has
 // been quiet for min_silence, or is max_segment long. Both ends get `pad`. Nothing is decided before the first second
-// was heard, so noise that is there from the beginning is background. After no original: energy over minimum statistics
+// is over, so noise that is there from the beginning is background. After no original: energy over minimum statistics
 // with hysteresis and hangover are the textbook's means. Steady sounds longer than four seconds count as background.
 // Tested in tests/models/energy_vad_test.cpp.
 #pragma once
@@ -33,7 +33,7 @@ struct energy_vad_options {
   double below_peak = 35;    ///< below the segment's loudest frame: a room's echo, no longer speech
   int min_speech = 80;       ///< shorter bursts are no speech
   int min_silence = 500;     ///< a pause that ends a segment
-  int pad = 100;             ///< added before and after, at most min_silence
+  int pad = 100;             ///< added before and after, up to min_silence
   int max_segment = 60000;   ///< a longer one is cut
 };
 
@@ -50,7 +50,7 @@ class energy_vad {
     int filled = 0;                                      // samples of this 10 ms
     std::array<double, 100> held{};                      // energies of the first second
     noise_floor floor = {};
-    std::int64_t heard = 0, frame = 0;             // frames with an energy, frames that are decided
+    std::int64_t measured = 0, frame = 0;          // frames with an energy, frames that are decided
     std::int64_t begin = 0, latest = 0, loud = 0;  // of what may be speech: first and last frame not quiet, loud ones
     double peak = 0;                               // loudest level of it
     bool run = false, inside = false;              // something may be speech; it is
@@ -76,14 +76,15 @@ class energy_vad {
       s.sum = 0;
       s.filled = 0;
       if (energy < 1e-30) s.filtered = 0;  // its tail would go on as denormal numbers, which are slow
-      hear(s, energy, sink);
+      process(s, energy, sink);
     }
   }
   /// The end of the audio: what is open ends. The state is as start() made it.
   template <class Sink>
   void finish(state& s, context&, Sink&& sink) const {
-    if (s.heard < warm) release(s, sink);
-    if (s.inside) close(s, std::min<std::int64_t>((s.latest + 1) * frame_ms + s.chosen.pad, s.heard * frame_ms), sink);
+    if (s.measured < warm) release(s, sink);
+    if (s.inside)
+      close(s, std::min<std::int64_t>((s.latest + 1) * frame_ms + s.chosen.pad, s.measured * frame_ms), sink);
     s = start(s.chosen);
   }
 
@@ -98,23 +99,23 @@ class energy_vad {
   static constexpr double loudest_floor = -30;            // dB: what is louder from the beginning may be speech
 
   template <class Sink>
-  void hear(state& s, double energy, Sink& sink) const {
-    const double both = s.heard == 0 ? energy : (energy + s.half) / 2;
+  void process(state& s, double energy, Sink& sink) const {
+    const double both = s.measured == 0 ? energy : (energy + s.half) / 2;
     s.half = energy;
     s.floor.next(energy);
-    if (s.heard < warm) {
-      s.held[static_cast<std::size_t>(s.heard)] = both;
-      if (++s.heard == warm) release(s, sink);
+    if (s.measured < warm) {
+      s.held[static_cast<std::size_t>(s.measured)] = both;
+      if (++s.measured == warm) release(s, sink);
       return;
     }
-    ++s.heard;
+    ++s.measured;
     decide(s, both, sink);
   }
 
   // The frames of the first second, over what is known of the background now.
   template <class Sink>
   void release(state& s, Sink& sink) const {
-    for (std::int64_t t = 0; t < s.heard; ++t) decide(s, s.held[static_cast<std::size_t>(t)], sink);
+    for (std::int64_t t = 0; t < s.measured; ++t) decide(s, s.held[static_cast<std::size_t>(t)], sink);
   }
 
   static double decibel(double energy) noexcept { return 10 * std::log10(energy + 1e-10); }
@@ -124,7 +125,7 @@ class energy_vad {
     const std::int64_t now = s.frame++;
     const double level = decibel(energy);
     double floor = decibel(std::min(s.floor.value(), 1e12));
-    if (s.heard <= warm) floor = std::min(floor, loudest_floor);
+    if (s.measured <= warm) floor = std::min(floor, loudest_floor);
     const bool loud = level >= std::max(s.chosen.least_level, floor + s.chosen.on_above);
     const bool quiet = level < std::max({s.chosen.least_level, floor + s.chosen.off_above,
                                          s.run ? s.peak - s.chosen.below_peak : s.chosen.least_level});

@@ -30,7 +30,7 @@ inline namespace STENO_ABI {
 
 struct fsmn_vad_options {
   /// Milliseconds of silence that end a segment. Without a value the pause that is needed shrinks while the segment
-  /// grows: 2 s at first, 0.1 s beyond a minute, as the original does unless told otherwise.
+  /// grows: 2 s at first, 0.1 s beyond a minute, as the original does by default.
   std::optional<int> max_end_silence = {};
   std::optional<int> max_single_segment = {};  ///< ms; otherwise the file's, 60 s
   std::optional<double> speech_noise_thres = {};
@@ -84,7 +84,7 @@ class fsmn_vad {
   encoder_type encoder;
   voice_segment_options segmentation;
   double speech_noise_thres = 0.6, speech_2_noise_ratio = 1, snr_thres = -100, decibel_thres = -100, noise_frames = 100;
-  model_memory memory;
+  model_storage storage;
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -98,12 +98,12 @@ class fsmn_vad {
     typename Frontend::state front;
     frame_levels::state level;
     std::vector<float> loudness;  // of frames without scores so far
-    typename encoder_type::state memories;
+    typename encoder_type::state encoder;
     voice_segmenter segments;
     double threshold = 0, noise = -100;
     extent left = 0;             // samples to the end of the period; 0: the next sample begins one
     std::int64_t spoken_ms = 0;  // what the schedule goes by
-    bool speaking = false, told = false;
+    bool speaking = false, emitted = false;
   };
 
   state start(const options& o = {}) const {
@@ -114,12 +114,12 @@ class fsmn_vad {
             .front = frontend.start(),
             .level = levels.start(),
             .loudness = {},
-            .memories = encoder.start(),
+            .encoder = encoder.start(),
             .segments = voice_segmenter(s),
             .threshold = o.speech_noise_thres.value_or(speech_noise_thres)};
   }
 
-  /// The next samples (16 kHz, mono, in [-1, 1]), any number of them. sink(voice_change) is told in order of time.
+  /// The next samples (16 kHz, mono, in [-1, 1]), any number of them. sink(voice_change) is called in order of time.
   template <class Sink>
   void accept(state& s, std::span<const float> pcm, context& c, Sink&& sink) const {
     const auto period = static_cast<extent>(std::max(s.chosen.period, 1)) * sample_rate / 1000;
@@ -129,7 +129,7 @@ class fsmn_vad {
         s.left = period;
       }
       const extent n = std::min({static_cast<extent>(pcm.size()), s.left, block});
-      hear(s, pcm.first(static_cast<std::size_t>(n)), false, c, sink);
+      process(s, pcm.first(static_cast<std::size_t>(n)), false, c, sink);
       pcm = pcm.subspan(static_cast<std::size_t>(n));
       if ((s.left -= n) == 0) end_period(s);
     }
@@ -138,11 +138,11 @@ class fsmn_vad {
   template <class Sink>
   void finish(state& s, context& c, Sink&& sink) const {
     if (s.left == 0) begin_period(s);
-    hear(s, {}, true, c, sink);
+    process(s, {}, true, c, sink);
     s = start(s.chosen);
   }
 
-  /// Audio before it belongs to segments that were told whole, or to none.
+  /// Audio before it belongs to segments that were emitted whole, or to none.
   std::int64_t settled_ms(const state& s) const { return s.segments.settled_frames() * segmentation.frame; }
 
   /// Probabilities of the next frames: samples in, rows [ready, classes] out. Frames come two behind the audio.
@@ -210,7 +210,7 @@ class fsmn_vad {
     for (extent t = 0; t < x.rows(); t += few) {
       const extent n = std::min(few, x.rows() - t);
       run(as<const float, dynamic, Feat>(x.middleRows(t, n)), as<float, dynamic, Classes>(scores.middleRows(t, n)),
-          s.memories, c);
+          s.encoder, c);
     }
   }
 
@@ -236,12 +236,12 @@ class fsmn_vad {
     s.threshold = s.chosen.speech_noise_thres.value_or(0.5);  // the schedule's own, not the file's
   }
   void end_period(state& s) const {
-    if (s.told) s.spoken_ms = 0, s.speaking = false;
-    s.told = false;
+    if (s.emitted) s.spoken_ms = 0, s.speaking = false;
+    s.emitted = false;
   }
 
   template <class Sink>
-  void hear(state& s, std::span<const float> pcm, bool last, context& c, Sink& sink) const {
+  void process(state& s, std::span<const float> pcm, bool last, context& c, Sink& sink) const {
     const auto n = static_cast<extent>(pcm.size());
     const extent rows = last ? frontend.at_end(s.front, n) : frontend.ready(s.front, n);
     workspace::frame scratch(c.scratch);
@@ -255,13 +255,13 @@ class fsmn_vad {
       auto scores = scratch.template matrix<dynamic, Classes>(rows, encoder.output_size());
       encode(s, as<const float, dynamic, Feat>(x), scores, c);
       for (extent t = 0; t < rows; ++t)
-        tell(s,
+        emit(s,
              s.segments.frame(is_speech(s, scores(t, 0), s.loudness[static_cast<std::size_t>(t)]),
                               last && t == rows - 1),
              sink);
       s.loudness.erase(s.loudness.begin(), s.loudness.begin() + rows);
     } else if (last) {
-      tell(s, s.segments.finish(), sink);
+      emit(s, s.segments.finish(), sink);
     }
   }
 
@@ -273,9 +273,9 @@ class fsmn_vad {
   }
 
   template <class Sink>
-  static void tell(state& s, const voice_change& v, Sink& sink) {
+  static void emit(state& s, const voice_change& v, Sink& sink) {
     if (!v.any()) return;
-    s.told |= v.end_ms >= 0 || s.chosen.period < 15000;
+    s.emitted |= v.end_ms >= 0 || s.chosen.period < 15000;
     sink(v);
   }
 

@@ -1,4 +1,4 @@
-// steno/models/fun_asr_nano.hpp - Fun-ASR-Nano: SAN-M encoder, adaptor, and Qwen3 that writes what it hears.
+// steno/models/fun_asr_nano.hpp - Fun-ASR-Nano: SAN-M encoder, adaptor, and Qwen3 that writes the text.
 //
 //   rows   = audio_adaptor(audio_encoder(features))       features as SenseVoice's, without CMVN; 60 ms a row
 //   prompt = [system, user: what to do, the first fake_token_len(frames) rows, assistant]
@@ -35,16 +35,16 @@ inline namespace STENO_ABI {
 
 struct fun_asr_nano_options {
   std::string language = {};               ///< a code or the name the prompt shall use; empty: none is named
-  bool itn = true;                         ///< digits and punctuation; false: the prompt asks for none
-  std::vector<std::string> hotwords = {};  ///< told to the model before it listens
+  bool itn = true;                         ///< digits and punctuation; false: the prompt wants none
+  std::vector<std::string> hotwords = {};  ///< part of the prompt
   int max_new_tokens = 512;
   token_sampling sampling = {};               ///< greedy, as the original
   std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
-  /// A pattern of words stands at most so often in a row, and writing ends when it turns in circles; 0: as it comes.
+  /// A pattern of words stands up to so often in a row, and writing ends when it turns in circles; 0: as it comes.
   int repeats = 3;
 };
 
-/// What Fun-ASR-Nano is asked, in Chinese.
+/// What Fun-ASR-Nano shall do, in Chinese.
 STENO_COLD inline std::string fun_asr_nano_prompt(const fun_asr_nano_options& o) {
   std::string prompt;
   if (!o.hotwords.empty()) {
@@ -97,7 +97,7 @@ class fun_asr_nano {
   qwen_tokens tokenizer;
   std::vector<int> ends;  ///< tokens that end a text
   bool low_frame_rate = true, think = true;
-  model_memory memory;
+  model_storage storage;
 
   void members(auto&& v) {
     v("audio_encoder", audio_encoder);
@@ -117,7 +117,7 @@ class fun_asr_nano {
   }
   STENO_COLD static std::vector<std::string> languages() { return {"auto", "zh", "en", "ja"}; }
 
-  /// Rows of the adaptor that the language model hears, of so many frames of features.
+  /// Rows of the adaptor that the language model reads, of so many frames of features.
   extent audio_tokens(extent frames) const noexcept {
     if (!low_frame_rate) return frames;
     // Floors, as Python divides.
@@ -142,7 +142,7 @@ class fun_asr_nano {
   }
 
   /// Mono samples at 16 kHz in [-1, 1] to the encoder's rows [frontend.rows(pcm.size()), width of the encoder].
-  void hear(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, context& c) const {
+  void encode(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, context& c) const {
     workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, Encoder::input>(y.rows(), audio_encoder.input_size());
     frontend(pcm, x, c);
@@ -150,13 +150,13 @@ class fun_asr_nano {
     audio_encoder(x, y, nullptr, no_env{}, c);
   }
   /// Log-probabilities of the CTC head for the encoder's rows; only where the file has one.
-  void score(view<const float, dynamic, Encoder::output> heard, view<float, dynamic, CtcVocab> scores,
+  void score(view<const float, dynamic, Encoder::output> encoded, view<float, dynamic, CtcVocab> scores,
              context& c) const {
     workspace::frame scratch(c.scratch);
     auto made = scratch.template matrix<dynamic, CtcDecoder::output>(scores.rows(), ctc_decoder.output_size());
     {
       auto scope = c.enter("ctc_decoder");
-      ctc_decoder(as<const float, dynamic, CtcDecoder::input>(heard), made, nullptr, no_env{}, c);
+      ctc_decoder(as<const float, dynamic, CtcDecoder::input>(encoded), made, nullptr, no_env{}, c);
     }
     c.trace("ctc_decoder", made);
     ctc_lo.multiply(as<const float, dynamic, CtcDecoder::output>(made), scores, c);
@@ -166,15 +166,15 @@ class fun_asr_nano {
     c.trace("ctc_log_probs", scores);
   }
   /// The prompt's rows: of tokens, and in between the first of the adaptor's.
-  void ask(const prompt_ids& p, view<const float, dynamic, Encoder::output> heard, view<float, dynamic, width> x,
-           context& c) const {
+  void embed_prompt(const prompt_ids& p, view<const float, dynamic, Encoder::output> encoded,
+                    view<float, dynamic, width> x, context& c) const {
     const auto before = static_cast<extent>(p.before.size()), after = static_cast<extent>(p.after.size());
     const extent audio = x.rows() - before - after;
     workspace::frame scratch(c.scratch);
-    auto adapted = scratch.template matrix<dynamic, width>(audio_adaptor.rows(heard.rows()), llm.width());
+    auto adapted = scratch.template matrix<dynamic, width>(audio_adaptor.rows(encoded.rows()), llm.width());
     {
       auto scope = c.enter("audio_adaptor");
-      audio_adaptor(as<const float, dynamic, Adaptor::input>(heard), as<float, dynamic, Adaptor::output>(adapted),
+      audio_adaptor(as<const float, dynamic, Adaptor::input>(encoded), as<float, dynamic, Adaptor::output>(adapted),
                     nullptr, no_env{}, c);
     }
     c.trace("audio_adaptor", adapted);
@@ -185,7 +185,7 @@ class fun_asr_nano {
     c.trace("inputs_embeds", x);
   }
 
-  /// One clip of mono samples at 16 kHz in [-1, 1], heard at once. Throws steno::error when the file holds no language
+  /// One clip of mono samples at 16 kHz in [-1, 1], all at once. Throws steno::error when the file holds no language
   /// model (only its embedding).
   STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
     segment s;
@@ -195,11 +195,11 @@ class fun_asr_nano {
     const prompt_ids p = prompt(o);
     const extent audio = std::min(audio_tokens(frames), audio_adaptor.rows(frames));
     workspace::frame scratch(c.scratch);
-    auto heard = scratch.template matrix<dynamic, Encoder::output>(frames, audio_encoder.output_size());
+    auto encoded = scratch.template matrix<dynamic, Encoder::output>(frames, audio_encoder.output_size());
     auto x = scratch.template matrix<dynamic, width>(static_cast<extent>(p.before.size() + p.after.size()) + audio,
                                                      llm.width());
-    hear(pcm, heard, c);
-    ask(p, as<const float, dynamic, Encoder::output>(heard), x, c);
+    encode(pcm, encoded, c);
+    embed_prompt(p, as<const float, dynamic, Encoder::output>(encoded), x, c);
     if (llm.layers.empty())
       fail({.what = "the file holds no language model", .hint = "only the audio half can be traced"});
     auto scope = c.enter("llm");

@@ -28,7 +28,7 @@ namespace steno {
 inline namespace STENO_ABI {
 
 /// What a loaded model's weights point into. Move-only; lives inside the model.
-struct model_memory {
+struct model_storage {
   std::vector<std::byte> image;  ///< a file that was converted in memory; empty for a mapped one
   std::optional<gguf_file> file;
   storage owned;
@@ -37,23 +37,23 @@ struct model_memory {
 namespace detail {
 /// Whether f32 values are all finite: none, without its sign, reaches an exponent of ones.
 inline bool finite_floats(std::span<const std::byte> bytes) noexcept {
-  std::int32_t most = 0;
+  std::int32_t largest = 0;
   for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4) {
     std::int32_t v;
     std::memcpy(&v, bytes.data() + at, sizeof v);
     v &= 0x7fffffff;
-    most = v > most ? v : most;
+    largest = v > largest ? v : largest;
   }
-  return most < 0x7f800000;
+  return largest < 0x7f800000;
 }
 /// The number of the first value that is infinite or no number.
 STENO_COLD inline std::optional<std::size_t> first_not_finite(dtype format, std::span<const std::byte> bytes) {
   if (format == dtype::f32 && finite_floats(bytes)) return std::nullopt;
   const dtype_info f = info(format);
-  const std::size_t some = 4096 / f.elements * f.elements, count = bytes.size() / f.bytes * f.elements;
-  std::vector<float> values(std::min(some, count));
-  for (std::size_t at = 0; at < count; at += some) {
-    const std::size_t n = std::min(some, count - at);
+  const std::size_t piece = 4096 / f.elements * f.elements, count = bytes.size() / f.bytes * f.elements;
+  std::vector<float> values(std::min(piece, count));
+  for (std::size_t at = 0; at < count; at += piece) {
+    const std::size_t n = std::min(piece, count - at);
     dequantise(format, bytes.data() + bytes_of(format, at), values.data(), n);
     bool finite = true;
     for (std::size_t i = 0; i < n; ++i) finite &= std::abs(values[i]) <= std::numeric_limits<float>::max();
@@ -77,7 +77,7 @@ class weight_keeper {
   /// Without a file nothing is given back.
   weight_keeper(const gguf_file* file, storage& keep, const executor& run) : file_(file), keep_(keep), run_(run) {}
 
-  /// Told of every weight before any is taken: memory of a copied file is given back only when nobody needs it.
+  /// Sees every weight before any is taken: memory of a copied file is given back only when nobody needs it.
   STENO_COLD void expect(const weight_ref& w, bool product) {
     if (file_ != nullptr && file_->copied() && w.data != nullptr) needed_[w.data] += packs(w, product) ? 1 : lasting;
   }
@@ -106,7 +106,7 @@ class weight_keeper {
   }
 
  private:
-  // A bias or norm read from the file would bring the pages around it back, which is most of the file.
+  // A bias or norm read from the file would bring the pages around it back, which is the larger part of the file.
   static constexpr std::size_t small = 1u << 16;
   // Positions and the like, which every pass reads, are looked at; embeddings of large vocabularies are left alone.
   static constexpr std::size_t table = 1u << 24;
@@ -163,7 +163,7 @@ STENO_COLD inline void check_weights(const gguf_file& file) {
 }
 
 namespace detail {
-/// Runs f(); its errors name the file, also those of parts that were not told of one, and a lack of memory is one.
+/// Runs f(); its errors name the file, also those of parts that do not know it, and a lack of memory is one.
 template <class F>
 STENO_COLD void naming(const std::string& where, F&& f) {
   try {
@@ -195,11 +195,11 @@ STENO_COLD Model load(gguf_file file, const executor& run = {}, std::vector<std:
   std::optional<Model> made;
   detail::naming(where, [&] {
     Model& model = made.emplace(file);
-    model.memory.image = std::move(image);
-    model.memory.file.emplace(std::move(file));
-    const gguf_file& source = *model.memory.file;
-    bind(model, source, model.memory.owned, Model::architecture);
-    keep_weights(model, &source, model.memory.owned, run);
+    model.storage.image = std::move(image);
+    model.storage.file.emplace(std::move(file));
+    const gguf_file& source = *model.storage.file;
+    bind(model, source, model.storage.owned, Model::architecture);
+    keep_weights(model, &source, model.storage.owned, run);
   });
   return std::move(*made);
 }

@@ -43,15 +43,16 @@ STENO_COLD inline extent read_whole(const gguf_file& file, const std::string& ke
 STENO_COLD inline bool read_flag(const gguf_file& file, const std::string& key, bool otherwise) {
   return read_whole(file, key, 0, 1, otherwise ? 1 : 0) != 0;
 }
-/// An array of whole numbers in [low, high]. Throws steno::error when it is missing, too, and for more than `most`.
+/// An array of whole numbers in [low, high]. Throws steno::error when it is missing, too, and for more than
+/// `max_count`.
 STENO_COLD inline std::vector<int> read_wholes(const gguf_file& file, const std::string& key, int low, int high,
-                                               std::size_t most) {
+                                               std::size_t max_count) {
   const std::vector<double> given = file.numbers(key);
   std::vector<int> numbers;
-  if (given.size() > most)
+  if (given.size() > max_count)
     fail({.where = file.where(),
           .what = "key " + steno::quoted(key),
-          .expected = "at most " + std::to_string(most) + " numbers",
+          .expected = "up to " + std::to_string(max_count) + " numbers",
           .found = std::to_string(given.size())});
   for (const double v : given) {
     if (!(v >= low && v <= high) || std::floor(v) != v)
@@ -63,7 +64,7 @@ STENO_COLD inline std::vector<int> read_wholes(const gguf_file& file, const std:
   }
   return numbers;
 }
-/// Ids of tokens; nothing is said of how many there are (that is for members() to compare).
+/// Ids of tokens; how many there are is for members() to compare.
 STENO_COLD inline std::vector<int> read_ids(const gguf_file& file, const std::string& key) {
   return read_wholes(file, key, 0, 1 << 24, 1024);
 }
@@ -128,12 +129,12 @@ STENO_COLD auto made_of(const gguf_file& file, std::string_view key, F&& f) {
 
 /// The tokens of a tokenizer (tokenizer.ggml.tokens): 1 to 2^20. Throws steno::error.
 STENO_COLD inline std::vector<std::string> read_tokens(const gguf_file& file) {
-  constexpr std::size_t most = 1 << 20;
+  constexpr std::size_t max_count = 1 << 20;
   const gguf_value* const v = file.value("tokenizer.ggml.tokens");
-  if (v != nullptr && (v->count < 1 || v->count > most))
+  if (v != nullptr && (v->count < 1 || v->count > max_count))
     fail({.where = file.where(),
           .what = "key \"tokenizer.ggml.tokens\"",
-          .expected = "1 to " + std::to_string(most) + " tokens",
+          .expected = "1 to " + std::to_string(max_count) + " tokens",
           .found = std::to_string(v->count)});
   return file.strings("tokenizer.ggml.tokens");
 }

@@ -24,8 +24,8 @@ using nemo_frontend = frontend_chain<nemo_mel<Mels>, per_feature_norm<Mels>>;
 template <extent Mels>
 STENO_COLD nemo_frontend<Mels> read_nemo_frontend(const gguf_file& file, std::string_view prefix) {
   const std::string at = std::string(prefix) + ".frontend.";
-  const auto size = [&](const char* key, extent least, extent most, extent otherwise) {
-    return read_whole(file, at + key, least, most, otherwise);
+  const auto size = [&](const char* key, extent min, extent max, extent otherwise) {
+    return read_whole(file, at + key, min, max, otherwise);
   };
   nemo_mel_options o;
   o.sample_rate = read_number(file, at + "sample_rate", 16000, 16000, 16000);
@@ -42,13 +42,13 @@ STENO_COLD nemo_frontend<Mels> read_nemo_frontend(const gguf_file& file, std::st
   return {nemo_mel<Mels>(o), per_feature_norm<Mels>(o.mels, normalised)};
 }
 
-/// Most rows that the keys and values of a stream may hold on either side: eleven minutes of 80 ms each.
-inline constexpr extent nemo_longest_window = 8192;
+/// How many rows the keys and values of a stream may hold on either side: eleven minutes of 80 ms each.
+inline constexpr extent nemo_max_window = 8192;
 
 /// What a row sees of a whole clip, from `prefix`.encoder.attention_*. Throws steno::error.
 STENO_COLD inline attention_window read_nemo_window(const gguf_file& file, std::string_view prefix) {
   const std::string at = std::string(prefix) + ".encoder.attention_";
-  const auto size = [&](const char* key) { return read_whole(file, at + key, -1, nemo_longest_window, -1); };
+  const auto size = [&](const char* key) { return read_whole(file, at + key, -1, nemo_max_window, -1); };
   const extent left = size("left"), right = size("right");
   if (!read_flag(file, at + "chunked", false)) return {.back = left, .ahead = right};
   if (right < 0) fail({.where = file.where(), .what = "key \"" + at + "right\"", .expected = "at least 0"});

@@ -64,13 +64,13 @@ class paraformer : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, Deco
   STENO_COLD void decode_features(view<const float, dynamic, Feat> x, segment& s, context& c) const {
     const extent frames = x.rows(), d = encoder.output_size();
     workspace::frame scratch(c.scratch);
-    auto heard = scratch.template matrix<dynamic, D>(frames + 1, d);  // and the tail's row of zeros
-    auto encoded = as<float, dynamic, D>(heard.topRows(frames));
+    auto rows = scratch.template matrix<dynamic, D>(frames + 1, d);  // and the tail's row of zeros
+    auto encoded = as<float, dynamic, D>(rows.topRows(frames));
     {
       auto scope = c.enter("encoder");
       encoder(x, encoded, nullptr, no_env{}, c);
     }
-    heard.row(frames).setZero();
+    rows.row(frames).setZero();
     const auto count = static_cast<std::size_t>(frames) + 1;
     float* alphas = scratch.template take<float>(count);
     float* fires = scratch.template take<float>(count);
@@ -81,17 +81,17 @@ class paraformer : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, Deco
     alphas[frames] = predictor.tail_threshold;
     cif_state state;
     auto tokens = scratch.template matrix<dynamic, D>(frames + 1, d);
-    const extent n = cif_integrate(read(heard), alphas, state, write(tokens), fires);
+    const extent n = cif_integrate(read(rows), alphas, state, write(tokens), fires);
     c.trace("alphas_with_tail", make_view(static_cast<const float*>(alphas), 1, frames + 1));
     c.trace("cif_peaks", make_view(static_cast<const float*>(fires), 1, frames + 1));
     if (n == 0) return;
-    const auto said = as<float, dynamic, D>(tokens.topRows(n));
-    c.trace("acoustic_embeds", said);
+    const auto embeds = as<float, dynamic, D>(tokens.topRows(n));
+    c.trace("acoustic_embeds", embeds);
     auto scores = scratch.template matrix<dynamic, Vocab>(n, decoder.output_size());
     {
       auto scope = c.enter("decoder");
       const sanm_decoder_env env{.encoded = prepare_encoded(decoder, read(encoded), scratch, c.run)};
-      decoder(as<const float, dynamic, D>(said), scores, nullptr, env, c);
+      decoder(as<const float, dynamic, D>(embeds), scores, nullptr, env, c);
     }
     c.trace("logits", scores);
     kernels::log_softmax(read(scores), write(scores), c.run);
@@ -130,20 +130,20 @@ class paraformer : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, Deco
  private:
   STENO_COLD void write_text(const view<const float>& scores, std::span<const float> alphas,
                              std::span<const float> fires, segment& s) const {
-    std::vector<said_token> said;
+    std::vector<timed_token> tokens;
     for (extent t = 0; t < scores.rows(); ++t) {
       const float* row = scores.data() + t * scores.outerStride();
       const int id = best_label(row, scores.cols());
       if (parts::silent(id)) continue;
-      said.push_back({.id = id, .log_probability = row[id]});
+      tokens.push_back({.id = id, .log_probability = row[id]});
       s.token_ids.push_back(id);
     }
-    const std::vector<time_span> times = cif_times(alphas, fires, said.size(), parts::frame_seconds());
-    for (std::size_t i = 0; i < std::min(times.size(), said.size()); ++i) {
-      said[i].start = std::max(milliseconds(times[i].start), 0.0);
-      said[i].end = milliseconds(times[i].end);
+    const std::vector<time_span> times = cif_times(alphas, fires, tokens.size(), parts::frame_seconds());
+    for (std::size_t i = 0; i < std::min(times.size(), tokens.size()); ++i) {
+      tokens[i].start = std::max(milliseconds(times[i].start), 0.0);
+      tokens[i].end = milliseconds(times[i].end);
     }
-    auto text = tokenizer.decode(said);
+    auto text = tokenizer.decode(tokens);
     s.text = std::move(text.text);
     s.words = std::move(text.words);
   }

@@ -45,19 +45,19 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
     const auto read = [&](const char* key, extent least, extent& value) {
       value = read_whole(file, std::string(architecture) + ".chunk." + key, least, 1000, value);
     };
-    read("before", 0, usual.before);
-    read("size", 1, usual.size);
-    read("after", 0, usual.after);
-    read("encoder_look_back", -1, usual.encoder_look_back);
-    read("decoder_look_back", 0, usual.decoder_look_back);
-    if (usual.overlap() == 0)
+    read("before", 0, default_sizes.before);
+    read("size", 1, default_sizes.size);
+    read("after", 0, default_sizes.after);
+    read("encoder_look_back", -1, default_sizes.encoder_look_back);
+    read("decoder_look_back", 0, default_sizes.decoder_look_back);
+    if (default_sizes.overlap() == 0)
       fail({.where = file.where(),
             .what = "keys paraformer_online.chunk.before and paraformer_online.chunk.after",
             .expected = "one of them from 1",
             .found = "0 and 0"});
   }
 
-  chunk_sizes usual;  ///< the sizes the file recommends
+  chunk_sizes default_sizes;  ///< those that the file recommends
 
   /// Copyable; one per stream.
   struct state {
@@ -68,7 +68,7 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
     typename parts::decoder_type::state decoder;
     extent pieces = 0, windows = 0;  ///< so far: pieces, and those of them that were encoded
   };
-  /// A token: its number and how sure the model is.
+  /// A token: its number and its log-probability.
   struct token {
     int id = 0;
     float log_probability = 0;
@@ -76,14 +76,13 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
 
   /// Throws steno::error for sizes that make no sense.
   STENO_COLD state start(const chunk_sizes& sizes) const {
-    constexpr extent most = 1000;
-    if (sizes.before < 0 || sizes.before > most || sizes.size < 1 || sizes.size > most || sizes.after < 0 ||
-        sizes.after > most || sizes.overlap() == 0 || sizes.encoder_look_back < -1 || sizes.encoder_look_back > most ||
-        sizes.decoder_look_back > most)
+    constexpr extent limit = 1000;
+    if (sizes.before < 0 || sizes.before > limit || sizes.size < 1 || sizes.size > limit || sizes.after < 0 ||
+        sizes.after > limit || sizes.overlap() == 0 || sizes.encoder_look_back < -1 ||
+        sizes.encoder_look_back > limit || sizes.decoder_look_back > limit)
       fail({.what = "chunk sizes of a stream (before, size, after; encoder's and decoder's look back)",
-            .expected =
-                "0 to 1000 frames, size and before + after from 1; look back at most 1000 pieces, -1: all in the "
-                "encoder",
+            .expected = "0 to 1000 frames, size and before + after from 1; look back up to 1000 pieces, -1: all in the "
+                        "encoder",
             .found = std::to_string(sizes.before) + ", " + std::to_string(sizes.size) + ", " +
                      std::to_string(sizes.after) + "; " + std::to_string(sizes.encoder_look_back) + ", " +
                      std::to_string(sizes.decoder_look_back)});
@@ -100,7 +99,7 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
   static extent piece_samples(const chunk_sizes& sizes) noexcept { return sizes.size * frame_samples; }
 
   /// The next piece of a stream: piece_samples() samples, fewer in the last one. A last piece shorter than a frame is
-  /// not heard: the frames that were kept are encoded once more instead. Calls sink(const token&) for each token.
+  /// not decoded: the frames that were kept are encoded once more instead. Calls sink(const token&) for each token.
   template <class Sink>
   void advance(state& s, std::span<const float> pcm, bool last, context& c, Sink&& sink) const {
     auto scope = c.enter("piece", s.pieces++);
@@ -123,9 +122,9 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
   void decode(state& s, view<const float, dynamic, Feat> x, bool last, context& c, Sink&& sink) const {
     const extent d = encoder.output_size(), frames = s.sizes.overlap() + x.rows();
     workspace::frame scratch(c.scratch);
-    auto heard = scratch.template matrix<dynamic, D>(frames + 1, d);  // and the tail's row of zeros
-    const auto encoded = as<float, dynamic, D>(heard.topRows(frames));
-    heard.row(frames).setZero();
+    auto all_rows = scratch.template matrix<dynamic, D>(frames + 1, d);  // and the tail's row of zeros
+    const auto encoded = as<float, dynamic, D>(all_rows.topRows(frames));
+    all_rows.row(frames).setZero();
     float* const alphas = scratch.template take<float>(static_cast<std::size_t>(frames) + 1);
     if (x.rows() > 0) c.trace("feats_before_scaling", x);
     encoder(x, encoded, &s.encoder, sanm_window(s.sizes, s.windows++ == 0), c);
@@ -137,16 +136,16 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
     alphas[frames] = predictor.tail_threshold;
     auto tokens = scratch.template matrix<dynamic, D>(frames + 2, d);
     const extent integrated = last ? frames + 1 : frames;
-    const extent n = cif_continue(read(heard.topRows(integrated)), alphas, s.carry, write(tokens));
+    const extent n = cif_continue(read(all_rows.topRows(integrated)), alphas, s.carry, write(tokens));
     if (n == 0) return;  // the decoder keeps nothing of such a piece
-    const auto said = as<float, dynamic, D>(tokens.topRows(n));
-    c.trace("acoustic_embeds", said);
+    const auto embeds = as<float, dynamic, D>(tokens.topRows(n));
+    c.trace("acoustic_embeds", embeds);
     auto scores = scratch.template matrix<dynamic, Vocab>(n, decoder.output_size());
     const extent kept = std::max<extent>(s.sizes.decoder_look_back, 0) * s.sizes.size;
     {
       auto inner = c.enter("decoder");
       const sanm_decoder_env env{.encoded = prepare_encoded(decoder, read(encoded), scratch, c.run), .keep = kept};
-      decoder(as<const float, dynamic, D>(said), scores, &s.decoder, env, c);
+      decoder(as<const float, dynamic, D>(embeds), scores, &s.decoder, env, c);
     }
     c.trace("logits", scores);
     kernels::log_softmax(read(scores), write(scores), c.run);
@@ -161,10 +160,10 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
 
   /// Text and words of an utterance's tokens. The original gives no times, so there are none.
   STENO_COLD void write_text(std::span<const int> ids, std::span<const float> log_probabilities, segment& s) const {
-    std::vector<said_token> said;
+    std::vector<timed_token> tokens;
     for (std::size_t i = 0; i < ids.size(); ++i)
-      said.push_back({.id = ids[i], .log_probability = log_probabilities[i]});
-    auto text = tokenizer.decode(said);
+      tokens.push_back({.id = ids[i], .log_probability = log_probabilities[i]});
+    auto text = tokenizer.decode(tokens);
     s.text = std::move(text.text);
     s.words = std::move(text.words);
     s.token_ids.assign(ids.begin(), ids.end());

@@ -43,7 +43,7 @@ class paraformer_parts {
   cif_predictor<D> predictor;
   decoder_type decoder;
   character_tokenizer tokenizer;
-  model_memory memory;
+  model_storage storage;
 
   void members(auto&& v) {
     v("encoder", encoder);

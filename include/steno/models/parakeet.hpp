@@ -44,7 +44,7 @@ class parakeet {
   Encoder encoder;
   attention_window window;  ///< of whole clips
   sentencepiece tokenizer;
-  model_memory memory;
+  model_storage storage;
 
   void members(auto&& v) {
     v("encoder", encoder);

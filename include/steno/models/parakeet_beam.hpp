@@ -1,8 +1,8 @@
-// steno/models/parakeet_beam.hpp - what a beam search asks of a transducer: prediction networks behind many hypotheses,
-// and their scores at a frame in one product.
+// steno/models/parakeet_beam.hpp - what a beam search needs of a transducer: prediction networks behind many
+// hypotheses, and their scores at a frame in one product.
 //
-// A node is the network behind some labels; equal labels share one (NeMo's cache in `batch_score_hypothesis`). Nodes no
-// hypothesis uses are forgotten after each frame. Tested in tests/models/parakeet_test.cpp.
+// A node is the network behind a row of labels; equal labels share one (NeMo's cache in `batch_score_hypothesis`).
+// Nodes no hypothesis uses are forgotten after each frame. Tested in tests/models/parakeet_test.cpp.
 #pragma once
 #include <steno/core/context.hpp>
 
@@ -20,11 +20,11 @@ class parakeet_beam_network {
   using prediction = typename Model::prediction;
 
   parakeet_beam_network(const Model& m, context& c) : model_(&m), context_(&c) {
-    nodes_.push_back({-1, -1, true, m.nothing_said()});
-    m.say(nodes_[0].said, -1, c);
+    nodes_.push_back({-1, -1, true, m.empty_prediction()});
+    m.predict(nodes_[0].predicted, -1, c);
   }
   /// Rows of joint.enc for frames first .. that follow; valid until the next call.
-  void hear(const view<const float>& projected, extent first, context& c) {
+  void set_rows(const view<const float>& projected, extent first, context& c) {
     projected_ = projected.data();
     stride_ = projected.outerStride();
     first_ = first;
@@ -41,8 +41,8 @@ class parakeet_beam_network {
     n.parent = node;
     n.label = label;
     n.used = true;
-    n.said = nodes_[static_cast<std::size_t>(node)].said;
-    model_->say(n.said, label, *context_);
+    n.predicted = nodes_[static_cast<std::size_t>(node)].predicted;
+    model_->predict(n.predicted, label, *context_);
     return static_cast<int>(at);
   }
   view<const float> joint(extent frame, std::span<const int> nodes) {
@@ -52,7 +52,7 @@ class parakeet_beam_network {
     workspace::frame scratch(context_->scratch);
     auto sum = scratch.matrix(count, width);
     for (extent i = 0; i < count; ++i) {
-      const prediction& p = nodes_[static_cast<std::size_t>(nodes[static_cast<std::size_t>(i)])].said;
+      const prediction& p = nodes_[static_cast<std::size_t>(nodes[static_cast<std::size_t>(i)])].predicted;
       Model::join(projected_ + (frame - first_) * stride_, p.projected.data(), sum.middleRows(i, 1));
     }
     const view<float> y = make_view(scores_.data(), count, outputs);
@@ -70,7 +70,7 @@ class parakeet_beam_network {
   struct node_type {
     int parent = -1, label = -1;
     bool used = false;
-    prediction said = {};
+    prediction predicted = {};
   };
   const Model* model_;
   context* context_;

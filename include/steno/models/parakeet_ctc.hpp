@@ -72,11 +72,11 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
 
   /// What a search carries from row to row. Copyable.
   struct search {
-    std::vector<ctc_token> tokens = {};   ///< of the best path
-    std::vector<float> sure = {};         ///< their log-probabilities
-    double score = 0;                     ///< sum of the best values of all frames whose best label is not blank
-    int before = -1;                      ///< label of the last row
-    std::optional<ctc_prefix_beam> beam;  ///< instead
+    std::vector<ctc_token> tokens = {};         ///< of the best path
+    std::vector<float> log_probabilities = {};  ///< their log-probabilities
+    double score = 0;                           ///< sum of the best values of all frames whose best label is not blank
+    int before = -1;                            ///< label of the last row
+    std::optional<ctc_prefix_beam> beam;        ///< instead
   };
   search begin(context&) const { return {}; }
   /// A search with a beam; the contexts must outlive it.
@@ -103,7 +103,7 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
           s.tokens.back().end = first + t + 1;
         } else {
           s.tokens.push_back({best, first + t, first + t + 1});
-          s.sure.push_back(row[best]);
+          s.log_probabilities.push_back(row[best]);
         }
       }
       s.before = best;
@@ -111,7 +111,7 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
   }
 
   std::vector<placed_token> place(std::span<const ctc_token> tokens) const { return this->place_ctc(words, tokens); }
-  float log_probability(const search& s, std::size_t token) const { return s.sure[token]; }
+  float log_probability(const search& s, std::size_t token) const { return s.log_probabilities[token]; }
 
   /// Ids, text, words and score of `s`. A beam's tokens share the score's probability evenly: its paths are summed up,
   /// so no token has one of its own.
@@ -125,12 +125,12 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
       const double each = ids.empty() ? 0 : s.beam->viterbi_score(0) / static_cast<double>(s.beam->frames());
       for (std::size_t i = 0; i < ids.size(); ++i) {
         s.tokens.push_back({ids[i], times[i], times[i] + 1});
-        s.sure.push_back(static_cast<float>(each));
+        s.log_probabilities.push_back(static_cast<float>(each));
       }
     }
     for (const ctc_token& t : s.tokens) out.token_ids.push_back(t.id);
     out.extra.emplace_back("score", score);
-    base::write_text(words, place(s.tokens), s.sure, out);
+    base::write_text(words, place(s.tokens), s.log_probabilities, out);
   }
 
   /// A recording of 16 kHz mono samples in [-1, 1]; see parakeet_windows for long ones.

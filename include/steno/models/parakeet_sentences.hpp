@@ -1,8 +1,8 @@
 // steno/models/parakeet_sentences.hpp - sentences of a transcript as soon as they are complete.
 //
-// Tokens come one after another and never change; a sentence is told when the word behind it has begun: the word ends
-// in ".", "!" or "?" (NeMo `get_segment_offsets`), or a pause follows it. Speech that does neither is cut at its widest
-// gap when it becomes too long. Words are nemo_words'. Tested in tests/models/parakeet_test.cpp.
+// Tokens come one after another and never change; a sentence is emitted when the word behind it has begun: the word
+// ends in ".", "!" or "?" (NeMo `get_segment_offsets`), or a pause follows it. Speech that does neither is cut at its
+// widest gap when it becomes too long. Words are nemo_words'. Tested in tests/models/parakeet_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
 #include <steno/tokenizers/nemo_words.hpp>
@@ -17,15 +17,15 @@ inline namespace STENO_ABI {
 
 class parakeet_sentences {
  public:
-  /// Seconds. A longer `pause` ends a sentence as well; none is longer than `longest` (0: however long).
-  explicit parakeet_sentences(double pause = 1, double longest = 0) : pause_(pause), longest_(longest) {}
+  /// Seconds. A longer `pause` ends a sentence as well; none is longer than `max_seconds` (0: however long).
+  explicit parakeet_sentences(double pause = 1, double max_seconds = 0) : pause_(pause), max_seconds_(max_seconds) {}
 
-  /// `tokens` and `log_probabilities` of all that was said so far; `last` when no more will come. Calls
+  /// `tokens` and `log_probabilities` of all so far; `last` when no more will come. Calls
   /// sink(segment&&).
   template <class Model, class Sink>
   STENO_COLD void advance(const Model& m, std::span<const placed_token> tokens,
                           std::span<const float> log_probabilities, bool last, Sink&& sink) {
-    const auto open = tokens.subspan(told_);
+    const auto open = tokens.subspan(emitted_);
     if (open.empty()) return;
     const std::vector<placed_text> words = m.words.words(m.tokenizer, open);
     const auto seconds = [&](extent rows) { return static_cast<double>(rows) * m.frame_seconds(); };
@@ -34,33 +34,33 @@ class parakeet_sentences {
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
       std::size_t end = i;
       if (!ends(words[i].text) && seconds(gap(i)) < pause_) {
-        if (longest_ <= 0 || seconds(words[i].end - words[first].start) <= longest_ || i == first) continue;
+        if (max_seconds_ <= 0 || seconds(words[i].end - words[first].start) <= max_seconds_ || i == first) continue;
         end = i - 1;  // the widest gap before this word; of equal ones the last
         for (std::size_t k = end; k-- > first;)
           if (gap(k) > gap(end)) end = k;
       }
-      tell(m, open.subspan(from, words[end].last - from), log_probabilities.subspan(told_ + from), sink);
+      emit(m, open.subspan(from, words[end].last - from), log_probabilities.subspan(emitted_ + from), sink);
       from = words[end].last;
       first = end + 1;
       i = end;
     }
     if (last && from < open.size()) {
-      tell(m, open.subspan(from), log_probabilities.subspan(told_ + from), sink);
+      emit(m, open.subspan(from), log_probabilities.subspan(emitted_ + from), sink);
       from = open.size();
     }
-    told_ += from;
+    emitted_ += from;
   }
-  /// Tokens that belong to sentences that were told.
-  std::size_t told() const noexcept { return told_; }
+  /// Tokens that belong to sentences that were emitted.
+  std::size_t emitted() const noexcept { return emitted_; }
   /// The first `count` of them will not be given any more.
-  void forgot(std::size_t count) noexcept { told_ -= std::min(count, told_); }
+  void forgot(std::size_t count) noexcept { emitted_ -= std::min(count, emitted_); }
 
  private:
   static bool ends(const std::string& word) noexcept {
     return !word.empty() && (word.back() == '.' || word.back() == '!' || word.back() == '?');
   }
   template <class Model, class Sink>
-  void tell(const Model& m, std::span<const placed_token> tokens, std::span<const float> log_probabilities,
+  void emit(const Model& m, std::span<const placed_token> tokens, std::span<const float> log_probabilities,
             Sink& sink) const {
     segment s;
     for (const placed_token& t : tokens) s.token_ids.push_back(t.id);
@@ -71,8 +71,8 @@ class parakeet_sentences {
     sink(std::move(s));
   }
 
-  double pause_, longest_;
-  std::size_t told_ = 0;
+  double pause_, max_seconds_;
+  std::size_t emitted_ = 0;
 };
 
 }  // namespace STENO_ABI

@@ -3,7 +3,7 @@
 //   g = lstm(embed(last label));  scores = joint_net.2(relu(enc(row) + pred(g)))   [pieces, blank, durations]
 //
 // NeMo `EncDecRNNTBPEModel`, `RNNTDecoder`, `RNNTJoint` and its greedy searches. Before the first label the network is
-// fed zeros, not a row of the embedding. A search is a value: what was said, the state and its projection. With
+// fed zeros, not a row of the embedding. A search is a value: the labels, the state and its projection. With
 // durations it is TDT. Tested in tests/parity/parakeet_test.cpp.
 #pragma once
 #include <steno/decoders/ctc_greedy.hpp>
@@ -123,50 +123,50 @@ class parakeet_transducer
     if (hybrid) v.equal("tokenizer.ggml.tokens and blank, and rows of ctc_decoder", labels, ctc.output_size());
   }
 
-  /// The prediction network behind what was said. Copyable.
+  /// The prediction network behind a text. Copyable.
   struct prediction {
-    typename lstm<Predictor, PredictorLayers>::state memory;
-    std::vector<float> said = {}, projected = {};  ///< its output, and joint.pred of it
+    typename lstm<Predictor, PredictorLayers>::state state;
+    std::vector<float> output = {}, projected = {};  ///< its output, and joint.pred of it
   };
   /// What a search carries from row to row; `next` counts encoder rows from the start.
   struct search : prediction {
     std::vector<transducer_token> tokens = {};
     extent next = 0;
   };
-  /// Memory for say().
-  prediction nothing_said() const {
-    return {.memory = predictor.start(),
-            .said = std::vector<float>(static_cast<std::size_t>(predictor.output_size())),
+  /// Room for predict().
+  prediction empty_prediction() const {
+    return {.state = predictor.start(),
+            .output = std::vector<float>(static_cast<std::size_t>(predictor.output_size())),
             .projected = std::vector<float>(static_cast<std::size_t>(pred.output_size()))};
   }
   search begin(context& c) const {
-    search s{nothing_said()};
-    say(s, -1, c);
+    search s{empty_prediction()};
+    predict(s, -1, c);
     return s;
   }
-  /// Makes `id` the last label; -1: nothing was said yet.
-  void say(prediction& s, int id, context& c) const {
+  /// Makes `id` the last label; -1: there is none yet.
+  void predict(prediction& s, int id, context& c) const {
     workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<1, Predictor>(1, embed.cols());
     if (id < 0)
       x.setZero();
     else
       std::copy_n(embed.floats() + id * embed.cols(), embed.cols(), x.data());
-    const auto y = make_view<dynamic, Predictor>(s.said.data(), 1, embed.cols());
-    predictor(as<const float, dynamic, Predictor>(x), y, &s.memory, no_env{}, c);
-    pred.multiply(make_view<dynamic, Predictor>(static_cast<const float*>(s.said.data()), 1, embed.cols()),
+    const auto y = make_view<dynamic, Predictor>(s.output.data(), 1, embed.cols());
+    predictor(as<const float, dynamic, Predictor>(x), y, &s.state, no_env{}, c);
+    pred.multiply(make_view<dynamic, Predictor>(static_cast<const float*>(s.output.data()), 1, embed.cols()),
                   make_view<dynamic, Joint>(s.projected.data(), 1, pred.output_size()), c);
     c.trace("step.pred_out", y);
     c.trace("step.joint_pred_proj", make_view(static_cast<const float*>(s.projected.data()), 1, pred.output_size()));
     c.trace("step.lstm_h",
-            make_view(static_cast<const float*>(s.memory.h.data()), 1, static_cast<extent>(s.memory.h.size())));
+            make_view(static_cast<const float*>(s.state.h.data()), 1, static_cast<extent>(s.state.h.size())));
     c.trace("step.lstm_c",
-            make_view(static_cast<const float*>(s.memory.c.data()), 1, static_cast<extent>(s.memory.c.size())));
+            make_view(static_cast<const float*>(s.state.c.data()), 1, static_cast<extent>(s.state.c.size())));
   }
 
-  /// Goes on with further encoder rows, which begin at row `first` of the stream; at most `most` steps at a row. Behind
-  /// the label `forget` the prediction network starts anew.
-  void advance(search& s, const view<const float, dynamic, Encoder::output>& rows, extent first, extent most,
+  /// Goes on with further encoder rows, which begin at row `first` of the stream; up to `max_steps` steps at a row.
+  /// Behind the label `forget` the prediction network starts anew.
+  void advance(search& s, const view<const float, dynamic, Encoder::output>& rows, extent first, extent max_steps,
                context& c, int forget = -1) const {
     workspace::frame scratch(c.scratch);
     const extent n = rows.rows(), labels = embed.rows();
@@ -176,8 +176,8 @@ class parakeet_transducer
     c.trace("joint_enc_proj", projected);
     auto sums = scratch.template matrix<dynamic, Joint>(rows_ahead, enc.output_size());
     auto scores = scratch.matrix(rows_ahead, out.output_size());
-    const transducer_rules rules{.blank = this->blank(), .durations = durations, .max_symbols = most};
-    // Behind a blank the scores of the next rows are known as long as nothing is said; the weights are read once.
+    const transducer_rules rules{.blank = this->blank(), .durations = durations, .max_symbols = max_steps};
+    // Behind a blank the scores of the next rows are known as long as no label comes; the weights are read once.
     extent known = 0, known_from = 0, ahead = 1;
     const auto joint = [&](extent t) -> const float* {
       if (c.tracing() || t >= known_from + known) {  // a trace has every evaluation of the original
@@ -202,11 +202,11 @@ class parakeet_transducer
       const auto [among_labels, among_all] = log_probabilities(values, labels, step.label, c);
       s.tokens.push_back({step.label, step.frame, step.duration, among_labels, among_all});
       if (step.label == forget) {
-        std::fill(s.memory.h.begin(), s.memory.h.end(), 0.0f);
-        std::fill(s.memory.c.begin(), s.memory.c.end(), 0.0f);
-        return say(s, -1, c);
+        std::fill(s.state.h.begin(), s.state.h.end(), 0.0f);
+        std::fill(s.state.c.begin(), s.state.c.end(), 0.0f);
+        return predict(s, -1, c);
       }
-      say(s, step.label, c);
+      predict(s, step.label, c);
     };
     s.next = transducer_greedy(rules, std::max(s.next, first), first + n, joint, accept);
   }
@@ -253,21 +253,21 @@ class parakeet_transducer
 
   /// Ids, text, words and score of `s`.
   STENO_COLD void write_result(std::span<const transducer_token> tokens, segment& s) const {
-    std::vector<float> sure;
+    std::vector<float> log_probs;
     double score = 0;
     for (const transducer_token& t : tokens) {
       s.token_ids.push_back(t.id);
-      sure.push_back(t.log_probability);
+      log_probs.push_back(t.log_probability);
       score += static_cast<double>(t.score);
     }
     s.extra.emplace_back("score", score);
-    base::write_text(words, place(tokens), sure, s);
+    base::write_text(words, place(tokens), log_probs, s);
   }
 
   float log_probability(const search& s, std::size_t token) const { return s.tokens[token].log_probability; }
 
   /// A recording of 16 kHz mono samples in [-1, 1]; see parakeet_windows for long ones. Throws steno::error when the
-  /// CTC head is asked for and there is none.
+  /// CTC head is wanted and there is none.
   STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
     segment s;
     s.end = static_cast<double>(pcm.size()) / base::sample_rate;
@@ -326,9 +326,9 @@ class parakeet_transducer
   }
   found_tokens search_greedily(std::span<const float> pcm, const options& o, context& c) const {
     search found = begin(c);
-    const extent most = o.max_symbols > 0 ? o.max_symbols : max_symbols;
+    const extent max_steps = o.max_symbols > 0 ? o.max_symbols : max_symbols;
     encode_windows(*this, pcm, o.windows, c,
-                   [&](const auto& rows, extent first) { advance(found, rows, first, most, c); });
+                   [&](const auto& rows, extent first) { advance(found, rows, first, max_steps, c); });
     return {.tokens = std::move(found.tokens)};
   }
   STENO_COLD found_tokens search_with_beam(std::span<const float> pcm, const options& o, context& c) const {
@@ -340,7 +340,7 @@ class parakeet_transducer
       workspace::frame scratch(c.scratch);
       auto projected = scratch.template matrix<dynamic, Joint>(rows.rows(), enc.output_size());
       enc.multiply(rows, projected, c);
-      network.hear(read(projected), first, c);
+      network.set_rows(read(projected), first, c);
       beam.advance(network, first, first + rows.rows());
     });
     beam.finish();
@@ -361,12 +361,12 @@ class parakeet_transducer
     });
     std::vector<ctc_token> found;
     ctc_greedy(read(scores), this->blank(), found);
-    std::vector<float> sure;
+    std::vector<float> log_probs;
     for (const ctc_token& t : found) {
       s.token_ids.push_back(t.id);
-      sure.push_back(scores(t.start, t.id));
+      log_probs.push_back(scores(t.start, t.id));
     }
-    base::write_text(words, this->place_ctc(words, found), sure, s);
+    base::write_text(words, this->place_ctc(words, found), log_probs, s);
     return s;
   }
 };

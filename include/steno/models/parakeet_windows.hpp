@@ -1,7 +1,7 @@
-// steno/models/parakeet_windows.hpp - recordings of any length through an encoder that hears all it is given at once.
+// steno/models/parakeet_windows.hpp - recordings of any length through an encoder that sees all of its input.
 //
-// Up to `whole` seconds a recording is heard with full context, as the original's transcribe() does. A longer one is
-// heard in windows: `middle` seconds whose rows count, between `left` and `right` seconds that are heard only as
+// Up to `whole` seconds a recording is encoded with full context, as the original's transcribe() does. A longer one is
+// encoded in windows: `middle` seconds whose rows count, between `left` and `right` seconds that are encoded only as
 // context. Memory and the cost of a second no longer grow with the length, and nothing happens at any length but this.
 // Features are normalised in each window. NeMo's buffered inference works in the same way (streaming_utils.py,
 // `FrameBatchASR`), with other sizes. Tested in tests/models/parakeet_test.cpp.
@@ -21,7 +21,7 @@ struct parakeet_windows {
   double left = 20, middle = 120, right = 20;
 };
 
-/// Encoder rows of one window: [from, to) are heard, [first, last) count.
+/// Encoder rows of one window: [from, to) are encoded, [first, last) count.
 struct row_window {
   extent from = 0, first = 0, last = 0, to = 0;
 };
@@ -49,12 +49,12 @@ struct window_rows {
 /// Encodes a window, `pcm` being the samples from row `w.from` on, perhaps too many: f(rows that count, w.first).
 template <class Model, class F>
 void encode_window(const Model& m, std::span<const float> pcm, const row_window& w, context& c, F&& f) {
-  const auto most = static_cast<std::size_t>((w.to - w.from) * m.samples_per_row());
-  const auto heard = pcm.first(std::min(pcm.size(), most));
+  const auto max_samples = static_cast<std::size_t>((w.to - w.from) * m.samples_per_row());
+  const auto part = pcm.first(std::min(pcm.size(), max_samples));
   workspace::frame scratch(c.scratch);
-  auto rows = scratch.template matrix<dynamic, Model::encoder_type::output>(m.frames(static_cast<extent>(heard.size())),
+  auto rows = scratch.template matrix<dynamic, Model::encoder_type::output>(m.frames(static_cast<extent>(part.size())),
                                                                             m.encoder.output_size());
-  m.encode(heard, rows, c);
+  m.encode(part, rows, c);
   const extent skip = w.first - w.from, count = std::min(w.last - w.first, rows.rows() - skip);
   if (count > 0) f(as<const float, dynamic, Model::encoder_type::output>(rows.middleRows(skip, count)), w.first);
 }

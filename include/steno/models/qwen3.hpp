@@ -76,7 +76,7 @@ class qwen3_thinker {
   Encoder audio_tower;
   Decoder text;
   qwen_tokens tokenizer;
-  model_memory memory;
+  model_storage storage;
 
   void members(auto&& v) {
     v("thinker.audio_tower", audio_tower);
@@ -92,15 +92,15 @@ class qwen3_thinker {
   /// Mono samples at 16 kHz in [-1, 1] to rows y of the language model: those of frame `first` (the begin of a block of
   /// the audio tower) and all after it. `top` is what frontend.peak() says of the samples. Features are made piece by
   /// piece, so memory does not grow with the recording.
-  void hear(std::span<const float> pcm, extent first, float top, view<float, dynamic, width> y, context& c) const {
+  void encode(std::span<const float> pcm, extent first, float top, view<float, dynamic, width> y, context& c) const {
     const auto total = static_cast<extent>(pcm.size());
     const extent frames = log_mel<mels>::frames(total);
-    const extent some = c.tracing() ? std::max<extent>(frames, 1) : 2 * audio_tower.block_frames();
+    const extent step = c.tracing() ? std::max<extent>(frames, 1) : 2 * audio_tower.block_frames();
     workspace::frame scratch(c.scratch);
-    auto features = scratch.template matrix<dynamic, mels>(std::min(some, frames - first), frontend.width());
+    auto features = scratch.template matrix<dynamic, mels>(std::min(step, frames - first), frontend.width());
     extent done = 0;
-    for (extent t = first; t < frames; t += some) {
-      const extent n = std::min(some, frames - t), rows = audio_tower.rows(n);
+    for (extent t = first; t < frames; t += step) {
+      const extent n = std::min(step, frames - t), rows = audio_tower.rows(n);
       auto now = make_view<dynamic, mels>(features.data(), n, features.cols());
       frontend(pcm, total, t, top, now, c);
       if (c.tracing()) {
@@ -116,8 +116,8 @@ class qwen3_thinker {
     }
   }
   /// All rows of a clip: y [audio_rows(pcm.size()), width].
-  void hear(std::span<const float> pcm, view<float, dynamic, width> y, context& c) const {
-    hear(pcm, 0, frontend.peak(pcm, static_cast<extent>(pcm.size()), c), y, c);
+  void encode(std::span<const float> pcm, view<float, dynamic, width> y, context& c) const {
+    encode(pcm, 0, frontend.peak(pcm, static_cast<extent>(pcm.size()), c), y, c);
   }
 
   /// The golden cases' name of a traced stage of a prompt; empty for what they do not have.

@@ -35,10 +35,10 @@ template <qwen3_sizes S>
 class qwen3_aligner : public qwen3_thinker<S> {
  public:
   using base = qwen3_thinker<S>;
-  using base::audio_rows, base::hear, base::sample_rate, base::text, base::tokenizer, base::width;
+  using base::audio_rows, base::encode, base::sample_rate, base::text, base::tokenizer, base::width;
   static constexpr std::string_view architecture = "qwen3_forced_aligner";
-  /// Seconds of audio that the original gives it at most.
-  static constexpr double longest = 180;
+  /// The longest audio that the original gives it.
+  static constexpr double max_seconds = 180;
 
   qwen3_aligner() = default;
   STENO_COLD explicit qwen3_aligner(const gguf_file& file)
@@ -69,8 +69,8 @@ class qwen3_aligner : public qwen3_thinker<S> {
   STENO_COLD std::vector<int> prompt(const std::vector<std::string>& words) const {
     std::vector<int> ids = {end_};
     for (const std::string& w : words) {
-      const std::vector<int> some = tokenizer.encode(w);
-      ids.insert(ids.end(), some.begin(), some.end());
+      const std::vector<int> part = tokenizer.encode(w);
+      ids.insert(ids.end(), part.begin(), part.end());
       ids.insert(ids.end(), {timestamp, timestamp});
     }
     if (words.empty()) ids.insert(ids.end(), {timestamp, timestamp});
@@ -87,7 +87,7 @@ class qwen3_aligner : public qwen3_thinker<S> {
     return is("ko", "Korean") && !korean_words.empty() ? aligned_korean_words(what, korean_words) : aligned_words(what);
   }
 
-  /// Mono samples at 16 kHz in [-1, 1] and what is said in them.
+  /// Mono samples at 16 kHz in [-1, 1] and what is spoken in them.
   qwen3_alignment align(std::span<const float> pcm, std::string_view what, context& c,
                         std::string_view language = {}) const {
     constexpr std::string_view given = "the text to align";
@@ -101,18 +101,18 @@ class qwen3_aligner : public qwen3_thinker<S> {
     workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, width>(1 + audio + count, text.width());
     text.embed(std::span<const int>(&begin_, 1), x.topRows(1));
-    hear(pcm, x.middleRows(1, audio), c);
+    encode(pcm, x.middleRows(1, audio), c);
     text.embed(after, x.bottomRows(count));
     auto scope = c.enter("text");
     qwen3_decoder_state s;
     qwen3_read(text, x, s, c);
     const auto n = static_cast<extent>(2 * a.words.size());
-    auto asked = scratch.template matrix<dynamic, width>(n, text.width());
+    auto slots = scratch.template matrix<dynamic, width>(n, text.width());
     extent row = 0;
     for (extent i = 0; i < count && row < n; ++i)
-      if (after[static_cast<std::size_t>(i)] == timestamp) asked.row(row++) = x.row(1 + audio + i);
+      if (after[static_cast<std::size_t>(i)] == timestamp) slots.row(row++) = x.row(1 + audio + i);
     auto scores = scratch.template matrix<dynamic, base::outputs>(n, text.outputs());
-    text.logits(as<const float, dynamic, width>(asked), scores, c);
+    text.logits(as<const float, dynamic, width>(slots), scores, c);
     std::vector<double> raw;
     for (extent i = 0; i < n; ++i) {
       const float* const at = scores.data() + i * scores.cols();

@@ -28,14 +28,14 @@ namespace steno {
 inline namespace STENO_ABI {
 
 struct qwen3_asr_options {
-  std::string language = {};                  ///< forced: a name or code; empty: the model says what it hears
+  std::string language = {};                  ///< forced: a name or code; empty: the model finds it
   std::string context = {};                   ///< the system prompt: names, subjects, whatever helps
   int max_new_tokens = 4096;                  ///< of one part
   double longest = 1200;                      ///< seconds; longer recordings are cut at quiet places
   double search_expand = 5;                   ///< seconds around a cut
   token_sampling sampling = {};               ///< greedy, as the original
   std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
-  /// A pattern of words stands at most so often in a row, and writing ends when it turns in circles; 0: as it comes.
+  /// A pattern of words stands up to so often in a row, and writing ends when it turns in circles; 0: as it comes.
   int repeats = 3;
 };
 
@@ -57,12 +57,12 @@ struct qwen3_prompt {
   std::vector<int> before, after;
 };
 
-/// A loaded model is const and may be shared by threads, each with its own context and past.
+/// A loaded model is const and may be shared by threads, each with its own context and state.
 template <qwen3_sizes S>
 class qwen3_asr : public qwen3_thinker<S> {
  public:
   using base = qwen3_thinker<S>;
-  using base::audio_rows, base::hear, base::sample_rate, base::text, base::tokenizer, base::width;
+  using base::audio_rows, base::encode, base::sample_rate, base::text, base::tokenizer, base::width;
   static constexpr std::string_view architecture = "qwen3_asr";
   static constexpr bool hotwords_in_prompt = true;  ///< phrases are no matter of a search
 
@@ -73,14 +73,14 @@ class qwen3_asr : public qwen3_thinker<S> {
     else
       ends = {tokenizer.require("<|im_end|>"), tokenizer.require("<|endoftext|>")};
     if (file.has("qwen3_asr.languages")) own_languages = file.strings("qwen3_asr.languages");
-    if (file.has("qwen3_asr.longest_clip")) longest_clip = read_number(file, "qwen3_asr.longest_clip", 1, 1200, 0);
+    if (file.has("qwen3_asr.longest_clip")) max_clip_seconds = read_number(file, "qwen3_asr.longest_clip", 1, 1200, 0);
   }
 
   std::vector<int> ends;                   ///< tokens that end a text
   std::vector<std::string> own_languages;  ///< names; empty: the published models'
   /// Seconds that the model understands at once, where its file says so: what pipelines and sessions hand it is no
-  /// longer unless they are told otherwise. 0: as the original.
-  double longest_clip = 0;
+  /// longer by default. 0: as the original.
+  double max_clip_seconds = 0;
 
   void members(auto&& v) {
     base::members(v);
@@ -95,7 +95,7 @@ class qwen3_asr : public qwen3_thinker<S> {
     return all;
   }
   /// Whether language_name() takes it.
-  STENO_COLD bool knows_language(std::string_view given) const {
+  STENO_COLD bool supports_language(std::string_view given) const {
     const std::string normal = normal_language(given);
     if (normal.empty() || normal == "Auto" || !find_qwen3_language(given).empty()) return true;
     const std::vector<std::string> known = languages();
@@ -108,7 +108,7 @@ class qwen3_asr : public qwen3_thinker<S> {
     if (normal.empty() || normal == "Auto") return {};
     const std::string_view by_code = find_qwen3_language(given);
     const std::string name = by_code.empty() ? normal : std::string(by_code);
-    if (!knows_language(given))
+    if (!supports_language(given))
       fail({.what = "language " + steno::quoted(std::string(given)), .expected = "one that the model knows"});
     return name;
   }
@@ -127,7 +127,7 @@ class qwen3_asr : public qwen3_thinker<S> {
     return p;
   }
 
-  /// Room for keys and values, in the format asked for or the usual one. Throws steno::error for other formats than
+  /// Room for keys and values, in `format` or the default one. Throws steno::error for other formats than
   /// f32, f16 and q8_0.
   qwen3_decoder_state state_for(const std::optional<dtype>& format) const { return qwen3_state_of(text, format); }
   qwen3_writing writing(const qwen3_asr_options& o) const {
@@ -170,7 +170,7 @@ class qwen3_asr : public qwen3_thinker<S> {
     const auto before = static_cast<extent>(p.before.size()), after = static_cast<extent>(p.after.size());
     auto x = scratch.template matrix<dynamic, width>(before + audio + after, text.width());
     text.embed(p.before, x.topRows(before));
-    hear(pcm, x.middleRows(before, audio), c);
+    encode(pcm, x.middleRows(before, audio), c);
     text.embed(p.after, x.bottomRows(after));
     auto scope = c.enter("text");
     c.trace("in", x);
@@ -215,7 +215,7 @@ class qwen3_asr : public qwen3_thinker<S> {
     const std::string language = language_name(o.language);
     const qwen3_prompt p = prompt(o.context, language);
     std::vector<qwen3_transcription> all(recordings.size());
-    std::vector<std::vector<std::string>> heard(recordings.size());
+    std::vector<std::vector<std::string>> found(recordings.size());
     struct piece {
       std::size_t recording;
       extent start, count;
@@ -234,7 +234,7 @@ class qwen3_asr : public qwen3_thinker<S> {
         parts[i].start = waiting[i].start;
         parts[i].count = waiting[i].count;
         all[waiting[i].recording].text += parts[i].output.text;
-        heard[waiting[i].recording].push_back(parts[i].output.language);
+        found[waiting[i].recording].push_back(parts[i].output.language);
         all[waiting[i].recording].parts.push_back(std::move(parts[i]));
       }
       waiting.clear();
@@ -245,21 +245,21 @@ class qwen3_asr : public qwen3_thinker<S> {
         if (waiting.size() == std::max<std::size_t>(together, 1)) write_waiting();
       });
     if (!waiting.empty()) write_waiting();
-    for (std::size_t r = 0; r < recordings.size(); ++r) all[r].language = merge_languages(heard[r]);
+    for (std::size_t r = 0; r < recordings.size(); ++r) all[r].language = merge_languages(found[r]);
     return all;
   }
 
   /// A recording: mono samples at 16 kHz in [-1, 1], cut at quiet places when it is longer than o.longest. Follows
-  /// `Qwen3ASRModel.transcribe`. `told(const qwen3_part&)` is called after each part. Throws steno::error for a
+  /// `Qwen3ASRModel.transcribe`. `emit(const qwen3_part&)` is called after each part. Throws steno::error for a
   /// language the model does not know.
-  template <class Told>
+  template <class Emit>
   STENO_COLD qwen3_transcription transcribe(std::span<const float> pcm, const qwen3_asr_options& o, context& c,
-                                            Told&& told) const {
+                                            Emit&& emit) const {
     const std::string language = language_name(o.language);
     const qwen3_prompt p = prompt(o.context, language);
     qwen3_transcription all;
     qwen3_decoder_state s = state_for(o.cache);
-    std::vector<std::string> heard;
+    std::vector<std::string> found;
     each_piece(pcm, o, [&](extent start, extent count, const std::vector<float>& padded) {
       qwen3_part made =
           write(padded.empty() ? pcm.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(count)) : padded,
@@ -267,11 +267,11 @@ class qwen3_asr : public qwen3_thinker<S> {
       made.start = start;
       made.count = count;
       all.text += made.output.text;
-      heard.push_back(made.output.language);
-      told(std::as_const(made));
+      found.push_back(made.output.language);
+      emit(std::as_const(made));
       all.parts.push_back(std::move(made));
     });
-    all.language = merge_languages(heard);
+    all.language = merge_languages(found);
     return all;
   }
   qwen3_transcription transcribe(std::span<const float> pcm, const qwen3_asr_options& o, context& c) const {

@@ -28,22 +28,22 @@ STENO_COLD inline qwen_tokens read_qwen_tokens(const gguf_file& file) {
   return made_of(file, "tokenizer.ggml.tokens", [&] { return qwen_tokens(std::move(tokens), types); });
 }
 
-/// Most bytes and tokens of text beside the audio: a page of names for a context, three minutes of words to align. All
-/// rows of a prompt see each other, so that time grows with the square of its length.
-inline constexpr std::size_t longest_prompt_bytes = 1 << 16, longest_prompt_tokens = 8192;
+/// The largest numbers of bytes and tokens of text beside the audio: a page of names for a context, three minutes of
+/// words to align. All rows of a prompt see each other, so that time grows with the square of its length.
+inline constexpr std::size_t max_prompt_bytes = 1 << 16, max_prompt_tokens = 8192;
 
 /// Throws steno::error when a text is longer; `what` names it.
 STENO_COLD inline void check_prompt_text(std::string_view what, std::string_view text) {
-  if (text.size() <= longest_prompt_bytes) return;
+  if (text.size() <= max_prompt_bytes) return;
   fail({.what = std::string(what),
-        .expected = "at most " + std::to_string(longest_prompt_bytes) + " bytes",
+        .expected = "up to " + std::to_string(max_prompt_bytes) + " bytes",
         .found = std::to_string(text.size())});
 }
 /// The same of its tokens.
 STENO_COLD inline void check_prompt_tokens(std::string_view what, std::size_t tokens) {
-  if (tokens <= longest_prompt_tokens) return;
+  if (tokens <= max_prompt_tokens) return;
   fail({.what = std::string(what),
-        .expected = "at most " + std::to_string(longest_prompt_tokens) + " tokens",
+        .expected = "up to " + std::to_string(max_prompt_tokens) + " tokens",
         .found = std::to_string(tokens)});
 }
 

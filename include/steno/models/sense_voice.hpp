@@ -33,7 +33,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// How SenseVoice is asked: both choose rows of `embed`.
+/// What SenseVoice shall do: both choose rows of `embed`.
 struct sense_voice_options {
   std::string_view language = "auto";  ///< auto zh en yue ja ko nospeech
   bool itn = false;                    ///< inverse text normalisation: digits, punctuation
@@ -73,7 +73,7 @@ class sense_voice {
   linear<D, Vocab> ctc_lo;
   sentencepiece tokenizer;
   int blank = 0;
-  model_memory memory;
+  model_storage storage;
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -123,7 +123,7 @@ class sense_voice {
     const extent rows = frames(static_cast<extent>(pcm.size()));
     if (rows == 0) return;
     workspace::frame scratch(c.scratch);
-    auto x = ask(rows, language, itn, scratch, c);
+    auto x = query_rows(rows, language, itn, scratch, c);
     frontend(pcm, x.bottomRows(rows - queries), c);
     score(x, scores, c);
   }
@@ -132,7 +132,7 @@ class sense_voice {
   void forward_features(const view<const float, dynamic, Feat>& features, extent language, bool itn,
                         view<float, dynamic, Vocab> scores, context& c) const {
     workspace::frame scratch(c.scratch);
-    auto x = ask(queries + features.rows(), language, itn, scratch, c);
+    auto x = query_rows(queries + features.rows(), language, itn, scratch, c);
     x.bottomRows(features.rows()) = features;
     score(x, scores, c);
   }
@@ -156,7 +156,7 @@ class sense_voice {
   STENO_COLD void decode(const view<const float>& scores, segment& s, context& c) const {
     std::vector<ctc_token> tokens;
     ctc_greedy(scores, blank, tokens);
-    std::vector<int> said, plain;
+    std::vector<int> spoken_ids, plain;
     std::string tags[queries];
     for (const ctc_token& t : tokens) {
       const std::string_view name = tag(tokenizer.piece(t.id));
@@ -164,7 +164,7 @@ class sense_voice {
       if (t.start < queries)
         tags[t.start] = name;
       else
-        said.push_back(t.id);
+        spoken_ids.push_back(t.id);
       if (name.empty()) plain.push_back(t.id);
     }
     s.language = tags[0];
@@ -174,7 +174,9 @@ class sense_voice {
     const extent spoken = scores.rows() - queries;
     const view<const float> speech = scores.bottomRows(spoken);
     std::vector<ctc_token> placed;
-    if (said.empty() || !ctc_alignment(speech, said, {.blank = blank, .free_blank = true}, c.scratch, placed)) return;
+    if (spoken_ids.empty() ||
+        !ctc_alignment(speech, spoken_ids, {.blank = blank, .free_blank = true}, c.scratch, placed))
+      return;
     std::vector<timed_piece> pieces;
     for (const ctc_token& t : placed) {
       const std::string_view p = tokenizer.piece(t.id);
@@ -221,7 +223,8 @@ class sense_voice {
 
  private:
   // Rows for queries and features; the queries are filled in.
-  view<float, dynamic, Feat> ask(extent rows, extent language, bool itn, workspace::frame& scratch, context& c) const {
+  view<float, dynamic, Feat> query_rows(extent rows, extent language, bool itn, workspace::frame& scratch,
+                                        context& c) const {
     const extent width = encoder.input_size();
     auto x = scratch.template matrix<dynamic, Feat>(rows, width);
     const std::array<extent, queries> ids{language, 1, 2, itn ? 14 : 15};
@@ -233,12 +236,12 @@ class sense_voice {
 
   void score(const view<const float, dynamic, Feat>& x, view<float, dynamic, Vocab> scores, context& c) const {
     workspace::frame scratch(c.scratch);
-    auto heard = scratch.template matrix<dynamic, D>(x.rows(), encoder.output_size());
+    auto encoded = scratch.template matrix<dynamic, D>(x.rows(), encoder.output_size());
     {
       auto s = c.enter("encoder");
-      encoder(x, heard, nullptr, no_env{}, c);
+      encoder(x, encoded, nullptr, no_env{}, c);
     }
-    ctc_lo.multiply(heard, scores, c);
+    ctc_lo.multiply(encoded, scores, c);
     c.trace("ctc_logits", scores);
     kernels::log_softmax(read(scores), write(scores), c.run);
     require_numbers(read(scores));

@@ -3,10 +3,10 @@
 //   rows = encoder_proj(encoder(features))                        [T / 8, D]
 //   p    = sigmoid(single_hidden_to_spks(relu(first_hidden_to_hidden(relu(transformer_encoder(rows))))))
 //
-// p [T / 8, speakers] are probabilities that each of them speaks, in the order in which they are first heard. NeMo
+// p [T / 8, speakers] are probabilities that each of them speaks, in the order in which they first speak. NeMo
 // `SortformerEncLabelModel` (sortformer_diar_models.py): `forward` of a whole recording, and the step of
-// `forward_streaming`, which hears what a speaker_cache kept before each chunk. A whole recording is scaled by 1 / (its
-// largest sample + 0.001), the largest, not the largest magnitude; streams are not. What is kept and what differs:
+// `forward_streaming`, which encodes what a speaker_cache kept before each chunk. A whole recording is scaled by 1 /
+// (its largest sample + 0.001), the largest, not the largest magnitude; streams are not. What is kept and what differs:
 // docs/models/sortformer.md. Tested in tests/parity/sortformer_test.cpp and tests/models/sortformer_test.cpp.
 #pragma once
 #include <steno/decoders/scores.hpp>
@@ -30,15 +30,15 @@ inline namespace STENO_ABI {
 /// Throws steno::error for lengths and rates that make no sense together (`_check_streaming_parameters`). Without
 /// `where` they are a packaged model's, and named as there.
 STENO_COLD inline void check_speaker_cache(const speaker_cache_options& o, extent speakers, const std::string& where) {
-  constexpr extent most = 1 << 16;  // rows: more than an hour
+  constexpr extent limit = 1 << 16;  // rows: more than an hour
   speaker_cache_options::each(o, [&]<class T>(const std::string& name, const T& value) {
     if constexpr (std::is_same_v<T, extent>) {
       extent least = name == "chunk_len" || name == "spkcache_update_period" ? 1 : 0;
       if (name == "spkcache_len") least = (1 + o.spkcache_sil_frames_per_spk) * speakers;
-      if (value < least || value > most)
+      if (value < least || value > limit)
         fail({.where = where,
               .what = std::string(where.empty() ? "sortformer.streaming." : "").append(name),
-              .expected = std::to_string(least) + " to " + std::to_string(most) + " rows",
+              .expected = std::to_string(least) + " to " + std::to_string(limit) + " rows",
               .found = std::to_string(value)});
     }
   });
@@ -52,7 +52,7 @@ STENO_COLD inline speaker_cache_options read_speaker_cache(const gguf_file& file
     if constexpr (std::is_same_v<T, bool>)
       value = read_flag(file, key, value);
     else if constexpr (std::is_same_v<T, extent>)
-      value = read_whole(file, key, 0, nemo_longest_window, value);
+      value = read_whole(file, key, 0, nemo_max_window, value);
     else
       value = static_cast<T>(read_number(file, key, 0, 1000, static_cast<double>(value)));
   });
@@ -83,9 +83,9 @@ class sortformer {
   nemo_transformer<D, Heads, Ffn, Layers> transformer_encoder;
   linear<D, D> first_hidden_to_hidden;
   linear<D, Speakers> single_hidden_to_spks;
-  speaker_cache_options streaming;  ///< of streams, unless they are asked for others
-  bool streams = false;             ///< made for streams, and heard as one by default
-  model_memory memory;
+  speaker_cache_options streaming;  ///< of streams, by default
+  bool streams = false;             ///< made for streams, and used as one by default
+  model_storage storage;
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -109,7 +109,7 @@ class sortformer {
   double frame_seconds() const noexcept {
     return static_cast<double>(frontend.head.options().shift * encoder.template get<"pre_encode">().rate) / sample_rate;
   }
-  /// Why it cannot hear a stream; null when it can.
+  /// Why it cannot take a stream; null when it can.
   const char* obstacle() const noexcept {
     return frontend.last.on() ? "its features are normalised over the whole recording (sortformer.frontend.per_feature)"
                               : nullptr;
@@ -131,11 +131,11 @@ class sortformer {
       if (c.tracing()) show(read(x), c);
       encoder.template get<"pre_encode">()(x, rows, nullptr, no_env{}, c);
     }
-    hear(rows, y, c);
+    infer(rows, y, c);
   }
 
   /// Rows behind the subsampling, changed in place -> probabilities.
-  void hear(view<float, dynamic, Encoder::output> rows, view<float, dynamic, Speakers> y, context& c) const {
+  void infer(view<float, dynamic, Encoder::output> rows, view<float, dynamic, Speakers> y, context& c) const {
     {
       auto scope = c.enter("encoder");
       encoder.template get<"encoder_out">()(as<const float, dynamic, Encoder::output>(rows), rows, nullptr,
@@ -162,32 +162,32 @@ class sortformer {
 
   /// A step of a stream: `features` [frames, Mels], whose first `left` and last `right` rows of 8 are neighbours'. ->
   /// probabilities of the new rows, y [encoder.rows(frames) - left - right, speakers].
-  void step(const view<const float>& features, extent left, extent right, speaker_cache& past,
+  void step(const view<const float>& features, extent left, extent right, speaker_cache& state,
             view<float, dynamic, Speakers> y, context& c) const {
-    const extent before = past.rows(), n = encoder.rows(features.rows());
+    const extent before = state.rows(), n = encoder.rows(features.rows());
     workspace::frame scratch(c.scratch);
     auto chunk = scratch.matrix(n, encoder.output_size());
     auto rows = scratch.template matrix<dynamic, Encoder::output>(before + n, encoder.output_size());
-    auto heard = scratch.template matrix<dynamic, Speakers>(before + n, speakers());
+    auto activities = scratch.template matrix<dynamic, Speakers>(before + n, speakers());
     encoder.template get<"pre_encode">()(as<const float, dynamic, Encoder::input>(features),
                                          as<float, dynamic, Encoder::output>(chunk), nullptr, no_env{}, c);
     c.trace("pre_encode", chunk);
-    rows.topRows(past.cache_rows()) = past.cache();
-    rows.middleRows(past.cache_rows(), past.fifo_rows()) = past.fifo();
+    rows.topRows(state.cache_rows()) = state.cache();
+    rows.middleRows(state.cache_rows(), state.fifo_rows()) = state.fifo();
     rows.bottomRows(n) = chunk;
-    hear(rows, heard, c);
-    c.trace("model_probs", heard);
-    y = heard.middleRows(before + left, n - left - right);
-    past.update(read(chunk), read(heard), left, right);
+    infer(rows, activities, c);
+    c.trace("model_probs", activities);
+    y = activities.middleRows(before + left, n - left - right);
+    state.update(read(chunk), read(activities), left, right);
     if (!c.tracing()) return;
     const auto show_state = [&](const char* name, const view<const float>& x) {
       if (x.rows() > 0) c.trace(name, x);
     };
-    show_state("spkcache", past.cache());
-    show_state("spkcache_preds", past.cache_activities());
-    show_state("fifo", past.fifo());
-    show_state("fifo_preds", past.fifo_activities());
-    show_state("mean_sil_emb", past.mean_silence());
+    show_state("spkcache", state.cache());
+    show_state("spkcache_preds", state.cache_activities());
+    show_state("fifo", state.fifo());
+    show_state("fifo_preds", state.fifo_activities());
+    show_state("mean_sil_emb", state.mean_silence());
   }
 
   /// The golden cases' name of a traced stage; "chunk.3.encoder.layer.0.attn" is chunk3_layer0_self_attn. Empty for

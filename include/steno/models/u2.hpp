@@ -83,7 +83,7 @@ class u2 {
   int blank = 0, sos = 0, eos = 0;
   double own_reverse_weight = 0;
   bool streams = false;  ///< trained with dynamic chunks
-  model_memory memory;
+  model_storage storage;
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -172,7 +172,7 @@ class u2 {
     const extent n = std::min<extent>(beams, tokenizer.size());
     matrix<float, dynamic, dynamic> log_probs(n, tokenizer.size());
     return attention_beam(
-        {.sos = sos, .eos = eos, .beams = n, .length_penalty = length_penalty, .longest = rows.rows()},
+        {.sos = sos, .eos = eos, .beams = n, .length_penalty = length_penalty, .max_steps = rows.rows()},
         [&](std::span<const int> ids, std::span<const int> parents) -> view<const float> {
           if (state.sequences.size() > 0) state.fork(parents);
           decoder.step(ids, encoded, state, log_probs, c);
@@ -250,11 +250,11 @@ class u2 {
         if (again[i].score > again[winner].score) winner = i;  // of equal ones the first
     }
     const ctc_hypothesis& best = nbest[winner];
-    std::vector<float> sure;
+    std::vector<float> confidence;
     if (again.empty())
-      sure = confidences(scores, best.ids, best.times);
+      confidence = confidences(scores, best.ids, best.times);
     else
-      sure.assign(again[winner].token_confidence.begin(), again[winner].token_confidence.end());
+      confidence.assign(again[winner].token_confidence.begin(), again[winner].token_confidence.end());
     s.extra.emplace_back("score", again.empty() ? best.score : again[winner].score);
     s.extra.emplace_back("ctc_score", best.score);
     if (!again.empty()) s.extra.emplace_back("confidence", again[winner].confidence);
@@ -263,7 +263,7 @@ class u2 {
       list.emplace_back(tokenizer.text(nbest[i].ids), again.empty() ? nbest[i].score : again[i].score);
     std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     s.extra.emplace_back("nbest", std::move(list));
-    write_result(best.ids, best.times, sure, s);
+    write_result(best.ids, best.times, confidence, s);
   }
 
   /// The probability of each token in its frame.

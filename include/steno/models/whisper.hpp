@@ -2,8 +2,8 @@
 //
 //   features = log_mel(pcm)                 [3000, 80 or 128]
 //   encoded  = encoder(features)            [1500, D]
-//   memory   = keys and values of encoded, once for a window
-//   logits   = decoder(tokens, memory)      [tokens, vocabulary]
+//   kept     = keys and values of encoded, once for a window
+//   logits   = decoder(tokens, kept)        [tokens, vocabulary]
 //
 // Follows whisper/model.py of openai/whisper; see docs/models/whisper.md. Tested in tests/models/whisper_test.cpp and
 // tests/parity/whisper_test.cpp.
@@ -80,13 +80,13 @@ class whisper {
   whisper_decoder<S.width, S.heads, S.vocabulary, S.text_layers> decoder;
   whisper_tokens tokenizer;
   std::vector<std::pair<int, int>> alignment_heads;
-  model_memory memory;
+  model_storage storage;
 
   void members(auto&& v) {
     v("encoder", encoder);
     v("decoder", decoder);
     v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
-    v.within("rows of decoder.positional_embedding", decoder.context_size(), 16, 1 << 20);  // a prompt, and some text
+    v.within("rows of decoder.positional_embedding", decoder.context_size(), 16, 1 << 20);  // a prompt and a text
     v.equal("widths of encoder and decoder", encoder.output_size(), decoder.width());
     v.equal("whisper.alignment_heads and those that the decoder has", static_cast<extent>(alignment_heads.size()),
             known_heads());
@@ -104,7 +104,7 @@ class whisper {
     return codes;
   }
   /// Whether `text` is a code or a name of one of these.
-  STENO_COLD bool knows_language(std::string_view text) const {
+  STENO_COLD bool supports_language(std::string_view text) const {
     const int n = tokenizer.find_language(text);
     return tokenizer.multilingual ? n >= 0 : n == 0;
   }

@@ -25,12 +25,12 @@ struct whisper_decode_options {
   int language = -1;  ///< number of the language (whisper_tokens); negative: detected
   bool translate = false;
   double temperature = 0;
-  int sample_len = 0;  ///< most tokens; 0: half of the context
+  int sample_len = 0;  ///< how many tokens; 0: half of the context
   int best_of = 0;     ///< samples at a temperature; 0: one
   int beam_size = 0;   ///< at temperature 0; 0: greedy
   double patience = 1;
   std::optional<double> length_penalty = {};
-  std::vector<int> prompt = {};           ///< tokens before: what was said, names, ...
+  std::vector<int> prompt = {};           ///< tokens before: earlier text, names, ...
   std::vector<int> prefix = {};           ///< tokens the text begins with
   bool suppress = true;                   ///< tokens below and those of special meaning
   bool suppress_symbols = true;           ///< whisper_tokens::non_speech_tokens()
@@ -54,7 +54,7 @@ struct whisper_decoded {
   whisper_stop stop = whisper_stop::end_of_text;
 };
 
-/// Probabilities of the languages for the window in `w` and the most probable one. Not for English-only models.
+/// Probabilities of the languages for the window in `w` and the likeliest one. Not for English-only models.
 template <class Model>
 STENO_COLD int whisper_detect_language(const Model& m, whisper_window& w, std::vector<float>& probs, context& c) {
   const whisper_tokens& t = m.tokenizer;
@@ -128,8 +128,8 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
 
   std::vector<int> ids = t.start(d.language, o.translate);
   if (o.without_timestamps) ids.push_back(t.no_timestamps);
-  const extent most = o.sample_len > 0 ? o.sample_len : half;
-  const std::vector<int> prefix = detail::last_tokens(o.prefix, half - most);
+  const extent max_tokens = o.sample_len > 0 ? o.sample_len : half;
+  const std::vector<int> prefix = detail::last_tokens(o.prefix, half - max_tokens);
   ids.insert(ids.end(), prefix.begin(), prefix.end());
   extent sot_row = 0;
   if (!o.prompt.empty()) {
@@ -161,14 +161,14 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
   const auto search = [&](auto&& chooser) {
     std::vector<int> next, sources;
     d.stop = whisper_stop::sample_len;
-    for (extent step = 0; step < most; ++step) {
+    for (extent step = 0; step < max_tokens; ++step) {
       for (int g = 0; g < group; ++g)
         rules.apply(chooser.tokens_of(static_cast<std::size_t>(g)),
                     {scores.data() + g * vocabulary, static_cast<std::size_t>(vocabulary)});
       kernels::log_softmax(read(scores), scores, c.run);
       const bool going = chooser.advance(read(scores), next, sources);
       if (!going) d.stop = whisper_stop::end_of_text;
-      if (!going || step + 1 == most) break;
+      if (!going || step + 1 == max_tokens) break;
       if (given + step + 1 > context_size) {
         d.stop = whisper_stop::context;
         break;

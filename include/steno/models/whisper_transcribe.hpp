@@ -38,7 +38,7 @@ struct whisper_transcribe_options {
 };
 
 /// What became of a window.
-struct whisper_heard {
+struct whisper_window_result {
   int first = 0, frames = 0;  ///< of 10 ms, in the recording
   bool skipped = false;       ///< it holds no speech
   int decodes = 0;            ///< more than one: it was decoded again at higher temperatures
@@ -50,7 +50,7 @@ struct whisper_transcribed {
   int language = 0;
   std::string text;
   std::vector<whisper_segment> segments;
-  std::vector<whisper_heard> windows;
+  std::vector<whisper_window_result> windows;
 };
 
 namespace detail {
@@ -85,8 +85,8 @@ inline std::optional<double> end_of(const std::vector<whisper_segment>& all) {
 
 }  // namespace detail
 
-/// A transcription, window by window: hear() the samples that needed() names until it is done(). Segments are told as
-/// soon as they are known; text() and windows() grow.
+/// A transcription, window by window: advance() over the samples that needed() names until it is done(). Segments are
+/// emitted as soon as they are known; text() and windows() grow.
 template <class Model>
 class whisper_transcription {
  public:
@@ -110,7 +110,7 @@ class whisper_transcription {
   static extent window_samples(const Model& m) { return m.window_frames() * log_mel<>::shift; }
 
   bool done() const noexcept { return over() && language_ >= 0; }
-  /// The samples [first, last) that the next call of hear() looks at.
+  /// The samples [first, last) that the next call of advance() looks at.
   std::pair<extent, extent> needed() const noexcept {
     const extent at = language_ < 0 ? 0 : seek_;
     return {std::max<extent>(at * log_mel<>::shift - log_mel<>::length, 0),
@@ -125,7 +125,7 @@ class whisper_transcription {
   /// The next window (the first time perhaps its language alone). `pcm` holds sample `first` of the recording and what
   /// follows it. sink(whisper_segment&&).
   template <class Sink>
-  void hear(std::span<const float> pcm, extent first, context& c, Sink&& sink) {
+  void advance(std::span<const float> pcm, extent first, context& c, Sink&& sink) {
     pcm_ = {pcm, first, samples_ + window_samples(m_)};
     if (language_ < 0) {
       listen(0, window_frames_, c);
@@ -147,7 +147,7 @@ class whisper_transcription {
   std::string text() const {
     return t_.text_of({written_.begin() + static_cast<std::ptrdiff_t>(initial_.size()), written_.end()});
   }
-  const std::vector<whisper_heard>& windows() const noexcept { return windows_; }
+  const std::vector<whisper_window_result>& windows() const noexcept { return windows_; }
 
  private:
   // As the original computes it: 57 * 0.01 is not 0.57.
@@ -164,7 +164,7 @@ class whisper_transcription {
     settle();
   }
   bool over() const noexcept { return clip_ == clips_.size(); }
-  // To the next clip that is not over; it begins where it is told to, also where the one before ended later.
+  // To the next clip that is not over; it begins where it shall, also where the one before ended later.
   void settle() {
     while (!over() && seek_ >= clips_[clip_].second)
       if (++clip_ < clips_.size()) seek_ = clips_[clip_].first;
@@ -214,17 +214,17 @@ class whisper_transcription {
     const int previous = seek_, size = std::min({window_frames_, content_ - seek_, clip_end - seek_});
     const double offset = seconds_of(seek_);
     listen(seek_, size, c);
-    whisper_heard heard{.first = previous, .frames = size};
-    const whisper_decoded d = decode(heard.decodes, c);
-    heard.stop = d.stop;
-    heard.temperature = d.temperature;
-    heard.avg_logprob = d.avg_logprob;
-    heard.compression_ratio = d.compression_ratio;
-    heard.no_speech_prob = d.no_speech_prob;
-    heard.skipped = o_.no_speech_threshold && d.no_speech_prob > *o_.no_speech_threshold &&
-                    !(o_.logprob_threshold && d.avg_logprob > *o_.logprob_threshold);
-    windows_.push_back(heard);
-    if (heard.skipped) {
+    whisper_window_result outcome{.first = previous, .frames = size};
+    const whisper_decoded d = decode(outcome.decodes, c);
+    outcome.stop = d.stop;
+    outcome.temperature = d.temperature;
+    outcome.avg_logprob = d.avg_logprob;
+    outcome.compression_ratio = d.compression_ratio;
+    outcome.no_speech_prob = d.no_speech_prob;
+    outcome.skipped = o_.no_speech_threshold && d.no_speech_prob > *o_.no_speech_threshold &&
+                      !(o_.logprob_threshold && d.avg_logprob > *o_.logprob_threshold);
+    windows_.push_back(outcome);
+    if (outcome.skipped) {
       seek_ += size;
       return {};
     }
@@ -285,7 +285,7 @@ class whisper_transcription {
         {}};
   }
 
-  // Words, and what they say about silence. False when the window is to be heard again from elsewhere.
+  // Words, and what they say about silence. False when the window begins again from elsewhere.
   bool add_words(std::vector<whisper_segment>& now, bool single, int previous, int size, double offset, context& c) {
     whisper_add_words(m_, w_, now, language_, o_.decode.translate, size, last_speech_,
                       {o_.prepend_punctuations, o_.append_punctuations}, c);
@@ -341,7 +341,7 @@ class whisper_transcription {
   whisper_window w_;
   std::vector<int> initial_, written_;
   std::size_t prompt_from_ = 0;
-  std::vector<whisper_heard> windows_;
+  std::vector<whisper_window_result> windows_;
 };
 
 /// Mono samples at 16 kHz in [-1, 1]; progress(seconds) is called after every window. Throws steno::error for options
@@ -355,7 +355,7 @@ STENO_COLD whisper_transcribed whisper_transcribe(const Model& m, std::span<cons
   whisper_transcription<Model> t(m, o, count, m.frontend.peak(pcm, total, c));
   whisper_transcribed r;
   while (!t.done()) {
-    t.hear(pcm, 0, c, [&](whisper_segment s) { r.segments.push_back(std::move(s)); });
+    t.advance(pcm, 0, c, [&](whisper_segment s) { r.segments.push_back(std::move(s)); });
     progress(t.seconds());
   }
   r.language = std::max(t.language(), 0);

@@ -24,7 +24,7 @@ struct whisper_timed_word {
   double probability = 0;
 };
 
-/// A piece of the result; `words` only where they were asked for.
+/// A piece of the result; `words` only where they were wanted.
 struct whisper_segment {
   int seek = 0;               ///< first frame (10 ms) of the window
   double start = 0, end = 0;  ///< seconds of the recording
@@ -63,10 +63,10 @@ STENO_COLD std::vector<whisper_timed_word> whisper_align(const Model& m, whisper
   w.text.clear();
   m.prompt_rows(ids, w, rows, c, cross_attention_scores{heads, scores});
   std::vector<double> probability(text.size());
-  constexpr extent some = 8;  // rows of scores at once
-  auto logits = scratch.matrix(some, m.decoder.vocabulary());
-  for (extent i = 0; i < count; i += some) {
-    const extent now = std::min(some, count - i);
+  constexpr extent step = 8;  // rows of scores at once
+  auto logits = scratch.matrix(step, m.decoder.vocabulary());
+  for (extent i = 0; i < count; i += step) {
+    const extent now = std::min(step, count - i);
     m.logits_of(rows.middleRows(before + i, now), write(logits.topRows(now)), c);
     auto spoken = make_view(logits.data(), now, t.eot, logits.outerStride());
     kernels::softmax(read(spoken), spoken, c.run);

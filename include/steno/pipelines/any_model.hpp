@@ -54,7 +54,7 @@ inline segment recognise(const paraformer_online_any& m, std::span<const float> 
                          context& c) {
   segment s;
   s.end = static_cast<double>(clip.size()) / paraformer_online_any::sample_rate;
-  paraformer_stream<paraformer_online_any> stream(m, {.sizes = m.usual, .endpoint_pieces = 0});
+  paraformer_stream<paraformer_online_any> stream(m, {.sizes = m.default_sizes, .endpoint_pieces = 0});
   const auto sink = [&](const paraformer_event& e) {
     if (e.kind == stream_event_kind::final) m.write_text(e.ids, e.log_probabilities, s);
   };
@@ -127,9 +127,9 @@ STENO_COLD inline clip_options clips_of(const any_model& model, const transcribe
       [&]<class Model>(const Model& m) {
         c.longest = clip_rule<Model>::longest;
         c.around = clip_rule<Model>::around;
-        if constexpr (requires { m.longest_clip; })
-          if (m.longest_clip > 0 && o.longest_segment <= 0) {
-            c.longest = m.longest_clip;
+        if constexpr (requires { m.max_clip_seconds; })
+          if (m.max_clip_seconds > 0 && o.longest_segment <= 0) {
+            c.longest = m.max_clip_seconds;
             c.around = 0;  // a clip may be shorter but not longer
           }
         if (o.longest_segment > 0) c.longest = o.longest_segment;
@@ -166,8 +166,8 @@ STENO_COLD inline std::vector<std::string> refused_options(const any_model& mode
 STENO_COLD inline bool knows_language(const any_model& model, const std::string& language) {
   return language == "auto" || std::visit(
                                    [&](const auto& m) {
-                                     if constexpr (requires { m.knows_language(language); }) {
-                                       return m.knows_language(language);
+                                     if constexpr (requires { m.supports_language(language); }) {
+                                       return m.supports_language(language);
                                      } else {
                                        const std::vector<std::string> known = m.languages();
                                        return known.empty() ||

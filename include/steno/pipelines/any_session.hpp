@@ -78,7 +78,7 @@ class any_session {
           if constexpr (streams<Model>())
             return sessions(std::in_place_type<session<Model>>, one, o, c);
           else
-            fail({.where = one.memory.file ? one.memory.file->where() : std::string(),
+            fail({.where = one.storage.file ? one.storage.file->where() : std::string(),
                   .what = "this model does not stream",
                   .expected = names(static_cast<const sessions*>(nullptr)),
                   .found = std::string(Model::architecture)});

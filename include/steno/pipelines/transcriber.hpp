@@ -51,7 +51,7 @@ class transcriber {
   const any_model& model() const noexcept { return model_; }
 
   model_summary summary() const {
-    model_summary s = std::visit([](const auto& m) { return summarise(*m.memory.file); }, model_);
+    model_summary s = std::visit([](const auto& m) { return summarise(*m.storage.file); }, model_);
     s.sample_rate = sample_rate();
     s.languages = languages();
     return s;

@@ -28,7 +28,7 @@ STENO_COLD inline whisper_transcribe_options whisper_options(const whisper_any& 
   constexpr int usual_beam = 5;
   whisper_transcribe_options asked;
   if (o.language != "auto") {
-    if (!m.knows_language(o.language))
+    if (!m.supports_language(o.language))
       fail({.what = "language " + steno::quoted(o.language), .expected = "one that the model knows"});
     asked.decode.language = m.tokenizer.find_language(o.language);
   }
@@ -77,7 +77,7 @@ inline std::string_view whisper_stop_name(whisper_stop s) {
 }
 
 /// A segment of Whisper's as everybody's. `w`: its window.
-STENO_COLD inline segment as_segment(whisper_segment s, const whisper_heard& w, int language) {
+STENO_COLD inline segment as_segment(whisper_segment s, const whisper_window_result& w, int language) {
   segment told;
   told.start = s.start;
   told.end = s.end;
@@ -108,9 +108,9 @@ STENO_COLD inline segment as_segment(whisper_segment s, const whisper_heard& w, 
 }
 
 /// What became of every window, for the result's `extra`.
-STENO_COLD inline extra_field as_field(const std::vector<whisper_heard>& windows) {
+STENO_COLD inline extra_field as_field(const std::vector<whisper_window_result>& windows) {
   std::vector<extra_row> rows;
-  for (const whisper_heard& w : windows)
+  for (const whisper_window_result& w : windows)
     rows.push_back({{"start", w.first * 0.01},
                     {"end", (w.first + w.frames) * 0.01},
                     {"outcome", std::string(w.skipped ? "no_speech" : "text")},
@@ -171,8 +171,8 @@ class whisper_hearing {
       const auto [first, last] = t.needed();
       if (last > kept_.end()) return;
       kept_.read(std::min(first, last), last, window_);
-      t.hear(window_, std::min(first, last), c, [&](whisper_segment s) {
-        const whisper_heard& w = t.windows()[s.window];
+      t.advance(window_, std::min(first, last), c, [&](whisper_segment s) {
+        const whisper_window_result& w = t.windows()[s.window];
         sink(as_segment(std::move(s), w, t.language()));
       });
       kept_.drop_before(t.rest());

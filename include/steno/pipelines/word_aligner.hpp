@@ -46,7 +46,8 @@ class word_aligner {
   static extent sample(double seconds) { return static_cast<extent>(std::nearbyint(seconds * Aligner::sample_rate)); }
   /// Seconds that it can hear: the original's limit with the 5 s that a cut may lie behind it, and its classes.
   double reach() const {
-    return std::min(Aligner::longest + 5, static_cast<double>(model_->text.outputs()) * model_->segment_time / 1000);
+    return std::min(Aligner::max_seconds + 5,
+                    static_cast<double>(model_->text.outputs()) * model_->segment_time / 1000);
   }
 
   const Aligner* model_;

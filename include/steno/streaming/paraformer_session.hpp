@@ -38,7 +38,7 @@ class session<paraformer_online<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, D
  private:
   static paraformer_stream_options options(const model_type& m, const session_options& o) {
     if (!o.hotwords.empty()) fail({.what = "this model knows no hotwords"});
-    paraformer_stream_options asked{.sizes = m.usual};
+    paraformer_stream_options asked{.sizes = m.default_sizes};
     if (o.chunk_size) {  // the published sizes look half a chunk ahead: [0, 10, 5], [0, 8, 4]
       asked.sizes.size = *o.chunk_size;
       asked.sizes.after = (*o.chunk_size + 1) / 2;
@@ -59,7 +59,7 @@ class session<paraformer_online<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, D
     out.score = e.score;
     segment& s = out.utterance;
     s.start = static_cast<double>(e.offset_ms) / 1000;
-    s.end = static_cast<double>(e.heard_ms) / 1000;
+    s.end = static_cast<double>(e.decoded_ms) / 1000;
     const auto settled = static_cast<std::size_t>(e.stable);
     m.write_text(e.ids.first(settled), e.log_probabilities, s);
     out.stable = s.text;

@@ -1,8 +1,8 @@
 // steno/streaming/paraformer_stream.hpp - an online Paraformer listening: samples in any portions, results out.
 //
-// The original (`ParaformerStreaming.inference`) holds samples back until a piece of 960 * size is complete and hears
+// The original (`ParaformerStreaming.inference`) holds samples back until a piece of 960 * size is complete and decodes
 // what is left, perhaps nothing, as the last piece; so do we, and the portions of push() make no difference. Tokens
-// never change once they are said. An utterance ends where several pieces bring no token: that is our own rule, it
+// never change once they are emitted. An utterance ends where several pieces bring no token: that is our own rule, it
 // divides the text alone, and the model goes on as if nothing had happened. Tested in
 // tests/streaming/paraformer_stream_test.cpp and tests/parity/paraformer_online_test.cpp.
 #pragma once
@@ -38,22 +38,22 @@ class paraformer_stream {
       : model_(&model), options_(options), state_(model.start(options.sizes)) {
     waiting_.reserve(piece());
     ids_.reserve(1024);  // an utterance of more tokens is long: only then memory grows
-    sure_.reserve(1024);
+    log_probabilities_.reserve(1024);
   }
-  explicit paraformer_stream(const Model& model) : paraformer_stream(model, {.sizes = model.usual}) {}
+  explicit paraformer_stream(const Model& model) : paraformer_stream(model, {.sizes = model.default_sizes}) {}
 
   const Model& model() const noexcept { return *model_; }
   const paraformer_stream_options& options() const noexcept { return options_; }
   bool over() const noexcept { return over_; }  ///< after finish(), or an endpoint that does not continue
   /// Milliseconds of audio that were decoded.
-  extent heard_ms() const noexcept { return heard_ * 1000 / Model::sample_rate; }
+  extent decoded_ms() const noexcept { return decoded_ * 1000 / Model::sample_rate; }
 
   /// Back to the start of a stream.
   void reset() {
     state_ = model_->start(options_.sizes);
     waiting_.clear();
     begin_utterance();
-    heard_ = from_ = 0;
+    decoded_ = from_ = 0;
     over_ = false;
   }
 
@@ -62,7 +62,7 @@ class paraformer_stream {
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     while (!pcm.empty() && !over_) {
       if (waiting_.empty() && pcm.size() >= piece()) {
-        hear(pcm.first(piece()), false, c, sink);
+        decode(pcm.first(piece()), false, c, sink);
         pcm = pcm.subspan(piece());
         continue;
       }
@@ -70,16 +70,16 @@ class paraformer_stream {
       waiting_.insert(waiting_.end(), pcm.begin(), pcm.begin() + static_cast<std::ptrdiff_t>(n));
       pcm = pcm.subspan(n);
       if (waiting_.size() < piece()) continue;
-      hear(waiting_, false, c, sink);
+      decode(waiting_, false, c, sink);
       waiting_.clear();
     }
   }
 
-  /// Ends the stream: hears what is left and gives the last final result.
+  /// Ends the stream: decodes what is left and gives the last final result.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
     if (over_) return;
-    if (heard_ > 0 || !waiting_.empty()) hear(waiting_, true, c, sink);
+    if (decoded_ > 0 || !waiting_.empty()) decode(waiting_, true, c, sink);
     waiting_.clear();
     sink(std::as_const(event(stream_event_kind::final)));
     over_ = true;
@@ -90,31 +90,31 @@ class paraformer_stream {
 
   void begin_utterance() {
     ids_.clear();
-    sure_.clear();
+    log_probabilities_.clear();
     score_ = 0;
     silent_ = 0;
-    from_ = heard_;
+    from_ = decoded_;
   }
 
   template <class Sink>
-  void hear(std::span<const float> pcm, bool last, context& c, Sink&& sink) {
+  void decode(std::span<const float> pcm, bool last, context& c, Sink&& sink) {
     const std::size_t before = ids_.size();
     model_->advance(state_, pcm, last, c, [&](const typename Model::token& t) {
       ids_.push_back(t.id);
-      sure_.push_back(t.log_probability);
+      log_probabilities_.push_back(t.log_probability);
       score_ += static_cast<double>(t.log_probability);
     });
-    heard_ += static_cast<extent>(pcm.size());
+    decoded_ += static_cast<extent>(pcm.size());
     if (last) return;
     if (ids_.empty()) {
-      from_ = heard_;
+      from_ = decoded_;
       return;
     }
     silent_ = ids_.size() > before ? 0 : silent_ + 1;
     if (silent_ == 0) sink(std::as_const(event(stream_event_kind::partial)));
     const bool paused = options_.endpoint_pieces > 0 && silent_ >= options_.endpoint_pieces;
     const bool full =
-        options_.longest_utterance > 0 && heard_ - from_ >= options_.longest_utterance * Model::frame_samples;
+        options_.longest_utterance > 0 && decoded_ - from_ >= options_.longest_utterance * Model::frame_samples;
     if (!paused && !full) return;
     paraformer_event& e = event(stream_event_kind::final);
     e.endpoint = true;
@@ -127,12 +127,12 @@ class paraformer_stream {
     event_ = {};
     event_.kind = kind;
     event_.ids = ids_;
-    event_.log_probabilities = sure_;
+    event_.log_probabilities = log_probabilities_;
     event_.stable =
         kind == stream_event_kind::final ? static_cast<extent>(ids_.size()) : model_->tokenizer.settled(ids_);
     event_.score = score_;
     event_.offset_ms = from_ * 1000 / Model::sample_rate;
-    event_.heard_ms = heard_ms();
+    event_.decoded_ms = decoded_ms();
     return event_;
   }
 
@@ -141,10 +141,10 @@ class paraformer_stream {
   typename Model::state state_;
   std::vector<float> waiting_;  // samples of a piece that is not complete
   std::vector<int> ids_;        // of the utterance
-  std::vector<float> sure_;
+  std::vector<float> log_probabilities_;
   paraformer_event event_;
   double score_ = 0;
-  extent heard_ = 0, from_ = 0, silent_ = 0;
+  extent decoded_ = 0, from_ = 0, silent_ = 0;
   bool over_ = false;
 };
 

@@ -61,7 +61,7 @@ class parakeet_turn_session {
     if (end != endpoint_kind::none && !endpoints_) return;
     sink(describe(e, end));
     if (end == endpoint_kind::none) return;
-    began_ = e.heard;
+    began_ = e.decoded_seconds;
     over_ = !continuous_;
   }
   STENO_COLD session_event describe(const parakeet_event& e, endpoint_kind end) const {
@@ -76,7 +76,7 @@ class parakeet_turn_session {
     Model::part_words(s.words);
     // With its first word, which may have begun before the chunk that held the end of the turn before was over.
     s.start = said.empty() ? began_ : static_cast<double>(said.front().frame) * model_->frame_seconds();
-    s.end = e.heard;
+    s.end = e.decoded_seconds;
     double score = 0;
     for (const transducer_token& t : said) score += static_cast<double>(t.score);
     out.score = score;
@@ -107,7 +107,7 @@ class parakeet_window_session {
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     if (over_) return;
     stream_.push(pcm, c, [&](const parakeet_window_event& e) { hear(e, sink); });
-    sentences_.forgot(stream_.forget(sentences_.told()));
+    sentences_.forgot(stream_.forget(sentences_.emitted()));
   }
   template <class Sink>
   void finish(context& c, Sink&& sink) {
@@ -124,7 +124,7 @@ class parakeet_window_session {
 
   static parakeet_windows sizes(const Model& m, const session_options& o) {
     detail::check_parakeet_session(o);
-    parakeet_windows w = parakeet_window_stream<Model>::usual;
+    parakeet_windows w = parakeet_window_stream<Model>::default_sizes;
     if (o.chunk_size) w.middle = w.right = *o.chunk_size * m.frame_seconds();
     if (o.left_chunks.value_or(-1) >= 0) w.left = *o.left_chunks * w.middle;
     return w;
@@ -139,10 +139,10 @@ class parakeet_window_session {
       });
     if (e.final && !closed) {  // the last result is always final
       segment nothing;
-      nothing.start = e.heard;
+      nothing.start = e.decoded_seconds;
       tell(std::move(nothing), e, true, sink);
     }
-    if (!e.final && sentences_.told() < e.tokens.size()) tell(open(e), e, false, sink);
+    if (!e.final && sentences_.emitted() < e.tokens.size()) tell(open(e), e, false, sink);
   }
   // What was said since the last sentence, as it would be told if nothing followed.
   STENO_COLD segment open(const parakeet_window_event& e) const {
@@ -163,7 +163,7 @@ class parakeet_window_session {
     session_event out;
     if (final) out.kind = stream_event_kind::final;
     if (ended) out.endpoint = endpoint_kind::endpoint;
-    s.end = e.heard;
+    s.end = e.decoded_seconds;
     double score = 0;
     for (const word& w : s.words) score += std::log(static_cast<double>(w.confidence));
     out.score = score;

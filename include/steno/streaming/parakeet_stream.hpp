@@ -5,8 +5,8 @@
 //
 // NeMo `CacheAwareStreamingAudioBuffer` and `conformer_stream_step` (streaming_utils.py, mixins.py), with c =
 // att_context_size[1] + 1 rows in a chunk: the same rows and tokens as the original's own pass. What is left at the end
-// is heard when it is at least 8 frames, as there. <EOU> and <EOB> are ordinary labels for the original; here they are
-// events, too, and forgetting what was said before at <EOU> is an option. Tested in tests/parity/parakeet_test.cpp.
+// is decoded when it is at least 8 frames, as there. <EOU> and <EOB> are ordinary labels for the original; here they
+// are events, too, and forgetting the text before at <EOU> is an option. Tested in tests/parity/parakeet_test.cpp.
 #pragma once
 #include <steno/models/parakeet_transducer.hpp>
 
@@ -22,7 +22,7 @@ struct parakeet_stream_options {
   extent max_symbols = 0;              ///< steps at one frame; 0: as the file says
   bool forget_at_end_of_turn = false;  ///< the prediction network starts anew behind <EOU>; the original never does
   extent chunk = 0;                    ///< rows of 80 ms at a time; 0: as trained. The cache keeps its length
-  bool keep_turns = true;              ///< false: tokens up to <EOU> are dropped when they were told
+  bool keep_turns = true;              ///< false: tokens up to <EOU> are dropped when they were emitted
 };
 
 /// partial: there are new tokens; end_of_turn: the last one is <EOU>; end_of_backchannel: it is <EOB>; final: the
@@ -33,7 +33,7 @@ enum class parakeet_event_kind { partial, end_of_turn, end_of_backchannel, final
 struct parakeet_event {
   parakeet_event_kind kind = parakeet_event_kind::partial;
   std::span<const transducer_token> tokens;  ///< all that are kept, up to the event; they never change
-  double heard = 0;                          ///< seconds of audio that were decoded; at the end all that was pushed
+  double decoded_seconds = 0;                ///< of audio; at the end all that was pushed
 };
 
 /// One stream; the model outlives it. Each chunk costs the same and a warm stream allocates nothing but its tokens.
@@ -64,7 +64,7 @@ class parakeet_stream {
     return m.frontend.last.on() ? "its features are normalised over the whole clip" : nullptr;
   }
 
-  /// More 16 kHz mono samples in [-1, 1], any number of them. `sink(parakeet_event)` is told what they make.
+  /// More 16 kHz mono samples in [-1, 1], any number of them. `sink(parakeet_event)` is called for what they make.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     const auto n = static_cast<extent>(pcm.size());
@@ -72,7 +72,7 @@ class parakeet_stream {
     samples_ += n;
     while (unread() >= wanted()) step(wanted(), c, sink);
   }
-  /// The end: hears what is left. Afterwards only reset() may be called.
+  /// The end: decodes what is left. Afterwards only reset() may be called.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
     const extent rest = model_->frontend.at_end(front_, 0);
@@ -81,9 +81,9 @@ class parakeet_stream {
     while (unread() >= wanted()) step(wanted(), c, sink);
     if (unread() >= (started_ ? rate : 1)) step(unread(), c, sink);
     decoded_ = samples_;
-    tell(parakeet_event_kind::final, search_.tokens.size(), sink);
+    emit(parakeet_event_kind::final, search_.tokens.size(), sink);
   }
-  /// A new stream with the memory of this one.
+  /// A new stream in the memory of this one.
   void reset(context& c) { *this = parakeet_stream(*model_, options_, c); }
 
   std::span<const transducer_token> tokens() const noexcept { return search_.tokens; }
@@ -91,7 +91,7 @@ class parakeet_stream {
   /// Encoder rows so far.
   extent rows() const noexcept { return rows_; }
   /// Seconds of audio pushed.
-  double heard() const noexcept { return static_cast<double>(samples_) / Model::sample_rate; }
+  double pushed_seconds() const noexcept { return static_cast<double>(samples_) / Model::sample_rate; }
 
  private:
   static constexpr extent rate = 8, cached = rate + 1, drop = 1 + (cached - 1) / rate;
@@ -126,29 +126,29 @@ class parakeet_stream {
     decoded_ = std::min(samples_, decoded_ + frames * model_->frontend.head.options().shift);
     started_ = true;
     const std::size_t known = search_.tokens.size();
-    const extent most = options_.max_symbols > 0 ? options_.max_symbols : model_->max_symbols;
-    model_->advance(search_, as<const float, dynamic, encoder::output>(y), rows_, most, c,
+    const extent max_steps = options_.max_symbols > 0 ? options_.max_symbols : model_->max_symbols;
+    model_->advance(search_, as<const float, dynamic, encoder::output>(y), rows_, max_steps, c,
                     options_.forget_at_end_of_turn ? model_->end_of_turn : -1);
     rows_ += rows;
-    std::size_t told = known;
+    std::size_t emitted = known;
     for (std::size_t i = known; i < search_.tokens.size(); ++i) {
       const int id = search_.tokens[i].id;
       if (!model_->ends_turn(id)) continue;
-      told = i + 1;
-      tell(id == model_->end_of_turn ? parakeet_event_kind::end_of_turn : parakeet_event_kind::end_of_backchannel, told,
-           sink);
+      emitted = i + 1;
+      emit(id == model_->end_of_turn ? parakeet_event_kind::end_of_turn : parakeet_event_kind::end_of_backchannel,
+           emitted, sink);
       if (options_.keep_turns) continue;
-      search_.tokens.erase(search_.tokens.begin(), search_.tokens.begin() + static_cast<std::ptrdiff_t>(told));
+      search_.tokens.erase(search_.tokens.begin(), search_.tokens.begin() + static_cast<std::ptrdiff_t>(emitted));
       i = static_cast<std::size_t>(-1);  // the next one is the first
-      told = 0;
+      emitted = 0;
     }
-    if (told < search_.tokens.size()) tell(parakeet_event_kind::partial, search_.tokens.size(), sink);
+    if (emitted < search_.tokens.size()) emit(parakeet_event_kind::partial, search_.tokens.size(), sink);
   }
   template <class Sink>
-  void tell(parakeet_event_kind kind, std::size_t count, Sink&& sink) {
+  void emit(parakeet_event_kind kind, std::size_t count, Sink&& sink) {
     sink(parakeet_event{.kind = kind,
                         .tokens = std::span(search_.tokens).first(count),
-                        .heard = static_cast<double>(decoded_) / Model::sample_rate});
+                        .decoded_seconds = static_cast<double>(decoded_) / Model::sample_rate});
   }
 
   const Model* model_;

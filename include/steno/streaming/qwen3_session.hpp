@@ -47,7 +47,7 @@ class session<qwen3_asr<S>> {
  private:
   static qwen3_stream_options options(const model_type& m, const session_options& o) {
     constexpr double row = 0.08, minute = 60;
-    const double own = m.longest_clip > 0 ? std::min(m.longest_clip, minute) : minute;
+    const double own = m.max_clip_seconds > 0 ? std::min(m.max_clip_seconds, minute) : minute;
     qwen3_stream_options asked{.longest = utterance_limit(o, own), .commit = true};
     if (o.chunk_size && *o.chunk_size > 0) asked.chunk = *o.chunk_size * row;
     // Phrases are what the model is told before it listens.
@@ -58,7 +58,7 @@ class session<qwen3_asr<S>> {
     session_event out;
     out.kind = e.kind;
     out.utterance.start = e.start;
-    out.utterance.end = e.heard;
+    out.utterance.end = e.decoded_seconds;
     out.utterance.text = std::string(e.text);
     out.utterance.language = std::string(e.language);
     out.utterance.token_ids.assign(e.answer.begin(), e.answer.end());

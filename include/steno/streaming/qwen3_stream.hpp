@@ -1,10 +1,10 @@
-// steno/streaming/qwen3_stream.hpp - Qwen3-ASR while somebody speaks: every two seconds all of it is heard again, and
+// steno/streaming/qwen3_stream.hpp - Qwen3-ASR while somebody speaks: every two seconds all of it is read again, and
 // the text goes on from what was written before.
 //
 // The prompt of a step holds all audio so far and, as the beginning of the answer, the text so far without its last
 // `unfixed_tokens` tokens (nothing at all in the first `unfixed_chunks` steps). Follows
 // `Qwen3ASRModel.streaming_transcribe` and `finish_streaming_transcribe` (qwen_asr/inference/qwen3_asr.py), oddities
-// included; what is heard again is not computed again: rows of whole blocks of the audio tower (8 s) and the keys and
+// included; what is read again is not computed again: rows of whole blocks of the audio tower (8 s) and the keys and
 // values of the prompt before them are kept while the loudest frame stays the same. With `longest` an utterance is
 // settled at a quiet place after so many seconds and the next begins, so a step costs the same for ever. Tested in
 // tests/parity/qwen3_stream_test.cpp and tests/streaming/qwen3_stream_test.cpp.
@@ -35,7 +35,7 @@ struct qwen3_stream_options {
   /// what was it before that place. The original takes it back when a step writes fewer than `unfixed_tokens` tokens,
   /// and repairs repetitions in all of the text; here they are kept out of what is new.
   bool commit = false;
-  /// With `commit`: a pattern of words stands at most so often in a row; 0: as it comes.
+  /// With `commit`: a pattern of words stands up to so often in a row; 0: as it comes.
   int repeats = 3;
   std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
 };
@@ -43,16 +43,17 @@ struct qwen3_stream_options {
 /// What a step wrote. Views live as long as the call.
 struct qwen3_stream_event {
   stream_event_kind kind = stream_event_kind::partial;  ///< final: the utterance is settled
-  double start = 0, heard = 0;                          ///< seconds: where the utterance began, how far was listened
+  double start = 0;                                     ///< seconds: where the utterance began
+  double decoded_seconds = 0;                           ///< of the stream, so far
   std::string_view language, text;                      ///< of the utterance
   std::string_view stable;                              ///< the beginning of the text that stays; needs `commit`
   std::string_view prefix;                              ///< what the answer began with
   std::span<const int> ids;                             ///< what was written behind it
   std::string_view raw;                                 ///< both, as text
   std::span<const int> answer;                          ///< both, as tokens: those of the whole utterance
-  const qwen3_prompt* prompt = nullptr;                 ///< what the model was asked with
+  const qwen3_prompt* prompt = nullptr;                 ///< of this step
   extent audio_rows = 0, reused_rows = 0;               ///< of the prompt; rows of the prompt that were not read again
-  extent heard_rows = 0;                                ///< rows that the audio tower made in this step
+  extent encoded_rows = 0;                              ///< rows that the audio tower made in this step
   qwen3_stop stop = qwen3_stop::end_of_text;            ///< why the last step stopped writing
 };
 
@@ -70,26 +71,27 @@ class qwen3_stream {
     if (!(o.chunk > 0 && o.chunk <= 1200)) fail({.what = "seconds of a chunk", .expected = "0 to 1200"});
   }
 
-  /// More mono samples at 16 kHz in [-1, 1], any number of them; sink(qwen3_stream_event) is told what they make.
+  /// More mono samples at 16 kHz in [-1, 1], any number of them; sink(qwen3_stream_event) is called for what they
+  /// make.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     audio_.insert(audio_.end(), pcm.begin(), pcm.end());
-    while (static_cast<extent>(audio_.size()) - heard_ >= chunk_) {
-      if (too_long(heard_ + chunk_)) settle(c, sink);
-      heard_ += chunk_;
-      step(heard_, false, c, sink, stream_event_kind::partial);
+    while (static_cast<extent>(audio_.size()) - decoded_ >= chunk_) {
+      if (too_long(decoded_ + chunk_)) settle(c, sink);
+      decoded_ += chunk_;
+      step(decoded_, false, c, sink, stream_event_kind::partial);
     }
   }
-  /// The end: hears what is left.
+  /// The end: decodes what is left.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
     if (too_long(static_cast<extent>(audio_.size()))) settle(c, sink);
     const auto all = static_cast<extent>(audio_.size());
-    if (all > heard_) {
-      heard_ = all;
-      step(heard_, true, c, sink, stream_event_kind::final);
+    if (all > decoded_) {
+      decoded_ = all;
+      step(decoded_, true, c, sink, stream_event_kind::final);
     } else if (steps_ > 0) {
-      tell(sink, stream_event_kind::final, {}, heard_);  // nothing new
+      emit(sink, stream_event_kind::final, {}, decoded_);  // nothing new
     }
     begin(all);
   }
@@ -97,21 +99,21 @@ class qwen3_stream {
  private:
   using value_rows = std::vector<float>;
 
-  // So many samples would be more than an utterance may have, and some were heard that can end one.
+  // So many samples would be more than an utterance may have, and those before can end one.
   bool too_long(extent count) const noexcept {
     const auto longest = static_cast<extent>(options_.longest * Model::sample_rate);
-    return longest > 0 && count > longest && heard_ > 0;
+    return longest > 0 && count > longest && decoded_ > 0;
   }
-  // A quiet place in the last seconds heard ends the utterance; what follows it is heard again in the next one.
+  // A quiet place in the last seconds ends the utterance; what follows it is decoded again in the next one.
   template <class Sink>
   void settle(context& c, Sink&& sink) {
-    const extent back = std::min(heard_ / 2, static_cast<extent>(options_.search_expand * Model::sample_rate));
-    const std::span<const float> last =
-        std::span<const float>(audio_).subspan(static_cast<std::size_t>(heard_ - back), static_cast<std::size_t>(back));
+    const extent back = std::min(decoded_ / 2, static_cast<extent>(options_.search_expand * Model::sample_rate));
+    const std::span<const float> last = std::span<const float>(audio_).subspan(
+        static_cast<std::size_t>(decoded_ - back), static_cast<std::size_t>(back));
     // One cut at the quietest place around their middle; quiet_splits() would go on behind it, sample by sample where
     // all is silent.
     const extent cut =
-        back > 1 ? heard_ - back + quiet_end(last, 0, back / 2, back / 2, Model::sample_rate / 10) : heard_;
+        back > 1 ? decoded_ - back + quiet_end(last, 0, back / 2, back / 2, Model::sample_rate / 10) : decoded_;
     step(cut, false, c, sink, stream_event_kind::final);
     begin(cut);
   }
@@ -125,7 +127,7 @@ class qwen3_stream {
   void begin(extent from) {
     audio_.erase(audio_.begin(), audio_.begin() + from);
     offset_ += from;
-    heard_ = 0;
+    decoded_ = 0;
     steps_ = 0;
     raw_.clear();
     answer_.clear();
@@ -164,7 +166,7 @@ class qwen3_stream {
   void step(extent count, bool at_end, context& c, Sink&& sink, stream_event_kind kind) {
     constexpr extent width = Model::width;
     const auto& m = *model_;
-    // An utterance that is cut goes on from what was said before the cut, or its last words would be heard twice.
+    // An utterance that is cut goes on from the text before the cut, or its last words would be written twice.
     const bool cut = kind == stream_event_kind::final && !at_end;
     const std::string prefix = cut && options_.commit ? settled_ : prefix_of(at_end);
     const qwen3_prompt p = m.prompt(options_.context, language_, prefix);
@@ -191,7 +193,7 @@ class qwen3_stream {
     m.text.embed(p.before, x.topRows(before));
     if (kept > 0)
       x.middleRows(before, kept) = make_view<dynamic, width>(static_cast<const float*>(rows_.data()), kept, d);
-    if (audio > kept) m.hear(pcm, kept / block * block_frames, top, x.middleRows(before + kept, audio - kept), c);
+    if (audio > kept) m.encode(pcm, kept / block * block_frames, top, x.middleRows(before + kept, audio - kept), c);
     m.text.embed(p.after, x.bottomRows(after));
     if (whole > kept) rows_.insert(rows_.end(), x.data() + (before + kept) * d, x.data() + (before + whole) * d);
     state_.rewind(reused);
@@ -220,12 +222,12 @@ class qwen3_stream {
     e.prompt = &p;
     e.audio_rows = audio;
     e.reused_rows = reused;
-    e.heard_rows = audio - kept;
+    e.encoded_rows = audio - kept;
     stop_ = t.stop;
-    tell(sink, kind, e, count);
+    emit(sink, kind, e, count);
   }
   template <class Sink>
-  void tell(Sink&& sink, stream_event_kind kind, qwen3_stream_event e, extent count) {
+  void emit(Sink&& sink, stream_event_kind kind, qwen3_stream_event e, extent count) {
     // What stands before the tag is no text yet.
     const bool begun = !language_.empty() || settled_.find("<asr_text>") != std::string::npos;
     const std::string stable = kind == stream_event_kind::final ? output_.text
@@ -233,7 +235,7 @@ class qwen3_stream {
                                                                 : std::string();
     e.kind = kind;
     e.start = static_cast<double>(offset_) / Model::sample_rate;
-    e.heard = static_cast<double>(offset_ + count) / Model::sample_rate;
+    e.decoded_seconds = static_cast<double>(offset_ + count) / Model::sample_rate;
     e.language = output_.language;
     e.text = output_.text;
     e.stable = stable;
@@ -250,7 +252,7 @@ class qwen3_stream {
   std::string committed_;    // what the last answer began with
   std::string settled_;      // as far as it was written before the utterance can be cut: stays, wherever that will be
   qwen3_decoder_state state_;
-  extent chunk_, heard_ = 0, offset_ = 0, known_ = 0, last_ = 0;  // samples; of the last step
+  extent chunk_, decoded_ = 0, offset_ = 0, known_ = 0, last_ = 0;  // samples; of the last step
   int steps_ = 0;
   std::vector<float> audio_;  // of the utterance
   value_rows rows_;           // of whole blocks

@@ -1,11 +1,11 @@
-// steno/streaming/sortformer_stream.hpp - who speaks when, while it is being said.
+// steno/streaming/sortformer_stream.hpp - who speaks when, while they speak.
 //
 //   sortformer_stream s(model, model.streaming);
 //   s.push(pcm, context, sink);          // any number of samples, again and again
 //   s.finish(context, sink);             // sink(const sortformer_event&)
 //
-// Chunks of chunk_len rows (80 ms each) are heard with the rows next to them and with what a speaker_cache kept, so a
-// step's cost and the memory do not grow. What was told is final; it comes chunk_right_context rows after the chunk.
+// Chunks of chunk_len rows (80 ms each) are encoded with the rows next to them and with what a speaker_cache kept, so a
+// step's cost and the memory do not grow. What was emitted is final; it comes chunk_right_context rows after the chunk.
 // `SortformerEncLabelModel.forward_streaming`, `SortformerModules.streaming_feat_loader`. The portions of push() make
 // no difference. Tested in tests/parity/sortformer_test.cpp (golden chunks and states) and
 // tests/streaming/sortformer_stream_test.cpp.
@@ -30,12 +30,12 @@ struct sortformer_event {
 template <class Model>
 class sortformer_stream {
  public:
-  /// Throws steno::error when the model cannot hear streams, or for lengths that make no sense.
+  /// Throws steno::error when the model cannot take streams, or for lengths that make no sense.
   sortformer_stream(const Model& m, const speaker_cache_options& o)
       : model_(&m),
         front_((check(m, o), m.frontend.start())),
-        past_(o, m.encoder.output_size(), m.speakers()),
-        told_(static_cast<std::size_t>(o.chunk_len * m.speakers())) {}
+        state_(o, m.encoder.output_size(), m.speakers()),
+        activities_(static_cast<std::size_t>(o.chunk_len * m.speakers())) {}
   explicit sortformer_stream(const Model& m) : sortformer_stream(m, m.streaming) {}
 
   /// 16 kHz mono samples in [-1, 1].
@@ -43,13 +43,13 @@ class sortformer_stream {
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     constexpr std::size_t portion = Model::sample_rate;  // bounds the features that wait
     while (!pcm.empty()) {
-      const auto some = pcm.first(std::min(portion, pcm.size()));
-      pcm = pcm.subspan(some.size());
-      model_->frontend.accept(front_, some, room(model_->frontend.ready(front_, static_cast<extent>(some.size()))), c);
+      const auto part = pcm.first(std::min(portion, pcm.size()));
+      pcm = pcm.subspan(part.size());
+      model_->frontend.accept(front_, part, room(model_->frontend.ready(front_, static_cast<extent>(part.size()))), c);
       while (frames() >= next_ + rate * (options().chunk_len + options().chunk_right_context)) step(c, sink);
     }
   }
-  /// The end: hears what is left. Afterwards the stream is as a new one.
+  /// The end: decodes what is left. Afterwards the stream is as a new one.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
     model_->frontend.finish(front_, samples{}, room(model_->frontend.at_end(front_, 0)), c);
@@ -58,10 +58,10 @@ class sortformer_stream {
   }
 
   const Model& model() const noexcept { return *model_; }
-  const speaker_cache_options& options() const noexcept { return past_.options(); }
+  const speaker_cache_options& options() const noexcept { return state_.options(); }
   /// What is remembered.
-  const speaker_cache& past() const noexcept { return past_; }
-  /// Rows that were told.
+  const speaker_cache& state() const noexcept { return state_; }
+  /// Rows that were emitted.
   extent rows() const noexcept { return rows_; }
 
  private:
@@ -69,7 +69,7 @@ class sortformer_stream {
 
   STENO_COLD static void check(const Model& m, const speaker_cache_options& o) {
     if (const char* why = m.obstacle())
-      fail({.what = "this model hears whole recordings, not streams: " + std::string(why),
+      fail({.what = "this model takes whole recordings, not streams: " + std::string(why),
             .hint = "without sortformer.streaming_mode a file is not taken for a stream"});
     check_speaker_cache(o, m.speakers(), "");
   }
@@ -94,10 +94,10 @@ class sortformer_stream {
                              before + end - next_ + after, width());
     const extent left = before / rate, right = (after + rate - 1) / rate;
     const extent n = model_->encoder.rows(x.rows()) - left - right;
-    auto y = make_view(told_.data(), n, model_->speakers());
+    auto y = make_view(activities_.data(), n, model_->speakers());
     {
       auto scope = c.enter("chunk", chunk_++);
-      model_->step(x, left, right, past_, y, c);
+      model_->step(x, left, right, state_, y, c);
     }
     next_ = end;
     rows_ += n;
@@ -106,9 +106,9 @@ class sortformer_stream {
 
   const Model* model_;
   typename decltype(Model::frontend)::state front_;
-  speaker_cache past_;
-  std::vector<float> told_;      // of a chunk
-  std::vector<float> features_;  // rows from frame dropped_ on
+  speaker_cache state_;
+  std::vector<float> activities_;  // of a chunk
+  std::vector<float> features_;    // rows from frame dropped_ on
   extent dropped_ = 0, next_ = 0, rows_ = 0, chunk_ = 0;
 };
 

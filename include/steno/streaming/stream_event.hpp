@@ -1,4 +1,4 @@
-// steno/streaming/stream_event.hpp - what every stream of a recogniser tells its sink.
+// steno/streaming/stream_event.hpp - what every stream of a recogniser gives its sink.
 //
 // Tested through tests/streaming.
 #pragma once
@@ -19,8 +19,8 @@ struct stream_event {
   std::span<const extent> times = {};  ///< frames since the start of the utterance, for models that know them
   extent stable = 0;                   ///< so many ids will not change, nor will their text
   double score = 0;
-  extent offset_ms = 0;  ///< where the utterance began
-  extent heard_ms = 0;   ///< audio decoded so far
+  extent offset_ms = 0;   ///< where the utterance began
+  extent decoded_ms = 0;  ///< audio decoded so far
 };
 
 }  // namespace STENO_ABI

@@ -72,7 +72,7 @@ class session<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
     out.score = e.score;
     segment& s = out.utterance;
     s.start = static_cast<double>(e.offset_ms) / 1000;
-    s.end = static_cast<double>(e.heard_ms) / 1000;
+    s.end = static_cast<double>(e.decoded_ms) / 1000;
     // Without the second pass each token is as sure as the whole is on average.
     const double mean = std::exp(e.score / static_cast<double>(e.ids.size() + 1));
     std::vector<float> sure(e.ids.size(), static_cast<float>(std::min(mean, 1.0)));

@@ -38,7 +38,7 @@ struct u2_stream_options {
 
 using u2_event_kind = stream_event_kind;
 
-/// What a sink is told. Spans live as long as the call.
+/// What a sink gets. Spans live as long as the call.
 struct u2_event : stream_event {
   /// Final results: best first, scores with the decoder's part; empty in partial results.
   std::span<const ctc_hypothesis> nbest = {};
@@ -61,7 +61,7 @@ class u2_stream {
   const u2_stream_options& options() const noexcept { return options_; }
   bool over() const noexcept { return over_; }  ///< after finish(), or an endpoint that does not continue
   /// Milliseconds of audio that were decoded.
-  extent heard_ms() const noexcept { return frames_read_ * frame_shift(); }
+  extent decoded_ms() const noexcept { return frames_read_ * frame_shift(); }
 
   /// Back to the start of a stream; memory is kept.
   void reset() {
@@ -77,9 +77,9 @@ class u2_stream {
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     // Small portions, so that a long push needs no more memory than a short one.
-    constexpr std::size_t most = 16000;
+    constexpr std::size_t portion = 16000;
     while (!pcm.empty() && !over_) {
-      const auto piece = pcm.first(std::min(most, pcm.size()));
+      const auto piece = pcm.first(std::min(portion, pcm.size()));
       pcm = pcm.subspan(piece.size());
       const extent n = model_->frontend.ready(front_, static_cast<extent>(piece.size()));
       model_->frontend.accept(front_, piece, room(n), c);
@@ -220,7 +220,7 @@ class u2_stream {
     u2_event e;
     e.kind = kind;
     e.offset_ms = utterance_from_ * frame_shift();
-    e.heard_ms = heard_ms();
+    e.decoded_ms = decoded_ms();
     return e;
   }
   // All later hypotheses grow from the present ones, so what these share stays.

@@ -26,7 +26,7 @@ struct any_voice_sink {
 }  // namespace detail
 
 /// A detector is const and may be shared by threads; each stream has a state (a copyable value) and a context.
-/// `settled_ms(s)`: audio before it belongs to segments that were told whole, or to none, so it may be forgotten. It
+/// `settled_ms(s)`: audio before it belongs to segments that were emitted whole, or to none, so it may be forgotten. It
 /// never goes back; while a segment is open it is that segment's start.
 template <class V>
 concept voice_activity_detector = requires(const V& v, typename V::state& s, const typename V::state& known,

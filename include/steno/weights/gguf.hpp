@@ -122,11 +122,11 @@ class gguf_file {
   }
   STENO_COLD static gguf_value read_value(byte_cursor& c) {
     gguf_value v;
-    v.key = c.string(gguf_longest, "key");
+    v.key = c.string(gguf_max_length, "key");
     if (v.key.empty()) c.stop("a key is empty");
     v.type = v.element = read_type(c, v.key);
     if (v.type == gguf_type::string) {
-      const std::string_view s = c.string(gguf_longest, "string value");
+      const std::string_view s = c.string(gguf_max_length, "string value");
       v.raw = std::as_bytes(std::span(s.data(), s.size()));
     } else if (v.type == gguf_type::array) {
       read_array(c, v);
@@ -140,7 +140,7 @@ class gguf_file {
     if (v.element == gguf_type::array) c.stop("key " + quoted(v.key) + ": arrays of arrays are not allowed");
     const auto count = c.number<std::uint64_t>("array length");
     const std::uint64_t each = v.element == gguf_type::string ? 8 : size_of_type(v.element);
-    const std::uint64_t max_count = std::min<std::uint64_t>(gguf_longest, c.remaining() / each);
+    const std::uint64_t max_count = std::min<std::uint64_t>(gguf_max_length, c.remaining() / each);
     if (count > max_count)
       c.stop("key " + quoted(v.key) + ": length of the array", "up to " + std::to_string(max_count),
              std::to_string(count));
@@ -148,7 +148,7 @@ class gguf_file {
     const std::size_t start = c.position();
     byte_cursor walk = c;
     if (v.element == gguf_type::string) {
-      for (std::size_t i = 0; i < v.count; ++i) walk.string(gguf_longest, "string in an array");
+      for (std::size_t i = 0; i < v.count; ++i) walk.string(gguf_max_length, "string in an array");
     } else {
       walk.take(each * count, "array");
     }
@@ -170,7 +170,7 @@ class gguf_file {
 
   STENO_COLD void read_tensor(byte_cursor& c) {
     tensor_ref t;
-    t.name = c.string(gguf_longest, "tensor name");
+    t.name = c.string(gguf_max_length, "tensor name");
     if (t.name.empty()) c.stop("a tensor name is empty");
     if (t.name.size() > gguf_name_limit)
       c.stop("tensor name " + quoted(t.name), "up to 63 bytes", std::to_string(t.name.size()));

@@ -21,10 +21,10 @@ enum class gguf_type : std::int32_t { u8, i8, u16, i16, u32, i32, f32, boolean, 
 
 inline constexpr std::int32_t gguf_types = 13;
 inline constexpr std::string_view gguf_magic = "GGUF";
-inline constexpr std::uint32_t gguf_version = 3;         ///< what is written; 2 is read too (same layout)
-inline constexpr std::uint32_t gguf_alignment = 32;      ///< when general.alignment is absent
-inline constexpr std::uint64_t gguf_longest = 1u << 30;  ///< ggml's limit of string lengths and array counts
-inline constexpr std::uint64_t gguf_name_limit = 63;     ///< bytes of a tensor's name
+inline constexpr std::uint32_t gguf_version = 3;            ///< what is written; 2 is read too (same layout)
+inline constexpr std::uint32_t gguf_alignment = 32;         ///< when general.alignment is absent
+inline constexpr std::uint64_t gguf_max_length = 1u << 30;  ///< ggml's limit of string lengths and array counts
+inline constexpr std::uint64_t gguf_name_limit = 63;        ///< bytes of a tensor's name
 inline constexpr std::uint32_t gguf_rank_limit = 4;
 inline constexpr std::string_view gguf_alignment_key = "general.alignment";
 

@@ -137,7 +137,7 @@ struct gguf_value {
     std::vector<std::string> result;
     result.reserve(count);
     byte_cursor c(key, raw);
-    for (std::size_t i = 0; i < count; ++i) result.emplace_back(c.string(gguf_longest, "string in an array"));
+    for (std::size_t i = 0; i < count; ++i) result.emplace_back(c.string(gguf_max_length, "string in an array"));
     return result;
   }
   /// "u32", "array of string": for messages.

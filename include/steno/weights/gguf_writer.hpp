@@ -137,8 +137,8 @@ class gguf_writer {
     fail({.what = std::move(what), .expected = std::move(expected), .found = std::move(found)});
   }
   static void check_length(std::string_view key, std::size_t n) {
-    if (n > gguf_longest)
-      refuse("key " + quoted(key) + ": length", "up to " + std::to_string(gguf_longest), std::to_string(n));
+    if (n > gguf_max_length)
+      refuse("key " + quoted(key) + ": length", "up to " + std::to_string(gguf_max_length), std::to_string(n));
   }
   template <class T>
   static void put(std::string& out, T v) {
