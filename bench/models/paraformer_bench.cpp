@@ -48,7 +48,7 @@ void paraformer_decoder(benchmark::State& state, dtype format) {
   const auto decoder = random_network<sanm_decoder<width, 4, 2048, 11, 16, 8404>>(keep, format);
   thread_pool pool(static_cast<int>(state.range(0)));
   context c{executor(pool)};
-  const auto x = noise(tokens, width), heard = noise(frames, width);
+  const auto x = noise(tokens, width), encoded = noise(frames, width);
   matrix<float, dynamic, dynamic> scores(tokens, 8404);
   const double n = tokens, t = frames;
   const double layer = 2 * n * width * (2 * 2048 + 2 * width) + 2 * t * width * 2 * width;
@@ -56,7 +56,7 @@ void paraformer_decoder(benchmark::State& state, dtype format) {
   steno_bench::measure(
       state, steno_bench::layer_work(products, attention, format, 30, static_cast<int>(state.range(0))), [&] {
         workspace::frame scratch(c.scratch);
-        const sanm_decoder_env env{.encoded = prepare_encoded(*decoder, read(heard), scratch, c.run)};
+        const sanm_decoder_env env{.encoded = prepare_encoded(*decoder, read(encoded), scratch, c.run)};
         (*decoder)(as<const float, dynamic, width>(x), as<float, dynamic, 8404>(scores), nullptr, env, c);
       });
 }

@@ -62,7 +62,7 @@ void tdt_encoder(benchmark::State& bench, dtype format) {
                        [&] { m->encode(pcm, rows, c); });
 }
 
-/// Rows of `seconds` in which about so many labels are said: none as in a pause, four a second as in speech.
+/// Rows of `seconds` in which about so many labels are emitted: none as in a pause, four a second as in speech.
 void tdt_search(benchmark::State& bench, dtype format, std::size_t labels) {
   storage keep;
   const auto m = random_model<parakeet_tdt_06b_v3>(keep, format, true);
@@ -70,16 +70,16 @@ void tdt_search(benchmark::State& bench, dtype format, std::size_t labels) {
   matrix<float, dynamic, 1024> rows(16000 * seconds / 160 / 8, 1024);
   random_numbers next(5);
   for (extent i = 0; i < rows.size(); ++i) rows.data()[i] = 1.7f * next();
-  std::size_t said = 0;
+  std::size_t emitted = 0;
   const auto search = [&] {
     auto found = m->begin(c);
     m->advance(found, rows, 0, m->max_symbols, c);
-    said = found.tokens.size();
+    emitted = found.tokens.size();
   };
   auto* const blank = reinterpret_cast<float*>(const_cast<std::byte*>(m->out.b.data)) + m->blank();
-  for (search(); said < labels; search()) *blank -= 0.02f;
+  for (search(); emitted < labels; search()) *blank -= 0.02f;
   steno_bench::measure(bench, {.audio = static_cast<double>(seconds)}, search);
-  bench.counters["labels"] = static_cast<double>(said);
+  bench.counters["labels"] = static_cast<double>(emitted);
 }
 
 /// One step of the stream: `chunk` rows of 80 ms.

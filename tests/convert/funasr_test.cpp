@@ -155,7 +155,7 @@ TEST_F(funasr_folder, damaged_settings) {
   write_text(root_ / "configuration.json", "{\"file_path_metas\": 5}");
   expect_refusal("configuration.json: file_path_metas is not an object");
   write_text(root_ / "configuration.json", std::string(100000, '['));
-  expect_refusal("configuration.json: levels of nested JSON: expected at most 64, found 100000");
+  expect_refusal("configuration.json: levels of nested JSON: expected up to 64, found 100000");
 }
 
 TEST_F(funasr_folder, damaged_weights) {

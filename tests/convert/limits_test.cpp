@@ -61,7 +61,7 @@ std::vector<std::pair<const char*, std::string>> yaml_bombs() {
 TEST(json_limits, depth_values_and_bytes) {
   EXPECT_NO_THROW((void)parse_json(nested(64), "x"));
   EXPECT_EQ(error_of([] { (void)parse_json(nested(65), "x.json"); }),
-            "x.json: levels of nested JSON: expected at most 64, found 65");
+            "x.json: levels of nested JSON: expected up to 64, found 65");
   expect_part(error_of([] { (void)parse_json(nested(1000000), "x.json"); }), "levels of nested JSON");
   EXPECT_NO_THROW((void)parse_json("[\"" + std::string(1000, '[') + "\\\"" + std::string(1000, '{') + "\"]", "x"));
   expect_part(error_of([] { (void)parse_json("[" + repeated("0,", 2100000) + "0]", "x.json"); }),
@@ -86,7 +86,7 @@ TEST(json_limits, every_reader_of_a_folder_keeps_them) {
   };
   const auto refused = [](const fs::path& folder, const std::string& file) {
     expect_part(error_of([&] { (void)open_checkpoint(folder); }),
-                (folder / file).string() + ": levels of nested JSON: expected at most 64, found 1000001");
+                (folder / file).string() + ": levels of nested JSON: expected up to 64, found 1000001");
   };
   refused(in("qwen", "config.json", deep(R"({"model_type": "qwen3_asr", "thinker_config": )")), "config.json");
   refused(in("whisper", "config.json", deep(R"({"model_type": "whisper", "x": )")), "config.json");
@@ -122,7 +122,7 @@ TEST(yaml_limits, small_texts_with_a_large_meaning) {
     EXPECT_EQ(message.find('\n'), std::string::npos);
   }
   expect_part(error_of([] { (void)read_yaml("x.yaml", "a: " + std::string(5u << 20, 'x'), "a config"); }),
-              "x.yaml: too large for a settings file: expected at most 4194304 bytes");
+              "x.yaml: too large for a settings file: expected up to 4194304 bytes");
 }
 
 // The same at each family's own folder, for the shapes that took gigabytes.

@@ -132,7 +132,7 @@ TEST(safetensors, many_tensors_are_read_in_one_pass_and_more_are_refused) {
   };
   const auto bytes = file_of(header(60000), 0);
   EXPECT_EQ(safetensors_file(bytes, "x").tensors().size(), 60000u);
-  EXPECT_EQ(refusal(header(65537), 0), "x.safetensors: tensors of the file: expected at most 65536, found 65537");
+  EXPECT_EQ(refusal(header(65537), 0), "x.safetensors: tensors of the file: expected up to 65536, found 65537");
   EXPECT_NE(refusal(header(1) + std::string(std::size_t{17} << 20, ' '), 0).find("header is too long"),
             std::string::npos);
 }

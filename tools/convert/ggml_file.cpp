@@ -8,17 +8,17 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-std::uint32_t ggml_size(byte_cursor& at, const char* what, std::int32_t least, std::int32_t most) {
+std::uint32_t ggml_size(byte_cursor& at, const char* what, std::int32_t min, std::int32_t max) {
   const auto n = at.number<std::int32_t>(what);
-  if (n < least || n > most)
-    at.stop(what, std::to_string(least).append(" to ").append(std::to_string(most)), std::to_string(n));
+  if (n < min || n > max)
+    at.stop(what, std::to_string(min).append(" to ").append(std::to_string(max)), std::to_string(n));
   return static_cast<std::uint32_t>(n);
 }
 
 namespace {
 
-stored_tensor next_tensor(byte_cursor& at, std::int32_t least, std::int32_t most) {
-  const std::uint32_t rank = ggml_size(at, "number of dimensions", least, most);
+stored_tensor next_tensor(byte_cursor& at, std::int32_t min, std::int32_t max) {
+  const std::uint32_t rank = ggml_size(at, "number of dimensions", min, max);
   const std::uint32_t name_length = ggml_size(at, "length of a name", 1, 256);
   const auto type = at.number<std::int32_t>("format of a tensor");
   stored_tensor t;
@@ -51,9 +51,9 @@ stored_tensor next_tensor(byte_cursor& at, std::int32_t least, std::int32_t most
 
 }  // namespace
 
-std::vector<stored_tensor> ggml_tensors(byte_cursor& at, std::int32_t least_dimensions, std::int32_t most_dimensions) {
+std::vector<stored_tensor> ggml_tensors(byte_cursor& at, std::int32_t min_dimensions, std::int32_t max_dimensions) {
   std::vector<stored_tensor> all;
-  while (at.remaining() > 0) all.push_back(next_tensor(at, least_dimensions, most_dimensions));
+  while (at.remaining() > 0) all.push_back(next_tensor(at, min_dimensions, max_dimensions));
   return all;
 }
 

@@ -14,12 +14,12 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-std::uint32_t whole_number(const gguf_file& file, const char* key, std::uint32_t least, std::uint32_t most) {
+std::uint32_t whole_number(const gguf_file& file, const char* key, std::uint32_t min, std::uint32_t max) {
   const auto v = file.number(key);
-  if (!v || *v != static_cast<double>(static_cast<std::uint32_t>(std::clamp(*v, 0.0, 1e9))) || *v < least || *v > most)
+  if (!v || *v != static_cast<double>(static_cast<std::uint32_t>(std::clamp(*v, 0.0, 1e9))) || *v < min || *v > max)
     fail({.where = file.where(),
           .what = "key " + steno::quoted(key),
-          .expected = "a number from " + std::to_string(least) + " to " + std::to_string(most),
+          .expected = "a number from " + std::to_string(min) + " to " + std::to_string(max),
           .found = v ? std::to_string(*v) : "nothing"});
   return static_cast<std::uint32_t>(*v);
 }

@@ -15,8 +15,8 @@ bool is_packaged(const gguf_file& file);
 /// Imports a GGUF file of either kind. Throws steno::error for files of other models, naming their architecture.
 imported_model import_gguf(gguf_file file, const import_options& options);
 
-/// A whole number between `least` and `most` under `key`. Throws steno::error.
-std::uint32_t whole_number(const gguf_file& file, const char* key, std::uint32_t least, std::uint32_t most);
+/// A whole number between `min` and `max` under `key`. Throws steno::error.
+std::uint32_t whole_number(const gguf_file& file, const char* key, std::uint32_t min, std::uint32_t max);
 
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -42,8 +42,8 @@ extent_of_json measure(std::string_view text) {
 }  // namespace
 
 nlohmann::json parse_json(std::string_view text, const std::string& where) {
-  const auto refuse = [&](const char* what, std::size_t most, std::size_t found) {
-    fail({.where = where, .what = what, .expected = "at most " + std::to_string(most), .found = std::to_string(found)});
+  const auto refuse = [&](const char* what, std::size_t max, std::size_t found) {
+    fail({.where = where, .what = what, .expected = "up to " + std::to_string(max), .found = std::to_string(found)});
   };
   if (text.size() > limits::json_bytes) refuse("bytes of JSON", limits::json_bytes, text.size());
   const extent_of_json e = measure(text);
@@ -73,7 +73,7 @@ std::string read_text(const std::filesystem::path& file, std::size_t largest) {
   if (f.bytes().size() > largest)
     fail({.where = file.string(),
           .what = "too large for such a file",
-          .expected = "at most " + std::to_string(largest) + " bytes",
+          .expected = "up to " + std::to_string(largest) + " bytes",
           .found = std::to_string(f.bytes().size())});
   return {reinterpret_cast<const char*>(f.bytes().data()), f.bytes().size()};
 }

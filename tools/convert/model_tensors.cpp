@@ -16,7 +16,7 @@ inline namespace STENO_ABI {
 
 namespace {
 
-constexpr std::size_t most_problems = 8;
+constexpr std::size_t max_problems = 8;
 
 // One `*` stands for anything.
 bool matches(std::string_view name, std::string_view pattern) {
@@ -316,7 +316,7 @@ void tensor_taker::add(const weight_wanted& w, const stored& how, stored_tensor*
 }
 
 void tensor_taker::note(const std::string& what) {
-  if (++problem_count_ <= most_problems) problems_.append(problems_.empty() ? "" : ", ").append(what);
+  if (++problem_count_ <= max_problems) problems_.append(problems_.empty() ? "" : ", ").append(what);
 }
 
 std::vector<imported_tensor> tensor_taker::finish() {
@@ -326,8 +326,8 @@ std::vector<imported_tensor> tensor_taker::finish() {
                        });
     if (!known) note(steno::quoted(name) + " is not part of the model");
   }
-  if (problem_count_ > most_problems)
-    problems_.append(", and ").append(std::to_string(problem_count_ - most_problems)).append(" more");
+  if (problem_count_ > max_problems)
+    problems_.append(", and ").append(std::to_string(problem_count_ - max_problems)).append(" more");
   if (problem_count_ > 0)
     fail({.where = from_.where,
           .what = "the tensors are not those of " + architecture_ + " with these settings: " + problems_});

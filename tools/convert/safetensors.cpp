@@ -60,14 +60,14 @@ void safetensors_file::parse(std::span<const std::byte> bytes) {
   if (text.size() > limits::safetensors_header)
     fail({.where = where_,
           .what = "the safetensors header is too long",
-          .expected = "at most " + std::to_string(limits::safetensors_header) + " bytes",
+          .expected = "up to " + std::to_string(limits::safetensors_header) + " bytes",
           .found = std::to_string(text.size())});
   const json header = parse_json({reinterpret_cast<const char*>(text.data()), text.size()}, where_ + ": header");
   if (!header.is_object()) fail({.where = where_, .what = "the safetensors header is not a JSON object"});
   if (header.size() > limits::tensors)
     fail({.where = where_,
           .what = "tensors of the file",
-          .expected = "at most " + std::to_string(limits::tensors),
+          .expected = "up to " + std::to_string(limits::tensors),
           .found = std::to_string(header.size())});
   std::vector<place> places;
   for (const auto& [name, entry] : header.items()) {

@@ -73,7 +73,7 @@ yaml_settings read_yaml(const std::string& source, const std::string& text, std:
   if (text.size() > limits::yaml_bytes)
     fail({.where = source,
           .what = "too large for a settings file",
-          .expected = "at most " + std::to_string(limits::yaml_bytes) + " bytes",
+          .expected = "up to " + std::to_string(limits::yaml_bytes) + " bytes",
           .found = std::to_string(text.size())});
   try {
     check_yaml_bounds(text);
@@ -93,15 +93,15 @@ bool yaml_settings::has(const std::string& key) const {
   return (found != settings.end() && found->second != "null") || lists.contains(key);
 }
 
-std::uint32_t yaml_settings::number(const std::string& key, std::uint32_t otherwise, std::uint32_t least,
-                                    std::uint32_t most) const {
+std::uint32_t yaml_settings::number(const std::string& key, std::uint32_t otherwise, std::uint32_t min,
+                                    std::uint32_t max) const {
   const auto found = settings.find(key);
   if (found == settings.end() || found->second == "null") return otherwise;
   std::uint32_t value = 0;
-  if (!parse(found->second, value) || value < least || value > most)
+  if (!parse(found->second, value) || value < min || value > max)
     fail({.where = source,
           .what = key,
-          .expected = "a number from " + std::to_string(least) + " to " + std::to_string(most),
+          .expected = "a number from " + std::to_string(min) + " to " + std::to_string(max),
           .found = steno::quoted(found->second)});
   return value;
 }
@@ -124,28 +124,28 @@ void yaml_settings::require(const std::string& key, const std::string& value) co
     fail({.where = source, .what = key + " is not supported", .expected = value, .found = steno::quoted(found)});
 }
 
-double yaml_settings::real(const std::string& key, double otherwise, double least, double most) const {
+double yaml_settings::real(const std::string& key, double otherwise, double min, double max) const {
   const auto found = settings.find(key);
   if (found == settings.end() || found->second == "null") return otherwise;
   double value = 0;
-  if (!parse(found->second, value) || !(value >= least && value <= most))
+  if (!parse(found->second, value) || !(value >= min && value <= max))
     fail({.where = source,
           .what = key,
-          .expected = "a number from " + std::to_string(least) + " to " + std::to_string(most),
+          .expected = "a number from " + std::to_string(min) + " to " + std::to_string(max),
           .found = steno::quoted(found->second)});
   return value;
 }
 
-std::vector<int> yaml_settings::numbers(const std::string& key, std::vector<int> otherwise, int least, int most) const {
+std::vector<int> yaml_settings::numbers(const std::string& key, std::vector<int> otherwise, int min, int max) const {
   const auto found = lists.find(key);
   if (found == lists.end()) return otherwise;
   std::vector<int> all;
   for (const std::string& text : found->second) {
     int value = 0;
-    if (!parse(text, value) || value < least || value > most)
+    if (!parse(text, value) || value < min || value > max)
       fail({.where = source,
             .what = key,
-            .expected = "whole numbers from " + std::to_string(least) + " to " + std::to_string(most),
+            .expected = "whole numbers from " + std::to_string(min) + " to " + std::to_string(max),
             .found = steno::quoted(text)});
     all.push_back(value);
   }

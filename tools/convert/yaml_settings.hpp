@@ -21,13 +21,13 @@ struct yaml_settings {
   std::map<std::string, std::vector<std::string>> lists;  ///< of scalars; of a list of lists the first one
 
   bool has(const std::string& key) const;
-  /// A natural number between `least` and `most`, or `otherwise` when it is not set. Throws steno::error.
-  std::uint32_t number(const std::string& key, std::uint32_t otherwise, std::uint32_t least, std::uint32_t most) const;
+  /// A natural number between `min` and `max`, or `otherwise` when it is not set. Throws steno::error.
+  std::uint32_t number(const std::string& key, std::uint32_t otherwise, std::uint32_t min, std::uint32_t max) const;
   std::string text(const std::string& key, const std::string& otherwise) const;
   bool flag(const std::string& key, bool otherwise) const;
-  double real(const std::string& key, double otherwise, double least, double most) const;
-  /// A list of whole numbers between `least` and `most`, or `otherwise`.
-  std::vector<int> numbers(const std::string& key, std::vector<int> otherwise, int least, int most) const;
+  double real(const std::string& key, double otherwise, double min, double max) const;
+  /// A list of whole numbers between `min` and `max`, or `otherwise`.
+  std::vector<int> numbers(const std::string& key, std::vector<int> otherwise, int min, int max) const;
   /// Throws unless the setting is absent or has this value.
   void require(const std::string& key, const std::string& value) const;
 };

@@ -85,9 +85,9 @@ class stream_trace {
     extent taps = 0;
     for (std::size_t l = 0; l < inputs_.size(); ++l) {
       std::vector<float>& in = inputs_[l];
-      const auto most = static_cast<std::size_t>(kept * d);
-      if (in.size() > most) in.erase(in.begin(), in.end() - static_cast<std::ptrdiff_t>(most));
-      std::copy(in.begin(), in.end(), channel.begin() + static_cast<std::ptrdiff_t>((l + 1) * most - in.size()));
+      const auto size = static_cast<std::size_t>(kept * d);
+      if (in.size() > size) in.erase(in.begin(), in.end() - static_cast<std::ptrdiff_t>(size));
+      std::copy(in.begin(), in.end(), channel.begin() + static_cast<std::ptrdiff_t>((l + 1) * size - in.size()));
       const auto& convolution = block::get<"conv">(encoder::get<"layers">(live_->state())[l]);
       taps = static_cast<extent>(convolution.size()) / d;
       for (extent i = 0; i < d; ++i)

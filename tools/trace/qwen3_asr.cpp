@@ -9,7 +9,7 @@ namespace steno::trace {
 void qwen3_asr(job& j) {
   auto model = load<qwen3_asr_any>(std::move(j.file), {}, std::move(j.image));
   const std::string about = j.set.take("context", ""), language = model.language_name(j.set.take("language", ""));
-  const auto most = static_cast<int>(j.set.take_number("max_new_tokens", 4096));
+  const auto max_new_tokens = static_cast<int>(j.set.take_number("max_new_tokens", 4096));
   j.set.finish();
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
 
@@ -41,16 +41,16 @@ void qwen3_asr(job& j) {
   };
   context c(j.run, tracer(sink));
   qwen3_decoder_state state;
-  (void)model.write(pcm, model.prompt(about, language), language, {.max_new_tokens = most}, state, c);
+  (void)model.write(pcm, model.prompt(about, language), language, {.max_new_tokens = max_new_tokens}, state, c);
   const extent wide = model.text.outputs();
   j.write("logits_greedy_path", make_view(std::as_const(path).data(), static_cast<extent>(path.size()) / wide, wide));
 }
 
 void qwen3_forced_aligner(job& j) {
   auto model = load<qwen3_forced_aligner_any>(std::move(j.file), {}, std::move(j.image));
-  const std::string said = j.set.take("text", "");
+  const std::string words = j.set.take("text", "");
   j.set.finish();
-  if (said.empty()) fail({.what = "--set text=", .expected = "what is said in the recording"});
+  if (words.empty()) fail({.what = "--set text=", .expected = "what is spoken in the recording"});
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
   const extent each = model.audio_tower.chunk_rows();
   const auto sink = [&](std::string_view stage, const view<const float>& x) {
@@ -65,7 +65,7 @@ void qwen3_forced_aligner(job& j) {
       j.write(name, x);
   };
   context c(j.run, tracer(sink));
-  (void)model.align(pcm, said, c);
+  (void)model.align(pcm, words, c);
 }
 
 const family of_qwen3_asr("qwen3_asr", "context=TEXT, language=NAME, max_new_tokens=4096", qwen3_asr);

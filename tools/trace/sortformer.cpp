@@ -1,4 +1,4 @@
-// Sortformer: a whole recording, or the chunks of a stream and then both other ways to hear it.
+// Sortformer: a whole recording, or the chunks of a stream and then both other ways to diarize it.
 #include <steno/streaming/sortformer_stream.hpp>
 
 #include <type_traits>
@@ -11,8 +11,8 @@ namespace steno::trace {
 namespace {
 
 // Probabilities of all rows of a stream.
-std::vector<float> hear(const sortformer_any& model, const speaker_cache_options& o, std::span<const float> pcm,
-                        context& c) {
+std::vector<float> stream_probabilities(const sortformer_any& model, const speaker_cache_options& o,
+                                        std::span<const float> pcm, context& c) {
   std::vector<float> all;
   const auto keep = [&](const sortformer_event& e) {
     all.insert(all.end(), e.activities.data(), e.activities.data() + e.activities.size());
@@ -57,11 +57,11 @@ void sortformer(job& j) {
     model.frontend(pcm, features, c);
     const matrix<float, dynamic, dynamic> turned = features.transpose();
     j.write("logmel", turned);
-    write("speaker_probs", hear(model, o, pcm, c));
+    write("speaker_probs", stream_probabilities(model, o, pcm, c));
   }
   context c(j.run);
   o.async_streaming = !o.async_streaming;
-  write(o.async_streaming ? "speaker_probs_async" : "speaker_probs_sync", hear(model, o, pcm, c));
+  write(o.async_streaming ? "speaker_probs_async" : "speaker_probs_sync", stream_probabilities(model, o, pcm, c));
   model.diarize(pcm, whole, c);
   j.write("speaker_probs_offline", whole);
 }

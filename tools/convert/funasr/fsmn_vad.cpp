@@ -35,8 +35,8 @@ void set_keys(gguf_writer& file, const fsmn_vad_settings& s) {
 
 fsmn_vad_settings settings_of(const folder& f) {
   fsmn_vad_settings s;
-  const auto read = [&](const char* key, std::uint32_t& value, std::uint32_t most) {
-    value = f.number(key, value, 1, most);
+  const auto read = [&](const char* key, std::uint32_t& value, std::uint32_t max) {
+    value = f.number(key, value, 1, max);
   };
   read("encoder_conf.input_affine_dim", s.input_affine_dim, 65536);
   read("encoder_conf.linear_dim", s.linear_dim, 65536);
@@ -82,8 +82,8 @@ fsmn_vad_settings settings_of(const folder& f) {
 
 fsmn_vad_settings settings_of(const gguf_file& file) {
   fsmn_vad_settings s;
-  const auto read = [&](const char* key, std::uint32_t& value, std::uint32_t most) {
-    value = whole_number(file, key, 1, most);
+  const auto read = [&](const char* key, std::uint32_t& value, std::uint32_t max) {
+    value = whole_number(file, key, 1, max);
   };
   read("vad.input_affine_dim", s.input_affine_dim, 65536);
   read("vad.linear_dim", s.linear_dim, 65536);

@@ -23,8 +23,8 @@ struct adaptor_settings {
 
 adaptor_settings read_adaptor(const folder& f, const std::string& at) {
   adaptor_settings s;
-  const auto number = [&](const char* key, std::uint32_t& value, std::uint32_t least, std::uint32_t most = 65536) {
-    value = f.number(at + key, value, least, most);
+  const auto number = [&](const char* key, std::uint32_t& value, std::uint32_t min, std::uint32_t max = 65536) {
+    value = f.number(at + key, value, min, max);
   };
   number(".downsample_rate", s.rate, 1);
   number(".encoder_dim", s.input, 1);
@@ -70,14 +70,14 @@ imported_model import_nano(const folder& f, const std::optional<fs::path>& cmvn)
   f.require("audio_adaptor", "Transformer");
   f.require("frontend", "WavFrontend");
   constexpr std::uint32_t wide = 65536, deep = limits::layers;
-  const auto encoder = [&](const char* key, std::uint32_t otherwise, std::uint32_t least, std::uint32_t most) {
-    return f.number(std::string("audio_encoder_conf.") + key, otherwise, least, most);
+  const auto encoder = [&](const char* key, std::uint32_t otherwise, std::uint32_t min, std::uint32_t max) {
+    return f.number(std::string("audio_encoder_conf.") + key, otherwise, min, max);
   };
   const std::uint32_t d = encoder("output_size", 512, 1, wide), heads = encoder("attention_heads", 4, 1, 1024);
   const std::uint32_t units = encoder("linear_units", 2048, 1, wide), blocks = encoder("num_blocks", 50, 1, deep);
   const std::uint32_t tp = encoder("tp_blocks", 20, 0, deep), taps = encoder("kernel_size", 11, 1, 1023);
-  const auto front = [&](const char* key, std::uint32_t otherwise, std::uint32_t most) {
-    return f.number(std::string("frontend_conf.") + key, otherwise, 1, most);
+  const auto front = [&](const char* key, std::uint32_t otherwise, std::uint32_t max) {
+    return f.number(std::string("frontend_conf.") + key, otherwise, 1, max);
   };
   const std::uint32_t mels = front("n_mels", 80, 1024), m = front("lfr_m", 7, 64), n = front("lfr_n", 6, 64);
   const adaptor_settings adaptor = read_adaptor(f, "audio_adaptor_conf");

@@ -131,8 +131,8 @@ imported_model import_published_nano(const std::shared_ptr<gguf_file>& audio) {
   file.set("general.name", "Fun-ASR-Nano");
   file.set("steno.version",
            std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch));
-  const auto copy = [&](const char* from, const char* to, std::uint32_t least, std::uint32_t most) {
-    file.set(std::string("fun_asr_nano.").append(to), whole_number(*audio, from, least, most));
+  const auto copy = [&](const char* from, const char* to, std::uint32_t min, std::uint32_t max) {
+    file.set(std::string("fun_asr_nano.").append(to), whole_number(*audio, from, min, max));
   };
   copy("funasr.enc.output_size", "audio_encoder.output_size", 1, 65536);
   copy("funasr.enc.attention_heads", "audio_encoder.attention_heads", 1, 1024);

@@ -71,8 +71,8 @@ paraformer_settings read_paraformer_settings(const folder& f) {
   paraformer_settings s;
   s.online = f.text("model", "") == "ParaformerStreaming";
   constexpr std::uint32_t wide = 65536, deep = limits::layers;
-  const auto read = [&](const char* key, std::uint32_t& value, std::uint32_t most) {
-    value = f.number(key, value, 1, most);
+  const auto read = [&](const char* key, std::uint32_t& value, std::uint32_t max) {
+    value = f.number(key, value, 1, max);
   };
   read("encoder_conf.output_size", s.output_size, wide);
   read("encoder_conf.attention_heads", s.attention_heads, 1024);

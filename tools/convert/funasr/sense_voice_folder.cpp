@@ -17,8 +17,8 @@ namespace {
 sense_voice_settings read_settings(const folder& f) {
   sense_voice_settings s;
   constexpr std::uint32_t wide = 65536, deep = limits::layers;
-  const auto encoder = [&](const char* key, std::uint32_t& value, std::uint32_t least, std::uint32_t most) {
-    value = f.number(std::string("encoder_conf.") + key, value, least, most);
+  const auto encoder = [&](const char* key, std::uint32_t& value, std::uint32_t min, std::uint32_t max) {
+    value = f.number(std::string("encoder_conf.") + key, value, min, max);
   };
   encoder("output_size", s.output_size, 1, wide);
   encoder("attention_heads", s.attention_heads, 1, 1024);
@@ -26,8 +26,8 @@ sense_voice_settings read_settings(const folder& f) {
   encoder("num_blocks", s.num_blocks, 1, deep);
   encoder("tp_blocks", s.tp_blocks, 0, deep);
   encoder("kernel_size", s.kernel_size, 1, 1023);
-  const auto frontend = [&](const char* key, std::uint32_t& value, std::uint32_t most) {
-    value = f.number(std::string("frontend_conf.") + key, value, 1, most);
+  const auto frontend = [&](const char* key, std::uint32_t& value, std::uint32_t max) {
+    value = f.number(std::string("frontend_conf.") + key, value, 1, max);
   };
   frontend("fs", s.sample_rate, 384000);
   frontend("n_mels", s.n_mels, 1024);

@@ -23,7 +23,7 @@ void promise_encoder(checkpoint_tensors& from, const fastconformer_settings& s) 
 }
 
 std::string nemo_name(std::string name) {
-  // The original calls a layer norm so, too; and names in GGUF files have at most 63 bytes.
+  // The original calls a layer norm so, too; and names in GGUF files have up to 63 bytes.
   constexpr std::pair<std::string_view, std::string_view> parts[] = {
       {".conv.norm.", ".conv.batch_norm."}, {"transformer_encoder.", "transformer_encoder.layers."}};
   for (const auto& [from, to] : parts)

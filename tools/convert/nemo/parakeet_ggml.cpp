@@ -40,9 +40,7 @@ constexpr std::uint32_t wide = 65536;
 
 parakeet_settings read_header(byte_cursor& at) {
   at.take(4, "the magic number");
-  const auto size = [&](const char* what, std::int32_t least, std::int32_t most) {
-    return ggml_size(at, what, least, most);
-  };
+  const auto size = [&](const char* what, std::int32_t min, std::int32_t max) { return ggml_size(at, what, min, max); };
   parakeet_settings s;
   s.transducer = true;
   s.bias = s.xscaling = false;

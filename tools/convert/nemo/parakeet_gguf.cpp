@@ -22,8 +22,8 @@ namespace {
 parakeet_settings settings_of(const gguf_file& file, const std::string& type) {
   constexpr std::uint32_t wide = 65536;
   const std::string at = "parakeet.";
-  const auto number = [&](const std::string& key, std::uint32_t least, std::uint32_t most) {
-    return whole_number(file, (at + key).c_str(), least, most);
+  const auto number = [&](const std::string& key, std::uint32_t min, std::uint32_t max) {
+    return whole_number(file, (at + key).c_str(), min, max);
   };
   parakeet_settings s;
   s.transducer = type != "ctc";

@@ -68,8 +68,8 @@ std::string encoder_name(std::string name) {
 
 void read_published_encoder(const gguf_file& file, fastconformer_settings& s) {
   constexpr std::uint32_t wide = 65536;
-  const auto number = [&](const char* key, std::uint32_t least, std::uint32_t most) {
-    return whole_number(file, (std::string("parakeet.") + key).c_str(), least, most);
+  const auto number = [&](const char* key, std::uint32_t min, std::uint32_t max) {
+    return whole_number(file, (std::string("parakeet.") + key).c_str(), min, max);
   };
   (void)number("preproc.sample_rate", 16000, 16000);
   s.mels = number("preproc.n_mels", 8, 1024);

@@ -22,8 +22,8 @@ constexpr std::string_view at = "parakeet.sortformer.";
 
 sortformer_settings settings_of(const gguf_file& file) {
   constexpr std::uint32_t wide = 65536;
-  const auto number = [&](const char* key, std::uint32_t least, std::uint32_t most) {
-    return whole_number(file, (std::string(at) + key).c_str(), least, most);
+  const auto number = [&](const char* key, std::uint32_t min, std::uint32_t max) {
+    return whole_number(file, (std::string(at) + key).c_str(), min, max);
   };
   sortformer_settings s;
   read_published_encoder(file, s);

@@ -67,14 +67,14 @@ tar_archive::tar_archive(std::span<const std::byte> bytes, const std::string& wh
     if (++entries > limits::members)
       fail({.where = where,
             .what = "members of the archive",
-            .expected = "at most " + std::to_string(limits::members),
+            .expected = "up to " + std::to_string(limits::members),
             .found = "more"});
     const std::int64_t claimed = archive_entry_size(entry);
     if (claimed < 0 || !checked_add(unpacked, static_cast<std::uint64_t>(claimed), unpacked) ||
         limits::unpacks_too_far(unpacked, bytes.size()))
       fail({.where = where,
             .what = "the archive claims to hold far more than its size allows",
-            .expected = "at most 8 times its " + std::to_string(bytes.size()) + " bytes"});
+            .expected = "up to 8 times its " + std::to_string(bytes.size()) + " bytes"});
     if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != nullptr) continue;
     tar_member m{.name = name_of(entry), .bytes = {}};
     std::vector<std::byte> copy;

@@ -76,10 +76,10 @@ class section {
     return {has(key) ? j_[key] : none, where_, name_ + key + "."};
   }
   bool has(const char* key) const { return j_.contains(key) && !j_[key].is_null(); }
-  std::uint32_t size(const char* key, std::uint32_t least, std::uint32_t most) const {
-    if (!has(key) || !j_[key].is_number_unsigned() || j_[key].get<std::uint64_t>() > most ||
-        j_[key].get<std::uint64_t>() < least)
-      refuse(key, "a number from " + std::to_string(least) + " to " + std::to_string(most));
+  std::uint32_t size(const char* key, std::uint32_t min, std::uint32_t max) const {
+    if (!has(key) || !j_[key].is_number_unsigned() || j_[key].get<std::uint64_t>() > max ||
+        j_[key].get<std::uint64_t>() < min)
+      refuse(key, "a number from " + std::to_string(min) + " to " + std::to_string(max));
     return j_[key].get<std::uint32_t>();
   }
   std::uint32_t size(const char* key) const { return size(key, 1, 1u << 24); }

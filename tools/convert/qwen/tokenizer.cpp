@@ -127,7 +127,7 @@ void add_tokenizer(gguf_writer& file, const fs::path& folder, std::uint32_t rows
   if (count > rows || p.text.empty())
     fail({.where = folder.string(),
           .what = "tokens",
-          .expected = "at most the " + std::to_string(rows) + " rows of the embedding",
+          .expected = "up to the " + std::to_string(rows) + " rows of the embedding",
           .found = std::to_string(count)});
   std::vector<std::string> tokens(count);
   std::vector<std::int32_t> types(count, 5);

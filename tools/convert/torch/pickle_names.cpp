@@ -155,9 +155,9 @@ std::uint64_t pickle::size_argument(id i) const {
 }
 
 std::vector<std::uint64_t> pickle::sizes(id tuple) const {
-  constexpr std::size_t most_dimensions = 16;
+  constexpr std::size_t max_dimensions = 16;
   const node& v = at(tuple);
-  if (v.what != kind::tuple || v.items.size() > most_dimensions) bad("a shape is not a short tuple");
+  if (v.what != kind::tuple || v.items.size() > max_dimensions) bad("a shape is not a short tuple");
   std::vector<std::uint64_t> out;
   for (const id i : v.items) out.push_back(size_argument(i));
   return out;

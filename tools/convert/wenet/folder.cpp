@@ -86,7 +86,7 @@ std::vector<std::string> parse_units(std::string_view text, const std::string& w
   std::vector<std::string> units;
   std::vector<bool> seen;
   std::size_t line_number = 0, count = 0;
-  const auto most = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;  // a unit is a line
+  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;  // a unit is a line
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const auto words = words_of(text.substr(at, end - at));
@@ -94,7 +94,7 @@ std::vector<std::string> parse_units(std::string_view text, const std::string& w
     ++line_number;
     if (words.empty()) continue;
     std::size_t id = 0;
-    if (words.size() != 2 || !parse(words[1], id) || id >= most)
+    if (words.size() != 2 || !parse(words[1], id) || id >= lines)
       fail({.where = where, .what = "line " + std::to_string(line_number), .expected = "a unit and its number"});
     if (id >= units.size()) {
       units.resize(id + 1);

@@ -92,8 +92,8 @@ u2_settings read_settings(const folder& f, std::size_t vocabulary) {
   s.bidirectional = decoder == "bitransformer";
   if (!s.bidirectional) f.require("decoder", "transformer");
   require_known_parts(f, s.conformer);
-  const auto number = [&](const char* key, std::uint32_t& value, std::uint32_t least, std::uint32_t most) {
-    value = f.number(key, value, least, most);
+  const auto number = [&](const char* key, std::uint32_t& value, std::uint32_t min, std::uint32_t max) {
+    value = f.number(key, value, min, max);
   };
   s.rate = rate_of(f);
   number("encoder_conf.output_size", s.width, 2, wide);

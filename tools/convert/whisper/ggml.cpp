@@ -66,7 +66,7 @@ class reader {
   std::vector<stored_tensor> tensors() { return ggml_tensors(at_, 1, 3); }
 
  private:
-  std::uint32_t size(const char* what, std::int32_t most) { return ggml_size(at_, what, 1, most); }
+  std::uint32_t size(const char* what, std::int32_t max) { return ggml_size(at_, what, 1, max); }
 
   byte_cursor at_;
 };
