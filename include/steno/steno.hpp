@@ -19,11 +19,11 @@
 #include <steno/decoders/attention_beam.hpp>
 #include <steno/decoders/cif_times.hpp>
 #include <steno/decoders/compression_ratio.hpp>
-#include <steno/decoders/context_graph.hpp>
 #include <steno/decoders/ctc_alignment.hpp>
 #include <steno/decoders/ctc_endpoint.hpp>
 #include <steno/decoders/ctc_greedy.hpp>
 #include <steno/decoders/ctc_prefix_beam.hpp>
+#include <steno/decoders/hotword_automaton.hpp>
 #include <steno/decoders/piece_times.hpp>
 #include <steno/decoders/quiet_splits.hpp>
 #include <steno/decoders/qwen3_output.hpp>

@@ -24,8 +24,8 @@ rows scores(std::initializer_list<std::initializer_list<double>> probabilities) 
   return y;
 }
 
-context_graph phrases(const std::vector<std::vector<int>>& all, float score) {
-  return context_graph(all, {.score = score});
+hotword_automaton phrases(const std::vector<std::vector<int>>& all, float score) {
+  return hotword_automaton(all, {.score = score});
 }
 
 }  // namespace
@@ -188,7 +188,7 @@ TEST(token_search, samples_favour_phrases) {
 }
 
 TEST(token_search, an_empty_graph_changes_nothing) {
-  const context_graph none;
+  const hotword_automaton none;
   std::vector<int> next, sources, next_too, sources_too;
   token_beam a(3, end_token), b(3, end_token, 1, &none);
   token_sampler c(3, end_token, 0.7, 5), d(3, end_token, 0.7, 5, &none);

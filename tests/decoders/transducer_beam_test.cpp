@@ -81,8 +81,8 @@ TEST(transducer_beam, phrases_are_favoured) {
   for (const json& c : {cases()[1], cases()[4]}) {
     tables t(c);
     const std::vector<std::vector<int>> phrases{{2, 2, 5}};
-    const context_graph none(phrases, {.score = 0}), strong(phrases, {.score = 8});
-    const auto best = [&](const context_graph& g) {
+    const hotword_automaton none(phrases, {.score = 0}), strong(phrases, {.score = 8});
+    const auto best = [&](const hotword_automaton& g) {
       transducer_beam search(t.options(c), &g);
       search.advance(t, 0, 12);
       search.finish();

@@ -1,6 +1,6 @@
 // Lists of phrases to favour: the lines before the first empty one are units, the others phrases. Any list becomes a
 // graph whose states and bonuses can be followed through all of its phrases.
-#include <steno/decoders/context_graph.hpp>
+#include <steno/decoders/hotword_automaton.hpp>
 #include <steno/tokenizers/wenet_units.hpp>
 
 #include <algorithm>
@@ -32,8 +32,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       for (const int id : *ids) require(id >= 0 && id < known.size());
       phrases.push_back(*ids);
     }
-    for (const auto rules : {steno::context_rules::runtime, steno::context_rules::training}) {
-      const steno::context_graph graph(phrases, {.rules = rules, .score = 3, .increment = 0.5f});
+    for (const auto rules : {steno::hotword_rules::runtime, steno::hotword_rules::training}) {
+      const steno::hotword_automaton graph(phrases, {.rules = rules, .score = 3, .increment = 0.5f});
       int state = 0;
       float earned = 0;
       std::vector<int> matched, next;

@@ -270,7 +270,7 @@ TEST(parakeet, a_beam_finds_hotwords) {
   const auto pcm = test::chirp(16000 * 5);
   context c;
   const std::vector<std::vector<int>> phrases{{30, 31, 32}};
-  const context_graph strong(phrases, {.score = 12});
+  const hotword_automaton strong(phrases, {.score = 12});
   const auto holds = [&](const std::vector<int>& ids) {
     return std::search(ids.begin(), ids.end(), phrases[0].begin(), phrases[0].end()) != ids.end();
   };

@@ -155,13 +155,13 @@ TEST(whisper, hotwords_are_favoured_and_the_average_stays_the_model_s) {
   matrix<float, dynamic, dynamic> x(3000, 80);
   m.frontend(std::span<const float>(noise(30)), x, c);
   m.encode_rows(x, w, c);
-  const auto decode = [&](int beam, double temperature, const context_graph* contexts) {
+  const auto decode = [&](int beam, double temperature, const hotword_automaton* contexts) {
     return whisper_decode(
         m, w, {.language = 0, .temperature = temperature, .sample_len = 16, .beam_size = beam, .contexts = contexts},
         c);
   };
   const std::vector<int> phrase = *m.tokenizer.split("q");
-  const context_graph none, graph(std::vector<std::vector<int>>{phrase}, {.score = 20});
+  const hotword_automaton none, graph(std::vector<std::vector<int>>{phrase}, {.score = 20});
   for (const auto& [beam, temperature] : {std::pair(0, 0.0), std::pair(3, 0.0), std::pair(0, 0.7)}) {
     SCOPED_TRACE(std::to_string(beam) + " " + std::to_string(temperature));
     const whisper_decoded plain = decode(beam, temperature, nullptr), same = decode(beam, temperature, &none),
@@ -178,7 +178,7 @@ TEST(whisper, hotwords_count_in_every_window) {
   const whisper_any& m = with_words();
   context c;
   const std::vector<int> phrase = *m.tokenizer.split("q");
-  const context_graph graph(std::vector<std::vector<int>>{phrase}, {.score = 20});
+  const hotword_automaton graph(std::vector<std::vector<int>>{phrase}, {.score = 20});
   for (const double temperature : {0.0, 0.5}) {
     SCOPED_TRACE(temperature);
     whisper_transcribe_options o{.temperatures = {temperature}, .no_speech_threshold = {}};

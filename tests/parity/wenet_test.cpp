@@ -410,7 +410,8 @@ class checks {
     const heard<Model> h = whole(model, g, c);
     for (const json& w : g.want["context"]) {
       const auto phrases = w["phrases_ids"].get<std::vector<ids_type>>();
-      const context_graph graph(phrases, {.rules = context_rules::training, .score = w["context_score"].get<float>()});
+      const hotword_automaton graph(phrases,
+                                    {.rules = hotword_rules::training, .score = w["context_score"].get<float>()});
       ctc_prefix_beam search({.blank = model.blank}, &graph);
       search.advance(read(h.scores));
       search.finish();
@@ -435,11 +436,11 @@ class checks {
     for (std::string line; std::getline(in, line);)
       if (const auto units = model.tokenizer.split(line)) phrases.push_back(*units);
     for (const json& w : g.runtime["stream16_context"]) {
-      const context_graph graph(phrases, {.score = w["context_score"].get<float>()});
+      const hotword_automaton graph(phrases, {.score = w["context_score"].get<float>()});
       compare_runtime(w, 16, &graph);
     }
   }
-  void compare_runtime(const json& w, extent chunk, const context_graph* graph) {
+  void compare_runtime(const json& w, extent chunk, const hotword_automaton* graph) {
     const bool rescore = w.contains("ctc_weight");
     std::size_t n = 0;
     u2_stream<Model> stream(model, {.chunk_size = chunk,

@@ -276,7 +276,7 @@ TEST(recording, hotwords_earn_what_suits_the_search) {
   const fs::path golden = fs::path(STENO_SOURCE_DIR) / "tests/golden";
   const transcriber ctc((golden / "wenet/model.gguf").string());
   const transcriber transducer((fs::path(STENO_SOURCE_DIR) / "examples/models/parakeet-tdt.gguf").string());
-  EXPECT_EQ(usual_hotword_score(ctc.model()), context_options{}.score);
+  EXPECT_EQ(usual_hotword_score(ctc.model()), hotword_options{}.score);
   EXPECT_EQ(usual_hotword_score(transducer.model()), transducer_beam_options::hotword_score);
   // Nothing said is the same as that said.
   context c;

@@ -7,7 +7,7 @@
 // Tested in tests/decoders/ctc_prefix_beam_test.cpp (against all paths) and on golden n-best lists.
 #pragma once
 #include <steno/core/view.hpp>
-#include <steno/decoders/context_graph.hpp>
+#include <steno/decoders/hotword_automaton.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -30,14 +30,14 @@ struct ctc_beam_options {
 struct ctc_hypothesis {
   std::vector<int> ids;
   std::vector<extent> times;  ///< frames since reset()
-  double score = 0;           ///< log-probability plus what contexts gave
+  double score = 0;           ///< log-probability plus what hotwords gave
 };
 
 /// Copyable; one per stream. Memory: its buffers grow with the longest hypothesis and are kept by reset().
 class ctc_prefix_beam {
  public:
-  explicit ctc_prefix_beam(const ctc_beam_options& options = {}, const context_graph* contexts = nullptr)
-      : options_(options), contexts_(contexts != nullptr && !contexts->empty() ? contexts : nullptr) {
+  explicit ctc_prefix_beam(const ctc_beam_options& options = {}, const hotword_automaton* hotwords = nullptr)
+      : options_(options), hotwords_(hotwords != nullptr && !hotwords->empty() ? hotwords : nullptr) {
     reset();
   }
 
@@ -53,7 +53,7 @@ class ctc_prefix_beam {
     b.hash = 0;
     b.s = b.v_s = b.v_ns = 0;
     b.ns = never;
-    b.context = 0;
+    b.hotword_state = 0;
     b.bonus = 0;
   }
 
@@ -65,12 +65,12 @@ class ctc_prefix_beam {
 
   /// Settles bonuses of phrases that stay unfinished. advance() must not follow before reset().
   void finish() {
-    if (contexts_ == nullptr) return;
+    if (hotwords_ == nullptr) return;
     for (extent i = 0; i < count_; ++i) {
       beam& b = beams_[static_cast<std::size_t>(i)];
-      b.bonus = static_cast<double>(contexts_->finish(b.context, static_cast<float>(b.bonus)));
+      b.bonus = static_cast<double>(hotwords_->finish(b.hotword_state, static_cast<float>(b.bonus)));
     }
-    if (contexts_->rules() == context_rules::runtime)
+    if (hotwords_->rules() == hotword_rules::runtime)
       std::sort(beams_.begin(), beams_.begin() + count_,
                 [](const beam& a, const beam& b) { return a.total() > b.total(); });
   }
@@ -99,7 +99,7 @@ class ctc_prefix_beam {
     std::uint64_t hash = 0;
     double s = never, ns = never, v_s = never, v_ns = never;
     double bonus = 0;
-    int context = 0;
+    int hotword_state = 0;
 
     double score() const noexcept { return log_add(s, ns); }
     double total() const noexcept { return score() + bonus; }
@@ -121,7 +121,7 @@ class ctc_prefix_beam {
     int label;  // -1: the parent's own prefix
     std::uint64_t hash;
     double s = never, ns = never, v_s = never, v_ns = never, last = never, bonus = 0, total = 0;
-    int context = 0;
+    int hotword_state = 0;
     bool placed = false;
     source times_s = {}, times_ns = {};
   };
@@ -148,13 +148,13 @@ class ctc_prefix_beam {
     return candidates_.back();
   }
   void place(candidate& c, const beam& parent, int label) const {
-    if (contexts_ == nullptr || c.placed) return;
+    if (hotwords_ == nullptr || c.placed) return;
     c.placed = true;
-    c.context = parent.context;
+    c.hotword_state = parent.hotword_state;
     c.bonus = parent.bonus;
     if (label < 0) return;
-    const auto [state, earned] = contexts_->next(parent.context, label);
-    c.context = state;
+    const auto [state, earned] = hotwords_->next(parent.hotword_state, label);
+    c.hotword_state = state;
     c.bonus += static_cast<double>(earned);
   }
 
@@ -253,7 +253,7 @@ class ctc_prefix_beam {
     to.v_s = c.v_s;
     to.v_ns = c.v_ns;
     to.bonus = c.bonus;
-    to.context = c.context;
+    to.hotword_state = c.hotword_state;
   }
   void take(const source& s, std::vector<extent>& to) const {
     to.clear();
@@ -264,7 +264,7 @@ class ctc_prefix_beam {
   }
 
   ctc_beam_options options_;
-  const context_graph* contexts_;
+  const hotword_automaton* hotwords_;
   std::vector<beam> beams_, next_;
   std::vector<candidate> candidates_;
   std::vector<std::size_t> order_;

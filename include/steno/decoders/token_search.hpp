@@ -3,12 +3,12 @@
 // Scores of a step are log-probabilities [hypotheses, vocabulary]. advance() appends a token to every hypothesis and
 // says in `sources` which one each continues, so that a decoder's state can follow. Follows GreedyDecoder,
 // BeamSearchDecoder and MaximumLikelihoodRanker (whisper/decoding.py); sums of log-probabilities are floats, as there.
-// Hotwords (a context_graph) are steno's own: hypotheses are compared by log-probability and what they earned, but
+// Hotwords (a hotword_automaton) are steno's own: hypotheses are compared by log-probability and what they earned, but
 // their score stays the model's, so that thresholds on it mean what they mean without. Tested in
 // tests/decoders/token_search_test.cpp.
 #pragma once
 #include <steno/core/view.hpp>
-#include <steno/decoders/context_graph.hpp>
+#include <steno/decoders/hotword_automaton.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -26,8 +26,8 @@ inline namespace STENO_ABI {
 struct token_hypothesis {
   std::vector<int> tokens;  ///< without the end of text
   float score = 0;          ///< sum of log-probabilities, with the end's
-  float bonus = 0;          ///< what contexts gave
-  int context = 0;          ///< state in their graph
+  float bonus = 0;          ///< what hotwords gave
+  int hotword_state = 0;    ///< in their graph
 
   float total() const noexcept { return score + bonus; }
 };
@@ -51,10 +51,10 @@ inline std::size_t best_hypothesis(std::span<const token_hypothesis> all, std::o
 /// What phrases of a graph earn in a search. Tokens below `end` are text; those above it (times, Whisper's other
 /// special ones) stand between texts, so they neither go on with a phrase nor leave it. Without a graph nothing is
 /// earned.
-class token_contexts {
+class token_hotwords {
  public:
   /// The graph must outlive it.
-  token_contexts(const context_graph* graph, int end)
+  token_hotwords(const hotword_automaton* graph, int end)
       : graph_(graph != nullptr && !graph->empty() ? graph : nullptr), end_(end) {}
 
   /// The log-probabilities [n] of what follows `h`, each with what its token earns. Valid until the next call.
@@ -62,46 +62,46 @@ class token_contexts {
     if (graph_ == nullptr) return p;
     row_.assign(p, p + n);
     const extent text = std::min<extent>(end_, n);
-    if (const float left = graph_->next(h.context, no_unit).second; left != 0)
+    if (const float left = graph_->next(h.hotword_state, no_unit).second; left != 0)
       for (extent i = 0; i < text; ++i) row_[static_cast<std::size_t>(i)] += left;
-    graph_->continuations(h.context, units_);
+    graph_->continuations(h.hotword_state, units_);
     for (const int unit : units_)
       if (unit >= 0 && unit < text)
-        row_[static_cast<std::size_t>(unit)] = p[unit] + graph_->next(h.context, unit).second;
-    if (end_ < n) row_[static_cast<std::size_t>(end_)] += graph_->finish(h.context, h.bonus) - h.bonus;
+        row_[static_cast<std::size_t>(unit)] = p[unit] + graph_->next(h.hotword_state, unit).second;
+    if (end_ < n) row_[static_cast<std::size_t>(end_)] += graph_->finish(h.hotword_state, h.bonus) - h.bonus;
     return row_.data();
   }
   /// Goes on with `token`, the end included: an unfinished phrase pays back.
   void follow(token_hypothesis& h, int token) const {
     if (graph_ == nullptr || token > end_) return;
     if (token == end_) {
-      h.bonus = graph_->finish(h.context, h.bonus);
-      h.context = 0;
+      h.bonus = graph_->finish(h.hotword_state, h.bonus);
+      h.hotword_state = 0;
       return;
     }
-    const auto [state, earned] = graph_->next(h.context, token);
-    h.context = state;
+    const auto [state, earned] = graph_->next(h.hotword_state, token);
+    h.hotword_state = state;
     h.bonus += earned;
   }
 
  private:
   static constexpr int no_unit = -1;  // of no phrase
 
-  const context_graph* graph_;
+  const hotword_automaton* graph_;
   int end_;
   std::vector<float> row_;
   std::vector<int> units_;
 };
 
-/// Every hypothesis goes its own way: the likeliest token, or a sample at a temperature. What contexts earn is
+/// Every hypothesis goes its own way: the likeliest token, or a sample at a temperature. What hotwords earn is
 /// added before tokens are compared or drawn.
 class token_sampler {
  public:
   token_sampler(int hypotheses, int end, double temperature, std::uint64_t seed,
-                const context_graph* contexts = nullptr)
+                const hotword_automaton* hotwords = nullptr)
       : all_(static_cast<std::size_t>(hypotheses)),
         ended_(all_.size(), false),
-        contexts_(contexts, end),
+        hotwords_(hotwords, end),
         end_(end),
         temperature_(temperature),
         random_(seed) {}
@@ -118,11 +118,11 @@ class token_sampler {
       if (ended_[i]) continue;
       const auto row = static_cast<extent>(i);
       const float* const p = scores.data() + row * scores.outerStride();
-      const float* const favoured = contexts_.favour(p, scores.cols(), all_[i]);
+      const float* const favoured = hotwords_.favour(p, scores.cols(), all_[i]);
       next[i] = temperature_ == 0 ? static_cast<int>(std::max_element(favoured, favoured + scores.cols()) - favoured)
                                   : sample(favoured, scores.cols());
       all_[i].score += p[next[i]];
-      contexts_.follow(all_[i], next[i]);
+      hotwords_.follow(all_[i], next[i]);
       ended_[i] = next[i] == end_;
       if (ended_[i]) continue;
       all_[i].tokens.push_back(next[i]);
@@ -131,7 +131,7 @@ class token_sampler {
     return going;
   }
   const std::vector<token_hypothesis>& finish() {
-    for (token_hypothesis& h : all_) contexts_.follow(h, end_);
+    for (token_hypothesis& h : all_) hotwords_.follow(h, end_);
     return all_;
   }
 
@@ -158,7 +158,7 @@ class token_sampler {
 
   std::vector<token_hypothesis> all_;
   std::vector<bool> ended_;
-  token_contexts contexts_;
+  token_hotwords hotwords_;
   int end_;
   double temperature_;
   std::uint64_t random_;
@@ -167,9 +167,9 @@ class token_sampler {
 /// The `width` best unfinished hypotheses, until round(width * patience) have ended.
 class token_beam {
  public:
-  token_beam(int width, int end, double patience = 1, const context_graph* contexts = nullptr)
+  token_beam(int width, int end, double patience = 1, const hotword_automaton* hotwords = nullptr)
       : live_(static_cast<std::size_t>(width)),
-        contexts_(contexts, end),
+        hotwords_(hotwords, end),
         end_(end),
         wanted_(static_cast<std::size_t>(std::nearbyint(width * patience))) {}
 
@@ -191,7 +191,7 @@ class token_beam {
       std::vector<token_hypothesis>& to = c.token == end_ ? ended_now_ : next_;
       to.push_back(live_[c.source]);
       to.back().score = c.score;
-      contexts_.follow(to.back(), c.token);
+      hotwords_.follow(to.back(), c.token);
       if (c.token == end_) continue;
       to.back().tokens.push_back(c.token);
       next.push_back(c.token);
@@ -205,7 +205,7 @@ class token_beam {
   }
   /// Those that have ended, filled up with the best of the others.
   const std::vector<token_hypothesis>& finish() {
-    for (token_hypothesis& h : live_) contexts_.follow(h, end_);
+    for (token_hypothesis& h : live_) hotwords_.follow(h, end_);
     std::vector<std::size_t> order(live_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
@@ -224,7 +224,7 @@ class token_beam {
   // The width + 1 best tokens after beam b, with what they earn: one of them may be the end.
   void best_of(std::size_t b, const view<const float>& scores) {
     const float* const row = scores.data() + static_cast<extent>(b) * scores.outerStride();
-    const float* const p = contexts_.favour(row, scores.cols(), live_[b]);
+    const float* const p = hotwords_.favour(row, scores.cols(), live_[b]);
     const std::size_t count = std::min(live_.size() + 1, static_cast<std::size_t>(scores.cols()));
     top_.clear();
     for (extent i = 0; i < scores.cols(); ++i) {
@@ -240,7 +240,7 @@ class token_beam {
   std::vector<token_hypothesis> live_, next_, ended_, ended_now_;
   std::vector<candidate> candidates_;
   std::vector<int> top_;
-  token_contexts contexts_;
+  token_hotwords hotwords_;
   int end_;
   std::size_t wanted_;
   bool started_ = false;

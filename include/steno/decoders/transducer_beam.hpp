@@ -7,12 +7,12 @@
 //   TDT: label and duration are one choice; hypotheses wait at different frames, equal ones at a frame are joined.
 //
 // Kim et al. 2020; NeMo `modified_adaptive_expansion_search` (rnnt_beam_decoding.py, tdt_beam_decoding.py) with
-// prefix_alpha 1 and its order of equal scores. Hotwords (a context_graph) are steno's own: what a label earns counts
-// wherever labels or hypotheses are compared, and labels that continue a phrase are candidates, too. Tested in
+// prefix_alpha 1 and its order of equal scores. Hotwords (a hotword_automaton) are steno's own: what a label earns
+// counts wherever labels or hypotheses are compared, and labels that continue a phrase are candidates, too. Tested in
 // tests/decoders/transducer_beam_test.cpp on what the original finds.
 #pragma once
 #include <steno/core/view.hpp>
-#include <steno/decoders/context_graph.hpp>
+#include <steno/decoders/hotword_automaton.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -40,8 +40,8 @@ struct transducer_hypothesis {
   std::vector<extent> frames, durations;  ///< of the labels
   std::vector<float> log_probabilities;   ///< of the labels, among labels and blank
   double score = 0;                       ///< log-probability
-  double bonus = 0;                       ///< what contexts gave
-  int context = 0, node = 0;
+  double bonus = 0;                       ///< what hotwords gave
+  int hotword_state = 0, node = 0;
   extent next = 0;  ///< TDT: the frame it waits for
 
   double total() const noexcept { return score + bonus; }
@@ -54,8 +54,8 @@ struct transducer_hypothesis {
 /// The root is node 0 and is never forgotten.
 class transducer_beam {
  public:
-  explicit transducer_beam(const transducer_beam_options& o, const context_graph* contexts = nullptr)
-      : options_(o), contexts_(contexts != nullptr && !contexts->empty() ? contexts : nullptr), kept_(1) {
+  explicit transducer_beam(const transducer_beam_options& o, const hotword_automaton* hotwords = nullptr)
+      : options_(o), hotwords_(hotwords != nullptr && !hotwords->empty() ? hotwords : nullptr), kept_(1) {
     for (const int d : o.durations)
       if (d > 0 && (shortest_ == 0 || d < shortest_)) shortest_ = d;
     shortest_ = std::max(shortest_, 1);
@@ -76,9 +76,9 @@ class transducer_beam {
   }
   /// Settles bonuses of phrases that stay unfinished, and sorts: best first. advance() must not follow.
   void finish() {
-    if (contexts_ != nullptr)
+    if (hotwords_ != nullptr)
       for (hypothesis& h : kept_)
-        h.bonus = static_cast<double>(contexts_->finish(h.context, static_cast<float>(h.bonus)));
+        h.bonus = static_cast<double>(hotwords_->finish(h.hotword_state, static_cast<float>(h.bonus)));
     const auto value = [&](const hypothesis& h) {
       return options_.length_normalised ? h.total() / static_cast<double>(h.ids.size() + 1) : h.total();
     };
@@ -123,33 +123,33 @@ class transducer_beam {
   }
 
   // The likely labels: so many of the best, and those that go on with a phrase. Of equal ones the lower number.
-  void choose_labels(int context) {
+  void choose_labels(int hotword_state) {
     order_.resize(label_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
     const auto count = std::min(order_.size(), static_cast<std::size_t>(options_.beam + options_.beta));
     const auto better = [&](int a, int b) { return at(a) > at(b) || (at(a) == at(b) && a < b); };
     std::partial_sort(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count), order_.end(), better);
     order_.resize(count);
-    if (contexts_ == nullptr) return;
-    contexts_->continuations(context, more_);
+    if (hotwords_ == nullptr) return;
+    hotwords_->continuations(hotword_state, more_);
     for (const int label : more_)
       if (label >= 0 && label < options_.blank && std::find(order_.begin(), order_.end(), label) == order_.end())
         order_.push_back(label);
   }
   double at(int label) const noexcept { return label_[static_cast<std::size_t>(label)]; }
   double earned(const hypothesis& h, int label) const {
-    return contexts_ == nullptr || label == options_.blank
+    return hotwords_ == nullptr || label == options_.blank
                ? 0.0
-               : static_cast<double>(contexts_->next(h.context, label).second);
+               : static_cast<double>(hotwords_->next(h.hotword_state, label).second);
   }
   void extend(hypothesis& h, const choice& c, extent t) const {
     h.ids.push_back(c.label);
     h.frames.push_back(t);
     h.durations.push_back(c.duration);
     h.log_probabilities.push_back(c.label_only);
-    if (contexts_ == nullptr) return;
-    const auto [state, bonus] = contexts_->next(h.context, c.label);
-    h.context = state;
+    if (hotwords_ == nullptr) return;
+    const auto [state, bonus] = hotwords_->next(h.hotword_state, c.label);
+    h.hotword_state = state;
     h.bonus += static_cast<double>(bonus);
   }
 
@@ -200,7 +200,7 @@ class transducer_beam {
       for (std::size_t i = 0; i < now.size(); ++i) {
         const hypothesis& h = now[i];
         score(all.data() + static_cast<extent>(i) * all.outerStride());
-        choose_labels(h.context);
+        choose_labels(h.hotword_state);
         choices_.clear();
         for (const int label : order_)
           choices_.push_back({label, 0, at(label), at(label) + earned(h, label), static_cast<float>(at(label))});
@@ -243,7 +243,7 @@ class transducer_beam {
   }
 
   void choose_pairs(const hypothesis& h) {
-    choose_labels(h.context);
+    choose_labels(h.hotword_state);
     choices_.clear();
     for (std::size_t d = 0; d < duration_.size(); ++d)
       for (const int label : order_) {
@@ -330,7 +330,7 @@ class transducer_beam {
   }
 
   transducer_beam_options options_;
-  const context_graph* contexts_;
+  const hotword_automaton* hotwords_;
   int shortest_ = 0;  // duration that is not 0
   std::vector<hypothesis> kept_;
   std::vector<double> label_, duration_;  // log-probabilities of one row

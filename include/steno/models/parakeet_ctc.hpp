@@ -25,8 +25,8 @@ struct parakeet_ctc_kind {
 };
 
 struct parakeet_ctc_options {
-  extent beam = 1;                          ///< prefixes; 1 without contexts: the best path
-  const context_graph* contexts = nullptr;  ///< hotwords; they need a beam
+  extent beam = 1;                              ///< prefixes; 1 without hotwords: the best path
+  const hotword_automaton* contexts = nullptr;  ///< hotwords; they need a beam
   parakeet_windows windows = {};
 };
 
@@ -79,7 +79,7 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
     std::optional<ctc_prefix_beam> beam;        ///< instead
   };
   search begin(context&) const { return {}; }
-  /// A search with a beam; the contexts must outlive it.
+  /// A search with a beam; the hotwords must outlive it.
   search begin(const options& o) const {
     search s;
     if (o.beam > 1 || (o.contexts != nullptr && !o.contexts->empty())) {

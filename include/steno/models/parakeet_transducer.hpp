@@ -30,10 +30,10 @@ struct parakeet_transducer_kind {
 };
 
 struct parakeet_transducer_options {
-  extent max_symbols = 0;                   ///< steps at one frame of the greedy search; 0: as the file says
-  extent beam = 1;                          ///< hypotheses of mAES; 1 without contexts: greedy
-  const context_graph* contexts = nullptr;  ///< hotwords; they need a beam
-  bool ctc = false;                         ///< the CTC head of a hybrid model, its best path
+  extent max_symbols = 0;                       ///< steps at one frame of the greedy search; 0: as the file says
+  extent beam = 1;                              ///< hypotheses of mAES; 1 without hotwords: greedy
+  const hotword_automaton* contexts = nullptr;  ///< hotwords; they need a beam
+  bool ctc = false;                             ///< the CTC head of a hybrid model, its best path
   parakeet_windows windows = {};
 };
 

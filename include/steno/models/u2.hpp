@@ -43,7 +43,7 @@ struct u2_options {
   double length_penalty = 0;   ///< of the attention search
   extent chunk_size = -1;      ///< chunk mask in encoder frames; not positive: the whole clip sees itself
   extent left_chunks = -1;     ///< of the chunk mask
-  const context_graph* contexts = nullptr;
+  const hotword_automaton* contexts = nullptr;
 };
 
 /// An entry of the n-best list after attention rescoring.

@@ -40,7 +40,7 @@ struct whisper_decode_options {
   std::optional<double> max_initial_timestamp = 1;  ///< seconds
   std::uint64_t seed = 0;                           ///< of samples
   /// Hotwords, as whisper_tokens::split() writes them; must outlive the call. They count at every temperature.
-  const context_graph* contexts = nullptr;
+  const hotword_automaton* contexts = nullptr;
 };
 
 enum class whisper_stop { end_of_text, sample_len, context };

@@ -65,7 +65,7 @@ inline segment recognise(const paraformer_online_any& m, std::span<const float> 
 
 template <class Encoder, class Decoder, extent Vocab, class Kind, class Frontend>
 segment recognise(const u2<Encoder, Decoder, Vocab, Kind, Frontend>& m, std::span<const float> clip,
-                  const transcribe_options& o, const context_graph& hotwords, context& c) {
+                  const transcribe_options& o, const hotword_automaton& hotwords, context& c) {
   u2_options asked;
   if (o.beam == 1 && hotwords.empty()) asked.search = u2_search::ctc_greedy;
   if (o.beam > 0) asked.beam = o.beam;
@@ -76,24 +76,24 @@ segment recognise(const u2<Encoder, Decoder, Vocab, Kind, Frontend>& m, std::spa
 /// The models' own default is greedy; hotwords bring a beam with them.
 template <parakeet_ctc_sizes S>
 segment recognise(const parakeet_ctc<S>& m, std::span<const float> clip, const transcribe_options& o,
-                  const context_graph& hotwords, context& c) {
+                  const hotword_automaton& hotwords, context& c) {
   return m.recognise(clip, {.beam = o.beam, .contexts = &hotwords}, c);
 }
 template <parakeet_transducer_sizes S>
 segment recognise(const parakeet_transducer<S>& m, std::span<const float> clip, const transcribe_options& o,
-                  const context_graph& hotwords, context& c) {
+                  const hotword_automaton& hotwords, context& c) {
   return m.recognise(clip, {.beam = o.beam, .contexts = &hotwords}, c);
 }
 /// The turns of a clip, each a segment.
 template <parakeet_transducer_sizes S>
 std::vector<segment> recognise_turns(const parakeet_transducer<S>& m, std::span<const float> clip,
-                                     const transcribe_options& o, const context_graph& hotwords, context& c) {
+                                     const transcribe_options& o, const hotword_automaton& hotwords, context& c) {
   return m.recognise_turns(clip, {.beam = o.beam, .contexts = &hotwords}, c);
 }
 
 /// A clip that something else cut out (a detector, a server): its segments as one.
 inline segment recognise(const whisper_any& m, std::span<const float> clip, const transcribe_options& o,
-                         const context_graph& hotwords, context& c) {
+                         const hotword_automaton& hotwords, context& c) {
   return recognise_clip(m, clip, o, hotwords, c);
 }
 
@@ -180,14 +180,14 @@ STENO_COLD inline bool knows_language(const any_model& model, const std::string&
 /// Whether recognise() searches with a beam and so takes hotwords: it then has an overload with their graph.
 template <class Model>
 concept searching = requires(const Model& m, std::span<const float> clip, const transcribe_options& o,
-                             const context_graph& g, context& c) {
+                             const hotword_automaton& g, context& c) {
   recognise(m, clip, o, g, c);
 };
 
 /// Whether a clip may hold several turns, each of which is a segment.
 template <class Model>
 concept telling_turns = requires(const Model& m, std::span<const float> clip, const transcribe_options& o,
-                                 const context_graph& g, context& c) {
+                                 const hotword_automaton& g, context& c) {
   recognise_turns(m, clip, o, g, c);
 };
 
@@ -214,14 +214,14 @@ inline float usual_hotword_score(const any_model& model) {
         if constexpr (requires { Model::hotword_score; })
           return Model::hotword_score;
         else
-          return context_options{}.score;
+          return hotword_options{}.score;
       },
       model);
 }
 
 /// The hotwords of `o` in the model's units. Throws steno::error for phrases that it cannot write, and for any with a
 /// model that does not search.
-STENO_COLD inline context_graph hotword_graph(const any_model& model, const transcribe_options& o) {
+STENO_COLD inline hotword_automaton hotword_graph(const any_model& model, const transcribe_options& o) {
   if (o.hotwords.empty()) return {};
   std::vector<std::vector<int>> phrases;
   std::visit(
@@ -240,7 +240,7 @@ STENO_COLD inline context_graph hotword_graph(const any_model& model, const tran
         }
       },
       model);
-  return context_graph(phrases, {.score = o.hotword_score.value_or(usual_hotword_score(model))});
+  return hotword_automaton(phrases, {.score = o.hotword_score.value_or(usual_hotword_score(model))});
 }
 
 namespace detail {

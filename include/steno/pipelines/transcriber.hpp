@@ -79,7 +79,7 @@ class recording {
   recording(const transcriber& t, const transcribe_options& o)
       : transcriber_(t),
         options_(o),
-        hotwords_(std::make_unique<const context_graph>(hotword_graph(t.model(), o))),
+        hotwords_(std::make_unique<const hotword_automaton>(hotword_graph(t.model(), o))),
         cutter_(t.sample_rate(), clips_of(t.model(), o)) {
     if (o.vad != nullptr) voices_.emplace(*o.vad, o.vad_settings);
     head_.model = t.model_name();
@@ -327,7 +327,7 @@ class recording {
 
   const transcriber& transcriber_;
   transcribe_options options_;
-  std::unique_ptr<const context_graph> hotwords_;  // stays where it is when the recording moves
+  std::unique_ptr<const hotword_automaton> hotwords_;  // stays where it is when the recording moves
   clip_cutter cutter_;
   std::optional<vad_stream> voices_;
   result head_;

@@ -24,7 +24,7 @@ namespace steno::inline STENO_ABI {
 /// The original's options. Hotwords bring a beam with them, of the width that the original's program has. Throws
 /// steno::error for a language that the model does not know.
 STENO_COLD inline whisper_transcribe_options whisper_options(const whisper_any& m, const transcribe_options& o,
-                                                             const context_graph& hotwords) {
+                                                             const hotword_automaton& hotwords) {
   constexpr int usual_beam = 5;
   whisper_transcribe_options asked;
   if (o.language != "auto") {
@@ -127,7 +127,7 @@ STENO_COLD inline extra_field as_field(const std::vector<whisper_window_result>&
 class whisper_hearing {
  public:
   /// Throws steno::error for options the model does not know.
-  STENO_COLD whisper_hearing(const whisper_any& m, const transcribe_options& o, const context_graph& hotwords)
+  STENO_COLD whisper_hearing(const whisper_any& m, const transcribe_options& o, const hotword_automaton& hotwords)
       : model_(&m), options_(whisper_options(m, o, hotwords)) {}
 
   /// All of the recording, before push() brings it again.
@@ -191,7 +191,7 @@ class whisper_hearing {
 
 /// A clip that something else cut out: its segments as one, times from the clip's start.
 STENO_COLD inline segment recognise_clip(const whisper_any& m, std::span<const float> clip, const transcribe_options& o,
-                                         const context_graph& hotwords, context& c) {
+                                         const hotword_automaton& hotwords, context& c) {
   segment all;
   all.end = static_cast<double>(clip.size()) / m.sample_rate;
   whisper_hearing h(m, o, hotwords);

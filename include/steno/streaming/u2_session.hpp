@@ -2,7 +2,7 @@
 //
 // Tested in tests/pipelines/any_session_test.cpp.
 #pragma once
-#include <steno/decoders/context_graph.hpp>
+#include <steno/decoders/hotword_automaton.hpp>
 #include <steno/decoders/piece_times.hpp>
 #include <steno/streaming/session.hpp>
 #include <steno/streaming/u2_stream.hpp>
@@ -39,7 +39,7 @@ class session<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
 
  private:
   // The stream points to it, so it stays where it is when the session moves.
-  STENO_COLD static std::unique_ptr<const context_graph> graph(const model_type& m, const session_options& o) {
+  STENO_COLD static std::unique_ptr<const hotword_automaton> graph(const model_type& m, const session_options& o) {
     std::vector<std::vector<int>> phrases;
     for (const std::string& p : o.hotwords) {
       auto units = m.tokenizer.split(p);
@@ -47,10 +47,10 @@ class session<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
         fail({.what = "hotword " + steno::quoted(p), .expected = "characters that are among the model's units"});
       phrases.push_back(std::move(*units));
     }
-    return std::make_unique<const context_graph>(
-        phrases, context_options{.score = o.hotword_score.value_or(context_options{}.score)});
+    return std::make_unique<const hotword_automaton>(
+        phrases, hotword_options{.score = o.hotword_score.value_or(hotword_options{}.score)});
   }
-  static u2_stream_options options(const model_type& m, const session_options& o, const context_graph& contexts) {
+  static u2_stream_options options(const model_type& m, const session_options& o, const hotword_automaton& contexts) {
     u2_stream_options asked;
     if (o.chunk_size) asked.chunk_size = *o.chunk_size;
     if (o.left_chunks) asked.left_chunks = *o.left_chunks;
@@ -96,7 +96,7 @@ class session<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
     return out;
   }
 
-  std::unique_ptr<const context_graph> contexts_;
+  std::unique_ptr<const hotword_automaton> contexts_;
   u2_stream<model_type> stream_;
 };
 

@@ -33,7 +33,7 @@ struct u2_stream_options {
   endpoint_options endpoint = {};
   /// Utterances end at this many encoder frames; 0: never. The original cannot go beyond 5000 (its table of positions).
   extent longest_utterance = 0;
-  const context_graph* contexts = nullptr;
+  const hotword_automaton* contexts = nullptr;
 };
 
 using u2_event_kind = stream_event_kind;

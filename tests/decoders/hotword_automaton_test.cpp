@@ -1,5 +1,5 @@
 // Bonuses by hand for both rules; see tests/parity/wenet_test.cpp for the original's n-best lists.
-#include <steno/decoders/context_graph.hpp>
+#include <steno/decoders/hotword_automaton.hpp>
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,8 @@ namespace {
 const std::vector<std::vector<int>> phrases = {{1, 2, 3}, {2, 3, 4, 5}, {9}, {}};
 
 // Bonus after each unit, and at the end.
-std::vector<float> walk(const context_graph& g, const std::vector<int>& units, std::vector<int>* matched = nullptr) {
+std::vector<float> walk(const hotword_automaton& g, const std::vector<int>& units,
+                        std::vector<int>* matched = nullptr) {
   int state = 0;
   float sum = 0;
   std::vector<float> sums;
@@ -23,8 +24,8 @@ std::vector<float> walk(const context_graph& g, const std::vector<int>& units, s
 }
 }  // namespace
 
-TEST(context_graph, runtime_rules) {
-  const context_graph g(phrases, {.score = 2.0f});
+TEST(hotword_automaton, runtime_rules) {
+  const hotword_automaton g(phrases, {.score = 2.0f});
   std::vector<int> matched;
   EXPECT_EQ(walk(g, {1, 2, 3}, &matched), (std::vector<float>{2, 4, 6, 6}));
   EXPECT_EQ(matched, (std::vector<int>{0}));
@@ -38,22 +39,22 @@ TEST(context_graph, runtime_rules) {
   EXPECT_EQ(walk(g, {2, 3}), (std::vector<float>{2, 4, 0}));  // the end takes back what is open
 }
 
-TEST(context_graph, later_units_may_earn_more) {
-  const context_graph g(phrases, {.score = 2.0f, .increment = 0.5f});
+TEST(hotword_automaton, later_units_may_earn_more) {
+  const hotword_automaton g(phrases, {.score = 2.0f, .increment = 0.5f});
   EXPECT_EQ(walk(g, {1, 2, 3}), (std::vector<float>{2.0f, 4.5f, 7.5f, 7.5f}));
 }
 
-TEST(context_graph, training_rules) {
-  const context_graph g(phrases, {.rules = context_rules::training, .score = 2.0f});
+TEST(hotword_automaton, training_rules) {
+  const hotword_automaton g(phrases, {.rules = hotword_rules::training, .score = 2.0f});
   // A finished phrase earns its bonus twice; the end replaces everything by minus what is open.
   EXPECT_EQ(walk(g, {1, 2, 3}), (std::vector<float>{2, 4, 12, -6}));
   EXPECT_EQ(walk(g, {1, 7}), (std::vector<float>{2, 0, -0.0f}));
   EXPECT_EQ(walk(g, {9}), (std::vector<float>{4, -2}));
 }
 
-TEST(context_graph, without_phrases_nothing_is_earned) {
-  for (const context_rules rules : {context_rules::runtime, context_rules::training}) {
-    const context_graph g(std::span<const std::vector<int>>{}, {.rules = rules});
+TEST(hotword_automaton, without_phrases_nothing_is_earned) {
+  for (const hotword_rules rules : {hotword_rules::runtime, hotword_rules::training}) {
+    const hotword_automaton g(std::span<const std::vector<int>>{}, {.rules = rules});
     EXPECT_TRUE(g.empty());
     EXPECT_EQ(walk(g, {1, 2}), (std::vector<float>{0, 0, 0}));
   }

@@ -1,4 +1,4 @@
-// steno/decoders/context_graph.hpp - phrases that a search shall prefer: an Aho-Corasick automaton over units.
+// steno/decoders/hotword_automaton.hpp - phrases that a search shall prefer: an Aho-Corasick automaton over units.
 //
 // Every unit of a phrase earns a bonus while it is matched; a hypothesis that leaves a phrase half-way pays back on the
 // failure arc. WeNet has two versions that score differently, and both are kept:
@@ -7,8 +7,8 @@
 //            it earned; finish() follows one failure arc and the search sorts again
 //   training utils/context_graph.py: every unit earns score, a finished phrase its whole bonus a second time; finish()
 //            REPLACES what was earned by minus the open part, and the list is not sorted again
-// Const after construction, shared by any number of searches. Tested in tests/decoders/context_graph_test.cpp and on
-// golden n-best lists.
+// Const after construction, shared by any number of searches. Tested in tests/decoders/hotword_automaton_test.cpp and
+// on golden n-best lists.
 #pragma once
 #include <steno/config.hpp>
 
@@ -22,24 +22,24 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-enum class context_rules { runtime, training };
+enum class hotword_rules { runtime, training };
 
-struct context_options {
-  context_rules rules = context_rules::runtime;
+struct hotword_options {
+  hotword_rules rules = hotword_rules::runtime;
   float score = 3.0f;      ///< for each unit
   float increment = 0.0f;  ///< more for each further unit of a phrase (runtime rules)
 };
 
-class context_graph {
+class hotword_automaton {
  public:
-  context_graph() : context_graph(std::span<const std::vector<int>>{}, {}) {}
+  hotword_automaton() : hotword_automaton(std::span<const std::vector<int>>{}, {}) {}
   /// `phrases` are lists of units; empty ones are left out.
-  explicit context_graph(std::span<const std::vector<int>> phrases, const context_options& options)
+  explicit hotword_automaton(std::span<const std::vector<int>> phrases, const hotword_options& options)
       : options_(options) {
     nodes_.emplace_back();
     for (std::size_t p = 0; p < phrases.size(); ++p) insert(phrases[p], static_cast<int>(p));
     const std::vector<int> order = breadth_first();
-    if (options.rules == context_rules::runtime) {
+    if (options.rules == hotword_rules::runtime) {
       fill_failures(order);
       fill_failure_arcs(order);
     } else {
@@ -48,12 +48,12 @@ class context_graph {
   }
 
   bool empty() const noexcept { return nodes_.size() == 1; }
-  context_rules rules() const noexcept { return options_.rules; }
+  hotword_rules rules() const noexcept { return options_.rules; }
 
   /// The state after `unit` (states begin at 0) and the bonus earned; numbers of completed phrases are appended to
   /// `matched` when it is not null.
   std::pair<int, float> next(int state, int unit, std::vector<int>* matched = nullptr) const {
-    return options_.rules == context_rules::runtime ? next_runtime(state, unit, matched) : next_training(state, unit);
+    return options_.rules == hotword_rules::runtime ? next_runtime(state, unit, matched) : next_training(state, unit);
   }
   /// Units that begin or go on with a phrase in `state`, into `units`; one may stand there twice.
   void continuations(int state, std::vector<int>& units) const {
@@ -66,7 +66,7 @@ class context_graph {
   /// What the end of the input does to a hypothesis in `state` that earned `earned`: its bonus afterwards.
   float finish(int state, float earned) const noexcept {
     const node& n = nodes_[static_cast<std::size_t>(state)];
-    if (options_.rules == context_rules::training) return -n.total;
+    if (options_.rules == hotword_rules::training) return -n.total;
     return state != 0 && n.has_arc ? earned + n.arc : earned;
   }
 
@@ -98,10 +98,10 @@ class context_graph {
         to = static_cast<int>(nodes_.size());
         node fresh;
         fresh.step = options_.score;
-        if (options_.rules == context_rules::runtime) fresh.step += static_cast<float>(i) * options_.increment;
+        if (options_.rules == hotword_rules::runtime) fresh.step += static_cast<float>(i) * options_.increment;
         fresh.total = at(now).total + fresh.step;
         // The original marks an end only where a phrase makes a new node.
-        if (options_.rules == context_rules::training && i + 1 == units.size()) fresh.end = true;
+        if (options_.rules == hotword_rules::training && i + 1 == units.size()) fresh.end = true;
         if (fresh.end) fresh.output = fresh.total;
         nodes_.push_back(std::move(fresh));
         auto& c = at(now).children;
@@ -110,7 +110,7 @@ class context_graph {
       now = to;
     }
     if (now == 0) return;
-    if (options_.rules == context_rules::runtime) at(now).end = true;
+    if (options_.rules == hotword_rules::runtime) at(now).end = true;
     at(now).phrase = phrase;
   }
 
@@ -197,7 +197,7 @@ class context_graph {
     return {now, at(now).total - at(state).total + at(now).output};
   }
 
-  context_options options_;
+  hotword_options options_;
   std::vector<node> nodes_;
 };
 
