@@ -27,7 +27,8 @@
 #include <variant>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 using any_model =
     std::variant<sense_voice_any, paraformer_any, paraformer_online_any, u2_conformer_any, u2_transformer_any,
@@ -328,4 +329,5 @@ inline any_model open_model(gguf_file file, const executor& run, std::vector<std
   return detail::open_model(static_cast<const any_model*>(nullptr), std::move(file), run, std::move(image));
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

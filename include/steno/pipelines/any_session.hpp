@@ -22,7 +22,8 @@
 #include <utility>
 #include <variant>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// One stream. It may be moved; one thread at a time, but sessions of one model may be used by different threads at
 /// once.
@@ -100,4 +101,5 @@ inline bool any_session::honours(const any_model& m, std::string_view option) {
       m);
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -18,7 +18,8 @@
 #include <variant>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Every alternative is a voice_activity_detector; use std::visit.
 using any_vad = std::variant<energy_vad, fsmn_vad_any>;
@@ -109,4 +110,5 @@ class vad_stream {
   states state_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

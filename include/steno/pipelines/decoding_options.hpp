@@ -12,7 +12,8 @@
 #include <string>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct decoding_options {
   std::optional<bool> translate = {};                   ///< into English
@@ -81,4 +82,5 @@ struct decoding_options {
   }
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -20,7 +20,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 struct diarize_options {
   speaker_segment_options segments = {};
@@ -115,4 +116,5 @@ inline result diarizer::diarize(std::span<const float> pcm, const diarize_option
   return one.finish(c);
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -18,7 +18,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Samples [begin, end).
 struct audio_range {
@@ -186,4 +187,5 @@ STENO_COLD inline std::vector<audio_range> split_at_pauses(std::span<const float
   return ranges;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Facts about a model, for people.
 struct model_summary {
@@ -49,4 +50,5 @@ STENO_COLD inline model_summary summarise(const gguf_file& file) {
   return s;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -8,7 +8,8 @@
 
 #include <utility>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// `Model`: a ct_punc. Without the space that the model puts before a Latin word at the beginning.
 template <class Model>
@@ -18,4 +19,5 @@ STENO_COLD void punctuate(segment& s, const Model& model, context& c) {
   s.text = std::move(text);
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -7,7 +7,8 @@
 #include <string>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Joins texts of segments: scripts without spaces are joined without one.
 inline void append_text(std::string& text, std::string_view more) {
@@ -19,4 +20,5 @@ inline void append_text(std::string& text, std::string_view more) {
   text += more;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -13,7 +13,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 class sample_store {
  public:
@@ -85,4 +86,5 @@ class sample_store {
   extent first_ = 0;  // sample of the first block
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

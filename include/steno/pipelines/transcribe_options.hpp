@@ -9,7 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// Reference to a callable f(double seconds_done, double seconds_total); called after each piece. Empty by default.
 class progress_ref {
@@ -51,4 +52,5 @@ struct transcribe_options {
   progress_ref progress = {};
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

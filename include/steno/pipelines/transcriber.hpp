@@ -28,7 +28,8 @@
 #include <variant>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 class transcriber {
  public:
@@ -364,4 +365,5 @@ inline result transcriber::transcribe(std::span<const float> pcm, const transcri
   return whole;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -19,7 +19,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// The original's options. Hotwords bring a beam with them, of the width that the original's program has. Throws
 /// steno::error for a language that the model does not know.
@@ -210,4 +211,5 @@ STENO_COLD inline segment recognise_clip(const whisper_any& m, std::span<const f
   return all;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -17,7 +17,8 @@
 #include <span>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// `Aligner`: a qwen3_aligner, which outlives it.
 template <class Aligner>
@@ -55,4 +56,5 @@ class word_aligner {
   std::vector<float> pcm_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -10,7 +10,8 @@
 #include <algorithm>
 #include <span>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
           extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend>
@@ -72,4 +73,5 @@ class session<paraformer_online<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, D
   paraformer_stream<model_type> stream_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

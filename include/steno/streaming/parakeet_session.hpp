@@ -16,7 +16,8 @@
 #include <variant>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 namespace detail {
 /// Throws steno::error for what no Parakeet does while it streams.
@@ -223,4 +224,5 @@ class session<parakeet_transducer<S>> {
   ways way_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -12,7 +12,8 @@
 #include <string>
 #include <string_view>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <qwen3_sizes S>
 class session<qwen3_asr<S>> {
@@ -72,4 +73,5 @@ class session<qwen3_asr<S>> {
   bool over_ = false;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

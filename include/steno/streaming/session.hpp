@@ -17,7 +17,8 @@
 #include <string_view>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 /// What a model has no use for is ignored, but hotwords that it cannot favour are an error; session<Model>::honours()
 /// tells of which options it has a use, by their names here.
@@ -103,4 +104,5 @@ constexpr double utterance_limit(const session_options& o, double own) noexcept 
   return o.at_most > 0 && (wanted <= 0 || wanted > o.at_most) ? o.at_most : wanted;
 }
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -16,7 +16,8 @@
 #include <utility>
 #include <vector>
 
-namespace steno::inline STENO_ABI {
+namespace steno {
+inline namespace STENO_ABI {
 
 template <class Encoder, class Decoder, extent Vocab, class Kind, class Frontend>
 class session<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
@@ -100,4 +101,5 @@ class session<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
   u2_stream<model_type> stream_;
 };
 
-}  // namespace steno::inline STENO_ABI
+}  // namespace STENO_ABI
+}  // namespace steno
