@@ -9,9 +9,9 @@ using namespace steno;
 
 namespace {
 // Chunks of ten frames of 40 ms until an endpoint: returns how many ms were heard.
-extent until_endpoint(ctc_endpoint e, float blank, bool decoded, int most = 100) {
+extent until_endpoint(ctc_endpoint e, float blank, bool decoded, int max_frames = 100) {
   const std::vector<float> rows(20, std::log(blank));
-  for (int i = 1; i <= most; ++i)
+  for (int i = 1; i <= max_frames; ++i)
     if (e.advance(make_view(rows.data(), 10, 2), decoded)) return i * 400;
   return -1;
 }

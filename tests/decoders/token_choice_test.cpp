@@ -76,9 +76,9 @@ TEST(token_choice, odd_scores_are_no_trap) {
   EXPECT_EQ(choose(std::vector<float>{low, 1, low}), 1);
   const float none = std::numeric_limits<float>::quiet_NaN();
   for (const std::vector<float>& s : {std::vector<float>{low, low}, {none, none, none}, {none, 1, none, 2}})
-    for (const token_sampling& asked :
+    for (const token_sampling& sampling :
          {token_sampling{}, {.temperature = 1}, {.temperature = 1, .top_k = 1}, {.temperature = 1, .top_p = 0.5}}) {
-      const int id = token_choice(asked)(s);
+      const int id = token_choice(sampling)(s);
       EXPECT_TRUE(id >= 0 && id < static_cast<int>(s.size()));
     }
 }

@@ -27,9 +27,9 @@ struct tables {
     const std::vector<float>& frame = frames[static_cast<std::size_t>(t)];
     scores.resize(static_cast<extent>(nodes.size()), static_cast<extent>(frame.size()));
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const auto& said = nodes[i] == 0 ? labels.back() : labels[static_cast<std::size_t>(nodes[i] - 1)];
+      const auto& after = nodes[i] == 0 ? labels.back() : labels[static_cast<std::size_t>(nodes[i] - 1)];
       for (std::size_t k = 0; k < frame.size(); ++k)
-        scores(static_cast<extent>(i), static_cast<extent>(k)) = frame[k] + said[k];
+        scores(static_cast<extent>(i), static_cast<extent>(k)) = frame[k] + after[k];
     }
     return read(scores);
   }

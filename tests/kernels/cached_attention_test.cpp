@@ -78,7 +78,7 @@ struct cache {
   rows k, v;
 };
 
-rows heard(const cache& m, const rows& q, float scale, extent offset, const executor& run = {}) {
+rows attended(const cache& m, const rows& q, float scale, extent offset, const executor& run = {}) {
   rows y = rows::Constant(q.rows(), q.cols(), 7);
   context c{run};
   kernels::attention(view<const float>(q), m.stored(), key_heads * sharing, scale, offset, view<float>(y), c);
@@ -102,10 +102,10 @@ TEST(cached_rows, are_near_what_was_stored) {
           EXPECT_EQ(stored.back(), std::byte{0x5a});
           EXPECT_EQ(back.back(), 7.0f);
           for (extent i = 0; i < width; ++i) {
-            float most = 0;
+            float largest = 0;
             for (extent j = i / 32 * 32; j < std::min(width, i / 32 * 32 + 32); ++j)
-              most = std::max(most, std::fabs(x(t, j)));
-            const float bound = f == dtype::f32 ? 0 : f == dtype::f16 ? std::fabs(x(t, i)) * 0x1p-11f : most / 253;
+              largest = std::max(largest, std::fabs(x(t, j)));
+            const float bound = f == dtype::f32 ? 0 : f == dtype::f16 ? std::fabs(x(t, i)) * 0x1p-11f : largest / 253;
             EXPECT_LE(std::fabs(back[static_cast<std::size_t>(i)] - x(t, i)), bound + 1e-7f);
           }
         }
@@ -128,7 +128,7 @@ TEST(cached_attention, is_what_it_says_for_few_and_many_queries) {
         for (const extent n : {1, 3, 8, 9, 40}) {
           const rows q = random(n, key_heads * sharing * width, 3);
           for (const extent offset : {150 - n, extent{-2}, extent{15}})
-            EXPECT_LE((heard(m, q, scale, offset) - m.expected(q, scale, offset)).cwiseAbs().maxCoeff(), 1e-5f)
+            EXPECT_LE((attended(m, q, scale, offset) - m.expected(q, scale, offset)).cwiseAbs().maxCoeff(), 1e-5f)
                 << info(f).name << " " << width << " " << n << " " << offset;
         }
       }
@@ -138,7 +138,7 @@ TEST(cached_attention, is_what_it_says_for_few_and_many_queries) {
 TEST(cached_attention, without_rows_gives_zeros) {
   cache m(dtype::f16, 1, 16);
   m.rows_now = 0;
-  EXPECT_TRUE(heard(m, random(2, 96, 3), 1, 5).isZero());
+  EXPECT_TRUE(attended(m, random(2, 96, 3), 1, 5).isZero());
 }
 
 TEST(cached_attention, threads_and_instruction_sets_with_fma_change_no_bit) {
@@ -147,7 +147,7 @@ TEST(cached_attention, threads_and_instruction_sets_with_fma_change_no_bit) {
       const cache m(f, 300, 64);
       const rows q = random(n, key_heads * sharing * 64, 4);
       const auto same = [](const rows& a, const rows& b) { return a == b; };
-      steno_test::same_bits_for_pools([&](const executor& run) { return heard(m, q, 0.1f, 300 - n, run); }, same);
-      steno_test::same_bits_with_fma([&] { return heard(m, q, 0.1f, 300 - n); }, same);
+      steno_test::same_bits_for_pools([&](const executor& run) { return attended(m, q, 0.1f, 300 - n, run); }, same);
+      steno_test::same_bits_with_fma([&] { return attended(m, q, 0.1f, 300 - n); }, same);
     }
 }

@@ -46,14 +46,14 @@ TEST(operand, quantises_blocks_as_defined_on_every_instruction_set) {
           const extent m0 = o.split.first(p), height = o.split.height(p);
           const extent at = m0 * 80 + (b / 16 * height + r) * 16 + b % 16;
           const float* v = x.row(m0 + r).data() + 32 * b;
-          float most = 0;
-          for (int k = 0; k < 32; ++k) most = std::max(most, std::fabs(v[k]));
-          const bool zero = most <= 0x1p-100f;
-          EXPECT_EQ(o.scales[at], zero ? 0 : most / 127) << name_of(level);
+          float largest = 0;
+          for (int k = 0; k < 32; ++k) largest = std::max(largest, std::fabs(v[k]));
+          const bool zero = largest <= 0x1p-100f;
+          EXPECT_EQ(o.scales[at], zero ? 0 : largest / 127) << name_of(level);
           int sums[2] = {};
           for (extent k = 0; k < 32; ++k) {
             const int q = o.quants[m0 * x.cols() + (b * height + r) * 32 + k];
-            EXPECT_EQ(q, zero ? 0 : static_cast<int>(std::nearbyint(v[k] * (127 / most)))) << name_of(level);
+            EXPECT_EQ(q, zero ? 0 : static_cast<int>(std::nearbyint(v[k] * (127 / largest)))) << name_of(level);
             sums[k / 16] += q;
           }
           const int parts[] = {sums[0] + sums[1], sums[0], sums[1]};

@@ -103,12 +103,12 @@ struct stored_matrix {
     }
     if (format == dtype::q8_0)
       for (extent b = 0; b < values.cols() / 32; ++b, to += 34, v += 32) {
-        float most = 0;
-        for (int k = 0; k < 32; ++k) most = std::max(most, std::fabs(v[k]));
-        const std::uint16_t h = float_to_half(most / 127);
+        float largest = 0;
+        for (int k = 0; k < 32; ++k) largest = std::max(largest, std::fabs(v[k]));
+        const std::uint16_t h = float_to_half(largest / 127);
         std::memcpy(to, &h, 2);
         for (int k = 0; k < 32; ++k) {
-          auto q = static_cast<std::int8_t>(std::lrint(v[k] * 127 / most));
+          auto q = static_cast<std::int8_t>(std::lrint(v[k] * 127 / largest));
           if (k == 5 && r % 3 == 0) q = -128;  // quantisers avoid it, files may hold it
           std::memcpy(to + 2 + k, &q, 1);
           v[k] = half_to_float(h) * q;

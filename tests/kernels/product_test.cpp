@@ -49,10 +49,10 @@ matrix_f quantised(const matrix_f& x) {
   matrix_f q = x;
   for (extent b = 0; b < x.size() / 32; ++b) {
     float* v = q.data() + 32 * b;
-    float most = 0;
-    for (int k = 0; k < 32; ++k) most = std::max(most, std::fabs(v[k]));
+    float largest = 0;
+    for (int k = 0; k < 32; ++k) largest = std::max(largest, std::fabs(v[k]));
     for (int k = 0; k < 32; ++k)
-      v[k] = most == 0 ? 0 : static_cast<float>(most / 127.0 * std::nearbyint(v[k] * (127.0f / most)));
+      v[k] = largest == 0 ? 0 : static_cast<float>(largest / 127.0 * std::nearbyint(v[k] * (127.0f / largest)));
   }
   return q;
 }
@@ -481,18 +481,18 @@ TEST(product, block_formats_at_their_extremes) {
               context c;
               matmul(read(x), w.ref(), {}, write(y), c);
               for (extent n = 0; n < 17; ++n) {
-                double exact = 0, sum = 0, most = 0;
+                double exact = 0, sum = 0, largest = 0;
                 for (extent i = 0; i < k; ++i) {
                   exact += static_cast<double>(seen(m - 1, i)) * w.values(n, i);
                   sum += std::fabs(static_cast<double>(seen(m - 1, i)));
-                  most = std::max(most, std::fabs(static_cast<double>(w.values(n, i))));
+                  largest = std::max(largest, std::fabs(static_cast<double>(w.values(n, i))));
                 }
                 // Products are exact but for the scale's rounding; a chain of 16 or 32 blocks rounds as often. Where a
                 // minimum cancels its quants, the parts are up to 64 times the largest value.
                 // In tiles both factors are rounded by at most 2^-9.
                 ASSERT_NEAR(y(m - 1, n), exact,
-                            (tiles ? 0x1.1p-8 * sum * most : 0) +
-                                64 * 0x1p-23 * (sum * (most + std::fabs(half_to_float(scale)) * 63)) + 1e-37)
+                            (tiles ? 0x1.1p-8 * sum * largest : 0) +
+                                64 * 0x1p-23 * (sum * (largest + std::fabs(half_to_float(scale)) * 63)) + 1e-37)
                     << info(format).name << " " << name_of(level) << " " << bits << " " << scale << " " << size;
               }
             }

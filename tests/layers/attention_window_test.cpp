@@ -27,13 +27,13 @@ TEST(attention_window, blocks_hold_what_the_mask_shows) {
       {.back = 3}, {.ahead = 2}, {.back = 0, .ahead = 0}};
   for (const attention_window& w : windows)
     for (const extent before : {0, 3})
-      for (const extent most : {1, 4, 100}) {
+      for (const extent max_queries : {1, 4, 100}) {
         const extent queries = 11, keys = before + queries;
         std::set<std::pair<extent, extent>> ours, theirs;
         extent next = 0;
-        each_attention_block(queries, keys, w, most, [&](const attention_block& b) {
+        each_attention_block(queries, keys, w, max_queries, [&](const attention_block& b) {
           EXPECT_EQ(b.first, next);
-          EXPECT_LE(b.count, most);
+          EXPECT_LE(b.count, max_queries);
           next = b.first + b.count;
           const auto& l = b.limits;
           for (extent i = 0; i < b.count; ++i)

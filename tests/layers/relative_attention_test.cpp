@@ -61,7 +61,7 @@ table by_definition(const L& l, const table& x, F&& sees) {
   const extent n = x.rows(), each = d / heads;
   context c;
   const wide p = apply(l.score.linear_pos, positions(n, n, c));
-  wide heard(n, d);
+  wide mixed(n, d);
   for (extent h = 0; h < heads; ++h)
     for (extent i = 0; i < n; ++i) {
       std::vector<double> e(static_cast<std::size_t>(n), 0.0);
@@ -74,11 +74,11 @@ table by_definition(const L& l, const table& x, F&& sees) {
                (q(i, m) + static_cast<double>(l.score.pos_bias_v.floats()[m])) * p(n - 1 - (i - j), m);
         sum += e[static_cast<std::size_t>(j)] = std::exp(s / std::sqrt(static_cast<double>(each)));
       }
-      heard.block(i, h * each, 1, each).setZero();
+      mixed.block(i, h * each, 1, each).setZero();
       for (extent j = 0; j < n; ++j)
-        heard.block(i, h * each, 1, each) += e[static_cast<std::size_t>(j)] / sum * v.block(j, h * each, 1, each);
+        mixed.block(i, h * each, 1, each) += e[static_cast<std::size_t>(j)] / sum * v.block(j, h * each, 1, each);
     }
-  return apply(l.products.out, heard.cast<float>()).template cast<float>();
+  return apply(l.products.out, mixed.cast<float>()).template cast<float>();
 }
 
 }  // namespace
@@ -117,15 +117,15 @@ TEST(relative_attention, formula_in_windows_and_with_a_cache) {
               1e-5f);
     // Chunk by chunk with a cache of two chunks: the same rows, with distances projected each time or once for all.
     for (const bool prepared : {false, true}) {
-      decltype(h.a)::state past;
+      decltype(h.a)::state state;
       for (extent t = 0; t < n; t += 2) {
         const extent count = std::min<extent>(2, n - t);
         const table part = x.middleRows(t, count);
         table out(count, d);
-        const extent keys = prepared ? 6 : past.cache.rows() + count;
+        const extent keys = prepared ? 6 : state.cache.rows() + count;
         const table distances = prepared && t > 0 ? table(0, d) : positions(keys, prepared ? 2 : count, c);
         const distance_table given{.rows = read(distances), .farthest = keys - 1, .stays = prepared && t == 0};
-        h.a(part, out, &past, env{.distances = given, .keep = 4}, c);
+        h.a(part, out, &state, env{.distances = given, .keep = 4}, c);
         EXPECT_LE((out - chunked.middleRows(t, count)).cwiseAbs().maxCoeff(), 1e-5f) << t << prepared;
       }
     }

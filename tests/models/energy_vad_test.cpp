@@ -126,14 +126,14 @@ TEST(energy_vad, allocates_nothing) {
   const test::conversation c = test::joined_utterances(3, pauses);
   const energy_vad v;
   context at;
-  std::int64_t told = 0;
+  std::int64_t emitted = 0;
   const test::allocation_counter counted;
   auto s = v.start();
-  const auto sink = [&](const voice_change& change) { told += change.end_ms; };
+  const auto sink = [&](const voice_change& change) { emitted += change.end_ms; };
   v.accept(s, c.pcm, at, sink);
   v.finish(s, at, sink);
   EXPECT_EQ(counted.so_far(), 0u);
-  EXPECT_GT(told, 0);
+  EXPECT_GT(emitted, 0);
 }
 
 }  // namespace

@@ -44,22 +44,22 @@ void expect_near(const rows& a, const rows& b) {
 TEST(fun_asr_nano, encoder_adaptor_prompt_and_labels) {
   const auto want = expected();
   const rows features = load_rows("lfr.npy");
-  rows heard(features.rows(), model().audio_encoder.output_size());
+  rows encoded(features.rows(), model().audio_encoder.output_size());
   for (const int threads : {1, 2}) {
     thread_pool pool(threads);
     context c{executor(pool)};
-    apply(model().audio_encoder, features, heard, c);
-    expect_near(heard, load_rows("encoder_out.npy"));
+    apply(model().audio_encoder, features, encoded, c);
+    expect_near(encoded, load_rows("encoder_out.npy"));
     const auto p = model().prompt({});
     const extent audio = model().audio_tokens(features.rows());
     EXPECT_EQ(audio, want["fake_token_len"].get<extent>());
     EXPECT_EQ(static_cast<extent>(p.before.size()), want["fbank_beg"].get<extent>());
     rows x(static_cast<extent>(p.before.size() + p.after.size()) + audio, model().llm.width());
-    model().embed_prompt(p, heard, x, c);
+    model().embed_prompt(p, encoded, x, c);
     expect_near(x, load_rows("inputs_embeds.npy"));
     expect_near(x.middleRows(static_cast<extent>(p.before.size()), audio), load_rows("audio_embeds_used.npy"));
     rows scores(features.rows(), model().ctc_lo.output_size());
-    model().score(heard, scores, c);
+    model().score(encoded, scores, c);
     expect_near(scores, load_rows("ctc_log_probs.npy"));
     std::vector<ctc_token> labels;
     ctc_greedy(read(scores), want["ctc_blank_id"].get<int>(), labels);

@@ -115,14 +115,14 @@ TEST(paraformer_online, a_copied_state_goes_on_alone) {
   context c;
   std::vector<int> ids, again;
   auto s = model.start(model.default_sizes);
-  const auto hear = [&](model_type::state& state, std::vector<int>& to) {
+  const auto decode = [&](model_type::state& state, std::vector<int>& to) {
     for (extent at = 0; at < 30; at += 10)
       model.decode(state, make_view(v.data() + at * a.cols(), 10, a.cols()), at == 20, c,
                    [&](const model_type::token& t) { to.push_back(t.id); });
   };
   auto copy = s;
-  hear(s, ids);
-  hear(copy, again);
+  decode(s, ids);
+  decode(copy, again);
   EXPECT_FALSE(ids.empty());
   EXPECT_EQ(ids, again);
 }

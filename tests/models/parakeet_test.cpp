@@ -204,64 +204,64 @@ TEST(parakeet, scratch_of_a_long_recording_is_that_of_a_window) {
 TEST(parakeet, sentences_end_at_pauses_and_are_told_once) {
   const auto m = small();
   std::vector<placed_token> tokens;
-  std::vector<float> sure;
+  std::vector<float> log_probs;
   for (extent i = 0; i < 30; ++i) {  // odd pieces begin words; a pause of 20 rows behind every tenth token
     tokens.push_back({static_cast<int>(21 + i), 3 * i + i / 10 * 20, 3 * i + i / 10 * 20 + 1});
-    sure.push_back(-0.5f);
+    log_probs.push_back(-0.5f);
   }
   std::vector<int> joined;
-  std::vector<segment> told;
+  std::vector<segment> emitted;
   parakeet_sentences sentences;
   for (std::size_t n = 1; n <= tokens.size(); ++n)
-    sentences.advance(m, std::span(tokens).first(n), std::span(sure).first(n), n == tokens.size(), [&](segment s) {
+    sentences.advance(m, std::span(tokens).first(n), std::span(log_probs).first(n), n == tokens.size(), [&](segment s) {
       joined.insert(joined.end(), s.token_ids.begin(), s.token_ids.end());
-      told.push_back(std::move(s));
+      emitted.push_back(std::move(s));
     });
   ASSERT_EQ(joined.size(), tokens.size());
   for (std::size_t i = 0; i < joined.size(); ++i) EXPECT_EQ(joined[i], tokens[i].id);
-  ASSERT_EQ(told.size(), 3u);
-  for (std::size_t i = 0; i + 1 < told.size(); ++i) EXPECT_GE(told[i + 1].start - told[i].end, 1.0);
-  EXPECT_NEAR(static_cast<double>(told[0].words[0].confidence), std::exp(-0.5), 1e-6);
+  ASSERT_EQ(emitted.size(), 3u);
+  for (std::size_t i = 0; i + 1 < emitted.size(); ++i) EXPECT_GE(emitted[i + 1].start - emitted[i].end, 1.0);
+  EXPECT_NEAR(static_cast<double>(emitted[0].words[0].confidence), std::exp(-0.5), 1e-6);
 }
 
 // Ten minutes without a full stop or a pause: parts of at most 20 s, cut at their widest gaps; all tokens, once each.
 TEST(parakeet, speech_without_an_end_is_cut_at_its_widest_gaps) {
   const auto m = small();
   std::vector<placed_token> tokens;
-  std::vector<float> sure;
+  std::vector<float> log_probs;
   extent at = 0;
   for (extent i = 0; i < 2500; ++i) {
     at += 2 + (i % 50 == 0 ? 5 : 0);  // a gap of 0.5 s before every fiftieth (a word begins), of 0.1 s before others
     tokens.push_back({static_cast<int>(21 + i % 30), at, at + 1});
-    sure.push_back(-0.5f);
+    log_probs.push_back(-0.5f);
   }
-  const auto told_in_steps = [&](std::size_t step) {
-    std::vector<segment> told;
+  const auto emitted_in_steps = [&](std::size_t step) {
+    std::vector<segment> emitted;
     parakeet_sentences sentences(1, 20);
     std::size_t gone = 0;  // forgotten
     for (std::size_t n = std::min(step, tokens.size());; n = std::min(n + step, tokens.size())) {
-      sentences.advance(m, std::span(tokens).subspan(gone, n - gone), std::span(sure).subspan(gone, n - gone),
-                        n == tokens.size(), [&](segment s) { told.push_back(std::move(s)); });
+      sentences.advance(m, std::span(tokens).subspan(gone, n - gone), std::span(log_probs).subspan(gone, n - gone),
+                        n == tokens.size(), [&](segment s) { emitted.push_back(std::move(s)); });
       const std::size_t some = sentences.emitted() / 2;
       sentences.forgot(some);
       gone += some;
-      if (n == tokens.size()) return told;
+      if (n == tokens.size()) return emitted;
     }
   };
-  const std::vector<segment> told = told_in_steps(1);
+  const std::vector<segment> emitted = emitted_in_steps(1);
   std::vector<int> joined;
-  for (const segment& s : told) {
+  for (const segment& s : emitted) {
     joined.insert(joined.end(), s.token_ids.begin(), s.token_ids.end());
     EXPECT_LE(s.end - s.start, 20);
   }
   ASSERT_EQ(joined.size(), tokens.size());
   for (std::size_t i = 0; i < joined.size(); ++i) EXPECT_EQ(joined[i], tokens[i].id);
-  ASSERT_GT(told.size(), 20u);
-  for (std::size_t i = 0; i + 1 < told.size(); ++i) EXPECT_GT(told[i + 1].start - told[i].end, 0.4) << i;
+  ASSERT_GT(emitted.size(), 20u);
+  for (std::size_t i = 0; i + 1 < emitted.size(); ++i) EXPECT_GT(emitted[i + 1].start - emitted[i].end, 0.4) << i;
   for (const std::size_t step : {std::size_t{7}, std::size_t{100}, tokens.size()}) {
-    const std::vector<segment> again = told_in_steps(step);
-    ASSERT_EQ(again.size(), told.size()) << step;
-    for (std::size_t i = 0; i < told.size(); ++i) EXPECT_EQ(again[i].token_ids, told[i].token_ids);
+    const std::vector<segment> again = emitted_in_steps(step);
+    ASSERT_EQ(again.size(), emitted.size()) << step;
+    for (std::size_t i = 0; i < emitted.size(); ++i) EXPECT_EQ(again[i].token_ids, emitted[i].token_ids);
   }
 }
 

@@ -45,12 +45,12 @@ TEST(qwen3_aligner, scores_classes_and_times) {
   context c;
   qwen3_decoder_state state;
   qwen3_read(model().text, view<float>(x), state, c);
-  rows asked(golden.rows(), x.cols()), scores(golden.rows(), model().text.outputs());
+  rows slots(golden.rows(), x.cols()), scores(golden.rows(), model().text.outputs());
   extent n = 0;
   for (std::size_t i = 0; i < ids.size(); ++i)
-    if (ids[i] == model().timestamp) asked.row(n++) = x.row(static_cast<extent>(i));
+    if (ids[i] == model().timestamp) slots.row(n++) = x.row(static_cast<extent>(i));
   ASSERT_EQ(n, golden.rows());
-  model().text.logits(asked, scores, c);
+  model().text.logits(slots, scores, c);
   EXPECT_LE((scores - golden).cwiseAbs().maxCoeff(), 1e-4f * std::max(1.0f, golden.cwiseAbs().maxCoeff()));
   const auto classes = want["classes"].get<std::vector<int>>();
   std::vector<double> raw;

@@ -48,7 +48,7 @@ rows prompt_rows(const nlohmann::json& want) {
 // What the file does not say is 0; what makes no sense is an error that names it.
 TEST(qwen3_asr, a_file_may_say_its_longest_clip) {
   EXPECT_EQ(model().max_clip_seconds, 0);
-  const auto told = [](double seconds) {
+  const auto loaded_with = [](double seconds) {
     const gguf_file plain((test::compact() / "qwen3_asr/model.gguf").string());
     gguf_writer file;
     for (const gguf_value& v : plain.values()) file.copy(v);
@@ -60,9 +60,9 @@ TEST(qwen3_asr, a_file_may_say_its_longest_clip) {
     const std::vector<std::byte> image = file.bytes();
     return load<qwen3_asr_any>(gguf_file("told.gguf", image)).max_clip_seconds;
   };
-  EXPECT_EQ(told(12), 12);
+  EXPECT_EQ(loaded_with(12), 12);
   for (const double wrong : {0.0, -1.0, 1e6, std::numeric_limits<double>::quiet_NaN()})
-    EXPECT_THROW(told(wrong), error);
+    EXPECT_THROW(loaded_with(wrong), error);
 }
 
 // 1e-4 of max(1, absmax): the contract's bound; weights are stored as bf16, which is what the original computed with.

@@ -44,26 +44,26 @@ std::vector<float> noise(int seconds, float loud) {
 }
 
 // The most rounds of up to 32 words in a row.
-std::size_t most_rounds(const std::string& text) {
+std::size_t max_rounds(const std::string& text) {
   std::vector<std::string> words;
   std::istringstream in(text);
   for (std::string w; in >> w;) words.push_back(w);
-  std::size_t most = 0;
+  std::size_t largest = 0;
   for (std::size_t k = 1; k <= 32; ++k)
     for (std::size_t i = 0; i + k <= words.size(); ++i) {
       std::size_t j = i + k;
       while (j < words.size() && words[j] == words[j - k]) ++j;
-      most = std::max(most, (j - i) / k);
+      largest = std::max(largest, (j - i) / k);
     }
-  return most;
+  return largest;
 }
 
 template <class Model>
 void expect_an_end(const Model& m, std::span<const float> pcm, const qwen3_asr_options& o) {
   context c;
-  std::size_t told = 0;
+  std::size_t emitted = 0;
   const qwen3_transcription t = m.transcribe(pcm, o, c, [&](const qwen3_part& p) {
-    ++told;
+    ++emitted;
     EXPECT_LE(p.ids.size(), static_cast<std::size_t>(o.max_new_tokens));
     if (p.stop == qwen3_stop::max_tokens) {
       EXPECT_EQ(p.ids.size(), static_cast<std::size_t>(o.max_new_tokens));
@@ -71,9 +71,9 @@ void expect_an_end(const Model& m, std::span<const float> pcm, const qwen3_asr_o
     if (p.stop == qwen3_stop::repetition) {
       EXPECT_EQ(repeated_pattern(p.ids), 0u);
     }
-    EXPECT_LE(most_rounds(p.output.text), 3u) << p.output.text;
+    EXPECT_LE(max_rounds(p.output.text), 3u) << p.output.text;
   });
-  EXPECT_EQ(told, t.parts.size());
+  EXPECT_EQ(emitted, t.parts.size());
 }
 
 }  // namespace

@@ -41,11 +41,11 @@ table read_table(const std::string& name) {
 }
 
 // Probabilities of the compact set's chunks.
-table hear_chunks(const sortformer_any& m, const speaker_cache_options& o, context& c) {
+table diarize_chunks(const sortformer_any& m, const speaker_cache_options& o, context& c) {
   const json want = expected()["chunks"];
   const table x = read_table("logmel");
   table all(6 * static_cast<extent>(want.size()), m.speakers());
-  speaker_cache past(o, m.encoder.output_size(), m.speakers());
+  speaker_cache state(o, m.encoder.output_size(), m.speakers());
   extent at = 0;
   for (const json& chunk : want) {
     const auto number = [&](const char* key) { return chunk[key].get<extent>(); };
@@ -53,13 +53,13 @@ table hear_chunks(const sortformer_any& m, const speaker_cache_options& o, conte
     const auto features = x.middleRows(at - left, number("mel_in"));
     {
       auto scope = c.enter("chunk", n);
-      m.step(read(features), left / 8, right / 8, past, all.middleRows(6 * n, 6), c);
+      m.step(read(features), left / 8, right / 8, state, all.middleRows(6 * n, 6), c);
     }
     at += number("mel_in") - left - right;
-    EXPECT_EQ(past.cache_rows(), number("spkcache_len")) << n;
-    EXPECT_EQ(past.fifo_rows(), number("fifo_len")) << n;
+    EXPECT_EQ(state.cache_rows(), number("spkcache_len")) << n;
+    EXPECT_EQ(state.fifo_rows(), number("fifo_len")) << n;
     if (!o.async_streaming) {
-      EXPECT_EQ(past.silent_rows(), number("n_sil_frames")) << n;
+      EXPECT_EQ(state.silent_rows(), number("n_sil_frames")) << n;
     }
   }
   return all;
@@ -87,7 +87,7 @@ TEST(sortformer, chunks_and_states) {
     seen[std::string(path)] = test::compare(rows, want).relative();
   };
   context c(executor{}, tracer(sink));
-  expect_first_rows(hear_chunks(m, m.streaming, c), "speaker_probs");
+  expect_first_rows(diarize_chunks(m, m.streaming, c), "speaker_probs");
   EXPECT_EQ(seen.size(), 10u);
   for (const auto& [name, difference] : seen) EXPECT_LE(difference, tolerance) << name;
 }
@@ -97,7 +97,7 @@ TEST(sortformer, chunks_as_the_originals_asynchronous_streams) {
   speaker_cache_options o = m.streaming;
   o.async_streaming = true;
   context c;
-  const table ours = hear_chunks(m, o, c);
+  const table ours = diarize_chunks(m, o, c);
   expect_first_rows(ours, "speaker_probs_async");
   const table other = read_table("speaker_probs");
   EXPECT_GT((ours - other.topRows(ours.rows())).cwiseAbs().maxCoeff(), 0.1f);  // they are not the same

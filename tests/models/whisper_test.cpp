@@ -165,12 +165,12 @@ TEST(whisper, hotwords_are_favoured_and_the_average_stays_the_model_s) {
   for (const auto& [beam, temperature] : {std::pair(0, 0.0), std::pair(3, 0.0), std::pair(0, 0.7)}) {
     SCOPED_TRACE(std::to_string(beam) + " " + std::to_string(temperature));
     const whisper_decoded plain = decode(beam, temperature, nullptr), same = decode(beam, temperature, &none),
-                          told = decode(beam, temperature, &graph);
+                          favoured = decode(beam, temperature, &graph);
     EXPECT_EQ(same.tokens, plain.tokens);
     EXPECT_EQ(same.avg_logprob, plain.avg_logprob);
-    EXPECT_GT(times_of(told.tokens, phrase[0]), times_of(plain.tokens, phrase[0]));
+    EXPECT_GT(times_of(favoured.tokens, phrase[0]), times_of(plain.tokens, phrase[0]));
     // With the bonuses it would be above 0.
-    EXPECT_LT(told.avg_logprob, 0);
+    EXPECT_LT(favoured.avg_logprob, 0);
   }
 }
 

@@ -73,12 +73,12 @@ TEST(qwen3_decoder, threads_change_nothing) {
 TEST(qwen3_decoder, writing_stops_at_ends_limits_and_circles) {
   const fixture f;
   context c;
-  const auto write = [&](const std::vector<int>& ends, int most) {
+  const auto write = [&](const std::vector<int>& ends, int max_tokens) {
     rows x = prompt_of(f.model, ids);
     qwen3_decoder_state state;
     qwen3_read(f.model, view<float, dynamic, 32>(x), state, c);
-    return qwen3_write(f.model, view<float, dynamic, 32>(x.bottomRows(1)), state, {.ends = ends, .max_tokens = most},
-                       c);
+    return qwen3_write(f.model, view<float, dynamic, 32>(x.bottomRows(1)), state,
+                       {.ends = ends, .max_tokens = max_tokens}, c);
   };
   const qwen3_text some = write({}, 5);
   EXPECT_EQ(some.stop, qwen3_stop::max_tokens);

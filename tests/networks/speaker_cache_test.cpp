@@ -26,28 +26,29 @@ speaker_cache_options small() {
 
 // Rows that hold their own number, and the probabilities with which each was said.
 struct talk {
-  std::vector<std::array<float, 2>> said{{}};
+  std::vector<std::array<float, 2>> spoken{{}};
   // Pushes a chunk of `rows` in which p[s] is speaker s's probability; what is remembered is heard as it was said.
-  void say(speaker_cache& past, extent rows, std::array<float, 2> p, extent left = 0, extent right = 0) {
-    table x(left + rows + right, 1), heard(past.rows() + left + rows + right, 2);
+  void say(speaker_cache& state, extent rows, std::array<float, 2> p, extent left = 0, extent right = 0) {
+    table x(left + rows + right, 1), activities(state.rows() + left + rows + right, 2);
     x.setConstant(-1);  // the neighbours' rows are not new
-    heard.setConstant(0.5f);
-    const auto hear = [&](extent first, const view<const float>& numbers) {
+    activities.setConstant(0.5f);
+    const auto fill = [&](extent first, const view<const float>& numbers) {
       for (extent t = 0; t < numbers.rows(); ++t) {
         const auto n = static_cast<std::size_t>(numbers(t, 0));  // the mean silence has none of its own
         for (extent s = 0; s < 2; ++s)
-          heard(first + t, s) = static_cast<float>(n) == numbers(t, 0) ? said[n][static_cast<std::size_t>(s)] : 0;
+          activities(first + t, s) =
+              static_cast<float>(n) == numbers(t, 0) ? spoken[n][static_cast<std::size_t>(s)] : 0;
       }
     };
-    hear(0, past.cache());
-    hear(past.cache_rows(), past.fifo());
+    fill(0, state.cache());
+    fill(state.cache_rows(), state.fifo());
     for (extent t = 0; t < rows; ++t) {
-      x(left + t, 0) = static_cast<float>(said.size());
-      said.push_back(p);
-      heard(past.rows() + left + t, 0) = p[0];
-      heard(past.rows() + left + t, 1) = p[1];
+      x(left + t, 0) = static_cast<float>(spoken.size());
+      spoken.push_back(p);
+      activities(state.rows() + left + t, 0) = p[0];
+      activities(state.rows() + left + t, 1) = p[1];
     }
-    past.update(read(x), read(heard), left, right);
+    state.update(read(x), read(activities), left, right);
   }
 };
 
@@ -56,16 +57,16 @@ std::vector<float> numbers(const view<const float>& x) { return {x.data(), x.dat
 }  // namespace
 
 TEST(speaker_cache, chunks_go_through_the_fifo) {
-  speaker_cache past(small(), 1, 2);
+  speaker_cache state(small(), 1, 2);
   talk t;
-  t.say(past, 2, {0.9f, 0.1f}, 1, 2);
-  EXPECT_EQ(numbers(past.fifo()), (std::vector<float>{1, 2}));
-  EXPECT_EQ(past.cache_rows(), 0);
-  t.say(past, 4, {0.9f, 0.1f});  // six are too many: five leave
-  EXPECT_EQ(numbers(past.cache()), (std::vector<float>{1, 2, 3, 4, 5}));
-  EXPECT_EQ(numbers(past.fifo()), (std::vector<float>{6}));
-  EXPECT_EQ(past.cache_activities().rows(), 0);
-  EXPECT_EQ(past.fifo_activities().rows(), 1);
+  t.say(state, 2, {0.9f, 0.1f}, 1, 2);
+  EXPECT_EQ(numbers(state.fifo()), (std::vector<float>{1, 2}));
+  EXPECT_EQ(state.cache_rows(), 0);
+  t.say(state, 4, {0.9f, 0.1f});  // six are too many: five leave
+  EXPECT_EQ(numbers(state.cache()), (std::vector<float>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(numbers(state.fifo()), (std::vector<float>{6}));
+  EXPECT_EQ(state.cache_activities().rows(), 0);
+  EXPECT_EQ(state.fifo_activities().rows(), 1);
 }
 
 // As many leave as do not fit, also when that is more than the period, and never more than there are.
@@ -73,26 +74,26 @@ TEST(speaker_cache, how_many_rows_leave) {
   speaker_cache_options o = small();
   o.fifo_len = 0;
   o.spkcache_update_period = 2;
-  speaker_cache past(o, 1, 2);
+  speaker_cache state(o, 1, 2);
   talk t;
-  t.say(past, 4, {0.9f, 0.1f});
-  EXPECT_EQ(past.cache_rows(), 4);
-  EXPECT_EQ(past.fifo_rows(), 0);
-  t.say(past, 1, {0.9f, 0.1f});
-  EXPECT_EQ(past.cache_rows(), 5);
+  t.say(state, 4, {0.9f, 0.1f});
+  EXPECT_EQ(state.cache_rows(), 4);
+  EXPECT_EQ(state.fifo_rows(), 0);
+  t.say(state, 1, {0.9f, 0.1f});
+  EXPECT_EQ(state.cache_rows(), 5);
 }
 
 TEST(speaker_cache, a_full_cache_keeps_what_tells_its_speakers) {
-  speaker_cache past(small(), 1, 2);
+  speaker_cache state(small(), 1, 2);
   talk t;
-  t.say(past, 4, {0.9f, 0.05f});   // 1 - 4: the first speaker
-  t.say(past, 4, {0.05f, 0.9f});   // 5 - 8: the second one
-  t.say(past, 4, {0.05f, 0.05f});  // 9 - 12: nobody, and less than the threshold together
-  t.say(past, 4, {0.95f, 0.95f});  // 13 - 16: both
-  ASSERT_EQ(past.cache_rows(), 12);
-  EXPECT_GE(past.silent_rows(), 3);
-  const std::vector<float> kept = numbers(past.cache());
-  const table p = past.cache_activities();
+  t.say(state, 4, {0.9f, 0.05f});   // 1 - 4: the first speaker
+  t.say(state, 4, {0.05f, 0.9f});   // 5 - 8: the second one
+  t.say(state, 4, {0.05f, 0.05f});  // 9 - 12: nobody, and less than the threshold together
+  t.say(state, 4, {0.95f, 0.95f});  // 13 - 16: both
+  ASSERT_EQ(state.cache_rows(), 12);
+  EXPECT_GE(state.silent_rows(), 3);
+  const std::vector<float> kept = numbers(state.cache());
+  const table p = state.cache_activities();
   // The first speaker's rows in order of time, one of silence, the second's, one of silence, and what nothing was found
   // for: silence, too.
   std::vector<std::string> kinds;
@@ -102,50 +103,50 @@ TEST(speaker_cache, a_full_cache_keeps_what_tells_its_speakers) {
                                              "second", "second", "silence", "silence", "silence"}));
   EXPECT_EQ((std::vector<float>{kept.begin(), kept.begin() + 4}), (std::vector<float>{1, 2, 3, 4}));
   EXPECT_EQ((std::vector<float>{kept.begin() + 5, kept.begin() + 9}), (std::vector<float>{5, 6, 7, 8}));
-  for (const int i : {4, 9, 10, 11}) EXPECT_EQ(kept[static_cast<std::size_t>(i)], past.mean_silence()(0, 0));
+  for (const int i : {4, 9, 10, 11}) EXPECT_EQ(kept[static_cast<std::size_t>(i)], state.mean_silence()(0, 0));
 }
 
 TEST(speaker_cache, silence_is_the_mean_of_its_rows) {
   speaker_cache_options o = small();
   o.fifo_len = 0;
   o.spkcache_update_period = 1;
-  speaker_cache past(o, 1, 2);
+  speaker_cache state(o, 1, 2);
   talk t;
-  t.say(past, 3, {0.05f, 0.1f});
-  EXPECT_EQ(past.silent_rows(), 3);
-  EXPECT_EQ(past.mean_silence()(0, 0), 2);
-  t.say(past, 1, {0.9f, 0.0f});
-  EXPECT_EQ(past.silent_rows(), 3);
-  t.say(past, 2, {0.0f, 0.0f});  // 5 and 6
-  EXPECT_EQ(past.silent_rows(), 5);
-  EXPECT_FLOAT_EQ(past.mean_silence()(0, 0), 17.0f / 5);
+  t.say(state, 3, {0.05f, 0.1f});
+  EXPECT_EQ(state.silent_rows(), 3);
+  EXPECT_EQ(state.mean_silence()(0, 0), 2);
+  t.say(state, 1, {0.9f, 0.0f});
+  EXPECT_EQ(state.silent_rows(), 3);
+  t.say(state, 2, {0.0f, 0.0f});  // 5 and 6
+  EXPECT_EQ(state.silent_rows(), 5);
+  EXPECT_FLOAT_EQ(state.mean_silence()(0, 0), 17.0f / 5);
 }
 
 // Among equal scores the earliest row stays, so that results do not depend on a library's order.
 TEST(speaker_cache, hours_of_noise) {
-  speaker_cache past(small(), 1, 2), other(small(), 1, 2);
+  speaker_cache state(small(), 1, 2), other(small(), 1, 2);
   test::random_numbers random(7), same(7);
   talk t, u;
   for (int i = 0; i < 2000; ++i) {
-    t.say(past, random.integer(1, 4), {random.uniform(), random.uniform()});
+    t.say(state, random.integer(1, 4), {random.uniform(), random.uniform()});
     u.say(other, same.integer(1, 4), {same.uniform(), same.uniform()});
-    ASSERT_LE(past.cache_rows(), 12);
-    ASSERT_LE(past.fifo_rows(), 3);
+    ASSERT_LE(state.cache_rows(), 12);
+    ASSERT_LE(state.fifo_rows(), 3);
   }
-  EXPECT_EQ(past.cache_rows(), 12);
-  EXPECT_EQ(numbers(past.cache()), numbers(other.cache()));
+  EXPECT_EQ(state.cache_rows(), 12);
+  EXPECT_EQ(numbers(state.cache()), numbers(other.cache()));
   // Each speaker keeps some of the newest rows: they were boosted.
-  EXPECT_GT(past.cache().maxCoeff(), static_cast<float>(t.said.size()) - 1000);
+  EXPECT_GT(state.cache().maxCoeff(), static_cast<float>(t.spoken.size()) - 1000);
 }
 
 // Weights of a damaged file may make anything; what comes out makes no sense, and does no harm.
 TEST(speaker_cache, probabilities_that_are_no_numbers) {
-  speaker_cache past(small(), 1, 2);
+  speaker_cache state(small(), 1, 2);
   talk t;
   const float none = std::numeric_limits<float>::quiet_NaN();
   for (int i = 0; i < 60; ++i) {
-    t.say(past, 3, {i % 3 == 0 ? none : 0.9f, i % 2 == 0 ? none : 0.1f});
-    ASSERT_LE(past.cache_rows(), 12);
+    t.say(state, 3, {i % 3 == 0 ? none : 0.9f, i % 2 == 0 ? none : 0.1f});
+    ASSERT_LE(state.cache_rows(), 12);
   }
-  EXPECT_EQ(past.cache_rows(), 12);
+  EXPECT_EQ(state.cache_rows(), 12);
 }

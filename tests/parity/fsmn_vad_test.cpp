@@ -198,13 +198,13 @@ TEST(parity_fsmn_vad, a_stream_allocates_nothing_once_it_is_warm) {
   const auto pcm = audio(folder, "input");
   context c;
   auto s = model.start();
-  std::int64_t told = 0;
-  const auto sink = [&](const voice_change& v) { told += v.start_ms + v.end_ms; };
+  std::int64_t emitted = 0;
+  const auto sink = [&](const voice_change& v) { emitted += v.start_ms + v.end_ms; };
   const std::span<const float> all(pcm);
   const std::size_t warm = std::min<std::size_t>(all.size() / 2, 32000) / 800 * 800;
   for (std::size_t at = 0; at < warm; at += 800) model.accept(s, all.subspan(at, 800), c, sink);
   const test::allocation_counter counted;
   for (std::size_t at = warm; at + 800 <= all.size(); at += 800) model.accept(s, all.subspan(at, 800), c, sink);
   EXPECT_EQ(counted.so_far(), 0u);
-  EXPECT_NE(told, 0);
+  EXPECT_NE(emitted, 0);
 }

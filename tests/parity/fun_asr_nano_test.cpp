@@ -42,9 +42,9 @@ TEST(parity_fun_asr_nano, stages_prompts_and_labels) {
   const extent frames = model.frontend.rows(static_cast<extent>(pcm.size()));
   ASSERT_EQ(frames, want["lfr_frames"].get<extent>());
   EXPECT_EQ(model.audio_tokens(frames), want["fake_token_len"].get<extent>());
-  matrix<float, dynamic, dynamic> heard(frames, model.audio_encoder.output_size());
+  matrix<float, dynamic, dynamic> encoded(frames, model.audio_encoder.output_size());
   matrix<float, dynamic, dynamic> scores(frames, model.ctc_lo.output_size());
-  model.encode(pcm, heard, c);
+  model.encode(pcm, encoded, c);
   const auto p = model.prompt({});
   const extent audio = model.audio_tokens(frames);
   matrix<float, dynamic, dynamic> x(static_cast<extent>(p.before.size() + p.after.size()) + audio, model.llm.width());
@@ -54,8 +54,8 @@ TEST(parity_fun_asr_nano, stages_prompts_and_labels) {
   ids.insert(ids.end(), static_cast<std::size_t>(audio), 0);
   ids.insert(ids.end(), p.after.begin(), p.after.end());
   EXPECT_EQ(ids, want["source_ids"].get<std::vector<int>>());
-  model.embed_prompt(p, heard, x, c);
-  model.score(heard, scores, c);
+  model.embed_prompt(p, encoded, x, c);
+  model.score(encoded, scores, c);
   for (const auto& e : std::filesystem::directory_iterator(folder / "stages")) {
     const std::string name = e.path().stem().string().substr(3);
     ++stages;

@@ -53,12 +53,12 @@ run run_case(const model_type& model, const fs::path& folder, const executor& e 
   };
   context c(e, tracer(sink));
   paraformer_stream<model_type> stream(model);
-  const auto heard = [&](const paraformer_event& event) {
+  const auto collect = [&](const paraformer_event& event) {
     r.pieces.emplace_back(event.ids.begin() + static_cast<std::ptrdiff_t>(r.ids.size()), event.ids.end());
     r.ids.assign(event.ids.begin(), event.ids.end());
   };
-  stream.push(test::load_wav(folder / "input.wav").pcm, c, heard);
-  stream.finish(c, heard);
+  stream.push(test::load_wav(folder / "input.wav").pcm, c, collect);
+  stream.finish(c, collect);
   return r;
 }
 
@@ -81,9 +81,9 @@ TEST(parity_paraformer_online, every_stage_and_the_tokens_of_every_piece_in_f32)
   for (std::size_t i = 0; i < r.pieces.size(); ++i) {
     const json& piece = want["pieces"][i];
     EXPECT_EQ(r.pieces[i], piece["token_ids"].get<std::vector<int>>()) << i;
-    std::vector<timed_token> said;
-    for (const int id : r.pieces[i]) said.push_back({.id = id});
-    EXPECT_EQ(model.tokenizer.decode(said).text, piece["text"].get<std::string>()) << i;
+    std::vector<timed_token> tokens;
+    for (const int id : r.pieces[i]) tokens.push_back({.id = id});
+    EXPECT_EQ(model.tokenizer.decode(tokens).text, piece["text"].get<std::string>()) << i;
   }
 }
 

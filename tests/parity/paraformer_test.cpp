@@ -29,7 +29,7 @@ json read_json(const fs::path& path) {
 
 struct run {
   std::map<std::string, test::difference> stages;
-  segment heard;
+  segment recognised;
 };
 
 run run_case(const paraformer_any& model, const fs::path& folder) {
@@ -44,7 +44,7 @@ run run_case(const paraformer_any& model, const fs::path& folder) {
     r.stages[want->first] = test::compare(x, want->second);
   };
   context c(executor{}, tracer(sink));
-  r.heard = model.recognise(test::load_wav(folder / "input.wav").pcm, {}, c);
+  r.recognised = model.recognise(test::load_wav(folder / "input.wav").pcm, {}, c);
   return r;
 }
 
@@ -70,14 +70,14 @@ TEST(parity_paraformer, every_stage_ids_text_and_times_in_f32) {
     ASSERT_TRUE(r.stages.contains(name)) << name;
     EXPECT_LE(r.stages.at(name).relative(), 1e-4) << name;
   }
-  EXPECT_EQ(r.heard.token_ids, want["token_ids_after_filter"].get<std::vector<int>>());
-  EXPECT_EQ(r.heard.text, want["text"].get<std::string>());
+  EXPECT_EQ(r.recognised.token_ids, want["token_ids_after_filter"].get<std::vector<int>>());
+  EXPECT_EQ(r.recognised.text, want["text"].get<std::string>());
 
   const json& times = want["timestamp"];
-  ASSERT_EQ(r.heard.words.size(), times.size());
+  ASSERT_EQ(r.recognised.words.size(), times.size());
   std::string spaced;
-  for (std::size_t i = 0; i < r.heard.words.size(); ++i) {
-    const word& w = r.heard.words[i];
+  for (std::size_t i = 0; i < r.recognised.words.size(); ++i) {
+    const word& w = r.recognised.words[i];
     spaced += (i == 0 ? "" : " ") + w.text;
     EXPECT_EQ(w.how, timing::native);
     EXPECT_EQ(std::lround(w.start * 1000), times[i][0].get<long>()) << i;
@@ -101,7 +101,7 @@ TEST(parity_paraformer, f16_and_q8_0_stay_within_their_measured_bounds) {
     std::printf("%s: log-probabilities move by %.2e of their range\n", std::string(info(type).name).c_str(), moved);
     EXPECT_LE(moved, bound) << info(type).name;
     EXPECT_GT(moved, 0);
-    EXPECT_EQ(r.heard.token_ids, want["token_ids"].get<std::vector<int>>()) << info(type).name;
+    EXPECT_EQ(r.recognised.token_ids, want["token_ids"].get<std::vector<int>>()) << info(type).name;
   }
 }
 
@@ -153,7 +153,7 @@ TEST(parity_paraformer, the_published_gguf_form_says_the_same) {
   const auto model = load<paraformer_any>(std::move(opened.file), {}, std::move(opened.image));
   const run r = run_case(model, folder);
   EXPECT_LE(r.stages.at("log_probs").relative(), 1e-4);  // as in f32 from the folder
-  EXPECT_EQ(r.heard.text, read_json(folder / "expected.json")["text"].get<std::string>());
+  EXPECT_EQ(r.recognised.text, read_json(folder / "expected.json")["text"].get<std::string>());
 }
 
 TEST(parity_paraformer, same_bits_for_any_number_of_threads) {

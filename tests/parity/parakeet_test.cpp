@@ -251,15 +251,15 @@ TEST(parity_parakeet, cache_aware_chunks_caches_tokens_and_events) {
     context c(executor{}, tracer(sink));
     parakeet_stream<parakeet_transducer_any> stream(m, {}, c);
     live = &stream;
-    const auto hear = [&](const parakeet_event& e) {
+    const auto collect = [&](const parakeet_event& e) {
       if (e.kind == parakeet_event_kind::end_of_turn) turns.push_back(static_cast<int>(e.tokens.back().frame));
       if (e.kind == parakeet_event_kind::end_of_backchannel)
         backchannels.push_back(static_cast<int>(e.tokens.back().frame));
       EXPECT_FALSE(e.tokens.empty());
     };
     for (std::size_t at = 0; at < g.pcm.size(); at += portion)
-      stream.push(std::span(g.pcm).subspan(at, std::min(portion, g.pcm.size() - at)), c, hear);
-    stream.finish(c, hear);
+      stream.push(std::span(g.pcm).subspan(at, std::min(portion, g.pcm.size() - at)), c, collect);
+    stream.finish(c, collect);
     EXPECT_EQ(chunks, want["chunks"].size());
     const npy::array& golden = g.stages.at("stream_encoder_out");
     ASSERT_EQ(static_cast<std::int64_t>(rows.size()), golden.size());

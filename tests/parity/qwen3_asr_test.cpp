@@ -60,10 +60,10 @@ TEST_P(parity_qwen3_asr, every_stage_in_f32) {
   ASSERT_EQ(audio, want["audio_tokens"].get<extent>());
   ASSERT_EQ(std::count(prompt.begin(), prompt.end(), pad), audio);
 
-  rows heard(audio, model.text.width()), x(n, model.text.width());
-  model.encode(pcm, heard, c);
+  rows encoded(audio, model.text.width()), x(n, model.text.width());
+  model.encode(pcm, encoded, c);
   model.text.embed(prompt, x);
-  x.middleRows(std::find(prompt.begin(), prompt.end(), pad) - prompt.begin(), audio) = heard;
+  x.middleRows(std::find(prompt.begin(), prompt.end(), pad) - prompt.begin(), audio) = encoded;
   note("decoder_in", x);
   qwen3_decoder_state state;
   rows prefill, scores(n, model.text.outputs()), path(static_cast<extent>(new_ids.size()), model.text.outputs());
@@ -99,7 +99,7 @@ TEST_P(parity_qwen3_asr, every_stage_in_f32) {
   state.rewind(keep);
   ASSERT_EQ(state.length(), keep);
   model.text.embed(prompt, x);
-  x.middleRows(std::find(prompt.begin(), prompt.end(), pad) - prompt.begin(), audio) = heard;
+  x.middleRows(std::find(prompt.begin(), prompt.end(), pad) - prompt.begin(), audio) = encoded;
   for (extent t = keep; t < n;) {
     const extent some = std::min<extent>(t == keep ? 1 : 40, n - t);
     model.text(x.middleRows(t, some), state, c);
@@ -112,7 +112,7 @@ TEST_P(parity_qwen3_asr, every_stage_in_f32) {
   // Without anybody looking, blocks are computed two at a time and features with them.
   rows pieces(audio, model.text.width());
   model.encode(pcm, pieces, c);
-  EXPECT_LE((pieces - heard).cwiseAbs().maxCoeff(), 1e-4f * std::max(1.0f, heard.cwiseAbs().maxCoeff()));
+  EXPECT_LE((pieces - encoded).cwiseAbs().maxCoeff(), 1e-4f * std::max(1.0f, encoded.cwiseAbs().maxCoeff()));
 }
 
 // Prompts, ids and texts of every run, the tokenizer's vectors, a recording cut at quiet places.
@@ -188,15 +188,15 @@ TEST_P(parity_qwen3_asr, keys_and_values_in_few_bits) {
   const json& run = want["runs"]["main"];
   const auto prompt = run["prompt_ids"].get<std::vector<int>>(), new_ids = run["new_ids"].get<std::vector<int>>();
   const auto pcm = test::load_wav(folder / "input.wav").pcm;
-  rows heard(model.audio_rows(static_cast<extent>(pcm.size())), model.text.width());
-  model.encode(pcm, heard, c);
+  rows encoded(model.audio_rows(static_cast<extent>(pcm.size())), model.text.width());
+  model.encode(pcm, encoded, c);
   const int pad = want["special_ids"]["<|audio_pad|>"].get<int>();
   const auto first = std::find(prompt.begin(), prompt.end(), pad) - prompt.begin();
   const auto path_of = [&](dtype format) {
     qwen3_decoder_state state = model.state_for(format);
     rows x(static_cast<extent>(prompt.size()), model.text.width()), next(1, model.text.width());
     model.text.embed(prompt, x);
-    x.middleRows(first, heard.rows()) = heard;
+    x.middleRows(first, encoded.rows()) = encoded;
     qwen3_read(model.text, view<float>(x), state, c);
     next = x.bottomRows(1);
     rows path(static_cast<extent>(new_ids.size()), model.text.outputs());
@@ -208,9 +208,9 @@ TEST_P(parity_qwen3_asr, keys_and_values_in_few_bits) {
     return path;
   };
   const rows exact = path_of(dtype::f32);
-  const float most = exact.cwiseAbs().maxCoeff();
+  const float largest = exact.cwiseAbs().maxCoeff();
   for (const auto& [format, measured] : {std::pair{dtype::f16, 2.1e-4f}, {dtype::q8_0, 2.4e-3f}}) {
-    const float error = (path_of(format) - exact).cwiseAbs().maxCoeff() / most;
+    const float error = (path_of(format) - exact).cwiseAbs().maxCoeff() / largest;
     EXPECT_LE(error, 3 * measured) << info(format).name;
     for (const auto& [name, other] : want["runs"].items()) {
       const auto clip = test::load_wav(folder / other["wav"].get<std::string>()).pcm;

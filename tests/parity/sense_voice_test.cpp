@@ -28,7 +28,7 @@ json read_json(const fs::path& path) {
 struct run {
   std::map<std::string, test::difference> stages;
   std::set<std::string> wrong_shapes;
-  segment heard;
+  segment recognised;
   std::vector<float> logits;
 };
 
@@ -48,7 +48,7 @@ run run_case(const sense_voice_any& model, const fs::path& folder, const sense_v
       r.stages[name] = test::compare(x, want->second);
   };
   context c(executor{}, tracer(sink));
-  r.heard = model.recognise(test::load_wav(folder / "input.wav").pcm, o, c);
+  r.recognised = model.recognise(test::load_wav(folder / "input.wav").pcm, o, c);
   return r;
 }
 
@@ -82,21 +82,21 @@ TEST(parity_sense_voice, every_stage_ids_text_and_times_in_f32) {
     ASSERT_TRUE(r.stages.contains(name)) << name;
     EXPECT_LE(r.stages.at(name).relative(), 1e-4) << name;
   }
-  EXPECT_EQ(r.heard.token_ids, want["token_ids"].get<std::vector<int>>());
-  EXPECT_EQ(pieces_of(model, r.heard.token_ids), want["pieces"].get<std::vector<std::string>>());
-  EXPECT_EQ(r.heard.text, want["rich_transcription_postprocess"].get<std::string>());
-  for (const auto& [key, value] : r.heard.extra) {
+  EXPECT_EQ(r.recognised.token_ids, want["token_ids"].get<std::vector<int>>());
+  EXPECT_EQ(pieces_of(model, r.recognised.token_ids), want["pieces"].get<std::vector<std::string>>());
+  EXPECT_EQ(r.recognised.text, want["rich_transcription_postprocess"].get<std::string>());
+  for (const auto& [key, value] : r.recognised.extra) {
     if (key != "raw_text") continue;
     EXPECT_EQ(std::get<std::string>(value), want["text"].get<std::string>());
   }
 
   const json& timed = want["variants"]["timestamps"];
-  ASSERT_EQ(r.heard.words.size(), timed["words"].size());
-  for (std::size_t i = 0; i < r.heard.words.size(); ++i) {
-    EXPECT_EQ(r.heard.words[i].text, timed["words"][i].get<std::string>());
-    EXPECT_EQ(std::lround(r.heard.words[i].start * 1000), timed["timestamp"][i][0].get<long>());
-    EXPECT_EQ(std::lround(r.heard.words[i].end * 1000), timed["timestamp"][i][1].get<long>());
-    EXPECT_GT(r.heard.words[i].confidence, 0.9f);
+  ASSERT_EQ(r.recognised.words.size(), timed["words"].size());
+  for (std::size_t i = 0; i < r.recognised.words.size(); ++i) {
+    EXPECT_EQ(r.recognised.words[i].text, timed["words"][i].get<std::string>());
+    EXPECT_EQ(std::lround(r.recognised.words[i].start * 1000), timed["timestamp"][i][0].get<long>());
+    EXPECT_EQ(std::lround(r.recognised.words[i].end * 1000), timed["timestamp"][i][1].get<long>());
+    EXPECT_GT(r.recognised.words[i].confidence, 0.9f);
   }
 }
 
@@ -107,7 +107,7 @@ TEST(parity_sense_voice, a_folder_opens_directly) {
   opened_checkpoint opened = open_checkpoint(folder / "checkpoint");
   const auto model = load<sense_voice_any>(std::move(opened.file), {}, std::move(opened.image));
   const run r = run_case(model, folder, {});
-  EXPECT_EQ(r.heard.token_ids, read_json(folder / "expected.json")["token_ids"].get<std::vector<int>>());
+  EXPECT_EQ(r.recognised.token_ids, read_json(folder / "expected.json")["token_ids"].get<std::vector<int>>());
 }
 
 TEST(parity_sense_voice, variants) {
@@ -116,16 +116,16 @@ TEST(parity_sense_voice, variants) {
   const json variants = read_json(folder / "expected.json")["variants"];
   auto model = converted(folder / "checkpoint", dtype::f32);
   const auto ids = [&](const char* name) { return variants[name]["token_ids"].get<std::vector<int>>(); };
-  EXPECT_EQ(run_case(model, folder, {.itn = true}).heard.token_ids, ids("withitn"));
-  EXPECT_EQ(run_case(model, folder, {.language = "en"}).heard.token_ids, ids("language_en"));
+  EXPECT_EQ(run_case(model, folder, {.itn = true}).recognised.token_ids, ids("withitn"));
+  EXPECT_EQ(run_case(model, folder, {.language = "en"}).recognised.token_ids, ids("language_en"));
   model.frontend.last.shift = {};
   model.frontend.last.scale = {};
-  EXPECT_EQ(run_case(model, folder, {}).heard.token_ids, ids("no_cmvn"));
+  EXPECT_EQ(run_case(model, folder, {}).recognised.token_ids, ids("no_cmvn"));
   const run bare = run_case(model, folder, {.itn = true});
   const npy::array logits = npy::load(folder / "stages/21_variant_no_cmvn_withitn_ctc_logits.npy");
   ASSERT_EQ(bare.logits.size(), static_cast<std::size_t>(logits.size()));
   EXPECT_LE(test::compare(make_view(bare.logits.data(), logits.rows(), logits.cols()), logits).relative(), 1e-4);
-  EXPECT_EQ(bare.heard.token_ids, ids("no_cmvn_withitn"));
+  EXPECT_EQ(bare.recognised.token_ids, ids("no_cmvn_withitn"));
 }
 
 // Bounds measured on this case (docs/models/sense_voice.md): f16 rounds weights by 2^-11 of themselves, q8_0 weights
@@ -143,6 +143,6 @@ TEST(parity_sense_voice, f16_and_q8_0_stay_within_their_measured_bounds) {
     std::printf("%s: log-probabilities move by %.2e of their range\n", std::string(info(type).name).c_str(), moved);
     EXPECT_LE(moved, bound) << info(type).name;
     EXPECT_GT(moved, 0);
-    EXPECT_EQ(r.heard.token_ids, want["token_ids"].get<std::vector<int>>()) << info(type).name;
+    EXPECT_EQ(r.recognised.token_ids, want["token_ids"].get<std::vector<int>>()) << info(type).name;
   }
 }

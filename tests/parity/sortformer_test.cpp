@@ -109,7 +109,7 @@ TEST(parity_sortformer, chunks_states_and_segments_of_a_stream) {
     if (path.starts_with("chunk.")) compare(sortformer_any::trace_name(path), x);
   };
   context c(executor{}, tracer(sink));
-  const auto hear = [&](const speaker_cache_options& o, context& with) {
+  const auto diarize = [&](const speaker_cache_options& o, context& with) {
     diarization one(d, {.memory = o});
     one.push(g.pcm, with);
     (void)one.finish(with);
@@ -117,10 +117,10 @@ TEST(parity_sortformer, chunks_states_and_segments_of_a_stream) {
   };
   speaker_cache_options o = d.model().streaming;
   EXPECT_FALSE(o.async_streaming);
-  compare("speaker_probs", hear(o, c));
+  compare("speaker_probs", diarize(o, c));
   context quiet;
   o.async_streaming = true;
-  compare("speaker_probs_async", hear(o, quiet));
+  compare("speaker_probs_async", diarize(o, quiet));
   matrix<float, dynamic, dynamic> rows(g.want["n_frames"].get<extent>(), 4);
   d.model().diarize(g.pcm, rows, quiet);
   compare("speaker_probs_offline", rows);
@@ -171,9 +171,9 @@ TEST(parity_sortformer, eight_bits) {
     d.model().diarize(g.pcm, rows, c);
     const std::vector<float> want = g.stages.at(d.model().streams ? "speaker_probs_offline" : "speaker_probs").floats();
     const auto difference = (rows - make_view(want.data(), rows.rows(), rows.cols())).eval();
-    const double most = difference.cwiseAbs().maxCoeff(),
+    const double largest = difference.cwiseAbs().maxCoeff(),
                  mean = std::sqrt(difference.squaredNorm() / static_cast<float>(difference.size()));
-    EXPECT_LE(most, 0.32);
+    EXPECT_LE(largest, 0.32);
     EXPECT_LE(mean, 0.066);
   }
 }

@@ -85,12 +85,12 @@ void expect_nbest(const ctc_prefix_beam& search, const json& list) {
 }
 
 template <class Model>
-struct heard {
+struct computed {
   table rows, scores;
 };
 template <class Model>
-heard<Model> whole(const Model& m, const golden_case& g, context& c) {
-  heard<Model> h;
+computed<Model> whole(const Model& m, const golden_case& g, context& c) {
+  computed<Model> h;
   const extent n = m.frames(static_cast<extent>(g.pcm.size()));
   h.rows.resize(n, m.encoder.output_size());
   h.scores.resize(n, m.tokenizer.size());
@@ -191,7 +191,7 @@ class checks {
   }
 
   void searches() {
-    const heard<Model> h = whole(model, g, c);
+    const computed<Model> h = whole(model, g, c);
     const json& full = g.want["full"];
     segment s;
     model.decode(read(h.rows), read(h.scores), {.search = u2_search::ctc_greedy}, s, c);
@@ -213,7 +213,7 @@ class checks {
     rescoring(h, search);
   }
 
-  void attention(const heard<Model>& h) {
+  void attention(const computed<Model>& h) {
     for (const json& w : g.want["attention"]) {
       const attention_result r =
           model.attend(read(h.rows), w["beam"].get<extent>(), w["length_penalty"].get<double>(), c);
@@ -233,7 +233,7 @@ class checks {
     EXPECT_LE(of_stage("attention_steps", steps), 1e-4);
   }
 
-  void rescoring(const heard<Model>& h, const ctc_prefix_beam& search) {
+  void rescoring(const computed<Model>& h, const ctc_prefix_beam& search) {
     std::vector<ctc_hypothesis> nbest;
     for (extent i = 0; i < search.size(); ++i) nbest.push_back(search.hypothesis(i));
     const json& want = g.want["attention_rescoring"];
@@ -254,9 +254,10 @@ class checks {
       EXPECT_EQ(nbest[winner].times, w["times"].get<std::vector<extent>>());
       EXPECT_NEAR(again[winner].score, w["score"].get<double>(), 1e-2 * std::max(1.0, ctc));  // n-best scores: 1e-2
       EXPECT_NEAR(again[winner].confidence, w["confidence"].get<double>(), 1e-5);
-      const auto sure = w["tokens_confidence"].get<std::vector<double>>();
-      ASSERT_EQ(again[winner].token_confidence.size(), sure.size());
-      for (std::size_t i = 0; i < sure.size(); ++i) EXPECT_NEAR(again[winner].token_confidence[i], sure[i], 1e-4);
+      const auto confidence = w["tokens_confidence"].get<std::vector<double>>();
+      ASSERT_EQ(again[winner].token_confidence.size(), confidence.size());
+      for (std::size_t i = 0; i < confidence.size(); ++i)
+        EXPECT_NEAR(again[winner].token_confidence[i], confidence[i], 1e-4);
     }
     decoder_stage("decoder_logprobs", model.decoder, nbest, h, false);
     if (g.stages.contains("r_decoder_logprobs"))
@@ -266,7 +267,7 @@ class checks {
   // [3, L + 1, V]; rows behind a hypothesis' end are unused.
   template <class Decoder>
   void decoder_stage(const char* name, const Decoder& d, const std::vector<ctc_hypothesis>& nbest,
-                     const heard<Model>& h, bool reversed) {
+                     const computed<Model>& h, bool reversed) {
     const npy::array& golden = g.stages.at(name);
     const std::vector<float> b = golden.floats();
     const extent longest = golden.shape[1], units = golden.shape[2];
@@ -407,7 +408,7 @@ class checks {
 
   // The phrases of the case, by the original's two automata.
   void contexts() {
-    const heard<Model> h = whole(model, g, c);
+    const computed<Model> h = whole(model, g, c);
     for (const json& w : g.want["context"]) {
       const auto phrases = w["phrases_ids"].get<std::vector<ids_type>>();
       const hotword_automaton graph(phrases,

@@ -53,8 +53,8 @@ TEST_P(parity_whisper_transcribe, every_configuration) {
   context c;
   for (const auto& [name, v] : want["transcribe"].items()) {
     SCOPED_TRACE(name);
-    const std::span<const float> heard(pcm.data(), name == "short11" ? 176000 : pcm.size());
-    const whisper_transcribed r = whisper_transcribe(model, heard, options_of(model, v["options"]), c);
+    const std::span<const float> samples_used(pcm.data(), name == "short11" ? 176000 : pcm.size());
+    const whisper_transcribed r = whisper_transcribe(model, samples_used, options_of(model, v["options"]), c);
     EXPECT_EQ(r.text, v["text"].get<std::string>());
     EXPECT_EQ(model.tokenizer.code(r.language), v["language"].get<std::string>());
     ASSERT_EQ(r.segments.size(), v["segments"].size());

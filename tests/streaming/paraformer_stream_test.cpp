@@ -30,8 +30,8 @@ struct event {
   stream_event_kind kind;
   bool endpoint;
   std::vector<int> ids;
-  std::vector<float> sure;
-  extent stable, offset, heard;
+  std::vector<float> log_probs;
+  extent stable, offset, decoded_ms;
   bool operator==(const event&) const = default;
 };
 
@@ -108,7 +108,7 @@ TEST(paraformer_stream, an_utterance_ends_after_pieces_without_a_token) {
   EXPECT_TRUE(events.back().endpoint);
   EXPECT_EQ(events.back().kind, stream_event_kind::final);
   EXPECT_EQ(events.back().ids, speaking[partials - 1].ids);
-  EXPECT_EQ(events.back().heard, 7 * 600);
+  EXPECT_EQ(events.back().decoded_ms, 7 * 600);
   model.predictor.cif_output.b.assign(Eigen::Map<const Eigen::RowVectorXf>(loud, 1));
   s.push(std::span(pcm).subspan(9600 * 8), c, sink);
   s.finish(c, sink);

@@ -17,15 +17,15 @@ using stream_type = parakeet_stream<model_type>;
 
 model_type small() { return load<model_type>((test::compact() / "parakeet" / "model.gguf").string()); }
 
-struct heard {
+struct decoded {
   std::vector<int> ids;
   std::vector<parakeet_event_kind> kinds;
   extent rows = 0;
 };
-heard listen(const model_type& m, const parakeet_stream_options& o, std::span<const float> pcm, std::size_t portion) {
+decoded listen(const model_type& m, const parakeet_stream_options& o, std::span<const float> pcm, std::size_t portion) {
   context c;
   stream_type s(m, o, c);
-  heard h;
+  decoded h;
   std::vector<int> open;
   const auto sink = [&](const parakeet_event& e) {
     h.kinds.push_back(e.kind);
@@ -61,7 +61,7 @@ TEST(parakeet_stream, steps_allocate_nothing_once_warm) {
 TEST(parakeet_stream, portions_make_no_difference) {
   const auto m = small();
   const auto pcm = test::chirp(16000 * 9 + 77);
-  const heard whole = listen(m, {}, pcm, pcm.size());
+  const decoded whole = listen(m, {}, pcm, pcm.size());
   EXPECT_FALSE(whole.ids.empty());
   for (const std::size_t portion : {std::size_t{1}, std::size_t{999}, std::size_t{16000}})
     EXPECT_EQ(listen(m, {}, std::span(pcm).first(portion == 1 ? 8000 : pcm.size()), portion).ids,
@@ -85,7 +85,7 @@ TEST(parakeet_stream, turns_that_were_told_may_be_dropped) {
   ASSERT_EQ(m.tokenizer.piece(end), "<EOU>");
   changed[static_cast<std::size_t>(end)] += 4;
   m.out.b.data = reinterpret_cast<const std::byte*>(changed.data());
-  const heard kept = listen(m, {}, pcm, 1600), dropped = listen(m, {.keep_turns = false}, pcm, 1600);
+  const decoded kept = listen(m, {}, pcm, 1600), dropped = listen(m, {.keep_turns = false}, pcm, 1600);
   EXPECT_GT(std::count(kept.kinds.begin(), kept.kinds.end(), parakeet_event_kind::end_of_turn), 2);
   EXPECT_EQ(kept.ids, dropped.ids);
   EXPECT_EQ(kept.kinds, dropped.kinds);

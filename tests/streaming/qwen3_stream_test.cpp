@@ -74,8 +74,9 @@ std::vector<float> sounds(int seconds, std::uint64_t seed) {
 }
 
 struct utterance {
-  extent steps = 0, most_read = 0, max_encoded_rows = 0;  // rows through the language model, through the audio tower
-  std::size_t stable = 0;                                 // bytes that were told to stay before the end
+  extent steps = 0, max_read_rows = 0,
+         max_encoded_rows = 0;  // rows through the language model, through the audio tower
+  std::size_t stable = 0;       // bytes that were told to stay before the end
 };
 
 // Streams and checks what must hold of every event; the work of each utterance.
@@ -96,8 +97,8 @@ std::vector<utterance> listen(const Model& m, std::span<const float> pcm, qwen3_
       ++stops[e.stop];
       utterance& now = all.back();
       ++now.steps;
-      const auto asked = static_cast<extent>(e.prompt->before.size() + e.prompt->after.size()) + e.audio_rows;
-      now.most_read = std::max(now.most_read, asked - e.reused_rows + static_cast<extent>(e.ids.size()));
+      const auto prompt_rows = static_cast<extent>(e.prompt->before.size() + e.prompt->after.size()) + e.audio_rows;
+      now.max_read_rows = std::max(now.max_read_rows, prompt_rows - e.reused_rows + static_cast<extent>(e.ids.size()));
       now.max_encoded_rows = std::max(now.max_encoded_rows, e.encoded_rows);
     }
     if (e.kind == stream_event_kind::final) {
@@ -117,16 +118,16 @@ void expect_even(const std::vector<utterance>& all, double longest) {
   const auto rows = static_cast<extent>(longest * 13 + 13);
   for (const utterance& u : all) {
     EXPECT_LE(u.max_encoded_rows, rows);
-    EXPECT_LE(u.most_read, rows + 400);
+    EXPECT_LE(u.max_read_rows, rows + 400);
     EXPECT_LE(u.steps, static_cast<extent>(longest / 2) + 3);
   }
   // The last third is no more work than the first.
-  const auto most = [&](std::size_t from, std::size_t to) {
+  const auto max_read = [&](std::size_t from, std::size_t to) {
     extent m = 0;
-    for (std::size_t i = from; i < to; ++i) m = std::max(m, all[i].most_read);
+    for (std::size_t i = from; i < to; ++i) m = std::max(m, all[i].max_read_rows);
     return m;
   };
-  EXPECT_LE(most(all.size() * 2 / 3, all.size()), most(0, all.size() / 3) + 100);
+  EXPECT_LE(max_read(all.size() * 2 / 3, all.size()), max_read(0, all.size() / 3) + 100);
 }
 
 }  // namespace
@@ -149,9 +150,9 @@ TEST(qwen3_stream, what_stays_never_changes_whatever_is_written) {
     for (const char* language : {"", "English"}) {
       const std::vector<float> pcm = sounds(44, seed);
       SCOPED_TRACE(seed);
-      for (const int most : {7, 40})
-        for (const utterance& u :
-             listen(m, pcm, {.language = language, .max_new_tokens = most, .longest = 20, .commit = true}, 9999))
+      for (const int max_new_tokens : {7, 40})
+        for (const utterance& u : listen(
+                 m, pcm, {.language = language, .max_new_tokens = max_new_tokens, .longest = 20, .commit = true}, 9999))
           stable += u.stable;
     }
   }
@@ -183,15 +184,15 @@ TEST(qwen3_stream, circles_do_not_grow_from_step_to_step) {
 TEST(qwen3_stream, the_end_says_why_the_last_step_stopped) {
   const auto m = load<qwen3_asr_any>(file());
   context c;
-  for (const int most : {3, 200}) {
-    qwen3_stream<qwen3_asr_any> stream(m, {.max_new_tokens = most});
+  for (const int max_new_tokens : {3, 200}) {
+    qwen3_stream<qwen3_asr_any> stream(m, {.max_new_tokens = max_new_tokens});
     std::vector<qwen3_stop> stops;
     const auto sink = [&](const qwen3_stream_event& e) { stops.push_back(e.stop); };
     stream.push(sounds(2, 3), c, sink);
     stream.finish(c, sink);
     ASSERT_EQ(stops.size(), 2u);
     EXPECT_EQ(stops[1], stops[0]);
-    if (most == 3) {
+    if (max_new_tokens == 3) {
       EXPECT_EQ(stops[0], qwen3_stop::max_tokens);
     }
   }

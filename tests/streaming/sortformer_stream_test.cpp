@@ -28,8 +28,8 @@ struct rows {
   }
 };
 
-std::vector<float> hear(const sortformer_any& m, const speaker_cache_options& o, std::span<const float> pcm,
-                        std::span<const std::size_t> portions, context& c) {
+std::vector<float> diarize(const sortformer_any& m, const speaker_cache_options& o, std::span<const float> pcm,
+                           std::span<const std::size_t> portions, context& c) {
   stream s(m, o);
   rows seen;
   test::play(s, pcm, portions, c, [&](const sortformer_event& e) { seen(e); });
@@ -44,12 +44,12 @@ TEST(sortformer_stream, portions_and_threads_make_no_difference) {
   const std::vector<float> pcm = test::random_numbers(1).vector(16000 * 12 + 777, -0.3f, 0.3f);
   context c;
   const std::size_t whole[] = {pcm.size()};
-  const std::vector<float> want = hear(m, m.streaming, pcm, whole, c);
+  const std::vector<float> want = diarize(m, m.streaming, pcm, whole, c);
   const std::size_t other[] = {1, 159, 4000, 7, 23456};
-  EXPECT_EQ(hear(m, m.streaming, pcm, other, c), want);
+  EXPECT_EQ(diarize(m, m.streaming, pcm, other, c), want);
   thread_pool pool(3);
   context several{executor(pool)};
-  EXPECT_EQ(hear(m, m.streaming, pcm, other, several), want);
+  EXPECT_EQ(diarize(m, m.streaming, pcm, other, several), want);
 }
 
 TEST(sortformer_stream, short_recordings) {
@@ -59,7 +59,7 @@ TEST(sortformer_stream, short_recordings) {
   constexpr std::size_t lengths[] = {0, 1, 159, 160, 1279, 1280, 1281, 7680, 7681, 9000, 15360};
   for (const std::size_t n : lengths) {
     const std::vector<float> pcm(n, 0.01f);
-    (void)hear(m, m.streaming, pcm, whole, c);
+    (void)diarize(m, m.streaming, pcm, whole, c);
   }
 }
 
@@ -82,14 +82,14 @@ TEST(sortformer_stream, steady_state_allocates_nothing) {
   const std::vector<float> pcm = test::random_numbers(3).vector(16000 * 4, -0.3f, 0.3f);
   context c;
   stream s(m);
-  extent told = 0;
-  const auto sink = [&](const sortformer_event& e) { told += e.activities.rows(); };
+  extent emitted = 0;
+  const auto sink = [&](const sortformer_event& e) { emitted += e.activities.rows(); };
   for (int i = 0; i < 4; ++i) s.push(pcm, c, sink);
   const test::allocation_counter counted;
-  const extent before = told;
+  const extent before = emitted;
   for (int i = 0; i < 4; ++i) s.push(pcm, c, sink);
   EXPECT_EQ(counted.so_far(), 0u);
-  EXPECT_EQ(told - before, 198);  // 16 s, in chunks of 6 rows
+  EXPECT_EQ(emitted - before, 198);  // 16 s, in chunks of 6 rows
   EXPECT_EQ(s.state().cache_rows(), 80);
 }
 
@@ -101,13 +101,13 @@ TEST(sortformer_stream, how_long_it_waits) {
   o.chunk_right_context = 2;
   stream s(m, o);
   context c;
-  extent told = 0;
-  const auto sink = [&](const sortformer_event& e) { told += e.activities.rows(); };
+  extent emitted = 0;
+  const auto sink = [&](const sortformer_event& e) { emitted += e.activities.rows(); };
   // The last of 48 frames ends half a window behind its middle, which is 47 * 160 samples from the start.
   s.push(std::vector<float>(47 * 160 + 199), c, sink);
-  EXPECT_EQ(told, 0);
+  EXPECT_EQ(emitted, 0);
   s.push(std::vector<float>(1), c, sink);
-  EXPECT_EQ(told, 4);
+  EXPECT_EQ(emitted, 4);
 }
 
 TEST(sortformer_stream, lengths_that_make_no_sense) {

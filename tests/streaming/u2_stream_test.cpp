@@ -97,7 +97,7 @@ struct event {
   bool endpoint;
   std::vector<int> ids;
   std::vector<extent> times;
-  extent stable, offset, heard;
+  extent stable, offset, decoded_ms;
   double score;
   bool operator==(const event&) const = default;
 };
@@ -147,10 +147,10 @@ TEST(u2_stream, endpoints_results_and_times_equal_the_original_runtime) {
     extent frames = 0, last_endpoint = 0;
     bool started = false;
     // The number of the call that read this many frames.
-    const auto call_at = [&](extent heard) {
-      while (frames < heard) {
+    const auto call_at = [&](extent decoded_ms) {
+      while (frames < decoded_ms) {
         const extent more = started ? chunk * 4 : (chunk - 1) * 4 + 7;
-        if (chunk <= 0 || frames + more > heard) break;
+        if (chunk <= 0 || frames + more > decoded_ms) break;
         frames += more;
         started = true;
         ++call;

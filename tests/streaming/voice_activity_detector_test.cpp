@@ -15,7 +15,7 @@ static_assert(voice_activity_detector<fsmn_vad_any>);
 static_assert(voice_activity_detector<fsmn_vad_small>);
 static_assert(!voice_activity_detector<int>);
 
-struct told {
+struct emitted {
   std::vector<std::pair<std::int64_t, std::int64_t>> changes;
   void operator()(const voice_change& v) { changes.emplace_back(v.start_ms, v.end_ms); }
 };
@@ -26,14 +26,14 @@ TEST(voice_activity_detector, results_do_not_depend_on_the_pieces) {
   const test::conversation c = test::joined_utterances(5, pauses);
   const energy_vad v;
   context at;
-  told whole;
+  emitted whole;
   auto s = v.start();
   v.accept(s, c.pcm, at, whole);
   v.finish(s, at, whole);
   ASSERT_EQ(whole.changes.size(), 10u);
   std::uint32_t random = 1;
   for (const std::size_t piece : {1u, 7u, 160u, 1601u, 48000u, 0u}) {  // 0: of changing length
-    told some;
+    emitted some;
     for (std::span<const float> left(c.pcm); !left.empty();) {
       random = random * 1664525u + 1013904223u;
       const std::size_t n = std::min(left.size(), piece != 0 ? piece : (random >> 16) % 5000);
@@ -51,7 +51,7 @@ TEST(voice_activity_detector, settled_audio_is_not_asked_for_again) {
   const energy_vad v;
   context at;
   auto s = v.start();
-  std::int64_t settled = 0, most = 0, open = -1, last = 0;
+  std::int64_t settled = 0, largest = 0, open = -1, last = 0;
   const auto sink = [&](const voice_change& change) {
     if (change.start_ms >= 0) {
       EXPECT_GE(change.start_ms, settled);
@@ -75,13 +75,13 @@ TEST(voice_activity_detector, settled_audio_is_not_asked_for_again) {
     if (open >= 0) {
       EXPECT_EQ(next, open);
     } else {
-      most = std::max(most, static_cast<std::int64_t>((from + n) / 16) - next);
+      largest = std::max(largest, static_cast<std::int64_t>((from + n) / 16) - next);
     }
     settled = next;
   }
   v.finish(s, at, sink);
   EXPECT_EQ(open, -1);
-  EXPECT_LE(most, 1500);  // what is kept while nobody speaks: the first second, a pause, the padding
+  EXPECT_LE(largest, 1500);  // what is kept while nobody speaks: the first second, a pause, the padding
 }
 
 TEST(voice_activity_detector, a_finished_state_begins_anew_and_copies_go_their_own_way) {
@@ -89,7 +89,7 @@ TEST(voice_activity_detector, a_finished_state_begins_anew_and_copies_go_their_o
   const std::span<const float> all(c.pcm);
   const energy_vad v;
   context at;
-  told whole, first, second;
+  emitted whole, first, second;
   auto s = v.start();
   v.accept(s, all, at, whole);
   v.finish(s, at, whole);
