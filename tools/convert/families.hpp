@@ -23,7 +23,7 @@ struct packaged_family {
   std::string_view architecture;
   /// Walks the model that such a file holds (model_tensors.hpp).
   void (*walk)(const gguf_file& keys, tensor_taker& taker);
-  bool takes_am_mvn = false;  ///< FunASR's am.mvn normalises the features
+  bool supports_am_mvn = false;  ///< FunASR's am.mvn normalises the features
 };
 std::span<const packaged_family> packaged_families();
 const packaged_family* find_packaged(std::string_view architecture);

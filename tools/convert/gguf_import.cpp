@@ -70,7 +70,7 @@ imported_model import_gguf(gguf_file opened, const import_options& options) {
           .what = "GGUF architecture " + steno::quoted(architecture) + " is not supported yet",
           .expected = "one of " + known});
   if (options.cmvn) {
-    if (!family->takes_am_mvn)
+    if (!family->supports_am_mvn)
       fail({.where = file->where(),
             .what = "a model of architecture " + steno::quoted(architecture) + " has no am.mvn"});
     funasr::set_cmvn(model, *options.cmvn);

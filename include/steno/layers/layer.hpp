@@ -53,9 +53,9 @@ inline constexpr bool works_in_place = requires {
 
 /// True for layers that add their result to an addend on its way out.
 template <class L>
-inline constexpr bool takes_addend = requires(const L& l, view<const float, dynamic, L::input> x,
-                                              view<float, dynamic, L::output> y, state_of<L>* s, const no_env& env,
-                                              context& c, const addend& to) {
+inline constexpr bool supports_addend = requires(const L& l, view<const float, dynamic, L::input> x,
+                                                 view<float, dynamic, L::output> y, state_of<L>* s, const no_env& env,
+                                                 context& c, const addend& to) {
   l(x, y, s, env, c, to);
 };
 

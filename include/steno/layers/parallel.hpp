@@ -51,7 +51,7 @@ struct parallel {
       const auto& stage = std::get<I>(stages);
       using S = std::remove_cvref_t<decltype(stage)>;
       bool done = false;
-      if constexpr (takes_addend<S>)
+      if constexpr (supports_addend<S>)
         if (!c.tracing()) {
           detail::run_stage(stage, read(x), write(y), detail::part_of<I>(s), env, c, addend{y.data(), y.outerStride()});
           done = true;

@@ -39,7 +39,7 @@ struct residual_of {
                   context& c) const {
     constexpr float factor = 1.0f / Parts;
     if (Fitting && x.cols() != y.cols()) return body(x, y, s, env, c);
-    if constexpr (takes_addend<body_type>)
+    if constexpr (supports_addend<body_type>)
       if (!c.tracing()) return body(x, y, s, env, c, addend{x.data(), x.outerStride(), factor});
     workspace::frame scratch(c.scratch);
     auto part = scratch.template matrix<dynamic, output>(y.rows(), y.cols());

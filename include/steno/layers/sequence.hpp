@@ -102,7 +102,7 @@ struct sequence {
     advance<0>(read(x), false, write(y), s, scratch, env, c);
   }
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
-                  context& c, const addend& to) const requires takes_addend<last> {
+                  context& c, const addend& to) const requires supports_addend<last> {
     if (y.rows() == 0) return;
     workspace::frame scratch(c.scratch);
     advance<0>(read(x), false, write(y), s, scratch, env, c, to);
