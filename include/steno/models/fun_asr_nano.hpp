@@ -40,7 +40,7 @@ struct fun_asr_nano_options {
   int max_new_tokens = 512;
   token_sampling sampling = {};               ///< greedy, as the original
   std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
-  /// A pattern of words stands up to so often in a row, and writing ends when it turns in circles; 0: as it comes.
+  /// A pattern of words comes no more than so many times in a row, and circles end the writing; 0: as it comes.
   int repeats = 3;
 };
 

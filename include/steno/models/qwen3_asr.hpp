@@ -35,7 +35,7 @@ struct qwen3_asr_options {
   double search_expand = 5;                   ///< seconds around a cut
   token_sampling sampling = {};               ///< greedy, as the original
   std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
-  /// A pattern of words stands up to so often in a row, and writing ends when it turns in circles; 0: as it comes.
+  /// A pattern of words comes no more than so many times in a row, and circles end the writing; 0: as it comes.
   int repeats = 3;
 };
 

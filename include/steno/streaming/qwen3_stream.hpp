@@ -35,7 +35,7 @@ struct qwen3_stream_options {
   /// what was it before that place. The original takes it back when a step writes fewer than `unfixed_tokens` tokens,
   /// and repairs repetitions in all of the text; here they are kept out of what is new.
   bool commit = false;
-  /// With `commit`: a pattern of words stands up to so often in a row; 0: as it comes.
+  /// With `commit`: a pattern of words comes no more than so many times in a row; 0: as it comes.
   int repeats = 3;
   std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
 };
