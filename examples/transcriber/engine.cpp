@@ -138,7 +138,7 @@ class loaded_model final : public recogniser {
     o.vad = detector(r.vad);
     o.merge = r.merge;
     o.longest_segment = r.longest;
-    if (aligner_) o.at_most = aligner_->longest;
+    if (aligner_) o.at_most = aligner_->max_seconds;
     o.at_once = r.at_once;
     o.beam = r.beam;
     o.hotwords = r.hotwords;
