@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
                 false}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
-TEST(steno_on_a_terminal, the_first_command_of_the_readme_prints_the_transcript) {
+TEST(steno_on_a_terminal, a_recording_alone_prints_the_transcript) {
   const nlohmann::json samples = nlohmann::json::parse(std::ifstream(examples / "audio" / "samples.json"));
   for (const nlohmann::json& sample : samples) {
     const std::string file = sample["file"];
@@ -126,26 +126,22 @@ TEST(steno_on_a_terminal, the_first_command_of_the_readme_prints_the_transcript)
   }
 }
 
-// The table of README: | `command` | family | `a line of the screen` |
-TEST(steno_on_a_terminal, commands_of_the_readme_show_what_it_says) {
+// The samples of docs/program.md: a line `build/bin/steno ...`, and behind it `#> ` and a line of the screen.
+TEST(steno_on_a_terminal, commands_of_the_documents_show_what_they_say) {
   const fs::path root = STENO_SOURCE_DIR;
-  std::ifstream readme(root / "README.md");
-  const auto quoted = [](const std::string& row, std::size_t from) {
-    const std::size_t begin = row.find('`', from) + 1;
-    return row.substr(begin, row.find('`', begin) - begin);
-  };
+  std::ifstream page(root / "docs" / "program.md");
+  constexpr std::string_view program = "build/bin/steno ", screen = "#> ";
   int commands = 0;
-  for (std::string row; std::getline(readme, row);) {
-    constexpr std::string_view program = "build/bin/steno ";
-    if (row.rfind("| `build/bin/steno ", 0) != 0) continue;
-    const std::string command = quoted(row, 0), shows = quoted(row, row.rfind("| `"));
+  for (std::string line, command; std::getline(page, line); command = line) {
+    if (line.rfind(screen, 0) != 0 || command.rfind(program, 0) != 0) continue;
+    const std::string shows = line.substr(screen.size());
     SCOPED_TRACE(command);
     const terminal_outcome o =
         on_terminal("cd '" + root.string() + "' && '" STENO_PROGRAM "' " + command.substr(program.size()), 80);
     EXPECT_EQ(o.code, 0) << o.bytes;
     lines shown = o.lines;
-    for (std::string& line : shown)
-      while (line.find("   ") != std::string::npos) line.erase(line.find("   "), 2);  // a tab's columns
+    for (std::string& row : shown)
+      while (row.find("   ") != std::string::npos) row.erase(row.find("   "), 2);  // a tab's columns
     EXPECT_EQ(std::count(shown.begin(), shown.end(), shows), 1) << o.bytes;
     ++commands;
   }
