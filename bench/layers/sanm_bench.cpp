@@ -1,5 +1,5 @@
 // One SAN-M layer at the published sizes (512 wide, 4 heads, 2048 inner, 11 taps): the row "SAN-M" of
-// docs/performance.md.
+// docs/measurements/kernels.md.
 #include <steno/models/load.hpp>
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/weights/random.hpp>

@@ -4,7 +4,7 @@ cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE pages ${ROOT}/docs/*.md ${ROOT}/.github/*.md ${ROOT}/examples/*.md ${ROOT}/tools/*.md ${ROOT}/tests/*.md)
 foreach(page ${ROOT}/README.md ${pages})
   file(READ ${page} text)
-  string(REGEX REPLACE "[;[]|]" "." text "${text}")  # what has a meaning in lists
+  string(REGEX REPLACE "[;[\\]|]" "." text "${text}")  # what has a meaning in lists
   string(REGEX MATCHALL "[^\n]+" lines "${text}")
   foreach(line ${lines})
     string(LENGTH "${line}" bytes)

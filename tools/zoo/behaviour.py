@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges all bundled demonstration models and writes docs/behaviour.md with its plot.
+"""Judges all bundled demonstration models, writes docs/measurements/behaviour.md and the summary of docs/behaviour.md.
 
 usage: behaviour.py GRAMMAR [--program build/bin/steno] [--root DIR] [--only FAMILY ...] [--plain FOLDER]
 
-A model's figures are kept in docs/behaviour/FAMILY.json; only models without them (or newer than they are, or named by
---only) are judged again. --plain is a folder of the same models with f32 weights.
+A model's figures are kept in docs/measurements/behaviour/FAMILY.json; only models without them (or newer than they are,
+or named by --only) are judged again. --plain is a folder of the same models with f32 weights.
 """
 import argparse
 import json
@@ -12,33 +12,45 @@ import subprocess
 import sys
 from pathlib import Path
 
-INTRODUCTION = """\
-# Behaviour of the demonstration models
-The models in `examples/models` were trained on synthetic English of a narrow domain (`examples/models/*.md`), so these
-figures tell how the library behaves on speech that a model understands, not how good the published models are. Every
-line went through the program (`steno transcribe`, `steno stream`) with the bundled 8-bit file: 300 newly drawn sentences
-for word errors (900 for beams, 100 recordings for word times), 10 minutes of each sound without speech, 20 minutes of turns
-with pauses. The voices m8 and f5 were in no training. A cell in bold misses its limit. Made by `tools/zoo/behaviour.py`.
+# What stands in docs/behaviour.md between these two lines is written anew.
+BEGIN, END = "<!-- tools/zoo/behaviour.py -->\n", "<!-- end -->\n"
 
-![word errors](plots/behaviour.svg)
+# A column of the summary: its title, and the lines of the judge of which it holds the worst rate.
+SUMMARY = [("training voices", ["training voices"]),
+           ("new voices", ["voice m8, not in training", "voice f5, not in training"]),
+           ("white noise", ["white noise, 15 dB"]),
+           ("babble", ["babble of five, 15 dB"]),
+           ("MP3", ["44.1 kHz stereo MP3, 128 kbit/s"]),
+           ("20 dB quieter", ["20 dB quieter"]),
+           ("20 minutes", ["twenty minutes of turns"])]
+
+INTRODUCTION = """\
+# Measurements: the demonstration models
+
+Every check of every model of `examples/models`, by `tools/zoo/behaviour.py`; [behaviour](../behaviour.md) has the
+summary. Every line went through the program (`steno transcribe`, `steno stream`) with the bundled 8-bit file: 300 newly
+drawn sentences for word errors (900 for beams, 100 recordings for word times), 10 minutes of each sound without speech,
+20 minutes of turns with pauses. The voices m8 and f5 were in no training. A result in bold misses its limit.
 """
 
-NOTES = """\
-
-- **Joined words**: single words synthesised one by one with gaps, so their starts are exact; a word that was not recognised
-  counts as a miss. Parakeet-CTC's times are NeMo's: a word begins where the one before ends, so it learnt to end a word
-  where the next one starts. Whisper's rules have the first word of a window begin with it: in windows of 30 s 73 and 67 of
-  these words are more than 120 ms behind, so 89.9 % and 90.7 % are the most that it can reach there, and those lines have no
-  limit. Its windows are therefore those of `--vad energy`, which begin 0.1 s before speech. Parakeet-EOU's are the rows in
-  which it told that a word begins, a piece of its own: it hears 80 ms ahead at most.
-- **Hotwords**: sentences with one of five words, with a beam of 8, in the first of five levels of white noise (-3, -4.5, -6,
-  -8, -10 dB) at which less than 30 % of these words are found without a list.
-- **Windows of 30 s**: the conversation as one recording without a VAD; this Whisper writes the first turn of a window and
-  then when the next one begins; its next window begins behind the turn that it wrote, so there is a window for each turn.
+NOTES = """
+## Notes
+- **Joined words**: single words synthesised one by one with gaps, so their starts are exact; a word that was not
+  recognised counts as a miss. Parakeet-CTC's times are NeMo's: a word begins where the one before ends, so it learnt to
+  end a word where the next one starts. Whisper's rules have the first word of a window begin with it: in windows of 30
+  s 73 and 67 of these words are more than 120 ms behind, so 89.9 % and 90.7 % are the most that it can reach there, and
+  those lines have no limit. Its windows are therefore those of `--vad energy`, which begin 0.1 s before speech.
+  Parakeet-EOU's are the rows in which it emits the beginning of a word, a piece of its own: it sees 80 ms ahead at
+  most.
+- **Hotwords**: sentences with one of five words, with a beam of 8, in the first of five levels of white noise (-3,
+  -4.5, -6, -8, -10 dB) at which less than 30 % of these words are found without a list.
+- **Windows of 30 s**: the conversation as one recording without a VAD; this Whisper writes the first turn of a window
+  and then when the next one begins; its next window begins behind the turn that it wrote, so there is a window for each
+  turn.
 - **8-bit weights**: the same sentences with f32 weights.
-- **Streams**: the first partial result of a turn against the end of its first word; settled text is what a partial result
-  tells to be final. Chunks of U2++ are of 40 ms rows.
-- **Turns**: the time that a stream's `end_of_turn` tells against the end of the speech.
+- **Streams**: the first partial result of a turn against the end of its first word; settled text is what a partial
+  result declares final. Chunks of U2++ are of 40 ms rows.
+- **Turns**: the time of a stream's `end_of_turn` against the end of the speech.
 """
 
 
@@ -50,20 +62,40 @@ def judge(args, model, results):
     subprocess.run(command, check=False)  # its status tells of missed limits
 
 
-def table(figures):
+def row_of(rows, line):
+    return next((r for r in rows if r["name"] == line), None)
+
+
+def tables(figures):
+    """A table for each line of the judge; models with equal results share a row."""
     lines = []
     for rows in figures.values():
         for row in rows:
             if row["name"] not in lines:
                 lines.append(row["name"])
-    text = "\n| | limit | " + " | ".join(figures) + " |\n|---|---|" + "---|" * len(figures) + "\n"
+    text = ""
     for line in lines:
-        cells, limit = [], ""
-        for rows in figures.values():
-            row = next((r for r in rows if r["name"] == line), None)
-            limit = row["limit"] if row else limit
-            cells.append("" if row is None else row["result"] if row["good"] else f"**{row['result']}**")
-        text += f"| {line} | {limit} | " + " | ".join(cells) + " |\n"
+        results, limit = {}, ""
+        for family, rows in figures.items():
+            row = row_of(rows, line)
+            if row is not None:
+                limit = row["limit"]
+                results.setdefault(row["result"] if row["good"] else f"**{row['result']}**", []).append(family)
+        text += f"\n## {line[0].upper() + line[1:]}\nLimit: {limit}.\n\n| model | result |\n|---|---|\n"
+        for result, families in results.items():
+            text += f"| {'all' if len(families) == len(figures) else ', '.join(families)} | {result} |\n"
+    return text
+
+
+def summary(figures):
+    """Word errors in percent: a row for each model, a column for each condition."""
+    text = "| model | " + " | ".join(title for title, _ in SUMMARY) + " |\n|---|" + "---|" * len(SUMMARY) + "\n"
+    for family, rows in figures.items():
+        cells = []
+        for _, lines in SUMMARY:
+            rates = [row["rate"] for row in (row_of(rows, line) for line in lines) if row is not None]
+            cells.append(f"{max(rates):.1f}" if rates else "")
+        text += f"| {family} | " + " | ".join(cells) + " |\n"
     return text
 
 
@@ -104,11 +136,12 @@ def main():
     parser.add_argument("--plain")
     args = parser.parse_args()
     docs = Path(args.root) / "docs"
-    (docs / "behaviour").mkdir(exist_ok=True)
+    kept = docs / "measurements" / "behaviour"
+    kept.mkdir(exist_ok=True)
     figures = {}
     for model in sorted((Path(args.root) / "examples" / "models").glob("*.gguf")):
         family = "sense-voice" if model.stem == "demo" else model.stem
-        results = docs / "behaviour" / f"{family}.json"
+        results = kept / f"{family}.json"
         if "vad" in family:  # no recogniser
             continue
         stale = not results.exists() or results.stat().st_mtime < model.stat().st_mtime
@@ -117,7 +150,10 @@ def main():
             judge(args, model, results)
         if results.exists():
             figures[family] = json.loads(results.read_text())
-    (docs / "behaviour.md").write_text(INTRODUCTION + table(figures) + NOTES)
+    (docs / "measurements" / "behaviour.md").write_text(INTRODUCTION + tables(figures) + NOTES)
+    page = docs / "behaviour.md"
+    before, rest = page.read_text().split(BEGIN)
+    page.write_text(before + BEGIN + summary(figures) + END + rest.split(END)[1])
     plot(figures, docs / "plots" / "behaviour.svg")
     return 0
 
