@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
     // README begins
     const steno::transcriber t(argv[1]);  // a model file; throws steno::error
     steno::context context;               // scratch memory and threads of one caller
+
     const steno::result r = t.transcribe(pcm, {.language = "en"}, context);  // mono floats at t.sample_rate()
     std::puts(r.text.c_str());
     // README ends
