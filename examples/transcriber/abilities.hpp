@@ -1,21 +1,29 @@
-// What each model honours of the options that not every model does: one table, which the programs check and steno info
+// What each model supports of the options that not every model does: one table, which the programs check and steno info
 // shows.
 #pragma once
-#include <steno/pipelines/any_model.hpp>
+#include <steno/pipelines/transcriber.hpp>
 
 #include <string>
 #include <vector>
 
-#include "engine.hpp"
-
 namespace steno::app {
 
-/// Of transcribe and bench: what the model makes of every option that not all models honour.
-std::vector<ability> abilities_of(const any_model& model);
+/// An option that not every model supports, and what one model makes of it.
+struct ability {
+  enum class support { never, with_vad, always };
+  std::string option;  ///< as on the command line
+  support supported = support::never;
+  std::string why = "this model has no such option";  ///< it is not, or not without --vad
 
-/// Those that it honours, as steno info shows them: "--language", "--longest (with --vad)", ...
-std::vector<std::string> honoured_options(const any_model& model);
+  bool holds(bool vad) const { return supported == support::always || (vad && supported == support::with_vad); }
+};
+
+/// Of transcribe and bench: what the model makes of every option that not all models support.
+std::vector<ability> abilities_of(const transcriber& model);
+
+/// Those that it supports, as steno info shows them: "--language", "--longest (with --vad)", ...
+std::vector<std::string> supported_options(const transcriber& model);
 /// Of stream and serve; empty for models that do not stream.
-std::vector<std::string> honoured_live_options(const any_model& model);
+std::vector<std::string> supported_live_options(const transcriber& model);
 
 }  // namespace steno::app

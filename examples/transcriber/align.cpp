@@ -1,7 +1,8 @@
 // steno align: when each word of a known text is spoken.
 #include <steno/core/thread_pool.hpp>
 #include <steno/error.hpp>
-#include <steno/models/qwen3_aligner.hpp>
+#include <steno/pipelines/forced_aligner.hpp>
+#include <steno/tokenizers/unicode_classes.hpp>
 
 #include <cstdio>
 #include <fstream>
@@ -50,12 +51,12 @@ int run_align(const options& o) {
   opened_checkpoint opened = open_model_file(o.model);
   for (const std::string& note : opened.notes) report.note(note);
   thread_pool pool(o.threads > 0 ? o.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-  const auto model = load<qwen3_forced_aligner_any>(std::move(opened.file), executor(pool), std::move(opened.image));
+  const forced_aligner model(std::move(opened.file), executor(pool), std::move(opened.image));
   watch.listen(true);
-  audio_reader reader(o.audio[0], model.sample_rate, o.pcm);
+  audio_reader reader(o.audio[0], model.sample_rate(), o.pcm);
   const std::vector<float> pcm = read_all(reader);
-  const double seconds = static_cast<double>(pcm.size()) / model.sample_rate;
-  const double reach = static_cast<double>(model.text.outputs()) * model.segment_time / 1000;
+  const double seconds = static_cast<double>(pcm.size()) / model.sample_rate();
+  const double reach = model.reach_seconds();
   if (seconds > reach)
     fail({.where = o.audio[0],
           .what = "is longer than the aligner's times reach",
@@ -67,7 +68,7 @@ int run_align(const options& o) {
   }
   context c{executor(pool)};
   segment s;
-  s.words = model.words_of(model.align(pcm, text, c, o.language));
+  s.words = model.align(pcm, text, o.language, 0, c);
   s.text = std::string(unicode::strip(text));
   if (o.language != "auto") s.language = o.language;
   if (!s.words.empty()) {
@@ -75,7 +76,7 @@ int run_align(const options& o) {
     s.end = s.words.back().end;
   }
   result r;
-  r.model = std::string(qwen3_forced_aligner_any::architecture);
+  r.model = std::string(model.model_name());
   r.duration = seconds;
   r.language = s.language;
   r.text = s.text;

@@ -30,13 +30,13 @@ int run_bench(const options& o) {
   if (inputs.size() != 1) wrong_usage("bench takes one sound file");
   const std::string path = find_model(o.model);
   const double begin = now();
-  const std::unique_ptr<recogniser> model = open_model(path, o.threads, [](const std::string&) {});
+  engine model(path, o.threads, [](const std::string&) {});
   const double load = now() - begin;
-  check_request(o, *model);
+  check_request(o, model);
 
-  audio_reader reader(inputs[0].audio, model->sample_rate(), o.pcm);
+  audio_reader reader(inputs[0].audio, model.model().sample_rate(), o.pcm);
   const std::vector<float> pcm = read_all(reader);
-  const double seconds = static_cast<double>(pcm.size()) / model->sample_rate();
+  const double seconds = static_cast<double>(pcm.size()) / model.model().sample_rate();
   std::printf("model  %s\naudio  %s, %.2f s\nload   %.3f s\n", printable(path).c_str(),
               printable(inputs[0].audio).c_str(), seconds, load);
   std::printf("%6s %12s %10s\n", "run", "seconds", "RTF");
@@ -50,8 +50,8 @@ int run_bench(const options& o) {
       at += n;
       return n;
     };
-    model->transcribe(audio, {.language = o.language, .inverse_text_normalisation = o.inverse_text_normalisation},
-                      {.heard = [](const segment&) {}, .progress = [](double) {}});
+    model.transcribe(audio, {.options = {.language = o.language, .itn = o.inverse_text_normalisation}},
+                     {.segments = [](const segment&) {}, .progress = [](double) {}});
     times.push_back(now() - from);
     std::printf("%6d %12.4f %10.5f\n", run, times.back(), times.back() / seconds);
     std::fflush(stdout);

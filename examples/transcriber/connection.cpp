@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "farewell.hpp"
+#include "live.hpp"
 #include "wenet_protocol.hpp"
 
 namespace steno::app {
@@ -188,7 +189,7 @@ class connection final : public drainable, public std::enable_shared_from_this<c
   void received() {
     if (ws_.got_text()) {
       command({static_cast<const char*>(buffer_.data().data()), buffer_.size()});
-    } else if (!listener_) {
+    } else if (!stream_) {
       refuse("Start signal is expected before binary data");
     } else {
       take_samples();
@@ -202,12 +203,12 @@ class connection final : public drainable, public std::enable_shared_from_this<c
     progressed();  // there is one beginning and one end
     if (!signal.start) {
       ending_ = true;
-      if (!listener_) refuse("Start signal is expected before the end");
+      if (!stream_) refuse("Start signal is expected before the end");
       return;
     }
-    if (listener_) return refuse("Speech has started already");
+    if (stream_) return refuse("Speech has started already");
     nbest_ = signal.nbest;
-    if (guarded([&] { listener_.emplace(hall_.model.listen(signal.live)); })) out_.push_back(ready_message());
+    if (guarded([&] { stream_.emplace(hall_.model, signal.live); })) out_.push_back(ready_message());
   }
 
   void take_samples() {
@@ -235,24 +236,25 @@ class connection final : public drainable, public std::enable_shared_from_this<c
     if (closing_) return close();
     const auto sink = [this](const session_event& e) {
       endpoint_ = e.endpoint;
-      if (e.final() || !e.utterance.text.empty()) out_.push_back(result_message(e, nbest_, hall_.model.of_wenet()));
+      if (e.final() || !e.utterance.text.empty())
+        out_.push_back(result_message(e, nbest_, hall_.model.model_name().starts_with("u2_")));
     };
     constexpr std::size_t slice = 8000;
     if (at_ < pcm_.size()) {
       const auto piece = std::span(pcm_).subspan(at_, std::min(slice, pcm_.size() - at_));
       at_ += piece.size();
-      guarded([&] { listener_->push(piece, sink); });
+      guarded([&] { stream_->push(piece, sink); });
     } else if (ending_ || draining_) {
       ending_ = true;
       endpoint_ = endpoint_kind::none;
-      if (listener_)
-        guarded([&] { listener_->finish(sink); });
+      if (stream_)
+        guarded([&] { stream_->finish(sink); });
       else
         closing_ = true;  // nothing was said
     } else {
       return read();
     }
-    if (!closing_ && listener_->over()) {
+    if (!closing_ && stream_->over()) {
       out_.push_back(speech_end_message(endpoint_));
       closing_ = true;
     }
@@ -279,7 +281,7 @@ class connection final : public drainable, public std::enable_shared_from_this<c
   }
 
   void refuse(const std::string& why) {
-    listener_.reset();  // its memory first: the answer needs some
+    stream_.reset();  // its memory first: the answer needs some
     pcm_ = {};
     at_ = 0;
     closing_ = true;
@@ -316,7 +318,7 @@ class connection final : public drainable, public std::enable_shared_from_this<c
   unsigned turn_ = 0;  // of waiting: what belongs to one before has no effect
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::empty_body>> parser_;
-  std::optional<listener> listener_;
+  std::optional<live_stream> stream_;
   std::deque<std::string> out_;
   std::vector<float> pcm_;
   std::size_t at_ = 0, nbest_ = 1, samples_ = 0, fresh_ = 0;

@@ -38,8 +38,8 @@ diarize_options options_of(const options& o, const diarizer& d) {
     if (const auto given = o.speakers.segments.find(name); given != o.speakers.segments.end()) value = given->second;
   });
   if (o.speakers.memory.empty()) return asked;
-  asked.memory = d.model().streaming;
-  speaker_cache_options::each(*asked.memory, [&]<class T>(const std::string& name, T& value) {
+  asked.cache = d.default_cache();
+  speaker_cache_options::each(*asked.cache, [&]<class T>(const std::string& name, T& value) {
     if constexpr (std::is_same_v<T, extent>)
       if (const auto given = o.speakers.memory.find(name); given != o.speakers.memory.end()) value = given->second;
   });

@@ -1,116 +1,109 @@
-// The model side of the program: what knows steno::transcriber, together with live.hpp.
+// What transcribe and bench work with: a model with its threads, and a detector, punctuation and an aligner beside it.
 #pragma once
-#include <steno/pipelines/decoding_options.hpp>
-#include <steno/pipelines/result.hpp>
+#include <steno/core/thread_pool.hpp>
+#include <steno/pipelines/forced_aligner.hpp>
+#include <steno/pipelines/punctuator.hpp>
+#include <steno/pipelines/transcriber.hpp>
+#include <steno/pipelines/word_aligner.hpp>
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "abilities.hpp"
 #include "formats.hpp"
+#include "loading.hpp"
 
 namespace steno::app {
 
-/// An option that not every model honours, and what one model makes of it (abilities.hpp).
-struct ability {
-  enum class honour { never, with_vad, always };
-  std::string option;  ///< as on the command line
-  honour honoured = honour::never;
-  std::string why = "this model has no such option";  ///< it is not, or not without --vad
-
-  bool holds(bool vad) const { return honoured == honour::always || (vad && honoured == honour::with_vad); }
-};
-
 /// What `steno info` shows.
-struct model_facts {
-  std::string name, architecture;
-  int sample_rate = 0;  ///< 0: it hears nothing
-  std::uint64_t tensors = 0, parameters = 0, vocabulary = 0;
-  std::vector<std::string> languages;
-  std::vector<std::pair<std::string, std::uint64_t>> bytes;  ///< by number format
-  std::vector<std::pair<std::string, std::string>> settings;
-  std::vector<std::string> options, live_options;  ///< that it honours (abilities.hpp)
+struct model_facts : model_summary {
+  std::vector<std::string> options, live_options;  ///< that it supports (abilities.hpp)
 };
 
 struct request {
-  std::string language = "auto";
-  bool inverse_text_normalisation = false;
-  std::string vad = "none";  ///< "none", "energy" or a detector's file
-  double merge = 0;          ///< seconds up to which its segments are joined
-  double longest = 0;        ///< seconds of a clip; 0: the model's own
-  int at_once = 1;           ///< clips at the same time
-  int beam = 0;              ///< 0: the model's own
-  std::vector<std::string> hotwords = {};
-  std::optional<float> hotword_score = {};  ///< nothing: what suits the model's search
-  decoding_options decoding = {};
+  transcribe_options options = {};  ///< but for the detector, which is opened once for all files
+  std::string vad = "none";         ///< "none", "energy" or a detector's file
 };
 
 /// Fills the front of a span with the next samples of one channel at sample_rate(); 0 at the end.
 using sample_function = std::function<std::size_t(std::span<float>)>;
-/// Told every segment, in order, as soon as it is known, and how many seconds of audio are done.
+/// Takes every segment, in order, as soon as it is known, and how many seconds of audio are done.
 struct transcript_sink {
-  std::function<void(segment)> heard;
+  std::function<void(segment)> segments;
   std::function<void(double)> progress;
 };
 
-/// A recording whose samples were read. Its last clips may wait to be heard together with those of others.
+/// A recording whose samples were read. Its last clips may wait to be recognised together with those of others. What
+/// made it must outlive it.
 class transcript {
  public:
-  virtual ~transcript() = default;
-  virtual double waiting_seconds() const { return 0; }  ///< of audio
-  /// Tells the segments that are left. Returns the result without text and segments.
-  virtual result finish(const transcript_sink& to) = 0;
+  transcript(any_recording r, const forced_aligner* aligner, const punctuator* marks, context& c);
+  void read(const sample_function& audio, const transcript_sink& to);
+  double waiting_seconds() const { return recording_.waiting_seconds(); }  ///< of audio
+  /// Emits the segments that are left. Returns the result without text and segments.
+  result finish(const transcript_sink& to);
+
+ private:
+  friend class engine;
+  void emit(segment s, const transcript_sink& to);
+
+  any_recording recording_;
+  std::optional<word_aligner> times_;
+  const punctuator* punctuation_;
+  context& context_;
 };
 
 /// A loaded model. One call at a time.
-class recogniser {
+class engine {
  public:
-  virtual ~recogniser() = default;
-  virtual int sample_rate() const = 0;
-  virtual std::vector<std::string> languages() const = 0;
-  virtual bool knows_language(const std::string& language) const = 0;
-  /// Of all options that not every model honours.
-  virtual std::vector<ability> abilities() const = 0;
-  /// What it makes of one of them; what is not listed is not honoured.
-  ability ability_for(const std::string& option) const {
-    for (ability& a : abilities())
-      if (a.option == option) return std::move(a);
-    return {.option = option};
-  }
-  /// How results of this model are usually written.
-  virtual style usual_style() const { return style::steno; }
+  /// Loads a packaged GGUF or anything steno-convert reads; threads 0 means all. Throws steno::error.
+  engine(const std::string& path, int threads, const note_function& note);
+  /// The same with a model that is there already.
+  engine(transcriber model, int threads);
+
+  const transcriber& model() const { return model_; }
+  /// What the model makes of an option that not every model supports.
+  ability ability_for(const std::string& option) const;
+  /// How results of this model are written unless another style is wanted.
+  style default_style() const { return model_.model_name() == "whisper" ? style::openai : style::steno; }
   /// From now on texts have punctuation by this model. Throws steno::error.
-  virtual void punctuate_with(const std::string& path, const std::function<void(const std::string&)>& note) = 0;
+  void punctuate_with(const std::string& path, const note_function& note);
   /// From now on words that have no times get them from this forced aligner. Throws steno::error.
-  virtual void align_with(const std::string& path, const std::function<void(const std::string&)>& note) = 0;
-  /// Whether it should look() at all of a recording before transcribe() is given the same again. Without that it keeps
-  /// the recording in memory.
-  virtual bool looks_first(const request&) const { return false; }
-  virtual void look(const sample_function&, const request&) {}
+  void align_with(const std::string& path, const note_function& note);
+
+  /// Whether it should preview() all of a recording before read() is given the same again. Without that it keeps the
+  /// recording in memory.
+  bool needs_preview(const request& r) const { return r.vad == "none" && model_.needs_preview(); }
+  void preview(const sample_function& audio, const request& r);
   /// A recording of any length, in constant memory.
-  virtual std::unique_ptr<transcript> read(const sample_function& audio, const request& r,
-                                           const transcript_sink& to) = 0;
-  /// Hears clips that wait, as many at a time as the request says; with `rest` the last ones, too. What they are is not
-  /// changed by it. All of them were made with equal requests.
-  virtual void hear_waiting(std::span<transcript* const>, bool /*rest*/) {}
+  std::unique_ptr<transcript> read(const sample_function& audio, const request& r, const transcript_sink& to);
+  /// Recognises clips that wait, as many at a time as the request says; with `rest` the last ones, too. What they are
+  /// is not changed by it. All of them were made with equal requests.
+  void recognise_waiting(std::span<transcript* const> waiting, bool rest);
   /// Returns the result without text and segments.
   result transcribe(const sample_function& audio, const request& r, const transcript_sink& to) {
     return read(audio, r, to)->finish(to);
   }
-};
 
-/// Told what the user should know about a checkpoint that was converted.
-using note_function = std::function<void(const std::string&)>;
+ private:
+  transcribe_options options_of(const request& r);
+  const any_vad* detector(const std::string& name);
+
+  thread_pool pool_;
+  context context_;
+  transcriber model_;
+  std::string detector_name_;
+  std::optional<any_vad> detector_;  // of the last request
+  std::optional<punctuator> punctuation_;
+  std::optional<forced_aligner> aligner_;
+  std::optional<any_recording> previewed_;
+};
 
 /// Of any model, also of those that transcribe nothing. Throws steno::error.
 model_facts facts_of(const std::string& path);
-
-/// Loads a packaged GGUF or anything steno-convert reads; threads 0 means all. Throws steno::error.
-std::unique_ptr<recogniser> open_model(const std::string& path, int threads, const note_function& note);
 
 }  // namespace steno::app

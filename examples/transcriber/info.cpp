@@ -26,7 +26,7 @@ std::string json_facts(const std::string& path, const model_facts& f) {
   object["options"] = f.options;
   object["live_options"] = f.live_options;
   object["bytes"] = nlohmann::ordered_json::object();
-  for (const auto& [format, bytes] : f.bytes) object["bytes"][result_text(format)] = bytes;
+  for (const auto& [format, bytes] : f.bytes_by_format) object["bytes"][result_text(format)] = bytes;
   object["settings"] = nlohmann::ordered_json::object();
   for (const auto& [key, value] : f.settings) object["settings"][result_text(key)] = result_text(value);
   return object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -54,7 +54,7 @@ std::string text_facts(const std::string& path, const model_facts& f) {
   };
   list("transcribe", f.options);
   list("stream", f.live_options);
-  for (const auto& [format, bytes] : f.bytes) row("weights " + format, std::to_string(bytes) + " bytes");
+  for (const auto& [format, bytes] : f.bytes_by_format) row("weights " + format, std::to_string(bytes) + " bytes");
   if (!f.settings.empty()) out += "settings\n";
   for (const auto& [key, value] : f.settings) out += "  " + printable(key) + " = " + printable(value) + "\n";
   return out;

@@ -1,5 +1,7 @@
 #include "json_result.hpp"
 
+#include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "json_builder.hpp"
@@ -11,38 +13,66 @@ std::string_view name(timing how) {
   return how == timing::native ? "native" : how == timing::aligned ? "aligned" : "none";
 }
 
-void add_row(json_builder& j, const extra_row& row) {
+void add_windows(json_builder& j, const std::vector<window_report>& windows) {
+  j.key("windows").open('[');
+  for (const window_report& w : windows)
+    j.open('{')
+        .key("start")
+        .number(w.start)
+        .key("end")
+        .number(w.end)
+        .key("outcome")
+        .text(w.outcome)
+        .key("stop")
+        .text(w.stop_reason)
+        .key("fallbacks")
+        .number(w.fallbacks)
+        .key("temperature")
+        .number(w.temperature)
+        .key("avg_logprob")
+        .number(w.avg_logprob)
+        .key("compression_ratio")
+        .number(w.compression_ratio)
+        .key("no_speech_prob")
+        .number(w.no_speech_prob)
+        .close('}');
+  j.close(']');
+}
+
+// What stands in "extra" beside the family's own fields, each in the place that it has had there since 0.1.
+template <class Result>
+void add_extras(json_builder& j, const Result& r) {
   j.open('{');
-  for (const auto& [name, cell] : row) {
-    j.key(name);
-    if (const double* const x = std::get_if<double>(&cell))
-      j.number(*x);
+  bool alternatives = r.alternatives.empty(), stop = r.stop_reason.empty();  // done
+  const auto add_alternatives = [&] {
+    if (std::exchange(alternatives, true)) return;
+    j.key("nbest").open('[');
+    for (const alternative& a : r.alternatives)
+      j.open('{').key("text").text(a.text).key("score").number(a.score).close('}');
+    j.close(']');
+  };
+  const auto add_stop = [&] {
+    if (!std::exchange(stop, true)) j.key("stop").text(r.stop_reason);
+  };
+  if constexpr (std::is_same_v<Result, result>)
+    if (r.windows) add_windows(j, *r.windows);
+  if (r.score) j.key("score").number(*r.score);
+  for (const auto& [key, value] : r.extra) {
+    if (key == "raw_text") add_alternatives();
+    if (key == "fallbacks") add_stop();
+    j.key(key);
+    if (const auto* text = std::get_if<std::string>(&value))
+      j.text(*text);
     else
-      j.text(std::get<std::string>(cell));
+      j.number(std::get<double>(value));
   }
+  add_alternatives();
+  add_stop();
   j.close('}');
 }
 
-void add_extras(json_builder& j, const std::vector<extra_field>& fields) {
-  j.open('{');
-  for (const auto& [key, value] : fields) {
-    j.key(key);
-    if (const auto* text = std::get_if<std::string>(&value)) {
-      j.text(*text);
-    } else if (const auto* x = std::get_if<double>(&value)) {
-      j.number(*x);
-    } else if (const auto* list = std::get_if<scored_texts>(&value)) {
-      j.open('[');
-      for (const auto& [entry, score] : *list)
-        j.open('{').key("text").text(entry).key("score").number(score).close('}');
-      j.close(']');
-    } else {
-      j.open('[');
-      for (const extra_row& row : std::get<std::vector<extra_row>>(value)) add_row(j, row);
-      j.close(']');
-    }
-  }
-  j.close('}');
+bool has_extras(const segment& s) {
+  return s.score || !s.alternatives.empty() || !s.stop_reason.empty() || !s.extra.empty();
 }
 
 void add_word(json_builder& j, const word& w) {
@@ -67,9 +97,9 @@ void add_segment(json_builder& j, const segment& s) {
   j.key("words").open('[');
   for (const word& w : s.words) add_word(j, w);
   j.close(']');
-  if (s.extra.empty()) return;
+  if (!has_extras(s)) return;
   j.key("extra");
-  add_extras(j, s.extra);
+  add_extras(j, s);
 }
 
 }  // namespace
@@ -81,7 +111,7 @@ void json_document::add(const segment& s) {
   if (!segments_.empty()) segments_ += ',';
   segments_ += j.str();
   if (!s.language.empty()) {
-    const bool extra = !s.extra.empty();
+    const bool extra = has_extras(s);
     languages_.push_back({segments_.size() - (extra ? 1 : 0), extra, s.language});
   }
   segments_ += '}';
@@ -105,7 +135,7 @@ std::string json_document::end(std::string_view audio, const result& head) {
   list.append(segments_, done).append("]");
   segments_ = {};
   j.raw(list).key("extra");
-  add_extras(j, head.extra);
+  add_extras(j, head);
   return std::move(j.close('}')).str();
 }
 

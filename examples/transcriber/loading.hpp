@@ -1,17 +1,30 @@
-// Any model from a file, for those parts of the program that know steno::transcriber.
+// Models from any file: a packaged GGUF, or a checkpoint that steno-convert reads.
 #pragma once
 #include <steno/core/executor.hpp>
+#include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/transcriber.hpp>
 
 #include <functional>
 #include <string>
 
+#include "model_files.hpp"
+
 namespace steno::app {
 
-/// Told what the user should know about a checkpoint that was converted.
+/// Takes what the user should know about a checkpoint that was converted.
 using note_function = std::function<void(const std::string&)>;
 
-/// Loads a packaged GGUF or anything steno-convert reads. Throws steno::error.
+/// A model of any kind that has a constructor from a file. Throws steno::error.
+template <class Model>
+Model load_as(const std::string& path, const executor& run, const note_function& note) {
+  opened_checkpoint opened = open_model_file(path);
+  for (const std::string& text : opened.notes) note(text);
+  return Model(std::move(opened.file), run, std::move(opened.image));
+}
+
+/// Throws steno::error.
 transcriber load_transcriber(const std::string& path, const executor& run, const note_function& note);
+/// "energy", or a detector from a file. Throws steno::error.
+any_vad load_detector(const std::string& name, const executor& run, const note_function& note);
 
 }  // namespace steno::app

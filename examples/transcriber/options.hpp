@@ -51,7 +51,7 @@ inline constexpr live_option live_option_table[] = {{"chunk_size", "--chunk-size
                                                     {"rescore", "--no-rescoring"},
                                                     {"endpoints", "--no-endpoints"},
                                                     {"forget_turns", "--forget-turns"},
-                                                    {"longest_utterance", "--longest"},
+                                                    {"max_utterance_seconds", "--longest"},
                                                     {"beam", "--beam"},
                                                     {"hotwords", "--hotwords"},
                                                     {"hotword_score", "--hotword-score"}};

@@ -11,15 +11,10 @@ void clean(std::vector<extra_field>& fields) {
   for (auto& [name, value] : fields) {
     clean(name);
     if (auto* text = std::get_if<std::string>(&value)) clean(*text);
-    if (auto* list = std::get_if<scored_texts>(&value))
-      for (auto& entry : *list) clean(entry.first);
-    if (auto* rows = std::get_if<std::vector<extra_row>>(&value))
-      for (extra_row& row : *rows)
-        for (auto& [key, cell] : row) {
-          clean(key);
-          if (auto* text = std::get_if<std::string>(&cell)) clean(*text);
-        }
   }
+}
+void clean(std::vector<alternative>& all) {
+  for (alternative& a : all) clean(a.text);
 }
 
 }  // namespace
@@ -32,6 +27,8 @@ segment safe(segment s) {
     clean(w.space);
   }
   clean(s.language);
+  clean(s.alternatives);
+  clean(s.stop_reason);
   clean(s.extra);
   return s;
 }
@@ -41,6 +38,13 @@ result safe(result r) {
   clean(r.language);
   clean(r.text);
   for (segment& s : r.segments) s = safe(std::move(s));
+  clean(r.alternatives);
+  clean(r.stop_reason);
+  if (r.windows)
+    for (window_report& w : *r.windows) {
+      clean(w.outcome);
+      clean(w.stop_reason);
+    }
   clean(r.extra);
   return r;
 }

@@ -6,7 +6,7 @@
 
 #include "access.hpp"
 #include "line_log.hpp"
-#include "live.hpp"
+#include "loading.hpp"
 #include "server.hpp"
 #include "verbs.hpp"
 
@@ -43,12 +43,12 @@ int run_serve(const options& o) {
   const int threads = threads_of(o);
   check_origins(o);
   session_options request = session_options_of(o);
-  request.at_most = 200;  // seconds: bounds what a connection keeps, and is as far as WeNet's positions go
+  request.limit_seconds = 200;  // seconds: bounds what a connection keeps, and is as far as WeNet's positions go
   line_log log(STDERR_FILENO);
   const auto say = [&](const std::string& text) {
     if (!o.quiet) log.say(text);
   };
-  const live_model model(o.model, say);
+  const transcriber model = load_transcriber(o.model, {}, say);
   check_live(o, model);
   server s(model,
            {.host = host_of(o),
@@ -63,8 +63,8 @@ int run_serve(const options& o) {
             .live = request},
            say);
   s.drain_at_signals();
-  say("listening on ws://" + s.addresses() + " with " + model.name() + ", " + std::to_string(threads) +
-      " threads, at most " + std::to_string(o.live.connections) + " connections");
+  say("listening on ws://" + s.addresses() + " with " + std::string(model.model_name()) + ", " +
+      std::to_string(threads) + " threads, at most " + std::to_string(o.live.connections) + " connections");
   const int signal = s.run();
   say("stopped");
   return signal == 0 ? 0 : 128 + signal;

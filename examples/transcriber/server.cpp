@@ -23,6 +23,7 @@
 
 #include "client_socket.hpp"
 #include "connection.hpp"
+#include "live.hpp"
 #include "server_hall.hpp"
 
 namespace steno::app {
@@ -51,7 +52,7 @@ struct lane {
 
 // The lanes' work runs on the threads that decode, `control` on the one that accepts and takes signals.
 struct server::body {
-  body(const live_model& m, const server_options& o, std::function<void(const std::string&)> log)
+  body(const transcriber& m, const server_options& o, std::function<void(const std::string&)> log)
       : hall(m, o, std::move(log)), control(1), signals(control), deadline(control) {
     for (int i = 0; i < std::max(1, o.threads); ++i) lanes.push_back(std::make_unique<lane>());
     running = lanes.size();
@@ -222,9 +223,9 @@ void server::body::await_signal() {
   });
 }
 
-server::server(const live_model& model, const server_options& options, std::function<void(const std::string&)> log)
+server::server(const transcriber& model, const server_options& options, std::function<void(const std::string&)> log)
     : body_(std::make_unique<body>(model, options, std::move(log))) {
-  (void)model.listen(options.live);  // a request the model refuses is refused now
+  (void)live_stream(model, options.live);  // a request the model refuses is refused now
   body_->listen();
 }
 server::~server() = default;

@@ -16,12 +16,12 @@
 // Tested in tests/transcriber/server_test.cpp and server_faults_test.cpp, and as a program in
 // tests/programs/steno_serve_test.cpp.
 #pragma once
+#include <steno/pipelines/transcriber.hpp>
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "live.hpp"
 
 namespace steno::app {
 
@@ -43,7 +43,7 @@ class server {
   /// Listens; `model` must outlive the server. `log` is told one line per connection, from any thread, and must not
   /// wait; it may be empty. Throws steno::error when the address cannot be had, an origin is none, or the model refuses
   /// the request.
-  server(const live_model& model, const server_options& options, std::function<void(const std::string&)> log = {});
+  server(const transcriber& model, const server_options& options, std::function<void(const std::string&)> log = {});
   ~server();
   int port() const;
   /// "127.0.0.1:10086, [::1]:10086"

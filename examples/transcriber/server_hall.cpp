@@ -9,7 +9,7 @@
 
 namespace steno::app {
 
-server_hall::server_hall(const live_model& m, const server_options& o, std::function<void(const std::string&)> log)
+server_hall::server_hall(const transcriber& m, const server_options& o, std::function<void(const std::string&)> log)
     : model(m), options(o), seats(o.connections, o.per_peer), log_(std::move(log)) {
   access.host = o.host;
   for (const std::string& text : o.allow_origins)

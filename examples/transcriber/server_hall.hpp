@@ -30,7 +30,7 @@ class drainable {
 class server_hall {
  public:
   /// Throws steno::error for origins that are none.
-  server_hall(const live_model& m, const server_options& o, std::function<void(const std::string&)> log);
+  server_hall(const transcriber& m, const server_options& o, std::function<void(const std::string&)> log);
 
   void say(const std::string& line) const;
   /// The same of something that failed, without a word when there is no memory for one.
@@ -45,7 +45,7 @@ class server_hall {
   /// From now on `empty` is not called.
   void forget_drain();
 
-  const live_model& model;
+  const transcriber& model;
   const server_options options;
   access_rules access;
   places seats;

@@ -1,4 +1,5 @@
 // steno stream: a file or standard input to a streaming model, results while it listens.
+#include <steno/core/thread_pool.hpp>
 #include <steno/error.hpp>
 #include <steno/pipelines/any_vad.hpp>
 
@@ -10,11 +11,13 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "audio.hpp"
 #include "json_builder.hpp"
 #include "live.hpp"
+#include "loading.hpp"
 #include "model_path.hpp"
 #include "output_place.hpp"
 #include "safe_result.hpp"
@@ -32,14 +35,14 @@ session_options session_options_of(const options& o) {
   r.rescore = o.live.rescore;
   r.endpoints = o.live.endpoints;
   r.forget_turns = o.live.forget_turns;
-  r.longest_utterance = o.longest;
+  r.max_utterance_seconds = o.longest;
   if (o.live.beam) r.beam = *o.live.beam;
   r.hotword_score = o.live.phrase_score;
   r.hotwords = read_phrases(o.hotwords);
   return r;
 }
 
-void check_live(const options& o, const live_model& model) {
+void check_live(const options& o, const transcriber& model) {
   const live_options& l = o.live;
   const bool given[] = {l.chunk_size.has_value(),
                         l.left_chunks.has_value(),
@@ -52,8 +55,8 @@ void check_live(const options& o, const live_model& model) {
                         l.phrase_score.has_value()};
   static_assert(std::size(given) == std::size(live_option_table));
   for (std::size_t i = 0; i < std::size(given); ++i)
-    if (given[i] && !model.honours(live_option_table[i].name))
-      wrong_usage(std::string(live_option_table[i].spelling) + ": " + model.name() +
+    if (given[i] && !model.supports_live(live_option_table[i].name))
+      wrong_usage(std::string(live_option_table[i].spelling) + ": " + std::string(model.model_name()) +
                   " has no use for it while it streams");
 }
 
@@ -108,7 +111,7 @@ class voice_teller {
   voice_teller(const options& o, int rate, output_place& out) : out_(out) {
     if (o.vad == "none" || o.output_format != format::jsonl) return;
     heard_ = std::make_unique<voices>(open_vad(o.vad));
-    if (vad_sample_rate(heard_->detector) != rate)
+    if (heard_->detector.sample_rate() != rate)
       fail({.where = o.vad, .what = "this detector has another sample rate", .expected = std::to_string(rate)});
   }
   void push(std::span<const float> pcm) const {
@@ -166,12 +169,14 @@ int run_stream(const options& o) {
   interrupt_watch watch([&] { report.end(); });  // at once
   const session_options asked = session_options_of(o);
   tell_toy(o.model, {{o.audio[0], ""}}, report);
-  const live_model model(
-      o.model, [&](const std::string& text) { report.note(text); }, std::max(1, o.threads));
+  std::optional<thread_pool> pool;
+  if (o.threads > 1) pool.emplace(o.threads);
+  const executor run = pool ? executor(*pool) : executor();
+  const transcriber model = load_transcriber(o.model, run, [&](const std::string& text) { report.note(text); });
   check_live(o, model);
   watch.listen(true);
   audio_reader reader(o.audio[0], model.sample_rate(), o.pcm);
-  listener stream = model.listen(asked);
+  live_stream stream(model, asked, run);
   const double rate = model.sample_rate();
   figures f;
   clock::time_point arrived;

@@ -64,7 +64,7 @@ class careful_output {
 // whose last clips wait for those of others is kept until they are heard.
 class input_queue {
  public:
-  input_queue(const options& o, const request& asked, const std::vector<input>& inputs, recogniser& model,
+  input_queue(const options& o, const request& asked, const std::vector<input>& inputs, engine& model,
               careful_output& put, reporter& report, tally& t)
       : pcm_(o.pcm), asked_(asked), inputs_(inputs), model_(model), put_(put), report_(report), tally_(t) {}
 
@@ -80,7 +80,7 @@ class input_queue {
     }
     double seconds = 0;
     for (const entry& each : entries_) seconds += waiting(each);
-    hear(seconds > most_waiting || entries_.size() >= 2 * static_cast<std::size_t>(asked_.at_once));
+    hear(seconds > most_waiting || entries_.size() >= 2 * static_cast<std::size_t>(asked_.options.parallel_clips));
   }
   void finish() { hear(true); }
 
@@ -101,11 +101,11 @@ class input_queue {
 
   void read(entry& e) {
     std::error_code none;
-    if (model_.looks_first(asked_) && e.audio != "-" && std::filesystem::is_regular_file(e.audio, none)) {
-      audio_reader first(e.audio, model_.sample_rate(), pcm_);
-      model_.look([&](std::span<float> out) { return first.read(out); }, asked_);
+    if (model_.needs_preview(asked_) && e.audio != "-" && std::filesystem::is_regular_file(e.audio, none)) {
+      audio_reader first(e.audio, model_.model().sample_rate(), pcm_);
+      model_.preview([&](std::span<float> out) { return first.read(out); }, asked_);
     }
-    audio_reader reader(e.audio, model_.sample_rate(), pcm_);
+    audio_reader reader(e.audio, model_.model().sample_rate(), pcm_);
     e.announced = reader.seconds();
     report_.update(0, e.announced);
     std::size_t samples = 0;
@@ -115,7 +115,7 @@ class input_queue {
       return n;
     };
     e.heard = model_.read(next, asked_, sink(e));
-    e.read = static_cast<double>(samples) / model_.sample_rate();
+    e.read = static_cast<double>(samples) / model_.model().sample_rate();
     e.warnings = reader.warnings();
     e.damaged = reader.damaged();
     e.stopped = reader.stopped();
@@ -127,7 +127,7 @@ class input_queue {
       if (&e == end) break;
       if (e.heard != nullptr) some.push_back(e.heard.get());
     }
-    if (some.size() > 1) model_.hear_waiting(some, rest);
+    if (some.size() > 1) model_.recognise_waiting(some, rest);
     while (!entries_.empty() && &entries_.front() != end && (rest || waiting(entries_.front()) <= 0)) {
       conclude(entries_.front());
       entries_.pop_front();
@@ -140,7 +140,7 @@ class input_queue {
     tally_.now = {.name = e.audio};
   }
   transcript_sink sink(entry& e) {
-    return {.heard =
+    return {.segments =
                 [this, &e](const segment& s) {
                   if (!e.begun) hear(true, &e);  // those before it are told first
                   begin(e);
@@ -189,7 +189,7 @@ class input_queue {
   const pcm_format& pcm_;
   const request& asked_;
   const std::vector<input>& inputs_;
-  recogniser& model_;
+  engine& model_;
   careful_output& put_;
   reporter& report_;
   tally& tally_;
@@ -198,13 +198,13 @@ class input_queue {
 
 }  // namespace
 
-void check_request(const options& o, const recogniser& model) {
+void check_request(const options& o, const engine& model) {
   for (const auto& [option, shown] : given_options(o)) {
     const ability a = model.ability_for(option);
     if (!a.holds(o.vad != "none")) wrong_usage(shown + ": " + a.why);
   }
-  if (!model.knows_language(o.language))
-    wrong_usage("--language " + o.language + ": this model knows " + joined(model.languages()));
+  if (!model.model().supports_language(o.language))
+    wrong_usage("--language " + o.language + ": this model knows " + joined(model.model().languages()));
   if (!o.hotwords.empty() && o.beam == 1 && model.ability_for("--beam").holds(false))
     wrong_usage("--hotwords need a search: leave out --beam 1");
 }
@@ -218,22 +218,22 @@ void check_layout(const options& o, style usual) {
                 ": this model's results are not written in openai's style; give --style openai, too");
 }
 
-void transcribe_inputs(const options& o, const std::vector<input>& inputs, recogniser& model, outputs& out,
+void transcribe_inputs(const options& o, const std::vector<input>& inputs, engine& model, outputs& out,
                        reporter& report, interrupt_watch* watch, tally& t) {
   careful_output put(out, watch);
-  request asked{.language = o.language,
-                .inverse_text_normalisation = o.inverse_text_normalisation,
-                .vad = o.vad,
-                .merge = o.merge,
-                .longest = o.longest,
-                .at_once = o.at_once,
-                .beam = o.beam,
-                .hotwords = read_phrases(o.hotwords),
-                .hotword_score = o.live.phrase_score,
-                .decoding = o.decoding};
+  request asked{.options = {.language = o.language,
+                            .itn = o.inverse_text_normalisation,
+                            .max_clip_seconds = o.longest,
+                            .merge_seconds = o.merge,
+                            .parallel_clips = o.at_once,
+                            .beam = o.beam,
+                            .hotwords = read_phrases(o.hotwords),
+                            .hotword_score = o.live.phrase_score,
+                            .decoding = o.decoding},
+                .vad = o.vad};
   // Subtitles that are cut by words need their times.
   if (o.output_layout.words && !o.decoding.word_timestamps && model.ability_for("--word-timestamps").holds(false))
-    asked.decoding.word_timestamps = true;
+    asked.options.decoding.word_timestamps = true;
   input_queue queue(o, asked, inputs, model, put, report, t);
   for (std::size_t i = 0; i < inputs.size() && !input_is_over(); ++i) queue.take(i);
   queue.finish();
@@ -265,15 +265,15 @@ int run_transcribe(const options& o) {
   }
   const std::string path = find_model(o.model);
   tell_toy(path, inputs, report);
-  const std::unique_ptr<recogniser> model = open_model(path, o.threads, note);
-  check_request(o, *model);
-  check_layout(o, model->usual_style());
-  out.follow(model->usual_style());
-  if (!o.punctuation.empty()) model->punctuate_with(o.punctuation, note);
-  if (!o.aligner.empty()) model->align_with(o.aligner, note);
+  engine model(path, o.threads, note);
+  check_request(o, model);
+  check_layout(o, model.default_style());
+  out.follow(model.default_style());
+  if (!o.punctuation.empty()) model.punctuate_with(o.punctuation, note);
+  if (!o.aligner.empty()) model.align_with(o.aligner, note);
   const stopwatch watch_time;
   watch.listen(true);
-  transcribe_inputs(o, inputs, *model, out, report, &watch, t);
+  transcribe_inputs(o, inputs, model, out, report, &watch, t);
   {
     const std::unique_lock<std::timed_mutex> whole(watch.lock());
     out.finish();

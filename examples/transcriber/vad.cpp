@@ -2,24 +2,20 @@
 // written as soon as its end is known.
 #include <steno/error.hpp>
 #include <steno/pipelines/any_vad.hpp>
+#include <steno/streaming/voice_activity_detector.hpp>
+
+#include <memory>
 
 #include "each_input.hpp"
-#include "model_files.hpp"
+#include "loading.hpp"
 #include "speech_writer.hpp"
 
 namespace steno::app {
 namespace {
 
-any_vad open_detector(const std::string& name, reporter& report) {
-  if (name == "energy") return energy_vad();
-  opened_checkpoint opened = open_model_file(name);
-  for (const std::string& text : opened.notes) report.note(text);
-  return open_vad(std::move(opened.file), {}, std::move(opened.image));
-}
-
 void check_threshold(const any_vad& v, const std::optional<double>& threshold) {
   if (!threshold) return;
-  const bool energy = std::holds_alternative<energy_vad>(v);
+  const bool energy = v.name() == "energy_vad";
   const double low = energy ? 1 : -1, high = energy ? 100 : 1;
   if (!(*threshold >= low && *threshold <= high))
     wrong_usage(energy ? "--threshold: expected 1 to 100 dB above the background"
@@ -27,10 +23,9 @@ void check_threshold(const any_vad& v, const std::optional<double>& threshold) {
 }
 
 // Throws steno::error.
-template <voice_activity_detector V>
-input_end detect(const options& o, const input& in, const V& v, speech_writer& writer, input_output& out,
+input_end detect(const options& o, const input& in, const any_vad& v, speech_writer& writer, input_output& out,
                  reporter& report) {
-  audio_reader reader(in.audio, V::sample_rate, o.pcm);
+  audio_reader reader(in.audio, v.sample_rate(), o.pcm);
   const vad_settings settings{o.speech.min_silence, o.speech.max_segment, o.speech.threshold};
   context c;
   voice_segment_collector whole;
@@ -39,9 +34,9 @@ input_end detect(const options& o, const input& in, const V& v, speech_writer& w
       if (const std::string text = writer.add(in.audio, in.name, s); !text.empty()) out.put(text);
     });
   };
-  auto stream = v.start(settings.give(v));
-  input_end heard = each_block(reader, V::sample_rate, report, [&](auto pcm) { v.accept(stream, pcm, c, sink); });
-  v.finish(stream, c, sink);
+  vad_stream stream(v, settings);
+  input_end heard = each_block(reader, v.sample_rate(), report, [&](auto pcm) { stream.accept(pcm, c, sink); });
+  stream.finish(c, sink);
   if (const std::string text = writer.end(in.audio, heard.seconds); !text.empty() || !heard.stopped) out.put(text);
   return heard;
 }
@@ -51,16 +46,18 @@ input_end detect(const options& o, const input& in, const V& v, speech_writer& w
 int run_vad(const options& o) {
   const char* const written = o.speech.output_format == speech_format::json ? "their results are" : "what was found is";
   return over_inputs(o, written, [&](reporter& report) {
-    return [&o, detector = open_detector(o.vad, report)](const std::vector<input>& inputs, output_place& out,
-                                                         reporter& messages, interrupt_watch* watch, tally& t) {
-      check_threshold(detector, o.speech.threshold);
-      const bool several = inputs.size() > 1 && !out.one_file_each();
-      each_input(inputs, out, extension(o.speech.output_format), messages, watch, t,
-                 [&](const input& in, input_output& to) {
-                   speech_writer writer(o.speech.output_format, vad_name(detector), several);
-                   return std::visit([&](const auto& v) { return detect(o, in, v, writer, to, messages); }, detector);
-                 });
-    };
+    return
+        [&o, detector = std::make_shared<const any_vad>(
+                 load_detector(o.vad, {}, [&](const std::string& text) { report.note(text); }))](
+            const std::vector<input>& inputs, output_place& out, reporter& messages, interrupt_watch* watch, tally& t) {
+          check_threshold(*detector, o.speech.threshold);
+          const bool several = inputs.size() > 1 && !out.one_file_each();
+          each_input(inputs, out, extension(o.speech.output_format), messages, watch, t,
+                     [&](const input& in, input_output& to) {
+                       speech_writer writer(o.speech.output_format, detector->name(), several);
+                       return detect(o, in, *detector, writer, to, messages);
+                     });
+        };
   });
 }
 

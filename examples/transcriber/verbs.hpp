@@ -1,5 +1,6 @@
 // The verbs. Each returns the program's exit code; steno::error and stop pass through.
 #pragma once
+#include <steno/pipelines/transcriber.hpp>
 #include <steno/streaming/session.hpp>
 
 #include <vector>
@@ -13,7 +14,6 @@
 namespace steno::app {
 
 class interrupt_watch;
-class live_model;
 class screen;
 
 int run_transcribe(const options& o);
@@ -29,7 +29,7 @@ int run_align(const options& o);
 session_options session_options_of(const options& o);
 
 /// Refuses options that the model has no use for, by throwing stop.
-void check_live(const options& o, const live_model& model);
+void check_live(const options& o, const transcriber& model);
 
 /// The input that is being transcribed.
 struct progress {
@@ -48,10 +48,10 @@ struct tally {
 };
 /// Transcribes the inputs one after the other until an interruption; one that fails is reported, and the others go on.
 /// Throws steno::error only when a result cannot be written. `watch` may be null.
-void transcribe_inputs(const options& o, const std::vector<input>& inputs, recogniser& model, outputs& out,
+void transcribe_inputs(const options& o, const std::vector<input>& inputs, engine& model, outputs& out,
                        reporter& report, interrupt_watch* watch, tally& t);
 
 /// Refuses what this model cannot do, by throwing stop.
-void check_request(const options& o, const recogniser& model);
+void check_request(const options& o, const engine& model);
 
 }  // namespace steno::app

@@ -16,7 +16,7 @@
 #endif
 
 #define STENO_VERSION_MAJOR 0
-#define STENO_VERSION_MINOR 1
+#define STENO_VERSION_MINOR 2
 #define STENO_VERSION_PATCH 0
 
 // The complete sets are those of kernels/cpu.hpp; the others have less than a kernel needs.
@@ -67,9 +67,14 @@
 #define STENO_KERNEL_BODIES 1
 #endif
 
-#define STENO_ABI_JOIN(isa, fft, kernels) v0_1_##isa##fft##kernels
-#define STENO_ABI_NAME(isa, fft, kernels) STENO_ABI_JOIN(isa, fft, kernels)
-#define STENO_ABI STENO_ABI_NAME(STENO_ABI_ISA, STENO_ABI_FFT, STENO_ABI_KERNELS)
+// STENO_LINK_PIPELINES: the closed classes of pipelines/ have their bodies in the library steno::pipelines, which
+// defines STENO_BUILD_PIPELINES where it compiles them (pipelines/closed.hpp). The name does not say so: a body is the
+// same wherever it is compiled.
+
+#define STENO_ABI_JOIN(major, minor, isa, fft, kernels) v##major##_##minor##_##isa##fft##kernels
+#define STENO_ABI_NAME(major, minor, isa, fft, kernels) STENO_ABI_JOIN(major, minor, isa, fft, kernels)
+#define STENO_ABI \
+  STENO_ABI_NAME(STENO_VERSION_MAJOR, STENO_VERSION_MINOR, STENO_ABI_ISA, STENO_ABI_FFT, STENO_ABI_KERNELS)
 
 // Functions that must melt into their caller (vector primitives, tiles): a call would pass vectors through memory.
 #define STENO_INLINE [[gnu::always_inline]] inline

@@ -116,11 +116,7 @@ const std::set<std::string> others = {
     "qwen3_decoder",        // a decoder: ids in, rows and scores out, step by step
     "transformer_decoder",  // the same
     "whisper_decoder",      // the same
-    "residual_of",
-    "around",
-    "separate_products",
-    "fused_products",
-    "grouped_products",
+    "residual_of",         "around", "separate_products", "fused_products", "grouped_products",
     "encoder_products",  // parts of attention
 };
 
@@ -128,7 +124,8 @@ const std::set<std::string> others = {
 
 // Every struct with widths, or derived from a stack, is asserted above or among the others.
 TEST(layers, all_types_of_layers_and_networks_are_asserted) {
-  const std::string here = test::code_only(test::slurp(__FILE__));
+  const std::string here =
+      test::code_only(test::slurp(std::filesystem::path(STENO_SOURCE_DIR) / "tests/compile/layers_test.cpp"));
   std::size_t found = 0;
   for (const test::source& s : test::headers()) {
     if (!s.name.starts_with("steno/layers/") && !s.name.starts_with("steno/networks/")) continue;

@@ -63,7 +63,7 @@ TEST(energy_vad, silence_and_steady_noise_are_no_speech) {
   EXPECT_TRUE(found(std::vector<float>(10 * 16000, 0.25f)).empty());  // offset
   for (const double level : {-80.0, -60.0, -50.0, -40.0, -30.0})
     for (const double seconds : {0.3, 1.0, 20.0}) EXPECT_TRUE(found(test::noise(seconds, level)).empty()) << level;
-  // After digital silence, too, unless it is louder than least_level.
+  // After digital silence, too, unless it is louder than min_level.
   auto pcm = std::vector<float>(5 * 16000);
   const auto quiet = test::noise(5, -58);
   pcm.insert(pcm.end(), quiet.begin(), quiet.end());
@@ -99,7 +99,7 @@ TEST(energy_vad, options_change_what_they_say) {
   const test::conversation c = test::joined_utterances(4, gaps);
   EXPECT_EQ(found(c.pcm, {.min_silence = 2000}).size(), 1u);
   EXPECT_TRUE(found(c.pcm, {.min_speech = 100000}).empty());
-  EXPECT_TRUE(found(c.pcm, {.least_level = 0}).empty());
+  EXPECT_TRUE(found(c.pcm, {.min_level = 0}).empty());
   const auto plain = found(c.pcm), padded = found(c.pcm, {.pad = 0});
   ASSERT_EQ(plain.size(), padded.size());
   for (std::size_t i = 0; i < plain.size(); ++i) {

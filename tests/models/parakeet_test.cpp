@@ -274,7 +274,7 @@ TEST(parakeet, a_beam_finds_hotwords) {
   const auto holds = [&](const std::vector<int>& ids) {
     return std::search(ids.begin(), ids.end(), phrases[0].begin(), phrases[0].end()) != ids.end();
   };
-  const segment plain = m.recognise(pcm, {.beam = 4}, c), favoured = m.recognise(pcm, {.contexts = &strong}, c);
+  const segment plain = m.recognise(pcm, {.beam = 4}, c), favoured = m.recognise(pcm, {.hotwords = &strong}, c);
   EXPECT_FALSE(plain.token_ids.empty());
   EXPECT_FALSE(holds(plain.token_ids));
   EXPECT_TRUE(holds(favoured.token_ids));

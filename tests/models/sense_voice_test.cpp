@@ -99,11 +99,11 @@ TEST(sense_voice, empty_and_tiny_clips_give_nothing) {
   const auto model = small();
   context c;
   for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{399}}) {
-    const result r = model.transcribe(std::vector<float>(n), {}, c);
-    EXPECT_EQ(r.text, "");
-    EXPECT_TRUE(r.segments[0].words.empty());
+    const segment s = model.recognise(std::vector<float>(n), {}, c);
+    EXPECT_EQ(s.text, "");
+    EXPECT_TRUE(s.words.empty());
   }
-  EXPECT_NO_THROW((void)model.transcribe(std::vector<float>(400), {}, c));
+  EXPECT_NO_THROW((void)model.recognise(std::vector<float>(400), {}, c));
 }
 
 TEST(sense_voice, unknown_languages_are_named) {

@@ -123,8 +123,7 @@ TEST(u2, searches_equal_the_original) {
     model.decode(read(rows), read(scores), {.ctc_weight = r["ctc_weight"]}, s, c);
     EXPECT_EQ(s.token_ids, r["ids"].get<std::vector<int>>());
     // 1e-2 for scores of the n-best list, times its weight.
-    EXPECT_NEAR(std::get<double>(s.extra[0].second), r["score"].get<double>(),
-                1e-2 * std::max(1.0, r["ctc_weight"].get<double>()));
+    EXPECT_NEAR(s.score.value(), r["score"].get<double>(), 1e-2 * std::max(1.0, r["ctc_weight"].get<double>()));
   }
   for (const json& a : want["attention"]) {
     s = {};

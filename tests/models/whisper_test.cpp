@@ -1,6 +1,7 @@
 // Whisper with random weights: a prompt and its steps agree, threads make no difference, nothing is allocated, hotwords
 // are favoured; the original's numbers are in tests/parity.
 #include <steno/core/thread_pool.hpp>
+#include <steno/models/whisper.hpp>
 #include <steno/models/whisper_transcribe.hpp>
 #include <steno/weights/random.hpp>
 
@@ -155,9 +156,9 @@ TEST(whisper, hotwords_are_favoured_and_the_average_stays_the_model_s) {
   matrix<float, dynamic, dynamic> x(3000, 80);
   m.frontend(std::span<const float>(noise(30)), x, c);
   m.encode_rows(x, w, c);
-  const auto decode = [&](int beam, double temperature, const hotword_automaton* contexts) {
+  const auto decode = [&](int beam, double temperature, const hotword_automaton* hotwords) {
     return whisper_decode(
-        m, w, {.language = 0, .temperature = temperature, .sample_len = 16, .beam_size = beam, .contexts = contexts},
+        m, w, {.language = 0, .temperature = temperature, .sample_len = 16, .beam_size = beam, .hotwords = hotwords},
         c);
   };
   const std::vector<int> phrase = *m.tokenizer.split("q");
@@ -184,7 +185,7 @@ TEST(whisper, hotwords_count_in_every_window) {
     whisper_transcribe_options o{.temperatures = {temperature}, .no_speech_threshold = {}};
     o.decode.language = 0;
     o.decode.sample_len = 16;
-    o.decode.contexts = &graph;
+    o.decode.hotwords = &graph;
     const whisper_transcribed r = whisper_transcribe(m, noise(41), o, c);
     ASSERT_GE(r.windows.size(), 2u);
     std::vector<std::ptrdiff_t> found(r.windows.size());

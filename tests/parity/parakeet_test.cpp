@@ -130,7 +130,7 @@ void expect_times(const nemo_words& rule, const sentencepiece& pieces, const std
   expect_texts(nemo_words::sentences(words), want["segment"], "segment");
 }
 
-double score_of(const segment& s) { return std::get<double>(s.extra.at(0).second); }
+double score_of(const segment& s) { return s.score.value(); }
 
 }  // namespace
 

@@ -165,7 +165,7 @@ TEST_P(parity_qwen3_asr, every_run) {
   const json& far = want["long_audio"];
   const auto pcm = test::load_wav(folder / far["wav"].get<std::string>()).pcm;
   const qwen3_transcription all = model.transcribe(
-      pcm, {.longest = far["max_chunk_sec"].get<double>(), .search_expand = far["search_expand_sec"].get<double>()}, c);
+      pcm, {.max_seconds = far["max_chunk_sec"].get<double>(), .search_expand = far["search_expand_sec"].get<double>()}, c);
   ASSERT_EQ(all.parts.size(), far["chunks"].size());
   for (std::size_t i = 0; i < all.parts.size(); ++i) {
     EXPECT_EQ(all.parts[i].start, far["chunks"][i]["start"].get<extent>());
@@ -217,7 +217,7 @@ TEST_P(parity_qwen3_asr, keys_and_values_in_few_bits) {
       const qwen3_transcription t = model.transcribe(
           clip,
           {.language = other["force_language"].is_null() ? "" : other["force_language"].get<std::string>(),
-           .context = other["context"].get<std::string>(),
+           .prompt = other["context"].get<std::string>(),
            .cache = format},
           c);
       EXPECT_EQ(t.text, other["text"].get<std::string>()) << name;
@@ -248,7 +248,7 @@ TEST_P(parity_qwen3_asr, recordings_are_written_together) {
     for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(made[i].text, texts[i]);
     EXPECT_EQ(made[2].language, "Chinese");
   }
-  o.longest = far["max_chunk_sec"].get<double>();
+  o.max_seconds = far["max_chunk_sec"].get<double>();
   o.search_expand = far["search_expand_sec"].get<double>();
   thread_pool pool(2);
   context two{executor(pool)};

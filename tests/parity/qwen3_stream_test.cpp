@@ -37,7 +37,7 @@ TEST_P(parity_qwen3_stream, every_step) {
     const auto pcm = test::load_wav(folder / setting["wav"].get<std::string>()).pcm;
     qwen3_stream_options o;
     if (!setting["force_language"].is_null()) o.language = setting["force_language"].get<std::string>();
-    o.context = setting["context"].get<std::string>();
+    o.prompt = setting["context"].get<std::string>();
     o.unfixed_chunks = setting["unfixed_chunk_num"].get<int>();
     o.unfixed_tokens = setting["unfixed_token_num"].get<int>();
     o.chunk = setting["chunk_size_sec"].get<double>();
@@ -76,7 +76,7 @@ TEST_P(parity_qwen3_stream, settled_text_stays) {
   std::vector<float> pcm;
   for (int i = 0; i < 3; ++i) pcm.insert(pcm.end(), clip.begin(), clip.end());
   context c;
-  qwen3_stream<qwen3_asr_any> stream(model, {.chunk = 1, .longest = 6, .search_expand = 2, .commit = true});
+  qwen3_stream<qwen3_asr_any> stream(model, {.chunk = 1, .max_utterance_seconds = 6, .search_expand = 2, .commit = true});
   std::string stable;
   double end = 0;
   int finals = 0;

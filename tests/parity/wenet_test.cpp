@@ -407,7 +407,7 @@ class checks {
   }
 
   // The phrases of the case, by the original's two automata.
-  void contexts() {
+  void hotwords() {
     const computed<Model> h = whole(model, g, c);
     for (const json& w : g.want["context"]) {
       const auto phrases = w["phrases_ids"].get<std::vector<ids_type>>();
@@ -449,7 +449,7 @@ class checks {
                                     .ctc_weight = w.value("ctc_weight", 0.5),
                                     .reverse_weight = w.value("reverse_weight", 0.0),
                                     .endpoints = false,
-                                    .contexts = graph});
+                                    .hotwords = graph});
     const json& events = w["events"];
     const auto sink = [&](const u2_event& e) {
       ASSERT_LT(n, events.size());
@@ -540,8 +540,8 @@ TEST_P(wenet_parity, searches) {
 TEST_P(wenet_parity, streaming) {
   on_model([](auto& c) { c.streaming(); });
 }
-TEST_P(wenet_parity, contexts) {
-  on_model([](auto& c) { c.contexts(); });
+TEST_P(wenet_parity, hotwords) {
+  on_model([](auto& c) { c.hotwords(); });
 }
 TEST_P(wenet_parity, runtime) {
   on_model([](auto& c) {

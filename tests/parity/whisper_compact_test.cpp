@@ -1,5 +1,6 @@
 // Whisper on the compact golden set: stages, decode(), transcribe() and word times of openai's code, without a
 // recording or a vocabulary from elsewhere.
+#include <steno/models/whisper.hpp>
 #include <steno/models/whisper_transcribe.hpp>
 
 #include "support/compare.hpp"

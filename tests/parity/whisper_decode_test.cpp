@@ -1,4 +1,5 @@
 // Every variant of the original's decode() on the golden windows: ids, text, probabilities.
+#include <steno/models/whisper.hpp>
 #include <steno/models/whisper_decode.hpp>
 
 #include "support/golden.hpp"

@@ -1,4 +1,5 @@
 // Every configuration of the original's transcribe() on the golden recordings: segments, times, words.
+#include <steno/models/whisper.hpp>
 #include <steno/models/whisper_transcribe.hpp>
 
 #include "support/compare.hpp"

@@ -1,6 +1,8 @@
 // Sessions of every family that streams, with the bundled models: portions make no difference, what is stable stays,
 // sessions share a model, and what cannot be done is said.
 #include <steno/pipelines/any_session.hpp>
+#include <steno/pipelines/qwen3_asr.hpp>
+#include <steno/pipelines/transcriber_of.hpp>
 
 #include "support/allocations.hpp"
 #include "support/golden.hpp"
@@ -20,9 +22,9 @@ namespace {
 
 const fs::path examples = fs::path(STENO_SOURCE_DIR) / "examples";
 
-any_model open(const std::string& name) {
+transcriber open(const std::string& name) {
   const fs::path bundled = examples / "models" / (name + ".gguf");
-  return open_model(gguf_file(fs::exists(bundled) ? bundled : test::compact() / name / "model.gguf"), {}, {});
+  return transcriber((fs::exists(bundled) ? bundled : test::compact() / name / "model.gguf").string());
 }
 
 // Two of the bundled sentences with rests around them. Not shopping.wav: half of its copies, louder or later, lose
@@ -55,7 +57,7 @@ std::string written(const session_event& e) {
 
 // What a session tells when it is handed portions of the sizes that `next` gives, one after the other.
 template <class Next>
-std::vector<session_event> listen(const any_model& m, std::span<const float> pcm, const session_options& o,
+std::vector<session_event> listen(const transcriber& m, std::span<const float> pcm, const session_options& o,
                                   Next&& next) {
   context c;
   any_session s(m, o, c);
@@ -74,7 +76,7 @@ std::vector<session_event> listen(const any_model& m, std::span<const float> pcm
   EXPECT_EQ(all.size(), told);
   return all;
 }
-std::vector<session_event> listen(const any_model& m, std::span<const float> pcm, const session_options& o = {}) {
+std::vector<session_event> listen(const transcriber& m, std::span<const float> pcm, const session_options& o = {}) {
   return listen(m, pcm, o, [] { return 1600; });
 }
 std::string finals(const std::vector<session_event>& events) {
@@ -86,7 +88,7 @@ std::string finals(const std::vector<session_event>& events) {
 
 class any_session_of : public testing::TestWithParam<const char*> {
  protected:
-  const any_model model = open(GetParam());
+  const transcriber model = open(GetParam());
   const std::vector<float> pcm = two_sentences();
 };
 
@@ -172,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(each, any_session_of,
 TEST(any_session, says_what_the_bundled_recordings_say) {
   const auto pcm = two_sentences();
   for (const char* name : {"u2", "parakeet-tdt"}) {
-    const any_model m = open(name);
+    const transcriber m = open(name);
     EXPECT_EQ(finals(listen(m, pcm)),
               "the train to paris leaves in seven minutes where did thomas leave the blue table")
         << name;
@@ -180,7 +182,7 @@ TEST(any_session, says_what_the_bundled_recordings_say) {
 }
 
 TEST(any_session, turns_end_and_a_session_that_does_not_continue_is_over) {
-  const any_model m = open("parakeet-eou");
+  const transcriber m = open("parakeet-eou");
   const auto pcm = two_sentences();
   const auto turns = [](const std::vector<session_event>& events) {
     return std::count_if(events.begin(), events.end(),
@@ -189,7 +191,7 @@ TEST(any_session, turns_end_and_a_session_that_does_not_continue_is_over) {
   EXPECT_EQ(turns(listen(m, pcm)), 2);
   EXPECT_EQ(turns(listen(m, pcm, {.endpoints = false})), 0);
   for (const char* name : {"parakeet-eou", "u2", "parakeet-tdt"}) {
-    const any_model one = open(name);
+    const transcriber one = open(name);
     const auto first = listen(one, pcm, {.continuous = false});
     EXPECT_EQ(std::count_if(first.begin(), first.end(), [](const session_event& e) { return e.final(); }), 1) << name;
     EXPECT_NE(first.back().endpoint, endpoint_kind::none) << name;
@@ -199,13 +201,13 @@ TEST(any_session, turns_end_and_a_session_that_does_not_continue_is_over) {
 
 TEST(any_session, utterances_end_at_a_limit) {
   static_assert(utterance_limit({}, 60) == 60);
-  static_assert(utterance_limit({.longest_utterance = 90}, 60) == 90);
-  static_assert(utterance_limit({.longest_utterance = 90, .at_most = 70}, 60) == 70);
-  static_assert(utterance_limit({.at_most = 70}, 60) == 60);
-  static_assert(utterance_limit({.at_most = 70}, 0) == 70);
+  static_assert(utterance_limit({.max_utterance_seconds = 90}, 60) == 90);
+  static_assert(utterance_limit({.max_utterance_seconds = 90, .limit_seconds = 70}, 60) == 70);
+  static_assert(utterance_limit({.limit_seconds = 70}, 60) == 60);
+  static_assert(utterance_limit({.limit_seconds = 70}, 0) == 70);
   const auto pcm = two_sentences();
   for (const char* name : {"u2", "qwen3-asr", "paraformer_online"}) {
-    const any_model m = open(name);
+    const transcriber m = open(name);
     const auto longest = [&](const session_options& o) {
       double most = 0;
       for (const session_event& e : listen(m, pcm, o))
@@ -214,29 +216,30 @@ TEST(any_session, utterances_end_at_a_limit) {
     };
     const double free = longest({.endpoints = false});
     EXPECT_GT(free, 5) << name;
-    EXPECT_LT(longest({.endpoints = false, .longest_utterance = 3}), 4) << name;
-    EXPECT_LT(longest({.endpoints = false, .longest_utterance = 30, .at_most = 3}), 4) << name;
+    EXPECT_LT(longest({.endpoints = false, .max_utterance_seconds = 3}), 4) << name;
+    EXPECT_LT(longest({.endpoints = false, .max_utterance_seconds = 30, .limit_seconds = 3}), 4) << name;
   }
 }
 
 TEST(any_session, a_file_says_how_long_an_utterance_may_be_and_options_win) {
-  any_model m = open("qwen3-asr");
   const auto pcm = two_sentences();
   const auto longest = [&](double of_file, const session_options& o) {
-    std::get<qwen3_asr_any>(m).max_clip_seconds = of_file;
+    auto model = load<qwen3_asr_any>((examples / "models/qwen3-asr.gguf").string());
+    model.max_clip_seconds = of_file;
+    const transcriber m = transcriber_of(std::move(model));
     double most = 0;
     for (const session_event& e : listen(m, pcm, o)) most = std::max(most, e.utterance.end - e.utterance.start);
     return most;
   };
   EXPECT_GT(longest(0, {}), 8);
   EXPECT_LE(longest(4, {}), 4);
-  EXPECT_GT(longest(4, {.longest_utterance = 60}), 8);
-  EXPECT_LE(longest(60, {.longest_utterance = 4}), 4);
+  EXPECT_GT(longest(4, {.max_utterance_seconds = 60}), 8);
+  EXPECT_LE(longest(60, {.max_utterance_seconds = 4}), 4);
 }
 
 TEST(any_session, hotwords_are_favoured_told_or_refused) {
   const auto pcm = two_sentences();
-  const any_model u2 = open("u2");
+  const transcriber u2 = open("u2");
   EXPECT_EQ(finals(listen(u2, pcm, {.hotwords = {"blue table"}, .hotword_score = 1.0f})), finals(listen(u2, pcm)));
   context c;
   EXPECT_THROW(any_session(u2, {.hotwords = {"\xe2\x82\xac"}}, c), error);
@@ -247,9 +250,9 @@ TEST(any_session, hotwords_are_favoured_told_or_refused) {
 }
 
 TEST(any_session, models_that_do_not_stream_are_named) {
-  const any_model m = open("demo");
-  EXPECT_FALSE(any_session::takes(m));
-  EXPECT_TRUE(any_session::takes(open("u2")));
+  const transcriber m = open("demo");
+  EXPECT_FALSE(m.streams());
+  EXPECT_TRUE(open("u2").streams());
   context c;
   try {
     any_session s(m, {}, c);
@@ -265,7 +268,7 @@ TEST(any_session, models_that_do_not_stream_are_named) {
 TEST(any_session, quiet_portions_allocate_nothing_once_warm) {
   const auto pcm = two_sentences();
   for (const char* name : {"u2", "paraformer_online", "parakeet-eou"}) {
-    const any_model m = open(name);
+    const transcriber m = open(name);
     context c;
     any_session s(m, {.left_chunks = 4, .rescore = false}, c);
     std::size_t told = 0, quiet = 0, allocated = 0;
@@ -285,7 +288,7 @@ TEST(any_session, quiet_portions_allocate_nothing_once_warm) {
 }
 
 TEST(any_session, threads_share_a_model) {
-  const any_model m = open("u2");
+  const transcriber m = open("u2");
   const auto pcm = two_sentences();
   const std::string alone = finals(listen(m, pcm));
   std::vector<std::string> texts(4);

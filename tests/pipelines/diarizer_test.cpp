@@ -55,8 +55,8 @@ TEST(diarizer, nothing_and_wrong_lengths) {
   context c;
   EXPECT_TRUE(d.diarize({}, {}, c).segments.empty());
   diarize_options o;
-  o.memory = d.model().streaming;
-  o.memory->chunk_len = 0;
+  o.cache = d.default_cache();
+  o.cache->chunk_len = 0;
   EXPECT_THROW((void)d.diarize({}, o, c), error);
 }
 

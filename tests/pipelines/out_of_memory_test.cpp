@@ -82,7 +82,7 @@ TEST_P(out_of_memory, loses_one_recording) {
 }
 
 TEST_P(out_of_memory, loses_one_session) {
-  const any_model m = open_model(gguf_file(file().string()), {}, {});
+  const transcriber m(file().string());
   context first;
   try {
     any_session s(m, {}, first);

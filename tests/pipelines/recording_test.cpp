@@ -1,6 +1,9 @@
 // Recordings as they come in, with the demo model: portions and clips at once make no difference; a detector's times.
 #include <steno/core/thread_pool.hpp>
+#include <steno/pipelines/parakeet.hpp>
+#include <steno/pipelines/qwen3_asr.hpp>
 #include <steno/pipelines/transcriber.hpp>
+#include <steno/pipelines/u2.hpp>
 
 #include "convert/convert.hpp"
 #include "support/golden.hpp"
@@ -52,7 +55,7 @@ std::vector<float> sentences(int count, std::vector<sentence>& truth) {
 std::vector<segment> heard(std::span<const float> pcm, const transcribe_options& o, std::size_t portion, context& c) {
   std::vector<segment> all;
   const auto sink = [&](segment s) { all.push_back(std::move(s)); };
-  recording r(model(), o);
+  any_recording r(model(), o);
   for (std::size_t at = 0; at < pcm.size(); at += portion)
     r.push(pcm.subspan(at, std::min(portion, pcm.size() - at)), c, sink);
   const result head = r.finish(c, sink);
@@ -75,19 +78,19 @@ void expect_same(const std::vector<segment>& a, const std::vector<segment>& b) {
 TEST(recording, portions_and_clips_at_once_make_no_difference) {
   std::vector<sentence> truth;
   const auto pcm = sentences(14, truth);
-  const any_vad energy{energy_vad()};
+  const any_vad energy = open_vad("energy");
   thread_pool pool(2);
   context serial, parallel{executor(pool)};
   for (const any_vad* vad : {static_cast<const any_vad*>(nullptr), &energy})
-    for (const double merge : {0.0, 10.0}) {
+    for (const double merge_seconds : {0.0, 10.0}) {
       transcribe_options o;
       o.vad = vad;
-      o.merge = merge;
-      o.longest_segment = 12;
+      o.merge_seconds = merge_seconds;
+      o.max_clip_seconds = 12;
       const auto whole = heard(pcm, o, pcm.size(), serial);
       ASSERT_GE(whole.size(), 4u);
       for (const std::size_t portion : {777u, 16000u}) expect_same(heard(pcm, o, portion, serial), whole);
-      o.at_once = 3;
+      o.parallel_clips = 3;
       expect_same(heard(pcm, o, 16000, parallel), whole);
     }
 }
@@ -99,16 +102,19 @@ TEST(recording, a_language_model_writes_clips_together) {
   const auto pcm = sentences(14, truth);
   context c;
   transcribe_options o;
-  o.longest_segment = 14;
+  o.max_clip_seconds = 14;
   o.decoding.max_new_tokens = 30;
   const result apart = qwen.transcribe(pcm, o, c);
   ASSERT_GE(apart.segments.size(), 4u);
   for (const int together : {2, 3, 50}) {
-    o.at_once = together;
+    o.parallel_clips = together;
     const result r = qwen.transcribe(pcm, o, c);
     expect_same(r.segments, apart.segments);
     EXPECT_EQ(r.language, apart.language);
-    for (std::size_t i = 0; i < r.segments.size(); ++i) EXPECT_EQ(r.segments[i].extra, apart.segments[i].extra);
+    for (std::size_t i = 0; i < r.segments.size(); ++i) {
+      EXPECT_EQ(r.segments[i].extra, apart.segments[i].extra);
+      EXPECT_EQ(r.segments[i].stop_reason, apart.segments[i].stop_reason);
+    }
   }
   o.language = "Klingon";
   EXPECT_THROW((void)qwen.transcribe(pcm, o, c), error);
@@ -126,29 +132,29 @@ TEST(recording, short_ones_share_their_clips) {
   }
   for (const transcriber* t : {&qwen, &model()}) {
     transcribe_options o;
-    o.longest_segment = 5;
+    o.max_clip_seconds = 5;
     o.decoding.max_new_tokens = t == &qwen ? std::optional(30) : std::nullopt;
     std::vector<result> alone;
     for (const auto& p : pcm) alone.push_back(t->transcribe(p, o, c));
-    o.at_once = 4;
-    std::vector<std::unique_ptr<recording>> open;
-    std::vector<recording*> all;
+    o.parallel_clips = 4;
+    std::vector<std::unique_ptr<any_recording>> open;
+    std::vector<any_recording*> all;
     std::vector<std::vector<segment>> told(pcm.size());
     double waiting = 0;
     for (std::size_t i = 0; i < pcm.size(); ++i) {
-      all.push_back(open.emplace_back(std::make_unique<recording>(*t, o)).get());
+      all.push_back(open.emplace_back(std::make_unique<any_recording>(*t, o)).get());
       const auto sink = [&](segment s) { told[i].push_back(std::move(s)); };
       all[i]->push(pcm[i], c, sink);
       all[i]->close(c, sink);
       waiting += all[i]->waiting_seconds();
     }
     EXPECT_GT(waiting, 10);
-    recording::hear_waiting(all, false, c);
+    any_recording::recognise_waiting(all, false, c);
     double left = 0;
-    for (const recording* r : all) left += r->waiting_seconds();
+    for (const any_recording* r : all) left += r->waiting_seconds();
     EXPECT_LT(left, waiting);
     EXPECT_GT(left, 0);
-    recording::hear_waiting(all, true, c);
+    any_recording::recognise_waiting(all, true, c);
     for (std::size_t i = 0; i < pcm.size(); ++i) {
       EXPECT_EQ(all[i]->waiting_seconds(), 0);
       const result r = all[i]->finish(c, [&](segment s) { told[i].push_back(std::move(s)); });
@@ -156,6 +162,7 @@ TEST(recording, short_ones_share_their_clips) {
       EXPECT_EQ(r.duration, alone[i].duration);
       EXPECT_EQ(r.language, alone[i].language);
       EXPECT_EQ(r.extra, alone[i].extra);
+      EXPECT_EQ(r.stop_reason, alone[i].stop_reason);
     }
   }
 }
@@ -166,17 +173,20 @@ TEST(recording, what_cannot_be_heard_together_is_said_by_each) {
   const auto pcm = sentences(1, truth);
   context c;
   transcribe_options o;
-  o.at_once = 2;
   o.language = "Klingon";
-  recording a(qwen, o), b(qwen, o);
+  EXPECT_THROW(any_recording(qwen, o), error);
+  o.language = "auto";
+  o.parallel_clips = 2;
+  o.decoding.temperature = std::vector<double>{0.0, 0.5};  // no such model takes several
+  any_recording a(qwen, o), b(qwen, o);
   const auto sink = [](segment) {};
-  for (recording* r : {&a, &b}) {
+  for (any_recording* r : {&a, &b}) {
     r->push(pcm, c, sink);
     r->close(c, sink);
   }
-  recording* const both[] = {&a, &b};
-  EXPECT_NO_THROW(recording::hear_waiting(both, true, c));
-  for (recording* r : both) EXPECT_THROW((void)r->finish(c, sink), error);
+  any_recording* const both[] = {&a, &b};
+  EXPECT_NO_THROW(any_recording::recognise_waiting(both, true, c));
+  for (any_recording* r : both) EXPECT_THROW((void)r->finish(c, sink), error);
 }
 
 // A file that says what its model understands at once is believed; the user's own limit wins.
@@ -188,15 +198,17 @@ TEST(recording, clips_are_no_longer_than_the_file_says) {
     return transcriber(file.string());
   };
   const transcriber free = told({}), short_clips = told(6);
-  EXPECT_EQ(clips_of(free.model(), {}).longest, 1200);
-  EXPECT_EQ(clips_of(free.model(), {}).around, 5);
-  EXPECT_EQ(clips_of(short_clips.model(), {}).longest, 6);
+  auto direct = load<qwen3_asr_any>((test::compact() / "qwen3_asr" / "model.gguf").string());
+  EXPECT_EQ(clips_of(direct, {}).max_seconds, 1200);
+  EXPECT_EQ(clips_of(direct, {}).around, 5);
+  direct.max_clip_seconds = 6;
+  EXPECT_EQ(clips_of(direct, {}).max_seconds, 6);
   transcribe_options wanted, aligned;
-  wanted.longest_segment = 14;
-  aligned.at_most = 4;
-  EXPECT_EQ(clips_of(short_clips.model(), wanted).longest, 14);
-  EXPECT_EQ(clips_of(short_clips.model(), wanted).around, 5);
-  EXPECT_EQ(clips_of(short_clips.model(), aligned).longest, 4);
+  wanted.max_clip_seconds = 14;
+  aligned.limit_seconds = 4;
+  EXPECT_EQ(clips_of(direct, wanted).max_seconds, 14);
+  EXPECT_EQ(clips_of(direct, wanted).around, 5);
+  EXPECT_EQ(clips_of(direct, aligned).max_seconds, 4);
 
   std::vector<sentence> truth;
   const auto pcm = sentences(8, truth);
@@ -216,7 +228,7 @@ TEST(recording, clips_are_no_longer_than_the_file_says) {
 TEST(recording, segments_of_a_detector_lie_where_the_sentences_are) {
   std::vector<sentence> truth;
   const auto pcm = sentences(12, truth);
-  const any_vad energy{energy_vad()};
+  const any_vad energy = open_vad("energy");
   context c;
   transcribe_options o;
   o.vad = &energy;
@@ -235,21 +247,21 @@ TEST(recording, segments_of_a_detector_lie_where_the_sentences_are) {
 TEST(recording, what_cannot_be_asked_is_an_error_also_in_clips_at_once) {
   std::vector<sentence> truth;
   const auto pcm = sentences(4, truth);
-  const any_vad energy{energy_vad()};
+  const any_vad energy = open_vad("energy");
   context c;
   transcribe_options o;
   o.vad = &energy;
   o.language = "xx";
   EXPECT_THROW(heard(pcm, o, 16000, c), error);
-  o.at_once = 2;
+  o.parallel_clips = 2;
   EXPECT_THROW(heard(pcm, o, 16000, c), error);
 }
 
 TEST(recording, beam_and_hotwords_reach_the_search) {
   const transcriber u2((fs::path(STENO_SOURCE_DIR) / "tests/golden/wenet/model.gguf").string());
-  EXPECT_TRUE(has_beam_search(u2.model()));
-  EXPECT_TRUE(takes_hotwords(u2.model()));
-  EXPECT_FALSE(has_beam_search(model().model()));
+  EXPECT_TRUE(u2.supports("beam"));
+  EXPECT_TRUE(u2.supports("hotwords"));
+  EXPECT_FALSE(model().supports("beam"));
   std::vector<sentence> truth;
   const auto pcm = sentences(1, truth);
   context c;
@@ -259,7 +271,7 @@ TEST(recording, beam_and_hotwords_reach_the_search) {
   };
   transcribe_options greedy, favoured, unknown;
   greedy.beam = 1;
-  const auto& m = std::get<u2_conformer_any>(u2.model());
+  const auto m = load<u2_conformer_any>((fs::path(STENO_SOURCE_DIR) / "tests/golden/wenet/model.gguf").string());
   const segment direct = m.recognise(pcm, {.search = u2_search::ctc_greedy}, c);
   EXPECT_EQ(ids(greedy), direct.token_ids);
   favoured.hotwords = {std::string(m.tokenizer.piece(7))};
@@ -273,11 +285,9 @@ TEST(recording, beam_and_hotwords_reach_the_search) {
 }
 
 TEST(recording, hotwords_earn_what_suits_the_search) {
-  const fs::path golden = fs::path(STENO_SOURCE_DIR) / "tests/golden";
-  const transcriber ctc((golden / "wenet/model.gguf").string());
   const transcriber transducer((fs::path(STENO_SOURCE_DIR) / "examples/models/parakeet-tdt.gguf").string());
-  EXPECT_EQ(usual_hotword_score(ctc.model()), hotword_options{}.score);
-  EXPECT_EQ(usual_hotword_score(transducer.model()), transducer_beam_options::hotword_score);
+  EXPECT_EQ(family<u2_conformer_any>::hotword_score(), hotword_options{}.score);
+  EXPECT_EQ(family<parakeet_transducer_any>::hotword_score(), transducer_beam_options::hotword_score);
   // Nothing said is the same as that said.
   context c;
   std::vector<sentence> truth;

@@ -134,7 +134,8 @@ void expect_even(const std::vector<utterance>& all, double longest) {
 
 TEST(qwen3_stream, ten_minutes_with_the_golden_model) {
   const auto m = load<qwen3_asr_any>(file());
-  expect_even(listen(m, sounds(600, 1), {.max_new_tokens = 100, .longest = 60, .commit = true}, 32000), 60);
+  expect_even(listen(m, sounds(600, 1), {.max_new_tokens = 100, .max_utterance_seconds = 60, .commit = true}, 32000),
+              60);
 }
 
 // A step that writes fewer tokens than are taken back makes the text shorter; what was told to stay does not go with
@@ -152,7 +153,9 @@ TEST(qwen3_stream, what_stays_never_changes_whatever_is_written) {
       SCOPED_TRACE(seed);
       for (const int max_new_tokens : {7, 40})
         for (const utterance& u : listen(
-                 m, pcm, {.language = language, .max_new_tokens = max_new_tokens, .longest = 20, .commit = true}, 9999))
+                 m, pcm,
+                 {.language = language, .max_new_tokens = max_new_tokens, .max_utterance_seconds = 20, .commit = true},
+                 9999))
           stable += u.stable;
     }
   }
@@ -201,8 +204,8 @@ TEST(qwen3_stream, the_end_says_why_the_last_step_stopped) {
 // In silence every place is the quietest; the first one ends the utterance.
 TEST(qwen3_stream, silence_is_cut_too) {
   const auto m = load<qwen3_asr_any>(file());
-  const std::vector<utterance> all =
-      listen(m, std::vector<float>(60 * 16000), {.max_new_tokens = 20, .longest = 10, .commit = true}, 16000);
+  const std::vector<utterance> all = listen(m, std::vector<float>(60 * 16000),
+                                            {.max_new_tokens = 20, .max_utterance_seconds = 10, .commit = true}, 16000);
   EXPECT_GE(all.size(), 6u);
   EXPECT_LE(all.size(), 13u);
 }

@@ -268,7 +268,7 @@ TEST(u2_stream, the_limit_of_the_original_is_an_option) {
   const auto m = small_model();
   const auto pcm = noise(16000 * 10, 6);
   extent finals = 0, longest = 0;
-  for (const event& e : listen(m, {.chunk_size = 4, .endpoints = false, .longest_utterance = 32}, pcm, {1600})) {
+  for (const event& e : listen(m, {.chunk_size = 4, .endpoints = false, .max_utterance_frames = 32}, pcm, {1600})) {
     finals += e.kind == u2_event_kind::final;
     if (!e.times.empty()) longest = std::max(longest, e.times.back());
   }

@@ -1,5 +1,6 @@
 // Golden cases of Whisper: checkpoints as users have them, and the original's options.
 #pragma once
+#include <steno/models/whisper.hpp>
 #include <steno/models/whisper_decode.hpp>
 
 #include <nlohmann/json.hpp>

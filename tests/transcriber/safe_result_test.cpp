@@ -50,10 +50,10 @@ TEST(safe_result, no_writer_lets_control_characters_through) {
   s.speaker = bad;
   for (const double at : {0.0, 1.0})
     s.words.push_back({.text = bad, .start = at, .end = at + 1, .how = steno::timing::native, .space = " \x1b"});
-  s.extra = {{bad, bad},
-             {"raw_text", bad},
-             {"list", steno::scored_texts{{bad, 1.0}}},
-             {"rows", std::vector<steno::extra_row>{{{bad, bad}}}}};
+  s.extra = {{bad, bad}, {"raw_text", bad}};
+  s.alternatives = r.alternatives = {{bad, 1.0}};
+  s.stop_reason = r.stop_reason = bad;
+  r.windows = {{.start = 0, .end = 2, .outcome = bad, .stop_reason = bad}};
   r.segments = {s, s};
   for (const auto style : {steno::app::style::steno, steno::app::style::openai})
     for (const bool words : {false, true})

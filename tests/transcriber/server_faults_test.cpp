@@ -1,5 +1,6 @@
 // The WebSocket server among strangers: who may connect, what holds a place, and how sessions end with the server.
 #include "audio.hpp"
+#include "live.hpp"
 #include "server.hpp"
 
 #include <steno/error.hpp>
@@ -22,8 +23,8 @@ using nlohmann::json;
 using namespace steno::app;
 using steno::test::websocket;
 
-const live_model& model() {
-  static const live_model loaded((steno::test::compact() / "wenet" / "model.gguf").string(), [](const std::string&) {});
+const steno::transcriber& model() {
+  static const steno::transcriber loaded((steno::test::compact() / "wenet" / "model.gguf").string());
   return loaded;
 }
 std::string example(const char* name) { return std::string(STENO_SOURCE_DIR) + "/examples/" + name; }
@@ -31,7 +32,7 @@ std::string example(const char* name) { return std::string(STENO_SOURCE_DIR) + "
 // A running server on a port of its own.
 class running {
  public:
-  explicit running(server_options o = {}, const live_model& m = model())
+  explicit running(server_options o = {}, const steno::transcriber& m = model())
       : server_(m, adapted(std::move(o))), result_(std::async(std::launch::async, [this] { return server_.run(); })) {}
   ~running() { server_.stop(); }
   server* operator->() { return &server_; }
@@ -75,7 +76,7 @@ std::vector<std::string> list_of(const std::vector<std::int16_t>& pcm, const std
     list.clear();
     for (const auto& a : e.nbest) list.push_back(a.text);
   };
-  listener one = model().listen(o);
+  steno::app::live_stream one(model(), o);
   one.push(samples, sink);
   one.finish(sink);
   return list;
@@ -253,7 +254,7 @@ TEST(server_faults, keys_of_the_start_are_honoured_or_refused_by_name) {
 }
 
 TEST(server_faults, the_end_of_a_turn_is_told) {
-  const live_model eou(example("models/parakeet-eou.gguf"), [](const std::string&) {});
+  const steno::transcriber eou(example("models/parakeet-eou.gguf"));
   server_options o;
   running s(o, eou);
   audio_reader reader(example("audio/train.wav"), eou.sample_rate());

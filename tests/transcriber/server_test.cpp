@@ -1,4 +1,5 @@
 // The WebSocket server: many streams at once equal one alone, and what misbehaves harms no other.
+#include "live.hpp"
 #include "server.hpp"
 
 #include <steno/error.hpp>
@@ -30,15 +31,15 @@ using namespace steno::app;
 
 const std::string model_path = (steno::test::compact() / "wenet" / "model.gguf").string();
 
-const live_model& model() {
-  static const live_model loaded(model_path, [](const std::string&) {});
+const steno::transcriber& model() {
+  static const steno::transcriber loaded(model_path);
   return loaded;
 }
 
 // A running server on a port of its own.
 class running {
  public:
-  explicit running(server_options o, const live_model& m = model())
+  explicit running(server_options o, const steno::transcriber& m = model())
       : server_(m, with_free_port(std::move(o))), thread_([this] { server_.run(); }) {}
   ~running() {
     server_.stop();
@@ -82,7 +83,7 @@ std::string alone(const std::vector<std::int16_t>& pcm) {
   const auto sink = [&](const steno::session_event& e) {
     if (e.final()) text = e.nbest[0].text;
   };
-  listener one = model().listen(r);
+  steno::app::live_stream one(model(), r);
   one.push(samples, sink);
   one.finish(sink);
   return text;
@@ -203,7 +204,7 @@ TEST(server, thirty_two_streams_at_once_equal_one_alone_whatever_others_do) {
 
 // Whose session has no endpoints, and nothing to tell when it heard nothing.
 TEST(server, the_end_of_speech_is_told_by_other_families_too) {
-  const live_model qwen((steno::test::compact() / "qwen3_asr" / "model.gguf").string(), [](const std::string&) {});
+  const steno::transcriber qwen((steno::test::compact() / "qwen3_asr" / "model.gguf").string());
   const running s(small(1), qwen);
   for (const std::size_t n : {std::size_t{16000}, std::size_t{0}}) {
     client c(s.port());

@@ -13,6 +13,7 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/stenoConfigVersion.
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/stenoConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/stenoConfigVersion.cmake
               ${CMAKE_CURRENT_LIST_DIR}/FindFFTW3f.cmake ${CMAKE_CURRENT_LIST_DIR}/kernels.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/pipelines.cmake
         DESTINATION ${STENO_CMAKE_DIR} COMPONENT development)
 
 set(STENO_PC_REQUIRES "eigen3 >= 3.4")

@@ -25,8 +25,12 @@ struct word {
   std::string space = {};  ///< white space in front of it, where the model writes it (Whisper)
 };
 
-/// Texts with scores, best first: an n-best list.
-using scored_texts = std::vector<std::pair<std::string, double>>;
+/// Another reading of the same audio.
+struct alternative {
+  std::string text;
+  double score = 0;  ///< logarithm of a probability, as segment::score
+  bool operator==(const alternative&) const = default;
+};
 
 /// A std::variant that may be copied when memory is short: that of libstdc++ 12 destroys what it has not made yet when
 /// the copy of a string or a vector throws (it believes that such a variant always holds something).
@@ -49,19 +53,31 @@ struct field_value : std::variant<Types...> {
   }
 };
 
-/// A row of a table: texts and numbers by name.
-using extra_row = std::vector<std::pair<std::string, field_value<std::string, double>>>;
-/// A field only one family has (SenseVoice's emotion, Whisper's no-speech probability, ...).
-using extra_field = std::pair<std::string, field_value<std::string, double, scored_texts, std::vector<extra_row>>>;
+/// A field that only one family has (SenseVoice's emotion, Whisper's no-speech probability, ...).
+using extra_field = std::pair<std::string, field_value<std::string, double>>;
 
 struct segment {
-  double start = 0, end = 0;
-  std::string text;
-  std::vector<int> token_ids;
-  std::optional<std::string> speaker;
-  std::vector<word> words;
-  std::string language;
-  std::vector<extra_field> extra;
+  double start = 0, end = 0;  ///< seconds
+  std::string text = {};
+  std::vector<int> token_ids = {};
+  std::optional<std::string> speaker = {};
+  std::vector<word> words = {};
+  std::string language = {};
+  /// Of the text, as the family's search adds it up: the logarithm of a probability. Nothing where none is computed.
+  std::optional<double> score = {};
+  std::vector<alternative> alternatives = {};  ///< best first, the text itself among them; of searches with a beam
+  std::string stop_reason = {};  ///< why a model that writes token by token stopped ("end_of_text", ...); else empty
+  std::vector<extra_field> extra = {};
+};
+
+/// What became of a window, of models that go through a recording window by window (Whisper).
+struct window_report {
+  double start = 0, end = 0;  ///< seconds
+  std::string outcome = {};   ///< "text" or "no_speech"
+  std::string stop_reason = {};
+  int fallbacks = 0;  ///< times that it was decoded again at a higher temperature
+  double temperature = 0, avg_logprob = 0, compression_ratio = 0, no_speech_prob = 0;
+  bool operator==(const window_report&) const = default;
 };
 
 struct result {
@@ -70,7 +86,12 @@ struct result {
   std::string language;  ///< of the first segment that has one
   std::string text;      ///< the segments' texts, joined
   std::vector<segment> segments;
-  std::vector<extra_field> extra;
+  /// Of the only segment; nothing where there are several.
+  std::optional<double> score = {};
+  std::vector<alternative> alternatives = {};
+  std::string stop_reason = {};
+  std::optional<std::vector<window_report>> windows = {};  ///< of models that have windows
+  std::vector<extra_field> extra = {};
 };
 
 }  // namespace STENO_ABI

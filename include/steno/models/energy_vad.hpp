@@ -2,8 +2,8 @@
 //
 //   y[t] = x[t] - x[t - 1] + 0.97 y[t - 1]             offset and rumble below 76 Hz go
 //   level[t] = 10 log10(mean of y^2 over 20 ms), every 10 ms, in dB of full scale
-//   loud:  level >= max(least_level, noise_floor + on_above)
-//   quiet: level < max(least_level, noise_floor + off_above, loudest of the segment - below_peak)
+//   loud:  level >= max(min_level, noise_floor + on_above)
+//   quiet: level < max(min_level, noise_floor + off_above, loudest of the segment - below_peak)
 //
 // A segment begins with the frame from which on it was not quiet, once min_speech of it was loud; it ends when it has
 // been quiet for min_silence, or is max_segment long. Both ends get `pad`. Nothing is decided before the first second
@@ -27,7 +27,7 @@ inline namespace STENO_ABI {
 
 /// Levels in dB, times in milliseconds.
 struct energy_vad_options {
-  double least_level = -55;  ///< of full scale; what is softer is never speech
+  double min_level = -55;  ///< of full scale; what is softer is never speech
   double on_above = 10;      ///< above the background: speech
   double off_above = 6;      ///< above it still speech once it began
   double below_peak = 35;    ///< below the segment's loudest frame: a room's echo, no longer speech
@@ -126,9 +126,9 @@ class energy_vad {
     const double level = decibel(energy);
     double floor = decibel(std::min(s.floor.value(), 1e12));
     if (s.measured <= warm) floor = std::min(floor, loudest_floor);
-    const bool loud = level >= std::max(s.chosen.least_level, floor + s.chosen.on_above);
-    const bool quiet = level < std::max({s.chosen.least_level, floor + s.chosen.off_above,
-                                         s.run ? s.peak - s.chosen.below_peak : s.chosen.least_level});
+    const bool loud = level >= std::max(s.chosen.min_level, floor + s.chosen.on_above);
+    const bool quiet = level < std::max({s.chosen.min_level, floor + s.chosen.off_above,
+                                         s.run ? s.peak - s.chosen.below_peak : s.chosen.min_level});
     if (!quiet) {
       if (!s.run) s.run = true, s.begin = now, s.loud = 0, s.peak = level;
       s.peak = std::max(s.peak, level);

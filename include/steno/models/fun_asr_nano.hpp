@@ -41,7 +41,7 @@ struct fun_asr_nano_options {
   token_sampling sampling = {};               ///< greedy, as the original
   std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
   /// A pattern of words comes no more than so many times in a row, and circles end the writing; 0: as it comes.
-  int repeats = 3;
+  int max_repeats = 3;
 };
 
 /// What Fun-ASR-Nano shall do, in Chinese.
@@ -74,6 +74,7 @@ template <class Encoder, class Adaptor, class CtcDecoder, extent CtcVocab, class
 class fun_asr_nano {
  public:
   static constexpr std::string_view architecture = "fun_asr_nano";
+  static constexpr std::string_view family_header = "steno/pipelines/fun_asr_nano.hpp";
   static constexpr bool hotwords_in_prompt = true;  ///< phrases are no matter of a search
   static constexpr int sample_rate = 16000;
   static constexpr extent width = Decoder::input;
@@ -206,12 +207,12 @@ class fun_asr_nano {
     qwen3_decoder_state state = qwen3_state_of(llm, o.cache);
     qwen3_read(llm, x, state, c);
     const qwen3_writing how{
-        .ends = ends, .max_tokens = o.max_new_tokens, .sampling = o.sampling, .stop_loops = o.repeats > 0};
+        .ends = ends, .max_tokens = o.max_new_tokens, .sampling = o.sampling, .stop_loops = o.max_repeats > 0};
     qwen3_text t = qwen3_write(llm, view<float, dynamic, width>(x.bottomRows(1)), state, how, c);
     s.text = plain_text(tokenizer.decode(t.ids, true));
-    if (o.repeats > 0) s.text = limit_repeats(std::move(s.text), static_cast<std::size_t>(o.repeats));
+    if (o.max_repeats > 0) s.text = limit_repeats(std::move(s.text), static_cast<std::size_t>(o.max_repeats));
     s.token_ids = std::move(t.ids);
-    s.extra = {{"stop", std::string(stop_name(t.stop))}};
+    s.stop_reason = stop_name(t.stop);
     return s;
   }
 

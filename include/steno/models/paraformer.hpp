@@ -35,6 +35,7 @@ class paraformer : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, Deco
 
  public:
   static constexpr std::string_view architecture = "paraformer";
+  static constexpr std::string_view family_header = "steno/pipelines/paraformer.hpp";
   using options = paraformer_options;
 
   using parts::decoder;

@@ -24,6 +24,8 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+struct paraformer_online_options {};
+
 /// A loaded model is const and may be shared by threads, each with its own state and context.
 template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
           extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend = wav_frontend<>>
@@ -34,10 +36,13 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
 
  public:
   static constexpr std::string_view architecture = "paraformer_online";
+  static constexpr std::string_view family_header = "steno/pipelines/paraformer.hpp";
+  using options = paraformer_online_options;
   using parts::decoder;
   using parts::encoder;
   using parts::frontend;
   using parts::predictor;
+  using parts::sample_rate;
   using parts::tokenizer;
 
   paraformer_online() = default;
@@ -156,6 +161,25 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
       const int id = best_label(row, scores.cols());
       if (!parts::silent(id)) sink(token{.id = id, .log_probability = row[id]});
     }
+  }
+
+  /// One clip of mono samples in [-1, 1] as a stream, from its beginning to its end.
+  STENO_COLD segment recognise(std::span<const float> pcm, const options&, context& c) const {
+    segment s;
+    s.end = static_cast<double>(pcm.size()) / sample_rate;
+    if (pcm.empty()) return s;
+    std::vector<int> ids;
+    std::vector<float> log_probabilities;
+    const auto keep = [&](const token& t) {
+      ids.push_back(t.id);
+      log_probabilities.push_back(t.log_probability);
+    };
+    state stream = start(default_sizes);
+    const auto piece = static_cast<std::size_t>(piece_samples(default_sizes));
+    for (; pcm.size() >= piece; pcm = pcm.subspan(piece)) advance(stream, pcm.first(piece), false, c, keep);
+    advance(stream, pcm, true, c, keep);
+    write_text(ids, log_probabilities, s);
+    return s;
   }
 
   /// Text and words of an utterance's tokens. The original gives no times, so there are none.

@@ -31,6 +31,7 @@ template <class Encoder, class Frontend, class Kind>
 class parakeet {
  public:
   static constexpr std::string_view architecture = Kind::architecture;
+  static constexpr std::string_view family_header = "steno/pipelines/parakeet.hpp";
   static constexpr int sample_rate = 16000;
   using encoder_type = Encoder;
 

@@ -26,7 +26,7 @@ struct parakeet_ctc_kind {
 
 struct parakeet_ctc_options {
   extent beam = 1;                              ///< prefixes; 1 without hotwords: the best path
-  const hotword_automaton* contexts = nullptr;  ///< hotwords; they need a beam
+  const hotword_automaton* hotwords = nullptr;  ///< hotwords; they need a beam
   parakeet_windows windows = {};
 };
 
@@ -82,9 +82,9 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
   /// A search with a beam; the hotwords must outlive it.
   search begin(const options& o) const {
     search s;
-    if (o.beam > 1 || (o.contexts != nullptr && !o.contexts->empty())) {
+    if (o.beam > 1 || (o.hotwords != nullptr && !o.hotwords->empty())) {
       const extent n = o.beam > 1 ? o.beam : 10;
-      s.beam.emplace(ctc_beam_options{.blank = this->blank(), .labels = n, .prefixes = n}, o.contexts);
+      s.beam.emplace(ctc_beam_options{.blank = this->blank(), .labels = n, .prefixes = n}, o.hotwords);
     }
     return s;
   }
@@ -129,7 +129,7 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
       }
     }
     for (const ctc_token& t : s.tokens) out.token_ids.push_back(t.id);
-    out.extra.emplace_back("score", score);
+    out.score = score;
     base::write_text(words, place(s.tokens), s.log_probabilities, out);
   }
 

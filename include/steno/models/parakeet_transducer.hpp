@@ -32,7 +32,7 @@ struct parakeet_transducer_kind {
 struct parakeet_transducer_options {
   extent max_symbols = 0;                       ///< steps at one frame of the greedy search; 0: as the file says
   extent beam = 1;                              ///< hypotheses of mAES; 1 without hotwords: greedy
-  const hotword_automaton* contexts = nullptr;  ///< hotwords; they need a beam
+  const hotword_automaton* hotwords = nullptr;  ///< hotwords; they need a beam
   bool ctc = false;                             ///< the CTC head of a hybrid model, its best path
   parakeet_windows windows = {};
 };
@@ -260,7 +260,7 @@ class parakeet_transducer
       log_probs.push_back(t.log_probability);
       score += static_cast<double>(t.score);
     }
-    s.extra.emplace_back("score", score);
+    s.score = score;
     base::write_text(words, place(tokens), log_probs, s);
   }
 
@@ -277,7 +277,7 @@ class parakeet_transducer
     if (searches(o)) {
       const found_tokens found = search_with_beam(pcm, o, c);
       write_result(found.tokens, s);
-      s.extra.back() = {"score", found.score};
+      s.score = found.score;
       return s;
     }
     found_tokens found = search_greedily(pcm, o, c);
@@ -307,8 +307,8 @@ class parakeet_transducer
         s.end = end < tokens.size() ? static_cast<double>(tokens[end].frame + 1) * this->frame_seconds() : length;
         write_result(tokens.subspan(from, end - from), s);
         base::part_words(s.words);
-        if (searches(o)) s.extra.pop_back();  // what hypotheses score is not a sum over their labels
-        if (searches(o) && whole) s.extra.emplace_back("score", found.score);
+        // What hypotheses score is not a sum over their labels.
+        if (searches(o)) s.score = whole ? std::optional(found.score) : std::nullopt;
         turns.push_back(std::move(s));
       }
       from = end + 1;
@@ -322,7 +322,7 @@ class parakeet_transducer
     double score = 0;  ///< of the hypothesis; the greedy search has those of its labels alone
   };
   static bool searches(const options& o) noexcept {
-    return o.beam > 1 || (o.contexts != nullptr && !o.contexts->empty());
+    return o.beam > 1 || (o.hotwords != nullptr && !o.hotwords->empty());
   }
   found_tokens search_greedily(std::span<const float> pcm, const options& o, context& c) const {
     search found = begin(c);
@@ -335,7 +335,7 @@ class parakeet_transducer
     parakeet_beam_network<parakeet_transducer> network(*this, c);
     transducer_beam beam(
         {.blank = this->blank(), .durations = durations, .beam = o.beam > 1 ? o.beam : transducer_beam_options{}.beam},
-        o.contexts);
+        o.hotwords);
     encode_windows(*this, pcm, o.windows, c, [&](const auto& rows, extent first) {
       workspace::frame scratch(c.scratch);
       auto projected = scratch.template matrix<dynamic, Joint>(rows.rows(), enc.output_size());

@@ -29,14 +29,14 @@ inline namespace STENO_ABI {
 
 struct qwen3_asr_options {
   std::string language = {};                  ///< forced: a name or code; empty: the model finds it
-  std::string context = {};                   ///< the system prompt: names, subjects, whatever helps
+  std::string prompt = {};                    ///< the system prompt: names, subjects, whatever helps
   int max_new_tokens = 4096;                  ///< of one part
-  double longest = 1200;                      ///< seconds; longer recordings are cut at quiet places
+  double max_seconds = 1200;                  ///< seconds; longer recordings are cut at quiet places
   double search_expand = 5;                   ///< seconds around a cut
   token_sampling sampling = {};               ///< greedy, as the original
   std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
   /// A pattern of words comes no more than so many times in a row, and circles end the writing; 0: as it comes.
-  int repeats = 3;
+  int max_repeats = 3;
 };
 
 /// One part of a recording, as the model wrote it.
@@ -64,7 +64,9 @@ class qwen3_asr : public qwen3_thinker<S> {
   using base = qwen3_thinker<S>;
   using base::audio_rows, base::encode, base::sample_rate, base::text, base::tokenizer, base::width;
   static constexpr std::string_view architecture = "qwen3_asr";
+  static constexpr std::string_view family_header = "steno/pipelines/qwen3_asr.hpp";
   static constexpr bool hotwords_in_prompt = true;  ///< phrases are no matter of a search
+  using options = qwen3_asr_options;
 
   qwen3_asr() = default;
   STENO_COLD explicit qwen3_asr(const gguf_file& file) : base(file, architecture) {
@@ -131,7 +133,7 @@ class qwen3_asr : public qwen3_thinker<S> {
   /// f32, f16 and q8_0.
   qwen3_decoder_state state_for(const std::optional<dtype>& format) const { return qwen3_state_of(text, format); }
   qwen3_writing writing(const qwen3_asr_options& o) const {
-    return {.ends = ends, .max_tokens = o.max_new_tokens, .sampling = o.sampling, .stop_loops = o.repeats > 0};
+    return {.ends = ends, .max_tokens = o.max_new_tokens, .sampling = o.sampling, .stop_loops = o.max_repeats > 0};
   }
 
   /// One clip that is encoded at once: what the model writes of it. `s` begins anew.
@@ -180,7 +182,7 @@ class qwen3_asr : public qwen3_thinker<S> {
   /// f(start, count, padded) for the parts of a recording; those of something longer are filled up to half a second.
   template <class F>
   static void each_piece(std::span<const float> pcm, const qwen3_asr_options& o, F&& f) {
-    const std::vector<extent> starts = quiet_splits(pcm, sample_rate, o.longest, o.search_expand);
+    const std::vector<extent> starts = quiet_splits(pcm, sample_rate, o.max_seconds, o.search_expand);
     constexpr extent shortest = sample_rate / 2;
     std::vector<float> padded;
     for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -200,8 +202,8 @@ class qwen3_asr : public qwen3_thinker<S> {
     made.stop = t.stop;
     made.raw = tokenizer.decode(t.ids, true);
     made.output = parse_qwen3_output(made.raw, language);
-    if (o.repeats > 0)
-      made.output.text = limit_repeats(std::move(made.output.text), static_cast<std::size_t>(o.repeats));
+    if (o.max_repeats > 0)
+      made.output.text = limit_repeats(std::move(made.output.text), static_cast<std::size_t>(o.max_repeats));
     made.ids = std::move(t.ids);
     return made;
   }
@@ -213,7 +215,7 @@ class qwen3_asr : public qwen3_thinker<S> {
                                                          const qwen3_asr_options& o, context& c,
                                                          std::size_t together = 8) const {
     const std::string language = language_name(o.language);
-    const qwen3_prompt p = prompt(o.context, language);
+    const qwen3_prompt p = prompt(o.prompt, language);
     std::vector<qwen3_transcription> all(recordings.size());
     std::vector<std::vector<std::string>> found(recordings.size());
     struct piece {
@@ -249,14 +251,14 @@ class qwen3_asr : public qwen3_thinker<S> {
     return all;
   }
 
-  /// A recording: mono samples at 16 kHz in [-1, 1], cut at quiet places when it is longer than o.longest. Follows
+  /// A recording: mono samples at 16 kHz in [-1, 1], cut at quiet places when it is longer than o.max_seconds. Follows
   /// `Qwen3ASRModel.transcribe`. `emit(const qwen3_part&)` is called after each part. Throws steno::error for a
   /// language the model does not know.
   template <class Emit>
   STENO_COLD qwen3_transcription transcribe(std::span<const float> pcm, const qwen3_asr_options& o, context& c,
                                             Emit&& emit) const {
     const std::string language = language_name(o.language);
-    const qwen3_prompt p = prompt(o.context, language);
+    const qwen3_prompt p = prompt(o.prompt, language);
     qwen3_transcription all;
     qwen3_decoder_state s = state_for(o.cache);
     std::vector<std::string> found;
@@ -303,7 +305,8 @@ class qwen3_asr : public qwen3_thinker<S> {
       if (p.stop != qwen3_stop::end_of_text) stop = stop_name(p.stop);
       raw += p.raw;
     }
-    s.extra = {{"raw_text", raw}, {"stop", stop}};
+    s.extra = {{"raw_text", std::move(raw)}};
+    s.stop_reason = std::move(stop);
     return s;
   }
 };

@@ -57,6 +57,7 @@ class sense_voice {
  public:
   static constexpr sense_voice_sizes sizes = S;
   static constexpr std::string_view architecture = "sense_voice";
+  static constexpr std::string_view family_header = "steno/pipelines/sense_voice.hpp";
   static constexpr extent queries = 4;
   using options = sense_voice_options;
 
@@ -186,19 +187,6 @@ class sense_voice {
       pieces.push_back({p, seconds(t.start), std::min(seconds(t.end), seconds(spoken)), best});
     }
     s.words = join_words(pieces);
-  }
-
-  /// The same as a result with one segment.
-  STENO_COLD result transcribe(std::span<const float> pcm, const options& o, context& c) const {
-    result r;
-    r.model = architecture;
-    r.duration = static_cast<double>(pcm.size()) / sample_rate;
-    segment s = recognise(pcm, o, c);
-    r.language = s.language;
-    r.text = s.text;
-    r.extra = s.extra;
-    r.segments.push_back(std::move(s));
-    return r;
   }
 
   /// The golden cases' name of a traced stage: "encoder.encoders0.0.norm1" is enc0_norm1 there.

@@ -43,7 +43,7 @@ struct u2_options {
   double length_penalty = 0;   ///< of the attention search
   extent chunk_size = -1;      ///< chunk mask in encoder frames; not positive: the whole clip sees itself
   extent left_chunks = -1;     ///< of the chunk mask
-  const hotword_automaton* contexts = nullptr;
+  const hotword_automaton* hotwords = nullptr;
 };
 
 /// An entry of the n-best list after attention rescoring.
@@ -58,6 +58,7 @@ template <class Encoder, class Decoder, extent Vocab, class Kind,
 class u2 {
  public:
   static constexpr std::string_view architecture = Kind::architecture;
+  static constexpr std::string_view family_header = "steno/pipelines/u2.hpp";
   using options = u2_options;
   using encoder_type = Encoder;
 
@@ -223,7 +224,7 @@ class u2 {
               context& c) const {
     if (o.search == u2_search::attention) {
       const attention_result r = attend(rows, o.beam, o.length_penalty, c);
-      s.extra.emplace_back("score", r.score);
+      s.score = r.score;
       return write_result(r.ids, {}, {}, s);
     }
     if (o.search == u2_search::ctc_greedy) {
@@ -237,7 +238,7 @@ class u2 {
       }
       return write_result(ids, times, confidences(scores, ids, times), s);
     }
-    ctc_prefix_beam search({.blank = blank, .labels = o.beam, .prefixes = o.beam}, o.contexts);
+    ctc_prefix_beam search({.blank = blank, .labels = o.beam, .prefixes = o.beam}, o.hotwords);
     search.advance(scores);
     search.finish();
     std::vector<ctc_hypothesis> nbest;
@@ -255,14 +256,13 @@ class u2 {
       confidence = confidences(scores, best.ids, best.times);
     else
       confidence.assign(again[winner].token_confidence.begin(), again[winner].token_confidence.end());
-    s.extra.emplace_back("score", again.empty() ? best.score : again[winner].score);
+    s.score = again.empty() ? best.score : again[winner].score;
     s.extra.emplace_back("ctc_score", best.score);
     if (!again.empty()) s.extra.emplace_back("confidence", again[winner].confidence);
-    scored_texts list;
     for (std::size_t i = 0; i < nbest.size(); ++i)
-      list.emplace_back(tokenizer.text(nbest[i].ids), again.empty() ? nbest[i].score : again[i].score);
-    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-    s.extra.emplace_back("nbest", std::move(list));
+      s.alternatives.push_back({tokenizer.text(nbest[i].ids), again.empty() ? nbest[i].score : again[i].score});
+    std::stable_sort(s.alternatives.begin(), s.alternatives.end(),
+                     [](const alternative& a, const alternative& b) { return a.score > b.score; });
     write_result(best.ids, best.times, confidence, s);
   }
 

@@ -12,6 +12,9 @@
 #include <steno/frontends/log_mel.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/whisper_result.hpp>
+#include <steno/models/whisper_transcribe.hpp>
+#include <steno/models/whisper_window.hpp>
 #include <steno/networks/whisper_decoder.hpp>
 #include <steno/networks/whisper_encoder.hpp>
 #include <steno/tokenizers/whisper_tokens.hpp>
@@ -25,15 +28,6 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-
-/// A window that is being decoded. One for each thread; its memory is kept from window to window.
-struct whisper_window {
-  std::vector<kv_cache> encoded;  ///< keys and values of the encoder's rows, for each layer of the decoder
-  whisper_decoder_state text;     ///< what was written so far
-
-  /// Rows of the encoder.
-  extent rows() const noexcept { return encoded.empty() ? 0 : encoded.front().rows(); }
-};
 
 /// Sizes by name (the original's `ModelDimensions`); what is left out is adopted from the file.
 struct whisper_sizes {
@@ -53,10 +47,12 @@ class whisper {
  public:
   static constexpr whisper_sizes sizes = S;
   static constexpr std::string_view architecture = "whisper";
+  static constexpr std::string_view family_header = "steno/pipelines/whisper.hpp";
   static constexpr int sample_rate = 16000;
   /// What a token of a hotword should earn in the decoder's search: less than with CTC, since the decoder goes on with
   /// a word by itself (docs/models/whisper.md has the figures).
   static constexpr float hotword_score = 2;
+  using options = whisper_transcribe_options;
 
   whisper() = default;
   /// Front end and settings from the file's metadata; the weights are bound by load().
@@ -146,6 +142,12 @@ class whisper {
     auto scope = c.enter("decoder");
     decoder.logits(as<const float, dynamic, D>(rows), as<float, dynamic, Vocab>(y), c);
     require_finite(read(y));
+  }
+
+  /// A clip of any length, window by window, its segments as one. Throws steno::error for options that contradict each
+  /// other.
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
+    return whisper_recognise(*this, pcm, o, c);
   }
 
   /// The golden cases' name of a traced stage.

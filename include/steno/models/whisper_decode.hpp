@@ -8,7 +8,9 @@
 #include <steno/decoders/token_search.hpp>
 #include <steno/decoders/whisper_rules.hpp>
 #include <steno/kernels/softmax.hpp>
-#include <steno/models/whisper.hpp>
+#include <steno/models/whisper_window.hpp>
+#include <steno/networks/whisper_decoder.hpp>
+#include <steno/tokenizers/whisper_tokens.hpp>
 
 #include <cmath>
 #include <limits>
@@ -40,7 +42,7 @@ struct whisper_decode_options {
   std::optional<double> max_initial_timestamp = 1;  ///< seconds
   std::uint64_t seed = 0;                           ///< of samples
   /// Hotwords, as whisper_tokens::split() writes them; must outlive the call. They count at every temperature.
-  const hotword_automaton* contexts = nullptr;
+  const hotword_automaton* hotwords = nullptr;
 };
 
 enum class whisper_stop { end_of_text, sample_len, context };
@@ -184,9 +186,9 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
     d.avg_logprob = static_cast<double>(best.score) / static_cast<double>(best.tokens.size() + 1);
   };
   if (o.beam_size > 0)
-    search(token_beam(o.beam_size, t.eot, o.patience, o.contexts));
+    search(token_beam(o.beam_size, t.eot, o.patience, o.hotwords));
   else
-    search(token_sampler(group, t.eot, o.temperature, o.seed, o.contexts));
+    search(token_sampler(group, t.eot, o.temperature, o.seed, o.hotwords));
   d.text = std::string(unicode::strip(t.text_of(d.tokens)));
   d.compression_ratio = compression_ratio(d.text);
   return d;

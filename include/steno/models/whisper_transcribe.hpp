@@ -6,6 +6,7 @@
 // each window, from the samples around it; their floor is the whole recording's. Tested in
 // tests/parity/whisper_transcribe_test.cpp.
 #pragma once
+#include <steno/frontends/log_mel.hpp>
 #include <steno/models/whisper_decode.hpp>
 #include <steno/models/whisper_words.hpp>
 

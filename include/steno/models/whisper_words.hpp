@@ -5,7 +5,9 @@
 #pragma once
 #include <steno/decoders/time_warping.hpp>
 #include <steno/kernels/softmax.hpp>
-#include <steno/models/whisper.hpp>
+#include <steno/models/whisper_window.hpp>
+#include <steno/networks/whisper_decoder.hpp>
+#include <steno/tokenizers/whisper_tokens.hpp>
 
 #include <algorithm>
 #include <cmath>

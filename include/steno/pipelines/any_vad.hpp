@@ -1,114 +1,99 @@
 // steno/pipelines/any_vad.hpp - a voice activity detector chosen at run time: by name, or what a file holds.
 //
-// A new detector adds its type to `any_vad` and one overload of vad_settings::give(). Tested in
-// tests/pipelines/any_vad_test.cpp.
+//   const any_vad vad = open_vad("energy");      // or a packaged GGUF file
+//   vad_stream s(vad, {.min_silence = 500});
+//   s.accept(pcm, context, [](const voice_change& v) { ... });  s.finish(context, ...);
+//
+// A closed class: its bodies are in open_vad.hpp, where a new detector adds itself, and compiled once with
+// steno::pipelines. Tested in tests/pipelines/any_vad_test.cpp.
 #pragma once
-#include <steno/models/energy_vad.hpp>
-#include <steno/models/fsmn_vad.hpp>
-#include <steno/models/load.hpp>
-#include <steno/streaming/voice_activity_detector.hpp>
+#include <steno/core/context.hpp>
+#include <steno/core/sink_ref.hpp>
+#include <steno/decoders/voice_segments.hpp>
+#include <steno/pipelines/closed.hpp>
+#include <steno/weights/gguf.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace steno {
 inline namespace STENO_ABI {
 
-/// Every alternative is a voice_activity_detector; use std::visit.
-using any_vad = std::variant<energy_vad, fsmn_vad_any>;
-
-/// "energy_vad" or "fsmn_vad".
-inline std::string_view vad_name(const any_vad& v) {
-  return std::visit([](const auto& d) { return std::remove_cvref_t<decltype(d)>::architecture; }, v);
-}
-inline int vad_sample_rate(const any_vad& v) {
-  return std::visit([](const auto& d) { return d.sample_rate; }, v);
-}
-
-/// The detector that an open file holds. Throws steno::error. `image` owns its bytes when they are in memory.
-STENO_COLD inline any_vad open_vad(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {}) {
-  const std::string found = file.text("general.architecture").value_or("");
-  if (found == fsmn_vad_any::architecture) return load<fsmn_vad_any>(std::move(file), run, std::move(image));
-  fail({.where = file.where(),
-        .what = "this is no voice activity detector: general.architecture",
-        .expected = std::string(fsmn_vad_any::architecture),
-        .found = steno::quoted(found),
-        .hint = "\"energy\" needs no file"});
-}
-/// "energy", or the path of a packaged GGUF file. Throws steno::error.
-STENO_COLD inline any_vad open_vad(const std::string& name, const executor& run = {}) {
-  if (name == "energy") return energy_vad();
-  return open_vad(gguf_file(name), run);
-}
-
-/// What all detectors can be asked for; what is not set is the detector's own default.
+/// What all detectors can be set to; what is not set is the detector's own default.
 struct vad_settings {
   std::optional<int> min_silence = {};   ///< ms; a pause that ends a segment
   std::optional<int> max_segment = {};   ///< ms; a longer one is cut
   std::optional<double> threshold = {};  ///< energy: dB above the background; FSMN-VAD: speech_noise_thres
-
-  energy_vad_options give(const energy_vad&) const {
-    energy_vad_options o;
-    o.min_silence = min_silence.value_or(o.min_silence);
-    o.max_segment = max_segment.value_or(o.max_segment);
-    if (threshold) {
-      o.off_above *= *threshold / o.on_above;  // the two stay in proportion
-      o.on_above = *threshold;
-    }
-    return o;
-  }
-  fsmn_vad_options give(const fsmn_vad_any&) const {
-    fsmn_vad_options o;
-    o.max_end_silence = min_silence;
-    o.max_single_segment = max_segment;
-    o.speech_noise_thres = threshold;
-    return o;
-  }
 };
 
-/// One stream of a detector, which must outlive it.
-class vad_stream {
- public:
-  explicit vad_stream(const any_vad& v, const vad_settings& s = {})
-      : detector_(v), state_(std::visit([&](const auto& d) { return states(d.start(s.give(d))); }, v)) {}
+namespace detail {
+struct vad_stream_interface {
+  virtual ~vad_stream_interface() = default;
+  virtual void accept(std::span<const float> pcm, context& c, sink_ref<const voice_change&> sink) = 0;
+  virtual void finish(context& c, sink_ref<const voice_change&> sink) = 0;
+  virtual std::int64_t settled_ms() const = 0;
+};
+struct vad_interface {
+  virtual ~vad_interface() = default;
+  virtual std::string_view name() const = 0;
+  virtual int sample_rate() const = 0;
+  virtual std::unique_ptr<vad_stream_interface> start(const vad_settings& s) const = 0;
+};
+}  // namespace detail
 
-  template <class Sink>
-  void accept(std::span<const float> pcm, context& c, Sink&& sink) {
-    each([&](const auto& d, auto& s) { d.accept(s, pcm, c, sink); });
-  }
-  template <class Sink>
-  void finish(context& c, Sink&& sink) {
-    each([&](const auto& d, auto& s) { d.finish(s, c, sink); });
-  }
-  std::int64_t settled_ms() const {
-    std::int64_t ms = 0;
-    std::visit(
-        [&](const auto& d) { ms = d.settled_ms(std::get<typename std::remove_cvref_t<decltype(d)>::state>(state_)); },
-        detector_);
-    return ms;
-  }
+/// A detector. It may be moved; const and shared by threads, each with its own stream and context.
+class any_vad {
+ public:
+  explicit any_vad(std::unique_ptr<const detail::vad_interface> d) : detector_(std::move(d)) {}
+
+  std::string_view name() const { return detector_->name(); }   ///< "energy_vad" or "fsmn_vad"
+  int sample_rate() const { return detector_->sample_rate(); }  ///< Hz, of the samples that streams take
 
  private:
-  template <class... V>
-  static std::variant<typename V::state...> states_of(const std::variant<V...>&);
-  using states = decltype(states_of(std::declval<const any_vad&>()));
+  friend class vad_stream;
+  std::unique_ptr<const detail::vad_interface> detector_;
+};
 
-  template <class F>
-  void each(F&& f) {
-    std::visit([&](const auto& d) { f(d, std::get<typename std::remove_cvref_t<decltype(d)>::state>(state_)); },
-               detector_);
+/// The detector that an open file holds. `image` owns its bytes when they are in memory. Throws steno::error.
+template <class Bodies = detail::bodies>
+any_vad open_vad(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {});
+/// "energy", or the path of a packaged GGUF file. Throws steno::error.
+template <class Bodies = detail::bodies>
+any_vad open_vad(const std::string& name, const executor& run = {});
+#if defined(STENO_LINK_PIPELINES)
+extern template any_vad open_vad<detail::bodies>(gguf_file, const executor&, std::vector<std::byte>);
+extern template any_vad open_vad<detail::bodies>(const std::string&, const executor&);
+#endif
+
+/// One stream of a detector, which must outlive it. It may be moved; one thread at a time.
+class vad_stream {
+ public:
+  explicit vad_stream(const any_vad& v, const vad_settings& s = {}) : stream_(v.detector_->start(s)) {}
+
+  /// More mono samples in [-1, 1] at the detector's rate, any number of them; sink(const voice_change&) for each
+  /// beginning and end of speech, in order of time.
+  void accept(std::span<const float> pcm, context& c, sink_ref<const voice_change&> sink) {
+    stream_->accept(pcm, c, sink);
   }
+  /// No samples follow.
+  void finish(context& c, sink_ref<const voice_change&> sink) { stream_->finish(c, sink); }
+  /// Audio before it belongs to segments that were emitted whole, or to none.
+  std::int64_t settled_ms() const { return stream_->settled_ms(); }
 
-  const any_vad& detector_;
-  states state_;
+ private:
+  std::unique_ptr<detail::vad_stream_interface> stream_;
 };
 
 }  // namespace STENO_ABI
 }  // namespace steno
+
+#if !defined(STENO_LINK_PIPELINES)
+#include <steno/pipelines/open_vad.hpp>
+#endif

@@ -1,8 +1,8 @@
-// steno/pipelines/decoding_options.hpp - what may be asked of models that write token by token, under the names that
+// steno/pipelines/decoding_options.hpp - what models that write token by token may be set to, under the names that
 // openai/whisper gave it where it has it.
 //
-// What is not set is the model's own default. A model says which of them it takes (takes() in any_model.hpp); asking it
-// for others is an error. Tested in tests/pipelines/whisper_test.cpp and tests/transcriber/options_test.cpp.
+// What is not set is the model's own default. Its family says which a model supports (family.hpp); others are an error.
+// Tested in tests/pipelines/whisper_test.cpp and tests/transcriber/options_test.cpp.
 #pragma once
 #include <steno/core/dtype.hpp>
 
@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace steno {
@@ -72,6 +73,13 @@ struct decoding_options {
     f("max_repeats", self.max_repeats);
     f("kv_cache", self.kv_cache);
   }
+  /// Whether one has this name.
+  static bool has(std::string_view wanted) {
+    bool found = false;
+    const decoding_options none;
+    each(none, [&](const char* name, const auto&) { found = found || wanted == name; });
+    return found;
+  }
   /// Names of those that are set.
   std::vector<std::string> names() const {
     std::vector<std::string> all;
@@ -81,6 +89,11 @@ struct decoding_options {
     return all;
   }
 };
+
+/// Options that language models take (Qwen3-ASR, Fun-ASR-Nano), and Whisper does not.
+constexpr bool of_language_models(std::string_view name) {
+  return name == "top_k" || name == "top_p" || name == "max_new_tokens" || name == "max_repeats" || name == "kv_cache";
+}
 
 }  // namespace STENO_ABI
 }  // namespace steno

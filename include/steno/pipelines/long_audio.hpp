@@ -1,8 +1,8 @@
-// steno/pipelines/long_audio.hpp - where to cut a long recording for models that hear one clip at a time.
+// steno/pipelines/long_audio.hpp - where to cut a long recording for models that take one clip at a time.
 //
-// Without a voice activity detector a clip is at most `longest` seconds and ends in the middle of the quietest 0.2 s of
-// its second half. With one, clips are its segments: cut in the same way where they are too long, merged where that is
-// wanted. Qwen3-ASR is cut as the original cuts it (decoders/quiet_splits.hpp). Recordings come in portions of any
+// Without a voice activity detector a clip has up to `max_seconds` seconds and ends in the middle of the quietest 0.2 s
+// of its second half. With one, clips are its segments: cut in the same way where they are too long, merged where that
+// is wanted. Qwen3-ASR is cut as the original cuts it (decoders/quiet_splits.hpp). Recordings come in portions of any
 // size, and what is needed of them is kept: memory does not grow with their length. Tested in
 // tests/pipelines/long_audio_test.cpp.
 #pragma once
@@ -29,18 +29,18 @@ struct audio_range {
 namespace detail {
 /// The middle of the quietest 0.2 s of the second half of `pcm`; of equal ones the last.
 STENO_COLD inline extent quietest_place(std::span<const float> pcm, int sample_rate) {
-  const auto most = static_cast<extent>(pcm.size());
+  const auto count = static_cast<extent>(pcm.size());
   const extent step = std::max<extent>(sample_rate / 100, 1), window = 20;  // energies of 10 ms, 20 of them together
   std::vector<double> energy;
-  const extent from = most / 2;
-  for (extent at = from; at + step <= most; at += step) {
+  const extent from = count / 2;
+  for (extent at = from; at + step <= count; at += step) {
     double e = 0;
     for (extent i = at; i < at + step; ++i)
       e +=
           static_cast<double>(pcm[static_cast<std::size_t>(i)]) * static_cast<double>(pcm[static_cast<std::size_t>(i)]);
     energy.push_back(e);
   }
-  extent cut = most;
+  extent cut = count;
   double quietest = 0;
   for (extent k = 0; k + window <= static_cast<extent>(energy.size()); ++k) {
     double sum = 0;
@@ -55,10 +55,11 @@ STENO_COLD inline extent quietest_place(std::span<const float> pcm, int sample_r
 }  // namespace detail
 
 struct clip_options {
-  double longest = 30;  ///< seconds; what is longer is cut at a quiet place
-  bool voices = false;  ///< clips are a detector's segments, told by voice()
-  double merge = 0;     ///< seconds; neighbouring segments are joined up to this length
-  /// Seconds, of which half of `longest` counts at most; above 0 a clip ends so near to it, where quiet_splits() says.
+  double max_seconds = 30;   ///< seconds; what is longer is cut at a quiet place
+  bool voices = false;       ///< clips are a detector's segments, which voice() brings
+  double merge_seconds = 0;  ///< seconds; neighbouring segments are joined up to this length
+  /// Seconds, of which up to half of `max_seconds` counts; above 0 a clip ends so near to it, where quiet_splits()
+  /// says.
   double around = 0;
 };
 
@@ -67,9 +68,9 @@ class clip_cutter {
  public:
   clip_cutter(int sample_rate, const clip_options& o)
       : rate_(sample_rate),
-        most_(std::max<extent>(static_cast<extent>(o.longest * sample_rate), 1)),
-        merge_(static_cast<extent>(o.merge * sample_rate)),
-        around_(std::min(static_cast<extent>(o.around * sample_rate), most_ / 2)),
+        max_(std::max<extent>(static_cast<extent>(o.max_seconds * sample_rate), 1)),
+        merge_(static_cast<extent>(o.merge_seconds * sample_rate)),
+        around_(std::min(static_cast<extent>(o.around * sample_rate), max_ / 2)),
         voices_(o.voices) {}
 
   /// The next samples.
@@ -87,10 +88,10 @@ class clip_cutter {
   }
   /// How far the detector is done with them: its settled_ms(). Samples are kept from there on.
   void settled(std::int64_t ms) { next_ = std::clamp(place(ms), next_, end()); }
-  /// No samples follow; a detector has told its last.
+  /// No samples follow; the detector has emitted its last.
   STENO_COLD void finish() {
     if (!voices_ && around_ > 0)
-      while (end() - next_ > most_) cut_near();
+      while (end() - next_ > max_) cut_near();
     if (!voices_ && next_ < end()) ready_.push_back({next_, end()});
     close_group();
     next_ = end();
@@ -98,7 +99,7 @@ class clip_cutter {
 
   /// The next complete clip, if there is one; clip() gives its samples until the next push().
   std::optional<audio_range> next() {
-    // No segment that is still to be told can join the group any more.
+    // No segment that is still to come can join the group any more.
     if (group_.end > group_.begin && (merge_ == 0 || next_ - group_.begin > merge_)) close_group();
     if (taken_ == ready_.size()) {
       ready_.clear();
@@ -121,17 +122,17 @@ class clip_cutter {
 
   void cut_near() {
     const extent window = std::max<extent>(4, rate_ / 10);
-    const extent cut = next_ + quiet_end(clip({next_, end()}), 0, most_, around_, window);
+    const extent cut = next_ + quiet_end(clip({next_, end()}), 0, max_, around_, window);
     ready_.push_back({next_, cut});
     next_ = cut;
   }
   void cut_pauses() {
     if (around_ > 0) {  // as soon as what follows has no say
-      while (end() - next_ > most_ + around_) cut_near();
+      while (end() - next_ > max_ + around_) cut_near();
       return;
     }
-    while (end() - next_ > most_) {
-      const extent cut = next_ + detail::quietest_place(clip({next_, next_ + most_}), rate_);
+    while (end() - next_ > max_) {
+      const extent cut = next_ + detail::quietest_place(clip({next_, next_ + max_}), rate_);
       ready_.push_back({next_, cut});
       next_ = cut;
     }
@@ -146,8 +147,8 @@ class clip_cutter {
   }
   void close_group() {
     extent begin = group_.begin;
-    while (group_.end - begin > most_) {
-      const extent cut = begin + detail::quietest_place(clip({begin, begin + most_}), rate_);
+    while (group_.end - begin > max_) {
+      const extent cut = begin + detail::quietest_place(clip({begin, begin + max_}), rate_);
       ready_.push_back({begin, cut});
       begin = cut;
     }
@@ -166,20 +167,20 @@ class clip_cutter {
   }
 
   int rate_;
-  extent most_, merge_, around_;
+  extent max_, merge_, around_;
   bool voices_;
   std::vector<float> held_;  // samples first_ ..
   extent first_ = 0, open_ = -1;
-  extent next_ = 0;  // no clip that is still to be told begins before
+  extent next_ = 0;  // no clip that is still to come begins before
   audio_range group_;
   std::vector<audio_range> ready_;
   std::size_t taken_ = 0;
 };
 
-/// Cuts `pcm` at quiet places into pieces of at most `longest` seconds; together they cover everything, in order.
+/// Cuts `pcm` at quiet places into pieces of up to `max_seconds` seconds; together they cover everything, in order.
 STENO_COLD inline std::vector<audio_range> split_at_pauses(std::span<const float> pcm, int sample_rate,
-                                                           double longest) {
-  clip_cutter cutter(sample_rate, {.longest = longest});
+                                                           double max_seconds) {
+  clip_cutter cutter(sample_rate, {.max_seconds = max_seconds});
   cutter.push(pcm);
   cutter.finish();
   std::vector<audio_range> ranges;

@@ -16,14 +16,14 @@ inline namespace STENO_ABI {
 /// Facts about a model, for people.
 struct model_summary {
   std::string architecture, name;
-  int sample_rate = 0;  ///< Hz; 0: it hears nothing
+  int sample_rate = 0;  ///< Hz; 0: it takes no audio
   std::size_t parameters = 0, tensors = 0, vocabulary = 0;
   std::map<std::string, std::size_t> bytes_by_format;
   std::vector<std::string> languages;
   std::vector<std::pair<std::string, std::string>> settings;  ///< numbers and strings of the file's metadata
 };
 
-/// All but the languages, which the file alone does not tell. Throws steno::error for a sample rate that is none.
+/// All but the languages, which the file alone does not hold. Throws steno::error for a sample rate that is none.
 STENO_COLD inline model_summary summarise(const gguf_file& file) {
   model_summary s;
   s.architecture = file.text("general.architecture").value_or("");

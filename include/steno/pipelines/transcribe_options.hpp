@@ -1,4 +1,4 @@
-// steno/pipelines/transcribe_options.hpp - how a recording is transcribed; what a model does not know it refuses.
+// steno/pipelines/transcribe_options.hpp - how a recording is transcribed; what a model does not support it refuses.
 #pragma once
 #include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/decoding_options.hpp>
@@ -35,15 +35,15 @@ struct transcribe_options {
   bool itn = false;  ///< digits and punctuation where the model can write them
   /// Seconds; longer recordings and segments are cut at quiet places. 0: 30, and for Qwen3-ASR what its file says, or
   /// 1200 as the original.
-  double longest_segment = 0;
-  double at_most = 0;  ///< seconds; above 0 no clip is longer, whatever the model's own limit (a forced aligner's)
+  double max_clip_seconds = 0;
+  double limit_seconds = 0;  ///< above 0 no clip is longer, whatever the model's own limit (a forced aligner's)
   /// Finds speech first, at the model's rate; null: everything is transcribed.
   const any_vad* vad = nullptr;
   steno::vad_settings vad_settings = {};
-  double merge = 0;  ///< seconds; segments of the detector are joined up to this length
+  double merge_seconds = 0;  ///< seconds; segments of the detector are joined up to this length
   /// So many clips are transcribed at the same time, each on one thread, or by Qwen3-ASR together on all threads; the
   /// results are the same.
-  int at_once = 1;
+  int parallel_clips = 1;
   int beam = 0;  ///< width of the search, where the model has one; 0: its own default, 1: greedy
   std::vector<std::string> hotwords = {};  ///< phrases to favour; needs a search
   /// Bonus for each unit of a phrase, in logarithms of probability; nothing: what suits the model's search.

@@ -5,11 +5,12 @@
 //   times.forget(recording.needed_from());
 //
 // A segment's text is laid over its own samples, which are kept until then. Words with native times stay as they are;
-// no times are given to what is longer than the aligner hears. Follows `Qwen3ASRModel.transcribe` with
+// no times are given to what is longer than the aligner takes. Follows `Qwen3ASRModel.transcribe` with
 // return_time_stamps. Tested in tests/pipelines/word_aligner_test.cpp.
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>
+#include <steno/pipelines/forced_aligner.hpp>
 #include <steno/pipelines/sample_store.hpp>
 
 #include <algorithm>
@@ -20,15 +21,14 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// `Aligner`: a qwen3_aligner, which outlives it.
-template <class Aligner>
+/// The aligner must outlive it. One thread at a time.
 class word_aligner {
  public:
-  explicit word_aligner(const Aligner& m) : model_(&m) {}
+  explicit word_aligner(const forced_aligner& m) : model_(&m) {}
 
   /// The recording's next samples, at the aligner's rate.
   void push(std::span<const float> pcm) { samples_.push(pcm); }
-  /// What lies before so many seconds is not asked for any more.
+  /// What lies before so many seconds is not needed any more.
   void forget(double seconds) { samples_.drop_before(sample(seconds)); }
 
   /// Gives s.words times unless they have their own. Its samples must have been pushed.
@@ -39,19 +39,15 @@ class word_aligner {
     const extent to = std::clamp(sample(s.end), from, samples_.end());
     if (native || s.text.empty() || from == to || to - from > sample(reach())) return;
     samples_.read(from, to, pcm_);
-    s.words =
-        model_->words_of(model_->align(pcm_, s.text, c, s.language), static_cast<double>(from) / Aligner::sample_rate);
+    s.words = model_->align(pcm_, s.text, s.language, static_cast<double>(from) / model_->sample_rate(), c);
   }
 
  private:
-  static extent sample(double seconds) { return static_cast<extent>(std::nearbyint(seconds * Aligner::sample_rate)); }
-  /// Seconds that it can hear: the original's limit with the 5 s that a cut may lie behind it, and its classes.
-  double reach() const {
-    return std::min(Aligner::max_seconds + 5,
-                    static_cast<double>(model_->text.outputs()) * model_->segment_time / 1000);
-  }
+  extent sample(double seconds) const { return static_cast<extent>(std::nearbyint(seconds * model_->sample_rate())); }
+  /// Seconds that it can take: the original's limit with the 5 s that a cut may lie behind it, and its classes.
+  double reach() const { return std::min(model_->max_seconds() + 5, model_->reach_seconds()); }
 
-  const Aligner* model_;
+  const forced_aligner* model_;
   sample_store samples_;
   std::vector<float> pcm_;
 };

@@ -33,24 +33,25 @@ class session<paraformer_online<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, D
   }
   bool over() const noexcept { return stream_.over(); }
   static bool honours(const model_type&, std::string_view option) noexcept {
-    return option == "chunk_size" || option == "left_chunks" || option == "endpoints" || option == "longest_utterance";
+    return option == "chunk_size" || option == "left_chunks" || option == "endpoints" ||
+           option == "max_utterance_seconds";
   }
 
  private:
   static paraformer_stream_options options(const model_type& m, const session_options& o) {
     if (!o.hotwords.empty()) fail({.what = "this model knows no hotwords"});
-    paraformer_stream_options asked{.sizes = m.default_sizes};
+    paraformer_stream_options own{.sizes = m.default_sizes};
     if (o.chunk_size) {  // the published sizes look half a chunk ahead: [0, 10, 5], [0, 8, 4]
-      asked.sizes.size = *o.chunk_size;
-      asked.sizes.after = (*o.chunk_size + 1) / 2;
+      own.sizes.size = *o.chunk_size;
+      own.sizes.after = (*o.chunk_size + 1) / 2;
     }
-    if (o.left_chunks) asked.sizes.encoder_look_back = *o.left_chunks;
-    if (!o.endpoints) asked.endpoint_pieces = 0;
-    asked.continuous = o.continuous;
-    if (const double most = utterance_limit(o, 0); most > 0)
-      asked.longest_utterance =
-          std::max<extent>(1, static_cast<extent>(most * model_type::sample_rate) / model_type::frame_samples);
-    return asked;
+    if (o.left_chunks) own.sizes.encoder_look_back = *o.left_chunks;
+    if (!o.endpoints) own.endpoint_pieces = 0;
+    own.continuous = o.continuous;
+    if (const double limit = utterance_limit(o, 0); limit > 0)
+      own.max_utterance_frames =
+          std::max<extent>(1, static_cast<extent>(limit * model_type::sample_rate) / model_type::frame_samples);
+    return own;
   }
   STENO_COLD session_event describe(const paraformer_event& e) const {
     const model_type& m = stream_.model();

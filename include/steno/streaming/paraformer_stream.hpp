@@ -23,7 +23,7 @@ struct paraformer_stream_options {
   extent endpoint_pieces = 2;
   bool continuous = true;  ///< after an endpoint the next utterance begins; otherwise the stream is over
   /// Utterances end with the piece that reaches this many encoder frames; 0: never.
-  extent longest_utterance = 0;
+  extent max_utterance_frames = 0;
 };
 
 struct paraformer_event : stream_event {
@@ -114,7 +114,7 @@ class paraformer_stream {
     if (silent_ == 0) sink(std::as_const(event(stream_event_kind::partial)));
     const bool paused = options_.endpoint_pieces > 0 && silent_ >= options_.endpoint_pieces;
     const bool full =
-        options_.longest_utterance > 0 && decoded_ - from_ >= options_.longest_utterance * Model::frame_samples;
+        options_.max_utterance_frames > 0 && decoded_ - from_ >= options_.max_utterance_frames * Model::frame_samples;
     if (!paused && !full) return;
     paraformer_event& e = event(stream_event_kind::final);
     e.endpoint = true;

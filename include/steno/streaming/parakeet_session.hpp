@@ -1,8 +1,8 @@
 // steno/streaming/parakeet_session.hpp - Parakeet behind the options and events of all families.
 //
 // Models that were trained to stream with caches do (parakeet_stream), and an utterance is what stands up to <EOU>. Any
-// other hears pieces between their neighbours (parakeet_window_stream), and an utterance is a sentence. Rows are 80 ms.
-// Tested in tests/pipelines/any_session_test.cpp.
+// other decodes pieces between their neighbours (parakeet_window_stream), and an utterance is a sentence. Rows are 80
+// ms. Tested in tests/pipelines/any_session_test.cpp.
 #pragma once
 #include <steno/models/parakeet_sentences.hpp>
 #include <steno/streaming/parakeet_stream.hpp>
@@ -36,11 +36,11 @@ class parakeet_turn_session {
 
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
-    if (!over_) stream_.push(pcm, c, [&](const parakeet_event& e) { hear(e, sink); });
+    if (!over_) stream_.push(pcm, c, [&](const parakeet_event& e) { decode(e, sink); });
   }
   template <class Sink>
   void finish(context& c, Sink&& sink) {
-    if (!over_) stream_.finish(c, [&](const parakeet_event& e) { hear(e, sink); });
+    if (!over_) stream_.finish(c, [&](const parakeet_event& e) { decode(e, sink); });
     over_ = true;
   }
   bool over() const noexcept { return over_; }
@@ -54,7 +54,7 @@ class parakeet_turn_session {
     return {.forget_at_end_of_turn = o.forget_turns, .chunk = o.chunk_size.value_or(0), .keep_turns = false};
   }
   template <class Sink>
-  void hear(const parakeet_event& e, Sink& sink) {
+  void decode(const parakeet_event& e, Sink& sink) {
     if (over_) return;
     endpoint_kind end = endpoint_kind::none;
     if (e.kind == parakeet_event_kind::end_of_turn) end = endpoint_kind::end_of_turn;
@@ -69,17 +69,17 @@ class parakeet_turn_session {
     session_event out;
     out.endpoint = end;
     if (end != endpoint_kind::none || e.kind == parakeet_event_kind::final) out.kind = stream_event_kind::final;
-    std::vector<transducer_token> said;
+    std::vector<transducer_token> tokens;
     for (const transducer_token& t : e.tokens)
-      if (!model_->ends_turn(t.id)) said.push_back(t);
+      if (!model_->ends_turn(t.id)) tokens.push_back(t);
     segment& s = out.utterance;
-    model_->write_result(said, s);
+    model_->write_result(tokens, s);
     Model::part_words(s.words);
     // With its first word, which may have begun before the chunk that held the end of the turn before was over.
-    s.start = said.empty() ? began_ : static_cast<double>(said.front().frame) * model_->frame_seconds();
+    s.start = tokens.empty() ? began_ : static_cast<double>(tokens.front().frame) * model_->frame_seconds();
     s.end = e.decoded_seconds;
     double score = 0;
-    for (const transducer_token& t : said) score += static_cast<double>(t.score);
+    for (const transducer_token& t : tokens) score += static_cast<double>(t.score);
     out.score = score;
     out.stable = s.text;  // labels of a greedy search never change
     if (!out.final()) s.words.clear();
@@ -93,7 +93,7 @@ class parakeet_turn_session {
   double began_ = 0;
 };
 
-/// Any Parakeet. Sentences are utterances, and a minute at most.
+/// Any Parakeet. Sentences are utterances, of up to a minute.
 template <class Model>
 class parakeet_window_session {
  public:
@@ -107,17 +107,18 @@ class parakeet_window_session {
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     if (over_) return;
-    stream_.push(pcm, c, [&](const parakeet_window_event& e) { hear(e, sink); });
+    stream_.push(pcm, c, [&](const parakeet_window_event& e) { decode(e, sink); });
     sentences_.forgot(stream_.forget(sentences_.emitted()));
   }
   template <class Sink>
   void finish(context& c, Sink&& sink) {
-    if (!over_) stream_.finish(c, [&](const parakeet_window_event& e) { hear(e, sink); });
+    if (!over_) stream_.finish(c, [&](const parakeet_window_event& e) { decode(e, sink); });
     over_ = true;
   }
   bool over() const noexcept { return over_; }
   static bool honours(const Model&, std::string_view option) noexcept {
-    return option == "chunk_size" || option == "left_chunks" || option == "endpoints" || option == "longest_utterance";
+    return option == "chunk_size" || option == "left_chunks" || option == "endpoints" ||
+           option == "max_utterance_seconds";
   }
 
  private:
@@ -131,21 +132,21 @@ class parakeet_window_session {
     return w;
   }
   template <class Sink>
-  void hear(const parakeet_window_event& e, Sink& sink) {
+  void decode(const parakeet_window_event& e, Sink& sink) {
     bool closed = false;
     if (endpoints_ || e.final)
       sentences_.advance(*model_, e.tokens, e.log_probabilities, e.final, [&](segment s) {
         closed = true;
-        tell(std::move(s), e, true, sink);
+        emit(std::move(s), e, true, sink);
       });
     if (e.final && !closed) {  // the last result is always final
       segment nothing;
       nothing.start = e.decoded_seconds;
-      tell(std::move(nothing), e, true, sink);
+      emit(std::move(nothing), e, true, sink);
     }
-    if (!e.final && sentences_.emitted() < e.tokens.size()) tell(open(e), e, false, sink);
+    if (!e.final && sentences_.emitted() < e.tokens.size()) emit(open(e), e, false, sink);
   }
-  // What was said since the last sentence, as it would be told if nothing followed.
+  // What follows the last sentence, as it would be emitted if nothing came behind it.
   STENO_COLD segment open(const parakeet_window_event& e) const {
     segment all;
     parakeet_sentences rest = sentences_;
@@ -158,7 +159,7 @@ class parakeet_window_session {
     return all;
   }
   template <class Sink>
-  void tell(segment s, const parakeet_window_event& e, bool final, Sink& sink) {
+  void emit(segment s, const parakeet_window_event& e, bool final, Sink& sink) {
     if (over_) return;
     const bool ended = final && !e.final && endpoints_;
     session_event out;

@@ -1,7 +1,7 @@
 // steno/streaming/qwen3_session.hpp - Qwen3-ASR behind the options and events of all families.
 //
 // A row is 80 ms. Utterances are settled at quiet places after a minute at the latest, so that the cost of a step stays
-// bounded, or earlier where the file says what the model understands; what was told to stay is never taken back. Tested
+// bounded, or earlier where the file says what the model understands; what was stable is never taken back. Tested
 // in tests/pipelines/any_session_test.cpp.
 #pragma once
 #include <steno/streaming/qwen3_stream.hpp>
@@ -29,31 +29,31 @@ class session<qwen3_asr<S>> {
   template <class Sink>
   void finish(context& c, Sink&& sink) {
     if (over_) return;
-    bool told = false;
+    bool emitted = false;
     stream_.finish(c, [&](const qwen3_stream_event& e) {
-      told = true;
+      emitted = true;
       sink(describe(e));
     });
     over_ = true;
-    if (told) return;
-    qwen3_stream_event nothing;  // was heard at all
+    if (emitted) return;
+    qwen3_stream_event nothing;  // there was no audio
     nothing.kind = stream_event_kind::final;
     sink(describe(nothing));
   }
   bool over() const noexcept { return over_; }
   static bool honours(const model_type&, std::string_view option) noexcept {
-    return option == "chunk_size" || option == "longest_utterance" || option == "hotwords";
+    return option == "chunk_size" || option == "max_utterance_seconds" || option == "hotwords";
   }
 
  private:
   static qwen3_stream_options options(const model_type& m, const session_options& o) {
     constexpr double row = 0.08, minute = 60;
     const double own = m.max_clip_seconds > 0 ? std::min(m.max_clip_seconds, minute) : minute;
-    qwen3_stream_options asked{.longest = utterance_limit(o, own), .commit = true};
-    if (o.chunk_size && *o.chunk_size > 0) asked.chunk = *o.chunk_size * row;
-    // Phrases are what the model is told before it listens.
-    for (const std::string& p : o.hotwords) asked.context.append(asked.context.empty() ? "" : ", ").append(p);
-    return asked;
+    qwen3_stream_options wanted{.max_utterance_seconds = utterance_limit(o, own), .commit = true};
+    if (o.chunk_size && *o.chunk_size > 0) wanted.chunk = *o.chunk_size * row;
+    // Hotwords are text that the model reads before the audio.
+    for (const std::string& p : o.hotwords) wanted.prompt.append(wanted.prompt.empty() ? "" : ", ").append(p);
+    return wanted;
   }
   STENO_COLD static session_event describe(const qwen3_stream_event& e) {
     session_event out;

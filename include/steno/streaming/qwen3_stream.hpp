@@ -5,9 +5,9 @@
 // `unfixed_tokens` tokens (nothing at all in the first `unfixed_chunks` steps). Follows
 // `Qwen3ASRModel.streaming_transcribe` and `finish_streaming_transcribe` (qwen_asr/inference/qwen3_asr.py), oddities
 // included; what is read again is not computed again: rows of whole blocks of the audio tower (8 s) and the keys and
-// values of the prompt before them are kept while the loudest frame stays the same. With `longest` an utterance is
-// settled at a quiet place after so many seconds and the next begins, so a step costs the same for ever. Tested in
-// tests/parity/qwen3_stream_test.cpp and tests/streaming/qwen3_stream_test.cpp.
+// values of the prompt before them are kept while the loudest frame stays the same. With `max_utterance_seconds` an
+// utterance is settled at a quiet place after so many seconds and the next begins, so a step costs the same for ever.
+// Tested in tests/parity/qwen3_stream_test.cpp and tests/streaming/qwen3_stream_test.cpp.
 #pragma once
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/streaming/stream_event.hpp>
@@ -25,18 +25,18 @@ inline namespace STENO_ABI {
 
 struct qwen3_stream_options {
   std::string language = {};  ///< forced: a name or code
-  std::string context = {};
+  std::string prompt = {};
   int unfixed_chunks = 2, unfixed_tokens = 5;
-  double chunk = 2;           ///< seconds between steps
-  int max_new_tokens = 4096;  ///< of a step
-  double longest = 0;         ///< seconds of an utterance; 0: one that never ends, as the original's
-  double search_expand = 5;   ///< seconds before that in which a quiet place is looked for
-  /// What was the beginning of an answer once is never taken back; where an utterance may be cut next (`longest`), only
-  /// what was it before that place. The original takes it back when a step writes fewer than `unfixed_tokens` tokens,
-  /// and repairs repetitions in all of the text; here they are kept out of what is new.
+  double chunk = 2;                  ///< seconds between steps
+  int max_new_tokens = 4096;         ///< of a step
+  double max_utterance_seconds = 0;  ///< seconds of an utterance; 0: one that never ends, as the original's
+  double search_expand = 5;          ///< seconds before that in which a quiet place is looked for
+  /// What was the beginning of an answer once is never taken back; where an utterance may be cut next
+  /// (`max_utterance_seconds`), only what was it before that place. The original takes it back when a step writes fewer
+  /// than `unfixed_tokens` tokens, and repairs repetitions in all of the text; here they are kept out of what is new.
   bool commit = false;
   /// With `commit`: a pattern of words comes no more than so many times in a row; 0: as it comes.
-  int repeats = 3;
+  int max_repeats = 3;
   std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
 };
 
@@ -101,8 +101,8 @@ class qwen3_stream {
 
   // So many samples would be more than an utterance may have, and those before can end one.
   bool too_long(extent count) const noexcept {
-    const auto longest = static_cast<extent>(options_.longest * Model::sample_rate);
-    return longest > 0 && count > longest && decoded_ > 0;
+    const auto max_utterance_seconds = static_cast<extent>(options_.max_utterance_seconds * Model::sample_rate);
+    return max_utterance_seconds > 0 && count > max_utterance_seconds && decoded_ > 0;
   }
   // A quiet place in the last seconds ends the utterance; what follows it is decoded again in the next one.
   template <class Sink>
@@ -119,8 +119,8 @@ class qwen3_stream {
   }
   // The first sample of an utterance at which settle() may cut it.
   extent earliest_cut() const noexcept {
-    const auto longest = static_cast<extent>(options_.longest * Model::sample_rate);
-    const extent last = std::max<extent>(longest / chunk_, 1) * chunk_;
+    const auto max_utterance_seconds = static_cast<extent>(options_.max_utterance_seconds * Model::sample_rate);
+    const extent last = std::max<extent>(max_utterance_seconds / chunk_, 1) * chunk_;
     return last - std::min(last / 2, static_cast<extent>(options_.search_expand * Model::sample_rate));
   }
   // A new utterance from sample `from` of this one.
@@ -169,7 +169,7 @@ class qwen3_stream {
     // An utterance that is cut goes on from the text before the cut, or its last words would be written twice.
     const bool cut = kind == stream_event_kind::final && !at_end;
     const std::string prefix = cut && options_.commit ? settled_ : prefix_of(at_end);
-    const qwen3_prompt p = m.prompt(options_.context, language_, prefix);
+    const qwen3_prompt p = m.prompt(options_.prompt, language_, prefix);
     const std::span<const float> pcm = std::span<const float>(audio_).first(static_cast<std::size_t>(count));
     const extent audio = m.audio_rows(count), before = static_cast<extent>(p.before.size()),
                  after = static_cast<extent>(p.after.size());
@@ -206,15 +206,15 @@ class qwen3_stream {
     raw_ = prefix + m.tokenizer.decode(t.ids, true);
     answer_ = m.tokenizer.encode(prefix);
     answer_.insert(answer_.end(), t.ids.begin(), t.ids.end());
-    if (options_.commit && options_.repeats > 0) {
+    if (options_.commit && options_.max_repeats > 0) {
       const std::size_t written = raw_.size();
-      raw_ = limit_repeats(std::move(raw_), static_cast<std::size_t>(options_.repeats), prefix.size());
+      raw_ = limit_repeats(std::move(raw_), static_cast<std::size_t>(options_.max_repeats), prefix.size());
       if (raw_.size() != written) answer_ = m.tokenizer.encode(raw_);
     }
     output_ = parse_qwen3_output(raw_, language_, !options_.commit);
     ++steps_;
     if (options_.commit) committed_ = prefix;
-    if (options_.longest <= 0 || last_ <= earliest_cut()) settled_ = committed_;
+    if (options_.max_utterance_seconds <= 0 || last_ <= earliest_cut()) settled_ = committed_;
     last_ = count;
     qwen3_stream_event e;
     e.prefix = prefix;

@@ -1,4 +1,4 @@
-// steno/streaming/session.hpp - one stream of any family: what it is asked, and what it tells.
+// steno/streaming/session.hpp - one stream of any family: its options, and its events.
 //
 //   session<Model> s(model, {}, context);
 //   s.push(pcm, context, sink);          // any number of samples, again and again
@@ -9,10 +9,15 @@
 // streaming/FAMILY_session.hpp, and any_session (pipelines/) chooses at run time. The portions of push() make no
 // difference to the events. Tested in tests/pipelines/any_session_test.cpp.
 #pragma once
+#include <steno/core/context.hpp>
 #include <steno/core/result.hpp>
+#include <steno/core/sink_ref.hpp>
+#include <steno/models/recogniser.hpp>
 #include <steno/streaming/stream_event.hpp>
 
+#include <concepts>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,23 +26,23 @@ namespace steno {
 inline namespace STENO_ABI {
 
 /// What a model has no use for is ignored, but hotwords that it cannot favour are an error; session<Model>::honours()
-/// tells of which options it has a use, by their names here.
+/// says which options those are, by their names here.
 struct session_options {
   /// Rows of the model between results (U2 mostly 40 ms, Paraformer 60 ms, Parakeet and Qwen3-ASR 80 ms); nothing: the
-  /// model's own. U2 hears everything at the end when it is not positive.
+  /// model's own. U2 decodes everything at the end when it is not positive.
   std::optional<int> chunk_size = {};
   std::optional<int> left_chunks = {};  ///< chunks looked back at; nothing: the model's own, negative: all
   bool rescore = true;                  ///< final results by U2's second pass
   bool endpoints = true;                ///< utterances end where the model or its rules say so
   bool continuous = true;               ///< after an endpoint the next utterance begins; otherwise the session is over
-  bool forget_turns = false;            ///< Parakeet-EOU's memory of what was said ends with a turn
+  bool forget_turns = false;            ///< Parakeet-EOU begins each turn with a new state
   /// Seconds after which an utterance ends in any case, but for turns of Parakeet-EOU; 0: the model's own limit (a
   /// minute for Qwen3-ASR, or what its file says, and for Parakeet, so that the cost of a step and what partial results
   /// repeat stay bounded; U2 and Paraformer have none).
-  double longest_utterance = 0;
-  double at_most = 0;                      ///< seconds; above 0 no utterance is longer, whatever the model's own limit
+  double max_utterance_seconds = 0;
+  double limit_seconds = 0;                ///< seconds; above 0 no utterance is longer, whatever the model's own limit
   int beam = 10;                           ///< width of U2's search
-  std::vector<std::string> hotwords = {};  ///< phrases that U2's search favours, or that Qwen3-ASR is told before
+  std::vector<std::string> hotwords = {};  ///< phrases that U2's search favours, or that Qwen3-ASR reads first
   /// Bonus for each unit of a phrase, in logarithms of probability; nothing: what suits the search.
   std::optional<float> hotword_score = {};
 };
@@ -92,16 +97,41 @@ struct session_event {
 /// that is handed to it, is one thread's at a time. The constructor throws steno::error for options that make no sense
 /// to the model.
 ///   push(pcm, context, sink)   mono samples in [-1, 1] at the model's rate; nothing happens once it is over
-///   finish(context, sink)      the audio ends: hears the rest and tells the last final result, unless it is over
+///   finish(context, sink)      the audio ends: decodes the rest and emits the last final result, unless it is over
 ///   over()                     after finish(), or an endpoint without `continuous`
 /// Portions that bring no result allocate nothing once a session is warm; a result owns its text.
 template <class Model>
 class session;
 
+/// A model of your own names its session `session_type`.
+template <class Model>
+requires requires { typename Model::session_type; }
+class session<Model> : public Model::session_type {
+ public:
+  using model_type = Model;
+  using Model::session_type::session_type;
+};
+template <class Model>
+session(const Model&, const session_options&, context&) -> session<Model>;
+
+/// What a session promises; see above.
+template <class Model>
+concept streaming_recogniser = recogniser<Model> && requires {
+  typename session<Model>::model_type;
+} && std::constructible_from < session<Model>,
+const Model&, const session_options&,
+    context& > &&requires(session<Model>& s, const session<Model>& known, const Model& m, std::span<const float> pcm,
+                          context& c, sink_ref<session_event> sink) {
+  s.push(pcm, c, sink);
+  s.finish(c, sink);
+  { known.over() } -> std::same_as<bool>;
+  { session<Model>::honours(m, std::string_view()) } -> std::same_as<bool>;
+};
+
 /// Seconds after which an utterance ends, for a model whose own limit is `own`; 0: never.
 constexpr double utterance_limit(const session_options& o, double own) noexcept {
-  const double wanted = o.longest_utterance > 0 ? o.longest_utterance : own;
-  return o.at_most > 0 && (wanted <= 0 || wanted > o.at_most) ? o.at_most : wanted;
+  const double wanted = o.max_utterance_seconds > 0 ? o.max_utterance_seconds : own;
+  return o.limit_seconds > 0 && (wanted <= 0 || wanted > o.limit_seconds) ? o.limit_seconds : wanted;
 }
 
 }  // namespace STENO_ABI

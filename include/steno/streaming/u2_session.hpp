@@ -51,18 +51,18 @@ class session<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
     return std::make_unique<const hotword_automaton>(
         phrases, hotword_options{.score = o.hotword_score.value_or(hotword_options{}.score)});
   }
-  static u2_stream_options options(const model_type& m, const session_options& o, const hotword_automaton& contexts) {
-    u2_stream_options asked;
-    if (o.chunk_size) asked.chunk_size = *o.chunk_size;
-    if (o.left_chunks) asked.left_chunks = *o.left_chunks;
-    asked.beam.labels = asked.beam.prefixes = o.beam;
-    asked.rescore = o.rescore;
-    asked.endpoints = o.endpoints;
-    asked.continuous = o.continuous;
-    if (const double most = utterance_limit(o, 0); most > 0)
-      asked.longest_utterance = std::max<extent>(1, static_cast<extent>(most * 1000) / m.frame_ms());
-    asked.contexts = &contexts;
-    return asked;
+  static u2_stream_options options(const model_type& m, const session_options& o, const hotword_automaton& hotwords) {
+    u2_stream_options own;
+    if (o.chunk_size) own.chunk_size = *o.chunk_size;
+    if (o.left_chunks) own.left_chunks = *o.left_chunks;
+    own.beam.labels = own.beam.prefixes = o.beam;
+    own.rescore = o.rescore;
+    own.endpoints = o.endpoints;
+    own.continuous = o.continuous;
+    if (const double limit = utterance_limit(o, 0); limit > 0)
+      own.max_utterance_frames = std::max<extent>(1, static_cast<extent>(limit * 1000) / m.frame_ms());
+    own.hotwords = &hotwords;
+    return own;
   }
 
   STENO_COLD session_event describe(const u2_event& e) const {
@@ -74,12 +74,12 @@ class session<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
     segment& s = out.utterance;
     s.start = static_cast<double>(e.offset_ms) / 1000;
     s.end = static_cast<double>(e.decoded_ms) / 1000;
-    // Without the second pass each token is as sure as the whole is on average.
+    // Without the second pass each token has the mean confidence of the whole.
     const double mean = std::exp(e.score / static_cast<double>(e.ids.size() + 1));
-    std::vector<float> sure(e.ids.size(), static_cast<float>(std::min(mean, 1.0)));
+    std::vector<float> confidences(e.ids.size(), static_cast<float>(std::min(mean, 1.0)));
     if (!e.rescoring.empty())
-      sure.assign(e.rescoring[0].token_confidence.begin(), e.rescoring[0].token_confidence.end());
-    m.write_result(e.ids, out.final() ? e.times : std::span<const extent>{}, sure, s, e.offset_ms);
+      confidences.assign(e.rescoring[0].token_confidence.begin(), e.rescoring[0].token_confidence.end());
+    m.write_result(e.ids, out.final() ? e.times : std::span<const extent>{}, confidences, s, e.offset_ms);
     out.stable = m.tokenizer.text(e.ids.first(static_cast<std::size_t>(e.stable)));
     if (!out.final()) {
       out.nbest.push_back({m.tokenizer.text(e.ids), e.score, {}});

@@ -32,8 +32,8 @@ struct u2_stream_options {
   bool continuous = true;  ///< after an endpoint the next utterance begins; otherwise the stream is over
   endpoint_options endpoint = {};
   /// Utterances end at this many encoder frames; 0: never. The original cannot go beyond 5000 (its table of positions).
-  extent longest_utterance = 0;
-  const hotword_automaton* contexts = nullptr;
+  extent max_utterance_frames = 0;
+  const hotword_automaton* hotwords = nullptr;
 };
 
 using u2_event_kind = stream_event_kind;
@@ -52,7 +52,7 @@ class u2_stream {
   explicit u2_stream(const Model& model, const u2_stream_options& options = {})
       : model_(&model),
         options_(checked(options, model)),
-        search_(options_.beam, options_.contexts),
+        search_(options_.beam, options_.hotwords),
         endpoint_(options_.endpoint, static_cast<int>(model.frame_ms())) {
     reset();
   }
@@ -157,8 +157,8 @@ class u2_stream {
       model_->score(y, options_.blank_penalty, scores, c);
       search_.advance(read(scores));
       if (whole && options_.endpoints) ended = endpoint_.advance(read(scores), search_.ids(0).size() > 0);
-      if (options_.longest_utterance > 0)
-        ended = ended || (whole && utterance_rows_ + options_.chunk_size > options_.longest_utterance);
+      if (options_.max_utterance_frames > 0)
+        ended = ended || (whole && utterance_rows_ + options_.chunk_size > options_.max_utterance_frames);
     }
     const extent kept = std::min(total, window() - rate());
     taken_ += total - kept;

@@ -1,0 +1,206 @@
+// steno/pipelines/family.hpp - how a model takes part in the pipelines: which options it supports and what they become
+// of its own, and how its recordings are cut.
+//
+// family_defaults is what any recogniser gets, a user's own too: each option goes to the member of the model's own
+// options that has its name. A built-in family says what differs in pipelines/FAMILY.hpp. Tested in
+// tests/pipelines/recogniser_test.cpp.
+#pragma once
+#include <steno/decoders/hotword_automaton.hpp>
+#include <steno/error.hpp>
+#include <steno/models/recogniser.hpp>
+#include <steno/pipelines/long_audio.hpp>
+#include <steno/pipelines/transcribe_options.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace steno {
+inline namespace STENO_ABI {
+
+/// Where recordings are cut for a model. Seconds; `around`: clip_options.
+struct clip_limits {
+  double max_seconds = 30, around = 0;
+  double min_seconds = 0;  ///< the end of what was cut is filled up with zeros to them
+};
+
+namespace detail {
+template <class Options>
+concept has_language = requires(Options o, const std::string& language) {
+  o.language = language;
+};
+template <class Options>
+concept has_itn = requires(Options o) {
+  o.itn = true;
+};
+template <class Options>
+concept has_beam = requires(Options o) {
+  o.beam = 1;
+};
+/// Hotwords that a search favours, as an automaton of the tokenizer's units.
+template <class Options>
+concept has_hotwords = requires(Options o, const hotword_automaton& a) {
+  o.hotwords = &a;
+};
+template <class Model>
+concept reads_hotwords = requires {
+  Model::hotwords_in_prompt;
+};
+}  // namespace detail
+
+template <recogniser Model>
+struct family_defaults {
+  using model_options = typename Model::options;
+  static constexpr clip_limits clips = {};
+  static constexpr bool searches_hotwords = detail::has_hotwords<model_options>;
+
+  /// Whether the model has a use for an option, by its name in transcribe_options or decoding_options.
+  static bool supports(const Model& m, std::string_view option) {
+    if (option == "language") return detail::has_language<model_options> && !m.languages().empty();
+    if (option == "itn") return detail::has_itn<model_options>;
+    if (option == "beam") return detail::has_beam<model_options>;
+    if (option == "hotwords") return searches_hotwords || detail::reads_hotwords<Model>;
+    if (option == "hotword_score") return searches_hotwords;
+    return option == "max_clip_seconds" || option == "parallel_clips";
+  }
+  /// Whether the model's supports_language() or, where it has none, its languages() know it; any without such a list.
+  static bool supports_language(const Model& m, const std::string& language) {
+    if constexpr (requires { m.supports_language(language); }) {
+      return m.supports_language(language);
+    } else {
+      const std::vector<std::string> all = m.languages();
+      return all.empty() || std::find(all.begin(), all.end(), language) != all.end();
+    }
+  }
+  /// What a unit of a hotword earns unless the options say otherwise.
+  static float hotword_score() {
+    if constexpr (requires { Model::hotword_score; })
+      return Model::hotword_score;
+    else
+      return hotword_options{}.score;
+  }
+
+  /// The model's own options for clips of up to `samples` samples. The automaton must outlive them.
+  static model_options options(const Model&, const transcribe_options& o, const hotword_automaton& hotwords,
+                               std::size_t /*samples*/) {
+    model_options own;
+    if constexpr (detail::has_language<model_options>) own.language = o.language;
+    if constexpr (detail::has_itn<model_options>) own.itn = o.itn;
+    if constexpr (detail::has_beam<model_options>)
+      if (o.beam > 0) own.beam = o.beam;
+    if constexpr (searches_hotwords) own.hotwords = &hotwords;
+    return own;
+  }
+};
+
+namespace detail {
+template <class Model>
+concept of_a_family = requires {
+  Model::family_header;
+};
+}  // namespace detail
+
+/// Specialised for built-in families. A model's header alone does not know the pipelines, so it names the header that
+/// does: without that, a family would be treated like any other model.
+template <recogniser Model>
+struct family : family_defaults<Model> {
+  static_assert(!detail::of_a_family<Model>, "include the header that Model::family_header names");
+};
+
+/// One clip to segments: one, or from a model that finds the turns of speakers one for each.
+template <recogniser Model>
+std::vector<segment> recognise_clip(const Model& m, std::span<const float> pcm, const transcribe_options& o,
+                                    const hotword_automaton& hotwords, context& c) {
+  using f = family<Model>;
+  const auto own = f::options(m, o, hotwords, pcm.size());
+  if constexpr (requires { f::recognise_turns(m, pcm, own, c); }) {
+    return f::recognise_turns(m, pcm, own, c);
+  } else {
+    std::vector<segment> one;
+    if constexpr (requires { f::recognise(m, pcm, own, c); })
+      one.push_back(f::recognise(m, pcm, own, c));
+    else
+      one.push_back(m.recognise(pcm, own, c));
+    return one;
+  }
+}
+
+/// Models that recognise several clips together, faster than one after the other and with the same results.
+template <class Model>
+concept recognises_together = requires(const Model& m, std::span<const std::span<const float>> clips,
+                                       const typename Model::options& o, context& c) {
+  family<Model>::recognise_together(m, clips, o, c);
+};
+
+/// Models that find their own way through a recording; a detector may cut it for them all the same.
+template <class Model>
+concept recognises_whole = requires {
+  typename family<Model>::whole_recording;
+};
+
+/// Whether an option has an effect, with or without a voice activity detector.
+template <recogniser Model>
+STENO_COLD bool supports_option(const Model& m, std::string_view option, bool vad) {
+  if (recognises_whole<Model> && !vad && (option == "max_clip_seconds" || option == "parallel_clips")) return false;
+  return family<Model>::supports(m, option);
+}
+
+/// Throws steno::error for an option that is set and that the model does not support: nothing is ignored.
+template <recogniser Model>
+STENO_COLD void require_supported(const Model& m, const transcribe_options& o) {
+  std::vector<std::string> names = o.decoding.names();
+  if (o.language != "auto") names.emplace_back("language");
+  if (o.itn) names.emplace_back("itn");
+  if (o.beam > 0) names.emplace_back("beam");
+  if (!o.hotwords.empty()) names.emplace_back("hotwords");
+  if (o.max_clip_seconds > 0) names.emplace_back("max_clip_seconds");
+  if (o.parallel_clips > 1) names.emplace_back("parallel_clips");
+  for (const std::string& name : names)
+    if (!supports_option(m, name, o.vad != nullptr))
+      fail({.what = "option " + name,
+            .expected = "one that the model supports",
+            .found = std::string(Model::architecture)});
+  if (o.language == "auto" || family<Model>::supports_language(m, o.language)) return;
+  std::string known;
+  for (const std::string& l : m.languages()) known.append(known.empty() ? "" : ", ").append(l);
+  fail({.what = "language " + steno::quoted(o.language), .expected = "one of " + known});
+}
+
+/// The hotwords of `o` in the model's units; an empty automaton for a model that reads them in its prompt. Throws
+/// steno::error for phrases that it cannot write.
+template <recogniser Model>
+STENO_COLD hotword_automaton hotwords_of(const Model& m, const transcribe_options& o) {
+  std::vector<std::vector<int>> phrases;
+  if constexpr (family<Model>::searches_hotwords)
+    for (const std::string& p : o.hotwords) {
+      auto units = m.tokenizer.split(p);
+      if (!units)
+        fail({.what = "hotword " + steno::quoted(p), .expected = "characters that are among the model's units"});
+      phrases.push_back(std::move(*units));
+    }
+  return hotword_automaton(phrases, {.score = o.hotword_score.value_or(family<Model>::hotword_score())});
+}
+
+/// How recordings are cut for this model with these options.
+template <recogniser Model>
+STENO_COLD clip_options clips_of(const Model& m, const transcribe_options& o) {
+  constexpr clip_limits limits = family<Model>::clips;
+  clip_options c{.max_seconds = limits.max_seconds,
+                 .voices = o.vad != nullptr,
+                 .merge_seconds = o.merge_seconds,
+                 .around = limits.around};
+  if constexpr (requires { m.max_clip_seconds; })
+    if (m.max_clip_seconds > 0 && o.max_clip_seconds <= 0) {
+      c.max_seconds = m.max_clip_seconds;
+      c.around = 0;  // a clip may be shorter but not longer
+    }
+  if (o.max_clip_seconds > 0) c.max_seconds = o.max_clip_seconds;
+  if (o.limit_seconds > 0) c.max_seconds = std::min(c.max_seconds, o.limit_seconds);
+  return c;
+}
+
+}  // namespace STENO_ABI
+}  // namespace steno

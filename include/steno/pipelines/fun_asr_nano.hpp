@@ -1,0 +1,44 @@
+// steno/pipelines/fun_asr_nano.hpp - Fun-ASR-Nano in the pipelines.
+//
+// Tested in tests/pipelines/recogniser_test.cpp and transcriber_test.cpp.
+#pragma once
+#include <steno/models/fun_asr_nano.hpp>
+#include <steno/pipelines/family.hpp>
+#include <steno/pipelines/language_model_options.hpp>
+#include <steno/pipelines/loaded_model.hpp>
+
+#include <cstddef>
+#include <string_view>
+
+namespace steno {
+inline namespace STENO_ABI {
+
+/// As the original by default, with inverse text normalisation.
+template <class Encoder, class Adaptor, class CtcDecoder, extent CtcVocab, class Decoder, class Frontend>
+struct family<fun_asr_nano<Encoder, Adaptor, CtcDecoder, CtcVocab, Decoder, Frontend>>
+    : family_defaults<fun_asr_nano<Encoder, Adaptor, CtcDecoder, CtcVocab, Decoder, Frontend>> {
+  using model = fun_asr_nano<Encoder, Adaptor, CtcDecoder, CtcVocab, Decoder, Frontend>;
+
+  static bool supports(const model& m, std::string_view option) {
+    return of_language_models(option) || option == "temperature" || option == "seed" ||
+           (option != "itn" && family_defaults<model>::supports(m, option));
+  }
+  static fun_asr_nano_options options(const model&, const transcribe_options& o, const hotword_automaton&,
+                                      std::size_t) {
+    fun_asr_nano_options own{.language = o.language, .hotwords = o.hotwords};
+    detail::set_language_model_options(o.decoding, own);
+    return own;
+  }
+};
+
+namespace detail {
+using fun_asr_nano_family = family_of<fun_asr_nano_any>;
+#if defined(STENO_BUILD_PIPELINES)
+template struct family_of<fun_asr_nano_any>;
+#elif defined(STENO_LINK_PIPELINES)
+extern template struct family_of<fun_asr_nano_any>;
+#endif
+}  // namespace detail
+
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -1,0 +1,109 @@
+// steno/pipelines/open_diarizer.hpp - the model behind diarizer.
+//
+// Tested in tests/pipelines/diarizer_test.cpp.
+#pragma once
+#include <steno/models/load.hpp>
+#include <steno/models/sortformer.hpp>
+#include <steno/pipelines/diarizer.hpp>
+#include <steno/streaming/sortformer_stream.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace steno {
+inline namespace STENO_ABI {
+
+namespace detail {
+
+template <class Model>
+class diarization_of final : public diarization_interface {
+ public:
+  diarization_of(const Model& m, const diarize_options& o) : model_(&m), segments_(o.segments) {
+    if (model_->streams) stream_.emplace(*model_, o.cache.value_or(model_->streaming));
+    if (!model_->streams && o.cache)
+      fail({.what = "this model takes whole recordings: it has no lengths of streams (chunk_len, ...)"});
+  }
+
+  void push(std::span<const float> pcm, context& c) override {
+    samples_ += pcm.size();
+    if (stream_)
+      stream_->push(pcm, c, [this](const sortformer_event& e) { keep(e.activities); });
+    else
+      kept_.insert(kept_.end(), pcm.begin(), pcm.end());
+  }
+  STENO_COLD result finish(context& c) override {
+    if (stream_) {
+      stream_->finish(c, [this](const sortformer_event& e) { keep(e.activities); });
+    } else {
+      const extent rows = model_->frames(static_cast<extent>(kept_.size()));
+      activities_.resize(static_cast<std::size_t>(rows * model_->speakers()));
+      model_->diarize(kept_, make_view(activities_.data(), rows, model_->speakers()), c);
+      kept_.clear();
+    }
+    result r;
+    r.model = std::string(Model::architecture);
+    r.duration = static_cast<double>(samples_) / Model::sample_rate;
+    for (extent s = 0; s < model_->speakers(); ++s)
+      for (const speaker_span& span :
+           speaker_segments(activities(), s, model_->encoder.template get<"pre_encode">().rate, segments_)) {
+        segment& one = r.segments.emplace_back();
+        one.start = span.start;
+        one.end = span.end;
+        one.speaker = "speaker_" + std::to_string(s);
+      }
+    std::stable_sort(r.segments.begin(), r.segments.end(),
+                     [](const segment& a, const segment& b) { return a.start < b.start; });
+    return r;
+  }
+
+  view<const float> activities() const override {
+    const extent n = model_->speakers();
+    return make_view(activities_.data(), static_cast<extent>(activities_.size()) / n, n);
+  }
+
+ private:
+  void keep(const view<const float>& rows) {
+    activities_.insert(activities_.end(), rows.data(), rows.data() + rows.size());
+  }
+
+  const Model* model_;
+  speaker_segment_options segments_;
+  std::optional<sortformer_stream<Model>> stream_;
+  std::vector<float> kept_, activities_;
+  std::size_t samples_ = 0;
+};
+
+template <class Model>
+struct loaded_diarizer final : diarizer_interface {
+  explicit loaded_diarizer(Model m) : model(std::move(m)) {}
+  extent speakers() const override { return model.speakers(); }
+  double frame_seconds() const override { return model.frame_seconds(); }
+  bool streams() const override { return model.streams; }
+  speaker_cache_options default_cache() const override { return model.streaming; }
+  std::unique_ptr<diarization_interface> start(const diarize_options& o) const override {
+    return std::make_unique<diarization_of<Model>>(model, o);
+  }
+
+  Model model;
+};
+template <class Bodies>
+std::unique_ptr<const diarizer_interface> open_diarizer(gguf_file file, const executor& run,
+                                                        std::vector<std::byte> image) {
+  using model = model_for<Bodies, sortformer_any>;
+  static_assert(diarizer::sample_rate == model::sample_rate);
+  return std::make_unique<const loaded_diarizer<model>>(load<model>(std::move(file), run, std::move(image)));
+}
+#if defined(STENO_LINK_PIPELINES)
+template std::unique_ptr<const diarizer_interface> open_diarizer<bodies>(gguf_file, const executor&,
+                                                                         std::vector<std::byte>);
+#endif
+
+}  // namespace detail
+}  // namespace STENO_ABI
+}  // namespace steno

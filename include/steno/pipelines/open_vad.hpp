@@ -1,0 +1,94 @@
+// steno/pipelines/open_vad.hpp - the detectors behind any_vad.
+//
+// A new detector adds a row to open_vad() and an overload of vad_options(). Tested in
+// tests/pipelines/any_vad_test.cpp.
+#pragma once
+#include <steno/models/energy_vad.hpp>
+#include <steno/models/fsmn_vad.hpp>
+#include <steno/models/load.hpp>
+#include <steno/pipelines/any_vad.hpp>
+#include <steno/streaming/voice_activity_detector.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace steno {
+inline namespace STENO_ABI {
+
+/// A detector's own options from what all can be set to.
+inline energy_vad_options vad_options(const energy_vad&, const vad_settings& s) {
+  energy_vad_options o;
+  o.min_silence = s.min_silence.value_or(o.min_silence);
+  o.max_segment = s.max_segment.value_or(o.max_segment);
+  if (s.threshold) {
+    o.off_above *= *s.threshold / o.on_above;  // the two stay in proportion
+    o.on_above = *s.threshold;
+  }
+  return o;
+}
+inline fsmn_vad_options vad_options(const fsmn_vad_any&, const vad_settings& s) {
+  fsmn_vad_options o;
+  o.max_end_silence = s.min_silence;
+  o.max_single_segment = s.max_segment;
+  o.speech_noise_thres = s.threshold;
+  return o;
+}
+
+namespace detail {
+template <voice_activity_detector V>
+struct stream_of_vad final : vad_stream_interface {
+  stream_of_vad(const V& v, const vad_settings& s) : detector(v), state(v.start(vad_options(v, s))) {}
+  void accept(std::span<const float> pcm, context& c, sink_ref<const voice_change&> sink) override {
+    detector.accept(state, pcm, c, sink);
+  }
+  void finish(context& c, sink_ref<const voice_change&> sink) override { detector.finish(state, c, sink); }
+  std::int64_t settled_ms() const override { return detector.settled_ms(state); }
+
+  const V& detector;
+  typename V::state state;
+};
+template <voice_activity_detector V>
+struct loaded_vad final : vad_interface {
+  explicit loaded_vad(V v) : detector(std::move(v)) {}
+  std::string_view name() const override { return V::architecture; }
+  int sample_rate() const override { return detector.sample_rate; }
+  std::unique_ptr<vad_stream_interface> start(const vad_settings& s) const override {
+    return std::make_unique<stream_of_vad<V>>(detector, s);
+  }
+
+  V detector;
+};
+}  // namespace detail
+
+template <class Bodies>
+any_vad open_vad(gguf_file file, const executor& run, std::vector<std::byte> image) {
+  const std::string found = file.text("general.architecture").value_or("");
+  using model = detail::model_for<Bodies, fsmn_vad_any>;
+  if (found == model::architecture)
+    return any_vad(
+        std::make_unique<const detail::loaded_vad<model>>(load<model>(std::move(file), run, std::move(image))));
+  fail({.where = file.where(),
+        .what = "this is no voice activity detector: general.architecture",
+        .expected = std::string(model::architecture),
+        .found = steno::quoted(found),
+        .hint = "\"energy\" needs no file"});
+}
+template <class Bodies>
+any_vad open_vad(const std::string& name, const executor& run) {
+  if (name == "energy")
+    return any_vad(std::make_unique<const detail::loaded_vad<detail::model_for<Bodies, energy_vad>>>(energy_vad()));
+  return open_vad<Bodies>(gguf_file(name), run, {});
+}
+#if defined(STENO_LINK_PIPELINES)
+template any_vad open_vad<detail::bodies>(gguf_file, const executor&, std::vector<std::byte>);
+template any_vad open_vad<detail::bodies>(const std::string&, const executor&);
+#endif
+
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -1,0 +1,48 @@
+// steno/pipelines/parakeet.hpp - Parakeet in the pipelines: CTC, RNN-T and TDT.
+//
+// Tested in tests/pipelines/recogniser_test.cpp and transcriber_test.cpp.
+#pragma once
+#include <steno/models/parakeet_ctc.hpp>
+#include <steno/models/parakeet_transducer.hpp>
+#include <steno/pipelines/family.hpp>
+#include <steno/pipelines/loaded_model.hpp>
+#include <steno/streaming/parakeet_session.hpp>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace steno {
+inline namespace STENO_ABI {
+
+/// The models' own default is greedy; hotwords bring a beam with them.
+template <parakeet_ctc_sizes S>
+struct family<parakeet_ctc<S>> : family_defaults<parakeet_ctc<S>> {
+  static parakeet_ctc_options options(const parakeet_ctc<S>&, const transcribe_options& o,
+                                      const hotword_automaton& hotwords, std::size_t) {
+    return {.beam = o.beam, .hotwords = &hotwords};
+  }
+};
+template <parakeet_transducer_sizes S>
+struct family<parakeet_transducer<S>> : family_defaults<parakeet_transducer<S>> {
+  static parakeet_transducer_options options(const parakeet_transducer<S>&, const transcribe_options& o,
+                                             const hotword_automaton& hotwords, std::size_t) {
+    return {.beam = o.beam, .hotwords = &hotwords};
+  }
+  static std::vector<segment> recognise_turns(const parakeet_transducer<S>& m, std::span<const float> pcm,
+                                              const parakeet_transducer_options& o, context& c) {
+    return m.recognise_turns(pcm, o, c);
+  }
+};
+
+namespace detail {
+using parakeet_family = family_of<parakeet_ctc_any, parakeet_transducer_any>;
+#if defined(STENO_BUILD_PIPELINES)
+template struct family_of<parakeet_ctc_any, parakeet_transducer_any>;
+#elif defined(STENO_LINK_PIPELINES)
+extern template struct family_of<parakeet_ctc_any, parakeet_transducer_any>;
+#endif
+}  // namespace detail
+
+}  // namespace STENO_ABI
+}  // namespace steno

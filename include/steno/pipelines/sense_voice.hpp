@@ -1,0 +1,38 @@
+// steno/pipelines/sense_voice.hpp - SenseVoice in the pipelines.
+//
+// Tested in tests/pipelines/recogniser_test.cpp and transcriber_test.cpp.
+#pragma once
+#include <steno/models/sense_voice.hpp>
+#include <steno/pipelines/family.hpp>
+#include <steno/pipelines/loaded_model.hpp>
+
+#include <span>
+
+namespace steno {
+inline namespace STENO_ABI {
+
+/// What SenseVoice itself calls <|nospeech|> has no text here; extra.raw_text keeps what it wrote, and
+/// sense_voice::recognise() gives it as the original does.
+template <sense_voice_sizes S, class Frontend>
+struct family<sense_voice<S, Frontend>> : family_defaults<sense_voice<S, Frontend>> {
+  static segment recognise(const sense_voice<S, Frontend>& m, std::span<const float> pcm, const sense_voice_options& o,
+                           context& c) {
+    segment s = m.recognise(pcm, o, c);
+    if (s.language != "nospeech") return s;
+    s.text.clear();
+    s.words.clear();
+    return s;
+  }
+};
+
+namespace detail {
+using sense_voice_family = family_of<sense_voice_any>;
+#if defined(STENO_BUILD_PIPELINES)
+template struct family_of<sense_voice_any>;
+#elif defined(STENO_LINK_PIPELINES)
+extern template struct family_of<sense_voice_any>;
+#endif
+}  // namespace detail
+
+}  // namespace STENO_ABI
+}  // namespace steno

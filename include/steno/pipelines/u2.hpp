@@ -1,0 +1,38 @@
+// steno/pipelines/u2.hpp - WeNet U2 and U2++ in the pipelines.
+//
+// Tested in tests/pipelines/recogniser_test.cpp and transcriber_test.cpp.
+#pragma once
+#include <steno/models/u2.hpp>
+#include <steno/pipelines/family.hpp>
+#include <steno/pipelines/loaded_model.hpp>
+#include <steno/streaming/u2_session.hpp>
+
+#include <cstddef>
+
+namespace steno {
+inline namespace STENO_ABI {
+
+/// The model's own search is attention rescoring of a beam; a beam of 1 without hotwords is the best path.
+template <class Encoder, class Decoder, extent Vocab, class Kind, class Frontend>
+struct family<u2<Encoder, Decoder, Vocab, Kind, Frontend>>
+    : family_defaults<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
+  using model = u2<Encoder, Decoder, Vocab, Kind, Frontend>;
+  static u2_options options(const model& m, const transcribe_options& o, const hotword_automaton& hotwords,
+                            std::size_t count) {
+    u2_options own = family_defaults<model>::options(m, o, hotwords, count);
+    if (o.beam == 1 && hotwords.empty()) own.search = u2_search::ctc_greedy;
+    return own;
+  }
+};
+
+namespace detail {
+using u2_family = family_of<u2_conformer_any, u2_transformer_any>;
+#if defined(STENO_BUILD_PIPELINES)
+template struct family_of<u2_conformer_any, u2_transformer_any>;
+#elif defined(STENO_LINK_PIPELINES)
+extern template struct family_of<u2_conformer_any, u2_transformer_any>;
+#endif
+}  // namespace detail
+
+}  // namespace STENO_ABI
+}  // namespace steno

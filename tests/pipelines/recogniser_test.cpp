@@ -1,0 +1,259 @@
+// One door: every family, with sizes from the file and as a published type, and a model of one's own walk through
+// transcribe(), recordings and sessions; an option that a model does not support is refused by name.
+#include <steno/pipelines/any_session.hpp>
+#include <steno/pipelines/fun_asr_nano.hpp>
+#include <steno/pipelines/paraformer.hpp>
+#include <steno/pipelines/parakeet.hpp>
+#include <steno/pipelines/qwen3_asr.hpp>
+#include <steno/pipelines/sense_voice.hpp>
+#include <steno/pipelines/transcriber.hpp>
+#include <steno/pipelines/transcriber_of.hpp>
+#include <steno/pipelines/u2.hpp>
+#include <steno/pipelines/whisper.hpp>
+
+#include "support/golden.hpp"
+#include "support/wav.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+using namespace steno;
+
+// Published types, whose sizes are constants.
+static_assert(recogniser<sense_voice_small> && recogniser<sense_voice_any>);
+static_assert(recogniser<paraformer_large> && recogniser<paraformer_any>);
+static_assert(recogniser<paraformer_large_online> && recogniser<paraformer_online_any>);
+static_assert(recogniser<u2_conformer_any> && recogniser<u2_transformer_any>);
+static_assert(recogniser<parakeet_ctc_06b> && recogniser<parakeet_ctc_any>);
+static_assert(recogniser<parakeet_tdt_06b_v3> && recogniser<parakeet_transducer_any>);
+static_assert(recogniser<whisper_base> && recogniser<whisper_large_v3_turbo> && recogniser<whisper_any>);
+static_assert(recogniser<qwen3_asr_0_6b> && recogniser<qwen3_asr_any>);
+static_assert(recogniser<fun_asr_nano_0_8b> && recogniser<fun_asr_nano_any>);
+static_assert(streaming_recogniser<u2_conformer_any> && streaming_recogniser<u2_transformer_any>);
+static_assert(streaming_recogniser<paraformer_large_online> && streaming_recogniser<paraformer_online_any>);
+static_assert(streaming_recogniser<parakeet_ctc_06b> && streaming_recogniser<parakeet_tdt_06b_v3>);
+static_assert(streaming_recogniser<qwen3_asr_0_6b> && streaming_recogniser<qwen3_asr_any>);
+static_assert(!streaming_recogniser<sense_voice_small> && !streaming_recogniser<whisper_base>);
+
+namespace {
+
+const fs::path examples = fs::path(STENO_SOURCE_DIR) / "examples";
+
+std::string file_of(const std::string& name) {
+  const fs::path bundled = examples / "models" / (name + ".gguf");
+  return (fs::exists(bundled) ? bundled : test::compact() / name / "model.gguf").string();
+}
+
+std::vector<float> speech() { return test::load_wav(examples / "audio" / "train.wav").pcm; }
+
+std::string text_of(const result& r) {
+  std::string all = r.model + "|" + r.language + "|" + r.text;
+  for (const segment& s : r.segments) {
+    all.append("|").append(s.text);
+    for (const int id : s.token_ids) all.append(" ").append(std::to_string(id));
+  }
+  return all;
+}
+
+// Any recogniser, through everything that takes one.
+template <recogniser Model>
+std::string through_the_door(const Model& m) {
+  context c;
+  const auto pcm = speech();
+  const result whole = transcribe(m, pcm, {}, c);
+  result pieces;
+  recording r(m, transcribe_options{});
+  const auto sink = [&](segment s) { pieces.segments.push_back(std::move(s)); };
+  for (std::size_t at = 0; at < pcm.size(); at += 999)
+    r.push(std::span(pcm).subspan(at, std::min<std::size_t>(999, pcm.size() - at)), c, sink);
+  const result head = r.finish(c, sink);
+  EXPECT_EQ(head.model, whole.model);
+  EXPECT_EQ(head.duration, whole.duration);
+  EXPECT_EQ(pieces.segments.size(), whole.segments.size());
+  for (std::size_t i = 0; i < pieces.segments.size(); ++i) EXPECT_EQ(pieces.segments[i].text, whole.segments[i].text);
+  std::string all = text_of(whole);
+  if constexpr (streaming_recogniser<Model>) {
+    session s(m, session_options{}, c);
+    std::string live;
+    const auto events = [&](session_event e) {
+      if (e.final()) live.append("|").append(e.utterance.text);
+    };
+    s.push(pcm, c, events);
+    s.finish(c, events);
+    EXPECT_TRUE(s.over());
+    all.append(" live").append(live);
+  }
+  return all;
+}
+
+// The same by a transcriber: closed classes do what the templates do.
+std::string by_file(const std::string& file) {
+  const transcriber t(file);
+  context c;
+  const auto pcm = speech();
+  std::string all = text_of(t.transcribe(pcm, {}, c));
+  if (!t.streams()) return all;
+  any_session s(t, {}, c);
+  std::string live;
+  const auto events = [&](session_event e) {
+    if (e.final()) live.append("|").append(e.utterance.text);
+  };
+  s.push(pcm, c, events);
+  s.finish(c, events);
+  return all.append(" live").append(live);
+}
+
+template <recogniser Any>
+void expect_one_door(const std::string& name) {
+  SCOPED_TRACE(name);
+  const std::string file = file_of(name);
+  const std::string text = through_the_door(load<Any>(file));
+  EXPECT_EQ(text, by_file(file));
+  EXPECT_FALSE(text.empty());
+}
+
+std::string refusal(const auto& call) {
+  try {
+    call();
+  } catch (const error& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST(recogniser, sense_voice) { expect_one_door<sense_voice_any>("demo"); }
+TEST(recogniser, paraformer) { expect_one_door<paraformer_any>("paraformer"); }
+TEST(recogniser, paraformer_online) { expect_one_door<paraformer_online_any>("paraformer_online"); }
+TEST(recogniser, u2) { expect_one_door<u2_conformer_any>("u2"); }
+TEST(recogniser, parakeet_ctc) { expect_one_door<parakeet_ctc_any>("parakeet-ctc"); }
+TEST(recogniser, parakeet_transducer) {
+  expect_one_door<parakeet_transducer_any>("parakeet-tdt");
+  expect_one_door<parakeet_transducer_any>("parakeet-eou");
+}
+TEST(recogniser, whisper) { expect_one_door<whisper_any>("whisper"); }
+TEST(recogniser, qwen3_asr) { expect_one_door<qwen3_asr_any>("qwen3-asr"); }
+// The bundled file holds the audio half alone; whole models: tests/parity/fun_asr_nano_test.cpp.
+TEST(recogniser, fun_asr_nano) {
+  const std::string file = file_of("fun_asr_nano");
+  const auto m = load<fun_asr_nano_any>(file);
+  const transcriber t(file);
+  const auto pcm = speech();
+  context c;
+  const std::string why = refusal([&] { (void)transcribe(m, pcm, {}, c); });
+  EXPECT_NE(why.find("no language model"), std::string::npos) << why;
+  EXPECT_EQ(refusal([&] { (void)t.transcribe(pcm, {}, c); }), why);
+  EXPECT_TRUE(t.supports("top_k"));
+  EXPECT_FALSE(t.supports("itn"));
+}
+
+TEST(recogniser, options_that_a_model_does_not_support_are_refused_by_name) {
+  const auto pcm = speech();
+  context c;
+  const transcriber parakeet(file_of("parakeet-tdt")), sense(file_of("demo")), whisper(file_of("whisper"));
+  const auto why = [&](const transcriber& t, const transcribe_options& o) {
+    return refusal([&] { (void)t.transcribe(pcm, o, c); });
+  };
+  EXPECT_NE(why(parakeet, {.language = "klingon"}).find("option language"), std::string::npos);
+  EXPECT_NE(why(parakeet, {.itn = true}).find("option itn"), std::string::npos);
+  EXPECT_NE(why(sense, {.beam = 4}).find("option beam"), std::string::npos);
+  EXPECT_NE(why(sense, {.hotwords = {"paris"}}).find("option hotwords"), std::string::npos);
+  EXPECT_NE(why(sense, {.language = "klingon"}).find("\"klingon\""), std::string::npos);
+  EXPECT_NE(why(whisper, {.max_clip_seconds = 10}).find("option max_clip_seconds"), std::string::npos);
+  EXPECT_NE(why(whisper, {.parallel_clips = 2}).find("option parallel_clips"), std::string::npos);
+  const any_vad energy = open_vad("energy");
+  EXPECT_EQ(why(whisper, {.max_clip_seconds = 10, .vad = &energy, .parallel_clips = 2}), "accepted");
+  for (const char* option : {"max_clip_seconds", "parallel_clips"}) {
+    EXPECT_FALSE(whisper.supports(option));
+    EXPECT_TRUE(whisper.supports(option, true));
+    EXPECT_TRUE(sense.supports(option));
+  }
+  EXPECT_TRUE(sense.supports("itn"));
+  EXPECT_FALSE(parakeet.supports("itn"));
+  EXPECT_FALSE(parakeet.supports("no such option"));
+  EXPECT_TRUE(whisper.supports("best_of"));
+  EXPECT_FALSE(whisper.supports("top_k"));
+}
+
+// ---- A model of one's own: it counts loud stretches of 0.1 s, and its session does so while samples come in.
+
+namespace {
+
+struct loudness_model {
+  static constexpr std::string_view architecture = "loudness";
+  static constexpr int sample_rate = 16000;
+  struct options {
+    std::string language = "auto";
+  };
+  class session_type {
+   public:
+    session_type(const loudness_model& m, const session_options&, context&) : model_(&m) {}
+    void push(std::span<const float> pcm, context&, sink_ref<session_event>) {
+      pcm_.insert(pcm_.end(), pcm.begin(), pcm.end());
+    }
+    void finish(context& c, sink_ref<session_event> sink) {
+      if (over_) return;
+      over_ = true;
+      session_event e;
+      e.kind = stream_event_kind::final;
+      e.utterance = model_->recognise(pcm_, {}, c);
+      sink(std::move(e));
+    }
+    bool over() const { return over_; }
+    static bool honours(const loudness_model&, std::string_view) { return false; }
+
+   private:
+    const loudness_model* model_;
+    std::vector<float> pcm_;
+    bool over_ = false;
+  };
+
+  std::vector<std::string> languages() const { return {"en"}; }
+  segment recognise(std::span<const float> pcm, const options& o, context&) const {
+    segment s;
+    s.end = static_cast<double>(pcm.size()) / sample_rate;
+    for (std::size_t at = 0; at + 1600 <= pcm.size(); at += 1600) {
+      float loudest = 0;
+      for (const float x : pcm.subspan(at, 1600)) loudest = std::max(loudest, std::abs(x));
+      if (loudest > 0.1f) s.token_ids.push_back(static_cast<int>(at / 1600));
+    }
+    s.text = std::to_string(s.token_ids.size()) + " " + o.language;
+    return s;
+  }
+};
+static_assert(recogniser<loudness_model> && streaming_recogniser<loudness_model>);
+
+}  // namespace
+
+TEST(recogniser, a_model_of_one_s_own) {
+  const loudness_model m;
+  const std::string text = through_the_door(m);
+  EXPECT_NE(text.find("loudness|"), std::string::npos);
+  EXPECT_NE(text.find(" live|"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with(" auto")) << text;
+  // Long recordings are cut, and a detector finds its clips, as for everybody.
+  std::vector<float> pcm;
+  for (int i = 0; i < 30; ++i) {
+    const auto one = speech();
+    pcm.insert(pcm.end(), one.begin(), one.end());
+    pcm.insert(pcm.end(), 16000, 0.0f);
+  }
+  context c;
+  const any_vad energy = open_vad("energy");
+  EXPECT_GE(transcribe(m, pcm, {.max_clip_seconds = 20}, c).segments.size(), 5u);
+  const result cut = transcribe(m, pcm, {.language = "en", .vad = &energy, .parallel_clips = 2}, c);
+  EXPECT_GE(cut.segments.size(), 30u);
+  EXPECT_TRUE(cut.segments[0].text.ends_with(" en"));
+  EXPECT_NE(refusal([&] { (void)transcribe(m, pcm, {.itn = true}, c); }).find("option itn"), std::string::npos);
+  EXPECT_NE(refusal([&] { (void)transcribe(m, pcm, {.language = "de"}, c); }).find("\"de\""), std::string::npos);
+  // And behind the closed classes.
+  const transcriber t = transcriber_of(m);
+  EXPECT_EQ(text_of(t.transcribe(speech(), {}, c)), text.substr(0, text.find(" live")));
+  EXPECT_TRUE(t.streams());
+  EXPECT_EQ(t.summary().architecture, "loudness");
+}

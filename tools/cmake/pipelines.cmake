@@ -1,0 +1,28 @@
+# steno::pipelines: the closed classes (transcriber, any_session, any_vad, diarizer, ...) compiled once, a unit for each
+# family, on top of steno::kernels. Included by the source tree and by the installed package; STENO_INCLUDE_DIR is where
+# the headers are.
+if(TARGET steno_pipelines)
+  return()
+endif()
+set(steno_pipeline_units "")
+file(GLOB steno_pipeline_headers RELATIVE ${STENO_INCLUDE_DIR} ${STENO_INCLUDE_DIR}/steno/pipelines/*.hpp)
+foreach(header ${steno_pipeline_headers})
+  get_filename_component(unit ${header} NAME_WE)
+  file(STRINGS ${STENO_INCLUDE_DIR}/${header} steno_of_a_family REGEX "defined.STENO_BUILD_PIPELINES" LIMIT_COUNT 1)
+  set(steno_content "#include <${header}>\n")
+  if(steno_of_a_family)  # its own unit
+    string(PREPEND steno_content "#define STENO_BUILD_PIPELINES\n")
+  elseif(NOT unit MATCHES "^open_")  # the bodies of a closed class
+    continue()
+  endif()
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/steno_pipelines/${unit}.cpp CONTENT "${steno_content}" @ONLY)
+  list(APPEND steno_pipeline_units ${CMAKE_CURRENT_BINARY_DIR}/steno_pipelines/${unit}.cpp)
+endforeach()
+add_library(steno_pipelines STATIC EXCLUDE_FROM_ALL ${steno_pipeline_units})
+unset(steno_pipeline_units)
+unset(steno_pipeline_headers)
+unset(steno_of_a_family)
+unset(steno_content)
+add_library(steno::pipelines ALIAS steno_pipelines)
+target_link_libraries(steno_pipelines PUBLIC steno_kernels)
+target_compile_definitions(steno_pipelines PUBLIC STENO_LINK_PIPELINES)
