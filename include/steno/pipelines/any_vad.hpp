@@ -51,6 +51,7 @@ struct vad_interface {
 /// A detector. It may be moved; const and shared by threads, each with its own stream and context.
 class any_vad {
  public:
+  /// What open_vad() makes.
   explicit any_vad(std::unique_ptr<const detail::vad_interface> d) : detector_(std::move(d)) {}
 
   std::string_view name() const { return detector_->name(); }   ///< "energy_vad" or "fsmn_vad"
@@ -75,6 +76,7 @@ extern template any_vad open_vad<detail::bodies>(const std::string&, const execu
 /// One stream of a detector, which must outlive it. It may be moved; one thread at a time.
 class vad_stream {
  public:
+  /// The detector must outlive it.
   explicit vad_stream(const any_vad& v, const vad_settings& s = {}) : stream_(v.detector_->start(s)) {}
 
   /// More mono samples in [-1, 1] at the detector's rate, any number of them; sink(const voice_change&) for each

@@ -16,24 +16,28 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// What is not set is the model's own default.
 struct decoding_options {
-  std::optional<bool> translate = {};                   ///< into English
-  std::optional<std::vector<double>> temperature = {};  ///< the first, and those for windows that fail with it
-  std::optional<int> best_of = {};                      ///< samples at a temperature above 0
-  std::optional<double> patience = {}, length_penalty = {};
-  std::optional<std::vector<int>> suppress_tokens = {};  ///< never written; -1: symbols that nobody speaks
-  std::optional<std::string> initial_prompt = {};        ///< text before the recording: names, style
-  std::optional<bool> carry_initial_prompt = {};         ///< before every window, not the first alone
-  std::optional<bool> condition_on_previous_text = {};   ///< what was written is the next window's prompt
-  /// When a window has failed or holds no speech; off: none.
-  std::optional<double> compression_ratio_threshold = {}, logprob_threshold = {}, no_speech_threshold = {};
-  std::optional<bool> without_timestamps = {};
-  std::optional<double> max_initial_timestamp = {};  ///< seconds; off: none
-  std::optional<bool> word_timestamps = {};
-  std::optional<std::string> prepend_punctuations = {}, append_punctuations = {};  ///< marks that join a word
-  std::optional<std::vector<double>> clip_timestamps = {};                         ///< seconds: start, end, start, ...
-  std::optional<double> hallucination_silence_threshold = {};
-  std::optional<std::uint64_t> seed = {};  ///< of samples
+  std::optional<bool> translate = {};                          ///< into English
+  std::optional<std::vector<double>> temperature = {};         ///< the first, and those for windows that fail with it
+  std::optional<int> best_of = {};                             ///< samples at a temperature above 0
+  std::optional<double> patience = {};                         ///< of a beam: how many more hypotheses may end
+  std::optional<double> length_penalty = {};                   ///< of hypotheses that are compared
+  std::optional<std::vector<int>> suppress_tokens = {};        ///< never written; -1: symbols that nobody speaks
+  std::optional<std::string> initial_prompt = {};              ///< text before the recording: names, style
+  std::optional<bool> carry_initial_prompt = {};               ///< before every window, not the first alone
+  std::optional<bool> condition_on_previous_text = {};         ///< what was written is the next window's prompt
+  std::optional<double> compression_ratio_threshold = {};      ///< above it a window has failed: it repeats itself
+  std::optional<double> logprob_threshold = {};                ///< below it a window has failed: it is improbable
+  std::optional<double> no_speech_threshold = {};              ///< above it a window that has failed holds no speech
+  std::optional<bool> without_timestamps = {};                 ///< text without times
+  std::optional<double> max_initial_timestamp = {};            ///< seconds; off: none
+  std::optional<bool> word_timestamps = {};                    ///< times of words
+  std::optional<std::string> prepend_punctuations = {};        ///< marks that join the word behind them
+  std::optional<std::string> append_punctuations = {};         ///< marks that join the word in front of them
+  std::optional<std::vector<double>> clip_timestamps = {};     ///< seconds: start, end, start, ...
+  std::optional<double> hallucination_silence_threshold = {};  ///< seconds of silence around what may be invented
+  std::optional<std::uint64_t> seed = {};                      ///< of samples
   // Of language models (Qwen3-ASR, Fun-ASR-Nano), under the names that transformers gave the first three:
   std::optional<int> top_k = {};           ///< samples are among so many best tokens; 0: all
   std::optional<double> top_p = {};        ///< samples are among the best tokens that hold so much together

@@ -28,8 +28,9 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// How a recording is diarized.
 struct diarize_options {
-  speaker_segment_options segments = {};
+  speaker_segment_options segments = {};            ///< what makes segments of probabilities
   std::optional<speaker_cache_options> cache = {};  ///< of models for streams; nothing: the model's own
 };
 
@@ -73,6 +74,7 @@ class diarizer {
 
   extent speakers() const { return model_->speakers(); }            ///< that it can distinguish
   double frame_seconds() const { return model_->frame_seconds(); }  ///< from one row of activities() to the next
+  /// Whether recordings are diarized as they come, in constant memory.
   bool streams() const { return model_->streams(); }
   speaker_cache_options default_cache() const { return model_->default_cache(); }  ///< the model's own
 
@@ -94,6 +96,7 @@ class diarization {
   /// Throws steno::error for options that make no sense to the model.
   diarization(const diarizer& d, const diarize_options& o) : body_(d.model_->start(o)) {}
 
+  /// More 16 kHz mono samples in [-1, 1], any number of them.
   void push(std::span<const float> pcm, context& c) { body_->push(pcm, c); }
   /// The end. Segments in order of their starts, `speaker` "speaker_0" and so on in the order in which they first
   /// speak; those of several speakers may overlap. Afterwards nothing more may be pushed.

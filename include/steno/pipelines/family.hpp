@@ -21,10 +21,11 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// Where recordings are cut for a model. Seconds; `around`: clip_options.
+/// Where recordings are cut for a model.
 struct clip_limits {
-  double max_seconds = 30, around = 0;
-  double min_seconds = 0;  ///< the end of what was cut is filled up with zeros to them
+  double max_seconds = 30;  ///< of a clip
+  double around = 0;        ///< seconds, as in clip_options
+  double min_seconds = 0;   ///< the end of what was cut is filled up with zeros to them
 };
 
 namespace detail {
@@ -51,11 +52,12 @@ concept reads_hotwords = requires {
 };
 }  // namespace detail
 
+/// What any recogniser gets; a family derives from it and says what differs.
 template <recogniser Model>
 struct family_defaults {
-  using model_options = typename Model::options;
-  static constexpr clip_limits clips = {};
-  static constexpr bool searches_hotwords = detail::has_hotwords<model_options>;
+  using model_options = typename Model::options;                                  ///< the model's own
+  static constexpr clip_limits clips = {};                                        ///< where recordings are cut
+  static constexpr bool searches_hotwords = detail::has_hotwords<model_options>;  ///< a search favours them
 
   /// Whether the model has a use for an option, by its name in transcribe_options or decoding_options.
   static bool supports(const Model& m, std::string_view option) {

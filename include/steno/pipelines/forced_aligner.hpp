@@ -50,10 +50,10 @@ class forced_aligner {
   explicit forced_aligner(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {})
       : model_(detail::open_forced_aligner<Bodies>(std::move(file), run, std::move(image))) {}
 
-  std::string_view model_name() const { return model_->architecture(); }
-  int sample_rate() const { return model_->sample_rate(); }
-  double max_seconds() const { return model_->max_seconds(); }      ///< of a clip, for which the model was made
-  double reach_seconds() const { return model_->reach_seconds(); }  ///< the last time that it can write
+  std::string_view model_name() const { return model_->architecture(); }  ///< its architecture
+  int sample_rate() const { return model_->sample_rate(); }               ///< Hz, of the samples that align() takes
+  double max_seconds() const { return model_->max_seconds(); }            ///< of a clip, for which the model was made
+  double reach_seconds() const { return model_->reach_seconds(); }        ///< the last time that it can write
 
   /// Words of `text` with times, `offset` seconds added to each. `pcm`: mono samples in [-1, 1] at sample_rate().
   std::vector<word> align(std::span<const float> pcm, std::string_view text, std::string_view language, double offset,

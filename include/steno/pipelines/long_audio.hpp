@@ -23,7 +23,8 @@ inline namespace STENO_ABI {
 
 /// Samples [begin, end).
 struct audio_range {
-  extent begin = 0, end = 0;
+  extent begin = 0;  ///< the first sample
+  extent end = 0;    ///< behind the last one
 };
 
 namespace detail {
@@ -54,6 +55,7 @@ STENO_COLD inline extent quietest_place(std::span<const float> pcm, int sample_r
 }
 }  // namespace detail
 
+/// How a recording is cut.
 struct clip_options {
   double max_seconds = 30;   ///< seconds; what is longer is cut at a quiet place
   bool voices = false;       ///< clips are a detector's segments, which voice() brings
@@ -66,6 +68,7 @@ struct clip_options {
 /// Cuts one recording, as it comes, into clips. Not shared.
 class clip_cutter {
  public:
+  /// For a recording of so many samples a second.
   clip_cutter(int sample_rate, const clip_options& o)
       : rate_(sample_rate),
         max_(std::max<extent>(static_cast<extent>(o.max_seconds * sample_rate), 1)),
@@ -108,6 +111,7 @@ class clip_cutter {
     }
     return ready_[taken_++];
   }
+  /// Its samples, until the next push().
   std::span<const float> clip(const audio_range& r) const {
     return std::span<const float>(held_).subspan(static_cast<std::size_t>(r.begin - first_),
                                                  static_cast<std::size_t>(r.end - r.begin));

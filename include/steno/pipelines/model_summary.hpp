@@ -15,11 +15,14 @@ inline namespace STENO_ABI {
 
 /// Facts about a model, for people.
 struct model_summary {
-  std::string architecture, name;
-  int sample_rate = 0;  ///< Hz; 0: it takes no audio
-  std::size_t parameters = 0, tensors = 0, vocabulary = 0;
-  std::map<std::string, std::size_t> bytes_by_format;
-  std::vector<std::string> languages;
+  std::string architecture;                                   ///< general.architecture
+  std::string name;                                           ///< general.name
+  int sample_rate = 0;                                        ///< Hz; 0: it takes no audio
+  std::size_t parameters = 0;                                 ///< numbers in all tensors
+  std::size_t tensors = 0;                                    ///< in the file
+  std::size_t vocabulary = 0;                                 ///< tokens
+  std::map<std::string, std::size_t> bytes_by_format;         ///< of tensors
+  std::vector<std::string> languages;                         ///< that can be chosen
   std::vector<std::pair<std::string, std::string>> settings;  ///< numbers and strings of the file's metadata
 };
 

@@ -16,10 +16,12 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Samples [begin(), end()) of one recording. One thread at a time.
 class sample_store {
  public:
-  static constexpr extent block = 1 << 16;
+  static constexpr extent block = 1 << 16;  ///< samples that are kept and given back together
 
+  /// More samples.
   void push(std::span<const float> pcm) {
     while (!pcm.empty()) {
       const auto now = std::min(pcm.size(), static_cast<std::size_t>(block) - open_.size());

@@ -15,7 +15,8 @@ inline namespace STENO_ABI {
 /// Reference to a callable f(double seconds_done, double seconds_total); called after each piece. Empty by default.
 class progress_ref {
  public:
-  progress_ref() = default;
+  progress_ref() = default;  ///< takes calls and does nothing
+  /// The callable must outlive it.
   template <class F>
   requires(!std::is_same_v<std::remove_cvref_t<F>, progress_ref> && std::is_invocable_v<F&, double, double>)
       progress_ref(F& f)
@@ -30,17 +31,18 @@ class progress_ref {
   void (*call_)(void*, double, double) = nullptr;
 };
 
+/// What is set and not supported by the model is refused by name.
 struct transcribe_options {
-  std::string language = "auto";
-  bool itn = false;  ///< digits and punctuation where the model can write them
+  std::string language = "auto";  ///< a code or name that the model knows; "auto": the model finds it
+  bool itn = false;               ///< digits and punctuation where the model can write them
   /// Seconds; longer recordings and segments are cut at quiet places. 0: 30, and for Qwen3-ASR what its file says, or
   /// 1200 as the original.
   double max_clip_seconds = 0;
   double limit_seconds = 0;  ///< above 0 no clip is longer, whatever the model's own limit (a forced aligner's)
   /// Finds speech first, at the model's rate; null: everything is transcribed.
   const any_vad* vad = nullptr;
-  steno::vad_settings vad_settings = {};
-  double merge_seconds = 0;  ///< seconds; segments of the detector are joined up to this length
+  steno::vad_settings vad_settings = {};  ///< of that detector
+  double merge_seconds = 0;               ///< seconds; segments of the detector are joined up to this length
   /// So many clips are transcribed at the same time, each on one thread, or by Qwen3-ASR together on all threads; the
   /// results are the same.
   int parallel_clips = 1;
@@ -49,7 +51,7 @@ struct transcribe_options {
   /// Bonus for each unit of a phrase, in logarithms of probability; nothing: what suits the model's search.
   std::optional<float> hotword_score = {};
   decoding_options decoding = {};  ///< for models that write token by token
-  progress_ref progress = {};
+  progress_ref progress = {};      ///< of transcribe()
 };
 
 }  // namespace STENO_ABI

@@ -65,6 +65,7 @@ class transcriber {
   std::string_view model_name() const { return model_->architecture(); }  ///< its architecture: "whisper", ...
   /// Samples per second that transcribe() expects.
   int sample_rate() const { return model_->sample_rate(); }
+  /// Codes or names that can be chosen; empty where none can.
   std::vector<std::string> languages() const { return model_->languages(); }
   /// "auto", or one that the model knows by code or name; any for a model that has no languages().
   bool supports_language(const std::string& language) const {
@@ -73,11 +74,13 @@ class transcriber {
   /// Whether an option has an effect, by its name in transcribe_options or decoding_options. `vad`: with a voice
   /// activity detector.
   bool supports(std::string_view option, bool vad = false) const { return model_->supports(option, vad); }
-  /// Whether any_session takes the model, and whether an option has an effect there, by its name in session_options.
+  /// Whether any_session takes the model.
   bool streams() const { return model_->streams(); }
+  /// Whether an option has an effect in any_session, by its name in session_options.
   bool supports_live(std::string_view option) const { return model_->supports_live(option); }
   /// Whether the model finds its own way through a recording, of which it must have seen everything before it begins.
   bool needs_preview() const { return model_->needs_preview(); }
+  /// Facts about the model, for people.
   model_summary summary() const { return model_->summary(); }
 
   /// A whole recording: mono samples in [-1, 1] at sample_rate(). Throws steno::error for options that the model does
@@ -99,20 +102,27 @@ class any_recording {
   /// Throws steno::error for options that the model does not support.
   any_recording(const transcriber& t, const transcribe_options& o) : recording_(t.model_->start_recording(o)) {}
 
+  /// Whether preview() is of use.
   bool needs_preview() const { return recording_->needs_preview(); }
+  /// All of the recording once, before it is pushed; does nothing for models that need not.
   void preview(std::span<const float> pcm, context& c) { recording_->preview(pcm, c); }
+  /// More mono samples in [-1, 1] at the model's rate; sink(segment) for every segment that is complete.
   void push(std::span<const float> pcm, context& c, sink_ref<segment> sink) { recording_->push(pcm, c, sink); }
+  /// No samples follow. Clips that are fewer than options.parallel_clips wait for finish() or recognise_waiting().
   void close(context& c, sink_ref<segment> sink) { recording_->close(c, sink); }
+  /// Of clips that wait since close() for others.
   double waiting_seconds() const { return recording_->waiting_seconds(); }
-  /// Of one transcriber, made with equal options.
+  /// Recognises clips that wait in closed recordings of one transcriber with equal options, and with `rest` the last
+  /// ones, too (recording::recognise_waiting()).
   static void recognise_waiting(std::span<any_recording* const> closed, bool rest, context& c) {
     std::vector<detail::recording_interface*> all;
     for (any_recording* const r : closed) all.push_back(r->recording_.get());
     if (!all.empty()) all.front()->recognise_waiting(all, rest, c);
   }
+  /// The rest. Returns the result without its segments.
   result finish(context& c, sink_ref<segment> sink) { return recording_->finish(c, sink); }
-  double done() const { return recording_->done(); }
-  double needed_from() const { return recording_->needed_from(); }
+  double done() const { return recording_->done(); }                ///< seconds of audio that are done
+  double needed_from() const { return recording_->needed_from(); }  ///< seconds before which no segment is to come
 
  private:
   std::unique_ptr<detail::recording_interface> recording_;

@@ -88,6 +88,7 @@ class whisper_recording {
     previewed_ = true;
     peak_.push(model_->frontend, pcm, c);
   }
+  /// More samples.
   void push(std::span<const float> pcm, context& c, sink_ref<segment> sink) {
     kept_.push(pcm);
     if (previewed_)

@@ -24,6 +24,7 @@ inline namespace STENO_ABI {
 /// The aligner must outlive it. One thread at a time.
 class word_aligner {
  public:
+  /// Beside one recording.
   explicit word_aligner(const forced_aligner& m) : model_(&m) {}
 
   /// The recording's next samples, at the aligner's rate.
