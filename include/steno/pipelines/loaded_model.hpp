@@ -113,17 +113,19 @@ template <class... Models>  // constrained where they are loaded: a name alone c
 struct family_of {
   static constexpr std::string_view architectures[] = {Models::architecture...};
   /// Throws steno::error.
-  static opened_model open(model_file& f) {
-    const std::string found = f.file.text("general.architecture").value_or("");
-    opened_model opened;
-    const auto attempt = [&]<class Model>() {
-      if (opened == nullptr && found == Model::architecture)
-        opened = std::make_unique<const loaded_as<Model>>(load<Model>(std::move(f.file), f.run, std::move(f.image)));
-    };
-    (attempt.template operator()<Models>(), ...);
-    return opened;
-  }
+  static opened_model open(model_file& f);
 };
+template <class... Models>  // not inline, so that units that find it in steno::pipelines do not compile it again
+opened_model family_of<Models...>::open(model_file& f) {
+  const std::string found = f.file.text("general.architecture").value_or("");
+  opened_model opened;
+  const auto attempt = [&]<class Model>() {
+    if (opened == nullptr && found == Model::architecture)
+      opened = std::make_unique<const loaded_as<Model>>(load<Model>(std::move(f.file), f.run, std::move(f.image)));
+  };
+  (attempt.template operator()<Models>(), ...);
+  return opened;
+}
 
 }  // namespace detail
 
