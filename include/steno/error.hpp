@@ -68,7 +68,9 @@ struct fault {
 /// without control characters; parts() are as they were given.
 class error : public std::runtime_error {
  public:
+  /// Puts the message of what() together from the parts and keeps them.
   explicit error(fault parts) : std::runtime_error(compose(parts)), parts_(std::move(parts)) {}
+  /// The parts that the message was made of, for programs that show or sort errors themselves.
   const fault& parts() const noexcept { return parts_; }
 
  private:
@@ -83,6 +85,7 @@ class error : public std::runtime_error {
 };
 
 // Cold: what leads to it is compiled for size, which is what makes many clear messages cheap to compile.
+/// Throws steno::error with these parts.
 [[noreturn, gnu::cold, gnu::noinline]] inline void fail(fault f) { throw error(std::move(f)); }
 
 }  // namespace STENO_ABI

@@ -12,16 +12,20 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// The execution context: what a forward pass borrows and a stream owns. One per stream; not thread-safe, while the
+/// models and layers that use it are const and shared.
 class context {
  public:
   context() = default;
+  /// Refers to `e` and `t`, which must outlive the context. Without a tracer nothing is traced.
   explicit context(executor e, tracer t = {}) : run(e), tracer_(t) {}
 
-  workspace scratch;
-  executor run;
+  workspace scratch;  ///< memory of intermediate tensors; reused from pass to pass
+  executor run;       ///< runs the tiles of the layers; by default the calling thread
 
   /// True when somebody wants to see intermediate tensors.
   bool tracing() const noexcept { return static_cast<bool>(tracer_); }
+  /// Sends intermediate tensors to `t` from now on; an empty tracer ends it.
   void trace_to(tracer t) noexcept { tracer_ = t; }
 
   /// Shows a tensor under the present path + `name`.
@@ -33,6 +37,7 @@ class context {
   /// Extends the path while it lives: `auto s = c.enter("encoders", 3);`.
   class scope {
    public:
+    /// Appends `.name` and, unless it is negative, `.index` to the path; does nothing when nobody traces.
     scope(context& c, std::string_view name, extent index = -1) : home_(c), mark_(c.length_) {
       if (c.tracing()) c.extend(name, index);
     }
@@ -44,6 +49,7 @@ class context {
     context& home_;
     std::size_t mark_;
   };
+  /// Extends the path by a stage, and an index unless it is negative, until the returned scope ends.
   [[nodiscard]] scope enter(std::string_view name, extent index = -1) { return scope(*this, name, index); }
 
  private:

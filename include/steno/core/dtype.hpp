@@ -13,6 +13,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// A number format; the values are ggml's type ids.
 enum class dtype : std::int32_t {
   f32 = 0,
   f16 = 1,
@@ -34,12 +35,13 @@ enum class dtype : std::int32_t {
 
 /// How a format is stored: `elements` values take `bytes` bytes; rows are whole blocks.
 struct dtype_info {
-  dtype type;
-  std::string_view name;
-  std::size_t elements;
-  std::size_t bytes;
+  dtype type;             ///< the format that this row is about
+  std::string_view name;  ///< as ggml writes it: "f32", "q4_k"
+  std::size_t elements;   ///< values in a block; 1 for formats without blocks
+  std::size_t bytes;      ///< size of a block
 };
 
+/// Every format that steno knows.
 inline constexpr dtype_info dtype_table[] = {
     {dtype::f32, "f32", 1, 4},       {dtype::f16, "f16", 1, 2},       {dtype::bf16, "bf16", 1, 2},
     {dtype::q8_0, "q8_0", 32, 34},   {dtype::q4_0, "q4_0", 32, 18},   {dtype::q4_1, "q4_1", 32, 20},
@@ -54,6 +56,7 @@ constexpr std::optional<dtype_info> find_dtype(std::int32_t ggml_id) {
     if (static_cast<std::int32_t>(d.type) == ggml_id) return d;
   return std::nullopt;
 }
+/// The format with this name, or nothing when steno does not know it.
 constexpr std::optional<dtype_info> find_dtype(std::string_view name) {
   for (const dtype_info& d : dtype_table)
     if (d.name == name) return d;

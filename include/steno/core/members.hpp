@@ -20,9 +20,12 @@ inline namespace STENO_ABI {
 /// gives is a whole number from Min to Max; until then (and where the file's was refused) it is Min.
 template <extent N, extent Min = 1, extent Max = 65536>
 struct setting : size_of<N> {
-  static constexpr extent static_value = N, min = Min, max = Max;
+  static constexpr extent static_value = N;  ///< the value, or `dynamic` when a file gives it
+  static constexpr extent min = Min;         ///< smallest value that a file may give
+  static constexpr extent max = Max;         ///< largest value that a file may give
   static_assert(!is_static(N) || (N >= Min && N <= Max), "steno: a setting outside of its own range");
   constexpr setting() : size_of<N>(Min) {}
+  /// The value `n` when N is dynamic; it is not compared with Min and Max.
   constexpr explicit setting(extent n) : size_of<N>(n) {}
 };
 /// A setting that is 0 or 1.
@@ -42,10 +45,12 @@ struct any_visitor {
 };
 }  // namespace detail
 
+/// A weight: the extents and the number format are part of its type.
 template <class T>
 concept weight_leaf = requires {
   T::static_rows, T::static_cols, T::static_format;
 };
+/// A setting: see `setting`.
 template <class T>
 concept setting_leaf = requires {
   T::static_value;
@@ -65,6 +70,7 @@ concept composite = requires(T& t, detail::any_visitor v) {
 template <class Leaf>
 class member_walker {
  public:
+  /// Calls `leaf`, which must outlive the walker. `path` stands in front of all names.
   explicit member_walker(Leaf& leaf, std::string path = {}) : leaf_(leaf), path_(std::move(path)) {}
 
   template <class T>
@@ -88,9 +94,11 @@ class member_walker {
   void optional(std::string_view name, T& child) {
     visit(name, child, true);
   }
+  /// The sizes `a` and `b`, which `what` names, must agree.
   STENO_COLD void equal(std::string_view what, extent a, extent b) {
     if constexpr (requires { leaf_.equal(path_, what, a, b); }) leaf_.equal(path_, what, a, b);
   }
+  /// `value`, which `what` names, must lie from `low` to `high`.
   STENO_COLD void within(std::string_view what, extent value, extent low, extent high) {
     if constexpr (requires { leaf_.within(path_, what, value, low, high); })
       leaf_.within(path_, what, value, low, high);
@@ -100,6 +108,8 @@ class member_walker {
     if constexpr (requires { leaf_.require(path_, ok, what, expected, found); })
       leaf_.require(path_, ok, what, expected, found);
   }
+  /// Number of members that the source has under the present path, for a dynamic `repeat`; nothing when the leaf
+  /// function does not count.
   std::optional<extent> count() {
     if constexpr (requires { leaf_.count(path_); }) return leaf_.count(path_);
     return std::nullopt;

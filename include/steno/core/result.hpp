@@ -17,17 +17,18 @@ inline namespace STENO_ABI {
 /// Where times come from: the model's own alignment, a forced aligner, or nowhere (then there are none).
 enum class timing { native, aligned, none };
 
+/// A word, or a character of scripts without words, with its times and confidence.
 struct word {
-  std::string text;
+  std::string text;           ///< without the white space around it
   double start = 0, end = 0;  ///< seconds; meaningless when how == timing::none
   float confidence = 0;       ///< probability in [0, 1]
-  timing how = timing::none;
-  std::string space = {};  ///< white space in front of it, where the model writes it (Whisper)
+  timing how = timing::none;  ///< where start and end come from
+  std::string space = {};     ///< white space in front of it, where the model writes it (Whisper)
 };
 
 /// Another reading of the same audio.
 struct alternative {
-  std::string text;
+  std::string text;  ///< the whole text of the segment, read otherwise
   double score = 0;  ///< logarithm of a probability, as segment::score
   bool operator==(const alternative&) const = default;
 };
@@ -36,6 +37,7 @@ struct alternative {
 /// the copy of a string or a vector throws (it believes that such a variant always holds something).
 template <class... Types>
 struct field_value : std::variant<Types...> {
+  /// The variant that it is made of, for std::visit and std::get.
   using base = std::variant<Types...>;
   using base::base;
   field_value() = default;
@@ -56,42 +58,47 @@ struct field_value : std::variant<Types...> {
 /// A field that only one family has (SenseVoice's emotion, Whisper's no-speech probability, ...).
 using extra_field = std::pair<std::string, field_value<std::string, double>>;
 
+/// A part of a recording and its text: a clip, what a model puts between two times, or an utterance of a stream.
 struct segment {
-  double start = 0, end = 0;  ///< seconds
-  std::string text = {};
-  std::vector<int> token_ids = {};
-  std::optional<std::string> speaker = {};
-  std::vector<word> words = {};
-  std::string language = {};
+  double start = 0, end = 0;                ///< seconds
+  std::string text = {};                    ///< UTF-8
+  std::vector<int> token_ids = {};          ///< what the text was decoded from, numbers of the model's tokenizer
+  std::optional<std::string> speaker = {};  ///< "speaker_0", ...; nothing where no diarizer ran
+  std::vector<word> words = {};             ///< in order; empty where the model has none
+  std::string language = {};                ///< as the model names it: "en", "English"; empty where it names none
   /// Of the text, as the family's search adds it up: the logarithm of a probability. Nothing where none is computed.
   std::optional<double> score = {};
   std::vector<alternative> alternatives = {};  ///< best first, the text itself among them; of searches with a beam
   std::string stop_reason = {};  ///< why a model that writes token by token stopped ("end_of_text", ...); else empty
-  std::vector<extra_field> extra = {};
+  std::vector<extra_field> extra = {};  ///< by name; empty for families that have none
 };
 
 /// What became of a window, of models that go through a recording window by window (Whisper).
 struct window_report {
-  double start = 0, end = 0;  ///< seconds
-  std::string outcome = {};   ///< "text" or "no_speech"
-  std::string stop_reason = {};
-  int fallbacks = 0;  ///< times that it was decoded again at a higher temperature
-  double temperature = 0, avg_logprob = 0, compression_ratio = 0, no_speech_prob = 0;
+  double start = 0, end = 0;     ///< seconds
+  std::string outcome = {};      ///< "text" or "no_speech"
+  std::string stop_reason = {};  ///< why the last decoding of the window ended, as segment::stop_reason
+  int fallbacks = 0;             ///< times that it was decoded again at a higher temperature
+  double temperature = 0;        ///< of the decoding that was kept; 0: greedy or beam search
+  double avg_logprob = 0;        ///< its log probability, divided by its tokens and the end of the text
+  double compression_ratio = 0;  ///< how much shorter zlib makes its text: large for repetitions
+  double no_speech_prob = 0;     ///< probability that the window holds no speech
   bool operator==(const window_report&) const = default;
 };
 
+/// What was recognised in a recording. Times are seconds from its start.
 struct result {
-  std::string model;     ///< "sense_voice", ...
-  double duration = 0;   ///< seconds of audio
-  std::string language;  ///< of the first segment that has one
-  std::string text;      ///< the segments' texts, joined
-  std::vector<segment> segments;
+  std::string model;              ///< "sense_voice", ...
+  double duration = 0;            ///< seconds of audio
+  std::string language;           ///< of the first segment that has one
+  std::string text;               ///< the segments' texts, joined
+  std::vector<segment> segments;  ///< in the order of their start; empty where they were handed to a sink one by one
   /// Of the only segment; nothing where there are several.
   std::optional<double> score = {};
-  std::vector<alternative> alternatives = {};
-  std::string stop_reason = {};
+  std::vector<alternative> alternatives = {};              ///< of the only segment, as `score`
+  std::string stop_reason = {};                            ///< of the only segment, as `score`
   std::optional<std::vector<window_report>> windows = {};  ///< of models that have windows
-  std::vector<extra_field> extra = {};
+  std::vector<extra_field> extra = {};                     ///< of the only segment, as `score`
 };
 
 }  // namespace STENO_ABI

@@ -20,6 +20,7 @@ inline namespace STENO_ABI {
 template <class T>
 class sink_ref {
  public:
+  /// Refers to `f`, which must live as long as it is called.
   template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, sink_ref> && std::invocable<std::remove_reference_t<F>&, T>)
       sink_ref(F&& f)
@@ -28,6 +29,7 @@ class sink_ref {
           (*static_cast<std::remove_reference_t<F>*>(callable))(std::forward<T>(value));
         }) {}
 
+  /// Hands `value` on to the callable.
   void operator()(T value) const { call_(callable_, std::forward<T>(value)); }
 
  private:

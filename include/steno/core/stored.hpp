@@ -15,6 +15,7 @@ inline namespace STENO_ABI {
 
 /// How a checkpoint stores a weight [rows, cols] of steno's.
 struct stored {
+  /// How the values are laid out in the checkpoint.
   enum class form : std::uint8_t {
     same,         ///< as it is kept
     heads,        ///< [heads, d / heads], kept as [d]
@@ -23,9 +24,11 @@ struct stored {
     bands_first,  ///< [out, channels x bands], kept as [out, bands x channels]
   };
 
+  /// A vector of a row per head: [heads, d / heads], kept as [d].
   static constexpr stored by_heads(extent heads) { return {.how = form::heads, .first = heads}; }
   /// Along one axis: [D, 1, taps]; `last` 1: [D, 1, taps, 1].
   static constexpr stored taps(extent last = 0) { return {.how = form::taps, .second = last}; }
+  /// Along two axes: [D, 1, height, width].
   static constexpr stored taps(extent height, extent width) {
     return {.how = form::taps, .first = height, .second = width};
   }
@@ -39,6 +42,7 @@ struct stored {
     s.turned = true;
     return s;
   }
+  /// A product over channels and bands, channels outermost: [out, channels x bands], kept as [out, bands x channels].
   static constexpr stored bands_first(extent channels) { return {.how = form::bands_first, .first = channels}; }
   /// As it is kept, in f32 whatever format is chosen for the products.
   static constexpr stored floats() { return stored{}.in_floats(); }
@@ -55,18 +59,20 @@ struct stored {
     s.zeros = true;
     return s;
   }
+  /// The same, in f32 whatever format is chosen for the products.
   constexpr stored in_floats() const {
     stored s = *this;
     s.f32 = true;
     return s;
   }
 
-  form how = form::same;
-  bool f32 = false;              ///< in_floats()
-  bool zeros = false;            ///< or_zeros()
-  bool turned = false;           ///< turned_kernel()
-  extent first = 0, second = 0;  ///< heads; channels; height and width of a kernel (0: there is no such axis)
-  std::string_view norm = {};    ///< after_norm()
+  form how = form::same;       ///< layout of the checkpoint's values
+  bool f32 = false;            ///< in_floats()
+  bool zeros = false;          ///< or_zeros()
+  bool turned = false;         ///< turned_kernel()
+  extent first = 0;            ///< heads; channels; height of a kernel (0: there is no such axis)
+  extent second = 0;           ///< width of a kernel (0: there is no such axis)
+  std::string_view norm = {};  ///< after_norm()
 };
 
 }  // namespace STENO_ABI

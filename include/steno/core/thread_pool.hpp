@@ -18,6 +18,8 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Threads that run the tiles of layers, for any number of contexts. Owned by the user, neither copied nor moved; must
+/// outlive the executors that refer to it. Thread-safe: runs of several threads wait for each other.
 class thread_pool {
  public:
   /// A pool of `threads` workers including the caller of run(); at least 1. Throws steno::error when the system gives
@@ -41,6 +43,7 @@ class thread_pool {
   thread_pool& operator=(const thread_pool&) = delete;
   ~thread_pool() { stop(); }
 
+  /// Number of workers, the caller of run() among them.
   int width() const noexcept { return static_cast<int>(workers_.size()) + 1; }
 
   /// Calls t(i, worker) once for each i in [0, n) and returns when all calls have returned. The task must not throw and

@@ -16,7 +16,9 @@ inline namespace STENO_ABI {
 /// Reference to a callable f(std::string_view path, view<const float>). Empty by default.
 class tracer {
  public:
+  /// Traces nothing.
   tracer() noexcept = default;
+  /// Refers to `f`, which must outlive the tracer.
   template <class F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, tracer> &&
              std::is_invocable_v<F&, std::string_view, view<const float>>)
@@ -24,7 +26,9 @@ class tracer {
       : self_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))), call_([](void* self, std::string_view path, const view<const float>& x) {
           (*static_cast<F*>(self))(path, x);
         }) {}
+  /// Whether there is something to send tensors to.
   explicit operator bool() const noexcept { return self_ != nullptr; }
+  /// Sends tensor `x`, named `path`. The tracer must not be empty.
   void operator()(std::string_view path, const view<const float>& x) const { call_(self_, path, x); }
 
  private:

@@ -11,6 +11,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// A matrix that owns its values, row by row; static or dynamic extents.
 template <class T, extent R, extent C>
 using matrix = Eigen::Matrix<T, static_cast<int>(R), static_cast<int>(C), Eigen::RowMajor>;
 
@@ -42,6 +43,7 @@ concept viewable = requires(M& m) {
 template <class T, extent R, extent C>
 class view : public detail::view_base<T, R, C> {
  public:
+  /// The Eigen map that does the work.
   using base = detail::view_base<T, R, C>;
   using base::base;
   using base::operator=;
@@ -50,6 +52,7 @@ class view : public detail::view_base<T, R, C> {
     base::operator=(other);
     return *this;
   }
+  /// Refers to the values of a row-major Eigen object, which must outlive the view.
   template <class M>
     requires(!std::is_same_v<std::remove_cvref_t<M>, view> && detail::viewable<std::remove_reference_t<M>, T, R, C>)
   view(M&& m) noexcept : base(m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride())) {}

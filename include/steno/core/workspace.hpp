@@ -21,11 +21,13 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Arena for the intermediate tensors of a forward pass. Movable while no frame is open; one thread at a time.
 class workspace {
  public:
-  static constexpr std::size_t alignment = 64;
+  static constexpr std::size_t alignment = 64;  ///< of every piece that is taken, in bytes
 
   workspace() = default;
+  /// Reserves `bytes` at once; throws steno::error when they are not to be had.
   explicit workspace(std::size_t bytes) { reserve(bytes); }
   workspace(workspace&& other) noexcept { swap(other); }
   workspace& operator=(workspace&& other) noexcept {
@@ -53,8 +55,10 @@ class workspace {
   /// The largest number of bytes that were in use at once.
   std::size_t peak() const noexcept { return peak_; }
 
+  /// What is taken through a frame is given back when it closes. Frames close in the reverse order of their opening.
   class frame {
    public:
+    /// Opens a frame of `w`, which must outlive it.
     explicit frame(workspace& w) : home_(w), piece_(w.current_), used_(w.used_), total_(w.total_) { ++home_.depth_; }
     frame(const frame&) = delete;
     frame& operator=(const frame&) = delete;
