@@ -34,7 +34,9 @@ inline namespace STENO_ABI {
 /// Not thread-safe; two objects for one target may live side by side, and the last commit() stays.
 class atomic_file {
  public:
-  enum class scratch { nameless, named };  ///< named: also where the file system has nameless files
+  /// Where the bytes go until commit(): to a file without a name, where the file system has such files, or always to
+  /// one beside the target.
+  enum class scratch { nameless, named };
 
   /// Refuses targets that exist and are not regular files. A symbolic link keeps pointing to its file. A file that is
   /// replaced keeps its permissions and, where the system allows it, its owner.
@@ -62,6 +64,7 @@ class atomic_file {
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
   }
 
+  /// Appends bytes to the file; throws steno::error when the system does not take them all. Not after commit().
   void write(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
       const ::ssize_t n = ::write(file_, bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));

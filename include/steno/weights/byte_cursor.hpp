@@ -60,10 +60,11 @@ T load_as(const void* p) noexcept {
 /// A position in bytes. `where` (the file's name) and the bytes must outlive it.
 class byte_cursor {
  public:
+  /// Begins at the first of `bytes`; `where` stands in messages.
   byte_cursor(std::string_view where, std::span<const std::byte> bytes) : where_(where), bytes_(bytes) {}
 
-  std::size_t position() const noexcept { return position_; }
-  std::size_t remaining() const noexcept { return bytes_.size() - position_; }
+  std::size_t position() const noexcept { return position_; }                   ///< bytes from the start
+  std::size_t remaining() const noexcept { return bytes_.size() - position_; }  ///< bytes from here to the end
 
   /// The next `size` bytes; `what` names them in the error when the file ends before.
   STENO_COLD std::span<const std::byte> take(std::uint64_t size, const char* what) {
@@ -91,6 +92,7 @@ class byte_cursor {
     return {reinterpret_cast<const char*>(part.data()), part.size()};
   }
 
+  /// Throws steno::error about the present position: the name and the byte offset stand in front of `what`.
   [[noreturn]] STENO_COLD void stop(std::string what, std::string expected = {}, std::string found = {},
                                     std::string hint = {}) {
     fail({.where = std::string(where_),

@@ -32,15 +32,17 @@ class gguf_file {
   gguf_file(gguf_file&&) noexcept = default;
   gguf_file& operator=(gguf_file&&) noexcept = default;
 
-  const std::string& where() const noexcept { return name_; }
+  const std::string& where() const noexcept { return name_; }           ///< path or name for messages
   std::span<const std::byte> bytes() const noexcept { return bytes_; }  ///< the whole file
-  std::uint32_t version() const noexcept { return version_; }
+  std::uint32_t version() const noexcept { return version_; }           ///< of the container: 2 or 3
+  /// Multiple of bytes at which tensors begin in the data section
   std::uint32_t alignment() const noexcept { return alignment_; }
 
   // --- tensors, in file order. Formats that steno cannot compute with are listed too: info(format).elements is 0,
   //     format_name(format) gives their name, bytes are right.
-  std::size_t size() const noexcept { return tensors_.size(); }
-  tensor_ref tensor(std::size_t i) const { return tensors_.at(i); }
+  std::size_t size() const noexcept { return tensors_.size(); }      ///< number of tensors
+  tensor_ref tensor(std::size_t i) const { return tensors_.at(i); }  ///< the i-th tensor; throws std::out_of_range
+  /// The tensor of exactly this name; nothing when the file has none.
   std::optional<tensor_ref> find(std::string_view name) const {
     const tensor_ref* t = tensor_index_.find(tensors_, name);
     return t != nullptr ? std::optional(*t) : std::nullopt;
@@ -51,7 +53,9 @@ class gguf_file {
   void release(const tensor_ref& t) const noexcept { file_.release(t.bytes); }
 
   // --- key-value pairs, in file order.
+  /// All pairs; they refer to the file's bytes.
   std::span<const gguf_value> values() const noexcept { return values_; }
+  /// The keys of all pairs; they refer to the file's bytes.
   std::vector<std::string_view> keys() const {
     std::vector<std::string_view> result;
     result.reserve(values_.size());
@@ -60,7 +64,7 @@ class gguf_file {
   }
   /// The pair with exactly this key, or null. Valid as long as the file is.
   const gguf_value* value(std::string_view key) const { return value_index_.find(values_, key); }
-  bool has(std::string_view key) const { return value(key) != nullptr; }
+  bool has(std::string_view key) const { return value(key) != nullptr; }  ///< whether the key is there
 
   /// A number (bool: 0 or 1); nothing when the key is absent. Throws when the value is not a number.
   STENO_COLD std::optional<double> number(std::string_view key) const {
@@ -71,10 +75,11 @@ class gguf_file {
     const auto t = optional_as(key, &gguf_value::text, "a string");
     return t ? std::optional<std::string>(*t) : std::nullopt;
   }
-  /// An array of numbers (of strings); throws when the key is absent or holds something else.
+  /// An array of numbers; throws when the key is absent or holds something else.
   STENO_COLD std::vector<double> numbers(std::string_view key) const {
     return required_as(key, &gguf_value::numbers, "an array of numbers");
   }
+  /// An array of strings; throws when the key is absent or holds something else.
   STENO_COLD std::vector<std::string> strings(std::string_view key) const {
     return required_as(key, &gguf_value::strings, "an array of strings");
   }

@@ -86,13 +86,14 @@ T load_number(const std::byte* p) noexcept {
 
 /// A key and its value. Refers to the file's bytes.
 struct gguf_value {
-  std::string_view key;
+  std::string_view key;               ///< as stored: "general.architecture", ...
   gguf_type type = gguf_type::u8;     ///< of the value; for an array `element` is that of its elements
   gguf_type element = gguf_type::u8;  ///< equals `type` when this is no array
   std::size_t count = 1;              ///< number of elements; 1 when this is no array
   /// A number's bytes; a string's bytes without its length; an array's elements back to back (strings with lengths).
   std::span<const std::byte> raw;
 
+  /// Whether it is an array, of numbers or of strings; arrays of arrays are refused at load.
   bool is_array() const noexcept { return type == gguf_type::array; }
 
   /// A number (bool: 0 or 1), rounded to double when it is a 64-bit integer above 2^53; nothing for other types.

@@ -34,28 +34,32 @@ class gguf_writer {
     put_number(value);
     if (key == gguf_alignment_key) alignment_ = static_cast<std::uint32_t>(value);  // begin_pair lets only u32 pass
   }
+  /// A string.
   void set(std::string_view key, std::string_view text) {
     check_length(key, text.size());
     begin_pair(key, gguf_type::string);
     put_string(text);
   }
-  /// An array of numbers (of strings).
+  /// An array of numbers.
   template <class T>
   requires std::is_arithmetic_v<T>
   void set(std::string_view key, std::span<const T> values) {
     begin_array(key, detail::gguf_type_of<T>(), values.size());
     for (const T v : values) put_number(v);
   }
+  /// The same of a vector. Not of std::vector<bool>, whose elements are no bools in memory.
   template <class T>
   requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) void set(std::string_view key,
                                                                          const std::vector<T>& values) {
     set(key, std::span<const T>(values));
   }
+  /// An array of strings.
   void set(std::string_view key, std::span<const std::string> values) {
     for (const std::string& v : values) check_length(key, v.size());
     begin_array(key, gguf_type::string, values.size());
     for (const std::string& v : values) put_string(v);
   }
+  /// An array of strings.
   void set(std::string_view key, const std::vector<std::string>& values) {
     set(key, std::span<const std::string>(values));
   }
@@ -91,11 +95,13 @@ class gguf_writer {
     byte_filler filler(std::forward<Fill>(fill));
     add_entry(name, format, shape).fill = std::move(filler);
   }
+  /// Either of these, for a shape that is written out: {rows, cols}.
   template <class Content>
   void add(std::string_view name, dtype format, std::initializer_list<extent> shape, Content&& content) {
     add(name, format, std::span<const extent>(shape.begin(), shape.size()), std::forward<Content>(content));
   }
 
+  /// Multiple of bytes at which tensors begin: 32, unless general.alignment is set.
   std::uint32_t alignment() const noexcept { return alignment_; }
   /// Size of the whole file in bytes.
   std::uint64_t size() const { return layout().end; }
@@ -108,6 +114,7 @@ class gguf_writer {
     emit([&](std::span<const std::byte> bytes) { out.write(bytes); }, progress);
     out.commit();
   }
+  /// The same without reports of progress.
   void write(const std::string& path) const {
     write(path, [](std::uint64_t, std::uint64_t) {});
   }

@@ -72,9 +72,9 @@ class mapped_file {
   }
   ~mapped_file() { unmap(); }
 
-  std::span<const std::byte> bytes() const noexcept { return {start_, size_}; }
-  const std::string& path() const noexcept { return path_; }
-  bool copied() const noexcept { return copied_; }
+  std::span<const std::byte> bytes() const noexcept { return {start_, size_}; }  ///< the whole file; empty without one
+  const std::string& path() const noexcept { return path_; }                     ///< as given to the constructor
+  bool copied() const noexcept { return copied_; }  ///< whether this is a copy that no change of the file reaches
 
   /// Gives the whole pages inside `part` (a piece of bytes()) back to the system; reading them again loads them from
   /// the file, but gives zeros in a copy. Does nothing when `part` covers no whole page or lies elsewhere.

@@ -26,7 +26,9 @@ STENO_COLD inline std::vector<std::size_t> order_of_names(const std::vector<std:
 template <class T, std::string_view T::*Name>
 class name_index {
  public:
+  /// Index of no items.
   name_index() = default;
+  /// Sorts the names of `items`; n log n.
   explicit name_index(const std::vector<T>& items) {
     std::vector<std::string_view> names(items.size());
     for (std::size_t i = 0; i < names.size(); ++i) names[i] = items[i].*Name;

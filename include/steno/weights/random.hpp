@@ -20,6 +20,7 @@ inline namespace STENO_ABI {
 /// Uniform numbers from a 64-bit generator (splitmix64): the same everywhere for the same seed.
 class random_numbers {
  public:
+  /// Begins the sequence that belongs to `seed`.
   explicit random_numbers(std::uint64_t seed) : state_(seed) {}
   /// In [-1, 1).
   float operator()() noexcept {

@@ -20,18 +20,20 @@ inline namespace STENO_ABI {
 
 /// A stored tensor: row-major shape (outermost first, `rank` entries), format and bytes.
 struct tensor_ref {
-  std::string_view name;
-  dtype format = dtype::f32;
-  int rank = 0;
-  std::array<extent, 4> shape{1, 1, 1, 1};
-  std::span<const std::byte> bytes;
+  std::string_view name;                    ///< of the checkpoint; refers to the source's memory
+  dtype format = dtype::f32;                ///< of the values
+  int rank = 0;                             ///< number of dimensions, 0 to 4
+  std::array<extent, 4> shape{1, 1, 1, 1};  ///< outermost first; 1 behind the rank
+  std::span<const std::byte> bytes;         ///< the values, row by row in whole blocks; belongs to the source
 
   extent rows() const { return rank == 1 ? 1 : shape[0]; }  ///< 1-D tensors are one row
+  /// Values in a row: the product of all dimensions behind the first, of 1-D tensors the length.
   extent cols() const {
     extent n = 1;
     for (int i = rank == 1 ? 0 : 1; i < rank; ++i) n *= shape[static_cast<std::size_t>(i)];
     return n;
   }
+  /// "[512 x 80]": for messages.
   std::string shape_text() const {
     std::string s = "[";
     for (int i = 0; i < rank; ++i)

@@ -15,6 +15,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Owns memory for weights until it is destroyed. Movable; pieces stay where they are when it moves. Not thread-safe.
 class storage {
  public:
   storage() = default;

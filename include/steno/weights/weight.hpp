@@ -19,25 +19,31 @@ enum class use { product, rows };
 struct weight_ref {
   const std::byte* data = nullptr;    ///< as stored; null when the weight is absent
   const std::byte* packed = nullptr;  ///< layout of kernels/pack.hpp, or null when products read `data` itself
-  dtype format = dtype::f32;
-  extent rows = 0, cols = 0;
+  dtype format = dtype::f32;          ///< of `data`; packed values are another layout of the same
+  extent rows = 0;                    ///< outputs of a product, entries of a table
+  extent cols = 0;                    ///< values in each row
 
+  /// Bytes from one row of `data` to the next.
   std::size_t row_bytes() const { return bytes_of(format, static_cast<std::size_t>(cols)); }
+  /// Bytes of `data`.
   std::size_t bytes() const { return row_bytes() * static_cast<std::size_t>(rows); }
+  /// Row `r` as stored, for 0 <= r < rows; not checked.
   const std::byte* row(extent r) const { return data + static_cast<std::size_t>(r) * row_bytes(); }
 };
 
 /// A weight with extents. Copyable; owns nothing: the model (or the user) keeps the memory alive.
 template <extent R, extent C, dtype Q = dtype::any, use U = use::product>
 struct weight {
-  static constexpr extent static_rows = R, static_cols = C;
-  static constexpr dtype static_format = Q;
-  static constexpr use purpose = U;
+  static constexpr extent static_rows = R;   ///< rows, or `dynamic`
+  static constexpr extent static_cols = C;   ///< columns, or `dynamic`
+  static constexpr dtype static_format = Q;  ///< promised format, or `any`
+  static constexpr use purpose = U;          ///< use::product: packed when it is loaded
 
-  extent rows() const noexcept { return rows_.get(); }
-  extent cols() const noexcept { return cols_.get(); }
+  extent rows() const noexcept { return rows_.get(); }  ///< 0 for a dynamic extent until loading
+  extent cols() const noexcept { return cols_.get(); }  ///< 0 for a dynamic extent until loading
+  /// Whether the weight is there: loaded or assigned.
   explicit operator bool() const noexcept { return data != nullptr; }
-  weight_ref ref() const noexcept { return {data, packed, format, rows(), cols()}; }
+  weight_ref ref() const noexcept { return {data, packed, format, rows(), cols()}; }  ///< without types, for kernels
 
   /// The values as Eigen sees them; only for weights that promise f32.
   view<const float, R, C> values() const
@@ -45,6 +51,7 @@ struct weight {
   {
     return make_view<R, C>(reinterpret_cast<const float*>(data), rows(), cols());
   }
+  /// The values row by row; null when the weight is absent.
   const float* floats() const
     requires(Q == dtype::f32)
   {
@@ -67,13 +74,14 @@ struct weight {
 
   struct row_tag : size_of<R> { using size_of<R>::size_of; };  // distinct bases: two empty members may share an address only then
   struct col_tag : size_of<C> { using size_of<C>::size_of; };
-  [[no_unique_address]] row_tag rows_;
-  [[no_unique_address]] col_tag cols_;
-  const std::byte* data = nullptr;
-  const std::byte* packed = nullptr;
-  dtype format = dtype::f32;
+  [[no_unique_address]] row_tag rows_;  ///< the number of rows where it is dynamic
+  [[no_unique_address]] col_tag cols_;  ///< the number of columns where it is dynamic
+  const std::byte* data = nullptr;      ///< as stored; null when the weight is absent
+  const std::byte* packed = nullptr;    ///< layout of kernels/pack.hpp, or null when products read `data` itself
+  dtype format = dtype::f32;            ///< of `data`; never `any`
 };
 
+/// A vector of N floats: one row.
 template <extent N>
 using vector_weight = weight<1, N, dtype::f32, use::rows>;
 

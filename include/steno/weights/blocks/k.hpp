@@ -11,38 +11,46 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace blocks {
 
+/// 256 values of 2 bits in 16 groups, each with a scale and a minimum of 4 bits: x = d * scale * v - dmin * minimum.
 struct q2_k {
-  static constexpr std::size_t elements = 256;
-  std::uint8_t s[16];  // low half: scale, high half: minimum, per 16 values
-  std::uint8_t q[64];
-  std::uint8_t d[2], dmin[2];
+  static constexpr std::size_t elements = 256;  ///< values in a block
+  std::uint8_t s[16];                           ///< of each group: scale in the low half, minimum in the high one
+  std::uint8_t q[64];                           ///< the values, four in a byte
+  std::uint8_t d[2];                            ///< scale of the scales, a half
+  std::uint8_t dmin[2];                         ///< scale of the minima, a half
 };
+/// 256 values of 3 bits in 16 groups, each with a signed scale of 6 bits: x = d * scale * v, v in -4..3.
 struct q3_k {
-  static constexpr std::size_t elements = 256;
-  std::uint8_t high[32];
-  std::uint8_t q[64];
-  std::uint8_t s[12];
-  std::uint8_t d[2];
+  static constexpr std::size_t elements = 256;  ///< values in a block
+  std::uint8_t high[32];                        ///< third bit of each value, inverted: 0 takes 4 away
+  std::uint8_t q[64];                           ///< the two low bits of each value, four values in a byte
+  std::uint8_t s[12];                           ///< the groups' scales, see q3_k_scale()
+  std::uint8_t d[2];                            ///< scale of the scales, a half
 };
+/// 256 values of 4 bits in 8 groups, each with a scale and a minimum of 6 bits: x = d * scale * v - dmin * minimum.
 struct q4_k {
-  static constexpr std::size_t elements = 256;
-  std::uint8_t d[2], dmin[2];
-  std::uint8_t s[12];
-  std::uint8_t q[128];
+  static constexpr std::size_t elements = 256;  ///< values in a block
+  std::uint8_t d[2];                            ///< scale of the scales, a half
+  std::uint8_t dmin[2];                         ///< scale of the minima, a half
+  std::uint8_t s[12];                           ///< the groups' scales and minima, see k_scale()
+  std::uint8_t q[128];                          ///< the values, two in a byte
 };
+/// 256 values of 5 bits in 8 groups, otherwise as q4_k.
 struct q5_k {
-  static constexpr std::size_t elements = 256;
-  std::uint8_t d[2], dmin[2];
-  std::uint8_t s[12];
-  std::uint8_t high[32];
-  std::uint8_t q[128];
+  static constexpr std::size_t elements = 256;  ///< values in a block
+  std::uint8_t d[2];                            ///< scale of the scales, a half
+  std::uint8_t dmin[2];                         ///< scale of the minima, a half
+  std::uint8_t s[12];                           ///< the groups' scales and minima, see k_scale()
+  std::uint8_t high[32];                        ///< fifth bit of each value
+  std::uint8_t q[128];                          ///< the four low bits of each value, two values in a byte
 };
+/// 256 values of 6 bits in 16 groups, each with a signed scale of 8 bits: x = d * scale * v, v in -32..31.
 struct q6_k {
-  static constexpr std::size_t elements = 256;
-  std::uint8_t low[128];
-  std::uint8_t high[64];
-  std::int8_t s[16];
-  std::uint8_t d[2];
+  static constexpr std::size_t elements = 256;  ///< values in a block
+  std::uint8_t low[128];                        ///< the four low bits of each value, two values in a byte
+  std::uint8_t high[64];                        ///< the two high bits of each value, four values in a byte
+  std::int8_t s[16];                            ///< the groups' scales
+  std::uint8_t d[2];                            ///< scale of the scales, a half
 };
 static_assert(sizeof(q2_k) == 84 && sizeof(q3_k) == 110 && sizeof(q4_k) == 144 && sizeof(q5_k) == 176 &&
               sizeof(q6_k) == 210 && alignof(q6_k) == 1);
@@ -53,10 +61,12 @@ inline int q3_k_scale(const std::uint8_t (&s)[12], int g) {
   const int high = s[8 + g % 4] >> (2 * (g / 4)) & 3;
   return (low | high << 4) - 32;
 }
-/// Scale and minimum of group g (0..7) of q4_k and q5_k, 0..63: six bits each in twelve bytes.
+/// Integer scale and minimum of a group of q4_k or q5_k, each 0..63.
 struct scale_and_minimum {
-  int scale, minimum;
+  int scale;    ///< times d: the step between levels
+  int minimum;  ///< times dmin: what is taken away from each value
 };
+/// Scale and minimum of group g (0..7) of q4_k and q5_k: six bits each in twelve bytes.
 inline scale_and_minimum k_scale(const std::uint8_t (&s)[12], int g) {
   if (g < 4) return {s[g] & 63, s[g + 4] & 63};
   return {(s[g + 4] & 15) | (s[g - 4] >> 6) << 4, (s[g + 4] >> 4) | (s[g] >> 6) << 4};

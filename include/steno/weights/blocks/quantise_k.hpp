@@ -34,7 +34,8 @@ inline void check_range(const float* x, float steps, std::string_view format) {
 
 /// x[i] ~ scale * level + minimum with levels 0..15 and minimum <= 0.
 struct affine {
-  float scale, minimum;
+  float scale;    ///< step between levels
+  float minimum;  ///< value of level 0
 };
 /// In double: candidates may be equally good but for what float rounds, and the wrong one loses a whole row.
 inline affine fit_affine(const float (&x)[32]) {

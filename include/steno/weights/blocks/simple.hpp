@@ -17,37 +17,46 @@ inline namespace STENO_ABI {
 namespace blocks {
 
 // Halves and words lie unaligned in a file, so they are arrays of bytes.
+
+/// 32 signed bytes with one scale: x = d * q.
 struct q8_0 {
-  static constexpr std::size_t elements = 32;
-  std::uint8_t d[2];
-  std::int8_t q[32];
+  static constexpr std::size_t elements = 32;  ///< values in a block
+  std::uint8_t d[2];                           ///< scale, a half
+  std::int8_t q[32];                           ///< the values
 };
+/// 32 nibbles with one scale: x = d * (n - 8).
 struct q4_0 {
-  static constexpr std::size_t elements = 32;
-  std::uint8_t d[2];
-  std::uint8_t q[16];
+  static constexpr std::size_t elements = 32;  ///< values in a block
+  std::uint8_t d[2];                           ///< scale, a half
+  std::uint8_t q[16];                          ///< nibbles: value j in the low half of byte j, j + 16 in the high one
 };
+/// 32 nibbles with a scale and a minimum: x = d * n + m.
 struct q4_1 {
-  static constexpr std::size_t elements = 32;
-  std::uint8_t d[2], m[2];
-  std::uint8_t q[16];
+  static constexpr std::size_t elements = 32;  ///< values in a block
+  std::uint8_t d[2];                           ///< scale, a half
+  std::uint8_t m[2];                           ///< minimum, a half
+  std::uint8_t q[16];                          ///< nibbles, as in q4_0
 };
+/// 32 values of five bits with one scale: x = d * (n - 16).
 struct q5_0 {
-  static constexpr std::size_t elements = 32;
-  std::uint8_t d[2];
-  std::uint8_t h[4];
-  std::uint8_t q[16];
+  static constexpr std::size_t elements = 32;  ///< values in a block
+  std::uint8_t d[2];                           ///< scale, a half
+  std::uint8_t h[4];                           ///< fifth bits: bit i % 8 of byte i / 8 is that of value i
+  std::uint8_t q[16];                          ///< the four low bits, as the nibbles in q4_0
 };
+/// 32 values of five bits with a scale and a minimum: x = d * n + m.
 struct q5_1 {
-  static constexpr std::size_t elements = 32;
-  std::uint8_t d[2], m[2];
-  std::uint8_t h[4];
-  std::uint8_t q[16];
+  static constexpr std::size_t elements = 32;  ///< values in a block
+  std::uint8_t d[2];                           ///< scale, a half
+  std::uint8_t m[2];                           ///< minimum, a half
+  std::uint8_t h[4];                           ///< fifth bits, as in q5_0
+  std::uint8_t q[16];                          ///< the four low bits, as the nibbles in q4_0
 };
+/// 32 nibbles that choose among uneven levels, with one scale: x = d * iq4_nl_levels[n].
 struct iq4_nl {
-  static constexpr std::size_t elements = 32;
-  std::uint8_t d[2];
-  std::uint8_t q[16];
+  static constexpr std::size_t elements = 32;  ///< values in a block
+  std::uint8_t d[2];                           ///< scale, a half
+  std::uint8_t q[16];                          ///< nibbles, as in q4_0
 };
 static_assert(sizeof(q8_0) == 34 && sizeof(q4_0) == 18 && sizeof(q4_1) == 20 && sizeof(q5_0) == 22 &&
               sizeof(q5_1) == 24 && sizeof(iq4_nl) == 18 && alignof(q5_1) == 1);
@@ -62,8 +71,10 @@ inline float scale_at(const std::uint8_t* p) {
   std::memcpy(&h, p, sizeof h);
   return half_to_float(h);
 }
+/// Stores a half where it need not be aligned.
 inline void set_scale(std::uint8_t* p, std::uint16_t half) { std::memcpy(p, &half, sizeof half); }
 
+/// The 32 values of a block as floats; likewise for the formats below.
 inline void read_block(const q8_0& b, float* x) {
   const float d = scale_at(b.d);
   for (int i = 0; i < 32; ++i) x[i] = d * static_cast<float>(b.q[i]);
