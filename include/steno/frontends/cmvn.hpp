@@ -14,19 +14,25 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Normalises rows with stored statistics, [T, D] to [T, D], each row by itself. Without weights rows pass unchanged.
+/// Const and shared; a stream needs no state.
 template <extent D = dynamic>
 class cmvn {
  public:
   static constexpr extent input = D, output = D;
-  static constexpr std::string_view name = "cmvn";
-  static constexpr bool row_by_row = true;  ///< y may be x
+  static constexpr std::string_view name = "cmvn";  ///< of the traced stage
+  static constexpr bool row_by_row = true;          ///< y may be x
 
+  /// Nothing: rows do not depend on each other.
   struct state {};
 
+  /// Of a static width.
   cmvn() requires(is_static(D)) = default;
+  /// Of rows of `width` values, which must be D where that is static (checked in debug builds).
   explicit cmvn(extent width) : width_(width) { assert(compatible(D, width)); }
 
-  vector_weight<D> shift, scale;  ///< both or neither
+  vector_weight<D> shift;  ///< [D], minus the mean; null when rows pass unchanged
+  vector_weight<D> scale;  ///< [D], one over the deviation; null when `shift` is
   void members(auto&& v) {
     v.optional("shift", shift);
     v.optional("scale", scale);
@@ -35,12 +41,14 @@ class cmvn {
     if (scale) v.equal("widths of features and scale", width(), scale.cols());
   }
 
-  extent width() const noexcept { return width_.get(); }
-  extent rows(extent n) const noexcept { return n; }
+  extent width() const noexcept { return width_.get(); }  ///< values of each row
+  extent rows(extent n) const noexcept { return n; }      ///< as many as come in
   state start() const { return {}; }
-  extent ready(const state&, extent n) const { return n; }
+  extent ready(const state&, extent n) const { return n; }  ///< all of them: nothing waits
   extent at_end(const state&, extent n) const { return n; }
+  /// Normalises rows x into y, which may be x.
   void accept(state&, const view<const float>& x, view<float> y, context& c) const { (*this)(x, y, c); }
+  /// The same: nothing was held back.
   void finish(state&, const view<const float>& x, view<float> y, context& c) const { (*this)(x, y, c); }
 
   void operator()(const view<const float>& x, view<float> y, context&) const {

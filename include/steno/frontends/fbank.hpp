@@ -27,36 +27,42 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Shapes of the analysis window, over length - 1 as Kaldi has them; povey is hann to the power 0.85.
 enum class window_shape { hamming, hann, povey };
 
+/// Kaldi's settings of a filterbank. The defaults are FunASR's.
 struct fbank_options {
-  double sample_rate = 16000;  ///< Hz
-  double frame_length = 25;    ///< ms
-  double frame_shift = 10;     ///< ms
-  extent mels = 80;
-  window_shape window = window_shape::hamming;
-  float preemphasis = 0.97f;
-  bool remove_dc = true;
-  float low = 20;       ///< Hz
-  float high = 0;       ///< Hz; not positive: counted from Nyquist
-  float scale = 32768;  ///< of samples in [-1, 1]
-  float floor = std::numeric_limits<float>::epsilon();
-  bool power = true;  ///< |X|^2, else |X|
+  double sample_rate = 16000;                           ///< Hz
+  double frame_length = 25;                             ///< ms
+  double frame_shift = 10;                              ///< ms
+  extent mels = 80;                                     ///< filters: values of each row
+  window_shape window = window_shape::hamming;          ///< each frame is multiplied by it
+  float preemphasis = 0.97f;                            ///< c of x[i] - c x[i-1], 0 to 1
+  bool remove_dc = true;                                ///< whether a frame's mean is taken away
+  float low = 20;                                       ///< Hz
+  float high = 0;                                       ///< Hz; not positive: counted from Nyquist
+  float scale = 32768;                                  ///< of samples in [-1, 1]
+  float floor = std::numeric_limits<float>::epsilon();  ///< least mel value before the logarithm
+  bool power = true;                                    ///< |X|^2, else |X|
 };
 
+/// PCM samples to rows of `Mels` log-mel values, for a clip or a stream. Const and shared: any number of streams may
+/// use it, each with its own state and context.
 template <extent Mels = dynamic, kernels::real_fft_policy Fft = kernels::real_fft>
 class fbank {
  public:
+  /// Values of each row, or `dynamic`.
   static constexpr extent output = Mels;
-  static constexpr std::string_view name = "fbank";
+  static constexpr std::string_view name = "fbank";  ///< of the traced stage
 
   /// Samples that later frames still need. Copyable.
   struct state {
     std::vector<float> carry;  ///< `held` samples, raw
-    extent held = 0;
-    extent skip = 0;  ///< samples to drop before the next frame (only when the shift exceeds the length)
+    extent held = 0;           ///< samples in `carry` that count
+    extent skip = 0;           ///< samples to drop before the next frame (only when the shift exceeds the length)
   };
 
+  /// With the default options, and the static number of filters.
   fbank() : fbank(defaults()) {}
   /// Plans the FFT and makes the tables; throws steno::error for options out of range.
   explicit fbank(const fbank_options& o) : options_(checked(o)), fft_(padded(o)) {
@@ -66,16 +72,20 @@ class fbank {
     for (extent i = 0; i < n; ++i) window_[static_cast<std::size_t>(i)] = shape(o.window, i, n);
   }
 
-  const fbank_options& options() const noexcept { return options_; }
-  extent width() const noexcept { return options_.mels; }
-  extent frame_length() const noexcept { return samples_in(options_, options_.frame_length); }
+  const fbank_options& options() const noexcept { return options_; }  ///< as given to the constructor
+  extent width() const noexcept { return options_.mels; }             ///< values of each row: mel filters
+  extent frame_length() const noexcept { return samples_in(options_, options_.frame_length); }  ///< samples of a frame
+  /// Samples from one frame to the next.
   extent frame_shift() const noexcept { return samples_in(options_, options_.frame_shift); }
 
+  /// Frames of a clip of `n` samples; 0 for one that is shorter than a frame.
   extent rows(extent n) const noexcept { return n < frame_length() ? 0 : 1 + (n - frame_length()) / frame_shift(); }
   state start() const { return {.carry = std::vector<float>(static_cast<std::size_t>(frame_length()))}; }
+  /// Frames that become whole by `n` more samples: rows that accept() writes.
   extent ready(const state& s, extent n) const { return rows(s.held + std::max(n - s.skip, extent{0})); }
   extent at_end(const state& s, extent n) const { return ready(s, n); }
 
+  /// Takes the next samples of a stream and writes the frames that are whole now to y [ready(s, n), mels].
   void accept(state& s, samples pcm, view<float> y, context& c) const {
     const extent drop = std::min(s.skip, length(pcm));
     s.skip -= drop;
@@ -102,6 +112,8 @@ class fbank {
     }
     keep(s, pcm, count * step);
   }
+  /// Takes the last samples (perhaps none) and leaves the state as start() made it. A frame that never became whole is
+  /// dropped.
   void finish(state& s, samples pcm, view<float> y, context& c) const {
     accept(s, pcm, y, c);
     s.held = s.skip = 0;

@@ -17,15 +17,17 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// PCM samples to one level in dB per frame, for detectors of speech. Const and shared; a stream owns its state.
 class frame_levels {
  public:
+  /// One value a row.
   static constexpr extent output = 1;
-  static constexpr std::string_view name = "levels";
+  static constexpr std::string_view name = "levels";  ///< of the traced stage
 
   /// Samples that later frames still need. Copyable.
   struct state {
     std::vector<float> carry;  ///< `held` samples
-    extent held = 0;
+    extent held = 0;           ///< samples in `carry` that count
   };
 
   /// 0 < shift <= length, in samples; throws steno::error for others.
@@ -36,14 +38,17 @@ class frame_levels {
             .found = std::to_string(shift)});
   }
 
-  extent width() const noexcept { return 1; }
-  extent frame_length() const noexcept { return length_; }
-  extent frame_shift() const noexcept { return shift_; }
+  extent width() const noexcept { return 1; }               ///< one level a row
+  extent frame_length() const noexcept { return length_; }  ///< samples of a frame
+  extent frame_shift() const noexcept { return shift_; }    ///< samples from one frame to the next
+  /// Frames of a clip of `n` samples; 0 for one that is shorter than a frame.
   extent rows(extent n) const noexcept { return n < length_ ? 0 : 1 + (n - length_) / shift_; }
   state start() const { return {.carry = std::vector<float>(static_cast<std::size_t>(length_))}; }
+  /// Frames that become whole by `n` more samples: rows that accept() writes.
   extent ready(const state& s, extent n) const { return rows(s.held + n); }
   extent at_end(const state& s, extent n) const { return ready(s, n); }
 
+  /// Takes the next samples of a stream and writes the levels of the frames that are whole now to y [ready(s, n), 1].
   void accept(state& s, samples pcm, view<float> y, context&) const {
     assert(y.rows() == ready(s, steno::length(pcm)));
     for (extent t = 0; t < y.rows(); ++t) {
@@ -55,10 +60,13 @@ class frame_levels {
     }
     keep(s, pcm, y.rows() * shift_);
   }
+  /// Takes the last samples (perhaps none) and leaves the state as start() made it. A frame that never became whole is
+  /// dropped.
   void finish(state& s, samples pcm, view<float> y, context& c) const {
     accept(s, pcm, y, c);
     s.held = 0;
   }
+  /// The levels of a whole clip, y [rows(n), 1].
   void operator()(samples pcm, view<float> y, context& c) const {
     state s;
     for (extent t = 0; t < y.rows(); ++t)

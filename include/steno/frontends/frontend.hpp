@@ -56,33 +56,43 @@ template <class Head, stage_of<view<const float>> Last>
 class linked {
  public:
   static_assert(compatible(Head::output, Last::input), "stages of a front end do not fit: widths differ");
+  /// Values of each row, or `dynamic`.
   static constexpr extent output = Last::output;
-  static constexpr std::string_view name = Last::name;
+  static constexpr std::string_view name = Last::name;  ///< of the traced stage: the last one's
 
+  /// What a stream keeps: the states of both stages. Copyable.
   struct state {
-    typename Head::state head;
-    typename Last::state last;
+    typename Head::state head;  ///< of the stage that takes the input
+    typename Last::state last;  ///< of the stage that gives the rows
   };
 
+  /// From default-made stages.
   linked() = default;
+  /// From two stages, whose widths must fit; run-time widths are not compared here.
   linked(Head h, Last l) : head(std::move(h)), last(std::move(l)) {}
 
-  extent width() const noexcept { return last.width(); }
-  extent rows(extent n) const noexcept { return last.rows(head.rows(n)); }
+  extent width() const noexcept { return last.width(); }  ///< values of each row: those of the last stage
+  extent rows(extent n) const noexcept { return last.rows(head.rows(n)); }  ///< that a whole input of n gives
   state start() const { return {head.start(), last.start()}; }
+  /// Rows that accept() of `n` more samples or rows writes.
   extent ready(const state& s, extent n) const { return last.ready(s.last, head.ready(s.head, n)); }
   extent at_end(const state& s, extent n) const { return last.at_end(s.last, head.at_end(s.head, n)); }
 
+  /// Takes the next piece `in` (samples or rows) and writes the rows that are complete now to `out` [ready(s, n),
+  /// width].
   void accept(state& s, const auto& in, view<float> out, context& c) const {
     between(
         head.ready(s.head, length(in)), out, c, [&](view<float> mid) { head.accept(s.head, in, mid, c); },
         [&](const view<const float>& mid) { last.accept(s.last, mid, out, c); });
   }
+  /// Takes the last piece (perhaps empty), writes the rest to `out` [at_end(s, n), width] and leaves the state as
+  /// start() made it.
   void finish(state& s, const auto& in, view<float> out, context& c) const {
     between(
         head.at_end(s.head, length(in)), out, c, [&](view<float> mid) { head.finish(s.head, in, mid, c); },
         [&](const view<const float>& mid) { last.finish(s.last, mid, out, c); });
   }
+  /// A whole input at once, `out` [rows(n), width].
   void operator()(const auto& in, view<float> out, context& c) const {
     between(
         head.rows(length(in)), out, c, [&](view<float> mid) { head(in, mid, c); },
@@ -94,8 +104,8 @@ class linked {
     if constexpr (requires { last.members(v); }) v(Last::name, last);
   }
 
-  Head head;
-  Last last;
+  Head head;  ///< the stage that takes the input
+  Last last;  ///< the stage that gives the rows
 
  private:
   static constexpr bool traces_itself = requires(Head h) { h.head; };

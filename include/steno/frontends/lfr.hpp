@@ -16,18 +16,23 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Stacks M frames of `Width` values every N frames, so that an encoder sees fewer and longer rows. Const and shared; a
+/// stream owns its state.
 template <extent Width = dynamic, extent M = dynamic, extent N = dynamic>
 class lfr {
  public:
   static constexpr extent input = Width, output = times(M, Width);
-  static constexpr std::string_view name = "lfr";
+  static constexpr std::string_view name = "lfr";  ///< of the traced stage
 
   /// The last frames that later rows need. Copyable.
   struct state {
     std::vector<float> carry;  ///< frames first .. seen - 1
-    extent first = 0, seen = 0, next = 0;
+    extent first = 0;          ///< frame that `carry` begins with
+    extent seen = 0;           ///< frames that have come
+    extent next = 0;           ///< row that is written next
   };
 
+  /// Of static sizes.
   lfr() requires(is_static(Width) && is_static(M) && is_static(N)) : lfr(Width, M, N) {}
   /// `m` frames of `width` values stacked every `n` frames; throws steno::error for sizes below 1 or unlike the type's.
   lfr(extent width, extent m, extent n) {
@@ -38,27 +43,33 @@ class lfr {
             .found = size_text(width, m, n)});
   }
 
-  extent frame_width() const noexcept { return width_.get(); }
-  extent m() const noexcept { return m_.get(); }
-  extent n() const noexcept { return n_.get(); }
-  extent width() const noexcept { return m() * frame_width(); }
+  extent frame_width() const noexcept { return width_.get(); }   ///< values of each frame
+  extent m() const noexcept { return m_.get(); }                 ///< frames side by side in a row
+  extent n() const noexcept { return n_.get(); }                 ///< frames from one row to the next
+  extent width() const noexcept { return m() * frame_width(); }  ///< values of each row
+  /// Rows that so many frames give: ceil(frames / n).
   extent rows(extent frames) const noexcept { return (frames + n() - 1) / n(); }
 
   state start() const { return {.carry = std::vector<float>(static_cast<std::size_t>((m() - 1) * frame_width()))}; }
+  /// Rows whose frames are all there with `frames` more: rows that accept() writes.
   extent ready(const state& s, extent frames) const { return std::max(complete(s.seen + frames), s.next) - s.next; }
   extent at_end(const state& s, extent frames) const { return rows(s.seen + frames) - s.next; }
 
+  /// Takes the next frames of a stream and writes the rows that are complete now to y [ready(s, n), m W].
   void accept(state& s, const view<const float>& x, view<float> y, context&) const {
     assert(y.rows() == ready(s, x.rows()));
     stack(s, x, y);
     s.next += y.rows();
     keep(s, x);
   }
+  /// Takes the last frames (perhaps none), writes the rest, for which the last frame is repeated, to y [at_end(s, n), m
+  /// W] and leaves the state as start() made it.
   void finish(state& s, const view<const float>& x, view<float> y, context&) const {
     assert(y.rows() == at_end(s, x.rows()));
     stack(s, x, y);
     s.first = s.seen = s.next = 0;
   }
+  /// The rows of a whole clip, y [rows(n), m W].
   void operator()(const view<const float>& x, view<float> y, context&) const {
     assert(y.rows() == rows(x.rows()));
     stack(state{}, x, y);

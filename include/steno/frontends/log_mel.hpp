@@ -29,18 +29,23 @@ inline namespace STENO_ABI {
 
 /// Samples first, first + 1, ... of a recording that has `total` with the zeros behind it.
 struct part_of_recording {
-  std::span<const float> samples;
-  extent first = 0, total = 0;
+  std::span<const float> samples;  ///< the part that is at hand
+  extent first = 0;                ///< its first sample in the recording
+  extent total = 0;                ///< samples of the recording with the zeros behind it
 };
 
+/// PCM samples at 16 kHz to rows of `Mels` values, any window of a recording by itself. Const and shared: any number of
+/// threads may use it, each with its own context.
 template <extent Mels = dynamic, kernels::real_fft_policy Fft = kernels::real_fft>
 class log_mel {
  public:
-  static constexpr extent output = Mels;
-  static constexpr extent length = 400, shift = 160;
-  static constexpr int sample_rate = 16000;
-  static constexpr std::string_view name = "log_mel";
+  static constexpr extent output = Mels;               ///< values of each row, or `dynamic`
+  static constexpr extent length = 400;                ///< samples of a frame
+  static constexpr extent shift = 160;                 ///< samples from one frame to the next
+  static constexpr int sample_rate = 16000;            ///< Hz; the caller brings samples to it
+  static constexpr std::string_view name = "log_mel";  ///< of the traced stage
 
+  /// With `Mels` filters, or 80 where that is dynamic.
   log_mel() : log_mel(is_static(Mels) ? Mels : 80) {}
   /// Makes the tables; throws steno::error unless `mels` is the type's and 1 to 1024.
   STENO_COLD explicit log_mel(extent mels) : mels_(mels), fft_(length) {
@@ -55,7 +60,7 @@ class log_mel {
           0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length)));
   }
 
-  extent width() const noexcept { return mels_; }
+  extent width() const noexcept { return mels_; }  ///< values of each row: mel filters
   /// Frames of `total` samples.
   static constexpr extent frames(extent total) noexcept { return total / shift; }
 

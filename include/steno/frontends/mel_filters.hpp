@@ -20,10 +20,11 @@ inline namespace STENO_ABI {
 
 /// Filter b weighs bins first[b] .. first[b] + (begin[b + 1] - begin[b]) - 1 with weights[begin[b] ..].
 struct mel_filters {
-  std::vector<extent> first, begin;
-  std::vector<float> weights;
+  std::vector<extent> first;   ///< first bin of each filter; 0 for one without weights
+  std::vector<extent> begin;   ///< where each filter's weights begin, and where the last one's end: size() + 1 entries
+  std::vector<float> weights;  ///< of all filters, one behind the other
 
-  extent size() const noexcept { return static_cast<extent>(first.size()); }
+  extent size() const noexcept { return static_cast<extent>(first.size()); }  ///< number of filters
 
   /// `high` counts from Nyquist when it is not positive. Throws steno::error for a band that is empty.
   STENO_COLD static mel_filters kaldi(extent mels, extent fft_size, float sample_rate, float low, float high) {

@@ -24,28 +24,33 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Settings of NeMo's log-mel features. The defaults are frames of 25 ms every 10 ms at 16 kHz.
 struct nemo_mel_options {
   double sample_rate = 16000;  ///< Hz
   extent window = 400;         ///< samples
   extent shift = 160;          ///< samples
-  extent fft_size = 512;
-  extent mels = 80;
-  float preemphasis = 0.97f;
-  float guard = 0x1p-24f;  ///< added before the logarithm
+  extent fft_size = 512;       ///< points, at least the window
+  extent mels = 80;            ///< filters: values of each row
+  float preemphasis = 0.97f;   ///< c of x[i] - c x[i-1], 0 to 1
+  float guard = 0x1p-24f;      ///< added before the logarithm
 };
 
+/// PCM samples to rows of `Mels` log-mel values, for a clip or a stream. Const and shared: any number of streams may
+/// use it, each with its own state and context.
 template <extent Mels = dynamic, kernels::real_fft_policy Fft = kernels::real_fft>
 class nemo_mel {
  public:
+  /// Values of each row, or `dynamic`.
   static constexpr extent output = Mels;
-  static constexpr std::string_view name = "log_mel";
+  static constexpr std::string_view name = "log_mel";  ///< of the traced stage
 
   /// Samples that later frames still need. Copyable.
   struct state {
     std::vector<float> carry;  ///< `held` samples, raw; the first is one before the next frame's first
-    extent held = 0;
+    extent held = 0;           ///< samples in `carry` that count
   };
 
+  /// With the default options, and the static number of filters.
   nemo_mel() : nemo_mel(defaults()) {}
   /// Plans the FFT and makes the tables; throws steno::error for options out of range.
   STENO_COLD explicit nemo_mel(const nemo_mel_options& o) : options_(checked(o)), fft_(o.fft_size) {
@@ -55,24 +60,28 @@ class nemo_mel {
           0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(o.window - 1))));
   }
 
-  const nemo_mel_options& options() const noexcept { return options_; }
-  const mel_filters& filters() const noexcept { return filters_; }
-  extent width() const noexcept { return options_.mels; }
+  const nemo_mel_options& options() const noexcept { return options_; }  ///< as given to the constructor
+  const mel_filters& filters() const noexcept { return filters_; }       ///< over the bins of the FFT
+  extent width() const noexcept { return options_.mels; }                ///< values of each row: mel filters
 
-  extent rows(extent n) const noexcept { return n / options_.shift; }
+  extent rows(extent n) const noexcept { return n / options_.shift; }  ///< of a clip of n samples
   state start() const {
     return {.carry = std::vector<float>(static_cast<std::size_t>(options_.window + 1)), .held = silence()};
   }
+  /// Frames whose samples are all there with `n` more: rows that accept() writes.
   extent ready(const state& s, extent n) const {
     const extent total = s.held + n - 1 - options_.window;
     return total < 0 ? 0 : 1 + total / options_.shift;
   }
   extent at_end(const state& s, extent n) const { return (s.held + n - silence()) / options_.shift; }
 
+  /// Takes the next samples of a stream and writes the frames that are complete now to y [ready(s, n), mels].
   void accept(state& s, samples pcm, view<float> y, context& c) const {
     assert(y.rows() == ready(s, length(pcm)));
     advance(s, pcm, y, c);
   }
+  /// Takes the last samples (perhaps none), writes the rest, with zeros behind the clip, to y [at_end(s, n), mels] and
+  /// leaves the state as start() made it.
   void finish(state& s, samples pcm, view<float> y, context& c) const {
     assert(y.rows() == at_end(s, length(pcm)));
     advance(s, pcm, y, c);

@@ -17,34 +17,41 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Normalises each of D columns over a whole clip; in a stream, rows come only when it is finished. Const and shared.
 template <extent D = dynamic>
 class per_feature_norm {
  public:
   static constexpr extent input = D, output = D;
-  static constexpr std::string_view name = "features";
+  static constexpr std::string_view name = "features";  ///< of the traced stage
 
   /// Rows of the clip so far. Copyable.
   struct state {
-    std::vector<float> kept;
+    std::vector<float> kept;  ///< rows that came, one behind the other; empty when off
   };
 
   per_feature_norm() = default;
+  /// For rows of `width` values, which must be D where that is static (checked in debug builds); rows pass as they are
+  /// when `on` is false.
   per_feature_norm(extent width, bool on) : width_(width), on_(on) { assert(compatible(D, width)); }
 
   /// False when rows pass as they are, which streams need.
   bool on() const noexcept { return on_; }
-  extent width() const noexcept { return width_.get(); }
-  extent rows(extent n) const noexcept { return n; }
+  extent width() const noexcept { return width_.get(); }  ///< values of each row
+  extent rows(extent n) const noexcept { return n; }      ///< as many as come in
   state start() const { return {}; }
+  /// Rows that accept() of `n` more writes: none, or all of them when off.
   extent ready(const state&, extent n) const { return on_ ? 0 : n; }
   extent at_end(const state& s, extent n) const { return static_cast<extent>(s.kept.size()) / width() + n; }
 
+  /// Keeps the rows x; when off, copies them to y.
   void accept(state& s, const view<const float>& x, view<float> y, context&) const {
     if (!on_) return copy(x, y);
     const std::size_t old = s.kept.size();
     s.kept.resize(old + static_cast<std::size_t>(x.size()));
     make_view(s.kept.data() + old, x.rows(), x.cols()) = x;
   }
+  /// Takes the last rows (perhaps none), writes all rows of the clip, normalised, to y [at_end(s, n), D] and empties
+  /// the state.
   void finish(state& s, const view<const float>& x, view<float> y, context& c) const {
     const extent before = static_cast<extent>(s.kept.size()) / width();
     copy(x, write(y.bottomRows(x.rows())));
@@ -53,6 +60,7 @@ class per_feature_norm {
     (*this)(read(y), y, c);
   }
 
+  /// A whole clip, y [T, D], which may be x.
   void operator()(const view<const float>& x, view<float> y, context& c) const {
     assert(x.rows() == y.rows() && x.cols() == width() && y.cols() == width());
     if (!on_) return copy(x, y);
