@@ -48,8 +48,10 @@ STENO_COLD inline std::size_t gpt2_piece(std::string_view text) {
   return at == text.size() || before == 0 ? at : before;
 }
 
+/// A vocabulary of byte strings and the encoder over it. Const members may be called from any number of threads.
 class byte_bpe {
  public:
+  /// No tokens.
   byte_bpe() = default;
   /// Token i is letters[i]. Throws steno::error for a character that stands for no byte.
   STENO_COLD explicit byte_bpe(const std::vector<std::string>& letters) {
@@ -77,6 +79,7 @@ class byte_bpe {
     }
   }
 
+  /// Tokens of the vocabulary; ids are 0 to size() - 1.
   int size() const noexcept { return static_cast<int>(ends_.size()); }
   /// The bytes of a token; empty for a number that is none.
   std::string_view bytes(int id) const noexcept {

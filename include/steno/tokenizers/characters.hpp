@@ -22,26 +22,33 @@ inline namespace STENO_ABI {
 
 /// A token of the result with its time, or without one (end < start).
 struct timed_token {
-  int id = 0;
+  int id = 0;                  ///< in the vocabulary
   double start = 0, end = -1;  ///< seconds
-  float log_probability = 0;
+  float log_probability = 0;   ///< natural logarithm of its probability
 };
 
+/// Joins tokens of a vocabulary of characters and word pieces to text and words, as FunASR's models have them. Const
+/// members may be called from any number of threads.
 class character_tokenizer {
  public:
+  /// No tokens.
   character_tokenizer() = default;
+  /// Token i is tokens[i], in UTF-8.
   explicit character_tokenizer(std::vector<std::string> tokens) : tokens_(std::move(tokens)) {}
 
-  extent size() const noexcept { return static_cast<extent>(tokens_.size()); }
+  extent size() const noexcept { return static_cast<extent>(tokens_.size()); }  ///< tokens of the vocabulary
   /// Empty for an id that is none.
   std::string_view token(int id) const noexcept {
     return id >= 0 && id < size() ? std::string_view(tokens_[static_cast<std::size_t>(id)]) : std::string_view{};
   }
 
+  /// What decode() makes of tokens.
   struct decoded {
-    std::string text;
-    std::vector<word> words;
+    std::string text;         ///< the words joined, a space only where the rules put one
+    std::vector<word> words;  ///< in order; confidence is the geometric mean of the tokens' probabilities
   };
+  /// Text and words of tokens in order. Leaves out <s>, </s>, <unk> and <OOV>, and pieces at the end that a further one
+  /// should have completed.
   STENO_COLD decoded decode(std::span<const timed_token> tokens) const {
     std::vector<item> items;
     bool chinese = true;  // there is nothing else

@@ -21,15 +21,18 @@ inline namespace STENO_ABI {
 
 /// A token and the frames [start, end) it is given.
 struct placed_token {
-  int id = 0;
-  extent start = 0, end = 0;
+  int id = 0;        ///< in the vocabulary
+  extent start = 0;  ///< first frame
+  extent end = 0;    ///< the frame behind its last
 };
 
 /// Tokens first .. last - 1 as one word or sentence.
 struct placed_text {
-  std::string text;
-  extent start = 0, end = 0;
-  std::size_t first = 0, last = 0;
+  std::string text;       ///< joined
+  extent start = 0;       ///< first frame
+  extent end = 0;         ///< the frame behind its last
+  std::size_t first = 0;  ///< number of its first token
+  std::size_t last = 0;   ///< the number behind its last token
 };
 
 namespace detail {
@@ -60,8 +63,11 @@ inline std::pair<char32_t, std::size_t> first_character(std::string_view s) {
 }
 }  // namespace detail
 
+/// Knows the punctuation marks of a vocabulary and joins tokens by NeMo's rules. Const members may be called from any
+/// number of threads.
 class nemo_words {
  public:
+  /// Knows no marks.
   nemo_words() = default;
   /// `pieces` outlives this.
   STENO_COLD explicit nemo_words(const sentencepiece& pieces) {
@@ -99,6 +105,7 @@ class nemo_words {
     return out;
   }
 
+  /// The tokens, in order, as words with their frames. `pieces` is the vocabulary that the marks come from.
   STENO_COLD std::vector<placed_text> words(const sentencepiece& pieces, std::span<const placed_token> tokens) const {
     std::vector<placed_text> all;
     std::vector<int> built;
@@ -129,6 +136,7 @@ class nemo_words {
     return all;
   }
 
+  /// Words as sentences: joined by spaces up to one that ends in ".", "!" or "?".
   static std::vector<placed_text> sentences(std::span<const placed_text> words) {
     std::vector<placed_text> all;
     bool open = false;

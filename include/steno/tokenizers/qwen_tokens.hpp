@@ -59,11 +59,13 @@ STENO_COLD inline std::size_t qwen2_piece(std::string_view text) {
   return at == text.size() || before == 0 ? at : before;
 }
 
+/// Qwen's vocabulary: text to ids and back. Const members may be called from any number of threads.
 class qwen_tokens {
  public:
   /// GGUF's numbers for kinds of tokens.
   enum kind { normal = 1, control = 3, user_defined = 4, unused = 5 };
 
+  /// No tokens.
   qwen_tokens() = default;
   /// Token i is texts[i], in GPT-2's letters where types[i] is normal. Throws steno::error when they do not fit.
   STENO_COLD qwen_tokens(std::vector<std::string> texts, const std::vector<int>& types) {
@@ -84,7 +86,7 @@ class qwen_tokens {
     std::sort(by_id_.begin(), by_id_.end(), [&](std::size_t a, std::size_t b) { return added_[a].id < added_[b].id; });
   }
 
-  int size() const noexcept { return size_; }
+  int size() const noexcept { return size_; }  ///< tokens of the vocabulary, added ones among them
   /// The number of an added token, or -1.
   int find(std::string_view name) const noexcept {
     for (const added& a : added_)

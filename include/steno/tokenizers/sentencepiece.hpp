@@ -15,21 +15,26 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// A SentencePiece vocabulary: ids to text, and phrases to ids. Const members may be called from any number of threads.
 class sentencepiece {
  public:
+  /// What a piece is for; the numbers are those of the *.model file.
   enum type : int { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
-  static constexpr std::string_view space = "\xe2\x96\x81";  // U+2581
+  static constexpr std::string_view space = "\xe2\x96\x81";  ///< U+2581, which stands for a space in pieces
 
+  /// No pieces.
   sentencepiece() = default;
+  /// Takes a vocabulary over as it is; ids are places in its list of pieces.
   explicit sentencepiece(sentencepiece_vocabulary v) : vocabulary_(std::move(v)) {}
 
-  int size() const noexcept { return static_cast<int>(vocabulary_.pieces.size()); }
-  const sentencepiece_vocabulary& vocabulary() const noexcept { return vocabulary_; }
+  int size() const noexcept { return static_cast<int>(vocabulary_.pieces.size()); }    ///< pieces of the vocabulary
+  const sentencepiece_vocabulary& vocabulary() const noexcept { return vocabulary_; }  ///< as given to the constructor
   /// The piece as stored; empty for an id outside of the vocabulary.
   std::string_view piece(int id) const noexcept {
     return id >= 0 && id < size() ? std::string_view(vocabulary_.pieces[static_cast<std::size_t>(id)])
                                   : std::string_view{};
   }
+  /// Type of a piece; normal for an id outside of the vocabulary and where types are unknown.
   int type_of(int id) const noexcept {
     return id >= 0 && static_cast<std::size_t>(id) < vocabulary_.types.size()
                ? vocabulary_.types[static_cast<std::size_t>(id)]
@@ -39,6 +44,8 @@ class sentencepiece {
   /// Pieces of `text`; nothing when it cannot be written. Slow: for phrases.
   std::optional<std::vector<int>> split(std::string_view text) const { return split_pieces(vocabulary_, text); }
 
+  /// Text of ids in UTF-8. U+2581 becomes a space, but one at the very beginning is dropped where the model adds it;
+  /// byte pieces are collected to characters; control pieces and ids outside of the vocabulary give nothing.
   std::string decode(std::span<const int> ids) const {
     std::string text, bytes;
     const bool strip = vocabulary_.add_dummy_prefix || vocabulary_.remove_extra_whitespaces;

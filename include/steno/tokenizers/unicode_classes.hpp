@@ -18,8 +18,10 @@ inline namespace STENO_ABI {
 
 namespace unicode {
 
+/// Code points first .. last.
 struct code_range {
-  std::uint32_t first, last;
+  std::uint32_t first;  ///< the lowest of them
+  std::uint32_t last;   ///< the highest, which belongs to them, too
 };
 
 // clang-format off
@@ -186,9 +188,9 @@ constexpr bool is_space(std::uint32_t c) {
 
 /// A code point and its length in bytes. Bytes that are not UTF-8 are one symbol each, above all code points.
 struct code_point {
-  std::uint32_t value;
-  std::size_t length;
-  constexpr bool valid() const { return value < 0x110000; }
+  std::uint32_t value;                                       ///< up to 0x10ffff; above for bytes that are not UTF-8
+  std::size_t length;                                        ///< in bytes
+  constexpr bool valid() const { return value < 0x110000; }  ///< false for bytes that are not UTF-8
 };
 /// The first code point of `s`, which is not empty. For an invalid start, `length` is the part that no valid sequence
 /// begins with (1 to 3 bytes): what decoders replace by one U+FFFD.

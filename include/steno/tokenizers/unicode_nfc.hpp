@@ -20,10 +20,15 @@ namespace unicode {
 
 /// A code point and what it decomposes to; second is 0 for those that stand for one other.
 struct canonical_pair {
-  std::uint32_t composed, first, second;
+  std::uint32_t composed;  ///< the single code point
+  std::uint32_t first;     ///< what it begins with, which may decompose further
+  std::uint32_t second;    ///< the mark that follows; 0: none does
 };
+/// Code points first .. last and the combining class that they share.
 struct class_range {
-  std::uint32_t first, last, value;
+  std::uint32_t first;  ///< the lowest of them
+  std::uint32_t last;   ///< the highest, which belongs to them, too
+  std::uint32_t value;  ///< canonical combining class, never 0
 };
 
 // clang-format off

@@ -21,10 +21,12 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// The units of a WeNet model: ids to text, and phrases to ids. Const members may be called from any number of threads.
 class wenet_units {
  public:
-  static constexpr std::string_view space = "\xe2\x96\x81";  // U+2581
+  static constexpr std::string_view space = "\xe2\x96\x81";  ///< U+2581, which stands for a blank in pieces
 
+  /// No units.
   wenet_units() = default;
   /// `pieces`: the units are those of a SentencePiece model.
   explicit wenet_units(std::vector<std::string> units, bool pieces = false)
@@ -35,15 +37,19 @@ class wenet_units {
     }
   }
 
+  /// Units of the vocabulary; ids are 0 to size() - 1.
   int size() const noexcept { return static_cast<int>(units_.size()); }
+  /// The unit as stored; empty for an id that is none.
   std::string_view piece(int id) const noexcept {
     return id >= 0 && id < size() ? std::string_view(units_[static_cast<std::size_t>(id)]) : std::string_view{};
   }
+  /// The id of exactly this unit, or nothing.
   std::optional<int> find(const std::string& unit) const {
     const auto found = numbers_.find(unit);
     return found == numbers_.end() ? std::nullopt : std::optional(found->second);
   }
 
+  /// The units joined, as `tokens2text`; of pieces, U+2581 becomes a blank and the ends are trimmed.
   std::string raw(std::span<const int> ids) const {
     std::string s;
     for (const int id : ids) s += piece(id);
@@ -58,6 +64,7 @@ class wenet_units {
     const std::size_t from = s.find_first_not_of(' '), to = s.find_last_not_of(' ');
     return from == std::string::npos ? std::string{} : s.substr(from, to - from + 1);
   }
+  /// Text for reading: U+2581 as a blank, never two in a row nor at the ends, without <unk>, <context> and </context>.
   std::string text(std::span<const int> ids) const {
     std::string s;
     for (const int id : ids) {

@@ -11,8 +11,10 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// A language that Whisper knows.
 struct whisper_language {
-  std::string_view code, name;
+  std::string_view code;  ///< of its token: "en"
+  std::string_view name;  ///< in English, in small letters
 };
 
 // clang-format off

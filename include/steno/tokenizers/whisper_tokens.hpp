@@ -24,15 +24,19 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Tokens that make one word, or one whole character.
 struct whisper_word {
-  std::string text;
-  std::vector<int> ids;
+  std::string text;      ///< with the space in front of it, if there is one
+  std::vector<int> ids;  ///< its tokens, in order
 };
 
+/// Whisper's vocabulary: text to ids and back, and the numbers of special tokens. Const members may be called from any
+/// number of threads.
 class whisper_tokens : public byte_bpe {
  public:
-  static constexpr int timestamps = 1501;
+  static constexpr int timestamps = 1501;  ///< tokens of times, 0 to 30 s in steps of 0.02 s
 
+  /// No tokens.
   whisper_tokens() = default;
   /// `letters`: the text tokens; `vocabulary`: rows of the token embedding; `language_and_task`: whether the prompt
   /// names them, which follows from the size of published vocabularies. Throws steno::error when they do not fit.
@@ -57,11 +61,19 @@ class whisper_tokens : public byte_bpe {
     timestamp_begin = translate + 6;
   }
 
-  bool multilingual = false;
-  int languages = 0;
-  int eot = 0, sot = 0, translate = 0, transcribe = 0, sot_lm = 0, sot_prev = 0, no_speech = 0, no_timestamps = 0,
-      timestamp_begin = 0;
+  bool multilingual = false;  ///< whether the prompt names language and task
+  int languages = 0;          ///< number of languages, 1 to 100, also of English-only models
+  int eot = 0;                ///< <|endoftext|>; smaller ids are text
+  int sot = 0;                ///< <|startoftranscript|>, with which the prompt begins
+  int translate = 0;          ///< task: text in English
+  int transcribe = 0;         ///< task: text in the language of the speech
+  int sot_lm = 0;             ///< <|startoflm|>
+  int sot_prev = 0;           ///< <|startofprev|>, in front of earlier text in the prompt
+  int no_speech = 0;          ///< <|nospeech|>: its probability gives no_speech_prob
+  int no_timestamps = 0;      ///< <|notimestamps|>: the text comes without times
+  int timestamp_begin = 0;    ///< <|0.00|>; larger ids are later times
 
+  /// The token of a language by its number, 0 to languages - 1; not checked.
   int language_token(int language) const noexcept { return sot + 1 + language; }
   /// Code of a language, "en", ...
   static std::string_view code(int language) { return whisper_languages[language].code; }

@@ -17,10 +17,11 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// A piece of a vocabulary with the time at which it was spoken.
 struct timed_piece {
   std::string_view text;      ///< as in the vocabulary
   double start = 0, end = 0;  ///< seconds
-  float log_probability = 0;
+  float log_probability = 0;  ///< natural logarithm of its probability
 };
 
 /// A word's confidence is the geometric mean of its pieces' probabilities.
