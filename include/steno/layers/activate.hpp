@@ -24,6 +24,8 @@ inline void apply_activation(kernels::activation act, const view<const float>& x
   }
 }
 
+/// A layer that is an activation alone: x [frames, D] -> y [frames, D]; y may be x. `Act` is a type of
+/// layers/activation.hpp.
 template <extent D, class Act>
 struct activate {
   static constexpr extent input = D, output = D;

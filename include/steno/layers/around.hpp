@@ -15,6 +15,7 @@ struct around {
   static constexpr extent input = Stack::input, output = Stack::output;
   static constexpr bool in_place = works_in_place<Stack>;
 
+  /// The layers inside.
   Stack stack;
 
   extent input_size() const noexcept { return stack.input_size(); }
@@ -38,6 +39,8 @@ struct around {
   }
 
  protected:
+  /// For the call of a derived layer: the stack's own, with the record that was made for it. `s` is null for a whole
+  /// clip.
   void run(view<const float, dynamic, input> x, view<float, dynamic, output> y, state_of<Stack>* s, const auto& env,
            context& c) const {
     detail::run_stage(stack, read(x), write(y), s, env, c);

@@ -45,22 +45,24 @@ struct nothing_beside {
 /// What a stream keeps for attention: keys and values, and what its score keeps.
 template <class ScoreState = no_state>
 struct attention_state {
-  kv_cache cache = {};
-  [[no_unique_address]] ScoreState score = {};
+  kv_cache cache = {};                          ///< keys and values of the rows before
+  [[no_unique_address]] ScoreState score = {};  ///< what `Score` keeps from call to call
 
+  /// Bytes that keys and values hold.
   std::size_t bytes() const noexcept { return cache.bytes(); }
 };
 
 /// x [rows, input] -> y [rows, output]; y may be x where they are equally wide.
 template <class Products, class Score = plain_score, class Beside = nothing_beside>
 struct attention {
-  static constexpr extent input = Products::input, output = Products::output, mixed_width = Products::mixed;
+  static constexpr extent input = Products::input, output = Products::output;
+  static constexpr extent mixed_width = Products::mixed;  ///< columns of the mixed values, which `out` reads
   static constexpr bool in_place = compatible(input, output);
   using state = attention_state<typename Score::state>;
 
-  Products products;
-  Score score;
-  Beside beside;
+  Products products;  ///< projections before and behind the attention
+  Score score;        ///< what positions do to the score
+  Beside beside;      ///< what is added to the result
 
   void members(auto&& v) {
     products.members(v);
@@ -69,7 +71,9 @@ struct attention {
   }
   extent input_size() const noexcept { return products.input_size(); }
   extent output_size() const noexcept { return products.output_size(); }
+  /// Heads of the queries.
   extent heads() const noexcept { return products.head_count(); }
+  /// Columns of one head.
   extent head_width() const noexcept { return products.head_width(); }
   state start() const { return {}; }
   void restart(state& s) const {

@@ -22,16 +22,22 @@ inline namespace STENO_ABI {
 /// Projections of the rows of a call: q [rows, heads * width], k and v [rows, key heads * width]; columns of one matrix
 /// perhaps.
 struct attention_rows {
-  view<float> q, k, v;
+  view<float> q;  ///< queries, [rows, heads * width]
+  view<float> k;  ///< keys, [rows, key heads * width]
+  view<float> v;  ///< values, [rows, key heads * width]
 };
 
 /// What a checkpoint calls the four products, and which have a bias.
 template <fixed_string Query, fixed_string Key, fixed_string Value, fixed_string Out, bias B = bias::added,
           bias KeyBias = B, fixed_string Heads = "attention_heads">
 struct attention_names {
-  static constexpr std::string_view query = Query.view(), key = Key.view(), value = Value.view(), out = Out.view(),
-                                    heads = Heads.view();
-  static constexpr bias biases = B, key_bias = KeyBias;
+  static constexpr std::string_view query = Query.view();  ///< of the product that makes queries
+  static constexpr std::string_view key = Key.view();      ///< of the product that makes keys
+  static constexpr std::string_view value = Value.view();  ///< of the product that makes values
+  static constexpr std::string_view out = Out.view();      ///< of the product behind the attention
+  static constexpr std::string_view heads = Heads.view();  ///< of the setting that counts heads
+  static constexpr bias biases = B;                        ///< whether all products but the key's have one
+  static constexpr bias key_bias = KeyBias;                ///< whether the key's product has one
 };
 /// WeNet's, and those of FunASR's plain attention.
 using linear_names = attention_names<"linear_q", "linear_k", "linear_v", "linear_out">;
@@ -45,14 +51,18 @@ STENO_COLD inline std::string multiple_of(std::string_view name, extent n) {
 }
 }  // namespace detail
 
+/// A product for each of q, k and v, all as wide as the rows. Serves self-attention and cross-attention.
 template <extent D, extent Heads, class Names>
 struct separate_products {
   static_assert(detail::heads_divide<D, Heads>, "steno: the heads must divide the width");
-  static constexpr extent input = D, output = D, mixed = D;
+  static constexpr extent input = D, output = D;
+  static constexpr extent mixed = D;  ///< columns of the mixed values
 
-  setting<Heads> heads;
-  linear<D, D, Names::biases> query, value, out;
-  linear<D, D, Names::key_bias> key;
+  setting<Heads> heads;               ///< how many heads the D columns make
+  linear<D, D, Names::biases> query;  ///< q = query(x)
+  linear<D, D, Names::biases> value;  ///< v = value(x)
+  linear<D, D, Names::biases> out;    ///< of the mixed values
+  linear<D, D, Names::key_bias> key;  ///< k = key(x)
 
   void members(auto&& v) {
     v(Names::heads, heads);
@@ -68,14 +78,20 @@ struct separate_products {
   }
   extent input_size() const noexcept { return query.input_size(); }
   extent output_size() const noexcept { return out.output_size(); }
+  /// Columns of the mixed values: `mixed`, or what the file has where that is dynamic.
   extent mixed_size() const noexcept { return out.input_size(); }
+  /// Heads of the queries.
   extent head_count() const noexcept { return heads.get(); }
+  /// Heads of keys and values: as many.
   extent key_head_count() const noexcept { return heads.get(); }
+  /// Columns of one head.
   extent head_width() const noexcept { return output_size() / heads.get(); }
+  /// Number format of the weights that x is multiplied by.
   dtype weight_format() const noexcept { return query.w.format; }
   /// The format that rows are prepared for which key_value() reads.
   dtype encoded_format() const noexcept { return key.w.format; }
 
+  /// Projections of x [rows, D], in `frame`, which must outlive them.
   attention_rows project(view<const float, dynamic, D> x, workspace::frame& frame, context& c) const {
     auto q = frame.template matrix<dynamic, D>(x.rows(), output_size());
     auto k = frame.template matrix<dynamic, D>(x.rows(), output_size());
@@ -92,12 +108,15 @@ struct separate_products {
     c.trace("v", v);
     return {write(q), write(k), write(v)};
   }
+  /// Of cross-attention: queries of x [rows, D], in `frame`.
   /// Of cross-attention: queries of x, and keys and values of the encoder's rows; the `q` of the latter is empty.
   view<float> queries(view<const float, dynamic, D> x, workspace::frame& frame, context& c) const {
     auto q = frame.template matrix<dynamic, D>(x.rows(), output_size());
     query.multiply(x, q, c);
     return write(q);
   }
+  /// Of cross-attention: keys and values of the encoder's rows, in `frame`; the `q` of the result is empty. `encoded`
+  /// is prepared for encoded_format().
   attention_rows keys_and_values(const kernels::operand& encoded, workspace::frame& frame, context& c) const {
     auto k = frame.template matrix<dynamic, D>(encoded.rows, output_size());
     auto v = frame.template matrix<dynamic, D>(encoded.rows, output_size());
@@ -113,11 +132,12 @@ struct separate_products {
 template <extent In, extent D, extent Heads>
 struct fused_products {
   static_assert(detail::heads_divide<D, Heads>, "steno: the heads must divide the width");
-  static constexpr extent input = In, output = D, mixed = D;
+  static constexpr extent input = In, output = D;
+  static constexpr extent mixed = D;  ///< columns of the mixed values
 
-  setting<Heads> heads;
-  linear<In, times(3, D)> linear_q_k_v;
-  linear<D, D> out;
+  setting<Heads> heads;                  ///< how many heads the D columns make
+  linear<In, times(3, D)> linear_q_k_v;  ///< [q, k, v] = linear_q_k_v(x)
+  linear<D, D> out;                      ///< of the mixed values
 
   void members(auto&& v) {
     v("attention_heads", heads);
@@ -130,12 +150,18 @@ struct fused_products {
   }
   extent input_size() const noexcept { return linear_q_k_v.input_size(); }
   extent output_size() const noexcept { return out.output_size(); }
+  /// Columns of the mixed values: `mixed`, or what the file has where that is dynamic.
   extent mixed_size() const noexcept { return out.input_size(); }
+  /// Heads of the queries.
   extent head_count() const noexcept { return heads.get(); }
+  /// Heads of keys and values: as many.
   extent key_head_count() const noexcept { return heads.get(); }
+  /// Columns of one head.
   extent head_width() const noexcept { return output_size() / heads.get(); }
+  /// Number format of the weights that x is multiplied by.
   dtype weight_format() const noexcept { return linear_q_k_v.w.format; }
 
+  /// Projections of x [rows, In]: columns of one matrix in `frame`, which must outlive them.
   attention_rows project(view<const float, dynamic, In> x, workspace::frame& frame, context& c) const {
     const extent n = x.rows(), d = output_size();
     auto qkv = frame.template matrix<dynamic, times(3, D)>(n, 3 * d);
@@ -149,12 +175,16 @@ struct fused_products {
 /// Heads / KeyHeads heads of q share a head of k and v; each head of q and k is normed by itself.
 template <extent D, extent Heads, extent KeyHeads, extent Width>
 struct grouped_products {
-  static constexpr extent input = D, output = D, mixed = times(Heads, Width), keys = times(KeyHeads, Width);
+  static constexpr extent input = D, output = D;
+  static constexpr extent mixed = times(Heads, Width);    ///< columns of q and of the mixed values
+  static constexpr extent keys = times(KeyHeads, Width);  ///< columns of k and of v
 
-  linear<D, mixed, bias::none> q_proj;
-  linear<D, keys, bias::none> k_proj, v_proj;
-  linear<mixed, D, bias::none> out;
-  rms_norm<Width> q_norm, k_norm;
+  linear<D, mixed, bias::none> q_proj;  ///< q, before its norm
+  linear<D, keys, bias::none> k_proj;   ///< k, before its norm
+  linear<D, keys, bias::none> v_proj;   ///< v
+  linear<mixed, D, bias::none> out;     ///< of the mixed values: `o_proj`
+  rms_norm<Width> q_norm;               ///< of each head of q; its length is the width of a head
+  rms_norm<Width> k_norm;               ///< of each head of k
 
   void members(auto&& v) {
     v("q_proj", q_proj);
@@ -178,12 +208,18 @@ struct grouped_products {
   }
   extent input_size() const noexcept { return q_proj.input_size(); }
   extent output_size() const noexcept { return out.output_size(); }
+  /// Columns of the mixed values: `mixed`, or what the file has where that is dynamic.
   extent mixed_size() const noexcept { return out.input_size(); }
+  /// Columns of one head.
   extent head_width() const noexcept { return q_norm.input_size(); }
+  /// Heads of q.
   extent head_count() const noexcept { return head_width() > 0 ? q_proj.output_size() / head_width() : 0; }
+  /// Heads of k and v, which divide those of q.
   extent key_head_count() const noexcept { return head_width() > 0 ? k_proj.output_size() / head_width() : 0; }
+  /// Number format of the weights that x is multiplied by.
   dtype weight_format() const noexcept { return q_proj.w.format; }
 
+  /// Projections of x [rows, D] with q and k normed, in `frame`, which must outlive them.
   attention_rows project(view<const float, dynamic, D> x, workspace::frame& frame, context& c) const {
     const extent n = x.rows(), w = head_width();
     auto q = frame.template matrix<dynamic, mixed>(n, q_proj.output_size());
@@ -208,12 +244,13 @@ struct grouped_products {
 template <extent D, extent Heads>
 struct encoder_products {
   static_assert(detail::heads_divide<D, Heads>, "steno: the heads must divide the width");
-  static constexpr extent input = D, output = D, mixed = D;
+  static constexpr extent input = D, output = D;
+  static constexpr extent mixed = D;  ///< columns of the mixed values
 
-  setting<Heads> heads;
-  linear<D, D> linear_q;
-  linear<D, times(2, D)> linear_k_v;
-  linear<D, D> out;
+  setting<Heads> heads;               ///< how many heads the D columns make
+  linear<D, D> linear_q;              ///< q = linear_q(x)
+  linear<D, times(2, D)> linear_k_v;  ///< [k, v] = linear_k_v(encoded)
+  linear<D, D> out;                   ///< of the mixed values
 
   void members(auto&& v) {
     v("attention_heads", heads);
@@ -228,18 +265,26 @@ struct encoder_products {
   }
   extent input_size() const noexcept { return linear_q.input_size(); }
   extent output_size() const noexcept { return out.output_size(); }
+  /// Columns of the mixed values: `mixed`, or what the file has where that is dynamic.
   extent mixed_size() const noexcept { return out.input_size(); }
+  /// Heads of queries, keys and values.
   extent head_count() const noexcept { return heads.get(); }
+  /// Columns of one head.
   extent head_width() const noexcept { return output_size() / heads.get(); }
+  /// Number format of the weights that x is multiplied by.
   dtype weight_format() const noexcept { return linear_q.w.format; }
+  /// Number format of the weights that the encoder's rows are multiplied by.
   dtype encoded_format() const noexcept { return linear_k_v.w.format; }
 
+  /// Queries of x [rows, D], in `frame`, which must outlive them.
   view<float> queries(view<const float, dynamic, D> x, workspace::frame& frame, context& c) const {
     auto q = frame.template matrix<dynamic, D>(x.rows(), output_size());
     linear_q.multiply(x, q, c);
     c.trace("cross_q", q);
     return write(q);
   }
+  /// Keys and values of the encoder's rows, columns of one matrix in `frame`; the `q` of the result is empty. `encoded`
+  /// is prepared for encoded_format().
   attention_rows keys_and_values(const kernels::operand& encoded, workspace::frame& frame, context& c) const {
     const extent n = encoded.rows, d = output_size();
     auto kv = frame.template matrix<dynamic, times(2, D)>(n, 2 * d);

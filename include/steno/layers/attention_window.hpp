@@ -19,12 +19,16 @@ struct attention_window {
   extent back = -1;   ///< without chunks: frames before the query that it sees; negative: all
   extent ahead = -1;  ///< without chunks: frames behind the query that it sees; negative: all
 
+  /// Whether there are limits in frames, which count without chunks only.
   bool limited() const noexcept { return chunk <= 0 && (back >= 0 || ahead >= 0); }
 };
 
 /// Queries first .. first + count - 1 and the keys from .. to - 1, which hold all that any of them sees.
 struct attention_block {
-  extent first, count, from, to;
+  extent first;                       ///< the first query
+  extent count;                       ///< queries of the block
+  extent from;                        ///< the first key that is seen
+  extent to;                          ///< behind the last one
   kernels::attention_options limits;  ///< inside the block, for kernels::attention on these rows
 
   /// `options` within these limits.

@@ -34,6 +34,8 @@ inline void gated_linear_unit(const view<const float>& x, view<float> y) {
 /// Where a causal module has its zeros: in front of pointwise_conv1, or behind the GLU.
 enum class convolution_padding { before_gate, behind_gate };
 
+/// The convolution module: x [frames, D] -> y [frames, D]; y may be x. Causal and Normed are what the file says where
+/// they are dynamic; an even number of taps must be causal, or loading fails.
 template <extent D, extent Taps, extent Causal = dynamic, extent Normed = dynamic, class Act = activation_of_env,
           convolution_padding Padding = convolution_padding::before_gate, bias B = bias::added>
 struct conformer_convolution {
@@ -43,13 +45,13 @@ struct conformer_convolution {
   /// modules.
   using state = std::vector<float>;
 
-  flag<Causal> causal;
-  flag<Normed> normed;  ///< 1: layer norm; 0: none (batch norm went into the depthwise weights)
-  linear<D, times(2, D), B> pointwise_conv1;
-  weight<Taps, D, dtype::f32, use::rows> taps;
-  vector_weight<D> taps_bias;
-  layer_norm<D> norm;
-  linear<D, D, B> pointwise_conv2;
+  flag<Causal> causal;                          ///< 1: sees earlier rows alone; 0: as many on either side
+  flag<Normed> normed;                          ///< 1: layer norm; 0: none (batch norm went into the depthwise weights)
+  linear<D, times(2, D), B> pointwise_conv1;    ///< to twice the width, for the GLU
+  weight<Taps, D, dtype::f32, use::rows> taps;  ///< depthwise, [Taps, D]
+  vector_weight<D> taps_bias;                   ///< [D], added to each row behind the taps
+  layer_norm<D> norm;                           ///< behind the depthwise convolution; unused without `normed`
+  linear<D, D, B> pointwise_conv2;              ///< behind the activation
 
   void members(auto&& v) {
     v("causal", causal);

@@ -11,12 +11,13 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Convolution over time with zeros at both ends: x [frames, In] -> y [rows(frames), Out].
 template <extent In, extent Out, extent Taps, extent Stride = 1, class Act = identity>
 struct conv1d {
   static_assert(Taps % 2 == 1, "steno: the ends of an even kernel would differ");
   static constexpr extent input = In, output = Out;
 
-  linear<times(Taps, In), Out, bias::added, Act> taps;
+  linear<times(Taps, In), Out, bias::added, Act> taps;  ///< the kernel as a product over Taps rows side by side
 
   void members(auto&& v) {
     v("", taps, stored::kernel(Taps));
@@ -24,6 +25,7 @@ struct conv1d {
   }
   extent input_size() const noexcept { return taps.input_size() / Taps; }
   extent output_size() const noexcept { return taps.output_size(); }
+  /// Rows that `frames` give: ceil(frames / Stride).
   static constexpr extent rows(extent frames) noexcept { return frames == 0 ? 0 : (frames - 1) / Stride + 1; }
 
   no_state start() const noexcept { return {}; }

@@ -18,20 +18,24 @@ inline namespace STENO_ABI {
 /// x [frames, Bands * In] -> y [rows(frames), halved(Bands) * Out]; the channels of a band are neighbours.
 template <extent Bands, extent In, extent Out, class Act = identity>
 struct conv2d_halving {
+  /// What a stride leaves of n frames or bands: half of them, rounded up; dynamic stays dynamic.
   static constexpr extent halved(extent n) noexcept { return is_static(n) ? (n + 1) / 2 : dynamic; }
   static constexpr extent input = times(Bands, In), output = times(halved(Bands), Out);
 
   size_of<Bands> bands;  ///< of x; a stack that learns them from its file sets them before the tensors are bound
-  linear<times(9, In), Out> kernel;
+  linear<times(9, In), Out> kernel;  ///< [Out, 3 * 3 * In], and its bias
 
   void members(auto&& v) {
     v("", kernel, In == 1 ? stored::turned_kernel(3, 3).in_floats() : stored::turned_kernel(3, 3));
     v.require(kernel.input_size() % 9 == 0, "columns of weight", "a multiple of 9", kernel.input_size());
   }
+  /// Channels of a band of x.
   extent channels_in() const noexcept { return kernel.input_size() / 9; }
+  /// Channels of a band of y.
   extent channels_out() const noexcept { return kernel.output_size(); }
   extent input_size() const noexcept { return bands.get() * channels_in(); }
   extent output_size() const noexcept { return halved(bands.get()) * channels_out(); }
+  /// Rows that `frames` give: half as many, rounded up.
   extent rows(extent frames) const noexcept { return halved(frames); }
   no_state start() const noexcept { return {}; }
 

@@ -17,12 +17,15 @@ inline namespace STENO_ABI {
 
 /// Sizes of the convolutions of one rate.
 struct conv2d_plan {
+  /// One convolution, the same over time and frequency.
   struct stage {
-    extent kernel, stride;
+    extent kernel;  ///< side of the square of frames and bands that a value sees
+    extent stride;  ///< frames and bands from one value to the next
   };
-  stage stages[3];
-  extent count;
+  stage stages[3];  ///< in order; those from `count` on are not there
+  extent count;     ///< how many there are: 2 or 3
 
+  /// The plan of rate 4, 6 or 8; for other values that of 4.
   static constexpr conv2d_plan of(extent rate) {
     if (rate == 6) return {{{3, 2}, {5, 3}, {0, 1}}, 2};
     if (rate == 8) return {{{3, 2}, {3, 2}, {3, 2}}, 3};
@@ -33,6 +36,7 @@ struct conv2d_plan {
     for (extent i = 0; i < depth; ++i) n = n < stages[i].kernel ? 0 : (n - stages[i].kernel) / stages[i].stride + 1;
     return n;
   }
+  /// Frames (or bands) left of n after all stages.
   constexpr extent after(extent n) const { return after(n, count); }
   /// Input frames that the first `rows` rows after stage `depth` need.
   constexpr extent before(extent rows, extent depth) const {
@@ -60,20 +64,25 @@ struct conv2d_patches {
 };
 }  // namespace detail
 
+/// The front of WeNet's encoders: x [frames, Feat] -> y [rows(frames), D]. A rate other than 4, 6 or 8 is refused when
+/// it is loaded.
 template <extent Rate, extent Feat, extent D>
 struct conv2d_subsampling {
   static constexpr extent input = Feat, output = D;
+  /// Whether Rate, Feat and D are known at compile time.
   static constexpr bool sized = is_static(Rate) && is_static(Feat) && is_static(D);
-  static constexpr conv2d_plan static_plan = conv2d_plan::of(Rate);
+  static constexpr conv2d_plan static_plan = conv2d_plan::of(Rate);  ///< of Rate; of rate 4 where that is dynamic
+  /// Values of a channel that conv_2 sees.
   static constexpr extent patch = static_plan.stages[1].kernel * static_plan.stages[1].kernel;
+  /// Columns that `out` reads: bands that are left, times D.
   static constexpr extent flat = sized ? static_plan.after(Feat) * D : dynamic;
 
-  setting<Rate, 4, 8> rate;
-  setting<Feat, 1, 1024> bands;
-  linear<9, D> conv_0;
-  linear<is_static(Rate) ? times(patch, D) : dynamic, D> conv_2;
-  linear<times(9, D), D> conv_4;  ///< rate 8 only
-  linear<flat, D> out;
+  setting<Rate, 4, 8> rate;                                       ///< frames for each row that comes out
+  setting<Feat, 1, 1024> bands;                                   ///< columns of x
+  linear<9, D> conv_0;                                            ///< the first stage: one channel to D
+  linear<is_static(Rate) ? times(patch, D) : dynamic, D> conv_2;  ///< the second stage
+  linear<times(9, D), D> conv_4;                                  ///< rate 8 only
+  linear<flat, D> out;  ///< the linear behind the convolutions: `out.0` or `linear` in the checkpoint
 
   void members(auto&& v) {
     v("subsampling_rate", rate);
@@ -93,6 +102,7 @@ struct conv2d_subsampling {
   }
   extent input_size() const noexcept { return bands.get(); }
   extent output_size() const noexcept { return out.output_size(); }
+  /// Sizes of the convolutions for `rate`.
   conv2d_plan plan() const noexcept { return conv2d_plan::of(rate.get()); }
 
   /// Output rows of n frames.

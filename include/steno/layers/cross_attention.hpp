@@ -31,17 +31,22 @@ struct cross_attention_scores {
 /// x [tokens, D] -> y [tokens, D]; y may be x.
 template <class Products>
 struct cross_attention {
-  static constexpr extent input = Products::input, output = Products::output, mixed_width = Products::mixed;
+  static constexpr extent input = Products::input, output = Products::output;
+  static constexpr extent mixed_width = Products::mixed;  ///< columns of the mixed values, which `out` reads
   static constexpr bool in_place = true;
+  /// In a stream: keys and values of the encoder's rows before.
   using state = kv_cache;
 
-  Products products;
+  Products products;  ///< projections of tokens and of the encoder's rows
 
   void members(auto&& v) { products.members(v); }
   extent input_size() const noexcept { return products.input_size(); }
   extent output_size() const noexcept { return products.output_size(); }
+  /// Heads of queries, keys and values.
   extent heads() const noexcept { return products.head_count(); }
+  /// Columns of one head.
   extent head_width() const noexcept { return products.head_width(); }
+  /// What a score is multiplied by: 1 / sqrt(width of a head).
   float scale() const noexcept { return 1.0f / std::sqrt(static_cast<float>(head_width())); }
   state start() const { return {}; }
   void restart(state& s) const noexcept { s.clear(); }
@@ -124,19 +129,21 @@ struct cross_attention {
   }
 };
 
+/// What decoder_env::layer() gives a layer: its own keys and values of the encoder's rows.
+struct decoder_layer_env {
+  const kv_sequences& sequences;                   ///< rows of the caches that belong to each text
+  const kv_cache& encoded;                         ///< kept by keep_encoded() for this layer
+  const cross_attention_scores* scores = nullptr;  ///< where those of chosen heads go; null: nowhere
+  extent number = 0;                               ///< of the layer
+};
 /// The record of a decoder whose layers each have keys and values of their own of the encoder's rows: a repeat gives
 /// layer i what layer(i) says.
-struct decoder_layer_env {
-  const kv_sequences& sequences;
-  const kv_cache& encoded;
-  const cross_attention_scores* scores = nullptr;
-  extent number = 0;  ///< of the layer
-};
 struct decoder_env {
-  const kv_sequences& sequences;
-  std::span<const kv_cache> encoded;  ///< of each layer
-  const cross_attention_scores* scores = nullptr;
+  const kv_sequences& sequences;                   ///< rows of the caches that belong to each text
+  std::span<const kv_cache> encoded;               ///< of each layer
+  const cross_attention_scores* scores = nullptr;  ///< where those of chosen heads go; null: nowhere
 
+  /// The record of layer i, from 0.
   decoder_layer_env layer(extent i) const noexcept {
     return {sequences, encoded[static_cast<std::size_t>(i)], scores, i};
   }

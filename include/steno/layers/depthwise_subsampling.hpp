@@ -24,10 +24,11 @@ constexpr extent strided(extent n, extent before, int stages) {
 }
 }  // namespace detail
 
+/// The front of NeMo's FastConformer: x [frames, Feat] -> y [rows(frames), D], a row for 8 frames.
 template <extent Feat, extent C, extent D, extent Causal = dynamic>
 struct depthwise_subsampling {
   static constexpr extent input = Feat, output = D;
-  static constexpr extent rate = 8;
+  static constexpr extent rate = 8;  ///< frames for each row that comes out
 
   /// Channels times the bands that three strides leave.
   static constexpr extent columns =
@@ -35,16 +36,17 @@ struct depthwise_subsampling {
 
   /// Depthwise 3 x 3 of stride 2, then 1 x 1.
   struct separable {
-    weight<9, C, dtype::f32, use::rows> taps;
-    vector_weight<C> taps_bias;
-    linear<C, C> mix;
+    weight<9, C, dtype::f32, use::rows> taps;  ///< depthwise 3 x 3, tap by tap
+    vector_weight<C> taps_bias;                ///< added to each value behind the taps
+    linear<C, C> mix;                          ///< 1 x 1, from channels to channels
   };
 
-  flag<Causal> causal;
-  setting<Feat, 1, 1024> bands;
-  linear<9, C> conv_0;
-  separable second, third;
-  linear<columns, D> out;
+  flag<Causal> causal;           ///< 1: two zeros before and one after each axis; 0: one on either side
+  setting<Feat, 1, 1024> bands;  ///< columns of x
+  linear<9, C> conv_0;           ///< the first 3 x 3 convolution: one channel to C
+  separable second;              ///< `conv.2` and `conv.3`
+  separable third;               ///< `conv.5` and `conv.6`
+  linear<columns, D> out;        ///< the linear behind the convolutions
 
   void members(auto&& v) {
     v("causal_downsampling", causal);

@@ -21,6 +21,7 @@ struct drop_rows {
 
   void members(auto&&) {}
   state start() const noexcept { return {}; }
+  /// Rows that `frames` give: in a stream (`s` is not null) fewer by the record's `drop`, without one all of them.
   template <class Env>
   extent rows(extent frames, const state* s, const Env& env) const {
     if constexpr (requires { env.drop; })

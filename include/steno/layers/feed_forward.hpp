@@ -10,6 +10,8 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Two products with an activation in between: x [frames, D] -> y [frames, D]; y may be x. First and Second are what
+/// the checkpoint calls them.
 template <extent D, extent Ffn, class Act = relu, fixed_string First = "w_1", fixed_string Second = "w_2",
           bias B = bias::added>
 struct feed_forward : sequence<at<First, linear<D, Ffn, B, Act>>, at<Second, linear<Ffn, D, B>>> {};

@@ -21,13 +21,15 @@ inline namespace STENO_ABI {
 /// Which rows a memory sees: those around the present one (in a stream those before), or those before it alone.
 enum class fsmn_sides { both, left };
 
+/// A depthwise convolution over time: x [frames, D] -> y [frames, D]; y must not be x. In a stream it is one-sided, and
+/// with fsmn_sides::left always.
 template <extent Taps, extent D, fsmn_sides Sides = fsmn_sides::both>
 struct fsmn {
   static constexpr extent input = D, output = D;
   /// The last Taps - 1 rows; zeros at first.
   using state = std::vector<float>;
 
-  weight<Taps, D, dtype::f32, use::rows> taps;
+  weight<Taps, D, dtype::f32, use::rows> taps;  ///< tap by tap, [Taps, D]
 
   void members(auto&& v) { v("weight", taps, stored::taps(Sides == fsmn_sides::left ? 1 : 0)); }
   extent input_size() const noexcept { return taps.cols(); }

@@ -8,13 +8,15 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// SwiGLU: x [rows, D] -> y [rows, D], inner width Ffn; y may be x.
 template <extent D, extent Ffn>
 struct gated_feed_forward {
   static constexpr extent input = D, output = D;
   static constexpr bool in_place = true;
 
-  linear<D, Ffn, bias::none> gate_proj, up_proj;
-  linear<Ffn, D, bias::none> down_proj;
+  linear<D, Ffn, bias::none> gate_proj;  ///< its silu is the gate
+  linear<D, Ffn, bias::none> up_proj;    ///< what the gate is multiplied by
+  linear<Ffn, D, bias::none> down_proj;  ///< back to D columns
 
   void members(auto&& v) {
     v("gate_proj", gate_proj);

@@ -8,6 +8,8 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Runs a stack on joined rows: x [frames, In] -> y [rows(frames), the stack's output]. The last row is filled up with
+/// zeros.
 template <extent Rate, class Stack>
 struct joined_frames : around<Stack> {
   static constexpr extent input = is_static(Rate) && is_static(Stack::input) ? Stack::input / Rate : dynamic;
@@ -15,7 +17,7 @@ struct joined_frames : around<Stack> {
   static constexpr bool in_place = false;
   using state = state_of<Stack>;
 
-  setting<Rate, 1, 1024> downsample_rate;
+  setting<Rate, 1, 1024> downsample_rate;  ///< frames that become one row
 
   void members(auto&& v) {
     v("downsample_rate", downsample_rate);
@@ -24,6 +26,7 @@ struct joined_frames : around<Stack> {
     v.require(wide % k == 0, "input of linear1", "a multiple of downsample_rate", wide);
   }
   extent input_size() const noexcept { return this->stack.input_size() / downsample_rate.get(); }
+  /// Rows that `frames` give: ceil(frames / downsample_rate).
   extent rows(extent frames) const noexcept {
     const extent k = downsample_rate.get();
     return (frames + k - 1) / k;

@@ -25,11 +25,15 @@ inline namespace STENO_ABI {
 /// Copyable: tests rewind, beams fork. Memory is kept when rows are dropped.
 class kv_cache {
  public:
+  /// How numbers are stored; f32 before the first rows.
   dtype format() const noexcept { return format_; }
+  /// Rows that are held.
   extent rows() const noexcept { return end_ - begin_; }
+  /// Heads of a row; 0 before the first rows.
   extent heads() const noexcept { return heads_; }
-  /// Of one head's row.
+  /// Columns of one head's key.
   extent key_width() const noexcept { return key_width_; }
+  /// Columns of one head's value.
   extent value_width() const noexcept { return value_width_; }
   /// Bytes that are held.
   std::size_t bytes() const noexcept { return keys_.capacity() + values_.capacity(); }
@@ -57,6 +61,7 @@ class kv_cache {
   }
   /// Keeps the first `count` rows.
   void rewind(extent count) noexcept { end_ = begin_ + std::clamp<extent>(count, 0, rows()); }
+  /// Drops all rows and keeps their room; the next ones may have other sizes.
   void clear() noexcept { begin_ = end_ = 0; }
 
   /// The rows as they are stored, from row `first` on.
@@ -69,12 +74,16 @@ class kv_cache {
             .width = key_width_,
             .head_stride = static_cast<std::size_t>(capacity_) * kernels::cached_row_bytes(format_, key_width_)};
   }
-  // Of floats alone: rows of the first head [rows, width]; the next head's lie so many floats further.
+  /// Of floats alone: keys of the first head [rows, width]; the next head's lie key_head_stride() floats further. Valid
+  /// until rows are appended.
   view<const float> keys() const noexcept { return make_view(floats(keys_) + begin_ * key_width_, rows(), key_width_); }
+  /// Of floats alone: values of the first head, as keys().
   view<const float> values() const noexcept {
     return make_view(floats(values_) + begin_ * value_width_, rows(), value_width_);
   }
+  /// Floats from a key of one head to that of the next.
   extent key_head_stride() const noexcept { return capacity_ * key_width_; }
+  /// Floats from a value of one head to that of the next.
   extent value_head_stride() const noexcept { return capacity_ * value_width_; }
 
   /// These rows and no others, packed in `format` (f32 or f16) for kernels::attention; nothing can be appended to them.
@@ -86,7 +95,9 @@ class kv_cache {
     keys_.resize(packed().bytes());
     kernels::pack_attention(k, v, packed(), c);
   }
+  /// Whether rows came by pack().
   bool is_packed() const noexcept { return packed_; }
+  /// What pack() made; it points into this cache. Only where is_packed().
   kernels::packed_keys_values packed() const noexcept {
     return {.data = const_cast<std::byte*>(keys_.data()),
             .format = format_,

@@ -31,6 +31,7 @@ class kv_sequences {
   extent length(extent sequence = 0) const noexcept {
     return sequence < count_ ? static_cast<extent>(rows_of(sequence).size()) : 0;
   }
+  /// Drops all sequences; the format stays.
   void clear() noexcept { count_ = used_ = added_ = 0; }
 
   /// Forgets all but the first `count` rows of a sequence, so that it goes on differently.
@@ -85,12 +86,14 @@ class kv_sequences {
 
   // What a layer reads:
 
-  /// Rows in the caches before this call, and rows of the call.
+  /// Rows in the caches before this call.
   extent before() const noexcept { return used_ - added_; }
+  /// Rows of the call, of all sequences.
   extent added() const noexcept { return added_; }
   /// Rows of the call that belong to one sequence.
   struct part {
-    extent first, count;           ///< rows of the call
+    extent first;                  ///< row of the call
+    extent count;                  ///< rows of the call
     std::span<const extent> rows;  ///< of the cache, these among them
     /// Whether they lie one after the other.
     bool in_a_row() const noexcept {
@@ -159,7 +162,7 @@ std::size_t bytes_held(const S& s) {
 /// one is empty.
 template <class StackState>
 struct decoder_state {
-  kv_sequences sequences = {};
+  kv_sequences sequences = {};  ///< which rows of the caches belong to which text
 
   /// The state of this stack, begun by the first call; other calls must bring the same.
   template <class Stack>
@@ -173,8 +176,11 @@ struct decoder_state {
 
   /// Position of the next row of a sequence.
   extent length(extent sequence = 0) const noexcept { return sequences.length(sequence); }
+  /// Drops all texts. Rows of the caches stay until the next call writes over them.
   void clear() noexcept { sequences.clear(); }
+  /// Forgets all but the first `count` rows of a sequence, so that it goes on differently.
   void rewind(extent count, extent sequence = 0) { sequences.rewind(count, sequence); }
+  /// Sequence i continues what sources[i] was; their number may change.
   void fork(std::span<const int> sources) { sequences.fork(sources); }
 
  private:

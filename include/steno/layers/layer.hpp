@@ -30,8 +30,8 @@ using state_of = std::remove_cvref_t<decltype(std::declval<const L&>().start())>
 /// y = rows + factor * l(x): `rows` may be y itself, and must not overlap it otherwise.
 struct addend {
   const float* rows = nullptr;  ///< null: nothing is added
-  extent stride = 0;
-  float factor = 1;
+  extent stride = 0;            ///< floats from one of them to the next
+  float factor = 1;             ///< what l(x) is multiplied by
 };
 
 /// A layer maps [frames, input] to [rows, output] and borrows scratch and threads from the context.
@@ -104,7 +104,7 @@ struct joins {
   static_assert(
       compatible(A::output, B::input),
       "steno: these two layers cannot be joined: output width of the first differs from input width of the second");
-  static constexpr bool value = compatible(A::output, B::input);
+  static constexpr bool value = compatible(A::output, B::input);  ///< whether they can be joined
 };
 
 }  // namespace STENO_ABI

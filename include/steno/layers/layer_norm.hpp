@@ -10,17 +10,20 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Layer norm of each row: x [frames, D] -> y [frames, D]; y may be x.
 template <extent D, int Exponent = 5>
 struct layer_norm {
   static constexpr extent input = D, output = D;
   static constexpr bool in_place = true;
+  /// What is added to the variance: 10^-Exponent.
   static constexpr float epsilon = [] {
     double e = 1;
     for (int i = 0; i < Exponent; ++i) e /= 10;
     return static_cast<float>(e);
   }();
 
-  vector_weight<D> w, b;
+  vector_weight<D> w;  ///< factor of each column
+  vector_weight<D> b;  ///< added to each column
 
   void members(auto&& v) {
     v("weight", w);

@@ -15,12 +15,13 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Adds row t of a table to row t of x [frames, D]; y may be x. More frames than rows throw steno::error.
 template <extent Rows, extent D>
 struct learned_positions {
   static constexpr extent input = D, output = D;
   static constexpr bool in_place = true;
 
-  weight<Rows, D, dtype::f32, use::rows> table;
+  weight<Rows, D, dtype::f32, use::rows> table;  ///< a row for each position
 
   void members(auto&& v) { v("", table); }
   extent input_size() const noexcept { return table.cols(); }

@@ -37,12 +37,13 @@ namespace detail {
 }
 }  // namespace detail
 
+/// torch.nn.Linear and an activation: x [frames, In] -> y [frames, Out]. `Act` is a type of layers/activation.hpp.
 template <extent In, extent Out, bias B = bias::added, class Act = identity>
 struct linear {
   static constexpr extent input = In, output = Out;
 
-  weight<Out, In> w;
-  vector_weight<Out> b;
+  weight<Out, In> w;     ///< [Out, In]
+  vector_weight<Out> b;  ///< [Out]; absent where there is none
 
   void members(auto&& v) {
     v("weight", w);
@@ -61,12 +62,12 @@ struct linear {
     detail::product_with(read(x), w.ref(), epilogue(Act::of(env)), to, write(y), c);
   }
 
-  /// The product alone, for layers that are made of it: of rows, or of rows that were prepared once for several
-  /// products.
+  /// The product of rows x [n, In] alone, for layers that are made of it.
   void multiply(view<const float, dynamic, In> x, view<float, dynamic, Out> y, context& c,
                 kernels::activation act = kernels::activation::none) const {
     kernels::matmul(read(x), w.ref(), epilogue(act), write(y), c);
   }
+  /// The same of rows that were prepared once for several products.
   void multiply(const kernels::operand& x, view<float, dynamic, Out> y, context& c,
                 kernels::activation act = kernels::activation::none) const {
     kernels::multiply(x, w.ref(), epilogue(act), write(y), c);

@@ -18,22 +18,27 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Long short-term memories on top of one another: x [steps, D] -> y [steps, D].
 template <extent D, extent Layers = dynamic>
 struct lstm {
   static constexpr extent input = D, output = D;
   static constexpr bool in_place = true;
 
+  /// Rows of all four gates, in the order i, f, g, o.
   struct layer_weights {
-    weight<times(4, D), D> from_input, from_state;
-    vector_weight<times(4, D)> input_bias, state_bias;
+    weight<times(4, D), D> from_input;      ///< W_ih
+    weight<times(4, D), D> from_state;      ///< W_hh
+    vector_weight<times(4, D)> input_bias;  ///< b_ih
+    vector_weight<times(4, D)> state_bias;  ///< b_hh
   };
   /// h and c of every layer, [layers * D]. Copyable: hypotheses fork it.
   struct state {
-    std::vector<float> h, c;
+    std::vector<float> h;  ///< the outputs of the last step
+    std::vector<float> c;  ///< the cells
   };
 
-  setting<Layers, 1, 64> depth;
-  std::vector<layer_weights> layers;
+  setting<Layers, 1, 64> depth;       ///< number of layers: `pred_rnn_layers`
+  std::vector<layer_weights> layers;  ///< from the one that reads x on; as many as `depth` once they are loaded
 
   void members(auto&& v) {
     v("pred_rnn_layers", depth);

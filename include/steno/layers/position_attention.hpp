@@ -16,9 +16,10 @@ inline namespace STENO_ABI {
 /// The score with absolute positions, where the file has them.
 template <extent D, extent Relative = dynamic>
 struct absolute_positions : plain_score {
-  flag<Relative> relative;  ///< 1: with linear_pos and its biases
-  linear<D, D, bias::none> linear_pos;
-  weight<1, D, dtype::f32, use::rows> pos_bias_u, pos_bias_v;  ///< [heads * d]
+  flag<Relative> relative;                         ///< 1: with linear_pos and its biases
+  linear<D, D, bias::none> linear_pos;             ///< of the positions; unused where `relative` is 0
+  weight<1, D, dtype::f32, use::rows> pos_bias_u;  ///< added to queries for keys, [heads * d]
+  weight<1, D, dtype::f32, use::rows> pos_bias_v;  ///< added to queries for positions, [heads * d]
 
   void members(auto&& v, const auto& products) {
     v("relative_positions", relative);

@@ -40,7 +40,7 @@ inline void write_positions(extent first, view<float> y, context& c, extent by =
 /// A record with the positions [frames, D] of the rows of a call.
 template <class Env>
 struct env_with_positions : Env {
-  view<const float> positions;
+  view<const float> positions;  ///< a row for each row of the call
 };
 
 /// Runs a stack with the positions of its rows, which go to its attention, or are added to its rows where the file says
@@ -48,9 +48,10 @@ struct env_with_positions : Env {
 template <class Stack, extent Relative = dynamic>
 struct with_positions : around<Stack> {
   using around<Stack>::input, around<Stack>::output;
+  /// What a stream keeps: the stack's state, and where its positions are.
   struct state {
-    state_of<Stack> stack;
-    extent frames = 0;  ///< so far
+    state_of<Stack> stack;  ///< of the layers inside
+    extent frames = 0;      ///< so far
   };
 
   flag<Relative> relative;  ///< 1: positions go to the attention; 0: they are added to the rows
@@ -87,9 +88,10 @@ struct distance_table {
   extent farthest = 0;     ///< distance of the first row
   bool stays = false;      ///< a stream shall keep what it makes of them
 };
+/// A record with the positions of distances between a key and a query.
 template <class Env>
 struct env_with_distances : Env {
-  distance_table distances;
+  distance_table distances;  ///< of this call
 };
 
 /// Runs a stack with the positions of all distances between a key and a query of a call. Where the record bounds what a
@@ -97,10 +99,12 @@ struct env_with_distances : Env {
 template <class Stack>
 struct with_distances : around<Stack> {
   using around<Stack>::input, around<Stack>::output;
+  /// What a stream keeps: the stack's state, and the distances that it has positions for.
   struct state {
-    state_of<Stack> stack;
-    extent kept = 0;            ///< keys in the caches
-    extent keys = 0, rows = 0;  ///< the largest numbers that the stack has distances for
+    state_of<Stack> stack;  ///< of the layers inside
+    extent kept = 0;        ///< keys in the caches
+    extent keys = 0;        ///< the largest number of keys that the stack has distances for
+    extent rows = 0;        ///< the largest number of queries that it has distances for
   };
 
   void members(auto&& v) {

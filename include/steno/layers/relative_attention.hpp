@@ -25,12 +25,14 @@ template <extent D>
 struct relative_positions {
   /// What linear_pos makes of the distances a stream ever needs, head by head: they are the same for every chunk.
   struct state {
-    std::vector<float> distances = {};
-    extent farthest = 0, nearest = 0;  ///< distances farthest, farthest - 1, ... nearest; none where they are equal
+    std::vector<float> distances = {};  ///< [heads][distances][d]; empty: not made yet
+    extent farthest = 0;                ///< the first distance
+    extent nearest = 0;                 ///< the last one, each less by 1 than the one before
   };
 
-  linear<D, D, bias::none> linear_pos;
-  weight<1, D, dtype::f32, use::rows> pos_bias_u, pos_bias_v;  ///< [heads * d]
+  linear<D, D, bias::none> linear_pos;             ///< of the positions of distances
+  weight<1, D, dtype::f32, use::rows> pos_bias_u;  ///< added to queries for keys, [heads * d]
+  weight<1, D, dtype::f32, use::rows> pos_bias_v;  ///< added to queries for distances, [heads * d]
 
   void members(auto&& v, const auto& products) {
     v("linear_pos", linear_pos);
@@ -40,6 +42,7 @@ struct relative_positions {
       v.equal("widths of the attention's products", n, products.output_size());
   }
 
+  /// Nothing to do: keys are kept as they are, and attend() adds the distances.
   void prepare(attention_rows&, extent, extent, const auto&, workspace::frame&, context&) const {}
 
   /// Of the record: `distances` (see with_distances) and `window`. q is overwritten.

@@ -33,9 +33,12 @@ struct repeat {
   static constexpr extent input = L::input, output = L::output;
   static_assert(N == 1 || compatible(input, output), "steno: a repeated layer must write what it reads");
   static constexpr bool in_place = N != 1 || works_in_place<L>;
+  /// Whether its layers keep nothing in a stream.
   static constexpr bool stateless = std::is_same_v<state_of<L>, no_state>;
+  /// A state for each layer; no_state where they keep nothing.
   using state = std::conditional_t<stateless, no_state, std::vector<state_of<L>>>;
 
+  /// In order; a vector where N is dynamic.
   std::conditional_t<is_static(N), std::array<L, static_cast<std::size_t>(is_static(N) ? N : 0)>, std::vector<L>>
       layers;
 
@@ -47,11 +50,15 @@ struct repeat {
       if (i > 0) v.equal("widths of neighbouring layers", layers[i - 1].output_size(), layers[i].input_size());
     }
   }
+  /// Whether there are no layers: rows then go through as they are.
   bool empty() const noexcept { return layers.empty(); }
+  /// How many layers there are.
   extent size() const noexcept { return static_cast<extent>(layers.size()); }
   extent input_size() const noexcept { return layers.empty() ? 0 : layers.front().input_size(); }
   extent output_size() const noexcept { return layers.empty() ? 0 : layers.back().output_size(); }
+  /// The first layer; there must be one.
   const L& front() const noexcept { return layers.front(); }
+  /// Layer i, from 0; it must be there.
   const L& operator[](extent i) const noexcept { return layers[static_cast<std::size_t>(i)]; }
   /// f(layer, number) for all of them.
   template <class F>

@@ -67,10 +67,13 @@ struct residual_of {
 };
 }  // namespace detail
 
+/// y = x + stages(x), the stages one after another.
 template <class... Stages>
 struct residual : detail::residual_of<1, false, Stages...> {};
+/// y = x + stages(x) / 2.
 template <class... Stages>
 struct half_residual : detail::residual_of<2, false, Stages...> {};
+/// y = x + stages(x) where x and y are equally wide, else y = stages(x).
 template <class... Stages>
 struct fitting_residual : detail::residual_of<1, true, Stages...> {};
 

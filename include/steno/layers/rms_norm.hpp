@@ -10,17 +10,19 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// RMS norm of each row: x [rows, D] -> y [rows, D]; y may be x.
 template <extent D, int Exponent = 6>
 struct rms_norm {
   static constexpr extent input = D, output = D;
   static constexpr bool in_place = true;
+  /// What is added to the mean of squares: 10^-Exponent.
   static constexpr float epsilon = [] {
     double e = 1;
     for (int i = 0; i < Exponent; ++i) e /= 10;
     return static_cast<float>(e);
   }();
 
-  vector_weight<D> w;
+  vector_weight<D> w;  ///< factor of each column
 
   void members(auto&& v) { v("weight", w); }
   extent input_size() const noexcept { return w.cols(); }

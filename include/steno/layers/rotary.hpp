@@ -40,6 +40,7 @@ class rotary_angles {
         }
     });
   }
+  /// Columns of a head that turn() takes.
   extent width() const noexcept { return 2 * half_; }
 
   /// Turns one head of row `row` of the call: x [width] -> y [width], which may be x.
@@ -73,8 +74,8 @@ class rotary_angles {
 
 /// The record of a stack with rotary positions.
 struct rotary_env {
-  const kv_sequences& sequences;
-  const rotary_angles& angles;
+  const kv_sequences& sequences;  ///< rows of the caches that belong to each text
+  const rotary_angles& angles;    ///< of the positions of this call's rows
 };
 
 /// A plain score between heads of queries and keys that are turned by their positions: the record's `angles`.
@@ -83,6 +84,7 @@ struct rotary_positions : plain_score {
     const extent w = products.head_width();
     v.require(w % 2 == 0, "width of a head", "an even number", w);
   }
+  /// Turns every head of r.q and r.k in place. Angles of another width than a head's throw steno::error.
   void prepare(attention_rows& r, extent heads, extent key_heads, const auto& env, workspace::frame&, context&) const {
     static_assert(
         requires { env.angles; }, "steno: this stack's record has no `angles`, which its attention reads");

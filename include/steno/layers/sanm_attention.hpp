@@ -16,12 +16,13 @@ inline namespace STENO_ABI {
 /// What is added beside attention: memory = fsmn(v) + v.
 template <extent Taps, extent D>
 struct fsmn_memory {
-  fsmn<Taps, D> fsmn_block;
+  fsmn<Taps, D> fsmn_block;  ///< the convolution over the values
 
   void members(auto&& v, const auto& products) {
     v("fsmn_block", fsmn_block);
     v.equal("widths of fsmn_block and linear_out", fsmn_block.input_size(), products.output_size());
   }
+  /// v [frames, D] -> y [frames, D]; y must not be v.
   void operator()(view<const float, dynamic, D> v, view<float, dynamic, D> y, context& c) const {
     fsmn_block(v, y, nullptr, no_env{}, c);
     c.trace("fsmn_conv", y);
@@ -29,6 +30,7 @@ struct fsmn_memory {
   }
 };
 
+/// SAN-M's attention: x [frames, In] -> y [frames, D]; y may be x where they are equally wide.
 template <extent In, extent D, extent Heads, extent Taps>
 struct sanm_attention : attention<fused_products<In, D, Heads>, plain_score, fsmn_memory<Taps, D>> {};
 

@@ -22,7 +22,7 @@ struct scale_by_root {
   static constexpr extent input = Feat, output = Feat;
   static constexpr bool in_place = true;
 
-  setting<D> output_width;
+  setting<D> output_width;  ///< D: the setting `output_size`
 
   void members(auto&& v) { v("output_size", output_width); }
 
@@ -54,7 +54,7 @@ struct optional_scale {
   static constexpr extent input = D, output = D;
   static constexpr bool in_place = true;
 
-  flag<dynamic> xscaling;
+  flag<dynamic> xscaling;  ///< 1: times the root; 0: rows stay as they are
 
   void members(auto&& v) { v("xscaling", xscaling); }
   no_state start() const noexcept { return {}; }
@@ -73,6 +73,7 @@ template <extent Feat, extent First>
 struct sinusoid {
   static constexpr extent input = Feat, output = Feat;
   static constexpr bool in_place = true;
+  /// What a stream keeps: where its positions are.
   struct state {
     extent frames = 0;  ///< so far
   };

@@ -8,6 +8,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Softmax of each row: x [frames, D] -> y [frames, D]; y may be x.
 template <extent D>
 struct softmax {
   static constexpr extent input = D, output = D;

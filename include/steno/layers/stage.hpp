@@ -21,14 +21,14 @@ inline namespace STENO_ABI {
 /// A layer with the name of its member in the checkpoint.
 template <fixed_string Name, class L>
 struct at : L {
-  static constexpr std::string_view name = Name.view();
-  using layer_type = L;
+  static constexpr std::string_view name = Name.view();  ///< of the member, and of its result in a trace
+  using layer_type = L;                                  ///< the layer without its name
 };
 
 /// A layer whose result is traced under a name that is no member's.
 template <fixed_string Name, class L>
 struct shown : L {
-  static constexpr std::string_view shown_as = Name.view();
+  static constexpr std::string_view shown_as = Name.view();  ///< what its result is called in a trace
 };
 
 namespace detail {

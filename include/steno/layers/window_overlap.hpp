@@ -21,14 +21,16 @@ template <extent Feat, extent D>
 struct window_overlap {
   static constexpr extent input = Feat, output = Feat;
   static constexpr bool in_place = true;
+  /// What a stream keeps: the end of its last window.
   struct state {
     std::vector<float> rows;  ///< [overlap, Feat]; empty: zeros
   };
 
-  setting<D> output_width;
+  setting<D> output_width;  ///< D: what a window without new rows is scaled by the root of
 
   void members(auto&& v) { v("output_size", output_width); }
   state start() const { return {}; }
+  /// Rows that `frames` give: in a stream (`s` is not null) more by the record's `overlap`.
   template <class Env>
   extent rows(extent frames, const state* s, const Env& env) const {
     if constexpr (requires { env.overlap; })

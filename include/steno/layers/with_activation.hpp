@@ -9,16 +9,19 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// A record with the activation that the file names.
 template <class Env>
 struct env_with_activation : Env {
-  kernels::activation activation;
+  kernels::activation activation;  ///< of all layers that read it from their record
 };
 
+/// Runs a stack with the file's activation in its record.
 template <class Stack>
 struct with_activation : around<Stack> {
   using around<Stack>::input, around<Stack>::output;
+  /// What a stream keeps: the stack's state.
   struct state {
-    state_of<Stack> stack;
+    state_of<Stack> stack;  ///< of the layers inside
   };
 
   setting<dynamic, 0, 3> activation;  ///< number of kernels::activation
