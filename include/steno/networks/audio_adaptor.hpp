@@ -17,6 +17,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// `EncoderLayer` of the adaptor, norm first: x [rows, D] -> y [rows, D].
 template <extent D, extent Heads, extent Ffn>
 struct adaptor_block : sequence<residual<at<"norm1", layer_norm<D, 12>>,
                                          at<"self_attn", attention<separate_products<D, Heads, linear_names>>>>,

@@ -51,8 +51,9 @@ inline extent cif_integrate(const view<const float>& x, const float* alphas, cif
 
 /// The same piece by piece, as the original's streams do it (`CifPredictorV2.forward_chunk`): a sum in float that
 /// starts again after each token, and of what has not fired the weight and the weighted mean.
+/// Copyable; one per stream.
 struct cif_carry {
-  float weight = 0;
+  float weight = 0;           ///< of what has not fired
   std::vector<float> hidden;  ///< [D], zeros at first
   std::vector<float> frames;  ///< [D], scratch
 };
@@ -82,13 +83,15 @@ inline extent cif_continue(const view<const float>& x, const float* alphas, cif_
   return fired;
 }
 
+/// The network that weighs frames, of which cif_integrate() and cif_continue() make tokens. Weights that are no numbers
+/// throw scores_error.
 template <extent D>
 struct cif_predictor {
   static constexpr extent input = D;
 
-  linear<times(3, D), D> cif_conv1d;
-  linear<D, dynamic> cif_output;  // of one column
-  float tail_threshold = 0.45f;   ///< set by the model from the file
+  linear<times(3, D), D> cif_conv1d;  ///< kernel 3, as a product over three rows side by side
+  linear<D, dynamic> cif_output;      ///< to one column, before the sigmoid
+  float tail_threshold = 0.45f;       ///< set by the model from the file
 
   void members(auto&& v) {
     v("cif_conv1d", cif_conv1d, stored::kernel(3));

@@ -21,6 +21,7 @@ template <class Block, extent N>
 struct fastconformer_layers : sequence<optional_scale<Block::output>, with_distances<at<"layers", repeat<N, Block>>>> {
 };
 
+/// The encoder: features [frames, Feat] -> y [rows(frames), D]. A call takes a fastconformer_env.
 template <class Subsampling, class Block, extent N>
 struct fastconformer_encoder : sequence<at<"pre_encode", Subsampling>, drop_rows<Block::output>,
                                         shown<"encoder_out", fastconformer_layers<Block, N>>> {};
@@ -28,24 +29,25 @@ struct fastconformer_encoder : sequence<at<"pre_encode", Subsampling>, drop_rows
 /// The record of a call: what a whole clip's rows see, and of a stream the rows of a piece that are not new and the
 /// rows that caches keep.
 struct fastconformer_env {
-  attention_window window = {};
-  extent drop = 0;
-  extent keep = -1;  ///< negative: all
+  attention_window window = {};  ///< what the rows of a whole clip see
+  extent drop = 0;               ///< rows of a stream's piece that are not new
+  extent keep = -1;              ///< negative: all
 };
 
 /// Sizes by name; what is left out is adopted from the file.
 struct fastconformer_sizes {
-  extent mels = dynamic;
-  extent channels = dynamic;  ///< of the subsampling's convolutions
-  extent width = dynamic;     ///< of the layers
-  extent heads = dynamic;     ///< of self-attention
-  extent units = dynamic;     ///< inner width of the feed-forward parts
-  extent taps = dynamic;      ///< of the convolutions
-  extent layers = dynamic;
-  bias biases = bias::optional;
-  extent causal = dynamic;  ///< 1: convolutions do not look ahead
-  extent normed = dynamic;  ///< 1: convolutions have a layer norm
+  extent mels = dynamic;         ///< columns of the features
+  extent channels = dynamic;     ///< of the subsampling's convolutions
+  extent width = dynamic;        ///< of the layers
+  extent heads = dynamic;        ///< of self-attention
+  extent units = dynamic;        ///< inner width of the feed-forward parts
+  extent taps = dynamic;         ///< of the convolutions
+  extent layers = dynamic;       ///< conformer blocks
+  bias biases = bias::optional;  ///< whether the blocks' products have one
+  extent causal = dynamic;       ///< 1: convolutions do not look ahead
+  extent normed = dynamic;       ///< 1: convolutions have a layer norm
 };
+/// The encoder of these sizes.
 template <fastconformer_sizes S>
 using fastconformer =
     fastconformer_encoder<depthwise_subsampling<S.mels, S.channels, S.width, S.causal>,

@@ -22,6 +22,7 @@ struct fsmn_block : sequence<at<"linear.linear", linear<W, P, bias::none>>,
                              shown<"memory", residual<at<"fsmn_block.conv_left", fsmn<Taps, P, fsmn_sides::left>>>>,
                              at<"affine.linear", linear<P, W, bias::added, relu>>> {};
 
+/// The network: features [frames, Feat] -> probabilities [frames, Classes]; Layers blocks W wide.
 template <extent Feat, extent In, extent W, extent P, extent Taps, extent Layers, extent Out, extent Classes>
 struct fsmn_encoder
     : sequence<at<"in_linear1.linear", linear<Feat, In>>, at<"in_linear2.linear", linear<In, W, bias::added, relu>>,

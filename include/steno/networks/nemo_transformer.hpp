@@ -16,6 +16,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// `TransformerEncoderBlock`, norm last: x [rows, D] -> y [rows, D].
 template <extent D, extent Heads, extent Ffn>
 struct nemo_transformer_block
     : sequence<post_norm<at<"layer_norm_1", layer_norm<D>>,

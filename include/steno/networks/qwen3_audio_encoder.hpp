@@ -43,17 +43,21 @@ struct qwen3_audio_env {
 /// chunks are convolved one by one and multiplied together.
 template <extent Mels, extent D, extent Channels, extent Window>
 struct qwen3_audio_stem {
+  /// The first convolution: mel bands of one channel.
   using first_type = conv2d_halving<Mels, 1, Channels, gelu>;
-  static constexpr extent bands1 = first_type::halved(Mels), bands2 = first_type::halved(bands1);
+  static constexpr extent bands1 = first_type::halved(Mels);    ///< bands behind the first convolution
+  static constexpr extent bands2 = first_type::halved(bands1);  ///< bands behind the second
+  /// `conv2d1` to `conv2d3`, each with its gelu.
   using convolutions_type =
       sequence<at<"conv2d1", first_type>, at<"conv2d2", conv2d_halving<bands1, Channels, Channels, gelu>>,
                at<"conv2d3", conv2d_halving<bands2, Channels, Channels, gelu>>>;
-  static constexpr extent input = Mels, output = D, flat = convolutions_type::output;
+  static constexpr extent input = Mels, output = D;
+  static constexpr extent flat = convolutions_type::output;  ///< columns behind the convolutions
 
-  setting<Mels, 1, 1024> num_mel_bins;
-  setting<Window, 4> n_window;  ///< half the frames of a chunk
-  convolutions_type convolutions;
-  linear<flat, D, bias::none> conv_out;
+  setting<Mels, 1, 1024> num_mel_bins;   ///< columns of the features
+  setting<Window, 4> n_window;           ///< half the frames of a chunk
+  convolutions_type convolutions;        ///< of the frames of one chunk
+  linear<flat, D, bias::none> conv_out;  ///< to D columns, without a bias
 
   void members(auto&& v) {
     v("num_mel_bins", num_mel_bins);
@@ -72,9 +76,11 @@ struct qwen3_audio_stem {
   extent output_size() const noexcept { return conv_out.output_size(); }
   no_state start() const noexcept { return {}; }
 
-  /// Frames of a chunk: 100; rows of one: 13.
+  /// Frames of a chunk: 100.
   extent chunk() const noexcept { return 2 * n_window.get(); }
+  /// Rows of a whole chunk: 13.
   extent chunk_rows() const noexcept { return convolutions.rows(chunk()); }
+  /// Rows that `frames` give, those of a last chunk that is not whole included.
   extent rows(extent frames) const { return frames / chunk() * chunk_rows() + convolutions.rows(frames % chunk()); }
 
   /// x [frames, Mels] -> y [rows(frames), D]; of the record `alone`, see qwen3_audio_env.
@@ -142,13 +148,15 @@ struct qwen3_audio_stem {
   }
 };
 
+/// The audio tower: features [frames, Mels] -> rows of the language model [rows(frames), Out]. Window is half the
+/// frames of a chunk, Infer the frames of a block. A call takes a qwen3_audio_env.
 template <extent Mels, extent D, extent Heads, extent Ffn, extent Channels, extent Out, extent N, extent Window = 50,
           extent Infer = 800>
 struct qwen3_audio_encoder {
   static constexpr extent input = Mels, output = Out;
 
-  setting<Infer> n_window_infer;  ///< frames of a block
-  qwen3_audio_stem<Mels, D, Channels, Window> stem;
+  setting<Infer> n_window_infer;                     ///< frames of a block
+  qwen3_audio_stem<Mels, D, Channels, Window> stem;  ///< what comes before the layers, chunk by chunk
   /// What follows the convolutions, rows in, rows out.
   sequence<at<"layers", repeat<N, qwen3_audio_layer<D, Heads, Ffn>>>, at<"ln_post", layer_norm<D>>,
            at<"proj1", linear<D, D, bias::added, gelu>>, at<"proj2", linear<D, Out>>>
@@ -169,7 +177,9 @@ struct qwen3_audio_encoder {
   extent chunk_rows() const noexcept { return stem.chunk_rows(); }
   /// Rows that see each other: 104, of 800 frames.
   extent block_rows() const noexcept { return stem.chunk_rows() * (n_window_infer.get() / stem.chunk()); }
+  /// Frames of those rows: 800, in whole chunks.
   extent block_frames() const noexcept { return n_window_infer.get() / stem.chunk() * stem.chunk(); }
+  /// Rows that `frames` give.
   extent rows(extent frames) const { return stem.rows(frames); }
 
   /// x [frames, Mels] -> y [rows(frames), Out]. Two blocks at a time, which bounds scratch memory and is no order of

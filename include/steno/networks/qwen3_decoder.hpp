@@ -23,6 +23,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// `Qwen3DecoderLayer`, norm first: x [rows, D] -> y [rows, D].
 template <extent D, extent Heads, extent KeyHeads, extent Width, extent Ffn>
 struct qwen3_layer
     : sequence<
@@ -34,16 +35,18 @@ struct qwen3_layer
 using qwen3_decoder_state =
     decoder_state<state_of<repeat<dynamic, qwen3_layer<dynamic, dynamic, dynamic, dynamic, dynamic>>>>;
 
+/// The language model. Theta is the base of its rotary positions; Outputs differs from Vocab where lm_head is a
+/// classifier. Calls are const: threads may share it, each with a state of its own.
 template <extent D, extent Heads, extent KeyHeads, extent Width, extent Ffn, extent Vocab, extent N,
           extent Theta = 1000000, extent Outputs = Vocab>
 struct qwen3_decoder {
   static constexpr extent input = D, output = Outputs;
 
-  weight<Vocab, D, dtype::any, use::rows> embed_tokens;
-  repeat<N, qwen3_layer<D, Heads, KeyHeads, Width, Ffn>> layers;
-  rms_norm<D> norm;
-  weight<Outputs, D> lm_head;
-  setting<Theta, 1, 1000000000> rope_theta;
+  weight<Vocab, D, dtype::any, use::rows> embed_tokens;           ///< a row for each token
+  repeat<N, qwen3_layer<D, Heads, KeyHeads, Width, Ffn>> layers;  ///< none where a file holds the embedding alone
+  rms_norm<D> norm;                                               ///< of the rows that logits are made of
+  weight<Outputs, D> lm_head;                                     ///< embed_tokens in a file without one
+  setting<Theta, 1, 1000000000> rope_theta;                       ///< base of the rotary positions
 
   void members(auto&& v) {
     v("rope_theta", rope_theta);
@@ -65,7 +68,9 @@ struct qwen3_decoder {
       v.equal("widths of heads", l.template get<"self_attn">().head_width(), head_width());
     });
   }
+  /// Columns of a row of the layers.
   extent width() const noexcept { return embed_tokens.cols(); }
+  /// Tokens that embed() knows.
   extent vocabulary() const noexcept { return embed_tokens.rows(); }
   /// Scores of a row: the vocabulary, or the classes of a model whose lm_head is its own.
   extent outputs() const noexcept { return lm_head.rows(); }

@@ -32,22 +32,28 @@ qwen3_decoder_state qwen3_state_of(const Decoder& m, const std::optional<dtype>&
 }
 
 /// Why a text ends.
-enum class qwen3_stop { end_of_text, max_tokens, repetition };
+enum class qwen3_stop {
+  end_of_text,  ///< a token that ends texts
+  max_tokens,   ///< qwen3_writing::max_tokens were written
+  repetition    ///< the same tokens again and again
+};
+/// The name of the value, as results have it.
 constexpr std::string_view stop_name(qwen3_stop s) {
   return s == qwen3_stop::end_of_text ? "end_of_text" : s == qwen3_stop::max_tokens ? "max_tokens" : "repetition";
 }
 
+/// A text that is finished, or what there is of one.
 struct qwen3_text {
-  std::vector<int> ids;  ///< without the token that ended it
-  qwen3_stop stop = qwen3_stop::end_of_text;
+  std::vector<int> ids;                       ///< without the token that ended it
+  qwen3_stop stop = qwen3_stop::end_of_text;  ///< why it ended; end_of_text while it goes on
 };
 
 /// How a text is written.
 struct qwen3_writing {
   std::span<const int> ends = {};  ///< tokens that end a text
-  int max_tokens = 4096;
-  token_sampling sampling = {};
-  bool stop_loops = true;  ///< false: circles go on until max_tokens
+  int max_tokens = 4096;           ///< that may be written, without those before
+  token_sampling sampling = {};    ///< how a token is chosen by its scores
+  bool stop_loops = true;          ///< false: circles go on until max_tokens
 };
 
 /// The length k of the pattern that `ids` ends with again and again, or 0: k is up to 64 and the pattern fills the last
@@ -84,6 +90,7 @@ class qwen3_writer {
     given_ = ids_.size();
     if (o.max_tokens <= 0) end(qwen3_stop::max_tokens);
   }
+  /// Whether the text goes on.
   bool going() const noexcept { return going_; }
   /// The token to go on with.
   int last() const noexcept { return ids_.back(); }

@@ -23,6 +23,7 @@ template <extent D, extent Ffn, int Exponent>
 struct normed_feed_forward : sequence<at<"w_1", linear<D, Ffn, bias::added, relu>>,
                                       at<"norm", layer_norm<Ffn, Exponent>>, at<"w_2", linear<Ffn, D, bias::none>>> {};
 
+/// `DecoderLayerSANM`: x [tokens, D] -> y [tokens, D]; the record is sanm_decoder_env.
 template <extent D, extent Heads, extent Ffn, extent Taps, int Exponent = 12>
 struct sanm_decoder_layer
     : sequence<
@@ -32,10 +33,12 @@ struct sanm_decoder_layer
           residual<at<"norm3", layer_norm<D, Exponent>>, at<"src_attn", cross_attention<encoder_products<D, Heads>>>>> {
 };
 
+/// The layer of `decoders3`: a feed-forward part without a residual.
 template <extent D, extent Ffn, int Exponent = 12>
 struct sanm_decoder_end
     : sequence<at<"norm1", layer_norm<D, Exponent>>, at<"feed_forward", normed_feed_forward<D, Ffn, Exponent>>> {};
 
+/// The decoder: acoustic vectors [tokens, D] -> logits [tokens, Vocab]. A call takes a sanm_decoder_env.
 template <extent D, extent Heads, extent Ffn, extent Taps, extent Layers, extent Vocab>
 struct sanm_decoder : sequence<at<"decoders", repeat<Layers, sanm_decoder_layer<D, Heads, Ffn, Taps>>>,
                                at<"decoders3", repeat<1, sanm_decoder_end<D, Ffn>>>,
@@ -44,8 +47,8 @@ struct sanm_decoder : sequence<at<"decoders", repeat<Layers, sanm_decoder_layer<
 /// The record of a call: the encoder's rows, prepared once for the products of all layers, and how many of them a
 /// stream keeps (0: none).
 struct sanm_decoder_env {
-  kernels::operand encoded;
-  extent keep = 0;
+  kernels::operand encoded;  ///< rows, prepared by prepare_encoded()
+  extent keep = 0;           ///< so many of them stay in a stream; 0: none
 };
 /// Prepares encoder rows [T, D] for a decoder's layers.
 template <class Decoder>

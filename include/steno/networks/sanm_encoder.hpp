@@ -46,6 +46,7 @@ struct sanm_sizes {
   extent blocks = dynamic;     ///< main layers behind the first
   extent tp_blocks = dynamic;  ///< layers of `tp_encoders`
 };
+/// SenseVoice's encoder of these sizes.
 template <sanm_sizes S>
 using sanm_encoder_of = sanm_encoder<S.features, S.width, S.heads, S.units, S.taps, S.blocks, S.tp_blocks>;
 
@@ -57,14 +58,18 @@ struct chunk_sizes {
   extent encoder_look_back = 4;  ///< pieces whose keys the encoder still sees; 0: none, -1: all
   extent decoder_look_back = 1;  ///< pieces whose frames the decoder still sees; not positive: none
 
+  /// Rows of a window that the one before had, too.
   extent overlap() const noexcept { return before + after; }
 };
 
 /// The record of a stream's encoder. As the original's slices: [:-0] is empty, so without frames ahead no keys are
 /// kept, and what the first window leaves is not cut.
 struct sanm_window {
-  extent overlap = 0, again = 0, keep = 0;
+  extent overlap = 0;  ///< rows of a window that come from the one before
+  extent again = 0;    ///< newest rows of a window that the next one brings again, so that no keys of them are kept
+  extent keep = 0;     ///< rows whose keys and values each layer keeps; negative: all
 
+  /// Of a stream's first window, or of a later one.
   sanm_window(const chunk_sizes& s, bool first)
       : overlap(s.overlap()),
         again(s.after),

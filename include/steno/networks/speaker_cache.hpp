@@ -25,12 +25,19 @@ inline namespace STENO_ABI {
 
 /// Names and defaults of `SortformerModules`; lengths in rows of 80 ms.
 struct speaker_cache_options {
-  extent spkcache_len = 188, fifo_len = 0, chunk_len = 188;
-  extent spkcache_update_period = 188;  ///< rows that leave the FIFO at once
-  extent chunk_left_context = 1, chunk_right_context = 1;
-  extent spkcache_sil_frames_per_spk = 3;
-  float pred_score_threshold = 0.25f, scores_boost_latest = 0.05f, sil_threshold = 0.2f;
-  double strong_boost_rate = 0.75, weak_boost_rate = 1.5, min_pos_scores_rate = 0.5;
+  extent spkcache_len = 188;               ///< rows that the cache is compressed to
+  extent fifo_len = 0;                     ///< rows that the FIFO may hold
+  extent chunk_len = 188;                  ///< new rows of a step
+  extent spkcache_update_period = 188;     ///< rows that leave the FIFO at once
+  extent chunk_left_context = 1;           ///< rows before the chunk that a step sees
+  extent chunk_right_context = 1;          ///< rows behind the chunk that a step sees
+  extent spkcache_sil_frames_per_spk = 3;  ///< rows of the mean silence behind each speaker's
+  float pred_score_threshold = 0.25f;      ///< probabilities below it count as this in scores
+  float scores_boost_latest = 0.05f;       ///< added to the scores of rows that are new in the cache
+  float sil_threshold = 0.2f;              ///< a row is silent when its probabilities sum to less
+  double strong_boost_rate = 0.75;         ///< part of a speaker's share of the cache: so many of its best get + 2 ln 2
+  double weak_boost_rate = 1.5;            ///< so many times that share get + ln 2, the strong ones too
+  double min_pos_scores_rate = 0.5;        ///< part of that share: with so many positive scores others of a speaker go
   /// As the original's "async" streams do: the cache's probabilities are those with which its rows came, also before it
   /// is compressed for the first time.
   bool async_streaming = false;
@@ -54,9 +61,11 @@ struct speaker_cache_options {
   }
 };
 
+/// The state of a diarizing stream between its steps. Copyable. Allocates when it is made or copied.
 /// Copyable. Allocates when it is made or copied.
 class speaker_cache {
  public:
+  /// An empty one, for rows of `width` columns and probabilities of `speakers` speakers.
   speaker_cache(const speaker_cache_options& o, extent width, extent speakers)
       : options_(o),
         width_(width),
@@ -69,19 +78,26 @@ class speaker_cache {
     reserve(kept_, o.spkcache_len);
   }
 
+  /// Those that it was made with.
   const speaker_cache_options& options() const noexcept { return options_; }
   /// Rows that a step encodes before its chunk.
   extent rows() const noexcept { return cache_rows() + fifo_rows(); }
+  /// Rows of the cache.
   extent cache_rows() const noexcept { return static_cast<extent>(cache_.x.size()) / width_; }
+  /// Rows of the FIFO.
   extent fifo_rows() const noexcept { return static_cast<extent>(fifo_.x.size()) / width_; }
   /// Rows of silence that left the FIFO so far, of which mean_silence() is the mean.
   extent silent_rows() const noexcept { return silent_; }
 
+  /// The rows of the cache [cache_rows(), width]. Valid until update(), as all views here.
   view<const float> cache() const noexcept { return shown(cache_.x, width_); }
+  /// The rows of the FIFO [fifo_rows(), width].
   view<const float> fifo() const noexcept { return shown(fifo_.x, width_); }
+  /// The mean of silent rows [1, width]; zeros before there is one.
   view<const float> mean_silence() const noexcept { return shown(silence_, width_); }
   /// Probabilities that were kept; those of the cache are none before it was compressed.
   view<const float> cache_activities() const noexcept { return shown(cache_.p, speakers_); }
+  /// Probabilities of the FIFO's rows [fifo_rows(), speakers].
   view<const float> fifo_activities() const noexcept { return shown(fifo_.p, speakers_); }
 
   /// After a step: `chunk` [left + n + right, width], of which the n rows in the middle are new; `activities` [rows() +

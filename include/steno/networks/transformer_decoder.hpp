@@ -24,6 +24,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// `DecoderLayer`, norm first: x [rows, D] -> y [rows, D]; the record is a decoder_layer_env.
 template <extent D, extent Heads, extent Ffn>
 struct transformer_decoder_block
     : sequence<
@@ -32,16 +33,18 @@ struct transformer_decoder_block
                    at<"src_attn", cross_attention<separate_products<D, Heads, linear_names>>>>,
           residual<at<"norm3", layer_norm<D>>, at<"feed_forward", feed_forward<D, Ffn>>>> {};
 
+/// The decoder. Calls are const: threads may share it, each with a state of its own.
 template <extent D, extent Heads, extent Ffn, extent Vocab, extent N>
 struct transformer_decoder {
   static constexpr extent input = D, output = Vocab;
+  /// What follows the embedding: the blocks, a norm and the product that makes scores.
   using stack_type = sequence<at<"decoders", repeat<N, transformer_decoder_block<D, Heads, Ffn>>>,
                               at<"after_norm", layer_norm<D>>, at<"output_layer", linear<D, Vocab>>>;
   /// What a search keeps; fork() it as its beams do.
   using state = decoder_state<state_of<stack_type>>;
 
-  weight<Vocab, D, dtype::f32, use::rows> embed;
-  stack_type stack;
+  weight<Vocab, D, dtype::f32, use::rows> embed;  ///< a row for each unit
+  stack_type stack;                               ///< all that follows
 
   void members(auto&& v) {
     v("embed.0.weight", embed);
@@ -49,7 +52,9 @@ struct transformer_decoder {
     v.equal("widths of embed and after_norm", embed.cols(), stack.input_size());
     v.equal("rows of embed and output_layer", embed.rows(), stack.output_size());
   }
+  /// Columns of a row of the blocks.
   extent width() const noexcept { return stack.input_size(); }
+  /// Units that are scored.
   extent vocabulary() const noexcept { return stack.output_size(); }
 
   /// Keys and values of the encoder's rows [T, D] for every block.

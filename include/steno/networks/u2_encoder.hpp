@@ -17,6 +17,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// The encoder: normalised features [frames, Feat] -> y [rows(frames), D]. A call takes a u2_env.
 template <class Subsampling, class Block, extent N>
 struct u2_encoder : sequence<at<"embed", Subsampling>, scale_by_own_root<Subsampling::output>,
                              with_activation<with_positions<at<"encoders", repeat<N, Block>>>>,
@@ -24,8 +25,8 @@ struct u2_encoder : sequence<at<"embed", Subsampling>, scale_by_own_root<Subsamp
 
 /// The record of a call: the chunks of a whole clip, or how many frames the caches of a stream keep.
 struct u2_env {
-  attention_window window = {};
-  extent keep = -1;  ///< negative: all
+  attention_window window = {};  ///< the chunks of a whole clip
+  extent keep = -1;              ///< negative: all
 };
 
 }  // namespace STENO_ABI

@@ -20,6 +20,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// `ResidualAttentionBlock` with cross-attention: x [rows, D] -> y [rows, D]; the record is a decoder_layer_env.
 template <extent D, extent Heads>
 struct whisper_decoder_block
     : sequence<
@@ -27,6 +28,7 @@ struct whisper_decoder_block
           residual<at<"cross_attn_ln", layer_norm<D>>, at<"cross_attn", cross_attention<whisper_products<D, Heads>>>>,
           residual<at<"mlp_ln", layer_norm<D>>, at<"mlp", whisper_mlp<D>>>> {};
 
+/// What follows the embedding: the blocks and a norm.
 template <extent D, extent Heads, extent N>
 struct whisper_decoder_stack
     : sequence<at<"blocks", repeat<N, whisper_decoder_block<D, Heads>>>, at<"ln", layer_norm<D>>> {};
@@ -34,13 +36,15 @@ struct whisper_decoder_stack
 /// What was written so far; one for each thread. The same type for every size.
 using whisper_decoder_state = decoder_state<state_of<whisper_decoder_stack<dynamic, dynamic, dynamic>>>;
 
+/// The decoder. Calls are const: threads may share it, each with a state of its own.
 template <extent D, extent Heads, extent Vocab, extent N>
 struct whisper_decoder {
   static constexpr extent input = D, output = Vocab;
 
   weight<Vocab, D> token_embedding;  ///< read as rows and as a product
+  /// A row for each place in a sequence.
   weight<is_static(D) ? 448 : dynamic, D, dtype::f32, use::rows> positional_embedding;
-  whisper_decoder_stack<D, Heads, N> stack;
+  whisper_decoder_stack<D, Heads, N> stack;  ///< blocks and norm
 
   void members(auto&& v) {
     v("token_embedding.weight", token_embedding);
@@ -49,10 +53,13 @@ struct whisper_decoder {
     for (const extent n : {token_embedding.cols(), positional_embedding.cols(), stack.input_size()})
       v.equal("widths of the decoder's parts", n, stack.output_size());
   }
+  /// Columns of a row of the blocks.
   extent width() const noexcept { return stack.output_size(); }
+  /// Tokens that are scored.
   extent vocabulary() const noexcept { return token_embedding.rows(); }
   /// The largest number of tokens of a sequence: 448.
   extent context_size() const noexcept { return positional_embedding.rows(); }
+  /// The blocks in order: a repeat.
   const auto& blocks() const noexcept { return stack.template get<"blocks">(); }
   /// Heads of a block's cross-attention.
   extent cross_heads(extent block) const noexcept { return blocks()[block].template get<"cross_attn">().heads(); }

@@ -18,18 +18,22 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Projections of `MultiHeadAttention`, which has no bias for keys.
 template <extent D, extent Heads>
 using whisper_products =
     separate_products<D, Heads, attention_names<"query", "key", "value", "out", bias::added, bias::none>>;
 
+/// `mlp` of a block: inner width 4 D.
 template <extent D>
 using whisper_mlp = feed_forward<D, times(4, D), gelu, "0", "2">;
 
+/// `ResidualAttentionBlock` without cross-attention: x [rows, D] -> y [rows, D].
 template <extent D, extent Heads>
 struct whisper_encoder_block
     : sequence<residual<at<"attn_ln", layer_norm<D>>, at<"attn", attention<whisper_products<D, Heads>>>>,
                residual<at<"mlp_ln", layer_norm<D>>, at<"mlp", whisper_mlp<D>>>> {};
 
+/// The encoder: log-mel frames [2 rows, Mels] -> y [rows, D].
 template <extent Mels, extent D, extent Heads, extent N>
 struct whisper_encoder
     : sequence<at<"conv1", conv1d<Mels, D, 3, 1, gelu>>, at<"conv2", conv1d<D, D, 3, 2, gelu>>,
