@@ -18,17 +18,20 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// How attention_beam() searches.
 struct attention_beam_options {
-  int sos = 0, eos = 0;
-  extent beams = 10;
-  double length_penalty = 0;
-  extent max_steps = 0;  ///< WeNet: the encoder's frames
+  int sos = 0;                ///< the label that every hypothesis begins with
+  int eos = 0;                ///< the label that ends one; may be sos
+  extent beams = 10;          ///< hypotheses of a step; fewer than 1 count as 1
+  double length_penalty = 0;  ///< exponent of the length that a score is divided by; 0: none
+  extent max_steps = 0;       ///< WeNet: the encoder's frames
 };
 
+/// The hypothesis that won.
 struct attention_result {
   std::vector<int> ids;  ///< without sos and eos
   double score = 0;      ///< of the winner, divided by length^penalty
-  extent steps = 0;
+  extent steps = 0;      ///< steps that were taken
 };
 
 namespace detail {
@@ -45,6 +48,8 @@ inline void best_labels(const float* row, extent labels, extent count, std::vect
 }
 }  // namespace detail
 
+/// Searches with `step`, which gives the log-probabilities [beams, labels] of what follows `ids`, one of each beam;
+/// `parents` are the beams of the step before that they continue.
 template <class Step>
 attention_result attention_beam(const attention_beam_options& o, Step&& step) {
   struct choice {

@@ -19,7 +19,8 @@ inline namespace STENO_ABI {
 
 /// Seconds.
 struct time_span {
-  double start = 0, end = 0;
+  double start = 0;  ///< where it begins
+  double end = 0;    ///< where it ends
 };
 
 /// alphas and fires of all frames, tail included; `frame` seconds per frame. Up to `tokens` spans: fewer when fewer

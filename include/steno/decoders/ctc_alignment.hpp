@@ -16,8 +16,9 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// How ctc_alignment() takes the blank.
 struct ctc_alignment_options {
-  int blank = 0;
+  int blank = 0;  ///< its label
   /// SenseVoice sets the blank's log-probability to 0 in frames where the blank is the best label.
   bool free_blank = false;
 };

@@ -12,24 +12,30 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// An endpoint is where all three hold.
 struct endpoint_rule {
   bool after_words;         ///< only when something was decoded
   int trailing_silence_ms;  ///< at least
   int utterance_ms;         ///< at least
 };
 
+/// What is silent, and how much of it ends an utterance.
 struct endpoint_options {
-  int blank = 0;
-  float blank_threshold = 0.8f, blank_scale = 1.0f;
+  int blank = 0;                 ///< its label
+  float blank_threshold = 0.8f;  ///< a frame is silent when p(blank) is above it
+  float blank_scale = 1.0f;      ///< what blank_threshold is multiplied by
+  /// Any of them ends an utterance.
   endpoint_rule rules[3] = {{false, 5000, 0}, {true, 1000, 0}, {false, 0, 20000}};
 };
 
 /// Copyable; one per stream.
 class ctc_endpoint {
  public:
+  /// At the start of an utterance. A row of log-probabilities lasts `frame_ms` milliseconds.
   explicit ctc_endpoint(const endpoint_options& options = {}, int frame_ms = 40)
       : options_(options), frame_ms_(frame_ms) {}
 
+  /// Begins the next utterance.
   void reset() noexcept { frames_ = silent_ = 0; }
   /// Takes a chunk of log-probabilities [frames, labels]; true when a rule holds after it.
   bool advance(const view<const float>& log_probs, bool decoded_something) {
@@ -44,6 +50,7 @@ class ctc_endpoint {
         return true;
     return false;
   }
+  /// Silence at the end of what came, in milliseconds.
   extent silent_ms() const noexcept { return silent_ * frame_ms_; }
 
  private:

@@ -13,8 +13,9 @@ inline namespace STENO_ABI {
 
 /// A label and the frames [start, end) it stands for.
 struct ctc_token {
-  int id = 0;
-  extent start = 0, end = 0;
+  int id = 0;        ///< the label
+  extent start = 0;  ///< its first frame
+  extent end = 0;    ///< behind its last one
 };
 
 /// The label with the highest score of one row.

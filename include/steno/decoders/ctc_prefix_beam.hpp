@@ -18,8 +18,9 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// How ctc_prefix_beam searches.
 struct ctc_beam_options {
-  int blank = 0;
+  int blank = 0;                   ///< its label
   extent labels = 10;              ///< best labels of a frame that are looked at (first beam)
   extent prefixes = 10;            ///< prefixes that live on (second beam); also the size of the n-best list
   float blank_scale = 1;           ///< multiplies the blank's probability
@@ -28,7 +29,7 @@ struct ctc_beam_options {
 
 /// One entry of the n-best list.
 struct ctc_hypothesis {
-  std::vector<int> ids;
+  std::vector<int> ids;       ///< labels, without blanks
   std::vector<extent> times;  ///< frames since reset()
   double score = 0;           ///< log-probability plus what hotwords gave
 };
@@ -36,6 +37,7 @@ struct ctc_hypothesis {
 /// Copyable; one per stream. Memory: its buffers grow with the longest hypothesis and are kept by reset().
 class ctc_prefix_beam {
  public:
+  /// At the empty prefix. `hotwords` may be null, else it must outlive this and all copies.
   explicit ctc_prefix_beam(const ctc_beam_options& options = {}, const hotword_automaton* hotwords = nullptr)
       : options_(options), hotwords_(hotwords != nullptr && !hotwords->empty() ? hotwords : nullptr) {
     reset();
@@ -75,13 +77,19 @@ class ctc_prefix_beam {
                 [](const beam& a, const beam& b) { return a.total() > b.total(); });
   }
 
+  /// Prefixes that are held: up to `prefixes`.
   extent size() const noexcept { return count_; }
-  extent frames() const noexcept { return frame_; }  ///< since reset()
+  /// Frames that came since reset().
+  extent frames() const noexcept { return frame_; }
+  /// Labels of prefix i, by falling score at the last frame. Valid until the next frame, as times().
   std::span<const int> ids(extent i) const noexcept { return at(i).ids; }
+  /// A frame since reset() for each label of prefix i.
   std::span<const extent> times(extent i) const noexcept { return at(i).times(); }
+  /// Log-probability of prefix i, and what hotwords gave.
   double score(extent i) const noexcept { return at(i).total(); }
   /// Log-probability of the best single path.
   double viterbi_score(extent i) const noexcept { return at(i).viterbi(); }
+  /// Prefix i as a value of its own.
   ctc_hypothesis hypothesis(extent i) const { return {at(i).ids, at(i).times(), at(i).total()}; }
 
  private:

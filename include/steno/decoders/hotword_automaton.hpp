@@ -22,16 +22,20 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// How phrases are scored: as WeNet's context_graph.cc does it (runtime), or its context_graph.py (training).
 enum class hotword_rules { runtime, training };
 
+/// What hotwords earn.
 struct hotword_options {
-  hotword_rules rules = hotword_rules::runtime;
-  float score = 3.0f;      ///< for each unit
-  float increment = 0.0f;  ///< more for each further unit of a phrase (runtime rules)
+  hotword_rules rules = hotword_rules::runtime;  ///< whose bonuses they are
+  float score = 3.0f;                            ///< for each unit
+  float increment = 0.0f;                        ///< more for each further unit of a phrase (runtime rules)
 };
 
+/// Phrases as a graph. Const once it is made: any number of threads and searches may share one.
 class hotword_automaton {
  public:
+  /// No phrases.
   hotword_automaton() : hotword_automaton(std::span<const std::vector<int>>{}, {}) {}
   /// `phrases` are lists of units; empty ones are left out.
   explicit hotword_automaton(std::span<const std::vector<int>> phrases, const hotword_options& options)
@@ -47,7 +51,9 @@ class hotword_automaton {
     }
   }
 
+  /// Whether there are no phrases.
   bool empty() const noexcept { return nodes_.size() == 1; }
+  /// The rules that it was made with.
   hotword_rules rules() const noexcept { return options_.rules; }
 
   /// The state after `unit` (states begin at 0) and the bonus earned; numbers of completed phrases are appended to

@@ -13,8 +13,10 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// When a piece of a word was spoken, in milliseconds.
 struct piece_time {
-  extent start_ms = 0, end_ms = 0;
+  extent start_ms = 0;  ///< of its beginning
+  extent end_ms = 0;    ///< of its end
 };
 
 /// `frames` of tokens in order, `frame_ms` apart; `offset_ms` is added to everything.

@@ -124,8 +124,10 @@ STENO_COLD inline std::string normal_language(std::string_view name) {
   return made;
 }
 
+/// What parse_qwen3_output() finds.
 struct qwen3_output {
-  std::string language, text;
+  std::string language;  ///< "Chinese", ...; empty: none was named
+  std::string text;      ///< without white space at its ends
 };
 
 /// Language and text of what the model wrote; with a forced language all of it is text. `repair`: repetitions are taken

@@ -19,8 +19,10 @@ inline namespace STENO_ABI {
 
 /// Names and defaults of `PostProcessingParams`; thresholds of probabilities, and seconds.
 struct speaker_segment_options {
-  double onset = 0.5, offset = 0.5;
-  double pad_onset = 0, pad_offset = 0;
+  double onset = 0.5;           ///< speech begins above
+  double offset = 0.5;          ///< speech ends below
+  double pad_onset = 0;         ///< a span begins so much earlier
+  double pad_offset = 0;        ///< a span ends so much later
   double min_duration_on = 0;   ///< shorter spans go
   double min_duration_off = 0;  ///< shorter gaps go
 
@@ -37,7 +39,8 @@ struct speaker_segment_options {
 
 /// Seconds, in whole hundredths.
 struct speaker_span {
-  double start = 0, end = 0;
+  double start = 0;  ///< where it begins
+  double end = 0;    ///< where it ends
   bool operator==(const speaker_span&) const = default;
 };
 

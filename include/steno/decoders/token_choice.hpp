@@ -20,17 +20,19 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// How token_choice chooses. The default is greedy.
 struct token_sampling {
   double temperature = 0;  ///< 0: greedy, and the rest says nothing
   int top_k = 0;           ///< 0: all
   double top_p = 1;        ///< 1: all
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  ///< equal seeds choose equally
 };
 
 /// One text's choices. Copyable; allocates nothing after the first call with as many scores.
 class token_choice {
  public:
   token_choice() = default;
+  /// Choices by these rules, from the start of the seed's numbers. Without, it is greedy.
   explicit token_choice(const token_sampling& s) : options_(s), random_(s.seed) {}
 
   /// The index chosen. `scores` is not empty.

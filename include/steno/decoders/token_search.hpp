@@ -23,12 +23,14 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// One text of a search.
 struct token_hypothesis {
   std::vector<int> tokens;  ///< without the end of text
   float score = 0;          ///< sum of log-probabilities, with the end's
   float bonus = 0;          ///< what hotwords gave
   int hotword_state = 0;    ///< in their graph
 
+  /// What hypotheses are compared by.
   float total() const noexcept { return score + bonus; }
 };
 
@@ -97,6 +99,8 @@ class token_hotwords {
 /// added before tokens are compared or drawn.
 class token_sampler {
  public:
+  /// `hypotheses` empty texts; `end` is the token that ends one. Temperature 0 takes the likeliest token. `hotwords`
+  /// may be null, else it must outlive this.
   token_sampler(int hypotheses, int end, double temperature, std::uint64_t seed,
                 const hotword_automaton* hotwords = nullptr)
       : all_(static_cast<std::size_t>(hypotheses)),
@@ -106,6 +110,7 @@ class token_sampler {
         temperature_(temperature),
         random_(seed) {}
 
+  /// Tokens of hypothesis i so far.
   std::span<const int> tokens_of(std::size_t i) const { return all_[i].tokens; }
   /// False when all have ended. `next` gets the token of every hypothesis, `sources` its own number.
   bool advance(const view<const float>& scores, std::vector<int>& next, std::vector<int>& sources) {
@@ -130,6 +135,7 @@ class token_sampler {
     }
     return going;
   }
+  /// All hypotheses, when no step follows: phrases that stay unfinished pay back. Valid as long as this.
   const std::vector<token_hypothesis>& finish() {
     for (token_hypothesis& h : all_) hotwords_.follow(h, end_);
     return all_;
@@ -167,12 +173,14 @@ class token_sampler {
 /// The `width` best unfinished hypotheses, until round(width * patience) have ended.
 class token_beam {
  public:
+  /// `width` empty texts; `end` is the token that ends one. `hotwords` may be null, else it must outlive this.
   token_beam(int width, int end, double patience = 1, const hotword_automaton* hotwords = nullptr)
       : live_(static_cast<std::size_t>(width)),
         hotwords_(hotwords, end),
         end_(end),
         wanted_(static_cast<std::size_t>(std::nearbyint(width * patience))) {}
 
+  /// Tokens of unfinished hypothesis i so far.
   std::span<const int> tokens_of(std::size_t i) const { return live_[i].tokens; }
   /// False when enough have ended. `next` and `sources` describe the beams from now on.
   bool advance(const view<const float>& scores, std::vector<int>& next, std::vector<int>& sources) {

@@ -23,27 +23,33 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// How transducer_beam searches.
 struct transducer_beam_options {
   /// What a unit of a hotword should earn, in logarithms of probability. CTC takes 3; here the prediction network goes
   /// on with a word by itself once it has begun, and with so much it emits hotwords that nobody spoke.
   static constexpr float hotword_score = 1;
-  int blank = 0;
+  int blank = 0;                        ///< its label, which is the last one
   std::span<const int> durations = {};  ///< empty: RNN-T
-  extent beam = 4, steps = 2, beta = 2;
-  double gamma = 2.3;
-  bool length_normalised = true;  ///< the best one is chosen by score / (labels + 1)
+  extent beam = 4;                      ///< hypotheses that live on
+  extent steps = 2;                     ///< labels that a hypothesis may get at one frame
+  extent beta = 2;                      ///< so many labels more than `beam` are looked at
+  double gamma = 2.3;                   ///< choices whose log-probability is so much below the best one's are dropped
+  bool length_normalised = true;        ///< the best one is chosen by score / (labels + 1)
 };
 
 /// `node` stands for the prediction network behind the labels.
 struct transducer_hypothesis {
-  std::vector<int> ids;
-  std::vector<extent> frames, durations;  ///< of the labels
-  std::vector<float> log_probabilities;   ///< of the labels, among labels and blank
-  double score = 0;                       ///< log-probability
-  double bonus = 0;                       ///< what hotwords gave
-  int hotword_state = 0, node = 0;
-  extent next = 0;  ///< TDT: the frame it waits for
+  std::vector<int> ids;                  ///< labels, without blanks
+  std::vector<extent> frames;            ///< when each label was emitted
+  std::vector<extent> durations;         ///< of each label; 0 without durations
+  std::vector<float> log_probabilities;  ///< of the labels, among labels and blank
+  double score = 0;                      ///< log-probability
+  double bonus = 0;                      ///< what hotwords gave
+  int hotword_state = 0;                 ///< in their automaton
+  int node = 0;                          ///< of the network that predicts what follows
+  extent next = 0;                       ///< TDT: the frame it waits for
 
+  /// What hypotheses are compared by.
   double total() const noexcept { return score + bonus; }
 };
 
@@ -54,6 +60,8 @@ struct transducer_hypothesis {
 /// The root is node 0 and is never forgotten.
 class transducer_beam {
  public:
+  /// At the root, before the first frame. What `o.durations` points at, and `hotwords` unless it is null, must outlive
+  /// this and all copies.
   explicit transducer_beam(const transducer_beam_options& o, const hotword_automaton* hotwords = nullptr)
       : options_(o), hotwords_(hotwords != nullptr && !hotwords->empty() ? hotwords : nullptr), kept_(1) {
     for (const int d : o.durations)
@@ -85,6 +93,7 @@ class transducer_beam {
     std::stable_sort(kept_.begin(), kept_.end(),
                      [&](const hypothesis& a, const hypothesis& b) { return value(a) > value(b); });
   }
+  /// Those that are held, after finish() the best first. Valid until the next call.
   std::span<const transducer_hypothesis> hypotheses() const noexcept { return kept_; }
 
  private:

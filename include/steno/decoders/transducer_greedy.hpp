@@ -15,15 +15,16 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// How transducer_greedy() takes labels.
 struct transducer_rules {
-  int blank = 0;
+  int blank = 0;                        ///< its label, which is the last one
   std::span<const int> durations = {};  ///< empty: RNN-T
-  extent max_symbols = 10;
+  extent max_symbols = 10;              ///< after so many steps at a frame the time goes on
 };
 
 /// One evaluation of the joint network.
 struct transducer_step {
-  extent frame = 0;
+  extent frame = 0;     ///< at which it was evaluated
   int label = 0;        ///< or blank
   extent duration = 0;  ///< TDT; RNN-T: 1 for blank, else 0
 };

@@ -17,8 +17,8 @@ inline namespace STENO_ABI {
 
 /// Times in milliseconds; names and defaults are the original's.
 struct voice_segment_options {
-  int frame = 10;
-  int window_size = 200;
+  int frame = 10;                  ///< duration of one
+  int window_size = 200;           ///< of the last frames, which decides
   int sil_to_speech = 150;         ///< so much of the window is speech: it begins
   int speech_to_sil = 150;         ///< no more than so much is: it pauses
   int max_end_silence = 800;       ///< a pause that ends the segment, with speech_to_sil
@@ -32,13 +32,16 @@ struct voice_segment_options {
 
 /// What a frame changed; -1: nothing. Both may change at once: a segment begins and ends with the last frame.
 struct voice_change {
-  std::int64_t start_ms = -1, end_ms = -1;
+  std::int64_t start_ms = -1;  ///< a segment begins there
+  std::int64_t end_ms = -1;    ///< a segment ends there
+  /// Whether anything changed.
   bool any() const noexcept { return start_ms >= 0 || end_ms >= 0; }
 };
 
 /// The frames of one stream, one after the other. Copyable.
 class voice_segmenter {
  public:
+  /// At the start of a stream.
   explicit voice_segmenter(const voice_segment_options& o = {})
       : o_(o),
         pause_(o.max_end_silence - o.speech_to_sil),
@@ -46,9 +49,11 @@ class voice_segmenter {
 
   /// A pause of `ms` ends a segment from now on.
   void set_max_end_silence(int ms) noexcept { pause_ = std::max(ms - o_.speech_to_sil, 0); }
+  /// Whether a segment is open.
   bool in_speech() const noexcept { return where_ == place::inside; }
   /// Frames before this one belong to segments that were emitted, or to none.
   std::int64_t settled_frames() const noexcept { return where_ == place::inside ? start_ : free_from_; }
+  /// Frames that came.
   std::int64_t frames() const noexcept { return seen_; }
   /// How far before a frame the segment that it opens may start.
   std::int64_t latency_frames() const noexcept {

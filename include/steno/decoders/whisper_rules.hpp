@@ -18,11 +18,15 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// The rules that hold for one text; const while it is written.
 struct whisper_rules {
-  std::vector<int> first_suppressed, suppressed;
-  int eot = 0, no_timestamps = 0, timestamp_begin = 0;
-  bool with_timestamps = true;
-  int max_initial = -1;  ///< of the first time, in steps of 0.02 s; negative: no limit
+  std::vector<int> first_suppressed;  ///< tokens that are not the first one
+  std::vector<int> suppressed;        ///< tokens that never come
+  int eot = 0;                        ///< the end of text; lower ones are text
+  int no_timestamps = 0;              ///< never comes where there are times
+  int timestamp_begin = 0;            ///< the token of time 0; higher ones are times
+  bool with_timestamps = true;        ///< false: only the suppressed ones are forbidden
+  int max_initial = -1;               ///< of the first time, in steps of 0.02 s; negative: no limit
 
   /// Sets the logits of forbidden tokens to -infinity; `sampled` is what was written so far.
   void apply(std::span<const int> sampled, std::span<float> logits) const {
