@@ -26,15 +26,16 @@ inline namespace STENO_ABI {
 
 /// A text with punctuation, and the number of the mark behind each word of split_words().
 struct punctuated_text {
-  std::string text;
-  std::vector<int> marks;
+  std::string text;        ///< the words with their marks
+  std::vector<int> marks;  ///< one for each word: its place in ct_punc::marks
 };
 
-/// A loaded model is const and may be shared by threads, each with its own context.
+/// CT-Transformer: the mark behind each word of a text. A loaded model is const and may be shared by threads, each with
+/// its own context.
 template <extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent Vocab, extent Marks>
 class ct_punc {
  public:
-  static constexpr std::string_view architecture = "ct_transformer";
+  static constexpr std::string_view architecture = "ct_transformer";  ///< `general.architecture` of its files
 
   ct_punc() = default;
   /// Words and marks from the file's metadata; the weights are bound by load(). Throws steno::error.
@@ -49,13 +50,13 @@ class ct_punc {
         static_cast<int>(read_whole(file, "ct_transformer.sentence_end", 0, static_cast<extent>(marks.size()) - 1, 3));
   }
 
-  weight<Vocab, D, dtype::f32, use::rows> embed;
-  sanm_main_encoder<D, D, Heads, Ffn, Taps, Rest> encoder;
-  linear<D, Marks> decoder;
-  std::vector<std::string> words;  ///< that the model knows
-  std::vector<std::string> marks;  ///< "_" is none
-  int sentence_end = 3;            ///< number of the full stop
-  model_storage storage;
+  weight<Vocab, D, dtype::f32, use::rows> embed;            ///< a row for each of `words`
+  sanm_main_encoder<D, D, Heads, Ffn, Taps, Rest> encoder;  ///< SAN-M, over the rows of the words
+  linear<D, Marks> decoder;                                 ///< its rows to scores of the marks
+  std::vector<std::string> words;                           ///< that the model knows
+  std::vector<std::string> marks;                           ///< "_" is none
+  int sentence_end = 3;                                     ///< number of the full stop
+  model_storage storage;                                    ///< what the weights point into
 
   void members(auto&& v) {
     v("embed.weight", embed);

@@ -27,35 +27,46 @@ inline namespace STENO_ABI {
 
 /// Levels in dB, times in milliseconds.
 struct energy_vad_options {
-  double min_level = -55;  ///< of full scale; what is softer is never speech
-  double on_above = 10;      ///< above the background: speech
-  double off_above = 6;      ///< above it still speech once it began
-  double below_peak = 35;    ///< below the segment's loudest frame: a room's echo, no longer speech
-  int min_speech = 80;       ///< shorter bursts are no speech
-  int min_silence = 500;     ///< a pause that ends a segment
-  int pad = 100;             ///< added before and after, up to min_silence
-  int max_segment = 60000;   ///< a longer one is cut
+  double min_level = -55;   ///< of full scale; what is softer is never speech
+  double on_above = 10;     ///< above the background: speech
+  double off_above = 6;     ///< above it still speech once it began
+  double below_peak = 35;   ///< below the segment's loudest frame: a room's echo, no longer speech
+  int min_speech = 80;      ///< shorter bursts are no speech
+  int min_silence = 500;    ///< a pause that ends a segment
+  int pad = 100;            ///< added before and after, up to min_silence
+  int max_segment = 60000;  ///< a longer one is cut
 };
 
+/// A voice activity detector without weights: speech is what is louder than the background. Const and shared by any
+/// number of threads, each stream with its own state.
 class energy_vad {
  public:
-  static constexpr std::string_view architecture = "energy_vad";
-  static constexpr int sample_rate = 16000;
-  using options = energy_vad_options;
+  static constexpr std::string_view architecture = "energy_vad";  ///< its name; it has no file
+  static constexpr int sample_rate = 16000;                       ///< Hz of the mono samples that it takes
+  using options = energy_vad_options;                             ///< of one stream
 
   /// One stream; a plain value.
   struct state {
-    options chosen;
-    double before = 0, filtered = 0, sum = 0, half = 0;  // the last sample, y, energy of this 10 ms and of the last
-    int filled = 0;                                      // samples of this 10 ms
-    std::array<double, 100> held{};                      // energies of the first second
-    noise_floor floor = {};
-    std::int64_t measured = 0, frame = 0;          // frames with an energy, frames that are decided
-    std::int64_t begin = 0, latest = 0, loud = 0;  // of what may be speech: first and last frame not quiet, loud ones
-    double peak = 0;                               // loudest level of it
-    bool run = false, inside = false;              // something may be speech; it is
-    std::int64_t start_ms = 0, free_ms = 0;        // of the segment; end of the one before
+    options chosen;                  ///< those given to start(), `pad` within its limit
+    double before = 0;               ///< the last sample
+    double filtered = 0;             ///< y of the last sample
+    double sum = 0;                  ///< sum of y^2 over this 10 ms so far
+    double half = 0;                 ///< mean of y^2 over the 10 ms before
+    int filled = 0;                  ///< samples of this 10 ms so far
+    std::array<double, 100> held{};  ///< energies of the first second, which wait for the background
+    noise_floor floor = {};          ///< of the background
+    std::int64_t measured = 0;       ///< frames with an energy
+    std::int64_t frame = 0;          ///< frames that are decided
+    std::int64_t begin = 0;          ///< first frame of what may be speech
+    std::int64_t latest = 0;         ///< its last frame that was not quiet
+    std::int64_t loud = 0;           ///< how many of its frames were loud
+    double peak = 0;                 ///< its loudest level, in dB
+    bool run = false;                ///< something may be speech
+    bool inside = false;             ///< it is speech: a segment is open
+    std::int64_t start_ms = 0;       ///< of the open segment
+    std::int64_t free_ms = 0;        ///< end of the segment before
   };
+  /// A new stream.
   state start(const options& o = {}) const noexcept {
     state s{.chosen = o};
     s.chosen.pad = std::clamp(o.pad, 0, std::max(o.min_silence, 0));
@@ -88,6 +99,7 @@ class energy_vad {
     s = start(s.chosen);
   }
 
+  /// Milliseconds; audio before it belongs to segments that were emitted whole, or to none.
   std::int64_t settled_ms(const state& s) const {
     if (s.inside) return s.start_ms;
     return std::max(s.free_ms, (s.run ? s.begin : s.frame) * frame_ms - s.chosen.pad);

@@ -28,26 +28,29 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Wishes for one stream; what has no value is as the file or the original has it.
 struct fsmn_vad_options {
   /// Milliseconds of silence that end a segment. Without a value the pause that is needed shrinks while the segment
   /// grows: 2 s at first, 0.1 s beyond a minute, as the original does by default.
   std::optional<int> max_end_silence = {};
   std::optional<int> max_single_segment = {};  ///< ms; otherwise the file's, 60 s
+  /// How much more probable than silence speech has to be; otherwise 0.5, or the file's where max_end_silence is given.
   std::optional<double> speech_noise_thres = {};
   /// The silence schedule is looked at once per so many milliseconds of audio, as the original does with each piece it
   /// is given. Below 15000 it counts as live: a started segment sets the schedule back, too.
   int period = 60000;
 };
 
-/// A loaded model is const and may be shared by threads, each with its own context and states.
+/// FSMN-VAD: segments of speech in a recording or stream. A loaded model is const and may be shared by threads, each
+/// with its own context and states.
 template <extent Feat, extent In, extent W, extent P, extent Taps, extent Layers, extent Out, extent Classes,
           class Frontend = wav_frontend<80, 5, 1>>
 class fsmn_vad {
  public:
-  static constexpr std::string_view architecture = "fsmn_vad";
-  static constexpr int sample_rate = 16000;
-  using options = fsmn_vad_options;
-  using encoder_type = fsmn_encoder<Feat, In, W, P, Taps, Layers, Out, Classes>;
+  static constexpr std::string_view architecture = "fsmn_vad";  ///< `general.architecture` of its files
+  static constexpr int sample_rate = 16000;                     ///< Hz of the mono samples that it takes
+  using options = fsmn_vad_options;                             ///< of one stream
+  using encoder_type = fsmn_encoder<Feat, In, W, P, Taps, Layers, Out, Classes>;  ///< features to probabilities
 
   fsmn_vad() = default;
   /// Front end and settings from the file's metadata; the weights are bound by load().
@@ -79,12 +82,16 @@ class fsmn_vad {
     noise_frames = number("noise_frame_num_used_for_snr", 1, 1e9, noise_frames);
   }
 
-  Frontend frontend;
-  frame_levels levels;
-  encoder_type encoder;
-  voice_segment_options segmentation;
-  double speech_noise_thres = 0.6, speech_2_noise_ratio = 1, snr_thres = -100, decibel_thres = -100, noise_frames = 100;
-  model_storage storage;
+  Frontend frontend;                   ///< samples to features, a row for each 10 ms
+  frame_levels levels;                 ///< how loud each frame is
+  encoder_type encoder;                ///< features to probabilities of classes, of which the first is silence
+  voice_segment_options segmentation;  ///< what makes segments of frames
+  double speech_noise_thres = 0.6;     ///< how much more probable than silence speech has to be
+  double speech_2_noise_ratio = 1;     ///< exponent of the probability of silence in that comparison
+  double snr_thres = -100;             ///< dB that speech has to be above the noise
+  double decibel_thres = -100;         ///< dB; a softer frame is no speech
+  double noise_frames = 100;           ///< frames over which the noise is averaged
+  model_storage storage;               ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -94,18 +101,21 @@ class fsmn_vad {
 
   /// One stream.
   struct state {
-    options chosen;
-    typename Frontend::state front;
-    frame_levels::state level;
-    std::vector<float> loudness;  // of frames without scores so far
-    typename encoder_type::state encoder;
-    voice_segmenter segments;
-    double threshold = 0, noise = -100;
-    extent left = 0;             // samples to the end of the period; 0: the next sample begins one
-    std::int64_t spoken_ms = 0;  // what the schedule goes by
-    bool speaking = false, emitted = false;
+    options chosen;                        ///< those given to start()
+    typename Frontend::state front;        ///< of the front end
+    frame_levels::state level;             ///< of the levels
+    std::vector<float> loudness;           ///< dB of frames without scores so far
+    typename encoder_type::state encoder;  ///< of the encoder
+    voice_segmenter segments;              ///< makes segments of frames
+    double threshold = 0;                  ///< the speech_noise_thres that holds now
+    double noise = -100;                   ///< dB of frames that were no speech, averaged
+    extent left = 0;                       ///< samples to the end of the period; 0: the next sample begins one
+    std::int64_t spoken_ms = 0;            ///< what the silence schedule goes by
+    bool speaking = false;                 ///< the schedule counts: a period began within a segment
+    bool emitted = false;                  ///< the schedule is set back when this period ends
   };
 
+  /// A new stream.
   state start(const options& o = {}) const {
     voice_segment_options s = segmentation;
     s.max_end_silence = o.max_end_silence.value_or(s.max_end_silence);
@@ -142,11 +152,12 @@ class fsmn_vad {
     s = start(s.chosen);
   }
 
-  /// Audio before it belongs to segments that were emitted whole, or to none.
+  /// Milliseconds; audio before it belongs to segments that were emitted whole, or to none.
   std::int64_t settled_ms(const state& s) const { return s.segments.settled_frames() * segmentation.frame; }
 
-  /// Probabilities of the next frames: samples in, rows [ready, classes] out. Frames come two behind the audio.
+  /// Frames that `count` more samples complete; they come two behind the audio.
   extent ready(const state& s, extent count) const { return frontend.ready(s.front, count); }
+  /// Probabilities of the next frames: samples in, scores [ready(s, number of samples), classes] out.
   void score(state& s, std::span<const float> pcm, view<float, dynamic, Classes> scores, context& c) const {
     workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, Feat>(scores.rows(), encoder.input_size());

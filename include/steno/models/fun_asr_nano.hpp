@@ -33,11 +33,12 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Wishes for one call of recognise().
 struct fun_asr_nano_options {
-  std::string language = {};               ///< a code or the name the prompt shall use; empty: none is named
-  bool itn = true;                         ///< digits and punctuation; false: the prompt wants none
-  std::vector<std::string> hotwords = {};  ///< part of the prompt
-  int max_new_tokens = 512;
+  std::string language = {};                  ///< a code or the name the prompt shall use; empty: none is named
+  bool itn = true;                            ///< digits and punctuation; false: the prompt wants none
+  std::vector<std::string> hotwords = {};     ///< part of the prompt
+  int max_new_tokens = 512;                   ///< tokens of the text, no more
   token_sampling sampling = {};               ///< greedy, as the original
   std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
   /// A pattern of words comes no more than so many times in a row, and circles end the writing; 0: as it comes.
@@ -69,18 +70,21 @@ STENO_COLD inline std::string fun_asr_nano_prompt(const fun_asr_nano_options& o)
   return prompt + "\xef\xbc\x9a";
 }
 
-/// Const and safe for threads, each with its own context.
+/// Fun-ASR-Nano: an audio encoder, and a language model that writes the text. Const and safe for threads, each with
+/// its own context.
 template <class Encoder, class Adaptor, class CtcDecoder, extent CtcVocab, class Decoder, class Frontend>
 class fun_asr_nano {
  public:
-  static constexpr std::string_view architecture = "fun_asr_nano";
+  static constexpr std::string_view architecture = "fun_asr_nano";  ///< `general.architecture` of its files
+  /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/fun_asr_nano.hpp";
   static constexpr bool hotwords_in_prompt = true;  ///< phrases are no matter of a search
-  static constexpr int sample_rate = 16000;
-  static constexpr extent width = Decoder::input;
-  using options = fun_asr_nano_options;
+  static constexpr int sample_rate = 16000;         ///< Hz of the mono samples that it takes
+  static constexpr extent width = Decoder::input;   ///< columns of the language model's rows
+  using options = fun_asr_nano_options;             ///< of one call of recognise()
 
   fun_asr_nano() = default;
+  /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit fun_asr_nano(const gguf_file& file) : frontend(read_wav_frontend<Frontend>(file, architecture)) {
     tokenizer = read_qwen_tokens(file);
     ends = file.has("fun_asr_nano.eos_ids") ? read_ids(file, "fun_asr_nano.eos_ids")
@@ -89,16 +93,17 @@ class fun_asr_nano {
     think = read_flag(file, "fun_asr_nano.do_think", true);
   }
 
-  Frontend frontend;
-  Encoder audio_encoder;
-  Adaptor audio_adaptor;
-  CtcDecoder ctc_decoder;  ///< with ctc_lo, where the file has them
-  linear<CtcDecoder::output, CtcVocab> ctc_lo;
-  Decoder llm;
-  qwen_tokens tokenizer;
-  std::vector<int> ends;  ///< tokens that end a text
-  bool low_frame_rate = true, think = true;
-  model_storage storage;
+  Frontend frontend;                            ///< samples to features
+  Encoder audio_encoder;                        ///< features to rows, SAN-M
+  Adaptor audio_adaptor;                        ///< its rows to the language model's width
+  CtcDecoder ctc_decoder;                       ///< with ctc_lo, where the file has them
+  linear<CtcDecoder::output, CtcVocab> ctc_lo;  ///< rows of ctc_decoder to logits, where the file has it
+  Decoder llm;                 ///< the language model, Qwen3; no layers in files of the audio half alone
+  qwen_tokens tokenizer;       ///< text to ids and back
+  std::vector<int> ends;       ///< tokens that end a text
+  bool low_frame_rate = true;  ///< the language model reads the first eighth of the rows alone: audio_tokens()
+  bool think = true;           ///< false: the answer begins with an empty block of thoughts
+  model_storage storage;       ///< what the weights point into
 
   void members(auto&& v) {
     v("audio_encoder", audio_encoder);
@@ -116,6 +121,7 @@ class fun_asr_nano {
     v.within("number of tokenizer.ggml.tokens, and rows of embed_tokens", tokenizer.size(), 0, llm.vocabulary());
     v.equal("rows of lm_head and embed_tokens", llm.outputs(), llm.vocabulary());
   }
+  /// Codes of the languages that have a name in the prompt, and "auto": none is named.
   STENO_COLD static std::vector<std::string> languages() { return {"auto", "zh", "en", "ja"}; }
 
   /// Rows of the adaptor that the language model reads, of so many frames of features.
@@ -126,10 +132,12 @@ class fun_asr_nano {
     const extent a = 1 + half(frames - 1), b = 1 + half(a - 1);
     return half(b - 1) + 1;
   }
-  /// Tokens before and after the audio.
+  /// A prompt: tokens, the rows of the audio, tokens.
   struct prompt_ids {
-    std::vector<int> before, after;
+    std::vector<int> before;  ///< in front of the audio
+    std::vector<int> after;   ///< behind it
   };
+  /// The prompt that `o` makes. Throws steno::error when it is too long.
   STENO_COLD prompt_ids prompt(const options& o) const {
     std::string before = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n";
     std::string after = "<|im_end|>\n<|im_start|>assistant\n";

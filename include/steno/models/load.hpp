@@ -29,9 +29,9 @@ inline namespace STENO_ABI {
 
 /// What a loaded model's weights point into. Move-only; lives inside the model.
 struct model_storage {
-  std::vector<std::byte> image;  ///< a file that was converted in memory; empty for a mapped one
-  std::optional<gguf_file> file;
-  storage owned;
+  std::vector<std::byte> image;   ///< a file that was converted in memory; empty for a mapped one
+  std::optional<gguf_file> file;  ///< the file it was loaded from; nothing before load()
+  storage owned;                  ///< packed products and copies of small tensors
 };
 
 namespace detail {

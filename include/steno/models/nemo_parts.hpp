@@ -17,6 +17,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Samples to log-mel features, each band normalised over the clip where the model wants it.
 template <extent Mels = dynamic>
 using nemo_frontend = frontend_chain<nemo_mel<Mels>, per_feature_norm<Mels>>;
 

@@ -23,9 +23,10 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// There is nothing to wish for.
 struct paraformer_options {};
 
-/// A loaded model is const and may be shared by threads, each with its own context.
+/// Paraformer for whole clips. A loaded model is const and may be shared by threads, each with its own context.
 template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
           extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend = wav_frontend<>>
 class paraformer : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps,
@@ -34,18 +35,20 @@ class paraformer : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, Deco
                                  Vocab, Frontend>;
 
  public:
-  static constexpr std::string_view architecture = "paraformer";
+  static constexpr std::string_view architecture = "paraformer";  ///< `general.architecture` of its files
+  /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/paraformer.hpp";
-  using options = paraformer_options;
+  using options = paraformer_options;  ///< of one call of recognise()
 
-  using parts::decoder;
-  using parts::encoder;
-  using parts::frontend;
-  using parts::predictor;
-  using parts::sample_rate;
-  using parts::tokenizer;
+  using parts::decoder;      ///< tokens, reading encoder rows, to scores
+  using parts::encoder;      ///< features to rows
+  using parts::frontend;     ///< samples to features
+  using parts::predictor;    ///< encoder rows to weights that say where tokens are
+  using parts::sample_rate;  ///< Hz of the mono samples that it takes
+  using parts::tokenizer;    ///< ids to text
 
   paraformer() = default;
+  /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit paraformer(const gguf_file& file) : parts(file, architecture) {}
 
   /// One clip of 16 kHz mono samples in [-1, 1], all at once. A clip without a token gives an empty segment.

@@ -24,9 +24,10 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// There is nothing to wish for: a clip is cut as the file recommends.
 struct paraformer_online_options {};
 
-/// A loaded model is const and may be shared by threads, each with its own state and context.
+/// Paraformer for streams. A loaded model is const and may be shared by threads, each with its own state and context.
 template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
           extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend = wav_frontend<>>
 class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn,
@@ -35,17 +36,19 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
                                  Vocab, Frontend>;
 
  public:
-  static constexpr std::string_view architecture = "paraformer_online";
+  static constexpr std::string_view architecture = "paraformer_online";  ///< `general.architecture` of its files
+  /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/paraformer.hpp";
-  using options = paraformer_online_options;
-  using parts::decoder;
-  using parts::encoder;
-  using parts::frontend;
-  using parts::predictor;
-  using parts::sample_rate;
-  using parts::tokenizer;
+  using options = paraformer_online_options;  ///< of one call of recognise()
+  using parts::decoder;                       ///< tokens, reading encoder rows, to scores
+  using parts::encoder;                       ///< features to rows
+  using parts::frontend;                      ///< samples to features
+  using parts::predictor;                     ///< encoder rows to weights that say where tokens are
+  using parts::sample_rate;                   ///< Hz of the mono samples that it takes
+  using parts::tokenizer;                     ///< ids to text
 
   paraformer_online() = default;
+  /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit paraformer_online(const gguf_file& file) : parts(file, architecture) {
     const auto read = [&](const char* key, extent least, extent& value) {
       value = read_whole(file, std::string(architecture) + ".chunk." + key, least, 1000, value);
@@ -64,22 +67,23 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
 
   chunk_sizes default_sizes;  ///< those that the file recommends
 
-  /// Copyable; one per stream.
+  /// What a stream carries from piece to piece. Copyable; one per stream.
   struct state {
-    chunk_sizes sizes;
-    typename Frontend::state front;
-    typename parts::encoder_type::state encoder;
-    cif_carry carry;
-    typename parts::decoder_type::state decoder;
-    extent pieces = 0, windows = 0;  ///< so far: pieces, and those of them that were encoded
+    chunk_sizes sizes;                            ///< those given to start()
+    typename Frontend::state front;               ///< of the front end
+    typename parts::encoder_type::state encoder;  ///< end of the last window, keys and values of the layers
+    cif_carry carry;                              ///< what has not fired yet
+    typename parts::decoder_type::state decoder;  ///< of the decoder
+    extent pieces = 0;                            ///< so far
+    extent windows = 0;                           ///< pieces that were encoded so far
   };
-  /// A token: its number and its log-probability.
+  /// A token that was found.
   struct token {
-    int id = 0;
-    float log_probability = 0;
+    int id = 0;                 ///< its number
+    float log_probability = 0;  ///< among all tokens
   };
 
-  /// Throws steno::error for sizes that make no sense.
+  /// A new stream. Throws steno::error for sizes that make no sense.
   STENO_COLD state start(const chunk_sizes& sizes) const {
     constexpr extent limit = 1000;
     if (sizes.before < 0 || sizes.before > limit || sizes.size < 1 || sizes.size > limit || sizes.after < 0 ||
@@ -99,8 +103,9 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
             .decoder = decoder.start()};
   }
 
-  /// Samples of a piece. The original's number: it takes a frame of its own front end, 60 ms at 16 kHz, for granted.
+  /// Samples of a frame. The original's number: it takes a frame of its own front end, 60 ms at 16 kHz, for granted.
   static constexpr extent frame_samples = 960;
+  /// Samples of a piece, but for the last one.
   static extent piece_samples(const chunk_sizes& sizes) noexcept { return sizes.size * frame_samples; }
 
   /// The next piece of a stream: piece_samples() samples, fewer in the last one. A last piece shorter than a frame is

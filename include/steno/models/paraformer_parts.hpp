@@ -21,14 +21,17 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// What both Paraformers are made of, under the names of FunASR's `Paraformer`; a base class.
 template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
           extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend>
 class paraformer_parts {
  public:
-  static constexpr extent features = Feat, width = D, labels = Vocab;
-  static constexpr int sample_rate = 16000;
-  using encoder_type = sanm_main_encoder<Feat, D, Heads, Ffn, Taps, Rest>;
-  using decoder_type = sanm_decoder<D, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers, Vocab>;
+  static constexpr extent features = Feat;                                  ///< columns of the features
+  static constexpr extent width = D;                                        ///< columns of encoder rows
+  static constexpr extent labels = Vocab;                                   ///< tokens in all
+  static constexpr int sample_rate = 16000;                                 ///< Hz of the mono samples that it takes
+  using encoder_type = sanm_main_encoder<Feat, D, Heads, Ffn, Taps, Rest>;  ///< features to rows
+  using decoder_type = sanm_decoder<D, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers, Vocab>;  ///< to scores
 
   paraformer_parts() = default;
   /// Front end, tokens and settings from the file's metadata; the weights are bound by load().
@@ -38,12 +41,12 @@ class paraformer_parts {
         static_cast<float>(read_number(file, std::string(architecture) + ".predictor.tail_threshold", 0, 1, 0.45));
   }
 
-  Frontend frontend;
-  encoder_type encoder;
-  cif_predictor<D> predictor;
-  decoder_type decoder;
-  character_tokenizer tokenizer;
-  model_storage storage;
+  Frontend frontend;              ///< samples to features, a row for each frame_seconds()
+  encoder_type encoder;           ///< features to rows
+  cif_predictor<D> predictor;     ///< encoder rows to weights that say where tokens are
+  decoder_type decoder;           ///< tokens, reading encoder rows, to scores
+  character_tokenizer tokenizer;  ///< ids to text
+  model_storage storage;          ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -57,6 +60,7 @@ class paraformer_parts {
     v.equal("number of tokenizer.ggml.tokens and rows of decoder.output_layer",
             tokenizer.size() == 0 ? decoder.output_size() : tokenizer.size(), decoder.output_size());
   }
+  /// Codes of languages that can be chosen: none.
   static std::vector<std::string> languages() { return {}; }
 
   /// Seconds from one frame to the next.

@@ -26,36 +26,42 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// The part below the heads. A loaded model is const and may be shared by threads, each with its own context.
+/// The FastConformer models of NeMo without their heads; a base class, whose `Kind` names the architecture. A
+/// loaded model is const and may be shared by threads, each with its own context.
 template <class Encoder, class Frontend, class Kind>
 class parakeet {
  public:
-  static constexpr std::string_view architecture = Kind::architecture;
+  static constexpr std::string_view architecture = Kind::architecture;  ///< `general.architecture` of its files
+  /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/parakeet.hpp";
-  static constexpr int sample_rate = 16000;
-  using encoder_type = Encoder;
+  static constexpr int sample_rate = 16000;  ///< Hz of the mono samples that it takes
+  using encoder_type = Encoder;              ///< features to rows
 
   parakeet() = default;
+  /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit parakeet(const gguf_file& file)
       : frontend(read_nemo_frontend<Frontend::output>(file, architecture)), tokenizer(read_sentencepiece(file)) {
     window = read_nemo_window(file, architecture);
   }
 
-  Frontend frontend;
-  Encoder encoder;
+  Frontend frontend;        ///< samples to features
+  Encoder encoder;          ///< features to rows, one for each frame_seconds()
   attention_window window;  ///< of whole clips
-  sentencepiece tokenizer;
-  model_storage storage;
+  sentencepiece tokenizer;  ///< ids to text
+  model_storage storage;    ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);
     v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
   }
+  /// Codes of languages that can be chosen: none.
   static std::vector<std::string> languages() { return {}; }
 
+  /// The blank label: it follows all pieces.
   int blank() const noexcept { return tokenizer.size(); }
   /// Encoder rows of `count` samples.
   extent frames(extent count) const noexcept { return encoder.rows(frontend.rows(count)); }
+  /// Samples from one encoder row to the next.
   extent samples_per_row() const noexcept {
     return frontend.head.options().shift * encoder.template get<"pre_encode">().rate;
   }

@@ -17,8 +17,9 @@ inline namespace STENO_ABI {
 template <class Model>
 class parakeet_beam_network {
  public:
-  using prediction = typename Model::prediction;
+  using prediction = typename Model::prediction;  ///< the prediction network behind a row of labels
 
+  /// A new recording: only the root, node 0, at which there is no label yet.
   parakeet_beam_network(const Model& m, context& c) : model_(&m), context_(&c) {
     nodes_.push_back({-1, -1, true, m.empty_prediction()});
     m.predict(nodes_[0].predicted, -1, c);
@@ -31,6 +32,7 @@ class parakeet_beam_network {
     context_ = &c;
   }
 
+  /// The node behind one more label; the one there is, where another hypothesis came the same way.
   int extend(int node, int label) {
     for (std::size_t i = 1; i < nodes_.size(); ++i)
       if (nodes_[i].used && nodes_[i].parent == node && nodes_[i].label == label) return static_cast<int>(i);
@@ -45,6 +47,7 @@ class parakeet_beam_network {
     model_->predict(n.predicted, label, *context_);
     return static_cast<int>(at);
   }
+  /// Scores [nodes, labels, blank, durations] at a frame among set_rows(), not normalised; valid until the next call.
   view<const float> joint(extent frame, std::span<const int> nodes) {
     const auto count = static_cast<extent>(nodes.size());
     const extent width = model_->enc.output_size(), outputs = model_->out.output_size();
@@ -59,6 +62,7 @@ class parakeet_beam_network {
     model_->score(read(sum), y, *context_);
     return read(y);
   }
+  /// Only these nodes and the root are used any more.
   void keep(std::span<const int> nodes) {
     for (std::size_t i = 1; i < nodes_.size(); ++i)
       nodes_[i].used = nodes_[i].used && std::find(nodes.begin(), nodes.end(), static_cast<int>(i)) != nodes.end();

@@ -20,22 +20,26 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// The `Kind` of parakeet_ctc.
 struct parakeet_ctc_kind {
-  static constexpr std::string_view architecture = "parakeet_ctc";
+  static constexpr std::string_view architecture = "parakeet_ctc";  ///< `general.architecture` of its files
 };
 
+/// Wishes for one call of recognise().
 struct parakeet_ctc_options {
   extent beam = 1;                              ///< prefixes; 1 without hotwords: the best path
-  const hotword_automaton* hotwords = nullptr;  ///< hotwords; they need a beam
-  parakeet_windows windows = {};
+  const hotword_automaton* hotwords = nullptr;  ///< they need a beam and must outlive the call; null: none
+  parakeet_windows windows = {};                ///< how long recordings are cut
 };
 
 /// Sizes by name; what is left out is adopted from the file.
 struct parakeet_ctc_sizes {
-  fastconformer_sizes encoder = {};
-  extent labels = dynamic;  ///< pieces and blank
+  fastconformer_sizes encoder = {};  ///< of FastConformer
+  extent labels = dynamic;           ///< pieces and blank
 };
 
+/// Parakeet CTC: FastConformer and one projection. A loaded model is const and may be shared by threads, each with its
+/// own context.
 template <parakeet_ctc_sizes S>
 class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_ctc_kind> {
   using base = parakeet<fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_ctc_kind>;
@@ -43,14 +47,15 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
   static constexpr extent Labels = S.labels;
 
  public:
-  static constexpr parakeet_ctc_sizes sizes = S;
-  using options = parakeet_ctc_options;
+  static constexpr parakeet_ctc_sizes sizes = S;  ///< `dynamic` where the file decides
+  using options = parakeet_ctc_options;           ///< of one call of recognise()
 
   parakeet_ctc() = default;
+  /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit parakeet_ctc(const gguf_file& file) : base(file), words(this->tokenizer) {}
 
-  linear<Encoder::output, Labels> decoder;
-  nemo_words words;
+  linear<Encoder::output, Labels> decoder;  ///< encoder rows to logits, blank last
+  nemo_words words;                         ///< joins tokens to words
 
   void members(auto&& v) {
     base::members(v);
@@ -78,6 +83,7 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
     int before = -1;                            ///< label of the last row
     std::optional<ctc_prefix_beam> beam;        ///< instead
   };
+  /// A search for the best path.
   search begin(context&) const { return {}; }
   /// A search with a beam; the hotwords must outlive it.
   search begin(const options& o) const {
@@ -110,7 +116,9 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
     }
   }
 
+  /// The frames of tokens: place_ctc().
   std::vector<placed_token> place(std::span<const ctc_token> tokens) const { return this->place_ctc(words, tokens); }
+  /// Log-probability of the token of that number.
   float log_probability(const search& s, std::size_t token) const { return s.log_probabilities[token]; }
 
   /// Ids, text, words and score of `s`. A beam's tokens share the score's probability evenly: its paths are summed up,
@@ -157,6 +165,7 @@ using parakeet_ctc_06b = parakeet_ctc<parakeet_ctc_sizes{.encoder = {.mels = 80,
                                                                      .causal = 0,
                                                                      .normed = 0},
                                                          .labels = 1025}>;
+/// The larger one: 42 layers instead of 24.
 using parakeet_ctc_11b = parakeet_ctc<parakeet_ctc_sizes{.encoder = {.mels = 80,
                                                                      .channels = 256,
                                                                      .width = 1024,

@@ -15,6 +15,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Sentences of one transcript that grows. A value that can be copied; one for each stream.
 class parakeet_sentences {
  public:
   /// Seconds. A longer `pause` ends a sentence as well; none is longer than `max_seconds` (0: however long).

@@ -25,37 +25,44 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// The `Kind` of parakeet_transducer.
 struct parakeet_transducer_kind {
-  static constexpr std::string_view architecture = "parakeet_transducer";
+  static constexpr std::string_view architecture = "parakeet_transducer";  ///< `general.architecture` of its files
 };
 
+/// Wishes for one call of recognise().
 struct parakeet_transducer_options {
   extent max_symbols = 0;                       ///< steps at one frame of the greedy search; 0: as the file says
   extent beam = 1;                              ///< hypotheses of mAES; 1 without hotwords: greedy
-  const hotword_automaton* hotwords = nullptr;  ///< hotwords; they need a beam
+  const hotword_automaton* hotwords = nullptr;  ///< they need a beam and must outlive the call; null: none
   bool ctc = false;                             ///< the CTC head of a hybrid model, its best path
-  parakeet_windows windows = {};
+  parakeet_windows windows = {};                ///< how long recordings are cut
 };
 
 /// A label of a transducer with its frame.
 struct transducer_token {
-  int id = 0;
-  extent frame = 0, duration = 0;  ///< duration: TDT
-  float log_probability = 0;       ///< of the label among labels and blank
-  float score = 0;                 ///< as the original adds it up: TDT's is not normalised over the labels alone
+  int id = 0;                 ///< number of the label
+  extent frame = 0;           ///< encoder row at which it was found
+  extent duration = 0;        ///< TDT: rows that the search moves on behind it
+  float log_probability = 0;  ///< of the label among labels and blank
+  float score = 0;            ///< as the original adds it up: TDT's is not normalised over the labels alone
 };
 
 /// Sizes by name; what is left out is adopted from the file.
 struct parakeet_transducer_sizes {
-  fastconformer_sizes encoder = {};
+  fastconformer_sizes encoder = {};  ///< of FastConformer
+  /// Sizes of a prediction network.
   struct prediction {
-    extent width = dynamic, layers = dynamic;
-  } predictor = {};
-  extent joint = dynamic;    ///< width of the joint network
-  extent labels = dynamic;   ///< pieces and blank
-  extent outputs = dynamic;  ///< these and durations
+    extent width = dynamic;   ///< of the embedding and the LSTM
+    extent layers = dynamic;  ///< of the LSTM
+  } predictor = {};           ///< of the prediction network
+  extent joint = dynamic;     ///< width of the joint network
+  extent labels = dynamic;    ///< pieces and blank
+  extent outputs = dynamic;   ///< these and durations
 };
 
+/// Parakeet RNN-T, TDT and EOU: FastConformer, prediction network, joint network, and in hybrid models a CTC head. A
+/// loaded model is const and may be shared by threads, each with its own context.
 template <parakeet_transducer_sizes S>
 class parakeet_transducer
     : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_transducer_kind> {
@@ -65,11 +72,13 @@ class parakeet_transducer
                           Labels = S.labels, Outputs = S.outputs;
 
  public:
-  static constexpr parakeet_transducer_sizes sizes = S;
-  using options = parakeet_transducer_options;
+  static constexpr parakeet_transducer_sizes sizes = S;  ///< `dynamic` where the file decides
+  using options = parakeet_transducer_options;           ///< of one call of recognise()
+  /// What a unit of a hotword should earn in the beam search.
   static constexpr float hotword_score = transducer_beam_options::hotword_score;
 
   parakeet_transducer() = default;
+  /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit parakeet_transducer(const gguf_file& file) : base(file), words(this->tokenizer) {
     const std::string at = std::string(base::architecture) + ".";
     max_symbols = read_whole(file, at + "max_symbols", 1, 1024, 10);
@@ -89,16 +98,17 @@ class parakeet_transducer
   }
 
   weight<Labels, Predictor, dtype::f32, use::rows> embed;  ///< one row for each label, the last one (blank) unused
-  lstm<Predictor, PredictorLayers> predictor;
-  linear<Encoder::output, Joint> enc;
-  linear<Predictor, Joint> pred;
-  linear<Joint, Outputs> out;
-  linear<Encoder::output, Labels> ctc;  ///< hybrid models only
-  nemo_words words;
-  std::vector<int> durations;  ///< TDT only
-  extent max_symbols = 10;
-  bool hybrid = false;
-  int end_of_turn = -1, end_of_backchannel = -1;  ///< labels of EOU models; -1: there are none
+  lstm<Predictor, PredictorLayers> predictor;              ///< rows of `embed` to outputs, with a state
+  linear<Encoder::output, Joint> enc;                      ///< encoder rows to the width of the joint network
+  linear<Predictor, Joint> pred;                           ///< outputs of `predictor` to the same width
+  linear<Joint, Outputs> out;                              ///< joined rows to scores of labels, blank and durations
+  linear<Encoder::output, Labels> ctc;                     ///< hybrid models only
+  nemo_words words;                                        ///< joins tokens to words
+  std::vector<int> durations;                              ///< TDT only
+  extent max_symbols = 10;                                 ///< steps at one frame of the greedy search
+  bool hybrid = false;                                     ///< there is a CTC head
+  int end_of_turn = -1;                                    ///< the label <EOU>; -1: the model has none
+  int end_of_backchannel = -1;                             ///< the label <EOB>; -1: the model has none
 
   /// Whether a label says that somebody has ended, and is no part of a text. The original writes both into its texts.
   bool ends_turn(int id) const noexcept { return id == end_of_turn || id == end_of_backchannel; }
@@ -125,13 +135,14 @@ class parakeet_transducer
 
   /// The prediction network behind a text. Copyable.
   struct prediction {
-    typename lstm<Predictor, PredictorLayers>::state state;
-    std::vector<float> output = {}, projected = {};  ///< its output, and joint.pred of it
+    typename lstm<Predictor, PredictorLayers>::state state;  ///< of the LSTM
+    std::vector<float> output = {};                          ///< its output
+    std::vector<float> projected = {};                       ///< joint.pred of the output
   };
-  /// What a search carries from row to row; `next` counts encoder rows from the start.
+  /// What a greedy search carries from row to row; rows count from the start. Copyable.
   struct search : prediction {
-    std::vector<transducer_token> tokens = {};
-    extent next = 0;
+    std::vector<transducer_token> tokens = {};  ///< labels so far
+    extent next = 0;                            ///< row at which it goes on
   };
   /// Room for predict().
   prediction empty_prediction() const {
@@ -139,6 +150,7 @@ class parakeet_transducer
             .output = std::vector<float>(static_cast<std::size_t>(predictor.output_size())),
             .projected = std::vector<float>(static_cast<std::size_t>(pred.output_size()))};
   }
+  /// A greedy search before the first row.
   search begin(context& c) const {
     search s{empty_prediction()};
     predict(s, -1, c);
@@ -223,8 +235,10 @@ class parakeet_transducer
     out.multiply(as<const float, dynamic, Joint>(sum), as<float, dynamic, Outputs>(y), c);
     require_finite(read(y));
   }
+  /// Logarithms of the probability of one label.
   struct log_probability_pair {
-    float among_labels, among_all;
+    float among_labels;  ///< among labels and blank
+    float among_all;     ///< among durations, too
   };
   /// Of `label` among labels and blank, and among durations, too: the original normalises over all of them on a CPU.
   log_probability_pair log_probabilities(const float* scores, extent labels, int label, context& c) const {
@@ -264,6 +278,7 @@ class parakeet_transducer
     base::write_text(words, place(tokens), log_probs, s);
   }
 
+  /// Log-probability of the token of that number, among labels and blank.
   float log_probability(const search& s, std::size_t token) const { return s.tokens[token].log_probability; }
 
   /// A recording of 16 kHz mono samples in [-1, 1]; see parakeet_windows for long ones. Throws steno::error when the
@@ -387,6 +402,7 @@ using parakeet_tdt_06b_v3 = parakeet_transducer<parakeet_transducer_sizes{.encod
                                                                           .joint = 640,
                                                                           .labels = 8193,
                                                                           .outputs = 8198}>;
+/// TDT with 42 layers and 1024 pieces.
 using parakeet_tdt_11b = parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 80,
                                                                                    .channels = 256,
                                                                                    .width = 1024,
@@ -401,6 +417,7 @@ using parakeet_tdt_11b = parakeet_transducer<parakeet_transducer_sizes{.encoder 
                                                                        .joint = 640,
                                                                        .labels = 1025,
                                                                        .outputs = 1030}>;
+/// TDT with a CTC head, 17 layers and 1024 pieces.
 using parakeet_tdt_ctc_110m = parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 80,
                                                                                         .channels = 256,
                                                                                         .width = 512,
@@ -415,6 +432,7 @@ using parakeet_tdt_ctc_110m = parakeet_transducer<parakeet_transducer_sizes{.enc
                                                                             .joint = 640,
                                                                             .labels = 1025,
                                                                             .outputs = 1030}>;
+/// RNN-T for streams, with labels for the end of a turn.
 using parakeet_realtime_eou_120m =
     parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 128,
                                                               .channels = 256,

@@ -15,22 +15,30 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// Seconds.
+/// How long recordings are cut, in seconds.
 struct parakeet_windows {
-  double whole = 300;  ///< recordings up to this length are not cut
-  double left = 20, middle = 120, right = 20;
+  double whole = 300;   ///< recordings up to this length are not cut
+  double left = 20;     ///< context before the rows that count
+  double middle = 120;  ///< rows that count
+  double right = 20;    ///< context behind them
 };
 
 /// Encoder rows of one window: [from, to) are encoded, [first, last) count.
 struct row_window {
-  extent from = 0, first = 0, last = 0, to = 0;
+  extent from = 0;   ///< the first that is encoded
+  extent first = 0;  ///< the first that counts
+  extent last = 0;   ///< the first behind those that count
+  extent to = 0;     ///< the first that is not encoded any more
 };
 
-/// The same in encoder rows.
+/// parakeet_windows in encoder rows.
 struct window_rows {
-  extent left = 0, middle = 1, right = 0;
+  extent left = 0;    ///< context before the rows that count
+  extent middle = 1;  ///< rows that count, one at least
+  extent right = 0;   ///< context behind them
 
   window_rows() = default;
+  /// Rounded; a row has `row_seconds`.
   window_rows(const parakeet_windows& w, double row_seconds) {
     const auto rows = [&](double seconds) {
       return static_cast<extent>(std::lround(std::clamp(seconds, 0.0, 1e6) / row_seconds));

@@ -21,62 +21,71 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// Sizes by name; what is left out is adopted from the file.
+/// Sizes of the audio tower by name; what is left out is adopted from the file.
 struct qwen3_audio_sizes {
-  extent mels = dynamic;
-  extent channels = dynamic;  ///< of the convolutions
-  extent width = dynamic;     ///< of the layers
-  extent heads = dynamic;     ///< of self-attention
-  extent units = dynamic;     ///< inner width of the feed-forward parts
-  extent layers = dynamic;
+  extent mels = dynamic;          ///< bands of the features
+  extent channels = dynamic;      ///< of the convolutions
+  extent width = dynamic;         ///< of the layers
+  extent heads = dynamic;         ///< of self-attention
+  extent units = dynamic;         ///< inner width of the feed-forward parts
+  extent layers = dynamic;        ///< of self-attention and feed-forward parts
   extent half_chunk = dynamic;    ///< frames in half a chunk (`n_window`)
   extent block_frames = dynamic;  ///< frames that see each other (`n_window_infer`)
 };
+/// Sizes of the language model by name; what is left out is adopted from the file.
 struct qwen3_text_sizes {
-  extent width = dynamic;      ///< of the layers, and of what the audio tower gives
-  extent heads = dynamic;      ///< of the queries
-  extent key_heads = dynamic;  ///< of keys and values
-  extent head_width = dynamic;
-  extent units = dynamic;  ///< inner width of the feed-forward parts
-  extent layers = dynamic;
+  extent width = dynamic;       ///< of the layers, and of what the audio tower gives
+  extent heads = dynamic;       ///< of the queries
+  extent key_heads = dynamic;   ///< of keys and values
+  extent head_width = dynamic;  ///< columns of a head
+  extent units = dynamic;       ///< inner width of the feed-forward parts
+  extent layers = dynamic;      ///< of self-attention and feed-forward parts
   extent vocabulary = dynamic;  ///< rows of embed_tokens
   extent outputs = dynamic;     ///< rows of lm_head
   extent rope_theta = dynamic;  ///< base of the rotary angles
 };
+/// Sizes of a whole model; what is left out is adopted from the file.
 struct qwen3_sizes {
-  qwen3_audio_sizes audio_tower = {};
-  qwen3_text_sizes text = {};
+  qwen3_audio_sizes audio_tower = {};  ///< of the audio tower
+  qwen3_text_sizes text = {};          ///< of the language model
 };
+/// The audio tower of these sizes.
 template <qwen3_sizes S>
 using qwen3_audio_encoder_of =
     qwen3_audio_encoder<S.audio_tower.mels, S.audio_tower.width, S.audio_tower.heads, S.audio_tower.units,
                         S.audio_tower.channels, S.text.width, S.audio_tower.layers, S.audio_tower.half_chunk,
                         S.audio_tower.block_frames>;
+/// The language model of these sizes.
 template <qwen3_text_sizes S>
 using qwen3_decoder_of = qwen3_decoder<S.width, S.heads, S.key_heads, S.head_width, S.units, S.vocabulary, S.layers,
                                        S.rope_theta, S.outputs>;
 
+/// What Qwen3-ASR and its forced aligner share: front end, audio tower, language model, tokenizer; a base class. A
+/// loaded model is const and may be shared by threads, each with its own context.
 template <qwen3_sizes S>
 class qwen3_thinker {
   using Encoder = qwen3_audio_encoder_of<S>;
   using Decoder = qwen3_decoder_of<S.text>;
 
  public:
-  static constexpr qwen3_sizes sizes = S;
-  static constexpr int sample_rate = 16000;
-  static constexpr extent mels = Encoder::input, width = Decoder::input, outputs = Decoder::output;
+  static constexpr qwen3_sizes sizes = S;             ///< `dynamic` where the file decides
+  static constexpr int sample_rate = 16000;           ///< Hz of the mono samples that it takes
+  static constexpr extent mels = Encoder::input;      ///< columns of the features
+  static constexpr extent width = Decoder::input;     ///< columns of the language model's rows
+  static constexpr extent outputs = Decoder::output;  ///< columns of its logits
 
   qwen3_thinker() = default;
-  /// Front end and tokenizer from the file's metadata; the weights are bound by load().
+  /// Front end and tokenizer from the file's metadata; the weights are bound by load(). `family` begins the names of
+  /// its keys. Throws steno::error.
   STENO_COLD qwen3_thinker(const gguf_file& file, std::string_view family)
       : frontend(read_whole(file, std::string(family).append(".thinker.audio_tower.num_mel_bins"), 1, 1024, 128)),
         tokenizer(read_qwen_tokens(file)) {}
 
-  log_mel<mels> frontend;
-  Encoder audio_tower;
-  Decoder text;
-  qwen_tokens tokenizer;
-  model_storage storage;
+  log_mel<mels> frontend;  ///< samples to features
+  Encoder audio_tower;     ///< features to rows of the language model's width
+  Decoder text;            ///< the language model
+  qwen_tokens tokenizer;   ///< text to ids and back
+  model_storage storage;   ///< what the weights point into
 
   void members(auto&& v) {
     v("thinker.audio_tower", audio_tower);

@@ -24,23 +24,27 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// The words of a text and when they are spoken.
 struct qwen3_alignment {
-  std::vector<std::string> words;
-  std::vector<int> classes;  ///< two for each word
-  std::vector<long> times;   ///< milliseconds: begin and end of each word
+  std::vector<std::string> words;  ///< those that get times
+  std::vector<int> classes;        ///< two for each word
+  std::vector<long> times;         ///< milliseconds: begin and end of each word
 };
 
-/// Const and safe for threads, each with its own context.
+/// Qwen3-ForcedAligner: when each word of a known text is spoken. Const and safe for threads, each with its own
+/// context.
 template <qwen3_sizes S>
 class qwen3_aligner : public qwen3_thinker<S> {
  public:
-  using base = qwen3_thinker<S>;
+  using base = qwen3_thinker<S>;  ///< front end, audio tower, language model, tokenizer
+  /// As in qwen3_thinker.
   using base::audio_rows, base::encode, base::sample_rate, base::text, base::tokenizer, base::width;
-  static constexpr std::string_view architecture = "qwen3_forced_aligner";
+  static constexpr std::string_view architecture = "qwen3_forced_aligner";  ///< `general.architecture` of its files
   /// The longest audio that the original gives it.
   static constexpr double max_seconds = 180;
 
   qwen3_aligner() = default;
+  /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit qwen3_aligner(const gguf_file& file)
       : base(file, architecture),
         timestamp(static_cast<int>(read_whole(file, "qwen3_forced_aligner.timestamp_token_id", 0, 1 << 24, 0))),
@@ -53,7 +57,7 @@ class qwen3_aligner : public qwen3_thinker<S> {
     end_ = made_of(file, "tokenizer.ggml.tokens", [&] { return tokenizer.require("<|audio_end|>"); });
   }
 
-  int timestamp = 0;
+  int timestamp = 0;                      ///< id of the token that stands for a time
   double segment_time = 80;               ///< milliseconds of a class
   std::vector<std::string> korean_words;  ///< sorted; where the file has them
 
@@ -76,6 +80,7 @@ class qwen3_aligner : public qwen3_thinker<S> {
     if (words.empty()) ids.insert(ids.end(), {timestamp, timestamp});
     return ids;
   }
+  /// Id of the token in front of the audio.
   int audio_begin() const noexcept { return begin_; }
 
   /// The words of a text that get times; `language` is a name or a code ("Korean", "ko", "ja").

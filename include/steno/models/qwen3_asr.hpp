@@ -27,6 +27,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Wishes for one call.
 struct qwen3_asr_options {
   std::string language = {};                  ///< forced: a name or code; empty: the model finds it
   std::string prompt = {};                    ///< the system prompt: names, subjects, whatever helps
@@ -41,34 +42,42 @@ struct qwen3_asr_options {
 
 /// One part of a recording, as the model wrote it.
 struct qwen3_part {
-  extent start = 0, count = 0;  ///< samples
-  std::vector<int> ids;         ///< without the end
-  std::string raw;              ///< text of the ids, special tokens left out
-  qwen3_output output;
-  qwen3_stop stop = qwen3_stop::end_of_text;
+  extent start = 0;                           ///< first sample
+  extent count = 0;                           ///< samples of the recording
+  std::vector<int> ids;                       ///< without the end
+  std::string raw;                            ///< text of the ids, special tokens left out
+  qwen3_output output;                        ///< language and text that `raw` stands for
+  qwen3_stop stop = qwen3_stop::end_of_text;  ///< why the writing ended
 };
+/// A recording, as the model wrote it; its parts are joined as the original does it.
 struct qwen3_transcription {
-  std::string language, text;  ///< of all parts, joined as the original does: texts without anything in between
-  std::vector<qwen3_part> parts;
+  std::string language;           ///< names of the parts' languages, neighbours that are equal once, with commas
+  std::string text;               ///< texts of the parts without anything in between
+  std::vector<qwen3_part> parts;  ///< in order
 };
 
 /// A prompt: rows of `before`, rows of the audio, rows of `after`.
 struct qwen3_prompt {
-  std::vector<int> before, after;
+  std::vector<int> before;  ///< tokens in front of the audio
+  std::vector<int> after;   ///< tokens behind it
 };
 
-/// A loaded model is const and may be shared by threads, each with its own context and state.
+/// Qwen3-ASR: a language model that reads audio. A loaded model is const and may be shared by threads, each with its
+/// own context and state.
 template <qwen3_sizes S>
 class qwen3_asr : public qwen3_thinker<S> {
  public:
-  using base = qwen3_thinker<S>;
+  using base = qwen3_thinker<S>;  ///< front end, audio tower, language model, tokenizer
+  /// As in qwen3_thinker.
   using base::audio_rows, base::encode, base::sample_rate, base::text, base::tokenizer, base::width;
-  static constexpr std::string_view architecture = "qwen3_asr";
+  static constexpr std::string_view architecture = "qwen3_asr";  ///< `general.architecture` of its files
+  /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/qwen3_asr.hpp";
   static constexpr bool hotwords_in_prompt = true;  ///< phrases are no matter of a search
-  using options = qwen3_asr_options;
+  using options = qwen3_asr_options;                ///< of one call of recognise()
 
   qwen3_asr() = default;
+  /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit qwen3_asr(const gguf_file& file) : base(file, architecture) {
     if (file.has("qwen3_asr.eos_ids"))
       ends = read_ids(file, "qwen3_asr.eos_ids");
@@ -132,6 +141,7 @@ class qwen3_asr : public qwen3_thinker<S> {
   /// Room for keys and values, in `format` or the default one. Throws steno::error for other formats than
   /// f32, f16 and q8_0.
   qwen3_decoder_state state_for(const std::optional<dtype>& format) const { return qwen3_state_of(text, format); }
+  /// How a text is written with these options: what ends it, how a token is chosen.
   qwen3_writing writing(const qwen3_asr_options& o) const {
     return {.ends = ends, .max_tokens = o.max_new_tokens, .sampling = o.sampling, .stop_loops = o.max_repeats > 0};
   }
@@ -276,6 +286,7 @@ class qwen3_asr : public qwen3_thinker<S> {
     all.language = merge_languages(found);
     return all;
   }
+  /// The same at once.
   qwen3_transcription transcribe(std::span<const float> pcm, const qwen3_asr_options& o, context& c) const {
     return transcribe(pcm, o, c, [](const qwen3_part&) {});
   }
@@ -311,7 +322,7 @@ class qwen3_asr : public qwen3_thinker<S> {
   }
 };
 
-/// The published sizes.
+/// The smaller one of the published sizes.
 using qwen3_asr_0_6b = qwen3_asr<qwen3_sizes{.audio_tower = {.mels = 128,
                                                              .channels = 480,
                                                              .width = 896,
@@ -329,6 +340,7 @@ using qwen3_asr_0_6b = qwen3_asr<qwen3_sizes{.audio_tower = {.mels = 128,
                                                       .vocabulary = 151936,
                                                       .outputs = 151936,
                                                       .rope_theta = 1000000}}>;
+/// The larger one.
 using qwen3_asr_1_7b = qwen3_asr<qwen3_sizes{.audio_tower = {.mels = 128,
                                                              .channels = 480,
                                                              .width = 1024,

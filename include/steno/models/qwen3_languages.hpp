@@ -10,9 +10,12 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// A language of the published models.
 struct qwen3_language {
-  std::string_view name, code;
+  std::string_view name;  ///< as prompts and answers have it: "German"
+  std::string_view code;  ///< "de"
 };
+/// All that the published models know.
 inline constexpr qwen3_language qwen3_languages[] = {
     {"Chinese", "zh"}, {"English", "en"}, {"Cantonese", "yue"}, {"Arabic", "ar"},     {"German", "de"},
     {"French", "fr"},  {"Spanish", "es"}, {"Portuguese", "pt"}, {"Indonesian", "id"}, {"Italian", "it"},

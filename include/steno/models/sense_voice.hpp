@@ -45,21 +45,23 @@ inline constexpr std::pair<std::string_view, extent> sense_voice_languages[] = {
 
 /// Sizes by name; what is left out is adopted from the file.
 struct sense_voice_sizes {
-  sanm_sizes encoder = {};
-  extent vocabulary = dynamic;
+  sanm_sizes encoder = {};      ///< of the encoder
+  extent vocabulary = dynamic;  ///< tokens in all
 };
 
-/// A loaded model is const and may be shared by threads, each with its own context.
+/// SenseVoice: text, language, emotion and event of a clip. A loaded model is const and may be shared by threads, each
+/// with its own context.
 template <sense_voice_sizes S, class Frontend = wav_frontend<>>
 class sense_voice {
   static constexpr extent Feat = S.encoder.features, D = S.encoder.width, Vocab = S.vocabulary;
 
  public:
-  static constexpr sense_voice_sizes sizes = S;
-  static constexpr std::string_view architecture = "sense_voice";
+  static constexpr sense_voice_sizes sizes = S;                    ///< `dynamic` where the file decides
+  static constexpr std::string_view architecture = "sense_voice";  ///< `general.architecture` of its files
+  /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/sense_voice.hpp";
-  static constexpr extent queries = 4;
-  using options = sense_voice_options;
+  static constexpr extent queries = 4;  ///< rows before the features: language, emotion, event, normalisation
+  using options = sense_voice_options;  ///< of one call of recognise()
 
   sense_voice() = default;
   /// Front end and tokenizer from the file's metadata; the weights are bound by load().
@@ -68,13 +70,13 @@ class sense_voice {
     blank = static_cast<int>(read_whole(file, "sense_voice.blank_id", 0, 1 << 24, 0));
   }
 
-  Frontend frontend;
-  weight<16, Feat, dtype::f32, use::rows> embed;
-  sanm_encoder_of<S.encoder> encoder;
-  linear<D, Vocab> ctc_lo;
-  sentencepiece tokenizer;
-  int blank = 0;
-  model_storage storage;
+  Frontend frontend;                              ///< samples to features, a row for each frame_ms()
+  weight<16, Feat, dtype::f32, use::rows> embed;  ///< rows that stand for queries
+  sanm_encoder_of<S.encoder> encoder;             ///< queries and features to rows
+  linear<D, Vocab> ctc_lo;                        ///< its rows to logits
+  sentencepiece tokenizer;                        ///< ids to text
+  int blank = 0;                                  ///< id of the blank
+  model_storage storage;                          ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -90,7 +92,8 @@ class sense_voice {
     v.within("sense_voice.blank_id among the rows of ctc.ctc_lo", blank, 0, ctc_lo.output_size() - 1);
   }
 
-  static constexpr int sample_rate = 16000;
+  static constexpr int sample_rate = 16000;  ///< Hz of the mono samples that it takes
+  /// Codes of the languages that can be chosen, "auto" and "nospeech" among them.
   STENO_COLD static std::vector<std::string> languages() {
     std::vector<std::string> names;
     for (const auto& [name, row] : sense_voice_languages) names.emplace_back(name);

@@ -59,16 +59,18 @@ STENO_COLD inline speaker_cache_options read_speaker_cache(const gguf_file& file
   return o;
 }
 
-/// A loaded model is const and may be shared by threads, each with its own context.
+/// Sortformer: probabilities that each of a few speakers speaks. A loaded model is const and may be shared by threads,
+/// each with its own context.
 template <class Encoder, extent D, extent Heads, extent Ffn, extent Layers, extent Speakers,
           class Frontend = nemo_frontend<>>
 class sortformer {
  public:
-  static constexpr std::string_view architecture = "sortformer";
-  static constexpr int sample_rate = 16000;
-  using encoder_type = Encoder;
+  static constexpr std::string_view architecture = "sortformer";  ///< `general.architecture` of its files
+  static constexpr int sample_rate = 16000;                       ///< Hz of the mono samples that it takes
+  using encoder_type = Encoder;                                   ///< features to rows
 
   sortformer() = default;
+  /// Front end and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit sortformer(const gguf_file& file)
       : frontend(read_nemo_frontend<Frontend::output>(file, architecture)),
         streaming(read_speaker_cache(file)),
@@ -76,16 +78,16 @@ class sortformer {
     window = read_nemo_window(file, architecture);
   }
 
-  Frontend frontend;
-  Encoder encoder;
-  attention_window window;  ///< of whole clips
-  linear<Encoder::output, D> encoder_proj;
-  nemo_transformer<D, Heads, Ffn, Layers> transformer_encoder;
-  linear<D, D> first_hidden_to_hidden;
-  linear<D, Speakers> single_hidden_to_spks;
-  speaker_cache_options streaming;  ///< of streams, by default
-  bool streams = false;             ///< made for streams, and used as one by default
-  model_storage storage;
+  Frontend frontend;                                            ///< samples to features
+  Encoder encoder;                                              ///< features to rows, one for each frame_seconds()
+  attention_window window;                                      ///< of whole clips
+  linear<Encoder::output, D> encoder_proj;                      ///< its rows to the width of the transformer
+  nemo_transformer<D, Heads, Ffn, Layers> transformer_encoder;  ///< rows to rows of the same width
+  linear<D, D> first_hidden_to_hidden;                          ///< first layer of the head
+  linear<D, Speakers> single_hidden_to_spks;                    ///< second layer of the head: a logit for each speaker
+  speaker_cache_options streaming;                              ///< of streams, by default
+  bool streams = false;                                         ///< made for streams, and used as one by default
+  model_storage storage;                                        ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -102,6 +104,7 @@ class sortformer {
       v.equal("widths behind the encoder", n, d);
   }
 
+  /// Columns of the probabilities: speakers that it can distinguish.
   extent speakers() const noexcept { return single_hidden_to_spks.output_size(); }
   /// Rows of `count` samples.
   extent frames(extent count) const noexcept { return encoder.rows(frontend.rows(count)); }
@@ -213,7 +216,7 @@ class sortformer {
   }
 };
 
-/// nvidia/diar_sortformer_4spk-v1 and diar_streaming_sortformer_4spk-v2, -v2.1.
+/// nvidia/diar_sortformer_4spk-v1, for whole recordings.
 using sortformer_4spk_v1 = sortformer<fastconformer<fastconformer_sizes{.mels = 80,
                                                                         .channels = 256,
                                                                         .width = 512,
@@ -225,6 +228,7 @@ using sortformer_4spk_v1 = sortformer<fastconformer<fastconformer_sizes{.mels = 
                                                                         .causal = 0,
                                                                         .normed = 0}>,
                                       192, 8, 768, 18, 4, nemo_frontend<80>>;
+/// nvidia/diar_streaming_sortformer_4spk-v2 and -v2.1, for streams.
 using sortformer_4spk_v2 = sortformer<fastconformer<fastconformer_sizes{.mels = 128,
                                                                         .channels = 256,
                                                                         .width = 512,

@@ -13,8 +13,10 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// A stage under both its names; '#' stands for a number.
 struct stage_name {
-  std::string_view path, name;
+  std::string_view path;  ///< under which a stack traces it, or the front or a part of that
+  std::string_view name;  ///< what the recordings call it
 };
 
 namespace detail {

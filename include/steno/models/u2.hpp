@@ -32,37 +32,45 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// How a text is found: best CTC path; CTC prefix beam; that beam, rescored by the decoder; a beam over the decoder
+/// alone.
 enum class u2_search { ctc_greedy, ctc_prefix_beam, attention_rescoring, attention };
 
+/// Wishes for one call of recognise().
 struct u2_options {
-  u2_search search = u2_search::attention_rescoring;
-  extent beam = 10;
-  double ctc_weight = 0.5;
-  double reverse_weight = -1;  ///< of the right-to-left decoder; negative: the checkpoint's own
-  float blank_penalty = 0;     ///< subtracted from the blank's logit
-  double length_penalty = 0;   ///< of the attention search
-  extent chunk_size = -1;      ///< chunk mask in encoder frames; not positive: the whole clip sees itself
-  extent left_chunks = -1;     ///< of the chunk mask
-  const hotword_automaton* hotwords = nullptr;
+  u2_search search = u2_search::attention_rescoring;  ///< how the text is found
+  extent beam = 10;                                   ///< hypotheses that a beam keeps; the length of the n-best list
+  double ctc_weight = 0.5;                            ///< of the CTC score that rescoring adds to the decoder's
+  double reverse_weight = -1;                         ///< of the right-to-left decoder; negative: the checkpoint's own
+  float blank_penalty = 0;                            ///< subtracted from the blank's logit
+  double length_penalty = 0;                          ///< of the attention search
+  extent chunk_size = -1;   ///< chunk mask in encoder frames; not positive: the whole clip sees itself
+  extent left_chunks = -1;  ///< of the chunk mask
+  const hotword_automaton* hotwords = nullptr;  ///< of the prefix beam; must outlive the call; null: none
 };
 
 /// An entry of the n-best list after attention rescoring.
 struct rescored {
-  double decoder = 0, score = 0, confidence = 0;  ///< decoder alone; with the CTC part; geometric mean
-  std::vector<double> token_confidence;
+  double decoder = 0;                    ///< log-probability by the decoders alone
+  double score = 0;                      ///< the same with the CTC part
+  double confidence = 0;                 ///< geometric mean of the decoders' probabilities
+  std::vector<double> token_confidence;  ///< the decoders' probability of each token
 };
 
-/// A loaded model is const and may be shared by threads, each with its own context.
+/// U2 and U2++: CTC and attention over one encoder. `Kind` names the architecture. A loaded model is const and may be
+/// shared by threads, each with its own context.
 template <class Encoder, class Decoder, extent Vocab, class Kind,
           class Frontend = frontend_chain<fbank<dynamic>, cmvn<dynamic>>>
 class u2 {
  public:
-  static constexpr std::string_view architecture = Kind::architecture;
+  static constexpr std::string_view architecture = Kind::architecture;  ///< `general.architecture` of its files
+  /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/u2.hpp";
-  using options = u2_options;
-  using encoder_type = Encoder;
+  using options = u2_options;    ///< of one call of recognise()
+  using encoder_type = Encoder;  ///< features to rows
 
   u2() = default;
+  /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   explicit u2(const gguf_file& file)
       : frontend(read_front_end(file)), tokenizer(read_tokens(file), file.has("tokenizer.wenet.pieces")) {
     const std::string at = std::string(architecture) + ".";
@@ -75,16 +83,19 @@ class u2 {
     streams = read_flag(file, at + "encoder.dynamic_chunk", false);
   }
 
-  Frontend frontend;
-  Encoder encoder;
-  linear<Encoder::output, Vocab> ctc_lo;
-  flag<dynamic> bidirectional;
-  Decoder decoder, reverse_decoder;
-  wenet_units tokenizer;
-  int blank = 0, sos = 0, eos = 0;
-  double own_reverse_weight = 0;
-  bool streams = false;  ///< trained with dynamic chunks
-  model_storage storage;
+  Frontend frontend;                      ///< samples to features
+  Encoder encoder;                        ///< features to rows, one for each frame_ms()
+  linear<Encoder::output, Vocab> ctc_lo;  ///< its rows to logits
+  flag<dynamic> bidirectional;            ///< 1: there is a right-to-left decoder, too (U2++)
+  Decoder decoder;                        ///< encoder rows and units to log-probabilities of the next unit
+  Decoder reverse_decoder;                ///< the same from right to left; unused unless `bidirectional`
+  wenet_units tokenizer;                  ///< ids to text
+  int blank = 0;                          ///< id of the blank
+  int sos = 0;                            ///< id with which a text begins
+  int eos = 0;                            ///< id with which it ends
+  double own_reverse_weight = 0;          ///< of the right-to-left decoder, as the checkpoint has it
+  bool streams = false;                   ///< trained with dynamic chunks
+  model_storage storage;                  ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -108,7 +119,8 @@ class u2 {
             reverse_decoder.vocabulary());
   }
 
-  static constexpr int sample_rate = 16000;
+  static constexpr int sample_rate = 16000;  ///< Hz of the mono samples that it takes
+  /// Codes of languages that can be chosen: none.
   static std::vector<std::string> languages() { return {}; }
 
   /// Encoder rows of `count` samples.
@@ -117,6 +129,8 @@ class u2 {
   extent frame_ms() const noexcept {
     return encoder.template get<"embed">().rate.get() * static_cast<extent>(frontend.head.options().frame_shift);
   }
+  /// The weight of the right-to-left decoder that holds for a wish: 0 without one, the checkpoint's own for a negative
+  /// wish.
   double reverse_weight(double wanted) const noexcept {
     return bidirectional.get() == 0 ? 0 : wanted < 0 ? own_reverse_weight : wanted;
   }
@@ -351,6 +365,7 @@ using u2_decoder_any = transformer_decoder<dynamic, dynamic, dynamic, dynamic, d
 using u2_conformer_any = u2<u2_encoder<conv2d_subsampling<dynamic, dynamic, dynamic>,
                                        wenet_conformer_block<dynamic, dynamic, dynamic, dynamic>, dynamic>,
                             detail::u2_decoder_any, dynamic, detail::u2_conformer_kind>;
+/// The same with transformer blocks.
 using u2_transformer_any = u2<u2_encoder<conv2d_subsampling<dynamic, dynamic, dynamic>,
                                          wenet_transformer_block<dynamic, dynamic, dynamic>, dynamic>,
                               detail::u2_decoder_any, dynamic, detail::u2_transformer_kind>;

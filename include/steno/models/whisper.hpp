@@ -31,31 +31,33 @@ inline namespace STENO_ABI {
 
 /// Sizes by name (the original's `ModelDimensions`); what is left out is adopted from the file.
 struct whisper_sizes {
-  extent mels = dynamic;
-  extent width = dynamic;  ///< of encoder and decoder
-  extent heads = dynamic;  ///< of all attentions
-  extent audio_layers = dynamic;
-  extent text_layers = dynamic;
-  extent vocabulary = dynamic;
+  extent mels = dynamic;          ///< bands of the features
+  extent width = dynamic;         ///< of encoder and decoder
+  extent heads = dynamic;         ///< of all attentions
+  extent audio_layers = dynamic;  ///< of the encoder
+  extent text_layers = dynamic;   ///< of the decoder
+  extent vocabulary = dynamic;    ///< tokens in all
 };
 
-/// A loaded model is const and may be shared by threads, each with its own context and window.
+/// Whisper: an encoder of 30 s windows, and a decoder that writes tokens. A loaded model is const and may be shared by
+/// threads, each with its own context and window.
 template <whisper_sizes S>
 class whisper {
   static constexpr extent Mels = S.mels, D = S.width, Vocab = S.vocabulary;
 
  public:
-  static constexpr whisper_sizes sizes = S;
-  static constexpr std::string_view architecture = "whisper";
+  static constexpr whisper_sizes sizes = S;                    ///< `dynamic` where the file decides
+  static constexpr std::string_view architecture = "whisper";  ///< `general.architecture` of its files
+  /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/whisper.hpp";
-  static constexpr int sample_rate = 16000;
+  static constexpr int sample_rate = 16000;  ///< Hz of the mono samples that it takes
   /// What a token of a hotword should earn in the decoder's search: less than with CTC, since the decoder goes on with
   /// a word by itself (docs/models/whisper.md has the figures).
   static constexpr float hotword_score = 2;
-  using options = whisper_transcribe_options;
+  using options = whisper_transcribe_options;  ///< of one call of recognise()
 
   whisper() = default;
-  /// Front end and settings from the file's metadata; the weights are bound by load().
+  /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit whisper(const gguf_file& file)
       : frontend(read_whole(file, "whisper.frontend.n_mels", 1, 1024, 80)),
         tokenizer(made_of(file, "tokenizer.ggml.tokens", [&] {
@@ -71,12 +73,13 @@ class whisper {
     for (std::size_t i = 0; i < flat.size(); i += 2) alignment_heads.emplace_back(flat[i], flat[i + 1]);
   }
 
-  log_mel<Mels> frontend;
-  whisper_encoder<S.mels, S.width, S.heads, S.audio_layers> encoder;
-  whisper_decoder<S.width, S.heads, S.vocabulary, S.text_layers> decoder;
-  whisper_tokens tokenizer;
+  log_mel<Mels> frontend;                                                  ///< samples to features
+  whisper_encoder<S.mels, S.width, S.heads, S.audio_layers> encoder;       ///< features to rows, one for two frames
+  whisper_decoder<S.width, S.heads, S.vocabulary, S.text_layers> decoder;  ///< tokens, reading encoder rows, to logits
+  whisper_tokens tokenizer;                                                ///< text to ids and back
+  /// Layer and head of each that gives words their times; empty: all in the upper half of the layers.
   std::vector<std::pair<int, int>> alignment_heads;
-  model_storage storage;
+  model_storage storage;  ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -106,6 +109,7 @@ class whisper {
   }
   /// Encoder rows of a window: 1500; it has twice as many frames.
   extent window_rows() const noexcept { return encoder.template get<"positional_embedding">().table.rows(); }
+  /// Frames of a window, 10 ms each: 3000.
   extent window_frames() const noexcept { return 2 * window_rows(); }
 
   /// Features of a window [3000, Mels] to what the decoder reads of it.
@@ -120,24 +124,26 @@ class whisper {
     decoder.keep_encoded(as<const float, dynamic, D>(encoded), w.encoded, c);
   }
 
-  /// Frames of a recording (frontends/log_mel.hpp) and encode(), with sizes known at run time.
+  /// Frames of a recording (frontends/log_mel.hpp), with sizes known at run time.
   void features_of(const part_of_recording& pcm, extent first, float top, view<float> y, context& c) const {
     frontend(pcm, first, top, as<float, dynamic, Mels>(y), c);
   }
+  /// encode() with sizes known at run time.
   void encode_rows(const view<const float>& features, whisper_window& w, context& c) const {
     encode(as<const float, dynamic, Mels>(features), w, c);
   }
-  /// Tokens at once, then one for each beam (networks/whisper_decoder.hpp), and scores of what follows, with sizes
-  /// known at run time.
+  /// Tokens at once to rows [tokens, width], with sizes known at run time (networks/whisper_decoder.hpp).
   void prompt_rows(std::span<const int> ids, whisper_window& w, view<float> rows, context& c,
                    const cross_attention_scores& seen = {}) const {
     auto scope = c.enter("decoder");
     decoder.prompt(ids, w.encoded, w.text, as<float, dynamic, D>(rows), c, seen.scores != nullptr ? &seen : nullptr);
   }
+  /// The next token of each beam to rows [beams, width], with sizes known at run time.
   void step_rows(std::span<const int> ids, whisper_window& w, view<float> rows, context& c) const {
     auto scope = c.enter("decoder");
     decoder.step(ids, w.encoded, w.text, as<float, dynamic, D>(rows), c);
   }
+  /// Rows of these to logits y [rows, vocabulary] of what follows. Throws steno::error when one is no finite number.
   void logits_of(const view<const float>& rows, view<float> y, context& c) const {
     auto scope = c.enter("decoder");
     decoder.logits(as<const float, dynamic, D>(rows), as<float, dynamic, Vocab>(y), c);
@@ -189,27 +195,37 @@ class whisper {
   }
 };
 
-/// The published sizes: 80 mel bands and 51865 tokens, or 51864 for English alone.
+/// The published sizes: 80 mel bands and 51865 tokens, or 51864 for English alone. This is the smallest.
 using whisper_tiny = whisper<whisper_sizes{
     .mels = 80, .width = 384, .heads = 6, .audio_layers = 4, .text_layers = 4, .vocabulary = 51865}>;
+/// Whisper base, multilingual.
 using whisper_base = whisper<whisper_sizes{
     .mels = 80, .width = 512, .heads = 8, .audio_layers = 6, .text_layers = 6, .vocabulary = 51865}>;
+/// Whisper small, multilingual.
 using whisper_small = whisper<whisper_sizes{
     .mels = 80, .width = 768, .heads = 12, .audio_layers = 12, .text_layers = 12, .vocabulary = 51865}>;
+/// Whisper medium, multilingual.
 using whisper_medium = whisper<whisper_sizes{
     .mels = 80, .width = 1024, .heads = 16, .audio_layers = 24, .text_layers = 24, .vocabulary = 51865}>;
+/// Whisper large-v1 and large-v2.
 using whisper_large = whisper<whisper_sizes{
     .mels = 80, .width = 1280, .heads = 20, .audio_layers = 32, .text_layers = 32, .vocabulary = 51865}>;
+/// Whisper tiny for English.
 using whisper_tiny_en = whisper<whisper_sizes{
     .mels = 80, .width = 384, .heads = 6, .audio_layers = 4, .text_layers = 4, .vocabulary = 51864}>;
+/// Whisper base for English.
 using whisper_base_en = whisper<whisper_sizes{
     .mels = 80, .width = 512, .heads = 8, .audio_layers = 6, .text_layers = 6, .vocabulary = 51864}>;
+/// Whisper small for English.
 using whisper_small_en = whisper<whisper_sizes{
     .mels = 80, .width = 768, .heads = 12, .audio_layers = 12, .text_layers = 12, .vocabulary = 51864}>;
+/// Whisper medium for English.
 using whisper_medium_en = whisper<whisper_sizes{
     .mels = 80, .width = 1024, .heads = 16, .audio_layers = 24, .text_layers = 24, .vocabulary = 51864}>;
+/// Whisper large-v3: 128 mel bands, 51866 tokens.
 using whisper_large_v3 = whisper<whisper_sizes{
     .mels = 128, .width = 1280, .heads = 20, .audio_layers = 32, .text_layers = 32, .vocabulary = 51866}>;
+/// Whisper large-v3-turbo: the same with four decoder layers.
 using whisper_large_v3_turbo = whisper<whisper_sizes{
     .mels = 128, .width = 1280, .heads = 20, .audio_layers = 32, .text_layers = 4, .vocabulary = 51866}>;
 /// Any size, adopted from the file.

@@ -24,36 +24,42 @@ inline namespace STENO_ABI {
 
 /// The fields of DecodingOptions, with its defaults.
 struct whisper_decode_options {
-  int language = -1;  ///< number of the language (whisper_tokens); negative: detected
-  bool translate = false;
-  double temperature = 0;
-  int sample_len = 0;  ///< how many tokens; 0: half of the context
-  int best_of = 0;     ///< samples at a temperature; 0: one
-  int beam_size = 0;   ///< at temperature 0; 0: greedy
-  double patience = 1;
-  std::optional<double> length_penalty = {};
-  std::vector<int> prompt = {};           ///< tokens before: earlier text, names, ...
-  std::vector<int> prefix = {};           ///< tokens the text begins with
-  bool suppress = true;                   ///< tokens below and those of special meaning
-  bool suppress_symbols = true;           ///< whisper_tokens::non_speech_tokens()
-  std::vector<int> suppress_tokens = {};  ///< more of them
-  bool suppress_blank = true;             ///< no blank at the start
-  bool without_timestamps = false;
+  int language = -1;                          ///< number of the language (whisper_tokens); negative: detected
+  bool translate = false;                     ///< into English
+  double temperature = 0;                     ///< of samples; 0: the likeliest token, or a beam
+  int sample_len = 0;                         ///< how many tokens; 0: half of the context
+  int best_of = 0;                            ///< samples at a temperature; 0: one
+  int beam_size = 0;                          ///< at temperature 0; 0: greedy
+  double patience = 1;                        ///< a beam ends when round(beam_size * patience) hypotheses have ended
+  std::optional<double> length_penalty = {};  ///< exponent of ((5 + length) / 6), 0 to 1; none: by length
+  std::vector<int> prompt = {};               ///< tokens before: earlier text, names, ...
+  std::vector<int> prefix = {};               ///< tokens the text begins with
+  bool suppress = true;                       ///< tokens below and those of special meaning
+  bool suppress_symbols = true;               ///< whisper_tokens::non_speech_tokens()
+  std::vector<int> suppress_tokens = {};      ///< more of them
+  bool suppress_blank = true;                 ///< no blank at the start
+  bool without_timestamps = false;            ///< a text without tokens for times
   std::optional<double> max_initial_timestamp = 1;  ///< seconds
   std::uint64_t seed = 0;                           ///< of samples
-  /// Hotwords, as whisper_tokens::split() writes them; must outlive the call. They count at every temperature.
+  /// Hotwords, as whisper_tokens::split() writes them; must outlive the call; null: none. They count at every
+  /// temperature.
   const hotword_automaton* hotwords = nullptr;
 };
 
+/// Why the text of a window ends: its end token, the limit of tokens, or the decoder's context is full.
 enum class whisper_stop { end_of_text, sample_len, context };
 
+/// What was decoded of a window; the fields of `DecodingResult`.
 struct whisper_decoded {
-  int language = 0;
-  std::vector<float> language_probs;  ///< of every language; empty when it was given
-  std::vector<int> tokens;
-  std::string text;
-  double avg_logprob = 0, no_speech_prob = 0, temperature = 0, compression_ratio = 0;
-  whisper_stop stop = whisper_stop::end_of_text;
+  int language = 0;                               ///< number of the language (whisper_tokens)
+  std::vector<float> language_probs;              ///< of every language; empty when it was given
+  std::vector<int> tokens;                        ///< written ones, those for times among them
+  std::string text;                               ///< of the tokens, without space around it
+  double avg_logprob = 0;                         ///< log-probability of the text for each token, its end included
+  double no_speech_prob = 0;                      ///< probability that nobody speaks
+  double temperature = 0;                         ///< at which it was decoded
+  double compression_ratio = 0;                   ///< of the text: a high one is a sign of repetition
+  whisper_stop stop = whisper_stop::end_of_text;  ///< why it ends
 };
 
 /// Probabilities of the languages for the window in `w` and the likeliest one. Not for English-only models.

@@ -15,6 +15,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// The enumerator's name, for results.
 constexpr std::string_view whisper_stop_name(whisper_stop s) noexcept {
   return s == whisper_stop::end_of_text ? "end_of_text" : s == whisper_stop::sample_len ? "sample_len" : "context";
 }

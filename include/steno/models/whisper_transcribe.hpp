@@ -24,14 +24,15 @@ inline namespace STENO_ABI {
 /// The arguments of transcribe(), with its defaults.
 struct whisper_transcribe_options {
   whisper_decode_options decode = {};  ///< beam_size at temperature 0, best_of above; prompt is set for each window
+  /// The first, and those for windows that fail with it.
   std::vector<double> temperatures = {0.0, 0.2, 0.4, 0.6, 0.8, 1.0};
-  std::optional<double> compression_ratio_threshold = 2.4;
-  std::optional<double> logprob_threshold = -1.0;
-  std::optional<double> no_speech_threshold = 0.6;
-  bool condition_on_previous_text = true;
-  std::string initial_prompt = {};
-  bool carry_initial_prompt = false;
-  bool word_timestamps = false;
+  std::optional<double> compression_ratio_threshold = 2.4;  ///< above it a window fails: it repeats itself; none: never
+  std::optional<double> logprob_threshold = -1.0;           ///< below it a window fails: it is improbable; none: never
+  std::optional<double> no_speech_threshold = 0.6;  ///< above it an improbable window holds no speech; none: never
+  bool condition_on_previous_text = true;           ///< what was written is the next window's prompt
+  std::string initial_prompt = {};                  ///< text before the recording: names, style
+  bool carry_initial_prompt = false;                ///< before every window, not the first alone
+  bool word_timestamps = false;                     ///< words with times
   std::string prepend_punctuations = std::string(detail::opening_marks);  ///< marks that go to the word after them
   std::string append_punctuations = std::string(detail::closing_marks);   ///< and to the word before them
   std::vector<double> clip_timestamps = {};                               ///< seconds: start, end, start, ...
@@ -40,18 +41,23 @@ struct whisper_transcribe_options {
 
 /// What became of a window.
 struct whisper_window_result {
-  int first = 0, frames = 0;  ///< of 10 ms, in the recording
-  bool skipped = false;       ///< it holds no speech
-  int decodes = 0;            ///< more than one: it was decoded again at higher temperatures
-  whisper_stop stop = whisper_stop::end_of_text;
-  double temperature = 0, avg_logprob = 0, compression_ratio = 0, no_speech_prob = 0;
+  int first = 0;                                  ///< its first frame (10 ms) in the recording
+  int frames = 0;                                 ///< how many frames of it count
+  bool skipped = false;                           ///< it holds no speech
+  int decodes = 0;                                ///< more than one: it was decoded again at higher temperatures
+  whisper_stop stop = whisper_stop::end_of_text;  ///< why its text ends
+  double temperature = 0;                         ///< of the last decoding
+  double avg_logprob = 0;                         ///< as in whisper_decoded
+  double compression_ratio = 0;                   ///< as in whisper_decoded
+  double no_speech_prob = 0;                      ///< as in whisper_decoded
 };
 
+/// A whole recording.
 struct whisper_transcribed {
-  int language = 0;
-  std::string text;
-  std::vector<whisper_segment> segments;
-  std::vector<whisper_window_result> windows;
+  int language = 0;                            ///< number of the language (whisper_tokens)
+  std::string text;                            ///< of all windows
+  std::vector<whisper_segment> segments;       ///< in order of time
+  std::vector<whisper_window_result> windows;  ///< in the order in which they were decoded
 };
 
 namespace detail {
@@ -110,6 +116,7 @@ class whisper_transcription {
   /// Zeros that follow a recording.
   static extent window_samples(const Model& m) { return m.window_frames() * log_mel<>::shift; }
 
+  /// Whether nothing is left to decode.
   bool done() const noexcept { return over() && language_ >= 0; }
   /// The samples [first, last) that the next call of advance() looks at.
   std::pair<extent, extent> needed() const noexcept {
@@ -142,12 +149,15 @@ class whisper_transcription {
     for (whisper_segment& s : now) sink(std::move(s));
   }
 
+  /// Number of the language (whisper_tokens); negative until it is known.
   int language() const noexcept { return language_; }
   /// Seconds of the recording that are done.
   double seconds() const noexcept { return seconds_of(over() ? content_ : std::min(seek_, content_)); }
+  /// What was written so far, without the initial prompt.
   std::string text() const {
     return t_.text_of({written_.begin() + static_cast<std::ptrdiff_t>(initial_.size()), written_.end()});
   }
+  /// What became of the windows so far.
   const std::vector<whisper_window_result>& windows() const noexcept { return windows_; }
 
  private:
@@ -364,6 +374,7 @@ STENO_COLD whisper_transcribed whisper_transcribe(const Model& m, std::span<cons
   r.windows = t.windows();
   return r;
 }
+/// The same without calls between windows.
 template <class Model>
 whisper_transcribed whisper_transcribe(const Model& m, std::span<const float> pcm, const whisper_transcribe_options& o,
                                        context& c) {

@@ -19,22 +19,28 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// A word with times.
 struct whisper_timed_word {
-  std::string text;
-  std::vector<int> ids;
-  double start = 0, end = 0;  ///< seconds
-  double probability = 0;
+  std::string text;        ///< with the space before it and the marks that join it
+  std::vector<int> ids;    ///< its tokens
+  double start = 0;        ///< seconds
+  double end = 0;          ///< seconds
+  double probability = 0;  ///< mean of its tokens' probabilities
 };
 
-/// A piece of the result; `words` only where they were wanted.
+/// A piece of the result.
 struct whisper_segment {
-  int seek = 0;               ///< first frame (10 ms) of the window
-  double start = 0, end = 0;  ///< seconds of the recording
-  std::string text;
-  std::vector<int> tokens;
-  double temperature = 0, avg_logprob = 0, compression_ratio = 0, no_speech_prob = 0;
-  std::vector<whisper_timed_word> words;
-  std::size_t window = 0;  ///< number of the window it is from
+  int seek = 0;                           ///< first frame (10 ms) of the window
+  double start = 0;                       ///< seconds of the recording
+  double end = 0;                         ///< seconds of the recording
+  std::string text;                       ///< of the tokens, as the model wrote it
+  std::vector<int> tokens;                ///< those for times among them
+  double temperature = 0;                 ///< at which its window was decoded
+  double avg_logprob = 0;                 ///< of its window: see whisper_decoded
+  double compression_ratio = 0;           ///< of its window: see whisper_decoded
+  double no_speech_prob = 0;              ///< of its window: see whisper_decoded
+  std::vector<whisper_timed_word> words;  ///< empty unless they were wanted
+  std::size_t window = 0;                 ///< number of the window it is from
 };
 
 /// Words of `text` (ids below eot) with times in the window of `w`, of which `frames` frames count.
@@ -172,7 +178,8 @@ inline void fit_words(whisper_segment& s, double median, double last_speech) {
 
 /// Marks that are no words of their own.
 struct whisper_marks {
-  std::string_view opening = detail::opening_marks, closing = detail::closing_marks;
+  std::string_view opening = detail::opening_marks;  ///< those that join the word behind them
+  std::string_view closing = detail::closing_marks;  ///< those that join the word in front of them
 };
 
 /// Gives the segments of one window their words, and better times. `last_speech`: where speech ended before, in
