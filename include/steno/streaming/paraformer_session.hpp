@@ -13,25 +13,31 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// The session of an online Paraformer.
 template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
           extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend>
 class session<paraformer_online<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers,
                                 Vocab, Frontend>> {
  public:
+  /// The model's type.
   using model_type = paraformer_online<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps,
                                        DecoderLayers, Vocab, Frontend>;
 
+  /// The model must outlive it. Throws steno::error for hotwords, and for chunks that make no sense.
   session(const model_type& m, const session_options& o, context&) : stream_(m, options(m, o)) {}
 
+  /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     stream_.push(pcm, c, [&](const paraformer_event& e) { sink(describe(e)); });
   }
+  /// The audio ends: decodes the rest and emits the last final result, unless it is over.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
     stream_.finish(c, [&](const paraformer_event& e) { sink(describe(e)); });
   }
-  bool over() const noexcept { return stream_.over(); }
+  bool over() const noexcept { return stream_.over(); }  ///< after finish(), or an endpoint without `continuous`
+  /// Whether the model has a use for an option, by its name in session_options.
   static bool honours(const model_type&, std::string_view option) noexcept {
     return option == "chunk_size" || option == "left_chunks" || option == "endpoints" ||
            option == "max_utterance_seconds";

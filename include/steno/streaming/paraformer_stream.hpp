@@ -17,8 +17,9 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// How a stream is cut into pieces and utterances.
 struct paraformer_stream_options {
-  chunk_sizes sizes = {};
+  chunk_sizes sizes = {};  ///< of a piece, and what is seen around it
   /// Pieces without a token after which an utterance ends; 0: never, and the ids of a whole stream are kept.
   extent endpoint_pieces = 2;
   bool continuous = true;  ///< after an endpoint the next utterance begins; otherwise the stream is over
@@ -26,10 +27,12 @@ struct paraformer_stream_options {
   extent max_utterance_frames = 0;
 };
 
+/// What a sink gets. Spans live as long as the call.
 struct paraformer_event : stream_event {
   std::span<const float> log_probabilities = {};  ///< of the ids
 };
 
+/// One stream of a paraformer_online. A stream and the context that is handed to it are one thread's at a time.
 template <class Model>
 class paraformer_stream {
  public:
@@ -40,10 +43,11 @@ class paraformer_stream {
     ids_.reserve(1024);  // an utterance of more tokens is long: only then memory grows
     log_probabilities_.reserve(1024);
   }
+  /// With the sizes that the model's file recommends.
   explicit paraformer_stream(const Model& model) : paraformer_stream(model, {.sizes = model.default_sizes}) {}
 
-  const Model& model() const noexcept { return *model_; }
-  const paraformer_stream_options& options() const noexcept { return options_; }
+  const Model& model() const noexcept { return *model_; }                         ///< it decodes with
+  const paraformer_stream_options& options() const noexcept { return options_; }  ///< those it was made with
   bool over() const noexcept { return over_; }  ///< after finish(), or an endpoint that does not continue
   /// Milliseconds of audio that were decoded.
   extent decoded_ms() const noexcept { return decoded_ * 1000 / Model::sample_rate; }

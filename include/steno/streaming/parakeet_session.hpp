@@ -31,19 +31,24 @@ STENO_COLD inline void check_parakeet_session(const session_options& o) {
 template <class Model>
 class parakeet_turn_session {
  public:
+  /// The model must outlive it. Throws steno::error for hotwords, for chunks without a row, and where parakeet_stream
+  /// has an obstacle.
   parakeet_turn_session(const Model& m, const session_options& o, context& c)
       : model_(&m), endpoints_(o.endpoints), continuous_(o.continuous), stream_(m, options(o), c) {}
 
+  /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     if (!over_) stream_.push(pcm, c, [&](const parakeet_event& e) { decode(e, sink); });
   }
+  /// The audio ends: decodes the rest and emits the last final result, unless it is over.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
     if (!over_) stream_.finish(c, [&](const parakeet_event& e) { decode(e, sink); });
     over_ = true;
   }
-  bool over() const noexcept { return over_; }
+  bool over() const noexcept { return over_; }  ///< after finish(), or an endpoint without `continuous`
+  /// Whether the model has a use for an option, by its name in session_options.
   static bool honours(std::string_view option) noexcept {
     return option == "chunk_size" || option == "endpoints" || option == "forget_turns";
   }
@@ -97,6 +102,7 @@ class parakeet_turn_session {
 template <class Model>
 class parakeet_window_session {
  public:
+  /// The model must outlive it. Throws steno::error for hotwords and for chunks without a row.
   parakeet_window_session(const Model& m, const session_options& o, context& c)
       : model_(&m),
         endpoints_(o.endpoints),
@@ -104,18 +110,21 @@ class parakeet_window_session {
         stream_(m, sizes(m, o), c),
         sentences_(1, utterance_limit(o, minute)) {}
 
+  /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     if (over_) return;
     stream_.push(pcm, c, [&](const parakeet_window_event& e) { decode(e, sink); });
     sentences_.forgot(stream_.forget(sentences_.emitted()));
   }
+  /// The audio ends: decodes the rest and emits the last final result, unless it is over.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
     if (!over_) stream_.finish(c, [&](const parakeet_window_event& e) { decode(e, sink); });
     over_ = true;
   }
-  bool over() const noexcept { return over_; }
+  bool over() const noexcept { return over_; }  ///< after finish(), or an endpoint without `continuous`
+  /// Whether the model has a use for an option, by its name in session_options.
   static bool honours(const Model&, std::string_view option) noexcept {
     return option == "chunk_size" || option == "left_chunks" || option == "endpoints" ||
            option == "max_utterance_seconds";
@@ -183,31 +192,39 @@ class parakeet_window_session {
   parakeet_sentences sentences_;
 };
 
+/// The session of a Parakeet CTC: sentences are utterances.
 template <parakeet_ctc_sizes S>
 class session<parakeet_ctc<S>> : public parakeet_window_session<parakeet_ctc<S>> {
  public:
-  using model_type = parakeet_ctc<S>;
+  using model_type = parakeet_ctc<S>;  ///< the model's type
+  /// That of parakeet_window_session.
   using parakeet_window_session<model_type>::parakeet_window_session;
 };
 
+/// The session of a Parakeet transducer: turns are utterances where the model streams with caches, sentences elsewhere.
 template <parakeet_transducer_sizes S>
 class session<parakeet_transducer<S>> {
  public:
-  using model_type = parakeet_transducer<S>;
+  using model_type = parakeet_transducer<S>;  ///< the model's type
 
+  /// The model must outlive it. Throws steno::error for hotwords and for chunks without a row.
   session(const model_type& m, const session_options& o, context& c) : way_(choose(m, o, c)) {}
 
+  /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     std::visit([&](auto& s) { s.push(pcm, c, sink); }, way_);
   }
+  /// The audio ends: decodes the rest and emits the last final result, unless it is over.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
     std::visit([&](auto& s) { s.finish(c, sink); }, way_);
   }
+  /// True after finish(), or an endpoint without `continuous`.
   bool over() const noexcept {
     return std::visit([](const auto& s) { return s.over(); }, way_);
   }
+  /// Whether the model has a use for an option, by its name in session_options.
   static bool honours(const model_type& m, std::string_view option) noexcept {
     return turns_of(m) ? turns::honours(option) : windows::honours(m, option);
   }

@@ -18,6 +18,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// How a stream is decoded.
 struct parakeet_stream_options {
   extent max_symbols = 0;              ///< steps at one frame; 0: as the file says
   bool forget_at_end_of_turn = false;  ///< the prediction network starts anew behind <EOU>; the original never does
@@ -29,20 +30,20 @@ struct parakeet_stream_options {
 /// stream ended.
 enum class parakeet_event_kind { partial, end_of_turn, end_of_backchannel, final };
 
-/// Views are valid until the stream goes on.
+/// What a sink gets. Views are valid until the stream goes on.
 struct parakeet_event {
-  parakeet_event_kind kind = parakeet_event_kind::partial;
-  std::span<const transducer_token> tokens;  ///< all that are kept, up to the event; they never change
-  double decoded_seconds = 0;                ///< of audio; at the end all that was pushed
+  parakeet_event_kind kind = parakeet_event_kind::partial;  ///< why it was emitted
+  std::span<const transducer_token> tokens;                 ///< all that are kept, up to the event; they never change
+  double decoded_seconds = 0;                               ///< of audio; at the end all that was pushed
 };
 
 /// One stream; the model outlives it. Each chunk costs the same and a warm stream allocates nothing but its tokens.
 template <class Model>
 class parakeet_stream {
  public:
-  using state_type = typename Model::encoder_type::state;
+  using state_type = typename Model::encoder_type::state;  ///< caches of the encoder
 
-  /// Throws steno::error when the model was not trained for caches.
+  /// The model must outlive it. Throws steno::error when it was not trained for caches: obstacle().
   parakeet_stream(const Model& m, const parakeet_stream_options& o, context& c)
       : model_(&m), options_(o), front_(m.frontend.start()), state_(m.encoder.start()), search_(m.begin(c)) {
     if (const char* const what = obstacle(m))
@@ -86,8 +87,8 @@ class parakeet_stream {
   /// A new stream in the memory of this one.
   void reset(context& c) { *this = parakeet_stream(*model_, options_, c); }
 
-  std::span<const transducer_token> tokens() const noexcept { return search_.tokens; }
-  const state_type& state() const noexcept { return state_; }
+  std::span<const transducer_token> tokens() const noexcept { return search_.tokens; }  ///< all that are kept
+  const state_type& state() const noexcept { return state_; }                           ///< caches of the encoder
   /// Encoder rows so far.
   extent rows() const noexcept { return rows_; }
   /// Seconds of audio pushed.

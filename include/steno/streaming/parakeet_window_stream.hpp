@@ -20,10 +20,10 @@ inline namespace STENO_ABI {
 
 /// Emitted after each piece that has new tokens, and at the end. Views are valid until the stream goes on.
 struct parakeet_window_event {
-  bool final = false;
-  std::span<const placed_token> tokens = {};
-  std::span<const float> log_probabilities = {};
-  double decoded_seconds = 0;  ///< of audio whose rows were decoded
+  bool final = false;                             ///< the stream ended
+  std::span<const placed_token> tokens = {};      ///< all that were not forgotten
+  std::span<const float> log_probabilities = {};  ///< of the tokens
+  double decoded_seconds = 0;                     ///< of audio whose rows were decoded
 };
 
 /// One stream; the model outlives it. Memory: the samples of a window, and the tokens that were not forgotten.
@@ -33,6 +33,7 @@ class parakeet_window_stream {
   /// Seconds; `whole` is not read.
   static constexpr parakeet_windows default_sizes{.whole = 0, .left = 10, .middle = 2, .right = 2};
 
+  /// `sizes` are rounded to encoder rows.
   parakeet_window_stream(const Model& m, const parakeet_windows& sizes, context& c)
       : model_(&m), cut_(sizes, m.frame_seconds()), search_(m.begin(c)) {}
 
@@ -66,8 +67,8 @@ class parakeet_window_stream {
     if constexpr (requires { search_.log_probabilities; }) erase(search_.log_probabilities);
     return count;
   }
-  std::span<const placed_token> tokens() const noexcept { return placed_; }
-  std::span<const float> log_probabilities() const noexcept { return log_probabilities_; }
+  std::span<const placed_token> tokens() const noexcept { return placed_; }  ///< all that were not forgotten
+  std::span<const float> log_probabilities() const noexcept { return log_probabilities_; }  ///< of tokens()
 
  private:
   // Where a token is put may depend on so many before it.

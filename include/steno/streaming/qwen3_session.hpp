@@ -15,17 +15,21 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// The session of a Qwen3-ASR.
 template <qwen3_sizes S>
 class session<qwen3_asr<S>> {
  public:
-  using model_type = qwen3_asr<S>;
+  using model_type = qwen3_asr<S>;  ///< the model's type
 
+  /// The model must outlive it. Throws steno::error for a chunk of more than 1200 seconds.
   session(const model_type& m, const session_options& o, context&) : stream_(m, options(m, o)) {}
 
+  /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     if (!over_) stream_.push(pcm, c, [&](const qwen3_stream_event& e) { sink(describe(e)); });
   }
+  /// The audio ends: decodes the rest and emits the last final result, unless it is over.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
     if (over_) return;
@@ -40,7 +44,8 @@ class session<qwen3_asr<S>> {
     nothing.kind = stream_event_kind::final;
     sink(describe(nothing));
   }
-  bool over() const noexcept { return over_; }
+  bool over() const noexcept { return over_; }  ///< after finish()
+  /// Whether the model has a use for an option, by its name in session_options.
   static bool honours(const model_type&, std::string_view option) noexcept {
     return option == "chunk_size" || option == "max_utterance_seconds" || option == "hotwords";
   }

@@ -23,10 +23,12 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// How a stream is decoded.
 struct qwen3_stream_options {
-  std::string language = {};  ///< forced: a name or code
-  std::string prompt = {};
-  int unfixed_chunks = 2, unfixed_tokens = 5;
+  std::string language = {};         ///< forced: a name or code
+  std::string prompt = {};           ///< the system prompt: names, subjects, whatever helps
+  int unfixed_chunks = 2;            ///< steps of an utterance that begin without a text
+  int unfixed_tokens = 5;            ///< tokens at the end of a text that the next step may write anew
   double chunk = 2;                  ///< seconds between steps
   int max_new_tokens = 4096;         ///< of a step
   double max_utterance_seconds = 0;  ///< seconds of an utterance; 0: one that never ends, as the original's
@@ -45,14 +47,16 @@ struct qwen3_stream_event {
   stream_event_kind kind = stream_event_kind::partial;  ///< final: the utterance is settled
   double start = 0;                                     ///< seconds: where the utterance began
   double decoded_seconds = 0;                           ///< of the stream, so far
-  std::string_view language, text;                      ///< of the utterance
+  std::string_view language;                            ///< name of the language; empty: none is known
+  std::string_view text;                                ///< of the utterance
   std::string_view stable;                              ///< the beginning of the text that stays; needs `commit`
   std::string_view prefix;                              ///< what the answer began with
   std::span<const int> ids;                             ///< what was written behind it
   std::string_view raw;                                 ///< both, as text
   std::span<const int> answer;                          ///< both, as tokens: those of the whole utterance
   const qwen3_prompt* prompt = nullptr;                 ///< of this step
-  extent audio_rows = 0, reused_rows = 0;               ///< of the prompt; rows of the prompt that were not read again
+  extent audio_rows = 0;                                ///< rows of the prompt that are audio
+  extent reused_rows = 0;                               ///< rows of the prompt that were not read again
   extent encoded_rows = 0;                              ///< rows that the audio tower made in this step
   qwen3_stop stop = qwen3_stop::end_of_text;            ///< why the last step stopped writing
 };
@@ -61,7 +65,7 @@ struct qwen3_stream_event {
 template <class Model>
 class qwen3_stream {
  public:
-  /// Throws steno::error for a language that the model does not know.
+  /// Throws steno::error for a language that the model does not know, and for chunks of more than 1200 s.
   qwen3_stream(const Model& m, const qwen3_stream_options& o)
       : model_(&m),
         options_(o),

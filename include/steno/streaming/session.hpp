@@ -25,7 +25,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// What a model has no use for is ignored, but hotwords that it cannot favour are an error; session<Model>::honours()
+/// What a model has no use for is ignored, but hotwords that it cannot favour are an error; `honours` of its session
 /// says which options those are, by their names here.
 struct session_options {
   /// Rows of the model between results (U2 mostly 40 ms, Paraformer 60 ms, Parakeet and Qwen3-ASR 80 ms); nothing: the
@@ -50,6 +50,7 @@ struct session_options {
 /// Where a final result comes from, if not from the end of the audio or a limit of length.
 enum class endpoint_kind { none, endpoint, end_of_turn, end_of_backchannel };
 
+/// The enumerator's name, for results; empty for none.
 constexpr std::string_view endpoint_name(endpoint_kind k) noexcept {
   switch (k) {
     case endpoint_kind::none:
@@ -66,11 +67,13 @@ constexpr std::string_view endpoint_name(endpoint_kind k) noexcept {
 
 /// A piece of an alternative, milliseconds from the start of the stream.
 struct session_piece {
-  std::string text;
-  extent start_ms = 0, end_ms = 0;
+  std::string text;     ///< of the piece, as the tokenizer has it
+  extent start_ms = 0;  ///< where it begins
+  extent end_ms = 0;    ///< where it ends
 };
+/// An entry of an n-best list.
 struct session_alternative {
-  std::string text = {};
+  std::string text = {};                   ///< written as the utterance's is
   std::optional<double> score = {};        ///< logarithm of a probability; nothing where the model computes none
   std::vector<session_piece> pieces = {};  ///< in final results of U2
 };
@@ -78,8 +81,8 @@ struct session_alternative {
 /// A result. Each partial one replaces the one before it, a final one settles its utterance; the last of a session is
 /// final. It owns what it holds.
 struct session_event {
-  stream_event_kind kind = stream_event_kind::partial;
-  endpoint_kind endpoint = endpoint_kind::none;
+  stream_event_kind kind = stream_event_kind::partial;  ///< partial or final
+  endpoint_kind endpoint = endpoint_kind::none;         ///< what ended the utterance, in final results
   /// The utterance from its beginning (`start`) as far as was listened (`end`), in seconds from the start of the
   /// stream. Words are in final results alone.
   segment utterance = {};
@@ -89,7 +92,7 @@ struct session_event {
   /// Best first, at least one; in partial results the best alone. Texts are written as the utterance's is.
   std::vector<session_alternative> nbest = {};
 
-  bool final() const noexcept { return kind == stream_event_kind::final; }
+  bool final() const noexcept { return kind == stream_event_kind::final; }  ///< it settles its utterance
 };
 
 /// Specialised for every family that streams. Constructed from (const Model&, const session_options&, context&): the
@@ -108,7 +111,8 @@ template <class Model>
 requires requires { typename Model::session_type; }
 class session<Model> : public Model::session_type {
  public:
-  using model_type = Model;
+  using model_type = Model;  ///< the model's type
+  /// That of `session_type`.
   using Model::session_type::session_type;
 };
 template <class Model>

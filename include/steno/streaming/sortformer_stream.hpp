@@ -36,9 +36,10 @@ class sortformer_stream {
         front_((check(m, o), m.frontend.start())),
         state_(o, m.encoder.output_size(), m.speakers()),
         activities_(static_cast<std::size_t>(o.chunk_len * m.speakers())) {}
+  /// With the lengths and rates of the model's file.
   explicit sortformer_stream(const Model& m) : sortformer_stream(m, m.streaming) {}
 
-  /// 16 kHz mono samples in [-1, 1].
+  /// More 16 kHz mono samples in [-1, 1], any number of them; sink(const sortformer_event&) is called for every chunk.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     constexpr std::size_t portion = Model::sample_rate;  // bounds the features that wait
@@ -57,8 +58,8 @@ class sortformer_stream {
     *this = sortformer_stream(*model_, options());
   }
 
-  const Model& model() const noexcept { return *model_; }
-  const speaker_cache_options& options() const noexcept { return state_.options(); }
+  const Model& model() const noexcept { return *model_; }                             ///< it works with
+  const speaker_cache_options& options() const noexcept { return state_.options(); }  ///< those it was made with
   /// What is remembered.
   const speaker_cache& state() const noexcept { return state_; }
   /// Rows that were emitted.

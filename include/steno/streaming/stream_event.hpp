@@ -9,18 +9,19 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// partial: the utterance goes on; final: its result is settled.
 enum class stream_event_kind { partial, final };
 
-/// Spans live as long as the call.
+/// What streams of all families have in common of a result. Spans live as long as the call.
 struct stream_event {
-  stream_event_kind kind = stream_event_kind::partial;
-  bool endpoint = false;               ///< a final result at an endpoint, not at the end
-  std::span<const int> ids = {};       ///< of the best hypothesis
+  stream_event_kind kind = stream_event_kind::partial;  ///< partial or final
+  bool endpoint = false;                                ///< a final result at an endpoint, not at the end
+  std::span<const int> ids = {};                        ///< of the best hypothesis
   std::span<const extent> times = {};  ///< frames since the start of the utterance, for models that know them
   extent stable = 0;                   ///< so many ids will not change, nor will their text
-  double score = 0;
-  extent offset_ms = 0;   ///< where the utterance began
-  extent decoded_ms = 0;  ///< audio decoded so far
+  double score = 0;                    ///< of the best hypothesis, a logarithm of a probability
+  extent offset_ms = 0;                ///< where the utterance began
+  extent decoded_ms = 0;               ///< audio decoded so far
 };
 
 }  // namespace STENO_ABI

@@ -19,23 +19,28 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// The session of a U2 or U2++.
 template <class Encoder, class Decoder, extent Vocab, class Kind, class Frontend>
 class session<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
  public:
-  using model_type = u2<Encoder, Decoder, Vocab, Kind, Frontend>;
+  using model_type = u2<Encoder, Decoder, Vocab, Kind, Frontend>;  ///< the model's type
 
+  /// The model must outlive it. Throws steno::error for hotwords with characters that are no units of the model.
   session(const model_type& m, const session_options& o, context&)
       : contexts_(graph(m, o)), stream_(m, options(m, o, *contexts_)) {}
 
+  /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
     stream_.push(pcm, c, [&](const u2_event& e) { sink(describe(e)); });
   }
+  /// The audio ends: decodes the rest and emits the last final result, unless it is over.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
     stream_.finish(c, [&](const u2_event& e) { sink(describe(e)); });
   }
-  bool over() const noexcept { return stream_.over(); }
+  bool over() const noexcept { return stream_.over(); }  ///< after finish(), or an endpoint without `continuous`
+  /// Whether the model has a use for an option, by its name in session_options.
   static bool honours(const model_type&, std::string_view option) noexcept { return option != "forget_turns"; }
 
  private:

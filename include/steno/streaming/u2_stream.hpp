@@ -21,21 +21,24 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// How a stream is decoded.
 struct u2_stream_options {
-  extent chunk_size = 16;   ///< encoder frames; not positive: everything at finish()
-  extent left_chunks = -1;  ///< chunks kept in the attention's caches; negative: all, and a stream's cost grows
-  ctc_beam_options beam = {};
-  float blank_penalty = 0;
-  bool rescore = true;  ///< final results by attention rescoring; keeps the encoder's rows of the utterance
-  double ctc_weight = 0.5, reverse_weight = -1;
-  bool endpoints = true;
-  bool continuous = true;  ///< after an endpoint the next utterance begins; otherwise the stream is over
-  endpoint_options endpoint = {};
+  extent chunk_size = 16;          ///< encoder frames; not positive: everything at finish()
+  extent left_chunks = -1;         ///< chunks kept in the attention's caches; negative: all, and a stream's cost grows
+  ctc_beam_options beam = {};      ///< of the prefix beam; its blank is the model's
+  float blank_penalty = 0;         ///< subtracted from the blank's logit
+  bool rescore = true;             ///< final results by attention rescoring; keeps the encoder's rows of the utterance
+  double ctc_weight = 0.5;         ///< of the CTC score that rescoring adds to the decoder's
+  double reverse_weight = -1;      ///< of the right-to-left decoder; negative: the checkpoint's own
+  bool endpoints = true;           ///< utterances end by the rules of `endpoint`
+  bool continuous = true;          ///< after an endpoint the next utterance begins; otherwise the stream is over
+  endpoint_options endpoint = {};  ///< when an utterance ends; its blank is the model's
   /// Utterances end at this many encoder frames; 0: never. The original cannot go beyond 5000 (its table of positions).
   extent max_utterance_frames = 0;
-  const hotword_automaton* hotwords = nullptr;
+  const hotword_automaton* hotwords = nullptr;  ///< favoured by the search; must outlive the stream; null: none
 };
 
+/// Partial or final.
 using u2_event_kind = stream_event_kind;
 
 /// What a sink gets. Spans live as long as the call.
@@ -45,6 +48,7 @@ struct u2_event : stream_event {
   std::span<const rescored> rescoring = {};  ///< in the order of nbest; empty without rescoring
 };
 
+/// One stream of a u2. A stream and the context that is handed to it are one thread's at a time.
 template <class Model>
 class u2_stream {
  public:
@@ -57,7 +61,8 @@ class u2_stream {
     reset();
   }
 
-  const Model& model() const noexcept { return *model_; }
+  const Model& model() const noexcept { return *model_; }  ///< it decodes with
+  /// Those it was made with, within their limits.
   const u2_stream_options& options() const noexcept { return options_; }
   bool over() const noexcept { return over_; }  ///< after finish(), or an endpoint that does not continue
   /// Milliseconds of audio that were decoded.

@@ -44,13 +44,15 @@ concept voice_activity_detector = requires(const V& v, typename V::state& s, con
 
 /// Milliseconds [start, end).
 struct voice_segment {
-  std::int64_t start_ms = 0, end_ms = 0;
+  std::int64_t start_ms = 0;  ///< of its first sample
+  std::int64_t end_ms = 0;    ///< behind its last sample
   bool operator==(const voice_segment&) const = default;
 };
 
 /// Puts changes together; segments come out whole.
 class voice_segment_collector {
  public:
+  /// The next change; whole(voice_segment) is called for each segment that it ends.
   template <class Sink>
   void operator()(const voice_change& v, Sink&& whole) {
     if (v.start_ms >= 0) open_ = v.start_ms;
