@@ -32,7 +32,8 @@ std::unique_ptr<Network> random_network(storage& keep, dtype format) {
 
 void paraformer_encoder(benchmark::State& state, dtype format) {
   storage keep;
-  const auto encoder = random_network<sanm_main_encoder<560, width, 4, 2048, 11, 49>>(keep, format);
+  const auto encoder = random_network<sanm_main_encoder<sanm_sizes{
+      .features = 560, .width = width, .heads = 4, .units = 2048, .taps = 11, .blocks = 49}>>(keep, format);
   thread_pool pool(static_cast<int>(state.range(0)));
   context c{executor(pool)};
   const auto x = noise(frames, 560);
@@ -45,7 +46,8 @@ void paraformer_encoder(benchmark::State& state, dtype format) {
 
 void paraformer_decoder(benchmark::State& state, dtype format) {
   storage keep;
-  const auto decoder = random_network<sanm_decoder<width, 4, 2048, 11, 16, 8404>>(keep, format);
+  const auto decoder = random_network<sanm_decoder<sanm_decoder_sizes{
+      .width = width, .heads = 4, .units = 2048, .taps = 11, .layers = 16, .vocabulary = 8404}>>(keep, format);
   thread_pool pool(static_cast<int>(state.range(0)));
   context c{executor(pool)};
   const auto x = noise(tokens, width), encoded = noise(frames, width);

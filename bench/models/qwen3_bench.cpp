@@ -17,7 +17,15 @@ using namespace steno;
 namespace {
 
 using tower = qwen3_audio_encoder<128, 896, 14, 3584, 480, 1024, 18>;
-using decoder = qwen3_decoder<1024, 16, 8, 128, 3072, 151936, 28>;
+using decoder = qwen3_decoder<qwen3_text_sizes{.width = 1024,
+                                               .heads = 16,
+                                               .key_heads = 8,
+                                               .head_width = 128,
+                                               .units = 3072,
+                                               .layers = 28,
+                                               .vocabulary = 151936,
+                                               .outputs = 151936,
+                                               .rope_theta = 1000000}>;
 
 template <class Net>
 struct random_net {

@@ -16,7 +16,16 @@ using namespace steno;
 namespace {
 
 template <extent D, extent Heads, extent Taps>
-using encoder = u2_encoder<conv2d_subsampling<4, 80, D>, wenet_conformer_block<D, Heads, 2048, Taps, 1, 1, 1>, 12>;
+using encoder = u2_conformer_encoder<u2_encoder_sizes{.features = 80,
+                                                      .subsampling = 4,
+                                                      .width = D,
+                                                      .heads = Heads,
+                                                      .units = 2048,
+                                                      .taps = Taps,
+                                                      .layers = 12,
+                                                      .relative = 1,
+                                                      .causal = 1,
+                                                      .normed = 1}>;
 
 template <extent D, extent Heads, extent Taps>
 void chunk(benchmark::State& state, dtype format) {

@@ -93,14 +93,29 @@ static_assert(layers<sequence<linear<8, 6>, linear<6, 3>>, residual<linear<8, 8>
                      parallel<linear<8, 8>, linear<8, 8>>, repeat<2, linear<8, 8>>, repeat<any, linear<any, any>>>);
 
 // networks/
-static_assert(layers<audio_adaptor<8, 16, 8, 2, 16, 2>, adaptor_block<8, 2, 16>, nemo_transformer<8, 2, 16, 2>,
-                     nemo_transformer_block<8, 2, 16>, fsmn_encoder<8, 6, 6, 4, 5, 2, 6, 3>, fsmn_block<6, 4, 5>,
-                     whisper_encoder<80, 8, 2, 2>, whisper_encoder_block<8, 2>, qwen3_audio_layer<8, 2, 16>,
-                     qwen3_audio_stem<16, 8, 4, 50>, qwen3_audio_encoder<16, 8, 2, 16, 4, 8, 2>>);
 static_assert(
-    layers_in<full_env, sanm_main_encoder<10, 8, 2, 16, 5, 2>, sanm_encoder<any, any, any, any, any, any, any>,
-              sanm_block<10, 8, 2, 16, 5>, sanm_decoder<8, 2, 16, 5, 2, 30>, sanm_decoder_layer<8, 2, 16, 5>,
-              sanm_decoder_end<8, 16>, normed_feed_forward<8, 16, 12>>);
+    layers<audio_adaptor<audio_adaptor_sizes{
+               .features = 8, .inner = 16, .width = 8, .heads = 2, .units = 16, .blocks = 2, .rate = 1}>,
+           adaptor_block<8, 2, 16>,
+           nemo_transformer<nemo_transformer_sizes{.width = 8, .heads = 2, .units = 16, .layers = 2}>,
+           nemo_transformer_block<8, 2, 16>,
+           fsmn_encoder<fsmn_sizes{.features = 8,
+                                   .input_affine = 6,
+                                   .width = 6,
+                                   .projection = 4,
+                                   .taps = 5,
+                                   .layers = 2,
+                                   .output_affine = 6,
+                                   .classes = 3}>,
+           fsmn_block<6, 4, 5>, whisper_encoder<80, 8, 2, 2>, whisper_encoder_block<8, 2>, qwen3_audio_layer<8, 2, 16>,
+           qwen3_audio_stem<16, 8, 4, 50>, qwen3_audio_encoder<16, 8, 2, 16, 4, 8, 2>>);
+static_assert(
+    layers_in<
+        full_env,
+        sanm_main_encoder<sanm_sizes{.features = 10, .width = 8, .heads = 2, .units = 16, .taps = 5, .blocks = 2}>,
+        sanm_encoder<sanm_sizes{}>, sanm_block<10, 8, 2, 16, 5>,
+        sanm_decoder<sanm_decoder_sizes{.width = 8, .heads = 2, .units = 16, .taps = 5, .layers = 2, .vocabulary = 30}>,
+        sanm_decoder_layer<8, 2, 16, 5>, sanm_decoder_end<8, 16>, normed_feed_forward<8, 16, 12>>);
 static_assert(layers_in<full_env, wenet_conformer_block<8, 2, 16, 5>, wenet_transformer_block<8, 2, 16>,
                         fastconformer_block<8, 2, 16, 5>,
                         u2_encoder<conv2d_subsampling<4, 80, 8>, wenet_conformer_block<8, 2, 16, 5>, 2>,

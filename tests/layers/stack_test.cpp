@@ -52,6 +52,14 @@ std::vector<std::string> names(auto& model) {
   walk(model, [&](const std::string& path, auto&, bool) { n.push_back(path); });
   return n;
 }
+using small_fsmn = fsmn_encoder<fsmn_sizes{.features = 6,
+                                           .input_affine = 8,
+                                           .width = 10,
+                                           .projection = 4,
+                                           .taps = 5,
+                                           .layers = 2,
+                                           .output_affine = 8,
+                                           .classes = 3}>;
 matrix<float, dynamic, dynamic> some_rows(extent rows, extent cols) {
   matrix<float, dynamic, dynamic> x(rows, cols);
   random_numbers next(2);
@@ -90,21 +98,36 @@ void looking_changes_nothing(L& l, extent rows, const Env& env = {}) {
 }  // namespace
 
 TEST(stack, a_sum_that_is_an_epilogue_has_the_bits_of_one_of_its_own) {
-  sanm_encoder<12, 8, 2, 16, 5, 2, 1> sense_voice;
+  sanm_encoder<sanm_sizes{.features = 12, .width = 8, .heads = 2, .units = 16, .taps = 5, .blocks = 2, .tp_blocks = 1}>
+      sense_voice;
   looking_changes_nothing(sense_voice, 9);
   whisper_encoder<6, 8, 2, 2> whisper;
   looking_changes_nothing(whisper, 20);
-  nemo_transformer<8, 2, 16, 2> transformer;
+  nemo_transformer<nemo_transformer_sizes{.width = 8, .heads = 2, .units = 16, .layers = 2}> transformer;
   looking_changes_nothing(transformer, 7);
-  audio_adaptor<8, 12, 16, 4, 6, 2, 2> adaptor;
+  audio_adaptor<audio_adaptor_sizes{
+      .features = 8, .inner = 12, .width = 16, .heads = 4, .units = 6, .blocks = 2, .rate = 2}>
+      adaptor;
   looking_changes_nothing(adaptor, 7);
-  fsmn_encoder<6, 8, 10, 4, 5, 2, 8, 3> voice;
+  small_fsmn voice;
   looking_changes_nothing(voice, 9);
-  u2_encoder<conv2d_subsampling<4, 16, 8>, wenet_conformer_block<8, 2, 16, 5, 1, 1, 1>, 2> conformer;
+  u2_conformer_encoder<u2_encoder_sizes{.features = 16,
+                                        .subsampling = 4,
+                                        .width = 8,
+                                        .heads = 2,
+                                        .units = 16,
+                                        .taps = 5,
+                                        .layers = 2,
+                                        .relative = 1,
+                                        .causal = 1,
+                                        .normed = 1}>
+      conformer;
   set(conformer, "relative_positions", 1);
   set(conformer, "activation", static_cast<extent>(kernels::activation::silu));
   looking_changes_nothing(conformer, 40, u2_env{.window = {.chunk = 3, .left = 1}});
-  u2_encoder<conv2d_subsampling<4, 16, 8>, wenet_transformer_block<8, 2, 16, 0>, 2> added_positions;
+  u2_transformer_encoder<u2_encoder_sizes{
+      .features = 16, .subsampling = 4, .width = 8, .heads = 2, .units = 16, .layers = 2, .relative = 0}>
+      added_positions;
   looking_changes_nothing(added_positions, 40, u2_env{});
   fastconformer_encoder<depthwise_subsampling<16, 4, 8, 0>, fastconformer_block<8, 2, 16, 5, 0, 0, bias::added>, 2>
       fast;
@@ -158,7 +181,7 @@ TEST(stack, layers_in_parallel_are_added) {
 
 // Pieces of any size give the rows of one call; a state is a value, and restart() makes it new in its memory.
 TEST(stack, the_state_of_a_stream_is_made_of_its_layers) {
-  fsmn_encoder<6, 8, 10, 4, 5, 2, 8, 3> net;
+  small_fsmn net;
   storage keep;
   randomise(net, keep, 1);
   const matrix<float, dynamic, 6> x = some_rows(9, 6);
@@ -188,7 +211,9 @@ TEST(stack, the_state_of_a_stream_is_made_of_its_layers) {
 }
 
 TEST(stack, stages_are_found_by_name_wherever_they_are) {
-  u2_encoder<conv2d_subsampling<4, 16, 8>, wenet_conformer_block<8, 2, 16, 5>, 2> net;
+  u2_conformer_encoder<u2_encoder_sizes{
+      .features = 16, .subsampling = 4, .width = 8, .heads = 2, .units = 16, .taps = 5, .layers = 2}>
+      net;
   EXPECT_EQ(net.get<"encoders">().layers.size(), 2u);
   auto state = net.start();
   EXPECT_EQ((decltype(net)::get<"encoders">(state).size()), 2u);

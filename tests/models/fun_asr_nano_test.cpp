@@ -96,9 +96,20 @@ TEST(fun_asr_nano, without_a_language_model_nothing_is_written) {
 
 // With a language model of random numbers: writing ends, says why, and no words stand four times in a row.
 TEST(fun_asr_nano, noise_and_silence_end) {
-  using random_model =
-      fun_asr_nano<sanm_encoder<560, 32, 4, 64, 11, 3, 2>, audio_adaptor<32, 96, 64, 8, 16, 2>,
-                   audio_adaptor<32, 64, 32, 8, 8, 2>, 61, qwen3_decoder<64, 4, 2, 32, 192, 320, 2>, wav_frontend<>>;
+  using random_model = fun_asr_nano<fun_asr_nano_sizes{
+      .audio_encoder = {.features = 560, .width = 32, .heads = 4, .units = 64, .taps = 11, .blocks = 3, .tp_blocks = 2},
+      .audio_adaptor = {.features = 32, .inner = 96, .width = 64, .heads = 8, .units = 16, .blocks = 2, .rate = 1},
+      .ctc_decoder = {.features = 32, .inner = 64, .width = 32, .heads = 8, .units = 8, .blocks = 2, .rate = 1},
+      .ctc_vocabulary = 61,
+      .llm = {.width = 64,
+              .heads = 4,
+              .key_heads = 2,
+              .head_width = 32,
+              .units = 192,
+              .layers = 2,
+              .vocabulary = 320,
+              .outputs = 320,
+              .rope_theta = 1000000}}>;
   std::set<std::string> stops;
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     random_model m{gguf_file((folder() / "model.gguf").string())};

@@ -226,7 +226,7 @@ qwen3_asr
 }
 
 TEST(outline, what_a_file_decides_is_any) {
-  const std::string text = outline<sanm_encoder_of<sanm_sizes{.width = 8}>>();
+  const std::string text = outline<sanm_encoder<sanm_sizes{.width = 8}>>();
   EXPECT_NE(text.find("encoders: repeat any of sanm_block 8\n"), std::string::npos) << text;
   EXPECT_NE(text.find("self_attn: sanm_attention any -> 8, attention_heads any\n"), std::string::npos) << text;
   EXPECT_NE(text.find("w_1: linear 8 -> any, relu\n"), std::string::npos) << text;

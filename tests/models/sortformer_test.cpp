@@ -123,9 +123,18 @@ TEST(sortformer, segments_of_every_setting) {
 
 namespace {
 
-using tiny = sortformer<
-    fastconformer_encoder<depthwise_subsampling<80, 8, 32, 0>, fastconformer_block<32, 4, 64, 9, 0, 0, bias::added>, 2>,
-    16, 2, 32, 2, 4, nemo_frontend<80>>;
+using tiny = sortformer<sortformer_sizes{.encoder = {.mels = 80,
+                                                     .channels = 8,
+                                                     .width = 32,
+                                                     .heads = 4,
+                                                     .units = 64,
+                                                     .taps = 9,
+                                                     .layers = 2,
+                                                     .biases = bias::added,
+                                                     .causal = 0,
+                                                     .normed = 0},
+                                         .transformer_encoder = {.width = 16, .heads = 2, .units = 32, .layers = 2},
+                                         .speakers = 4}>;
 struct fixture {
   fixture() {
     model.frontend = {nemo_mel<80>(), per_feature_norm<80>(80, true)};

@@ -64,6 +64,29 @@ TEST(u2, stages_equal_the_original) {
   EXPECT_EQ(seen.size(), 8u);
 }
 
+// A model of the set's sizes, by name: they fit the file, and the products are those of a model that adopts them.
+TEST(u2, sizes_by_name_give_the_same_bits) {
+  using own = u2_conformer<u2_sizes{.encoder = {.features = 80,
+                                                .subsampling = 8,
+                                                .width = 40,
+                                                .heads = 4,
+                                                .units = 72,
+                                                .taps = 15,
+                                                .layers = 3,
+                                                .relative = 1,
+                                                .causal = 1,
+                                                .normed = 0},
+                                    .decoder = {.width = 40, .heads = 4, .units = 88, .layers = 2, .vocabulary = 67}}>;
+  const auto named = load<own>((folder / "model.gguf").string());
+  const auto adopted = small();
+  const std::vector<float> pcm = test::random_numbers(5).vector(32000, -0.1f, 0.1f);
+  context c;
+  const segment a = named.recognise(pcm, {}, c), b = adopted.recognise(pcm, {}, c);
+  EXPECT_FALSE(b.token_ids.empty());
+  EXPECT_EQ(a.token_ids, b.token_ids);
+  EXPECT_EQ(a.score, b.score);
+}
+
 TEST(u2, chunks_with_caches_equal_the_original) {
   const auto model = small();
   const table x = features(model);

@@ -12,7 +12,15 @@
 using namespace steno;
 
 namespace {
-using decoder = qwen3_decoder<32, 4, 2, 8, 48, 50, 3>;
+using decoder = qwen3_decoder<qwen3_text_sizes{.width = 32,
+                                               .heads = 4,
+                                               .key_heads = 2,
+                                               .head_width = 8,
+                                               .units = 48,
+                                               .layers = 3,
+                                               .vocabulary = 50,
+                                               .outputs = 50,
+                                               .rope_theta = 1000000}>;
 using rows = matrix<float, dynamic, 32>;
 struct fixture {
   fixture() { randomise(model, keep, 5); }

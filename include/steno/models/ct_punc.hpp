@@ -30,11 +30,22 @@ struct punctuated_text {
   std::vector<int> marks;  ///< one for each word: its place in ct_punc::marks
 };
 
+/// Sizes by name; what is left out is adopted from the file.
+struct ct_punc_sizes {
+  sanm_sizes encoder = {};      ///< its features are the rows of `embed`, as wide as its layers
+  extent vocabulary = dynamic;  ///< words in all
+  extent marks = dynamic;       ///< with "_", which is none
+};
+
 /// CT-Transformer: the mark behind each word of a text. A loaded model is const and may be shared by threads, each with
 /// its own context.
-template <extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent Vocab, extent Marks>
+template <ct_punc_sizes S>
 class ct_punc {
+  static constexpr extent D = S.encoder.width, Vocab = S.vocabulary, Marks = S.marks;
+  static_assert(S.encoder.features == D, "the rows of `embed` are as wide as the encoder's layers");
+
  public:
+  static constexpr ct_punc_sizes sizes = S;                           ///< `dynamic` where the file decides
   static constexpr std::string_view architecture = "ct_transformer";  ///< `general.architecture` of its files
 
   ct_punc() = default;
@@ -50,13 +61,13 @@ class ct_punc {
         static_cast<int>(read_whole(file, "ct_transformer.sentence_end", 0, static_cast<extent>(marks.size()) - 1, 3));
   }
 
-  weight<Vocab, D, dtype::f32, use::rows> embed;            ///< a row for each of `words`
-  sanm_main_encoder<D, D, Heads, Ffn, Taps, Rest> encoder;  ///< SAN-M, over the rows of the words
-  linear<D, Marks> decoder;                                 ///< its rows to scores of the marks
-  std::vector<std::string> words;                           ///< that the model knows
-  std::vector<std::string> marks;                           ///< "_" is none
-  int sentence_end = 3;                                     ///< number of the full stop
-  model_storage storage;                                    ///< what the weights point into
+  weight<Vocab, D, dtype::f32, use::rows> embed;  ///< a row for each of `words`
+  sanm_main_encoder<S.encoder> encoder;           ///< SAN-M, over the rows of the words
+  linear<D, Marks> decoder;                       ///< its rows to scores of the marks
+  std::vector<std::string> words;                 ///< that the model knows
+  std::vector<std::string> marks;                 ///< "_" is none
+  int sentence_end = 3;                           ///< number of the full stop
+  model_storage storage;                          ///< what the weights point into
 
   void members(auto&& v) {
     v("embed.weight", embed);
@@ -158,9 +169,12 @@ class ct_punc {
 };
 
 /// The published ct-punc (Chinese and English, 272727 words): every extent static.
-using ct_punc_zh = ct_punc<256, 8, 1024, 11, 3, 272727, 6>;
+using ct_punc_zh = ct_punc<ct_punc_sizes{
+    .encoder = {.features = 256, .width = 256, .heads = 8, .units = 1024, .taps = 11, .blocks = 3},
+    .vocabulary = 272727,
+    .marks = 6}>;
 /// Any sizes: extents are adopted from the file.
-using ct_punc_any = ct_punc<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>;
+using ct_punc_any = ct_punc<ct_punc_sizes{}>;
 
 }  // namespace STENO_ABI
 }  // namespace steno

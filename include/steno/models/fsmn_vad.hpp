@@ -43,14 +43,16 @@ struct fsmn_vad_options {
 
 /// FSMN-VAD: segments of speech in a recording or stream. A loaded model is const and may be shared by threads, each
 /// with its own context and states.
-template <extent Feat, extent In, extent W, extent P, extent Taps, extent Layers, extent Out, extent Classes,
-          class Frontend = wav_frontend<80, 5, 1>>
+template <fsmn_sizes S, class Frontend = wav_frontend<80, 5, 1>>
 class fsmn_vad {
+  static constexpr extent Feat = S.features, Classes = S.classes;
+
  public:
+  static constexpr fsmn_sizes sizes = S;                        ///< `dynamic` where the file decides
   static constexpr std::string_view architecture = "fsmn_vad";  ///< `general.architecture` of its files
   static constexpr int sample_rate = 16000;                     ///< Hz of the mono samples that it takes
   using options = fsmn_vad_options;                             ///< of one stream
-  using encoder_type = fsmn_encoder<Feat, In, W, P, Taps, Layers, Out, Classes>;  ///< features to probabilities
+  using encoder_type = fsmn_encoder<S>;                         ///< features to probabilities
 
   fsmn_vad() = default;
   /// Front end and settings from the file's metadata; the weights are bound by load().
@@ -301,9 +303,16 @@ class fsmn_vad {
 };
 
 /// The published model (16 kHz, Mandarin and English): every extent static.
-using fsmn_vad_small = fsmn_vad<400, 140, 250, 128, 20, 4, 140, 248>;
+using fsmn_vad_small = fsmn_vad<fsmn_sizes{.features = 400,
+                                           .input_affine = 140,
+                                           .width = 250,
+                                           .projection = 128,
+                                           .taps = 20,
+                                           .layers = 4,
+                                           .output_affine = 140,
+                                           .classes = 248}>;
 /// Any sizes: extents are adopted from the file.
-using fsmn_vad_any = fsmn_vad<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, wav_frontend_any>;
+using fsmn_vad_any = fsmn_vad<fsmn_sizes{}, wav_frontend_any>;
 
 }  // namespace STENO_ABI
 }  // namespace steno

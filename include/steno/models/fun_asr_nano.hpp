@@ -70,11 +70,27 @@ STENO_COLD inline std::string fun_asr_nano_prompt(const fun_asr_nano_options& o)
   return prompt + "\xef\xbc\x9a";
 }
 
+/// Sizes by name; what is left out is adopted from the file.
+struct fun_asr_nano_sizes {
+  sanm_sizes audio_encoder = {};           ///< of the audio encoder
+  audio_adaptor_sizes audio_adaptor = {};  ///< from the encoder's rows to those of the language model
+  audio_adaptor_sizes ctc_decoder = {};    ///< from the encoder's rows to those of the CTC head
+  extent ctc_vocabulary = dynamic;         ///< tokens of the CTC head
+  qwen3_text_sizes llm = {};               ///< of the language model
+};
+
 /// Fun-ASR-Nano: an audio encoder, and a language model that writes the text. Const and safe for threads, each with
 /// its own context.
-template <class Encoder, class Adaptor, class CtcDecoder, extent CtcVocab, class Decoder, class Frontend>
+template <fun_asr_nano_sizes S, class Frontend = wav_frontend<>>
 class fun_asr_nano {
+  using Encoder = sanm_encoder<S.audio_encoder>;
+  using Adaptor = steno::audio_adaptor<S.audio_adaptor>;
+  using CtcDecoder = steno::audio_adaptor<S.ctc_decoder>;
+  using Decoder = qwen3_decoder<S.llm>;
+  static constexpr extent CtcVocab = S.ctc_vocabulary;
+
  public:
+  static constexpr fun_asr_nano_sizes sizes = S;                    ///< `dynamic` where the file decides
   static constexpr std::string_view architecture = "fun_asr_nano";  ///< `general.architecture` of its files
   /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/fun_asr_nano.hpp";
@@ -276,17 +292,23 @@ class fun_asr_nano {
 };
 
 /// The published model.
-using fun_asr_nano_0_8b =
-    fun_asr_nano<sanm_encoder<560, 512, 4, 2048, 11, 49, 20>, audio_adaptor<512, 2048, 1024, 8, 256, 2>,
-                 audio_adaptor<512, 2048, 512, 8, 128, 5>, 60515, qwen3_decoder<1024, 16, 8, 128, 3072, 151936, 28>,
-                 wav_frontend<>>;
+using fun_asr_nano_0_8b = fun_asr_nano<fun_asr_nano_sizes{
+    .audio_encoder =
+        {.features = 560, .width = 512, .heads = 4, .units = 2048, .taps = 11, .blocks = 49, .tp_blocks = 20},
+    .audio_adaptor = {.features = 512, .inner = 2048, .width = 1024, .heads = 8, .units = 256, .blocks = 2, .rate = 1},
+    .ctc_decoder = {.features = 512, .inner = 2048, .width = 512, .heads = 8, .units = 128, .blocks = 5, .rate = 1},
+    .ctc_vocabulary = 60515,
+    .llm = {.width = 1024,
+            .heads = 16,
+            .key_heads = 8,
+            .head_width = 128,
+            .units = 3072,
+            .layers = 28,
+            .vocabulary = 151936,
+            .outputs = 151936,
+            .rope_theta = 1000000}}>;
 /// Any size, adopted from the file.
-using fun_asr_nano_any =
-    fun_asr_nano<sanm_encoder<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>,
-                 audio_adaptor<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>,
-                 audio_adaptor<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>, dynamic,
-                 qwen3_decoder<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic>,
-                 wav_frontend_any>;
+using fun_asr_nano_any = fun_asr_nano<fun_asr_nano_sizes{}, wav_frontend_any>;
 
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -27,12 +27,10 @@ inline namespace STENO_ABI {
 struct paraformer_options {};
 
 /// Paraformer for whole clips. A loaded model is const and may be shared by threads, each with its own context.
-template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
-          extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend = wav_frontend<>>
-class paraformer : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps,
-                                           DecoderLayers, Vocab, Frontend> {
-  using parts = paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers,
-                                 Vocab, Frontend>;
+template <paraformer_sizes S, class Frontend = wav_frontend<>>
+class paraformer : public paraformer_parts<S, Frontend> {
+  using parts = paraformer_parts<S, Frontend>;
+  static constexpr extent Feat = parts::features, D = parts::width, Vocab = parts::labels;
 
  public:
   static constexpr std::string_view architecture = "paraformer";  ///< `general.architecture` of its files
@@ -158,10 +156,11 @@ class paraformer : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, Deco
 };
 
 /// paraformer-large (Mandarin, 8404 tokens): every extent static.
-using paraformer_large = paraformer<560, 512, 4, 2048, 11, 49, 4, 2048, 11, 16, 8404>;
+using paraformer_large = paraformer<paraformer_sizes{
+    .encoder = {.features = 560, .width = 512, .heads = 4, .units = 2048, .taps = 11, .blocks = 49},
+    .decoder = {.width = 512, .heads = 4, .units = 2048, .taps = 11, .layers = 16, .vocabulary = 8404}}>;
 /// Any sizes: extents are adopted from the file.
-using paraformer_any = paraformer<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic,
-                                  dynamic, dynamic, wav_frontend_any>;
+using paraformer_any = paraformer<paraformer_sizes{}, wav_frontend_any>;
 
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -28,12 +28,10 @@ inline namespace STENO_ABI {
 struct paraformer_online_options {};
 
 /// Paraformer for streams. A loaded model is const and may be shared by threads, each with its own state and context.
-template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
-          extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend = wav_frontend<>>
-class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn,
-                                                  DecoderTaps, DecoderLayers, Vocab, Frontend> {
-  using parts = paraformer_parts<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers,
-                                 Vocab, Frontend>;
+template <paraformer_sizes S, class Frontend = wav_frontend<>>
+class paraformer_online : public paraformer_parts<S, Frontend> {
+  using parts = paraformer_parts<S, Frontend>;
+  static constexpr extent Feat = parts::features, D = parts::width, Vocab = parts::labels;
 
  public:
   static constexpr std::string_view architecture = "paraformer_online";  ///< `general.architecture` of its files
@@ -84,19 +82,19 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
   };
 
   /// A new stream. Throws steno::error for sizes that make no sense.
-  STENO_COLD state start(const chunk_sizes& sizes) const {
+  STENO_COLD state start(const chunk_sizes& chunks) const {
     constexpr extent limit = 1000;
-    if (sizes.before < 0 || sizes.before > limit || sizes.size < 1 || sizes.size > limit || sizes.after < 0 ||
-        sizes.after > limit || sizes.overlap() == 0 || sizes.encoder_look_back < -1 ||
-        sizes.encoder_look_back > limit || sizes.decoder_look_back > limit)
+    if (chunks.before < 0 || chunks.before > limit || chunks.size < 1 || chunks.size > limit || chunks.after < 0 ||
+        chunks.after > limit || chunks.overlap() == 0 || chunks.encoder_look_back < -1 ||
+        chunks.encoder_look_back > limit || chunks.decoder_look_back > limit)
       fail({.what = "chunk sizes of a stream (before, size, after; encoder's and decoder's look back)",
             .expected = "0 to 1000 frames, size and before + after from 1; look back up to 1000 pieces, -1: all in the "
                         "encoder",
-            .found = std::to_string(sizes.before) + ", " + std::to_string(sizes.size) + ", " +
-                     std::to_string(sizes.after) + "; " + std::to_string(sizes.encoder_look_back) + ", " +
-                     std::to_string(sizes.decoder_look_back)});
+            .found = std::to_string(chunks.before) + ", " + std::to_string(chunks.size) + ", " +
+                     std::to_string(chunks.after) + "; " + std::to_string(chunks.encoder_look_back) + ", " +
+                     std::to_string(chunks.decoder_look_back)});
     const auto d = static_cast<std::size_t>(encoder.output_size());
-    return {.sizes = sizes,
+    return {.sizes = chunks,
             .front = frontend.start(),
             .encoder = encoder.start(),
             .carry = {.weight = 0, .hidden = std::vector<float>(d), .frames = std::vector<float>(d)},
@@ -106,7 +104,7 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
   /// Samples of a frame. The original's number: it takes a frame of its own front end, 60 ms at 16 kHz, for granted.
   static constexpr extent frame_samples = 960;
   /// Samples of a piece, but for the last one.
-  static extent piece_samples(const chunk_sizes& sizes) noexcept { return sizes.size * frame_samples; }
+  static extent piece_samples(const chunk_sizes& chunks) noexcept { return chunks.size * frame_samples; }
 
   /// The next piece of a stream: piece_samples() samples, fewer in the last one. A last piece shorter than a frame is
   /// not decoded: the frames that were kept are encoded once more instead. Calls sink(const token&) for each token.
@@ -232,10 +230,11 @@ class paraformer_online : public paraformer_parts<Feat, D, Heads, Ffn, Taps, Res
 };
 
 /// paraformer-large-online (Mandarin, 8404 tokens): every extent static.
-using paraformer_large_online = paraformer_online<560, 512, 4, 2048, 11, 49, 4, 2048, 11, 16, 8404>;
+using paraformer_large_online = paraformer_online<paraformer_sizes{
+    .encoder = {.features = 560, .width = 512, .heads = 4, .units = 2048, .taps = 11, .blocks = 49},
+    .decoder = {.width = 512, .heads = 4, .units = 2048, .taps = 11, .layers = 16, .vocabulary = 8404}}>;
 /// Any sizes: extents are adopted from the file.
-using paraformer_online_any = paraformer_online<dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic, dynamic,
-                                                dynamic, dynamic, dynamic, wav_frontend_any>;
+using paraformer_online_any = paraformer_online<paraformer_sizes{}, wav_frontend_any>;
 
 }  // namespace STENO_ABI
 }  // namespace steno

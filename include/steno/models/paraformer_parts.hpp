@@ -21,17 +21,25 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// Sizes by name; what is left out is adopted from the file.
+struct paraformer_sizes {
+  sanm_sizes encoder = {};          ///< of the encoder
+  sanm_decoder_sizes decoder = {};  ///< as wide as the encoder
+};
+
 /// What both Paraformers are made of, under the names of FunASR's `Paraformer`; a base class.
-template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
-          extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend>
+template <paraformer_sizes S, class Frontend>
 class paraformer_parts {
+  static_assert(S.encoder.width == S.decoder.width, "encoder and decoder have one width");
+
  public:
-  static constexpr extent features = Feat;                                  ///< columns of the features
-  static constexpr extent width = D;                                        ///< columns of encoder rows
-  static constexpr extent labels = Vocab;                                   ///< tokens in all
-  static constexpr int sample_rate = 16000;                                 ///< Hz of the mono samples that it takes
-  using encoder_type = sanm_main_encoder<Feat, D, Heads, Ffn, Taps, Rest>;  ///< features to rows
-  using decoder_type = sanm_decoder<D, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers, Vocab>;  ///< to scores
+  static constexpr paraformer_sizes sizes = S;            ///< `dynamic` where the file decides
+  static constexpr extent features = S.encoder.features;  ///< columns of the features
+  static constexpr extent width = S.encoder.width;        ///< columns of encoder rows
+  static constexpr extent labels = S.decoder.vocabulary;  ///< tokens in all
+  static constexpr int sample_rate = 16000;               ///< Hz of the mono samples that it takes
+  using encoder_type = sanm_main_encoder<S.encoder>;      ///< features to rows
+  using decoder_type = sanm_decoder<S.decoder>;           ///< to scores
 
   paraformer_parts() = default;
   /// Front end, tokens and settings from the file's metadata; the weights are bound by load().
@@ -41,12 +49,12 @@ class paraformer_parts {
         static_cast<float>(read_number(file, std::string(architecture) + ".predictor.tail_threshold", 0, 1, 0.45));
   }
 
-  Frontend frontend;              ///< samples to features, a row for each frame_seconds()
-  encoder_type encoder;           ///< features to rows
-  cif_predictor<D> predictor;     ///< encoder rows to weights that say where tokens are
-  decoder_type decoder;           ///< tokens, reading encoder rows, to scores
-  character_tokenizer tokenizer;  ///< ids to text
-  model_storage storage;          ///< what the weights point into
+  Frontend frontend;               ///< samples to features, a row for each frame_seconds()
+  encoder_type encoder;            ///< features to rows
+  cif_predictor<width> predictor;  ///< encoder rows to weights that say where tokens are
+  decoder_type decoder;            ///< tokens, reading encoder rows, to scores
+  character_tokenizer tokenizer;   ///< ids to text
+  model_storage storage;           ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);

@@ -32,18 +32,6 @@ struct qwen3_audio_sizes {
   extent half_chunk = dynamic;    ///< frames in half a chunk (`n_window`)
   extent block_frames = dynamic;  ///< frames that see each other (`n_window_infer`)
 };
-/// Sizes of the language model by name; what is left out is adopted from the file.
-struct qwen3_text_sizes {
-  extent width = dynamic;       ///< of the layers, and of what the audio tower gives
-  extent heads = dynamic;       ///< of the queries
-  extent key_heads = dynamic;   ///< of keys and values
-  extent head_width = dynamic;  ///< columns of a head
-  extent units = dynamic;       ///< inner width of the feed-forward parts
-  extent layers = dynamic;      ///< of self-attention and feed-forward parts
-  extent vocabulary = dynamic;  ///< rows of embed_tokens
-  extent outputs = dynamic;     ///< rows of lm_head
-  extent rope_theta = dynamic;  ///< base of the rotary angles
-};
 /// Sizes of a whole model; what is left out is adopted from the file.
 struct qwen3_sizes {
   qwen3_audio_sizes audio_tower = {};  ///< of the audio tower
@@ -55,17 +43,13 @@ using qwen3_audio_encoder_of =
     qwen3_audio_encoder<S.audio_tower.mels, S.audio_tower.width, S.audio_tower.heads, S.audio_tower.units,
                         S.audio_tower.channels, S.text.width, S.audio_tower.layers, S.audio_tower.half_chunk,
                         S.audio_tower.block_frames>;
-/// The language model of these sizes.
-template <qwen3_text_sizes S>
-using qwen3_decoder_of = qwen3_decoder<S.width, S.heads, S.key_heads, S.head_width, S.units, S.vocabulary, S.layers,
-                                       S.rope_theta, S.outputs>;
 
 /// What Qwen3-ASR and its forced aligner share: front end, audio tower, language model, tokenizer; a base class. A
 /// loaded model is const and may be shared by threads, each with its own context.
 template <qwen3_sizes S>
 class qwen3_thinker {
   using Encoder = qwen3_audio_encoder_of<S>;
-  using Decoder = qwen3_decoder_of<S.text>;
+  using Decoder = qwen3_decoder<S.text>;
 
  public:
   static constexpr qwen3_sizes sizes = S;             ///< `dynamic` where the file decides

@@ -72,7 +72,7 @@ class sense_voice {
 
   Frontend frontend;                              ///< samples to features, a row for each frame_ms()
   weight<16, Feat, dtype::f32, use::rows> embed;  ///< rows that stand for queries
-  sanm_encoder_of<S.encoder> encoder;             ///< queries and features to rows
+  sanm_encoder<S.encoder> encoder;                ///< queries and features to rows
   linear<D, Vocab> ctc_lo;                        ///< its rows to logits
   sentencepiece tokenizer;                        ///< ids to text
   int blank = 0;                                  ///< id of the blank

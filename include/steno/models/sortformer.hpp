@@ -59,12 +59,23 @@ STENO_COLD inline speaker_cache_options read_speaker_cache(const gguf_file& file
   return o;
 }
 
+/// Sizes by name; what is left out is adopted from the file.
+struct sortformer_sizes {
+  fastconformer_sizes encoder = {};                 ///< of the encoder
+  nemo_transformer_sizes transformer_encoder = {};  ///< everything behind the encoder is as wide as its layers
+  extent speakers = dynamic;                        ///< columns of the probabilities
+};
+
 /// Sortformer: probabilities that each of a few speakers speaks. A loaded model is const and may be shared by threads,
 /// each with its own context.
-template <class Encoder, extent D, extent Heads, extent Ffn, extent Layers, extent Speakers,
-          class Frontend = nemo_frontend<>>
+template <sortformer_sizes S>
 class sortformer {
+  using Encoder = fastconformer<S.encoder>;
+  using Frontend = nemo_frontend<S.encoder.mels>;
+  static constexpr extent D = S.transformer_encoder.width, Speakers = S.speakers;
+
  public:
+  static constexpr sortformer_sizes sizes = S;                    ///< `dynamic` where the file decides
   static constexpr std::string_view architecture = "sortformer";  ///< `general.architecture` of its files
   static constexpr int sample_rate = 16000;                       ///< Hz of the mono samples that it takes
   using encoder_type = Encoder;                                   ///< features to rows
@@ -82,7 +93,7 @@ class sortformer {
   Encoder encoder;                                              ///< features to rows, one for each frame_seconds()
   attention_window window;                                      ///< of whole clips
   linear<Encoder::output, D> encoder_proj;                      ///< its rows to the width of the transformer
-  nemo_transformer<D, Heads, Ffn, Layers> transformer_encoder;  ///< rows to rows of the same width
+  nemo_transformer<S.transformer_encoder> transformer_encoder;  ///< rows to rows of the same width
   linear<D, D> first_hidden_to_hidden;                          ///< first layer of the head
   linear<D, Speakers> single_hidden_to_spks;                    ///< second layer of the head: a logit for each speaker
   speaker_cache_options streaming;                              ///< of streams, by default
@@ -217,32 +228,36 @@ class sortformer {
 };
 
 /// nvidia/diar_sortformer_4spk-v1, for whole recordings.
-using sortformer_4spk_v1 = sortformer<fastconformer<fastconformer_sizes{.mels = 80,
-                                                                        .channels = 256,
-                                                                        .width = 512,
-                                                                        .heads = 8,
-                                                                        .units = 2048,
-                                                                        .taps = 9,
-                                                                        .layers = 18,
-                                                                        .biases = bias::added,
-                                                                        .causal = 0,
-                                                                        .normed = 0}>,
-                                      192, 8, 768, 18, 4, nemo_frontend<80>>;
+using sortformer_4spk_v1 =
+    sortformer<sortformer_sizes{.encoder = {.mels = 80,
+                                            .channels = 256,
+                                            .width = 512,
+                                            .heads = 8,
+                                            .units = 2048,
+                                            .taps = 9,
+                                            .layers = 18,
+                                            .biases = bias::added,
+                                            .causal = 0,
+                                            .normed = 0},
+                                .transformer_encoder = {.width = 192, .heads = 8, .units = 768, .layers = 18},
+                                .speakers = 4}>;
 /// nvidia/diar_streaming_sortformer_4spk-v2 and -v2.1, for streams.
-using sortformer_4spk_v2 = sortformer<fastconformer<fastconformer_sizes{.mels = 128,
-                                                                        .channels = 256,
-                                                                        .width = 512,
-                                                                        .heads = 8,
-                                                                        .units = 2048,
-                                                                        .taps = 9,
-                                                                        .layers = 17,
-                                                                        .biases = bias::added,
-                                                                        .causal = 0,
-                                                                        .normed = 0}>,
-                                      192, 8, 768, 18, 4, nemo_frontend<128>>;
+using sortformer_4spk_v2 =
+    sortformer<sortformer_sizes{.encoder = {.mels = 128,
+                                            .channels = 256,
+                                            .width = 512,
+                                            .heads = 8,
+                                            .units = 2048,
+                                            .taps = 9,
+                                            .layers = 17,
+                                            .biases = bias::added,
+                                            .causal = 0,
+                                            .normed = 0},
+                                .transformer_encoder = {.width = 192, .heads = 8, .units = 768, .layers = 18},
+                                .speakers = 4}>;
 
 /// Any sizes: extents are adopted from the file.
-using sortformer_any = sortformer<fastconformer_encoder_any, dynamic, dynamic, dynamic, dynamic, dynamic>;
+using sortformer_any = sortformer<sortformer_sizes{}>;
 
 }  // namespace STENO_ABI
 }  // namespace steno

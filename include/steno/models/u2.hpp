@@ -57,12 +57,23 @@ struct rescored {
   std::vector<double> token_confidence;  ///< the decoders' probability of each token
 };
 
-/// U2 and U2++: CTC and attention over one encoder. `Kind` names the architecture. A loaded model is const and may be
-/// shared by threads, each with its own context.
-template <class Encoder, class Decoder, extent Vocab, class Kind,
-          class Frontend = frontend_chain<fbank<dynamic>, cmvn<dynamic>>>
+/// Sizes by name; what is left out is adopted from the file.
+struct u2_sizes {
+  u2_encoder_sizes encoder = {};           ///< of the encoder
+  transformer_decoder_sizes decoder = {};  ///< of both directions; as wide as the encoder
+};
+
+/// U2 and U2++: CTC and attention over one encoder. `Kind` names the architecture and its encoder. A loaded model is
+/// const and may be shared by threads, each with its own context.
+template <u2_sizes S, class Kind, class Frontend = frontend_chain<fbank<dynamic>, cmvn<dynamic>>>
 class u2 {
+  using Encoder = typename Kind::template encoder<S.encoder>;
+  using Decoder = transformer_decoder<S.decoder>;
+  static constexpr extent Vocab = S.decoder.vocabulary;
+  static_assert(S.encoder.width == S.decoder.width, "encoder and decoder have one width");
+
  public:
+  static constexpr u2_sizes sizes = S;                                  ///< `dynamic` where the file decides
   static constexpr std::string_view architecture = Kind::architecture;  ///< `general.architecture` of its files
   /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/u2.hpp";
@@ -354,21 +365,27 @@ class u2 {
 namespace detail {
 struct u2_conformer_kind {
   static constexpr std::string_view architecture = "u2_conformer";
+  template <u2_encoder_sizes S>
+  using encoder = u2_conformer_encoder<S>;
 };
 struct u2_transformer_kind {
   static constexpr std::string_view architecture = "u2_transformer";
+  template <u2_encoder_sizes S>
+  using encoder = u2_transformer_encoder<S>;
 };
-using u2_decoder_any = transformer_decoder<dynamic, dynamic, dynamic, dynamic, dynamic>;
 }  // namespace detail
 
+/// U2 and U2++ with conformer blocks.
+template <u2_sizes S>
+using u2_conformer = u2<S, detail::u2_conformer_kind>;
+/// U2 and U2++ with transformer blocks.
+template <u2_sizes S>
+using u2_transformer = u2<S, detail::u2_transformer_kind>;
+
 /// Any sizes: extents are adopted from the file. Causal or not, layer or batch norm, any subsampling.
-using u2_conformer_any = u2<u2_encoder<conv2d_subsampling<dynamic, dynamic, dynamic>,
-                                       wenet_conformer_block<dynamic, dynamic, dynamic, dynamic>, dynamic>,
-                            detail::u2_decoder_any, dynamic, detail::u2_conformer_kind>;
+using u2_conformer_any = u2_conformer<u2_sizes{}>;
 /// The same with transformer blocks.
-using u2_transformer_any = u2<u2_encoder<conv2d_subsampling<dynamic, dynamic, dynamic>,
-                                         wenet_transformer_block<dynamic, dynamic, dynamic>, dynamic>,
-                              detail::u2_decoder_any, dynamic, detail::u2_transformer_kind>;
+using u2_transformer_any = u2_transformer<u2_sizes{}>;
 
 }  // namespace STENO_ABI
 }  // namespace steno

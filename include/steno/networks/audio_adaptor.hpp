@@ -4,8 +4,8 @@
 //   blocks: x += self_attn(norm1(x));  x += w_2(relu(w_1(norm2(x))))
 //
 // FunASR `Transformer` (models/llm_asr/adaptor.py) with `EncoderLayer` and `MultiHeadedAttention`; eps is 1e-12, there
-// are no positions and no norm at the end. [frames, In] -> [rows(frames), D]. Fun-ASR-Nano has it before the language
-// model and before its CTC head. Tested on golden stages in tests/parity/fun_asr_nano_test.cpp.
+// are no positions and no norm at the end. [frames, features] -> [rows(frames), width]. Fun-ASR-Nano has it before the
+// language model and before its CTC head. Tested on golden stages in tests/parity/fun_asr_nano_test.cpp.
 #pragma once
 #include <steno/layers/activate.hpp>
 #include <steno/layers/attention.hpp>
@@ -23,11 +23,22 @@ struct adaptor_block : sequence<residual<at<"norm1", layer_norm<D, 12>>,
                                          at<"self_attn", attention<separate_products<D, Heads, linear_names>>>>,
                                 residual<at<"norm2", layer_norm<D, 12>>, at<"feed_forward", feed_forward<D, Ffn>>>> {};
 
+/// Sizes by name, with the original's; what is left out is adopted from the file.
+struct audio_adaptor_sizes {
+  extent features = dynamic;  ///< width of the encoder's rows (encoder_dim)
+  extent inner = dynamic;     ///< width between linear1 and linear2 (ffn_dim)
+  extent width = dynamic;     ///< of the blocks (llm_dim)
+  extent heads = dynamic;     ///< of self-attention
+  extent units = dynamic;     ///< inner width of the blocks' feed-forward parts
+  extent blocks = dynamic;    ///< of self-attention and feed-forward parts
+  extent rate = dynamic;      ///< neighbouring rows that are one (downsample_rate)
+};
+
 /// The original shows linear1 before its relu, which is therefore a layer of its own.
-template <extent In, extent Ffn, extent D, extent Heads, extent BlockFfn, extent N, extent Rate = 1>
-struct audio_adaptor
-    : sequence<joined_frames<Rate, at<"linear1", linear<times(In, Rate), Ffn>>>, activate<Ffn, relu>,
-               at<"linear2", linear<Ffn, D>>, at<"blocks", repeat<N, adaptor_block<D, Heads, BlockFfn>>>> {};
+template <audio_adaptor_sizes S>
+struct audio_adaptor : sequence<joined_frames<S.rate, at<"linear1", linear<times(S.features, S.rate), S.inner>>>,
+                                activate<S.inner, relu>, at<"linear2", linear<S.inner, S.width>>,
+                                at<"blocks", repeat<S.blocks, adaptor_block<S.width, S.heads, S.units>>>> {};
 
 }  // namespace STENO_ABI
 }  // namespace steno

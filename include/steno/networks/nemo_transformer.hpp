@@ -26,9 +26,17 @@ struct nemo_transformer_block
                post_norm<at<"layer_norm_2", layer_norm<D>>,
                          at<"second_sub_layer", feed_forward<D, Ffn, relu, "dense_in", "dense_out">>>> {};
 
+/// Sizes by name; what is left out is adopted from the file.
+struct nemo_transformer_sizes {
+  extent width = dynamic;   ///< of the layers
+  extent heads = dynamic;   ///< of self-attention
+  extent units = dynamic;   ///< inner width of the feed-forward parts
+  extent layers = dynamic;  ///< of self-attention and feed-forward parts
+};
+
 /// "layers.0...." in the checkpoint; without "layers" here, because names in GGUF files have up to 63 bytes.
-template <extent D, extent Heads, extent Ffn, extent N>
-struct nemo_transformer : repeat<N, nemo_transformer_block<D, Heads, Ffn>> {};
+template <nemo_transformer_sizes S>
+struct nemo_transformer : repeat<S.layers, nemo_transformer_block<S.width, S.heads, S.units>> {};
 
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -35,18 +35,34 @@ struct qwen3_layer
 using qwen3_decoder_state =
     decoder_state<state_of<repeat<dynamic, qwen3_layer<dynamic, dynamic, dynamic, dynamic, dynamic>>>>;
 
-/// The language model. Theta is the base of its rotary positions; Outputs differs from Vocab where lm_head is a
-/// classifier. Calls are const: threads may share it, each with a state of its own.
-template <extent D, extent Heads, extent KeyHeads, extent Width, extent Ffn, extent Vocab, extent N,
-          extent Theta = 1000000, extent Outputs = Vocab>
+/// Sizes of the language model by name; what is left out is adopted from the file.
+struct qwen3_text_sizes {
+  extent width = dynamic;       ///< of the layers, and of what the audio tower gives
+  extent heads = dynamic;       ///< of the queries
+  extent key_heads = dynamic;   ///< of keys and values
+  extent head_width = dynamic;  ///< columns of a head
+  extent units = dynamic;       ///< inner width of the feed-forward parts
+  extent layers = dynamic;      ///< of self-attention and feed-forward parts
+  extent vocabulary = dynamic;  ///< rows of embed_tokens
+  extent outputs = dynamic;     ///< rows of lm_head: the vocabulary, or a classifier's classes
+  extent rope_theta = dynamic;  ///< base of the rotary angles
+};
+
+/// The language model. Calls are const: threads may share it, each with a state of its own.
+template <qwen3_text_sizes S>
 struct qwen3_decoder {
+ private:
+  static constexpr extent D = S.width, Vocab = S.vocabulary, Outputs = S.outputs;
+
+ public:
   static constexpr extent input = D, output = Outputs;
 
-  weight<Vocab, D, dtype::any, use::rows> embed_tokens;           ///< a row for each token
-  repeat<N, qwen3_layer<D, Heads, KeyHeads, Width, Ffn>> layers;  ///< none where a file holds the embedding alone
-  rms_norm<D> norm;                                               ///< of the rows that logits are made of
-  weight<Outputs, D> lm_head;                                     ///< embed_tokens in a file without one
-  setting<Theta, 1, 1000000000> rope_theta;                       ///< base of the rotary positions
+  weight<Vocab, D, dtype::any, use::rows> embed_tokens;  ///< a row for each token
+  /// None where a file holds the embedding alone.
+  repeat<S.layers, qwen3_layer<D, S.heads, S.key_heads, S.head_width, S.units>> layers;
+  rms_norm<D> norm;                                 ///< of the rows that logits are made of
+  weight<Outputs, D> lm_head;                       ///< embed_tokens in a file without one
+  setting<S.rope_theta, 1, 1000000000> rope_theta;  ///< base of the rotary positions
 
   void members(auto&& v) {
     v("rope_theta", rope_theta);

@@ -38,11 +38,22 @@ template <extent D, extent Ffn, int Exponent = 12>
 struct sanm_decoder_end
     : sequence<at<"norm1", layer_norm<D, Exponent>>, at<"feed_forward", normed_feed_forward<D, Ffn, Exponent>>> {};
 
-/// The decoder: acoustic vectors [tokens, D] -> logits [tokens, Vocab]. A call takes a sanm_decoder_env.
-template <extent D, extent Heads, extent Ffn, extent Taps, extent Layers, extent Vocab>
-struct sanm_decoder : sequence<at<"decoders", repeat<Layers, sanm_decoder_layer<D, Heads, Ffn, Taps>>>,
-                               at<"decoders3", repeat<1, sanm_decoder_end<D, Ffn>>>,
-                               at<"after_norm", layer_norm<D, 12>>, at<"output_layer", linear<D, Vocab>>> {};
+/// Sizes by name; what is left out is adopted from the file.
+struct sanm_decoder_sizes {
+  extent width = dynamic;       ///< of the layers, and of the encoder's rows
+  extent heads = dynamic;       ///< of cross-attention
+  extent units = dynamic;       ///< inner width of the feed-forward parts
+  extent taps = dynamic;        ///< of the memory (FSMN)
+  extent layers = dynamic;      ///< of `decoders`; the one of `decoders3` follows
+  extent vocabulary = dynamic;  ///< tokens in all
+};
+
+/// The decoder: acoustic vectors [tokens, width] -> logits [tokens, vocabulary]. A call takes a sanm_decoder_env.
+template <sanm_decoder_sizes S>
+struct sanm_decoder
+    : sequence<at<"decoders", repeat<S.layers, sanm_decoder_layer<S.width, S.heads, S.units, S.taps>>>,
+               at<"decoders3", repeat<1, sanm_decoder_end<S.width, S.units>>>,
+               at<"after_norm", layer_norm<S.width, 12>>, at<"output_layer", linear<S.width, S.vocabulary>>> {};
 
 /// The record of a call: the encoder's rows, prepared once for the products of all layers, and how many of them a
 /// stream keeps (0: none).

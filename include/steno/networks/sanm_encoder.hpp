@@ -1,10 +1,10 @@
 // steno/networks/sanm_encoder.hpp - the SAN-M encoder of SenseVoice, Paraformer and Fun-ASR-Nano.
 //
-// FunASR `SenseVoiceEncoderSmall` / `SANMEncoder`: x * sqrt(D) + positions from 1, `encoders0` (one layer from Feat to
-// D), `encoders` (the other main layers), `after_norm`, and for SenseVoice `tp_encoders` and `tp_norm`. [frames, Feat]
-// -> [frames, D]. In a stream (`SANMEncoderChunkOpt.forward_chunk`, funasr/models/scama/encoder.py) positions go on
-// from piece to piece, a window is the end of the one before and the new rows, and each layer also sees the keys and
-// values that it kept. Tested in tests/parity/sense_voice_test.cpp and paraformer_online_test.cpp (golden stages).
+// FunASR `SenseVoiceEncoderSmall` / `SANMEncoder`: x * sqrt(width) + positions from 1, `encoders0` (one layer from
+// features to width), `encoders` (the other main layers), `after_norm`, and for SenseVoice `tp_encoders` and `tp_norm`.
+// [frames, features] -> [frames, width]. In a stream (`SANMEncoderChunkOpt.forward_chunk` of models/scama/encoder.py)
+// positions go on from piece to piece, a window is the end of the one before and the new rows, and each layer also sees
+// the keys and values that it kept. Tested in tests/parity/sense_voice_test.cpp and paraformer_online_test.cpp.
 #pragma once
 #include <steno/layers/feed_forward.hpp>
 #include <steno/layers/layer_norm.hpp>
@@ -23,19 +23,6 @@ struct sanm_block
           fitting_residual<at<"norm1", layer_norm<In, Exponent>>, at<"self_attn", sanm_attention<In, D, Heads, Taps>>>,
           residual<at<"norm2", layer_norm<D, Exponent>>, at<"feed_forward", feed_forward<D, Ffn>>>> {};
 
-/// Paraformer's encoder: `Rest` layers follow the first, then `after_norm`.
-template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, int Exponent = 12>
-struct sanm_main_encoder : sequence<shown<"scaled", scale_by_root<Feat, D>>, sinusoid<Feat, 1>, window_overlap<Feat, D>,
-                                    at<"encoders0", repeat<1, sanm_block<Feat, D, Heads, Ffn, Taps, Exponent>>>,
-                                    at<"encoders", repeat<Rest, sanm_block<D, D, Heads, Ffn, Taps, Exponent>>>,
-                                    at<"after_norm", layer_norm<D, Exponent>>> {};
-
-/// SenseVoice's, with Tp layers more; `Rest` is 49, Tp 20.
-template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent Tp, int Exponent = 5>
-struct sanm_encoder : sequence<sanm_main_encoder<Feat, D, Heads, Ffn, Taps, Rest, Exponent>,
-                               at<"tp_encoders", repeat<Tp, sanm_block<D, D, Heads, Ffn, Taps, Exponent>>>,
-                               at<"tp_norm", layer_norm<D, Exponent>>> {};
-
 /// Sizes of a SAN-M encoder by name; what is left out is adopted from the file.
 struct sanm_sizes {
   extent features = dynamic;   ///< width of a row of the front end
@@ -44,11 +31,24 @@ struct sanm_sizes {
   extent units = dynamic;      ///< inner width of the feed-forward parts
   extent taps = dynamic;       ///< of the memory (FSMN)
   extent blocks = dynamic;     ///< main layers behind the first
-  extent tp_blocks = dynamic;  ///< layers of `tp_encoders`
+  extent tp_blocks = dynamic;  ///< layers of `tp_encoders`; the main encoder alone has none
 };
-/// SenseVoice's encoder of these sizes.
-template <sanm_sizes S>
-using sanm_encoder_of = sanm_encoder<S.features, S.width, S.heads, S.units, S.taps, S.blocks, S.tp_blocks>;
+
+/// Paraformer's encoder: `blocks` layers follow the first, then `after_norm`.
+template <sanm_sizes S, int Exponent = 12>
+struct sanm_main_encoder
+    : sequence<shown<"scaled", scale_by_root<S.features, S.width>>, sinusoid<S.features, 1>,
+               window_overlap<S.features, S.width>,
+               at<"encoders0", repeat<1, sanm_block<S.features, S.width, S.heads, S.units, S.taps, Exponent>>>,
+               at<"encoders", repeat<S.blocks, sanm_block<S.width, S.width, S.heads, S.units, S.taps, Exponent>>>,
+               at<"after_norm", layer_norm<S.width, Exponent>>> {};
+
+/// SenseVoice's, with `tp_blocks` layers more.
+template <sanm_sizes S, int Exponent = 5>
+struct sanm_encoder
+    : sequence<sanm_main_encoder<S, Exponent>,
+               at<"tp_encoders", repeat<S.tp_blocks, sanm_block<S.width, S.width, S.heads, S.units, S.taps, Exponent>>>,
+               at<"tp_norm", layer_norm<S.width, Exponent>>> {};
 
 /// How a stream is cut, in encoder frames (60 ms each): chunk_size [before, size, after] of the original.
 struct chunk_sizes {

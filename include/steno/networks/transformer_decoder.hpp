@@ -33,12 +33,25 @@ struct transformer_decoder_block
                    at<"src_attn", cross_attention<separate_products<D, Heads, linear_names>>>>,
           residual<at<"norm3", layer_norm<D>>, at<"feed_forward", feed_forward<D, Ffn>>>> {};
 
+/// Sizes by name; what is left out is adopted from the file.
+struct transformer_decoder_sizes {
+  extent width = dynamic;       ///< of the layers, and of the encoder's rows
+  extent heads = dynamic;       ///< of both attentions
+  extent units = dynamic;       ///< inner width of the feed-forward parts
+  extent layers = dynamic;      ///< of both attentions and feed-forward parts
+  extent vocabulary = dynamic;  ///< units in all
+};
+
 /// The decoder. Calls are const: threads may share it, each with a state of its own.
-template <extent D, extent Heads, extent Ffn, extent Vocab, extent N>
+template <transformer_decoder_sizes S>
 struct transformer_decoder {
+ private:
+  static constexpr extent D = S.width, Vocab = S.vocabulary;
+
+ public:
   static constexpr extent input = D, output = Vocab;
   /// What follows the embedding: the blocks, a norm and the product that makes scores.
-  using stack_type = sequence<at<"decoders", repeat<N, transformer_decoder_block<D, Heads, Ffn>>>,
+  using stack_type = sequence<at<"decoders", repeat<S.layers, transformer_decoder_block<D, S.heads, S.units>>>,
                               at<"after_norm", layer_norm<D>>, at<"output_layer", linear<D, Vocab>>>;
   /// What a search keeps; fork() it as its beams do.
   using state = decoder_state<state_of<stack_type>>;

@@ -29,5 +29,28 @@ struct u2_env {
   extent keep = -1;              ///< negative: all
 };
 
+/// Sizes by name; what is left out is adopted from the file.
+struct u2_encoder_sizes {
+  extent features = dynamic;     ///< width of a row of the front end
+  extent subsampling = dynamic;  ///< frames from one row to the next: 4, 6 or 8
+  extent width = dynamic;        ///< of the layers
+  extent heads = dynamic;        ///< of self-attention
+  extent units = dynamic;        ///< inner width of the feed-forward parts
+  extent taps = dynamic;         ///< of a conformer's convolutions
+  extent layers = dynamic;       ///< conformer or transformer blocks
+  extent relative = dynamic;     ///< 1: positions are relative
+  extent causal = dynamic;       ///< 1: a conformer's convolutions do not look ahead
+  extent normed = dynamic;       ///< 1: a conformer's convolutions have a layer norm
+};
+/// The encoder of these sizes with conformer blocks.
+template <u2_encoder_sizes S>
+using u2_conformer_encoder =
+    u2_encoder<conv2d_subsampling<S.subsampling, S.features, S.width>,
+               wenet_conformer_block<S.width, S.heads, S.units, S.taps, S.relative, S.causal, S.normed>, S.layers>;
+/// The same with transformer blocks.
+template <u2_encoder_sizes S>
+using u2_transformer_encoder = u2_encoder<conv2d_subsampling<S.subsampling, S.features, S.width>,
+                                          wenet_transformer_block<S.width, S.heads, S.units, S.relative>, S.layers>;
+
 }  // namespace STENO_ABI
 }  // namespace steno

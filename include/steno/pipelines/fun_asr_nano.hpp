@@ -14,10 +14,9 @@ namespace steno {
 inline namespace STENO_ABI {
 
 /// As the original by default, with inverse text normalisation.
-template <class Encoder, class Adaptor, class CtcDecoder, extent CtcVocab, class Decoder, class Frontend>
-struct family<fun_asr_nano<Encoder, Adaptor, CtcDecoder, CtcVocab, Decoder, Frontend>>
-    : family_defaults<fun_asr_nano<Encoder, Adaptor, CtcDecoder, CtcVocab, Decoder, Frontend>> {
-  using model = fun_asr_nano<Encoder, Adaptor, CtcDecoder, CtcVocab, Decoder, Frontend>;
+template <fun_asr_nano_sizes S, class Frontend>
+struct family<fun_asr_nano<S, Frontend>> : family_defaults<fun_asr_nano<S, Frontend>> {
+  using model = fun_asr_nano<S, Frontend>;
 
   static bool supports(const model& m, std::string_view option) {
     return of_language_models(option) || option == "temperature" || option == "seed" ||

@@ -10,18 +10,10 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
-          extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend>
-struct family<
-    paraformer<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers, Vocab, Frontend>>
-    : family_defaults<paraformer<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers,
-                                 Vocab, Frontend>> {};
-template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
-          extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend>
-struct family<paraformer_online<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers,
-                                Vocab, Frontend>>
-    : family_defaults<paraformer_online<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps,
-                                        DecoderLayers, Vocab, Frontend>> {};
+template <paraformer_sizes S, class Frontend>
+struct family<paraformer<S, Frontend>> : family_defaults<paraformer<S, Frontend>> {};
+template <paraformer_sizes S, class Frontend>
+struct family<paraformer_online<S, Frontend>> : family_defaults<paraformer_online<S, Frontend>> {};
 
 namespace detail {
 using paraformer_family = family_of<paraformer_any, paraformer_online_any>;

@@ -13,10 +13,9 @@ namespace steno {
 inline namespace STENO_ABI {
 
 /// The model's own search is attention rescoring of a beam; a beam of 1 without hotwords is the best path.
-template <class Encoder, class Decoder, extent Vocab, class Kind, class Frontend>
-struct family<u2<Encoder, Decoder, Vocab, Kind, Frontend>>
-    : family_defaults<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
-  using model = u2<Encoder, Decoder, Vocab, Kind, Frontend>;
+template <u2_sizes S, class Kind, class Frontend>
+struct family<u2<S, Kind, Frontend>> : family_defaults<u2<S, Kind, Frontend>> {
+  using model = u2<S, Kind, Frontend>;
   static u2_options options(const model& m, const transcribe_options& o, const hotword_automaton& hotwords,
                             std::size_t count) {
     u2_options own = family_defaults<model>::options(m, o, hotwords, count);

@@ -14,14 +14,10 @@ namespace steno {
 inline namespace STENO_ABI {
 
 /// The session of an online Paraformer.
-template <extent Feat, extent D, extent Heads, extent Ffn, extent Taps, extent Rest, extent DecoderHeads,
-          extent DecoderFfn, extent DecoderTaps, extent DecoderLayers, extent Vocab, class Frontend>
-class session<paraformer_online<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps, DecoderLayers,
-                                Vocab, Frontend>> {
+template <paraformer_sizes S, class Frontend>
+class session<paraformer_online<S, Frontend>> {
  public:
-  /// The model's type.
-  using model_type = paraformer_online<Feat, D, Heads, Ffn, Taps, Rest, DecoderHeads, DecoderFfn, DecoderTaps,
-                                       DecoderLayers, Vocab, Frontend>;
+  using model_type = paraformer_online<S, Frontend>;  ///< the model's type
 
   /// The model must outlive it. Throws steno::error for hotwords, and for chunks that make no sense.
   session(const model_type& m, const session_options& o, context&) : stream_(m, options(m, o)) {}

@@ -20,10 +20,10 @@ namespace steno {
 inline namespace STENO_ABI {
 
 /// The session of a U2 or U2++.
-template <class Encoder, class Decoder, extent Vocab, class Kind, class Frontend>
-class session<u2<Encoder, Decoder, Vocab, Kind, Frontend>> {
+template <u2_sizes S, class Kind, class Frontend>
+class session<u2<S, Kind, Frontend>> {
  public:
-  using model_type = u2<Encoder, Decoder, Vocab, Kind, Frontend>;  ///< the model's type
+  using model_type = u2<S, Kind, Frontend>;  ///< the model's type
 
   /// The model must outlive it. Throws steno::error for hotwords with characters that are no units of the model.
   session(const model_type& m, const session_options& o, context&)

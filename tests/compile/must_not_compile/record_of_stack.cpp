@@ -1,7 +1,8 @@
 // A layer reads names of its stack's record: without `encoded` there is no cross-attention.
 #include <steno/networks/sanm_decoder.hpp>
 
-using decoder = steno::sanm_decoder<8, 2, 16, 3, 2, 11>;
+using decoder = steno::sanm_decoder<steno::sanm_decoder_sizes{
+    .width = 8, .heads = 2, .units = 16, .taps = 3, .layers = 2, .vocabulary = 11}>;
 
 void f(const decoder& d, steno::view<const float, steno::dynamic, 8> x, steno::view<float, steno::dynamic, 11> y,
        steno::context& c) {
