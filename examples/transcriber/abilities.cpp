@@ -38,8 +38,9 @@ std::vector<std::string> supported_options(const transcriber& model) {
 std::vector<std::string> supported_live_options(const transcriber& model) {
   std::vector<std::string> all;
   if (!model.streams()) return all;
-  for (const live_option& o : live_option_table)
-    if (model.supports_live(o.name)) all.emplace_back(o.spelling);
+  session_options().each([&](std::string_view name, bool) {
+    if (model.supports_live(name)) all.push_back(live_option_name(name));
+  });
   return all;
 }
 

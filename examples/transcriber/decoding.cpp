@@ -169,6 +169,12 @@ std::string option_name(std::string_view name) {
   return text;
 }
 
+std::string live_option_name(std::string_view name) {
+  if (name == "endpoints") return "--no-endpoints";
+  if (name == "rescore") return "--no-rescoring";
+  return name == "max_utterance_seconds" ? "--longest" : option_name(name);
+}
+
 std::vector<std::pair<std::string, std::string>> given_options(const options& o) {
   std::vector<std::pair<std::string, std::string>> all;
   const auto add = [&](bool given, const std::string& option, const std::string& value = "") {

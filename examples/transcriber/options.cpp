@@ -149,7 +149,9 @@ void add_live(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("N")
       ->check(CLI::Range(-1, 4096));
   add_longest(app, o, "End utterances after so many seconds in any case [the model's own limit]");
-  app.add_option("--beam", o.live.beam, "Beam width [10]")->type_name("N")->check(CLI::Range(1, 100));
+  app.add_option("--beam", o.beam, "Beam width, where the model searches; 1 is greedy [the model's own]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100));
   app.add_option("--hotwords", o.hotwords, "Phrases to favour, one per line")->type_name("FILE");
   app.add_option("--hotword-score", o.live.phrase_score, "Bonus for each unit of a phrase [3]")->type_name("X");
   app.add_flag("!--no-rescoring", o.live.rescore, "Final results of the first pass alone");

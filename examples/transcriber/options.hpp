@@ -26,7 +26,6 @@ std::optional<shard> parse_shard(std::string_view text);
 /// Of stream and serve.
 struct live_options {
   std::optional<int> chunk_size, left_chunks;  ///< nothing: the model's own
-  std::optional<int> beam;                     ///< nothing: 10
   bool rescore = true, endpoints = true;
   bool forget_turns = false;          ///< of models that end turns
   bool real_time = false;             ///< a file is read no faster than it sounds
@@ -40,21 +39,6 @@ struct live_options {
   int drain_seconds = 10;       ///< for sessions to end after an interruption
   std::vector<std::string> allow_origins;
 };
-
-/// An option of stream and serve that not every model honours.
-struct live_option {
-  const char* name;      ///< in session_options
-  const char* spelling;  ///< on the command line
-};
-inline constexpr live_option live_option_table[] = {{"chunk_size", "--chunk-size"},
-                                                    {"left_chunks", "--left-chunks"},
-                                                    {"rescore", "--no-rescoring"},
-                                                    {"endpoints", "--no-endpoints"},
-                                                    {"forget_turns", "--forget-turns"},
-                                                    {"max_utterance_seconds", "--longest"},
-                                                    {"beam", "--beam"},
-                                                    {"hotwords", "--hotwords"},
-                                                    {"hotword_score", "--hotword-score"}};
 
 /// Of vad.
 struct speech_options {
@@ -114,8 +98,10 @@ struct stop {
 /// Reads the command line; `arguments` without the program's name. Throws stop for --help, --version and wrong usage.
 options parse_options(const std::vector<std::string>& arguments);
 
-/// The command line's name of a decoding option: "best_of" is "--best-of".
+/// The command line's name of an option of the library: "best_of" is "--best-of".
 std::string option_name(std::string_view name);
+/// The same of session_options: what holds unless it is switched off has a name that does so, "--no-endpoints".
+std::string live_option_name(std::string_view name);
 
 /// Of the options of transcribe and bench that not every model honours, those that were given: the name, and how a
 /// message shows it ("--language de").

@@ -49,7 +49,7 @@ int run_serve(const options& o) {
     if (!o.quiet) log.say(text);
   };
   const transcriber model = load_transcriber(o.model, {}, say);
-  check_live(o, model);
+  check_live(request, model);
   server s(model,
            {.host = host_of(o),
             .port = o.live.port,

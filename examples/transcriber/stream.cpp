@@ -32,31 +32,20 @@ session_options session_options_of(const options& o) {
   session_options r;
   r.chunk_size = o.live.chunk_size;
   r.left_chunks = o.live.left_chunks;
-  r.rescore = o.live.rescore;
-  r.endpoints = o.live.endpoints;
+  if (!o.live.rescore) r.rescore = false;
+  if (!o.live.endpoints) r.endpoints = false;
   r.forget_turns = o.live.forget_turns;
   r.max_utterance_seconds = o.longest;
-  if (o.live.beam) r.beam = *o.live.beam;
+  r.beam = o.beam;
   r.hotword_score = o.live.phrase_score;
   r.hotwords = read_phrases(o.hotwords);
   return r;
 }
 
-void check_live(const options& o, const transcriber& model) {
-  const live_options& l = o.live;
-  const bool given[] = {l.chunk_size.has_value(),
-                        l.left_chunks.has_value(),
-                        !l.rescore,
-                        !l.endpoints,
-                        l.forget_turns,
-                        o.longest > 0,
-                        l.beam.has_value(),
-                        !o.hotwords.empty(),
-                        l.phrase_score.has_value()};
-  static_assert(std::size(given) == std::size(live_option_table));
-  for (std::size_t i = 0; i < std::size(given); ++i)
-    if (given[i] && !model.supports_live(live_option_table[i].name))
-      wrong_usage(std::string(live_option_table[i].spelling) + ": " + std::string(model.model_name()) +
+void check_live(const session_options& asked, const transcriber& model) {
+  for (const std::string_view name : asked.names())
+    if (!model.supports_live(name))
+      wrong_usage(live_option_name(name) + ": " + std::string(model.model_name()) +
                   " has no use for it while it streams");
 }
 
@@ -173,7 +162,7 @@ int run_stream(const options& o) {
   if (o.threads > 1) pool.emplace(o.threads);
   const executor run = pool ? executor(*pool) : executor();
   const transcriber model = load_transcriber(o.model, run, [&](const std::string& text) { report.note(text); });
-  check_live(o, model);
+  check_live(asked, model);
   watch.listen(true);
   audio_reader reader(o.audio[0], model.sample_rate(), o.pcm);
   live_stream stream(model, asked, run);

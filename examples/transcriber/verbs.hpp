@@ -28,8 +28,9 @@ int run_align(const options& o);
 /// What stream and serve ask of a model; reads the file of phrases. Throws steno::error.
 session_options session_options_of(const options& o);
 
-/// Refuses options that the model has no use for, by throwing stop.
-void check_live(const options& o, const transcriber& model);
+/// Refuses options that the model has no use for, by throwing stop: what the library would refuse, under the names of
+/// the command line.
+void check_live(const session_options& asked, const transcriber& model);
 
 /// The input that is being transcribed.
 struct progress {

@@ -12,8 +12,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <sstream>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 namespace fs = std::filesystem;
 using namespace steno;
@@ -208,16 +211,18 @@ TEST(any_session, utterances_end_at_a_limit) {
   const auto pcm = two_sentences();
   for (const char* name : {"u2", "qwen3-asr", "paraformer_online"}) {
     const transcriber m = open(name);
+    std::optional<bool> endless;  // where there is something to switch off
+    if (m.supports_live("endpoints")) endless = false;
     const auto longest = [&](const session_options& o) {
       double most = 0;
       for (const session_event& e : listen(m, pcm, o))
         if (e.final()) most = std::max(most, e.utterance.end - e.utterance.start);
       return most;
     };
-    const double free = longest({.endpoints = false});
+    const double free = longest({.endpoints = endless});
     EXPECT_GT(free, 5) << name;
-    EXPECT_LT(longest({.endpoints = false, .max_utterance_seconds = 3}), 4) << name;
-    EXPECT_LT(longest({.endpoints = false, .max_utterance_seconds = 30, .limit_seconds = 3}), 4) << name;
+    EXPECT_LT(longest({.endpoints = endless, .max_utterance_seconds = 3}), 4) << name;
+    EXPECT_LT(longest({.endpoints = endless, .max_utterance_seconds = 30, .limit_seconds = 3}), 4) << name;
   }
 }
 
@@ -243,10 +248,83 @@ TEST(any_session, hotwords_are_favoured_told_or_refused) {
   EXPECT_EQ(finals(listen(u2, pcm, {.hotwords = {"blue table"}, .hotword_score = 1.0f})), finals(listen(u2, pcm)));
   context c;
   EXPECT_THROW(any_session(u2, {.hotwords = {"\xe2\x82\xac"}}, c), error);
-  EXPECT_THROW(any_session(open("parakeet-tdt"), {.hotwords = {"paris"}}, c), error);
-  EXPECT_THROW(any_session(open("paraformer_online"), {.hotwords = {"paris"}}, c), error);
   EXPECT_THROW(any_session(open("parakeet-eou"), {.chunk_size = 0}, c), error);
   EXPECT_NO_THROW(any_session(open("qwen3-asr"), {.hotwords = {"paris"}}, c));
+}
+
+namespace {
+
+// Each option that a model may have no use for, set.
+session_options with(std::string_view option) {
+  session_options o;
+  if (option == "chunk_size") o.chunk_size = 8;
+  if (option == "left_chunks") o.left_chunks = 4;
+  if (option == "rescore") o.rescore = true;  // the default, but asked for
+  if (option == "endpoints") o.endpoints = true;
+  if (option == "forget_turns") o.forget_turns = true;
+  if (option == "max_utterance_seconds") o.max_utterance_seconds = 20;
+  if (option == "beam") o.beam = 4;
+  if (option == "hotwords") o.hotwords = {"paris"};
+  if (option == "hotword_score") o.hotword_score = 1.0f;
+  return o;
+}
+
+template <class Make>
+std::string refusal(Make&& make) {
+  try {
+    (void)make();
+  } catch (const error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST(any_session, options_that_a_model_has_no_use_for_are_refused_by_name) {
+  const std::pair<const char*, std::vector<std::string_view>> families[] = {
+      {"u2",
+       {"chunk_size", "left_chunks", "rescore", "endpoints", "max_utterance_seconds", "beam", "hotwords",
+        "hotword_score"}},
+      {"parakeet-ctc", {"chunk_size", "left_chunks", "endpoints", "max_utterance_seconds"}},
+      {"parakeet-tdt", {"chunk_size", "left_chunks", "endpoints", "max_utterance_seconds"}},
+      {"parakeet-eou", {"chunk_size", "endpoints", "forget_turns"}},
+      {"qwen3-asr", {"chunk_size", "max_utterance_seconds", "hotwords"}},
+      {"paraformer_online", {"chunk_size", "left_chunks", "endpoints", "max_utterance_seconds"}}};
+  context c;
+  for (const auto& [name, honoured] : families) {
+    const transcriber m = open(name);
+    session_options().each([&, &honoured = honoured, &name = name](std::string_view option, bool set) {
+      EXPECT_FALSE(set) << option;
+      const session_options asked = with(option);
+      EXPECT_EQ(asked.names(), std::vector<std::string_view>{option});
+      const bool known = std::find(honoured.begin(), honoured.end(), option) != honoured.end();
+      EXPECT_EQ(m.supports_live(option), known) << name << ' ' << option;
+      const std::string why = refusal([&] { return any_session(m, asked, c); });
+      if (known)
+        EXPECT_EQ(why, "") << name << ' ' << option;
+      else
+        EXPECT_NE(why.find("option " + std::string(option)), std::string::npos) << name << ' ' << why;
+    });
+    EXPECT_TRUE(m.supports_live("continuous"));
+    EXPECT_FALSE(m.supports_live("no such option"));
+    EXPECT_EQ(refusal([&] { return any_session(m, {.continuous = false, .limit_seconds = 9, .beam = 1}, c); }), "");
+  }
+  // A session of a type refuses what any_session does.
+  const auto model = load<qwen3_asr_any>((examples / "models/qwen3-asr.gguf").string());
+  EXPECT_NE(refusal([&] { return session(model, {.beam = 4}, c); }).find("option beam"), std::string::npos);
+}
+
+TEST(any_session, a_beam_of_one_is_greedy_and_none_is_the_models_own) {
+  const auto pcm = two_sentences();
+  const transcriber m = open("u2");
+  const auto texts = [&](const session_options& o) {
+    std::vector<std::string> all;
+    for (const session_event& e : listen(m, pcm, o)) all.push_back(written(e));
+    return all;
+  };
+  EXPECT_EQ(texts({}), texts({.beam = 10}));
+  for (const session_event& e : listen(m, pcm, {.beam = 1})) EXPECT_EQ(e.nbest.size(), 1u);
 }
 
 TEST(any_session, models_that_do_not_stream_are_named) {
@@ -270,7 +348,10 @@ TEST(any_session, quiet_portions_allocate_nothing_once_warm) {
   for (const char* name : {"u2", "paraformer_online", "parakeet-eou"}) {
     const transcriber m = open(name);
     context c;
-    any_session s(m, {.left_chunks = 4, .rescore = false}, c);
+    session_options o;
+    if (m.supports_live("left_chunks")) o.left_chunks = 4;
+    if (m.supports_live("rescore")) o.rescore = false;
+    any_session s(m, o, c);
     std::size_t told = 0, quiet = 0, allocated = 0;
     const auto sink = [&](const session_event&) { ++told; };
     for (int round = 0; round < 4; ++round)

@@ -162,7 +162,9 @@ TEST(recogniser, options_that_a_model_does_not_support_are_refused_by_name) {
   EXPECT_NE(why(parakeet, {.language = "klingon"}).find("option language"), std::string::npos);
   EXPECT_NE(why(parakeet, {.itn = true}).find("option itn"), std::string::npos);
   EXPECT_NE(why(sense, {.beam = 4}).find("option beam"), std::string::npos);
+  EXPECT_EQ(why(sense, {.beam = 1}), "accepted");  // it is greedy
   EXPECT_NE(why(sense, {.hotwords = {"paris"}}).find("option hotwords"), std::string::npos);
+  EXPECT_NE(why(sense, {.hotword_score = 2.0f}).find("option hotword_score"), std::string::npos);
   EXPECT_NE(why(sense, {.language = "klingon"}).find("\"klingon\""), std::string::npos);
   EXPECT_NE(why(whisper, {.max_clip_seconds = 10}).find("option max_clip_seconds"), std::string::npos);
   EXPECT_NE(why(whisper, {.parallel_clips = 2}).find("option parallel_clips"), std::string::npos);
@@ -251,6 +253,7 @@ TEST(recogniser, a_model_of_one_s_own) {
   EXPECT_TRUE(cut.segments[0].text.ends_with(" en"));
   EXPECT_NE(refusal([&] { (void)transcribe(m, pcm, {.itn = true}, c); }).find("option itn"), std::string::npos);
   EXPECT_NE(refusal([&] { (void)transcribe(m, pcm, {.language = "de"}, c); }).find("\"de\""), std::string::npos);
+  EXPECT_NE(refusal([&] { session(m, {.chunk_size = 4}, c); }).find("option chunk_size"), std::string::npos);
   // And behind the closed classes.
   const transcriber t = transcriber_of(m);
   EXPECT_EQ(text_of(t.transcribe(speech(), {}, c)), text.substr(0, text.find(" live")));

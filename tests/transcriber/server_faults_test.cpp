@@ -33,7 +33,8 @@ std::string example(const char* name) { return std::string(STENO_SOURCE_DIR) + "
 class running {
  public:
   explicit running(server_options o = {}, const steno::transcriber& m = model())
-      : server_(m, adapted(std::move(o))), result_(std::async(std::launch::async, [this] { return server_.run(); })) {}
+      : server_(m, adapted(std::move(o), m)),
+        result_(std::async(std::launch::async, [this] { return server_.run(); })) {}
   ~running() { server_.stop(); }
   server* operator->() { return &server_; }
   int port() const { return server_.port(); }
@@ -41,11 +42,11 @@ class running {
   bool ended() const { return result_.wait_for(std::chrono::seconds(60)) == std::future_status::ready; }
 
  private:
-  static server_options adapted(server_options o) {
+  static server_options adapted(server_options o, const steno::transcriber& m) {
     o.port = 0;
     o.live.chunk_size = 4;
-    o.live.left_chunks = 4;
-    o.live.hotword_score = 30.0f;  // so that they make a difference
+    if (m.supports_live("left_chunks")) o.live.left_chunks = 4;
+    if (m.supports_live("hotword_score")) o.live.hotword_score = 30.0f;  // so that they make a difference
     return o;
   }
   server server_;

@@ -156,8 +156,9 @@ STENO_COLD void require_supported(const Model& m, const transcribe_options& o) {
   std::vector<std::string> names = o.decoding.names();
   if (o.language != "auto") names.emplace_back("language");
   if (o.itn) names.emplace_back("itn");
-  if (o.beam > 0) names.emplace_back("beam");
+  if (o.beam > 1) names.emplace_back("beam");  // 1 is what a model without a search does
   if (!o.hotwords.empty()) names.emplace_back("hotwords");
+  if (o.hotword_score) names.emplace_back("hotword_score");
   if (o.max_clip_seconds > 0) names.emplace_back("max_clip_seconds");
   if (o.parallel_clips > 1) names.emplace_back("parallel_clips");
   for (const std::string& name : names)

@@ -15,12 +15,12 @@ inline namespace STENO_ABI {
 
 /// The session of an online Paraformer.
 template <paraformer_sizes S, class Frontend>
-class session<paraformer_online<S, Frontend>> {
+class session_body<paraformer_online<S, Frontend>> {
  public:
   using model_type = paraformer_online<S, Frontend>;  ///< the model's type
 
-  /// The model must outlive it. Throws steno::error for hotwords, and for chunks that make no sense.
-  session(const model_type& m, const session_options& o, context&) : stream_(m, options(m, o)) {}
+  /// The model must outlive it. Throws steno::error for chunks that make no sense.
+  session_body(const model_type& m, const session_options& o, context&) : stream_(m, options(m, o)) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
@@ -41,14 +41,13 @@ class session<paraformer_online<S, Frontend>> {
 
  private:
   static paraformer_stream_options options(const model_type& m, const session_options& o) {
-    if (!o.hotwords.empty()) fail({.what = "this model knows no hotwords"});
     paraformer_stream_options own{.sizes = m.default_sizes};
     if (o.chunk_size) {  // the published sizes look half a chunk ahead: [0, 10, 5], [0, 8, 4]
       own.sizes.size = *o.chunk_size;
       own.sizes.after = (*o.chunk_size + 1) / 2;
     }
     if (o.left_chunks) own.sizes.encoder_look_back = *o.left_chunks;
-    if (!o.endpoints) own.endpoint_pieces = 0;
+    if (!o.endpoints.value_or(true)) own.endpoint_pieces = 0;
     own.continuous = o.continuous;
     if (const double limit = utterance_limit(o, 0); limit > 0)
       own.max_utterance_frames =

@@ -20,9 +20,8 @@ namespace steno {
 inline namespace STENO_ABI {
 
 namespace detail {
-/// Throws steno::error for what no Parakeet does while it streams.
+/// Throws steno::error for chunks that no Parakeet takes.
 STENO_COLD inline void check_parakeet_session(const session_options& o) {
-  if (!o.hotwords.empty()) fail({.what = "this model knows no hotwords while it streams"});
   if (o.chunk_size.value_or(1) < 1) fail({.what = "chunk size", .expected = "at least 1 row of 80 ms"});
 }
 }  // namespace detail
@@ -31,10 +30,10 @@ STENO_COLD inline void check_parakeet_session(const session_options& o) {
 template <class Model>
 class parakeet_turn_session {
  public:
-  /// The model must outlive it. Throws steno::error for hotwords, for chunks without a row, and where parakeet_stream
-  /// has an obstacle.
+  /// The model must outlive it. Throws steno::error for chunks without a row, and where parakeet_stream has an
+  /// obstacle.
   parakeet_turn_session(const Model& m, const session_options& o, context& c)
-      : model_(&m), endpoints_(o.endpoints), continuous_(o.continuous), stream_(m, options(o), c) {}
+      : model_(&m), endpoints_(o.endpoints.value_or(true)), continuous_(o.continuous), stream_(m, options(o), c) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
@@ -102,10 +101,10 @@ class parakeet_turn_session {
 template <class Model>
 class parakeet_window_session {
  public:
-  /// The model must outlive it. Throws steno::error for hotwords and for chunks without a row.
+  /// The model must outlive it. Throws steno::error for chunks without a row.
   parakeet_window_session(const Model& m, const session_options& o, context& c)
       : model_(&m),
-        endpoints_(o.endpoints),
+        endpoints_(o.endpoints.value_or(true)),
         continuous_(o.continuous),
         stream_(m, sizes(m, o), c),
         sentences_(1, utterance_limit(o, minute)) {}
@@ -194,7 +193,7 @@ class parakeet_window_session {
 
 /// The session of a Parakeet CTC: sentences are utterances.
 template <parakeet_ctc_sizes S>
-class session<parakeet_ctc<S>> : public parakeet_window_session<parakeet_ctc<S>> {
+class session_body<parakeet_ctc<S>> : public parakeet_window_session<parakeet_ctc<S>> {
  public:
   using model_type = parakeet_ctc<S>;  ///< the model's type
   /// That of parakeet_window_session.
@@ -203,12 +202,12 @@ class session<parakeet_ctc<S>> : public parakeet_window_session<parakeet_ctc<S>>
 
 /// The session of a Parakeet transducer: turns are utterances where the model streams with caches, sentences elsewhere.
 template <parakeet_transducer_sizes S>
-class session<parakeet_transducer<S>> {
+class session_body<parakeet_transducer<S>> {
  public:
   using model_type = parakeet_transducer<S>;  ///< the model's type
 
-  /// The model must outlive it. Throws steno::error for hotwords and for chunks without a row.
-  session(const model_type& m, const session_options& o, context& c) : way_(choose(m, o, c)) {}
+  /// The model must outlive it. Throws steno::error for chunks without a row.
+  session_body(const model_type& m, const session_options& o, context& c) : way_(choose(m, o, c)) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>

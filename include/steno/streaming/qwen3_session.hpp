@@ -17,12 +17,12 @@ inline namespace STENO_ABI {
 
 /// The session of a Qwen3-ASR.
 template <qwen3_sizes S>
-class session<qwen3_asr<S>> {
+class session_body<qwen3_asr<S>> {
  public:
   using model_type = qwen3_asr<S>;  ///< the model's type
 
   /// The model must outlive it. Throws steno::error for a chunk of more than 1200 seconds.
-  session(const model_type& m, const session_options& o, context&) : stream_(m, options(m, o)) {}
+  session_body(const model_type& m, const session_options& o, context&) : stream_(m, options(m, o)) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>

@@ -12,6 +12,7 @@
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>
 #include <steno/core/sink_ref.hpp>
+#include <steno/error.hpp>
 #include <steno/models/recogniser.hpp>
 #include <steno/streaming/stream_event.hpp>
 
@@ -25,26 +26,54 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// What a model has no use for is ignored, but hotwords that it cannot favour are an error; `honours` of its session
-/// says which options those are, by their names here.
+/// What is set and has no use to the model is refused by name; `honours` of its session says what has.
 struct session_options {
   /// Rows of the model between results (U2 mostly 40 ms, Paraformer 60 ms, Parakeet and Qwen3-ASR 80 ms); nothing: the
   /// model's own. U2 decodes everything at the end when it is not positive.
   std::optional<int> chunk_size = {};
   std::optional<int> left_chunks = {};  ///< chunks looked back at; nothing: the model's own, negative: all
-  bool rescore = true;                  ///< final results by U2's second pass
-  bool endpoints = true;                ///< utterances end where the model or its rules say so
+  std::optional<bool> rescore = {};     ///< final results by U2's second pass; nothing: yes
+  std::optional<bool> endpoints = {};   ///< utterances end where the model or its rules say so; nothing: yes
   bool continuous = true;               ///< after an endpoint the next utterance begins; otherwise the session is over
   bool forget_turns = false;            ///< Parakeet-EOU begins each turn with a new state
   /// Seconds after which an utterance ends in any case, but for turns of Parakeet-EOU; 0: the model's own limit (a
   /// minute for Qwen3-ASR, or what its file says, and for Parakeet, so that the cost of a step and what partial results
   /// repeat stay bounded; U2 and Paraformer have none).
   double max_utterance_seconds = 0;
-  double limit_seconds = 0;                ///< seconds; above 0 no utterance is longer, whatever the model's own limit
-  int beam = 10;                           ///< width of U2's search
+  double limit_seconds = 0;  ///< seconds; above 0 no utterance is longer, whatever the model's own limit
+  int beam = 0;              ///< width of the search, where the model has one; 0: its own default, 1: greedy
   std::vector<std::string> hotwords = {};  ///< phrases that U2's search favours, or that Qwen3-ASR reads first
   /// Bonus for each unit of a phrase, in logarithms of probability; nothing: what suits the search.
   std::optional<float> hotword_score = {};
+
+  /// f(name, whether it is set) for each option that not every model honours. Every model honours `continuous`, and
+  /// `limit_seconds` where it has utterances to end; a beam of 1 is what a model without a search does.
+  template <class F>
+  void each(F&& f) const {
+    f("chunk_size", chunk_size.has_value());
+    f("left_chunks", left_chunks.has_value());
+    f("rescore", rescore.has_value());
+    f("endpoints", endpoints.has_value());
+    f("forget_turns", forget_turns);
+    f("max_utterance_seconds", max_utterance_seconds > 0);
+    f("beam", beam > 1);
+    f("hotwords", !hotwords.empty());
+    f("hotword_score", hotword_score.has_value());
+  }
+  /// Names of those that are set.
+  std::vector<std::string_view> names() const {
+    std::vector<std::string_view> all;
+    each([&](std::string_view name, bool set) {
+      if (set) all.push_back(name);
+    });
+    return all;
+  }
+  /// Whether one of them has this name.
+  static bool has(std::string_view wanted) {
+    bool found = false;
+    session_options().each([&](std::string_view name, bool) { found = found || wanted == name; });
+    return found;
+  }
 };
 
 /// Where a final result comes from, if not from the end of the audio or a limit of length.
@@ -95,41 +124,90 @@ struct session_event {
   bool final() const noexcept { return kind == stream_event_kind::final; }  ///< it settles its utterance
 };
 
-/// Specialised for every family that streams. Constructed from (const Model&, const session_options&, context&): the
-/// model must outlive it and may be shared by any number of sessions on any threads; a session itself, and the context
-/// that is handed to it, is one thread's at a time. The constructor throws steno::error for options that make no sense
-/// to the model.
-///   push(pcm, context, sink)   mono samples in [-1, 1] at the model's rate; nothing happens once it is over
-///   finish(context, sink)      the audio ends: decodes the rest and emits the last final result, unless it is over
-///   over()                     after finish(), or an endpoint without `continuous`
-/// Portions that bring no result allocate nothing once a session is warm; a result owns its text.
+/// What a family does with a stream. Specialised for every family that streams, in streaming/FAMILY_session.hpp,
+/// and for a model that names its own `session_type`. Constructed from (const Model&, const session_options&, context&)
+/// once the options are known to be honoured; throws steno::error for values that make no sense to the model.
+///   push(pcm, context, sink), finish(context, sink), over()   as session has them
+///   honours(model, option)                                    static: whether an option has an effect, by its name
 template <class Model>
-class session;
-
+class session_body;
 /// A model of your own names its session `session_type`.
 template <class Model>
 requires requires { typename Model::session_type; }
-class session<Model> : public Model::session_type {
+class session_body<Model> : public Model::session_type {
  public:
-  using model_type = Model;  ///< the model's type
   /// That of `session_type`.
   using Model::session_type::session_type;
 };
-template <class Model>
-session(const Model&, const session_options&, context&) -> session<Model>;
 
-/// What a session promises; see above.
+namespace detail {
+/// A model that has a session_body.
 template <class Model>
-concept streaming_recogniser = recogniser<Model> && requires {
-  typename session<Model>::model_type;
-} && std::constructible_from < session<Model>,
+concept has_session_body = requires {
+  sizeof(session_body<Model>);
+};
+}  // namespace detail
+
+/// Throws steno::error for an option that is set and that the model does not honour: nothing is ignored.
+template <detail::has_session_body Model>
+STENO_COLD void require_supported(const Model& m, const session_options& o) {
+  for (const std::string_view name : o.names())
+    if (!session_body<Model>::honours(m, name))
+      fail({.what = "option " + std::string(name),
+            .expected = "one that the model honours while it streams",
+            .found = std::string(Model::architecture)});
+}
+
+/// One stream of a model that streams. The model must outlive it and may be shared by any number of sessions on any
+/// threads; a session itself, and the context that is handed to it, is one thread's at a time. Portions that bring no
+/// result allocate nothing once a session is warm; a result owns its text.
+template <class Model>
+requires detail::has_session_body<Model>
+class session {
+ public:
+  using model_type = Model;  ///< the model's type
+
+  /// Throws steno::error for options that the model does not honour, by name, or that make no sense to it.
+  session(const Model& m, const session_options& o, context& c) : body_(checked(m, o), o, c) {}
+
+  /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result. Nothing happens
+  /// once it is over.
+  template <class Sink>
+  void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    body_.push(pcm, c, sink);
+  }
+  /// The audio ends: decodes the rest and emits the last final result, unless it is over.
+  template <class Sink>
+  void finish(context& c, Sink&& sink) {
+    body_.finish(c, sink);
+  }
+  /// After finish(), or an endpoint without `continuous`.
+  bool over() const { return body_.over(); }
+  /// Whether an option has an effect, by its name in session_options.
+  static bool honours(const Model& m, std::string_view option) {
+    return option == "continuous" || (session_options::has(option) && session_body<Model>::honours(m, option));
+  }
+
+ private:
+  static const Model& checked(const Model& m, const session_options& o) {
+    require_supported(m, o);
+    return m;
+  }
+
+  session_body<Model> body_;
+};
+
+/// A model whose session does what session_body promises.
+template <class Model>
+concept streaming_recogniser =
+    recogniser<Model> && detail::has_session_body<Model> && std::constructible_from < session_body<Model>,
 const Model&, const session_options&,
-    context& > &&requires(session<Model>& s, const session<Model>& known, const Model& m, std::span<const float> pcm,
-                          context& c, sink_ref<session_event> sink) {
+    context& > &&requires(session_body<Model>& s, const session_body<Model>& known, const Model& m,
+                          std::span<const float> pcm, context& c, sink_ref<session_event> sink) {
   s.push(pcm, c, sink);
   s.finish(c, sink);
   { known.over() } -> std::same_as<bool>;
-  { session<Model>::honours(m, std::string_view()) } -> std::same_as<bool>;
+  { session_body<Model>::honours(m, std::string_view()) } -> std::same_as<bool>;
 };
 
 /// Seconds after which an utterance ends, for a model whose own limit is `own`; 0: never.

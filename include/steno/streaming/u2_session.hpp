@@ -21,12 +21,12 @@ inline namespace STENO_ABI {
 
 /// The session of a U2 or U2++.
 template <u2_sizes S, class Kind, class Frontend>
-class session<u2<S, Kind, Frontend>> {
+class session_body<u2<S, Kind, Frontend>> {
  public:
   using model_type = u2<S, Kind, Frontend>;  ///< the model's type
 
   /// The model must outlive it. Throws steno::error for hotwords with characters that are no units of the model.
-  session(const model_type& m, const session_options& o, context&)
+  session_body(const model_type& m, const session_options& o, context&)
       : contexts_(graph(m, o)), stream_(m, options(m, o, *contexts_)) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
@@ -60,9 +60,9 @@ class session<u2<S, Kind, Frontend>> {
     u2_stream_options own;
     if (o.chunk_size) own.chunk_size = *o.chunk_size;
     if (o.left_chunks) own.left_chunks = *o.left_chunks;
-    own.beam.labels = own.beam.prefixes = o.beam;
-    own.rescore = o.rescore;
-    own.endpoints = o.endpoints;
+    if (o.beam > 0) own.beam.labels = own.beam.prefixes = o.beam;
+    own.rescore = o.rescore.value_or(true);
+    own.endpoints = o.endpoints.value_or(true);
     own.continuous = o.continuous;
     if (const double limit = utterance_limit(o, 0); limit > 0)
       own.max_utterance_frames = std::max<extent>(1, static_cast<extent>(limit * 1000) / m.frame_ms());
