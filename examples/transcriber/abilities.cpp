@@ -18,8 +18,8 @@ std::vector<ability> abilities_of(const transcriber& model) {
       {"--beam", support("beam"), "this model decodes greedily; leave --beam out"},
       {"--hotwords", support("hotwords"), "this model takes none"},
       {"--hotword-score", support("hotword_score"), "this model reads hotwords in its prompt, and does not count"},
-      {"--longest", support("max_clip_seconds"), clips},
-      {"--clips", support("parallel_clips"), clips}};
+      {"--max-clip-seconds", support("max_clip_seconds"), clips},
+      {"--parallel-clips", support("parallel_clips"), clips}};
   const decoding_options none;
   decoding_options::each(none, [&](const char* name, const auto&) {
     all.push_back({option_name(name), support(name)});

@@ -21,7 +21,7 @@ struct ability {
 /// Of transcribe and bench: what the model makes of every option that not all models support.
 std::vector<ability> abilities_of(const transcriber& model);
 
-/// Those that it supports, as steno info shows them: "--language", "--longest (with --vad)", ...
+/// Those that it supports, as steno info shows them: "--language", "--max-clip-seconds (with --vad)", ...
 std::vector<std::string> supported_options(const transcriber& model);
 /// Of stream and serve; empty for models that do not stream.
 std::vector<std::string> supported_live_options(const transcriber& model);

@@ -170,9 +170,8 @@ std::string option_name(std::string_view name) {
 }
 
 std::string live_option_name(std::string_view name) {
-  if (name == "endpoints") return "--no-endpoints";
-  if (name == "rescore") return "--no-rescoring";
-  return name == "max_utterance_seconds" ? "--longest" : option_name(name);
+  const bool holds = name == "endpoints" || name == "rescore";
+  return option_name(holds ? "no_" + std::string(name) : std::string(name));
 }
 
 std::vector<std::pair<std::string, std::string>> given_options(const options& o) {
@@ -183,11 +182,11 @@ std::vector<std::pair<std::string, std::string>> given_options(const options& o)
   add(o.language != "auto", "--language", o.language);
   add(o.inverse_text_normalisation, "--itn");
   for (const std::string& name : o.decoding.names()) add(true, option_name(name));
-  add(o.longest > 0, "--longest");
-  add(o.at_once > 1, "--clips");
+  add(o.max_clip_seconds > 0, "--max-clip-seconds");
+  add(o.parallel_clips > 1, "--parallel-clips");
   add(o.beam > 1, "--beam", std::to_string(o.beam));  // greedy is what --beam 1 asks for
   add(!o.hotwords.empty(), "--hotwords");
-  add(o.live.phrase_score.has_value(), "--hotword-score");
+  add(o.hotword_score.has_value(), "--hotword-score");
   return all;
 }
 

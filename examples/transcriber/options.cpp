@@ -9,10 +9,11 @@
 #include <numeric>
 #include <thread>
 
-#include "decoding.hpp"
 #include "help.hpp"
 #include "model_path.hpp"
+#include "renamed_options.hpp"
 #include "text_width.hpp"
+#include "verb_options.hpp"
 
 namespace steno::app {
 namespace {
@@ -23,265 +24,6 @@ std::string joined(const std::vector<std::string>& words, const char* separator)
   std::string all;
   for (const std::string& w : words) all += (all.empty() ? "" : separator) + w;
   return all;
-}
-
-// What CLI11 fills in; checked and converted afterwards.
-struct raw_options {
-  std::string format = "text", part, pcm_format;
-  int pcm_rate = 0, pcm_channels = 0;
-  bool no_progress = false;
-  int min_silence = 0;
-  double max_segment = 0;
-  std::optional<std::string> threshold;
-  std::string style = "usual";
-  std::string demo;
-  raw_decoding decoding;
-};
-
-// Of the verbs that can do with a bundled model: -m or --demo.
-void add_model(CLI::App& app, options& o, raw_options& raw, const char* names, const char* about) {
-  CLI::Option* model = app.add_option(names, o.model, about)->type_name("MODEL");
-  app.add_option("--demo", raw.demo, "The bundled model of a family, e.g. parakeet-tdt; a wrong name lists them")
-      ->type_name("FAMILY")
-      ->excludes(model);
-}
-
-void add_threads(CLI::App& app, options& o, const char* about = "Threads, at most one per processor [all]") {
-  app.add_option("--threads", o.threads, about)->type_name("N")->check(CLI::Range(1, 1024));
-}
-
-// Of all verbs that open models.
-void add_model_files(CLI::App& app, options& o) {
-  app.add_flag("--check-weights", o.check_weights, "Look at every weight for infinities and NaN before the start");
-  if (o.verb == "serve") {
-    o.copy_models = true;
-    app.add_flag_callback(
-        "--mmap", [&o] { o.copy_models = false; },
-        "Map model files instead of reading a copy: do not overwrite them in place while they are in use");
-  } else {
-    app.add_flag("--no-mmap", o.copy_models,
-                 "Read a copy of model files, which may then be overwritten in place while they are in use");
-  }
-}
-
-// Of the verbs that read standard input.
-void add_pcm(CLI::App& app, raw_options& raw) {
-  app.add_option("--pcm-format", raw.pcm_format, "Raw samples on standard input: s16le or f32le [s16le]")
-      ->type_name("FORMAT");
-  app.add_option("--pcm-rate", raw.pcm_rate, "Their rate [16000]")->type_name("HZ")->check(CLI::Range(1000, 1000000));
-  app.add_option("--pcm-channels", raw.pcm_channels, "Their channels, interleaved, which are averaged [1]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
-}
-
-// Of the verbs that go through a list of recordings.
-void add_inputs(CLI::App& app, options& o, raw_options& raw) {
-  app.add_option("--manifest", o.manifest, "JSON lines with {\"audio\": PATH}, relative to the manifest")
-      ->type_name("FILE");
-  app.add_option("--shard", raw.part, "Take every N-th input, beginning at I (0 to N)")->type_name("I/N");
-  add_pcm(app, raw);
-  app.add_flag("--no-progress", raw.no_progress, "No progress bar (there is none either unless stderr is a terminal)");
-  app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
-}
-
-void add_longest(CLI::App& app, options& o, const char* about) {
-  app.add_option("--longest", o.longest, about)->type_name("SECONDS")->check(CLI::Range(1.0, 3600.0));
-}
-
-void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
-  app.add_option("AUDIO", o.audio,
-                 "Sound files, directories of sound files, or - for standard input (a sound file or raw PCM)");
-  add_model(app, o, raw, "-m,--model", "Packaged GGUF, or a checkpoint that steno-convert reads [bundled demo model]");
-  app.add_option("--format", raw.format, "text, json, jsonl, srt, vtt or tsv [text]")->type_name("FORMAT");
-  app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
-      ->type_name("FILE");
-  app.add_option("--language", o.language, "Language spoken, e.g. en [auto]")->type_name("CODE");
-  app.add_flag("--itn", o.inverse_text_normalisation, "Punctuation and numbers as figures, where the model can do so");
-  add_threads(app, o);
-  app.add_option("--beam,--beam-size", o.beam, "Beam width, where the model searches; 1 is greedy [the model's own]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
-  app.add_option("--vad", o.vad, "Find speech first: none, energy or a VAD model [none]")->type_name("MODEL");
-  app.add_option("--merge", o.merge, "With --vad: join neighbouring segments up to so many seconds [0]")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 3600.0));
-  add_longest(app, o, "Cut what is longer at quiet places into clips [what the model hears at once]");
-  app.add_option("--clips", o.at_once,
-                 "Transcribe so many clips at once, also of several recordings where these are short: each on one "
-                 "thread, Qwen3-ASR together on all [1]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
-  app.add_option("--punctuate", o.punctuation, "Put punctuation into the text: a punctuation model")
-      ->type_name("MODEL");
-  app.add_option("--align", o.aligner, "Times of words by a forced aligner, where the model has none")
-      ->type_name("MODEL");
-  app.add_option("--hotwords", o.hotwords, "Words to favour, one per line, where the model searches or reads a prompt")
-      ->type_name("FILE");
-  app.add_option("--hotword-score", o.live.phrase_score,
-                 "Bonus for each unit of a phrase [of CTC 3, of Whisper 2, of transducers 1]")
-      ->type_name("X");
-  add_inputs(app, o, raw);
-  add_writing(app, o.output_layout.lines, raw.style);
-  add_decoding(app, o.decoding, raw.decoding);
-}
-
-void add_info(CLI::App& app, options& o, raw_options& raw) {
-  add_model(app, o, raw, "MODEL,-m,--model", "The model [bundled demo model]");
-  app.add_option("--format", raw.format, "text or json [text]")->type_name("FORMAT");
-}
-
-void add_bench(CLI::App& app, options& o, raw_options& raw) {
-  app.add_option("AUDIO", o.audio, "The sound file to transcribe");
-  add_model(app, o, raw, "-m,--model", "The model [bundled demo model]");
-  app.add_option("--runs", o.runs, "How many times [3]")->type_name("N")->check(CLI::Range(1, 100000));
-  add_threads(app, o);
-  app.add_option("--language", o.language, "Language spoken [auto]")->type_name("CODE");
-  app.add_flag("--itn", o.inverse_text_normalisation, "As in transcribe");
-}
-
-void add_live(CLI::App& app, options& o, raw_options& raw) {
-  add_model(app, o, raw, "-m,--model", "A streaming model: packaged GGUF, or a checkpoint that steno-convert reads");
-  app.add_option("--chunk-size", o.live.chunk_size,
-                 "Encoder frames decoded at once; -1: everything at the end [the model's]")
-      ->type_name("N")
-      ->check(CLI::Range(-1, 4096));
-  app.add_option("--left-chunks", o.live.left_chunks, "Chunks looked back at; -1: all of the utterance [the model's]")
-      ->type_name("N")
-      ->check(CLI::Range(-1, 4096));
-  add_longest(app, o, "End utterances after so many seconds in any case [the model's own limit]");
-  app.add_option("--beam", o.beam, "Beam width, where the model searches; 1 is greedy [the model's own]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 100));
-  app.add_option("--hotwords", o.hotwords, "Phrases to favour, one per line")->type_name("FILE");
-  app.add_option("--hotword-score", o.live.phrase_score, "Bonus for each unit of a phrase [3]")->type_name("X");
-  app.add_flag("!--no-rescoring", o.live.rescore, "Final results of the first pass alone");
-  app.add_flag("!--no-endpoints", o.live.endpoints, "One utterance, however long its pauses are");
-  app.add_flag("--forget-turns", o.live.forget_turns, "What was said is forgotten at the end of a turn (Parakeet EOU)");
-}
-
-void add_stream(CLI::App& app, options& o, raw_options& raw) {
-  app.add_option("AUDIO", o.audio, "A sound file, or - for standard input (a sound file or raw PCM)");
-  add_live(app, o, raw);
-  app.add_option("--vad", o.vad, "jsonl: tell where speech begins and ends, too: none, energy or a VAD model [none]")
-      ->type_name("MODEL");
-  app.add_option("--format", raw.format, "text or jsonl (an event per line) [text]")->type_name("FORMAT");
-  app.add_flag("--real-time", o.live.real_time, "Read the file no faster than it sounds");
-  add_threads(app, o, "Threads, at most one per processor [1]");
-  app.add_flag("--no-progress", raw.no_progress, "No progress bar (there is none either unless stderr is a terminal)");
-  add_pcm(app, raw);
-  app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
-}
-
-void add_vad(CLI::App& app, options& o, raw_options& raw) {
-  o.vad = "energy";
-  app.add_option("AUDIO", o.audio,
-                 "Sound files, directories of sound files, or - for standard input (a sound file or raw PCM)");
-  app.add_option("-m,--model,--vad", o.vad,
-                 "energy, or an FSMN-VAD: packaged GGUF, or a checkpoint that steno-convert reads [energy]")
-      ->type_name("MODEL");
-  app.add_option("--format", raw.format, "text, json, jsonl or rttm [text]")->type_name("FORMAT");
-  app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
-      ->type_name("FILE");
-  app.add_option("--min-silence", raw.min_silence,
-                 "A pause that ends a segment [energy: 500; FSMN-VAD: 2000, less the longer the segment is]")
-      ->type_name("MS")
-      ->check(CLI::Range(10, 600000));
-  app.add_option("--max-segment", raw.max_segment, "A longer segment is cut [60]")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.1, 86400.0));
-  app.add_option("--threshold", raw.threshold,
-                 "energy: decibels above the background [10]; FSMN-VAD: -1 to 1, by which speech must be likelier "
-                 "than silence [0.5; 0.6 with --min-silence]")
-      ->type_name("X");
-  add_inputs(app, o, raw);
-}
-
-void add_diarize(CLI::App& app, options& o, raw_options& raw) {
-  app.add_option("AUDIO", o.audio,
-                 "Sound files, directories of sound files, or - for standard input (a sound file or raw PCM)");
-  app.add_option("-m,--model", o.model, "A Sortformer: packaged GGUF, or a checkpoint that steno-convert reads")
-      ->type_name("MODEL")
-      ->required();
-  app.add_option("--format", raw.format, "text (start, end and speaker on a line), json, jsonl or rttm [text]")
-      ->type_name("FORMAT");
-  app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
-      ->type_name("FILE");
-  add_threads(app, o);
-  app.add_option("--postprocessing", o.speakers.postprocessing,
-                 "NeMo's file of these settings for a kind of recordings (YAML)")
-      ->type_name("FILE");
-  const auto seconds = [&](const char* name, const char* about, double most) {
-    std::string option = "--" + std::string(name);
-    std::replace(option.begin(), option.end(), '_', '-');
-    app.add_option_function<double>(
-           option, [&o, name](double x) { o.speakers.segments[name] = x; }, about)
-        ->type_name("X")
-        ->check(CLI::Range(0.0, most));
-  };
-  seconds("onset", "Probability above which somebody begins to speak [0.5]", 1);
-  seconds("offset", "Probability below which he ends [0.5]", 1);
-  seconds("pad_onset", "Seconds put before each segment [0]", 3600);
-  seconds("pad_offset", "Seconds put behind each segment [0]", 3600);
-  seconds("min_duration_on", "Shorter segments go, in seconds [0]", 3600);
-  seconds("min_duration_off", "Shorter gaps of a speaker go, in seconds [0]", 3600);
-  const auto rows = [&](const char* name, const char* about) {
-    std::string option = "--" + std::string(name);
-    std::replace(option.begin(), option.end(), '_', '-');
-    app.add_option_function<int>(
-           option, [&o, name](int n) { o.speakers.memory[name] = n; }, about)
-        ->type_name("N")
-        ->check(CLI::Range(0, 65536));
-  };
-  rows("chunk_len", "Of models for streams: rows of 80 ms heard at once [the model's]");
-  rows("chunk_left_context", "Rows before them that are heard again [the model's]");
-  rows("chunk_right_context", "Rows behind them that are waited for [the model's]");
-  rows("fifo_len", "Rows of the last chunks that are kept whole [the model's]");
-  rows("spkcache_update_period", "Rows that leave these at once [the model's]");
-  rows("spkcache_len", "Rows that are remembered of all speakers [the model's]");
-  add_inputs(app, o, raw);
-}
-
-void add_align(CLI::App& app, options& o, raw_options& raw) {
-  app.add_option("AUDIO", o.audio, "A sound file, or - for standard input (a sound file or raw PCM)");
-  app.add_option("-m,--model", o.model, "A forced aligner: packaged GGUF, or a checkpoint that steno-convert reads")
-      ->type_name("MODEL")
-      ->required();
-  app.add_option("--text", o.text_file, "What is said, in UTF-8")->type_name("FILE")->required();
-  app.add_option("--format", raw.format, "text (start, end and word on a line), json, jsonl, srt, vtt or tsv [text]")
-      ->type_name("FORMAT");
-  app.add_option("-o,--output", o.output, "Write to this file")->type_name("FILE");
-  app.add_option("--language", o.language, "Language spoken; ko: words are cut as Korean ones are")->type_name("CODE");
-  add_threads(app, o);
-  add_pcm(app, raw);
-  app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
-}
-
-void add_serve(CLI::App& app, options& o, raw_options& raw) {
-  add_live(app, o, raw);
-  app.add_option("--host", o.live.host, "Address or name to listen on [127.0.0.1]")->type_name("ADDRESS");
-  app.add_option("--port", o.live.port, "Port; 0: any [10086]")->type_name("N")->check(CLI::Range(0, 65535));
-  add_threads(app, o);
-  app.add_option("--max-connections", o.live.connections, "At once [64]")->type_name("N")->check(CLI::Range(1, 10000));
-  app.add_option("--max-message", o.live.message_bytes, "Bytes of a message [1048576]")
-      ->type_name("N")
-      ->check(CLI::Range(1024, 1 << 28));
-  app.add_option("--max-per-peer", o.live.per_peer,
-                 "At once from one address [a quarter of all; from this machine all]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 10000));
-  app.add_option("--idle-timeout", o.live.idle_seconds, "Seconds until a connection without audio is closed [30]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 86400));
-  app.add_option("--drain-timeout", o.live.drain_seconds,
-                 "Seconds for sessions to end after SIGINT or SIGTERM; a second signal ends at once [10]")
-      ->type_name("N")
-      ->check(CLI::Range(0, 86400));
-  app.add_option("--allow-origin", o.live.allow_origins,
-                 "Let web pages of this origin connect, too, e.g. https://example.org; may be given again; *: all")
-      ->type_name("ORIGIN")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
-  app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 
 void refuse_unknown(const CLI::App& app) {
@@ -314,8 +56,8 @@ void check_speech(options& o, const raw_options& raw) {
 
 // Options that would do nothing without another one.
 void refuse_idle(const options& o) {
-  if (o.merge > 0 && o.vad == "none") wrong_usage("--merge joins what --vad finds: give --vad, too");
-  if (o.live.phrase_score && o.hotwords.empty()) wrong_usage("--hotword-score is about --hotwords: give them, too");
+  if (o.merge_seconds > 0 && o.vad == "none") wrong_usage("--merge-seconds joins what --vad finds: give --vad, too");
+  if (o.hotword_score && o.hotwords.empty()) wrong_usage("--hotword-score is about --hotwords: give them, too");
   if (o.verb == "stream" && o.vad != "none" && o.output_format != format::jsonl)
     wrong_usage("stream: --vad tells of speech in --format jsonl alone");
   const line_options& l = o.output_layout.lines;
@@ -377,18 +119,6 @@ void check(options& o, raw_options& raw) {
   }
 }
 
-void add_options(CLI::App& app, options& o, raw_options& raw) {
-  if (o.verb == "transcribe") add_transcribe(app, o, raw);
-  if (o.verb == "info") add_info(app, o, raw);
-  if (o.verb == "bench") add_bench(app, o, raw);
-  if (o.verb == "stream") add_stream(app, o, raw);
-  if (o.verb == "serve") add_serve(app, o, raw);
-  if (o.verb == "vad") add_vad(app, o, raw);
-  if (o.verb == "diarize") add_diarize(app, o, raw);
-  if (o.verb == "align") add_align(app, o, raw);
-  add_model_files(app, o);
-}
-
 // The place of the first argument that is neither an option nor an option's value: options may stand before the verb,
 // and there it is not known yet, so those of all verbs are.
 std::size_t first_word(const std::vector<std::string>& arguments) {
@@ -405,6 +135,9 @@ std::size_t first_word(const std::vector<std::string>& arguments) {
       for (const std::string& n : option->get_snames()) takes_value["-" + n] = value;
     }
   }
+  for (const renamed_option& r : renamed_options)
+    if (const auto now = takes_value.find(std::string(r.now)); now != takes_value.end())
+      takes_value.emplace(r.before, now->second);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& a = arguments[i];
     if (a == "--") return arguments.size();
@@ -503,6 +236,7 @@ options parse_options(const std::vector<std::string>& arguments) {
   if (o.verb != "info" && o.verb != "serve")
     app.get_option("AUDIO")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.allow_extras();
+  rename_options(rest, app, o.notes);
   try {
     std::reverse(rest.begin(), rest.end());  // CLI11 takes a vector from its back
     app.parse(rest);

@@ -27,9 +27,9 @@ std::optional<shard> parse_shard(std::string_view text);
 struct live_options {
   std::optional<int> chunk_size, left_chunks;  ///< nothing: the model's own
   bool rescore = true, endpoints = true;
-  bool forget_turns = false;          ///< of models that end turns
-  bool real_time = false;             ///< a file is read no faster than it sounds
-  std::optional<float> phrase_score;  ///< nothing: what suits the model's search
+  bool forget_turns = false;         ///< of models that end turns
+  double max_utterance_seconds = 0;  ///< 0: the model's own
+  bool real_time = false;            ///< a file is read no faster than it sounds
   std::string host = "127.0.0.1";
   int port = 10086;
   int connections = 64;         ///< at once
@@ -68,12 +68,13 @@ struct options {
   int threads = 0;  ///< 0: all
   int beam = 0;     ///< 0: the model's own
   std::string vad = "none";
-  double merge = 0;    ///< seconds; 0: nothing is joined
-  double longest = 0;  ///< seconds of a clip or an utterance; 0: the model's own
-  int at_once = 1;
+  double merge_seconds = 0;     ///< 0: nothing is joined
+  double max_clip_seconds = 0;  ///< 0: the model's own
+  int parallel_clips = 1;
   std::string punctuation;  ///< a punctuation model; empty: none
   std::string aligner;      ///< a forced aligner; empty: none
   std::string hotwords;
+  std::optional<float> hotword_score;  ///< nothing: what suits the model's search
   std::string manifest;
   std::string text_file;  ///< align: what is said
   shard part;

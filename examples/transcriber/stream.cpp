@@ -35,9 +35,9 @@ session_options session_options_of(const options& o) {
   if (!o.live.rescore) r.rescore = false;
   if (!o.live.endpoints) r.endpoints = false;
   r.forget_turns = o.live.forget_turns;
-  r.max_utterance_seconds = o.longest;
+  r.max_utterance_seconds = o.live.max_utterance_seconds;
   r.beam = o.beam;
-  r.hotword_score = o.live.phrase_score;
+  r.hotword_score = o.hotword_score;
   r.hotwords = read_phrases(o.hotwords);
   return r;
 }

@@ -223,12 +223,12 @@ void transcribe_inputs(const options& o, const std::vector<input>& inputs, engin
   careful_output put(out, watch);
   request asked{.options = {.language = o.language,
                             .itn = o.inverse_text_normalisation,
-                            .max_clip_seconds = o.longest,
-                            .merge_seconds = o.merge,
-                            .parallel_clips = o.at_once,
+                            .max_clip_seconds = o.max_clip_seconds,
+                            .merge_seconds = o.merge_seconds,
+                            .parallel_clips = o.parallel_clips,
                             .beam = o.beam,
                             .hotwords = read_phrases(o.hotwords),
-                            .hotword_score = o.live.phrase_score,
+                            .hotword_score = o.hotword_score,
                             .decoding = o.decoding},
                 .vad = o.vad};
   // Subtitles that are cut by words need their times.

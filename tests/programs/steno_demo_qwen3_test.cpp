@@ -78,7 +78,7 @@ TEST_F(steno_demo_qwen3, a_long_stream_never_takes_back_what_is_settled) {
   // Nothing is lost and nothing said twice where an utterance is cut.
   EXPECT_EQ(settled_text(stream(talk.pcm), utterances), said);
   EXPECT_GE(utterances, 8);  // of at most 10 s, which is what its file says that it understands
-  settled_text(stream(talk.pcm, "--longest 60"), utterances);
+  settled_text(stream(talk.pcm, "--max-utterance-seconds 60"), utterances);
   EXPECT_EQ(utterances, 2);
 }
 
@@ -93,7 +93,7 @@ TEST_F(steno_demo_qwen3, hears_no_more_at_once_than_it_understands) {
   };
   const json r = transcribe(talk.pcm);
   EXPECT_LE(longest(r), 10);
-  EXPECT_GT(longest(transcribe(talk.pcm, "--longest 30")), 12);
+  EXPECT_GT(longest(transcribe(talk.pcm, "--max-clip-seconds 30")), 12);
   std::string text = r["text"];
   std::size_t whole = 0;
   for (const std::string& sentence : {question, train, shopping})

@@ -230,7 +230,7 @@ TEST(steno_demo, several_files_at_once_are_written_as_one_by_one) {
   for (const char* demo : {"qwen3-asr", "sense-voice"}) {
     const auto run = [&](const std::string& clips) {
       return steno::test::shell(dir, "echo no sound >broken.wav && '" STENO_PROGRAM "' -q --format json --demo " +
-                                         std::string(demo) + " --clips " + clips + " " + files);
+                                         std::string(demo) + " --parallel-clips " + clips + " " + files);
     };
     const auto alone = run("1");
     EXPECT_EQ(alone.code, 1);
@@ -250,12 +250,12 @@ TEST(steno_demo, longest_is_for_models_that_hear_clips) {
     return steno::test::shell(
         dir, "'" STENO_PROGRAM "' -q " + options + " '" + (examples / "audio" / "train.wav").string() + "'");
   };
-  EXPECT_EQ(run("--demo sense-voice --longest 0.5").code, 2);
-  const auto whole = run("--demo whisper --longest 10");
+  EXPECT_EQ(run("--demo sense-voice --max-clip-seconds 0.5").code, 2);
+  const auto whole = run("--demo whisper --max-clip-seconds 10");
   EXPECT_EQ(whole.code, 2);
-  EXPECT_EQ(whole.err.rfind("steno: --longest: ", 0), 0u) << whole.err;
-  EXPECT_EQ(run("--demo whisper --vad energy --longest 10").code, 0);
-  const auto pieces = run("--demo sense-voice --longest 1 --format tsv");
+  EXPECT_EQ(whole.err.rfind("steno: --max-clip-seconds: ", 0), 0u) << whole.err;
+  EXPECT_EQ(run("--demo whisper --vad energy --max-clip-seconds 10").code, 0);
+  const auto pieces = run("--demo sense-voice --max-clip-seconds 1 --format tsv");
   EXPECT_GT(std::count(pieces.out.begin(), pieces.out.end(), '\n'), 3) << pieces.out;
 }
 

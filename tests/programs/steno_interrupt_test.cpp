@@ -49,7 +49,7 @@ TEST_P(steno_interrupted, a_stream_writes_what_was_said) {
 
 TEST_P(steno_interrupted, a_transcript_of_what_was_said_gets_its_place) {
   const fs::path out = dir.path() / "out.json";
-  running_program steno("'" STENO_PROGRAM "' --demo parakeet-ctc --longest 1 --format jsonl -");
+  running_program steno("'" STENO_PROGRAM "' --demo parakeet-ctc --max-clip-seconds 1 --format jsonl -");
   steno.write(samples("train.wav"));
   ASSERT_TRUE(steno.says("\n")) << steno.err;
   steno.send(GetParam());

@@ -26,8 +26,8 @@ const std::pair<const char*, const char*> offline[] = {{"--language", ""},
                                                        {"--beam", "2"},
                                                        {"--hotwords", "words.txt"},
                                                        {"--hotword-score", "1 --hotwords words.txt"},
-                                                       {"--longest", "20"},
-                                                       {"--clips", "2"},
+                                                       {"--max-clip-seconds", "20"},
+                                                       {"--parallel-clips", "2"},
                                                        {"--translate", ""},
                                                        {"--temperature", "0"},
                                                        {"--best-of", "2"},
@@ -51,8 +51,8 @@ const std::pair<const char*, const char*> offline[] = {{"--language", ""},
                                                        {"--max-repeats", "2"},
                                                        {"--kv-cache", "f32"}};
 const std::pair<const char*, const char*> live[] = {
-    {"--chunk-size", "8"},  {"--left-chunks", "4"},      {"--no-rescoring", ""},
-    {"--no-endpoints", ""}, {"--forget-turns", ""},      {"--longest", "20"},
+    {"--chunk-size", "8"},  {"--left-chunks", "4"},      {"--no-rescore", ""},
+    {"--no-endpoints", ""}, {"--forget-turns", ""},      {"--max-utterance-seconds", "20"},
     {"--beam", "4"},        {"--hotwords", "words.txt"}, {"--hotword-score", "1 --hotwords words.txt"}};
 
 class options_of : public testing::TestWithParam<const char*> {
@@ -68,7 +68,7 @@ class options_of : public testing::TestWithParam<const char*> {
   void check(const char* verb, const char* key, const std::string& option, const std::string& value) const {
     const auto& known = facts_.at(key);
     const bool honoured = std::any_of(known.begin(), known.end(), [&](const json& one) {
-      const std::string text = one;  // "--longest (with --vad)" says that it is not, alone
+      const std::string text = one;  // "--max-clip-seconds (with --vad)" says that it is not, alone
       return text == option;
     });
     std::string words = std::string(verb) + " -m " + model() + " " + option + " " + value + " '" + examples;
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(steno, options_of, testing::ValuesIn(models), [](const 
 TEST(steno_options, that_do_nothing_alone) {
   const steno::test::temporary_directory dir;
   std::ofstream(dir.path() / "words.txt") << "train\n";
-  const std::pair<const char*, const char*> table[] = {{"--merge 3", "--vad"},
+  const std::pair<const char*, const char*> table[] = {{"--merge-seconds 3", "--vad"},
                                                        {"--hotword-score 2", "--hotwords"},
                                                        {"--highlight-words", "srt and vtt"},
                                                        {"--format srt --highlight-words", "--style openai"},

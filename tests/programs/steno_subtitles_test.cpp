@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
            {"sense-voice", "paraformer", "parakeet-ctc", "parakeet-tdt", "eou", "u2", "whisper", "qwen3-asr"})
         for (const char* format : {"srt", "vtt"}) {
           all.push_back({demo, format});
-          all.push_back({demo, format, demo == std::string("whisper") ? "--word-timestamps" : "--longest 1"});
+          all.push_back({demo, format, demo == std::string("whisper") ? "--word-timestamps" : "--max-clip-seconds 1"});
         }
       return all;
     }()));

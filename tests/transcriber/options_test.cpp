@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include <steno/streaming/session.hpp>
+
 #include <algorithm>
 #include <thread>
 
@@ -217,6 +219,48 @@ TEST(options, shards_share_a_list_counted_from_zero_or_one) {
   for (const char* bad :
        {"", "1", "/", "1/", "/2", "1/0", "-1/2", "3/2", "1/2x", "a/b", "1//2", "99999999999999999999/2"})
     EXPECT_FALSE(parse_shard(bad)) << bad;
+}
+
+TEST(options, names_of_before_work_with_a_note) {
+  using notes = std::vector<std::string>;
+  options o = parse_options({"--longest", "20", "--clips=2", "--merge", "15", "--vad", "energy", "a.wav"});
+  EXPECT_EQ(o.max_clip_seconds, 20);
+  EXPECT_EQ(o.parallel_clips, 2);
+  EXPECT_EQ(o.merge_seconds, 15);
+  EXPECT_EQ(o.notes, (notes{"note: --longest is now --max-clip-seconds", "note: --clips is now --parallel-clips",
+                            "note: --merge is now --merge-seconds"}));
+  // Of a verb behind them, too; and once, however often.
+  o = parse_options({"--longest", "20", "stream", "-m", "m.gguf", "--no-rescoring", "--longest=30", "a.wav"});
+  EXPECT_EQ(o.live.max_utterance_seconds, 30);
+  EXPECT_FALSE(o.live.rescore);
+  EXPECT_EQ(o.max_clip_seconds, 0);
+  EXPECT_EQ(o.notes, (notes{"note: --longest is now --max-utterance-seconds",
+                            "note: --no-rescoring is now "
+                            "--no-rescore"}));
+  o = parse_options({"a.wav", "--max-clip-seconds", "20", "--", "--clips"});
+  EXPECT_EQ(o.audio, (std::vector<std::string>{"a.wav", "--clips"}));
+  EXPECT_EQ(o.notes, notes{});
+  for (const char* verb : {"transcribe", "stream", "serve"}) {
+    const std::string help = refused({verb, "--help"}).text;
+    for (const char* before : {"--longest", "--clips", "--merge ", "--no-rescoring"})
+      EXPECT_EQ(help.find(before), std::string::npos) << verb << ' ' << before;
+  }
+  EXPECT_NE(refused({"vad", "a.wav", "--clips", "2"}).text.find("unknown option --clips"), std::string::npos);
+}
+
+// What the library has a name for has that one.
+TEST(options, settings_are_called_as_in_the_library) {
+  const std::string live = refused({"stream", "--help"}).text, offline = refused({"transcribe", "--help"}).text;
+  steno::session_options().each([&](std::string_view name, bool) {
+    EXPECT_NE(live.find(steno::app::live_option_name(name)), std::string::npos) << name;
+  });
+  const steno::decoding_options none;
+  steno::decoding_options::each(none, [&](std::string_view name, const auto&) {
+    EXPECT_NE(offline.find(steno::app::option_name(name)), std::string::npos) << name;
+  });
+  for (const char* name :
+       {"language", "itn", "max_clip_seconds", "merge_seconds", "parallel_clips", "beam", "hotwords", "hotword_score"})
+    EXPECT_NE(offline.find(steno::app::option_name(name)), std::string::npos) << name;
 }
 
 TEST(options, nearest_name) {

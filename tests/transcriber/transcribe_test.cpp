@@ -87,7 +87,7 @@ class transcribing : public testing::Test {
       steno::app::screen screen(stdout, file);
       outputs out(o, inputs, screen);
       const counting_model counting;
-      counting.log->strict = o.at_once > 1;
+      counting.log->strict = o.parallel_clips > 1;
       steno::app::engine model(steno::transcriber_of(counting), 1);
       reporter report(screen, true, reporter::detail::all);
       steno::app::transcribe_inputs(o, inputs, model, out, report, nullptr, count);
@@ -132,7 +132,7 @@ TEST_F(transcribing, short_inputs_are_recognised_together_and_written_in_order) 
   const std::string alone = contents("out.txt"), alone_said = said;
   EXPECT_EQ(alone, "4000 auto\n2000 auto\n16000 auto\n800 auto\n2400 auto\n1600 auto\n");
   EXPECT_TRUE(together.empty());
-  o.at_once = 2;
+  o.parallel_clips = 2;
   count = {};
   run();
   EXPECT_EQ(contents("out.txt"), "4000 auto\n2000 auto\n16000 auto\n2400 auto\n1600 auto\n");
@@ -238,7 +238,7 @@ TEST_F(transcribing, what_the_model_cannot_do_is_refused) {
   o.beam = 4;
   EXPECT_NE(refusal().find("--beam 4: this model decodes greedily"), std::string::npos) << refusal();
   o.beam = 0;
-  o.longest = 20;
+  o.max_clip_seconds = 20;
   EXPECT_EQ(refusal(), "");
   o.decoding.best_of = 3;
   EXPECT_NE(refusal().find("--best-of: this model has no such option"), std::string::npos) << refusal();

@@ -1,0 +1,22 @@
+#include "renamed_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+namespace steno::app {
+
+void rename_options(std::vector<std::string>& arguments, const CLI::App& app, std::vector<std::string>& notes) {
+  const auto files = std::find(arguments.begin(), arguments.end(), "--");  // behind it there are no options
+  for (const renamed_option& r : renamed_options) {
+    if (app.get_option_no_throw(std::string(r.now)) == nullptr) continue;
+    bool found = false;
+    for (auto a = arguments.begin(); a != files; ++a) {
+      if (a->substr(0, a->find('=')) != r.before) continue;
+      a->replace(0, r.before.size(), r.now);
+      found = true;
+    }
+    if (found) notes.push_back("note: " + std::string(r.before) + " is now " + std::string(r.now));
+  }
+}
+
+}  // namespace steno::app

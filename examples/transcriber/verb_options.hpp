@@ -1,0 +1,27 @@
+// The options of each verb, as the command line has them.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "decoding.hpp"
+#include "options.hpp"
+
+namespace steno::app {
+
+/// What CLI11 fills in; checked and converted afterwards.
+struct raw_options {
+  std::string format = "text", part, pcm_format;
+  int pcm_rate = 0, pcm_channels = 0;
+  bool no_progress = false;
+  int min_silence = 0;
+  double max_segment = 0;
+  std::optional<std::string> threshold;
+  std::string style = "usual";
+  std::string demo;
+  raw_decoding decoding;
+};
+
+/// Those of o.verb.
+void add_options(CLI::App& app, options& o, raw_options& raw);
+
+}  // namespace steno::app
