@@ -49,9 +49,10 @@ TEST(parity_qwen3_text, recordings_are_cut_at_the_same_samples) {
     std::vector<float> pcm;
     for (int i = 0; i < v["repeat"].get<int>(); ++i) pcm.insert(pcm.end(), clip.begin(), clip.end());
     pcm.resize(v["cut_samples"].get<std::size_t>());
-    EXPECT_EQ(quiet_splits(pcm, 16000, v["max_chunk_sec"].get<double>(), v["search_expand_sec"].get<double>(),
-                           v["min_window_ms"].get<double>()),
-              v["starts"].get<std::vector<extent>>())
-        << v;
+    const cut_policy p{.max_seconds = v["max_chunk_sec"].get<double>(),
+                       .rule = cut_rule::around,
+                       .around = v["search_expand_sec"].get<double>(),
+                       .window_ms = v["min_window_ms"].get<double>()};
+    EXPECT_EQ(quiet_splits(pcm, 16000, p), v["starts"].get<std::vector<extent>>()) << v;
   }
 }

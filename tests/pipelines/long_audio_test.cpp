@@ -86,13 +86,13 @@ TEST(clip_cutter, portions_make_no_difference) {
       {900, {500, -1}},   {2600, {-1, 2100}},   {3000, {2500, -1}},   {4000, {-1, 3600}},
       {9000, {8800, -1}}, {59000, {-1, 58000}}, {61000, {58000, -1}}, {64000, {-1, 63999}}};
   for (const double merge : {0.0, 4.0, 20.0}) {
-    const clip_options o{.max_seconds = 30, .voices = true, .merge_seconds = merge};
+    const clip_options o{.cut = {.max_seconds = 30}, .voices = true, .merge_seconds = merge};
     const ranges once = cut(o, 70000, 70000, said);
     for (const std::size_t portion : {1u, 160u, 999u, 16000u}) EXPECT_EQ(cut(o, 70000, portion, said), once) << merge;
   }
-  const ranges once = cut({.max_seconds = 30}, 70000, 70000, {});
+  const ranges once = cut({.cut = {.max_seconds = 30}}, 70000, 70000, {});
   for (const std::size_t portion : {1u, 160u, 999u, 16000u})
-    EXPECT_EQ(cut({.max_seconds = 30}, 70000, portion, {}), once);
+    EXPECT_EQ(cut({.cut = {.max_seconds = 30}}, 70000, portion, {}), once);
 }
 
 TEST(clip_cutter, keeps_what_the_detector_may_still_speak_of_and_no_more) {
@@ -120,7 +120,8 @@ TEST(clip_cutter, clips_are_the_detectors_segments) {
 }
 
 TEST(clip_cutter, segments_that_are_too_long_are_cut) {
-  const auto found = cut({.max_seconds = 10, .voices = true}, 40000, 500, {{2000, {1000, -1}}, {36000, {-1, 35000}}});
+  const auto found =
+      cut({.cut = {.max_seconds = 10}, .voices = true}, 40000, 500, {{2000, {1000, -1}}, {36000, {-1, 35000}}});
   ASSERT_GE(found.size(), 4u);
   EXPECT_EQ(found.front().first, 1000);
   EXPECT_EQ(found.back().second, 35000);
@@ -134,7 +135,7 @@ TEST(clip_cutter, segments_that_are_too_long_are_cut) {
 TEST(clip_cutter, clips_shorter_than_the_search_are_at_least_half_as_long_as_they_may_be) {
   std::vector<float> pcm(20000);
   for (std::size_t i = 0; i < pcm.size(); ++i) pcm[i] = static_cast<float>(i) * 1e-5f;
-  clip_cutter c(1000, {.max_seconds = 1, .around = 5});
+  clip_cutter c(1000, {.cut = {.max_seconds = 1, .rule = cut_rule::around, .around = 5}});
   c.push(pcm);
   c.finish();
   extent last = 0;
@@ -154,9 +155,10 @@ TEST(clip_cutter, cuts_near_a_length_as_quiet_splits_does) {
   for (const double max_seconds : {10.0, 33.3, 100.2, 100.3, 500.0})
     for (const std::size_t size : {pcm.size(), std::size_t{30000}, std::size_t{15000}}) {
       const std::span<const float> all = std::span<const float>(pcm).first(size);
-      const std::vector<extent> starts = quiet_splits(all, 1000, max_seconds, 5);
+      const cut_policy p{.max_seconds = max_seconds, .rule = cut_rule::around, .around = 5};
+      const std::vector<extent> starts = quiet_splits(all, 1000, p);
       for (const std::size_t portion : {std::size_t{77}, std::size_t{16000}, size}) {
-        clip_cutter c(1000, {.max_seconds = max_seconds, .around = 5});
+        clip_cutter c(1000, {.cut = p});
         std::vector<extent> found;
         const auto take = [&] {
           while (const auto r = c.next()) {

@@ -199,16 +199,16 @@ TEST(recording, clips_are_no_longer_than_the_file_says) {
   };
   const transcriber free = told({}), short_clips = told(6);
   auto direct = load<qwen3_asr_any>((test::compact() / "qwen3_asr" / "model.gguf").string());
-  EXPECT_EQ(clips_of(direct, {}).max_seconds, 1200);
-  EXPECT_EQ(clips_of(direct, {}).around, 5);
+  EXPECT_EQ(clips_of(direct, {}).cut.max_seconds, 1200);
+  EXPECT_EQ(clips_of(direct, {}).cut.around, 5);
   direct.max_clip_seconds = 6;
-  EXPECT_EQ(clips_of(direct, {}).max_seconds, 6);
+  EXPECT_EQ(clips_of(direct, {}).cut.max_seconds, 6);
   transcribe_options wanted, aligned;
   wanted.max_clip_seconds = 14;
   aligned.limit_seconds = 4;
-  EXPECT_EQ(clips_of(direct, wanted).max_seconds, 14);
-  EXPECT_EQ(clips_of(direct, wanted).around, 5);
-  EXPECT_EQ(clips_of(direct, aligned).max_seconds, 4);
+  EXPECT_EQ(clips_of(direct, wanted).cut.max_seconds, 14);
+  EXPECT_EQ(clips_of(direct, wanted).cut.around, 5);
+  EXPECT_EQ(clips_of(direct, aligned).cut.max_seconds, 4);
 
   std::vector<sentence> truth;
   const auto pcm = sentences(8, truth);

@@ -27,15 +27,19 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+/// How recordings are cut: `split_audio_into_chunks`, and its limit of 20 minutes.
+inline constexpr cut_policy qwen3_cuts = {
+    .max_seconds = 1200, .rule = cut_rule::around, .around = 5, .min_seconds = 0.5};
+
 /// Wishes for one call.
 struct qwen3_asr_options {
-  std::string language = {};                  ///< forced: a name or code; empty: the model finds it
-  std::string prompt = {};                    ///< the system prompt: names, subjects, whatever helps
-  int max_new_tokens = 4096;                  ///< of one part
-  double max_seconds = 1200;                  ///< seconds; longer recordings are cut at quiet places
-  double search_expand = 5;                   ///< seconds around a cut
-  token_sampling sampling = {};               ///< greedy, as the original
-  std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
+  std::string language = {};                    ///< forced: a name or code; empty: the model finds it
+  std::string prompt = {};                      ///< the system prompt: names, subjects, whatever helps
+  int max_new_tokens = 4096;                    ///< of one part
+  double max_seconds = qwen3_cuts.max_seconds;  ///< seconds; longer recordings are cut at quiet places
+  double search_expand = qwen3_cuts.around;     ///< seconds around a cut
+  token_sampling sampling = {};                 ///< greedy, as the original
+  std::optional<dtype> cache = std::nullopt;    ///< of keys and values; none: what suits the weights
   /// A pattern of words comes no more than so many times in a row, and circles end the writing; 0: as it comes.
   int max_repeats = 3;
 };
@@ -192,8 +196,11 @@ class qwen3_asr : public qwen3_thinker<S> {
   /// f(start, count, padded) for the parts of a recording; those of something longer are filled up to half a second.
   template <class F>
   static void each_piece(std::span<const float> pcm, const qwen3_asr_options& o, F&& f) {
-    const std::vector<extent> starts = quiet_splits(pcm, sample_rate, o.max_seconds, o.search_expand);
-    constexpr extent shortest = sample_rate / 2;
+    cut_policy p = qwen3_cuts;
+    p.max_seconds = o.max_seconds;
+    p.around = o.search_expand;
+    const std::vector<extent> starts = quiet_splits(pcm, sample_rate, p);
+    constexpr auto shortest = static_cast<extent>(qwen3_cuts.min_seconds * sample_rate);
     std::vector<float> padded;
     for (std::size_t i = 0; i < starts.size(); ++i) {
       const extent end = i + 1 < starts.size() ? starts[i + 1] : static_cast<extent>(pcm.size());

@@ -21,13 +21,6 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// Where recordings are cut for a model.
-struct clip_limits {
-  double max_seconds = 30;  ///< of a clip
-  double around = 0;        ///< seconds, as in clip_options
-  double min_seconds = 0;   ///< the end of what was cut is filled up with zeros to them
-};
-
 namespace detail {
 template <class Options>
 concept has_language = requires(Options o, const std::string& language) {
@@ -56,7 +49,7 @@ concept reads_hotwords = requires {
 template <recogniser Model>
 struct family_defaults {
   using model_options = typename Model::options;                                  ///< the model's own
-  static constexpr clip_limits clips = {};                                        ///< where recordings are cut
+  static constexpr cut_policy clips = {};                                         ///< where recordings are cut
   static constexpr bool searches_hotwords = detail::has_hotwords<model_options>;  ///< a search favours them
 
   /// Whether the model has a use for an option, by its name in transcribe_options or decoding_options.
@@ -190,18 +183,14 @@ STENO_COLD hotword_automaton hotwords_of(const Model& m, const transcribe_option
 /// How recordings are cut for this model with these options.
 template <recogniser Model>
 STENO_COLD clip_options clips_of(const Model& m, const transcribe_options& o) {
-  constexpr clip_limits limits = family<Model>::clips;
-  clip_options c{.max_seconds = limits.max_seconds,
-                 .voices = o.vad != nullptr,
-                 .merge_seconds = o.merge_seconds,
-                 .around = limits.around};
+  clip_options c{.cut = family<Model>::clips, .voices = o.vad != nullptr, .merge_seconds = o.merge_seconds};
   if constexpr (requires { m.max_clip_seconds; })
     if (m.max_clip_seconds > 0 && o.max_clip_seconds <= 0) {
-      c.max_seconds = m.max_clip_seconds;
-      c.around = 0;  // a clip may be shorter but not longer
+      c.cut.max_seconds = m.max_clip_seconds;
+      c.cut.rule = cut_rule::within;  // a clip may be shorter but not longer
     }
-  if (o.max_clip_seconds > 0) c.max_seconds = o.max_clip_seconds;
-  if (o.limit_seconds > 0) c.max_seconds = std::min(c.max_seconds, o.limit_seconds);
+  if (o.max_clip_seconds > 0) c.cut.max_seconds = o.max_clip_seconds;
+  if (o.limit_seconds > 0) c.cut.max_seconds = std::min(c.cut.max_seconds, o.limit_seconds);
   return c;
 }
 

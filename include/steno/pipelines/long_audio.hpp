@@ -1,9 +1,8 @@
 // steno/pipelines/long_audio.hpp - where to cut a long recording for models that take one clip at a time.
 //
-// Without a voice activity detector a clip has up to `max_seconds` seconds and ends in the middle of the quietest 0.2 s
-// of its second half. With one, clips are its segments: cut in the same way where they are too long, merged where that
-// is wanted. Qwen3-ASR is cut as the original cuts it (decoders/quiet_splits.hpp). Recordings come in portions of any
-// size, and what is needed of them is kept: memory does not grow with their length. Tested in
+// Without a voice activity detector clips end where a cut_policy says (decoders/quiet_splits.hpp). With one, clips are
+// its segments: cut by the rule that makes none longer where they are too long, merged where that is wanted. Recordings
+// come in portions of any size, and what is needed of them is kept: memory does not grow with their length. Tested in
 // tests/pipelines/long_audio_test.cpp.
 #pragma once
 #include <steno/config.hpp>
@@ -27,42 +26,11 @@ struct audio_range {
   extent end = 0;    ///< behind the last one
 };
 
-namespace detail {
-/// The middle of the quietest 0.2 s of the second half of `pcm`; of equal ones the last.
-STENO_COLD inline extent quietest_place(std::span<const float> pcm, int sample_rate) {
-  const auto count = static_cast<extent>(pcm.size());
-  const extent step = std::max<extent>(sample_rate / 100, 1), window = 20;  // energies of 10 ms, 20 of them together
-  std::vector<double> energy;
-  const extent from = count / 2;
-  for (extent at = from; at + step <= count; at += step) {
-    double e = 0;
-    for (extent i = at; i < at + step; ++i)
-      e +=
-          static_cast<double>(pcm[static_cast<std::size_t>(i)]) * static_cast<double>(pcm[static_cast<std::size_t>(i)]);
-    energy.push_back(e);
-  }
-  extent cut = count;
-  double quietest = 0;
-  for (extent k = 0; k + window <= static_cast<extent>(energy.size()); ++k) {
-    double sum = 0;
-    for (extent i = k; i < k + window; ++i) sum += energy[static_cast<std::size_t>(i)];
-    if (k == 0 || sum <= quietest) {
-      quietest = sum;
-      cut = from + (k + window / 2) * step;
-    }
-  }
-  return cut;
-}
-}  // namespace detail
-
 /// How a recording is cut.
 struct clip_options {
-  double max_seconds = 30;   ///< seconds; what is longer is cut at a quiet place
+  cut_policy cut = {};       ///< of what is longer; of `around` up to half of `max_seconds` counts
   bool voices = false;       ///< clips are a detector's segments, which voice() brings
   double merge_seconds = 0;  ///< seconds; neighbouring segments are joined up to this length
-  /// Seconds, of which up to half of `max_seconds` counts; above 0 a clip ends so near to it, where quiet_splits()
-  /// says.
-  double around = 0;
 };
 
 /// Cuts one recording, as it comes, into clips. Not shared.
@@ -71,16 +39,18 @@ class clip_cutter {
   /// For a recording of so many samples a second.
   clip_cutter(int sample_rate, const clip_options& o)
       : rate_(sample_rate),
-        max_(std::max<extent>(static_cast<extent>(o.max_seconds * sample_rate), 1)),
+        cut_(sample_rate, o.cut),
         merge_(static_cast<extent>(o.merge_seconds * sample_rate)),
-        around_(std::min(static_cast<extent>(o.around * sample_rate), max_ / 2)),
-        voices_(o.voices) {}
+        voices_(o.voices) {
+    if (voices_) cut_.rule = cut_rule::within;
+    cut_.around = std::min(cut_.around, cut_.max / 2);
+  }
 
   /// The next samples.
   STENO_COLD void push(std::span<const float> pcm) {
     forget();
     held_.insert(held_.end(), pcm.begin(), pcm.end());
-    if (!voices_) cut_pauses();
+    if (!voices_) cut_longer(cut_.enough());  // as soon as what follows has no say
   }
   /// What the detector found in the samples so far.
   STENO_COLD void voice(const voice_change& v) {
@@ -93,9 +63,10 @@ class clip_cutter {
   void settled(std::int64_t ms) { next_ = std::clamp(place(ms), next_, end()); }
   /// No samples follow; the detector has emitted its last.
   STENO_COLD void finish() {
-    if (!voices_ && around_ > 0)
-      while (end() - next_ > max_) cut_near();
-    if (!voices_ && next_ < end()) ready_.push_back({next_, end()});
+    if (!voices_) {
+      cut_longer(cut_.max);
+      if (next_ < end()) ready_.push_back({next_, end()});
+    }
     close_group();
     next_ = end();
   }
@@ -124,22 +95,14 @@ class clip_cutter {
  private:
   extent place(std::int64_t ms) const noexcept { return static_cast<extent>(ms * rate_ / 1000); }
 
-  void cut_near() {
-    const extent window = std::max<extent>(4, rate_ / 10);
-    const extent cut = next_ + quiet_end(clip({next_, end()}), 0, max_, around_, window);
-    ready_.push_back({next_, cut});
-    next_ = cut;
+  void cut_longer(extent than) {
+    while (end() - next_ > than) next_ = cut(next_, end());
   }
-  void cut_pauses() {
-    if (around_ > 0) {  // as soon as what follows has no say
-      while (end() - next_ > max_ + around_) cut_near();
-      return;
-    }
-    while (end() - next_ > max_) {
-      const extent cut = next_ + detail::quietest_place(clip({next_, next_ + max_}), rate_);
-      ready_.push_back({next_, cut});
-      next_ = cut;
-    }
+  // A clip from `begin` on, of what ends at `to`; where it ends.
+  extent cut(extent begin, extent to) {
+    const extent at = begin + cut_.end(clip({begin, to}));
+    ready_.push_back({begin, at});
+    return at;
   }
   void add(const audio_range& segment) {
     if (group_.end > group_.begin && segment.end - group_.begin <= merge_) {
@@ -151,11 +114,7 @@ class clip_cutter {
   }
   void close_group() {
     extent begin = group_.begin;
-    while (group_.end - begin > max_) {
-      const extent cut = begin + detail::quietest_place(clip({begin, begin + max_}), rate_);
-      ready_.push_back({begin, cut});
-      begin = cut;
-    }
+    while (group_.end - begin > cut_.max) begin = cut(begin, group_.end);
     if (begin < group_.end) ready_.push_back({begin, group_.end});
     group_ = {};
   }
@@ -171,7 +130,8 @@ class clip_cutter {
   }
 
   int rate_;
-  extent max_, merge_, around_;
+  part_cutter cut_;
+  extent merge_;
   bool voices_;
   std::vector<float> held_;  // samples first_ ..
   extent first_ = 0, open_ = -1;
@@ -184,7 +144,7 @@ class clip_cutter {
 /// Cuts `pcm` at quiet places into pieces of up to `max_seconds` seconds; together they cover everything, in order.
 STENO_COLD inline std::vector<audio_range> split_at_pauses(std::span<const float> pcm, int sample_rate,
                                                            double max_seconds) {
-  clip_cutter cutter(sample_rate, {.max_seconds = max_seconds});
+  clip_cutter cutter(sample_rate, {.cut = {.max_seconds = max_seconds}});
   cutter.push(pcm);
   cutter.finish();
   std::vector<audio_range> ranges;

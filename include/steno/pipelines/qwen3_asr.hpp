@@ -23,8 +23,8 @@ inline namespace STENO_ABI {
 template <qwen3_sizes S>
 struct family<qwen3_asr<S>> : family_defaults<qwen3_asr<S>> {
   using model = qwen3_asr<S>;
-  /// `split_audio_into_chunks` and its limit of 20 minutes, unless the file says what the model understands.
-  static constexpr clip_limits clips = {.max_seconds = 1200, .around = 5, .min_seconds = 0.5};
+  /// As the original cuts, unless the file says what the model understands.
+  static constexpr cut_policy clips = qwen3_cuts;
 
   static bool supports(const model& m, std::string_view option) {
     return of_language_models(option) || option == "temperature" || option == "seed" || option == "initial_prompt" ||
