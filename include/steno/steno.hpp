@@ -30,6 +30,7 @@
 #include <steno/decoders/qwen3_output.hpp>
 #include <steno/decoders/repeated_words.hpp>
 #include <steno/decoders/scores.hpp>
+#include <steno/decoders/search_options.hpp>
 #include <steno/decoders/speaker_segments.hpp>
 #include <steno/decoders/time_repair.hpp>
 #include <steno/decoders/time_warping.hpp>

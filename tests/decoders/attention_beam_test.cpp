@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 using namespace steno;
 
@@ -18,14 +19,15 @@ const float chances[4][4] = {{0.01f, 0.55f, 0.43f, 0.01f},
 
 attention_result search(extent beams, double penalty, extent max_steps) {
   matrix<float, dynamic, dynamic> rows;
-  return attention_beam({.sos = sos, .eos = eos, .beams = beams, .length_penalty = penalty, .max_steps = max_steps},
-                        [&](std::span<const int> ids, std::span<const int> parents) -> view<const float> {
-                          EXPECT_EQ(ids.size(), parents.size());
-                          rows.resize(static_cast<extent>(ids.size()), 4);
-                          for (std::size_t b = 0; b < ids.size(); ++b)
-                            for (int i = 0; i < 4; ++i) rows(static_cast<extent>(b), i) = std::log(chances[ids[b]][i]);
-                          return read(rows);
-                        });
+  return attention_beam(
+      {.search = {.beam = beams, .length_penalty = penalty}, .sos = sos, .eos = eos, .max_steps = max_steps},
+      [&](std::span<const int> ids, std::span<const int> parents) -> view<const float> {
+        EXPECT_EQ(ids.size(), parents.size());
+        rows.resize(static_cast<extent>(ids.size()), 4);
+        for (std::size_t b = 0; b < ids.size(); ++b)
+          for (int i = 0; i < 4; ++i) rows(static_cast<extent>(b), i) = std::log(chances[ids[b]][i]);
+        return read(rows);
+      });
 }
 
 }  // namespace
@@ -46,4 +48,11 @@ TEST(attention_beam, no_frames_give_nothing) {
   const attention_result r = search(3, 0, 0);
   EXPECT_TRUE(r.ids.empty());
   EXPECT_EQ(r.steps, 0);
+}
+
+TEST(attention_beam, hotwords_are_refused) {
+  const std::vector<std::vector<int>> phrases = {{1, 2}};
+  const hotword_automaton graph(phrases, {});
+  const auto none = [](std::span<const int>, std::span<const int>) { return view<const float>(nullptr, 0, 0); };
+  EXPECT_THROW(attention_beam({.search = {.hotwords = &graph}, .max_steps = 1}, none), error);
 }

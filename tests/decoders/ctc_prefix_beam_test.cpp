@@ -52,7 +52,7 @@ TEST(ctc_prefix_beam, a_beam_that_holds_everything_sums_over_all_paths) {
     const table p = random_table(6, 4, seed);
     for (const int blank : {0, 2}) {
       const auto want = all_paths(p, blank);
-      ctc_prefix_beam search({.blank = blank, .labels = 4, .prefixes = 10000});
+      ctc_prefix_beam search({.search = {.beam = 10000}, .blank = blank, .labels = 4});
       search.advance(p);
       // Behind what is possible come sequences no path leads to (a repeated label in too few frames).
       ASSERT_GT(search.size(), static_cast<extent>(want.size()));
@@ -75,7 +75,7 @@ TEST(ctc_prefix_beam, a_beam_that_holds_everything_sums_over_all_paths) {
 
 TEST(ctc_prefix_beam, portions_make_no_difference) {
   const table p = random_table(40, 9, 5);
-  ctc_prefix_beam whole({.labels = 5, .prefixes = 6}), parts({.labels = 5, .prefixes = 6});
+  ctc_prefix_beam whole({.search = {.beam = 6}, .labels = 5}), parts({.search = {.beam = 6}, .labels = 5});
   whole.advance(p);
   for (extent t = 0; t < 40; t += 7) parts.advance(read(p.middleRows(t, std::min<extent>(7, 40 - t))));
   ASSERT_EQ(parts.size(), whole.size());
@@ -119,4 +119,8 @@ TEST(ctc_prefix_beam, one_frame_and_no_frames) {
   EXPECT_EQ(search.hypothesis(0).ids, std::vector<int>{1});
   EXPECT_EQ(search.hypothesis(0).times, std::vector<extent>{0});
   EXPECT_EQ(search.size(), 3);
+}
+
+TEST(ctc_prefix_beam, a_length_penalty_is_refused) {
+  EXPECT_THROW(ctc_prefix_beam({.search = {.length_penalty = 1}}), error);
 }

@@ -45,9 +45,9 @@ TEST(ctc_prefix_beam, has_a_time_for_each_label_whatever_the_scores) {
       x = std::log(random.uniform(0.001f, 1));
       if (random.uniform() < share) x = random.uniform() < 0.5f ? no_number : -infinity;
     }
-    ctc_prefix_beam search({.blank = static_cast<int>(random.integer(0, labels - 1)),
-                            .labels = random.integer(1, labels),
-                            .prefixes = random.integer(1, 10)});
+    const auto blank = static_cast<int>(random.integer(0, labels - 1));
+    const extent first = random.integer(1, labels), second = random.integer(1, 10);
+    ctc_prefix_beam search({.search = {.beam = second}, .blank = blank, .labels = first});
     search.advance(make_view(static_cast<const float*>(v.data()), frames, labels));
     search.finish();
     for (extent i = 0; i < search.size(); ++i) {

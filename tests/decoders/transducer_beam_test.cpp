@@ -34,10 +34,10 @@ struct tables {
     return read(scores);
   }
   void keep(std::span<const int> nodes) { EXPECT_FALSE(nodes.empty()); }
-  transducer_beam_options options(const json& c) const {
-    return {.blank = static_cast<int>(labels.size()) - 1,
+  transducer_beam_options options(const json& c, const hotword_automaton* hotwords = nullptr) const {
+    return {.search = {.beam = c["beam"].get<extent>(), .hotwords = hotwords},
+            .blank = static_cast<int>(labels.size()) - 1,
             .durations = durations,
-            .beam = c["beam"].get<extent>(),
             .steps = c["steps"].get<extent>()};
   }
 
@@ -83,7 +83,7 @@ TEST(transducer_beam, phrases_are_favoured) {
     const std::vector<std::vector<int>> phrases{{2, 2, 5}};
     const hotword_automaton none(phrases, {.score = 0}), strong(phrases, {.score = 8});
     const auto best = [&](const hotword_automaton& g) {
-      transducer_beam search(t.options(c), &g);
+      transducer_beam search(t.options(c, &g));
       search.advance(t, 0, 12);
       search.finish();
       return search.hypotheses()[0].ids;

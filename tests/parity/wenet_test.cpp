@@ -413,7 +413,7 @@ class checks {
       const auto phrases = w["phrases_ids"].get<std::vector<ids_type>>();
       const hotword_automaton graph(phrases,
                                     {.rules = hotword_rules::training, .score = w["context_score"].get<float>()});
-      ctc_prefix_beam search({.blank = model.blank}, &graph);
+      ctc_prefix_beam search({.search = {.hotwords = &graph}, .blank = model.blank});
       search.advance(read(h.scores));
       search.finish();
       // The original does not sort again after finish(), so places are compared as they are.
@@ -445,11 +445,11 @@ class checks {
     const bool rescore = w.contains("ctc_weight");
     std::size_t n = 0;
     u2_stream<Model> stream(model, {.chunk_size = chunk,
+                                    .beam = {.search = {.hotwords = graph}},
                                     .rescore = rescore,
                                     .ctc_weight = w.value("ctc_weight", 0.5),
                                     .reverse_weight = w.value("reverse_weight", 0.0),
-                                    .endpoints = false,
-                                    .hotwords = graph});
+                                    .endpoints = false});
     const json& events = w["events"];
     const auto sink = [&](const u2_event& e) {
       ASSERT_LT(n, events.size());

@@ -8,6 +8,7 @@
 // step before each one continues. Tested in tests/decoders/attention_beam_test.cpp and on golden results.
 #pragma once
 #include <steno/core/view.hpp>
+#include <steno/decoders/search_options.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -20,11 +21,11 @@ inline namespace STENO_ABI {
 
 /// How attention_beam() searches.
 struct attention_beam_options {
-  int sos = 0;                ///< the label that every hypothesis begins with
-  int eos = 0;                ///< the label that ends one; may be sos
-  extent beams = 10;          ///< hypotheses of a step; fewer than 1 count as 1
-  double length_penalty = 0;  ///< exponent of the length that a score is divided by; 0: none
-  extent max_steps = 0;       ///< WeNet: the encoder's frames
+  static constexpr extent default_beam = 10;  ///< WeNet's
+  search_options search = {};                 ///< a length penalty of 0 unless it is set; no hotwords
+  int sos = 0;                                ///< the label that every hypothesis begins with
+  int eos = 0;                                ///< the label that ends one; may be sos
+  extent max_steps = 0;                       ///< WeNet: the encoder's frames
 };
 
 /// The hypothesis that won.
@@ -49,7 +50,7 @@ inline void best_labels(const float* row, extent labels, extent count, std::vect
 }  // namespace detail
 
 /// Searches with `step`, which gives the log-probabilities [beams, labels] of what follows `ids`, one of each beam;
-/// `parents` are the beams of the step before that they continue.
+/// `parents` are the beams of the step before that they continue. Throws steno::error for hotwords.
 template <class Step>
 attention_result attention_beam(const attention_beam_options& o, Step&& step) {
   struct choice {
@@ -57,7 +58,9 @@ attention_result attention_beam(const attention_beam_options& o, Step&& step) {
     int parent, label;
   };
   constexpr float never = -std::numeric_limits<float>::infinity();
-  const auto n = static_cast<std::size_t>(std::max<extent>(o.beams, 1));
+  o.search.refuse_hotwords();
+  const double length_penalty = o.search.length_penalty.value_or(0);
+  const auto n = static_cast<std::size_t>(o.search.beam_or(attention_beam_options::default_beam));
   std::vector<std::vector<int>> output_ids(n), before;
   std::vector<float> scores(n, never);
   scores[0] = 0;
@@ -96,7 +99,7 @@ attention_result attention_beam(const attention_beam_options& o, Step&& step) {
   for (std::size_t b = 0; b < n; ++b) {
     const auto length = std::count_if(output_ids[b].begin(), output_ids[b].end(), [&](int id) { return id != o.eos; }) +
                         (o.sos != o.eos ? 1 : 0);  // the original counts sos unless it is eos
-    const double score = static_cast<double>(scores[b]) / std::pow(static_cast<double>(length), o.length_penalty);
+    const double score = static_cast<double>(scores[b]) / std::pow(static_cast<double>(length), length_penalty);
     if (score > highest) highest = score, winner = b;
   }
   r.score = highest;

@@ -8,6 +8,7 @@
 #pragma once
 #include <steno/core/view.hpp>
 #include <steno/decoders/hotword_automaton.hpp>
+#include <steno/decoders/search_options.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -20,9 +21,10 @@ inline namespace STENO_ABI {
 
 /// How ctc_prefix_beam searches.
 struct ctc_beam_options {
+  static constexpr extent default_beam = 10;  ///< WeNet's
+  search_options search = {};      ///< second beam, also the size of the n-best list; hotwords; no length penalty
   int blank = 0;                   ///< its label
-  extent labels = 10;              ///< best labels of a frame that are looked at (first beam)
-  extent prefixes = 10;            ///< prefixes that live on (second beam); also the size of the n-best list
+  extent labels = 0;               ///< best labels of a frame that are looked at (first beam); 0: as many as the beam
   float blank_scale = 1;           ///< multiplies the blank's probability
   float blank_skip_threshold = 1;  ///< frames whose blank is likelier than this extend by the blank alone
 };
@@ -37,9 +39,12 @@ struct ctc_hypothesis {
 /// Copyable; one per stream. Memory: its buffers grow with the longest hypothesis and are kept by reset().
 class ctc_prefix_beam {
  public:
-  /// At the empty prefix. `hotwords` may be null, else it must outlive this and all copies.
-  explicit ctc_prefix_beam(const ctc_beam_options& options = {}, const hotword_automaton* hotwords = nullptr)
-      : options_(options), hotwords_(hotwords != nullptr && !hotwords->empty() ? hotwords : nullptr) {
+  /// At the empty prefix. The hotwords must outlive this and all copies. Throws steno::error for a length penalty.
+  explicit ctc_prefix_beam(const ctc_beam_options& options = {})
+      : options_(options), hotwords_(options.search.favoured()) {
+    options_.search.refuse_length_penalty();
+    options_.search.beam = options_.search.beam_or(ctc_beam_options::default_beam);
+    if (options_.labels <= 0) options_.labels = options_.search.beam;
     reset();
   }
 
@@ -206,7 +211,7 @@ class ctc_prefix_beam {
       const double x = candidates_[a].total, y = candidates_[b].total;
       return x > y || (x == y && a < b);
     });
-    const std::size_t kept = std::min(order_.size(), static_cast<std::size_t>(options_.prefixes));
+    const std::size_t kept = std::min(order_.size(), static_cast<std::size_t>(options_.search.beam));
     if (next_.size() < kept) next_.resize(kept);
     for (std::size_t i = 0; i < kept; ++i) keep(candidates_[order_[i]], next_[i]);
     std::swap(beams_, next_);

@@ -9,6 +9,7 @@
 #pragma once
 #include <steno/core/view.hpp>
 #include <steno/decoders/hotword_automaton.hpp>
+#include <steno/decoders/search_options.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -95,20 +96,26 @@ class token_hotwords {
   std::vector<int> units_;
 };
 
+/// How a token_sampler chooses.
+struct token_sampler_options {
+  search_options search = {};  ///< a beam of one unless it is set; the length penalty is best_hypothesis()'s
+  int end = 0;                 ///< the token that ends a text
+  double temperature = 0;      ///< 0: the likeliest token
+  std::uint64_t seed = 0;      ///< of what is drawn
+};
+
 /// Every hypothesis goes its own way: the likeliest token, or a sample at a temperature. What hotwords earn is
 /// added before tokens are compared or drawn.
 class token_sampler {
  public:
-  /// `hypotheses` empty texts; `end` is the token that ends one. Temperature 0 takes the likeliest token. `hotwords`
-  /// may be null, else it must outlive this.
-  token_sampler(int hypotheses, int end, double temperature, std::uint64_t seed,
-                const hotword_automaton* hotwords = nullptr)
-      : all_(static_cast<std::size_t>(hypotheses)),
+  /// Empty texts, as many as the beam. The hotwords must outlive this.
+  explicit token_sampler(const token_sampler_options& o)
+      : all_(static_cast<std::size_t>(o.search.beam_or(1))),
         ended_(all_.size(), false),
-        hotwords_(hotwords, end),
-        end_(end),
-        temperature_(temperature),
-        random_(seed) {}
+        hotwords_(o.search.hotwords, o.end),
+        end_(o.end),
+        temperature_(o.temperature),
+        random_(o.seed) {}
 
   /// Tokens of hypothesis i so far.
   std::span<const int> tokens_of(std::size_t i) const { return all_[i].tokens; }
@@ -170,15 +177,23 @@ class token_sampler {
   std::uint64_t random_;
 };
 
-/// The `width` best unfinished hypotheses, until round(width * patience) have ended.
+/// How a token_beam searches.
+struct token_beam_options {
+  static constexpr extent default_beam = 5;  ///< of the original's program
+  search_options search = {};                ///< the length penalty is best_hypothesis()'s
+  int end = 0;                               ///< the token that ends a text
+  double patience = 1;                       ///< ended hypotheses for each of the beam, before it stops
+};
+
+/// The `beam` best unfinished hypotheses, until round(beam * patience) have ended.
 class token_beam {
  public:
-  /// `width` empty texts; `end` is the token that ends one. `hotwords` may be null, else it must outlive this.
-  token_beam(int width, int end, double patience = 1, const hotword_automaton* hotwords = nullptr)
-      : live_(static_cast<std::size_t>(width)),
-        hotwords_(hotwords, end),
-        end_(end),
-        wanted_(static_cast<std::size_t>(std::nearbyint(width * patience))) {}
+  /// Empty texts, as many as the beam. The hotwords must outlive this.
+  explicit token_beam(const token_beam_options& o)
+      : live_(static_cast<std::size_t>(o.search.beam_or(token_beam_options::default_beam))),
+        hotwords_(o.search.hotwords, o.end),
+        end_(o.end),
+        wanted_(static_cast<std::size_t>(std::nearbyint(static_cast<double>(live_.size()) * o.patience))) {}
 
   /// Tokens of unfinished hypothesis i so far.
   std::span<const int> tokens_of(std::size_t i) const { return live_[i].tokens; }

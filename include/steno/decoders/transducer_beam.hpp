@@ -13,6 +13,7 @@
 #pragma once
 #include <steno/core/view.hpp>
 #include <steno/decoders/hotword_automaton.hpp>
+#include <steno/decoders/search_options.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -28,13 +29,14 @@ struct transducer_beam_options {
   /// What a unit of a hotword should earn, in logarithms of probability. CTC takes 3; here the prediction network goes
   /// on with a word by itself once it has begun, and with so much it emits hotwords that nobody spoke.
   static constexpr float hotword_score = 1;
-  int blank = 0;                        ///< its label, which is the last one
-  std::span<const int> durations = {};  ///< empty: RNN-T
-  extent beam = 4;                      ///< hypotheses that live on
-  extent steps = 2;                     ///< labels that a hypothesis may get at one frame
-  extent beta = 2;                      ///< so many labels more than `beam` are looked at
-  double gamma = 2.3;                   ///< choices whose log-probability is so much below the best one's are dropped
-  bool length_normalised = true;        ///< the best one is chosen by score / (labels + 1)
+  static constexpr extent default_beam = 4;  ///< the original's
+  search_options search = {};                ///< no length penalty
+  int blank = 0;                             ///< its label, which is the last one
+  std::span<const int> durations = {};       ///< empty: RNN-T
+  extent steps = 2;                          ///< labels that a hypothesis may get at one frame
+  extent beta = 2;                           ///< so many labels more than the beam are looked at
+  double gamma = 2.3;             ///< choices whose log-probability is so much below the best one's are dropped
+  bool length_normalised = true;  ///< the best one is chosen by score / (labels + 1)
 };
 
 /// `node` stands for the prediction network behind the labels.
@@ -60,10 +62,11 @@ struct transducer_hypothesis {
 /// The root is node 0 and is never forgotten.
 class transducer_beam {
  public:
-  /// At the root, before the first frame. What `o.durations` points at, and `hotwords` unless it is null, must outlive
-  /// this and all copies.
-  explicit transducer_beam(const transducer_beam_options& o, const hotword_automaton* hotwords = nullptr)
-      : options_(o), hotwords_(hotwords != nullptr && !hotwords->empty() ? hotwords : nullptr), kept_(1) {
+  /// At the root, before the first frame. What `o.durations` points at, and the hotwords, must outlive this and all
+  /// copies. Throws steno::error for a length penalty.
+  explicit transducer_beam(const transducer_beam_options& o) : options_(o), hotwords_(o.search.favoured()), kept_(1) {
+    options_.search.refuse_length_penalty();
+    options_.search.beam = o.search.beam_or(transducer_beam_options::default_beam);
     for (const int d : o.durations)
       if (d > 0 && (shortest_ == 0 || d < shortest_)) shortest_ = d;
     shortest_ = std::max(shortest_, 1);
@@ -135,7 +138,7 @@ class transducer_beam {
   void choose_labels(int hotword_state) {
     order_.resize(label_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
-    const auto count = std::min(order_.size(), static_cast<std::size_t>(options_.beam + options_.beta));
+    const auto count = std::min(order_.size(), static_cast<std::size_t>(options_.search.beam + options_.beta));
     const auto better = [&](int a, int b) { return at(a) > at(b) || (at(a) == at(b) && a < b); };
     std::partial_sort(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count), order_.end(), better);
     order_.resize(count);
@@ -188,7 +191,8 @@ class transducer_beam {
   void keep_best(std::vector<hypothesis>& all) {
     std::stable_sort(all.begin(), all.end(),
                      [](const hypothesis& a, const hypothesis& b) { return a.total() > b.total(); });
-    if (all.size() > static_cast<std::size_t>(options_.beam)) all.resize(static_cast<std::size_t>(options_.beam));
+    if (all.size() > static_cast<std::size_t>(options_.search.beam))
+      all.resize(static_cast<std::size_t>(options_.search.beam));
     kept_ = std::move(all);
   }
   static void append(std::vector<hypothesis>& to, std::vector<hypothesis>& from) {
@@ -261,7 +265,7 @@ class transducer_beam {
       }
     std::stable_sort(choices_.begin(), choices_.end(),
                      [](const choice& a, const choice& b) { return a.total > b.total; });
-    const auto count = static_cast<std::size_t>(options_.beam + options_.beta);
+    const auto count = static_cast<std::size_t>(options_.search.beam + options_.beta);
     if (choices_.size() > count) choices_.resize(count);
     prune();
   }

@@ -89,8 +89,8 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
   search begin(const options& o) const {
     search s;
     if (o.beam > 1 || (o.hotwords != nullptr && !o.hotwords->empty())) {
-      const extent n = o.beam > 1 ? o.beam : 10;
-      s.beam.emplace(ctc_beam_options{.blank = this->blank(), .labels = n, .prefixes = n}, o.hotwords);
+      const extent n = o.beam > 1 ? o.beam : ctc_beam_options::default_beam;
+      s.beam.emplace(ctc_beam_options{.search = {.beam = n, .hotwords = o.hotwords}, .blank = this->blank()});
     }
     return s;
   }

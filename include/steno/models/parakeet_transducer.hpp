@@ -348,9 +348,9 @@ class parakeet_transducer
   }
   STENO_COLD found_tokens search_with_beam(std::span<const float> pcm, const options& o, context& c) const {
     parakeet_beam_network<parakeet_transducer> network(*this, c);
+    const extent n = o.beam > 1 ? o.beam : transducer_beam_options::default_beam;
     transducer_beam beam(
-        {.blank = this->blank(), .durations = durations, .beam = o.beam > 1 ? o.beam : transducer_beam_options{}.beam},
-        o.hotwords);
+        {.search = {.beam = n, .hotwords = o.hotwords}, .blank = this->blank(), .durations = durations});
     encode_windows(*this, pcm, o.windows, c, [&](const auto& rows, extent first) {
       workspace::frame scratch(c.scratch);
       auto projected = scratch.template matrix<dynamic, Joint>(rows.rows(), enc.output_size());

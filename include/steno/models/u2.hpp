@@ -195,10 +195,10 @@ class u2 {
     std::vector<kv_cache> encoded;
     decoder.keep_encoded(rows, encoded, c);
     typename Decoder::state state;
-    const extent n = std::min<extent>(beams, tokenizer.size());
+    const extent n = std::clamp<extent>(beams, 1, tokenizer.size());
     matrix<float, dynamic, dynamic> log_probs(n, tokenizer.size());
     return attention_beam(
-        {.sos = sos, .eos = eos, .beams = n, .length_penalty = length_penalty, .max_steps = rows.rows()},
+        {.search = {.beam = n, .length_penalty = length_penalty}, .sos = sos, .eos = eos, .max_steps = rows.rows()},
         [&](std::span<const int> ids, std::span<const int> parents) -> view<const float> {
           if (state.sequences.size() > 0) state.fork(parents);
           decoder.step(ids, encoded, state, log_probs, c);
@@ -263,7 +263,7 @@ class u2 {
       }
       return write_result(ids, times, confidences(scores, ids, times), s);
     }
-    ctc_prefix_beam search({.blank = blank, .labels = o.beam, .prefixes = o.beam}, o.hotwords);
+    ctc_prefix_beam search({.search = {.beam = o.beam, .hotwords = o.hotwords}, .blank = blank});
     search.advance(scores);
     search.finish();
     std::vector<ctc_hypothesis> nbest;

@@ -191,10 +191,11 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
     d.tokens = best.tokens;
     d.avg_logprob = static_cast<double>(best.score) / static_cast<double>(best.tokens.size() + 1);
   };
+  const search_options wide{.beam = group, .length_penalty = o.length_penalty, .hotwords = o.hotwords};
   if (o.beam_size > 0)
-    search(token_beam(o.beam_size, t.eot, o.patience, o.hotwords));
+    search(token_beam({.search = wide, .end = t.eot, .patience = o.patience}));
   else
-    search(token_sampler(group, t.eot, o.temperature, o.seed, o.hotwords));
+    search(token_sampler({.search = wide, .end = t.eot, .temperature = o.temperature, .seed = o.seed}));
   d.text = std::string(unicode::strip(t.text_of(d.tokens)));
   d.compression_ratio = compression_ratio(d.text);
   return d;

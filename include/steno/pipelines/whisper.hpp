@@ -28,7 +28,6 @@ inline namespace STENO_ABI {
 template <class Model>
 STENO_COLD whisper_transcribe_options whisper_options(const Model& m, const transcribe_options& o,
                                                       const hotword_automaton& hotwords) {
-  constexpr int default_beam = 5;
   whisper_transcribe_options own;
   if (o.language != "auto") {
     if (!m.supports_language(o.language))
@@ -38,7 +37,7 @@ STENO_COLD whisper_transcribe_options whisper_options(const Model& m, const tran
   if (o.beam > 1)
     own.decode.beam_size = o.beam;
   else if (!hotwords.empty())
-    own.decode.beam_size = default_beam;
+    own.decode.beam_size = static_cast<int>(token_beam_options::default_beam);
   own.decode.hotwords = &hotwords;
   const decoding_options& d = o.decoding;
   const auto take = [](const auto& from, auto& to) {

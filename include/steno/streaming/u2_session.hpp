@@ -60,13 +60,12 @@ class session_body<u2<S, Kind, Frontend>> {
     u2_stream_options own;
     if (o.chunk_size) own.chunk_size = *o.chunk_size;
     if (o.left_chunks) own.left_chunks = *o.left_chunks;
-    if (o.beam > 0) own.beam.labels = own.beam.prefixes = o.beam;
+    own.beam.search = {.beam = o.beam, .hotwords = &hotwords};
     own.rescore = o.rescore.value_or(true);
     own.endpoints = o.endpoints.value_or(true);
     own.continuous = o.continuous;
     if (const double limit = utterance_limit(o, 0); limit > 0)
       own.max_utterance_frames = std::max<extent>(1, static_cast<extent>(limit * 1000) / m.frame_ms());
-    own.hotwords = &hotwords;
     return own;
   }
 

@@ -25,7 +25,7 @@ inline namespace STENO_ABI {
 struct u2_stream_options {
   extent chunk_size = 16;          ///< encoder frames; not positive: everything at finish()
   extent left_chunks = -1;         ///< chunks kept in the attention's caches; negative: all, and a stream's cost grows
-  ctc_beam_options beam = {};      ///< of the prefix beam; its blank is the model's
+  ctc_beam_options beam = {};      ///< with the hotwords, which must outlive the stream; its blank is the model's
   float blank_penalty = 0;         ///< subtracted from the blank's logit
   bool rescore = true;             ///< final results by attention rescoring; keeps the encoder's rows of the utterance
   double ctc_weight = 0.5;         ///< of the CTC score that rescoring adds to the decoder's
@@ -35,7 +35,6 @@ struct u2_stream_options {
   endpoint_options endpoint = {};  ///< when an utterance ends; its blank is the model's
   /// Utterances end at this many encoder frames; 0: never. The original cannot go beyond 5000 (its table of positions).
   extent max_utterance_frames = 0;
-  const hotword_automaton* hotwords = nullptr;  ///< favoured by the search; must outlive the stream; null: none
 };
 
 /// Partial or final.
@@ -56,7 +55,7 @@ class u2_stream {
   explicit u2_stream(const Model& model, const u2_stream_options& options = {})
       : model_(&model),
         options_(checked(options, model)),
-        search_(options_.beam, options_.hotwords),
+        search_(options_.beam),
         endpoint_(options_.endpoint, static_cast<int>(model.frame_ms())) {
     reset();
   }
@@ -108,8 +107,6 @@ class u2_stream {
  private:
   static u2_stream_options checked(u2_stream_options o, const Model& m) {
     o.beam.blank = o.endpoint.blank = m.blank;
-    o.beam.labels = std::min<extent>(std::max<extent>(o.beam.labels, 1), m.tokenizer.size());
-    o.beam.prefixes = std::max<extent>(o.beam.prefixes, 1);
     return o;
   }
   extent frame_shift() const noexcept { return static_cast<extent>(model_->frontend.head.options().frame_shift); }
