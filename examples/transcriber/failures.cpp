@@ -1,7 +1,7 @@
 #include "failures.hpp"
 
-#include <steno/decoders/scores.hpp>
 #include <steno/error.hpp>
+#include <steno/search/scores.hpp>
 
 #include <new>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // Lists of phrases to favour: the lines before the first empty one are units, the others phrases. Any list becomes a
 // graph whose states and bonuses can be followed through all of its phrases.
-#include <steno/decoders/hotword_automaton.hpp>
+#include <steno/search/hotword_automaton.hpp>
 #include <steno/tokenizers/wenet_units.hpp>
 
 #include <algorithm>

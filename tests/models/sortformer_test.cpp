@@ -1,8 +1,8 @@
 // Sortformer on the compact golden set: chunks with their speaker cache, and segments; whole recordings with random
 // weights; what files may not say.
 #include <steno/core/thread_pool.hpp>
-#include <steno/decoders/speaker_segments.hpp>
 #include <steno/models/sortformer.hpp>
+#include <steno/segmentation/speaker_segments.hpp>
 #include <steno/weights/gguf_writer.hpp>
 #include <steno/weights/random.hpp>
 

@@ -1,6 +1,6 @@
 // What Qwen3-ASR does without a model, against the original: texts it wrote, names of languages, quiet places.
-#include <steno/decoders/quiet_splits.hpp>
-#include <steno/decoders/qwen3_output.hpp>
+#include <steno/segmentation/quiet_splits.hpp>
+#include <steno/text/qwen3_output.hpp>
 
 #include "support/golden.hpp"
 #include "support/wav.hpp"

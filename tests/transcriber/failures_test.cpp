@@ -1,8 +1,8 @@
 // What the user is told about exceptions that do not say what they are about.
 #include "failures.hpp"
 
-#include <steno/decoders/scores.hpp>
 #include <steno/error.hpp>
+#include <steno/search/scores.hpp>
 
 #include <gtest/gtest.h>
 

@@ -7,12 +7,12 @@
 // `CTTransformer.inference` (funasr/models/ct_transformer/model.py); see docs/models/ct_punc.md. Tested in
 // tests/models/ct_punc_test.cpp and tests/parity/ct_punc_test.cpp (golden stages).
 #pragma once
-#include <steno/decoders/ctc_greedy.hpp>
-#include <steno/decoders/scores.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/stage_names.hpp>
 #include <steno/networks/sanm_encoder.hpp>
+#include <steno/search/ctc_greedy.hpp>
+#include <steno/search/scores.hpp>
 #include <steno/tokenizers/punctuated_words.hpp>
 
 #include <algorithm>

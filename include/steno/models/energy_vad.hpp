@@ -12,8 +12,8 @@
 // Tested in tests/models/energy_vad_test.cpp.
 #pragma once
 #include <steno/core/context.hpp>
-#include <steno/decoders/voice_segments.hpp>
 #include <steno/frontends/noise_floor.hpp>
+#include <steno/segmentation/voice_segments.hpp>
 
 #include <algorithm>
 #include <array>

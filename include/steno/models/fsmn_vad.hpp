@@ -7,14 +7,14 @@
 // and voice_segmenter makes segments of it. Follows `FsmnVADStreaming` (funasr/models/fsmn_vad_streaming/model.py); see
 // docs/models/fsmn_vad.md. A clip and a stream are the same code. Tested in tests/parity/fsmn_vad_test.cpp.
 #pragma once
-#include <steno/decoders/scores.hpp>
-#include <steno/decoders/voice_segments.hpp>
 #include <steno/frontends/frame_levels.hpp>
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/stage_names.hpp>
 #include <steno/networks/fsmn_encoder.hpp>
+#include <steno/search/scores.hpp>
+#include <steno/segmentation/voice_segments.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -8,9 +8,6 @@
 // tests/parity/fun_asr_nano_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
-#include <steno/decoders/ctc_greedy.hpp>
-#include <steno/decoders/repeated_words.hpp>
-#include <steno/decoders/scores.hpp>
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
@@ -21,6 +18,9 @@
 #include <steno/networks/qwen3_decoder.hpp>
 #include <steno/networks/qwen3_writing.hpp>
 #include <steno/networks/sanm_encoder.hpp>
+#include <steno/search/ctc_greedy.hpp>
+#include <steno/search/scores.hpp>
+#include <steno/text/repeated_words.hpp>
 #include <steno/tokenizers/qwen_tokens.hpp>
 
 #include <algorithm>

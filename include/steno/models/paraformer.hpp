@@ -9,10 +9,10 @@
 // Tested in tests/parity/paraformer_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
-#include <steno/decoders/cif_times.hpp>
-#include <steno/decoders/scores.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/paraformer_parts.hpp>
+#include <steno/search/cif_times.hpp>
+#include <steno/search/scores.hpp>
 
 #include <algorithm>
 #include <span>

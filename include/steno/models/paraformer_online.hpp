@@ -10,9 +10,9 @@
 // tests/models/paraformer_online_test.cpp and tests/parity/paraformer_online_test.cpp (golden stages).
 #pragma once
 #include <steno/core/result.hpp>
-#include <steno/decoders/scores.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/paraformer_parts.hpp>
+#include <steno/search/scores.hpp>
 
 #include <algorithm>
 #include <span>

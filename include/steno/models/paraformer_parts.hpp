@@ -4,7 +4,6 @@
 // The members and tensor names of FunASR's `Paraformer`, which `ParaformerStreaming` inherits. Tested through
 // models/paraformer.hpp and models/paraformer_online.hpp.
 #pragma once
-#include <steno/decoders/ctc_greedy.hpp>
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
@@ -12,6 +11,7 @@
 #include <steno/networks/cif_predictor.hpp>
 #include <steno/networks/sanm_decoder.hpp>
 #include <steno/networks/sanm_encoder.hpp>
+#include <steno/search/ctc_greedy.hpp>
 #include <steno/tokenizers/characters.hpp>
 
 #include <string>

@@ -8,11 +8,11 @@
 // tests/parity/parakeet_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
-#include <steno/decoders/ctc_greedy.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/nemo_parts.hpp>
 #include <steno/networks/fastconformer_encoder.hpp>
+#include <steno/search/ctc_greedy.hpp>
 #include <steno/tokenizers/nemo_words.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>
 

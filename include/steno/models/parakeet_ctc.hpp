@@ -6,12 +6,12 @@
 // timestamps. The prefix beam is WeNet's (ctc_prefix_beam.hpp), for hotwords. A search is a value and goes on with
 // further rows. Tested in tests/parity/parakeet_test.cpp and tests/models/parakeet_test.cpp.
 #pragma once
-#include <steno/decoders/ctc_greedy.hpp>
-#include <steno/decoders/ctc_prefix_beam.hpp>
-#include <steno/decoders/scores.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/parakeet.hpp>
 #include <steno/models/parakeet_windows.hpp>
+#include <steno/search/ctc_greedy.hpp>
+#include <steno/search/ctc_prefix_beam.hpp>
+#include <steno/search/scores.hpp>
 #include <steno/tokenizers/nemo_words.hpp>
 
 #include <cmath>

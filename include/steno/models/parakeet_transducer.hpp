@@ -6,16 +6,16 @@
 // fed zeros, not a row of the embedding. A search is a value: the labels, the state and its projection. With
 // durations it is TDT. Tested in tests/parity/parakeet_test.cpp.
 #pragma once
-#include <steno/decoders/ctc_greedy.hpp>
-#include <steno/decoders/scores.hpp>
-#include <steno/decoders/transducer_beam.hpp>
-#include <steno/decoders/transducer_greedy.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/layers/lstm.hpp>
 #include <steno/models/parakeet.hpp>
 #include <steno/models/parakeet_beam.hpp>
 #include <steno/models/parakeet_windows.hpp>
+#include <steno/search/ctc_greedy.hpp>
+#include <steno/search/scores.hpp>
+#include <steno/search/transducer_beam.hpp>
+#include <steno/search/transducer_greedy.hpp>
 #include <steno/tokenizers/nemo_words.hpp>
 
 #include <algorithm>

@@ -8,10 +8,10 @@
 // docs/models/qwen3_asr.md. Tested in tests/parity/qwen3_aligner_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
-#include <steno/decoders/qwen3_output.hpp>
-#include <steno/decoders/time_repair.hpp>
 #include <steno/models/qwen3.hpp>
 #include <steno/networks/qwen3_writing.hpp>
+#include <steno/search/time_repair.hpp>
+#include <steno/text/qwen3_output.hpp>
 #include <steno/tokenizers/aligned_words.hpp>
 
 #include <algorithm>

@@ -8,13 +8,13 @@
 // Tested in tests/models/qwen3_asr_test.cpp and tests/parity/qwen3_asr_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
-#include <steno/decoders/quiet_splits.hpp>
-#include <steno/decoders/qwen3_output.hpp>
-#include <steno/decoders/repeated_words.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/qwen3.hpp>
 #include <steno/models/qwen3_languages.hpp>
 #include <steno/networks/qwen3_writing.hpp>
+#include <steno/segmentation/quiet_splits.hpp>
+#include <steno/text/qwen3_output.hpp>
+#include <steno/text/repeated_words.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -10,15 +10,15 @@
 // tests/models/sense_voice_test.cpp and tests/parity/sense_voice_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
-#include <steno/decoders/ctc_alignment.hpp>
-#include <steno/decoders/ctc_greedy.hpp>
-#include <steno/decoders/scores.hpp>
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/stage_names.hpp>
 #include <steno/networks/sanm_encoder.hpp>
+#include <steno/search/ctc_alignment.hpp>
+#include <steno/search/ctc_greedy.hpp>
+#include <steno/search/scores.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>
 #include <steno/tokenizers/words.hpp>
 

@@ -9,7 +9,6 @@
 // (its largest sample + 0.001), the largest, not the largest magnitude; streams are not. What is kept and what differs:
 // docs/models/sortformer.md. Tested in tests/parity/sortformer_test.cpp and tests/models/sortformer_test.cpp.
 #pragma once
-#include <steno/decoders/scores.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
@@ -17,6 +16,7 @@
 #include <steno/networks/fastconformer_encoder.hpp>
 #include <steno/networks/nemo_transformer.hpp>
 #include <steno/networks/speaker_cache.hpp>
+#include <steno/search/scores.hpp>
 
 #include <algorithm>
 #include <span>

@@ -9,17 +9,17 @@
 // differs: docs/models/wenet.md. Tested in tests/models/u2_test.cpp and tests/parity/wenet_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
-#include <steno/decoders/attention_beam.hpp>
-#include <steno/decoders/ctc_greedy.hpp>
-#include <steno/decoders/ctc_prefix_beam.hpp>
-#include <steno/decoders/piece_times.hpp>
-#include <steno/decoders/scores.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/stage_names.hpp>
 #include <steno/networks/transformer_decoder.hpp>
 #include <steno/networks/u2_encoder.hpp>
+#include <steno/search/attention_beam.hpp>
+#include <steno/search/ctc_greedy.hpp>
+#include <steno/search/ctc_prefix_beam.hpp>
+#include <steno/search/piece_times.hpp>
+#include <steno/search/scores.hpp>
 #include <steno/tokenizers/wenet_units.hpp>
 #include <steno/tokenizers/words.hpp>
 

@@ -8,7 +8,6 @@
 // Follows whisper/model.py of openai/whisper; see docs/models/whisper.md. Tested in tests/models/whisper_test.cpp and
 // tests/parity/whisper_test.cpp.
 #pragma once
-#include <steno/decoders/scores.hpp>
 #include <steno/frontends/log_mel.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
@@ -17,6 +16,7 @@
 #include <steno/models/whisper_window.hpp>
 #include <steno/networks/whisper_decoder.hpp>
 #include <steno/networks/whisper_encoder.hpp>
+#include <steno/search/scores.hpp>
 #include <steno/tokenizers/whisper_tokens.hpp>
 
 #include <optional>

@@ -1,15 +1,15 @@
 // steno/models/whisper_decode.hpp - the text of one 30 s window, by the rules of whisper.decode().
 //
 // Follows `DecodingTask` (whisper/decoding.py): language from the first token's scores, prompt and prefix, suppression
-// and times (decoders/whisper_rules.hpp), greedy, sampled or beam search (decoders/token_search.hpp), the best of a
+// and times (search/whisper_rules.hpp), greedy, sampled or beam search (search/token_search.hpp), the best of a
 // group by its score for each token. Tested in tests/parity/whisper_decode_test.cpp.
 #pragma once
-#include <steno/decoders/compression_ratio.hpp>
-#include <steno/decoders/token_search.hpp>
-#include <steno/decoders/whisper_rules.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/whisper_window.hpp>
 #include <steno/networks/whisper_decoder.hpp>
+#include <steno/search/token_search.hpp>
+#include <steno/search/whisper_rules.hpp>
+#include <steno/text/compression_ratio.hpp>
 #include <steno/tokenizers/whisper_tokens.hpp>
 
 #include <cmath>

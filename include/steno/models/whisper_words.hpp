@@ -3,10 +3,10 @@
 // Follows `find_alignment`, `merge_punctuations` and `add_word_timestamps` (whisper/timing.py), with the rules for
 // words that are too long. Tested in tests/parity/whisper_transcribe_test.cpp.
 #pragma once
-#include <steno/decoders/time_warping.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/whisper_window.hpp>
 #include <steno/networks/whisper_decoder.hpp>
+#include <steno/search/time_warping.hpp>
 #include <steno/tokenizers/whisper_tokens.hpp>
 
 #include <algorithm>

@@ -8,9 +8,9 @@
 // zeros with alpha = tail_threshold is appended; the running sum is a double rounded to float. The checkpoint's
 // convolution [D, D, 3] is stored as a matrix [D, 3 D], tap by tap. Tested in tests/parity/paraformer_test.cpp.
 #pragma once
-#include <steno/decoders/scores.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/linear.hpp>
+#include <steno/search/scores.hpp>
 
 #include <algorithm>
 #include <cmath>

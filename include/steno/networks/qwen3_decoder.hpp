@@ -10,12 +10,12 @@
 // values stay in a state that can be rewound. Tested in tests/networks/qwen3_decoder_test.cpp, on golden stages in
 // tests/parity/qwen3_asr_test.cpp.
 #pragma once
-#include <steno/decoders/scores.hpp>
 #include <steno/kernels/product.hpp>
 #include <steno/layers/gated_feed_forward.hpp>
 #include <steno/layers/grouped_attention.hpp>
 #include <steno/layers/rms_norm.hpp>
 #include <steno/layers/stack.hpp>
+#include <steno/search/scores.hpp>
 #include <steno/weights/blocks.hpp>
 
 #include <span>

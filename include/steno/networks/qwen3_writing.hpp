@@ -6,9 +6,9 @@
 // once: each step is one product for all that go on. Tested in tests/networks/qwen3_decoder_test.cpp,
 // tests/parity/qwen3_asr_test.cpp and tests/models/qwen3_asr_test.cpp.
 #pragma once
-#include <steno/decoders/token_choice.hpp>
 #include <steno/error.hpp>
 #include <steno/networks/qwen3_decoder.hpp>
+#include <steno/search/token_choice.hpp>
 
 #include <algorithm>
 #include <optional>

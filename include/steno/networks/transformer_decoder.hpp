@@ -8,7 +8,6 @@
 // the encoder's rows are computed once per utterance. A step's rows are beams, which are lists of row numbers, so a
 // fork copies numbers. Tested in tests/parity/wenet_test.cpp (golden stages).
 #pragma once
-#include <steno/decoders/scores.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/layers/attention.hpp>
 #include <steno/layers/cross_attention.hpp>
@@ -16,6 +15,7 @@
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/positions.hpp>
 #include <steno/layers/stack.hpp>
+#include <steno/search/scores.hpp>
 
 #include <cmath>
 #include <span>

@@ -9,8 +9,8 @@
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/sink_ref.hpp>
-#include <steno/decoders/voice_segments.hpp>
 #include <steno/pipelines/closed.hpp>
+#include <steno/segmentation/voice_segments.hpp>
 #include <steno/weights/gguf.hpp>
 
 #include <cstddef>

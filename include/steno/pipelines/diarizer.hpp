@@ -12,9 +12,9 @@
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>
 #include <steno/core/view.hpp>
-#include <steno/decoders/speaker_segments.hpp>
 #include <steno/networks/speaker_cache.hpp>
 #include <steno/pipelines/closed.hpp>
+#include <steno/segmentation/speaker_segments.hpp>
 #include <steno/weights/gguf.hpp>
 
 #include <cstddef>

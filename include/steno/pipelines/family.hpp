@@ -5,11 +5,11 @@
 // options that has its name. A built-in family says what differs in pipelines/FAMILY.hpp. Tested in
 // tests/pipelines/recogniser_test.cpp.
 #pragma once
-#include <steno/decoders/hotword_automaton.hpp>
 #include <steno/error.hpp>
 #include <steno/models/recogniser.hpp>
 #include <steno/pipelines/long_audio.hpp>
 #include <steno/pipelines/transcribe_options.hpp>
+#include <steno/search/hotword_automaton.hpp>
 
 #include <algorithm>
 #include <span>

@@ -1,14 +1,14 @@
 // steno/pipelines/long_audio.hpp - where to cut a long recording for models that take one clip at a time.
 //
-// Without a voice activity detector clips end where a cut_policy says (decoders/quiet_splits.hpp). With one, clips are
-// its segments: cut by the rule that makes none longer where they are too long, merged where that is wanted. Recordings
-// come in portions of any size, and what is needed of them is kept: memory does not grow with their length. Tested in
-// tests/pipelines/long_audio_test.cpp.
+// Without a voice activity detector clips end where a cut_policy says (segmentation/quiet_splits.hpp). With one, clips
+// are its segments: cut by the rule that makes none longer where they are too long, merged where that is wanted.
+// Recordings come in portions of any size, and what is needed of them is kept: memory does not grow with their length.
+// Tested in tests/pipelines/long_audio_test.cpp.
 #pragma once
 #include <steno/config.hpp>
 #include <steno/core/extents.hpp>
-#include <steno/decoders/quiet_splits.hpp>
-#include <steno/decoders/voice_segments.hpp>
+#include <steno/segmentation/quiet_splits.hpp>
+#include <steno/segmentation/voice_segments.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -2,8 +2,8 @@
 //
 // Tested in tests/pipelines/any_session_test.cpp.
 #pragma once
-#include <steno/decoders/hotword_automaton.hpp>
-#include <steno/decoders/piece_times.hpp>
+#include <steno/search/hotword_automaton.hpp>
+#include <steno/search/piece_times.hpp>
 #include <steno/streaming/session.hpp>
 #include <steno/streaming/u2_stream.hpp>
 

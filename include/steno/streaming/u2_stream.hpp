@@ -9,8 +9,8 @@
 // hypotheses share are stable: no later result of the utterance changes them. Tested in
 // tests/streaming/u2_stream_test.cpp and tests/parity/wenet_test.cpp.
 #pragma once
-#include <steno/decoders/ctc_endpoint.hpp>
 #include <steno/models/u2.hpp>
+#include <steno/segmentation/ctc_endpoint.hpp>
 #include <steno/streaming/stream_event.hpp>
 
 #include <algorithm>

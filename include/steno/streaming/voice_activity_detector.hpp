@@ -9,7 +9,7 @@
 // tests/streaming/voice_activity_detector_test.cpp.
 #pragma once
 #include <steno/core/context.hpp>
-#include <steno/decoders/voice_segments.hpp>
+#include <steno/segmentation/voice_segments.hpp>
 
 #include <concepts>
 #include <cstdint>

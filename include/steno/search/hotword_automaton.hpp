@@ -1,0 +1,211 @@
+// steno/search/hotword_automaton.hpp - phrases that a search shall prefer: an Aho-Corasick automaton over units.
+//
+// Every unit of a phrase earns a bonus while it is matched; a hypothesis that leaves a phrase half-way pays back on the
+// failure arc. WeNet has two versions that score differently, and both are kept:
+//   runtime  context_graph.cc over OpenFst: unit i of a phrase earns score + i * increment; a finished phrase keeps
+//   what
+//            it earned; finish() follows one failure arc and the search sorts again
+//   training utils/context_graph.py: every unit earns score, a finished phrase its whole bonus a second time; finish()
+//            REPLACES what was earned by minus the open part, and the list is not sorted again
+// Const after construction, shared by any number of searches. Tested in tests/search/hotword_automaton_test.cpp and
+// on golden n-best lists.
+#pragma once
+#include <steno/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace steno {
+inline namespace STENO_ABI {
+
+/// How phrases are scored: as WeNet's context_graph.cc does it (runtime), or its context_graph.py (training).
+enum class hotword_rules { runtime, training };
+
+/// What hotwords earn.
+struct hotword_options {
+  hotword_rules rules = hotword_rules::runtime;  ///< whose bonuses they are
+  float score = 3.0f;                            ///< for each unit
+  float increment = 0.0f;                        ///< more for each further unit of a phrase (runtime rules)
+};
+
+/// Phrases as a graph. Const once it is made: any number of threads and searches may share one.
+class hotword_automaton {
+ public:
+  /// No phrases.
+  hotword_automaton() : hotword_automaton(std::span<const std::vector<int>>{}, {}) {}
+  /// `phrases` are lists of units; empty ones are left out.
+  explicit hotword_automaton(std::span<const std::vector<int>> phrases, const hotword_options& options)
+      : options_(options) {
+    nodes_.emplace_back();
+    for (std::size_t p = 0; p < phrases.size(); ++p) insert(phrases[p], static_cast<int>(p));
+    const std::vector<int> order = breadth_first();
+    if (options.rules == hotword_rules::runtime) {
+      fill_failures(order);
+      fill_failure_arcs(order);
+    } else {
+      fill_outputs(order);
+    }
+  }
+
+  /// Whether there are no phrases.
+  bool empty() const noexcept { return nodes_.size() == 1; }
+  /// The rules that it was made with.
+  hotword_rules rules() const noexcept { return options_.rules; }
+
+  /// The state after `unit` (states begin at 0) and the bonus earned; numbers of completed phrases are appended to
+  /// `matched` when it is not null.
+  std::pair<int, float> next(int state, int unit, std::vector<int>* matched = nullptr) const {
+    return options_.rules == hotword_rules::runtime ? next_runtime(state, unit, matched) : next_training(state, unit);
+  }
+  /// Units that begin or go on with a phrase in `state`, into `units`; one may stand there twice.
+  void continuations(int state, std::vector<int>& units) const {
+    units.clear();
+    for (int now = state;; now = at(now).fail) {
+      for (const auto& [unit, to] : at(now).children) units.push_back(unit);
+      if (now == 0) return;
+    }
+  }
+  /// What the end of the input does to a hypothesis in `state` that earned `earned`: its bonus afterwards.
+  float finish(int state, float earned) const noexcept {
+    const node& n = nodes_[static_cast<std::size_t>(state)];
+    if (options_.rules == hotword_rules::training) return -n.total;
+    return state != 0 && n.has_arc ? earned + n.arc : earned;
+  }
+
+ private:
+  struct node {
+    std::vector<std::pair<int, int>> children;  // unit, node; sorted
+    float step = 0, total = 0, output = 0;  // of the arc into it; from the root; of phrases that end here (training)
+    float arc = 0;                          // failure arc's weight (runtime)
+    int fail = 0, phrase = -1;
+    bool end = false, has_arc = false;
+
+    bool leaf() const noexcept { return children.empty() && !has_arc; }
+  };
+
+  const node& at(int n) const noexcept { return nodes_[static_cast<std::size_t>(n)]; }
+  node& at(int n) noexcept { return nodes_[static_cast<std::size_t>(n)]; }
+
+  int child(int of, int unit) const noexcept {
+    const auto& c = at(of).children;
+    const auto found = std::lower_bound(c.begin(), c.end(), unit, [](const auto& a, int u) { return a.first < u; });
+    return found != c.end() && found->first == unit ? found->second : -1;
+  }
+
+  void insert(const std::vector<int>& units, int phrase) {
+    int now = 0;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      int to = child(now, units[i]);
+      if (to < 0) {
+        to = static_cast<int>(nodes_.size());
+        node fresh;
+        fresh.step = options_.score;
+        if (options_.rules == hotword_rules::runtime) fresh.step += static_cast<float>(i) * options_.increment;
+        fresh.total = at(now).total + fresh.step;
+        // The original marks an end only where a phrase makes a new node.
+        if (options_.rules == hotword_rules::training && i + 1 == units.size()) fresh.end = true;
+        if (fresh.end) fresh.output = fresh.total;
+        nodes_.push_back(std::move(fresh));
+        auto& c = at(now).children;
+        c.insert(std::lower_bound(c.begin(), c.end(), std::pair(units[i], 0)), {units[i], to});
+      }
+      now = to;
+    }
+    if (now == 0) return;
+    if (options_.rules == hotword_rules::runtime) at(now).end = true;
+    at(now).phrase = phrase;
+  }
+
+  std::vector<int> breadth_first() const {
+    std::vector<int> order{0};
+    for (std::size_t i = 0; i < order.size(); ++i)
+      for (const auto& [unit, to] : at(order[i]).children) order.push_back(to);
+    return order;
+  }
+
+  void fill_failures(const std::vector<int>& order) {
+    for (const int n : order)
+      for (const auto& [unit, to] : at(n).children) {
+        if (n == 0) continue;
+        for (int f = at(n).fail;; f = at(f).fail) {
+          const int found = child(f, unit);
+          if (found >= 0) at(to).fail = found;
+          if (found >= 0 || f == 0) break;
+        }
+      }
+  }
+  void fill_failure_arcs(const std::vector<int>& order) {
+    for (const int n : order) {
+      if (n == 0) continue;
+      const node& f = at(at(n).fail);
+      if (f.end && f.leaf()) continue;
+      if (at(n).end && at(n).fail == 0) continue;
+      at(n).has_arc = true;
+      at(n).arc = at(n).end ? 0.0f : f.total - at(n).total;
+    }
+  }
+  void fill_outputs(const std::vector<int>& order) {
+    for (const int n : order)
+      for (const auto& [unit, to] : at(n).children) {
+        if (n == 0) continue;  // they fall back to the root
+        int f = at(n).fail;
+        if (child(f, unit) >= 0) {
+          f = child(f, unit);
+        } else {
+          f = at(f).fail;
+          while (child(f, unit) < 0) {
+            f = at(f).fail;
+            if (f == 0) break;
+          }
+          if (child(f, unit) >= 0) f = child(f, unit);
+        }
+        at(to).fail = f;
+        int out = f;
+        while (!at(out).end && out != 0) out = at(out).fail;
+        if (out != 0) at(to).output += at(out).output;
+      }
+  }
+
+  std::pair<int, float> next_runtime(int state, int unit, std::vector<int>* matched) const {
+    float earned = 0;
+    for (int now = state;;) {
+      const int to = child(now, unit);
+      if (to >= 0) {
+        earned += at(to).step;
+        if (matched != nullptr) {
+          if (at(to).end) matched->push_back(at(to).phrase);
+          for (int f = to; f != 0 && at(at(f).fail).end;) {
+            f = at(f).fail;
+            matched->push_back(at(f).phrase);
+          }
+        }
+        return {at(to).leaf() ? 0 : to, earned};
+      }
+      if (!at(now).has_arc) return {0, earned};
+      earned += at(now).arc;
+      now = at(now).fail;
+      matched = nullptr;  // the original loses its list on the way down
+    }
+  }
+  std::pair<int, float> next_training(int state, int unit) const {
+    const int direct = child(state, unit);
+    if (direct >= 0) return {direct, at(direct).step + at(direct).output};
+    int now = at(state).fail;
+    while (child(now, unit) < 0) {
+      now = at(now).fail;
+      if (now == 0) break;
+    }
+    if (child(now, unit) >= 0) now = child(now, unit);
+    return {now, at(now).total - at(state).total + at(now).output};
+  }
+
+  hotword_options options_;
+  std::vector<node> nodes_;
+};
+
+}  // namespace STENO_ABI
+}  // namespace steno

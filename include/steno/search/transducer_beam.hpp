@@ -1,0 +1,355 @@
+// steno/search/transducer_beam.hpp - modified adaptive expansion search (mAES) for transducers, with or without
+// durations.
+//
+//   at a frame, up to `steps` times: every hypothesis is extended by its likely labels (within gamma of the best one);
+//   blanks wait for the next frame, labels go on; the best `beam` live on. A hypothesis that is another one and one
+//   label more also gets the probability of saying that label now (prefix search).
+//   TDT: label and duration are one choice; hypotheses wait at different frames, equal ones at a frame are joined.
+//
+// Kim et al. 2020; NeMo `modified_adaptive_expansion_search` (rnnt_beam_decoding.py, tdt_beam_decoding.py) with
+// prefix_alpha 1 and its order of equal scores. Hotwords (a hotword_automaton) are steno's own: what a label earns
+// counts wherever labels or hypotheses are compared, and labels that continue a phrase are candidates, too. Tested in
+// tests/search/transducer_beam_test.cpp on what the original finds.
+#pragma once
+#include <steno/core/view.hpp>
+#include <steno/search/hotword_automaton.hpp>
+#include <steno/search/search_options.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace steno {
+inline namespace STENO_ABI {
+
+/// How transducer_beam searches.
+struct transducer_beam_options {
+  /// What a unit of a hotword should earn, in logarithms of probability. CTC takes 3; here the prediction network goes
+  /// on with a word by itself once it has begun, and with so much it emits hotwords that nobody spoke.
+  static constexpr float hotword_score = 1;
+  static constexpr extent default_beam = 4;  ///< the original's
+  search_options search = {};                ///< no length penalty
+  int blank = 0;                             ///< its label, which is the last one
+  std::span<const int> durations = {};       ///< empty: RNN-T
+  extent steps = 2;                          ///< labels that a hypothesis may get at one frame
+  extent beta = 2;                           ///< so many labels more than the beam are looked at
+  double gamma = 2.3;             ///< choices whose log-probability is so much below the best one's are dropped
+  bool length_normalised = true;  ///< the best one is chosen by score / (labels + 1)
+};
+
+/// `node` stands for the prediction network behind the labels.
+struct transducer_hypothesis {
+  std::vector<int> ids;                  ///< labels, without blanks
+  std::vector<extent> frames;            ///< when each label was emitted
+  std::vector<extent> durations;         ///< of each label; 0 without durations
+  std::vector<float> log_probabilities;  ///< of the labels, among labels and blank
+  double score = 0;                      ///< log-probability
+  double bonus = 0;                      ///< what hotwords gave
+  int hotword_state = 0;                 ///< in their automaton
+  int node = 0;                          ///< of the network that predicts what follows
+  extent next = 0;                       ///< TDT: the frame it waits for
+
+  /// What hypotheses are compared by.
+  double total() const noexcept { return score + bonus; }
+};
+
+/// Copyable; one per stream. `Network`:
+///   int extend(int node, int label)                             the node behind one more label
+///   view<const float> joint(extent frame, span<const int> nodes)  scores [nodes, labels, blank, durations]
+///   void keep(span<const int> nodes)                            all others may be forgotten
+/// The root is node 0 and is never forgotten.
+class transducer_beam {
+ public:
+  /// At the root, before the first frame. What `o.durations` points at, and the hotwords, must outlive this and all
+  /// copies. Throws steno::error for a length penalty.
+  explicit transducer_beam(const transducer_beam_options& o) : options_(o), hotwords_(o.search.favoured()), kept_(1) {
+    options_.search.refuse_length_penalty();
+    options_.search.beam = o.search.beam_or(transducer_beam_options::default_beam);
+    for (const int d : o.durations)
+      if (d > 0 && (shortest_ == 0 || d < shortest_)) shortest_ = d;
+    shortest_ = std::max(shortest_, 1);
+  }
+
+  /// Frames `from` .. `to` - 1 follow.
+  template <class Network>
+  void advance(Network& network, extent from, extent to) {
+    for (extent t = from; t < to; ++t) {
+      if (options_.durations.empty())
+        step(network, t);
+      else
+        step_durations(network, t);
+      used_.clear();
+      for (const hypothesis& h : kept_) used_.push_back(h.node);
+      network.keep(used_);
+    }
+  }
+  /// Settles bonuses of phrases that stay unfinished, and sorts: best first. advance() must not follow.
+  void finish() {
+    if (hotwords_ != nullptr)
+      for (hypothesis& h : kept_)
+        h.bonus = static_cast<double>(hotwords_->finish(h.hotword_state, static_cast<float>(h.bonus)));
+    const auto value = [&](const hypothesis& h) {
+      return options_.length_normalised ? h.total() / static_cast<double>(h.ids.size() + 1) : h.total();
+    };
+    std::stable_sort(kept_.begin(), kept_.end(),
+                     [&](const hypothesis& a, const hypothesis& b) { return value(a) > value(b); });
+  }
+  /// Those that are held, after finish() the best first. Valid until the next call.
+  std::span<const transducer_hypothesis> hypotheses() const noexcept { return kept_; }
+
+ private:
+  using hypothesis = transducer_hypothesis;
+  struct choice {
+    int label;
+    int duration;
+    double log_probability, total;  // of the label; of label and duration, and what the label earns
+    float label_only;
+  };
+
+  static double log_add(double a, double b) noexcept {
+    const double larger = std::max(a, b);
+    return larger + std::log1p(std::exp(std::min(a, b) - larger));
+  }
+  /// x - log(sum of exp(x)).
+  static void normalise(const float* x, extent n, std::vector<double>& y) {
+    const double largest = static_cast<double>(*std::max_element(x, x + n));
+    double sum = 0;
+    for (extent i = 0; i < n; ++i) sum += std::exp(static_cast<double>(x[i]) - largest);
+    const double shift = largest + std::log(sum);
+    y.resize(static_cast<std::size_t>(n));
+    for (extent i = 0; i < n; ++i) y[static_cast<std::size_t>(i)] = static_cast<double>(x[i]) - shift;
+  }
+  extent labels() const noexcept { return options_.blank + extent{1}; }
+  void score(const float* row) {
+    normalise(row, labels(), label_);
+    if (!options_.durations.empty())
+      normalise(row + labels(), static_cast<extent>(options_.durations.size()), duration_);
+  }
+  template <class Network>
+  view<const float> scores(Network& network, extent t, const std::vector<hypothesis>& of) {
+    used_.clear();
+    for (const hypothesis& h : of) used_.push_back(h.node);
+    return network.joint(t, used_);
+  }
+
+  // The likely labels: so many of the best, and those that go on with a phrase. Of equal ones the lower number.
+  void choose_labels(int hotword_state) {
+    order_.resize(label_.size());
+    for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
+    const auto count = std::min(order_.size(), static_cast<std::size_t>(options_.search.beam + options_.beta));
+    const auto better = [&](int a, int b) { return at(a) > at(b) || (at(a) == at(b) && a < b); };
+    std::partial_sort(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count), order_.end(), better);
+    order_.resize(count);
+    if (hotwords_ == nullptr) return;
+    hotwords_->continuations(hotword_state, more_);
+    for (const int label : more_)
+      if (label >= 0 && label < options_.blank && std::find(order_.begin(), order_.end(), label) == order_.end())
+        order_.push_back(label);
+  }
+  double at(int label) const noexcept { return label_[static_cast<std::size_t>(label)]; }
+  double earned(const hypothesis& h, int label) const {
+    return hotwords_ == nullptr || label == options_.blank
+               ? 0.0
+               : static_cast<double>(hotwords_->next(h.hotword_state, label).second);
+  }
+  void extend(hypothesis& h, const choice& c, extent t) const {
+    h.ids.push_back(c.label);
+    h.frames.push_back(t);
+    h.durations.push_back(c.duration);
+    h.log_probabilities.push_back(c.label_only);
+    if (hotwords_ == nullptr) return;
+    const auto [state, bonus] = hotwords_->next(h.hotword_state, c.label);
+    h.hotword_state = state;
+    h.bonus += static_cast<double>(bonus);
+  }
+
+  static bool one_more(const hypothesis& longer, const hypothesis& shorter) {
+    return longer.ids.size() == shorter.ids.size() + 1 &&
+           std::equal(shorter.ids.begin(), shorter.ids.end(), longer.ids.begin());
+  }
+  /// The probability of emitting the last label at this frame, too.
+  template <class Network>
+  void search_prefixes(Network& network, extent t, std::vector<hypothesis>& all) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const hypothesis& a, const hypothesis& b) { return a.ids.size() > b.ids.size(); });
+    for (std::size_t j = 0; j < all.size(); ++j)
+      for (std::size_t i = j + 1; i < all.size(); ++i) {
+        if (!one_more(all[j], all[i])) continue;
+        score(network.joint(t, std::span(&all[i].node, 1)).data());
+        double p = all[i].score + at(all[j].ids.back());
+        if (!options_.durations.empty()) p += duration_[zero()];
+        all[j].score = log_add(all[j].score, p);
+      }
+  }
+  std::size_t zero() const noexcept {
+    return static_cast<std::size_t>(std::find(options_.durations.begin(), options_.durations.end(), 0) -
+                                    options_.durations.begin());
+  }
+
+  void keep_best(std::vector<hypothesis>& all) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const hypothesis& a, const hypothesis& b) { return a.total() > b.total(); });
+    if (all.size() > static_cast<std::size_t>(options_.search.beam))
+      all.resize(static_cast<std::size_t>(options_.search.beam));
+    kept_ = std::move(all);
+  }
+  static void append(std::vector<hypothesis>& to, std::vector<hypothesis>& from) {
+    std::move(from.begin(), from.end(), std::back_inserter(to));
+    from.clear();
+  }
+
+  template <class Network>
+  void step(Network& network, extent t) {
+    std::vector<hypothesis> now = std::move(kept_), waiting, emitted;
+    kept_.clear();
+    search_prefixes(network, t, now);
+    std::vector<std::vector<int>> known;
+    for (const hypothesis& h : now) known.push_back(h.ids);
+    for (extent n = 0; n < options_.steps; ++n) {
+      const view<const float> all = scores(network, t, now);
+      emitted.clear();
+      for (std::size_t i = 0; i < now.size(); ++i) {
+        const hypothesis& h = now[i];
+        score(all.data() + static_cast<extent>(i) * all.outerStride());
+        choose_labels(h.hotword_state);
+        choices_.clear();
+        for (const int label : order_)
+          choices_.push_back({label, 0, at(label), at(label) + earned(h, label), static_cast<float>(at(label))});
+        prune();
+        // From the least likely to the likeliest, as the original sorts them.
+        std::stable_sort(choices_.begin(), choices_.end(),
+                         [](const choice& a, const choice& b) { return a.total < b.total; });
+        for (const choice& c : choices_) {
+          hypothesis next = h;
+          next.score += c.log_probability;
+          if (c.label == options_.blank) {
+            waiting.push_back(std::move(next));
+            continue;
+          }
+          extend(next, c, t);
+          if (std::find(known.begin(), known.end(), next.ids) == known.end()) emitted.push_back(std::move(next));
+        }
+      }
+      if (emitted.empty()) return keep_best(waiting);
+      for (hypothesis& h : emitted) h.node = network.extend(h.node, h.ids.back());
+      if (n + 1 < options_.steps) {
+        now = std::move(emitted);
+        continue;
+      }
+      const view<const float> last = scores(network, t, emitted);
+      for (std::size_t i = 0; i < emitted.size(); ++i) {
+        score(last.data() + static_cast<extent>(i) * last.outerStride());
+        emitted[i].score += at(options_.blank);
+      }
+      append(waiting, emitted);
+      return keep_best(waiting);
+    }
+  }
+
+  // Only what comes near the best.
+  void prune() {
+    double best = choices_.front().total;
+    for (const choice& c : choices_) best = std::max(best, c.total);
+    std::erase_if(choices_, [&](const choice& c) { return c.total < best - options_.gamma; });
+  }
+
+  void choose_pairs(const hypothesis& h) {
+    choose_labels(h.hotword_state);
+    choices_.clear();
+    for (std::size_t d = 0; d < duration_.size(); ++d)
+      for (const int label : order_) {
+        const double p = duration_[d] + at(label);
+        choices_.push_back({label, options_.durations[d], p, p + earned(h, label), static_cast<float>(at(label))});
+      }
+    std::stable_sort(choices_.begin(), choices_.end(),
+                     [](const choice& a, const choice& b) { return a.total > b.total; });
+    const auto count = static_cast<std::size_t>(options_.search.beam + options_.beta);
+    if (choices_.size() > count) choices_.resize(count);
+    prune();
+  }
+  // Equal labels that wait for the same frame are one hypothesis; the likelier one stays.
+  static std::vector<hypothesis> merged(std::vector<hypothesis> all) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const hypothesis& a, const hypothesis& b) { return a.total() > b.total(); });
+    std::vector<hypothesis> out;
+    for (hypothesis& h : all) {
+      const auto same =
+          std::find_if(out.begin(), out.end(), [&](const hypothesis& o) { return o.next == h.next && o.ids == h.ids; });
+      if (same != out.end())
+        same->score = log_add(same->score, h.score);
+      else
+        out.push_back(std::move(h));
+    }
+    return out;
+  }
+  template <class Network>
+  void step_durations(Network& network, extent t) {
+    std::vector<hypothesis> now, later;
+    for (hypothesis& h : kept_) (h.next <= t ? now : later).push_back(std::move(h));
+    kept_.clear();
+    if (now.empty()) {
+      kept_ = std::move(later);
+      return;
+    }
+    if (zero() < options_.durations.size()) search_prefixes(network, t, now);
+    std::vector<hypothesis> waiting, moved, emitted;
+    for (extent n = 0; n < options_.steps; ++n) {
+      const view<const float> all = scores(network, t, now);
+      emitted.clear();
+      std::vector<hypothesis> fresh;
+      for (std::size_t i = 0; i < now.size(); ++i) {
+        score(all.data() + static_cast<extent>(i) * all.outerStride());
+        choose_pairs(now[i]);
+        for (choice c : choices_) {
+          hypothesis next = now[i];
+          next.score += c.log_probability;
+          if (c.label == options_.blank) {
+            next.next = t + (c.duration == 0 ? shortest_ : c.duration);
+            waiting.push_back(std::move(next));
+            continue;
+          }
+          next.next = t + c.duration;
+          extend(next, c, t);
+          (c.duration == 0 ? emitted : fresh).push_back(std::move(next));
+        }
+      }
+      for (auto* list : {&fresh, &emitted})
+        for (hypothesis& h : *list) h.node = network.extend(h.node, h.ids.back());
+      append(moved, fresh);
+      if (emitted.empty()) break;
+      if (n + 1 < options_.steps) {
+        now = merged(std::move(emitted));
+        continue;
+      }
+      const view<const float> last = scores(network, t, emitted);
+      for (std::size_t i = 0; i < emitted.size(); ++i) {
+        score(last.data() + static_cast<extent>(i) * last.outerStride());
+        std::size_t d =
+            static_cast<std::size_t>(std::max_element(duration_.begin(), duration_.end()) - duration_.begin());
+        if (options_.durations[d] == 0)
+          d = static_cast<std::size_t>(std::find(options_.durations.begin(), options_.durations.end(), shortest_) -
+                                       options_.durations.begin());
+        emitted[i].score += at(options_.blank) + duration_[d];
+        emitted[i].next += options_.durations[d];
+      }
+      append(waiting, emitted);
+    }
+    append(later, waiting);
+    append(later, moved);
+    later = merged(std::move(later));
+    keep_best(later);
+  }
+
+  transducer_beam_options options_;
+  const hotword_automaton* hotwords_;
+  int shortest_ = 0;  // duration that is not 0
+  std::vector<hypothesis> kept_;
+  std::vector<double> label_, duration_;  // log-probabilities of one row
+  std::vector<choice> choices_;
+  std::vector<int> order_, more_, used_;
+};
+
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -1,0 +1,61 @@
+// Bonuses by hand for both rules; see tests/parity/wenet_test.cpp for the original's n-best lists.
+#include <steno/search/hotword_automaton.hpp>
+
+#include <gtest/gtest.h>
+
+using namespace steno;
+
+namespace {
+const std::vector<std::vector<int>> phrases = {{1, 2, 3}, {2, 3, 4, 5}, {9}, {}};
+
+// Bonus after each unit, and at the end.
+std::vector<float> walk(const hotword_automaton& g, const std::vector<int>& units,
+                        std::vector<int>* matched = nullptr) {
+  int state = 0;
+  float sum = 0;
+  std::vector<float> sums;
+  for (const int u : units) {
+    const auto [next, earned] = g.next(state, u, matched);
+    state = next;
+    sums.push_back(sum += earned);
+  }
+  sums.push_back(g.finish(state, sum));
+  return sums;
+}
+}  // namespace
+
+TEST(hotword_automaton, runtime_rules) {
+  const hotword_automaton g(phrases, {.score = 2.0f});
+  std::vector<int> matched;
+  EXPECT_EQ(walk(g, {1, 2, 3}, &matched), (std::vector<float>{2, 4, 6, 6}));
+  EXPECT_EQ(matched, (std::vector<int>{0}));
+  // A phrase left half-way pays back; 1 2 falls to 2 of the second phrase first.
+  EXPECT_EQ(walk(g, {1, 2, 7}), (std::vector<float>{2, 4, 0, 0}));
+  // A finished phrase keeps its bonus and goes on as the beginning of another.
+  matched.clear();
+  EXPECT_EQ(walk(g, {1, 2, 3, 4, 5}, &matched), (std::vector<float>{2, 4, 6, 8, 10, 10}));
+  EXPECT_EQ(matched, (std::vector<int>{0, 1}));  // 4 was reached over a failure arc, but 5 completes the second phrase
+  EXPECT_EQ(walk(g, {9, 9}), (std::vector<float>{2, 4, 4}));
+  EXPECT_EQ(walk(g, {2, 3}), (std::vector<float>{2, 4, 0}));  // the end takes back what is open
+}
+
+TEST(hotword_automaton, later_units_may_earn_more) {
+  const hotword_automaton g(phrases, {.score = 2.0f, .increment = 0.5f});
+  EXPECT_EQ(walk(g, {1, 2, 3}), (std::vector<float>{2.0f, 4.5f, 7.5f, 7.5f}));
+}
+
+TEST(hotword_automaton, training_rules) {
+  const hotword_automaton g(phrases, {.rules = hotword_rules::training, .score = 2.0f});
+  // A finished phrase earns its bonus twice; the end replaces everything by minus what is open.
+  EXPECT_EQ(walk(g, {1, 2, 3}), (std::vector<float>{2, 4, 12, -6}));
+  EXPECT_EQ(walk(g, {1, 7}), (std::vector<float>{2, 0, -0.0f}));
+  EXPECT_EQ(walk(g, {9}), (std::vector<float>{4, -2}));
+}
+
+TEST(hotword_automaton, without_phrases_nothing_is_earned) {
+  for (const hotword_rules rules : {hotword_rules::runtime, hotword_rules::training}) {
+    const hotword_automaton g(std::span<const std::vector<int>>{}, {.rules = rules});
+    EXPECT_TRUE(g.empty());
+    EXPECT_EQ(walk(g, {1, 2}), (std::vector<float>{0, 0, 0}));
+  }
+}

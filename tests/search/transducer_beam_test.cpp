@@ -1,0 +1,97 @@
+// mAES against NeMo's searches over tables of scores (tests/golden/parakeet/beam.json, made by
+// make_transducer_beam.py); hotwords; how frames are portioned.
+#include <steno/search/transducer_beam.hpp>
+
+#include "support/golden.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+
+using namespace steno;
+using nlohmann::json;
+
+namespace {
+
+/// scores = frame table [t] + label table [last label]; a node is that label's row.
+struct tables {
+  explicit tables(const json& c)
+      : frames(c["frame_table"].get<std::vector<std::vector<float>>>()),
+        labels(c["label_table"].get<std::vector<std::vector<float>>>()),
+        durations(c["durations"].get<std::vector<int>>()) {}
+
+  int extend(int, int label) const { return label + 1; }
+  view<const float> joint(extent t, std::span<const int> nodes) {
+    const std::vector<float>& frame = frames[static_cast<std::size_t>(t)];
+    scores.resize(static_cast<extent>(nodes.size()), static_cast<extent>(frame.size()));
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const auto& after = nodes[i] == 0 ? labels.back() : labels[static_cast<std::size_t>(nodes[i] - 1)];
+      for (std::size_t k = 0; k < frame.size(); ++k)
+        scores(static_cast<extent>(i), static_cast<extent>(k)) = frame[k] + after[k];
+    }
+    return read(scores);
+  }
+  void keep(std::span<const int> nodes) { EXPECT_FALSE(nodes.empty()); }
+  transducer_beam_options options(const json& c, const hotword_automaton* hotwords = nullptr) const {
+    return {.search = {.beam = c["beam"].get<extent>(), .hotwords = hotwords},
+            .blank = static_cast<int>(labels.size()) - 1,
+            .durations = durations,
+            .steps = c["steps"].get<extent>()};
+  }
+
+  std::vector<std::vector<float>> frames, labels;
+  std::vector<int> durations;
+  matrix<float, dynamic, dynamic> scores;
+};
+
+json cases() {
+  std::ifstream in(test::compact() / "parakeet" / "beam.json");
+  return json::parse(in);
+}
+
+}  // namespace
+
+TEST(transducer_beam, finds_what_the_original_finds) {
+  int number = 0;
+  for (const json& c : cases()) {
+    SCOPED_TRACE(number++);
+    tables t(c);
+    for (const extent portion : {extent{1}, extent{12}}) {
+      transducer_beam search(t.options(c));
+      for (extent at = 0; at < 12; at += portion) search.advance(t, at, at + portion);
+      search.finish();
+      const auto found = search.hypotheses();
+      const json& want = c["hypotheses"];
+      ASSERT_EQ(found.size(), want.size());
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i].ids, want[i]["ids"].get<std::vector<int>>()) << i;
+        // The tables are rounded to floats here and kept as doubles there; scores are sums of up to 30 values.
+        EXPECT_NEAR(found[i].score, want[i]["score"].get<double>(), 1e-4) << i;
+        std::vector<extent> times = found[i].frames;
+        for (std::size_t k = 0; k < times.size(); ++k) times[k] += found[i].durations[k];
+        EXPECT_EQ(times, want[i]["timestamps"].get<std::vector<extent>>()) << i;
+      }
+    }
+  }
+}
+
+TEST(transducer_beam, phrases_are_favoured) {
+  for (const json& c : {cases()[1], cases()[4]}) {
+    tables t(c);
+    const std::vector<std::vector<int>> phrases{{2, 2, 5}};
+    const hotword_automaton none(phrases, {.score = 0}), strong(phrases, {.score = 8});
+    const auto best = [&](const hotword_automaton& g) {
+      transducer_beam search(t.options(c, &g));
+      search.advance(t, 0, 12);
+      search.finish();
+      return search.hypotheses()[0].ids;
+    };
+    const auto holds = [&](const std::vector<int>& ids) {
+      return std::search(ids.begin(), ids.end(), phrases[0].begin(), phrases[0].end()) != ids.end();
+    };
+    EXPECT_FALSE(holds(best(none)));
+    EXPECT_TRUE(holds(best(strong)));
+  }
+}
