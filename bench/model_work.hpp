@@ -10,7 +10,7 @@ namespace steno_bench {
 /// `audio` in seconds.
 inline work layer_work(double products, double floats, steno::dtype format, double audio = 0, int threads = 1) {
   work w{.flops = floats, .audio = audio, .threads = threads};
-  (steno::info(format).elements > 1 ? w.int8_ops : w.flops) += products;
+  (steno::core::info(format).elements > 1 ? w.int8_ops : w.flops) += products;
   return w;
 }
 

@@ -6,6 +6,7 @@
 #include <steno/weights/gguf_writer.hpp>
 #include <steno/weights/random.hpp>
 
+namespace nn = steno::nn;
 using steno::dynamic, steno::extent, steno::view;
 
 // A layer: widths, members, one call, and what a stream keeps.  y[t] = x[t] + decay * y[t - 1]
@@ -15,7 +16,7 @@ struct smoothing {
   static constexpr bool in_place = true;  // y may be x
   using state = steno::matrix<float, 1, D>;
 
-  steno::vector_weight<D> decay;
+  steno::weights::vector_weight<D> decay;
 
   void members(auto&& v) { v("decay", decay); }
   extent input_size() const { return D; }
@@ -32,11 +33,10 @@ struct smoothing {
 
 // A stack is a type; its members, its call and its state are derived from it.
 template <extent D>
-struct block
-    : steno::sequence<steno::residual<steno::at<"norm", steno::layer_norm<D>>, steno::at<"smoothing", smoothing<D>>>,
-                      steno::residual<steno::at<"feed_forward", steno::feed_forward<D, 4 * D>>>> {};
+struct block : nn::sequence<nn::residual<nn::at<"norm", nn::layer_norm<D>>, nn::at<"smoothing", smoothing<D>>>,
+                            nn::residual<nn::at<"feed_forward", nn::feed_forward<D, 4 * D>>>> {};
 #ifdef STENO_MUST_NOT_COMPILE  // the message names both layers
-extent width = steno::sequence<steno::linear<20, 32>, steno::at<"norm", steno::layer_norm<16>>>::output;
+extent width = nn::sequence<nn::linear<20, 32>, nn::at<"norm", nn::layer_norm<16>>>::output;
 #endif
 
 struct own_model {
@@ -44,10 +44,10 @@ struct own_model {
   own_model() = default;
   explicit own_model(const steno::gguf_file&) {}  // what is no member would be read here
 
-  steno::sequence<steno::at<"in", steno::linear<20, 16>>, steno::at<"blocks", steno::repeat<2, block<16>>>,
-                  steno::at<"out", steno::linear<16, 3>>>
+  nn::sequence<nn::at<"in", nn::linear<20, 16>>, nn::at<"blocks", nn::repeat<2, block<16>>>,
+               nn::at<"out", nn::linear<16, 3>>>
       network;
-  steno::model_storage storage;
+  steno::models::model_storage storage;
 
   void members(auto&& v) { v("", network); }
 };
@@ -55,10 +55,10 @@ struct own_model {
 int main(int, char** argv) {
   const std::string path = std::string(argv[0]) + ".gguf";
   own_model made;  // every weight is visited with its name: random ones are written, as a converter writes others
-  steno::randomise(made, made.storage.owned, 1);
-  steno::gguf_writer file;
+  steno::weights::randomise(made, made.storage.owned, 1);
+  steno::weights::gguf_writer file;
   file.set("general.architecture", own_model::architecture);
-  steno::walk(made, [&](const std::string& name, auto& w, bool) {
+  steno::core::walk(made, [&](const std::string& name, auto& w, bool) {
     std::printf("%-32s %2td x %td\n", name.c_str(), w.rows(), w.cols());
     const std::span bytes(w.data, static_cast<std::size_t>(w.rows() * w.cols()) * sizeof(float));
     w.rows() == 1 ? file.add(name, steno::dtype::f32, {w.cols()}, bytes)
@@ -70,10 +70,10 @@ int main(int, char** argv) {
   const steno::matrix<float, dynamic, 20> x = steno::matrix<float, dynamic, 20>::Random(10, 20);
   steno::matrix<float, dynamic, 3> whole(10, 3), piece(2, 3);
   steno::context context;
-  steno::apply(model.network, x, whole, context);
+  nn::apply(model.network, x, whole, context);
   auto state = model.network.start();
   for (extent t = 0; t < 10; t += 2) {  // the same rows as a stream
-    model.network(x.middleRows(t, 2), piece, &state, steno::no_env{}, context);
+    model.network(x.middleRows(t, 2), piece, &state, nn::no_env{}, context);
     std::printf("%td: %s\n", t, piece.isApprox(whole.middleRows(t, 2), 1e-5f) ? "the same" : "other rows");
   }
 }

@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     steno::context context{steno::executor(threads)};  // scratch memory of one caller
     // library ends
     // README begins
-    const auto model = steno::load<steno::sense_voice_any>(argv[1]);
+    const auto model = steno::load<steno::funasr::sense_voice_any>(argv[1]);
     const steno::result r = steno::transcribe(model, pcm, {}, context);
     // README ends
     std::printf("%s\n", r.text.c_str());

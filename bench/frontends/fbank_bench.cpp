@@ -34,7 +34,7 @@ void whole(benchmark::State& state) {
   // framing and window 6 per value, transform, power 3 per bin, two overlapping filters per bin
   const double flops = windows * (400 * 6 + 257 * (3 + 4)) + transform_ops(512);
   steno_bench::measure(state, {.flops = flops, .audio = seconds},
-                       [&] { f(pcm, steno::make_view(y.data(), rows, f.width()), c); });
+                       [&] { f(pcm, steno::core::make_view(y.data(), rows, f.width()), c); });
 }
 
 void framing(benchmark::State& state) {
@@ -57,7 +57,7 @@ void transform(benchmark::State& state) {
   });
 }
 void log_mel(benchmark::State& state) {
-  const steno::mel_filters m = steno::mel_filters::kaldi(80, 512, 16000, 20, 0);
+  const steno::frontends::mel_filters m = steno::frontends::mel_filters::kaldi(80, 512, 16000, 20, 0);
   std::vector<float> p(257 * 16, 1.0f), y(80 * 16), work(80 * 16);
   steno_bench::measure(state, {.flops = windows * 257 * 4, .audio = seconds}, [&] {
     for (extent t = 0; t < 2992; t += 16)
@@ -66,11 +66,11 @@ void log_mel(benchmark::State& state) {
   });
 }
 
-BENCHMARK(whole<steno::fbank<80, steno::kernels::real_fft_lanes>>)->Unit(benchmark::kMillisecond);
+BENCHMARK(whole<steno::frontends::fbank<80, steno::kernels::real_fft_lanes>>)->Unit(benchmark::kMillisecond);
 #if defined(STENO_FFT_FFTW)
-BENCHMARK(whole<steno::fbank<80, steno::kernels::real_fft_fftw>>)->Unit(benchmark::kMillisecond);
+BENCHMARK(whole<steno::frontends::fbank<80, steno::kernels::real_fft_fftw>>)->Unit(benchmark::kMillisecond);
 #endif
-BENCHMARK(whole<steno::wav_frontend<>>)->Unit(benchmark::kMillisecond);
+BENCHMARK(whole<steno::frontends::wav_frontend<>>)->Unit(benchmark::kMillisecond);
 BENCHMARK(framing)->Unit(benchmark::kMillisecond);
 BENCHMARK(transform<steno::kernels::real_fft_lanes>)->Unit(benchmark::kMillisecond)->Arg(512)->Arg(400);
 #if defined(STENO_FFT_FFTW)

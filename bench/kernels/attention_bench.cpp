@@ -12,7 +12,7 @@ void run(benchmark::State& state, extent queries, extent keys, extent heads, ext
   const steno_bench::random_rows q(queries, 3 * columns), kv(keys, 3 * columns);
   steno_bench::random_rows out(queries, columns);
   const auto block = [&](const steno_bench::random_rows& m, extent i) {
-    return make_view(m.values.data() + i * columns, m.values.rows(), columns, 3 * columns);
+    return core::make_view(m.values.data() + i * columns, m.values.rows(), columns, 3 * columns);
   };
   context c;
   const steno_bench::work w{.flops = 4.0 * static_cast<double>(queries * keys * columns),

@@ -26,15 +26,15 @@ constexpr shape shapes[] = {{188, 1024, 4096}, {188, 4096, 1024}, {500, 512, 204
 struct bench_weight {
   bench_weight(dtype format, const shape& s) {
     const bool cold = s.m < 8;
-    weight_ref w{nullptr, nullptr, format, s.n, s.k};
+    weights::weight_ref w{nullptr, nullptr, format, s.n, s.k};
     const std::size_t bytes = w.bytes(), packed = kernels::packed_bytes(w);
     const std::size_t copies = cold ? (std::size_t{256} << 20) / bytes + 1 : 1;
     std::mt19937 engine(1);
     std::vector<std::byte> stored(bytes);
     for (std::size_t i = 0; i < bytes; ++i) stored[i] = static_cast<std::byte>(engine() % 251);
-    for (std::size_t i = 0; i < bytes; i += info(format).bytes) {
+    for (std::size_t i = 0; i < bytes; i += core::info(format).bytes) {
       const float v = static_cast<float>(engine() % 2001) * 1e-3f - 1.0f;
-      const std::uint16_t h = format == dtype::bf16 ? float_to_bfloat(v) : float_to_half(v);
+      const std::uint16_t h = format == dtype::bf16 ? core::float_to_bfloat(v) : core::float_to_half(v);
       if (format == dtype::f32) {
         std::memcpy(&stored[i], &v, 4);
       } else if (format == dtype::q6_k) {
@@ -59,13 +59,13 @@ struct bench_weight {
     }
   }
   std::vector<std::vector<std::byte>> memory;
-  std::vector<weight_ref> refs;
+  std::vector<weights::weight_ref> refs;
 };
 
 steno_bench::work work_of(const shape& s, dtype format, std::size_t bytes) {
   const double ops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.k) * static_cast<double>(s.n);
   steno_bench::work w{.bytes = static_cast<double>(bytes), .from_memory = s.m < 8};
-  (info(format).elements > 1 ? w.int8_ops : w.flops) = ops;
+  (core::info(format).elements > 1 ? w.int8_ops : w.flops) = ops;
   return w;
 }
 
@@ -84,7 +84,7 @@ void product(benchmark::State& state, dtype format, shape s, isa level) {
   context c;
   std::size_t turn = 0;
   steno_bench::measure(state, work_of(s, format, w.refs[0].bytes()), [&] {
-    kernels::matmul(read(x), w.refs[turn], {.bias = bias.data()}, write(y), c);
+    kernels::matmul(core::read(x), w.refs[turn], {.bias = bias.data()}, core::write(y), c);
     turn = (turn + 1) % w.refs.size();
   });
   kernels::limit_isa(kernels::best_isa());
@@ -96,7 +96,7 @@ void two_threads(benchmark::State& state, dtype format, shape s) {
   matrix_f y(s.m, s.n);
   thread_pool pool(2);
   context one, two{executor(pool)};
-  const auto by = [&](context& c) { kernels::matmul(read(x), w.refs[0], {}, write(y), c); };
+  const auto by = [&](context& c) { kernels::matmul(core::read(x), w.refs[0], {}, core::write(y), c); };
   steno_bench::work amount = work_of(s, format, w.refs[0].bytes());
   amount.threads = 2;
   steno_bench::measure(state, amount, [&] { by(two); });
@@ -111,7 +111,7 @@ void eigen(benchmark::State& state, shape s) {
   std::size_t turn = 0;
   steno_bench::measure(state, work_of(s, dtype::f32, w.refs[0].bytes()), [&] {
     const auto* values = reinterpret_cast<const float*>(w.refs[turn].data);
-    y.noalias() = x * make_view<dynamic, dynamic>(values, s.n, s.k).transpose();
+    y.noalias() = x * core::make_view<dynamic, dynamic>(values, s.n, s.k).transpose();
     turn = (turn + 1) % w.refs.size();
   });
 }
@@ -120,12 +120,13 @@ const bool registered = [] {
   for (const shape& s : shapes) {
     const std::string size = std::to_string(s.m) + "x" + std::to_string(s.k) + "x" + std::to_string(s.n);
     const auto add = [&](dtype format, isa level) {
-      const std::string name = "product/" + std::string(info(format).name) + "/" + std::string(name_of(level)) + "/";
+      const std::string name =
+          "product/" + std::string(core::info(format).name) + "/" + std::string(name_of(level)) + "/";
       benchmark::RegisterBenchmark((name + size).c_str(), product, format, s, level);
     };
     for (dtype format : {dtype::f32, dtype::f16, dtype::bf16, dtype::q8_0, dtype::q4_0, dtype::q4_1, dtype::q5_0,
                          dtype::q5_1, dtype::q4_k, dtype::q5_k, dtype::q6_k}) {
-      if (s.k % static_cast<extent>(info(format).elements) != 0) continue;
+      if (s.k % static_cast<extent>(core::info(format).elements) != 0) continue;
       add(format, kernels::best_isa());
 #if defined(__x86_64__)
       if (kernels::best_isa() == isa::amx) add(format, isa::avx512vnni);  // what processors without tiles do
@@ -135,7 +136,7 @@ const bool registered = [] {
     benchmark::RegisterBenchmark(("eigen/f32/" + size).c_str(), eigen, s);
     if (s.m >= 100)
       for (dtype format : {dtype::f32, dtype::q8_0})
-        benchmark::RegisterBenchmark(("two_threads/" + std::string(info(format).name) + "/" + size).c_str(),
+        benchmark::RegisterBenchmark(("two_threads/" + std::string(core::info(format).name) + "/" + size).c_str(),
                                      two_threads, format, s)
             ->UseRealTime();
   }

@@ -22,8 +22,8 @@ struct random_rows {
     std::uniform_real_distribution<float> d(-1.0f, 1.0f);
     for (steno::extent i = 0; i < values.size(); ++i) values.data()[i] = d(engine);
   }
-  steno::view<const float> in() const { return steno::make_view(values.data(), values.rows(), values.cols()); }
-  steno::view<float> out() { return steno::make_view(values.data(), values.rows(), values.cols()); }
+  steno::view<const float> in() const { return steno::core::make_view(values.data(), values.rows(), values.cols()); }
+  steno::view<float> out() { return steno::core::make_view(values.data(), values.rows(), values.cols()); }
   steno::matrix<float, steno::dynamic, steno::dynamic> values;
 };
 

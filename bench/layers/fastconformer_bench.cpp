@@ -14,16 +14,16 @@ using namespace steno;
 
 void fastconformer_layer(benchmark::State& state, dtype format) {
   constexpr extent D = 1024, inner = 4096, frames = 250;
-  fastconformer_block<D, 8, inner, 9, 0, 0, bias::none> layer;
-  storage keep;
-  randomise(layer, keep, 1, format);
-  keep_weights(layer, nullptr, keep, {});
+  nn::fastconformer_block<D, 8, inner, 9, 0, 0, nn::bias::none> layer;
+  weights::storage keep;
+  weights::randomise(layer, keep, 1, format);
+  models::keep_weights(layer, nullptr, keep, {});
   context c;
   const matrix<float, dynamic, D> x = matrix<float, dynamic, D>::Random(frames, D);
   matrix<float, dynamic, dynamic> positions(2 * frames - 1, D);
   matrix<float, dynamic, D> y(frames, D);
-  write_positions(frames - 1, positions, c, -1);
-  const env_with_distances<no_env> env{{}, {.rows = read(positions), .farthest = frames - 1}};
+  nn::write_positions(frames - 1, positions, c, -1);
+  const nn::env_with_distances<nn::no_env> env{{}, {.rows = core::read(positions), .farthest = frames - 1}};
   // two feed-forwards, attention's four and its distances, the convolution's three
   const double products = 2.0 * (frames * (4.0 * D * inner + 4 * D * D + 3 * D * D) + (2 * frames - 1) * D * D);
   const double attention = 2.0 * frames * frames * D * 3;

@@ -13,22 +13,23 @@ namespace {
 using namespace steno;
 
 void sanm_layer(benchmark::State& state, dtype format) {
-  using layer_type = sanm_block<512, 512, 4, 2048, 11>;
+  using layer_type = nn::sanm_block<512, 512, 4, 2048, 11>;
   const extent frames = state.range(0);
   layer_type layer;
-  storage keep;
-  randomise(layer, keep, 1, format);
-  keep_weights(layer, nullptr, keep, {});
+  weights::storage keep;
+  weights::randomise(layer, keep, 1, format);
+  models::keep_weights(layer, nullptr, keep, {});
   std::vector<float> x(static_cast<std::size_t>(frames * 512));
-  random_numbers next(2);
+  weights::random_numbers next(2);
   for (float& v : x) v = next();
   std::vector<float> y(x.size());
   context c;
-  const auto in = make_view<dynamic, 512>(static_cast<const float*>(x.data()), frames, 512);
-  auto out = make_view<dynamic, 512>(y.data(), frames, 512);
+  const auto in = core::make_view<dynamic, 512>(static_cast<const float*>(x.data()), frames, 512);
+  auto out = core::make_view<dynamic, 512>(y.data(), frames, 512);
   const double products = 2.0 * static_cast<double>(frames) * 512 * (3 * 512 + 512 + 2 * 2048);
   const double attention = 4.0 * static_cast<double>(frames * frames) * 512;
-  steno_bench::measure(state, steno_bench::layer_work(products, attention, format), [&] { apply(layer, in, out, c); });
+  steno_bench::measure(state, steno_bench::layer_work(products, attention, format),
+                       [&] { nn::apply(layer, in, out, c); });
 }
 
 }  // namespace

@@ -17,36 +17,36 @@ constexpr extent frames = 500, tokens = 120, width = 512;
 
 matrix<float, dynamic, dynamic> noise(extent rows, extent cols) {
   matrix<float, dynamic, dynamic> m(rows, cols);
-  random_numbers next(3);
+  weights::random_numbers next(3);
   for (extent i = 0; i < m.size(); ++i) m.data()[i] = next();
   return m;
 }
 
 template <class Network>
-std::unique_ptr<Network> random_network(storage& keep, dtype format) {
+std::unique_ptr<Network> random_network(weights::storage& keep, dtype format) {
   auto n = std::make_unique<Network>();
-  randomise(*n, keep, 1, format);
-  keep_weights(*n, nullptr, keep, {});
+  weights::randomise(*n, keep, 1, format);
+  models::keep_weights(*n, nullptr, keep, {});
   return n;
 }
 
 void paraformer_encoder(benchmark::State& state, dtype format) {
-  storage keep;
-  const auto encoder = random_network<sanm_main_encoder<sanm_sizes{
+  weights::storage keep;
+  const auto encoder = random_network<nn::sanm_main_encoder<nn::sanm_sizes{
       .features = 560, .width = width, .heads = 4, .units = 2048, .taps = 11, .blocks = 49}>>(keep, format);
   thread_pool pool(static_cast<int>(state.range(0)));
   context c{executor(pool)};
   const auto x = noise(frames, 560);
   matrix<float, dynamic, dynamic> y(frames, width);
   const double t = frames, products = 50 * 2 * t * width * (4 * width + 2 * 2048), attention = 50 * 4 * t * t * width;
-  steno_bench::measure(state,
-                       steno_bench::layer_work(products, attention, format, 30, static_cast<int>(state.range(0))),
-                       [&] { apply(*encoder, as<const float, dynamic, 560>(x), as<float, dynamic, width>(y), c); });
+  steno_bench::measure(
+      state, steno_bench::layer_work(products, attention, format, 30, static_cast<int>(state.range(0))),
+      [&] { nn::apply(*encoder, core::as<const float, dynamic, 560>(x), core::as<float, dynamic, width>(y), c); });
 }
 
 void paraformer_decoder(benchmark::State& state, dtype format) {
-  storage keep;
-  const auto decoder = random_network<sanm_decoder<sanm_decoder_sizes{
+  weights::storage keep;
+  const auto decoder = random_network<nn::sanm_decoder<nn::sanm_decoder_sizes{
       .width = width, .heads = 4, .units = 2048, .taps = 11, .layers = 16, .vocabulary = 8404}>>(keep, format);
   thread_pool pool(static_cast<int>(state.range(0)));
   context c{executor(pool)};
@@ -57,9 +57,9 @@ void paraformer_decoder(benchmark::State& state, dtype format) {
   const double products = 16 * layer + 2 * n * width * (2 * 2048 + 8404), attention = 16 * 4 * n * t * width;
   steno_bench::measure(
       state, steno_bench::layer_work(products, attention, format, 30, static_cast<int>(state.range(0))), [&] {
-        workspace::frame scratch(c.scratch);
-        const sanm_decoder_env env{.encoded = prepare_encoded(*decoder, read(encoded), scratch, c.run)};
-        (*decoder)(as<const float, dynamic, width>(x), as<float, dynamic, 8404>(scores), nullptr, env, c);
+        core::workspace::frame scratch(c.scratch);
+        const nn::sanm_decoder_env env{.encoded = nn::prepare_encoded(*decoder, core::read(encoded), scratch, c.run)};
+        (*decoder)(core::as<const float, dynamic, width>(x), core::as<float, dynamic, 8404>(scores), nullptr, env, c);
       });
 }
 

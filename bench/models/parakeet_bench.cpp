@@ -20,37 +20,37 @@ constexpr extent seconds = 20;
 
 std::vector<float> noise(std::size_t n) {
   std::vector<float> pcm(n);
-  random_numbers next(3);
+  weights::random_numbers next(3);
   for (float& v : pcm) v = 0.1f * next();
   return pcm;
 }
 
 /// A model with made-up pieces, which says little but blank.
 template <class Model>
-std::unique_ptr<Model> random_model(storage& keep, dtype format, bool normalised) {
+std::unique_ptr<Model> random_model(weights::storage& keep, dtype format, bool normalised) {
   auto m = std::make_unique<Model>();
-  randomise(*m, keep, 1, format);
-  sentencepiece_vocabulary v;
+  weights::randomise(*m, keep, 1, format);
+  tokenizers::sentencepiece_vocabulary v;
   for (extent i = 0; i + 1 < m->embed.rows(); ++i) v.pieces.push_back(std::to_string(i));
-  m->tokenizer = sentencepiece(std::move(v));
+  m->tokenizer = tokenizers::sentencepiece(std::move(v));
   const extent mels = m->encoder.input_size();
-  nemo_mel_options o;
+  frontends::nemo_mel_options o;
   o.mels = mels;
-  m->frontend = {nemo_mel<Model::encoder_type::input>(o),
-                 per_feature_norm<Model::encoder_type::input>(mels, normalised)};
+  m->frontend = {frontends::nemo_mel<Model::encoder_type::input>(o),
+                 frontends::per_feature_norm<Model::encoder_type::input>(mels, normalised)};
   const extent labels = m->embed.rows(), outputs = m->out.output_size();
   for (extent d = 0; d < outputs - labels; ++d) m->durations.push_back(static_cast<int>(d));
   auto* bias = reinterpret_cast<float*>(keep.allocate(static_cast<std::size_t>(outputs) * sizeof(float)));
   std::copy_n(m->out.b.floats(), outputs, bias);
   bias[labels - 1] += 4;
   m->out.b.data = reinterpret_cast<const std::byte*>(bias);
-  keep_weights(*m, nullptr, keep, {});
+  models::keep_weights(*m, nullptr, keep, {});
   return m;
 }
 
 void tdt_encoder(benchmark::State& bench, dtype format) {
-  storage keep;
-  const auto m = random_model<parakeet_tdt_06b_v3>(keep, format, true);
+  weights::storage keep;
+  const auto m = random_model<nemo::parakeet_tdt_06b_v3>(keep, format, true);
   const auto pcm = noise(16000 * seconds);
   context c;
   const extent n = m->frames(static_cast<extent>(pcm.size()));
@@ -64,11 +64,11 @@ void tdt_encoder(benchmark::State& bench, dtype format) {
 
 /// Rows of `seconds` in which about so many labels are emitted: none as in a pause, four a second as in speech.
 void tdt_search(benchmark::State& bench, dtype format, std::size_t labels) {
-  storage keep;
-  const auto m = random_model<parakeet_tdt_06b_v3>(keep, format, true);
+  weights::storage keep;
+  const auto m = random_model<nemo::parakeet_tdt_06b_v3>(keep, format, true);
   context c;
   matrix<float, dynamic, 1024> rows(16000 * seconds / 160 / 8, 1024);
-  random_numbers next(5);
+  weights::random_numbers next(5);
   for (extent i = 0; i < rows.size(); ++i) rows.data()[i] = 1.7f * next();
   std::size_t emitted = 0;
   const auto search = [&] {
@@ -84,16 +84,16 @@ void tdt_search(benchmark::State& bench, dtype format, std::size_t labels) {
 
 /// One step of the stream: `chunk` rows of 80 ms.
 void eou_step(benchmark::State& bench, dtype format, extent chunk) {
-  storage keep;
-  auto m = random_model<parakeet_realtime_eou_120m>(keep, format, false);
+  weights::storage keep;
+  auto m = random_model<nemo::parakeet_realtime_eou_120m>(keep, format, false);
   m->window = {.chunk = chunk, .left = 70 / chunk};
   const auto pcm = noise(static_cast<std::size_t>(1280 * chunk));
   context c;
-  parakeet_stream<parakeet_realtime_eou_120m> stream(*m, {}, c);
-  const auto sink = [](const parakeet_event&) {};
+  nemo::parakeet_stream<nemo::parakeet_realtime_eou_120m> stream(*m, {}, c);
+  const auto sink = [](const nemo::parakeet_event&) {};
   for (extent i = 0; i < 120 / chunk; ++i) stream.push(pcm, c, sink);  // the cache of 70 rows is full
   // All weights of the encoder are read once for a step.
-  const double bytes = 17 * 23.0 * 512 * 512 * static_cast<double>(bytes_of(format, 32)) / 32;
+  const double bytes = 17 * 23.0 * 512 * 512 * static_cast<double>(core::bytes_of(format, 32)) / 32;
   steno_bench::measure(bench, {.bytes = bytes, .from_memory = true, .audio = 0.08 * static_cast<double>(chunk)},
                        [&] { stream.push(pcm, c, sink); });
 }

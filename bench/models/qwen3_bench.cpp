@@ -16,25 +16,25 @@ using namespace steno;
 
 namespace {
 
-using tower = qwen3_audio_encoder<128, 896, 14, 3584, 480, 1024, 18>;
-using decoder = qwen3_decoder<qwen3_text_sizes{.width = 1024,
-                                               .heads = 16,
-                                               .key_heads = 8,
-                                               .head_width = 128,
-                                               .units = 3072,
-                                               .layers = 28,
-                                               .vocabulary = 151936,
-                                               .outputs = 151936,
-                                               .rope_theta = 1000000}>;
+using tower = nn::qwen3_audio_encoder<128, 896, 14, 3584, 480, 1024, 18>;
+using decoder = nn::qwen3_decoder<nn::qwen3_text_sizes{.width = 1024,
+                                                       .heads = 16,
+                                                       .key_heads = 8,
+                                                       .head_width = 128,
+                                                       .units = 3072,
+                                                       .layers = 28,
+                                                       .vocabulary = 151936,
+                                                       .outputs = 151936,
+                                                       .rope_theta = 1000000}>;
 
 template <class Net>
 struct random_net {
   explicit random_net(dtype f) : format(f) {
-    randomise(*net, keep, 1, f);
-    keep_weights(*net, nullptr, keep, {});
+    weights::randomise(*net, keep, 1, f);
+    models::keep_weights(*net, nullptr, keep, {});
   }
   dtype format;
-  storage keep;
+  weights::storage keep;
   std::unique_ptr<Net> net = std::make_unique<Net>();
 };
 /// Making numbers takes longer than measuring: a net is kept until another format is asked for.
@@ -68,14 +68,14 @@ void audio_10s(benchmark::State& state, dtype format) {
   const double layers = 18 * 2 * t * (4 * 896.0 * 896 + 2 * 896.0 * 3584);
   auto w = work_of(stem + layers, 18 * 4 * 896 * (104 * 104 + 26 * 26.0), format);
   w.audio = 10;
-  steno_bench::measure(state, w, [&] { net(x, y, nullptr, qwen3_audio_env{}, c); });
+  steno_bench::measure(state, w, [&] { net(x, y, nullptr, nn::qwen3_audio_env{}, c); });
 }
 
 void prompt_146(benchmark::State& state, dtype format) {
   const decoder& net = net_of<decoder>(format);
   const matrix<float, dynamic, 1024> rows = matrix<float, dynamic, 1024>::Random(146, 1024);
   matrix<float, dynamic, 1024> x(146, 1024);
-  qwen3_decoder_state text;
+  nn::qwen3_decoder_state text;
   text.sequences.format = net.cache_format();
   context c;
   steno_bench::measure(state, work_of(28 * 2 * 146 * layer_weights, 28 * 2 * 2048 * 146.0 * 146, format), [&] {
@@ -89,21 +89,22 @@ void token(benchmark::State& state, dtype format, extent length = 146, std::opti
   const decoder& net = net_of<decoder>(format);
   matrix<float, dynamic, 1024> x = matrix<float, dynamic, 1024>::Random(length, 1024);
   matrix<float, dynamic, dynamic> scores(1, 151936);
-  qwen3_decoder_state text;
+  nn::qwen3_decoder_state text;
   text.sequences.format = cache.value_or(net.cache_format());
   context c;
   net(x, text, c);
   steno_bench::work w;
-  w.bytes = static_cast<double>(bytes_of(format, static_cast<std::size_t>(28 * layer_weights + 151936.0 * 1024))) +
-            static_cast<double>(28 * 8 * 2 * length) *
-                static_cast<double>(kernels::cached_row_bytes(text.sequences.format, 128));
+  w.bytes =
+      static_cast<double>(core::bytes_of(format, static_cast<std::size_t>(28 * layer_weights + 151936.0 * 1024))) +
+      static_cast<double>(28 * 8 * 2 * length) *
+          static_cast<double>(kernels::cached_row_bytes(text.sequences.format, 128));
   w.from_memory = true;
   const matrix<float, dynamic, dynamic> last = x.bottomRows(1);
   steno_bench::measure(state, w, [&] {
     text.rewind(length);
     x.bottomRows(1) = last;
     net(view<float, dynamic, 1024>(x.bottomRows(1)), text, c);
-    net.logits(as<const float, dynamic, 1024>(x.bottomRows(1)), as<float, dynamic, 151936>(scores), c);
+    net.logits(core::as<const float, dynamic, 1024>(x.bottomRows(1)), core::as<float, dynamic, 151936>(scores), c);
   });
 }
 

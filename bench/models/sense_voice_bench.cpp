@@ -14,11 +14,11 @@ namespace {
 using namespace steno;
 
 void sense_voice_forward(benchmark::State& state, dtype format) {
-  sense_voice_small model;
-  randomise(model, model.storage.owned, 1, format);
-  keep_weights(model, nullptr, model.storage.owned, {});
+  funasr::sense_voice_small model;
+  weights::randomise(model, model.storage.owned, 1, format);
+  models::keep_weights(model, nullptr, model.storage.owned, {});
   std::vector<float> pcm(static_cast<std::size_t>(state.range(0)) * 16000);
-  random_numbers next(3);
+  weights::random_numbers next(3);
   for (std::size_t i = 0; i < pcm.size(); ++i)
     pcm[i] = 0.3f * std::sin(static_cast<float>(i % 16000) * 0.05f) + 0.1f * next();
   thread_pool pool(static_cast<int>(state.range(1)));

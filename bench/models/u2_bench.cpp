@@ -16,33 +16,33 @@ using namespace steno;
 namespace {
 
 template <extent D, extent Heads, extent Taps>
-using encoder = u2_conformer_encoder<u2_encoder_sizes{.features = 80,
-                                                      .subsampling = 4,
-                                                      .width = D,
-                                                      .heads = Heads,
-                                                      .units = 2048,
-                                                      .taps = Taps,
-                                                      .layers = 12,
-                                                      .relative = 1,
-                                                      .causal = 1,
-                                                      .normed = 1}>;
+using encoder = nn::u2_conformer_encoder<nn::u2_encoder_sizes{.features = 80,
+                                                              .subsampling = 4,
+                                                              .width = D,
+                                                              .heads = Heads,
+                                                              .units = 2048,
+                                                              .taps = Taps,
+                                                              .layers = 12,
+                                                              .relative = 1,
+                                                              .causal = 1,
+                                                              .normed = 1}>;
 
 template <extent D, extent Heads, extent Taps>
 void chunk(benchmark::State& state, dtype format) {
   constexpr extent size = 16, left = 64, units = 4233;
-  storage keep;
+  weights::storage keep;
   const auto model = std::make_unique<encoder<D, Heads, Taps>>();
-  const auto ctc = std::make_unique<linear<D, units>>();
-  randomise(*model, keep, 1, format);
-  randomise(*ctc, keep, 2, format);
-  walk(*model, [](const std::string& name, auto& leaf, bool) {
-    if constexpr (setting_leaf<std::remove_cvref_t<decltype(leaf)>>) {
+  const auto ctc = std::make_unique<nn::linear<D, units>>();
+  weights::randomise(*model, keep, 1, format);
+  weights::randomise(*ctc, keep, 2, format);
+  core::walk(*model, [](const std::string& name, auto& leaf, bool) {
+    if constexpr (core::setting_leaf<std::remove_cvref_t<decltype(leaf)>>) {
       if (name == "relative_positions") leaf.adopt(1);
       if (name == "activation") leaf.adopt(static_cast<extent>(kernels::activation::silu));
     }
   });
-  keep_weights(*model, nullptr, keep, {});
-  keep_weights(*ctc, nullptr, keep, {});
+  models::keep_weights(*model, nullptr, keep, {});
+  models::keep_weights(*ctc, nullptr, keep, {});
   context c;
   auto caches = model->start();
   const matrix<float, dynamic, dynamic> x = matrix<float, dynamic, dynamic>::Random((size - 1) * 4 + 7, 80);
@@ -52,9 +52,10 @@ void chunk(benchmark::State& state, dtype format) {
   const double frame = 12.0 * (4 * D * 2048 + 5 * D * D + 3 * D * D) + D * units + 19.0 * D * (9 * D + D);
   const double attention = 12.0 * size * (size + left) * D * 6;
   steno_bench::measure(state, steno_bench::layer_work(2 * size * frame, attention, format, 0.64), [&] {
-    (*model)(as<const float, dynamic, 80>(x), as<float, dynamic, D>(y), &caches, u2_env{.keep = left}, c);
-    apply(*ctc, as<const float, dynamic, D>(y), as<float, dynamic, units>(p), c);
-    kernels::log_softmax(read(p), write(p), c.run);
+    (*model)(core::as<const float, dynamic, 80>(x), core::as<float, dynamic, D>(y), &caches, nn::u2_env{.keep = left},
+             c);
+    nn::apply(*ctc, core::as<const float, dynamic, D>(y), core::as<float, dynamic, units>(p), c);
+    kernels::log_softmax(core::read(p), core::write(p), c.run);
   });
 }
 

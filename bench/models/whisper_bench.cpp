@@ -19,9 +19,9 @@ using namespace steno;
 template <class Model>
 struct loaded {
   explicit loaded(dtype format) : model(std::make_unique<Model>()) {
-    randomise(*model, keep, 1, format);
-    keep_weights(*model, nullptr, keep, {});
-    random_numbers next(3);
+    weights::randomise(*model, keep, 1, format);
+    models::keep_weights(*model, nullptr, keep, {});
+    weights::random_numbers next(3);
     features.resize(3000, 80);
     for (extent i = 0; i < features.size(); ++i) features.data()[i] = next();
     context c;
@@ -30,16 +30,16 @@ struct loaded {
   /// Bytes of the decoder's products.
   double decoder_bytes() const {
     double bytes = 0;
-    walk(model->decoder, [&]<class Leaf>(const std::string&, Leaf& w, bool) {
-      if constexpr (weight_leaf<Leaf>)
-        if (Leaf::purpose == use::product) bytes += static_cast<double>(w.ref().bytes());
+    core::walk(model->decoder, [&]<class Leaf>(const std::string&, Leaf& w, bool) {
+      if constexpr (core::weight_leaf<Leaf>)
+        if (Leaf::purpose == weights::use::product) bytes += static_cast<double>(w.ref().bytes());
     });
     return bytes;
   }
-  storage keep;
+  weights::storage keep;
   std::unique_ptr<Model> model;
   matrix<float, dynamic, 80> features;
-  whisper_window window;
+  whisper::whisper_window window;
 };
 
 // One model at a time: the small one alone is 500 MB in f32.
@@ -85,13 +85,13 @@ void token(benchmark::State& state, dtype format) {
   l.window.text.clear();
   l.model->prompt_rows(ids, l.window, rows, c);
   l.window.text.fork(forks);
-  const whisper_decoder_state before = l.window.text;
+  const nn::whisper_decoder_state before = l.window.text;
   int steps = 0;
   double encoded = 0;
-  for (const kv_cache& k : l.window.encoded) encoded += static_cast<double>(k.bytes());
+  for (const nn::kv_cache& k : l.window.encoded) encoded += static_cast<double>(k.bytes());
   steno_bench::measure(state, {.bytes = l.decoder_bytes() + encoded, .from_memory = true}, [&] {
     if (++steps % 64 == 0) l.window.text = before;  // back to 128
-    auto y = write(rows.topRows(beams));
+    auto y = core::write(rows.topRows(beams));
     l.model->step_rows(next, l.window, y, c);
     l.model->logits_of(y, scores, c);
   });
@@ -110,14 +110,14 @@ void prompt(benchmark::State& state, dtype format) {
   steno_bench::measure(state, work_of(products, attention, format, 0), [&] {
     l.window.text.clear();
     l.model->prompt_rows(ids, l.window, rows, c);
-    l.model->logits_of(write(rows.bottomRows(1)), scores, c);
+    l.model->logits_of(core::write(rows.bottomRows(1)), scores, c);
   });
 }
 
 void log_mel_30s(benchmark::State& state) {
-  const log_mel<80> frontend;
+  const frontends::log_mel<80> frontend;
   std::vector<float> pcm(480000);
-  random_numbers next(3);
+  weights::random_numbers next(3);
   for (float& x : pcm) x = next();
   matrix<float, dynamic, 80> y(3000, 80);
   context c;
@@ -128,7 +128,7 @@ template <class Model>
 void add(const char* size) {
   for (const dtype format : {dtype::q8_0, dtype::f16}) {
     const auto named = [&](const char* what) {
-      return std::string("whisper_").append(size).append("/").append(what).append("/").append(info(format).name);
+      return std::string("whisper_").append(size).append("/").append(what).append("/").append(core::info(format).name);
     };
     const auto with = [format](auto* f) { return [f, format](benchmark::State& s) { f(s, format); }; };
     benchmark::RegisterBenchmark(named("encode").c_str(), with(&encode<Model>))
@@ -145,9 +145,9 @@ void add(const char* size) {
 
 [[maybe_unused]] const bool registered = [] {
   benchmark::RegisterBenchmark("whisper/log_mel_30s", log_mel_30s)->Unit(benchmark::kMillisecond);
-  add<whisper_tiny>("tiny");
-  add<whisper_base>("base");
-  add<whisper_small>("small");
+  add<whisper::whisper_tiny>("tiny");
+  add<whisper::whisper_base>("base");
+  add<whisper::whisper_small>("small");
   return true;
 }();
 

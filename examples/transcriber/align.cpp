@@ -69,7 +69,7 @@ int run_align(const options& o) {
   context c{executor(pool)};
   segment s;
   s.words = model.align(pcm, text, o.language, 0, c);
-  s.text = std::string(unicode::strip(text));
+  s.text = std::string(tokenizers::unicode::strip(text));
   if (o.language != "auto") s.language = o.language;
   if (!s.words.empty()) {
     s.start = s.words.front().start;

@@ -127,7 +127,7 @@ void finish_decoding(decoding_options& o, const raw_decoding& raw) {
   threshold("--max-initial-timestamp", raw.max_initial_timestamp, o.max_initial_timestamp);
   if (!raw.kv_cache.empty()) {
     for (const dtype f : {dtype::f32, dtype::f16, dtype::q8_0})
-      if (raw.kv_cache == info(f).name) o.kv_cache = f;
+      if (raw.kv_cache == core::info(f).name) o.kv_cache = f;
     if (!o.kv_cache) wrong_usage("--kv-cache " + raw.kv_cache + ": there are f32, f16 and q8_0");
   }
   if (!raw.clips.empty()) o.clip_timestamps = numbers("--clip-timestamps", raw.clips);

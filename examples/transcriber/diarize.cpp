@@ -18,13 +18,13 @@ namespace steno::app {
 namespace {
 
 // The published files of settings for a model and a kind of recordings: a map `parameters`.
-void read_postprocessing(const std::string& path, speaker_segment_options& s) {
+void read_postprocessing(const std::string& path, segmentation::speaker_segment_options& s) {
   try {
-    const mapped_file file(path);
+    const weights::mapped_file file(path);
     const auto bytes = file.bytes();
     const yaml_settings y =
         read_yaml(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "settings of a diarization");
-    speaker_segment_options::each(
+    segmentation::speaker_segment_options::each(
         s, [&](const std::string& name, double& value) { value = y.real("parameters." + name, value, 0, 3600); });
   } catch (const std::bad_alloc&) {
     fail({.where = path, .what = "out of memory", .hint = "settings of a diarization are a few lines"});
@@ -34,12 +34,12 @@ void read_postprocessing(const std::string& path, speaker_segment_options& s) {
 diarize_options options_of(const options& o, const diarizer& d) {
   diarize_options asked;
   if (!o.speakers.postprocessing.empty()) read_postprocessing(o.speakers.postprocessing, asked.segments);
-  speaker_segment_options::each(asked.segments, [&](const std::string& name, double& value) {
+  segmentation::speaker_segment_options::each(asked.segments, [&](const std::string& name, double& value) {
     if (const auto given = o.speakers.segments.find(name); given != o.speakers.segments.end()) value = given->second;
   });
   if (o.speakers.memory.empty()) return asked;
   asked.cache = d.default_cache();
-  speaker_cache_options::each(*asked.cache, [&]<class T>(const std::string& name, T& value) {
+  nn::speaker_cache_options::each(*asked.cache, [&]<class T>(const std::string& name, T& value) {
     if constexpr (std::is_same_v<T, extent>)
       if (const auto given = o.speakers.memory.find(name); given != o.speakers.memory.end()) value = given->second;
   });

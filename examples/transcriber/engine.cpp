@@ -111,8 +111,8 @@ const any_vad* engine::detector(const std::string& name) {
 
 model_facts facts_of(const std::string& path) {
   opened_checkpoint opened = open_model_file(path);
-  model_facts f{summarise(opened.file), {}, {}};
-  if (!transcribes(f.architecture)) return f;
+  model_facts f{pipelines::summarise(opened.file), {}, {}};
+  if (!pipelines::transcribes(f.architecture)) return f;
   const transcriber t(std::move(opened.file), {}, std::move(opened.image));
   return {t.summary(), supported_options(t), supported_live_options(t)};
 }

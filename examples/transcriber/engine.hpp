@@ -20,7 +20,7 @@
 namespace steno::app {
 
 /// What `steno info` shows.
-struct model_facts : model_summary {
+struct model_facts : pipelines::model_summary {
   std::vector<std::string> options, live_options;  ///< that it supports (abilities.hpp)
 };
 

@@ -13,7 +13,7 @@ namespace steno::app {
 
 std::string failure_text(const std::exception& e, const std::string& about) {
   const std::string front = about.empty() ? "" : about + ": ";
-  if (dynamic_cast<const scores_error*>(&e) != nullptr) return front + e.what() + ": " + opened_model_files();
+  if (dynamic_cast<const search::scores_error*>(&e) != nullptr) return front + e.what() + ": " + opened_model_files();
   if (const auto* known = dynamic_cast<const error*>(&e))
     return known->parts().where.empty() ? front + known->what() : known->what();
   if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr || dynamic_cast<const std::length_error*>(&e) != nullptr)

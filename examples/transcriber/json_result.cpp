@@ -13,9 +13,9 @@ std::string_view name(timing how) {
   return how == timing::native ? "native" : how == timing::aligned ? "aligned" : "none";
 }
 
-void add_windows(json_builder& j, const std::vector<window_report>& windows) {
+void add_windows(json_builder& j, const std::vector<core::window_report>& windows) {
   j.key("windows").open('[');
-  for (const window_report& w : windows)
+  for (const core::window_report& w : windows)
     j.open('{')
         .key("start")
         .number(w.start)
@@ -107,7 +107,7 @@ void add_segment(json_builder& j, const segment& s) {
 void json_document::add(const segment& s) {
   json_builder j;
   add_segment(j.open('{'), s);
-  append_text(text_, s.text);
+  pipelines::append_text(text_, s.text);
   if (!segments_.empty()) segments_ += ',';
   segments_ += j.str();
   if (!s.language.empty()) {

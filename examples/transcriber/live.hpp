@@ -14,8 +14,8 @@ class live_stream {
   live_stream(const transcriber& model, const session_options& o, const executor& run = {})
       : scratch_(run), session_(model, o, scratch_) {}
 
-  void push(std::span<const float> pcm, sink_ref<session_event> sink) { session_.push(pcm, scratch_, sink); }
-  void finish(sink_ref<session_event> sink) { session_.finish(scratch_, sink); }
+  void push(std::span<const float> pcm, core::sink_ref<session_event> sink) { session_.push(pcm, scratch_, sink); }
+  void finish(core::sink_ref<session_event> sink) { session_.finish(scratch_, sink); }
   bool over() const { return session_.over(); }
 
  private:

@@ -13,8 +13,9 @@ std::string opened_so_far;
 void use_model_files(const model_file_use& how) { chosen = how; }
 
 opened_checkpoint open_model_file(const std::string& path) {
-  opened_checkpoint opened = open_checkpoint(path, chosen.copied ? file_reading::copied : file_reading::mapped);
-  if (chosen.checked) check_weights(opened.file);
+  opened_checkpoint opened =
+      open_checkpoint(path, chosen.copied ? weights::file_reading::copied : weights::file_reading::mapped);
+  if (chosen.checked) models::check_weights(opened.file);
   if (!opened_so_far.empty()) opened_so_far += ", ";
   opened_so_far += path;
   return opened;

@@ -30,7 +30,7 @@ std::string without_empty_lines(std::string text) {
   return text;
 }
 
-std::string stripped(const std::string& text) { return std::string(unicode::strip(text)); }
+std::string stripped(const std::string& text) { return std::string(tokenizers::unicode::strip(text)); }
 
 // Python's len().
 std::size_t characters(std::string_view text) {
@@ -46,7 +46,7 @@ long long milliseconds(double seconds) {
 // re.sub(r"^(\s*)(.*)$", r"\1<u>\2</u>", word): nothing happens to a word with a line break inside.
 std::string underlined(const std::string& word) {
   std::size_t lead = word.size();
-  const std::string_view bare = unicode::strip(word);
+  const std::string_view bare = tokenizers::unicode::strip(word);
   if (!bare.empty()) lead = static_cast<std::size_t>(bare.data() - word.data());
   std::string rest = word.substr(lead), tail;
   if (rest.ends_with('\n')) {

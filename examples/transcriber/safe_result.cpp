@@ -7,7 +7,7 @@ namespace {
 
 void clean(std::string& text) { text = result_text(text); }
 
-void clean(std::vector<extra_field>& fields) {
+void clean(std::vector<core::extra_field>& fields) {
   for (auto& [name, value] : fields) {
     clean(name);
     if (auto* text = std::get_if<std::string>(&value)) clean(*text);
@@ -41,7 +41,7 @@ result safe(result r) {
   clean(r.alternatives);
   clean(r.stop_reason);
   if (r.windows)
-    for (window_report& w : *r.windows) {
+    for (core::window_report& w : *r.windows) {
       clean(w.outcome);
       clean(w.stop_reason);
     }

@@ -15,7 +15,7 @@ constexpr std::string_view names[] = {"text", "json", "jsonl", "rttm"};
 constexpr std::string_view extensions[] = {".txt", ".json", ".jsonl", ".rttm"};
 
 std::string seconds(std::int64_t ms) { return std::to_string(ms / 1000) + "." + padded(ms % 1000, 3); }
-void add_span(json_builder& j, const voice_segment& s) {
+void add_span(json_builder& j, const streaming::voice_segment& s) {
   j.key("start").number(static_cast<double>(s.start_ms) / 1000);
   j.key("end").number(static_cast<double>(s.end_ms) / 1000);
 }
@@ -31,7 +31,7 @@ std::optional<speech_format> find_speech_format(std::string_view name) {
 std::string_view extension(speech_format f) { return extensions[static_cast<std::size_t>(f)]; }
 
 std::string speech_line(speech_format f, std::string_view audio, std::string_view name, bool several,
-                        const voice_segment& s, std::string_view speaker) {
+                        const streaming::voice_segment& s, std::string_view speaker) {
   if (f == speech_format::rttm) {
     std::string id = printable(name);
     std::replace_if(
@@ -44,7 +44,7 @@ std::string speech_line(speech_format f, std::string_view audio, std::string_vie
   return line.append(speaker.empty() ? "" : "\t").append(speaker).append("\n");
 }
 
-std::string speech_writer::add(std::string_view audio, std::string_view name, const voice_segment& s) {
+std::string speech_writer::add(std::string_view audio, std::string_view name, const streaming::voice_segment& s) {
   if (format_ == speech_format::json) {
     segments_.push_back(s);
     return "";
@@ -62,7 +62,7 @@ std::string speech_writer::end(std::string_view audio, double duration) {
   std::int64_t speech = 0;
   json_builder list;
   list.open('[');
-  for (const voice_segment& s : segments_) {
+  for (const streaming::voice_segment& s : segments_) {
     speech += s.end_ms - s.start_ms;
     add_span(list.open('{'), s);
     list.close('}');

@@ -23,7 +23,7 @@ std::string_view extension(speech_format f);
 /// A line of text or RTTM for a segment of `audio` (called `name` without folder and extension); `speaker` may be
 /// empty.
 std::string speech_line(speech_format f, std::string_view audio, std::string_view name, bool several,
-                        const voice_segment& s, std::string_view speaker);
+                        const streaming::voice_segment& s, std::string_view speaker);
 
 /// The lines of one file after the other, for segments without speakers.
 class speech_writer {
@@ -32,7 +32,7 @@ class speech_writer {
   speech_writer(speech_format f, std::string_view model, bool several) : format_(f), model_(model), several_(several) {}
 
   /// What to append when a segment is known; may be empty.
-  std::string add(std::string_view audio, std::string_view name, const voice_segment& s);
+  std::string add(std::string_view audio, std::string_view name, const streaming::voice_segment& s);
   /// What to append when the file of `duration` seconds has ended; may be empty.
   std::string end(std::string_view audio, double duration);
 
@@ -40,7 +40,7 @@ class speech_writer {
   speech_format format_;
   std::string model_;
   bool several_;
-  std::vector<voice_segment> segments_;  // of this file, where they are written at its end
+  std::vector<streaming::voice_segment> segments_;  // of this file, where they are written at its end
 };
 
 }  // namespace steno::app

@@ -83,7 +83,7 @@ void write_event(output_place& out, const session_event& e, double latency_ms) {
     j.close(']');
   }
   std::string text = std::move(j.key("latency_ms").number(latency_ms).close('}')).str() + "\n";
-  if (e.endpoint != endpoint_kind::none) text += point_line(endpoint_name(e.endpoint), said.end);
+  if (e.endpoint != endpoint_kind::none) text += point_line(streaming::endpoint_name(e.endpoint), said.end);
   out.put(text);
 }
 
@@ -104,10 +104,12 @@ class voice_teller {
       fail({.where = o.vad, .what = "this detector has another sample rate", .expected = std::to_string(rate)});
   }
   void push(std::span<const float> pcm) const {
-    if (heard_ != nullptr) heard_->stream.accept(pcm, heard_->scratch, [this](const voice_change& v) { write(v); });
+    if (heard_ != nullptr)
+      heard_->stream.accept(pcm, heard_->scratch, [this](const segmentation::voice_change& v) { write(v); });
   }
   void finish() const {
-    if (heard_ != nullptr) heard_->stream.finish(heard_->scratch, [this](const voice_change& v) { write(v); });
+    if (heard_ != nullptr)
+      heard_->stream.finish(heard_->scratch, [this](const segmentation::voice_change& v) { write(v); });
   }
 
  private:
@@ -117,7 +119,7 @@ class voice_teller {
     vad_stream stream;
     context scratch;
   };
-  void write(const voice_change& v) const {
+  void write(const segmentation::voice_change& v) const {
     const auto line = [this](const char* type, std::int64_t ms) {
       out_.put(point_line(type, static_cast<double>(ms) / 1000));
     };

@@ -28,9 +28,9 @@ input_end detect(const options& o, const input& in, const any_vad& v, speech_wri
   audio_reader reader(in.audio, v.sample_rate(), o.pcm);
   const vad_settings settings{o.speech.min_silence, o.speech.max_segment, o.speech.threshold};
   context c;
-  voice_segment_collector whole;
-  const auto sink = [&](const voice_change& change) {
-    whole(change, [&](const voice_segment& s) {
+  streaming::voice_segment_collector whole;
+  const auto sink = [&](const segmentation::voice_change& change) {
+    whole(change, [&](const streaming::voice_segment& s) {
       if (const std::string text = writer.add(in.audio, in.name, s); !text.empty()) out.put(text);
     });
   };

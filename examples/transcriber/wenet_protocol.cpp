@@ -28,7 +28,7 @@ std::string shown(const json& j) {
 // The last key of a message, if there is one, and its brace.
 std::string ending(endpoint_kind k) {
   if (k == endpoint_kind::none) return "}";
-  return std::string(R"(,"endpoint":")").append(endpoint_name(k)).append("\"}");
+  return std::string(R"(,"endpoint":")").append(streaming::endpoint_name(k)).append("\"}");
 }
 
 // Reads a client's message as nlohmann's parser comes across its parts. What is refused is told in the end: a message
@@ -152,7 +152,7 @@ std::string result_message(const session_event& e, std::size_t nbest, bool small
   const bool final = e.final();
   std::string list = "[";
   for (std::size_t i = 0; i < std::min(nbest, e.nbest.size()); ++i) {
-    const session_alternative& a = e.nbest[i];
+    const streaming::session_alternative& a = e.nbest[i];
     std::string sentence = a.text;
     for (char& c : sentence)
       if (small && c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');

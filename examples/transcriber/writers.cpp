@@ -107,7 +107,7 @@ std::string writer::add(const segment& heard) {
       std::string text = one_line(s.text);
       if (text.empty()) break;
       std::string joined = last_;
-      append_text(joined, text);
+      pipelines::append_text(joined, text);
       out += joined.substr(last_.size());
       last_ = std::move(text);
       break;

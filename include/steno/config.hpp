@@ -92,14 +92,16 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+namespace core {
 /// A version of the library by its parts; a default-made one is that of these headers.
 struct version_number {
   int major = STENO_VERSION_MAJOR;  ///< 0: a minor version may change what is promised (docs/stability.md)
   int minor = STENO_VERSION_MINOR;  ///< the inline namespace names it, too
   int patch = STENO_VERSION_PATCH;  ///< changes nothing that is promised
 };
+}  // namespace core
 /// The version of these headers.
-inline constexpr version_number version{};
+inline constexpr core::version_number version{};
 
 }  // namespace STENO_ABI
 }  // namespace steno

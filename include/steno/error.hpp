@@ -16,6 +16,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+namespace core {
 namespace detail {
 /// Bytes of the UTF-8 character that begins `s` and may stand on a terminal; 0 for a control character (C0, DEL, C1)
 /// and for bytes that are no UTF-8.
@@ -63,30 +64,31 @@ struct fault {
   std::string found = {};     ///< with units or shape
   std::string hint = {};      ///< what the user can do
 };
+}  // namespace core
 
 /// Thrown by everything in steno that loads, parses or constructs, and where scratch memory is out. what() is one line
 /// without control characters; parts() are as they were given.
 class error : public std::runtime_error {
  public:
   /// Puts the message of what() together from the parts and keeps them.
-  explicit error(fault parts) : std::runtime_error(compose(parts)), parts_(std::move(parts)) {}
+  explicit error(core::fault parts) : std::runtime_error(compose(parts)), parts_(std::move(parts)) {}
   /// The parts that the message was made of, for programs that show or sort errors themselves.
-  const fault& parts() const noexcept { return parts_; }
+  const core::fault& parts() const noexcept { return parts_; }
 
  private:
-  static std::string compose(const fault& f) {
+  static std::string compose(const core::fault& f) {
     std::string s = f.where.empty() ? f.what : f.where + ": " + f.what;
     if (!f.expected.empty()) s += ": expected " + f.expected;
     if (!f.found.empty()) s += (f.expected.empty() ? ": found " : ", found ") + f.found;
     if (!f.hint.empty()) s += " (" + f.hint + ")";
-    return printable(s);
+    return core::printable(s);
   }
-  fault parts_;
+  core::fault parts_;
 };
 
 // Cold: what leads to it is compiled for size, which is what makes many clear messages cheap to compile.
 /// Throws steno::error with these parts.
-[[noreturn, gnu::cold, gnu::noinline]] inline void fail(fault f) { throw error(std::move(f)); }
+[[noreturn, gnu::cold, gnu::noinline]] inline void fail(core::fault f) { throw error(std::move(f)); }
 
 }  // namespace STENO_ABI
 }  // namespace steno

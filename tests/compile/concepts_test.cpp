@@ -22,9 +22,9 @@ namespace {
 // The least that is a weight source; each of the others lacks one thing.
 struct some_source {
   std::string where() const { return "memory"; }
-  std::optional<steno::tensor_ref> find(std::string_view) const { return std::nullopt; }
+  std::optional<steno::weights::tensor_ref> find(std::string_view) const { return std::nullopt; }
   std::size_t size() const { return 0; }
-  steno::tensor_ref tensor(std::size_t) const { return {}; }
+  steno::weights::tensor_ref tensor(std::size_t) const { return {}; }
   std::optional<double> number(std::string_view) const { return std::nullopt; }
   std::optional<std::string> text(std::string_view) const { return std::nullopt; }
 };
@@ -32,64 +32,64 @@ struct without_name : some_source {
   void where() const {}
 };
 struct without_find : some_source {
-  steno::tensor_ref find(std::string_view) const { return {}; }
+  steno::weights::tensor_ref find(std::string_view) const { return {}; }
 };
 struct not_const : some_source {
   std::size_t size() { return 0; }
 };
-static_assert(steno::weight_source<some_source>);
-static_assert(!steno::weight_source<without_name>);
-static_assert(!steno::weight_source<without_find>);
-static_assert(!steno::weight_source<not_const>);
-static_assert(!steno::weight_source<int>);
+static_assert(steno::weights::weight_source<some_source>);
+static_assert(!steno::weights::weight_source<without_name>);
+static_assert(!steno::weights::weight_source<without_find>);
+static_assert(!steno::weights::weight_source<not_const>);
+static_assert(!steno::weights::weight_source<int>);
 
 // Executors refer to anything with width() and run(), not to anything else.
 static_assert(std::is_constructible_v<steno::executor, steno::thread_pool&>);
 static_assert(!std::is_constructible_v<steno::executor, int&>);
 static_assert(!std::is_constructible_v<steno::executor, some_source&>);
-static_assert(std::is_trivially_copyable_v<steno::executor> && std::is_trivially_copyable_v<steno::tracer>);
+static_assert(std::is_trivially_copyable_v<steno::executor> && std::is_trivially_copyable_v<steno::core::tracer>);
 
 // Weights are values that refer: copying a layer copies no tensor. Static extents take no room.
-static_assert(std::is_trivially_copyable_v<steno::weight<4, 6>>);
-static_assert(std::is_trivially_copyable_v<steno::weight<steno::dynamic, steno::dynamic>>);
-static_assert(sizeof(steno::weight<4, 6>) < sizeof(steno::weight<steno::dynamic, steno::dynamic>));
-static_assert(sizeof(steno::weight<4, 6>) <= 2 * sizeof(void*) + 2 * sizeof(int));
-static_assert(
-    std::is_same_v<decltype(steno::weight<4, 6, steno::dtype::f32>{}.values()), steno::view<const float, 4, 6>>);
+static_assert(std::is_trivially_copyable_v<steno::weights::weight<4, 6>>);
+static_assert(std::is_trivially_copyable_v<steno::weights::weight<steno::dynamic, steno::dynamic>>);
+static_assert(sizeof(steno::weights::weight<4, 6>) < sizeof(steno::weights::weight<steno::dynamic, steno::dynamic>));
+static_assert(sizeof(steno::weights::weight<4, 6>) <= 2 * sizeof(void*) + 2 * sizeof(int));
+static_assert(std::is_same_v<decltype(steno::weights::weight<4, 6, steno::dtype::f32>{}.values()),
+                             steno::view<const float, 4, 6>>);
 
 // Layers: widths, members, a state and one const call. Each of the others lacks one thing.
 struct some_layer {
   static constexpr steno::extent input = 4, output = 6;
   void members(auto&&) {}
-  steno::no_state start() const { return {}; }
-  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>, steno::no_state*,
-                  const auto&, steno::context&) const {}
+  steno::nn::no_state start() const { return {}; }
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
+                  steno::nn::no_state*, const auto&, steno::context&) const {}
 };
 struct changing_layer {
   static constexpr steno::extent input = 4, output = 6;
   void members(auto&&) {}
-  steno::no_state start() const { return {}; }
-  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>, steno::no_state*,
-                  const auto&, steno::context&) {}
+  steno::nn::no_state start() const { return {}; }
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
+                  steno::nn::no_state*, const auto&, steno::context&) {}
 };
 struct nameless_layer {
   static constexpr steno::extent input = 4, output = 6;
-  steno::no_state start() const { return {}; }
-  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>, steno::no_state*,
-                  const auto&, steno::context&) const {}
+  steno::nn::no_state start() const { return {}; }
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
+                  steno::nn::no_state*, const auto&, steno::context&) const {}
 };
 struct layer_without_start {
   static constexpr steno::extent input = 4, output = 6;
   void members(auto&&) {}
-  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>, steno::no_state*,
-                  const auto&, steno::context&) const {}
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
+                  steno::nn::no_state*, const auto&, steno::context&) const {}
 };
 struct layer_without_record {
   static constexpr steno::extent input = 4, output = 6;
   void members(auto&&) {}
-  steno::no_state start() const { return {}; }
-  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>, steno::no_state*,
-                  steno::context&) const {}
+  steno::nn::no_state start() const { return {}; }
+  void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>,
+                  steno::nn::no_state*, steno::context&) const {}
 };
 // Beams fork a state, tests rewind it.
 struct layer_of_one_stream : some_layer {
@@ -102,25 +102,27 @@ struct layer_of_one_stream : some_layer {
   void operator()(steno::view<const float, steno::dynamic, 4>, steno::view<float, steno::dynamic, 6>, state*,
                   const auto&, steno::context&) const {}
 };
-static_assert(steno::layer<some_layer>);
-static_assert(!steno::layer<changing_layer> && !steno::layer<nameless_layer> && !steno::layer<layer_without_start> &&
-              !steno::layer<layer_without_record> && !steno::layer<layer_of_one_stream>);
+static_assert(steno::nn::layer<some_layer>);
+static_assert(!steno::nn::layer<changing_layer> && !steno::nn::layer<nameless_layer> &&
+              !steno::nn::layer<layer_without_start> && !steno::nn::layer<layer_without_record> &&
+              !steno::nn::layer<layer_of_one_stream>);
 
 // No call that borrows scratch may promise not to throw: out of memory loses one request, not the process.
 template <class L>
-constexpr bool may_throw = !noexcept(
-    std::declval<const L&>()(std::declval<steno::view<const float, steno::dynamic, L::input>>(),
-                             std::declval<steno::view<float, steno::dynamic, L::output>>(),
-                             std::declval<steno::state_of<L>*>(), steno::no_env{}, std::declval<steno::context&>()));
-static_assert(may_throw<steno::linear<6, 3>> && may_throw<steno::sequence<some_layer, steno::linear<6, 3>>>);
-static_assert(!steno::layer<steno::weight<4, 6>> && !steno::layer<int>);
+constexpr bool may_throw = !noexcept(std::declval<const L&>()(
+    std::declval<steno::view<const float, steno::dynamic, L::input>>(),
+    std::declval<steno::view<float, steno::dynamic, L::output>>(), std::declval<steno::nn::state_of<L>*>(),
+    steno::nn::no_env{}, std::declval<steno::context&>()));
+static_assert(may_throw<steno::nn::linear<6, 3>> &&
+              may_throw<steno::nn::sequence<some_layer, steno::nn::linear<6, 3>>>);
+static_assert(!steno::nn::layer<steno::weights::weight<4, 6>> && !steno::nn::layer<int>);
 
 // A sequence reads what its first layer reads and writes what its last one writes; dynamic widths are settled later.
-static_assert(steno::layer<steno::sequence<some_layer, steno::linear<6, 3>>>);
-static_assert(steno::sequence<some_layer, steno::linear<6, 3>>::input == 4);
-static_assert(steno::sequence<some_layer, steno::linear<6, 3>>::output == 3);
-static_assert(steno::layer<steno::sequence<some_layer, steno::linear<steno::dynamic, steno::dynamic>>>);
-static_assert(steno::layer<steno::repeat<3, steno::linear<6, 6>>>);
+static_assert(steno::nn::layer<steno::nn::sequence<some_layer, steno::nn::linear<6, 3>>>);
+static_assert(steno::nn::sequence<some_layer, steno::nn::linear<6, 3>>::input == 4);
+static_assert(steno::nn::sequence<some_layer, steno::nn::linear<6, 3>>::output == 3);
+static_assert(steno::nn::layer<steno::nn::sequence<some_layer, steno::nn::linear<steno::dynamic, steno::dynamic>>>);
+static_assert(steno::nn::layer<steno::nn::repeat<3, steno::nn::linear<6, 6>>>);
 
 // Views are row-major and unaligned, so that no compiler flag changes what they mean.
 static_assert(steno::view<float>::IsRowMajor && steno::view<const float, 3, 5>::IsRowMajor);
@@ -129,21 +131,24 @@ static_assert(
     !std::is_constructible_v<steno::view<float>, const float*, steno::extent, steno::extent, Eigen::OuterStride<>>);
 
 // Extents.
-static_assert(steno::times(3, 4) == 12 && steno::times(3, steno::dynamic) == steno::dynamic);
-static_assert(steno::plus(3, 4) == 7 && steno::plus(steno::dynamic, 4) == steno::dynamic);
-static_assert(steno::compatible(3, 3) && steno::compatible(3, steno::dynamic) && !steno::compatible(3, 4));
-static_assert(steno::size_of<3>::adopt(3) && !steno::size_of<3>::adopt(4) && std::is_empty_v<steno::size_of<3>>);
+static_assert(steno::core::times(3, 4) == 12 && steno::core::times(3, steno::dynamic) == steno::dynamic);
+static_assert(steno::core::plus(3, 4) == 7 && steno::core::plus(steno::dynamic, 4) == steno::dynamic);
+static_assert(steno::core::compatible(3, 3) && steno::core::compatible(3, steno::dynamic) &&
+              !steno::core::compatible(3, 4));
+static_assert(steno::core::size_of<3>::adopt(3) && !steno::core::size_of<3>::adopt(4) &&
+              std::is_empty_v<steno::core::size_of<3>>);
 
 // Scratch is owned by one context and moves; results are plain values.
-static_assert(!std::is_copy_constructible_v<steno::workspace> &&
-              std::is_nothrow_move_constructible_v<steno::workspace>);
+static_assert(!std::is_copy_constructible_v<steno::core::workspace> &&
+              std::is_nothrow_move_constructible_v<steno::core::workspace>);
 static_assert(!std::is_copy_constructible_v<steno::thread_pool> &&
-              !std::is_copy_constructible_v<steno::workspace::frame>);
+              !std::is_copy_constructible_v<steno::core::workspace::frame>);
 static_assert(std::is_copy_constructible_v<steno::result> && std::is_nothrow_move_constructible_v<steno::result>);
 
 // Numbers in the formats' table are those of the file format.
-static_assert(steno::info(steno::dtype::q4_0).bytes == 2 + 16 && steno::info(steno::dtype::q8_0).bytes == 2 + 32);
-static_assert(steno::bytes_of(steno::dtype::q6_k, 512) == 2 * 210 && !steno::find_dtype(9999));
+static_assert(steno::core::info(steno::dtype::q4_0).bytes == 2 + 16 &&
+              steno::core::info(steno::dtype::q8_0).bytes == 2 + 32);
+static_assert(steno::core::bytes_of(steno::dtype::q6_k, 512) == 2 * 210 && !steno::core::find_dtype(9999));
 
 #define STENO_TEXT_OF(x) #x
 #define STENO_TEXT(x) STENO_TEXT_OF(x)

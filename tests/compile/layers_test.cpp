@@ -48,82 +48,92 @@ constexpr extent any = dynamic;
 
 // What stacks of these families share.
 struct full_env {
-  attention_window window;
+  nn::attention_window window;
   view<const float> positions;
-  distance_table distances;
+  nn::distance_table distances;
   kernels::activation activation;
   kernels::operand encoded;
   extent keep, again, drop, overlap;
 };
 struct text_env {
-  const kv_sequences& sequences;
-  const rotary_angles& angles;
+  const nn::kv_sequences& sequences;
+  const nn::rotary_angles& angles;
 };
 
 template <class... L>
-constexpr bool layers = (layer<L> && ...);
+constexpr bool layers = (nn::layer<L> && ...);
 template <class Env, class... L>
-constexpr bool layers_in = (layer<L, Env> && ...);
+constexpr bool layers_in = (nn::layer<L, Env> && ...);
 
 // layers/
-static_assert(layers<linear<8, 6>, linear<any, any>, layer_norm<8>, layer_norm<any>, rms_norm<8>, rms_norm<any>>);
+static_assert(layers<nn::linear<8, 6>, nn::linear<any, any>, nn::layer_norm<8>, nn::layer_norm<any>, nn::rms_norm<8>,
+                     nn::rms_norm<any>>);
+static_assert(layers<nn::feed_forward<8, 16>, nn::feed_forward<any, any>, nn::gated_feed_forward<8, 16>,
+                     nn::gated_feed_forward<any, any>>);
+static_assert(layers<nn::fsmn<5, 8>, nn::fsmn<any, any>, nn::lstm<8, 2>, nn::lstm<any>, nn::softmax<8>,
+                     nn::activate<8, nn::relu>>);
+static_assert(layers<nn::conv1d<8, 6, 3>, nn::conv1d<any, any, 3>, nn::conv2d_halving<8, 1, 4>,
+                     nn::conv2d_halving<any, any, any>>);
+static_assert(layers<nn::conv2d_subsampling<4, 80, 8>, nn::conv2d_subsampling<any, any, any>,
+                     nn::depthwise_subsampling<80, 4, 8>, nn::depthwise_subsampling<any, any, any>>);
+static_assert(layers_in<full_env, nn::conformer_convolution<8, 5>, nn::conformer_convolution<any, any>>);
+static_assert(layers<nn::scale_by_root<8, 8>, nn::scale_by_own_root<8>, nn::optional_scale<8>, nn::sinusoid<8, 1>,
+                     nn::learned_positions<16, 8>, nn::learned_positions<any, any>>);
+static_assert(layers_in<full_env, nn::drop_rows<8>, nn::window_overlap<8, 8>>);
+static_assert(layers<nn::joined_frames<2, nn::linear<8, 6>>, nn::joined_frames<any, nn::linear<any, any>>>);
+static_assert(layers<nn::with_activation<nn::linear<8, 8>>, nn::with_positions<nn::linear<8, 8>>,
+                     nn::with_distances<nn::linear<8, 8>>>);
+static_assert(layers<nn::attention<nn::separate_products<8, 2, nn::linear_names>>,
+                     nn::attention<nn::separate_products<any, any, nn::linear_names>>>);
+static_assert(layers<nn::sanm_attention<10, 8, 2, 5>, nn::sanm_attention<any, any, any, any>>);
 static_assert(
-    layers<feed_forward<8, 16>, feed_forward<any, any>, gated_feed_forward<8, 16>, gated_feed_forward<any, any>>);
-static_assert(layers<fsmn<5, 8>, fsmn<any, any>, lstm<8, 2>, lstm<any>, softmax<8>, activate<8, relu>>);
-static_assert(layers<conv1d<8, 6, 3>, conv1d<any, any, 3>, conv2d_halving<8, 1, 4>, conv2d_halving<any, any, any>>);
-static_assert(layers<conv2d_subsampling<4, 80, 8>, conv2d_subsampling<any, any, any>, depthwise_subsampling<80, 4, 8>,
-                     depthwise_subsampling<any, any, any>>);
-static_assert(layers_in<full_env, conformer_convolution<8, 5>, conformer_convolution<any, any>>);
-static_assert(layers<scale_by_root<8, 8>, scale_by_own_root<8>, optional_scale<8>, sinusoid<8, 1>,
-                     learned_positions<16, 8>, learned_positions<any, any>>);
-static_assert(layers_in<full_env, drop_rows<8>, window_overlap<8, 8>>);
-static_assert(layers<joined_frames<2, linear<8, 6>>, joined_frames<any, linear<any, any>>>);
-static_assert(layers<with_activation<linear<8, 8>>, with_positions<linear<8, 8>>, with_distances<linear<8, 8>>>);
+    layers_in<full_env, nn::position_attention<8, 2>, nn::position_attention<any, any>, nn::relative_attention<8, 2>,
+              nn::relative_attention<any, any>, nn::cross_attention<nn::encoder_products<8, 2>>,
+              nn::cross_attention<nn::separate_products<any, any, nn::linear_names>>>);
+static_assert(layers_in<text_env, nn::grouped_attention<8, 4, 2, 2>, nn::grouped_attention<any, any, any, any>>);
+static_assert(layers_in<nn::decoder_layer_env, nn::attention<nn::separate_products<8, 2, nn::linear_names>>,
+                        nn::cross_attention<nn::separate_products<8, 2, nn::linear_names>>>);
 static_assert(
-    layers<attention<separate_products<8, 2, linear_names>>, attention<separate_products<any, any, linear_names>>>);
-static_assert(layers<sanm_attention<10, 8, 2, 5>, sanm_attention<any, any, any, any>>);
-static_assert(layers_in<full_env, position_attention<8, 2>, position_attention<any, any>, relative_attention<8, 2>,
-                        relative_attention<any, any>, cross_attention<encoder_products<8, 2>>,
-                        cross_attention<separate_products<any, any, linear_names>>>);
-static_assert(layers_in<text_env, grouped_attention<8, 4, 2, 2>, grouped_attention<any, any, any, any>>);
-static_assert(layers_in<decoder_layer_env, attention<separate_products<8, 2, linear_names>>,
-                        cross_attention<separate_products<8, 2, linear_names>>>);
-static_assert(layers<sequence<linear<8, 6>, linear<6, 3>>, residual<linear<8, 8>>, half_residual<linear<8, 8>>,
-                     fitting_residual<linear<8, 6>>, post_norm<layer_norm<8>, linear<8, 8>>,
-                     parallel<linear<8, 8>, linear<8, 8>>, repeat<2, linear<8, 8>>, repeat<any, linear<any, any>>>);
+    layers<nn::sequence<nn::linear<8, 6>, nn::linear<6, 3>>, nn::residual<nn::linear<8, 8>>,
+           nn::half_residual<nn::linear<8, 8>>, nn::fitting_residual<nn::linear<8, 6>>,
+           nn::post_norm<nn::layer_norm<8>, nn::linear<8, 8>>, nn::parallel<nn::linear<8, 8>, nn::linear<8, 8>>,
+           nn::repeat<2, nn::linear<8, 8>>, nn::repeat<any, nn::linear<any, any>>>);
 
 // networks/
+static_assert(layers<nn::audio_adaptor<nn::audio_adaptor_sizes{
+                         .features = 8, .inner = 16, .width = 8, .heads = 2, .units = 16, .blocks = 2, .rate = 1}>,
+                     nn::adaptor_block<8, 2, 16>,
+                     nn::nemo_transformer<nn::nemo_transformer_sizes{.width = 8, .heads = 2, .units = 16, .layers = 2}>,
+                     nn::nemo_transformer_block<8, 2, 16>,
+                     nn::fsmn_encoder<nn::fsmn_sizes{.features = 8,
+                                                     .input_affine = 6,
+                                                     .width = 6,
+                                                     .projection = 4,
+                                                     .taps = 5,
+                                                     .layers = 2,
+                                                     .output_affine = 6,
+                                                     .classes = 3}>,
+                     nn::fsmn_block<6, 4, 5>, nn::whisper_encoder<80, 8, 2, 2>, nn::whisper_encoder_block<8, 2>,
+                     nn::qwen3_audio_layer<8, 2, 16>, nn::qwen3_audio_stem<16, 8, 4, 50>,
+                     nn::qwen3_audio_encoder<16, 8, 2, 16, 4, 8, 2>>);
 static_assert(
-    layers<audio_adaptor<audio_adaptor_sizes{
-               .features = 8, .inner = 16, .width = 8, .heads = 2, .units = 16, .blocks = 2, .rate = 1}>,
-           adaptor_block<8, 2, 16>,
-           nemo_transformer<nemo_transformer_sizes{.width = 8, .heads = 2, .units = 16, .layers = 2}>,
-           nemo_transformer_block<8, 2, 16>,
-           fsmn_encoder<fsmn_sizes{.features = 8,
-                                   .input_affine = 6,
-                                   .width = 6,
-                                   .projection = 4,
-                                   .taps = 5,
-                                   .layers = 2,
-                                   .output_affine = 6,
-                                   .classes = 3}>,
-           fsmn_block<6, 4, 5>, whisper_encoder<80, 8, 2, 2>, whisper_encoder_block<8, 2>, qwen3_audio_layer<8, 2, 16>,
-           qwen3_audio_stem<16, 8, 4, 50>, qwen3_audio_encoder<16, 8, 2, 16, 4, 8, 2>>);
+    layers_in<full_env,
+              nn::sanm_main_encoder<nn::sanm_sizes{
+                  .features = 10, .width = 8, .heads = 2, .units = 16, .taps = 5, .blocks = 2}>,
+              nn::sanm_encoder<nn::sanm_sizes{}>, nn::sanm_block<10, 8, 2, 16, 5>,
+              nn::sanm_decoder<nn::sanm_decoder_sizes{
+                  .width = 8, .heads = 2, .units = 16, .taps = 5, .layers = 2, .vocabulary = 30}>,
+              nn::sanm_decoder_layer<8, 2, 16, 5>, nn::sanm_decoder_end<8, 16>, nn::normed_feed_forward<8, 16, 12>>);
 static_assert(
-    layers_in<
-        full_env,
-        sanm_main_encoder<sanm_sizes{.features = 10, .width = 8, .heads = 2, .units = 16, .taps = 5, .blocks = 2}>,
-        sanm_encoder<sanm_sizes{}>, sanm_block<10, 8, 2, 16, 5>,
-        sanm_decoder<sanm_decoder_sizes{.width = 8, .heads = 2, .units = 16, .taps = 5, .layers = 2, .vocabulary = 30}>,
-        sanm_decoder_layer<8, 2, 16, 5>, sanm_decoder_end<8, 16>, normed_feed_forward<8, 16, 12>>);
-static_assert(layers_in<full_env, wenet_conformer_block<8, 2, 16, 5>, wenet_transformer_block<8, 2, 16>,
-                        fastconformer_block<8, 2, 16, 5>,
-                        u2_encoder<conv2d_subsampling<4, 80, 8>, wenet_conformer_block<8, 2, 16, 5>, 2>,
-                        fastconformer_layers<fastconformer_block<8, 2, 16, 5>, 2>, fastconformer_encoder_any,
-                        fastconformer_encoder<depthwise_subsampling<80, 4, 8>, fastconformer_block<8, 2, 16, 5>, 2>>);
-static_assert(layers_in<decoder_layer_env, whisper_decoder_block<8, 2>, transformer_decoder_block<8, 2, 16>>);
-static_assert(layers_in<decoder_env, whisper_decoder_stack<8, 2, 2>>);
-static_assert(layers_in<text_env, qwen3_layer<8, 4, 2, 2, 16>>);
+    layers_in<full_env, nn::wenet_conformer_block<8, 2, 16, 5>, nn::wenet_transformer_block<8, 2, 16>,
+              nn::fastconformer_block<8, 2, 16, 5>,
+              nn::u2_encoder<nn::conv2d_subsampling<4, 80, 8>, nn::wenet_conformer_block<8, 2, 16, 5>, 2>,
+              nn::fastconformer_layers<nn::fastconformer_block<8, 2, 16, 5>, 2>, nn::fastconformer_encoder_any,
+              nn::fastconformer_encoder<nn::depthwise_subsampling<80, 4, 8>, nn::fastconformer_block<8, 2, 16, 5>, 2>>);
+static_assert(
+    layers_in<nn::decoder_layer_env, nn::whisper_decoder_block<8, 2>, nn::transformer_decoder_block<8, 2, 16>>);
+static_assert(layers_in<nn::decoder_env, nn::whisper_decoder_stack<8, 2, 2>>);
+static_assert(layers_in<text_env, nn::qwen3_layer<8, 4, 2, 2, 16>>);
 
 // Types with widths that are no layers, and why.
 const std::set<std::string> others = {

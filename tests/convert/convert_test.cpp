@@ -28,17 +28,19 @@ float sense_voice_value(std::string_view name, std::size_t i) {
 std::vector<float> values_of(const gguf_file& file, std::string_view name) {
   const auto t = file.find(name);
   EXPECT_TRUE(t) << name;
-  return t ? steno::values_of(*t, file.where()) : std::vector<float>();
+  return t ? steno::weights::values_of(*t, file.where()) : std::vector<float>();
 }
 
-std::vector<extent> shape_of(const steno::tensor_ref& t) { return {t.shape.begin(), t.shape.begin() + t.rank}; }
+std::vector<extent> shape_of(const steno::weights::tensor_ref& t) {
+  return {t.shape.begin(), t.shape.begin() + t.rank};
+}
 
 class convert_folder : public testing::Test {
  protected:
   // Converts and opens; the file's name tells the type.
   gguf_file packed(const std::filesystem::path& input, const char* type = nullptr) {
     steno::convert_options options;
-    if (type != nullptr) options.type = steno::find_dtype(type)->type;
+    if (type != nullptr) options.type = steno::core::find_dtype(type)->type;
     const auto output = directory_.path() / (std::string(type != nullptr ? type : "stored") + ".gguf");
     EXPECT_TRUE(steno::convert(input, output, options).empty());
     return gguf_file(output.string());
@@ -86,9 +88,9 @@ TEST_F(convert_folder, every_value_as_torch_has_it) {
     const gguf_file f = packed(fixture("sense_voice"), type);
     EXPECT_EQ(f.size(), 3u * 13u + 4u + 3u + 2u);
     for (std::size_t i = 0; i < f.size(); ++i) {
-      const steno::tensor_ref t = f.tensor(i);
+      const steno::weights::tensor_ref t = f.tensor(i);
       if (t.name.starts_with("cmvn.")) continue;
-      const std::vector<float> got = steno::values_of(t, "");
+      const std::vector<float> got = steno::weights::values_of(t, "");
       const bool memory = t.name.ends_with("fsmn_block.weight");
       if (memory) {
         ASSERT_EQ(shape_of(t), (std::vector<extent>{3, 32}));
@@ -107,7 +109,7 @@ TEST_F(convert_folder, number_formats) {
   const gguf_file exact = packed(fixture("sense_voice"), "f32");
   for (const char* type : {"f32", "f16", "bf16", "q8_0", "q5_0", "q4_0", "q4_k", "q6_k"}) {
     SCOPED_TRACE(type);
-    const dtype wanted = steno::find_dtype(type)->type;
+    const dtype wanted = steno::core::find_dtype(type)->type;
     const gguf_file f = packed(fixture("sense_voice"), type);
     EXPECT_EQ(f.number("general.file_type"), wanted == dtype::f32    ? 0
                                              : wanted == dtype::f16  ? 1
@@ -119,16 +121,16 @@ TEST_F(convert_folder, number_formats) {
                                                                      : 32);
     ASSERT_EQ(f.size(), exact.size());
     for (std::size_t i = 0; i < f.size(); ++i) {
-      const steno::tensor_ref t = f.tensor(i);
+      const steno::weights::tensor_ref t = f.tensor(i);
       const std::string name(t.name);
       const bool product =
           t.rank == 2 && name.ends_with(".weight") && name != "embed.weight" && name.find("fsmn") == std::string::npos;
       const bool rows_fit = t.shape[1] % 32 == 0;  // the first layer reads 12 features
       // No row here is a whole superblock of 256: q4_k becomes q5_0, q6_k q8_0.
       const dtype blocks = wanted == dtype::q4_k ? dtype::q5_0 : wanted == dtype::q6_k ? dtype::q8_0 : wanted;
-      const dtype expected = !product                                        ? dtype::f32
-                             : steno::info(wanted).elements > 1 && !rows_fit ? dtype::f16
-                                                                             : blocks;
+      const dtype expected = !product                                              ? dtype::f32
+                             : steno::core::info(wanted).elements > 1 && !rows_fit ? dtype::f16
+                                                                                   : blocks;
       EXPECT_EQ(t.format, expected) << name;
       // bf16 keeps 8 bits: half a unit in the last place is 2^-9 of the value. q8_0 rounds to steps of 1/127 of a
       // block's largest value (at most 2 here) and stores that step in f16 (2^-11): half a step and 127 times the
@@ -139,7 +141,7 @@ TEST_F(convert_folder, number_formats) {
                           : expected == dtype::q5_0 ? largest / 16 + largest / 2048
                           : expected == dtype::q4_0 ? largest / 8 + largest / 2048
                                                     : 0;
-      const std::vector<float> got = steno::values_of(t, ""), want = values_of(exact, name);
+      const std::vector<float> got = steno::weights::values_of(t, ""), want = values_of(exact, name);
       ASSERT_EQ(got.size(), want.size());
       for (std::size_t k = 0; k < got.size(); ++k) ASSERT_LE(std::fabs(got[k] - want[k]), bound) << name << " " << k;
     }
@@ -161,16 +163,16 @@ TEST_F(convert_folder, a_packaged_file_can_change_its_format) {
   EXPECT_EQ(f16.number("general.file_type"), 1);
   EXPECT_EQ(f16.keys(), q8.keys());
   for (std::size_t i = 0; i < q8.size(); ++i) {
-    const steno::tensor_ref from = q8.tensor(i), to = f16.tensor(i);
+    const steno::weights::tensor_ref from = q8.tensor(i), to = f16.tensor(i);
     EXPECT_EQ(from.name, to.name);
     EXPECT_EQ(to.format, from.format == dtype::q8_0 ? dtype::f16 : from.format);
-    std::vector<float> want = steno::values_of(from, "");
+    std::vector<float> want = steno::weights::values_of(from, "");
     std::vector<std::byte> rounded(want.size() * 2);
     if (to.format == dtype::f16) {
-      steno::quantise(dtype::f16, want.data(), rounded.data(), want.size());
-      steno::dequantise(dtype::f16, rounded.data(), want.data(), want.size());
+      steno::weights::quantise(dtype::f16, want.data(), rounded.data(), want.size());
+      steno::weights::dequantise(dtype::f16, rounded.data(), want.data(), want.size());
     }
-    EXPECT_EQ(steno::values_of(to, ""), want) << from.name;
+    EXPECT_EQ(steno::weights::values_of(to, ""), want) << from.name;
   }
 }
 
@@ -219,11 +221,11 @@ TEST_F(convert_folder, values_that_spoil_a_model_are_named) {
   const std::string matrix = "encoder.encoders0.0.feed_forward.w_1.weight";
   const auto said = [&](float in_matrix, float in_cmvn) {
     const gguf_file good = packed(fixture("sense_voice"));
-    steno::gguf_writer w;
-    for (const steno::gguf_value& v : good.values()) w.copy(v);
+    steno::weights::gguf_writer w;
+    for (const steno::weights::gguf_value& v : good.values()) w.copy(v);
     for (std::size_t i = 0; i < good.size(); ++i) {
-      const steno::tensor_ref t = good.tensor(i);
-      std::vector<float> values = steno::values_of(t, good.where());
+      const steno::weights::tensor_ref t = good.tensor(i);
+      std::vector<float> values = steno::weights::values_of(t, good.where());
       if (t.name == matrix) values[5] = in_matrix;
       if (t.name == "cmvn.shift") values[2] = in_cmvn;
       w.add(t.name, dtype::f32, std::span<const extent>(t.shape.data(), static_cast<std::size_t>(t.rank)),
@@ -270,7 +272,7 @@ TEST_F(convert_folder, golden_checkpoint) {
         for (std::size_t k = 0; k < e.shape[2]; ++k) turned[k * e.shape[0] + d] = want[d * e.shape[2] + k];
       want = turned;
     }
-    EXPECT_EQ(steno::values_of(*t, ""), want) << e.name;
+    EXPECT_EQ(steno::weights::values_of(*t, ""), want) << e.name;
   }
   EXPECT_EQ(f.number("sense_voice.encoder.num_blocks"), 3);
   EXPECT_EQ(f.number("sense_voice.frontend.lfr_m"), 7);

@@ -16,7 +16,7 @@ namespace {
 // Reads a mapped file that became shorter.
 [[noreturn]] void read_what_is_gone(const std::string& path) {
   steno::explain_file_faults("a-program");
-  const steno::mapped_file file(path);
+  const steno::weights::mapped_file file(path);
   std::filesystem::resize_file(path, 0);
   const auto last = static_cast<volatile const std::byte*>(&file.bytes().back());
   ::_exit(static_cast<int>(*last) + 50);

@@ -20,7 +20,7 @@ using steno::test::error_of;
 
 // The layout of the exporter: f32, kernels [lorder, proj_dim], CMVN as two vectors, no settings of the segmenter.
 void write_published(const std::filesystem::path& path, const std::string& without = "") {
-  gguf_writer w;
+  weights::gguf_writer w;
   w.set("general.architecture", "fsmn-vad");
   const std::pair<const char*, std::uint32_t> keys[] = {{"vad.input_dim", 400},  {"vad.input_affine_dim", 140},
                                                         {"vad.linear_dim", 250}, {"vad.proj_dim", 128},
@@ -30,7 +30,7 @@ void write_published(const std::filesystem::path& path, const std::string& witho
                                                         {"vad.lfr_n", 1}};
   for (const auto& [key, value] : keys)
     if (key != without) w.set(key, value);
-  random_numbers next(7);
+  weights::random_numbers next(7);
   const auto add = [&](const std::string& name, const std::vector<extent>& shape, float scale) {
     if (name == without) return;
     std::size_t count = 1;
@@ -40,7 +40,7 @@ void write_published(const std::filesystem::path& path, const std::string& witho
     w.add(name, dtype::f32, std::span<const extent>(shape),
           [values](std::span<std::byte> out) { std::memcpy(out.data(), values.data(), out.size()); });
   };
-  fsmn_vad_small sizes;
+  steno::funasr::fsmn_vad_small sizes;
   for (const expected_tensor& e : expected_tensors(sizes)) {
     const std::vector<extent>& shape = e.kept;
     if (!e.optional) add(e.name, shape, shape.size() == 2 ? 1 / std::sqrt(static_cast<float>(shape.back())) : 0.1f);
@@ -55,11 +55,11 @@ TEST(fsmn_vad_published, gguf_becomes_a_model_of_static_sizes) {
   const test::temporary_directory dir;
   write_published(dir.path() / "fsmn-vad.gguf");
   convert(dir.path() / "fsmn-vad.gguf", dir.path() / "packaged.gguf");
-  const auto model = load<fsmn_vad_small>((dir.path() / "packaged.gguf").string());
+  const auto model = load<steno::funasr::fsmn_vad_small>((dir.path() / "packaged.gguf").string());
   EXPECT_EQ(model.segmentation.max_end_silence, 800);
   EXPECT_EQ(model.speech_noise_thres, 0.6);
   auto opened = open_checkpoint(dir.path() / "fsmn-vad.gguf");
-  const auto direct = load<fsmn_vad_any>(std::move(opened.file), {}, std::move(opened.image));
+  const auto direct = load<steno::funasr::fsmn_vad_any>(std::move(opened.file), {}, std::move(opened.image));
   const auto pcm = test::example_utterance("question").pcm;
   const extent rows = model.frontend.rows(static_cast<extent>(pcm.size()));
   matrix<float, dynamic, dynamic> any(rows, 248);

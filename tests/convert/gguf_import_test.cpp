@@ -28,7 +28,7 @@ float value_at(std::size_t i) { return static_cast<float>(static_cast<int>(i * 3
 // `matrices` is what --wtype of the exporter says; `change` may spoil the file before it is written.
 template <class Change>
 void write_published(const std::filesystem::path& path, dtype matrices, Change&& change) {
-  steno::gguf_writer w;
+  steno::weights::gguf_writer w;
   w.set("general.architecture", "sensevoice-small");
   w.set("sv.input_size", std::uint32_t{560});
   w.set("sv.output_size", std::uint32_t{32});
@@ -46,10 +46,10 @@ void write_published(const std::filesystem::path& path, dtype matrices, Change&&
       for (const extent n : shape) count *= static_cast<std::size_t>(n);
       std::vector<float> values(count);
       for (std::size_t i = 0; i < count; ++i) values[i] = value_at(i);
-      steno::quantise(format, values.data(), out.data(), count);
+      steno::weights::quantise(format, values.data(), out.data(), count);
     });
   };
-  steno::sense_voice<steno::sense_voice_sizes{
+  steno::funasr::sense_voice<steno::funasr::sense_voice_sizes{
       .encoder = {.features = 560, .width = 32, .heads = 2, .units = 32, .taps = 3, .blocks = 1, .tp_blocks = 1},
       .vocabulary = 6}>
       sizes;
@@ -64,7 +64,7 @@ void write_published(const std::filesystem::path& path, dtype matrices, Change&&
   add("cmvn.scale", {560}, dtype::f32);  // in truth the shifts
   w.write(path.string());
 }
-void with_vocabulary(steno::gguf_writer& w) { w.set("sv.vocab", pieces); }
+void with_vocabulary(steno::weights::gguf_writer& w) { w.set("sv.vocab", pieces); }
 
 class published_gguf : public testing::Test {
  protected:
@@ -94,12 +94,12 @@ TEST_F(published_gguf, becomes_a_packaged_file) {
     const auto embed = f.find("embed.weight");
     ASSERT_TRUE(embed);
     EXPECT_EQ(embed->format, dtype::f32);
-    EXPECT_EQ(steno::values_of(*embed, "").at(100), value_at(100));  // exact in f16
+    EXPECT_EQ(steno::weights::values_of(*embed, "").at(100), value_at(100));  // exact in f16
     EXPECT_EQ(f.find("encoder.encoders.0.feed_forward.w_1.weight")->format, matrices);
     const auto memory = f.find("encoder.encoders0.0.self_attn.fsmn_block.weight");
     EXPECT_EQ(memory->shape[0], 3);
     EXPECT_EQ(memory->shape[1], 32);
-    EXPECT_EQ(steno::values_of(*memory, "").at(40), value_at(40));
+    EXPECT_EQ(steno::weights::values_of(*memory, "").at(40), value_at(40));
 
     const steno::opened_checkpoint opened = steno::open_checkpoint(input_);
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(opened.image.data()), opened.image.size()),
@@ -116,25 +116,25 @@ TEST_F(published_gguf, am_mvn_can_be_given) {
   steno::test::write_text(mvn, "<AddShift> 560 560 [" + values + " ] <Rescale> 560 560 [" + values + " ]");
   EXPECT_TRUE(steno::convert(input_, output_, {.cmvn = mvn}).empty());
   const gguf_file f(output_.string());
-  EXPECT_EQ(steno::values_of(*f.find("cmvn.shift"), "").at(559), 559.0f);
-  EXPECT_EQ(steno::values_of(*f.find("cmvn.scale"), "").at(1), 1.0f);
+  EXPECT_EQ(steno::weights::values_of(*f.find("cmvn.shift"), "").at(559), 559.0f);
+  EXPECT_EQ(steno::weights::values_of(*f.find("cmvn.scale"), "").at(1), 1.0f);
 }
 
 TEST_F(published_gguf, what_cannot_be_used_is_refused) {
-  write_published(input_, dtype::f32, [](steno::gguf_writer&) {});
+  write_published(input_, dtype::f32, [](steno::weights::gguf_writer&) {});
   EXPECT_NE(error_of([&] { steno::convert(input_, output_); }).find("holds no vocabulary"), std::string::npos);
-  write_published(input_, dtype::f32, [](steno::gguf_writer& w) {
+  write_published(input_, dtype::f32, [](steno::weights::gguf_writer& w) {
     w.set("sv.vocab", std::vector<std::string>{"<unk>", "a"});
   });
   EXPECT_NE(error_of([&] { steno::convert(input_, output_); }).find("\"ctc.ctc_lo.weight\" is [6 x 32], not [2 x 32]"),
             std::string::npos);
-  steno::gguf_writer other;
+  steno::weights::gguf_writer other;
   other.set("general.architecture", "another");
   other.write(input_.string());
   EXPECT_NE(
       error_of([&] { steno::open_checkpoint(input_); }).find("GGUF architecture \"another\" is not supported yet"),
       std::string::npos);
-  steno::gguf_writer bare;
+  steno::weights::gguf_writer bare;
   bare.set("general.architecture", "sensevoice-small");
   bare.write(input_.string());
   EXPECT_NE(error_of([&] { steno::open_checkpoint(input_); }).find("key \"sv.attention_heads\": expected a number"),

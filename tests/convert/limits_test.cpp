@@ -99,7 +99,7 @@ TEST(json_limits, every_reader_of_a_folder_keeps_them) {
   f.tokens = folder / "tokens.json";
   write_text(*f.tokens, nested(1000000));
   expect_part(error_of([&] { (void)f.read_tokens(); }), "levels of nested JSON");
-  gguf_writer file;
+  weights::gguf_writer file;
   for (const char* name : {"tokenizer.json", "vocab.json"}) {
     write_text(folder / name, deep(R"({"model": )"));
     if (std::string_view(name) == "vocab.json") write_text(folder / "merges.txt", "#version: 0.2\n");

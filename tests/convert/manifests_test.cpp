@@ -37,27 +37,27 @@ std::string said_by(auto&& f) {
 // What is wrong with the tensors for this type; empty when nothing is.
 template <class Model>
 std::string differences(checkpoint_tensors from) {
-  gguf_writer nothing;
+  weights::gguf_writer nothing;
   nothing.set("general.architecture", Model::architecture);
   const std::vector<std::byte> image = nothing.bytes();
   const gguf_file keys("keys", image);
   tensor_taker taker(keys, std::string(Model::architecture), from);
   const auto model = std::make_unique<Model>();
-  walk(*model, taker);
+  core::walk(*model, taker);
   return said_by([&] { (void)taker.finish(); });
 }
 
 TEST(manifests, funasr) {
   STENO_REQUIRE_SHARED(shared);
-  EXPECT_EQ(differences<sense_voice_small>(published(shared, "sensevoice-small")), "");
-  EXPECT_EQ(differences<ct_punc_zh>(published(shared, "ct-transformer-punc-272727")), "");
-  EXPECT_EQ(differences<fsmn_vad_small>(published(shared, "fsmn-vad")), "");
-  EXPECT_EQ(differences<fun_asr_nano_0_8b>(published(shared, "fun-asr-nano-2512-ms")), "");
+  EXPECT_EQ(differences<steno::funasr::sense_voice_small>(published(shared, "sensevoice-small")), "");
+  EXPECT_EQ(differences<steno::funasr::ct_punc_zh>(published(shared, "ct-transformer-punc-272727")), "");
+  EXPECT_EQ(differences<steno::funasr::fsmn_vad_small>(published(shared, "fsmn-vad")), "");
+  EXPECT_EQ(differences<steno::funasr::fun_asr_nano_0_8b>(published(shared, "fun-asr-nano-2512-ms")), "");
   checkpoint_tensors whole = published(shared, "paraformer-large-zh");
   checkpoint_tensors online = published(shared, "paraformer-large-zh-online");
   whole.ignored = online.ignored = {"decoder.embed.0.weight"};  // serves training alone
-  EXPECT_EQ(differences<paraformer_large>(whole), "");
-  EXPECT_EQ(differences<paraformer_large_online>(online), "");
+  EXPECT_EQ(differences<steno::funasr::paraformer_large>(whole), "");
+  EXPECT_EQ(differences<steno::funasr::paraformer_large_online>(online), "");
 }
 
 checkpoint_tensors of_nemo(const std::filesystem::path& shared, const std::string& name) {
@@ -69,20 +69,20 @@ checkpoint_tensors of_nemo(const std::filesystem::path& shared, const std::strin
 
 TEST(manifests, nemo) {
   STENO_REQUIRE_SHARED(shared);
-  EXPECT_EQ(differences<parakeet_ctc_06b>(of_nemo(shared, "parakeet-ctc-0.6b")), "");
-  EXPECT_EQ(differences<parakeet_ctc_11b>(of_nemo(shared, "parakeet-ctc-1.1b")), "");
-  EXPECT_EQ(differences<parakeet_tdt_06b_v3>(of_nemo(shared, "parakeet-tdt-0.6b-v3")), "");
-  EXPECT_EQ(differences<parakeet_tdt_11b>(of_nemo(shared, "parakeet-tdt-1.1b")), "");
-  EXPECT_EQ(differences<parakeet_realtime_eou_120m>(of_nemo(shared, "parakeet_realtime_eou_120m-v1")), "");
-  EXPECT_EQ(differences<sortformer_4spk_v1>(of_nemo(shared, "diar_sortformer_4spk-v1")), "");
-  EXPECT_EQ(differences<sortformer_4spk_v2>(of_nemo(shared, "diar_streaming_sortformer_4spk-v2")), "");
+  EXPECT_EQ(differences<steno::nemo::parakeet_ctc_06b>(of_nemo(shared, "parakeet-ctc-0.6b")), "");
+  EXPECT_EQ(differences<steno::nemo::parakeet_ctc_11b>(of_nemo(shared, "parakeet-ctc-1.1b")), "");
+  EXPECT_EQ(differences<steno::nemo::parakeet_tdt_06b_v3>(of_nemo(shared, "parakeet-tdt-0.6b-v3")), "");
+  EXPECT_EQ(differences<steno::nemo::parakeet_tdt_11b>(of_nemo(shared, "parakeet-tdt-1.1b")), "");
+  EXPECT_EQ(differences<steno::nemo::parakeet_realtime_eou_120m>(of_nemo(shared, "parakeet_realtime_eou_120m-v1")), "");
+  EXPECT_EQ(differences<steno::nemo::sortformer_4spk_v1>(of_nemo(shared, "diar_sortformer_4spk-v1")), "");
+  EXPECT_EQ(differences<steno::nemo::sortformer_4spk_v2>(of_nemo(shared, "diar_streaming_sortformer_4spk-v2")), "");
 }
 
 TEST(manifests, qwen) {
   STENO_REQUIRE_SHARED(shared);
-  EXPECT_EQ(differences<qwen3_asr_0_6b>(published(shared, "qwen3-asr-0.6b")), "");
-  EXPECT_EQ(differences<qwen3_asr_1_7b>(published(shared, "qwen3-asr-1.7b")), "");
-  EXPECT_EQ(differences<qwen3_forced_aligner_0_6b>(published(shared, "qwen3-forcedaligner-0.6b")), "");
+  EXPECT_EQ(differences<steno::qwen3::qwen3_asr_0_6b>(published(shared, "qwen3-asr-0.6b")), "");
+  EXPECT_EQ(differences<steno::qwen3::qwen3_asr_1_7b>(published(shared, "qwen3-asr-1.7b")), "");
+  EXPECT_EQ(differences<steno::qwen3::qwen3_forced_aligner_0_6b>(published(shared, "qwen3-forcedaligner-0.6b")), "");
 }
 
 // The lists of the sizes for English alone, and of large before v3, differ in the vocabulary and the bands.
@@ -98,27 +98,27 @@ checkpoint_tensors of_whisper(const std::filesystem::path& shared, const std::st
 
 TEST(manifests, whisper) {
   STENO_REQUIRE_SHARED(shared);
-  EXPECT_EQ(differences<whisper_tiny>(of_whisper(shared, "tiny")), "");
-  EXPECT_EQ(differences<whisper_base>(of_whisper(shared, "base")), "");
-  EXPECT_EQ(differences<whisper_small>(of_whisper(shared, "small")), "");
-  EXPECT_EQ(differences<whisper_medium>(of_whisper(shared, "medium")), "");
-  EXPECT_EQ(differences<whisper_large_v3>(of_whisper(shared, "large-v3")), "");
-  EXPECT_EQ(differences<whisper_large_v3_turbo>(of_whisper(shared, "large-v3-turbo")), "");
-  EXPECT_EQ(differences<whisper_large>(of_whisper(shared, "large-v3", 51865, 80)), "");
-  EXPECT_EQ(differences<whisper_tiny_en>(of_whisper(shared, "tiny", 51864)), "");
-  EXPECT_EQ(differences<whisper_base_en>(of_whisper(shared, "base", 51864)), "");
-  EXPECT_EQ(differences<whisper_small_en>(of_whisper(shared, "small", 51864)), "");
-  EXPECT_EQ(differences<whisper_medium_en>(of_whisper(shared, "medium", 51864)), "");
+  EXPECT_EQ(differences<steno::whisper::whisper_tiny>(of_whisper(shared, "tiny")), "");
+  EXPECT_EQ(differences<steno::whisper::whisper_base>(of_whisper(shared, "base")), "");
+  EXPECT_EQ(differences<steno::whisper::whisper_small>(of_whisper(shared, "small")), "");
+  EXPECT_EQ(differences<steno::whisper::whisper_medium>(of_whisper(shared, "medium")), "");
+  EXPECT_EQ(differences<steno::whisper::whisper_large_v3>(of_whisper(shared, "large-v3")), "");
+  EXPECT_EQ(differences<steno::whisper::whisper_large_v3_turbo>(of_whisper(shared, "large-v3-turbo")), "");
+  EXPECT_EQ(differences<steno::whisper::whisper_large>(of_whisper(shared, "large-v3", 51865, 80)), "");
+  EXPECT_EQ(differences<steno::whisper::whisper_tiny_en>(of_whisper(shared, "tiny", 51864)), "");
+  EXPECT_EQ(differences<steno::whisper::whisper_base_en>(of_whisper(shared, "base", 51864)), "");
+  EXPECT_EQ(differences<steno::whisper::whisper_small_en>(of_whisper(shared, "small", 51864)), "");
+  EXPECT_EQ(differences<steno::whisper::whisper_medium_en>(of_whisper(shared, "medium", 51864)), "");
 }
 
 TEST(manifests, another_size_is_noticed) {
   STENO_REQUIRE_SHARED(shared);
-  const std::string said = differences<whisper_base>(of_whisper(shared, "tiny"));
+  const std::string said = differences<steno::whisper::whisper_base>(of_whisper(shared, "tiny"));
   EXPECT_NE(said.find("\"encoder.conv1.weight\" is [384 x 80 x 3], not [512 x 80 x 3]"), std::string::npos) << said;
   checkpoint_tensors more = of_whisper(shared, "base");
   more.all.push_back({.name = "decoder.extra", .shape = {3}});
   std::erase_if(more.all, [](const stored_tensor& t) { return t.name == "decoder.ln.bias"; });
-  const std::string both = differences<whisper_base>(std::move(more));
+  const std::string both = differences<steno::whisper::whisper_base>(std::move(more));
   EXPECT_NE(both.find("\"decoder.ln.bias\" is missing"), std::string::npos) << both;
   EXPECT_NE(both.find("\"decoder.extra\" is not part of the model"), std::string::npos) << both;
 }

@@ -25,22 +25,22 @@ std::string said_by(auto&& f) {
 
 // One weight of each kind.
 struct convolution {
-  weight<dynamic, dynamic, dtype::f32, use::rows> taps;
-  vector_weight<dynamic> bias;
+  weights::weight<dynamic, dynamic, dtype::f32, weights::use::rows> taps;
+  weights::vector_weight<dynamic> bias;
   void members(auto&& v) {
-    v("depth.weight", taps, stored::taps().after_norm("norm"));
-    v("depth.bias", bias, stored{}.after_norm("norm").or_zeros());
+    v("depth.weight", taps, core::stored::taps().after_norm("norm"));
+    v("depth.bias", bias, core::stored{}.after_norm("norm").or_zeros());
   }
 };
 struct little {
   static constexpr std::string_view architecture = "little";
-  weight<dynamic, dynamic> plain, kernel, turned, bands;
-  weight<dynamic, dynamic> small;
-  weight<dynamic, dynamic, dtype::f32, use::rows> square;
-  vector_weight<dynamic> heads, extra;
+  weights::weight<dynamic, dynamic> plain, kernel, turned, bands;
+  weights::weight<dynamic, dynamic> small;
+  weights::weight<dynamic, dynamic, dtype::f32, weights::use::rows> square;
+  weights::vector_weight<dynamic> heads, extra;
   convolution conv;
   struct part {
-    weight<dynamic, 2> w;
+    weights::weight<dynamic, 2> w;
     void members(auto&& v) { v("w", w); }
   };
   struct parts {
@@ -55,12 +55,12 @@ struct little {
   explicit little(const gguf_file&) {}
   void members(auto&& v) {
     v("plain", plain);
-    v("kernel", kernel, stored::kernel(2));
-    v("turned", turned, stored::turned_kernel(2, 3));
-    v("bands", bands, stored::bands_first(2));
-    v("small", small, stored::floats());
-    v("square", square, stored::taps(2, 2));
-    v("heads", heads, stored::by_heads(2));
+    v("kernel", kernel, core::stored::kernel(2));
+    v("turned", turned, core::stored::turned_kernel(2, 3));
+    v("bands", bands, core::stored::bands_first(2));
+    v("small", small, core::stored::floats());
+    v("square", square, core::stored::taps(2, 2));
+    v("heads", heads, core::stored::by_heads(2));
     v.optional("extra", extra);
     v("conv", conv);
     v("layers", layers);
@@ -101,7 +101,7 @@ stored_tensor& of(checkpoint_tensors& from, const std::string& name) {
 }
 
 std::vector<imported_tensor> take(checkpoint_tensors from) {
-  const std::vector<std::byte> image = gguf_writer().bytes();
+  const std::vector<std::byte> image = weights::gguf_writer().bytes();
   const gguf_file keys("keys", image);
   tensor_taker taker(keys, "little", from);
   walk_model<little>(keys, taker);

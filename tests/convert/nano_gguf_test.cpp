@@ -19,7 +19,7 @@ gguf_file packed(const fs::path& from, const fs::path& to) {
   return gguf_file(to.string());
 }
 
-void add(gguf_writer& out, const std::string& name, const tensor_ref& t) {
+void add(weights::gguf_writer& out, const std::string& name, const weights::tensor_ref& t) {
   out.add(name, t.format, std::span<const extent>(t.shape.data(), static_cast<std::size_t>(t.rank)), t.bytes);
 }
 
@@ -52,9 +52,9 @@ TEST(nano_gguf, two_files_become_one) {
   const gguf_file nano = packed(shared / "golden/funasr/nano/checkpoint", scratch.path() / "nano.packed");
   const gguf_file qwen = packed(shared / "golden/qwen3_asr/qwen3-asr-0.6b/checkpoint", scratch.path() / "qwen.packed");
 
-  gguf_writer audio;
+  weights::gguf_writer audio;
   audio.set("general.architecture", "funasr-sensevoice-encoder");
-  const auto number = [&](gguf_writer& w, const char* key, std::uint32_t value) { w.set(key, value); };
+  const auto number = [&](weights::gguf_writer& w, const char* key, std::uint32_t value) { w.set(key, value); };
   number(audio, "funasr.enc.output_size", 32);
   number(audio, "funasr.enc.attention_heads", 4);
   number(audio, "funasr.enc.kernel_size", 11);
@@ -66,7 +66,7 @@ TEST(nano_gguf, two_files_become_one) {
   number(audio, "funasr.frontend.lfr_n", 6);
   std::size_t count = 0;
   for (std::size_t i = 0; i < nano.size(); ++i) {
-    const tensor_ref t = nano.tensor(i);
+    const weights::tensor_ref t = nano.tensor(i);
     if (!t.name.starts_with("audio_")) continue;
     add(audio, std::string(t.name), t);
     ++count;
@@ -82,7 +82,7 @@ TEST(nano_gguf, two_files_become_one) {
   };
   EXPECT_NE(refusal().find("architecture qwen3"), std::string::npos) << refusal();
 
-  gguf_writer text;
+  weights::gguf_writer text;
   text.set("general.architecture", "qwen3");
   number(text, "qwen3.embedding_length", 64);
   number(text, "qwen3.block_count", 3);
@@ -99,7 +99,7 @@ TEST(nano_gguf, two_files_become_one) {
   text.set("tokenizer.ggml.token_type", types);
   number(text, "tokenizer.ggml.eos_token_id", 428);
   for (std::size_t i = 0; i < qwen.size(); ++i) {
-    const tensor_ref t = qwen.tensor(i);
+    const weights::tensor_ref t = qwen.tensor(i);
     if (!t.name.starts_with("thinker.model.")) continue;
     add(text, llama_name(std::string(t.name.substr(8))), t);
     ++count;
@@ -112,7 +112,7 @@ TEST(nano_gguf, two_files_become_one) {
   EXPECT_EQ(both.numbers("fun_asr_nano.eos_ids"), (std::vector<double>{428, 426}));
   EXPECT_EQ(both.strings("tokenizer.ggml.tokens"), qwen.strings("tokenizer.ggml.tokens"));
   for (std::size_t i = 0; i < both.size(); ++i) {
-    const tensor_ref t = both.tensor(i);
+    const weights::tensor_ref t = both.tensor(i);
     const auto want =
         t.name.starts_with("llm.") ? qwen.find("thinker." + std::string(t.name.substr(4))) : nano.find(t.name);
     ASSERT_TRUE(want) << t.name;

@@ -240,7 +240,7 @@ TEST(nemo_file, published_sizes) {
         read_yaml(name, text.str() + "\ntarget: " + (ctc ? "EncDecCTCModelBPE\n" : "EncDecRNNTBPEModel\n"), "x");
     nemo::parakeet_settings s = nemo::read_parakeet_settings(c);
     s.vocabulary = c.number(ctc ? "decoder.num_classes" : "decoder.vocab_size", 0, 1, 1 << 20);
-    sentencepiece_vocabulary pieces;
+    tokenizers::sentencepiece_vocabulary pieces;
     pieces.pieces.resize(s.vocabulary, "a");
     pieces.scores.resize(s.vocabulary);
     pieces.types.resize(s.vocabulary, 1);

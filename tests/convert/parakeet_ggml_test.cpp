@@ -67,10 +67,10 @@ void put_tensor(std::string& all, const std::string& name, const numbers& t, for
   if (type == 0)
     for (const float v : t.values) put(all, v);
   if (type == 1)
-    for (const float v : t.values) put(all, float_to_half(v));
+    for (const float v : t.values) put(all, core::float_to_half(v));
   if (type == 8) {
-    std::vector<std::byte> blocks(bytes_of(dtype::q8_0, t.values.size()));
-    quantise(dtype::q8_0, t.values.data(), blocks.data(), t.values.size());
+    std::vector<std::byte> blocks(core::bytes_of(dtype::q8_0, t.values.size()));
+    weights::quantise(dtype::q8_0, t.values.data(), blocks.data(), t.values.size());
     all.append(reinterpret_cast<const char*>(blocks.data()), blocks.size());
   }
 }
@@ -82,7 +82,7 @@ std::string ggml(const model& m, form f) {
                                f == form::halves ? 1 : 0, 512, 8, m.channels, m.taps, m.predictor, m.layers,
                                static_cast<std::int32_t>(m.durations.size()), 10, m.mels, 257})
     put(all, n);
-  const nemo_mel<> mel({.mels = m.mels});
+  const frontends::nemo_mel<> mel({.mels = m.mels});
   const auto& filters = mel.filters();
   std::vector<float> dense(static_cast<std::size_t>(m.mels) * 257);
   for (std::size_t b = 0; b < static_cast<std::size_t>(m.mels); ++b)
@@ -118,7 +118,7 @@ std::string ggml(const model& m, form f) {
 }
 
 model golden(const fs::path& nemo_file) {
-  const mapped_file file(nemo_file.string());
+  const weights::mapped_file file(nemo_file.string());
   const nemo::tar_archive archive(file.bytes(), "x");
   std::map<std::string, std::span<const std::byte>> members;
   for (const auto& m : archive.members()) members[m.name] = m.bytes;
@@ -159,20 +159,20 @@ model little() {
     for (float& v : n.values) v = std::fmod(next += 0.37f, 1.9f) + 0.1f;
     n.shape = std::move(shape);
   };
-  parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 8,
-                                                            .channels = 2,
-                                                            .width = 4,
-                                                            .heads = 2,
-                                                            .units = 16,
-                                                            .taps = 3,
-                                                            .layers = 1,
-                                                            .biases = bias::none,
-                                                            .causal = 0,
-                                                            .normed = 0},
-                                                .predictor = {.width = 2, .layers = 1},
-                                                .joint = 3,
-                                                .labels = 6,
-                                                .outputs = 11}>
+  steno::nemo::parakeet_transducer<steno::nemo::parakeet_transducer_sizes{.encoder = {.mels = 8,
+                                                                                      .channels = 2,
+                                                                                      .width = 4,
+                                                                                      .heads = 2,
+                                                                                      .units = 16,
+                                                                                      .taps = 3,
+                                                                                      .layers = 1,
+                                                                                      .biases = nn::bias::none,
+                                                                                      .causal = 0,
+                                                                                      .normed = 0},
+                                                                          .predictor = {.width = 2, .layers = 1},
+                                                                          .joint = 3,
+                                                                          .labels = 6,
+                                                                          .outputs = 11}>
       sizes;
   for (const expected_tensor& t : expected_tensors(sizes))
     if (!t.optional) add(t.name, {t.shape.begin(), t.shape.end()});
@@ -185,11 +185,11 @@ model little() {
 void write(const fs::path& file, const std::string& bytes) { std::ofstream(file, std::ios::binary) << bytes; }
 
 std::vector<float> values(const gguf_file& file, const std::string& name) {
-  const tensor_ref t = *file.find(name);
+  const weights::tensor_ref t = *file.find(name);
   std::size_t count = 1;
   for (int i = 0; i < t.rank; ++i) count *= static_cast<std::size_t>(t.shape[static_cast<std::size_t>(i)]);
   std::vector<float> v(count);
-  dequantise(t.format, t.bytes.data(), v.data(), v.size());
+  weights::dequantise(t.format, t.bytes.data(), v.data(), v.size());
   return v;
 }
 
@@ -222,7 +222,7 @@ TEST(parakeet_ggml, becomes_the_same_model_as_the_nemo_file) {
     const std::string name(direct.file.tensor(i).name);
     wanted[name] = values(direct.file, name);
   }
-  const auto one = load<parakeet_transducer_any>(std::move(direct.file), {}, std::move(direct.image));
+  const auto one = load<steno::nemo::parakeet_transducer_any>(std::move(direct.file), {}, std::move(direct.image));
   context c;
   const segment a = one.recognise(pcm, {}, c);
   EXPECT_FALSE(a.text.empty());
@@ -260,8 +260,8 @@ TEST(parakeet_ggml, becomes_the_same_model_as_the_nemo_file) {
                 sum([&](const std::string& n) { return wanted.at(n); }));
     }
     const dtype matrices = theirs.file.find("encoder.layers.0.feed_forward1.linear1.weight")->format;
-    EXPECT_EQ(info(matrices).name, f == form::halves ? "f16" : f == form::q8_0 ? "q8_0" : "f32");
-    const auto two = load<parakeet_transducer_any>(std::move(theirs.file), {}, std::move(theirs.image));
+    EXPECT_EQ(core::info(matrices).name, f == form::halves ? "f16" : f == form::q8_0 ? "q8_0" : "f32");
+    const auto two = load<steno::nemo::parakeet_transducer_any>(std::move(theirs.file), {}, std::move(theirs.image));
     const segment b = two.recognise(pcm, {}, c);
     EXPECT_FALSE(b.text.empty());
     if (f == form::q8_0) continue;  // a model of random weights writes something else after such a change

@@ -71,7 +71,7 @@ void add(imported_model& m, const std::string& name, std::vector<extent> shape, 
 
 // A golden .nemo file in their form.
 std::vector<std::byte> published(const fs::path& nemo_file, const std::string& type) {
-  const mapped_file file(nemo_file.string());
+  const weights::mapped_file file(nemo_file.string());
   const nemo::tar_archive archive(file.bytes(), "x");
   std::map<std::string, std::span<const std::byte>> members;
   for (const auto& m : archive.members()) members[m.name] = m.bytes;
@@ -166,7 +166,7 @@ void expect_the_same(const fs::path& folder, const std::string& type) {
   opened_checkpoint direct = open_checkpoint(folder / "checkpoint/model.nemo");
   ASSERT_EQ(file.size(), direct.file.size());
   for (std::size_t i = 0; i < file.size(); ++i) {
-    const tensor_ref a = file.tensor(i);
+    const weights::tensor_ref a = file.tensor(i);
     const auto b = direct.file.find(a.name);
     ASSERT_TRUE(b) << a.name;
     ASSERT_EQ(a.shape, b->shape) << a.name;
@@ -192,9 +192,9 @@ void expect_the_same(const fs::path& folder, const std::string& type) {
 
 TEST(parakeet_gguf, becomes_the_same_model_as_the_nemo_file) {
   STENO_REQUIRE_SHARED(shared);
-  expect_the_same<parakeet_ctc_any>(shared / "golden/nemo/parakeet-ctc", "ctc");
-  expect_the_same<parakeet_transducer_any>(shared / "golden/nemo/parakeet-tdt", "tdt");
-  expect_the_same<parakeet_transducer_any>(shared / "golden/nemo/parakeet-eou", "eou");
+  expect_the_same<steno::nemo::parakeet_ctc_any>(shared / "golden/nemo/parakeet-ctc", "ctc");
+  expect_the_same<steno::nemo::parakeet_transducer_any>(shared / "golden/nemo/parakeet-tdt", "tdt");
+  expect_the_same<steno::nemo::parakeet_transducer_any>(shared / "golden/nemo/parakeet-eou", "eou");
 }
 
 TEST(parakeet_gguf, what_is_missing_or_something_else_is_said) {

@@ -50,7 +50,7 @@ TEST(sortformer_config, defaults_are_the_originals) {
   EXPECT_EQ(s.speakers, 4u);
   EXPECT_EQ(s.hidden, 8u);
   EXPECT_EQ(s.attention_heads, 2u);
-  const speaker_cache_options& o = s.streaming;
+  const nn::speaker_cache_options& o = s.streaming;
   EXPECT_EQ(o.spkcache_len, 188);
   EXPECT_EQ(o.fifo_len, 0);
   EXPECT_EQ(o.chunk_right_context, 1);
@@ -222,13 +222,13 @@ TEST(sortformer_gguf, becomes_the_same_model_as_the_packaged_file) {
   const gguf_file again("again", image);
   ASSERT_EQ(again.size(), ours.size());
   for (std::size_t i = 0; i < ours.size(); ++i) {
-    const tensor_ref a = ours.tensor(i);
+    const weights::tensor_ref a = ours.tensor(i);
     const auto b = again.find(a.name);
     ASSERT_TRUE(b) << a.name;
     ASSERT_EQ(a.shape, b->shape) << a.name;
     EXPECT_TRUE(std::equal(a.bytes.begin(), a.bytes.end(), b->bytes.begin(), b->bytes.end())) << a.name;
   }
-  for (const gguf_value& v : ours.values()) {
+  for (const weights::gguf_value& v : ours.values()) {
     if (!v.key.starts_with("sortformer.") || v.key.starts_with("sortformer.streaming.")) continue;
     EXPECT_EQ(again.number(v.key), ours.number(v.key)) << v.key;
   }

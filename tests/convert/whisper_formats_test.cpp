@@ -58,7 +58,7 @@ void put(std::string& to, T value) {
   to.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 void put_halves(std::string& to, const std::vector<float>& values) {
-  for (const float v : values) put(to, float_to_half(v));
+  for (const float v : values) put(to, core::float_to_half(v));
 }
 
 void write(const fs::path& file, const std::string& bytes) { std::ofstream(file, std::ios::binary) << bytes; }
@@ -254,9 +254,9 @@ TEST(whisper_formats, a_vocabulary_of_ones_own) {
     const opened_checkpoint opened = open_checkpoint(hf);
     const auto told = opened.file.number("whisper.multilingual");
     EXPECT_TRUE(told.has_value());
-    return whisper_tokens(opened.file.strings("tokenizer.ggml.tokens"), vocabulary, told == 1);
+    return tokenizers::whisper_tokens(opened.file.strings("tokenizer.ggml.tokens"), vocabulary, told == 1);
   };
-  const whisper_tokens t = opened_tokens();
+  const tokenizers::whisper_tokens t = opened_tokens();
   EXPECT_EQ(t.languages, 2);
   EXPECT_EQ(t.eot, text);
   EXPECT_EQ(t.timestamp_begin, vocabulary - 1501);

@@ -61,12 +61,12 @@ TEST(whisper_files, ggml_in_three_formats) {
   for (const char* type : {"q8_0", "q5_0"}) {
     const opened_checkpoint opened =
         open_checkpoint(ggml(shared, (std::string("ggml-model-") + type + ".bin").c_str()));
-    const tensor_ref t = *opened.file.find("decoder.blocks.0.mlp.0.weight");
-    EXPECT_EQ(info(t.format).name, type);
+    const weights::tensor_ref t = *opened.file.find("decoder.blocks.0.mlp.0.weight");
+    EXPECT_EQ(core::info(t.format).name, type);
     EXPECT_TRUE(opened.notes.empty());
     std::vector<float> values(static_cast<std::size_t>(t.rows() * t.cols()));
-    dequantise(t.format, t.bytes.data(), values.data(), values.size());
-    test::expect_close(make_view(std::as_const(values).data(), t.rows(), t.cols()),
+    weights::dequantise(t.format, t.bytes.data(), values.data(), values.size());
+    test::expect_close(core::make_view(std::as_const(values).data(), t.rows(), t.cols()),
                        shared / "golden/whisper/en/stages" /
                            (std::string("20_dequant_") + type + "_decoder.blocks.0.mlp.0.weight.npy"),
                        0);
@@ -80,8 +80,8 @@ TEST(whisper_files, hugging_face_folder) {
     const opened_checkpoint opened = open_checkpoint(path);
     EXPECT_EQ(opened.file.number("whisper.frontend.n_mels"), 128);
     EXPECT_EQ(opened.file.numbers("whisper.alignment_heads"), (std::vector<double>{0, 1}));
-    EXPECT_EQ(info(opened.file.find("decoder.token_embedding.weight")->format).name, "f16");
-    EXPECT_EQ(info(opened.file.find("encoder.positional_embedding")->format).name, "f32");
+    EXPECT_EQ(core::info(opened.file.find("decoder.token_embedding.weight")->format).name, "f16");
+    EXPECT_EQ(core::info(opened.file.find("encoder.positional_embedding")->format).name, "f32");
   }
 }
 

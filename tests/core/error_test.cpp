@@ -4,7 +4,7 @@
 
 #include <string>
 
-using steno::printable;
+using steno::core::printable;
 
 TEST(printable, keeps_text_and_shows_control_characters) {
   EXPECT_EQ(printable("encoder.0: \xc3\xa9 \xe4\xbd\xa0 \xf0\x9f\x98\x80"),

@@ -9,9 +9,11 @@
 TEST(half, every_pattern_survives_a_round_trip) {
   for (std::uint32_t h = 0; h < 0x10000; ++h) {
     const auto bits = static_cast<std::uint16_t>(h);
-    const float f = steno::half_to_float(bits);
-    if (std::isnan(f)) EXPECT_TRUE(std::isnan(steno::half_to_float(steno::float_to_half(f))));
-    else EXPECT_EQ(steno::float_to_half(f), bits);
+    const float f = steno::core::half_to_float(bits);
+    if (std::isnan(f))
+      EXPECT_TRUE(std::isnan(steno::core::half_to_float(steno::core::float_to_half(f))));
+    else
+      EXPECT_EQ(steno::core::float_to_half(f), bits);
   }
 }
 
@@ -24,15 +26,15 @@ TEST(half, equals_the_compilers_conversion) {
     const auto want = static_cast<_Float16>(f);
     std::uint16_t bits;
     std::memcpy(&bits, &want, 2);
-    ASSERT_EQ(steno::float_to_half(f), bits) << f;
+    ASSERT_EQ(steno::core::float_to_half(f), bits) << f;
   }
 }
 #endif
 
 TEST(half, bfloat_rounds_to_nearest_even) {
-  EXPECT_EQ(steno::float_to_bfloat(1.0f), 0x3f80);
-  EXPECT_EQ(steno::float_to_bfloat(std::bit_cast<float>(0x3f808000u)), 0x3f80);  // tie, down to even
-  EXPECT_EQ(steno::float_to_bfloat(std::bit_cast<float>(0x3f818000u)), 0x3f82);  // tie, up to even
-  EXPECT_EQ(steno::float_to_bfloat(std::bit_cast<float>(0x3f808001u)), 0x3f81);
-  EXPECT_TRUE(std::isnan(steno::bfloat_to_float(steno::float_to_bfloat(std::nanf("")))));
+  EXPECT_EQ(steno::core::float_to_bfloat(1.0f), 0x3f80);
+  EXPECT_EQ(steno::core::float_to_bfloat(std::bit_cast<float>(0x3f808000u)), 0x3f80);  // tie, down to even
+  EXPECT_EQ(steno::core::float_to_bfloat(std::bit_cast<float>(0x3f818000u)), 0x3f82);  // tie, up to even
+  EXPECT_EQ(steno::core::float_to_bfloat(std::bit_cast<float>(0x3f808001u)), 0x3f81);
+  EXPECT_TRUE(std::isnan(steno::core::bfloat_to_float(steno::core::float_to_bfloat(std::nanf("")))));
 }

@@ -11,7 +11,7 @@ using namespace steno;
 namespace {
 struct inner {
   weight<2, 3> w;
-  setting<4> heads;
+  core::setting<4> heads;
   void members(auto&& v) {
     v("weight", w);
     v("heads", heads);
@@ -26,13 +26,13 @@ struct outer {
     v.optional("", b);
   }
 };
-static_assert(composite<outer> && !composite<weight<2, 3>>);
+static_assert(core::composite<outer> && !core::composite<weight<2, 3>>);
 
 struct recorder {
   std::vector<std::string> seen;
   template <class T>
   void operator()(const std::string& path, T&, bool optional) {
-    seen.push_back(path + (weight_leaf<T> ? " weight" : " setting") + (optional ? " optional" : ""));
+    seen.push_back(path + (core::weight_leaf<T> ? " weight" : " setting") + (optional ? " optional" : ""));
   }
   void equal(const std::string& path, std::string_view what, extent a, extent b) {
     seen.push_back(path + ": " + std::string(what) + " " + std::to_string(a) + " " + std::to_string(b));
@@ -47,7 +47,7 @@ struct recorder {
 TEST(members, paths_are_the_names_of_members) {
   outer o;
   recorder r;
-  walk(o, r);
+  core::walk(o, r);
   EXPECT_EQ(r.seen, (std::vector<std::string>{"a.weight weight", "a.heads setting", "a: two and three 2 3",
                                               "a: three is not an even number 3", "weight weight optional",
                                               "heads setting optional", ": two and three 2 3",
@@ -59,17 +59,17 @@ struct unlike {
   inner a, b;
   vector_weight<3> c;
   void members(auto&& v) {
-    v("a", a, stored::kernel(5));
+    v("a", a, core::stored::kernel(5));
     v("b", b);
-    v("c", c, stored::by_heads(3));
+    v("c", c, core::stored::by_heads(3));
   }
 };
 struct reader {
   using reads_stored = void;
   std::vector<std::string> seen;
   template <class T>
-  void operator()(const std::string& path, T&, bool, const stored& how) {
-    if (weight_leaf<T>)
+  void operator()(const std::string& path, T&, bool, const core::stored& how) {
+    if (core::weight_leaf<T>)
       seen.push_back(path + " " + std::to_string(static_cast<int>(how.how)) + " " + std::to_string(how.first));
   }
 };
@@ -79,13 +79,13 @@ struct reader {
 TEST(members, what_checkpoints_store_otherwise) {
   unlike u;
   reader asks;
-  walk(u, asks);
-  const auto form = [](stored::form f) { return std::to_string(static_cast<int>(f)); };
-  EXPECT_EQ(asks.seen, (std::vector<std::string>{"a.weight " + form(stored::form::kernel) + " 5",
-                                                 "b.weight " + form(stored::form::same) + " 0",
-                                                 "c " + form(stored::form::heads) + " 3"}));
+  core::walk(u, asks);
+  const auto form = [](core::stored::form f) { return std::to_string(static_cast<int>(f)); };
+  EXPECT_EQ(asks.seen, (std::vector<std::string>{"a.weight " + form(core::stored::form::kernel) + " 5",
+                                                 "b.weight " + form(core::stored::form::same) + " 0",
+                                                 "c " + form(core::stored::form::heads) + " 3"}));
   recorder does_not;
-  walk(u, does_not);
+  core::walk(u, does_not);
   EXPECT_EQ(does_not.seen.front(), "a.weight weight");
   EXPECT_EQ(does_not.seen.back(), "c weight");
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-using steno::sink_ref;
+using steno::core::sink_ref;
 
 static_assert(!std::is_constructible_v<sink_ref<std::string>, int>);
 static_assert(!std::is_constructible_v<sink_ref<std::string>, void (*)(int)>);

@@ -10,9 +10,9 @@ TEST(trace, names_are_paths) {
   const auto sink = [&](std::string_view path, steno::view<const float> x) {
     seen.push_back(std::string(path) + " " + std::to_string(x.rows()) + "x" + std::to_string(x.cols()));
   };
-  steno::context c(steno::executor{}, steno::tracer(sink));
+  steno::context c(steno::executor{}, steno::core::tracer(sink));
   float data[6] = {};
-  auto x = steno::make_view<steno::dynamic, 3>(data, 2, 3);
+  auto x = steno::core::make_view<steno::dynamic, 3>(data, 2, 3);
   {
     auto outer = c.enter("encoder");
     auto inner = c.enter("encoders", 12);
@@ -25,7 +25,7 @@ TEST(trace, names_are_paths) {
 TEST(trace, off_by_default) {
   steno::context c;
   float data[1] = {};
-  auto x = steno::make_view(data, 1, 1);
+  auto x = steno::core::make_view(data, 1, 1);
   c.trace("nothing", x);
   EXPECT_FALSE(c.tracing());
 }

@@ -31,7 +31,7 @@ TEST(view, users_matrices_and_blocks_of_rows_go_in) {
 TEST(view, column_blocks_keep_the_distance_between_rows) {
   float data[12];
   for (int i = 0; i < 12; ++i) data[i] = static_cast<float>(i);
-  auto whole = make_view<dynamic, 4>(data, 3, 4);
+  auto whole = core::make_view<dynamic, 4>(data, 3, 4);
   const view<const float> part = whole.leftCols(2);
   EXPECT_EQ(part.outerStride(), 4);
   EXPECT_EQ(part(2, 1), 9);
@@ -39,7 +39,7 @@ TEST(view, column_blocks_keep_the_distance_between_rows) {
 
 TEST(view, assignment_copies_values) {
   std::vector<float> a(64, 1.0f), b(64, 3.0f);
-  auto x = make_view(a.data(), 8, 8), y = make_view(b.data(), 8, 8);
+  auto x = core::make_view(a.data(), 8, 8), y = core::make_view(b.data(), 8, 8);
   x = y;
   EXPECT_EQ(a[0], 3);
   EXPECT_EQ(x.data(), a.data());

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-using steno::workspace;
+using steno::core::workspace;
 
 TEST(workspace, frames_give_back_and_reuse_the_same_memory) {
   workspace w;

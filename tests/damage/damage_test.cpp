@@ -60,7 +60,7 @@ TEST(DamagedModels, AKeyHoldsWhatTheDamageIsCalledAfter) {
     if (d.subject != "sense_voice.blank_id" || (d.value != "1e6" && d.value != "nan" && d.value != "text")) continue;
     const std::string bytes = d.file(parts);
     const gguf_file file(d.name, std::as_bytes(std::span(bytes.data(), bytes.size())));
-    const gguf_value* v = file.value("sense_voice.blank_id");
+    const weights::gguf_value* v = file.value("sense_voice.blank_id");
     ASSERT_NE(v, nullptr);
     if (d.value == "1e6") {
       EXPECT_EQ(v->number(), 1e6);

@@ -53,15 +53,15 @@ struct gguf_parts {
   explicit gguf_parts(const std::string& path) {
     const gguf_file file(path);
     alignment = file.alignment();
-    for (const gguf_value& v : file.values()) {
+    for (const weights::gguf_value& v : file.values()) {
       std::string value;
       if (v.is_array()) value = bytes_of(static_cast<std::int32_t>(v.element)) + bytes_of(std::uint64_t{v.count});
-      if (v.type == gguf_type::string) value = bytes_of(std::uint64_t{v.raw.size()});
+      if (v.type == weights::gguf_type::string) value = bytes_of(std::uint64_t{v.raw.size()});
       value.append(reinterpret_cast<const char*>(v.raw.data()), v.raw.size());
       keys.push_back({std::string(v.key), static_cast<std::int32_t>(v.type), std::move(value)});
     }
     for (std::size_t i = 0; i < file.size(); ++i) {
-      const tensor_ref t = file.tensor(i);
+      const weights::tensor_ref t = file.tensor(i);
       tensor_part part{std::string(t.name), {}, static_cast<std::int32_t>(t.format), {}};
       for (int d = t.rank; d-- > 0;) part.dims.push_back(static_cast<std::uint64_t>(t.shape[static_cast<unsigned>(d)]));
       part.data.assign(reinterpret_cast<const char*>(t.bytes.data()), t.bytes.size());

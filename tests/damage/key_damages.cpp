@@ -8,7 +8,7 @@
 namespace steno::damage {
 namespace {
 
-using type = gguf_type;
+using type = weights::gguf_type;
 constexpr std::int32_t id(type t) { return static_cast<std::int32_t>(t); }
 // Text that a terminal acts on: C0, a line break, NUL, C1 in UTF-8 and a bare C1 byte.
 const std::string escape("\x1b[31mred\nline\0nul\xc2\x9b\x9b", 20);
@@ -31,8 +31,8 @@ std::string repeated(const std::string& piece, std::uint64_t count) {
 // A number as the key's own type where it fits in, else as f64.
 stored number(const std::string& name, double v, std::int32_t own) {
   std::optional<stored> result;
-  if (gguf_type(own) == type::boolean && (v == 0 || v == 1)) return {name, own, bytes_of(std::uint8_t(v))};
-  detail::with_number_type(gguf_type(own), [&](auto sample) {
+  if (weights::gguf_type(own) == type::boolean && (v == 0 || v == 1)) return {name, own, bytes_of(std::uint8_t(v))};
+  weights::detail::with_number_type(weights::gguf_type(own), [&](auto sample) {
     using T = decltype(sample);
     if constexpr (std::is_floating_point_v<T>) {
       result = stored{name, own, bytes_of(static_cast<T>(v))};
@@ -81,10 +81,11 @@ std::vector<stored> other_texts() {
 
 // Numbers in a list: one number in all places, and in the last one alone.
 std::vector<stored> other_lists(const key_part& k) {
-  const auto element = static_cast<type>(load_as<std::int32_t>(reinterpret_cast<const std::byte*>(k.value.data())));
-  const std::uint64_t count = load_as<std::uint64_t>(reinterpret_cast<const std::byte*>(k.value.data()) + 4);
+  const auto element =
+      static_cast<type>(weights::load_as<std::int32_t>(reinterpret_cast<const std::byte*>(k.value.data())));
+  const std::uint64_t count = weights::load_as<std::uint64_t>(reinterpret_cast<const std::byte*>(k.value.data()) + 4);
   const std::string raw = k.value.substr(12);
-  const std::size_t each = size_of_type(element);
+  const std::size_t each = weights::size_of_type(element);
   std::vector<stored> out;
   for (const auto& [name, v] : wrong_numbers()) {
     const stored n = number(name, v, id(element));
@@ -103,9 +104,9 @@ std::vector<stored> other_lists(const key_part& k) {
 
 std::vector<stored> other_text_lists(const key_part& k) {
   const auto* p = reinterpret_cast<const std::byte*>(k.value.data());
-  const std::uint64_t count = load_as<std::uint64_t>(p + 4);
-  const gguf_value v{"", type::array, type::string, count,
-                     std::as_bytes(std::span(k.value.data(), k.value.size())).subspan(12)};
+  const std::uint64_t count = weights::load_as<std::uint64_t>(p + 4);
+  const weights::gguf_value v{"", type::array, type::string, count,
+                              std::as_bytes(std::span(k.value.data(), k.value.size())).subspan(12)};
   const std::vector<std::string> texts = *v.strings();
   const auto joined = [](const std::vector<std::string>& all) {
     std::string raw;
@@ -149,10 +150,10 @@ std::vector<stored> other_text_lists(const key_part& k) {
 }
 
 std::vector<stored> other_values(const key_part& k) {
-  if (gguf_type(k.type) == type::string) return other_texts();
-  if (gguf_type(k.type) != type::array) return other_numbers(k);
-  const auto element = load_as<std::int32_t>(reinterpret_cast<const std::byte*>(k.value.data()));
-  return gguf_type(element) == type::string ? other_text_lists(k) : other_lists(k);
+  if (weights::gguf_type(k.type) == type::string) return other_texts();
+  if (weights::gguf_type(k.type) != type::array) return other_numbers(k);
+  const auto element = weights::load_as<std::int32_t>(reinterpret_cast<const std::byte*>(k.value.data()));
+  return weights::gguf_type(element) == type::string ? other_text_lists(k) : other_lists(k);
 }
 
 }  // namespace

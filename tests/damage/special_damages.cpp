@@ -29,11 +29,11 @@ void shift_tokens(gguf_parts& p, std::uint64_t count) {
   key_part& k = p.key("tokenizer.ggml.tokens");
   std::string raw;
   for (std::uint64_t i = 0; i < count; ++i) raw += sized(std::string(1, '+') + std::to_string(i));
-  const std::uint64_t had = load_as<std::uint64_t>(reinterpret_cast<const std::byte*>(k.value.data()) + 4);
+  const std::uint64_t had = weights::load_as<std::uint64_t>(reinterpret_cast<const std::byte*>(k.value.data()) + 4);
   k.value = k.value.substr(0, 4) + bytes_of(had + count) + raw + k.value.substr(12);
   for (key_part& types : p.keys) {
     if (types.name != "tokenizer.ggml.token_type") continue;
-    const auto n = load_as<std::uint64_t>(reinterpret_cast<const std::byte*>(types.value.data()) + 4);
+    const auto n = weights::load_as<std::uint64_t>(reinterpret_cast<const std::byte*>(types.value.data()) + 4);
     std::string ones;
     for (std::uint64_t i = 0; i < count; ++i) ones += bytes_of(std::int32_t{1});
     types.value = types.value.substr(0, 4) + bytes_of(n + count) + ones + types.value.substr(12);

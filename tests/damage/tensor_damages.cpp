@@ -11,7 +11,7 @@ namespace {
 void fit(tensor_part& t) {
   std::uint64_t elements = 1;
   for (const std::uint64_t d : t.dims) elements *= d;
-  const auto format = find_ggml_type(t.type);
+  const auto format = weights::find_ggml_type(t.type);
   if (!format || format->elements == 0) return;
   const std::size_t wanted = (elements + format->elements - 1) / format->elements * format->bytes, had = t.data.size();
   if (wanted > 64u << 20 || had == 0) return;
@@ -25,7 +25,7 @@ void fit(tensor_part& t) {
 // All bytes from one pattern; block formats begin with a scale of f16.
 void fill(tensor_part& t, std::uint32_t f32, std::uint16_t f16, std::uint16_t bf16, char rest) {
   const auto put = [&](std::size_t at, auto v) { std::memcpy(t.data.data() + at, &v, sizeof v); };
-  const auto format = find_ggml_type(t.type);
+  const auto format = weights::find_ggml_type(t.type);
   const std::string name(format ? format->name : "");
   const std::size_t n = t.data.size();
   if (name == "f32")
@@ -46,7 +46,7 @@ void largest(tensor_part& t) { fill(t, 0x7f7fffffu, 0x7bff, 0x7f7f, '\x7f'); }
 void one_nan(tensor_part& t) {
   tensor_part bad = t;
   nan(bad);
-  const auto format = find_ggml_type(t.type);
+  const auto format = weights::find_ggml_type(t.type);
   if (format)
     std::copy_n(bad.data.end() - std::ptrdiff_t(format->bytes), format->bytes,
                 t.data.end() - std::ptrdiff_t(format->bytes));

@@ -9,23 +9,23 @@
 #include "support/signal.hpp"
 
 TEST(allocation, none_in_steady_state) {
-  const steno::wav_frontend<> f;
+  const steno::frontends::wav_frontend<> f;
   const std::vector<float> pcm = steno::test::chirp(48000);
   const steno::extent rows = f.rows(48000);
   std::vector<float> y(static_cast<std::size_t>(rows * f.width()));
   steno::context c;
   auto s = f.start();
   const auto pass = [&] {
-    f(pcm, steno::make_view(y.data(), rows, f.width()), c);
+    f(pcm, steno::core::make_view(y.data(), rows, f.width()), c);
     steno::extent at = 0;
     for (std::size_t i = 0; i < pcm.size(); i += 1600) {
-      const steno::samples piece(pcm.data() + i, 1600);
+      const steno::frontends::samples piece(pcm.data() + i, 1600);
       const steno::extent n = f.ready(s, 1600);
-      f.accept(s, piece, steno::make_view(y.data() + at * f.width(), n, f.width()), c);
+      f.accept(s, piece, steno::core::make_view(y.data() + at * f.width(), n, f.width()), c);
       at += n;
     }
     const steno::extent n = f.at_end(s, 0);
-    f.finish(s, steno::samples(), steno::make_view(y.data() + at * f.width(), n, f.width()), c);
+    f.finish(s, steno::frontends::samples(), steno::core::make_view(y.data() + at * f.width(), n, f.width()), c);
     return at + n;
   };
   EXPECT_EQ(pass(), rows);

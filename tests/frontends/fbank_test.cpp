@@ -15,10 +15,10 @@
 #include "support/wav.hpp"
 
 using steno::extent;
-using steno::fbank;
-using steno::fbank_options;
-using steno::make_view;
-using steno::window_shape;
+using steno::core::make_view;
+using steno::frontends::fbank;
+using steno::frontends::fbank_options;
+using steno::frontends::window_shape;
 
 namespace {
 

@@ -9,7 +9,7 @@ using namespace steno;
 
 namespace {
 std::vector<float> by_pieces(std::span<const float> pcm, std::size_t piece) {
-  const frame_levels f;
+  const frontends::frame_levels f;
   auto s = f.start();
   context c;
   std::vector<float> all;
@@ -18,7 +18,7 @@ std::vector<float> by_pieces(std::span<const float> pcm, std::size_t piece) {
     const extent rows = f.ready(s, static_cast<extent>(part.size()));
     const std::size_t old = all.size();
     all.resize(old + static_cast<std::size_t>(rows));
-    f.accept(s, part, make_view(all.data() + old, rows, 1), c);
+    f.accept(s, part, core::make_view(all.data() + old, rows, 1), c);
   }
   return all;
 }

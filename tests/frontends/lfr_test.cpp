@@ -5,8 +5,8 @@
 #include <vector>
 
 using steno::extent;
-using steno::lfr;
-using steno::make_view;
+using steno::core::make_view;
+using steno::frontends::lfr;
 
 namespace {
 /// Frames of two values: t and t + 0.5.

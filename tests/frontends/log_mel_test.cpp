@@ -57,7 +57,7 @@ double reference(const std::vector<float>& pcm, extent t, extent b, extent mels)
 TEST(log_mel, equals_the_definition_at_both_ends_and_between) {
   const std::vector<float> pcm = noise(16123);
   const auto check = [&]<class Fft>(extent mels) {
-    const log_mel<dynamic, Fft> front(mels);
+    const frontends::log_mel<dynamic, Fft> front(mels);
     const extent frames = front.frames(16123);
     ASSERT_EQ(frames, 100);
     matrix<float, dynamic, dynamic> y(frames, mels);
@@ -78,7 +78,7 @@ TEST(log_mel, filters_are_the_published_ones) {
   for (const extent mels : {80, 128}) {
     const npy::array file = npy::load(shared / "assets/whisper" / ("mel_" + std::to_string(mels) + ".npy"));
     const std::vector<float> want = file.floats();
-    const mel_filters f = mel_filters::slaney(mels, 400, 16000);
+    const frontends::mel_filters f = frontends::mel_filters::slaney(mels, 400, 16000);
     for (extent b = 0; b < mels; ++b)
       for (extent k = 0; k < 201; ++k) {
         const extent at = k - f.first[static_cast<std::size_t>(b)] + f.begin[static_cast<std::size_t>(b)];
@@ -94,7 +94,7 @@ TEST(log_mel, filters_are_the_published_ones) {
 TEST(log_mel, a_window_of_a_recording_has_the_bits_it_has_in_the_whole) {
   const std::vector<float> pcm = noise(50000);
   const extent samples = 50000 + 32000;  // zeros behind it, as transcribe() has them
-  const log_mel<80> front;
+  const frontends::log_mel<80> front;
   context c;
   const extent frames = front.frames(samples);
   matrix<float, dynamic, 80> all(frames, 80), part(37, 80);
@@ -115,7 +115,7 @@ TEST(log_mel, a_window_of_a_recording_has_the_bits_it_has_in_the_whole) {
 }
 
 TEST(log_mel, parts_and_portions_give_the_same_values) {
-  const log_mel<80> front;
+  const frontends::log_mel<80> front;
   context c;
   for (const std::size_t size : {0u, 100u, 1000u, 200000u, 500123u}) {
     SCOPED_TRACE(size);
@@ -123,7 +123,7 @@ TEST(log_mel, parts_and_portions_give_the_same_values) {
     const extent n = static_cast<extent>(size), zeros = 48000, total = n + zeros;
     const float top = front.peak(pcm, total, c);
     for (const std::size_t portion : {std::size_t{777}, std::size_t{16000}, std::size_t{300000}}) {
-      log_mel_peak peak;
+      frontends::log_mel_peak peak;
       for (std::size_t at = 0; at < size; at += portion)
         peak.push(front, std::span(pcm).subspan(at, std::min(portion, size - at)), c);
       EXPECT_EQ(peak.samples(), n);
@@ -136,13 +136,13 @@ TEST(log_mel, parts_and_portions_give_the_same_values) {
     const extent from = first * 160 - 200;
     const auto some =
         std::span(pcm).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(count * 160 + 240));
-    front(part_of_recording{some, from, total}, first, top, part, c);
+    front(frontends::part_of_recording{some, from, total}, first, top, part, c);
     EXPECT_TRUE(part == want);
   }
 }
 
 TEST(log_mel, a_clip_at_once_equals_its_peak_and_frames) {
-  const log_mel<80> front;
+  const frontends::log_mel<80> front;
   context c;
   for (const std::size_t size : {0u, 159u, 160u, 1000u, 48001u}) {
     const std::vector<float> pcm = noise(size);
@@ -155,7 +155,7 @@ TEST(log_mel, a_clip_at_once_equals_its_peak_and_frames) {
 }
 
 TEST(log_mel, silence_and_short_clips) {
-  const log_mel<> front(80);
+  const frontends::log_mel<> front(80);
   context c;
   matrix<float, dynamic, dynamic> y(10, 80);
   front(std::vector<float>(1600), y, c);
@@ -165,12 +165,12 @@ TEST(log_mel, silence_and_short_clips) {
   matrix<float, dynamic, dynamic> one(1, 80);
   front(noise(160), one, c);  // shorter than the reflection
   EXPECT_TRUE(one.allFinite());
-  EXPECT_THROW(log_mel<>(0), error);
-  EXPECT_THROW(log_mel<80>(128), error);
+  EXPECT_THROW(frontends::log_mel<>(0), error);
+  EXPECT_THROW(frontends::log_mel<80>(128), error);
 }
 
 TEST(log_mel, allocates_nothing_in_steady_state) {
-  const log_mel<> front(80);
+  const frontends::log_mel<> front(80);
   context c;
   const std::vector<float> pcm = noise(32000);
   matrix<float, dynamic, dynamic> y(200, 80);

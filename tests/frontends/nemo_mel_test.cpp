@@ -31,7 +31,7 @@ std::vector<float> noise(extent n) {
 }
 
 // One value of the formula: a direct transform of the emphasised, windowed samples around 160 t.
-double by_definition(const nemo_mel<>& f, const std::vector<float>& pcm, extent t, std::size_t b) {
+double by_definition(const frontends::nemo_mel<>& f, const std::vector<float>& pcm, extent t, std::size_t b) {
   const auto n = static_cast<extent>(pcm.size());
   const auto sample = [&](extent i) {
     return i < 0 || i >= n ? 0.0 : static_cast<double>(pcm[static_cast<std::size_t>(i)]);
@@ -56,7 +56,7 @@ double by_definition(const nemo_mel<>& f, const std::vector<float>& pcm, extent 
 
 // Single precision sums of 400 products: 1e-4 of values around 1.
 TEST(nemo_mel, values_are_those_of_the_formula) {
-  const nemo_mel<> f;
+  const frontends::nemo_mel<> f;
   const std::vector<float> pcm = noise(1000);
   context c;
   table y(f.rows(1000), f.width());
@@ -69,7 +69,7 @@ TEST(nemo_mel, values_are_those_of_the_formula) {
 }
 
 TEST(nemo_mel, the_same_bits_however_the_samples_come) {
-  const nemo_mel<> f;
+  const frontends::nemo_mel<> f;
   const std::vector<float> pcm = noise(16000 + 77);
   const auto n = static_cast<extent>(pcm.size());
   context c;
@@ -81,11 +81,11 @@ TEST(nemo_mel, the_same_bits_however_the_samples_come) {
     extent done = 0;
     for (extent at = 0; at < n; at += piece) {
       const extent count = std::min(piece, n - at);
-      const samples part(pcm.data() + at, static_cast<std::size_t>(count));
+      const frontends::samples part(pcm.data() + at, static_cast<std::size_t>(count));
       const bool last = at + piece >= n;
       const extent rows = last ? f.at_end(s, count) : f.ready(s, count);
       ASSERT_LE(done + rows, all.rows());
-      view<float> out = make_view(all.data() + done * all.cols(), rows, all.cols());
+      view<float> out = core::make_view(all.data() + done * all.cols(), rows, all.cols());
       if (last)
         f.finish(s, part, out, c);
       else
@@ -99,7 +99,7 @@ TEST(nemo_mel, the_same_bits_however_the_samples_come) {
 }
 
 TEST(nemo_mel, short_and_broken_clips) {
-  const nemo_mel<> f;
+  const frontends::nemo_mel<> f;
   EXPECT_EQ(f.rows(0), 0);
   EXPECT_EQ(f.rows(159), 0);
   auto s = f.start();
@@ -120,13 +120,13 @@ TEST(nemo_mel, golden_stages) {
     const npy::array want = npy::load(folder / "stages/00_logmel.npy");
     const std::vector<float> golden = want.floats();
     const std::vector<float> pcm = test::load_wav(folder / "input.wav").pcm;
-    const nemo_mel<dynamic, Fft> f({.mels = want.rows()});
-    const per_feature_norm<> norm(want.rows(), name != std::string("parakeet-eou"));
+    const frontends::nemo_mel<dynamic, Fft> f({.mels = want.rows()});
+    const frontends::per_feature_norm<> norm(want.rows(), name != std::string("parakeet-eou"));
     context c;
     table y(f.rows(static_cast<extent>(pcm.size())), f.width());
     ASSERT_EQ(y.rows() + 1, want.cols());
     f(pcm, y, c);
-    norm(read(y), write(y), c);
+    norm(core::read(y), core::write(y), c);
     double worst = 0, largest = 1;
     for (extent b = 0; b < y.cols(); ++b) {
       for (extent t = 0; t < y.rows(); ++t) {

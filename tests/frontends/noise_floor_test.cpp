@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace {
-using steno::noise_floor;
+using steno::frontends::noise_floor;
 
 TEST(noise_floor, is_the_lowest_mean_of_five_frames) {
   noise_floor f;

@@ -11,11 +11,11 @@ using table = matrix<float, dynamic, dynamic>;
 }
 
 TEST(per_feature_norm, mean_zero_and_deviation_one_with_n_minus_1) {
-  const per_feature_norm<> f(2, true);
+  const frontends::per_feature_norm<> f(2, true);
   table x(3, 2);
   x << 1, 10, 2, 10, 6, 10;
   context c;
-  f(read(x), write(x), c);
+  f(core::read(x), core::write(x), c);
   const double deviation = std::sqrt((4.0 + 1.0 + 9.0) / 2) + 1e-5;
   EXPECT_NEAR(x(0, 0), -2 / deviation, 1e-6);
   EXPECT_NEAR(x(1, 0), -1 / deviation, 1e-6);
@@ -24,45 +24,46 @@ TEST(per_feature_norm, mean_zero_and_deviation_one_with_n_minus_1) {
 }
 
 TEST(per_feature_norm, one_row_has_no_deviation) {
-  const per_feature_norm<> f(2, true);
+  const frontends::per_feature_norm<> f(2, true);
   table x(1, 2);
   x << 3, -4;
   context c;
-  f(read(x), write(x), c);
+  f(core::read(x), core::write(x), c);
   EXPECT_EQ(x.cwiseAbs().maxCoeff(), 0);
 }
 
 TEST(per_feature_norm, a_stream_gives_everything_at_the_end_or_at_once_when_off) {
   table x = table::Random(7, 3), whole(7, 3), all(7, 3);
   context c;
-  const per_feature_norm<> on(3, true), off(3, false);
-  on(read(x), write(whole), c);
+  const frontends::per_feature_norm<> on(3, true), off(3, false);
+  on(core::read(x), core::write(whole), c);
   auto s = on.start();
   EXPECT_EQ(on.ready(s, 4), 0);
   table none(0, 3);
-  on.accept(s, read(x.topRows(4)), write(none), c);
+  on.accept(s, core::read(x.topRows(4)), core::write(none), c);
   EXPECT_EQ(on.at_end(s, 3), 7);
-  on.finish(s, read(x.bottomRows(3)), write(all), c);
+  on.finish(s, core::read(x.bottomRows(3)), core::write(all), c);
   EXPECT_TRUE(all == whole);
   EXPECT_EQ(on.at_end(s, 0), 0);
   auto t = off.start();
   EXPECT_EQ(off.ready(t, 4), 4);
   table part(4, 3);
-  off.accept(t, read(x.topRows(4)), write(part), c);
+  off.accept(t, core::read(x.topRows(4)), core::write(part), c);
   EXPECT_TRUE(part == x.topRows(4));
 }
 
 // Linked behind the filterbank, which gives rows while this one gives none.
 TEST(per_feature_norm, as_the_last_part_of_a_front_end) {
-  const frontend_chain<nemo_mel<>, per_feature_norm<>> f(nemo_mel<>(), per_feature_norm<>(80, true));
+  const frontends::frontend_chain<frontends::nemo_mel<>, frontends::per_feature_norm<>> f(
+      frontends::nemo_mel<>(), frontends::per_feature_norm<>(80, true));
   std::vector<float> pcm(3210);
   for (std::size_t i = 0; i < pcm.size(); ++i) pcm[i] = static_cast<float>(i * i % 101) / 101.0f;
   context c;
   table whole(f.rows(3210), 80), streamed(f.rows(3210), 80), none(0, 80);
   f(pcm, whole, c);
   auto s = f.start();
-  f.accept(s, samples(pcm).first(1700), write(none), c);
+  f.accept(s, frontends::samples(pcm).first(1700), core::write(none), c);
   ASSERT_EQ(f.at_end(s, 1510), 20);
-  f.finish(s, samples(pcm).subspan(1700), write(streamed), c);
+  f.finish(s, frontends::samples(pcm).subspan(1700), core::write(streamed), c);
   EXPECT_TRUE(whole == streamed);
 }

@@ -16,7 +16,7 @@
 #include "support/wav.hpp"
 
 using steno::extent;
-using steno::make_view;
+using steno::core::make_view;
 
 namespace {
 
@@ -48,7 +48,7 @@ std::vector<float> in_pieces(const F& f, const std::vector<float>& pcm, steno::c
     const std::size_t before = y.size();
     y.resize(before + static_cast<std::size_t>(rows * f.width()));
     const auto out = make_view(y.data() + before, rows, f.width());
-    const steno::samples piece(pcm.data() + at, n);
+    const steno::frontends::samples piece(pcm.data() + at, n);
     last ? f.finish(s, piece, out, c) : f.accept(s, piece, out, c);
     if (counts != nullptr) counts->push_back(rows);
   }
@@ -64,7 +64,7 @@ TEST(wav_frontend, pieces_of_any_size_give_the_same_bits) {
     s.shift.push_back(-0.01f * static_cast<float>(i));
     s.scale.push_back(0.1f + 0.001f * static_cast<float>(i));
   }
-  steno::wav_frontend<> f;
+  steno::frontends::wav_frontend<> f;
   normalise(f, s);
   for (const std::size_t size : {0u, 1u, 399u, 400u, 1359u, 1360u, 5000u, 9601u}) {
     const std::vector<float> pcm = steno::test::chirp(size), want = whole(f, pcm, c);
@@ -79,33 +79,33 @@ TEST(wav_frontend, pieces_of_any_size_give_the_same_bits) {
 TEST(wav_frontend, run_time_sizes_give_the_same_bits) {
   steno::context c;
   const std::vector<float> pcm = steno::test::chirp(16000);
-  const steno::wav_frontend<80, 5, 1> fixed;
-  const steno::wav_frontend_any any = steno::make_wav_frontend({}, 5, 1);
+  const steno::frontends::wav_frontend<80, 5, 1> fixed;
+  const steno::frontends::wav_frontend_any any = steno::frontends::make_wav_frontend({}, 5, 1);
   EXPECT_EQ(any.width(), 400);
   EXPECT_EQ(whole(any, pcm, c), whole(fixed, pcm, c));
-  EXPECT_THROW((steno::make_wav_frontend<80, 7, 6>({}, 5, 1)), steno::error);
+  EXPECT_THROW((steno::frontends::make_wav_frontend<80, 7, 6>({}, 5, 1)), steno::error);
 }
 
 TEST(wav_frontend, shows_its_stages_and_names_its_weights) {
-  const steno::wav_frontend<> f;
+  const steno::frontends::wav_frontend<> f;
   std::vector<std::string> seen;
   auto show = [&](std::string_view name, const steno::view<const float>& x) {
     seen.push_back(std::string(name) + " " + std::to_string(x.rows()) + "x" + std::to_string(x.cols()));
   };
-  steno::context c{{}, steno::tracer(show)};
+  steno::context c{{}, steno::core::tracer(show)};
   whole(f, steno::test::chirp(16000), c);
   EXPECT_EQ(seen, (std::vector<std::string>{"fbank 98x80", "lfr 17x560", "cmvn 17x560"}));
 
-  steno::wav_frontend<> weights;
+  steno::frontends::wav_frontend<> weights;
   std::vector<std::string> names;
-  steno::walk(weights, [&](const std::string& name, auto&, bool) { names.push_back(name); });
+  steno::core::walk(weights, [&](const std::string& name, auto&, bool) { names.push_back(name); });
   EXPECT_EQ(names, (std::vector<std::string>{"cmvn.shift", "cmvn.scale"}));
 }
 
 template <extent M, extent N>
 std::map<std::string, std::vector<float>> stages_of(const std::filesystem::path& home,
                                                     const char* input = "input.wav") {
-  steno::wav_frontend<80, M, N> f;
+  steno::frontends::wav_frontend<80, M, N> f;
   const steno::test::statistics s = steno::test::load_mvn(home / "checkpoint" / "am.mvn");
   normalise(f, s);
   std::map<std::string, std::vector<float>> stages;
@@ -114,7 +114,7 @@ std::map<std::string, std::vector<float>> stages_of(const std::filesystem::path&
     for (extent r = 0; r < x.rows(); ++r)
       to.insert(to.end(), x.data() + r * x.outerStride(), x.data() + r * x.outerStride() + x.cols());
   };
-  steno::context c{{}, steno::tracer(keep)};
+  steno::context c{{}, steno::core::tracer(keep)};
   whole(f, steno::test::load_wav(home / input).pcm, c);
   return stages;
 }
@@ -143,7 +143,7 @@ TEST(wav_frontend, golden_vad) {
 TEST(wav_frontend, golden_online_pieces) {  // 600 ms pieces: the same rows at the same pieces as WavFrontendOnline
   STENO_REQUIRE_SHARED(shared);
   const auto home = shared / "golden" / "funasr" / "online";
-  steno::wav_frontend<> f;
+  steno::frontends::wav_frontend<> f;
   const steno::test::statistics s = steno::test::load_mvn(home / "checkpoint" / "am.mvn");
   normalise(f, s);
   steno::context c;

@@ -9,7 +9,7 @@
 using namespace steno_fuzz;
 
 namespace {
-void decode(const steno::gguf_file& f, const steno::gguf_value& v) {
+void decode(const steno::gguf_file& f, const steno::weights::gguf_value& v) {
   require(f.value(v.key) == &v);
   if (const auto strings = v.strings())
     require(strings->size() == v.count);
@@ -20,17 +20,17 @@ void decode(const steno::gguf_file& f, const steno::gguf_value& v) {
   require(!v.type_text().empty());
 }
 
-bool same(const steno::gguf_value& a, const steno::gguf_value& b) {
+bool same(const steno::weights::gguf_value& a, const steno::weights::gguf_value& b) {
   return a.key == b.key && a.type == b.type && a.element == b.element && a.count == b.count &&
          std::equal(a.raw.begin(), a.raw.end(), b.raw.begin(), b.raw.end());
 }
-bool same(const steno::tensor_ref& a, const steno::tensor_ref& b) {
+bool same(const steno::weights::tensor_ref& a, const steno::weights::tensor_ref& b) {
   return a.name == b.name && a.format == b.format && a.rank == b.rank && a.shape == b.shape &&
          std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), b.bytes.end());
 }
 
 void rewrite(const steno::gguf_file& f) {
-  steno::gguf_writer w;
+  steno::weights::gguf_writer w;
   for (const auto& v : f.values()) w.copy(v);
   for (std::size_t i = 0; i < f.size(); ++i) {
     const auto t = f.tensor(i);
@@ -53,8 +53,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (std::size_t i = 0; i < f.size(); ++i) {
       const auto t = f.tensor(i);
       require(f.find(t.name).has_value() && t.rows() >= 0 && t.cols() >= 0 && !t.shape_text().empty());
-      if (steno::info(t.format).elements != 0)
-        require(static_cast<steno::extent>(steno::values_of(t, f.where()).size()) == t.rows() * t.cols());
+      if (steno::core::info(t.format).elements != 0)
+        require(static_cast<steno::extent>(steno::weights::values_of(t, f.where()).size()) == t.rows() * t.cols());
     }
     rewrite(f);
   });

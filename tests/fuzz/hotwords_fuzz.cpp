@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       (in_units ? units : lines).push_back(line);
   }
   for (const bool pieces : {false, true}) {
-    const steno::wenet_units known(units, pieces);
+    const steno::tokenizers::wenet_units known(units, pieces);
     std::vector<std::vector<int>> phrases;
     for (const std::string& line : lines) {
       const auto ids = known.split(line);
@@ -32,8 +32,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       for (const int id : *ids) require(id >= 0 && id < known.size());
       phrases.push_back(*ids);
     }
-    for (const auto rules : {steno::hotword_rules::runtime, steno::hotword_rules::training}) {
-      const steno::hotword_automaton graph(phrases, {.rules = rules, .score = 3, .increment = 0.5f});
+    for (const auto rules : {steno::search::hotword_rules::runtime, steno::search::hotword_rules::training}) {
+      const steno::search::hotword_automaton graph(phrases, {.rules = rules, .score = 3, .increment = 0.5f});
       int state = 0;
       float earned = 0;
       std::vector<int> matched, next;

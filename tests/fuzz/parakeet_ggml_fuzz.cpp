@@ -16,7 +16,7 @@ std::string prefix() {
   std::string all = "lmgg";
   const auto put = [&](auto n) { all.append(reinterpret_cast<const char*>(&n), sizeof n); };
   for (const std::int32_t n : {1, 5000, 2, 1, 1, 8, 0, 512, 8, 1, 1, 1, 1, 1, 10, 8, 257}) put(n);
-  const steno::nemo_mel<> mel({.mels = 8});
+  const steno::frontends::nemo_mel<> mel({.mels = 8});
   const auto& f = mel.filters();
   std::vector<float> dense(8 * 257);
   for (std::size_t b = 0; b < 8; ++b)

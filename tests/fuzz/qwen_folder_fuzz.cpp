@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   });
   require(refused);
   read_or_refuse([&] {
-    steno::gguf_writer file;
+    steno::weights::gguf_writer file;
     steno::qwen::add_tokenizer(file, at.path(), 64);
     const std::vector<std::byte> image = file.bytes();
     const steno::gguf_file again("again", image);

@@ -9,7 +9,7 @@ using namespace steno_fuzz;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   read_or_refuse([&] {
-    const auto v = steno::read_sentencepiece_model(std::as_bytes(std::span(data, size)), "input");
+    const auto v = steno::tokenizers::read_sentencepiece_model(std::as_bytes(std::span(data, size)), "input");
     require(!v.pieces.empty() && v.scores.size() == v.pieces.size() && v.types.size() == v.pieces.size());
     std::size_t total = 0;
     for (const std::string& p : v.pieces) total += p.size();

@@ -33,14 +33,14 @@ std::vector<std::string> tokens_of(std::string_view& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view text = text_of(data, size);
   const std::vector<std::string> tokens = tokens_of(text);
-  const std::string composed = steno::unicode::nfc(text);
+  const std::string composed = steno::tokenizers::unicode::nfc(text);
   require(composed.size() <= 12 * text.size());
-  (void)steno::split_words(text);
-  (void)steno::aligned_words(text);
-  (void)steno::aligned_korean_words(text, tokens);
-  (void)steno::aligned_japanese_words(text);
+  (void)steno::tokenizers::split_words(text);
+  (void)steno::tokenizers::aligned_words(text);
+  (void)steno::tokenizers::aligned_korean_words(text, tokens);
+  (void)steno::tokenizers::aligned_japanese_words(text);
   read_or_refuse([&] {
-    const steno::byte_bpe bytes(tokens);
+    const steno::tokenizers::byte_bpe bytes(tokens);
     const std::vector<int> ids = bytes.encode(text);
     check(ids, bytes.size());
     require(bytes.decode(ids).size() <= text.size());
@@ -48,16 +48,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_or_refuse([&] {
     std::vector<int> types(tokens.size(), 1);
     for (std::size_t i = 0; i < types.size(); i += 3) types[i] = 3;
-    const steno::qwen_tokens qwen(tokens, types);
+    const steno::tokenizers::qwen_tokens qwen(tokens, types);
     check(qwen.encode(text), qwen.size());
   });
   if (text.size() > 300) return 0;  // slow: for phrases
   for (const bool merges : {false, true}) {
-    steno::sentencepiece_vocabulary v;
+    steno::tokenizers::sentencepiece_vocabulary v;
     v.pieces = tokens;
     v.types.assign(tokens.size(), 1);
     for (std::size_t i = 0; i < tokens.size(); ++i) v.scores.push_back(-static_cast<float>(merges ? i : i % 7));
-    const steno::sentencepiece pieces(std::move(v));
+    const steno::tokenizers::sentencepiece pieces(std::move(v));
     if (const auto ids = pieces.split(text)) {
       check(*ids, pieces.size());
       (void)pieces.decode(*ids);

@@ -6,14 +6,14 @@
 
 int main() {
   const steno::matrix<float, 3, 4> values = steno::matrix<float, 3, 4>::Ones();
-  steno::weight<3, 4> w;
+  steno::weights::weight<3, 4> w;
   if (!w.assign(values)) return 1;
 
   steno::thread_pool pool(2);
   steno::context context(pool);
   steno::matrix<float, 2, 4> x = steno::matrix<float, 2, 4>::Constant(0.5f);
   steno::matrix<float, 2, 3> y;
-  steno::kernels::matmul(steno::read(x), w.ref(), {}, steno::write(y), context);
+  steno::kernels::matmul(steno::core::read(x), w.ref(), {}, steno::core::write(y), context);
   if ((y.array() != 2.0f).any()) return 1;
 
   std::printf("steno %d.%d.%d\n", steno::version.major, steno::version.minor, steno::version.patch);

@@ -120,7 +120,7 @@ TEST(attention, column_blocks_of_one_matrix) {
     key.out() = qkv.in().middleCols(32, 32);
     v.out() = qkv.in().rightCols(32);
     const auto all = qkv.in();
-    const auto block = [&](extent first) { return steno::make_view(all.data() + first, 75, 32, 96); };
+    const auto block = [&](extent first) { return steno::core::make_view(all.data() + first, 75, 32, 96); };
     k::attention(block(0), block(32), block(64), 2, 0.25f, fused.out(), c);
     k::attention(q.in(), key.in(), v.in(), 2, 0.25f, apart.out(), c);
     EXPECT_TRUE(fused.same_bits(apart));
@@ -157,7 +157,7 @@ TEST(attention, rows_do_not_depend_on_their_tile) {
       for (const extent t : {0, 5, 33, 46, 57, 60, 101}) {
         if (t + some > 110) continue;
         guarded part(some, 64, 0);
-        k::attention(steno::read(q.in().middleRows(t, some)), key.in(), v.in(), 2, options, part.out(), c);
+        k::attention(steno::core::read(q.in().middleRows(t, some)), key.in(), v.in(), 2, options, part.out(), c);
         for (extent r = 0; r < some; ++r)
           for (extent i = 0; i < 64; ++i) ASSERT_EQ(part.at(r, i), all.at(t + r, i)) << t;
       }
@@ -268,7 +268,7 @@ TEST(attention, keys_and_values_packed_once) {
           for (guarded* g : {&key, &v})
             for (extent r = 0; r < g->rows(); ++r)
               for (extent i = 0; i < g->cols(); ++i)
-                g->at(r, i) = steno::half_to_float(steno::float_to_half(g->at(r, i)));
+                g->at(r, i) = steno::core::half_to_float(steno::core::float_to_half(g->at(r, i)));
         guarded want(s.queries, s.heads * s.value_width, 2), y(s.queries, s.heads * s.value_width, 2);
         k::attention(q.in(), key.in(), v.in(), s.heads, 0.2f, want.out(), c);
         k::attention(q.in(), m, 0.2f, y.out(), c);
@@ -335,7 +335,8 @@ TEST(attention, rows_from_a_list_and_heads_one_after_another) {
       k::attention(q.in(), few_keys.in(), few_values.in(), heads, 0.3f, want.out(), c);
       k::attention(q.in(), keys.in(), values.in(), heads, {.scale = 0.3f, .key_rows = rows.data(), .key_count = count},
                    y.out(), c);
-      k::attention(q.in(), steno::read(turned_keys.topRows(count)), steno::read(turned_values.topRows(count)), heads,
+      k::attention(q.in(), steno::core::read(turned_keys.topRows(count)),
+                   steno::core::read(turned_values.topRows(count)), heads,
                    {.scale = 0.3f, .key_head_stride = count * d, .value_head_stride = count * d}, z.out(), c);
       EXPECT_TRUE(y.intact() && z.intact());
       EXPECT_TRUE(y.in() == want.in()) << queries;
@@ -352,7 +353,7 @@ TEST(attention, rows_from_a_list_and_heads_one_after_another) {
     guarded want(30, heads * d, 0), y(30, heads * d, 0);
     steno::context c;
     k::attention(q.in(), beside_keys, beside_values, heads, 0.3f, want.out(), c);
-    k::attention(q.in(), steno::read(keys.in().topRows(all)), steno::read(values.in().topRows(all)), heads,
+    k::attention(q.in(), steno::core::read(keys.in().topRows(all)), steno::core::read(values.in().topRows(all)), heads,
                  {.scale = 0.3f, .key_head_stride = all * d, .value_head_stride = all * d}, y.out(), c);
     EXPECT_TRUE(y.in() == want.in());
   });

@@ -129,7 +129,7 @@ TEST(cached_attention, is_what_it_says_for_few_and_many_queries) {
           const rows q = random(n, key_heads * sharing * width, 3);
           for (const extent offset : {150 - n, extent{-2}, extent{15}})
             EXPECT_LE((attended(m, q, scale, offset) - m.expected(q, scale, offset)).cwiseAbs().maxCoeff(), 1e-5f)
-                << info(f).name << " " << width << " " << n << " " << offset;
+                << core::info(f).name << " " << width << " " << n << " " << offset;
         }
       }
   });

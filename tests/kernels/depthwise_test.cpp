@@ -72,7 +72,7 @@ TEST(depthwise, rows_do_not_depend_on_their_neighbours_tile) {
   k::depthwise(x.in(), taps.data(), 11, 10, all.out(), {});
   for (extent t = 10; t < 60; ++t) {
     guarded one(11, 64, 0);
-    k::depthwise(steno::read(x.in().middleRows(t - 10, 11)), taps.data(), 11, 10, one.out(), {});
+    k::depthwise(steno::core::read(x.in().middleRows(t - 10, 11)), taps.data(), 11, 10, one.out(), {});
     for (extent c = 0; c < 64; ++c) ASSERT_EQ(one.at(10, c), all.at(t, c));
   }
 }

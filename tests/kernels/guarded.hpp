@@ -39,8 +39,8 @@ class guarded {
   extent rows() const { return rows_; }
   extent cols() const { return cols_; }
 
-  steno::view<const float> in() const { return steno::make_view(store_.data() + 20, rows_, cols_, stride_); }
-  steno::view<float> out() { return steno::make_view(store_.data() + 20, rows_, cols_, stride_); }
+  steno::view<const float> in() const { return steno::core::make_view(store_.data() + 20, rows_, cols_, stride_); }
+  steno::view<float> out() { return steno::core::make_view(store_.data() + 20, rows_, cols_, stride_); }
 
   /// True when everything outside of the matrix is as it was.
   bool intact() const {

@@ -180,13 +180,13 @@ TEST(isa, half_formats_for_every_pattern) {
     std::vector<float> f16(all.size()), bf16(all.size());
     k::half()(all.data(), f16.data(), bf16.data(), all.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const float want = steno::half_to_float(all[i]);
+      const float want = steno::core::half_to_float(all[i]);
       if (std::isnan(want)) {
         EXPECT_TRUE(std::isnan(f16[i]));
       } else {
         EXPECT_EQ(bits(f16[i]), bits(want)) << i;
       }
-      EXPECT_EQ(bits(bf16[i]), bits(steno::bfloat_to_float(all[i]))) << i;
+      EXPECT_EQ(bits(bf16[i]), bits(steno::core::bfloat_to_float(all[i]))) << i;
     }
   });
 }

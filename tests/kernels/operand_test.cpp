@@ -36,9 +36,9 @@ TEST(operand, quantises_blocks_as_defined_on_every_instruction_set) {
   x(6, 3) = -1000;
   for (isa level : available_isas()) {
     limit_isa(level);
-    workspace memory;
-    workspace::frame frame(memory);
-    const operand o = prepare(read(x), dtype::q8_0, frame, executor());
+    core::workspace memory;
+    core::workspace::frame frame(memory);
+    const operand o = prepare(core::read(x), dtype::q8_0, frame, executor());
     EXPECT_EQ(o.family, weight_family::int8_blocks);
     for (extent p = 0; p < o.split.count; ++p)
       for (extent r = 0; r < o.split.height(p); ++r)
@@ -59,7 +59,8 @@ TEST(operand, quantises_blocks_as_defined_on_every_instruction_set) {
           const int parts[] = {sums[0] + sums[1], sums[0], sums[1]};
           for (extent i = 0; i < 3; ++i) {
             const extent place = at + i * o.plane;
-            EXPECT_EQ(o.starts[place], kernels::detail::table_of(level).sum_origin - static_cast<float>(128 * parts[i])) << name_of(level);
+            EXPECT_EQ(o.starts[place], kernels::detail::table_of(level).sum_origin - static_cast<float>(128 * parts[i]))
+                << name_of(level);
             EXPECT_EQ(o.offsets[place], o.scales[at] * static_cast<float>(parts[i])) << name_of(level);
           }
         }
@@ -74,9 +75,9 @@ TEST(operand, splits_rows_into_bfloat16_numbers) {
       for (extent cols : {32, 96, 40, 257}) {
         if (format == dtype::q8_0 && cols % 32 != 0) continue;
         const matrix_f x = random_matrix(75, cols, 3);
-        workspace memory;
-        workspace::frame frame(memory);
-        const operand o = prepare(read(x), format, frame, executor());
+        core::workspace memory;
+        core::workspace::frame frame(memory);
+        const operand o = prepare(core::read(x), format, frame, executor());
         if (o.terms == nullptr) continue;
         EXPECT_EQ(level, highest_isa);
         EXPECT_EQ(o.term_count, format == dtype::f16 ? 3 : 1);
@@ -88,7 +89,7 @@ TEST(operand, splits_rows_into_bfloat16_numbers) {
               for (extent t = 0; t < o.term_count; ++t) {
                 const extent height = o.split.height(p), step = k / 32, pair = k % 16 * 2 + k % 32 / 16;
                 const extent row = o.split.first(p) * steps * o.term_count + (step * o.term_count + t) * height + r;
-                sum += bfloat_to_float(o.terms[row * 32 + pair]);
+                sum += core::bfloat_to_float(o.terms[row * 32 + pair]);
               }
               const float value = k < cols ? x(o.split.first(p) + r, k) : 0;
               // One number is off by half of its last bit at most, three give all of the value.
@@ -105,9 +106,9 @@ TEST(operand, keeps_the_values_of_rows) {
     for (extent rows : {1, 7, 33, 50, 100})
       for (extent cols : {1, 15, 40, 257}) {
         const matrix_f x = random_matrix(rows, cols, 2);
-        workspace memory;
-        workspace::frame frame(memory);
-        const operand o = prepare(read(x), dtype::f16, frame, executor());
+        core::workspace memory;
+        core::workspace::frame frame(memory);
+        const operand o = prepare(core::read(x), dtype::f16, frame, executor());
         EXPECT_EQ(o.x, x.data());
         if (o.panels == nullptr) continue;
         for (extent p = 0; p < o.split.count; ++p)

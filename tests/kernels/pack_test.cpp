@@ -39,7 +39,7 @@ TEST(pack, transposes_halves) {
           std::uint16_t got, want = 0;
           std::memcpy(&got, packed.data() + 2 * ((n / 16 * cols + k) * 16 + n % 16), 2);
           if (n < rows) std::memcpy(&want, w.bytes + 2 * (n * cols + k), 2);
-          ASSERT_EQ(got, want) << info(format).name << " " << n << " " << k;
+          ASSERT_EQ(got, want) << core::info(format).name << " " << n << " " << k;
         }
     }
 }
@@ -60,7 +60,7 @@ TEST(pack, interleaves_q8_0_as_documented) {
       std::uint16_t half;
       std::memcpy(&half, group + 3 * 512 + b * 32 + c * 2, 2);
       if (n < rows) {
-        EXPECT_EQ(half_to_float(half) * static_cast<float>(quant), w.values(n, k)) << n << " " << k;
+        EXPECT_EQ(core::half_to_float(half) * static_cast<float>(quant), w.values(n, k)) << n << " " << k;
       } else {
         EXPECT_EQ(quant, 0);
         EXPECT_EQ(half, 0);
@@ -101,9 +101,9 @@ TEST(pack, block_formats_unpack_to_their_values) {
           const float minimum = layout.minima ? minima[static_cast<std::size_t>(at)] : 0;
           if (n < rows) {
             ASSERT_EQ(scale * static_cast<float>(quant) + minimum, w.values(n, k))
-                << info(format).name << " " << name_of(level) << " " << n << " " << k;
+                << core::info(format).name << " " << name_of(level) << " " << n << " " << k;
           } else {
-            ASSERT_TRUE(scale == 0 && minimum == 0) << info(format).name;
+            ASSERT_TRUE(scale == 0 && minimum == 0) << core::info(format).name;
           }
         }
       }
@@ -116,18 +116,18 @@ TEST(pack, keeps_formats_at_about_their_bits) {
                                            {dtype::q5_0, 5.5},   {dtype::q5_1, 6},     {dtype::q4_k, 4.625},
                                            {dtype::q5_k, 5.625}, {dtype::q6_k, 6.5625}};
   for (const auto& [format, want] : bits) {
-    const weight_ref w{.format = format, .rows = 64, .cols = 1024};
-    EXPECT_EQ(static_cast<double>(packed_bytes(w)) * 8 / (64 * 1024), want) << info(format).name;
+    const weights::weight_ref w{.format = format, .rows = 64, .cols = 1024};
+    EXPECT_EQ(static_cast<double>(packed_bytes(w)) * 8 / (64 * 1024), want) << core::info(format).name;
   }
 }
 // A NaN in any place of a block: pack() says so exactly when the block means one.
 TEST(pack, finds_values_that_are_no_numbers) {
   const extent rows = 19, cols = 512;
-  for (const dtype_info& f : dtype_table) {
+  for (const core::dtype_info& f : core::dtype_table) {
     if (!has_product(f.type) || f.type == dtype::f32) continue;
-    const std::size_t row = bytes_of(f.type, static_cast<std::size_t>(cols));
+    const std::size_t row = core::bytes_of(f.type, static_cast<std::size_t>(cols));
     std::vector<std::byte> bytes(row * static_cast<std::size_t>(rows));
-    const weight_ref w{.data = bytes.data(), .format = f.type, .rows = rows, .cols = cols};
+    const weights::weight_ref w{.data = bytes.data(), .format = f.type, .rows = rows, .cols = cols};
     std::vector<std::byte> packed(packed_bytes(w));
     std::vector<float> values(static_cast<std::size_t>(cols));
     EXPECT_TRUE(pack(w, packed.data(), executor())) << f.name;
@@ -139,7 +139,7 @@ TEST(pack, finds_values_that_are_no_numbers) {
         std::byte kept[2];
         std::memcpy(kept, place, 2);
         std::memcpy(place, &bad, 2);
-        dequantise(f.type, bytes.data() + r * row, values.data(), values.size());
+        weights::dequantise(f.type, bytes.data() + r * row, values.data(), values.size());
         // A scale that is infinite beside quants that are 0 means NaN: 0 * infinity.
         bool finite = true;
         for (const float v : values) finite &= std::isfinite(v);

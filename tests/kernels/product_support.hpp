@@ -50,12 +50,12 @@ inline half_places halves_of(dtype format) {
 struct stored_matrix {
   stored_matrix(dtype format_, extent rows, extent cols, unsigned seed, std::size_t offset = 0)
       : format(format_), values(random_matrix(rows, cols, seed)) {
-    const std::size_t row_bytes = bytes_of(format, static_cast<std::size_t>(cols));
+    const std::size_t row_bytes = core::bytes_of(format, static_cast<std::size_t>(cols));
     memory.resize(row_bytes * static_cast<std::size_t>(rows) + offset);
     bytes = memory.data() + offset;
     for (extent r = 0; r < rows; ++r) store_row(r, bytes + static_cast<std::size_t>(r) * row_bytes);
   }
-  weight_ref ref() const {
+  weights::weight_ref ref() const {
     return {bytes, packed.empty() ? nullptr : packed.data(), format, values.rows(), values.cols()};
   }
   void pack() {
@@ -76,15 +76,15 @@ struct stored_matrix {
     for (extent k = 0; k < values.cols(); ++k) {
       if (format == dtype::f32) std::memcpy(to + 4 * k, v + k, 4);
       if (format == dtype::f16 || format == dtype::bf16) {
-        const std::uint16_t h = format == dtype::f16 ? float_to_half(v[k]) : float_to_bfloat(v[k]);
+        const std::uint16_t h = format == dtype::f16 ? core::float_to_half(v[k]) : core::float_to_bfloat(v[k]);
         std::memcpy(to + 2 * k, &h, 2);
-        v[k] = format == dtype::f16 ? half_to_float(h) : bfloat_to_float(h);
+        v[k] = format == dtype::f16 ? core::half_to_float(h) : core::bfloat_to_float(h);
       }
     }
     if (kernels::family_of(format) == kernels::weight_family::int8_blocks && format != dtype::q8_0) {
       std::mt19937 engine(static_cast<unsigned>(r * 77 + values.cols()));
-      const dtype_info block = info(format);
-      const std::size_t size = bytes_of(format, static_cast<std::size_t>(values.cols()));
+      const core::dtype_info block = core::info(format);
+      const std::size_t size = core::bytes_of(format, static_cast<std::size_t>(values.cols()));
       const half_places places = halves_of(format);
       // Scales that make values of about 1, half of them negative; minima that move about half of them below zero.
       const int steps = format == dtype::iq4_nl ? 127 : format == dtype::q5_0 || format == dtype::q5_1 ? 16 : 8;
@@ -93,25 +93,25 @@ struct stored_matrix {
       for (std::size_t i = 0; i < size; i += block.bytes) {
         const auto some = [&] { return unit * (0.5f + static_cast<float>(engine() % 1001) * 1e-3f); };
         const auto set = [&](int place, float x) {
-          const std::uint16_t h = float_to_half(x);
+          const std::uint16_t h = core::float_to_half(x);
           std::memcpy(to + i + place, &h, 2);
         };
         set(places.scale, engine() % 2 == 0 ? some() : -some());
         if (places.minimum >= 0) set(places.minimum, -8 * some());
       }
-      dequantise(format, to, v, static_cast<std::size_t>(values.cols()));
+      weights::dequantise(format, to, v, static_cast<std::size_t>(values.cols()));
     }
     if (format == dtype::q8_0)
       for (extent b = 0; b < values.cols() / 32; ++b, to += 34, v += 32) {
         float largest = 0;
         for (int k = 0; k < 32; ++k) largest = std::max(largest, std::fabs(v[k]));
-        const std::uint16_t h = float_to_half(largest / 127);
+        const std::uint16_t h = core::float_to_half(largest / 127);
         std::memcpy(to, &h, 2);
         for (int k = 0; k < 32; ++k) {
           auto q = static_cast<std::int8_t>(std::lrint(v[k] * 127 / largest));
           if (k == 5 && r % 3 == 0) q = -128;  // quantisers avoid it, files may hold it
           std::memcpy(to + 2 + k, &q, 1);
-          v[k] = half_to_float(h) * q;
+          v[k] = core::half_to_float(h) * q;
         }
       }
   }

@@ -34,13 +34,13 @@ bool left_out(const shape& s) { return emulated() && s.m * s.k * s.n > 170000; }
 bool of_blocks(dtype format) { return family_of(format) == weight_family::int8_blocks; }
 /// The shape with rows of whole blocks of the format.
 shape fitted(shape s, dtype format) {
-  const auto step = static_cast<extent>(info(format).elements);
+  const auto step = static_cast<extent>(core::info(format).elements);
   s.k = (s.k + step - 1) / step * step;
   return s;
 }
 
 std::string label(isa level, dtype format, const shape& s) {
-  return std::string(name_of(level)) + " " + std::string(info(format).name) + " " + std::to_string(s.m) + "x" +
+  return std::string(name_of(level)) + " " + std::string(core::info(format).name) + " " + std::to_string(s.m) + "x" +
          std::to_string(s.k) + "x" + std::to_string(s.n);
 }
 
@@ -103,7 +103,7 @@ TEST(product, equals_the_double_product_for_all_formats_shapes_and_instruction_s
         w.pack();
         matrix_f y = matrix_f::Constant(s.m, s.n, 7);
         context c;
-        matmul(read(x), w.ref(), {}, write(y), c);
+        matmul(core::read(x), w.ref(), {}, core::write(y), c);
         // A chain of K roundings of partial sums, each at most half an ulp of a value below sum |x w|, cannot exceed K;
         // with random signs it stays far below. 24 is several times what is seen and far below any wrong term (2^24 /
         // K).
@@ -111,12 +111,12 @@ TEST(product, equals_the_double_product_for_all_formats_shapes_and_instruction_s
           // Values of formats with minima or two kinds of scales may lie so near the middle of two bfloat16 numbers
           // that a few are rounded the other way, by 2^-8 of a term.
           const bool exact = !kernels::detail::layout_of(format).minima && !kernels::detail::layout_of(format).super;
-          EXPECT_LT(error_in_ulps(rounded(x), rounded(w.values), read(y)),
+          EXPECT_LT(error_in_ulps(rounded(x), rounded(w.values), core::read(y)),
                     exact ? 24 : 24 + 32 * 0x1p16 / static_cast<double>(s.k))
               << label(level, format, s);
           continue;
         }
-        EXPECT_LT(error_in_ulps(of_blocks(format) ? quantised(x) : x, w.values, read(y)), 24)
+        EXPECT_LT(error_in_ulps(of_blocks(format) ? quantised(x) : x, w.values, core::read(y)), 24)
             << label(level, format, s);
       }
   }
@@ -134,11 +134,11 @@ TEST(product, takes_any_K_for_float_weights) {
           stored_matrix w(format, s.n, k, 4, 1);
           matrix_f y(m, s.n);
           context c;
-          matmul(read(x), w.ref(), {}, write(y), c);
-          EXPECT_LT(error_in_ulps(x, w.values, read(y)), 24) << label(level, format, s);
+          matmul(core::read(x), w.ref(), {}, core::write(y), c);
+          EXPECT_LT(error_in_ulps(x, w.values, core::read(y)), 24) << label(level, format, s);
           matrix_f z(m, s.n);
           w.pack();
-          matmul(read(x), w.ref(), {}, write(z), c);
+          matmul(core::read(x), w.ref(), {}, core::write(z), c);
           EXPECT_TRUE((y.array() == z.array()).all()) << label(level, format, s);
         }
   }
@@ -158,11 +158,11 @@ TEST(product, int8_gives_the_same_bits_on_every_instruction_set) {
       limit_isa(isa::scalar);
       matrix_f want(s.m, s.n), got(s.m, s.n);
       context c;
-      matmul(read(x), w.ref(), e, write(want), c);
+      matmul(core::read(x), w.ref(), e, core::write(want), c);
       for (isa level : available_isas()) {
         if (of_tiles(level, format, s.m)) continue;
         limit_isa(level);
-        matmul(read(x), w.ref(), e, write(got), c);
+        matmul(core::read(x), w.ref(), e, core::write(got), c);
         EXPECT_TRUE((got.array() == want.array()).all()) << label(level, format, s);
       }
     }
@@ -181,11 +181,11 @@ TEST(product, bfloat_tiles_are_more_exact_than_int8) {
     const auto error = [&](isa level) {
       limit_isa(level);
       matrix_f y(64, 48);
-      matmul(read(x), w.ref(), {}, write(y), c);
+      matmul(core::read(x), w.ref(), {}, core::write(y), c);
       return (y.cast<double>() - x.cast<double>() * w.values.cast<double>().transpose()).norm();
     };
     // Measured: 2.2 to 2.4 times, as the roundings of normal numbers would have it.
-    EXPECT_LT(2 * error(best_isa()), error(isa::scalar)) << info(format).name;
+    EXPECT_LT(2 * error(best_isa()), error(isa::scalar)) << core::info(format).name;
   }
 }
 
@@ -198,10 +198,10 @@ TEST(product, a_row_in_tiles_does_not_depend_on_the_others) {
     w.pack();
     context c;
     matrix_f all(300, 70), some(77, 70);
-    matmul(read(x), w.ref(), {}, write(all), c);
+    matmul(core::read(x), w.ref(), {}, core::write(all), c);
     const matrix_f rows = x.middleRows(100, 77);
-    matmul(read(rows), w.ref(), {}, write(some), c);
-    EXPECT_TRUE((some.array() == all.middleRows(100, 77).array()).all()) << info(format).name;
+    matmul(core::read(rows), w.ref(), {}, core::write(some), c);
+    EXPECT_TRUE((some.array() == all.middleRows(100, 77).array()).all()) << core::info(format).name;
   }
 }
 
@@ -225,7 +225,7 @@ TEST(product, int8_extremes_do_not_saturate) {
         limit_isa(level);
         matrix_f y(m, 16);
         context c;
-        matmul(read(x), w.ref(), {}, write(y), c);
+        matmul(core::read(x), w.ref(), {}, core::write(y), c);
         const float want = value * ((signs & 1) != 0 ? 127.0f : -128.0f) * static_cast<float>(k);
         EXPECT_TRUE((y.array() == want).all()) << name_of(level) << " " << want << " " << y(0, 0);
       }
@@ -255,12 +255,12 @@ TEST(product, does_not_depend_on_the_number_of_threads) {
                [](isa level, dtype format, const shape& s, const matrix_f& x, const stored_matrix& w) {
                  matrix_f want(s.m, s.n);
                  context serial;
-                 matmul(read(x), w.ref(), {}, write(want), serial);
+                 matmul(core::read(x), w.ref(), {}, core::write(want), serial);
                  for (int threads : {1, 2, 4}) {
                    thread_pool pool(threads);
                    context c{executor(pool)};
                    matrix_f y(s.m, s.n);
-                   matmul(read(x), w.ref(), {}, write(y), c);
+                   matmul(core::read(x), w.ref(), {}, core::write(y), c);
                    EXPECT_TRUE((y.array() == want.array()).all()) << label(level, format, s) << " threads " << threads;
                  }
                });
@@ -278,10 +278,10 @@ TEST(product, rows_that_are_made_on_the_way_give_the_same_bits) {
                [&](isa level, dtype format, const shape& s, const matrix_f& x, const stored_matrix& w) {
                  context c{executor(pool)};
                  matrix_f want(s.m, s.n), y(s.m, s.n);
-                 matmul(read(x), w.ref(), {}, write(want), c);
-                 workspace::frame frame(c.scratch);
+                 matmul(core::read(x), w.ref(), {}, core::write(want), c);
+                 core::workspace::frame frame(c.scratch);
                  const copies rows{x};
-                 multiply(prepare(row_source(rows, s.m, s.k), format, frame, c.run), w.ref(), {}, write(y), c);
+                 multiply(prepare(row_source(rows, s.m, s.k), format, frame, c.run), w.ref(), {}, core::write(y), c);
                  EXPECT_TRUE((y.array() == want.array()).all()) << label(level, format, s);
                });
 }
@@ -298,9 +298,9 @@ TEST(product, unpacked_weights_give_the_same_bits) {
         stored_matrix w(format, s.n, s.k, 12, 1);
         matrix_f y(s.m, s.n), z(s.m, s.n);
         context c;
-        matmul(read(x), w.ref(), {}, write(y), c);
+        matmul(core::read(x), w.ref(), {}, core::write(y), c);
         w.pack();
-        matmul(read(x), w.ref(), {}, write(z), c);
+        matmul(core::read(x), w.ref(), {}, core::write(z), c);
         EXPECT_TRUE((y.array() == z.array()).all()) << label(level, format, s);
       }
   }
@@ -319,14 +319,14 @@ TEST(product, applies_the_epilogue) {
         w.pack();
         context c;
         matrix_f plain(s.m, s.n);
-        matmul(read(x), w.ref(), {}, write(plain), c);
+        matmul(core::read(x), w.ref(), {}, core::write(plain), c);
         for (activation act : {activation::none, activation::relu, activation::gelu, activation::silu}) {
           matrix_f y(s.m, s.n);
           const epilogue e{bias.data(), act, residual.data(), s.n + 3, 0.25f};
-          matmul(read(x), w.ref(), e, write(y), c);
+          matmul(core::read(x), w.ref(), e, core::write(y), c);
           matrix_f in_place = residual.leftCols(s.n);
           const epilogue own{bias.data(), act, in_place.data(), s.n, 0.25f};
-          matmul(read(x), w.ref(), own, write(in_place), c);
+          matmul(core::read(x), w.ref(), own, core::write(in_place), c);
           for (extent m = 0; m < s.m; ++m)
             for (extent n = 0; n < s.n; ++n) {
               const double v = 0.25 * plain(m, n) + bias(0, n);
@@ -357,9 +357,9 @@ TEST(product, reads_and_writes_strided_views_and_nothing_beside_them) {
         w.pack();
         context c;
         matrix_f y(s.m, s.n), board = matrix_f::Constant(s.m + 2, s.n + 5, 3);
-        matmul(read(x), w.ref(), {}, write(y), c);
-        matmul(make_view<dynamic, dynamic>(wide.data() + 4, s.m, s.k, s.k + 9), w.ref(), {},
-               make_view<dynamic, dynamic>(board.data() + (s.n + 5) + 2, s.m, s.n, s.n + 5), c);
+        matmul(core::read(x), w.ref(), {}, core::write(y), c);
+        matmul(core::make_view<dynamic, dynamic>(wide.data() + 4, s.m, s.k, s.k + 9), w.ref(), {},
+               core::make_view<dynamic, dynamic>(board.data() + (s.n + 5) + 2, s.m, s.n, s.n + 5), c);
         EXPECT_TRUE((board.block(1, 2, s.m, s.n).array() == y.array()).all()) << label(level, format, s);
         board.block(1, 2, s.m, s.n).setConstant(3);
         EXPECT_TRUE((board.array() == 3).all()) << label(level, format, s);
@@ -370,16 +370,16 @@ TEST(product, reads_and_writes_strided_views_and_nothing_beside_them) {
 TEST(product, one_operand_serves_many_weights_of_its_family_and_others) {
   const matrix_f x = random_matrix(20, 256, 19);
   context c;
-  workspace::frame frame(c.scratch);
-  const operand rows = prepare(read(x), dtype::bf16, frame, c.run);
-  const operand blocks = prepare(read(x), dtype::q8_0, frame, c.run);
+  core::workspace::frame frame(c.scratch);
+  const operand rows = prepare(core::read(x), dtype::bf16, frame, c.run);
+  const operand blocks = prepare(core::read(x), dtype::q8_0, frame, c.run);
   for (dtype format : formats) {
     const stored_matrix w(format, 24, 256, 20);
     matrix_f a(20, 24), b(20, 24), want(20, 24);
-    matmul(read(x), w.ref(), {}, write(want), c);
-    multiply(rows, w.ref(), {}, write(a), c);
-    multiply(blocks, w.ref(), {}, write(b), c);
-    EXPECT_TRUE((a.array() == want.array()).all() && (b.array() == want.array()).all()) << info(format).name;
+    matmul(core::read(x), w.ref(), {}, core::write(want), c);
+    multiply(rows, w.ref(), {}, core::write(a), c);
+    multiply(blocks, w.ref(), {}, core::write(b), c);
+    EXPECT_TRUE((a.array() == want.array()).all() && (b.array() == want.array()).all()) << core::info(format).name;
   }
 }
 
@@ -389,10 +389,10 @@ TEST(product, second_pass_allocates_nothing) {
     const stored_matrix w(format, 100, 256, 22);
     matrix_f y(70, 100);
     context c;
-    matmul(read(x), w.ref(), {}, write(y), c);
+    matmul(core::read(x), w.ref(), {}, core::write(y), c);
     const std::size_t held = c.scratch.capacity();
-    matmul(read(x), w.ref(), {}, write(y), c);
-    EXPECT_EQ(c.scratch.capacity(), held) << info(format).name;
+    matmul(core::read(x), w.ref(), {}, core::write(y), c);
+    EXPECT_EQ(c.scratch.capacity(), held) << core::info(format).name;
   }
 }
 
@@ -400,7 +400,7 @@ TEST(product, of_no_rows_is_nothing) {
   const stored_matrix w(dtype::f32, 3, 32, 23);
   matrix_f x(0, 32), y(0, 3);
   context c;
-  matmul(read(x), w.ref(), {}, write(y), c);
+  matmul(core::read(x), w.ref(), {}, core::write(y), c);
   EXPECT_TRUE(has_product(dtype::q6_k) && !has_product(dtype::i32));
 }
 
@@ -411,19 +411,19 @@ TEST(product, agrees_with_ggml) {
   const auto folder = shared / "golden" / "quant";
   const auto expected = nlohmann::json::parse(std::ifstream(folder / "expected.json"))["types"];
   const auto stored_x = npy::load(folder / "activations.npy").floats();
-  const matrix_f x = make_view(stored_x.data(), 8, 512);
+  const matrix_f x = core::make_view(stored_x.data(), 8, 512);
   const isa_guard guard;
   for (const dtype format : formats) {
-    const std::string name(info(format).name);
+    const std::string name(core::info(format).name);
     const auto bytes = npy::load(folder / (name + ".blocks.npy")).bytes;
     const auto values = npy::load(folder / (name + ".dequant.npy")).floats();
-    const weight_ref w{reinterpret_cast<const std::byte*>(bytes.data()), nullptr, format, 8, 512};
+    const weights::weight_ref w{reinterpret_cast<const std::byte*>(bytes.data()), nullptr, format, 8, 512};
     const matrix_f seen = of_blocks(format) ? quantised(x) : x;
     for (isa level : available_isas()) {
       limit_isa(level);
       matrix_f y(8, 8);
       context c;
-      matmul(read(x), w, {}, write(y), c);
+      matmul(core::read(x), w, {}, core::write(y), c);
       for (extent r = 0; r < 8; ++r) {
         const auto at = static_cast<std::size_t>(r);
         const double size = expected[name]["sum_abs_products"][at];
@@ -436,7 +436,8 @@ TEST(product, agrees_with_ggml) {
         EXPECT_NEAR(y(r, r), expected[name]["vecdot_float"][at].get<double>(), 5e-3 * size) << name << " row " << r;
         // ggml rounds the activations' scales to half precision (2^-11), their sums too (q4_1, q5_1: its README says
         // 5e-3), and gives 256 values one scale with K formats (measured: 2.8e-2).
-        const bool rounded_sums = format == dtype::q4_1 || format == dtype::q5_1, super = info(format).elements == 256;
+        const bool rounded_sums = format == dtype::q4_1 || format == dtype::q5_1,
+                   super = core::info(format).elements == 256;
         const double bound = super ? 3e-2 : rounded_sums ? 5e-3 : of_blocks(format) ? 5e-4 : 1e-3;
         EXPECT_NEAR(y(r, r), expected[name]["vecdot_ggml"][at].get<double>(), bound * size) << name << " row " << r;
       }
@@ -447,13 +448,13 @@ TEST(product, agrees_with_ggml) {
 /// One block of a format, all bits of its quants and small factors alike, its half-precision numbers as given.
 void fill_blocks(stored_matrix& w, std::byte bits, std::uint16_t scale, std::uint16_t minimum) {
   const half_places places = halves_of(w.format);
-  const std::size_t size = info(w.format).bytes;
+  const std::size_t size = core::info(w.format).bytes;
   std::fill(w.memory.begin(), w.memory.end(), bits);
   for (std::size_t i = 0; i < w.memory.size(); i += size) {
     std::memcpy(w.bytes + i + places.scale, &scale, 2);
     if (places.minimum >= 0) std::memcpy(w.bytes + i + places.minimum, &minimum, 2);
   }
-  dequantise(w.format, w.bytes, w.values.data(), static_cast<std::size_t>(w.values.size()));
+  weights::dequantise(w.format, w.bytes, w.values.data(), static_cast<std::size_t>(w.values.size()));
 }
 
 TEST(product, block_formats_at_their_extremes) {
@@ -479,7 +480,7 @@ TEST(product, block_formats_at_their_extremes) {
               const matrix_f seen = tiles ? x : quantised(x);
               matrix_f y(m, 17);
               context c;
-              matmul(read(x), w.ref(), {}, write(y), c);
+              matmul(core::read(x), w.ref(), {}, core::write(y), c);
               for (extent n = 0; n < 17; ++n) {
                 double exact = 0, sum = 0, largest = 0;
                 for (extent i = 0; i < k; ++i) {
@@ -492,8 +493,8 @@ TEST(product, block_formats_at_their_extremes) {
                 // In tiles both factors are rounded by at most 2^-9.
                 ASSERT_NEAR(y(m - 1, n), exact,
                             (tiles ? 0x1.1p-8 * sum * largest : 0) +
-                                64 * 0x1p-23 * (sum * (largest + std::fabs(half_to_float(scale)) * 63)) + 1e-37)
-                    << info(format).name << " " << name_of(level) << " " << bits << " " << scale << " " << size;
+                                64 * 0x1p-23 * (sum * (largest + std::fabs(core::half_to_float(scale)) * 63)) + 1e-37)
+                    << core::info(format).name << " " << name_of(level) << " " << bits << " " << scale << " " << size;
               }
             }
           }
@@ -506,11 +507,11 @@ TEST(product, extents_that_do_not_agree_are_refused) {
   const auto times = [&](extent m, extent k, extent rows, extent cols, extent outputs) {
     context c;
     matrix_f y(m, outputs);
-    weight_ref ref{};
+    weights::weight_ref ref{};
     ref.data = reinterpret_cast<const std::byte*>(w.data());
     ref.rows = rows;
     ref.cols = cols;
-    matmul(make_view(x.data(), 3, k, 64), ref, {}, write(y), c);
+    matmul(core::make_view(x.data(), 3, k, 64), ref, {}, core::write(y), c);
   };
   EXPECT_NO_THROW(times(3, 64, 5, 64, 5));
   EXPECT_THROW(times(3, 32, 5, 64, 5), error);

@@ -15,7 +15,7 @@ using namespace steno;
 namespace {
 
 constexpr extent width = 16, heads = 4;
-using plain = attention<separate_products<width, heads, linear_names>>;
+using plain = nn::attention<nn::separate_products<width, heads, nn::linear_names>>;
 using rows = matrix<float, dynamic, width>;
 
 rows some_rows(extent n) {
@@ -26,16 +26,16 @@ rows some_rows(extent n) {
 }
 template <class L>
 struct made {
-  made() { randomise(layer, keep, 1); }
-  storage keep;
+  made() { weights::randomise(layer, keep, 1); }
+  weights::storage keep;
   L layer;
 };
 struct stream_env {
-  attention_window window = {};
+  nn::attention_window window = {};
   extent keep = -1, again = 0;
 };
 struct text_env {
-  const kv_sequences& sequences;
+  const nn::kv_sequences& sequences;
 };
 // Sums of sixteen products of values near 1, in another order.
 constexpr float bound = 2e-6f;
@@ -70,12 +70,12 @@ TEST(attention, a_text_in_pieces_in_beams_and_among_others_is_the_same) {
   const made<plain> m;
   context c;
   const rows x = some_rows(20);
-  kv_sequences whole;
+  nn::kv_sequences whole;
   whole.begin_with(std::vector<extent>{0, 20});
   rows want(20, width);
   m.layer(x, want, nullptr, text_env{whole}, c);
   // What a row sees does not depend on what follows.
-  kv_sequences two;
+  nn::kv_sequences two;
   two.begin_with(std::vector<extent>{0, 12, 20});
   rows cut(20, width);
   m.layer(x, cut, nullptr, text_env{two}, c);
@@ -83,10 +83,10 @@ TEST(attention, a_text_in_pieces_in_beams_and_among_others_is_the_same) {
   EXPECT_GT((cut.bottomRows(8) - want.bottomRows(8)).cwiseAbs().maxCoeff(), bound);
 
   for (const dtype format : {dtype::f32, dtype::f16, dtype::q8_0}) {
-    SCOPED_TRACE(info(format).name);
+    SCOPED_TRACE(core::info(format).name);
     // A half is off by 2^-12 of a value, a byte by 1/254 of a head's largest.
     const float wide = format == dtype::f32 ? bound : format == dtype::f16 ? 1e-3f : 2e-2f;
-    kv_sequences s;
+    nn::kv_sequences s;
     s.format = format;
     auto state = m.layer.start();
     rows first(10, width), beams(3, width);
@@ -110,7 +110,7 @@ TEST(attention, a_text_in_pieces_in_beams_and_among_others_is_the_same) {
     for (extent i = 0; i < 12; ++i) more.row(i) = x.row(i);
     s.extend(12, 1);
     m.layer(more, after, &state, text_env{s}, c);
-    kv_sequences all;
+    nn::kv_sequences all;
     all.begin_with(std::vector<extent>{0, 32});
     rows joined(32, width), expected(32, width);
     joined << x, more;
@@ -125,7 +125,7 @@ TEST(attention, a_call_that_failed_is_not_gone_on_from) {
   const rows x = some_rows(4);
   rows y(4, width);
   auto state = m.layer.start();
-  kv_sequences s;
+  nn::kv_sequences s;
   s.extend(4);  // a call that never came
   s.extend(4);
   EXPECT_THROW(m.layer(x, y, &state, text_env{s}, c), error);
@@ -137,14 +137,14 @@ TEST(attention, a_call_that_failed_is_not_gone_on_from) {
 // Heads that share keys are heads with equal keys.
 TEST(attention, heads_in_groups) {
   constexpr extent w = 4;
-  const made<grouped_attention<width, 4, 2, w>> grouped;
-  made<grouped_attention<width, 4, 4, w>> full;
+  const made<nn::grouped_attention<width, 4, 2, w>> grouped;
+  made<nn::grouped_attention<width, 4, 4, w>> full;
   full.layer.products.q_proj = grouped.layer.products.q_proj;
   full.layer.products.out = grouped.layer.products.out;
   full.layer.products.q_norm = grouped.layer.products.q_norm;
   full.layer.products.k_norm = grouped.layer.products.k_norm;
   const auto floats = [](const auto& p) {
-    return make_view(reinterpret_cast<const float*>(p.data), p.rows(), p.cols());
+    return core::make_view(reinterpret_cast<const float*>(p.data), p.rows(), p.cols());
   };
   matrix<float, 16, width> k, v;
   for (extent h = 0; h < 4; ++h) {
@@ -156,12 +156,12 @@ TEST(attention, heads_in_groups) {
   const rows x = some_rows(9);
   const auto run = [&](const auto& layer) {
     rows y(9, width);
-    kv_sequences s;
+    nn::kv_sequences s;
     s.extend(9);
     auto state = layer.start();
-    workspace::frame frame(c.scratch);
-    const rotary_angles angles(s, w, 10000, frame, c.run);
-    layer(x, y, &state, rotary_env{s, angles}, c);
+    core::workspace::frame frame(c.scratch);
+    const nn::rotary_angles angles(s, w, 10000, frame, c.run);
+    layer(x, y, &state, nn::rotary_env{s, angles}, c);
     return y;
   };
   EXPECT_LE((run(grouped.layer) - run(full.layer)).cwiseAbs().maxCoeff(), bound);
@@ -169,22 +169,22 @@ TEST(attention, heads_in_groups) {
 
 // Keys and values of an encoder: made at each call, kept as rows, or packed.
 TEST(cross_attention, kept_rows_are_those_that_each_call_makes) {
-  const made<cross_attention<separate_products<width, heads, linear_names>>> m;
+  const made<nn::cross_attention<nn::separate_products<width, heads, nn::linear_names>>> m;
   context c;
   const rows x = some_rows(11), encoded = some_rows(200);
   rows want(11, width), y(11, width);
-  workspace::frame frame(c.scratch);
+  core::workspace::frame frame(c.scratch);
   struct direct {
     kernels::operand encoded;
   };
-  const kernels::operand o = kernels::prepare(read(encoded), dtype::f32, frame, c.run);
+  const kernels::operand o = kernels::prepare(core::read(encoded), dtype::f32, frame, c.run);
   m.layer(x, want, nullptr, direct{o}, c);
   for (const bool packed : {false, true}) {
-    kv_cache kept;
+    nn::kv_cache kept;
     m.layer.keep_encoded(o, packed, kept, c);
     EXPECT_EQ(kept.rows(), 200);
     struct of_kept {
-      const kv_cache& encoded;
+      const nn::kv_cache& encoded;
     };
     m.layer(x, y, nullptr, of_kept{kept}, c);
     EXPECT_LE((y - want).cwiseAbs().maxCoeff(), bound) << packed;

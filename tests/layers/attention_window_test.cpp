@@ -9,7 +9,7 @@ using namespace steno;
 
 namespace {
 // Whether query i (of the last of `keys` frames) sees key j, as the originals' masks say.
-bool sees(const attention_window& w, extent before, extent i, extent j, extent keys) {
+bool sees(const nn::attention_window& w, extent before, extent i, extent j, extent keys) {
   if (w.chunk > 0) {
     const extent mine = i / w.chunk;
     if (j < before) return w.left < 0 || j >= before + (mine - w.left) * w.chunk;
@@ -22,16 +22,16 @@ bool sees(const attention_window& w, extent before, extent i, extent j, extent k
 }  // namespace
 
 TEST(attention_window, blocks_hold_what_the_mask_shows) {
-  const attention_window windows[] = {
+  const nn::attention_window windows[] = {
       {},          {.chunk = 2}, {.chunk = 3, .left = 1}, {.chunk = 2, .left = 0}, {.back = 2, .ahead = 1},
       {.back = 3}, {.ahead = 2}, {.back = 0, .ahead = 0}};
-  for (const attention_window& w : windows)
+  for (const nn::attention_window& w : windows)
     for (const extent before : {0, 3})
       for (const extent max_queries : {1, 4, 100}) {
         const extent queries = 11, keys = before + queries;
         std::set<std::pair<extent, extent>> ours, theirs;
         extent next = 0;
-        each_attention_block(queries, keys, w, max_queries, [&](const attention_block& b) {
+        nn::each_attention_block(queries, keys, w, max_queries, [&](const nn::attention_block& b) {
           EXPECT_EQ(b.first, next);
           EXPECT_LE(b.count, max_queries);
           next = b.first + b.count;

@@ -22,14 +22,14 @@ void expect_convolution(extent frames, extent in, extent out) {
   fill(w);
   fill(x);
   fill(b);
-  conv1d<dynamic, dynamic, Taps, Stride> layer;
+  nn::conv1d<dynamic, dynamic, Taps, Stride> layer;
   ASSERT_TRUE(layer.taps.w.assign(w));
   ASSERT_TRUE(layer.taps.b.assign(b));
   EXPECT_EQ(layer.input_size(), in);
   const extent rows = layer.rows(frames);
   matrix<float, dynamic, dynamic> y(rows, out);
   context c;
-  apply(layer, x, y, c);
+  nn::apply(layer, x, y, c);
   for (extent t = 0; t < rows; ++t)
     for (extent o = 0; o < out; ++o) {
       double want = static_cast<double>(b(0, o));
@@ -54,7 +54,7 @@ TEST(conv1d, equals_the_sum_over_taps) {
 }
 
 TEST(conv1d, rows_of_lengths) {
-  using stem = conv1d<80, 64, 3, 2>;
+  using stem = nn::conv1d<80, 64, 3, 2>;
   EXPECT_EQ(stem::rows(0), 0);
   EXPECT_EQ(stem::rows(1), 1);
   EXPECT_EQ(stem::rows(2), 1);

@@ -14,16 +14,16 @@ TEST(conv2d_halving, is_a_padded_convolution_with_stride_two) {
   matrix<float, 1, out> b;
   random.fill(std::span(w.data(), static_cast<std::size_t>(w.size())));
   random.fill(std::span(b.data(), out));
-  conv2d_halving<dynamic, in, out> conv;
+  nn::conv2d_halving<dynamic, in, out> conv;
   ASSERT_TRUE(conv.kernel.w.assign(w) && conv.kernel.b.assign(b));
   context c;
   for (const extent frames : {1, 2, 7, 100})
     for (const extent bands : {1, 2, 9, 16}) {
-      conv.bands = size_of<dynamic>(bands);
+      conv.bands = core::size_of<dynamic>(bands);
       const extent f = conv.rows(frames), n = conv.halved(bands);
       matrix<float, dynamic, dynamic> x(frames, bands * in), y(f, n * out), apart(f, n * out + 3);
       random.fill(std::span(x.data(), static_cast<std::size_t>(x.size())));
-      conv(read(x), y, nullptr, no_env{}, c);
+      conv(core::read(x), y, nullptr, nn::no_env{}, c);
       for (extent t = 0; t < f; ++t)
         for (extent k = 0; k < n; ++k)
           for (extent o = 0; o < out; ++o) {
@@ -37,7 +37,7 @@ TEST(conv2d_halving, is_a_padded_convolution_with_stride_two) {
                 }
             ASSERT_NEAR(static_cast<double>(y(t, k * out + o)), sum, 1e-5) << frames << " x " << bands;
           }
-      conv(read(x), write(apart.leftCols(n * out)), nullptr, no_env{}, c);
+      conv(core::read(x), core::write(apart.leftCols(n * out)), nullptr, nn::no_env{}, c);
       EXPECT_EQ(apart.leftCols(n * out), y);
     }
 }

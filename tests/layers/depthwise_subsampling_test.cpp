@@ -24,8 +24,8 @@ struct plane {
 
 struct model {
   test::memory_source source;
-  storage keep;
-  depthwise_subsampling<dynamic, dynamic, dynamic> net;
+  weights::storage keep;
+  nn::depthwise_subsampling<dynamic, dynamic, dynamic> net;
   bool causal;
   std::map<std::string, std::vector<float>> all;
   void members(auto&& v) { v("e", net); }
@@ -56,7 +56,7 @@ struct model {
     add("out.bias", {width});
     source.set("m.e.causal_downsampling", causal ? 1 : 0);
     source.set("m.e.feat_in", static_cast<double>(mels));
-    bind(*this, source, keep, "m");
+    weights::bind(*this, source, keep, "m");
   }
   extent halved(extent n) const { return causal ? n / 2 + 1 : (n - 1) / 2 + 1; }
   double value(const char* name, extent i) const {
@@ -125,7 +125,7 @@ TEST(depthwise_subsampling, formula_with_both_paddings) {
       ASSERT_EQ(m.net.rows(frames), want.rows()) << frames;
       table y(want.rows(), width);
       context c;
-      apply(m.net, x, y, c);
+      nn::apply(m.net, x, y, c);
       EXPECT_LE((y - want).cwiseAbs().maxCoeff(), 1e-5f * std::max(1.0f, want.cwiseAbs().maxCoeff()))
           << causal << " " << frames;
     }

@@ -6,13 +6,13 @@
 using namespace steno;
 
 TEST(fsmn, is_a_depthwise_convolution_with_zeros_outside) {
-  fsmn<5, 3> layer;
-  storage keep;
-  randomise(layer, keep, 3);
+  nn::fsmn<5, 3> layer;
+  weights::storage keep;
+  weights::randomise(layer, keep, 3);
   matrix<float, dynamic, 3> x(9, 3), y(9, 3);
   x.setRandom();
   context c;
-  apply(layer, x, y, c);
+  nn::apply(layer, x, y, c);
   for (extent t = 0; t < 9; ++t)
     for (extent i = 0; i < 3; ++i) {
       double want = 0;
@@ -25,19 +25,19 @@ TEST(fsmn, is_a_depthwise_convolution_with_zeros_outside) {
 
 // In a stream the last tap is the present row's: however the rows are cut, they are those of one call.
 TEST(fsmn, a_stream_is_one_sided_and_goes_on) {
-  fsmn<5, 3, fsmn_sides::left> layer;
-  storage keep;
-  randomise(layer, keep, 3);
+  nn::fsmn<5, 3, nn::fsmn_sides::left> layer;
+  weights::storage keep;
+  weights::randomise(layer, keep, 3);
   matrix<float, dynamic, 3> x(9, 3), whole(9, 3);
   x.setRandom();
   context c;
-  apply(layer, x, whole, c);
+  nn::apply(layer, x, whole, c);
   auto state = layer.start();
   for (extent t = 0; t < 9;) {
     const extent n = std::min<extent>(t == 0 ? 1 : 3, 9 - t);
     const matrix<float, dynamic, 3> part = x.middleRows(t, n);
     matrix<float, dynamic, 3> y(n, 3);
-    layer(part, y, &state, no_env{}, c);
+    layer(part, y, &state, nn::no_env{}, c);
     EXPECT_EQ(y, whole.middleRows(t, n)) << t;
     t += n;
   }

@@ -23,11 +23,11 @@ rows numbered(extent first, extent count, float mark, extent wide = width) {
         x(t, h * wide + i) = mark * static_cast<float>(h + 1) * static_cast<float>((first + t) % 7 - 3 + i);
   return x;
 }
-void append(kv_cache& cache, extent first, extent count, float mark, dtype format = dtype::f32) {
+void append(nn::kv_cache& cache, extent first, extent count, float mark, dtype format = dtype::f32) {
   cache.append(numbered(first, count, mark), numbered(first, count, -mark), heads, format);
 }
 // Rows at .. at + count - 1 of the cache are those numbers, as the format stores them.
-void expect(const kv_cache& cache, extent at, extent first, extent count, float mark) {
+void expect(const nn::kv_cache& cache, extent at, extent first, extent count, float mark) {
   const kernels::cached_rows all = cache.stored(at);
   const std::size_t bytes = kernels::cached_row_bytes(cache.format(), width);
   std::vector<std::byte> expected(bytes);
@@ -38,7 +38,8 @@ void expect(const kv_cache& cache, extent at, extent first, extent count, float 
         kernels::store_cached(cache.format(), x.data() + (t * heads + h) * width, width, expected.data());
         const std::byte* const is = (keys ? all.keys : all.values) + static_cast<std::size_t>(h) * all.head_stride +
                                     static_cast<std::size_t>(t) * bytes;
-        EXPECT_EQ(std::memcmp(is, expected.data(), bytes), 0) << info(cache.format()).name << " " << h << " " << t;
+        EXPECT_EQ(std::memcmp(is, expected.data(), bytes), 0)
+            << core::info(cache.format()).name << " " << h << " " << t;
       }
   }
 }
@@ -47,12 +48,12 @@ void expect(const kv_cache& cache, extent at, extent first, extent count, float 
 // Rows of every format stay what they were while the cache grows, and go when it is rewound.
 TEST(kv_cache, rows_grow_and_are_rewound_in_every_format) {
   for (const dtype format : {dtype::f32, dtype::f16, dtype::q8_0}) {
-    kv_cache cache;
+    nn::kv_cache cache;
     append(cache, 0, 50, 1, format);
     EXPECT_EQ(cache.format(), format);
     append(cache, 50, 150, 1, format);
     expect(cache, 0, 0, 200, 1);
-    const kv_cache copy = cache;
+    const nn::kv_cache copy = cache;
     cache.rewind(60);
     EXPECT_EQ(cache.rows(), 60);
     append(cache, 60, 300, 0.25f, format);
@@ -66,20 +67,20 @@ TEST(kv_cache, rows_grow_and_are_rewound_in_every_format) {
 }
 
 TEST(kv_cache, floats_are_read_head_by_head) {
-  kv_cache cache;
+  nn::kv_cache cache;
   append(cache, 0, 5, 1);
   const rows k = numbered(0, 5, 1), v = numbered(0, 5, -1);
   for (extent h = 0; h < heads; ++h) {
-    EXPECT_EQ(rows(make_view(cache.keys().data() + h * cache.key_head_stride(), 5, width)),
+    EXPECT_EQ(rows(core::make_view(cache.keys().data() + h * cache.key_head_stride(), 5, width)),
               rows(k.middleCols(h * width, width)));
-    EXPECT_EQ(rows(make_view(cache.values().data() + h * cache.value_head_stride(), 5, width)),
+    EXPECT_EQ(rows(core::make_view(cache.values().data() + h * cache.value_head_stride(), 5, width)),
               rows(v.middleCols(h * width, width)));
   }
 }
 
 // A stream: the oldest go, the rest stays in order, however often rows move.
 TEST(kv_cache, keeps_the_last_rows_in_order) {
-  kv_cache cache;
+  nn::kv_cache cache;
   extent next = 0;
   for (int chunk = 0; chunk < 200; ++chunk) {
     append(cache, next, 3, 1);
@@ -97,7 +98,7 @@ TEST(kv_cache, keeps_the_last_rows_in_order) {
 
 TEST(kv_cache, a_bounded_one_stops_growing) {
   for (const extent kept : {0, 4, 60, 64, 200}) {
-    kv_cache cache;
+    nn::kv_cache cache;
     const rows k = numbered(0, 4, 1), v = numbered(0, 4, -1);
     const auto step = [&] {
       cache.append(k, v, heads);
@@ -111,18 +112,18 @@ TEST(kv_cache, a_bounded_one_stops_growing) {
 }
 
 TEST(kv_cache, sizes_may_change_while_it_is_empty) {
-  kv_cache cache;
+  nn::kv_cache cache;
   append(cache, 0, 10, 1);
   cache.clear();
   cache.append(numbered(0, 2, 1, 8), numbered(0, 2, 1), heads);  // keys twice as wide
   EXPECT_EQ(cache.key_width(), 8);
   EXPECT_EQ(cache.value_width(), 4);
-  EXPECT_EQ(rows(make_view(cache.keys().data() + cache.key_head_stride(), 2, 8)),
+  EXPECT_EQ(rows(core::make_view(cache.keys().data() + cache.key_head_stride(), 2, 8)),
             rows(numbered(0, 2, 1, 8).middleCols(8, 8)));
 }
 
 TEST(kv_cache, rows_of_other_sizes_are_refused) {
-  kv_cache cache;
+  nn::kv_cache cache;
   append(cache, 0, 10, 1);
   EXPECT_THROW(cache.append(numbered(0, 2, 1, 8), numbered(0, 2, 1), heads), error);
   EXPECT_THROW(cache.append(numbered(0, 2, 1), numbered(0, 2, 1), 1), error);
@@ -132,7 +133,7 @@ TEST(kv_cache, rows_of_other_sizes_are_refused) {
 
 TEST(kv_cache, narrow_rows_take_less_memory) {
   const auto bytes = [](dtype format) {
-    kv_cache cache;
+    nn::kv_cache cache;
     const rows x = rows::Zero(1000, 8 * 128);
     cache.append(x, x, 8, format);
     return cache.bytes();
@@ -142,7 +143,7 @@ TEST(kv_cache, narrow_rows_take_less_memory) {
 }
 
 TEST(kv_cache, packed_rows_are_those_that_were_given) {
-  kv_cache cache;
+  nn::kv_cache cache;
   context c;
   append(cache, 0, 3, 1);
   const rows k = numbered(0, 200, 1), v = numbered(0, 200, -1);

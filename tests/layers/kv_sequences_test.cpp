@@ -15,9 +15,9 @@ struct call {
   bool in_a_row;
   bool operator==(const call&) const = default;
 };
-std::vector<call> parts(const kv_sequences& s) {
+std::vector<call> parts(const nn::kv_sequences& s) {
   std::vector<call> all;
-  s.each_part([&](const kv_sequences::part& p) {
+  s.each_part([&](const nn::kv_sequences::part& p) {
     all.push_back({p.first, p.count, p.position(0), {p.rows.begin(), p.rows.end()}, p.in_a_row()});
   });
   return all;
@@ -25,7 +25,7 @@ std::vector<call> parts(const kv_sequences& s) {
 }  // namespace
 
 TEST(kv_sequences, one_text_lies_in_a_row_and_is_rewound) {
-  kv_sequences s;
+  nn::kv_sequences s;
   EXPECT_EQ(s.length(), 0);
   s.extend(3);
   EXPECT_EQ(s.before(), 0);
@@ -47,7 +47,7 @@ TEST(kv_sequences, one_text_lies_in_a_row_and_is_rewound) {
 }
 
 TEST(kv_sequences, beams_share_what_came_before_they_forked) {
-  kv_sequences s;
+  nn::kv_sequences s;
   s.extend(2);
   s.fork(std::vector<int>{0, 0, 0});
   s.extend_each(3);
@@ -60,7 +60,7 @@ TEST(kv_sequences, beams_share_what_came_before_they_forked) {
 }
 
 TEST(kv_sequences, texts_lie_in_one_cache_and_end_one_by_one) {
-  kv_sequences s;
+  nn::kv_sequences s;
   s.extend(2, 0);
   s.extend(3, 1);
   EXPECT_EQ(parts(s), (std::vector<call>{{0, 3, 0, {2, 3, 4}, true}}));
@@ -81,7 +81,7 @@ TEST(kv_sequences, texts_lie_in_one_cache_and_end_one_by_one) {
 }
 
 TEST(kv_sequences, whole_hypotheses_begin_anew) {
-  kv_sequences s;
+  nn::kv_sequences s;
   s.extend(4);
   s.begin_with(std::vector<extent>{0, 2, 2, 5});
   EXPECT_EQ(s.before(), 0);
@@ -90,7 +90,7 @@ TEST(kv_sequences, whole_hypotheses_begin_anew) {
 }
 
 TEST(kv_sequences, warm_steps_allocate_nothing) {
-  kv_sequences s;
+  nn::kv_sequences s;
   const std::vector<int> first{0, 0, 0}, turned{2, 1, 0};
   const auto run = [&] {
     s.clear();

@@ -16,8 +16,8 @@ constexpr extent d = 5;
 
 struct model {
   test::memory_source source;
-  storage keep;
-  lstm<dynamic> net;
+  weights::storage keep;
+  nn::lstm<dynamic> net;
   void members(auto&& v) { v("lstm", net); }
 
   explicit model(int layers) {
@@ -33,14 +33,14 @@ struct model {
       for (const char* b : {"lstm.bias_ih", "lstm.bias_hh"}) source.add(b + end, {4 * d}, values(4 * d));
     }
     source.set("m.lstm.pred_rnn_layers", layers);
-    bind(*this, source, keep, "m");
+    weights::bind(*this, source, keep, "m");
   }
 };
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 // One layer, one step, in double precision.
-void step(const lstm<dynamic>::layer_weights& l, std::vector<double>& x, double* h, double* c) {
+void step(const nn::lstm<dynamic>::layer_weights& l, std::vector<double>& x, double* h, double* c) {
   const auto value = [](const auto& w, extent r, extent j) {
     return static_cast<double>(reinterpret_cast<const float*>(w.data)[r * d + j]);
   };
@@ -73,7 +73,8 @@ TEST(lstm, formula_of_one_and_two_layers) {
       std::vector<double> want(x.data(), x.data() + d);
       for (std::size_t l = 0; l < static_cast<std::size_t>(layers); ++l)
         step(m.net.layers[l], want, h.data() + l * d, c.data() + l * d);
-      m.net(make_view(static_cast<const float*>(x.data()), 1, d), make_view(y.data(), 1, d), &s, no_env{}, at);
+      m.net(core::make_view(static_cast<const float*>(x.data()), 1, d), core::make_view(y.data(), 1, d), &s,
+            nn::no_env{}, at);
       for (std::size_t j = 0; j < d; ++j) EXPECT_NEAR(static_cast<double>(y.data()[j]), want[j], 1e-5);
       for (std::size_t j = 0; j < h.size(); ++j) {
         EXPECT_NEAR(static_cast<double>(s.h[j]), h[j], 1e-5);
@@ -88,11 +89,11 @@ TEST(lstm, steps_at_once_are_the_same_as_one_by_one) {
   context c;
   matrix<float, dynamic, dynamic> x(4, d), y(4, d);
   for (extent i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i % 5) - 2.0f;
-  apply(m.net, x, y, c);
+  nn::apply(m.net, x, y, c);
   auto s = m.net.start();
   for (extent t = 0; t < 4; ++t) {
     matrix<float, dynamic, dynamic> row = x.middleRows(t, 1);
-    m.net(row, row, &s, no_env{}, c);
+    m.net(row, row, &s, nn::no_env{}, c);
     EXPECT_EQ(row, y.middleRows(t, 1)) << t;
   }
 }

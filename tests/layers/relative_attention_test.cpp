@@ -17,8 +17,8 @@ constexpr extent d = 8, heads = 2;
 
 struct weights_of {
   test::memory_source source;
-  storage keep;
-  relative_attention<dynamic, dynamic> layer;
+  weights::storage keep;
+  nn::relative_attention<dynamic, dynamic> layer;
 
   explicit weights_of(bool biases) {
     int n = 0;
@@ -43,7 +43,7 @@ struct holder {
 
 table positions(extent keys, extent frames, context& c) {
   table p(keys + frames - 1, d);
-  write_positions(keys - 1, p, c, -1);
+  nn::write_positions(keys - 1, p, c, -1);
   return p;
 }
 
@@ -53,7 +53,7 @@ table by_definition(const L& l, const table& x, F&& sees) {
   using wide = matrix<double, dynamic, dynamic>;
   const auto apply = [](const auto& lin, const table& in) {
     wide y = in.cast<double>() *
-             make_view(reinterpret_cast<const float*>(lin.w.data), d, d).transpose().template cast<double>();
+             core::make_view(reinterpret_cast<const float*>(lin.w.data), d, d).transpose().template cast<double>();
     if (lin.b) y.rowwise() += Eigen::Map<const Eigen::RowVectorXf>(lin.b.floats(), d).template cast<double>();
     return y;
   };
@@ -86,22 +86,22 @@ table by_definition(const L& l, const table& x, F&& sees) {
 // Sums of eight products in single precision.
 TEST(relative_attention, formula_in_windows_and_with_a_cache) {
   for (const bool biases : {true, false}) {
-    holder<relative_attention<dynamic, dynamic, bias::optional>> h;
+    holder<nn::relative_attention<dynamic, dynamic, nn::bias::optional>> h;
     weights_of w(biases);
-    bind(h, w.source, w.keep, "m");
+    weights::bind(h, w.source, w.keep, "m");
     const extent n = 13;
     table x(n, d);
     for (extent i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>((i * 17) % 19 - 9) / 9.0f;
     context c;
     table y(n, d);
     struct env {
-      distance_table distances;
-      attention_window window = {};
+      nn::distance_table distances;
+      nn::attention_window window = {};
       extent keep = -1;
     };
     const table whole = positions(n, n, c);
-    const auto run = [&](const attention_window& window) {
-      h.a(x, y, nullptr, env{.distances = {.rows = read(whole), .farthest = n - 1}, .window = window}, c);
+    const auto run = [&](const nn::attention_window& window) {
+      h.a(x, y, nullptr, env{.distances = {.rows = core::read(whole), .farthest = n - 1}, .window = window}, c);
     };
     run({});
     EXPECT_LE((y - by_definition(h.a, x, [](extent, extent) { return true; })).cwiseAbs().maxCoeff(), 1e-5f);
@@ -124,7 +124,8 @@ TEST(relative_attention, formula_in_windows_and_with_a_cache) {
         table out(count, d);
         const extent keys = prepared ? 6 : state.cache.rows() + count;
         const table distances = prepared && t > 0 ? table(0, d) : positions(keys, prepared ? 2 : count, c);
-        const distance_table given{.rows = read(distances), .farthest = keys - 1, .stays = prepared && t == 0};
+        const nn::distance_table given{
+            .rows = core::read(distances), .farthest = keys - 1, .stays = prepared && t == 0};
         h.a(part, out, &state, env{.distances = given, .keep = 4}, c);
         EXPECT_LE((out - chunked.middleRows(t, count)).cwiseAbs().maxCoeff(), 1e-5f) << t << prepared;
       }

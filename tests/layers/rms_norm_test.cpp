@@ -16,10 +16,10 @@ TEST(rms_norm, rows_get_a_mean_square_of_one_times_the_weight) {
   random.fill(std::span(gain.data(), 20), 0.5f, 1.5f);
   random.fill(std::span(x.data(), 60));
   x.row(1).setZero();
-  rms_norm<20> norm;
+  nn::rms_norm<20> norm;
   ASSERT_TRUE(norm.w.assign(gain));
   context c;
-  apply(norm, x, y, c);
+  nn::apply(norm, x, y, c);
   for (extent t = 0; t < 3; ++t) {
     double squares = 0;
     for (extent i = 0; i < 20; ++i) squares += static_cast<double>(x(t, i)) * static_cast<double>(x(t, i));
@@ -27,6 +27,6 @@ TEST(rms_norm, rows_get_a_mean_square_of_one_times_the_weight) {
       EXPECT_NEAR(static_cast<double>(y(t, i)),
                   static_cast<double>(x(t, i)) / std::sqrt(squares / 20 + 1e-6) * static_cast<double>(gain(i)), 1e-6);
   }
-  apply(norm, x, x, c);
+  nn::apply(norm, x, x, c);
   EXPECT_EQ(x, y);
 }

@@ -11,12 +11,12 @@ using namespace steno;
 namespace {
 std::vector<float> turned(const std::vector<float>& x, extent first, extent row, double theta) {
   context c;
-  workspace::frame frame(c.scratch);
+  core::workspace::frame frame(c.scratch);
   const auto width = static_cast<extent>(x.size());
-  kv_sequences rows;
+  nn::kv_sequences rows;
   rows.extend(first);
   rows.extend(row + 1);
-  const rotary_angles angles(rows, width, theta, frame, c.run);
+  const nn::rotary_angles angles(rows, width, theta, frame, c.run);
   std::vector<float> y(x.size());
   angles.turn(x.data(), row, y.data());
   std::vector<float> same = x;

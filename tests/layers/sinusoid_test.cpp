@@ -7,11 +7,11 @@
 using namespace steno;
 
 TEST(sinusoid, positions_start_at_one) {
-  const sinusoid<8, 1> layer;
+  const nn::sinusoid<8, 1> layer;
   matrix<float, dynamic, 8> x(40, 8), y(40, 8);
   x.setZero();
   context c;
-  apply(layer, x, y, c);
+  nn::apply(layer, x, y, c);
   for (extent t = 0; t < 40; ++t)
     for (extent i = 0; i < 4; ++i) {
       const double angle = static_cast<double>(t + 1) * std::pow(10000.0, -static_cast<double>(i) / 3);
@@ -21,11 +21,11 @@ TEST(sinusoid, positions_start_at_one) {
 }
 
 TEST(scale_by_root, uses_the_width_of_the_encoder) {
-  scale_by_root<3, dynamic> layer;
+  nn::scale_by_root<3, dynamic> layer;
   layer.output_width.adopt(16);
   matrix<float, dynamic, 3> x(2, 3);
   x.setConstant(1.5f);
   context c;
-  apply(layer, x, x, c);
+  nn::apply(layer, x, x, c);
   EXPECT_EQ(x(1, 2), 6);
 }

@@ -20,7 +20,7 @@ namespace {
 
 const fs::path folder = test::compact() / "ct_punc";
 
-ct_punc_any small() { return load<ct_punc_any>((folder / "model.gguf").string()); }
+funasr::ct_punc_any small() { return load<funasr::ct_punc_any>((folder / "model.gguf").string()); }
 
 json expected() {
   std::ifstream in(folder / "expected.json");
@@ -39,11 +39,11 @@ TEST(ct_punc, texts_and_marks_equal_the_original) {
   std::size_t commas = 0;
   for (const json& want : cases) {
     const std::string text = want["text"];
-    const punctuated_text got = model.punctuate(text, c);
+    const funasr::punctuated_text got = model.punctuate(text, c);
     // The original gives a text of spaces no text, and so do we.
     EXPECT_EQ(got.text, want["punctuated"].get<std::string>()) << text;
     EXPECT_EQ(got.marks, want["marks"].get<std::vector<int>>()) << text;
-    EXPECT_EQ(got.marks.size(), split_words(text).size());
+    EXPECT_EQ(got.marks.size(), tokenizers::split_words(text).size());
     commas += text.size() > 600 ? 1u : 0u;
   }
   EXPECT_GT(commas, 2u);
@@ -59,13 +59,13 @@ TEST(ct_punc, scores_equal_the_original) {
     if (path.ends_with(".logits")) scores.insert(scores.end(), x.data(), x.data() + x.size());
   };
   thread_pool pool(2);
-  context c{executor(pool), tracer(sink)};
+  context c{executor(pool), core::tracer(sink)};
   (void)model.punctuate(all["cases"][all["logits_of"].get<std::size_t>()]["text"].get<std::string>(), c);
   ASSERT_EQ(static_cast<extent>(scores.size()), want.size());
-  EXPECT_LE(test::compare(make_view(scores.data(), 1, want.size()), want).relative(), 1e-4);
+  EXPECT_LE(test::compare(core::make_view(scores.data(), 1, want.size()), want).relative(), 1e-4);
 }
 
 TEST(ct_punc, other_models_are_refused) {
-  EXPECT_THROW((void)load<ct_punc_any>((test::compact() / "paraformer" / "model.gguf").string()), error);
-  EXPECT_THROW((void)load<ct_punc_zh>((folder / "model.gguf").string()), error);
+  EXPECT_THROW((void)load<funasr::ct_punc_any>((test::compact() / "paraformer" / "model.gguf").string()), error);
+  EXPECT_THROW((void)load<funasr::ct_punc_zh>((folder / "model.gguf").string()), error);
 }

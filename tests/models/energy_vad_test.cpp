@@ -11,13 +11,14 @@
 namespace {
 using namespace steno;
 
-std::vector<voice_segment> found(std::span<const float> pcm, const energy_vad_options& o = {}) {
+std::vector<streaming::voice_segment> found(std::span<const float> pcm, const models::energy_vad_options& o = {}) {
   context c;
-  return find_speech(energy_vad(), pcm, c, o);
+  return streaming::find_speech(models::energy_vad(), pcm, c, o);
 }
 
 // What issue and documentation promise: edges within 150 ms of the truth.
-void expect_segments(const test::conversation& c, const std::vector<voice_segment>& segments, const char* what) {
+void expect_segments(const test::conversation& c, const std::vector<streaming::voice_segment>& segments,
+                     const char* what) {
   ASSERT_EQ(segments.size(), c.truth.size()) << what;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     EXPECT_NEAR(static_cast<double>(segments[i].start_ms) / 1000, c.truth[i].first, 0.15) << what << " " << i;
@@ -124,12 +125,12 @@ TEST(energy_vad, absurd_samples_do_no_harm) {
 
 TEST(energy_vad, allocates_nothing) {
   const test::conversation c = test::joined_utterances(3, pauses);
-  const energy_vad v;
+  const models::energy_vad v;
   context at;
   std::int64_t emitted = 0;
   const test::allocation_counter counted;
   auto s = v.start();
-  const auto sink = [&](const voice_change& change) { emitted += change.end_ms; };
+  const auto sink = [&](const segmentation::voice_change& change) { emitted += change.end_ms; };
   v.accept(s, c.pcm, at, sink);
   v.finish(s, at, sink);
   EXPECT_EQ(counted.so_far(), 0u);

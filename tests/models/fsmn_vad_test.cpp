@@ -16,7 +16,7 @@ using namespace steno;
 
 namespace {
 const fs::path folder = test::compact() / "fsmn_vad";
-fsmn_vad_any small() { return load<fsmn_vad_any>((folder / "model.gguf").string()); }
+funasr::fsmn_vad_any small() { return load<funasr::fsmn_vad_any>((folder / "model.gguf").string()); }
 }  // namespace
 
 // 1e-4 of max(1, absmax) is the contract's bound for f32: the sums run in another order than torch's.
@@ -26,15 +26,15 @@ TEST(fsmn_vad, stages_equal_the_original) {
   const std::vector<float> values = features.floats();
   std::set<std::string> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const fs::path golden = folder / (fsmn_vad_any::trace_name(path) + ".npy");
+    const fs::path golden = folder / (funasr::fsmn_vad_any::trace_name(path) + ".npy");
     if (!fs::exists(golden)) return;
     seen.insert(golden.stem().string());
     EXPECT_LE(test::compare(x, npy::load(golden)).relative(), 1e-4) << golden.stem();
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
   auto memories = model.encoder.start();
   matrix<float, dynamic, dynamic> scores(features.rows(), model.encoder.output_size());
-  model.encoder(make_view(values.data(), features.rows(), features.cols()), scores, &memories, no_env{}, c);
+  model.encoder(core::make_view(values.data(), features.rows(), features.cols()), scores, &memories, nn::no_env{}, c);
   EXPECT_EQ(seen.size(), 5u);
 }
 
@@ -43,14 +43,14 @@ TEST(fsmn_vad, segments_of_the_originals_probabilities) {
   std::ifstream in(folder / "expected.json");
   const nlohmann::json runs = nlohmann::json::parse(in);
   for (const auto& [name, run] : runs.items()) {
-    voice_segment_options o;
+    segmentation::voice_segment_options o;
     o.max_end_silence = run["max_end_silence"].get<int>();
     o.max_single_segment = run["max_single_segment"].get<int>();
-    voice_segmenter segmenter(o);
+    segmentation::voice_segmenter segmenter(o);
     std::vector<std::pair<std::int64_t, std::int64_t>> found;
     for (std::size_t t = 0; t < silence.size(); ++t) {
       const bool speech = 1 - static_cast<double>(silence[t]) >= static_cast<double>(silence[t]) + 0.6;
-      const voice_change v = segmenter.frame(speech, t + 1 == silence.size());
+      const segmentation::voice_change v = segmenter.frame(speech, t + 1 == silence.size());
       if (v.start_ms >= 0) found.emplace_back(v.start_ms, -1);
       if (v.end_ms >= 0) found.back().second = v.end_ms;
     }
@@ -68,7 +68,7 @@ TEST(fsmn_vad, silence_and_clips_shorter_than_a_frame_have_no_segments) {
 
 TEST(fsmn_vad, a_model_of_other_sizes_is_refused) {
   try {
-    (void)load<fsmn_vad_small>((folder / "model.gguf").string());
+    (void)load<funasr::fsmn_vad_small>((folder / "model.gguf").string());
     FAIL() << "accepted";
   } catch (const error& e) {
     EXPECT_NE(std::string(e.what()).find("encoder.in_linear1.linear.weight"), std::string::npos) << e.what();

@@ -23,14 +23,14 @@ std::filesystem::path folder() { return test::compact() / "fun_asr_nano"; }
 rows load_rows(const std::string& name) {
   const npy::array a = npy::load(folder() / name);
   const std::vector<float> values = a.floats();
-  return make_view(values.data(), a.rows(), a.cols());
+  return core::make_view(values.data(), a.rows(), a.cols());
 }
 nlohmann::json expected() {
   std::ifstream in(folder() / "expected.json");
   return nlohmann::json::parse(in);
 }
-const fun_asr_nano_any& model() {
-  static const auto loaded = load<fun_asr_nano_any>((folder() / "model.gguf").string());
+const funasr::fun_asr_nano_any& model() {
+  static const auto loaded = load<funasr::fun_asr_nano_any>((folder() / "model.gguf").string());
   return loaded;
 }
 // 1e-4 of max(1, absmax): the contract's bound; weights are stored as the original had them.
@@ -48,7 +48,7 @@ TEST(fun_asr_nano, encoder_adaptor_prompt_and_labels) {
   for (const int threads : {1, 2}) {
     thread_pool pool(threads);
     context c{executor(pool)};
-    apply(model().audio_encoder, features, encoded, c);
+    nn::apply(model().audio_encoder, features, encoded, c);
     expect_near(encoded, load_rows("encoder_out.npy"));
     const auto p = model().prompt({});
     const extent audio = model().audio_tokens(features.rows());
@@ -61,10 +61,10 @@ TEST(fun_asr_nano, encoder_adaptor_prompt_and_labels) {
     rows scores(features.rows(), model().ctc_lo.output_size());
     model().score(encoded, scores, c);
     expect_near(scores, load_rows("ctc_log_probs.npy"));
-    std::vector<ctc_token> labels;
-    ctc_greedy(read(scores), want["ctc_blank_id"].get<int>(), labels);
+    std::vector<search::ctc_token> labels;
+    search::ctc_greedy(core::read(scores), want["ctc_blank_id"].get<int>(), labels);
     std::vector<int> found;
-    for (const ctc_token& t : labels) found.push_back(t.id);
+    for (const search::ctc_token& t : labels) found.push_back(t.id);
     EXPECT_EQ(found, want["ctc_token_ids"].get<std::vector<int>>());
   }
 }
@@ -77,12 +77,12 @@ TEST(fun_asr_nano, prompts_and_lengths) {
   }
   EXPECT_EQ(want["prompts"].size(), 5u);
   for (const auto& v : want["prompts"]) {
-    fun_asr_nano_options o;
+    funasr::fun_asr_nano_options o;
     const auto& args = v["args"];
     if (args.contains("itn")) o.itn = args["itn"].get<bool>();
     if (args.contains("language")) o.language = args["language"].get<std::string>();
     if (args.contains("hotwords")) o.hotwords = args["hotwords"].get<std::vector<std::string>>();
-    EXPECT_EQ(fun_asr_nano_prompt(o), v["prompt"].get<std::string>());
+    EXPECT_EQ(funasr::fun_asr_nano_prompt(o), v["prompt"].get<std::string>());
     EXPECT_EQ(model().prompt(o).before, v["prefix_token_ids"].get<std::vector<int>>());
     EXPECT_EQ(model().prompt(o).after, v["suffix_token_ids"].get<std::vector<int>>());
   }
@@ -96,7 +96,7 @@ TEST(fun_asr_nano, without_a_language_model_nothing_is_written) {
 
 // With a language model of random numbers: writing ends, says why, and no words stand four times in a row.
 TEST(fun_asr_nano, noise_and_silence_end) {
-  using random_model = fun_asr_nano<fun_asr_nano_sizes{
+  using random_model = funasr::fun_asr_nano<funasr::fun_asr_nano_sizes{
       .audio_encoder = {.features = 560, .width = 32, .heads = 4, .units = 64, .taps = 11, .blocks = 3, .tp_blocks = 2},
       .audio_adaptor = {.features = 32, .inner = 96, .width = 64, .heads = 8, .units = 16, .blocks = 2, .rate = 1},
       .ctc_decoder = {.features = 32, .inner = 64, .width = 32, .heads = 8, .units = 8, .blocks = 2, .rate = 1},
@@ -113,19 +113,19 @@ TEST(fun_asr_nano, noise_and_silence_end) {
   std::set<std::string> stops;
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     random_model m{gguf_file((folder() / "model.gguf").string())};
-    storage keep;
-    randomise(m, keep, seed);
+    weights::storage keep;
+    weights::randomise(m, keep, seed);
     test::random_numbers random(seed);
     for (const float loud : {0.0f, 0.2f}) {
       std::vector<float> pcm(16000 * 4);
       for (float& x : pcm) x = loud * random.uniform(-1, 1);
       context c;
-      fun_asr_nano_options o;
+      funasr::fun_asr_nano_options o;
       o.max_new_tokens = 300;
       const segment s = m.recognise(pcm, o, c);
       EXPECT_LE(s.token_ids.size(), 300u);
       stops.insert(s.stop_reason);
-      EXPECT_EQ(limit_repeats(s.text, 3), s.text);
+      EXPECT_EQ(text::limit_repeats(s.text, 3), s.text);
       o.max_new_tokens = 2;
       EXPECT_LE(m.recognise(pcm, o, c).token_ids.size(), 2u);
       o.cache = dtype::q4_0;

@@ -36,8 +36,8 @@ std::string problem(const std::function<void(std::vector<char>&, const gguf_file
   change(bytes, gguf_file(demo().string()));
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   try {
-    if (check_everything) check_weights(gguf_file(path.string()));
-    load<sense_voice_any>(path.string());
+    if (check_everything) models::check_weights(gguf_file(path.string()));
+    load<funasr::sense_voice_any>(path.string());
   } catch (const error& e) {
     std::string text = e.what();
     const std::string where = path.string() + ": ";
@@ -52,10 +52,10 @@ std::size_t place_of(const gguf_file& f, std::string_view tensor) {
   return static_cast<std::size_t>(t->bytes.data() - f.bytes().data());
 }
 void set_number(std::vector<char>& bytes, const gguf_file& f, std::string_view key, float v) {
-  const gguf_value* const g = f.value(key);
+  const weights::gguf_value* const g = f.value(key);
   ASSERT_NE(g, nullptr);
   const auto at = static_cast<std::size_t>(g->raw.data() - f.bytes().data());
-  if (g->type == gguf_type::f32) {
+  if (g->type == weights::gguf_type::f32) {
     std::memcpy(bytes.data() + at, &v, 4);
   } else {
     const auto whole = static_cast<std::uint32_t>(v);
@@ -66,7 +66,7 @@ void set_number(std::vector<char>& bytes, const gguf_file& f, std::string_view k
 
 // What a model may hold that is neither packed nor small.
 struct positions {
-  weight<dynamic, 1024, dtype::any, use::rows> rows;
+  weights::weight<dynamic, 1024, dtype::any, weights::use::rows> rows;
   void members(auto&& v) { v("rows", rows); }
 };
 
@@ -97,10 +97,10 @@ TEST(load, looks_at_tables_that_stay_in_the_file) {
     ASSERT_TRUE(p.rows.adopt(100, 1024));
     p.rows.format = dtype::f32;
     p.rows.data = reinterpret_cast<const std::byte*>(values.data());
-    storage keep;
+    weights::storage keep;
     std::string found;
     try {
-      keep_weights(p, nullptr, keep, {});
+      models::keep_weights(p, nullptr, keep, {});
     } catch (const error& e) {
       found = e.what();
     }
@@ -124,8 +124,8 @@ TEST(load, a_copied_file_may_be_overwritten) {
   const test::temporary_directory folder;
   const std::string path = (folder.path() / "model.gguf").string();
   fs::copy_file(demo(), path);
-  const auto want = load<sense_voice_any>(demo().string());
-  const auto model = load<sense_voice_any>(gguf_file(path, file_reading::copied));
+  const auto want = load<funasr::sense_voice_any>(demo().string());
+  const auto model = load<funasr::sense_voice_any>(gguf_file(path, weights::file_reading::copied));
   const auto size = fs::file_size(path);
   fs::resize_file(path, 0);
   std::ofstream(path, std::ios::binary) << std::string(size, 'x');

@@ -13,7 +13,7 @@ using namespace steno;
 namespace {
 
 TEST(outline, sense_voice_small) {
-  EXPECT_EQ("\n" + outline<sense_voice_small>(), R"(
+  EXPECT_EQ("\n" + nn::outline<funasr::sense_voice_small>(), R"(
 sense_voice
   encoder: sanm_encoder 560 -> 512
     scale_by_root 560, output_size 512
@@ -66,7 +66,7 @@ sense_voice
 }
 
 TEST(outline, whisper_base) {
-  EXPECT_EQ("\n" + outline<whisper_base>(), R"(
+  EXPECT_EQ("\n" + nn::outline<whisper::whisper_base>(), R"(
 whisper
   encoder: whisper_encoder 80 -> 512
     conv1: conv1d 80 -> 512, taps 3, gelu
@@ -114,7 +114,7 @@ whisper
 }
 
 TEST(outline, parakeet_tdt_06b_v3) {
-  EXPECT_EQ("\n" + outline<parakeet_tdt_06b_v3>(), R"(
+  EXPECT_EQ("\n" + nn::outline<nemo::parakeet_tdt_06b_v3>(), R"(
 parakeet_transducer
   encoder: fastconformer_encoder 128 -> 1024
     pre_encode: depthwise_subsampling 128 -> 1024, causal_downsampling 0, feat_in 128
@@ -175,7 +175,7 @@ parakeet_transducer
 }
 
 TEST(outline, qwen3_asr_0_6b) {
-  EXPECT_EQ("\n" + outline<qwen3_asr_0_6b>(), R"(
+  EXPECT_EQ("\n" + nn::outline<qwen3::qwen3_asr_0_6b>(), R"(
 qwen3_asr
   thinker.audio_tower: qwen3_audio_encoder 128 -> 1024, n_window_infer 800
     qwen3_audio_stem 128 -> 896, num_mel_bins 128, n_window 50
@@ -226,14 +226,15 @@ qwen3_asr
 }
 
 TEST(outline, what_a_file_decides_is_any) {
-  const std::string text = outline<sanm_encoder<sanm_sizes{.width = 8}>>();
+  const std::string text = nn::outline<nn::sanm_encoder<nn::sanm_sizes{.width = 8}>>();
   EXPECT_NE(text.find("encoders: repeat any of sanm_block 8\n"), std::string::npos) << text;
   EXPECT_NE(text.find("self_attn: sanm_attention any -> 8, attention_heads any\n"), std::string::npos) << text;
   EXPECT_NE(text.find("w_1: linear 8 -> any, relu\n"), std::string::npos) << text;
 }
 
 TEST(outline, layers_side_by_side) {
-  EXPECT_EQ((outline<sequence<at<"both", parallel<at<"a", linear<4, 6>>, linear<4, 6, bias::none>>>>>()),
+  EXPECT_EQ((nn::outline<nn::sequence<
+                 nn::at<"both", nn::parallel<nn::at<"a", nn::linear<4, 6>>, nn::linear<4, 6, nn::bias::none>>>>>()),
             "sequence\n"
             "  both: parallel 4 -> 6\n"
             "    a: linear 4 -> 6\n"

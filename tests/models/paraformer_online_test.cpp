@@ -20,7 +20,7 @@ using nlohmann::json;
 namespace {
 
 const fs::path folder = test::compact() / "paraformer_online";
-using model_type = paraformer_online_any;
+using model_type = funasr::paraformer_online_any;
 
 model_type small() { return load<model_type>((folder / "model.gguf").string()); }
 
@@ -29,7 +29,7 @@ json expected() {
   return json::parse(in);
 }
 
-chunk_sizes sizes_of(const json& run) {
+nn::chunk_sizes sizes_of(const json& run) {
   return {.before = run["chunk_size"][0],
           .size = run["chunk_size"][1],
           .after = run["chunk_size"][2],
@@ -45,18 +45,18 @@ struct outcome {
 outcome run_pieces(const model_type& m, const json& run, const executor& e = {}) {
   const npy::array a = npy::load(folder / "features.npy");
   const std::vector<float> v = a.floats();
-  const chunk_sizes sizes = sizes_of(run);
+  const nn::chunk_sizes sizes = sizes_of(run);
   outcome o;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
     auto& all = o.stages[std::string(path)];
     for (extent t = 0; t < x.rows(); ++t)
       all.insert(all.end(), x.data() + t * x.outerStride(), x.data() + t * x.outerStride() + x.cols());
   };
-  context c(e, tracer(sink));
+  context c(e, core::tracer(sink));
   auto state = m.start(sizes);
   const auto piece = [&](extent at, extent n, bool last) {
     o.ids.emplace_back();
-    m.decode(state, make_view(v.data() + at * a.cols(), n, a.cols()), last, c,
+    m.decode(state, core::make_view(v.data() + at * a.cols(), n, a.cols()), last, c,
              [&](const model_type::token& t) { o.ids.back().push_back(t.id); });
   };
   const bool tail = run["tail"];
@@ -84,14 +84,14 @@ TEST(paraformer_online, pieces_equal_the_original_for_all_chunk_sizes) {
       const npy::array want = npy::load(folder / (name + "_" + stage + ".npy"));
       const auto& got = o.stages.at(stage == std::string_view("encoder_out") ? "after_norm" : stage);
       ASSERT_EQ(static_cast<extent>(got.size()), want.size()) << stage;
-      EXPECT_LE(test::compare(make_view(got.data(), 1, want.size()), want).relative(), 1e-4) << stage;
+      EXPECT_LE(test::compare(core::make_view(got.data(), 1, want.size()), want).relative(), 1e-4) << stage;
     }
   }
 }
 
 TEST(paraformer_online, the_file_recommends_sizes) {
   const auto model = small();
-  const chunk_sizes want = sizes_of(expected()["usual"]);
+  const nn::chunk_sizes want = sizes_of(expected()["usual"]);
   EXPECT_EQ(model.default_sizes.before, want.before);
   EXPECT_EQ(model.default_sizes.size, want.size);
   EXPECT_EQ(model.default_sizes.after, want.after);
@@ -117,7 +117,7 @@ TEST(paraformer_online, a_copied_state_goes_on_alone) {
   auto s = model.start(model.default_sizes);
   const auto decode = [&](model_type::state& state, std::vector<int>& to) {
     for (extent at = 0; at < 30; at += 10)
-      model.decode(state, make_view(v.data() + at * a.cols(), 10, a.cols()), at == 20, c,
+      model.decode(state, core::make_view(v.data() + at * a.cols(), 10, a.cols()), at == 20, c,
                    [&](const model_type::token& t) { to.push_back(t.id); });
   };
   auto copy = s;
@@ -129,7 +129,8 @@ TEST(paraformer_online, a_copied_state_goes_on_alone) {
 
 TEST(paraformer_online, sizes_that_make_no_sense_are_refused) {
   const auto model = small();
-  for (const chunk_sizes& s : {chunk_sizes{.before = -1}, chunk_sizes{.size = 0}, chunk_sizes{.after = 0},
-                               chunk_sizes{.encoder_look_back = -2}, chunk_sizes{.size = 100000}})
+  for (const nn::chunk_sizes& s :
+       {nn::chunk_sizes{.before = -1}, nn::chunk_sizes{.size = 0}, nn::chunk_sizes{.after = 0},
+        nn::chunk_sizes{.encoder_look_back = -2}, nn::chunk_sizes{.size = 100000}})
     EXPECT_THROW((void)model.start(s), error);
 }

@@ -20,12 +20,12 @@ namespace {
 
 const fs::path folder = test::compact() / "paraformer";
 
-paraformer_any small() { return load<paraformer_any>((folder / "model.gguf").string()); }
+funasr::paraformer_any small() { return load<funasr::paraformer_any>((folder / "model.gguf").string()); }
 
 matrix<float, dynamic, dynamic> features() {
   const npy::array a = npy::load(folder / "cmvn.npy");
   const std::vector<float> v = a.floats();
-  return make_view(v.data(), a.rows(), a.cols());
+  return core::make_view(v.data(), a.rows(), a.cols());
 }
 
 }  // namespace
@@ -35,16 +35,16 @@ TEST(paraformer, stages_ids_and_times_equal_the_original) {
   const auto model = small();
   std::set<std::string> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = paraformer_any::trace_name(path);
+    const std::string name = funasr::paraformer_any::trace_name(path);
     if (!fs::exists(folder / (name + ".npy"))) return;
     seen.insert(name);
     const test::difference d = test::compare(x, npy::load(folder / (name + ".npy")));
     EXPECT_LE(d.relative(), 1e-4) << name;
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
   const auto x = features();
   segment s;
-  model.decode_features(read(x), s, c);
+  model.decode_features(core::read(x), s, c);
   EXPECT_EQ(seen.size(), 6u);
 
   std::ifstream in(folder / "expected.json");
@@ -72,9 +72,9 @@ TEST(paraformer, same_bits_for_any_number_of_threads) {
       if (path == "log_probs") all.assign(y.data(), y.data() + y.size());
     };
     thread_pool pool(threads);
-    context c{executor(pool), tracer(sink)};
+    context c{executor(pool), core::tracer(sink)};
     segment s;
-    model.decode_features(read(x), s, c);
+    model.decode_features(core::read(x), s, c);
     return all;
   };
   const std::vector<float> one = scores(1);
@@ -95,7 +95,7 @@ TEST(paraformer, empty_and_tiny_clips_give_nothing) {
 
 TEST(paraformer, the_published_sizes_do_not_fit_a_small_file) {
   try {
-    (void)load<paraformer_large>((folder / "model.gguf").string());
+    (void)load<funasr::paraformer_large>((folder / "model.gguf").string());
     FAIL();
   } catch (const error& e) {
     EXPECT_NE(std::string(e.what()).find("encoder.encoders0.0"), std::string::npos) << e.what();
@@ -108,8 +108,8 @@ TEST(cif_integrate, fires_where_the_sum_passes_a_whole_number) {
   x << 1, 10, 100, 1000;
   const float alphas[] = {0.5f, 0.75f, 0.5f, 0.5f};
   float fires[4];
-  cif_state s;
-  const extent first = cif_integrate(read(x), alphas, s, write(tokens), fires);
+  nn::cif_state s;
+  const extent first = nn::cif_integrate(core::read(x), alphas, s, core::write(tokens), fires);
   ASSERT_EQ(first, 2);
   EXPECT_FLOAT_EQ(tokens(0, 0), 0.5f * 1 + 0.5f * 10);
   EXPECT_FLOAT_EQ(tokens(1, 0), 0.25f * 10 + 0.5f * 100 + 0.25f * 1000);
@@ -118,10 +118,11 @@ TEST(cif_integrate, fires_where_the_sum_passes_a_whole_number) {
   EXPECT_FLOAT_EQ(s.held[0], 0.25f * 1000);
 
   matrix<float, dynamic, dynamic> parts(4, 1);
-  cif_state t;
+  nn::cif_state t;
   extent n = 0;
   for (extent i = 0; i < 4; ++i)
-    n += cif_integrate(read(x.middleRows(i, 1)), alphas + i, t, write(parts.bottomRows(4 - n)), fires + i);
+    n += nn::cif_integrate(core::read(x.middleRows(i, 1)), alphas + i, t, core::write(parts.bottomRows(4 - n)),
+                           fires + i);
   EXPECT_EQ(n, first);
   EXPECT_EQ(parts.topRows(2), tokens.topRows(2));
 }

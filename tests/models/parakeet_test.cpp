@@ -23,7 +23,7 @@ using nlohmann::json;
 namespace {
 
 using table = matrix<float, dynamic, dynamic>;
-using model_type = parakeet_transducer_any;
+using model_type = nemo::parakeet_transducer_any;
 const fs::path folder = test::compact() / "parakeet";
 // The contract's bound for f32: sums run in another order than torch's, nothing else differs.
 constexpr double tolerance = 1e-4;
@@ -37,11 +37,11 @@ json expected() {
 table read_table(const char* name) {
   const npy::array a = npy::load(folder / (std::string(name) + ".npy"));
   const std::vector<float> v = a.floats();
-  return make_view(v.data(), a.rows(), a.cols());
+  return core::make_view(v.data(), a.rows(), a.cols());
 }
-std::vector<int> ids_of(std::span<const transducer_token> tokens) {
+std::vector<int> ids_of(std::span<const nemo::transducer_token> tokens) {
   std::vector<int> ids;
-  for (const transducer_token& t : tokens) ids.push_back(t.id);
+  for (const nemo::transducer_token& t : tokens) ids.push_back(t.id);
   return ids;
 }
 
@@ -57,13 +57,13 @@ TEST(parakeet, stages_of_the_encoder) {
     if (!fs::exists(folder / (name + ".npy"))) return;
     const npy::array want = npy::load(folder / (name + ".npy"));
     ASSERT_GE(rows.rows(), want.rows());
-    seen[name] = test::compare(read(rows.topRows(want.rows())), want).relative();
+    seen[name] = test::compare(core::read(rows.topRows(want.rows())), want).relative();
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
   table y(m.encoder.rows(x.rows()), m.encoder.output_size());
   {
     const auto scope = c.enter("encoder");
-    m.encoder(x, y, nullptr, fastconformer_env{.window = m.window}, c);
+    m.encoder(x, y, nullptr, nn::fastconformer_env{.window = m.window}, c);
   }
   EXPECT_EQ(seen.size(), 7u);
   for (const auto& [name, difference] : seen) EXPECT_LE(difference, tolerance) << name;
@@ -79,18 +79,18 @@ TEST(parakeet, steps_and_states_of_the_greedy_search) {
                                                 x.data() + x.size());
     if (path == "joint_enc_proj") test::expect_close(x, folder / "joint_enc_proj.npy", tolerance);
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
   auto found = m.begin(c);
   m.advance(found, read_table("encoder_out"), 0, want["max_symbols"].get<extent>(), c);
   EXPECT_EQ(ids_of(found.tokens), want["token_ids"].get<std::vector<int>>());
   std::vector<extent> frames;
-  for (const transducer_token& t : found.tokens) frames.push_back(t.frame);
+  for (const nemo::transducer_token& t : found.tokens) frames.push_back(t.frame);
   EXPECT_EQ(frames, want["token_frames"].get<std::vector<extent>>());
   for (const char* name : {"joint_logits", "pred_out", "lstm_h", "lstm_c"}) {
     const npy::array golden = npy::load(folder / (std::string(name) + ".npy"));
     const auto& ours = steps[name];
     ASSERT_EQ(static_cast<extent>(ours.size()), golden.size()) << name;
-    EXPECT_LE(test::compare(make_view(ours.data(), 1, golden.size()), golden).relative(), tolerance) << name;
+    EXPECT_LE(test::compare(core::make_view(ours.data(), 1, golden.size()), golden).relative(), tolerance) << name;
   }
   // Scores that are not normalised give the same labels and probabilities.
   context quiet;
@@ -117,19 +117,19 @@ TEST(parakeet, chunks_with_caches) {
   for (const json& chunk : want["stream"]) {
     const extent before = at == 0 ? 0 : 9, frames = at == 0 ? 9 : 16;
     table y(2, m.encoder.output_size());
-    m.encoder(as<const float, dynamic, dynamic>(x.middleRows(at - before, before + frames)), y, &state,
-              fastconformer_env{.drop = at == 0 ? 0 : 2, .keep = 70}, c);
+    m.encoder(core::as<const float, dynamic, dynamic>(x.middleRows(at - before, before + frames)), y, &state,
+              nn::fastconformer_env{.drop = at == 0 ? 0 : 2, .keep = 70}, c);
     at += frames;
     rows.middleRows(done, 2) = y;
     m.advance(found, y, done, m.max_symbols, c);
     done += 2;
     using encoder = model_type::encoder_type;
-    using block = fastconformer_block<dynamic, dynamic, dynamic, dynamic>;
+    using block = nn::fastconformer_block<dynamic, dynamic, dynamic, dynamic>;
     EXPECT_EQ(block::get<"self_attn">(encoder::get<"layers">(state)[0]).cache.rows(), chunk[0].get<extent>());
     EXPECT_EQ(found.tokens.size(), chunk[1].get<std::size_t>());
   }
   ASSERT_EQ(done, golden.rows());
-  EXPECT_LE(test::compare(read(rows), golden).relative(), tolerance);
+  EXPECT_LE(test::compare(core::read(rows), golden).relative(), tolerance);
   EXPECT_EQ(ids_of(found.tokens), want["stream_ids"].get<std::vector<int>>());
 }
 
@@ -140,8 +140,10 @@ TEST(parakeet, greedy_tdt_takes_the_originals_steps) {
   extent at = 0;
   std::vector<std::vector<extent>> steps;
   const auto joint = [&](extent) { return scores.data() + at++ * scores.cols(); };
-  const auto accept = [&](const transducer_step& s, const float*) { steps.push_back({s.frame, s.label, s.duration}); };
-  transducer_greedy(
+  const auto accept = [&](const search::transducer_step& s, const float*) {
+    steps.push_back({s.frame, s.label, s.duration});
+  };
+  search::transducer_greedy(
       {.blank = want["blank_id"].get<int>(), .durations = durations, .max_symbols = want["max_symbols"].get<extent>()},
       0, want["enc_valid"].get<extent>(), joint, accept);
   EXPECT_EQ(steps, want["steps"].get<std::vector<std::vector<extent>>>());
@@ -151,13 +153,13 @@ TEST(parakeet, greedy_ctc_and_its_beam) {
   const table scores = read_table("ctc_log_probs");
   const auto want = expected()["ctc"]["token_ids"].get<std::vector<int>>();
   const int blank = static_cast<int>(scores.cols()) - 1;
-  std::vector<ctc_token> tokens;
-  ctc_greedy(read(scores), blank, tokens);
+  std::vector<search::ctc_token> tokens;
+  search::ctc_greedy(core::read(scores), blank, tokens);
   std::vector<int> ids;
-  for (const ctc_token& t : tokens) ids.push_back(t.id);
+  for (const search::ctc_token& t : tokens) ids.push_back(t.id);
   EXPECT_EQ(ids, want);
-  ctc_prefix_beam beam({.blank = blank});
-  beam.advance(read(scores));
+  search::ctc_prefix_beam beam({.blank = blank});
+  beam.advance(core::read(scores));
   EXPECT_GE(beam.score(0), beam.viterbi_score(0));
 }
 
@@ -169,10 +171,10 @@ TEST(parakeet, windows_give_the_rows_of_the_whole) {
   const auto pcm = test::chirp(16000 * 14 + 321);
   context c;
   const extent n = m.frames(static_cast<extent>(pcm.size()));
-  const auto rows_of = [&](const parakeet_windows& w) {
+  const auto rows_of = [&](const nemo::parakeet_windows& w) {
     table all(n, m.encoder.output_size());
     extent next = 0;
-    encode_windows(m, pcm, w, c, [&](const auto& rows, extent first) {
+    nemo::encode_windows(m, pcm, w, c, [&](const auto& rows, extent first) {
       EXPECT_EQ(first, next);
       all.middleRows(first, rows.rows()) = rows;
       next = first + rows.rows();
@@ -185,7 +187,7 @@ TEST(parakeet, windows_give_the_rows_of_the_whole) {
     const table cut = rows_of({.whole = 1, .left = 3.2, .middle = middle, .right = 0.8});
     // Sums of other lengths in the attention; the last row sees the end's padding in both.
     EXPECT_LE((cut - whole).cwiseAbs().maxCoeff(), 1e-4f * whole.cwiseAbs().maxCoeff()) << middle;
-    const parakeet_windows w{.whole = 1, .left = 3.2, .middle = middle, .right = 0.8};
+    const nemo::parakeet_windows w{.whole = 1, .left = 3.2, .middle = middle, .right = 0.8};
     EXPECT_EQ(m.recognise(pcm, {.windows = w}, c).token_ids, m.recognise(pcm, {}, c).token_ids) << middle;
   }
 }
@@ -193,7 +195,7 @@ TEST(parakeet, windows_give_the_rows_of_the_whole) {
 TEST(parakeet, scratch_of_a_long_recording_is_that_of_a_window) {
   const auto m = small();
   const auto pcm = test::chirp(16000 * 60);
-  const parakeet_windows w{.whole = 5, .left = 2, .middle = 4, .right = 1};
+  const nemo::parakeet_windows w{.whole = 5, .left = 2, .middle = 4, .right = 1};
   context c;
   (void)m.recognise(std::span(pcm).first(16000 * 15), {.windows = w}, c);
   const std::size_t small_peak = c.scratch.peak();
@@ -203,7 +205,7 @@ TEST(parakeet, scratch_of_a_long_recording_is_that_of_a_window) {
 
 TEST(parakeet, sentences_end_at_pauses_and_are_told_once) {
   const auto m = small();
-  std::vector<placed_token> tokens;
+  std::vector<tokenizers::placed_token> tokens;
   std::vector<float> log_probs;
   for (extent i = 0; i < 30; ++i) {  // odd pieces begin words; a pause of 20 rows behind every tenth token
     tokens.push_back({static_cast<int>(21 + i), 3 * i + i / 10 * 20, 3 * i + i / 10 * 20 + 1});
@@ -211,7 +213,7 @@ TEST(parakeet, sentences_end_at_pauses_and_are_told_once) {
   }
   std::vector<int> joined;
   std::vector<segment> emitted;
-  parakeet_sentences sentences;
+  nemo::parakeet_sentences sentences;
   for (std::size_t n = 1; n <= tokens.size(); ++n)
     sentences.advance(m, std::span(tokens).first(n), std::span(log_probs).first(n), n == tokens.size(), [&](segment s) {
       joined.insert(joined.end(), s.token_ids.begin(), s.token_ids.end());
@@ -227,7 +229,7 @@ TEST(parakeet, sentences_end_at_pauses_and_are_told_once) {
 // Ten minutes without a full stop or a pause: parts of at most 20 s, cut at their widest gaps; all tokens, once each.
 TEST(parakeet, speech_without_an_end_is_cut_at_its_widest_gaps) {
   const auto m = small();
-  std::vector<placed_token> tokens;
+  std::vector<tokenizers::placed_token> tokens;
   std::vector<float> log_probs;
   extent at = 0;
   for (extent i = 0; i < 2500; ++i) {
@@ -237,7 +239,7 @@ TEST(parakeet, speech_without_an_end_is_cut_at_its_widest_gaps) {
   }
   const auto emitted_in_steps = [&](std::size_t step) {
     std::vector<segment> emitted;
-    parakeet_sentences sentences(1, 20);
+    nemo::parakeet_sentences sentences(1, 20);
     std::size_t gone = 0;  // forgotten
     for (std::size_t n = std::min(step, tokens.size());; n = std::min(n + step, tokens.size())) {
       sentences.advance(m, std::span(tokens).subspan(gone, n - gone), std::span(log_probs).subspan(gone, n - gone),
@@ -270,7 +272,7 @@ TEST(parakeet, a_beam_finds_hotwords) {
   const auto pcm = test::chirp(16000 * 5);
   context c;
   const std::vector<std::vector<int>> phrases{{30, 31, 32}};
-  const hotword_automaton strong(phrases, {.score = 12});
+  const search::hotword_automaton strong(phrases, {.score = 12});
   const auto holds = [&](const std::vector<int>& ids) {
     return std::search(ids.begin(), ids.end(), phrases[0].begin(), phrases[0].end()) != ids.end();
   };
@@ -282,7 +284,7 @@ TEST(parakeet, a_beam_finds_hotwords) {
   // In windows the search goes on: the same as with all rows at once.
   auto limited = small();
   limited.window = {.back = 4, .ahead = 2};
-  const parakeet_windows w{.whole = 1, .left = 3.2, .middle = 1, .right = 0.8};
+  const nemo::parakeet_windows w{.whole = 1, .left = 3.2, .middle = 1, .right = 0.8};
   EXPECT_EQ(limited.recognise(pcm, {.beam = 4, .windows = w}, c).token_ids,
             limited.recognise(pcm, {.beam = 4}, c).token_ids);
 }

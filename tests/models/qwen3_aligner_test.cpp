@@ -20,10 +20,10 @@ std::filesystem::path folder() { return test::compact() / "qwen3_aligner"; }
 rows load_rows(const std::string& name) {
   const npy::array a = npy::load(folder() / name);
   const std::vector<float> values = a.floats();
-  return make_view(values.data(), a.rows(), a.cols());
+  return core::make_view(values.data(), a.rows(), a.cols());
 }
-const qwen3_forced_aligner_any& model() {
-  static const auto loaded = load<qwen3_forced_aligner_any>((folder() / "model.gguf").string());
+const qwen3::qwen3_forced_aligner_any& model() {
+  static const auto loaded = load<qwen3::qwen3_forced_aligner_any>((folder() / "model.gguf").string());
   return loaded;
 }
 
@@ -43,8 +43,8 @@ TEST(qwen3_aligner, scores_classes_and_times) {
   ASSERT_EQ(audio.rows(), std::count(ids.begin(), ids.end(), want["audio_token_id"].get<int>()));
   x.middleRows(first, audio.rows()) = audio;
   context c;
-  qwen3_decoder_state state;
-  qwen3_read(model().text, view<float>(x), state, c);
+  nn::qwen3_decoder_state state;
+  nn::qwen3_read(model().text, view<float>(x), state, c);
   rows slots(golden.rows(), x.cols()), scores(golden.rows(), model().text.outputs());
   extent n = 0;
   for (std::size_t i = 0; i < ids.size(); ++i)
@@ -60,7 +60,7 @@ TEST(qwen3_aligner, scores_classes_and_times) {
     EXPECT_EQ(best, classes[static_cast<std::size_t>(i)]);
     raw.push_back(static_cast<double>(best) * model().segment_time);
   }
-  EXPECT_EQ(repair_times(raw), want["fixed_ms"].get<std::vector<long>>());
+  EXPECT_EQ(search::repair_times(raw), want["fixed_ms"].get<std::vector<long>>());
 }
 
 TEST(qwen3_aligner, words_by_language) {

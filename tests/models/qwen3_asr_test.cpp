@@ -22,14 +22,14 @@ using rows = matrix<float, dynamic, dynamic>;
 rows load_rows(const std::string& name) {
   const npy::array a = npy::load(test::compact() / "qwen3_asr" / name);
   const std::vector<float> values = a.floats();
-  return make_view(values.data(), a.rows(), a.cols());
+  return core::make_view(values.data(), a.rows(), a.cols());
 }
 nlohmann::json expected() {
   std::ifstream in(test::compact() / "qwen3_asr/expected.json");
   return nlohmann::json::parse(in);
 }
-const qwen3_asr_any& model() {
-  static const auto loaded = load<qwen3_asr_any>((test::compact() / "qwen3_asr/model.gguf").string());
+const qwen3::qwen3_asr_any& model() {
+  static const auto loaded = load<qwen3::qwen3_asr_any>((test::compact() / "qwen3_asr/model.gguf").string());
   return loaded;
 }
 // The prompt's rows with the original's audio rows.
@@ -50,15 +50,15 @@ TEST(qwen3_asr, a_file_may_say_its_longest_clip) {
   EXPECT_EQ(model().max_clip_seconds, 0);
   const auto loaded_with = [](double seconds) {
     const gguf_file plain((test::compact() / "qwen3_asr/model.gguf").string());
-    gguf_writer file;
-    for (const gguf_value& v : plain.values()) file.copy(v);
+    weights::gguf_writer file;
+    for (const weights::gguf_value& v : plain.values()) file.copy(v);
     file.set("qwen3_asr.longest_clip", static_cast<float>(seconds));
     for (std::size_t i = 0; i < plain.size(); ++i) {
-      const tensor_ref t = plain.tensor(i);
+      const weights::tensor_ref t = plain.tensor(i);
       file.add(t.name, t.format, std::span<const extent>(t.shape.data(), static_cast<std::size_t>(t.rank)), t.bytes);
     }
     const std::vector<std::byte> image = file.bytes();
-    return load<qwen3_asr_any>(gguf_file("told.gguf", image)).max_clip_seconds;
+    return load<qwen3::qwen3_asr_any>(gguf_file("told.gguf", image)).max_clip_seconds;
   };
   EXPECT_EQ(loaded_with(12), 12);
   for (const double wrong : {0.0, -1.0, 1e6, std::numeric_limits<double>::quiet_NaN()})
@@ -72,12 +72,12 @@ TEST(qwen3_asr, a_block_of_the_audio_tower) {
   ASSERT_EQ(model().audio_tower.rows(x.rows()), n);
   rows y(n, model().text.width()), threaded(n, model().text.width());
   context c;
-  model().audio_tower(x, y, nullptr, qwen3_audio_env{}, c);
+  model().audio_tower(x, y, nullptr, nn::qwen3_audio_env{}, c);
   const float bound = 1e-4f * std::max(1.0f, all.cwiseAbs().maxCoeff());
   EXPECT_LE((y - all.topRows(n)).cwiseAbs().maxCoeff(), bound);
   thread_pool pool(2);
   context other{executor(pool)};
-  model().audio_tower(x, threaded, nullptr, qwen3_audio_env{}, other);
+  model().audio_tower(x, threaded, nullptr, nn::qwen3_audio_env{}, other);
   EXPECT_EQ(y, threaded);
 }
 
@@ -86,18 +86,18 @@ TEST(qwen3_asr, a_text_is_written) {
   const rows path = load_rows("logits_greedy_path.npy");
   EXPECT_EQ(model().ends, want["ends"].get<std::vector<int>>());
   context c;
-  qwen3_decoder_state state;
+  nn::qwen3_decoder_state state;
   rows x = prompt_rows(want), first(1, model().text.outputs());
-  qwen3_read(model().text, view<float>(x), state, c);
+  nn::qwen3_read(model().text, view<float>(x), state, c);
   model().text.logits(x.bottomRows(1), first, c);
   EXPECT_LE((first - path.topRows(1)).cwiseAbs().maxCoeff(),
             1e-4f * std::max(1.0f, path.topRows(1).cwiseAbs().maxCoeff()));  // as above
-  const qwen3_text t =
-      qwen3_write(model().text, view<float>(x.bottomRows(1)), state, {.ends = model().ends, .max_tokens = 100}, c);
+  const nn::qwen3_text t =
+      nn::qwen3_write(model().text, view<float>(x.bottomRows(1)), state, {.ends = model().ends, .max_tokens = 100}, c);
   auto ids = want["new_ids"].get<std::vector<int>>();
   ids.pop_back();
   EXPECT_EQ(t.ids, ids);
-  EXPECT_EQ(t.stop, qwen3_stop::end_of_text);
+  EXPECT_EQ(t.stop, nn::qwen3_stop::end_of_text);
 }
 
 TEST(qwen3_asr, a_warm_step_allocates_nothing) {
@@ -105,8 +105,8 @@ TEST(qwen3_asr, a_warm_step_allocates_nothing) {
   for (const dtype format : {dtype::f32, dtype::f16, dtype::q8_0})
     for (const double temperature : {0.0, 1.0}) {
       context c;
-      qwen3_decoder_state state = model().state_for(format);
-      token_choice choose({.temperature = temperature, .top_p = 0.9});
+      nn::qwen3_decoder_state state = model().state_for(format);
+      search::token_choice choose({.temperature = temperature, .top_p = 0.9});
       rows x = prompt_rows(want), scores(1, model().text.outputs());
       model().text(x, state, c);
       const auto step = [&] {
@@ -120,7 +120,7 @@ TEST(qwen3_asr, a_warm_step_allocates_nothing) {
       step();
       const test::allocation_counter counted;
       step();
-      EXPECT_EQ(counted.so_far(), 0u) << info(format).name << " " << temperature;
+      EXPECT_EQ(counted.so_far(), 0u) << core::info(format).name << " " << temperature;
     }
 }
 
@@ -134,9 +134,9 @@ TEST(qwen3_asr, a_text_is_written_from_keys_and_values_in_few_bits) {
   std::size_t floats = 0;
   for (const auto& [format, bound] : {std::pair{dtype::f32, 1e-4f}, {dtype::f16, 6.3e-4f}, {dtype::q8_0, 7.2e-3f}}) {
     context c;
-    qwen3_decoder_state state = model().state_for(format);
+    nn::qwen3_decoder_state state = model().state_for(format);
     rows x = prompt_rows(want), first(1, model().text.outputs());
-    qwen3_read(model().text, view<float>(x), state, c);
+    nn::qwen3_read(model().text, view<float>(x), state, c);
     model().text.logits(x.bottomRows(1), first, c);
     EXPECT_LE((first - path.topRows(1)).cwiseAbs().maxCoeff(), bound * path.cwiseAbs().maxCoeff());
     if (format == dtype::f32) floats = state.bytes();
@@ -146,21 +146,21 @@ TEST(qwen3_asr, a_text_is_written_from_keys_and_values_in_few_bits) {
     if (format == dtype::q8_0) {
       EXPECT_LT(state.bytes() * 3, floats);
     }
-    const qwen3_text t =
-        qwen3_write(model().text, view<float>(x.bottomRows(1)), state, {.ends = model().ends, .max_tokens = 100}, c);
+    const nn::qwen3_text t = nn::qwen3_write(model().text, view<float>(x.bottomRows(1)), state,
+                                             {.ends = model().ends, .max_tokens = 100}, c);
     EXPECT_EQ(t.ids, ids);
   }
 }
 
 TEST(qwen3_asr, samples_follow_their_seed) {
   const auto want = expected();
-  const auto written = [&](const token_sampling& s) {
+  const auto written = [&](const search::token_sampling& s) {
     context c;
-    qwen3_decoder_state state;
+    nn::qwen3_decoder_state state;
     rows x = prompt_rows(want);
-    qwen3_read(model().text, view<float>(x), state, c);
-    return qwen3_write(model().text, view<float>(x.bottomRows(1)), state,
-                       {.ends = model().ends, .max_tokens = 100, .sampling = s}, c)
+    nn::qwen3_read(model().text, view<float>(x), state, c);
+    return nn::qwen3_write(model().text, view<float>(x.bottomRows(1)), state,
+                           {.ends = model().ends, .max_tokens = 100, .sampling = s}, c)
         .ids;
   };
   const auto greedy = written({});
@@ -180,7 +180,7 @@ TEST(qwen3_asr, prompts_and_languages) {
     EXPECT_TRUE(m.supports_language(known));
   EXPECT_FALSE(m.supports_language("Klingon"));
   EXPECT_THROW((void)m.state_for(dtype::q4_0), error);
-  const qwen3_prompt p = m.prompt("", ""), forced = m.prompt("", "English");
+  const qwen3::qwen3_prompt p = m.prompt("", ""), forced = m.prompt("", "English");
   const int tag = m.tokenizer.find("<asr_text>");
   ASSERT_GE(tag, 0);
   EXPECT_EQ(std::count(p.after.begin(), p.after.end(), tag), 0);

@@ -15,23 +15,23 @@ using namespace steno;
 namespace {
 
 // The compact set's sizes, with its tokenizer.
-using random_model = qwen3_asr<qwen3_sizes{.audio_tower = {.mels = 128,
-                                                           .channels = 24,
-                                                           .width = 64,
-                                                           .heads = 2,
-                                                           .units = 256,
-                                                           .layers = 2,
-                                                           .half_chunk = 50,
-                                                           .block_frames = 800},
-                                           .text = {.width = 64,
-                                                    .heads = 4,
-                                                    .key_heads = 2,
-                                                    .head_width = 32,
-                                                    .units = 192,
-                                                    .layers = 3,
-                                                    .vocabulary = 512,
-                                                    .outputs = 512,
-                                                    .rope_theta = 1000000}}>;
+using random_model = qwen3::qwen3_asr<qwen3::qwen3_sizes{.audio_tower = {.mels = 128,
+                                                                         .channels = 24,
+                                                                         .width = 64,
+                                                                         .heads = 2,
+                                                                         .units = 256,
+                                                                         .layers = 2,
+                                                                         .half_chunk = 50,
+                                                                         .block_frames = 800},
+                                                         .text = {.width = 64,
+                                                                  .heads = 4,
+                                                                  .key_heads = 2,
+                                                                  .head_width = 32,
+                                                                  .units = 192,
+                                                                  .layers = 3,
+                                                                  .vocabulary = 512,
+                                                                  .outputs = 512,
+                                                                  .rope_theta = 1000000}}>;
 
 std::string file() { return (test::compact() / "qwen3_asr" / "model.gguf").string(); }
 
@@ -59,17 +59,17 @@ std::size_t max_rounds(const std::string& text) {
 }
 
 template <class Model>
-void expect_an_end(const Model& m, std::span<const float> pcm, const qwen3_asr_options& o) {
+void expect_an_end(const Model& m, std::span<const float> pcm, const qwen3::qwen3_asr_options& o) {
   context c;
   std::size_t emitted = 0;
-  const qwen3_transcription t = m.transcribe(pcm, o, c, [&](const qwen3_part& p) {
+  const qwen3::qwen3_transcription t = m.transcribe(pcm, o, c, [&](const qwen3::qwen3_part& p) {
     ++emitted;
     EXPECT_LE(p.ids.size(), static_cast<std::size_t>(o.max_new_tokens));
-    if (p.stop == qwen3_stop::max_tokens) {
+    if (p.stop == nn::qwen3_stop::max_tokens) {
       EXPECT_EQ(p.ids.size(), static_cast<std::size_t>(o.max_new_tokens));
     }
-    if (p.stop == qwen3_stop::repetition) {
-      EXPECT_EQ(repeated_pattern(p.ids), 0u);
+    if (p.stop == nn::qwen3_stop::repetition) {
+      EXPECT_EQ(nn::repeated_pattern(p.ids), 0u);
     }
     EXPECT_LE(max_rounds(p.output.text), 3u) << p.output.text;
   });
@@ -82,8 +82,8 @@ TEST(qwen3_endurance, random_weights_end_and_do_not_repeat_themselves) {
   std::size_t circles = 0;
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     random_model m{gguf_file(file())};
-    storage keep;
-    randomise(m, keep, seed);
+    weights::storage keep;
+    weights::randomise(m, keep, seed);
     for (const float loud : {0.0f, 0.001f, 0.3f})
       for (const double temperature : {0.0, 1.0}) {
         SCOPED_TRACE(seed);
@@ -91,12 +91,12 @@ TEST(qwen3_endurance, random_weights_end_and_do_not_repeat_themselves) {
                       {.max_new_tokens = 300, .sampling = {.temperature = temperature, .seed = seed}});
       }
     context c;
-    const qwen3_transcription t = m.transcribe(noise(3, 0.1f), {.max_new_tokens = 2000}, c);
-    circles += t.parts[0].stop == qwen3_stop::repetition ? 1u : 0u;
+    const qwen3::qwen3_transcription t = m.transcribe(noise(3, 0.1f), {.max_new_tokens = 2000}, c);
+    circles += t.parts[0].stop == nn::qwen3_stop::repetition ? 1u : 0u;
     // Without repair circles go on until the model finds a way out, or to the limit.
-    const qwen3_transcription all = m.transcribe(noise(3, 0.1f), {.max_new_tokens = 2000, .max_repeats = 0}, c);
-    if (t.parts[0].stop == qwen3_stop::repetition) {
-      EXPECT_NE(all.parts[0].stop, qwen3_stop::repetition);
+    const qwen3::qwen3_transcription all = m.transcribe(noise(3, 0.1f), {.max_new_tokens = 2000, .max_repeats = 0}, c);
+    if (t.parts[0].stop == nn::qwen3_stop::repetition) {
+      EXPECT_NE(all.parts[0].stop, nn::qwen3_stop::repetition);
       EXPECT_GT(all.parts[0].ids.size(), t.parts[0].ids.size() + 23);
     }
   }
@@ -104,7 +104,7 @@ TEST(qwen3_endurance, random_weights_end_and_do_not_repeat_themselves) {
 }
 
 TEST(qwen3_endurance, half_an_hour_ends_and_takes_the_memory_of_a_part) {
-  const auto m = load<qwen3_asr_any>(file());
+  const auto m = load<qwen3::qwen3_asr_any>(file());
   const std::vector<float> pcm = noise(1800, 0.05f);
   expect_an_end(m, pcm, {.max_new_tokens = 400});
   const auto memory = [&](std::size_t seconds) {
@@ -118,7 +118,7 @@ TEST(qwen3_endurance, half_an_hour_ends_and_takes_the_memory_of_a_part) {
 }
 
 TEST(qwen3_endurance, the_stop_is_in_the_result) {
-  const auto m = load<qwen3_asr_any>(file());
+  const auto m = load<qwen3::qwen3_asr_any>(file());
   context c;
   const segment s = m.recognise(noise(3, 0.05f), {.max_new_tokens = 1}, c);
   ASSERT_EQ(s.extra.size(), 1u);

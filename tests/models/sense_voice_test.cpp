@@ -22,12 +22,12 @@ namespace {
 
 const fs::path folder = test::compact() / "sensevoice";
 
-sense_voice_any small() { return load<sense_voice_any>((folder / "model.gguf").string()); }
+funasr::sense_voice_any small() { return load<funasr::sense_voice_any>((folder / "model.gguf").string()); }
 
 matrix<float, dynamic, dynamic> features() {
   const npy::array a = npy::load(folder / "cmvn.npy");
   const std::vector<float> v = a.floats();
-  return make_view(v.data(), a.rows(), a.cols());
+  return core::make_view(v.data(), a.rows(), a.cols());
 }
 
 }  // namespace
@@ -37,12 +37,12 @@ TEST(sense_voice, stages_and_ids_equal_the_original) {
   const auto model = small();
   std::set<std::string> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = sense_voice_any::trace_name(path);
+    const std::string name = funasr::sense_voice_any::trace_name(path);
     if (!fs::exists(folder / (name + ".npy"))) return;
     seen.insert(name);
     test::expect_close(x, folder / (name + ".npy"), 1e-4);
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
   const auto x = features();
   matrix<float, dynamic, dynamic> scores(x.rows() + model.queries, model.ctc_lo.output_size());
   model.forward_features(x, 0, false, scores, c);
@@ -86,7 +86,7 @@ TEST(sense_voice, second_forward_of_the_same_length_allocates_nothing) {
   thread_pool pool(2);
   context c{executor(pool)};
   std::vector<float> pcm(48000);
-  random_numbers next(5);
+  weights::random_numbers next(5);
   for (float& v : pcm) v = 0.1f * next();
   matrix<float, dynamic, dynamic> scores(model.frames(48000), model.ctc_lo.output_size());
   model.forward(pcm, 0, false, scores, c);
@@ -108,7 +108,7 @@ TEST(sense_voice, empty_and_tiny_clips_give_nothing) {
 
 TEST(sense_voice, unknown_languages_are_named) {
   try {
-    (void)sense_voice_any::language_row("tlh");
+    (void)funasr::sense_voice_any::language_row("tlh");
     FAIL();
   } catch (const error& e) {
     EXPECT_EQ(std::string(e.what()), "language \"tlh\": expected one of auto, zh, en, yue, ja, ko, nospeech");

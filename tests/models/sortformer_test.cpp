@@ -28,7 +28,7 @@ const fs::path folder = test::compact() / "sortformer";
 // The contract's bound for f32: sums run in another order than torch's, nothing else differs.
 constexpr double tolerance = 1e-4;
 
-sortformer_any small() { return load<sortformer_any>((folder / "model.gguf").string()); }
+nemo::sortformer_any small() { return load<nemo::sortformer_any>((folder / "model.gguf").string()); }
 
 json expected() {
   std::ifstream in(folder / "expected.json");
@@ -37,15 +37,15 @@ json expected() {
 table read_table(const std::string& name) {
   const npy::array a = npy::load(folder / (name + ".npy"));
   const std::vector<float> v = a.floats();
-  return make_view(v.data(), a.rows(), a.cols());
+  return core::make_view(v.data(), a.rows(), a.cols());
 }
 
 // Probabilities of the compact set's chunks.
-table diarize_chunks(const sortformer_any& m, const speaker_cache_options& o, context& c) {
+table diarize_chunks(const nemo::sortformer_any& m, const nn::speaker_cache_options& o, context& c) {
   const json want = expected()["chunks"];
   const table x = read_table("logmel");
   table all(6 * static_cast<extent>(want.size()), m.speakers());
-  speaker_cache state(o, m.encoder.output_size(), m.speakers());
+  nn::speaker_cache state(o, m.encoder.output_size(), m.speakers());
   extent at = 0;
   for (const json& chunk : want) {
     const auto number = [&](const char* key) { return chunk[key].get<extent>(); };
@@ -53,7 +53,7 @@ table diarize_chunks(const sortformer_any& m, const speaker_cache_options& o, co
     const auto features = x.middleRows(at - left, number("mel_in"));
     {
       auto scope = c.enter("chunk", n);
-      m.step(read(features), left / 8, right / 8, state, all.middleRows(6 * n, 6), c);
+      m.step(core::read(features), left / 8, right / 8, state, all.middleRows(6 * n, 6), c);
     }
     at += number("mel_in") - left - right;
     EXPECT_EQ(state.cache_rows(), number("spkcache_len")) << n;
@@ -80,13 +80,13 @@ TEST(sortformer, chunks_and_states) {
   EXPECT_EQ(m.streaming.min_pos_scores_rate, 0.15);
   std::map<std::string, double> seen;
   const auto sink = [&](std::string_view path, const view<const float>& rows) {
-    const fs::path file = folder / (sortformer_any::trace_name(path) + ".npy");
+    const fs::path file = folder / (nemo::sortformer_any::trace_name(path) + ".npy");
     if (!path.starts_with("chunk.") || !fs::exists(file)) return;
     const npy::array want = npy::load(file);
     ASSERT_EQ(rows.size(), want.size()) << path;
     seen[std::string(path)] = test::compare(rows, want).relative();
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
   expect_first_rows(diarize_chunks(m, m.streaming, c), "speaker_probs");
   EXPECT_EQ(seen.size(), 10u);
   for (const auto& [name, difference] : seen) EXPECT_LE(difference, tolerance) << name;
@@ -94,7 +94,7 @@ TEST(sortformer, chunks_and_states) {
 
 TEST(sortformer, chunks_as_the_originals_asynchronous_streams) {
   const auto m = small();
-  speaker_cache_options o = m.streaming;
+  nn::speaker_cache_options o = m.streaming;
   o.async_streaming = true;
   context c;
   const table ours = diarize_chunks(m, o, c);
@@ -108,11 +108,12 @@ TEST(sortformer, segments_of_every_setting) {
   const json settings = expected()["segments"];
   for (const auto& [name, setting] : settings.items()) {
     SCOPED_TRACE(name);
-    speaker_segment_options o;
-    speaker_segment_options::each(o, [&, &s = setting](const char* key, double& v) { v = s["params"][key]; });
+    segmentation::speaker_segment_options o;
+    segmentation::speaker_segment_options::each(
+        o, [&, &s = setting](const char* key, double& v) { v = s["params"][key]; });
     std::vector<std::string> lines;
     for (extent speaker = 0; speaker < p.cols(); ++speaker)
-      for (const speaker_span& s : speaker_segments(read(p), speaker, 8, o)) {
+      for (const segmentation::speaker_span& s : segmentation::speaker_segments(core::read(p), speaker, 8, o)) {
         char line[80];
         std::snprintf(line, sizeof line, "%.3f %.3f speaker_%d", s.start, s.end, static_cast<int>(speaker));
         lines.emplace_back(line);
@@ -123,24 +124,25 @@ TEST(sortformer, segments_of_every_setting) {
 
 namespace {
 
-using tiny = sortformer<sortformer_sizes{.encoder = {.mels = 80,
-                                                     .channels = 8,
-                                                     .width = 32,
-                                                     .heads = 4,
-                                                     .units = 64,
-                                                     .taps = 9,
-                                                     .layers = 2,
-                                                     .biases = bias::added,
-                                                     .causal = 0,
-                                                     .normed = 0},
-                                         .transformer_encoder = {.width = 16, .heads = 2, .units = 32, .layers = 2},
-                                         .speakers = 4}>;
+using tiny =
+    nemo::sortformer<nemo::sortformer_sizes{.encoder = {.mels = 80,
+                                                        .channels = 8,
+                                                        .width = 32,
+                                                        .heads = 4,
+                                                        .units = 64,
+                                                        .taps = 9,
+                                                        .layers = 2,
+                                                        .biases = nn::bias::added,
+                                                        .causal = 0,
+                                                        .normed = 0},
+                                            .transformer_encoder = {.width = 16, .heads = 2, .units = 32, .layers = 2},
+                                            .speakers = 4}>;
 struct fixture {
   fixture() {
-    model.frontend = {nemo_mel<80>(), per_feature_norm<80>(80, true)};
-    randomise(model, keep, 3);
+    model.frontend = {frontends::nemo_mel<80>(), frontends::per_feature_norm<80>(80, true)};
+    weights::randomise(model, keep, 3);
   }
-  storage keep;
+  weights::storage keep;
   tiny model;
 };
 
@@ -188,12 +190,12 @@ TEST(sortformer, how_loud_a_recording_is_does_not_matter_much) {
 
 TEST(sortformer, what_a_file_may_not_say) {
   const auto found = [](const char* key, double value) -> std::string {
-    gguf_writer w;
+    weights::gguf_writer w;
     w.set("general.architecture", std::string("sortformer"));
     w.set(std::string("sortformer.streaming.") + key, value);
     const std::vector<std::byte> bytes = w.bytes();
     try {
-      (void)sortformer_any(gguf_file("x", bytes));
+      (void)nemo::sortformer_any(gguf_file("x", bytes));
     } catch (const error& e) {
       return e.what();
     }

@@ -23,17 +23,17 @@ namespace {
 using table = matrix<float, dynamic, dynamic>;
 const fs::path folder = test::compact() / "wenet";
 
-u2_conformer_any small() { return load<u2_conformer_any>((folder / "model.gguf").string()); }
+wenet::u2_conformer_any small() { return load<wenet::u2_conformer_any>((folder / "model.gguf").string()); }
 
 table golden(const char* name) {
   const npy::array a = npy::load(folder / name);
   const std::vector<float> v = a.floats();
-  return make_view(v.data(), a.rows(), a.cols());
+  return core::make_view(v.data(), a.rows(), a.cols());
 }
-table features(const u2_conformer_any& m) {
+table features(const wenet::u2_conformer_any& m) {
   table x = golden("fbank.npy");
   context c;
-  m.frontend.last(read(x), x, c);
+  m.frontend.last(core::read(x), x, c);
   return x;
 }
 json expected() {
@@ -48,17 +48,17 @@ TEST(u2, stages_equal_the_original) {
   const auto model = small();
   std::set<std::string> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = u2_conformer_any::trace_name(path);
+    const std::string name = wenet::u2_conformer_any::trace_name(path);
     if (!fs::exists(folder / (name + ".npy"))) return;
     seen.insert(name);
     test::expect_close(x, folder / (name + ".npy"), 1e-4);
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
   const table x = features(model);
   table rows(model.encoder.rows(x.rows()), model.encoder.output_size()), scores(rows.rows(), model.tokenizer.size());
   {
     auto s = c.enter("encoder");
-    model.encoder(read(x), rows, nullptr, u2_env{}, c);
+    model.encoder(core::read(x), rows, nullptr, nn::u2_env{}, c);
   }
   model.score(rows, 0, scores, c);
   EXPECT_EQ(seen.size(), 8u);
@@ -66,17 +66,18 @@ TEST(u2, stages_equal_the_original) {
 
 // A model of the set's sizes, by name: they fit the file, and the products are those of a model that adopts them.
 TEST(u2, sizes_by_name_give_the_same_bits) {
-  using own = u2_conformer<u2_sizes{.encoder = {.features = 80,
-                                                .subsampling = 8,
-                                                .width = 40,
-                                                .heads = 4,
-                                                .units = 72,
-                                                .taps = 15,
-                                                .layers = 3,
-                                                .relative = 1,
-                                                .causal = 1,
-                                                .normed = 0},
-                                    .decoder = {.width = 40, .heads = 4, .units = 88, .layers = 2, .vocabulary = 67}}>;
+  using own = wenet::u2_conformer<wenet::u2_sizes{
+      .encoder = {.features = 80,
+                  .subsampling = 8,
+                  .width = 40,
+                  .heads = 4,
+                  .units = 72,
+                  .taps = 15,
+                  .layers = 3,
+                  .relative = 1,
+                  .causal = 1,
+                  .normed = 0},
+      .decoder = {.width = 40, .heads = 4, .units = 88, .layers = 2, .vocabulary = 67}}>;
   const auto named = load<own>((folder / "model.gguf").string());
   const auto adopted = small();
   const std::vector<float> pcm = test::random_numbers(5).vector(32000, -0.1f, 0.1f);
@@ -97,21 +98,22 @@ TEST(u2, chunks_with_caches_equal_the_original) {
   for (const json& w : want["streaming"]) {
     const extent chunk = w["chunk_size"], left = w["num_left_chunks"];
     SCOPED_TRACE(std::to_string(chunk) + " " + std::to_string(left));
-    using encoder = u2_conformer_any::encoder_type;
-    using block_type = wenet_conformer_block<dynamic, dynamic, dynamic, dynamic>;
+    using encoder = wenet::u2_conformer_any::encoder_type;
+    using block_type = nn::wenet_conformer_block<dynamic, dynamic, dynamic, dynamic>;
     auto state = model.encoder.start();
-    ctc_prefix_beam search;
+    search::ctc_prefix_beam search;
     std::vector<float> all;
     std::size_t n = 0;
     for (extent at = 0; at + window <= x.rows(); at += chunk * rate, ++n) {
       const extent frames = std::min((chunk - 1) * rate + window, x.rows() - at);
       table y(model.encoder.rows(frames), model.encoder.output_size()), p(y.rows(), model.tokenizer.size());
-      model.encoder(read(x.middleRows(at, frames)), y, &state, u2_env{.keep = left < 0 ? -1 : left * chunk}, c);
+      model.encoder(core::read(x.middleRows(at, frames)), y, &state, nn::u2_env{.keep = left < 0 ? -1 : left * chunk},
+                    c);
       EXPECT_EQ(y.rows(), w["chunk_frames_out"][n].get<extent>());
       const auto& block = encoder::get<"encoders">(state)[0];
       EXPECT_EQ((block_type::get<"self_attn">(block).cache.rows()), w["att_cache_len"][n].get<extent>());
       model.score(y, 0, p, c);
-      search.advance(read(p));
+      search.advance(core::read(p));
       all.insert(all.end(), y.data(), y.data() + y.size());
       if (w["partials"].empty()) continue;  // kept for some sizes only
       EXPECT_EQ(search.hypothesis(0).ids, w["partials"].at(n)["ids"].get<std::vector<int>>());
@@ -120,11 +122,11 @@ TEST(u2, chunks_with_caches_equal_the_original) {
     }
     const std::string name = "stream_c" + std::to_string(chunk) + "_l" + std::to_string(left) + "_encoder_out.npy";
     const extent d = model.encoder.output_size(), rows = static_cast<extent>(all.size()) / d;
-    const auto streamed = make_view(static_cast<const float*>(all.data()), rows, d);
+    const auto streamed = core::make_view(static_cast<const float*>(all.data()), rows, d);
     if (fs::exists(folder / name)) test::expect_close(streamed, folder / name, 1e-4);
     // Chunk masks over the whole clip give the same, as far as products cut otherwise do: 5e-6, outputs are near 1.
     table masked(model.encoder.rows(x.rows()), d);
-    model.encoder(read(x), masked, nullptr, u2_env{.window = {.chunk = chunk, .left = left}}, c);
+    model.encoder(core::read(x), masked, nullptr, nn::u2_env{.window = {.chunk = chunk, .left = left}}, c);
     EXPECT_LE((masked.topRows(rows) - streamed).cwiseAbs().maxCoeff(), 5e-6f);
   }
 }
@@ -135,23 +137,24 @@ TEST(u2, searches_equal_the_original) {
   const json want = expected();
   context c;
   segment s;
-  model.decode(read(rows), read(scores), {.search = u2_search::ctc_greedy}, s, c);
+  model.decode(core::read(rows), core::read(scores), {.search = wenet::u2_search::ctc_greedy}, s, c);
   EXPECT_EQ(s.token_ids, want["greedy"].get<std::vector<int>>());
   EXPECT_FALSE(s.words.empty());
   s = {};
-  model.decode(read(rows), read(scores), {.search = u2_search::ctc_prefix_beam}, s, c);
+  model.decode(core::read(rows), core::read(scores), {.search = wenet::u2_search::ctc_prefix_beam}, s, c);
   EXPECT_EQ(s.token_ids, want["prefix_beam"][0]["ids"].get<std::vector<int>>());
   for (const json& r : want["rescoring"]) {
     s = {};
-    model.decode(read(rows), read(scores), {.ctc_weight = r["ctc_weight"]}, s, c);
+    model.decode(core::read(rows), core::read(scores), {.ctc_weight = r["ctc_weight"]}, s, c);
     EXPECT_EQ(s.token_ids, r["ids"].get<std::vector<int>>());
     // 1e-2 for scores of the n-best list, times its weight.
     EXPECT_NEAR(s.score.value(), r["score"].get<double>(), 1e-2 * std::max(1.0, r["ctc_weight"].get<double>()));
   }
   for (const json& a : want["attention"]) {
     s = {};
-    model.decode(read(rows), read(scores),
-                 {.search = u2_search::attention, .beam = a["beam"], .length_penalty = a["length_penalty"]}, s, c);
+    model.decode(core::read(rows), core::read(scores),
+                 {.search = wenet::u2_search::attention, .beam = a["beam"], .length_penalty = a["length_penalty"]}, s,
+                 c);
     EXPECT_EQ(s.token_ids, a["ids"].get<std::vector<int>>());
     EXPECT_TRUE(s.words.empty());  // this search has no times, and none are invented
   }

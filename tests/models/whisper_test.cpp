@@ -17,17 +17,17 @@ using namespace steno;
 
 namespace {
 
-using small =
-    whisper<whisper_sizes{.mels = 80, .width = 64, .heads = 2, .audio_layers = 2, .text_layers = 2, .vocabulary = 600}>;
+using small = whisper::whisper_model<whisper::whisper_sizes{
+    .mels = 80, .width = 64, .heads = 2, .audio_layers = 2, .text_layers = 2, .vocabulary = 600}>;
 
 struct loaded {
-  explicit loaded(dtype format) { randomise(model, keep, 11, format); }
+  explicit loaded(dtype format) { weights::randomise(model, keep, 11, format); }
   small model;
-  storage keep;
+  weights::storage keep;
 };
 
 matrix<float, dynamic, 80> features() {
-  random_numbers next(3);
+  weights::random_numbers next(3);
   matrix<float, dynamic, 80> x(3000, 80);
   for (extent i = 0; i < x.size(); ++i) x.data()[i] = next();
   return x;
@@ -36,27 +36,27 @@ matrix<float, dynamic, 80> features() {
 }  // namespace
 
 TEST(whisper, names_of_the_published_sizes) {
-  EXPECT_EQ((whisper_tiny().decoder.blocks().size()), 4);
-  EXPECT_EQ((whisper_large_v3_turbo().decoder.blocks().size()), 4);
-  EXPECT_EQ((whisper_large_v3_turbo().encoder.get<"blocks">().size()), 32);
-  EXPECT_EQ(whisper_large_v3().frontend.width(), 128);
-  EXPECT_EQ(whisper_small_en().decoder.vocabulary(), 51864);
-  EXPECT_EQ(whisper_medium().window_rows(), 1500);
+  EXPECT_EQ((whisper::whisper_tiny().decoder.blocks().size()), 4);
+  EXPECT_EQ((whisper::whisper_large_v3_turbo().decoder.blocks().size()), 4);
+  EXPECT_EQ((whisper::whisper_large_v3_turbo().encoder.get<"blocks">().size()), 32);
+  EXPECT_EQ(whisper::whisper_large_v3().frontend.width(), 128);
+  EXPECT_EQ(whisper::whisper_small_en().decoder.vocabulary(), 51864);
+  EXPECT_EQ(whisper::whisper_medium().window_rows(), 1500);
   EXPECT_TRUE((std::is_same_v<
-               whisper_base,
-               whisper<whisper_sizes{
+               whisper::whisper_base,
+               whisper::whisper_model<whisper::whisper_sizes{
                    .mels = 80, .width = 512, .heads = 8, .audio_layers = 6, .text_layers = 6, .vocabulary = 51865}>>));
-  EXPECT_EQ(whisper_tiny::trace_name("encoder.blocks.3.out"), "enc_layer3");
-  EXPECT_EQ(whisper_tiny::trace_name("decoder.blocks.0.out"), "dec_layer0_prompt");
-  EXPECT_EQ(whisper_tiny::trace_name("decoder.blocks.0.cross_attn.key"), "dec_layer0_cross_k");
+  EXPECT_EQ(whisper::whisper_tiny::trace_name("encoder.blocks.3.out"), "enc_layer3");
+  EXPECT_EQ(whisper::whisper_tiny::trace_name("decoder.blocks.0.out"), "dec_layer0_prompt");
+  EXPECT_EQ(whisper::whisper_tiny::trace_name("decoder.blocks.0.cross_attn.key"), "dec_layer0_cross_k");
 }
 
 TEST(whisper, a_prompt_is_its_steps_and_beams_fork) {
   for (const dtype format : {dtype::f32, dtype::q8_0}) {
-    SCOPED_TRACE(info(format).name);
+    SCOPED_TRACE(core::info(format).name);
     const loaded l(format);
     context c;
-    whisper_window w;
+    whisper::whisper_window w;
     l.model.encode(features(), w, c);
     const std::vector<int> ids{5, 17, 400, 33, 599, 8, 0, 123, 77, 300, 301, 302};
     matrix<float, dynamic, dynamic> rows(12, 64), one(1, 64), beams(3, 64);
@@ -65,7 +65,7 @@ TEST(whisper, a_prompt_is_its_steps_and_beams_fork) {
     // 1e-5: sums in another order; 2e-2: activations are rounded to 8 bits, after them.
     const float bound = (format == dtype::f32 ? 1e-5f : 2e-2f) * std::max(1.0f, rows.cwiseAbs().maxCoeff());
     w.text.clear();
-    l.model.prompt_rows(std::span(ids).first(4), w, write(matrix<float, dynamic, dynamic>(4, 64)), c);
+    l.model.prompt_rows(std::span(ids).first(4), w, core::write(matrix<float, dynamic, dynamic>(4, 64)), c);
     w.text.fork(std::vector<int>{0, 0, 0});
     for (std::size_t i = 4; i < ids.size(); ++i) {
       // Beams 0 and 2 go astray and become beam 1 again now and then, and before the last token.
@@ -84,7 +84,7 @@ TEST(whisper, a_prompt_is_its_steps_and_beams_fork) {
 TEST(whisper, same_bits_for_any_number_of_threads_and_no_allocations) {
   const loaded l(dtype::q8_0);
   const auto x = features();
-  whisper_window w;
+  whisper::whisper_window w;
   const std::vector<int> ids{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, forks(5, 0), next{9, 8, 7, 6, 5}, turned{4, 3, 2, 1, 0};
   matrix<float, dynamic, dynamic> rows(10, 64), beams(5, 64), y(5, 600);
   const auto run = [&](context& c) {
@@ -117,7 +117,7 @@ TEST(whisper, same_bits_for_any_number_of_threads_and_no_allocations) {
 TEST(whisper, scores_of_heads_are_those_of_their_attention) {
   const loaded l(dtype::f32);
   context c;
-  whisper_window w;
+  whisper::whisper_window w;
   l.model.encode(features(), w, c);
   const std::vector<int> ids{5, 17, 400};
   const std::vector<std::pair<int, int>> heads{{1, 0}, {0, 1}};
@@ -135,12 +135,12 @@ TEST(whisper, scores_of_heads_are_those_of_their_attention) {
 namespace {
 
 // The compact golden model: random weights with a vocabulary.
-const whisper_any& with_words() {
-  static const whisper_any m = load<whisper_any>((test::compact() / "whisper/model.gguf").string());
+const whisper::whisper_any& with_words() {
+  static const whisper::whisper_any m = load<whisper::whisper_any>((test::compact() / "whisper/model.gguf").string());
   return m;
 }
 std::vector<float> noise(double seconds) {
-  random_numbers next(5);
+  weights::random_numbers next(5);
   std::vector<float> pcm(static_cast<std::size_t>(16000 * seconds));
   for (float& x : pcm) x = 0.1f * next();
   return pcm;
@@ -150,23 +150,23 @@ std::ptrdiff_t times_of(const std::vector<int>& ids, int id) { return std::count
 }  // namespace
 
 TEST(whisper, hotwords_are_favoured_and_the_average_stays_the_model_s) {
-  const whisper_any& m = with_words();
+  const whisper::whisper_any& m = with_words();
   context c;
-  whisper_window w;
+  whisper::whisper_window w;
   matrix<float, dynamic, dynamic> x(3000, 80);
   m.frontend(std::span<const float>(noise(30)), x, c);
   m.encode_rows(x, w, c);
-  const auto decode = [&](int beam, double temperature, const hotword_automaton* hotwords) {
-    return whisper_decode(
+  const auto decode = [&](int beam, double temperature, const search::hotword_automaton* hotwords) {
+    return whisper::whisper_decode(
         m, w, {.language = 0, .temperature = temperature, .sample_len = 16, .beam_size = beam, .hotwords = hotwords},
         c);
   };
   const std::vector<int> phrase = *m.tokenizer.split("q");
-  const hotword_automaton none, graph(std::vector<std::vector<int>>{phrase}, {.score = 20});
+  const search::hotword_automaton none, graph(std::vector<std::vector<int>>{phrase}, {.score = 20});
   for (const auto& [beam, temperature] : {std::pair(0, 0.0), std::pair(3, 0.0), std::pair(0, 0.7)}) {
     SCOPED_TRACE(std::to_string(beam) + " " + std::to_string(temperature));
-    const whisper_decoded plain = decode(beam, temperature, nullptr), same = decode(beam, temperature, &none),
-                          favoured = decode(beam, temperature, &graph);
+    const whisper::whisper_decoded plain = decode(beam, temperature, nullptr), same = decode(beam, temperature, &none),
+                                   favoured = decode(beam, temperature, &graph);
     EXPECT_EQ(same.tokens, plain.tokens);
     EXPECT_EQ(same.avg_logprob, plain.avg_logprob);
     EXPECT_GT(times_of(favoured.tokens, phrase[0]), times_of(plain.tokens, phrase[0]));
@@ -176,20 +176,20 @@ TEST(whisper, hotwords_are_favoured_and_the_average_stays_the_model_s) {
 }
 
 TEST(whisper, hotwords_count_in_every_window) {
-  const whisper_any& m = with_words();
+  const whisper::whisper_any& m = with_words();
   context c;
   const std::vector<int> phrase = *m.tokenizer.split("q");
-  const hotword_automaton graph(std::vector<std::vector<int>>{phrase}, {.score = 20});
+  const search::hotword_automaton graph(std::vector<std::vector<int>>{phrase}, {.score = 20});
   for (const double temperature : {0.0, 0.5}) {
     SCOPED_TRACE(temperature);
-    whisper_transcribe_options o{.temperatures = {temperature}, .no_speech_threshold = {}};
+    whisper::whisper_transcribe_options o{.temperatures = {temperature}, .no_speech_threshold = {}};
     o.decode.language = 0;
     o.decode.sample_len = 16;
     o.decode.hotwords = &graph;
-    const whisper_transcribed r = whisper_transcribe(m, noise(41), o, c);
+    const whisper::whisper_transcribed r = whisper::whisper_transcribe(m, noise(41), o, c);
     ASSERT_GE(r.windows.size(), 2u);
     std::vector<std::ptrdiff_t> found(r.windows.size());
-    for (const whisper_segment& s : r.segments) found[s.window] += times_of(s.tokens, phrase.back());
+    for (const whisper::whisper_segment& s : r.segments) found[s.window] += times_of(s.tokens, phrase.back());
     EXPECT_GT(found.front(), 0);
     EXPECT_GT(found.back(), 0);
   }

@@ -12,19 +12,19 @@
 using namespace steno;
 
 namespace {
-using decoder = qwen3_decoder<qwen3_text_sizes{.width = 32,
-                                               .heads = 4,
-                                               .key_heads = 2,
-                                               .head_width = 8,
-                                               .units = 48,
-                                               .layers = 3,
-                                               .vocabulary = 50,
-                                               .outputs = 50,
-                                               .rope_theta = 1000000}>;
+using decoder = nn::qwen3_decoder<nn::qwen3_text_sizes{.width = 32,
+                                                       .heads = 4,
+                                                       .key_heads = 2,
+                                                       .head_width = 8,
+                                                       .units = 48,
+                                                       .layers = 3,
+                                                       .vocabulary = 50,
+                                                       .outputs = 50,
+                                                       .rope_theta = 1000000}>;
 using rows = matrix<float, dynamic, 32>;
 struct fixture {
-  fixture() { randomise(model, keep, 5); }
-  storage keep;
+  fixture() { weights::randomise(model, keep, 5); }
+  weights::storage keep;
   decoder model;
 };
 rows prompt_of(const decoder& m, const std::vector<int>& ids) {
@@ -40,12 +40,12 @@ TEST(qwen3_decoder, a_prompt_is_the_same_in_pieces) {
   const fixture f;
   context c;
   rows whole = prompt_of(f.model, ids);
-  qwen3_decoder_state state;
+  nn::qwen3_decoder_state state;
   f.model(whole, state, c);
   EXPECT_EQ(state.length(), 21);
   for (const extent piece : {1, 2, 9, 20}) {
     rows x = prompt_of(f.model, ids);
-    qwen3_decoder_state other;
+    nn::qwen3_decoder_state other;
     for (extent t = 0; t < x.rows(); t += piece) f.model(x.middleRows(t, std::min(piece, x.rows() - t)), other, c);
     EXPECT_LE((x - whole).cwiseAbs().maxCoeff(), 2e-5f) << piece;
   }
@@ -55,7 +55,7 @@ TEST(qwen3_decoder, a_rewound_past_is_forgotten) {
   const fixture f;
   context c;
   rows x = prompt_of(f.model, ids), again = prompt_of(f.model, ids);
-  qwen3_decoder_state state;
+  nn::qwen3_decoder_state state;
   f.model(x, state, c);
   state.rewind(7);
   rows other = prompt_of(f.model, {11, 12, 13});
@@ -70,7 +70,7 @@ TEST(qwen3_decoder, threads_change_nothing) {
   const fixture f;
   context one;
   rows x = prompt_of(f.model, ids), y = prompt_of(f.model, ids);
-  qwen3_decoder_state state, other;
+  nn::qwen3_decoder_state state, other;
   f.model(x, state, one);
   thread_pool pool(2);
   context two{executor(pool)};
@@ -83,21 +83,21 @@ TEST(qwen3_decoder, writing_stops_at_ends_limits_and_circles) {
   context c;
   const auto write = [&](const std::vector<int>& ends, int max_tokens) {
     rows x = prompt_of(f.model, ids);
-    qwen3_decoder_state state;
-    qwen3_read(f.model, view<float, dynamic, 32>(x), state, c);
-    return qwen3_write(f.model, view<float, dynamic, 32>(x.bottomRows(1)), state,
-                       {.ends = ends, .max_tokens = max_tokens}, c);
+    nn::qwen3_decoder_state state;
+    nn::qwen3_read(f.model, view<float, dynamic, 32>(x), state, c);
+    return nn::qwen3_write(f.model, view<float, dynamic, 32>(x.bottomRows(1)), state,
+                           {.ends = ends, .max_tokens = max_tokens}, c);
   };
-  const qwen3_text some = write({}, 5);
-  EXPECT_EQ(some.stop, qwen3_stop::max_tokens);
+  const nn::qwen3_text some = write({}, 5);
+  EXPECT_EQ(some.stop, nn::qwen3_stop::max_tokens);
   ASSERT_EQ(some.ids.size(), 5u);
-  const qwen3_text none = write({some.ids[0]}, 5);
-  EXPECT_EQ(none.stop, qwen3_stop::end_of_text);
+  const nn::qwen3_text none = write({some.ids[0]}, 5);
+  EXPECT_EQ(none.stop, nn::qwen3_stop::end_of_text);
   EXPECT_TRUE(none.ids.empty());
   // Random weights turn in circles sooner or later; all but one round is taken away.
-  const qwen3_text circle = write({}, 2000);
-  EXPECT_EQ(circle.stop, qwen3_stop::repetition);
-  EXPECT_EQ(repeated_pattern(circle.ids), 0u);
+  const nn::qwen3_text circle = write({}, 2000);
+  EXPECT_EQ(circle.stop, nn::qwen3_stop::repetition);
+  EXPECT_EQ(nn::repeated_pattern(circle.ids), 0u);
 }
 
 // A half is off by 2^-12 of a value, a byte by up to 1/254 of a row's largest, at each of three layers of random
@@ -106,11 +106,11 @@ TEST(qwen3_decoder, a_past_in_few_bits_is_near_the_floats) {
   const fixture f;
   context c;
   rows exact = prompt_of(f.model, ids);
-  qwen3_decoder_state floats;
+  nn::qwen3_decoder_state floats;
   f.model(exact, floats, c);
   for (const auto& [format, bound] : {std::pair{dtype::f16, 4e-3f}, {dtype::q8_0, 0.12f}}) {
     rows x = prompt_of(f.model, ids);
-    qwen3_decoder_state state;
+    nn::qwen3_decoder_state state;
     state.sequences.format = format;
     f.model(x, state, c);
     const float error = (x - exact).cwiseAbs().maxCoeff();
@@ -127,20 +127,20 @@ TEST(qwen3_decoder, a_past_in_few_bits_is_near_the_floats) {
       rows again = prompt_of(f.model, ids);
       thread_pool some(threads);
       context other{executor(some)};
-      qwen3_decoder_state own;
+      nn::qwen3_decoder_state own;
       own.sequences.format = format;
       f.model(again, own, other);
       EXPECT_EQ(again, x) << threads;
     }
   }
-  EXPECT_THROW((void)qwen3_state_of(f.model, dtype::q4_0), error);
-  EXPECT_EQ(qwen3_state_of(f.model, std::nullopt).sequences.format, dtype::f32);
+  EXPECT_THROW((void)nn::qwen3_state_of(f.model, dtype::q4_0), error);
+  EXPECT_EQ(nn::qwen3_state_of(f.model, std::nullopt).sequences.format, dtype::f32);
 }
 
 TEST(qwen3_decoder, halves_are_usual_beside_blocks) {
-  storage keep;
+  weights::storage keep;
   decoder m;
-  randomise(m, keep, 5, dtype::q8_0);
+  weights::randomise(m, keep, 5, dtype::q8_0);
   EXPECT_EQ(m.cache_format(), dtype::f16);
 }
 
@@ -150,25 +150,25 @@ TEST(qwen3_decoder, texts_are_written_together) {
   context c;
   const std::vector<std::vector<int>> prompts = {{3, 1, 4, 1, 5}, {9, 2, 6}, ids, {7}};
   for (const dtype format : {dtype::f32, dtype::f16}) {
-    std::vector<qwen3_text> alone;
-    qwen3_decoder_state all;
+    std::vector<nn::qwen3_text> alone;
+    nn::qwen3_decoder_state all;
     all.sequences.format = format;
     rows last(static_cast<extent>(prompts.size()), 32);
-    std::vector<qwen3_writer> writers;
+    std::vector<nn::qwen3_writer> writers;
     for (std::size_t i = 0; i < prompts.size(); ++i) {
-      const qwen3_writing how{.ends = {}, .max_tokens = static_cast<int>(6 + 5 * i)};
+      const nn::qwen3_writing how{.ends = {}, .max_tokens = static_cast<int>(6 + 5 * i)};
       rows x = prompt_of(f.model, prompts[i]);
-      qwen3_decoder_state state;
+      nn::qwen3_decoder_state state;
       state.sequences.format = format;
       f.model(x, state, c);
       last.row(static_cast<extent>(i)) = x.bottomRows(1);
-      alone.push_back(qwen3_write(f.model, view<float, dynamic, 32>(x.bottomRows(1)), state, how, c));
+      alone.push_back(nn::qwen3_write(f.model, view<float, dynamic, 32>(x.bottomRows(1)), state, how, c));
       rows again = prompt_of(f.model, prompts[i]);
       f.model(again, all, c, static_cast<extent>(i));
       writers.emplace_back(how);
     }
-    const std::vector<qwen3_text> together =
-        qwen3_write_together(f.model, view<float, dynamic, 32>(last), all, std::span<qwen3_writer>(writers), c);
+    const std::vector<nn::qwen3_text> together =
+        nn::qwen3_write_together(f.model, view<float, dynamic, 32>(last), all, std::span<nn::qwen3_writer>(writers), c);
     ASSERT_EQ(together.size(), alone.size());
     for (std::size_t i = 0; i < alone.size(); ++i) {
       EXPECT_EQ(together[i].ids, alone[i].ids) << i;
@@ -181,24 +181,24 @@ TEST(qwen3_writer, goes_on_from_what_turned_in_circles) {
   const std::vector<int> before(23, 5);
   std::vector<float> scores(10, 0.0f);
   scores[5] = 1;
-  qwen3_writer w({.ends = {}, .max_tokens = 100}, before);
+  nn::qwen3_writer w({.ends = {}, .max_tokens = 100}, before);
   EXPECT_FALSE(w.take(scores));
-  EXPECT_EQ(w.text().stop, qwen3_stop::repetition);
+  EXPECT_EQ(w.text().stop, nn::qwen3_stop::repetition);
   EXPECT_TRUE(w.text().ids.empty());
-  qwen3_writer off({.ends = {}, .max_tokens = 100, .stop_loops = false}, before);
+  nn::qwen3_writer off({.ends = {}, .max_tokens = 100, .stop_loops = false}, before);
   int turns = 1;
   while (off.take(scores)) ++turns;
   EXPECT_EQ(turns, 100);
-  EXPECT_EQ(off.text().stop, qwen3_stop::max_tokens);
+  EXPECT_EQ(off.text().stop, nn::qwen3_stop::max_tokens);
   EXPECT_EQ(off.text().ids.size(), 100u);
-  EXPECT_FALSE(qwen3_writer({.ends = {}, .max_tokens = 0}).going());
+  EXPECT_FALSE(nn::qwen3_writer({.ends = {}, .max_tokens = 0}).going());
 }
 
 TEST(repeated_pattern, short_patterns_need_more_rounds) {
   const auto rounds = [](const std::vector<int>& pattern, int count) {
     std::vector<int> all = {90, 91, 92};
     for (int i = 0; i < count; ++i) all.insert(all.end(), pattern.begin(), pattern.end());
-    return repeated_pattern(all);
+    return nn::repeated_pattern(all);
   };
   EXPECT_EQ(rounds({1}, 23), 0u);
   EXPECT_EQ(rounds({1}, 24), 1u);
@@ -206,5 +206,5 @@ TEST(repeated_pattern, short_patterns_need_more_rounds) {
   EXPECT_EQ(rounds({1, 2}, 12), 2u);
   EXPECT_EQ(rounds({1, 2, 3, 4, 5, 6, 7}, 3), 0u);
   EXPECT_EQ(rounds({1, 2, 3, 4, 5, 6, 7}, 4), 7u);
-  EXPECT_EQ(repeated_pattern(std::vector<int>{}), 0u);
+  EXPECT_EQ(nn::repeated_pattern(std::vector<int>{}), 0u);
 }

@@ -15,7 +15,7 @@ namespace {
 
 using table = matrix<float, dynamic, dynamic>;
 
-speaker_cache_options small() {
+nn::speaker_cache_options small() {
   return {.spkcache_len = 12,
           .fifo_len = 3,
           .chunk_len = 4,
@@ -28,7 +28,7 @@ speaker_cache_options small() {
 struct talk {
   std::vector<std::array<float, 2>> spoken{{}};
   // Pushes a chunk of `rows` in which p[s] is speaker s's probability; what is remembered is heard as it was said.
-  void say(speaker_cache& state, extent rows, std::array<float, 2> p, extent left = 0, extent right = 0) {
+  void say(nn::speaker_cache& state, extent rows, std::array<float, 2> p, extent left = 0, extent right = 0) {
     table x(left + rows + right, 1), activities(state.rows() + left + rows + right, 2);
     x.setConstant(-1);  // the neighbours' rows are not new
     activities.setConstant(0.5f);
@@ -48,7 +48,7 @@ struct talk {
       activities(state.rows() + left + t, 0) = p[0];
       activities(state.rows() + left + t, 1) = p[1];
     }
-    state.update(read(x), read(activities), left, right);
+    state.update(core::read(x), core::read(activities), left, right);
   }
 };
 
@@ -57,7 +57,7 @@ std::vector<float> numbers(const view<const float>& x) { return {x.data(), x.dat
 }  // namespace
 
 TEST(speaker_cache, chunks_go_through_the_fifo) {
-  speaker_cache state(small(), 1, 2);
+  nn::speaker_cache state(small(), 1, 2);
   talk t;
   t.say(state, 2, {0.9f, 0.1f}, 1, 2);
   EXPECT_EQ(numbers(state.fifo()), (std::vector<float>{1, 2}));
@@ -71,10 +71,10 @@ TEST(speaker_cache, chunks_go_through_the_fifo) {
 
 // As many leave as do not fit, also when that is more than the period, and never more than there are.
 TEST(speaker_cache, how_many_rows_leave) {
-  speaker_cache_options o = small();
+  nn::speaker_cache_options o = small();
   o.fifo_len = 0;
   o.spkcache_update_period = 2;
-  speaker_cache state(o, 1, 2);
+  nn::speaker_cache state(o, 1, 2);
   talk t;
   t.say(state, 4, {0.9f, 0.1f});
   EXPECT_EQ(state.cache_rows(), 4);
@@ -84,7 +84,7 @@ TEST(speaker_cache, how_many_rows_leave) {
 }
 
 TEST(speaker_cache, a_full_cache_keeps_what_tells_its_speakers) {
-  speaker_cache state(small(), 1, 2);
+  nn::speaker_cache state(small(), 1, 2);
   talk t;
   t.say(state, 4, {0.9f, 0.05f});   // 1 - 4: the first speaker
   t.say(state, 4, {0.05f, 0.9f});   // 5 - 8: the second one
@@ -107,10 +107,10 @@ TEST(speaker_cache, a_full_cache_keeps_what_tells_its_speakers) {
 }
 
 TEST(speaker_cache, silence_is_the_mean_of_its_rows) {
-  speaker_cache_options o = small();
+  nn::speaker_cache_options o = small();
   o.fifo_len = 0;
   o.spkcache_update_period = 1;
-  speaker_cache state(o, 1, 2);
+  nn::speaker_cache state(o, 1, 2);
   talk t;
   t.say(state, 3, {0.05f, 0.1f});
   EXPECT_EQ(state.silent_rows(), 3);
@@ -124,7 +124,7 @@ TEST(speaker_cache, silence_is_the_mean_of_its_rows) {
 
 // Among equal scores the earliest row stays, so that results do not depend on a library's order.
 TEST(speaker_cache, hours_of_noise) {
-  speaker_cache state(small(), 1, 2), other(small(), 1, 2);
+  nn::speaker_cache state(small(), 1, 2), other(small(), 1, 2);
   test::random_numbers random(7), same(7);
   talk t, u;
   for (int i = 0; i < 2000; ++i) {
@@ -141,7 +141,7 @@ TEST(speaker_cache, hours_of_noise) {
 
 // Weights of a damaged file may make anything; what comes out makes no sense, and does no harm.
 TEST(speaker_cache, probabilities_that_are_no_numbers) {
-  speaker_cache state(small(), 1, 2);
+  nn::speaker_cache state(small(), 1, 2);
   talk t;
   const float none = std::numeric_limits<float>::quiet_NaN();
   for (int i = 0; i < 60; ++i) {

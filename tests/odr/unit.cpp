@@ -13,10 +13,10 @@ unit_report STENO_UNIT() {
   std::vector<float> xs(rows * inner), values(columns * inner), ys(rows * columns);
   for (std::size_t i = 0; i < xs.size(); ++i) xs[i] = static_cast<float>(static_cast<int>(i % 7) - 3);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(static_cast<int>(i % 5) - 2);
-  const auto x = steno::make_view(static_cast<const float*>(xs.data()), rows, inner);
-  const auto y = steno::make_view(ys.data(), rows, columns);
-  steno::weight<steno::dynamic, steno::dynamic> w;
-  if (!w.assign(steno::make_view(static_cast<const float*>(values.data()), columns, inner)))
+  const auto x = steno::core::make_view(static_cast<const float*>(xs.data()), rows, inner);
+  const auto y = steno::core::make_view(ys.data(), rows, columns);
+  steno::weights::weight<steno::dynamic, steno::dynamic> w;
+  if (!w.assign(steno::core::make_view(static_cast<const float*>(values.data()), columns, inner)))
     steno::fail({.what = "weights were refused"});
 
   steno::thread_pool pool(2);
@@ -31,7 +31,7 @@ unit_report STENO_UNIT() {
   std::vector<double> bins;  // of the last lane
   for (std::size_t i = 15; i < lanes.size(); i += 16) bins.push_back(static_cast<double>(lanes[i]));
 
-  void (*const symbol)(steno::fault) = &steno::fail;
+  void (*const symbol)(steno::core::fault) = &steno::fail;
   return {STENO_TEXT(STENO_ABI), std::vector<double>(ys.begin(), ys.end()), bins,
           reinterpret_cast<const void*>(symbol)};
 }

@@ -27,22 +27,22 @@ TEST(parity_ct_punc, stages_marks_and_text_equal_the_original) {
   for (const auto& f : fs::directory_iterator(folder / "stages"))
     golden.emplace(f.path().stem().string().substr(3), npy::load(f.path()));
   for (const dtype type : {dtype::f32, dtype::f16, dtype::q8_0}) {
-    SCOPED_TRACE(info(type).name);
+    SCOPED_TRACE(core::info(type).name);
     const test::temporary_directory scratch;
     const fs::path file = scratch.path() / "model.gguf";
     convert(folder / "checkpoint", file, {.type = type});
-    const auto model = load<ct_punc_any>(file.string());
+    const auto model = load<funasr::ct_punc_any>(file.string());
     std::size_t seen = 0;
     const auto sink = [&](std::string_view path, const view<const float>& x) {
-      const std::string name = ct_punc_any::trace_name(path);
+      const std::string name = funasr::ct_punc_any::trace_name(path);
       const auto stage = golden.find(name);
       if (type != dtype::f32 || stage == golden.end()) return;
       ++seen;
       ASSERT_EQ(stage->second.size(), x.rows() * x.cols()) << name;
       EXPECT_LE(test::compare(x, stage->second).relative(), 1e-4) << name;
     };
-    context c(executor{}, tracer(sink));
-    const punctuated_text got = model.punctuate(want["input_text"].get<std::string>(), c, want["split_size"]);
+    context c(executor{}, core::tracer(sink));
+    const funasr::punctuated_text got = model.punctuate(want["input_text"].get<std::string>(), c, want["split_size"]);
     EXPECT_EQ(got.text, want["text"].get<std::string>());
     EXPECT_EQ(got.marks, want["punc_array"].get<std::vector<int>>());
     EXPECT_EQ(seen, type == dtype::f32 ? golden.size() : 0u);

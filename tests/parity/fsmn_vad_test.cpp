@@ -26,19 +26,19 @@ json expected(const fs::path& folder) {
   return json::parse(in);
 }
 
-fsmn_vad_any converted(const fs::path& checkpoint, dtype type = dtype::f32) {
+funasr::fsmn_vad_any converted(const fs::path& checkpoint, dtype type = dtype::f32) {
   const test::temporary_directory scratch;
   const fs::path file = scratch.path() / "model.gguf";
   convert(checkpoint, file, {.type = type});
-  return load<fsmn_vad_any>(file.string());  // stays mapped when the name goes away
+  return load<funasr::fsmn_vad_any>(file.string());  // stays mapped when the name goes away
 }
 
 std::vector<float> audio(const fs::path& folder, const std::string& run) {
   return test::load_wav(folder / (run.starts_with("jfk_") ? "input2_jfk.wav" : "input.wav")).pcm;
 }
 
-fsmn_vad_options options_of(const json& args, int otherwise) {
-  fsmn_vad_options o;
+funasr::fsmn_vad_options options_of(const json& args, int otherwise) {
+  funasr::fsmn_vad_options o;
   o.period = args.value("chunk_size", otherwise);
   if (args.contains("max_end_silence_time") && !args["max_end_silence_time"].is_null())
     o.max_end_silence = args["max_end_silence_time"].get<int>();
@@ -47,7 +47,7 @@ fsmn_vad_options options_of(const json& args, int otherwise) {
 }
 
 // All scores of a recording that comes in pieces of `piece` samples. What only finish() would write is left out.
-std::vector<float> scores_by_pieces(const fsmn_vad_any& model, std::span<const float> pcm, std::size_t piece) {
+std::vector<float> scores_by_pieces(const funasr::fsmn_vad_any& model, std::span<const float> pcm, std::size_t piece) {
   context c;
   auto s = model.start();
   std::vector<float> all;
@@ -57,7 +57,7 @@ std::vector<float> scores_by_pieces(const fsmn_vad_any& model, std::span<const f
     const extent rows = model.ready(s, static_cast<extent>(part.size()));
     const std::size_t old = all.size();
     all.resize(old + static_cast<std::size_t>(rows * classes));
-    model.score(s, part, make_view(all.data() + old, rows, classes), c);
+    model.score(s, part, core::make_view(all.data() + old, rows, classes), c);
   }
   return all;
 }
@@ -65,9 +65,9 @@ std::vector<float> scores_by_pieces(const fsmn_vad_any& model, std::span<const f
 using events = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 // What the original answers after a piece: [start, -1], [-1, end] or both.
-events joined(const std::vector<voice_change>& changes, bool& open) {
+events joined(const std::vector<segmentation::voice_change>& changes, bool& open) {
   events answer;
-  for (const voice_change& v : changes) {
+  for (const segmentation::voice_change& v : changes) {
     if (v.start_ms >= 0) answer.emplace_back(v.start_ms, -1), open = true;
     if (v.end_ms >= 0) {
       if (!open || answer.empty()) answer.emplace_back(-1, -1);
@@ -96,21 +96,21 @@ TEST(parity_fsmn_vad, every_stage_in_f32) {
     seen[name] = test::compare(x, want->second).relative();
   };
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = fsmn_vad_any::trace_name(path);
+    const std::string name = funasr::fsmn_vad_any::trace_name(path);
     if (name != "feats") return compare(name, x);
     const auto head = golden.lower_bound("feats_first");  // as many rows as the case keeps
     ASSERT_TRUE(head != golden.end() && head->first.starts_with("feats_first"));
     ASSERT_LE(head->second.rows(), x.rows());
     compare(head->first, x.topRows(head->second.rows()));
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
   const auto pcm = audio(folder, "input");
-  workspace::frame scratch(c.scratch);
+  core::workspace::frame scratch(c.scratch);
   auto scores = scratch.matrix(model.frontend.rows(static_cast<extent>(pcm.size())), model.encoder.output_size());
   model.score(pcm, scores, c);
   const auto speech = audio(folder, "jfk_");
   context plain;
-  workspace::frame more(plain.scratch);
+  core::workspace::frame more(plain.scratch);
   auto others = more.matrix(model.frontend.rows(static_cast<extent>(speech.size())), model.encoder.output_size());
   model.score(speech, others, plain);
   compare("jfk_scores", others);
@@ -153,9 +153,9 @@ TEST(parity_fsmn_vad, events_of_streams_for_all_settings) {
     bool open = false;
     const std::size_t pieces = (pcm.size() + piece - 1) / piece;
     for (std::size_t i = 0; i < pieces; ++i) {
-      std::vector<voice_change> changes;
+      std::vector<segmentation::voice_change> changes;
       events answer;
-      const auto sink = [&](const voice_change& v) { changes.push_back(v); };
+      const auto sink = [&](const segmentation::voice_change& v) { changes.push_back(v); };
       const auto reply = [&] {
         const events more = joined(changes, open);
         answer.insert(answer.end(), more.begin(), more.end());
@@ -199,7 +199,7 @@ TEST(parity_fsmn_vad, a_stream_allocates_nothing_once_it_is_warm) {
   context c;
   auto s = model.start();
   std::int64_t emitted = 0;
-  const auto sink = [&](const voice_change& v) { emitted += v.start_ms + v.end_ms; };
+  const auto sink = [&](const segmentation::voice_change& v) { emitted += v.start_ms + v.end_ms; };
   const std::span<const float> all(pcm);
   const std::size_t warm = std::min<std::size_t>(all.size() / 2, 32000) / 800 * 800;
   for (std::size_t at = 0; at < warm; at += 800) model.accept(s, all.subspan(at, 800), c, sink);

@@ -24,13 +24,13 @@ TEST(parity_fun_asr_nano, stages_prompts_and_labels) {
   const test::temporary_directory scratch;
   const auto file = scratch.path() / "model.gguf";
   convert(folder / "checkpoint", file, {.type = dtype::f32});
-  const auto model = load<fun_asr_nano_any>(file.string());
+  const auto model = load<funasr::fun_asr_nano_any>(file.string());
   const auto pcm = test::load_wav(folder / "input.wav").pcm;
 
   std::map<std::string, double> seen;
   std::size_t stages = 0;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = fun_asr_nano_any::trace_name(path);
+    const std::string name = funasr::fun_asr_nano_any::trace_name(path);
     for (const auto& e : std::filesystem::directory_iterator(folder / "stages")) {
       if (e.path().stem().string().substr(3) != name) continue;
       const npy::array golden = npy::load(e.path());
@@ -38,7 +38,7 @@ TEST(parity_fun_asr_nano, stages_prompts_and_labels) {
       seen[name] = test::compare(x, golden).relative();
     }
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
   const extent frames = model.frontend.rows(static_cast<extent>(pcm.size()));
   ASSERT_EQ(frames, want["lfr_frames"].get<extent>());
   EXPECT_EQ(model.audio_tokens(frames), want["fake_token_len"].get<extent>());
@@ -64,10 +64,10 @@ TEST(parity_fun_asr_nano, stages_prompts_and_labels) {
   }
   EXPECT_GT(stages, 0u);
 
-  std::vector<ctc_token> labels;
-  ctc_greedy(read(scores), want["ctc_blank_id"].get<int>(), labels);
+  std::vector<search::ctc_token> labels;
+  search::ctc_greedy(core::read(scores), want["ctc_blank_id"].get<int>(), labels);
   std::vector<int> found;
-  for (const ctc_token& t : labels) found.push_back(t.id);
+  for (const search::ctc_token& t : labels) found.push_back(t.id);
   EXPECT_EQ(found, want["ctc_token_ids"].get<std::vector<int>>());
   c.trace_to({});
   EXPECT_THROW((void)model.recognise(pcm, {}, c), error);  // the case has no language model
@@ -77,12 +77,12 @@ TEST(parity_fun_asr_nano, stages_prompts_and_labels) {
     EXPECT_EQ(model.audio_tokens(v[1].get<extent>()), v[2].get<extent>()) << v;
   }
   for (const auto& [name, v] : want["prompts_1s_of_zeros"].items()) {
-    fun_asr_nano_options o;
+    funasr::fun_asr_nano_options o;
     const json& args = v["args"];
     if (args.contains("itn")) o.itn = args["itn"].get<bool>();
     if (args.contains("language")) o.language = args["language"].get<std::string>();
     if (args.contains("hotwords")) o.hotwords = args["hotwords"].get<std::vector<std::string>>();
-    EXPECT_EQ(fun_asr_nano_prompt(o), v["prompt"].get<std::string>()) << name;
+    EXPECT_EQ(funasr::fun_asr_nano_prompt(o), v["prompt"].get<std::string>()) << name;
     const auto ids_of = model.prompt(o);
     EXPECT_EQ(ids_of.before, v["prefix_token_ids"].get<std::vector<int>>()) << name;
     EXPECT_EQ(ids_of.after, v["suffix_token_ids"].get<std::vector<int>>()) << name;

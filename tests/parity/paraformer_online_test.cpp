@@ -20,7 +20,7 @@ using nlohmann::json;
 
 namespace {
 
-using model_type = paraformer_online_any;
+using model_type = funasr::paraformer_online_any;
 
 json read_json(const fs::path& path) {
   std::ifstream in(path);
@@ -51,9 +51,9 @@ run run_case(const model_type& model, const fs::path& folder, const executor& e 
     ASSERT_EQ(want->second.size(), x.rows() * x.cols()) << path;
     r.stages[want->first] = test::compare(x, want->second);
   };
-  context c(e, tracer(sink));
-  paraformer_stream<model_type> stream(model);
-  const auto collect = [&](const paraformer_event& event) {
+  context c(e, core::tracer(sink));
+  funasr::paraformer_stream<model_type> stream(model);
+  const auto collect = [&](const funasr::paraformer_event& event) {
     r.pieces.emplace_back(event.ids.begin() + static_cast<std::ptrdiff_t>(r.ids.size()), event.ids.end());
     r.ids.assign(event.ids.begin(), event.ids.end());
   };
@@ -81,7 +81,7 @@ TEST(parity_paraformer_online, every_stage_and_the_tokens_of_every_piece_in_f32)
   for (std::size_t i = 0; i < r.pieces.size(); ++i) {
     const json& piece = want["pieces"][i];
     EXPECT_EQ(r.pieces[i], piece["token_ids"].get<std::vector<int>>()) << i;
-    std::vector<timed_token> tokens;
+    std::vector<tokenizers::timed_token> tokens;
     for (const int id : r.pieces[i]) tokens.push_back({.id = id});
     EXPECT_EQ(model.tokenizer.decode(tokens).text, piece["text"].get<std::string>()) << i;
   }
@@ -99,9 +99,10 @@ TEST(parity_paraformer_online, f16_and_q8_0_stay_within_their_measured_bounds) {
     double moved = 0;
     for (const auto& [name, d] : r.stages)
       if (name.ends_with("log_probs")) moved = std::max(moved, d.relative());
-    std::printf("%s: log-probabilities move by %.2e of their range\n", std::string(info(type).name).c_str(), moved);
-    EXPECT_LE(moved, bound) << info(type).name;
+    std::printf("%s: log-probabilities move by %.2e of their range\n", std::string(core::info(type).name).c_str(),
+                moved);
+    EXPECT_LE(moved, bound) << core::info(type).name;
     EXPECT_GT(moved, 0);
-    EXPECT_EQ(r.ids, want["token_ids"].get<std::vector<int>>()) << info(type).name;
+    EXPECT_EQ(r.ids, want["token_ids"].get<std::vector<int>>()) << core::info(type).name;
   }
 }

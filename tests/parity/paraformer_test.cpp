@@ -32,27 +32,27 @@ struct run {
   segment recognised;
 };
 
-run run_case(const paraformer_any& model, const fs::path& folder) {
+run run_case(const funasr::paraformer_any& model, const fs::path& folder) {
   std::map<std::string, npy::array> golden;
   for (const auto& e : fs::directory_iterator(folder / "stages"))
     golden.emplace(e.path().stem().string().substr(3), npy::load(e.path()));
   run r;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const auto want = golden.find(paraformer_any::trace_name(path));
+    const auto want = golden.find(funasr::paraformer_any::trace_name(path));
     if (want == golden.end()) return;
     ASSERT_EQ(want->second.size(), x.rows() * x.cols()) << path;
     r.stages[want->first] = test::compare(x, want->second);
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
   r.recognised = model.recognise(test::load_wav(folder / "input.wav").pcm, {}, c);
   return r;
 }
 
-paraformer_any converted(const fs::path& checkpoint, dtype type) {
+funasr::paraformer_any converted(const fs::path& checkpoint, dtype type) {
   const test::temporary_directory scratch;
   const fs::path file = scratch.path() / "model.gguf";
   convert(checkpoint, file, {.type = type});
-  return load<paraformer_any>(file.string());  // stays mapped when the name goes away
+  return load<funasr::paraformer_any>(file.string());  // stays mapped when the name goes away
 }
 
 }  // namespace
@@ -96,12 +96,13 @@ TEST(parity_paraformer, f16_and_q8_0_stay_within_their_measured_bounds) {
   const std::pair<dtype, double> bounds[] = {{dtype::f16, 2e-3}, {dtype::bf16, 1.9e-2}, {dtype::q8_0, 2.5e-2}};
   for (const auto& [type, bound] : bounds) {
     const run r = run_case(converted(folder / "checkpoint", type), folder);
-    ASSERT_TRUE(r.stages.contains("log_probs")) << info(type).name;
+    ASSERT_TRUE(r.stages.contains("log_probs")) << core::info(type).name;
     const double moved = r.stages.at("log_probs").relative();
-    std::printf("%s: log-probabilities move by %.2e of their range\n", std::string(info(type).name).c_str(), moved);
-    EXPECT_LE(moved, bound) << info(type).name;
+    std::printf("%s: log-probabilities move by %.2e of their range\n", std::string(core::info(type).name).c_str(),
+                moved);
+    EXPECT_LE(moved, bound) << core::info(type).name;
     EXPECT_GT(moved, 0);
-    EXPECT_EQ(r.recognised.token_ids, want["token_ids"].get<std::vector<int>>()) << info(type).name;
+    EXPECT_EQ(r.recognised.token_ids, want["token_ids"].get<std::vector<int>>()) << core::info(type).name;
   }
 }
 
@@ -113,7 +114,7 @@ TEST(parity_paraformer, the_published_gguf_form_says_the_same) {
   const fs::path packaged = scratch.path() / "packaged.gguf", published = scratch.path() / "published.gguf";
   convert(folder / "checkpoint", packaged, {.type = dtype::f32});
   const gguf_file from(packaged.string());
-  gguf_writer to;
+  weights::gguf_writer to;
   to.set("general.architecture", "paraformer");
   const auto whole = [&](const char* key, const char* ours) {
     to.set(key, static_cast<std::uint32_t>(*from.number(std::string("paraformer.") + ours)));
@@ -131,7 +132,7 @@ TEST(parity_paraformer, the_published_gguf_form_says_the_same) {
   to.set("pf.predictor.tail_threshold", static_cast<float>(*from.number("paraformer.predictor.tail_threshold")));
   to.set("pf.vocab", from.strings("tokenizer.ggml.tokens"));
   for (std::size_t n = 0; n < from.size(); ++n) {
-    const tensor_ref t = from.tensor(n);
+    const weights::tensor_ref t = from.tensor(n);
     std::vector<extent> shape(t.shape.begin(), t.shape.begin() + t.rank);
     const bool convolution = t.name == "predictor.cif_conv1d.weight";
     if (convolution) shape = {shape[0], shape[1] / 3, 3};
@@ -150,7 +151,7 @@ TEST(parity_paraformer, the_published_gguf_form_says_the_same) {
   }
   to.write(published.string());
   opened_checkpoint opened = open_checkpoint(published);
-  const auto model = load<paraformer_any>(std::move(opened.file), {}, std::move(opened.image));
+  const auto model = load<funasr::paraformer_any>(std::move(opened.file), {}, std::move(opened.image));
   const run r = run_case(model, folder);
   EXPECT_LE(r.stages.at("log_probs").relative(), 1e-4);  // as in f32 from the folder
   EXPECT_EQ(r.recognised.text, read_json(folder / "expected.json")["text"].get<std::string>());
@@ -166,7 +167,7 @@ TEST(parity_paraformer, same_bits_for_any_number_of_threads) {
     const auto sink = [&](std::string_view path, const view<const float>& x) {
       if (path == "log_probs") all.assign(x.data(), x.data() + x.size());
     };
-    context c(e, tracer(sink));
+    context c(e, core::tracer(sink));
     (void)model.recognise(pcm, {}, c);
     return all;
   };

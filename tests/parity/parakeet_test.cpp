@@ -58,7 +58,7 @@ class stage_book {
         all.insert(all.end(), x.data() + t * x.outerStride(), x.data() + t * x.outerStride() + x.cols());
       return;
     }
-    const std::string name = parakeet_ctc_any::trace_name(path);
+    const std::string name = nemo::parakeet_ctc_any::trace_name(path);
     const auto want = golden_.stages.find(name);
     if (want == golden_.stages.end()) return;
     ASSERT_EQ(want->second.size(), x.rows() * x.cols()) << path;
@@ -70,7 +70,7 @@ class stage_book {
       if (want == golden_.stages.end()) continue;
       ASSERT_EQ(want->second.size(), static_cast<extent>(values.size())) << name;
       seen[name] =
-          test::compare(make_view(values.data(), 1, static_cast<extent>(values.size())), want->second).relative();
+          test::compare(core::make_view(values.data(), 1, static_cast<extent>(values.size())), want->second).relative();
     }
     steps_.clear();
   }
@@ -94,7 +94,7 @@ void expect_all_stages(const stage_book& book, const golden_case& g) {
 template <class Model>
 segment run(const Model& m, const golden_case& g) {
   stage_book book(g);
-  context c(executor{}, tracer(book));
+  context c(executor{}, core::tracer(book));
   const segment s = m.recognise(g.pcm, {}, c);
   book.finish();
   expect_all_stages(book, g);
@@ -102,9 +102,9 @@ segment run(const Model& m, const golden_case& g) {
 }
 
 // Characters, words and sentences with their frames, as the original lists them.
-void expect_times(const nemo_words& rule, const sentencepiece& pieces, const std::vector<placed_token>& tokens,
-                  const json& want) {
-  std::vector<placed_token> flat;
+void expect_times(const tokenizers::nemo_words& rule, const tokenizers::sentencepiece& pieces,
+                  const std::vector<tokenizers::placed_token>& tokens, const json& want) {
+  std::vector<tokenizers::placed_token> flat;
   std::size_t at = 0;
   for (const json& c : want["char"]) {
     const std::size_t n = c["char"].is_array() ? c["char"].size() : 1;
@@ -117,7 +117,7 @@ void expect_times(const nemo_words& rule, const sentencepiece& pieces, const std
     }
   }
   EXPECT_EQ(at, tokens.size());
-  const auto expect_texts = [](const std::vector<placed_text>& ours, const json& theirs, const char* key) {
+  const auto expect_texts = [](const std::vector<tokenizers::placed_text>& ours, const json& theirs, const char* key) {
     ASSERT_EQ(ours.size(), theirs.size()) << key;
     for (std::size_t i = 0; i < ours.size(); ++i) {
       EXPECT_EQ(ours[i].text, theirs[i][key].get<std::string>()) << i;
@@ -125,9 +125,9 @@ void expect_times(const nemo_words& rule, const sentencepiece& pieces, const std
       EXPECT_EQ(ours[i].end, theirs[i]["end_offset"].get<extent>()) << i;
     }
   };
-  const std::vector<placed_text> words = rule.words(pieces, tokens);
+  const std::vector<tokenizers::placed_text> words = rule.words(pieces, tokens);
   expect_texts(words, want["word"], "word");
-  expect_texts(nemo_words::sentences(words), want["segment"], "segment");
+  expect_texts(tokenizers::nemo_words::sentences(words), want["segment"], "segment");
 }
 
 double score_of(const segment& s) { return s.score.value(); }
@@ -137,15 +137,15 @@ double score_of(const segment& s) { return s.score.value(); }
 TEST(parity_parakeet, ctc_stages_ids_text_and_times) {
   STENO_REQUIRE_SHARED(shared);
   const golden_case g(shared / "golden/nemo/parakeet-ctc");
-  const auto m = open<parakeet_ctc_any>(g);
+  const auto m = open<nemo::parakeet_ctc_any>(g);
   const segment s = run(m, g);
   EXPECT_EQ(s.token_ids, g.want["token_ids"].get<std::vector<int>>());
   EXPECT_EQ(s.text, g.want["text"].get<std::string>());
   EXPECT_NEAR(score_of(s), g.want["score"].get<double>(), 1e-3);  // a sum of 138 values
-  std::vector<ctc_token> tokens;
+  std::vector<search::ctc_token> tokens;
   const npy::array& golden = g.stages.at("log_probs");
   const std::vector<float> scores = golden.floats();
-  ctc_greedy(make_view(scores.data(), golden.rows(), golden.cols()), m.blank(), tokens);
+  search::ctc_greedy(core::make_view(scores.data(), golden.rows(), golden.cols()), m.blank(), tokens);
   expect_times(m.words, m.tokenizer, m.place(tokens), g.want["timestamps"]);
 }
 
@@ -154,7 +154,7 @@ TEST(parity_parakeet, transducer_stages_steps_states_text_and_times) {
   for (const char* name : {"parakeet-tdt", "parakeet-rnnt", "parakeet-eou"}) {
     SCOPED_TRACE(name);
     const golden_case g(shared / "golden/nemo" / name);
-    const auto m = open<parakeet_transducer_any>(g);
+    const auto m = open<nemo::parakeet_transducer_any>(g);
     const segment s = run(m, g);
     EXPECT_EQ(s.token_ids, g.want["token_ids"].get<std::vector<int>>());
     EXPECT_EQ(s.text, g.want["text"].get<std::string>());
@@ -164,9 +164,9 @@ TEST(parity_parakeet, transducer_stages_steps_states_text_and_times) {
     const npy::array& golden = g.stages.at("encoder_out");
     const std::vector<float> rows = golden.floats();
     auto found = m.begin(c);
-    m.advance(found, make_view(rows.data(), golden.rows(), golden.cols()), 0, m.max_symbols, c);
+    m.advance(found, core::make_view(rows.data(), golden.rows(), golden.cols()), 0, m.max_symbols, c);
     std::vector<extent> frames, durations;
-    for (const transducer_token& t : found.tokens) {
+    for (const nemo::transducer_token& t : found.tokens) {
       frames.push_back(t.frame);
       durations.push_back(t.duration);
     }
@@ -183,7 +183,7 @@ TEST(parity_parakeet, transducer_stages_steps_states_text_and_times) {
 TEST(parity_parakeet, cache_aware_chunks_caches_tokens_and_events) {
   STENO_REQUIRE_SHARED(shared);
   const golden_case g(shared / "golden/nemo/parakeet-eou");
-  const auto m = open<parakeet_transducer_any>(g);
+  const auto m = open<nemo::parakeet_transducer_any>(g);
   const json& want = g.want["streaming"];
   const extent d = m.encoder.output_size();
   for (const std::size_t portion : {std::size_t{160}, std::size_t{1777}, g.pcm.size()}) {
@@ -191,9 +191,9 @@ TEST(parity_parakeet, cache_aware_chunks_caches_tokens_and_events) {
     std::vector<float> rows;
     std::vector<int> turns, backchannels;
     std::size_t chunks = 0;
-    parakeet_stream<parakeet_transducer_any>* live = nullptr;
-    using encoder = parakeet_transducer_any::encoder_type;
-    using block = fastconformer_block<dynamic, dynamic, dynamic, dynamic>;
+    nemo::parakeet_stream<nemo::parakeet_transducer_any>* live = nullptr;
+    using encoder = nemo::parakeet_transducer_any::encoder_type;
+    using block = nn::fastconformer_block<dynamic, dynamic, dynamic, dynamic>;
     const auto expect_caches = [&](std::size_t chunk) {
       const std::string at = "stream_chunk" + std::to_string(chunk) + "_cache_last_";
       if (!g.stages.contains(at + "time")) return;
@@ -207,7 +207,7 @@ TEST(parity_parakeet, cache_aware_chunks_caches_tokens_and_events) {
       for (std::size_t l = 0; l < static_cast<std::size_t>(layers); ++l) {
         const auto& layer = encoder::get<"layers">(live->state())[l];
         const auto& convolution = block::get<"conv">(layer);
-        const kv_cache& cache = block::get<"self_attn">(layer).cache;
+        const nn::kv_cache& cache = block::get<"self_attn">(layer).cache;
         double worst = 0;
         for (extent i = 0; i < d; ++i)
           for (extent t = 0; t < taps; ++t)
@@ -217,7 +217,7 @@ TEST(parity_parakeet, cache_aware_chunks_caches_tokens_and_events) {
                                      time[static_cast<std::size_t>((static_cast<extent>(l) * d + i) * taps + t)])));
         EXPECT_LE(worst, 1e-4) << chunk << " convolution " << l;
         ASSERT_EQ(cache.rows(), valid);
-        const auto seen = make_view(channel.data() + (static_cast<extent>(l + 1) * kept - valid) * d, valid, d);
+        const auto seen = core::make_view(channel.data() + (static_cast<extent>(l + 1) * kept - valid) * d, valid, d);
         table k(valid, d), v(valid, d);
         const auto& attention = m.encoder.get<"layers">().layers[l].get<"self_attn">();
         attention.products.key.multiply(seen, k, c);
@@ -226,8 +226,8 @@ TEST(parity_parakeet, cache_aware_chunks_caches_tokens_and_events) {
         ASSERT_EQ(cache.heads() * wide, d);
         ASSERT_EQ(cache.value_width(), wide);
         for (extent h = 0; h < cache.heads(); ++h) {
-          const auto keys = make_view(cache.keys().data() + h * cache.key_head_stride(), valid, wide);
-          const auto values = make_view(cache.values().data() + h * cache.value_head_stride(), valid, wide);
+          const auto keys = core::make_view(cache.keys().data() + h * cache.key_head_stride(), valid, wide);
+          const auto values = core::make_view(cache.values().data() + h * cache.value_head_stride(), valid, wide);
           EXPECT_LE((keys - k.middleCols(h * wide, wide)).cwiseAbs().maxCoeff(),
                     1e-4f * std::max(1.0f, k.cwiseAbs().maxCoeff()))
               << chunk;
@@ -248,12 +248,12 @@ TEST(parity_parakeet, cache_aware_chunks_caches_tokens_and_events) {
       }
       ++chunks;
     };
-    context c(executor{}, tracer(sink));
-    parakeet_stream<parakeet_transducer_any> stream(m, {}, c);
+    context c(executor{}, core::tracer(sink));
+    nemo::parakeet_stream<nemo::parakeet_transducer_any> stream(m, {}, c);
     live = &stream;
-    const auto collect = [&](const parakeet_event& e) {
-      if (e.kind == parakeet_event_kind::end_of_turn) turns.push_back(static_cast<int>(e.tokens.back().frame));
-      if (e.kind == parakeet_event_kind::end_of_backchannel)
+    const auto collect = [&](const nemo::parakeet_event& e) {
+      if (e.kind == nemo::parakeet_event_kind::end_of_turn) turns.push_back(static_cast<int>(e.tokens.back().frame));
+      if (e.kind == nemo::parakeet_event_kind::end_of_backchannel)
         backchannels.push_back(static_cast<int>(e.tokens.back().frame));
       EXPECT_FALSE(e.tokens.empty());
     };
@@ -263,10 +263,11 @@ TEST(parity_parakeet, cache_aware_chunks_caches_tokens_and_events) {
     EXPECT_EQ(chunks, want["chunks"].size());
     const npy::array& golden = g.stages.at("stream_encoder_out");
     ASSERT_EQ(static_cast<std::int64_t>(rows.size()), golden.size());
-    EXPECT_LE(test::compare(make_view(static_cast<const float*>(rows.data()), golden.rows(), d), golden).relative(),
-              1e-4);
+    EXPECT_LE(
+        test::compare(core::make_view(static_cast<const float*>(rows.data()), golden.rows(), d), golden).relative(),
+        1e-4);
     std::vector<int> ids, frames;
-    for (const transducer_token& t : stream.tokens()) {
+    for (const nemo::transducer_token& t : stream.tokens()) {
       ids.push_back(t.id);
       frames.push_back(static_cast<int>(t.frame));
     }
@@ -285,7 +286,7 @@ TEST(parity_parakeet, cache_aware_chunks_caches_tokens_and_events) {
 TEST(parity_parakeet, models_of_whole_clips_do_not_stream) {
   STENO_REQUIRE_SHARED(shared);
   const golden_case g(shared / "golden/nemo/parakeet-tdt");
-  const auto m = open<parakeet_transducer_any>(g);
+  const auto m = open<nemo::parakeet_transducer_any>(g);
   context c;
-  EXPECT_THROW((parakeet_stream<parakeet_transducer_any>(m, {}, c)), error);
+  EXPECT_THROW((nemo::parakeet_stream<nemo::parakeet_transducer_any>(m, {}, c)), error);
 }

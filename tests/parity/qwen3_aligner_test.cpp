@@ -17,10 +17,10 @@ TEST(parity_qwen3_aligner, stages_classes_and_times) {
   STENO_REQUIRE_SHARED(shared);
   const std::filesystem::path folder = shared / "golden/qwen3_asr/qwen3-forcedaligner-0.6b";
   const json want = test::read_json(folder / "expected.json");
-  const auto model = test::converted_qwen3<qwen3_forced_aligner_any>(shared, "qwen3-forcedaligner-0.6b");
+  const auto model = test::converted_qwen3<qwen3::qwen3_forced_aligner_any>(shared, "qwen3-forcedaligner-0.6b");
   std::map<std::string, double> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    std::string name = qwen3_forced_aligner_any::trace_name(path);
+    std::string name = qwen3::qwen3_forced_aligner_any::trace_name(path);
     if (name == "decoder_layer0_prefill") name = "decoder_layer0";
     if (name == "logits") name = "logits_at_timestamps";
     for (const auto& e : std::filesystem::directory_iterator(folder / "stages")) {
@@ -33,8 +33,8 @@ TEST(parity_qwen3_aligner, stages_classes_and_times) {
   for (const json& run : want["runs"]) {
     const auto pcm = test::load_wav(folder / run["wav"].get<std::string>()).pcm;
     context c;
-    if (run["wav"] == "input.wav") c.trace_to(tracer(sink));
-    const qwen3_alignment a = model.align(pcm, run["text"].get<std::string>(), c);
+    if (run["wav"] == "input.wav") c.trace_to(core::tracer(sink));
+    const qwen3::qwen3_alignment a = model.align(pcm, run["text"].get<std::string>(), c);
     EXPECT_EQ(a.words, run["words"].get<std::vector<std::string>>());
     std::vector<int> ids = {model.audio_begin()};
     ids.insert(ids.end(), static_cast<std::size_t>(model.audio_rows(static_cast<extent>(pcm.size()))),
@@ -60,12 +60,12 @@ TEST(parity_qwen3_aligner, words_and_repaired_times) {
   STENO_REQUIRE_SHARED(shared);
   const json want = test::read_json(shared / "golden/qwen3_asr/common/expected.json");
   for (const json& v : want["encode_timestamp"])
-    EXPECT_EQ(aligned_words(v["text"].get<std::string>()), v["words"].get<std::vector<std::string>>()) << v;
+    EXPECT_EQ(tokenizers::aligned_words(v["text"].get<std::string>()), v["words"].get<std::vector<std::string>>()) << v;
   EXPECT_FALSE(want["fix_timestamp"].empty());
   for (const json& v : want["fix_timestamp"])
-    EXPECT_EQ(repair_times(v["data"].get<std::vector<double>>()), v["result"].get<std::vector<long>>()) << v;
+    EXPECT_EQ(search::repair_times(v["data"].get<std::vector<double>>()), v["result"].get<std::vector<long>>()) << v;
   for (const json& v : want["audio_tokens"]) {
-    qwen3_audio_encoder<128, 64, 2, 256, 24, 64, 2> tower;
+    nn::qwen3_audio_encoder<128, 64, 2, 256, 24, 64, 2> tower;
     EXPECT_EQ(tower.rows(v["frames"].get<extent>()), v["tokens"].get<extent>()) << v;
   }
 }

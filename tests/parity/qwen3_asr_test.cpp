@@ -48,9 +48,9 @@ TEST_P(parity_qwen3_asr, every_stage_in_f32) {
     seen[name] = test::compare(x, at->second).relative();
   };
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    note(qwen3_asr_any::trace_name(path), x);
+    note(qwen3::qwen3_asr_any::trace_name(path), x);
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
 
   const json& run = want["runs"]["main"];
   const auto prompt = run["prompt_ids"].get<std::vector<int>>(), new_ids = run["new_ids"].get<std::vector<int>>();
@@ -65,14 +65,14 @@ TEST_P(parity_qwen3_asr, every_stage_in_f32) {
   model.text.embed(prompt, x);
   x.middleRows(std::find(prompt.begin(), prompt.end(), pad) - prompt.begin(), audio) = encoded;
   note("decoder_in", x);
-  qwen3_decoder_state state;
+  nn::qwen3_decoder_state state;
   rows prefill, scores(n, model.text.outputs()), path(static_cast<extent>(new_ids.size()), model.text.outputs());
   {
     auto scope = c.enter("text");
     model.text(x, state, c);
     model.text.logits(x, scores, c);
   }
-  note("logits_last_prefill", read(scores.bottomRows(1)));
+  note("logits_last_prefill", core::read(scores.bottomRows(1)));
   c.trace_to({});
   path.row(0) = scores.bottomRows(1);
   for (std::size_t i = 0; i + 1 < new_ids.size(); ++i) {
@@ -134,7 +134,7 @@ TEST_P(parity_qwen3_asr, every_run) {
     all.pop_back();
     EXPECT_EQ(ids, all);
   };
-  qwen3_decoder_state state;
+  nn::qwen3_decoder_state state;
   std::size_t runs = 0;
   for (const auto& [name, run] : want["runs"].items()) {
     SCOPED_TRACE(name);
@@ -142,30 +142,31 @@ TEST_P(parity_qwen3_asr, every_run) {
     const auto pcm = test::load_wav(folder / run["wav"].get<std::string>()).pcm;
     const std::string language =
         run["force_language"].is_null() ? "" : model.language_name(run["force_language"].get<std::string>());
-    const qwen3_prompt p = model.prompt(run["context"].get<std::string>(), language);
+    const qwen3::qwen3_prompt p = model.prompt(run["context"].get<std::string>(), language);
     std::vector<int> ids = p.before;
     ids.insert(ids.end(), static_cast<std::size_t>(model.audio_rows(static_cast<extent>(pcm.size()))),
                model.tokenizer.find("<|audio_pad|>"));
     ids.insert(ids.end(), p.after.begin(), p.after.end());
     EXPECT_EQ(ids, run["prompt_ids"].get<std::vector<int>>());
-    const qwen3_part part = model.write(pcm, p, language, {}, state, c);
+    const qwen3::qwen3_part part = model.write(pcm, p, language, {}, state, c);
     same_ids(part.ids, run["new_ids"]);
     EXPECT_EQ(part.raw, run["raw"].get<std::string>());
     EXPECT_EQ(part.output.language, run["language"].get<std::string>());
     EXPECT_EQ(part.output.text, run["text"].get<std::string>());
-    EXPECT_EQ(part.stop, qwen3_stop::end_of_text);
+    EXPECT_EQ(part.stop, nn::qwen3_stop::end_of_text);
     const std::size_t some = part.ids.size() / 2;
     if (some == 0) continue;
-    const qwen3_part cut = model.write(pcm, p, language, {.max_new_tokens = static_cast<int>(some)}, state, c);
+    const qwen3::qwen3_part cut = model.write(pcm, p, language, {.max_new_tokens = static_cast<int>(some)}, state, c);
     EXPECT_EQ(cut.ids, std::vector<int>(part.ids.begin(), part.ids.begin() + static_cast<std::ptrdiff_t>(some)));
-    EXPECT_EQ(cut.stop, qwen3_stop::max_tokens);
+    EXPECT_EQ(cut.stop, nn::qwen3_stop::max_tokens);
   }
   EXPECT_GT(runs, 0u);
 
   const json& far = want["long_audio"];
   const auto pcm = test::load_wav(folder / far["wav"].get<std::string>()).pcm;
-  const qwen3_transcription all = model.transcribe(
-      pcm, {.max_seconds = far["max_chunk_sec"].get<double>(), .search_expand = far["search_expand_sec"].get<double>()}, c);
+  const qwen3::qwen3_transcription all = model.transcribe(
+      pcm, {.max_seconds = far["max_chunk_sec"].get<double>(), .search_expand = far["search_expand_sec"].get<double>()},
+      c);
   ASSERT_EQ(all.parts.size(), far["chunks"].size());
   for (std::size_t i = 0; i < all.parts.size(); ++i) {
     EXPECT_EQ(all.parts[i].start, far["chunks"][i]["start"].get<extent>());
@@ -193,11 +194,11 @@ TEST_P(parity_qwen3_asr, keys_and_values_in_few_bits) {
   const int pad = want["special_ids"]["<|audio_pad|>"].get<int>();
   const auto first = std::find(prompt.begin(), prompt.end(), pad) - prompt.begin();
   const auto path_of = [&](dtype format) {
-    qwen3_decoder_state state = model.state_for(format);
+    nn::qwen3_decoder_state state = model.state_for(format);
     rows x(static_cast<extent>(prompt.size()), model.text.width()), next(1, model.text.width());
     model.text.embed(prompt, x);
     x.middleRows(first, encoded.rows()) = encoded;
-    qwen3_read(model.text, view<float>(x), state, c);
+    nn::qwen3_read(model.text, view<float>(x), state, c);
     next = x.bottomRows(1);
     rows path(static_cast<extent>(new_ids.size()), model.text.outputs());
     for (std::size_t i = 0; i < new_ids.size(); ++i) {
@@ -211,10 +212,10 @@ TEST_P(parity_qwen3_asr, keys_and_values_in_few_bits) {
   const float largest = exact.cwiseAbs().maxCoeff();
   for (const auto& [format, measured] : {std::pair{dtype::f16, 2.1e-4f}, {dtype::q8_0, 2.4e-3f}}) {
     const float error = (path_of(format) - exact).cwiseAbs().maxCoeff() / largest;
-    EXPECT_LE(error, 3 * measured) << info(format).name;
+    EXPECT_LE(error, 3 * measured) << core::info(format).name;
     for (const auto& [name, other] : want["runs"].items()) {
       const auto clip = test::load_wav(folder / other["wav"].get<std::string>()).pcm;
-      const qwen3_transcription t = model.transcribe(
+      const qwen3::qwen3_transcription t = model.transcribe(
           clip,
           {.language = other["force_language"].is_null() ? "" : other["force_language"].get<std::string>(),
            .prompt = other["context"].get<std::string>(),
@@ -240,7 +241,7 @@ TEST_P(parity_qwen3_asr, recordings_are_written_together) {
   const json& far = want["long_audio"];
   clips.push_back(test::load_wav(folder / far["wav"].get<std::string>()).pcm);
   const std::vector<std::span<const float>> all(clips.begin(), clips.end());
-  qwen3_asr_options o;
+  qwen3::qwen3_asr_options o;
   context c;
   for (const std::size_t together : {1u, 3u, 8u}) {
     const auto made = model.transcribe(std::span(all).first(4), o, c, together);
@@ -254,7 +255,7 @@ TEST_P(parity_qwen3_asr, recordings_are_written_together) {
   context two{executor(pool)};
   const auto made = model.transcribe(all, o, two);
   for (std::size_t i = 0; i < clips.size(); ++i) {
-    const qwen3_transcription alone = model.transcribe(clips[i], o, c);
+    const qwen3::qwen3_transcription alone = model.transcribe(clips[i], o, c);
     EXPECT_EQ(made[i].text, alone.text);
     EXPECT_EQ(made[i].language, alone.language);
     ASSERT_EQ(made[i].parts.size(), alone.parts.size());

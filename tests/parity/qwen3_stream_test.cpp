@@ -16,7 +16,7 @@ INSTANTIATE_TEST_SUITE_P(cases, parity_qwen3_stream, testing::Values("qwen3-asr-
                          [](const auto& which) { return which.param == "qwen3-asr-0.6b" ? "small" : "large"; });
 
 template <class Sink>
-void stream_all(qwen3_stream<qwen3_asr_any>& s, std::span<const float> pcm, std::size_t piece, context& c,
+void stream_all(qwen3::qwen3_stream<qwen3::qwen3_asr_any>& s, std::span<const float> pcm, std::size_t piece, context& c,
                 Sink&& sink) {
   for (std::size_t at = 0; at < pcm.size(); at += piece)
     s.push(pcm.subspan(at, std::min(piece, pcm.size() - at)), c, sink);
@@ -35,16 +35,16 @@ TEST_P(parity_qwen3_stream, every_step) {
     const json& setting = entry.value();
     SCOPED_TRACE(entry.key());
     const auto pcm = test::load_wav(folder / setting["wav"].get<std::string>()).pcm;
-    qwen3_stream_options o;
+    qwen3::qwen3_stream_options o;
     if (!setting["force_language"].is_null()) o.language = setting["force_language"].get<std::string>();
     o.prompt = setting["context"].get<std::string>();
     o.unfixed_chunks = setting["unfixed_chunk_num"].get<int>();
     o.unfixed_tokens = setting["unfixed_token_num"].get<int>();
     o.chunk = setting["chunk_size_sec"].get<double>();
-    qwen3_stream<qwen3_asr_any> stream(model, o);
+    qwen3::qwen3_stream<qwen3::qwen3_asr_any> stream(model, o);
     std::size_t step = 0;
     extent reused = 0;
-    stream_all(stream, pcm, setting["piece_samples"].get<std::size_t>(), c, [&](const qwen3_stream_event& e) {
+    stream_all(stream, pcm, setting["piece_samples"].get<std::size_t>(), c, [&](const qwen3::qwen3_stream_event& e) {
       if (e.prompt == nullptr) return;  // the end brought nothing new
       SCOPED_TRACE(step);
       ASSERT_LT(step, setting["steps"].size());
@@ -76,18 +76,19 @@ TEST_P(parity_qwen3_stream, settled_text_stays) {
   std::vector<float> pcm;
   for (int i = 0; i < 3; ++i) pcm.insert(pcm.end(), clip.begin(), clip.end());
   context c;
-  qwen3_stream<qwen3_asr_any> stream(model, {.chunk = 1, .max_utterance_seconds = 6, .search_expand = 2, .commit = true});
+  qwen3::qwen3_stream<qwen3::qwen3_asr_any> stream(
+      model, {.chunk = 1, .max_utterance_seconds = 6, .search_expand = 2, .commit = true});
   std::string stable;
   double end = 0;
   int finals = 0;
-  stream_all(stream, pcm, 1600, c, [&](const qwen3_stream_event& e) {
+  stream_all(stream, pcm, 1600, c, [&](const qwen3::qwen3_stream_event& e) {
     EXPECT_EQ(e.start, end);
     EXPECT_LE(e.decoded_seconds - e.start, 6.0 + 1e-9);
     EXPECT_TRUE(e.text.starts_with(stable)) << e.text << " does not begin with " << stable;
     EXPECT_TRUE(e.stable.starts_with(stable)) << e.stable << " does not begin with " << stable;
     EXPECT_TRUE(e.text.starts_with(e.stable));
     stable = e.stable;
-    if (e.kind != stream_event_kind::final) return;
+    if (e.kind != streaming::stream_event_kind::final) return;
     EXPECT_EQ(e.stable, e.text);
     stable.clear();
     end = e.decoded_seconds;

@@ -32,13 +32,13 @@ struct run {
   std::vector<float> logits;
 };
 
-run run_case(const sense_voice_any& model, const fs::path& folder, const sense_voice_options& o) {
+run run_case(const funasr::sense_voice_any& model, const fs::path& folder, const funasr::sense_voice_options& o) {
   std::map<std::string, npy::array> golden;
   for (const auto& e : fs::directory_iterator(folder / "stages"))
     golden.emplace(e.path().stem().string().substr(3), npy::load(e.path()));
   run r;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = sense_voice_any::trace_name(path);
+    const std::string name = funasr::sense_voice_any::trace_name(path);
     if (name == "ctc_logits") r.logits.assign(x.data(), x.data() + x.size());
     const auto want = golden.find(name);
     if (want == golden.end()) return;
@@ -47,22 +47,22 @@ run run_case(const sense_voice_any& model, const fs::path& folder, const sense_v
     else
       r.stages[name] = test::compare(x, want->second);
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
   r.recognised = model.recognise(test::load_wav(folder / "input.wav").pcm, o, c);
   return r;
 }
 
-std::vector<std::string> pieces_of(const sense_voice_any& m, const std::vector<int>& ids) {
+std::vector<std::string> pieces_of(const funasr::sense_voice_any& m, const std::vector<int>& ids) {
   std::vector<std::string> p;
   for (int id : ids) p.emplace_back(m.tokenizer.piece(id));
   return p;
 }
 
-sense_voice_any converted(const fs::path& checkpoint, dtype type) {
+funasr::sense_voice_any converted(const fs::path& checkpoint, dtype type) {
   const test::temporary_directory scratch;
   const fs::path file = scratch.path() / "model.gguf";
   convert(checkpoint, file, {.type = type});
-  return load<sense_voice_any>(file.string());  // stays mapped when the name goes away
+  return load<funasr::sense_voice_any>(file.string());  // stays mapped when the name goes away
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ TEST(parity_sense_voice, a_folder_opens_directly) {
   STENO_REQUIRE_SHARED(shared);
   const fs::path folder = shared / "golden/funasr/sensevoice";
   opened_checkpoint opened = open_checkpoint(folder / "checkpoint");
-  const auto model = load<sense_voice_any>(std::move(opened.file), {}, std::move(opened.image));
+  const auto model = load<funasr::sense_voice_any>(std::move(opened.file), {}, std::move(opened.image));
   const run r = run_case(model, folder, {});
   EXPECT_EQ(r.recognised.token_ids, read_json(folder / "expected.json")["token_ids"].get<std::vector<int>>());
 }
@@ -124,7 +124,7 @@ TEST(parity_sense_voice, variants) {
   const run bare = run_case(model, folder, {.itn = true});
   const npy::array logits = npy::load(folder / "stages/21_variant_no_cmvn_withitn_ctc_logits.npy");
   ASSERT_EQ(bare.logits.size(), static_cast<std::size_t>(logits.size()));
-  EXPECT_LE(test::compare(make_view(bare.logits.data(), logits.rows(), logits.cols()), logits).relative(), 1e-4);
+  EXPECT_LE(test::compare(core::make_view(bare.logits.data(), logits.rows(), logits.cols()), logits).relative(), 1e-4);
   EXPECT_EQ(bare.recognised.token_ids, ids("no_cmvn_withitn"));
 }
 
@@ -139,10 +139,11 @@ TEST(parity_sense_voice, f16_and_q8_0_stay_within_their_measured_bounds) {
     const auto model = converted(folder / "checkpoint", type);
     const run r = run_case(model, folder, {});
     const double moved = r.stages.at("ctc_log_probs").relative();
-    RecordProperty(std::string(info(type).name), std::to_string(moved));
-    std::printf("%s: log-probabilities move by %.2e of their range\n", std::string(info(type).name).c_str(), moved);
-    EXPECT_LE(moved, bound) << info(type).name;
+    RecordProperty(std::string(core::info(type).name), std::to_string(moved));
+    std::printf("%s: log-probabilities move by %.2e of their range\n", std::string(core::info(type).name).c_str(),
+                moved);
+    EXPECT_LE(moved, bound) << core::info(type).name;
     EXPECT_GT(moved, 0);
-    EXPECT_EQ(r.recognised.token_ids, want["token_ids"].get<std::vector<int>>()) << info(type).name;
+    EXPECT_EQ(r.recognised.token_ids, want["token_ids"].get<std::vector<int>>()) << core::info(type).name;
   }
 }

@@ -41,9 +41,9 @@ struct golden_case {
     opened_checkpoint opened = open_checkpoint(folder / "checkpoint/model.nemo");
     return diarizer(std::move(opened.file), {}, std::move(opened.image));
   }
-  sortformer_any model() const {
+  nemo::sortformer_any model() const {
     opened_checkpoint opened = open_checkpoint(folder / "checkpoint/model.nemo");
-    return load<sortformer_any>(std::move(opened.file), {}, std::move(opened.image));
+    return load<nemo::sortformer_any>(std::move(opened.file), {}, std::move(opened.image));
   }
 };
 
@@ -65,7 +65,8 @@ void expect_segments(const diarizer& d, const golden_case& g) {
   for (const auto& [name, setting] : g.want["segments"].items()) {
     SCOPED_TRACE(name);
     diarize_options o;
-    speaker_segment_options::each(o.segments, [&, &s = setting](const char* key, double& v) { v = s["params"][key]; });
+    segmentation::speaker_segment_options::each(
+        o.segments, [&, &s = setting](const char* key, double& v) { v = s["params"][key]; });
     context c;
     const result r = d.diarize(g.pcm, o, c);
     for (std::size_t i = 1; i < r.segments.size(); ++i) EXPECT_LE(r.segments[i - 1].start, r.segments[i].start);
@@ -86,14 +87,14 @@ TEST(parity_sortformer, stages_and_segments_of_a_whole_recording) {
   EXPECT_FALSE(d.streams());
   std::set<std::string> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = sortformer_any::trace_name(path);
+    const std::string name = nemo::sortformer_any::trace_name(path);
     const auto want = g.stages.find(name);
     if (want == g.stages.end()) return;
     ASSERT_EQ(want->second.size(), x.size()) << path;
     EXPECT_LE(test::compare(x, want->second).relative(), bound) << name;
     seen.insert(name);
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
   (void)d.diarize(g.pcm, {}, c);
   EXPECT_EQ(seen.size(), g.stages.size());
   expect_segments(d, g);
@@ -103,7 +104,7 @@ TEST(parity_sortformer, chunks_states_and_segments_of_a_stream) {
   STENO_REQUIRE_SHARED(shared);
   const golden_case g(shared / "golden/nemo/sortformer-streaming-v2");
   const diarizer d = g.open();
-  const sortformer_any model = g.model();
+  const nemo::sortformer_any model = g.model();
   ASSERT_TRUE(d.streams());
   std::set<std::string> seen;
   const auto compare = [&](const std::string& name, const view<const float>& x) {
@@ -114,16 +115,16 @@ TEST(parity_sortformer, chunks_states_and_segments_of_a_stream) {
     seen.insert(name);
   };
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    if (path.starts_with("chunk.")) compare(sortformer_any::trace_name(path), x);
+    if (path.starts_with("chunk.")) compare(nemo::sortformer_any::trace_name(path), x);
   };
-  context c(executor{}, tracer(sink));
-  const auto hear = [&](const speaker_cache_options& o, context& with) {
+  context c(executor{}, core::tracer(sink));
+  const auto hear = [&](const nn::speaker_cache_options& o, context& with) {
     diarization one(d, {.cache = o});
     one.push(g.pcm, with);
     (void)one.finish(with);
     return matrix<float, dynamic, dynamic>(one.activities());
   };
-  speaker_cache_options o = d.default_cache();
+  nn::speaker_cache_options o = d.default_cache();
   EXPECT_FALSE(o.async_streaming);
   compare("speaker_probs", hear(o, c));
   context quiet;
@@ -145,12 +146,12 @@ TEST(parity_sortformer, chunks_states_and_segments_of_a_stream) {
 TEST(parity_sortformer, sizes_after_every_chunk) {
   STENO_REQUIRE_SHARED(shared);
   const golden_case g(shared / "golden/nemo/sortformer-streaming-v2");
-  const sortformer_any model = g.model();
+  const nemo::sortformer_any model = g.model();
   const json& want = g.want["streaming"]["chunks"];
-  sortformer_stream<sortformer_any> s(model);
+  nemo::sortformer_stream<nemo::sortformer_any> s(model);
   context c;
   std::size_t i = 0;
-  const auto sink = [&](const sortformer_event& e) {
+  const auto sink = [&](const nemo::sortformer_event& e) {
     ASSERT_LT(i, want.size());
     EXPECT_EQ(e.activities.rows(), want[i]["out_frames"].get<extent>()) << i;
     EXPECT_EQ(s.state().cache_rows(), want[i]["spkcache_len"].get<extent>()) << i;
@@ -173,12 +174,12 @@ TEST(parity_sortformer, eight_bits) {
     const test::temporary_directory scratch;
     const fs::path file = scratch.path() / "model.gguf";
     convert(g.folder / "checkpoint/model.nemo", file, {.type = dtype::q8_0});
-    const auto model = load<sortformer_any>(file.string());
+    const auto model = load<nemo::sortformer_any>(file.string());
     context c;
     matrix<float, dynamic, dynamic> rows(g.want["n_frames"].get<extent>(), 4);
     model.diarize(g.pcm, rows, c);
     const std::vector<float> want = g.stages.at(model.streams ? "speaker_probs_offline" : "speaker_probs").floats();
-    const auto difference = (rows - make_view(want.data(), rows.rows(), rows.cols())).eval();
+    const auto difference = (rows - core::make_view(want.data(), rows.rows(), rows.cols())).eval();
     const double most = difference.cwiseAbs().maxCoeff(),
                  mean = std::sqrt(difference.squaredNorm() / static_cast<float>(difference.size()));
     EXPECT_LE(most, 0.32);

@@ -71,11 +71,11 @@ std::vector<hypothesis> golden_nbest(const json& list) {
 
 // Scores within 1e-2 (float32 against float64 alone moves them by 1e-4); entries may swap where the golden scores are
 // closer than 1e-3, as the case's notes allow.
-void expect_nbest(const ctc_prefix_beam& search, const json& list) {
+void expect_nbest(const search::ctc_prefix_beam& search, const json& list) {
   const std::vector<hypothesis> want = golden_nbest(list);
   ASSERT_EQ(search.size(), static_cast<extent>(want.size()));
   for (extent i = 0; i < search.size(); ++i) {
-    const ctc_hypothesis h = search.hypothesis(i);
+    const search::ctc_hypothesis h = search.hypothesis(i);
     const auto same = std::find_if(want.begin(), want.end(), [&](const hypothesis& w) { return w.ids == h.ids; });
     ASSERT_NE(same, want.end()) << "entry " << i;
     EXPECT_NEAR(h.score, same->score, 1e-2) << "entry " << i;
@@ -111,11 +111,11 @@ template <class Encoder>
 using block_of = std::remove_cvref_t<decltype(std::declval<Encoder&>().template get<"encoders">().layers[0])>;
 
 template <class Encoder>
-std::vector<float> att_cache(const Encoder& e, const state_of<Encoder>& s, extent d) {
+std::vector<float> att_cache(const Encoder& e, const nn::state_of<Encoder>& s, extent d) {
   const extent heads = e.template get<"encoders">().front().template get<"self_attn">().heads(), wide = d / heads;
   std::vector<float> all;
   for (const auto& b : Encoder::template get<"encoders">(s)) {
-    const kv_cache& cache = block_of<Encoder>::template get<"self_attn">(b).cache;
+    const nn::kv_cache& cache = block_of<Encoder>::template get<"self_attn">(b).cache;
     for (extent h = 0; h < heads; ++h)
       for (extent t = 0; t < cache.rows(); ++t) {
         const float* const key = cache.keys().data() + h * cache.key_head_stride() + t * cache.key_width();
@@ -149,7 +149,7 @@ std::vector<float> gated_cache(const Encoder& e, const npy::array& golden, conte
   return all;
 }
 template <class Encoder>
-std::vector<float> convolution_rows(const state_of<Encoder>& s) {
+std::vector<float> convolution_rows(const nn::state_of<Encoder>& s) {
   std::vector<float> all;
   if constexpr (block_of<Encoder>::template has<"conv_module">())
     for (const auto& b : Encoder::template get<"encoders">(s)) {
@@ -171,7 +171,7 @@ class checks {
     return load<Model>(std::move(opened.file), {}, std::move(opened.image));
   }
   double of_stage(const std::string& name, const std::vector<float>& values) {
-    return distance(make_view(values.data(), 1, static_cast<extent>(values.size())), g.stages.at(name));
+    return distance(core::make_view(values.data(), 1, static_cast<extent>(values.size())), g.stages.at(name));
   }
 
   // 1e-4 of max(1, absmax) is the contract's bound for f32; the filterbank's is 2e-2 (silent bins), see the notes.
@@ -181,7 +181,7 @@ class checks {
       const std::string name = Model::trace_name(path);
       if (g.stages.contains(name)) seen[name] = distance(x, g.stages.at(name));
     };
-    context traced(executor{}, tracer(sink));
+    context traced(executor{}, core::tracer(sink));
     whole(model, g, traced);
     for (const auto& [name, array] : g.stages) {
       if (name.starts_with("stream_") || name.ends_with("decoder_logprobs") || name == "attention_steps") continue;
@@ -194,20 +194,20 @@ class checks {
     const computed<Model> h = whole(model, g, c);
     const json& full = g.want["full"];
     segment s;
-    model.decode(read(h.rows), read(h.scores), {.search = u2_search::ctc_greedy}, s, c);
+    model.decode(core::read(h.rows), core::read(h.scores), {.search = wenet::u2_search::ctc_greedy}, s, c);
     EXPECT_EQ(s.token_ids, full["greedy"]["ids"].get<ids_type>());
     EXPECT_EQ(std::get<std::string>(s.extra.at(0).second), full["greedy"]["text"].get<std::string>());
 
-    ctc_prefix_beam search({.blank = model.blank});
-    search.advance(read(h.scores));
+    search::ctc_prefix_beam search({.blank = model.blank});
+    search.advance(core::read(h.scores));
     expect_nbest(search, full["prefix_beam"]["nbest"]);
 
     table penalised(h.scores.rows(), h.scores.cols());
     model.score(h.rows, g.want["blank_penalty"]["value"].get<float>(), penalised, c);
-    std::vector<ctc_token> tokens;
-    ctc_greedy(penalised, model.blank, tokens);
+    std::vector<search::ctc_token> tokens;
+    search::ctc_greedy(penalised, model.blank, tokens);
     ids_type ids;
-    for (const ctc_token& t : tokens) ids.push_back(t.id);
+    for (const search::ctc_token& t : tokens) ids.push_back(t.id);
     EXPECT_EQ(ids, g.want["blank_penalty"]["greedy_ids"].get<ids_type>());
     attention(h);
     rescoring(h, search);
@@ -215,8 +215,8 @@ class checks {
 
   void attention(const computed<Model>& h) {
     for (const json& w : g.want["attention"]) {
-      const attention_result r =
-          model.attend(read(h.rows), w["beam"].get<extent>(), w["length_penalty"].get<double>(), c);
+      const search::attention_result r =
+          model.attend(core::read(h.rows), w["beam"].get<extent>(), w["length_penalty"].get<double>(), c);
       EXPECT_EQ(r.ids, w["ids"].get<ids_type>());
       EXPECT_EQ(r.steps, w["steps"].get<extent>());
     }
@@ -228,25 +228,25 @@ class checks {
       for (extent t = 0; t < x.rows(); ++t)
         steps.insert(steps.end(), x.data() + t * x.cols(), x.data() + (t + 1) * x.cols());
     };
-    context traced(executor{}, tracer(sink));
-    model.attend(read(h.rows), golden.shape[1], 0, traced);
+    context traced(executor{}, core::tracer(sink));
+    model.attend(core::read(h.rows), golden.shape[1], 0, traced);
     EXPECT_LE(of_stage("attention_steps", steps), 1e-4);
   }
 
-  void rescoring(const computed<Model>& h, const ctc_prefix_beam& search) {
-    std::vector<ctc_hypothesis> nbest;
+  void rescoring(const computed<Model>& h, const search::ctc_prefix_beam& search) {
+    std::vector<search::ctc_hypothesis> nbest;
     for (extent i = 0; i < search.size(); ++i) nbest.push_back(search.hypothesis(i));
     const json& want = g.want["attention_rescoring"];
     for (const auto& [name, values] : want.items()) {
       if (!name.starts_with("decoder_scores")) continue;
       const double reverse = name.ends_with("l2r") ? 0 : std::stod(name.substr(name.rfind('_') + 1));
-      const auto again = model.rescore(read(h.rows), nbest, 0, reverse, c);
+      const auto again = model.rescore(core::read(h.rows), nbest, 0, reverse, c);
       for (std::size_t i = 0; i < again.size(); ++i)
         EXPECT_NEAR(again[i].decoder, values[i].template get<double>(), 1e-2) << name << " " << i;
     }
     for (const json& w : want["results"]) {
       const double ctc = w["ctc_weight"];
-      const auto again = model.rescore(read(h.rows), nbest, ctc, w["reverse_weight"].get<double>(), c);
+      const auto again = model.rescore(core::read(h.rows), nbest, ctc, w["reverse_weight"].get<double>(), c);
       std::size_t winner = 0;
       for (std::size_t i = 1; i < again.size(); ++i)
         if (again[i].score > again[winner].score) winner = i;
@@ -266,13 +266,13 @@ class checks {
 
   // [3, L + 1, V]; rows behind a hypothesis' end are unused.
   template <class Decoder>
-  void decoder_stage(const char* name, const Decoder& d, const std::vector<ctc_hypothesis>& nbest,
+  void decoder_stage(const char* name, const Decoder& d, const std::vector<search::ctc_hypothesis>& nbest,
                      const computed<Model>& h, bool reversed) {
     const npy::array& golden = g.stages.at(name);
     const std::vector<float> b = golden.floats();
     const extent longest = golden.shape[1], units = golden.shape[2];
     double worst = 0, scale = 1;
-    model.decoder_scores(d, read(h.rows), nbest, reversed, c, [&](const view<const float>& y, auto begin) {
+    model.decoder_scores(d, core::read(h.rows), nbest, reversed, c, [&](const view<const float>& y, auto begin) {
       for (extent i = 0; i < 3; ++i)
         for (extent t = begin[static_cast<std::size_t>(i)]; t < begin[static_cast<std::size_t>(i) + 1]; ++t)
           for (extent u = 0; u < units; ++u) {
@@ -300,7 +300,7 @@ class checks {
       };
       auto state = model.encoder.start();
       std::vector<float> rows, scores;
-      ctc_prefix_beam search({.blank = model.blank});
+      search::ctc_prefix_beam search({.blank = model.blank});
       const extent context_frames = model.encoder.template get<"embed">().right_context() + 1;
       std::size_t n = 0;
       for (extent at = 0; at + context_frames <= x.rows(); at += chunk * rate, ++n) {
@@ -310,7 +310,8 @@ class checks {
         const extent made = model.encoder.rows(end - at);
         ASSERT_EQ(made, w["chunk_frames_out"][n].get<extent>());
         table y(made, d), p(made, model.tokenizer.size());
-        model.encoder(read(x.middleRows(at, end - at)), y, &state, u2_env{.keep = left < 0 ? -1 : left * chunk}, c);
+        model.encoder(core::read(x.middleRows(at, end - at)), y, &state,
+                      nn::u2_env{.keep = left < 0 ? -1 : left * chunk}, c);
         EXPECT_EQ(block_of<encoder_type>::template get<"self_attn">(encoder_type::template get<"encoders">(state)[0])
                       .cache.rows(),
                   w["att_cache_len"][n].get<extent>());
@@ -318,7 +319,7 @@ class checks {
         model.score(y, 0, p, c);
         rows.insert(rows.end(), y.data(), y.data() + y.size());
         scores.insert(scores.end(), p.data(), p.data() + p.size());
-        search.advance(read(p));
+        search.advance(core::read(p));
         if (w["partials"].empty()) continue;  // kept for some sizes only
         const json& partial = w["partials"].at(n);
         EXPECT_EQ(search.frames(), partial["frames"].get<extent>());
@@ -333,23 +334,24 @@ class checks {
       if (g.stages.contains(name + "cnn_cache"))
         check_convolution(state, gated_cache(model.encoder, g.stages.at(name + "cnn_cache"), c));
       expect_nbest(search, w["prefix_beam"]["nbest"]);
-      std::vector<ctc_token> tokens;
-      ctc_greedy(make_view(static_cast<const float*>(scores.data()), search.frames(), model.tokenizer.size()),
-                 model.blank, tokens);
+      std::vector<search::ctc_token> tokens;
+      search::ctc_greedy(
+          core::make_view(static_cast<const float*>(scores.data()), search.frames(), model.tokenizer.size()),
+          model.blank, tokens);
       ids_type ids;
-      for (const ctc_token& t : tokens) ids.push_back(t.id);
+      for (const search::ctc_token& t : tokens) ids.push_back(t.id);
       EXPECT_EQ(ids, w["greedy"]["ids"].get<ids_type>());
       masked_pass(x, rows, chunk, left);
       streamed(w, chunk, left);
     }
   }
 
-  void check_convolution(const state_of<encoder_type>& s, const std::vector<float>& want) {
+  void check_convolution(const nn::state_of<encoder_type>& s, const std::vector<float>& want) {
     const std::vector<float> kept = convolution_rows<encoder_type>(s);
     ASSERT_EQ(kept.size(), want.size());
     const auto n = static_cast<extent>(kept.size());
     if (n == 0) return;
-    EXPECT_LE((make_view(kept.data(), 1, n) - make_view(want.data(), 1, n)).cwiseAbs().maxCoeff(), 1e-4f)
+    EXPECT_LE((core::make_view(kept.data(), 1, n) - core::make_view(want.data(), 1, n)).cwiseAbs().maxCoeff(), 1e-4f)
         << "cnn_cache";
   }
 
@@ -360,8 +362,8 @@ class checks {
       if (model.encoder.template get<"encoders">().layers[0].template get<"conv_module">().causal.get() == 0) return;
     const extent d = model.encoder.output_size(), n = static_cast<extent>(rows.size()) / d;
     table y(model.encoder.rows(x.rows()), d);
-    model.encoder(read(x), y, nullptr, u2_env{.window = {.chunk = chunk, .left = left}}, c);
-    EXPECT_LE((y.topRows(n) - make_view(rows.data(), n, d)).cwiseAbs().maxCoeff(), 5e-6f);
+    model.encoder(core::read(x), y, nullptr, nn::u2_env{.window = {.chunk = chunk, .left = left}}, c);
+    EXPECT_LE((y.topRows(n) - core::make_view(rows.data(), n, d)).cwiseAbs().maxCoeff(), 5e-6f);
   }
 
   // The same through a stream, in portions of any size: rescored winner, times of its word pieces.
@@ -370,19 +372,19 @@ class checks {
     std::vector<std::vector<int>> events[2];
     for (const std::size_t portion : {std::size_t{1777}, g.pcm.size()}) {
       auto& list = events[portion == 1777 ? 0 : 1];
-      u2_stream<Model> stream(model, {.chunk_size = chunk,
-                                      .left_chunks = left,
-                                      .ctc_weight = best["ctc_weight"],
-                                      .reverse_weight = best["reverse_weight"],
-                                      .endpoints = false});
-      u2_event last;
-      std::vector<ctc_hypothesis> nbest;
-      std::vector<rescored> again;
+      wenet::u2_stream<Model> stream(model, {.chunk_size = chunk,
+                                             .left_chunks = left,
+                                             .ctc_weight = best["ctc_weight"],
+                                             .reverse_weight = best["reverse_weight"],
+                                             .endpoints = false});
+      wenet::u2_event last;
+      std::vector<search::ctc_hypothesis> nbest;
+      std::vector<wenet::rescored> again;
       ids_type stable;
-      const auto sink = [&](const u2_event& e) {
+      const auto sink = [&](const wenet::u2_event& e) {
         list.emplace_back(e.ids.begin(), e.ids.end());
-        const ids_type firm(e.ids.begin(), e.ids.begin() + (e.kind == u2_event_kind::partial ? e.stable : 0));
-        if (e.kind == u2_event_kind::partial) {
+        const ids_type firm(e.ids.begin(), e.ids.begin() + (e.kind == wenet::u2_event_kind::partial ? e.stable : 0));
+        if (e.kind == wenet::u2_event_kind::partial) {
           ASSERT_GE(firm.size(), stable.size());
           EXPECT_TRUE(std::equal(stable.begin(), stable.end(), firm.begin()));
           stable = firm;
@@ -411,10 +413,10 @@ class checks {
     const computed<Model> h = whole(model, g, c);
     for (const json& w : g.want["context"]) {
       const auto phrases = w["phrases_ids"].get<std::vector<ids_type>>();
-      const hotword_automaton graph(phrases,
-                                    {.rules = hotword_rules::training, .score = w["context_score"].get<float>()});
-      ctc_prefix_beam search({.search = {.hotwords = &graph}, .blank = model.blank});
-      search.advance(read(h.scores));
+      const search::hotword_automaton graph(
+          phrases, {.rules = search::hotword_rules::training, .score = w["context_score"].get<float>()});
+      search::ctc_prefix_beam search({.search = {.hotwords = &graph}, .blank = model.blank});
+      search.advance(core::read(h.scores));
       search.finish();
       // The original does not sort again after finish(), so places are compared as they are.
       const std::vector<hypothesis> want = golden_nbest(w["nbest"]);
@@ -437,24 +439,24 @@ class checks {
     for (std::string line; std::getline(in, line);)
       if (const auto units = model.tokenizer.split(line)) phrases.push_back(*units);
     for (const json& w : g.runtime["stream16_context"]) {
-      const hotword_automaton graph(phrases, {.score = w["context_score"].get<float>()});
+      const search::hotword_automaton graph(phrases, {.score = w["context_score"].get<float>()});
       compare_runtime(w, 16, &graph);
     }
   }
-  void compare_runtime(const json& w, extent chunk, const hotword_automaton* graph) {
+  void compare_runtime(const json& w, extent chunk, const search::hotword_automaton* graph) {
     const bool rescore = w.contains("ctc_weight");
     std::size_t n = 0;
-    u2_stream<Model> stream(model, {.chunk_size = chunk,
-                                    .beam = {.search = {.hotwords = graph}},
-                                    .rescore = rescore,
-                                    .ctc_weight = w.value("ctc_weight", 0.5),
-                                    .reverse_weight = w.value("reverse_weight", 0.0),
-                                    .endpoints = false});
+    wenet::u2_stream<Model> stream(model, {.chunk_size = chunk,
+                                           .beam = {.search = {.hotwords = graph}},
+                                           .rescore = rescore,
+                                           .ctc_weight = w.value("ctc_weight", 0.5),
+                                           .reverse_weight = w.value("reverse_weight", 0.0),
+                                           .endpoints = false});
     const json& events = w["events"];
-    const auto sink = [&](const u2_event& e) {
+    const auto sink = [&](const wenet::u2_event& e) {
       ASSERT_LT(n, events.size());
       const json& want = events[n++];
-      const bool final = e.kind == u2_event_kind::final;
+      const bool final = e.kind == wenet::u2_event_kind::final;
       EXPECT_EQ(want["kind"], final ? "final" : "partial");
       if (!final) {
         EXPECT_EQ(model.tokenizer.sentence(e.ids), want["nbest"][0]["sentence"].template get<std::string>());
@@ -474,7 +476,7 @@ class checks {
           EXPECT_LE(std::min(std::fabs(before - here), std::fabs(after - here)), 1e-3) << "entry " << i;
           continue;
         }
-        const auto times = piece_times(e.nbest[i].times, model.frame_ms());
+        const auto times = search::piece_times(e.nbest[i].times, model.frame_ms());
         ASSERT_EQ(times.size(), entry["word_pieces"].size());
         compare_pieces(e.nbest[i], times, entry["word_pieces"]);
       }
@@ -486,7 +488,7 @@ class checks {
     EXPECT_EQ(n, events.size());
     EXPECT_LE(10 * moved, pieces) << "of the word pieces have other times than the runtime's";
   }
-  void compare_pieces(const ctc_hypothesis& h, const std::vector<piece_time>& times, const json& want) {
+  void compare_pieces(const search::ctc_hypothesis& h, const std::vector<search::piece_time>& times, const json& want) {
     for (std::size_t i = 0; i < times.size(); ++i) {
       EXPECT_EQ(model.tokenizer.piece(h.ids[i]), want[i][0].get<std::string>());
       moved += times[i].start_ms != want[i][1].get<extent>() || times[i].end_ms != want[i][2].get<extent>();
@@ -498,7 +500,7 @@ class checks {
   void word_pieces() {
     const auto check = [&](const json& times, const json& want) {
       const auto frames = times.get<std::vector<extent>>();
-      const auto placed = piece_times(frames, model.frame_ms());
+      const auto placed = search::piece_times(frames, model.frame_ms());
       ASSERT_EQ(placed.size(), want.size());
       std::size_t other = 0;
       for (std::size_t i = 0; i < placed.size(); ++i)
@@ -520,10 +522,10 @@ class wenet_parity : public testing::TestWithParam<const char*> {
     STENO_REQUIRE_SHARED(shared);
     const fs::path folder = shared / "golden/wenet" / GetParam();
     if (std::string_view(GetParam()) == "u2_transformer") {
-      checks<u2_transformer_any> c(folder);
+      checks<wenet::u2_transformer_any> c(folder);
       f(c);
     } else {
-      checks<u2_conformer_any> c(folder);
+      checks<wenet::u2_conformer_any> c(folder);
       f(c);
     }
   }

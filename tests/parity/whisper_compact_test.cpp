@@ -31,8 +31,8 @@ std::vector<float> sound() {
   return pcm;
 }
 
-const whisper_any& model() {
-  static const whisper_any m = load<whisper_any>((folder / "model.gguf").string());
+const whisper::whisper_any& model() {
+  static const whisper::whisper_any m = load<whisper::whisper_any>((folder / "model.gguf").string());
   return m;
 }
 json expected() {
@@ -54,20 +54,20 @@ TEST(parity_whisper_compact, stages) {
   const auto pcm = sound();
   std::map<std::string, matrix<float, dynamic, dynamic>> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = whisper_any::trace_name(path);
+    const std::string name = whisper::whisper_any::trace_name(path);
     seen[name] = name == "dec_ln_prompt" ? matrix<float, dynamic, dynamic>(x) : some(x);
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
   matrix<float, dynamic, dynamic> x(3000, 80);
   model().frontend(std::span(pcm).first(480000), x, c);
-  whisper_window w;
+  whisper::whisper_window w;
   model().encode_rows(x, w, c);
   const auto prompt = expected()["prompt"].get<std::vector<int>>();
   matrix<float, dynamic, dynamic> rows(static_cast<extent>(prompt.size()), model().decoder.width());
   model().prompt_rows(prompt, w, rows, c);
   matrix<float, dynamic, dynamic> logits(2, model().decoder.vocabulary());
   c.trace_to({});
-  model().logits_of(read(rows.bottomRows(2)), logits, c);
+  model().logits_of(core::read(rows.bottomRows(2)), logits, c);
   test::expect_close(some(x), folder / "logmel.npy", 1e-4);
   for (const char* name : {"enc_layer0", "enc_out", "dec_layer0_cross_k", "dec_ln_prompt"}) {
     SCOPED_TRACE(name);
@@ -82,19 +82,20 @@ TEST(parity_whisper_compact, decode) {
   context c;
   matrix<float, dynamic, dynamic> x(3000, 80);
   model().frontend(std::span(pcm).first(480000), x, c);
-  whisper_window w;
+  whisper::whisper_window w;
   model().encode_rows(x, w, c);
   const auto all = expected();
   for (const auto& [name, want] : all["decode"].items()) {
     SCOPED_TRACE(name);
     const json& o = want["options"];
-    const whisper_decoded d = whisper_decode(model(), w,
-                                             {.sample_len = 24,
-                                              .beam_size = o.value("beam_size", 0),
-                                              .prompt = o.value("prompt", std::vector<int>{}),
-                                              .prefix = o.value("prefix", std::vector<int>{}),
-                                              .without_timestamps = o.value("without_timestamps", false)},
-                                             c);
+    const whisper::whisper_decoded d =
+        whisper::whisper_decode(model(), w,
+                                {.sample_len = 24,
+                                 .beam_size = o.value("beam_size", 0),
+                                 .prompt = o.value("prompt", std::vector<int>{}),
+                                 .prefix = o.value("prefix", std::vector<int>{}),
+                                 .without_timestamps = o.value("without_timestamps", false)},
+                                c);
     EXPECT_EQ(d.tokens, want["tokens"].get<std::vector<int>>());
     EXPECT_EQ(d.text, want["text"].get<std::string>());
     EXPECT_NEAR(d.avg_logprob, want["avg_logprob"].get<double>(), 2e-4);  // as for the full cases
@@ -110,7 +111,7 @@ TEST(parity_whisper_compact, transcribe) {
   for (const auto& [name, want] : all["transcribe"].items()) {
     SCOPED_TRACE(name);
     const json& j = want["options"];
-    whisper_transcribe_options o;
+    whisper::whisper_transcribe_options o;
     o.temperatures = {0.0};
     o.no_speech_threshold.reset();
     o.decode.sample_len = 24;
@@ -119,11 +120,11 @@ TEST(parity_whisper_compact, transcribe) {
     o.word_timestamps = j.value("word_timestamps", false);
     o.initial_prompt = j.value("initial_prompt", std::string());
     if (j.contains("clip_timestamps")) o.clip_timestamps = {3, 39};
-    const whisper_transcribed r = whisper_transcribe(model(), pcm, o, c);
+    const whisper::whisper_transcribed r = whisper::whisper_transcribe(model(), pcm, o, c);
     EXPECT_EQ(r.text, want["text"].get<std::string>());
     ASSERT_EQ(r.segments.size(), want["segments"].size());
     for (std::size_t i = 0; i < r.segments.size(); ++i) {
-      const whisper_segment& s = r.segments[i];
+      const whisper::whisper_segment& s = r.segments[i];
       const json& g = want["segments"][i];
       EXPECT_EQ(s.tokens, g["tokens"].get<std::vector<int>>());
       EXPECT_EQ(s.seek, g["seek"].get<int>());

@@ -16,7 +16,7 @@ namespace {
 class parity_whisper_decode : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(cases, parity_whisper_decode, testing::Values("multi", "en", "v3"));
 
-void expect_decoded(const whisper_any& model, const whisper_decoded& d, const json& want) {
+void expect_decoded(const whisper::whisper_any& model, const whisper::whisper_decoded& d, const json& want) {
   EXPECT_EQ(d.tokens, want["tokens"].get<std::vector<int>>());
   EXPECT_EQ(d.text, want["text"].get<std::string>());
   EXPECT_EQ(model.tokenizer.code(d.language), want["language"].get<std::string>());
@@ -35,7 +35,7 @@ TEST_P(parity_whisper_decode, every_variant) {
   const auto model = test::converted_whisper(shared, GetParam());
   const auto pcm = test::load_wav(folder / "input.wav").pcm;
   context c;
-  whisper_window w;
+  whisper::whisper_window w;
   for (const char* section : {"decode_30s", "decode_short11"}) {
     const std::size_t count = std::string(section) == "decode_30s" ? 480000 : 176000;
     std::vector<float> clip(480000);
@@ -45,12 +45,12 @@ TEST_P(parity_whisper_decode, every_variant) {
     model.encode(x, w, c);
     for (const auto& [name, v] : want[section].items()) {
       SCOPED_TRACE(std::string(section) + " " + name);
-      expect_decoded(model, whisper_decode(model, w, test::decode_options(model, v["options"]), c), v);
+      expect_decoded(model, whisper::whisper_decode(model, w, test::decode_options(model, v["options"]), c), v);
     }
     if (!want.contains("detect_language") || want["detect_language"].is_null()) continue;
     if (!model.tokenizer.multilingual || count != 480000) continue;
     std::vector<float> probs;
-    const int found = whisper_detect_language(model, w, probs, c);
+    const int found = whisper::whisper_detect_language(model, w, probs, c);
     EXPECT_EQ(model.tokenizer.language_token(found), want["detect_language"]["token"].get<int>());
     for (const auto& [code, p] : want["detect_language"]["probs"].items())
       EXPECT_NEAR(probs[static_cast<std::size_t>(model.tokenizer.find_language(code))], p.get<float>(), 2e-5) << code;

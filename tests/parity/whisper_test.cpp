@@ -57,18 +57,18 @@ TEST_P(parity_whisper, every_stage_in_f32) {
     note(name, turned);
   };
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = whisper_any::trace_name(path);
+    const std::string name = whisper::whisper_any::trace_name(path);
     if (name == "conv1_gelu" || name == "conv2_gelu") return note_turned(name, x);  // [channels, frames] there
     note(name, x);
   };
-  context c(executor{}, tracer(sink));
+  context c(executor{}, core::tracer(sink));
 
   const extent frames = model.window_frames(), mels = model.frontend.width();
   matrix<float, dynamic, dynamic> x(frames, mels);
   model.frontend(window_of(pcm, 176000), x, c);
   const auto head = golden.find("logmel_short11_head");  // [mels, columns], as many as the case keeps
   ASSERT_TRUE(head != golden.end() && head->second.cols() <= frames);
-  note_turned(head->first, make_view(std::as_const(x).data(), static_cast<extent>(head->second.cols()), mels));
+  note_turned(head->first, core::make_view(std::as_const(x).data(), static_cast<extent>(head->second.cols()), mels));
   // The window that transcribe() ends with: its maximum is the whole file's.
   const auto samples = static_cast<extent>(pcm.size()) + window;
   const extent rest = want["transcribe_last_window_mel_columns"].get<extent>();
@@ -79,7 +79,7 @@ TEST_P(parity_whisper, every_stage_in_f32) {
 
   model.frontend(window_of(pcm, window), x, c);
   note_turned("logmel", x);
-  whisper_window w;
+  whisper::whisper_window w;
   model.encode(x, w, c);
   const auto prompt = want["fixed_prompt"].get<std::vector<int>>();
   const extent n = static_cast<extent>(prompt.size()), vocabulary = model.decoder.vocabulary();
@@ -126,7 +126,7 @@ TEST_P(parity_whisper, same_bits_for_any_number_of_threads_and_no_allocations) {
   const std::vector<float> clip = window_of(pcm, window);
   matrix<float, dynamic, dynamic> x(model.window_frames(), model.frontend.width()), rows(5, model.decoder.width()),
       y(5, model.decoder.vocabulary());
-  whisper_window w;
+  whisper::whisper_window w;
   const std::vector<int> prompt{50258, 300, 400, 500, 600}, forks(5, 0), next{1, 2, 3, 4, 5}, turned{4, 3, 2, 1, 0};
   const auto run = [&](context& c) {
     model.frontend(clip, x, c);

@@ -17,8 +17,8 @@ namespace {
 class parity_whisper_transcribe : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(cases, parity_whisper_transcribe, testing::Values("multi", "en", "v3"));
 
-whisper_transcribe_options options_of(const whisper_any& model, const json& j) {
-  whisper_transcribe_options o;
+whisper::whisper_transcribe_options options_of(const whisper::whisper_any& model, const json& j) {
+  whisper::whisper_transcribe_options o;
   o.decode = test::decode_options(model, j);
   o.temperatures = {0.0};
   const auto threshold = [&](const char* key, std::optional<double>& to) {
@@ -55,12 +55,13 @@ TEST_P(parity_whisper_transcribe, every_configuration) {
   for (const auto& [name, v] : want["transcribe"].items()) {
     SCOPED_TRACE(name);
     const std::span<const float> samples_used(pcm.data(), name == "short11" ? 176000 : pcm.size());
-    const whisper_transcribed r = whisper_transcribe(model, samples_used, options_of(model, v["options"]), c);
+    const whisper::whisper_transcribed r =
+        whisper::whisper_transcribe(model, samples_used, options_of(model, v["options"]), c);
     EXPECT_EQ(r.text, v["text"].get<std::string>());
     EXPECT_EQ(model.tokenizer.code(r.language), v["language"].get<std::string>());
     ASSERT_EQ(r.segments.size(), v["segments"].size());
     for (std::size_t i = 0; i < r.segments.size(); ++i) {
-      const whisper_segment& s = r.segments[i];
+      const whisper::whisper_segment& s = r.segments[i];
       const json& w = v["segments"][i];
       EXPECT_EQ(s.seek, w["seek"].get<int>());
       EXPECT_EQ(s.tokens, w["tokens"].get<std::vector<int>>());
@@ -89,7 +90,7 @@ TEST_P(parity_whisper_transcribe, alignment_of_a_text) {
   auto model = test::converted_whisper(shared, GetParam());
   auto pcm = test::load_wav(folder / "input.wav").pcm;
   pcm.resize(480000);
-  whisper_window w;
+  whisper::whisper_window w;
   matrix<float, dynamic, dynamic> x(model.window_frames(), model.frontend.width()), shown;
   context c;
   model.frontend(pcm, x, c);
@@ -102,12 +103,12 @@ TEST_P(parity_whisper_transcribe, alignment_of_a_text) {
     const auto sink = [&](std::string_view path, const view<const float>& y) {
       if (path == "align_matrix") shown = y;
     };
-    c.trace_to(tracer(sink));
+    c.trace_to(core::tracer(sink));
     const int language = model.tokenizer.multilingual
                              ? model.tokenizer.find_language(want["find_alignment"]["language"].get<std::string>())
                              : 0;
-    const auto words = whisper_align(model, w, a["text_tokens"].get<std::vector<int>>(), language, false,
-                                     a["num_frames"].get<extent>(), c);
+    const auto words = whisper::whisper_align(model, w, a["text_tokens"].get<std::vector<int>>(), language, false,
+                                              a["num_frames"].get<extent>(), c);
     c.trace_to({});
     if (!model.alignment_heads.empty()) {
       // Deviations of attention weights, which are differences of small numbers: 1e-3 of the largest.

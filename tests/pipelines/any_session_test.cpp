@@ -45,14 +45,14 @@ std::vector<float> two_sentences() {
 // All of an event, so that texts that are equal mean events that are.
 std::string written(const session_event& e) {
   std::ostringstream out;
-  out << std::hexfloat << (e.final() ? "final " : "partial ") << endpoint_name(e.endpoint) << ' ' << e.utterance.start
-      << ' ' << e.utterance.end << " [" << e.utterance.text << "] [" << e.stable << "] " << e.score.value_or(0) << ' '
-      << e.stop;
+  out << std::hexfloat << (e.final() ? "final " : "partial ") << streaming::endpoint_name(e.endpoint) << ' '
+      << e.utterance.start << ' ' << e.utterance.end << " [" << e.utterance.text << "] [" << e.stable << "] "
+      << e.score.value_or(0) << ' ' << e.stop;
   for (const int id : e.utterance.token_ids) out << ' ' << id;
   for (const word& w : e.utterance.words) out << ' ' << w.text << ' ' << w.start << ' ' << w.end << ' ' << w.confidence;
-  for (const session_alternative& a : e.nbest) {
+  for (const streaming::session_alternative& a : e.nbest) {
     out << " {" << a.text << ' ' << a.score.value_or(0);
-    for (const session_piece& p : a.pieces) out << ' ' << p.text << ' ' << p.start_ms << ' ' << p.end_ms;
+    for (const streaming::session_piece& p : a.pieces) out << ' ' << p.text << ' ' << p.start_ms << ' ' << p.end_ms;
     out << '}';
   }
   return out.str();
@@ -203,11 +203,11 @@ TEST(any_session, turns_end_and_a_session_that_does_not_continue_is_over) {
 }
 
 TEST(any_session, utterances_end_at_a_limit) {
-  static_assert(utterance_limit({}, 60) == 60);
-  static_assert(utterance_limit({.max_utterance_seconds = 90}, 60) == 90);
-  static_assert(utterance_limit({.max_utterance_seconds = 90, .limit_seconds = 70}, 60) == 70);
-  static_assert(utterance_limit({.limit_seconds = 70}, 60) == 60);
-  static_assert(utterance_limit({.limit_seconds = 70}, 0) == 70);
+  static_assert(streaming::utterance_limit({}, 60) == 60);
+  static_assert(streaming::utterance_limit({.max_utterance_seconds = 90}, 60) == 90);
+  static_assert(streaming::utterance_limit({.max_utterance_seconds = 90, .limit_seconds = 70}, 60) == 70);
+  static_assert(streaming::utterance_limit({.limit_seconds = 70}, 60) == 60);
+  static_assert(streaming::utterance_limit({.limit_seconds = 70}, 0) == 70);
   const auto pcm = two_sentences();
   for (const char* name : {"u2", "qwen3-asr", "paraformer_online"}) {
     const transcriber m = open(name);
@@ -229,7 +229,7 @@ TEST(any_session, utterances_end_at_a_limit) {
 TEST(any_session, a_file_says_how_long_an_utterance_may_be_and_options_win) {
   const auto pcm = two_sentences();
   const auto longest = [&](double of_file, const session_options& o) {
-    auto model = load<qwen3_asr_any>((examples / "models/qwen3-asr.gguf").string());
+    auto model = load<qwen3::qwen3_asr_any>((examples / "models/qwen3-asr.gguf").string());
     model.max_clip_seconds = of_file;
     const transcriber m = transcriber_of(std::move(model));
     double most = 0;
@@ -311,7 +311,7 @@ TEST(any_session, options_that_a_model_has_no_use_for_are_refused_by_name) {
     EXPECT_EQ(refusal([&] { return any_session(m, {.continuous = false, .limit_seconds = 9, .beam = 1}, c); }), "");
   }
   // A session of a type refuses what any_session does.
-  const auto model = load<qwen3_asr_any>((examples / "models/qwen3-asr.gguf").string());
+  const auto model = load<qwen3::qwen3_asr_any>((examples / "models/qwen3-asr.gguf").string());
   EXPECT_NE(refusal([&] { return session(model, {.beam = 4}, c); }).find("option beam"), std::string::npos);
 }
 

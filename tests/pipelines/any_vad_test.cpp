@@ -30,20 +30,21 @@ TEST(any_vad, is_energy_or_what_the_file_holds) {
 
 TEST(any_vad, settings_reach_each_detector) {
   const vad_settings none, given{.min_silence = 700, .max_segment = 9000, .threshold = 0.4};
-  const energy_vad_options plain;
-  EXPECT_EQ(vad_options(energy_vad(), none).min_silence, plain.min_silence);
-  EXPECT_EQ(vad_options(energy_vad(), none).on_above, plain.on_above);
-  const auto energy = vad_options(energy_vad(), {.min_silence = 700, .max_segment = 9000, .threshold = 20});
+  const models::energy_vad_options plain;
+  EXPECT_EQ(pipelines::vad_options(models::energy_vad(), none).min_silence, plain.min_silence);
+  EXPECT_EQ(pipelines::vad_options(models::energy_vad(), none).on_above, plain.on_above);
+  const auto energy =
+      pipelines::vad_options(models::energy_vad(), {.min_silence = 700, .max_segment = 9000, .threshold = 20});
   EXPECT_EQ(energy.min_silence, 700);
   EXPECT_EQ(energy.max_segment, 9000);
   EXPECT_EQ(energy.on_above, 20);
   EXPECT_DOUBLE_EQ(energy.off_above, 12);
-  const auto model = load<fsmn_vad_any>(golden_model);
-  const auto fsmn = vad_options(model, given);
+  const auto model = load<funasr::fsmn_vad_any>(golden_model);
+  const auto fsmn = pipelines::vad_options(model, given);
   EXPECT_EQ(fsmn.max_end_silence, 700);
   EXPECT_EQ(fsmn.max_single_segment, 9000);
   EXPECT_EQ(fsmn.speech_noise_thres, 0.4);
-  EXPECT_FALSE(vad_options(model, none).max_end_silence.has_value());
+  EXPECT_FALSE(pipelines::vad_options(model, none).max_end_silence.has_value());
 }
 
 // The promises of the concept, for the detector with a network: pieces, and what may be forgotten.
@@ -54,12 +55,12 @@ TEST(any_vad, every_detector_keeps_the_promises_of_a_stream) {
     const any_vad v = open_vad(name);
     context c;
     const auto segments_of = [&](std::size_t piece) {
-      std::vector<voice_segment> found;
-      voice_segment_collector collector;
+      std::vector<streaming::voice_segment> found;
+      streaming::voice_segment_collector collector;
       std::int64_t settled = 0;
-      const auto sink = [&](const voice_change& change) {
+      const auto sink = [&](const segmentation::voice_change& change) {
         EXPECT_TRUE(change.start_ms < 0 || change.start_ms >= settled) << name;
-        collector(change, [&](const voice_segment& s) { found.push_back(s); });
+        collector(change, [&](const streaming::voice_segment& s) { found.push_back(s); });
       };
       vad_stream s(v, {.min_silence = 400});
       for (std::span<const float> left(talk.pcm); !left.empty();) {
@@ -82,18 +83,18 @@ TEST(any_vad, every_detector_keeps_the_promises_of_a_stream) {
 TEST(any_vad, is_the_detector) {
   const double pauses[] = {1, 3};
   const test::conversation talk = test::joined_utterances(3, pauses);
-  const auto direct = load<fsmn_vad_any>(golden_model);
+  const auto direct = load<funasr::fsmn_vad_any>(golden_model);
   const any_vad v = open_vad(golden_model);
   context c;
-  std::vector<voice_segment> found;
-  voice_segment_collector collector;
-  const auto sink = [&](const voice_change& change) {
-    collector(change, [&](const voice_segment& s) { found.push_back(s); });
+  std::vector<streaming::voice_segment> found;
+  streaming::voice_segment_collector collector;
+  const auto sink = [&](const segmentation::voice_change& change) {
+    collector(change, [&](const streaming::voice_segment& s) { found.push_back(s); });
   };
   vad_stream s(v);
   s.accept(talk.pcm, c, sink);
   s.finish(c, sink);
-  EXPECT_EQ(found, find_speech(direct, talk.pcm, c));
+  EXPECT_EQ(found, streaming::find_speech(direct, talk.pcm, c));
 }
 
 }  // namespace

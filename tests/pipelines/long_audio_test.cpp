@@ -5,9 +5,9 @@
 using namespace steno;
 
 TEST(long_audio, short_clips_stay_whole_and_empty_ones_vanish) {
-  EXPECT_TRUE(split_at_pauses({}, 16000, 30).empty());
+  EXPECT_TRUE(pipelines::split_at_pauses({}, 16000, 30).empty());
   const std::vector<float> clip(16000 * 30, 0.5f);
-  const auto r = split_at_pauses(clip, 16000, 30);
+  const auto r = pipelines::split_at_pauses(clip, 16000, 30);
   ASSERT_EQ(r.size(), 1u);
   EXPECT_EQ(r[0].end, 16000 * 30);
 }
@@ -17,7 +17,7 @@ TEST(long_audio, cuts_in_the_pause) {
   for (std::size_t i = 0; i < clip.size(); ++i) clip[i] = i % 2 ? 0.3f : -0.3f;
   const std::size_t pause = 16000 * 22;
   std::fill_n(clip.begin() + static_cast<std::ptrdiff_t>(pause), 16000 / 2, 0.0f);
-  const auto r = split_at_pauses(clip, 16000, 30);
+  const auto r = pipelines::split_at_pauses(clip, 16000, 30);
   ASSERT_EQ(r.size(), 2u);
   EXPECT_GE(r[0].end, static_cast<extent>(pause));
   EXPECT_LE(r[0].end, static_cast<extent>(pause + 8000));
@@ -29,7 +29,7 @@ TEST(long_audio, pieces_cover_everything_and_are_never_too_long) {
   for (const extent size : {1, 479999, 480001, 2000000, 5000000}) {
     const std::vector<float> clip(static_cast<std::size_t>(size), 0.1f);
     extent at = 0;
-    for (const audio_range& p : split_at_pauses(clip, 16000, 30)) {
+    for (const pipelines::audio_range& p : pipelines::split_at_pauses(clip, 16000, 30)) {
       EXPECT_EQ(p.begin, at);
       EXPECT_GT(p.end, p.begin);
       EXPECT_LE(p.end - p.begin, 16000 * 30);
@@ -45,11 +45,11 @@ using ranges = std::vector<std::pair<extent, extent>>;
 
 // Clips of `size` samples at 1000 Hz, pushed in portions, with what a detector says after the sample it says it at. It
 // is done with the audio before its next segment, and with all but three seconds where none is open.
-ranges cut(const clip_options& o, std::size_t size, std::size_t portion,
-           const std::vector<std::pair<extent, voice_change>>& said) {
+ranges cut(const pipelines::clip_options& o, std::size_t size, std::size_t portion,
+           const std::vector<std::pair<extent, segmentation::voice_change>>& said) {
   std::vector<float> pcm(size);
   for (std::size_t i = 0; i < size; ++i) pcm[i] = static_cast<float>(i % 977) / 977;
-  clip_cutter c(1000, o);
+  pipelines::clip_cutter c(1000, o);
   ranges found;
   std::size_t told = 0;
   std::int64_t open = -1;
@@ -64,7 +64,7 @@ ranges cut(const clip_options& o, std::size_t size, std::size_t portion,
   for (std::size_t at = 0; at < size; at += portion) {
     c.push(std::span<const float>(pcm).subspan(at, std::min(portion, size - at)));
     for (; told < said.size() && said[told].first <= c.end(); ++told) {
-      const voice_change& v = said[told].second;
+      const segmentation::voice_change& v = said[told].second;
       c.voice(v);
       if (v.start_ms >= 0) open = v.start_ms;
       if (v.end_ms >= 0) open = -1;
@@ -82,11 +82,11 @@ ranges cut(const clip_options& o, std::size_t size, std::size_t portion,
 }  // namespace
 
 TEST(clip_cutter, portions_make_no_difference) {
-  const std::vector<std::pair<extent, voice_change>> said{
+  const std::vector<std::pair<extent, segmentation::voice_change>> said{
       {900, {500, -1}},   {2600, {-1, 2100}},   {3000, {2500, -1}},   {4000, {-1, 3600}},
       {9000, {8800, -1}}, {59000, {-1, 58000}}, {61000, {58000, -1}}, {64000, {-1, 63999}}};
   for (const double merge : {0.0, 4.0, 20.0}) {
-    const clip_options o{.cut = {.max_seconds = 30}, .voices = true, .merge_seconds = merge};
+    const pipelines::clip_options o{.cut = {.max_seconds = 30}, .voices = true, .merge_seconds = merge};
     const ranges once = cut(o, 70000, 70000, said);
     for (const std::size_t portion : {1u, 160u, 999u, 16000u}) EXPECT_EQ(cut(o, 70000, portion, said), once) << merge;
   }
@@ -96,7 +96,7 @@ TEST(clip_cutter, portions_make_no_difference) {
 }
 
 TEST(clip_cutter, keeps_what_the_detector_may_still_speak_of_and_no_more) {
-  clip_cutter c(1000, {.voices = true});
+  pipelines::clip_cutter c(1000, {.voices = true});
   const std::vector<float> second(1000, 0.5f);
   for (int i = 0; i < 100; ++i) {  // a detector that makes up its mind after 20 s
     c.push(second);
@@ -112,7 +112,8 @@ TEST(clip_cutter, keeps_what_the_detector_may_still_speak_of_and_no_more) {
 }
 
 TEST(clip_cutter, clips_are_the_detectors_segments) {
-  const std::vector<std::pair<extent, voice_change>> said{{900, {500, -1}}, {2600, {-1, 2100}}, {3000, {2500, 2900}}};
+  const std::vector<std::pair<extent, segmentation::voice_change>> said{
+      {900, {500, -1}}, {2600, {-1, 2100}}, {3000, {2500, 2900}}};
   EXPECT_EQ(cut({.voices = true}, 5000, 100, said), (ranges{{500, 2100}, {2500, 2900}}));
   EXPECT_EQ(cut({.voices = true, .merge_seconds = 2.4}, 5000, 100, said), (ranges{{500, 2900}}));
   EXPECT_EQ(cut({.voices = true, .merge_seconds = 2.3}, 5000, 100, said), (ranges{{500, 2100}, {2500, 2900}}));
@@ -135,7 +136,7 @@ TEST(clip_cutter, segments_that_are_too_long_are_cut) {
 TEST(clip_cutter, clips_shorter_than_the_search_are_at_least_half_as_long_as_they_may_be) {
   std::vector<float> pcm(20000);
   for (std::size_t i = 0; i < pcm.size(); ++i) pcm[i] = static_cast<float>(i) * 1e-5f;
-  clip_cutter c(1000, {.cut = {.max_seconds = 1, .rule = cut_rule::around, .around = 5}});
+  pipelines::clip_cutter c(1000, {.cut = {.max_seconds = 1, .rule = segmentation::cut_rule::around, .around = 5}});
   c.push(pcm);
   c.finish();
   extent last = 0;
@@ -155,10 +156,10 @@ TEST(clip_cutter, cuts_near_a_length_as_quiet_splits_does) {
   for (const double max_seconds : {10.0, 33.3, 100.2, 100.3, 500.0})
     for (const std::size_t size : {pcm.size(), std::size_t{30000}, std::size_t{15000}}) {
       const std::span<const float> all = std::span<const float>(pcm).first(size);
-      const cut_policy p{.max_seconds = max_seconds, .rule = cut_rule::around, .around = 5};
-      const std::vector<extent> starts = quiet_splits(all, 1000, p);
+      const segmentation::cut_policy p{.max_seconds = max_seconds, .rule = segmentation::cut_rule::around, .around = 5};
+      const std::vector<extent> starts = segmentation::quiet_splits(all, 1000, p);
       for (const std::size_t portion : {std::size_t{77}, std::size_t{16000}, size}) {
-        clip_cutter c(1000, {.cut = p});
+        pipelines::clip_cutter c(1000, {.cut = p});
         std::vector<extent> found;
         const auto take = [&] {
           while (const auto r = c.next()) {

@@ -11,7 +11,7 @@
 using namespace steno;
 
 TEST(punctuate, a_segment_gets_the_text_with_marks) {
-  const auto model = load<ct_punc_any>((test::compact() / "ct_punc" / "model.gguf").string());
+  const auto model = load<funasr::ct_punc_any>((test::compact() / "ct_punc" / "model.gguf").string());
   std::ifstream in(test::compact() / "ct_punc" / "expected.json");
   const nlohmann::json all = nlohmann::json::parse(in);
   context c;

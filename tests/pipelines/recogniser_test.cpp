@@ -24,20 +24,26 @@ namespace fs = std::filesystem;
 using namespace steno;
 
 // Published types, whose sizes are constants.
-static_assert(recogniser<sense_voice_small> && recogniser<sense_voice_any>);
-static_assert(recogniser<paraformer_large> && recogniser<paraformer_any>);
-static_assert(recogniser<paraformer_large_online> && recogniser<paraformer_online_any>);
-static_assert(recogniser<u2_conformer_any> && recogniser<u2_transformer_any>);
-static_assert(recogniser<parakeet_ctc_06b> && recogniser<parakeet_ctc_any>);
-static_assert(recogniser<parakeet_tdt_06b_v3> && recogniser<parakeet_transducer_any>);
-static_assert(recogniser<whisper_base> && recogniser<whisper_large_v3_turbo> && recogniser<whisper_any>);
-static_assert(recogniser<qwen3_asr_0_6b> && recogniser<qwen3_asr_any>);
-static_assert(recogniser<fun_asr_nano_0_8b> && recogniser<fun_asr_nano_any>);
-static_assert(streaming_recogniser<u2_conformer_any> && streaming_recogniser<u2_transformer_any>);
-static_assert(streaming_recogniser<paraformer_large_online> && streaming_recogniser<paraformer_online_any>);
-static_assert(streaming_recogniser<parakeet_ctc_06b> && streaming_recogniser<parakeet_tdt_06b_v3>);
-static_assert(streaming_recogniser<qwen3_asr_0_6b> && streaming_recogniser<qwen3_asr_any>);
-static_assert(!streaming_recogniser<sense_voice_small> && !streaming_recogniser<whisper_base>);
+static_assert(recogniser<funasr::sense_voice_small> && recogniser<funasr::sense_voice_any>);
+static_assert(recogniser<funasr::paraformer_large> && recogniser<funasr::paraformer_any>);
+static_assert(recogniser<funasr::paraformer_large_online> && recogniser<funasr::paraformer_online_any>);
+static_assert(recogniser<wenet::u2_conformer_any> && recogniser<wenet::u2_transformer_any>);
+static_assert(recogniser<nemo::parakeet_ctc_06b> && recogniser<nemo::parakeet_ctc_any>);
+static_assert(recogniser<nemo::parakeet_tdt_06b_v3> && recogniser<nemo::parakeet_transducer_any>);
+static_assert(recogniser<whisper::whisper_base> && recogniser<whisper::whisper_large_v3_turbo> &&
+              recogniser<whisper::whisper_any>);
+static_assert(recogniser<qwen3::qwen3_asr_0_6b> && recogniser<qwen3::qwen3_asr_any>);
+static_assert(recogniser<funasr::fun_asr_nano_0_8b> && recogniser<funasr::fun_asr_nano_any>);
+static_assert(streaming::streaming_recogniser<wenet::u2_conformer_any> &&
+              streaming::streaming_recogniser<wenet::u2_transformer_any>);
+static_assert(streaming::streaming_recogniser<funasr::paraformer_large_online> &&
+              streaming::streaming_recogniser<funasr::paraformer_online_any>);
+static_assert(streaming::streaming_recogniser<nemo::parakeet_ctc_06b> &&
+              streaming::streaming_recogniser<nemo::parakeet_tdt_06b_v3>);
+static_assert(streaming::streaming_recogniser<qwen3::qwen3_asr_0_6b> &&
+              streaming::streaming_recogniser<qwen3::qwen3_asr_any>);
+static_assert(!streaming::streaming_recogniser<funasr::sense_voice_small> &&
+              !streaming::streaming_recogniser<whisper::whisper_base>);
 
 namespace {
 
@@ -76,7 +82,7 @@ std::string through_the_door(const Model& m) {
   EXPECT_EQ(pieces.segments.size(), whole.segments.size());
   for (std::size_t i = 0; i < pieces.segments.size(); ++i) EXPECT_EQ(pieces.segments[i].text, whole.segments[i].text);
   std::string all = text_of(whole);
-  if constexpr (streaming_recogniser<Model>) {
+  if constexpr (streaming::streaming_recogniser<Model>) {
     session s(m, session_options{}, c);
     std::string live;
     const auto events = [&](session_event e) {
@@ -127,21 +133,21 @@ std::string refusal(const auto& call) {
 
 }  // namespace
 
-TEST(recogniser, sense_voice) { expect_one_door<sense_voice_any>("demo"); }
-TEST(recogniser, paraformer) { expect_one_door<paraformer_any>("paraformer"); }
-TEST(recogniser, paraformer_online) { expect_one_door<paraformer_online_any>("paraformer_online"); }
-TEST(recogniser, u2) { expect_one_door<u2_conformer_any>("u2"); }
-TEST(recogniser, parakeet_ctc) { expect_one_door<parakeet_ctc_any>("parakeet-ctc"); }
+TEST(recogniser, sense_voice) { expect_one_door<funasr::sense_voice_any>("demo"); }
+TEST(recogniser, paraformer) { expect_one_door<funasr::paraformer_any>("paraformer"); }
+TEST(recogniser, paraformer_online) { expect_one_door<funasr::paraformer_online_any>("paraformer_online"); }
+TEST(recogniser, u2) { expect_one_door<wenet::u2_conformer_any>("u2"); }
+TEST(recogniser, parakeet_ctc) { expect_one_door<nemo::parakeet_ctc_any>("parakeet-ctc"); }
 TEST(recogniser, parakeet_transducer) {
-  expect_one_door<parakeet_transducer_any>("parakeet-tdt");
-  expect_one_door<parakeet_transducer_any>("parakeet-eou");
+  expect_one_door<nemo::parakeet_transducer_any>("parakeet-tdt");
+  expect_one_door<nemo::parakeet_transducer_any>("parakeet-eou");
 }
-TEST(recogniser, whisper) { expect_one_door<whisper_any>("whisper"); }
-TEST(recogniser, qwen3_asr) { expect_one_door<qwen3_asr_any>("qwen3-asr"); }
+TEST(recogniser, whisper) { expect_one_door<whisper::whisper_any>("whisper"); }
+TEST(recogniser, qwen3_asr) { expect_one_door<qwen3::qwen3_asr_any>("qwen3-asr"); }
 // The bundled file holds the audio half alone; whole models: tests/parity/fun_asr_nano_test.cpp.
 TEST(recogniser, fun_asr_nano) {
   const std::string file = file_of("fun_asr_nano");
-  const auto m = load<fun_asr_nano_any>(file);
+  const auto m = load<funasr::fun_asr_nano_any>(file);
   const transcriber t(file);
   const auto pcm = speech();
   context c;
@@ -195,14 +201,14 @@ struct loudness_model {
   class session_type {
    public:
     session_type(const loudness_model& m, const session_options&, context&) : model_(&m) {}
-    void push(std::span<const float> pcm, context&, sink_ref<session_event>) {
+    void push(std::span<const float> pcm, context&, core::sink_ref<session_event>) {
       pcm_.insert(pcm_.end(), pcm.begin(), pcm.end());
     }
-    void finish(context& c, sink_ref<session_event> sink) {
+    void finish(context& c, core::sink_ref<session_event> sink) {
       if (over_) return;
       over_ = true;
       session_event e;
-      e.kind = stream_event_kind::final;
+      e.kind = streaming::stream_event_kind::final;
       e.utterance = model_->recognise(pcm_, {}, c);
       sink(std::move(e));
     }
@@ -228,7 +234,7 @@ struct loudness_model {
     return s;
   }
 };
-static_assert(recogniser<loudness_model> && streaming_recogniser<loudness_model>);
+static_assert(recogniser<loudness_model> && streaming::streaming_recogniser<loudness_model>);
 
 }  // namespace
 

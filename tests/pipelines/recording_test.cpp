@@ -198,17 +198,17 @@ TEST(recording, clips_are_no_longer_than_the_file_says) {
     return transcriber(file.string());
   };
   const transcriber free = told({}), short_clips = told(6);
-  auto direct = load<qwen3_asr_any>((test::compact() / "qwen3_asr" / "model.gguf").string());
-  EXPECT_EQ(clips_of(direct, {}).cut.max_seconds, 1200);
-  EXPECT_EQ(clips_of(direct, {}).cut.around, 5);
+  auto direct = load<qwen3::qwen3_asr_any>((test::compact() / "qwen3_asr" / "model.gguf").string());
+  EXPECT_EQ(pipelines::clips_of(direct, {}).cut.max_seconds, 1200);
+  EXPECT_EQ(pipelines::clips_of(direct, {}).cut.around, 5);
   direct.max_clip_seconds = 6;
-  EXPECT_EQ(clips_of(direct, {}).cut.max_seconds, 6);
+  EXPECT_EQ(pipelines::clips_of(direct, {}).cut.max_seconds, 6);
   transcribe_options wanted, aligned;
   wanted.max_clip_seconds = 14;
   aligned.limit_seconds = 4;
-  EXPECT_EQ(clips_of(direct, wanted).cut.max_seconds, 14);
-  EXPECT_EQ(clips_of(direct, wanted).cut.around, 5);
-  EXPECT_EQ(clips_of(direct, aligned).cut.max_seconds, 4);
+  EXPECT_EQ(pipelines::clips_of(direct, wanted).cut.max_seconds, 14);
+  EXPECT_EQ(pipelines::clips_of(direct, wanted).cut.around, 5);
+  EXPECT_EQ(pipelines::clips_of(direct, aligned).cut.max_seconds, 4);
 
   std::vector<sentence> truth;
   const auto pcm = sentences(8, truth);
@@ -271,8 +271,8 @@ TEST(recording, beam_and_hotwords_reach_the_search) {
   };
   transcribe_options greedy, favoured, unknown;
   greedy.beam = 1;
-  const auto m = load<u2_conformer_any>((fs::path(STENO_SOURCE_DIR) / "tests/golden/wenet/model.gguf").string());
-  const segment direct = m.recognise(pcm, {.search = u2_search::ctc_greedy}, c);
+  const auto m = load<wenet::u2_conformer_any>((fs::path(STENO_SOURCE_DIR) / "tests/golden/wenet/model.gguf").string());
+  const segment direct = m.recognise(pcm, {.search = wenet::u2_search::ctc_greedy}, c);
   EXPECT_EQ(ids(greedy), direct.token_ids);
   favoured.hotwords = {std::string(m.tokenizer.piece(7))};
   favoured.hotword_score = 20;
@@ -286,8 +286,9 @@ TEST(recording, beam_and_hotwords_reach_the_search) {
 
 TEST(recording, hotwords_earn_what_suits_the_search) {
   const transcriber transducer((fs::path(STENO_SOURCE_DIR) / "examples/models/parakeet-tdt.gguf").string());
-  EXPECT_EQ(family<u2_conformer_any>::hotword_score(), hotword_options{}.score);
-  EXPECT_EQ(family<parakeet_transducer_any>::hotword_score(), transducer_beam_options::hotword_score);
+  EXPECT_EQ(pipelines::family<wenet::u2_conformer_any>::hotword_score(), search::hotword_options{}.score);
+  EXPECT_EQ(pipelines::family<nemo::parakeet_transducer_any>::hotword_score(),
+            search::transducer_beam_options::hotword_score);
   // Nothing said is the same as that said.
   context c;
   std::vector<sentence> truth;
@@ -299,6 +300,6 @@ TEST(recording, hotwords_earn_what_suits_the_search) {
     o.hotword_score = score;
     return transducer.transcribe(pcm, o, c).text;
   };
-  EXPECT_EQ(text({}), text(transducer_beam_options::hotword_score));
+  EXPECT_EQ(text({}), text(search::transducer_beam_options::hotword_score));
   EXPECT_NE(text({}), text(20.0f));
 }

@@ -39,9 +39,9 @@ TEST(whisper_pipeline, a_recording_is_heard_as_a_whole) {
       EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
     EXPECT_FALSE(s.stop_reason.empty());
   }
-  const auto direct = load<whisper_any>((scratch.path() / "model.gguf").string());
+  const auto direct = load<whisper::whisper_any>((scratch.path() / "model.gguf").string());
   const segment clip =
-      direct.recognise(std::span(pcm).first(160000), whisper_options(direct, {.language = "german"}, {}), c);
+      direct.recognise(std::span(pcm).first(160000), pipelines::whisper_options(direct, {.language = "german"}, {}), c);
   EXPECT_EQ(clip.language, "de");
   EXPECT_THROW((void)t.transcribe(pcm, {.language = "klingon"}, c), error);
 }
@@ -135,7 +135,7 @@ TEST(whisper_pipeline, what_became_of_windows_is_reported) {
   EXPECT_TRUE(r.extra.empty());
   ASSERT_TRUE(r.windows);
   ASSERT_EQ(r.windows->size(), 2u);
-  for (const window_report& w : *r.windows) EXPECT_EQ(w.outcome, "no_speech");
+  for (const core::window_report& w : *r.windows) EXPECT_EQ(w.outcome, "no_speech");
   EXPECT_EQ(r.windows->back().start, 30.0);
   EXPECT_EQ(r.windows->back().end, 44.0);
 }
@@ -185,8 +185,8 @@ TEST(whisper_pipeline, hotwords_reach_the_search) {
   const transcriber t((test::compact() / "whisper/model.gguf").string());
   EXPECT_TRUE(t.supports("beam"));
   EXPECT_TRUE(t.supports("hotwords"));
-  EXPECT_EQ(family<whisper_any>::hotword_score(), whisper_any::hotword_score);
-  const auto m = load<whisper_any>((test::compact() / "whisper/model.gguf").string());
+  EXPECT_EQ(pipelines::family<whisper::whisper_any>::hotword_score(), whisper::whisper_any::hotword_score);
+  const auto m = load<whisper::whisper_any>((test::compact() / "whisper/model.gguf").string());
   std::vector<float> pcm(16000 * 35);
   std::uint32_t state = 1;
   for (std::size_t i = 0; i < pcm.size(); ++i) {
@@ -222,8 +222,8 @@ TEST(whisper_pipeline, hotwords_reach_the_search) {
     EXPECT_EQ(count(r), favoured);
   }
   // They bring a beam with them.
-  EXPECT_EQ(whisper_options(m, {}, {}).decode.beam_size, 0);
-  const hotword_automaton some(std::vector<std::vector<int>>{{1}}, {});
-  EXPECT_EQ(whisper_options(m, {}, some).decode.beam_size, 5);
-  EXPECT_EQ(whisper_options(m, {.beam = 3}, some).decode.beam_size, 3);
+  EXPECT_EQ(pipelines::whisper_options(m, {}, {}).decode.beam_size, 0);
+  const search::hotword_automaton some(std::vector<std::vector<int>>{{1}}, {});
+  EXPECT_EQ(pipelines::whisper_options(m, {}, some).decode.beam_size, 5);
+  EXPECT_EQ(pipelines::whisper_options(m, {.beam = 3}, some).decode.beam_size, 3);
 }

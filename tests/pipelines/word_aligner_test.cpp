@@ -37,7 +37,7 @@ segment said(double start, double end, const std::string& text) {
 // A segment's words are those of its own samples, moved to where it begins, however the recording came in.
 TEST(word_aligner, lays_a_text_over_its_own_samples) {
   const std::vector<float> pcm = sounds(16000 * 12);
-  const auto direct = load<qwen3_forced_aligner_any>(file);
+  const auto direct = load<qwen3::qwen3_forced_aligner_any>(file);
   context c;
   for (const std::size_t portion : {1000u, 16000u, 192000u}) {
     word_aligner times(model());

@@ -72,7 +72,7 @@ void steno_trace::compare_stages(const std::string& options) {
     EXPECT_EQ(got.shape, want.shape) << name;
     if (got.size() != want.size()) continue;
     const std::vector<float> values = got.floats();
-    const auto row = steno::make_view(values.data(), 1, static_cast<steno::extent>(values.size()));
+    const auto row = steno::core::make_view(values.data(), 1, static_cast<steno::extent>(values.size()));
     // The contract's bound for f32 is 1e-4 of max(1, absmax) unless a README has another one.
     const double bound = is_feature(name) ? GetParam().features : 1e-4;
     EXPECT_LE(steno::test::compare(row, want).relative(), bound) << name;

@@ -4,8 +4,8 @@
 
 namespace {
 
-using steno::cif_times;
-using steno::time_span;
+using steno::search::cif_times;
+using steno::search::time_span;
 
 std::vector<float> peaks(std::size_t frames, std::initializer_list<std::size_t> at) {
   std::vector<float> f(frames, 0.5f);

@@ -29,7 +29,7 @@ double best_path(const std::vector<std::vector<float>>& lp, const std::vector<in
 
 TEST(ctc_alignment, finds_the_best_path) {
   std::mt19937 rng(7);
-  workspace scratch;
+  core::workspace scratch;
   for (int round = 0; round < 60; ++round) {
     const std::size_t frames = 1 + rng() % 8, count = 1 + rng() % 3;
     std::vector<int> labels(count);
@@ -37,9 +37,10 @@ TEST(ctc_alignment, finds_the_best_path) {
     std::vector<float> flat(frames * 4);
     std::vector<std::vector<float>> lp(frames, std::vector<float>(4));
     for (std::size_t i = 0; i < flat.size(); ++i) lp[i / 4][i % 4] = flat[i] = -static_cast<float>(rng() % 1000) / 100;
-    std::vector<ctc_token> out;
-    const bool fits = ctc_alignment(make_view(static_cast<const float*>(flat.data()), static_cast<extent>(frames), 4),
-                                    labels, {}, scratch, out);
+    std::vector<search::ctc_token> out;
+    const bool fits =
+        search::ctc_alignment(core::make_view(static_cast<const float*>(flat.data()), static_cast<extent>(frames), 4),
+                              labels, {}, scratch, out);
     std::vector<int> states{0};
     for (int l : labels) states.insert(states.end(), {l, 0});
     const double want = best_path(lp, states, 0, 0);
@@ -59,9 +60,9 @@ TEST(ctc_alignment, finds_the_best_path) {
 
 TEST(ctc_alignment, too_few_frames_are_refused) {
   const float lp[4] = {-1, -1, -1, -1};
-  workspace scratch;
-  std::vector<ctc_token> out;
-  EXPECT_FALSE(ctc_alignment(make_view(lp, 2, 2), std::vector<int>{1, 1}, {}, scratch, out));
+  core::workspace scratch;
+  std::vector<search::ctc_token> out;
+  EXPECT_FALSE(search::ctc_alignment(core::make_view(lp, 2, 2), std::vector<int>{1, 1}, {}, scratch, out));
   EXPECT_TRUE(out.empty());
-  EXPECT_TRUE(ctc_alignment(make_view(lp, 0, 2), std::vector<int>{}, {}, scratch, out));
+  EXPECT_TRUE(search::ctc_alignment(core::make_view(lp, 0, 2), std::vector<int>{}, {}, scratch, out));
 }

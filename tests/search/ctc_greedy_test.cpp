@@ -8,8 +8,8 @@ TEST(ctc_greedy, collapses_runs_and_drops_blanks) {
   const int best[] = {0, 2, 2, 0, 2, 1, 1, 0};
   float scores[8][3] = {};
   for (int t = 0; t < 8; ++t) scores[t][best[t]] = 1;
-  std::vector<ctc_token> out;
-  ctc_greedy(make_view(static_cast<const float*>(&scores[0][0]), 8, 3), 0, out);
+  std::vector<search::ctc_token> out;
+  search::ctc_greedy(core::make_view(static_cast<const float*>(&scores[0][0]), 8, 3), 0, out);
   ASSERT_EQ(out.size(), 3u);
   EXPECT_EQ(out[0].id, 2);
   EXPECT_EQ(out[0].start, 1);
@@ -21,10 +21,10 @@ TEST(ctc_greedy, collapses_runs_and_drops_blanks) {
 }
 
 TEST(ctc_greedy, no_frames_and_only_blanks_are_empty) {
-  std::vector<ctc_token> out{{1, 2, 3}};
-  ctc_greedy(make_view(static_cast<const float*>(nullptr), 0, 3), 0, out);
+  std::vector<search::ctc_token> out{{1, 2, 3}};
+  search::ctc_greedy(core::make_view(static_cast<const float*>(nullptr), 0, 3), 0, out);
   EXPECT_TRUE(out.empty());
   const float quiet[4] = {1, 0, 1, 0};
-  ctc_greedy(make_view(quiet, 2, 2), 0, out);
+  search::ctc_greedy(core::make_view(quiet, 2, 2), 0, out);
   EXPECT_TRUE(out.empty());
 }

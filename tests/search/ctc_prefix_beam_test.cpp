@@ -52,14 +52,14 @@ TEST(ctc_prefix_beam, a_beam_that_holds_everything_sums_over_all_paths) {
     const table p = random_table(6, 4, seed);
     for (const int blank : {0, 2}) {
       const auto want = all_paths(p, blank);
-      ctc_prefix_beam search({.search = {.beam = 10000}, .blank = blank, .labels = 4});
+      search::ctc_prefix_beam search({.search = {.beam = 10000}, .blank = blank, .labels = 4});
       search.advance(p);
       // Behind what is possible come sequences no path leads to (a repeated label in too few frames).
       ASSERT_GT(search.size(), static_cast<extent>(want.size()));
       EXPECT_EQ(search.score(static_cast<extent>(want.size())), -INFINITY);
       double before = INFINITY;
       for (extent i = 0; i < static_cast<extent>(want.size()); ++i) {
-        const ctc_hypothesis h = search.hypothesis(i);
+        const search::ctc_hypothesis h = search.hypothesis(i);
         EXPECT_NEAR(h.score, want.at(h.ids), 1e-5);  // the table is float
         EXPECT_LE(h.score, before);
         before = h.score;
@@ -75,9 +75,9 @@ TEST(ctc_prefix_beam, a_beam_that_holds_everything_sums_over_all_paths) {
 
 TEST(ctc_prefix_beam, portions_make_no_difference) {
   const table p = random_table(40, 9, 5);
-  ctc_prefix_beam whole({.search = {.beam = 6}, .labels = 5}), parts({.search = {.beam = 6}, .labels = 5});
+  search::ctc_prefix_beam whole({.search = {.beam = 6}, .labels = 5}), parts({.search = {.beam = 6}, .labels = 5});
   whole.advance(p);
-  for (extent t = 0; t < 40; t += 7) parts.advance(read(p.middleRows(t, std::min<extent>(7, 40 - t))));
+  for (extent t = 0; t < 40; t += 7) parts.advance(core::read(p.middleRows(t, std::min<extent>(7, 40 - t))));
   ASSERT_EQ(parts.size(), whole.size());
   EXPECT_EQ(parts.frames(), 40);
   for (extent i = 0; i < whole.size(); ++i) {
@@ -85,7 +85,7 @@ TEST(ctc_prefix_beam, portions_make_no_difference) {
     EXPECT_EQ(parts.hypothesis(i).times, whole.hypothesis(i).times);
     EXPECT_EQ(parts.score(i), whole.score(i));
   }
-  ctc_prefix_beam copy = parts;  // a value: copies go on by themselves
+  search::ctc_prefix_beam copy = parts;  // a value: copies go on by themselves
   copy.reset();
   EXPECT_EQ(copy.size(), 1);
   EXPECT_TRUE(copy.ids(0).empty());
@@ -94,15 +94,15 @@ TEST(ctc_prefix_beam, portions_make_no_difference) {
 
 TEST(ctc_prefix_beam, a_likelier_blank_gives_shorter_results_and_a_certain_one_is_all_that_is_seen) {
   const table p = random_table(60, 8, 11);
-  const auto length = [&](ctc_beam_options o) {
-    ctc_prefix_beam s(o);
+  const auto length = [&](search::ctc_beam_options o) {
+    search::ctc_prefix_beam s(o);
     s.advance(p);
     return s.ids(0).size();
   };
   EXPECT_LT(length({.blank_scale = 100.0f}), length({}));
   EXPECT_GT(length({.blank_scale = 0.01f}), length({}));
   // Above the threshold a frame extends by the blank alone, so scores are sums of fewer paths.
-  ctc_prefix_beam all, some({.blank_skip_threshold = 0.2f});
+  search::ctc_prefix_beam all, some({.blank_skip_threshold = 0.2f});
   all.advance(p);
   some.advance(p);
   EXPECT_LT(some.score(0), all.score(0));
@@ -110,17 +110,17 @@ TEST(ctc_prefix_beam, a_likelier_blank_gives_shorter_results_and_a_certain_one_i
 }
 
 TEST(ctc_prefix_beam, one_frame_and_no_frames) {
-  ctc_prefix_beam search;
-  search.advance(make_view(static_cast<const float*>(nullptr), 0, 5));
+  search::ctc_prefix_beam search;
+  search.advance(core::make_view(static_cast<const float*>(nullptr), 0, 5));
   EXPECT_EQ(search.size(), 1);
   EXPECT_EQ(search.score(0), 0.0);
   const float row[3] = {-3, -0.1f, -4};
-  search.advance(make_view(row, 1, 3));
+  search.advance(core::make_view(row, 1, 3));
   EXPECT_EQ(search.hypothesis(0).ids, std::vector<int>{1});
   EXPECT_EQ(search.hypothesis(0).times, std::vector<extent>{0});
   EXPECT_EQ(search.size(), 3);
 }
 
 TEST(ctc_prefix_beam, a_length_penalty_is_refused) {
-  EXPECT_THROW(ctc_prefix_beam({.search = {.length_penalty = 1}}), error);
+  EXPECT_THROW(search::ctc_prefix_beam({.search = {.length_penalty = 1}}), error);
 }

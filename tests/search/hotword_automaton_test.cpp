@@ -9,7 +9,7 @@ namespace {
 const std::vector<std::vector<int>> phrases = {{1, 2, 3}, {2, 3, 4, 5}, {9}, {}};
 
 // Bonus after each unit, and at the end.
-std::vector<float> walk(const hotword_automaton& g, const std::vector<int>& units,
+std::vector<float> walk(const search::hotword_automaton& g, const std::vector<int>& units,
                         std::vector<int>* matched = nullptr) {
   int state = 0;
   float sum = 0;
@@ -25,7 +25,7 @@ std::vector<float> walk(const hotword_automaton& g, const std::vector<int>& unit
 }  // namespace
 
 TEST(hotword_automaton, runtime_rules) {
-  const hotword_automaton g(phrases, {.score = 2.0f});
+  const search::hotword_automaton g(phrases, {.score = 2.0f});
   std::vector<int> matched;
   EXPECT_EQ(walk(g, {1, 2, 3}, &matched), (std::vector<float>{2, 4, 6, 6}));
   EXPECT_EQ(matched, (std::vector<int>{0}));
@@ -40,12 +40,12 @@ TEST(hotword_automaton, runtime_rules) {
 }
 
 TEST(hotword_automaton, later_units_may_earn_more) {
-  const hotword_automaton g(phrases, {.score = 2.0f, .increment = 0.5f});
+  const search::hotword_automaton g(phrases, {.score = 2.0f, .increment = 0.5f});
   EXPECT_EQ(walk(g, {1, 2, 3}), (std::vector<float>{2.0f, 4.5f, 7.5f, 7.5f}));
 }
 
 TEST(hotword_automaton, training_rules) {
-  const hotword_automaton g(phrases, {.rules = hotword_rules::training, .score = 2.0f});
+  const search::hotword_automaton g(phrases, {.rules = search::hotword_rules::training, .score = 2.0f});
   // A finished phrase earns its bonus twice; the end replaces everything by minus what is open.
   EXPECT_EQ(walk(g, {1, 2, 3}), (std::vector<float>{2, 4, 12, -6}));
   EXPECT_EQ(walk(g, {1, 7}), (std::vector<float>{2, 0, -0.0f}));
@@ -53,8 +53,8 @@ TEST(hotword_automaton, training_rules) {
 }
 
 TEST(hotword_automaton, without_phrases_nothing_is_earned) {
-  for (const hotword_rules rules : {hotword_rules::runtime, hotword_rules::training}) {
-    const hotword_automaton g(std::span<const std::vector<int>>{}, {.rules = rules});
+  for (const search::hotword_rules rules : {search::hotword_rules::runtime, search::hotword_rules::training}) {
+    const search::hotword_automaton g(std::span<const std::vector<int>>{}, {.rules = rules});
     EXPECT_TRUE(g.empty());
     EXPECT_EQ(walk(g, {1, 2}), (std::vector<float>{0, 0, 0}));
   }

@@ -7,7 +7,7 @@ using namespace steno;
 namespace {
 std::vector<std::pair<extent, extent>> placed(std::vector<extent> frames, extent ms, extent offset = 0) {
   std::vector<std::pair<extent, extent>> out;
-  for (const piece_time& t : piece_times(frames, ms, offset)) out.emplace_back(t.start_ms, t.end_ms);
+  for (const search::piece_time& t : search::piece_times(frames, ms, offset)) out.emplace_back(t.start_ms, t.end_ms);
   return out;
 }
 using list = std::vector<std::pair<extent, extent>>;

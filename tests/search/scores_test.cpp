@@ -20,18 +20,18 @@ constexpr float no_number = std::numeric_limits<float>::quiet_NaN(), infinity = 
 TEST(scores, numbers_are_required) {
   std::vector<float> v(3 * 40, -1.0f);
   const view<const float> x =
-      make_view(static_cast<const float*>(v.data()), 3, 33, 40);  // the rest of a row is not its
-  EXPECT_NO_THROW(require_numbers(x));
-  EXPECT_NO_THROW(require_finite(x));
+      core::make_view(static_cast<const float*>(v.data()), 3, 33, 40);  // the rest of a row is not its
+  EXPECT_NO_THROW(search::require_numbers(x));
+  EXPECT_NO_THROW(search::require_finite(x));
   v[39] = no_number;
-  EXPECT_NO_THROW(require_finite(x));
+  EXPECT_NO_THROW(search::require_finite(x));
   v[40 + 32] = -infinity;
-  EXPECT_NO_THROW(require_numbers(x));
-  EXPECT_THROW(require_finite(x), error);
+  EXPECT_NO_THROW(search::require_numbers(x));
+  EXPECT_THROW(search::require_finite(x), error);
   v[40 + 32] = infinity;
-  EXPECT_THROW(require_finite(x), error);
+  EXPECT_THROW(search::require_finite(x), error);
   v[80] = no_number;
-  EXPECT_THROW(require_numbers(x), error);
+  EXPECT_THROW(search::require_numbers(x), error);
 }
 
 // Rows with NaN and minus infinity in them, also nothing else: every hypothesis has a time for each label.
@@ -47,8 +47,8 @@ TEST(ctc_prefix_beam, has_a_time_for_each_label_whatever_the_scores) {
     }
     const auto blank = static_cast<int>(random.integer(0, labels - 1));
     const extent first = random.integer(1, labels), second = random.integer(1, 10);
-    ctc_prefix_beam search({.search = {.beam = second}, .blank = blank, .labels = first});
-    search.advance(make_view(static_cast<const float*>(v.data()), frames, labels));
+    search::ctc_prefix_beam search({.search = {.beam = second}, .blank = blank, .labels = first});
+    search.advance(core::make_view(static_cast<const float*>(v.data()), frames, labels));
     search.finish();
     for (extent i = 0; i < search.size(); ++i) {
       ASSERT_EQ(search.times(i).size(), search.ids(i).size()) << "round " << round;

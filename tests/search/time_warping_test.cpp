@@ -16,13 +16,13 @@ TEST(time_warping, the_path_follows_what_is_cheap) {
   cost << -9, -9, 1, 1, 1,  //
       1, 1, -9, 1, 1,       //
       1, 1, 1, -9, -9;
-  EXPECT_EQ(warp(cost), (cells{{0, 0}, {0, 1}, {1, 2}, {2, 3}, {2, 4}}));
-  EXPECT_TRUE(warp(matrix<float, dynamic, dynamic>(0, 5)).empty());
+  EXPECT_EQ(search::warp(cost), (cells{{0, 0}, {0, 1}, {1, 2}, {2, 3}, {2, 4}}));
+  EXPECT_TRUE(search::warp(matrix<float, dynamic, dynamic>(0, 5)).empty());
   cost.setZero();  // all equal: along the frames first, seen from the end
-  EXPECT_EQ(warp(cost).front(), (std::pair<extent, extent>{0, 0}));
-  EXPECT_EQ(warp(cost).back(), (std::pair<extent, extent>{2, 4}));
+  EXPECT_EQ(search::warp(cost).front(), (std::pair<extent, extent>{0, 0}));
+  EXPECT_EQ(search::warp(cost).back(), (std::pair<extent, extent>{2, 4}));
   cost.setConstant(NAN);  // still a path through both corners
-  EXPECT_EQ(warp(cost).back(), (std::pair<extent, extent>{2, 4}));
+  EXPECT_EQ(search::warp(cost).back(), (std::pair<extent, extent>{2, 4}));
 }
 
 // Against all paths, of which there are few for a small matrix.
@@ -42,21 +42,21 @@ TEST(time_warping, no_path_is_cheaper) {
     };
     search(search, 0, 0, 0);
     double found = 0;
-    for (const auto& [i, j] : warp(cost)) found += static_cast<double>(cost(i, j));
+    for (const auto& [i, j] : search::warp(cost)) found += static_cast<double>(cost(i, j));
     EXPECT_NEAR(found, best, 1e-5);  // float sums of nine costs
   }
 }
 
 TEST(time_warping, median_of_seven_with_reflected_ends) {
   std::vector<float> row{5, 1, 9, 2, 8, 3, 7}, room;
-  median_filter(row.data(), 7, 7, room);
+  search::median_filter(row.data(), 7, 7, room);
   // Around the first: 2 9 1 | 5 | 1 9 2 -> 1 1 2 2 5 9 9.
   EXPECT_EQ(row[0], 2);
   EXPECT_EQ(row[3], 5);  // all of them
   std::vector<float> few{3, 1, 2};
-  median_filter(few.data(), 3, 7, room);
+  search::median_filter(few.data(), 3, 7, room);
   EXPECT_EQ(few, (std::vector<float>{3, 1, 2}));
   std::vector<float> broken{1, NAN, 2, NAN, 3, 4, 5, 6};
-  median_filter(broken.data(), 8, 7, room);  // what is not a number is the largest
+  search::median_filter(broken.data(), 8, 7, room);  // what is not a number is the largest
   EXPECT_EQ(broken[4], 5);
 }

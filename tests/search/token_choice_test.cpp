@@ -11,8 +11,8 @@ using namespace steno;
 namespace {
 const std::vector<float> scores = {0.5f, 2.0f, -1.0f, 2.0f, 1.0f};
 // How often each token is chosen in 20000 turns.
-std::map<int, double> shares(const token_sampling& s, const std::vector<float>& of = scores) {
-  token_choice choose(s);
+std::map<int, double> shares(const search::token_sampling& s, const std::vector<float>& of = scores) {
+  search::token_choice choose(s);
   std::map<int, double> seen;
   for (int i = 0; i < 20000; ++i) seen[choose(of)] += 1.0 / 20000;
   return seen;
@@ -20,7 +20,7 @@ std::map<int, double> shares(const token_sampling& s, const std::vector<float>& 
 }  // namespace
 
 TEST(token_choice, is_greedy_by_default) {
-  token_choice choose;
+  search::token_choice choose;
   EXPECT_EQ(choose(scores), 1);
   EXPECT_EQ(choose(std::vector<float>{3}), 0);
 }
@@ -61,7 +61,7 @@ TEST(token_choice, top_k_and_top_p_leave_the_best) {
 
 TEST(token_choice, a_seed_gives_the_same_tokens) {
   const auto tokens = [](std::uint64_t seed) {
-    token_choice choose({.temperature = 2, .seed = seed});
+    search::token_choice choose({.temperature = 2, .seed = seed});
     std::vector<int> all;
     for (int i = 0; i < 50; ++i) all.push_back(choose(scores));
     return all;
@@ -72,13 +72,15 @@ TEST(token_choice, a_seed_gives_the_same_tokens) {
 
 TEST(token_choice, odd_scores_are_no_trap) {
   const float low = -std::numeric_limits<float>::infinity();
-  token_choice choose({.temperature = 1, .top_p = 0.9});
+  search::token_choice choose({.temperature = 1, .top_p = 0.9});
   EXPECT_EQ(choose(std::vector<float>{low, 1, low}), 1);
   const float none = std::numeric_limits<float>::quiet_NaN();
   for (const std::vector<float>& s : {std::vector<float>{low, low}, {none, none, none}, {none, 1, none, 2}})
-    for (const token_sampling& sampling :
-         {token_sampling{}, {.temperature = 1}, {.temperature = 1, .top_k = 1}, {.temperature = 1, .top_p = 0.5}}) {
-      const int id = token_choice(sampling)(s);
+    for (const search::token_sampling& sampling : {search::token_sampling{},
+                                                   {.temperature = 1},
+                                                   {.temperature = 1, .top_k = 1},
+                                                   {.temperature = 1, .top_p = 0.5}}) {
+      const int id = search::token_choice(sampling)(s);
       EXPECT_TRUE(id >= 0 && id < static_cast<int>(s.size()));
     }
 }

@@ -24,14 +24,14 @@ rows scores(std::initializer_list<std::initializer_list<double>> probabilities) 
   return y;
 }
 
-hotword_automaton phrases(const std::vector<std::vector<int>>& all, float score) {
-  return hotword_automaton(all, {.score = score});
+search::hotword_automaton phrases(const std::vector<std::vector<int>>& all, float score) {
+  return search::hotword_automaton(all, {.score = score});
 }
 
 }  // namespace
 
 TEST(token_search, greedy_takes_the_best_until_the_end) {
-  token_sampler s({.end = end_token});
+  search::token_sampler s({.end = end_token});
   std::vector<int> next, sources;
   EXPECT_TRUE(s.advance(scores({{.1, .6, .2, .1}}), next, sources));
   EXPECT_EQ(next, std::vector<int>{1});
@@ -45,7 +45,7 @@ TEST(token_search, greedy_takes_the_best_until_the_end) {
 // 4000 draws: a share is within 0.03 of its probability with more than three standard deviations to spare.
 TEST(token_search, samples_have_their_probabilities_and_a_seed) {
   const auto draws = [](double temperature, std::uint64_t seed) {
-    token_sampler s({.search = {.beam = 4000}, .end = end_token, .temperature = temperature, .seed = seed});
+    search::token_sampler s({.search = {.beam = 4000}, .end = end_token, .temperature = temperature, .seed = seed});
     rows y(4000, 4);
     for (extent r = 0; r < 4000; ++r) y.row(r) = scores({{.5, .3, .15, .05}}).row(0);
     std::vector<int> next, sources;
@@ -66,7 +66,7 @@ TEST(token_search, samples_have_their_probabilities_and_a_seed) {
 }
 
 TEST(token_search, beams_fork_end_and_are_ranked) {
-  token_beam b({.search = {.beam = 2}, .end = end_token});
+  search::token_beam b({.search = {.beam = 2}, .end = end_token});
   std::vector<int> next, sources;
   EXPECT_TRUE(b.advance(scores({{.5, .4, .06, .04}, {.5, .4, .06, .04}}), next, sources));
   EXPECT_EQ(next, (std::vector<int>{0, 1}));  // both from the one that all are at first
@@ -81,12 +81,12 @@ TEST(token_search, beams_fork_end_and_are_ranked) {
   EXPECT_EQ(all[1].tokens, (std::vector<int>{1, 0}));
   EXPECT_NEAR(std::exp(all[1].score), .4 * .7 * .8, 1e-6);
   // log .3 / 1 = -1.20, log .224 / 2 = -0.75; a penalty of 0 does not look at lengths.
-  EXPECT_EQ(best_hypothesis(all, std::nullopt), 1u);
-  EXPECT_EQ(best_hypothesis(all, 0.0), 0u);
+  EXPECT_EQ(search::best_hypothesis(all, std::nullopt), 1u);
+  EXPECT_EQ(search::best_hypothesis(all, 0.0), 0u);
 }
 
 TEST(token_search, unfinished_beams_fill_the_list) {
-  token_beam b({.search = {.beam = 2}, .end = end_token, .patience = 2.0});
+  search::token_beam b({.search = {.beam = 2}, .end = end_token, .patience = 2.0});
   std::vector<int> next, sources;
   EXPECT_TRUE(b.advance(scores({{.6, .3, .06, .04}, {.6, .3, .06, .04}}), next, sources));
   const auto& all = b.finish();
@@ -98,14 +98,14 @@ TEST(token_search, unfinished_beams_fill_the_list) {
 TEST(token_search, a_phrase_wins_by_its_bonus_and_scores_stay_the_model_s) {
   const auto graph = phrases({{2}}, 1.5f);
   std::vector<int> next, sources;
-  token_sampler s({.search = {.hotwords = &graph}, .end = end_token});
+  search::token_sampler s({.search = {.hotwords = &graph}, .end = end_token});
   EXPECT_TRUE(s.advance(scores({{.5, .3, .15, .05}}), next, sources));
   EXPECT_EQ(next, std::vector<int>{2});  // .15 x e^1.5 = .67
   EXPECT_FALSE(s.advance(scores({{.05, .05, .1, .8}}), next, sources));
   EXPECT_NEAR(s.finish()[0].score, std::log(.15 * .8), 1e-6);
   EXPECT_EQ(s.finish()[0].bonus, 1.5f);
 
-  token_beam b({.search = {.beam = 2, .hotwords = &graph}, .end = end_token});
+  search::token_beam b({.search = {.beam = 2, .hotwords = &graph}, .end = end_token});
   EXPECT_TRUE(b.advance(scores({{.5, .3, .15, .05}, {.5, .3, .15, .05}}), next, sources));
   EXPECT_EQ(next, (std::vector<int>{2, 0}));
   EXPECT_FALSE(b.advance(scores({{.05, .05, .02, .88}, {.05, .05, .02, .88}}), next, sources));
@@ -115,30 +115,31 @@ TEST(token_search, a_phrase_wins_by_its_bonus_and_scores_stay_the_model_s) {
   EXPECT_EQ(all[1].tokens, std::vector<int>{0});
   EXPECT_NEAR(all[0].score, std::log(.15 * .88), 1e-6);
   EXPECT_EQ(all[1].bonus, 0.0f);
-  EXPECT_EQ(best_hypothesis(all, std::nullopt), 0u);
+  EXPECT_EQ(search::best_hypothesis(all, std::nullopt), 0u);
 }
 
 TEST(token_search, unfinished_phrases_pay_back) {
   const auto graph = phrases({{0, 1}}, 2);
   std::vector<int> next, sources;
   // Begun, then ended; begun, then left; begun when no tokens are left.
-  token_beam b({.search = {.beam = 2, .hotwords = &graph}, .end = end_token});
+  search::token_beam b({.search = {.beam = 2, .hotwords = &graph}, .end = end_token});
   EXPECT_TRUE(b.advance(scores({{.2, .1, .4, .3}, {.2, .1, .4, .3}}), next, sources));
   EXPECT_EQ(next, (std::vector<int>{0, 2}));                                               // .2 x e^2 = 1.48
   EXPECT_TRUE(b.advance(scores({{.01, .01, .5, .48}, {.4, .3, .2, .1}}), next, sources));  // .16 x e^2 = 1.18
   EXPECT_EQ(next, (std::vector<int>{0, 1}));  // 2 0, and 2 1: .12; 0 2 and its end pay back: .1
   EXPECT_EQ(sources, (std::vector<int>{1, 1}));
-  for (const token_hypothesis& h : b.finish()) EXPECT_EQ(h.bonus, 0.0f);
+  for (const search::token_hypothesis& h : b.finish()) EXPECT_EQ(h.bonus, 0.0f);
   EXPECT_NEAR(std::exp(b.finish()[0].score), .16, 1e-6);
 
-  token_sampler s({.search = {.hotwords = &graph}, .end = end_token});
+  search::token_sampler s({.search = {.hotwords = &graph}, .end = end_token});
   EXPECT_TRUE(s.advance(scores({{.2, .1, .4, .3}}), next, sources));
   EXPECT_EQ(next, std::vector<int>{0});
   EXPECT_EQ(s.finish()[0].bonus, 0.0f);  // stopped here
 
-  token_sampler left({.search = {.hotwords = &graph}, .end = end_token}),
+  search::token_sampler left({.search = {.hotwords = &graph}, .end = end_token}),
       ended({.search = {.hotwords = &graph}, .end = end_token});
-  for (token_sampler* each : {&left, &ended}) EXPECT_TRUE(each->advance(scores({{.2, .1, .4, .3}}), next, sources));
+  for (search::token_sampler* each : {&left, &ended})
+    EXPECT_TRUE(each->advance(scores({{.2, .1, .4, .3}}), next, sources));
   EXPECT_TRUE(left.advance(scores({{.01, .001, .9, .089}}), next, sources));
   EXPECT_FALSE(ended.advance(scores({{.01, .001, .089, .9}}), next, sources));
   EXPECT_EQ(left.finish()[0].tokens, (std::vector<int>{0, 2}));
@@ -151,7 +152,7 @@ TEST(token_search, improbable_tokens_of_phrases_are_considered) {
   // The beam of one looks at two tokens; 2 is the fourth by the model alone, and goes on with its phrase as the least.
   const auto graph = phrases({{2, 0}}, 4);
   std::vector<int> next, sources;
-  token_beam b({.search = {.beam = 1, .hotwords = &graph}, .end = end_token});
+  search::token_beam b({.search = {.beam = 1, .hotwords = &graph}, .end = end_token});
   EXPECT_TRUE(b.advance(scores({{.4, .35, .05, .2}}), next, sources));
   EXPECT_EQ(next, std::vector<int>{2});
   EXPECT_TRUE(b.advance(scores({{.01, .3, .4, .29}}), next, sources));
@@ -165,7 +166,7 @@ TEST(token_search, improbable_tokens_of_phrases_are_considered) {
 TEST(token_search, tokens_above_the_end_stand_between_the_parts_of_a_phrase) {
   const auto graph = phrases({{0, 1}}, 3);
   std::vector<int> next, sources;
-  token_sampler s({.search = {.hotwords = &graph}, .end = end_token});
+  search::token_sampler s({.search = {.hotwords = &graph}, .end = end_token});
   EXPECT_TRUE(s.advance(scores({{.2, .1, .3, .2, .2}}), next, sources));
   EXPECT_TRUE(s.advance(scores({{.04, .03, .03, .1, .8}}), next, sources));
   EXPECT_EQ(next, std::vector<int>{4});
@@ -179,7 +180,8 @@ TEST(token_search, tokens_above_the_end_stand_between_the_parts_of_a_phrase) {
 // 4000 draws, as above.
 TEST(token_search, samples_favour_phrases) {
   const auto graph = phrases({{2}}, 1);
-  token_sampler s({.search = {.beam = 4000, .hotwords = &graph}, .end = end_token, .temperature = 1, .seed = 7});
+  search::token_sampler s(
+      {.search = {.beam = 4000, .hotwords = &graph}, .end = end_token, .temperature = 1, .seed = 7});
   rows y(4000, 4);
   for (extent r = 0; r < 4000; ++r) y.row(r) = scores({{.5, .3, .15, .05}}).row(0);
   std::vector<int> next, sources;
@@ -189,11 +191,11 @@ TEST(token_search, samples_favour_phrases) {
 }
 
 TEST(token_search, an_empty_graph_changes_nothing) {
-  const hotword_automaton none;
+  const search::hotword_automaton none;
   std::vector<int> next, sources, next_too, sources_too;
-  token_beam a({.search = {.beam = 3}, .end = end_token}),
+  search::token_beam a({.search = {.beam = 3}, .end = end_token}),
       b({.search = {.beam = 3, .hotwords = &none}, .end = end_token});
-  token_sampler c({.search = {.beam = 3}, .end = end_token, .temperature = 0.7, .seed = 5}),
+  search::token_sampler c({.search = {.beam = 3}, .end = end_token, .temperature = 0.7, .seed = 5}),
       d({.search = {.beam = 3, .hotwords = &none}, .end = end_token, .temperature = 0.7, .seed = 5});
   std::uint32_t state = 1;
   for (int step = 0; step < 12; ++step) {

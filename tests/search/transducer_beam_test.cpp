@@ -31,10 +31,10 @@ struct tables {
       for (std::size_t k = 0; k < frame.size(); ++k)
         scores(static_cast<extent>(i), static_cast<extent>(k)) = frame[k] + after[k];
     }
-    return read(scores);
+    return core::read(scores);
   }
   void keep(std::span<const int> nodes) { EXPECT_FALSE(nodes.empty()); }
-  transducer_beam_options options(const json& c, const hotword_automaton* hotwords = nullptr) const {
+  search::transducer_beam_options options(const json& c, const search::hotword_automaton* hotwords = nullptr) const {
     return {.search = {.beam = c["beam"].get<extent>(), .hotwords = hotwords},
             .blank = static_cast<int>(labels.size()) - 1,
             .durations = durations,
@@ -59,7 +59,7 @@ TEST(transducer_beam, finds_what_the_original_finds) {
     SCOPED_TRACE(number++);
     tables t(c);
     for (const extent portion : {extent{1}, extent{12}}) {
-      transducer_beam search(t.options(c));
+      search::transducer_beam search(t.options(c));
       for (extent at = 0; at < 12; at += portion) search.advance(t, at, at + portion);
       search.finish();
       const auto found = search.hypotheses();
@@ -81,9 +81,9 @@ TEST(transducer_beam, phrases_are_favoured) {
   for (const json& c : {cases()[1], cases()[4]}) {
     tables t(c);
     const std::vector<std::vector<int>> phrases{{2, 2, 5}};
-    const hotword_automaton none(phrases, {.score = 0}), strong(phrases, {.score = 8});
-    const auto best = [&](const hotword_automaton& g) {
-      transducer_beam search(t.options(c, &g));
+    const search::hotword_automaton none(phrases, {.score = 0}), strong(phrases, {.score = 8});
+    const auto best = [&](const search::hotword_automaton& g) {
+      search::transducer_beam search(t.options(c, &g));
       search.advance(t, 0, 12);
       search.finish();
       return search.hypotheses()[0].ids;

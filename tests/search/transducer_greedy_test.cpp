@@ -17,11 +17,11 @@ struct decoded {
 
 // Labels 0, 1 and blank 2; `choose(frame, labels so far)` is what scores best, with a duration's index.
 template <class F>
-decoded run(const transducer_rules& rules, extent from, extent frames, F&& choose) {
+decoded run(const search::transducer_rules& rules, extent from, extent frames, F&& choose) {
   decoded h;
   std::vector<float> scores(static_cast<std::size_t>(rules.blank) + 1 + rules.durations.size());
   extent emitted = 0;
-  h.next = transducer_greedy(
+  h.next = search::transducer_greedy(
       rules, from, frames,
       [&](extent t) {
         const auto [label, duration] = choose(t, emitted);
@@ -30,7 +30,7 @@ decoded run(const transducer_rules& rules, extent from, extent frames, F&& choos
         if (!rules.durations.empty()) scores[static_cast<std::size_t>(rules.blank + 1 + duration)] = 0;
         return scores.data();
       },
-      [&](const transducer_step& s, const float*) {
+      [&](const search::transducer_step& s, const float*) {
         h.steps.push_back({s.frame, s.label, s.duration});
         emitted += s.label != rules.blank;
       });
@@ -40,7 +40,7 @@ decoded run(const transducer_rules& rules, extent from, extent frames, F&& choos
 }  // namespace
 
 TEST(transducer_greedy, labels_until_blank_or_the_limit) {
-  const transducer_rules rules{.blank = 2, .max_symbols = 3};
+  const search::transducer_rules rules{.blank = 2, .max_symbols = 3};
   // Frame 0: blank. Frame 1: two labels, blank. Frame 2: labels for ever.
   const decoded h = run(rules, 0, 3, [](extent t, extent emitted) {
     return std::pair<int, int>(t == 0 ? 2 : t == 1 ? (emitted < 2 ? 1 : 2) : 0, 0);
@@ -52,7 +52,7 @@ TEST(transducer_greedy, labels_until_blank_or_the_limit) {
 
 TEST(transducer_greedy, durations_skip_frames_for_blank_as_well) {
   const int durations[] = {0, 1, 4};
-  const transducer_rules rules{.blank = 2, .durations = durations, .max_symbols = 10};
+  const search::transducer_rules rules{.blank = 2, .durations = durations, .max_symbols = 10};
   // Label with 4, blank with 1, label with 0 and then with 4: behind the end.
   const std::pair<int, int> script[] = {{0, 2}, {2, 1}, {1, 0}, {1, 2}};
   std::size_t at = 0;
@@ -64,7 +64,7 @@ TEST(transducer_greedy, durations_skip_frames_for_blank_as_well) {
 // The oddity of the original: the last of max_symbols steps may have a duration, and one frame more is added.
 TEST(transducer_greedy, the_limit_adds_a_frame_to_the_last_duration) {
   const int durations[] = {0, 1, 2};
-  const transducer_rules rules{.blank = 2, .durations = durations, .max_symbols = 2};
+  const search::transducer_rules rules{.blank = 2, .durations = durations, .max_symbols = 2};
   const std::pair<int, int> script[] = {{2, 0}, {2, 0}, {0, 0}, {0, 2}, {2, 1}};
   std::size_t at = 0;
   const decoded h = run(rules, 0, 5, [&](extent, extent) { return script[at++]; });
@@ -73,7 +73,7 @@ TEST(transducer_greedy, the_limit_adds_a_frame_to_the_last_duration) {
 }
 
 TEST(transducer_greedy, goes_on_where_the_rows_ended) {
-  const transducer_rules rules{.blank = 2, .max_symbols = 3};
+  const search::transducer_rules rules{.blank = 2, .max_symbols = 3};
   const auto choose = [](extent t, extent) { return std::pair<int, int>(t == 99 ? 0 : 2, 0); };
   EXPECT_EQ(run(rules, 2, 4, choose).steps.front()[0], 2);
   EXPECT_EQ(run(rules, 4, 4, choose).next, 4);

@@ -11,8 +11,8 @@ using namespace steno;
 namespace {
 
 // A small vocabulary: text 0 - 3, eot 4, notimestamps 5, times 6 - 11.
-whisper_rules rules() {
-  whisper_rules r;
+search::whisper_rules rules() {
+  search::whisper_rules r;
   r.eot = 4;
   r.no_timestamps = 5;
   r.timestamp_begin = 6;
@@ -23,7 +23,7 @@ whisper_rules rules() {
 }
 
 /// Tokens that may follow, when text is the most probable.
-std::string allowed(const whisper_rules& r, const std::vector<int>& sampled, float times = -9) {
+std::string allowed(const search::whisper_rules& r, const std::vector<int>& sampled, float times = -9) {
   std::vector<float> logits(12, 0);
   std::fill(logits.begin() + 6, logits.end(), times);
   r.apply(sampled, logits);
@@ -36,7 +36,7 @@ std::string allowed(const whisper_rules& r, const std::vector<int>& sampled, flo
 }  // namespace
 
 TEST(whisper_rules, times_stand_in_pairs_and_do_not_decrease) {
-  const whisper_rules r = rules();
+  const search::whisper_rules r = rules();
   EXPECT_EQ(allowed(r, {}), "ghi");             // a time first, at most max_initial
   EXPECT_EQ(allowed(r, {7}), "acde");           // then text: one time is a pair's second
   EXPECT_EQ(allowed(r, {7, 2}), "acdeijkl");    // text, the end, or a later time
@@ -46,13 +46,13 @@ TEST(whisper_rules, times_stand_in_pairs_and_do_not_decrease) {
 }
 
 TEST(whisper_rules, all_times_together_outweigh_one_token) {
-  const whisper_rules r = rules();
+  const search::whisper_rules r = rules();
   EXPECT_EQ(allowed(r, {7, 2}, -1.3f), "ijkl");      // 4 exp(-1.3) > 1
   EXPECT_EQ(allowed(r, {7, 2}, -1.5f), "acdeijkl");  // 4 exp(-1.5) < 1
 }
 
 TEST(whisper_rules, without_times_only_suppression) {
-  whisper_rules r = rules();
+  search::whisper_rules r = rules();
   r.with_timestamps = false;
   EXPECT_EQ(allowed(r, {}, 5), "cdfghijkl");
   EXPECT_EQ(allowed(r, {2}, 5), "acdefghijkl");

@@ -6,11 +6,12 @@ using namespace steno;
 
 namespace {
 
-std::vector<speaker_span> spans(std::vector<float> p, const speaker_segment_options& o = {}, extent steps = 1) {
-  return speaker_segments(make_view(static_cast<const float*>(p.data()), static_cast<extent>(p.size()), 1), 0, steps,
-                          o);
+std::vector<segmentation::speaker_span> spans(std::vector<float> p, const segmentation::speaker_segment_options& o = {},
+                                              extent steps = 1) {
+  return segmentation::speaker_segments(
+      core::make_view(static_cast<const float*>(p.data()), static_cast<extent>(p.size()), 1), 0, steps, o);
 }
-using list = std::vector<speaker_span>;
+using list = std::vector<segmentation::speaker_span>;
 
 }  // namespace
 
@@ -53,6 +54,6 @@ TEST(speaker_segments, thresholds_the_other_way_round) {
 TEST(speaker_segments, columns) {
   matrix<float, dynamic, dynamic> p(4, 2);
   p << 1, 0, 0, 1, 0, 1, 0, 0;
-  EXPECT_EQ(speaker_segments(read(p), 0, 8), (list{{0, 0.08}}));
-  EXPECT_EQ(speaker_segments(read(p), 1, 8), (list{{0.08, 0.24}}));
+  EXPECT_EQ(segmentation::speaker_segments(core::read(p), 0, 8), (list{{0, 0.08}}));
+  EXPECT_EQ(segmentation::speaker_segments(core::read(p), 1, 8), (list{{0.08, 0.24}}));
 }

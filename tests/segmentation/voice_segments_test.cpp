@@ -13,17 +13,17 @@ namespace {
 using segments = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 // Runs of frames: speech, silence, speech, ... (frames of 10 ms), beginning with silence.
-segments run(const voice_segment_options& o, std::initializer_list<int> lengths) {
+segments run(const segmentation::voice_segment_options& o, std::initializer_list<int> lengths) {
   std::vector<bool> frames;
   bool speech = false;
   for (const int n : lengths) {
     frames.insert(frames.end(), static_cast<std::size_t>(n), speech);
     speech = !speech;
   }
-  voice_segmenter s(o);
+  segmentation::voice_segmenter s(o);
   segments found;
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    const voice_change v = s.frame(frames[i], i + 1 == frames.size());
+    const segmentation::voice_change v = s.frame(frames[i], i + 1 == frames.size());
     if (v.start_ms >= 0) found.emplace_back(v.start_ms, -1);
     if (v.end_ms >= 0) found.back().second = v.end_ms;
   }
@@ -69,7 +69,7 @@ TEST(voice_segments, single_utterance_stops_after_the_first) {
 }
 
 TEST(voice_segments, finish_closes_what_is_open) {
-  voice_segmenter s;
+  segmentation::voice_segmenter s;
   for (int i = 0; i < 100; ++i) (void)s.frame(true);
   EXPECT_EQ(s.finish().end_ms, 1000);
   EXPECT_FALSE(s.finish().any());

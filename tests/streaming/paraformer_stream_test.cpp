@@ -16,7 +16,7 @@ using namespace steno;
 
 namespace {
 
-using model_type = paraformer_online_any;
+using model_type = funasr::paraformer_online_any;
 
 model_type small() { return load<model_type>((test::compact() / "paraformer_online" / "model.gguf").string()); }
 
@@ -27,7 +27,7 @@ std::vector<float> noise(std::size_t n, std::uint64_t seed) {
 }
 
 struct event {
-  stream_event_kind kind;
+  streaming::stream_event_kind kind;
   bool endpoint;
   std::vector<int> ids;
   std::vector<float> log_probs;
@@ -35,11 +35,11 @@ struct event {
   bool operator==(const event&) const = default;
 };
 
-std::vector<event> listen(const model_type& m, const paraformer_stream_options& o, std::span<const float> pcm,
+std::vector<event> listen(const model_type& m, const funasr::paraformer_stream_options& o, std::span<const float> pcm,
                           const std::vector<std::size_t>& portions) {
   context c;
   std::vector<event> all;
-  const auto sink = [&](const paraformer_event& e) {
+  const auto sink = [&](const funasr::paraformer_event& e) {
     all.push_back({e.kind,
                    e.endpoint,
                    {e.ids.begin(), e.ids.end()},
@@ -48,7 +48,7 @@ std::vector<event> listen(const model_type& m, const paraformer_stream_options& 
                    e.offset_ms,
                    e.decoded_ms});
   };
-  paraformer_stream<model_type> s(m, o);
+  funasr::paraformer_stream<model_type> s(m, o);
   test::play(s, pcm, portions, c, sink);
   EXPECT_TRUE(s.over());
   return all;
@@ -59,14 +59,14 @@ std::vector<event> listen(const model_type& m, const paraformer_stream_options& 
 // Lengths around a piece and a frame: the last piece is whole, missing, or too short to be heard.
 TEST(paraformer_stream, results_do_not_depend_on_the_portions) {
   const auto model = small();
-  for (const chunk_sizes& sizes : {model.default_sizes, chunk_sizes{.before = 5, .size = 4, .after = 2}}) {
+  for (const nn::chunk_sizes& sizes : {model.default_sizes, nn::chunk_sizes{.before = 5, .size = 4, .after = 2}}) {
     const auto piece = static_cast<std::size_t>(model_type::piece_samples(sizes));
     for (const std::size_t n : {3 * piece, 3 * piece + 1, 3 * piece + 959, 3 * piece + 960, 4 * piece - 1}) {
       const std::vector<float> pcm = noise(n, 11 + n);
-      const paraformer_stream_options o{.sizes = sizes};
+      const funasr::paraformer_stream_options o{.sizes = sizes};
       const auto whole = listen(model, o, pcm, {n});
       ASSERT_FALSE(whole.empty());
-      EXPECT_EQ(whole.back().kind, stream_event_kind::final);
+      EXPECT_EQ(whole.back().kind, streaming::stream_event_kind::final);
       EXPECT_FALSE(whole.back().ids.empty());
       for (const std::vector<std::size_t>& portions :
            {std::vector<std::size_t>{1}, {160}, {piece}, {piece - 1, 2}, {7, 4001, 333}, {2 * piece + 5}})
@@ -95,8 +95,8 @@ TEST(paraformer_stream, an_utterance_ends_after_pieces_without_a_token) {
   std::vector<float> quiet{-100.0f};
   context c;
   std::vector<event> events;
-  paraformer_stream<model_type> s(model, {.sizes = model.default_sizes, .endpoint_pieces = 3});
-  const auto sink = [&](const paraformer_event& e) {
+  funasr::paraformer_stream<model_type> s(model, {.sizes = model.default_sizes, .endpoint_pieces = 3});
+  const auto sink = [&](const funasr::paraformer_event& e) {
     events.push_back({e.kind, e.endpoint, {e.ids.begin(), e.ids.end()}, {}, e.stable, e.offset_ms, e.decoded_ms});
   };
   s.push(std::span(pcm).first(9600 * 4), c, sink);
@@ -106,7 +106,7 @@ TEST(paraformer_stream, an_utterance_ends_after_pieces_without_a_token) {
   s.push(std::span(pcm).subspan(9600 * 4, 9600 * 4), c, sink);
   ASSERT_EQ(events.size(), partials + 1);
   EXPECT_TRUE(events.back().endpoint);
-  EXPECT_EQ(events.back().kind, stream_event_kind::final);
+  EXPECT_EQ(events.back().kind, streaming::stream_event_kind::final);
   EXPECT_EQ(events.back().ids, speaking[partials - 1].ids);
   EXPECT_EQ(events.back().decoded_ms, 7 * 600);
   model.predictor.cif_output.b.assign(Eigen::Map<const Eigen::RowVectorXf>(loud, 1));
@@ -123,7 +123,7 @@ TEST(paraformer_stream, empty_and_tiny_streams_end) {
   for (const std::size_t n : {1u, 959u, 960u, 9599u}) {
     const auto events = listen(model, {.sizes = model.default_sizes}, std::vector<float>(n), {n});
     ASSERT_EQ(events.size(), 1u) << n;
-    EXPECT_EQ(events[0].kind, stream_event_kind::final);
+    EXPECT_EQ(events[0].kind, streaming::stream_event_kind::final);
   }
 }
 
@@ -131,8 +131,8 @@ TEST(paraformer_stream, steady_streams_allocate_nothing) {
   const auto model = small();
   const std::vector<float> pcm = noise(9600 * 30, 8);
   context c;
-  const auto ignore = [](const paraformer_event&) {};
-  paraformer_stream<model_type> s(model);
+  const auto ignore = [](const funasr::paraformer_event&) {};
+  funasr::paraformer_stream<model_type> s(model);
   s.push(std::span(pcm).first(9600 * 14), c, ignore);  // caches reach their size; 4 pieces are kept
   test::allocation_counter counted;
   for (std::size_t at = 9600 * 14; at < pcm.size(); at += 1600) s.push(std::span(pcm).subspan(at, 1600), c, ignore);

@@ -12,26 +12,27 @@ using namespace steno;
 
 namespace {
 
-using model_type = parakeet_transducer_any;
-using stream_type = parakeet_stream<model_type>;
+using model_type = nemo::parakeet_transducer_any;
+using stream_type = nemo::parakeet_stream<model_type>;
 
 model_type small() { return load<model_type>((test::compact() / "parakeet" / "model.gguf").string()); }
 
 struct decoded {
   std::vector<int> ids;
-  std::vector<parakeet_event_kind> kinds;
+  std::vector<nemo::parakeet_event_kind> kinds;
   extent rows = 0;
 };
-decoded listen(const model_type& m, const parakeet_stream_options& o, std::span<const float> pcm, std::size_t portion) {
+decoded listen(const model_type& m, const nemo::parakeet_stream_options& o, std::span<const float> pcm,
+               std::size_t portion) {
   context c;
   stream_type s(m, o, c);
   decoded h;
   std::vector<int> open;
-  const auto sink = [&](const parakeet_event& e) {
+  const auto sink = [&](const nemo::parakeet_event& e) {
     h.kinds.push_back(e.kind);
     open.clear();
-    for (const transducer_token& t : e.tokens) open.push_back(t.id);
-    if (!o.keep_turns && (e.kind == parakeet_event_kind::partial)) return;
+    for (const nemo::transducer_token& t : e.tokens) open.push_back(t.id);
+    if (!o.keep_turns && (e.kind == nemo::parakeet_event_kind::partial)) return;
     if (o.keep_turns) h.ids.clear();
     h.ids.insert(h.ids.end(), open.begin(), open.end());
   };
@@ -48,7 +49,7 @@ TEST(parakeet_stream, steps_allocate_nothing_once_warm) {
   for (const extent chunk : {extent{0}, extent{1}}) {
     context c;
     stream_type s(m, {.max_symbols = 1, .chunk = chunk}, c);
-    const auto sink = [](const parakeet_event&) {};
+    const auto sink = [](const nemo::parakeet_event&) {};
     // The cache of 70 rows is full, and its memory has been gone through once.
     s.push(std::span(pcm).first(16000 * 16), c, sink);
     ASSERT_LT(s.tokens().size(), 700u);  // there is room for 1024
@@ -86,9 +87,9 @@ TEST(parakeet_stream, turns_that_were_told_may_be_dropped) {
   changed[static_cast<std::size_t>(end)] += 4;
   m.out.b.data = reinterpret_cast<const std::byte*>(changed.data());
   const decoded kept = listen(m, {}, pcm, 1600), dropped = listen(m, {.keep_turns = false}, pcm, 1600);
-  EXPECT_GT(std::count(kept.kinds.begin(), kept.kinds.end(), parakeet_event_kind::end_of_turn), 2);
+  EXPECT_GT(std::count(kept.kinds.begin(), kept.kinds.end(), nemo::parakeet_event_kind::end_of_turn), 2);
   EXPECT_EQ(kept.ids, dropped.ids);
   EXPECT_EQ(kept.kinds, dropped.kinds);
-  EXPECT_EQ(kept.kinds.back(), parakeet_event_kind::final);
+  EXPECT_EQ(kept.kinds.back(), nemo::parakeet_event_kind::final);
   EXPECT_NE(listen(m, {.forget_at_end_of_turn = true}, pcm, 1600).ids, kept.ids);
 }

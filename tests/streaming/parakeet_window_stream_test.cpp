@@ -15,22 +15,22 @@ using namespace steno;
 
 namespace {
 
-using model_type = parakeet_transducer_any;
-using stream_type = parakeet_window_stream<model_type>;
+using model_type = nemo::parakeet_transducer_any;
+using stream_type = nemo::parakeet_window_stream<model_type>;
 
-std::vector<int> listen(const model_type& m, const parakeet_windows& w, std::span<const float> pcm,
+std::vector<int> listen(const model_type& m, const nemo::parakeet_windows& w, std::span<const float> pcm,
                         std::size_t portion) {
   context c;
   stream_type s(m, w, c);
   std::vector<int> ids;
   int finals = 0;
   double decoded_seconds = 0;
-  const auto sink = [&](const parakeet_window_event& e) {
+  const auto sink = [&](const nemo::parakeet_window_event& e) {
     EXPECT_EQ(e.tokens.size(), e.log_probabilities.size());
     EXPECT_GE(e.tokens.size(), ids.size());
     for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(e.tokens[i].id, ids[i]);  // they never change
     ids.clear();
-    for (const placed_token& t : e.tokens) ids.push_back(t.id);
+    for (const tokenizers::placed_token& t : e.tokens) ids.push_back(t.id);
     EXPECT_GE(e.decoded_seconds, decoded_seconds);
     decoded_seconds = e.decoded_seconds;
     finals += e.final;
@@ -58,7 +58,7 @@ TEST(parakeet_window_stream, hears_what_a_whole_recording_says) {
 TEST(parakeet_window_stream, equals_recognise_in_windows) {
   const auto m = load<model_type>((test::compact() / "parakeet" / "model.gguf").string());
   const auto pcm = test::chirp(16000 * 7);
-  const parakeet_windows w{.whole = 0, .left = 1, .middle = 1.2, .right = 0.5};
+  const nemo::parakeet_windows w{.whole = 0, .left = 1, .middle = 1.2, .right = 0.5};
   context c;
   EXPECT_EQ(listen(m, w, pcm, 1600), m.recognise(pcm, {.windows = w}, c).token_ids);
 }
@@ -76,17 +76,17 @@ TEST(parakeet_window_stream, forgets) {
   const auto sentence = test::load_wav(examples / "audio/train.wav").pcm;
   std::vector<float> pcm;
   for (int i = 0; i < 40; ++i) pcm.insert(pcm.end(), sentence.begin(), sentence.end());
-  const parakeet_windows w = stream_type::default_sizes;
+  const nemo::parakeet_windows w = stream_type::default_sizes;
   const std::vector<int> all = listen(m, w, pcm, 16000);
   ASSERT_GT(all.size(), 300u) << "the test wants more tokens than are forgotten at once";
   context c;
   stream_type s(m, w, c);
   std::size_t gone = 0;
   std::vector<int> last;
-  const auto sink = [&](const parakeet_window_event& e) {
+  const auto sink = [&](const nemo::parakeet_window_event& e) {
     ASSERT_EQ(e.tokens.size(), e.log_probabilities.size());
     last.clear();
-    for (const placed_token& t : e.tokens) last.push_back(t.id);
+    for (const tokenizers::placed_token& t : e.tokens) last.push_back(t.id);
   };
   for (std::size_t at = 0; at < pcm.size(); at += 16000) {
     s.push(std::span<const float>(pcm).subspan(at, std::min<std::size_t>(16000, pcm.size() - at)), c, sink);

@@ -12,15 +12,17 @@ using namespace steno;
 
 namespace {
 
-using stream = sortformer_stream<sortformer_any>;
+using stream = nemo::sortformer_stream<nemo::sortformer_any>;
 
-sortformer_any small() { return load<sortformer_any>((test::compact() / "sortformer" / "model.gguf").string()); }
+nemo::sortformer_any small() {
+  return load<nemo::sortformer_any>((test::compact() / "sortformer" / "model.gguf").string());
+}
 
 // All rows, which must come one after the other.
 struct rows {
   std::vector<float> all;
   extent next = 0, events = 0;
-  void operator()(const sortformer_event& e) {
+  void operator()(const nemo::sortformer_event& e) {
     EXPECT_EQ(e.first, next);
     next += e.activities.rows();
     ++events;
@@ -28,11 +30,11 @@ struct rows {
   }
 };
 
-std::vector<float> diarize(const sortformer_any& m, const speaker_cache_options& o, std::span<const float> pcm,
-                           std::span<const std::size_t> portions, context& c) {
+std::vector<float> diarize(const nemo::sortformer_any& m, const nn::speaker_cache_options& o,
+                           std::span<const float> pcm, std::span<const std::size_t> portions, context& c) {
   stream s(m, o);
   rows seen;
-  test::play(s, pcm, portions, c, [&](const sortformer_event& e) { seen(e); });
+  test::play(s, pcm, portions, c, [&](const nemo::sortformer_event& e) { seen(e); });
   EXPECT_EQ(seen.next, m.frames(static_cast<extent>(pcm.size())));
   return seen.all;
 }
@@ -69,10 +71,10 @@ TEST(sortformer_stream, after_its_end_it_is_as_new) {
   context c;
   stream s(m);
   rows one, two;
-  test::play(s, pcm, 5000, c, [&](const sortformer_event& e) { one(e); });
+  test::play(s, pcm, 5000, c, [&](const nemo::sortformer_event& e) { one(e); });
   EXPECT_EQ(s.rows(), 0);
   EXPECT_EQ(s.state().rows(), 0);
-  test::play(s, pcm, 5000, c, [&](const sortformer_event& e) { two(e); });
+  test::play(s, pcm, 5000, c, [&](const nemo::sortformer_event& e) { two(e); });
   EXPECT_EQ(one.all, two.all);
 }
 
@@ -83,7 +85,7 @@ TEST(sortformer_stream, steady_state_allocates_nothing) {
   context c;
   stream s(m);
   extent emitted = 0;
-  const auto sink = [&](const sortformer_event& e) { emitted += e.activities.rows(); };
+  const auto sink = [&](const nemo::sortformer_event& e) { emitted += e.activities.rows(); };
   for (int i = 0; i < 4; ++i) s.push(pcm, c, sink);
   const test::allocation_counter counted;
   const extent before = emitted;
@@ -96,13 +98,13 @@ TEST(sortformer_stream, steady_state_allocates_nothing) {
 // Rows are told when the chunk and what is looked ahead at were heard, not later.
 TEST(sortformer_stream, how_long_it_waits) {
   const auto m = small();
-  speaker_cache_options o = m.streaming;
+  nn::speaker_cache_options o = m.streaming;
   o.chunk_len = 4;
   o.chunk_right_context = 2;
   stream s(m, o);
   context c;
   extent emitted = 0;
-  const auto sink = [&](const sortformer_event& e) { emitted += e.activities.rows(); };
+  const auto sink = [&](const nemo::sortformer_event& e) { emitted += e.activities.rows(); };
   // The last of 48 frames ends half a window behind its middle, which is 47 * 160 samples from the start.
   s.push(std::vector<float>(47 * 160 + 199), c, sink);
   EXPECT_EQ(emitted, 0);
@@ -113,7 +115,7 @@ TEST(sortformer_stream, how_long_it_waits) {
 TEST(sortformer_stream, lengths_that_make_no_sense) {
   const auto m = small();
   const auto found = [&](auto&& change) -> std::string {
-    speaker_cache_options o = m.streaming;
+    nn::speaker_cache_options o = m.streaming;
     change(o);
     try {
       (void)stream(m, o);

@@ -28,21 +28,23 @@ struct table_model {
   struct front_end {
     struct state {};
     struct {
-      fbank_options o;
-      const fbank_options& options() const { return o; }
+      frontends::fbank_options o;
+      const frontends::fbank_options& options() const { return o; }
     } head;
     extent width() const { return 1; }
     state start() const { return {}; }
     extent ready(const state&, extent n) const { return n; }
     extent at_end(const state&, extent n) const { return n; }
-    void accept(state&, samples pcm, view<float> y, context&) const { std::copy(pcm.begin(), pcm.end(), y.data()); }
-    void finish(state&, samples, view<float>, context&) const {}
+    void accept(state&, frontends::samples pcm, view<float> y, context&) const {
+      std::copy(pcm.begin(), pcm.end(), y.data());
+    }
+    void finish(state&, frontends::samples, view<float>, context&) const {}
   };
   struct encoder_type {
     static constexpr extent input = dynamic, output = dynamic;
     struct state {};
     struct {
-      setting<dynamic> rate{4};
+      core::setting<dynamic> rate{4};
       extent right_context() const { return 6; }
     } embed;
     template <fixed_string>
@@ -52,7 +54,7 @@ struct table_model {
     extent output_size() const { return 1; }
     extent rows(extent frames) const { return frames < 7 ? 0 : (frames - 7) / 4 + 1; }
     state start() const { return {}; }
-    void operator()(view<const float>, view<float> y, state*, const u2_env&, context&) const { y.setZero(); }
+    void operator()(view<const float>, view<float> y, state*, const nn::u2_env&, context&) const { y.setZero(); }
   };
   struct {
     int size() const { return 12; }
@@ -69,8 +71,8 @@ struct table_model {
     y = log_probs.middleRows(next, rows.rows());
     next += rows.rows();
   }
-  std::vector<rescored> rescore(const view<const float>&, std::span<const ctc_hypothesis>, double, double,
-                                context&) const {
+  std::vector<wenet::rescored> rescore(const view<const float>&, std::span<const search::ctc_hypothesis>, double,
+                                       double, context&) const {
     return {};
   }
 };
@@ -79,11 +81,11 @@ table_model golden_table() {
   const npy::array a = npy::load(folder / "endpoint_logp.npy");
   const std::vector<float> v = a.floats();
   table_model m;
-  m.log_probs = make_view(v.data(), a.rows(), a.cols());
+  m.log_probs = core::make_view(v.data(), a.rows(), a.cols());
   return m;
 }
 
-u2_conformer_any small_model() { return load<u2_conformer_any>((folder / "model.gguf").string()); }
+wenet::u2_conformer_any small_model() { return load<wenet::u2_conformer_any>((folder / "model.gguf").string()); }
 
 // Noise with a changing loudness, so that results are not constant.
 std::vector<float> noise(std::size_t n, std::uint64_t seed) {
@@ -93,7 +95,7 @@ std::vector<float> noise(std::size_t n, std::uint64_t seed) {
 }
 
 struct event {
-  u2_event_kind kind;
+  wenet::u2_event_kind kind;
   bool endpoint;
   std::vector<int> ids;
   std::vector<extent> times;
@@ -101,11 +103,11 @@ struct event {
   double score;
   bool operator==(const event&) const = default;
 };
-std::vector<event> listen(const u2_conformer_any& m, const u2_stream_options& o, std::span<const float> pcm,
-                          const std::vector<std::size_t>& portions) {
+std::vector<event> listen(const wenet::u2_conformer_any& m, const wenet::u2_stream_options& o,
+                          std::span<const float> pcm, const std::vector<std::size_t>& portions) {
   context c;
   std::vector<event> all;
-  const auto sink = [&](const u2_event& e) {
+  const auto sink = [&](const wenet::u2_event& e) {
     all.push_back({e.kind,
                    e.endpoint,
                    {e.ids.begin(), e.ids.end()},
@@ -115,7 +117,7 @@ std::vector<event> listen(const u2_conformer_any& m, const u2_stream_options& o,
                    e.decoded_ms,
                    e.score});
   };
-  u2_stream<u2_conformer_any> s(m, o);
+  wenet::u2_stream<wenet::u2_conformer_any> s(m, o);
   test::play(s, pcm, portions, c, sink);
   return all;
 }
@@ -130,7 +132,7 @@ TEST(u2_stream, endpoints_results_and_times_equal_the_original_runtime) {
     SCOPED_TRACE(run["chunk_size"].dump() + " " + run["rule1_ms"].dump() + " " + run["rule2_ms"].dump());
     const table_model m = golden_table();
     const extent chunk = run["chunk_size"];
-    u2_stream_options o{.chunk_size = chunk, .rescore = false};
+    wenet::u2_stream_options o{.chunk_size = chunk, .rescore = false};
     o.endpoint.rules[0].trailing_silence_ms = run["rule1_ms"];
     o.endpoint.rules[1].trailing_silence_ms = run["rule2_ms"];
     o.endpoint.rules[2].utterance_ms = run["rule3_ms"];
@@ -157,9 +159,9 @@ TEST(u2_stream, endpoints_results_and_times_equal_the_original_runtime) {
       }
       return call - 1;
     };
-    const auto sink = [&](const u2_event& e) {
+    const auto sink = [&](const wenet::u2_event& e) {
       const int number = chunk > 0 ? call_at(e.decoded_ms / 10) : 0;
-      if (e.kind == u2_event_kind::partial) {
+      if (e.kind == wenet::u2_event_kind::partial) {
         const auto want = partials.find(number);
         if (want != partials.end()) {
           EXPECT_NEAR(e.score, want->second["score"].get<double>(), 1e-3) << "call " << number;
@@ -172,7 +174,7 @@ TEST(u2_stream, endpoints_results_and_times_equal_the_original_runtime) {
       EXPECT_EQ(e.endpoint, want["state"] == 1);
       EXPECT_TRUE(!e.endpoint || number == want["call"].get<int>()) << number;
       EXPECT_NEAR(e.score, want["best"]["score"].get<double>(), 1e-3);
-      const auto placed = piece_times(e.times, 40, e.offset_ms);
+      const auto placed = search::piece_times(e.times, 40, e.offset_ms);
       const json& pieces = want["best"]["word_pieces"];
       ASSERT_EQ(placed.size(), pieces.size());
       EXPECT_EQ(e.offset_ms, last_endpoint);
@@ -187,7 +189,7 @@ TEST(u2_stream, endpoints_results_and_times_equal_the_original_runtime) {
       frames = e.decoded_ms / 10;
     };
     context c;
-    u2_stream<table_model> stream(m, o);
+    wenet::u2_stream<table_model> stream(m, o);
     const std::vector<float> pcm(golden["fbank_frames"].get<std::size_t>());
     test::play(stream, pcm, 100, c, sink);
     EXPECT_EQ(n, finals.size());
@@ -200,8 +202,8 @@ TEST(u2_stream, stops_at_an_endpoint_unless_it_shall_continue) {
   const table_model m = golden_table();
   context c;
   int finals = 0;
-  const auto sink = [&](const u2_event& e) { finals += e.kind == u2_event_kind::final; };
-  u2_stream<table_model> stream(m, {.rescore = false, .continuous = false});
+  const auto sink = [&](const wenet::u2_event& e) { finals += e.kind == wenet::u2_event_kind::final; };
+  wenet::u2_stream<table_model> stream(m, {.rescore = false, .continuous = false});
   stream.push(std::vector<float>(4000), c, sink);
   EXPECT_TRUE(stream.over());
   stream.push(std::vector<float>(100), c, sink);
@@ -218,11 +220,11 @@ TEST(u2_stream, any_split_of_the_samples_gives_the_same_events) {
   const auto m = small_model();
   const auto pcm = noise(16000 * 12, 3);
   for (const extent chunk : {4, 16, -1}) {
-    u2_stream_options o{.chunk_size = chunk, .left_chunks = chunk == 4 ? 3 : -1};
+    wenet::u2_stream_options o{.chunk_size = chunk, .left_chunks = chunk == 4 ? 3 : -1};
     o.endpoint.rules[2].utterance_ms = 4000;
     const auto whole = listen(m, o, pcm, {pcm.size()});
     EXPECT_GT(whole.size(), chunk > 0 ? 5u : 0u);
-    EXPECT_EQ(whole.back().kind, u2_event_kind::final);
+    EXPECT_EQ(whole.back().kind, wenet::u2_event_kind::final);
     test::random_numbers random(static_cast<std::uint64_t>(chunk + 10));
     std::vector<std::size_t> portions;
     for (int i = 0; i < 50; ++i) portions.push_back(static_cast<std::size_t>(random.integer(1, 4000)));
@@ -242,7 +244,7 @@ TEST(u2_stream, what_was_stable_never_changes) {
     ASSERT_GE(e.ids.size(), stable.size());
     EXPECT_TRUE(std::equal(stable.begin(), stable.end(), e.ids.begin()));
     stable.assign(e.ids.begin(), e.ids.begin() + e.stable);
-    if (e.kind == u2_event_kind::partial) longest = std::max(longest, stable.size());
+    if (e.kind == wenet::u2_event_kind::partial) longest = std::max(longest, stable.size());
   }
   EXPECT_GT(longest, 3u);
 }
@@ -251,9 +253,9 @@ TEST(u2_stream, chunks_allocate_nothing_once_warm) {
   const auto m = small_model();
   const auto pcm = noise(16000 * 8, 5);
   context c;
-  u2_stream<u2_conformer_any> s(m, {.chunk_size = 8, .left_chunks = 4, .endpoints = false});
+  wenet::u2_stream<wenet::u2_conformer_any> s(m, {.chunk_size = 8, .left_chunks = 4, .endpoints = false});
   std::size_t events = 0;
-  const auto sink = [&](const u2_event&) { ++events; };
+  const auto sink = [&](const wenet::u2_event&) { ++events; };
   // One utterance makes all buffers as large as they get; the next finds them so.
   s.push(pcm, c, sink);
   s.reset();
@@ -269,7 +271,7 @@ TEST(u2_stream, the_limit_of_the_original_is_an_option) {
   const auto pcm = noise(16000 * 10, 6);
   extent finals = 0, longest = 0;
   for (const event& e : listen(m, {.chunk_size = 4, .endpoints = false, .max_utterance_frames = 32}, pcm, {1600})) {
-    finals += e.kind == u2_event_kind::final;
+    finals += e.kind == wenet::u2_event_kind::final;
     if (!e.times.empty()) longest = std::max(longest, e.times.back());
   }
   EXPECT_GE(finals, 3);
@@ -281,7 +283,7 @@ TEST(u2_stream, no_samples_and_few_samples_end_with_one_empty_result) {
   for (const std::size_t n : {std::size_t{0}, std::size_t{399}, std::size_t{2000}}) {
     const auto all = listen(m, {}, std::vector<float>(n), {100});
     ASSERT_EQ(all.size(), 1u);
-    EXPECT_EQ(all[0].kind, u2_event_kind::final);
+    EXPECT_EQ(all[0].kind, wenet::u2_event_kind::final);
     EXPECT_TRUE(all[0].ids.empty());
   }
 }

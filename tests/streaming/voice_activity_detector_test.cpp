@@ -10,21 +10,21 @@
 namespace {
 using namespace steno;
 
-static_assert(voice_activity_detector<energy_vad>);
-static_assert(voice_activity_detector<fsmn_vad_any>);
-static_assert(voice_activity_detector<fsmn_vad_small>);
-static_assert(!voice_activity_detector<int>);
+static_assert(streaming::voice_activity_detector<models::energy_vad>);
+static_assert(streaming::voice_activity_detector<funasr::fsmn_vad_any>);
+static_assert(streaming::voice_activity_detector<funasr::fsmn_vad_small>);
+static_assert(!streaming::voice_activity_detector<int>);
 
 struct emitted {
   std::vector<std::pair<std::int64_t, std::int64_t>> changes;
-  void operator()(const voice_change& v) { changes.emplace_back(v.start_ms, v.end_ms); }
+  void operator()(const segmentation::voice_change& v) { changes.emplace_back(v.start_ms, v.end_ms); }
 };
 
 constexpr double pauses[] = {0.6, 1.2, 3, 0.6, 0.9};
 
 TEST(voice_activity_detector, results_do_not_depend_on_the_pieces) {
   const test::conversation c = test::joined_utterances(5, pauses);
-  const energy_vad v;
+  const models::energy_vad v;
   context at;
   emitted whole;
   auto s = v.start();
@@ -48,11 +48,11 @@ TEST(voice_activity_detector, results_do_not_depend_on_the_pieces) {
 // The pipeline forgets audio before settled_ms(); no later segment may begin there.
 TEST(voice_activity_detector, settled_audio_is_not_asked_for_again) {
   const test::conversation c = test::joined_utterances(5, pauses);
-  const energy_vad v;
+  const models::energy_vad v;
   context at;
   auto s = v.start();
   std::int64_t settled = 0, largest = 0, open = -1, last = 0;
-  const auto sink = [&](const voice_change& change) {
+  const auto sink = [&](const segmentation::voice_change& change) {
     if (change.start_ms >= 0) {
       EXPECT_GE(change.start_ms, settled);
       EXPECT_GE(change.start_ms, last);
@@ -87,7 +87,7 @@ TEST(voice_activity_detector, settled_audio_is_not_asked_for_again) {
 TEST(voice_activity_detector, a_finished_state_begins_anew_and_copies_go_their_own_way) {
   const test::conversation c = test::joined_utterances(2, pauses);
   const std::span<const float> all(c.pcm);
-  const energy_vad v;
+  const models::energy_vad v;
   context at;
   emitted whole, first, second;
   auto s = v.start();
@@ -105,11 +105,13 @@ TEST(voice_activity_detector, a_finished_state_begins_anew_and_copies_go_their_o
 }
 
 TEST(voice_activity_detector, changes_become_segments) {
-  voice_segment_collector whole;
-  std::vector<voice_segment> segments;
-  for (const voice_change& v : {voice_change{.start_ms = 10}, voice_change{.end_ms = 30}, voice_change{40, 50}})
-    whole(v, [&](const voice_segment& s) { segments.push_back(s); });
-  EXPECT_EQ(segments, (std::vector<voice_segment>{{10, 30}, {40, 50}}));
+  streaming::voice_segment_collector whole;
+  std::vector<streaming::voice_segment> segments;
+  for (const segmentation::voice_change& v :
+       {segmentation::voice_change{.start_ms = 10}, segmentation::voice_change{.end_ms = 30},
+        segmentation::voice_change{40, 50}})
+    whole(v, [&](const streaming::voice_segment& s) { segments.push_back(s); });
+  EXPECT_EQ(segments, (std::vector<streaming::voice_segment>{{10, 30}, {40, 50}}));
 }
 
 }  // namespace

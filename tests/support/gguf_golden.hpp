@@ -70,10 +70,10 @@ inline std::vector<damaged_variant> damaged_variants(const std::filesystem::path
 }
 
 /// The value as JSON, decoded by its exact type.
-inline nlohmann::json as_json(const gguf_value& v) {
-  if (v.is_array() && v.element == gguf_type::string) return *v.strings();
+inline nlohmann::json as_json(const weights::gguf_value& v) {
+  if (v.is_array() && v.element == weights::gguf_type::string) return *v.strings();
   nlohmann::json j;
-  detail::with_number_type(v.is_array() ? v.element : v.type, [&](auto sample) {
+  weights::detail::with_number_type(v.is_array() ? v.element : v.type, [&](auto sample) {
     using T = decltype(sample);
     if (!v.is_array()) {
       j = *v.get<T>();
@@ -88,7 +88,7 @@ inline nlohmann::json as_json(const gguf_value& v) {
         j.push_back(x);
     }
   });
-  if (v.type == gguf_type::string) j = std::string(*v.text());
+  if (v.type == weights::gguf_type::string) j = std::string(*v.text());
   return j;
 }
 
@@ -99,7 +99,7 @@ inline void expect_gguf(const gguf_file& f, const std::filesystem::path& expecte
   EXPECT_EQ(f.alignment(), want["alignment"].get<std::uint32_t>());
   ASSERT_EQ(f.values().size(), want["kv"].size());
   for (std::size_t i = 0; i < f.values().size(); ++i) {
-    const gguf_value& v = f.values()[i];
+    const weights::gguf_value& v = f.values()[i];
     const auto& w = want["kv"][i];
     ASSERT_EQ(v.key, w["key"].get<std::string>());
     EXPECT_EQ(f.value(v.key), &v);
@@ -110,7 +110,7 @@ inline void expect_gguf(const gguf_file& f, const std::filesystem::path& expecte
   ASSERT_EQ(f.size(), want["tensors"].size());
   const std::byte* data = f.tensor(0).bytes.data();
   for (std::size_t i = 0; i < f.size(); ++i) {
-    const tensor_ref t = f.tensor(i);
+    const weights::tensor_ref t = f.tensor(i);
     const auto& w = want["tensors"][i];
     ASSERT_EQ(t.name, w["name"].get<std::string>());
     EXPECT_EQ(static_cast<int>(t.format), w["ggml_type"].get<int>()) << t.name;

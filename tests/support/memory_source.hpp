@@ -14,8 +14,9 @@ class memory_source {
   void add(const std::string& name, std::vector<extent> shape, const std::vector<float>& values,
            dtype format = dtype::f32) {
     entry& e = entries_[name];
-    e.bytes.resize(bytes_of(format, values.size()));
-    if (can_quantise(format)) quantise(format, values.data(), e.bytes.data(), values.size());  // others: zeros
+    e.bytes.resize(core::bytes_of(format, values.size()));
+    if (weights::can_quantise(format))
+      weights::quantise(format, values.data(), e.bytes.data(), values.size());  // others: zeros
     e.ref.format = format;
     e.ref.rank = static_cast<int>(shape.size());
     for (std::size_t i = 0; i < shape.size(); ++i) e.ref.shape[i] = shape[i];
@@ -29,10 +30,10 @@ class memory_source {
 
   std::string where() const { return "memory"; }
   std::size_t size() const { return entries_.size(); }
-  tensor_ref tensor(std::size_t i) const {
+  weights::tensor_ref tensor(std::size_t i) const {
     return std::next(entries_.begin(), static_cast<std::ptrdiff_t>(i))->second.ref;
   }
-  std::optional<tensor_ref> find(std::string_view name) const {
+  std::optional<weights::tensor_ref> find(std::string_view name) const {
     const auto e = entries_.find(std::string(name));
     return e == entries_.end() ? std::nullopt : std::optional(e->second.ref);
   }
@@ -45,11 +46,11 @@ class memory_source {
  private:
   struct entry {
     std::vector<std::byte> bytes;
-    tensor_ref ref;
+    weights::tensor_ref ref;
   };
   std::map<std::string, entry> entries_;
   std::map<std::string, double> numbers_;
 };
-static_assert(weight_source<memory_source>);
+static_assert(weights::weight_source<memory_source>);
 
 }  // namespace steno::test

@@ -18,7 +18,7 @@ inline nlohmann::json read_json(const std::filesystem::path& path) {
   return nlohmann::json::parse(in);
 }
 
-template <class Model = qwen3_asr_any>
+template <class Model = qwen3::qwen3_asr_any>
 Model converted_qwen3(const std::filesystem::path& shared, const std::string& name, dtype type = dtype::f32) {
   const temporary_directory scratch;
   const std::filesystem::path file = scratch.path() / "model.gguf";

@@ -31,17 +31,17 @@ inline std::filesystem::path whisper_checkpoint(const std::filesystem::path& sha
   return scratch / "model.pt";
 }
 
-inline whisper_any converted_whisper(const std::filesystem::path& shared, const std::string& name,
-                                     dtype type = dtype::f32) {
+inline whisper::whisper_any converted_whisper(const std::filesystem::path& shared, const std::string& name,
+                                              dtype type = dtype::f32) {
   const temporary_directory scratch;
   const std::filesystem::path file = scratch.path() / "model.gguf";
   convert(whisper_checkpoint(shared, name, scratch.path()), file, {.type = type});
-  return load<whisper_any>(file.string());  // stays mapped when the name goes away
+  return load<whisper::whisper_any>(file.string());  // stays mapped when the name goes away
 }
 
 /// DecodingOptions written as JSON.
-inline whisper_decode_options decode_options(const whisper_any& model, const nlohmann::json& j) {
-  whisper_decode_options o;
+inline whisper::whisper_decode_options decode_options(const whisper::whisper_any& model, const nlohmann::json& j) {
+  whisper::whisper_decode_options o;
   if (j.contains("language")) o.language = model.tokenizer.find_language(j["language"].get<std::string>());
   o.translate = j.value("task", "transcribe") == std::string("translate");
   o.beam_size = j.value("beam_size", 0);

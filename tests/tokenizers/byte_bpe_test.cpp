@@ -12,7 +12,7 @@ namespace {
 std::vector<std::string> pieces(std::string_view text) {
   std::vector<std::string> all;
   while (!text.empty()) {
-    const std::size_t n = gpt2_piece(text);
+    const std::size_t n = tokenizers::gpt2_piece(text);
     all.emplace_back(text.substr(0, n));
     text.remove_prefix(n);
   }
@@ -20,7 +20,7 @@ std::vector<std::string> pieces(std::string_view text) {
 }
 
 /// Every byte, then a few unions.
-byte_bpe small() {
+tokenizers::byte_bpe small() {
   std::vector<std::string> letters;
   const auto put = [&](unsigned c) {
     std::string s;
@@ -41,10 +41,10 @@ byte_bpe small() {
                         "a",
                         ""})
     letters.push_back(u);
-  return byte_bpe(letters);
+  return tokenizers::byte_bpe(letters);
 }
 
-std::vector<std::string> tokens(const byte_bpe& b, std::string_view text) {
+std::vector<std::string> tokens(const tokenizers::byte_bpe& b, std::string_view text) {
   std::vector<std::string> all;
   for (const int id : b.encode(text)) all.emplace_back(b.bytes(id));
   return all;
@@ -66,7 +66,7 @@ TEST(byte_bpe, pieces_of_the_pattern) {
 }
 
 TEST(byte_bpe, joins_the_lowest_number_first_and_the_leftmost_of_equals) {
-  const byte_bpe b = small();
+  const tokenizers::byte_bpe b = small();
   EXPECT_EQ(b.size(), 262);
   EXPECT_EQ(tokens(b, "abc"), (list{"abc"}));
   EXPECT_EQ(tokens(b, "aab"), (list{"a", "ab"}));      // ab before aa
@@ -80,7 +80,7 @@ TEST(byte_bpe, joins_the_lowest_number_first_and_the_leftmost_of_equals) {
 }
 
 TEST(byte_bpe, every_byte_comes_back) {
-  const byte_bpe b = small();
+  const tokenizers::byte_bpe b = small();
   std::string all;
   for (int i = 0; i < 256; ++i) all += static_cast<char>(i);
   EXPECT_EQ(b.decode(b.encode(all)), all);
@@ -88,17 +88,18 @@ TEST(byte_bpe, every_byte_comes_back) {
   EXPECT_EQ(b.bytes(262), "");
   EXPECT_EQ(b.find(""), -1);
   EXPECT_EQ(b.find("xyz"), -1);
-  EXPECT_THROW(byte_bpe({"\xe4\xb8\xad"}), error);
-  EXPECT_THROW(byte_bpe({"a b"}), error);
-  EXPECT_TRUE(byte_bpe().encode("abc").empty());
+  EXPECT_THROW(tokenizers::byte_bpe({"\xe4\xb8\xad"}), error);
+  EXPECT_THROW(tokenizers::byte_bpe({"a b"}), error);
+  EXPECT_TRUE(tokenizers::byte_bpe().encode("abc").empty());
 }
 
 TEST(unicode, replaces_what_is_not_utf8_as_python_does) {
-  EXPECT_EQ(unicode::replace_invalid("a\xe4\xb8z"), "a\xef\xbf\xbdz");                          // cut short: one
-  EXPECT_EQ(unicode::replace_invalid("\x80\x80"), "\xef\xbf\xbd\xef\xbf\xbd");                  // each stray byte
-  EXPECT_EQ(unicode::replace_invalid("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");  // a surrogate
-  EXPECT_EQ(unicode::replace_invalid("\xf0\x9f\x98"), "\xef\xbf\xbd");
-  EXPECT_EQ(unicode::replace_invalid("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
-  EXPECT_EQ(unicode::strip(" \n\xc2\xa0 a b\xe3\x80\x80"), "a b");
-  EXPECT_EQ(unicode::strip(" \t"), "");
+  EXPECT_EQ(tokenizers::unicode::replace_invalid("a\xe4\xb8z"), "a\xef\xbf\xbdz");          // cut short: one
+  EXPECT_EQ(tokenizers::unicode::replace_invalid("\x80\x80"), "\xef\xbf\xbd\xef\xbf\xbd");  // each stray byte
+  EXPECT_EQ(tokenizers::unicode::replace_invalid("\xed\xa0\x80"),
+            "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");  // a surrogate
+  EXPECT_EQ(tokenizers::unicode::replace_invalid("\xf0\x9f\x98"), "\xef\xbf\xbd");
+  EXPECT_EQ(tokenizers::unicode::replace_invalid("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
+  EXPECT_EQ(tokenizers::unicode::strip(" \n\xc2\xa0 a b\xe3\x80\x80"), "a b");
+  EXPECT_EQ(tokenizers::unicode::strip(" \t"), "");
 }

@@ -4,11 +4,11 @@
 
 namespace {
 
-using steno::character_tokenizer;
+using steno::tokenizers::character_tokenizer;
 
 /// Tokens one after another, each 0.1 s long.
 character_tokenizer::decoded decode(std::vector<std::string> tokens) {
-  std::vector<steno::timed_token> timed;
+  std::vector<steno::tokenizers::timed_token> timed;
   for (std::size_t i = 0; i < tokens.size(); ++i)
     timed.push_back({.id = static_cast<int>(i),
                      .start = 0.1 * static_cast<double>(i),

@@ -9,27 +9,27 @@ namespace {
 using list = std::vector<std::string>;
 const list marks = {"<unk>", "_", "\uff0c", "\u3002", "\uff1f", "\u3001"};
 std::string joined(const list& words, const std::vector<int>& m, bool begins = true) {
-  return join_punctuated(words, m, marks, begins);
+  return tokenizers::join_punctuated(words, m, marks, begins);
 }
 std::string closed(std::string text) {
-  (void)close_text(text);
+  (void)tokenizers::close_text(text);
   return text;
 }
 }  // namespace
 
 TEST(split_words, characters_stand_alone_and_ascii_together) {
-  EXPECT_EQ(split_words("\u6211\u4eec hello,world x9\u4f60 ok"),
+  EXPECT_EQ(tokenizers::split_words("\u6211\u4eec hello,world x9\u4f60 ok"),
             (list{"\u6211", "\u4eec", "hello,world", "x9", "\u4f60", "ok"}));
-  EXPECT_EQ(split_words(" a\u3000b\u00a0c\td\u2028e "), (list{"a", "b", "c", "d", "e"}));
-  EXPECT_EQ(split_words("\U0001f600a"), (list{"\U0001f600", "a"}));
-  EXPECT_TRUE(split_words("").empty());
-  EXPECT_TRUE(split_words(" \n").empty());
+  EXPECT_EQ(tokenizers::split_words(" a\u3000b\u00a0c\td\u2028e "), (list{"a", "b", "c", "d", "e"}));
+  EXPECT_EQ(tokenizers::split_words("\U0001f600a"), (list{"\U0001f600", "a"}));
+  EXPECT_TRUE(tokenizers::split_words("").empty());
+  EXPECT_TRUE(tokenizers::split_words(" \n").empty());
 }
 
 TEST(split_words, broken_utf8_keeps_its_bytes) {
   for (const std::string text : {"\xff", "a\xe4\xb8", "\xe4\xb8z", "\xc0\x80", "\xf8\x88"}) {
     std::string all;
-    for (const std::string& w : split_words(text)) all += w;
+    for (const std::string& w : tokenizers::split_words(text)) all += w;
     EXPECT_EQ(all, text);
   }
 }

@@ -8,7 +8,7 @@ namespace {
 std::vector<std::string> pieces(std::string_view text) {
   std::vector<std::string> all;
   while (!text.empty()) {
-    const std::size_t n = qwen2_piece(text);
+    const std::size_t n = tokenizers::qwen2_piece(text);
     all.emplace_back(text.substr(0, n));
     text.remove_prefix(n);
   }
@@ -17,7 +17,7 @@ std::vector<std::string> pieces(std::string_view text) {
 using list = std::vector<std::string>;
 
 // Bytes a .. z, two pairs, and added tokens.
-qwen_tokens small() {
+tokenizers::qwen_tokens small() {
   list tokens;
   std::vector<int> types;
   for (char c = 'a'; c <= 'z'; ++c) tokens.emplace_back(1, c);
@@ -43,7 +43,7 @@ TEST(qwen2_piece, cuts_as_the_pattern_says) {
 }
 
 TEST(qwen_tokens, added_tokens_stand_for_themselves) {
-  const qwen_tokens t = small();
+  const tokenizers::qwen_tokens t = small();
   EXPECT_EQ(t.size(), 33);
   EXPECT_EQ(t.find("<tag>"), 31);
   EXPECT_EQ(t.find("[PAD]"), -1);
@@ -57,5 +57,5 @@ TEST(qwen_tokens, added_tokens_stand_for_themselves) {
   EXPECT_FALSE(t.is_special(31));
   EXPECT_FALSE(t.is_special(0));
   EXPECT_EQ(t.decode({-1, 1000}, false), "");
-  EXPECT_THROW(qwen_tokens({"a", "b"}, {1}), error);
+  EXPECT_THROW(tokenizers::qwen_tokens({"a", "b"}, {1}), error);
 }

@@ -6,10 +6,10 @@
 
 namespace {
 
-using steno::read_sentencepiece_model;
 using steno::test::fixture;
+using steno::tokenizers::read_sentencepiece_model;
 
-steno::sentencepiece_vocabulary parse(std::string_view text) {
+steno::tokenizers::sentencepiece_vocabulary parse(std::string_view text) {
   return read_sentencepiece_model(steno::test::bytes_of(text), "x.model");
 }
 

@@ -5,13 +5,13 @@
 using namespace steno;
 
 namespace {
-sentencepiece make(bool dummy_prefix) {
-  sentencepiece_vocabulary v;
+tokenizers::sentencepiece make(bool dummy_prefix) {
+  tokenizers::sentencepiece_vocabulary v;
   v.pieces = {"<unk>",  "<s>",    "</s>",   "<|en|>", "\xe2\x96\x81hello", "\xe2\x96\x81wor", "ld",
               "<0xE4>", "<0xBB>", "<0x8A>", "<0xff>"};
   v.types = {2, 3, 3, 4, 1, 1, 1, 6, 6, 6, 6};
   v.add_dummy_prefix = v.remove_extra_whitespaces = dummy_prefix;
-  return sentencepiece(v);
+  return tokenizers::sentencepiece(v);
 }
 std::string decode(bool dummy_prefix, std::vector<int> ids) { return make(dummy_prefix).decode(ids); }
 }  // namespace

@@ -7,15 +7,15 @@ using namespace steno;
 namespace {
 // U+2581, U+65E5, U+672C
 const std::string space = "\xe2\x96\x81", sun = "\xe6\x97\xa5", book = "\xe6\x9c\xac";
-wenet_units units(bool pieces = false) {
-  return wenet_units({"<blank>", "<unk>", "<sos/eos>", space, "A", "b", sun, book, sun + book, space + "go",
-                      space + "g", "o", "<context>"},
-                     pieces);
+tokenizers::wenet_units units(bool pieces = false) {
+  return tokenizers::wenet_units({"<blank>", "<unk>", "<sos/eos>", space, "A", "b", sun, book, sun + book, space + "go",
+                                  space + "g", "o", "<context>"},
+                                 pieces);
 }
 }  // namespace
 
 TEST(wenet_units, three_readings) {
-  const wenet_units u = units();
+  const tokenizers::wenet_units u = units();
   const std::vector<int> ids = {3, 4, 5, 3, 3, 6, 1, 12, 9, 3};
   EXPECT_EQ(u.raw(ids), space + "Ab" + space + space + sun + "<unk><context>" + space + "go" + space);
   EXPECT_EQ(u.text(ids), "Ab " + sun + " go");
@@ -24,7 +24,7 @@ TEST(wenet_units, three_readings) {
   EXPECT_EQ(u.raw(std::vector<int>{-1, 99}), "");
 }
 TEST(wenet_units, phrases_take_the_longest_units) {
-  const wenet_units u = units();
+  const tokenizers::wenet_units u = units();
   EXPECT_EQ(u.split(sun + book + book), (std::vector<int>{8, 7}));
   EXPECT_EQ(u.split("go"), (std::vector<int>{9}));                // at a beginning with U+2581
   EXPECT_EQ(u.split("oo g"), (std::vector<int>{3, 11, 11, 10}));  // or that alone before it

@@ -61,8 +61,9 @@ TEST(whisper_tokens, all_published_vocabularies) {
   for (const auto& [name, want] : all.items()) {
     SCOPED_TRACE(name);
     const bool english = name.starts_with("gpt2");
-    const whisper_tokens t(table(shared / "assets/whisper" / (english ? "gpt2.tiktoken" : "multilingual.tiktoken")),
-                           want["n_vocab"].get<extent>());
+    const tokenizers::whisper_tokens t(
+        table(shared / "assets/whisper" / (english ? "gpt2.tiktoken" : "multilingual.tiktoken")),
+        want["n_vocab"].get<extent>());
     const std::map<std::string, int> ids = {{"eot", t.eot},
                                             {"sot", t.sot},
                                             {"translate", t.translate},
@@ -90,28 +91,28 @@ TEST(whisper_tokens, all_published_vocabularies) {
 }
 
 TEST(whisper_tokens, languages_by_code_and_name) {
-  EXPECT_EQ(find_whisper_language("en"), 0);
-  EXPECT_EQ(find_whisper_language("chinese"), 1);
-  EXPECT_EQ(find_whisper_language("mandarin"), 1);
-  EXPECT_EQ(find_whisper_language("yue"), 99);
-  EXPECT_EQ(find_whisper_language("klingon"), -1);
+  EXPECT_EQ(tokenizers::find_whisper_language("en"), 0);
+  EXPECT_EQ(tokenizers::find_whisper_language("chinese"), 1);
+  EXPECT_EQ(tokenizers::find_whisper_language("mandarin"), 1);
+  EXPECT_EQ(tokenizers::find_whisper_language("yue"), 99);
+  EXPECT_EQ(tokenizers::find_whisper_language("klingon"), -1);
 }
 
 TEST(whisper_tokens, a_vocabulary_of_another_size_is_refused) {
   const std::vector<std::string> letters(10, "a");
-  EXPECT_THROW(whisper_tokens(letters, 11), error);
-  EXPECT_THROW(whisper_tokens(letters, 10 + 8 + 1501 + 101), error);
-  EXPECT_EQ(whisper_tokens(letters, 10 + 8 + 1501 + 3).languages, 3);
+  EXPECT_THROW(tokenizers::whisper_tokens(letters, 11), error);
+  EXPECT_THROW(tokenizers::whisper_tokens(letters, 10 + 8 + 1501 + 101), error);
+  EXPECT_EQ(tokenizers::whisper_tokens(letters, 10 + 8 + 1501 + 3).languages, 3);
 }
 
 TEST(whisper_tokens, a_small_vocabulary_may_be_told_language_and_task) {
   const std::vector<std::string> letters(10, "a");
   const extent all = 10 + 8 + 1501 + 1;
-  EXPECT_EQ(whisper_tokens(letters, all).start(0, false), (std::vector<int>{11}));
-  EXPECT_EQ(whisper_tokens(letters, all, false).start(0, true), (std::vector<int>{11}));
-  EXPECT_EQ(whisper_tokens(letters, all, true).start(0, false), (std::vector<int>{11, 12, 14}));
-  EXPECT_EQ(whisper_tokens(letters, all, true).start(0, true), (std::vector<int>{11, 12, 13}));
-  EXPECT_EQ(whisper_tokens(letters, all, true).special(18), "<|notimestamps|>");
+  EXPECT_EQ(tokenizers::whisper_tokens(letters, all).start(0, false), (std::vector<int>{11}));
+  EXPECT_EQ(tokenizers::whisper_tokens(letters, all, false).start(0, true), (std::vector<int>{11}));
+  EXPECT_EQ(tokenizers::whisper_tokens(letters, all, true).start(0, false), (std::vector<int>{11, 12, 14}));
+  EXPECT_EQ(tokenizers::whisper_tokens(letters, all, true).start(0, true), (std::vector<int>{11, 12, 13}));
+  EXPECT_EQ(tokenizers::whisper_tokens(letters, all, true).special(18), "<|notimestamps|>");
 }
 
 TEST(whisper_tokens, phrases_stand_within_a_text) {
@@ -121,7 +122,7 @@ TEST(whisper_tokens, phrases_stand_within_a_text) {
   letters.insert(letters.end(), {"\xc4\xa0", "\xc4\xa0v", "\xc4\xa0vi", "\xc4\xa0vie", "\xc4\xa0vien"});
   for (const char* byte : {"\xc3\xa5", "\xc4\xae", "\xc4\xb9", "\xc3\xac"}) letters.emplace_back(byte);
   const auto size = static_cast<extent>(letters.size());
-  const whisper_tokens t(letters, size + 8 + whisper_tokens::timestamps + 1);
+  const tokenizers::whisper_tokens t(letters, size + 8 + tokenizers::whisper_tokens::timestamps + 1);
   EXPECT_EQ(t.decode(*t.split("vienna")), " vienna");
   EXPECT_EQ(t.split("vienna")->front(), 31);
   EXPECT_EQ(t.split("  vienna "), t.split("vienna"));

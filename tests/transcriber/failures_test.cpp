@@ -16,7 +16,7 @@
 namespace {
 using steno::app::failure_text;
 
-std::string of_error(const steno::fault& parts) {
+std::string of_error(const steno::core::fault& parts) {
   try {
     steno::fail(parts);
   } catch (const steno::error& e) {
@@ -37,7 +37,7 @@ TEST(failures, name_the_file_and_what_to_do) {
 TEST(failures, scores_that_are_no_numbers_name_the_model_too) {
   const std::string path = STENO_SOURCE_DIR "/examples/models/demo.gguf";
   (void)steno::app::open_model_file(path);
-  const steno::scores_error e({.what = "scores of the model"});
+  const steno::search::scores_error e({.what = "scores of the model"});
   EXPECT_EQ(failure_text(e, "talk.wav"), "talk.wav: scores of the model: " + path);
 }
 

@@ -59,7 +59,7 @@ struct counting_model {
 
 // It takes short clips together.
 template <>
-struct steno::family<counting_model> : steno::family_defaults<counting_model> {
+struct steno::pipelines::family<counting_model> : steno::pipelines::family_defaults<counting_model> {
   static std::vector<segment> recognise_together(const counting_model& m, std::span<const std::span<const float>> clips,
                                                  const counting_model::options& o, context& c) {
     m.log->batches.push_back(clips.size());

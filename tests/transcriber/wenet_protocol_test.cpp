@@ -82,7 +82,7 @@ TEST(wenet_protocol, results_say_what_ended_them) {
   e.nbest = {{"one", 0, {{"o", 0, 40}}}, {"two", 0, {}}};
   json partial = json::parse(result_message(e, 1));
   EXPECT_EQ(partial, (json{{"status", "ok"}, {"type", "partial_result"}, {"nbest", R"([{"sentence":"one"}])"}}));
-  e.kind = steno::stream_event_kind::final;
+  e.kind = steno::streaming::stream_event_kind::final;
   json final = json::parse(result_message(e, 5));
   EXPECT_EQ(final["type"], "final_result");
   EXPECT_FALSE(final.contains("endpoint"));

@@ -15,7 +15,7 @@
 namespace {
 
 namespace fs = std::filesystem;
-using steno::atomic_file;
+using steno::weights::atomic_file;
 
 constexpr auto both = {atomic_file::scratch::nameless, atomic_file::scratch::named};
 

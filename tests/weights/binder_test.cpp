@@ -12,9 +12,9 @@ namespace {
 
 template <extent In, extent Out>
 struct affine {
-  weight<Out, In> w;
-  vector_weight<Out> b;
-  setting<dynamic> heads;
+  weights::weight<Out, In> w;
+  weights::vector_weight<Out> b;
+  core::setting<dynamic> heads;
   void members(auto&& v) {
     v("weight", w);
     v("bias", b);
@@ -36,7 +36,7 @@ template <extent In, extent Out>
 struct model {
   numbered<affine<In, Out>> all;
   std::vector<affine<In, Out>>& layers = all.layers;
-  vector_weight<dynamic> extra;
+  weights::vector_weight<dynamic> extra;
   void members(auto&& v) {
     v("layers", all);
     v.optional("extra", extra);
@@ -58,9 +58,9 @@ test::memory_source source(extent in = 3, extent out = 2) {
 template <class M>
 std::string problem(const test::memory_source& s) {
   M m;
-  storage keep;
+  weights::storage keep;
   try {
-    bind(m, s, keep, "m");
+    weights::bind(m, s, keep, "m");
   } catch (const error& e) {
     return e.what();
   }
@@ -72,8 +72,8 @@ std::string problem(const test::memory_source& s) {
 TEST(binder, adopts_extents_converts_and_finds_settings_of_parents) {
   const auto s = source();
   model<dynamic, dynamic> m;
-  storage keep;
-  bind(m, s, keep, "m");
+  weights::storage keep;
+  weights::bind(m, s, keep, "m");
   ASSERT_EQ(m.layers.size(), 2u);
   EXPECT_EQ(m.layers[0].w.rows(), 2);
   EXPECT_EQ(m.layers[0].w.cols(), 3);
@@ -110,13 +110,13 @@ TEST(binder, a_hostile_layer_number_does_not_ask_for_memory) {
 }
 
 TEST(storage, pieces_are_aligned_zeroed_and_stay) {
-  storage keep;
+  weights::storage keep;
   std::byte* a = keep.allocate(10);
   std::byte* b = keep.allocate(5 << 20);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a) % 64, 0u);
   EXPECT_EQ(b[(5 << 20) - 1], std::byte{0});
   a[0] = std::byte{7};
-  storage moved = std::move(keep);
+  weights::storage moved = std::move(keep);
   for (int i = 0; i < 100; ++i) moved.allocate(100000);
   EXPECT_EQ(a[0], std::byte{7});
   EXPECT_EQ(keep.size(), 0u);
@@ -125,8 +125,8 @@ TEST(storage, pieces_are_aligned_zeroed_and_stay) {
 namespace {
 template <extent Least, extent Most>
 struct with_setting {
-  weight<dynamic, dynamic> w;
-  setting<dynamic, Least, Most> rate;
+  weights::weight<dynamic, dynamic> w;
+  core::setting<dynamic, Least, Most> rate;
   void members(auto&& v) {
     v("w", w);
     v("rate", rate);

@@ -28,34 +28,34 @@ void expect_same_bits(const std::vector<float>& a, const std::vector<float>& b, 
 void expect_dequantised(const std::filesystem::path& folder) {
   for (const std::string name : formats) {
     const auto stored = npy::load(folder / (name + ".blocks.npy")), want = npy::load(folder / (name + ".dequant.npy"));
-    const auto format = steno::find_dtype(name);
+    const auto format = steno::core::find_dtype(name);
     ASSERT_TRUE(format) << name;
-    ASSERT_EQ(stored.bytes.size(), steno::bytes_of(format->type, static_cast<std::size_t>(want.size()))) << name;
+    ASSERT_EQ(stored.bytes.size(), steno::core::bytes_of(format->type, static_cast<std::size_t>(want.size()))) << name;
     // One byte off: blocks need no alignment.
     std::vector<std::byte> shifted(stored.bytes.size() + 1);
     std::memcpy(shifted.data() + 1, stored.bytes.data(), stored.bytes.size());
     std::vector<float> got(static_cast<std::size_t>(want.size()));
-    steno::dequantise(format->type, shifted.data() + 1, got.data(), got.size());
+    steno::weights::dequantise(format->type, shifted.data() + 1, got.data(), got.size());
     expect_same_bits(got, want.floats(), name);
   }
 }
 
 void expect_quantised(const std::filesystem::path& blocks, const std::vector<float>& values, const std::string& name) {
   const auto want = npy::load(blocks);
-  const dtype format = steno::find_dtype(name)->type;
-  std::vector<std::byte> got(steno::bytes_of(format, values.size()));
+  const dtype format = steno::core::find_dtype(name)->type;
+  std::vector<std::byte> got(steno::core::bytes_of(format, values.size()));
   ASSERT_EQ(got.size(), want.bytes.size()) << name;
-  steno::quantise(format, values.data(), got.data(), values.size());
-  const std::size_t block = steno::info(format).bytes;
+  steno::weights::quantise(format, values.data(), got.data(), values.size());
+  const std::size_t block = steno::core::info(format).bytes;
   for (std::size_t i = 0; i < got.size(); ++i)
     ASSERT_EQ(std::to_integer<int>(got[i]), static_cast<unsigned char>(want.bytes[i]))
         << name << " block " << i / block << " byte " << i % block;
 }
 
 std::vector<float> round_trip(dtype format, std::vector<float> x) {
-  std::vector<std::byte> stored(steno::bytes_of(format, x.size()));
-  steno::quantise(format, x.data(), stored.data(), x.size());
-  steno::dequantise(format, stored.data(), x.data(), x.size());
+  std::vector<std::byte> stored(steno::core::bytes_of(format, x.size()));
+  steno::weights::quantise(format, x.data(), stored.data(), x.size());
+  steno::weights::dequantise(format, stored.data(), x.data(), x.size());
   return x;
 }
 
@@ -100,7 +100,7 @@ TEST(blocks, k_formats_lose_no_more_than_ggmls) {
   for (const std::string name : {"q4_k", "q6_k"}) {
     const auto values = npy::load(folder / (name + ".src.npy")).floats();
     const auto ggml = losses(values, npy::load(folder / (name + ".dequant.npy")).floats(), 512);
-    const auto ours = losses(values, round_trip(steno::find_dtype(name)->type, values), 512);
+    const auto ours = losses(values, round_trip(steno::core::find_dtype(name)->type, values), 512);
     for (std::size_t r = 0; r < ours.size(); ++r)
       EXPECT_LE(ours[r], (name == "q4_k" ? 1 : 1.03) * ggml[r]) << name << " row " << r;
   }
@@ -122,11 +122,11 @@ TEST(blocks, every_half_and_bfloat_pattern_reads_as_core_half_says) {
   for (std::size_t i = 0; i < patterns.size(); ++i) patterns[i] = static_cast<std::uint16_t>(i);
   std::vector<float> half(65536), bfloat(65536), want_half(65536), want_bfloat(65536);
   const auto* bytes = reinterpret_cast<const std::byte*>(patterns.data());
-  steno::dequantise(dtype::f16, bytes, half.data(), half.size());
-  steno::dequantise(dtype::bf16, bytes, bfloat.data(), bfloat.size());
+  steno::weights::dequantise(dtype::f16, bytes, half.data(), half.size());
+  steno::weights::dequantise(dtype::bf16, bytes, bfloat.data(), bfloat.size());
   for (std::size_t i = 0; i < patterns.size(); ++i) {
-    want_half[i] = steno::half_to_float(patterns[i]);
-    want_bfloat[i] = steno::bfloat_to_float(patterns[i]);
+    want_half[i] = steno::core::half_to_float(patterns[i]);
+    want_bfloat[i] = steno::core::bfloat_to_float(patterns[i]);
   }
   expect_same_bits(half, want_half, "f16");
   expect_same_bits(bfloat, want_bfloat, "bf16");
@@ -140,8 +140,8 @@ TEST(blocks, floats_round_to_half_as_core_half_says) {
                                    0x7f800000u, 0x7f800001u, 0xff800000u, 0x33000000u, 0x33000001u, 0x80000000u})
     x.push_back(std::bit_cast<float>(edge));
   std::vector<std::uint16_t> got(x.size());
-  steno::quantise(dtype::f16, x.data(), reinterpret_cast<std::byte*>(got.data()), x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(got[i], steno::float_to_half(x[i])) << x[i];
+  steno::weights::quantise(dtype::f16, x.data(), reinterpret_cast<std::byte*>(got.data()), x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(got[i], steno::core::float_to_half(x[i])) << x[i];
 }
 
 TEST(blocks, q8_0_rounds_halves_away_from_zero) {
@@ -161,7 +161,7 @@ TEST(blocks, q8_0_rounds_halves_away_from_zero) {
 TEST(blocks, zeros_and_values_below_the_smallest_scale_stay_zero) {
   for (const dtype format : {dtype::q8_0, dtype::q4_0, dtype::q5_0, dtype::q4_k, dtype::q6_k})
     for (const float tiny : {0.0f, 1e-45f, -1e-40f, 1e-30f})
-      for (const float v : round_trip(format, std::vector<float>(steno::info(format).elements, tiny)))
+      for (const float v : round_trip(format, std::vector<float>(steno::core::info(format).elements, tiny)))
         EXPECT_EQ(v, 0.0f);
 }
 
@@ -177,34 +177,34 @@ TEST(blocks, values_without_a_finite_scale_are_refused) {
 TEST(blocks, partial_blocks_and_foreign_formats_are_refused) {
   float x[300] = {};
   std::byte b[1200] = {};
-  EXPECT_THROW(steno::dequantise(dtype::q8_0, b, x, 31), steno::error);
-  EXPECT_THROW(steno::dequantise(dtype::q4_k, b, x, 32), steno::error);
-  EXPECT_THROW(steno::quantise(dtype::q8_0, x, b, 33), steno::error);
-  EXPECT_THROW(steno::quantise(dtype::q4_1, x, b, 32), steno::error);
-  EXPECT_THROW(steno::dequantise(dtype::any, b, x, 1), steno::error);
+  EXPECT_THROW(steno::weights::dequantise(dtype::q8_0, b, x, 31), steno::error);
+  EXPECT_THROW(steno::weights::dequantise(dtype::q4_k, b, x, 32), steno::error);
+  EXPECT_THROW(steno::weights::quantise(dtype::q8_0, x, b, 33), steno::error);
+  EXPECT_THROW(steno::weights::quantise(dtype::q4_1, x, b, 32), steno::error);
+  EXPECT_THROW(steno::weights::dequantise(dtype::any, b, x, 1), steno::error);
   try {
-    steno::dequantise(static_cast<dtype>(16), b, x, 256);
+    steno::weights::dequantise(static_cast<dtype>(16), b, x, 256);
     FAIL();
   } catch (const steno::error& e) {
     EXPECT_NE(std::string(e.what()).find("iq2_xxs"), std::string::npos) << e.what();
   }
-  for (const auto& format : steno::dtype_table) {
-    if (steno::can_quantise(format.type))
-      EXPECT_NO_THROW(steno::quantise(format.type, x, b, 256)) << format.name;
+  for (const auto& format : steno::core::dtype_table) {
+    if (steno::weights::can_quantise(format.type))
+      EXPECT_NO_THROW(steno::weights::quantise(format.type, x, b, 256)) << format.name;
     else
-      EXPECT_THROW(steno::quantise(format.type, x, b, 256), steno::error) << format.name;
+      EXPECT_THROW(steno::weights::quantise(format.type, x, b, 256), steno::error) << format.name;
   }
 }
 
 TEST(blocks, values_of_a_tensor) {
   const std::int32_t stored[4] = {1, -2, 3, 1 << 20};
-  const steno::tensor_ref t{
+  const steno::weights::tensor_ref t{
       .name = "ids", .format = dtype::i32, .rank = 1, .shape = {4, 1, 1, 1}, .bytes = std::as_bytes(std::span(stored))};
-  EXPECT_EQ(steno::values_of(t, "here"), (std::vector<float>{1, -2, 3, 1048576}));
-  steno::tensor_ref foreign = t;
+  EXPECT_EQ(steno::weights::values_of(t, "here"), (std::vector<float>{1, -2, 3, 1048576}));
+  steno::weights::tensor_ref foreign = t;
   foreign.format = static_cast<dtype>(39);
   try {
-    steno::values_of(foreign, "file.gguf");
+    steno::weights::values_of(foreign, "file.gguf");
     FAIL();
   } catch (const steno::error& e) {
     EXPECT_STREQ(e.what(), "file.gguf: tensor \"ids\": number format mxfp4 is not supported");

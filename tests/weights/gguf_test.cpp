@@ -6,8 +6,8 @@
 
 using steno::dtype;
 using steno::gguf_file;
-using steno::gguf_type;
 using steno::test::compact;
+using steno::weights::gguf_type;
 
 namespace {
 
@@ -78,9 +78,9 @@ TEST(gguf, dequantised_tensors_equal_ggmls) {
       const auto t = f.tensor(i);
       const auto want = npy::load(shared / "golden" / "gguf" / "tensors" / (std::string(t.name) + ".npy"));
       EXPECT_EQ(std::vector<std::int64_t>(t.shape.begin(), t.shape.begin() + t.rank), want.shape) << t.name;
-      EXPECT_EQ(steno::values_of(t, f.where()), want.floats()) << t.name;
+      EXPECT_EQ(steno::weights::values_of(t, f.where()), want.floats()) << t.name;
       f.release(t);
-      EXPECT_EQ(steno::values_of(t, f.where()), want.floats()) << t.name << " after release";
+      EXPECT_EQ(steno::weights::values_of(t, f.where()), want.floats()) << t.name << " after release";
     }
   }
 }
@@ -101,7 +101,7 @@ TEST(gguf, damaged_variants_load_or_throw_as_in_ggml) {
     try {
       const gguf_file f("variant", bytes);
       for (const auto& value : f.values()) steno::test::as_json(value);
-      for (std::size_t i = 0; i < f.size(); ++i) steno::values_of(f.tensor(i), f.where());
+      for (std::size_t i = 0; i < f.size(); ++i) steno::weights::values_of(f.tensor(i), f.where());
     } catch (const steno::error& e) {
       accepted = false;
       message = e.what();
@@ -169,10 +169,10 @@ TEST(gguf, formats_that_steno_does_not_know_are_listed) {
   ASSERT_TRUE(t);
   EXPECT_EQ(t->bytes.size(), 3u * 56);
   EXPECT_EQ(t->shape_text(), "[3 x 256]");
-  EXPECT_EQ(steno::format_name(t->format), "iq1_m");
-  EXPECT_EQ(steno::info(t->format).elements, 0u);
-  EXPECT_THROW(steno::values_of(*t, f.where()), steno::error);
-  EXPECT_EQ(steno::values_of(*f.find("w"), f.where()).size(), 6u);
+  EXPECT_EQ(steno::weights::format_name(t->format), "iq1_m");
+  EXPECT_EQ(steno::core::info(t->format).elements, 0u);
+  EXPECT_THROW(steno::weights::values_of(*t, f.where()), steno::error);
+  EXPECT_EQ(steno::weights::values_of(*f.find("w"), f.where()).size(), 6u);
 }
 
 TEST(gguf, scalars_and_empty_tensors) {

@@ -10,8 +10,8 @@
 using steno::dtype;
 using steno::extent;
 using steno::gguf_file;
-using steno::gguf_writer;
 using steno::test::compact;
+using steno::weights::gguf_writer;
 
 namespace {
 
@@ -111,7 +111,7 @@ TEST(gguf_writer, tensors_come_from_bytes_and_from_callbacks) {
   for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<float>(i) - 100;
   w.add("made", dtype::q8_0, {4, 64}, [&](std::span<std::byte> out) {
     ASSERT_EQ(out.size(), 4u * 2 * 34);
-    steno::quantise(dtype::q8_0, many.data(), out.data(), many.size());
+    steno::weights::quantise(dtype::q8_0, many.data(), out.data(), many.size());
   });
   w.add("zeros", dtype::f16, {3}, [](std::span<std::byte>) {});
   w.add("scalar", dtype::f32, {}, [](std::span<std::byte> out) { EXPECT_EQ(out.size(), 4u); });
@@ -135,12 +135,12 @@ TEST(gguf_writer, tensors_come_from_bytes_and_from_callbacks) {
   EXPECT_EQ(f.alignment(), 128u);
   ASSERT_EQ(f.size(), 6u);
   EXPECT_EQ(f.find("given")->shape_text(), "[2 x 3]");
-  EXPECT_EQ(steno::values_of(*f.find("given"), f.where()), values);
+  EXPECT_EQ(steno::weights::values_of(*f.find("given"), f.where()), values);
   EXPECT_EQ(f.find("made")->cols(), 64);
-  std::vector<std::byte> made(steno::bytes_of(dtype::q8_0, many.size()));
-  steno::quantise(dtype::q8_0, many.data(), made.data(), many.size());
+  std::vector<std::byte> made(steno::core::bytes_of(dtype::q8_0, many.size()));
+  steno::weights::quantise(dtype::q8_0, many.data(), made.data(), many.size());
   EXPECT_TRUE(std::ranges::equal(f.find("made")->bytes, made));
-  EXPECT_EQ(steno::values_of(*f.find("zeros"), f.where()), std::vector<float>(3));
+  EXPECT_EQ(steno::weights::values_of(*f.find("zeros"), f.where()), std::vector<float>(3));
   EXPECT_EQ(f.find("scalar")->rank, 0);
   EXPECT_TRUE(f.find("none")->bytes.empty());
   for (std::size_t i = 0; i < f.size(); ++i)

@@ -7,7 +7,7 @@
 #include <support/golden.hpp>
 #include <type_traits>
 
-using steno::mapped_file;
+using steno::weights::mapped_file;
 
 namespace {
 
@@ -112,9 +112,9 @@ TEST(mapped_file, releases_whole_pages_and_reads_them_again) {
 TEST(mapped_file, a_copy_outlives_changes_of_the_file) {
   const steno::test::temporary_directory folder;
   const std::string path = write(folder.path() / "a.bin", std::string(10000, 'a'));
-  const mapped_file copy(path, steno::file_reading::copied);
+  const mapped_file copy(path, steno::weights::file_reading::copied);
   EXPECT_TRUE(copy.copied());
-  mapped_file moved = mapped_file(path, steno::file_reading::copied);
+  mapped_file moved = mapped_file(path, steno::weights::file_reading::copied);
   EXPECT_TRUE(moved.copied());
   std::filesystem::resize_file(path, 10);
   write(path, std::string(20000, 'b'));

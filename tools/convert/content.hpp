@@ -17,17 +17,17 @@ inline bool starts_with(std::span<const std::byte> bytes, std::string_view text)
 }
 /// A regular file that begins with `text`.
 inline bool file_starts_with(const std::filesystem::path& path, std::string_view text) {
-  return std::filesystem::is_regular_file(path) && starts_with(mapped_file(path.string()).bytes(), text);
+  return std::filesystem::is_regular_file(path) && starts_with(weights::mapped_file(path.string()).bytes(), text);
 }
 /// The length of a header below 4 GiB, and the header's bracket. The length may begin with any byte: with that of a
 /// pickle (0x80) in one file of 32, since it is a multiple of 8.
 inline bool starts_as_safetensors(std::span<const std::byte> bytes) {
-  return bytes.size() > 8 && load_as<std::uint32_t>(bytes.data() + 4) == 0 && bytes[8] == std::byte{'{'};
+  return bytes.size() > 8 && weights::load_as<std::uint32_t>(bytes.data() + 4) == 0 && bytes[8] == std::byte{'{'};
 }
 /// What torch.save writes: a zip archive, or a bare pickle.
 inline bool is_torch_file(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(path)) return false;
-  const mapped_file file(path.string());
+  const weights::mapped_file file(path.string());
   const std::span<const std::byte> bytes = file.bytes();
   return (starts_with(bytes, "PK") || starts_with(bytes, "\x80")) && !starts_as_safetensors(bytes);
 }

@@ -37,7 +37,7 @@ std::string looks_like(const fs::path& root) {
   int listed = 0;
   for (const fs::directory_entry& e : fs::directory_iterator(root)) {
     if (++listed > 5) return names.append(", ...");
-    names.append(names.empty() ? "" : ", ").append(steno::quoted(e.path().filename().string()));
+    names.append(names.empty() ? "" : ", ").append(steno::weights::quoted(e.path().filename().string()));
   }
   return names.empty() ? "an empty folder" : names;
 }
@@ -56,12 +56,12 @@ std::string kinds() {
 }
 
 imported_model import_any(const fs::path& path, const import_options& options) {
-  if (file_starts_with(path, gguf_magic)) return import_gguf(gguf_file(path.string()), options);
+  if (file_starts_with(path, weights::gguf_magic)) return import_gguf(gguf_file(path.string()), options);
   for (const checkpoint_kind& k : checkpoint_kinds())
     if (k.recognises(path)) return k.import(path, options);
   if (fs::is_directory(path))
     fail({.where = path.string(), .what = "not a checkpoint folder", .expected = kinds(), .found = looks_like(path)});
-  const mapped_file readable(path.string());  // says what the system has against the file
+  const weights::mapped_file readable(path.string());  // says what the system has against the file
   fail({.where = path.string(), .what = what_it_is(path), .expected = kinds()});
 }
 
@@ -71,7 +71,7 @@ auto guarded(const fs::path& path, F&& f) {
   try {
     return f();
   } catch (const error& e) {
-    fault named = e.parts();
+    core::fault named = e.parts();
     if (named.where.empty()) named.where = path.string();
     fail(std::move(named));
   } catch (const fs::filesystem_error& e) {
@@ -99,9 +99,9 @@ std::vector<std::string> convert(const fs::path& input, const fs::path& output, 
   });
 }
 
-opened_checkpoint open_checkpoint(const fs::path& input, file_reading how) {
+opened_checkpoint open_checkpoint(const fs::path& input, weights::file_reading how) {
   return guarded(input, [&]() -> opened_checkpoint {
-    if (file_starts_with(input, gguf_magic)) {
+    if (file_starts_with(input, weights::gguf_magic)) {
       gguf_file file(input.string(), how);
       if (is_packaged(file)) return {{}, std::move(file), {}};
     }

@@ -20,10 +20,11 @@ inline namespace STENO_ABI {
 inline constexpr std::string_view ggml_magic = "lmgg";
 
 /// The next i32, between `min` and `max`. Throws steno::error, which names it `what`.
-std::uint32_t ggml_size(byte_cursor& at, const char* what, std::int32_t min, std::int32_t max);
+std::uint32_t ggml_size(weights::byte_cursor& at, const char* what, std::int32_t min, std::int32_t max);
 
 /// All tensors from here to the end; they show the file's bytes. One without dimensions is [1]. Throws steno::error.
-std::vector<stored_tensor> ggml_tensors(byte_cursor& at, std::int32_t min_dimensions, std::int32_t max_dimensions);
+std::vector<stored_tensor> ggml_tensors(weights::byte_cursor& at, std::int32_t min_dimensions,
+                                        std::int32_t max_dimensions);
 
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -18,7 +18,7 @@ std::uint32_t whole_number(const gguf_file& file, const char* key, std::uint32_t
   const auto v = file.number(key);
   if (!v || *v != static_cast<double>(static_cast<std::uint32_t>(std::clamp(*v, 0.0, 1e9))) || *v < min || *v > max)
     fail({.where = file.where(),
-          .what = "key " + steno::quoted(key),
+          .what = "key " + steno::weights::quoted(key),
           .expected = "a number from " + std::to_string(min) + " to " + std::to_string(max),
           .found = v ? std::to_string(*v) : "nothing"});
   return static_cast<std::uint32_t>(*v);
@@ -31,7 +31,7 @@ imported_model repackage(const std::shared_ptr<gguf_file>& file, const packaged_
   imported_model model;
   model.where = file->where();
   model.source = file;
-  for (const gguf_value& v : file->values())
+  for (const weights::gguf_value& v : file->values())
     if (v.key != "general.file_type" && !(options.longest_clip && v.key == qwen::longest_clip_key)) model.file.copy(v);
   if (options.longest_clip && family.architecture == qwen::asr_architecture)
     model.file.set(qwen::longest_clip_key, static_cast<float>(*options.longest_clip));
@@ -67,12 +67,12 @@ imported_model import_gguf(gguf_file opened, const import_options& options) {
   }
   if (family == nullptr)
     fail({.where = file->where(),
-          .what = "GGUF architecture " + steno::quoted(architecture) + " is not supported yet",
+          .what = "GGUF architecture " + steno::weights::quoted(architecture) + " is not supported yet",
           .expected = "one of " + known});
   if (options.cmvn) {
     if (!family->supports_am_mvn)
       fail({.where = file->where(),
-            .what = "a model of architecture " + steno::quoted(architecture) + " has no am.mvn"});
+            .what = "a model of architecture " + steno::weights::quoted(architecture) + " has no am.mvn"});
     funasr::set_cmvn(model, *options.cmvn);
     model.notes.clear();
   }

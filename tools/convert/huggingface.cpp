@@ -34,14 +34,14 @@ std::vector<fs::path> shards(const fs::path& folder, const fs::path& index) {
   std::set<std::string> names;
   for (const auto& [tensor, file] : j["weight_map"].items()) {
     if (!file.is_string() || fs::path(file.get<std::string>()).has_parent_path())
-      fail({.where = index.string(), .what = "names no file for tensor " + steno::quoted(tensor)});
+      fail({.where = index.string(), .what = "names no file for tensor " + steno::weights::quoted(tensor)});
     names.insert(file.get<std::string>());
   }
   std::vector<fs::path> files;
   for (const std::string& n : names) {
     files.push_back(folder / n);
     if (!fs::is_regular_file(files.back()))
-      fail({.where = index.string(), .what = "names a file that is not there", .found = steno::quoted(n)});
+      fail({.where = index.string(), .what = "names a file that is not there", .found = steno::weights::quoted(n)});
   }
   return files;
 }

@@ -34,8 +34,8 @@ struct imported_tensor {
 };
 
 struct imported_model {
-  std::string where;  ///< for error messages
-  gguf_writer file;   ///< holds all keys but general.file_type
+  std::string where;          ///< for error messages
+  weights::gguf_writer file;  ///< holds all keys but general.file_type
   std::vector<imported_tensor> tensors;
   std::vector<std::string> notes;  ///< what the user should know; one line each
   std::shared_ptr<void> source;    ///< keeps alive what `bytes` and `read` use

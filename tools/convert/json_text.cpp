@@ -69,7 +69,7 @@ nlohmann::json read_json_object(const std::filesystem::path& file) {
 }
 
 std::string read_text(const std::filesystem::path& file, std::size_t largest) {
-  const mapped_file f(file.string());
+  const weights::mapped_file f(file.string());
   if (f.bytes().size() > largest)
     fail({.where = file.string(),
           .what = "too large for such a file",

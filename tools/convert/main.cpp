@@ -66,7 +66,7 @@ int run(int argc, char** argv) {
   try {
     steno::leave_nothing_when_interrupted(output);
     steno::convert_options options;
-    if (!type.empty()) options.type = steno::find_dtype(type)->type;
+    if (!type.empty()) options.type = steno::core::find_dtype(type)->type;
     if (!cmvn.empty()) options.cmvn = cmvn;
     if (!tokenizer.empty()) options.tokenizer = tokenizer;
     options.longest_clip = longest_clip;
@@ -78,7 +78,7 @@ int run(int argc, char** argv) {
       notes = steno::convert(input, output, options);
     }
     for (const std::string& note : notes)
-      std::fprintf(stderr, "steno-convert: note: %s\n", steno::printable(note).c_str());
+      std::fprintf(stderr, "steno-convert: note: %s\n", steno::core::printable(note).c_str());
     return 0;
   } catch (const std::bad_alloc&) {
     steno::fail({.where = input, .what = "there is not enough memory"});

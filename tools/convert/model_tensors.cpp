@@ -29,7 +29,7 @@ bool matches(std::string_view name, std::string_view pattern) {
 bool fits(const std::vector<extent>& found, const std::vector<extent>& wanted) {
   if (found.size() != wanted.size()) return false;
   for (std::size_t i = 0; i < found.size(); ++i)
-    if (!compatible(found[i], wanted[i])) return false;
+    if (!core::compatible(found[i], wanted[i])) return false;
   return true;
 }
 std::vector<extent> without_ones(std::vector<extent> shape) {
@@ -43,22 +43,22 @@ extent product_of(const std::vector<extent>& shape) {
 }
 
 // Rows and columns of what is stored as `shape`; where the rows are known, axes of size 1 may be gone.
-std::pair<extent, extent> kept_extents(const stored& how, bool vector, const std::vector<extent>& shape, extent rows,
-                                       extent cols) {
+std::pair<extent, extent> kept_extents(const core::stored& how, bool vector, const std::vector<extent>& shape,
+                                       extent rows, extent cols) {
   const extent count = product_of(shape);
   if (vector) return {1, count};
-  const extent outer = how.how == stored::form::taps ? cols : rows;
-  const extent first = is_static(outer) ? outer : shape.empty() ? 1 : shape[0];
+  const extent outer = how.how == core::stored::form::taps ? cols : rows;
+  const extent first = core::is_static(outer) ? outer : shape.empty() ? 1 : shape[0];
   if (first == 0 || count % first != 0) return {0, 0};
-  return how.how == stored::form::taps ? std::pair(count / first, first) : std::pair(first, count / first);
+  return how.how == core::stored::form::taps ? std::pair(count / first, first) : std::pair(first, count / first);
 }
 
 // Whether the values have another order where they are kept.
-bool laid_out_anew(const stored& how, extent rows, extent cols, extent inputs) {
-  if (how.how == stored::form::taps) return true;
+bool laid_out_anew(const core::stored& how, extent rows, extent cols, extent inputs) {
+  if (how.how == core::stored::form::taps) return true;
   if (how.turned) return true;
-  if (how.how == stored::form::kernel) return inputs != 1 && inputs != cols;
-  return how.how == stored::form::bands_first && rows != 0;
+  if (how.how == core::stored::form::kernel) return inputs != 1 && inputs != cols;
+  return how.how == core::stored::form::bands_first && rows != 0;
 }
 
 using reader = std::function<void(std::span<float>)>;
@@ -110,20 +110,20 @@ reader turned(reader read, std::size_t rows, std::size_t inputs, std::size_t hei
   };
 }
 
-extent positions(const stored& how) { return std::max<extent>(how.first, 1) * std::max<extent>(how.second, 1); }
+extent positions(const core::stored& how) { return std::max<extent>(how.first, 1) * std::max<extent>(how.second, 1); }
 
 }  // namespace
 
 std::string shape_text(const std::vector<extent>& shape) {
   std::string text = "[";
   for (const extent n : shape)
-    text.append(text.size() == 1 ? "" : " x ").append(is_static(n) ? std::to_string(n) : std::string("any"));
+    text.append(text.size() == 1 ? "" : " x ").append(core::is_static(n) ? std::to_string(n) : std::string("any"));
   return text.append("]");
 }
 
-std::vector<extent> checkpoint_shape(const stored& how, bool vector, extent rows, extent cols) {
-  const auto part = [](extent n, extent of) { return is_static(n) ? n / of : n; };
-  using form = stored::form;
+std::vector<extent> checkpoint_shape(const core::stored& how, bool vector, extent rows, extent cols) {
+  const auto part = [](extent n, extent of) { return core::is_static(n) ? n / of : n; };
+  using form = core::stored::form;
   if (how.how == form::heads) return {how.first, part(cols, std::max<extent>(how.first, 1))};
   if (vector) return {cols};
   std::vector<extent> shape{rows, cols};
@@ -137,7 +137,7 @@ tensor_taker::tensor_taker(const gguf_file& keys, const std::string& architectur
     : from_(from), architecture_(architecture), settings_(keys, keep_, architecture + "."), used_(from.all.size()) {
   for (std::size_t i = 0; i < from_.all.size(); ++i)
     if (!numbers_.emplace(from_.all[i].name, i).second)
-      fail({.where = from_.where, .what = "tensor " + steno::quoted(from_.all[i].name) + " is there twice"});
+      fail({.where = from_.where, .what = "tensor " + steno::weights::quoted(from_.all[i].name) + " is there twice"});
 }
 
 std::optional<extent> tensor_taker::count(const std::string& path) {
@@ -174,8 +174,8 @@ std::string tensor_taker::layer_name(const std::string& path) const {
 bool tensor_taker::expect(const weight_wanted& w, kept_shape& shape) {
   bool promised = false;
   const auto merge = [&](extent rows, extent cols) {
-    if (!is_static(shape.rows)) shape.rows = rows;
-    if (!is_static(shape.cols)) shape.cols = cols;
+    if (!core::is_static(shape.rows)) shape.rows = rows;
+    if (!core::is_static(shape.cols)) shape.cols = cols;
   };
   for (const promised_size& s : from_.sizes)
     if (matches(w.path, s.names)) {
@@ -193,20 +193,20 @@ bool tensor_taker::take(const weight_wanted& w, extent& rows, extent& cols) {
   const auto known = numbers_.find(name);
   const bool again = known != numbers_.end() && used_[known->second];  // a matrix that serves twice
   stored_tensor* const t = find(name);
-  stored how = w.how;
+  core::stored how = w.how;
   using shapes = checkpoint_tensors::shapes;
-  if (from_.compared == shapes::kept ||
-      (from_.compared == shapes::taps_kept && how.how == stored::form::taps && t != nullptr && t->shape.size() == 2))
-    how.how = stored::form::same;
+  if (from_.compared == shapes::kept || (from_.compared == shapes::taps_kept && how.how == core::stored::form::taps &&
+                                         t != nullptr && t->shape.size() == 2))
+    how.how = core::stored::form::same;
   if (from_.compared == shapes::kept) how = {};
-  if (w.vector && how.how != stored::form::heads) {
-    how.how = stored::form::same;
+  if (w.vector && how.how != core::stored::form::heads) {
+    how.how = core::stored::form::same;
     how.turned = false;
   }
   const std::vector<extent> expected = checkpoint_shape(how, w.vector, wanted.rows, wanted.cols);
   if (t == nullptr) {
     if ((!w.optional && !how.zeros) || promised || from_.optional_weights.value_or(false)) {
-      note(steno::quoted(name) + " is missing");
+      note(steno::weights::quoted(name) + " is missing");
       return false;
     }
     if (!how.zeros) return false;
@@ -219,18 +219,18 @@ bool tensor_taker::take(const weight_wanted& w, extent& rows, extent& cols) {
     if (from_.compared == shapes::without_ones) same = fits(without_ones(t->shape), without_ones(expected));
     if (from_.compared == shapes::counts) same = true;
     const auto [r, c] = kept_extents(how, w.vector, t->shape, wanted.rows, wanted.cols);
-    if (how.how == stored::form::kernel && c % positions(how) != 0) same = false;
-    if (how.how == stored::form::bands_first) {
+    if (how.how == core::stored::form::kernel && c % positions(how) != 0) same = false;
+    if (how.how == core::stored::form::bands_first) {
       if (how.first == 0) return false;  // the convolution before it is missing
       same = same && c % how.first == 0;
     }
-    if (!same || r == 0 || c == 0 || !compatible(r, wanted.rows) || !compatible(c, wanted.cols)) {
-      note(steno::quoted(name) + " is " + shape_text(t->shape) + ", not " + shape_text(expected));
+    if (!same || r == 0 || c == 0 || !core::compatible(r, wanted.rows) || !core::compatible(c, wanted.cols)) {
+      note(steno::weights::quoted(name) + " is " + shape_text(t->shape) + ", not " + shape_text(expected));
       return false;
     }
     wanted = {r, c};
   }
-  if (!is_static(wanted.cols)) {  // a bias of zeros: as many as its convolution has channels
+  if (!core::is_static(wanted.cols)) {  // a bias of zeros: as many as its convolution has channels
     const auto taps = known_.find(layer_name(w.path.substr(0, w.path.rfind('.')) + ".weight"));
     if (taps == known_.end()) return false;  // it is missing itself
     wanted.cols = taps->second.cols;
@@ -255,9 +255,9 @@ std::shared_ptr<const folded_norm> tensor_taker::norm_of(const weight_wanted& w,
     const std::string full = named(name + "." + part);
     const stored_tensor* const t = find(full);
     if (t == nullptr)
-      note(steno::quoted(full) + " is missing");
+      note(steno::weights::quoted(full) + " is missing");
     else if (without_ones(t->shape) != without_ones({channels}))
-      note(steno::quoted(full) + " is " + shape_text(t->shape) + ", not " + shape_text({channels}));
+      note(steno::weights::quoted(full) + " is " + shape_text(t->shape) + ", not " + shape_text({channels}));
     else
       v.resize(t->count());
     if (!v.empty() && t->read) t->read(v);
@@ -277,7 +277,7 @@ std::shared_ptr<const folded_norm> tensor_taker::norm_of(const weight_wanted& w,
   return known;
 }
 
-void tensor_taker::add(const weight_wanted& w, const stored& how, stored_tensor* t, kept_shape shape) {
+void tensor_taker::add(const weight_wanted& w, const core::stored& how, stored_tensor* t, kept_shape shape) {
   const std::size_t number = t == nullptr ? 0 : static_cast<std::size_t>(t - from_.all.data());
   imported_tensor made{.name = w.path, .shape = {shape.rows, shape.cols}, .product = w.product};
   if (w.vector) made.shape = {shape.cols};
@@ -290,13 +290,13 @@ void tensor_taker::add(const weight_wanted& w, const stored& how, stored_tensor*
   }
   const std::shared_ptr<const folded_norm> norm = how.norm.empty() ? nullptr : norm_of(w, shape.cols);
   const auto rows = static_cast<std::size_t>(shape.rows), cols = static_cast<std::size_t>(shape.cols);
-  const extent inputs = how.how == stored::form::kernel ? shape.cols / positions(how) : how.first;
+  const extent inputs = how.how == core::stored::form::kernel ? shape.cols / positions(how) : how.first;
   if (how.zeros && (norm != nullptr || t == nullptr)) {
     made.read = bias_after(std::move(made.read), norm);
     made.bytes = {};
   } else if (laid_out_anew(how, shape.rows, shape.cols, inputs)) {
     const auto in = static_cast<std::size_t>(inputs);
-    if (how.how == stored::form::taps)
+    if (how.how == core::stored::form::taps)
       made.read = taps_first(std::move(made.read), rows, cols, norm);
     else if (how.turned)
       made.read = turned(std::move(made.read), rows, in, static_cast<std::size_t>(how.first),
@@ -324,7 +324,7 @@ std::vector<imported_tensor> tensor_taker::finish() {
     const bool known = used_[number] || std::any_of(from_.ignored.begin(), from_.ignored.end(), [&n = name](auto end) {
                          return n.ends_with(end) || n.find(std::string(end) + ".") != std::string::npos;
                        });
-    if (!known) note(steno::quoted(name) + " is not part of the model");
+    if (!known) note(steno::weights::quoted(name) + " is not part of the model");
   }
   if (problem_count_ > max_problems)
     problems_.append(", and ").append(std::to_string(problem_count_ - max_problems)).append(" more");
@@ -341,10 +341,10 @@ std::vector<imported_tensor> tensor_taker::finish() {
 void take_tensors(imported_model& model, checkpoint_tensors from) {
   // Readers of packaged files make the model's front end and tokenizer, from the keys that will be written. Some look
   // at the rows of a tensor, too.
-  gguf_writer writer;
+  weights::gguf_writer writer;
   const std::vector<std::byte> pairs = model.file.bytes();
   const gguf_file known(from.where, pairs);
-  for (const gguf_value& v : known.values()) writer.copy(v);
+  for (const weights::gguf_value& v : known.values()) writer.copy(v);
   for (const promised_size& s : from.sizes)
     if (const stored_tensor* const t = find(from, s.names);
         t != nullptr && s.rows > 0 && !t->shape.empty() && t->shape[0] == s.rows)
@@ -357,12 +357,12 @@ void take_tensors(imported_model& model, const gguf_file& keys, checkpoint_tenso
   const std::string architecture = keys.text("general.architecture").value_or("");
   const packaged_family* const family = find_packaged(architecture);
   if (family == nullptr)
-    fail({.where = from.where, .what = "architecture " + steno::quoted(architecture) + " is not known"});
+    fail({.where = from.where, .what = "architecture " + steno::weights::quoted(architecture) + " is not known"});
   tensor_taker taker(keys, architecture, from);
   try {
     family->walk(keys, taker);
   } catch (const error& e) {  // the model refuses its settings
-    fault named = e.parts();
+    core::fault named = e.parts();
     if (named.where.empty()) named.where = from.where;
     if (named.hint.empty()) named.hint = "of the packaged file, which steno could not load";
     fail(std::move(named));
@@ -379,10 +379,10 @@ const stored_tensor* find(const checkpoint_tensors& from, const std::string& nam
 
 std::vector<float> take_values(checkpoint_tensors& from, const std::string& name, const std::vector<extent>& shape) {
   const stored_tensor* const t = find(from, name);
-  if (t == nullptr) fail({.where = from.where, .what = "tensor " + steno::quoted(name) + " is missing"});
+  if (t == nullptr) fail({.where = from.where, .what = "tensor " + steno::weights::quoted(name) + " is missing"});
   if (t->shape != shape)
     fail({.where = from.where,
-          .what = "tensor " + steno::quoted(name),
+          .what = "tensor " + steno::weights::quoted(name),
           .expected = shape_text(shape),
           .found = shape_text(t->shape)});
   std::vector<float> values(t->count());
@@ -393,16 +393,19 @@ std::vector<float> take_values(checkpoint_tensors& from, const std::string& name
 }
 
 stored_tensor take_tensor(const gguf_file& file, std::size_t number) {
-  const tensor_ref t = file.tensor(number);
+  const weights::tensor_ref t = file.tensor(number);
   stored_tensor out;
   out.name = std::string(t.name);
   out.shape.assign(t.shape.begin(), t.shape.begin() + t.rank);
   out.stored = t.format;
   out.bytes = t.bytes;
-  if (info(t.format).elements == 0)
+  if (core::info(t.format).elements == 0)
     fail({.where = file.where(),
-          .what = "tensor " + steno::quoted(out.name) + " has the unsupported format " + format_name(t.format)});
-  out.read = [t](std::span<float> values) { dequantise(t.format, t.bytes.data(), values.data(), values.size()); };
+          .what = "tensor " + steno::weights::quoted(out.name) + " has the unsupported format " +
+                  weights::format_name(t.format)});
+  out.read = [t](std::span<float> values) {
+    weights::dequantise(t.format, t.bytes.data(), values.data(), values.size());
+  };
   out.release = [&file, t] { file.release(t); };
   return out;
 }

@@ -90,8 +90,8 @@ void add_cmvn(imported_model& model, std::vector<float> shift, std::vector<float
 std::string shape_text(const std::vector<extent>& shape);
 
 /// A matrix of one row is one all the same: vectors are what layers read as rows of floats.
-template <weight_leaf W>
-inline constexpr bool is_vector = W::static_rows == 1 && W::purpose == use::rows;
+template <core::weight_leaf W>
+inline constexpr bool is_vector = W::static_rows == 1 && W::purpose == weights::use::rows;
 
 /// What the walk of a model sees; see take_tensors().
 class tensor_taker {
@@ -99,8 +99,8 @@ class tensor_taker {
   using reads_stored = void;
   tensor_taker(const gguf_file& keys, const std::string& architecture, checkpoint_tensors& from);
 
-  template <weight_leaf W>
-  void operator()(const std::string& path, W& w, bool optional, const stored& how) {
+  template <core::weight_leaf W>
+  void operator()(const std::string& path, W& w, bool optional, const core::stored& how) {
     static constexpr std::byte there{};
     extent rows = W::static_rows, cols = W::static_cols;
     w.data = nullptr;
@@ -108,8 +108,8 @@ class tensor_taker {
     w.adopt(rows, cols);
     w.data = &there;
   }
-  template <setting_leaf N>
-  void operator()(const std::string& path, N& n, bool optional, const stored&) {
+  template <core::setting_leaf N>
+  void operator()(const std::string& path, N& n, bool optional, const core::stored&) {
     settings_(path, n, optional);
   }
   void equal(const std::string& path, std::string_view what, extent a, extent b) { settings_.equal(path, what, a, b); }
@@ -131,7 +131,7 @@ class tensor_taker {
  private:
   struct weight_wanted {
     const std::string& path;
-    const stored& how;
+    const core::stored& how;
     bool vector, product, optional;
   };
   struct kept_shape {
@@ -139,7 +139,7 @@ class tensor_taker {
   };
   bool take(const weight_wanted& w, extent& rows, extent& cols);
   bool expect(const weight_wanted& w, kept_shape& shape);
-  void add(const weight_wanted& w, const stored& how, stored_tensor* t, kept_shape shape);
+  void add(const weight_wanted& w, const core::stored& how, stored_tensor* t, kept_shape shape);
   std::shared_ptr<const folded_norm> norm_of(const weight_wanted& w, extent channels);
   stored_tensor* find(const std::string& name);
   std::string named(const std::string& name) const { return from_.named ? from_.named(name) : name; }
@@ -148,8 +148,8 @@ class tensor_taker {
 
   checkpoint_tensors& from_;
   std::string architecture_;
-  storage keep_;
-  detail::binding<gguf_file> settings_;
+  weights::storage keep_;
+  weights::detail::binding<gguf_file> settings_;
   std::map<std::string, std::size_t> numbers_;  // of all tensors
   std::vector<bool> used_;
   std::vector<std::string> repeats_;         // paths whose numbered members are equal
@@ -165,7 +165,7 @@ class tensor_taker {
 template <class Model>
 void walk_model(const gguf_file& keys, tensor_taker& taker) {
   Model model(keys);
-  walk(model, taker);
+  core::walk(model, taker);
 }
 
 /// A tensor of a model whose extents are known.
@@ -177,15 +177,15 @@ struct expected_tensor {
   bool optional = false;
 };
 /// Shape in a checkpoint of a weight that is kept as [rows, cols].
-std::vector<extent> checkpoint_shape(const stored& how, bool vector, extent rows, extent cols);
+std::vector<extent> checkpoint_shape(const core::stored& how, bool vector, extent rows, extent cols);
 
 namespace detail {
 struct tensor_listing {
   using reads_stored = void;
   std::vector<expected_tensor> all = {};
   template <class Leaf>
-  void operator()(const std::string& path, Leaf&, bool optional, const stored& how) {
-    if constexpr (weight_leaf<Leaf>) {
+  void operator()(const std::string& path, Leaf&, bool optional, const core::stored& how) {
+    if constexpr (core::weight_leaf<Leaf>) {
       constexpr bool vector = is_vector<Leaf>;
       all.push_back({.name = path,
                      .shape = checkpoint_shape(how, vector, Leaf::static_rows, Leaf::static_cols),
@@ -198,10 +198,10 @@ struct tensor_listing {
 }  // namespace detail
 
 /// The tensors of a model, in its order; extents that are not known are `dynamic`.
-template <composite Model>
+template <core::composite Model>
 std::vector<expected_tensor> expected_tensors(Model& model) {
   detail::tensor_listing list;
-  walk(model, list);
+  core::walk(model, list);
   return std::move(list.all);
 }
 

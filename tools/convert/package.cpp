@@ -70,7 +70,7 @@ void check_normalisation(const imported_tensor& t, std::span<const float> values
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!std::isfinite(values[i]))
       fail({.where = where,
-            .what = "tensor " + steno::quoted(t.name) + ": element " + std::to_string(i),
+            .what = "tensor " + steno::weights::quoted(t.name) + ": element " + std::to_string(i),
             .expected = "a finite number",
             .found = std::to_string(values[i])});
 }
@@ -87,16 +87,17 @@ void fill(const imported_tensor& t, dtype format, const std::string& where, std:
     const bool lost = format == dtype::f16 && std::fabs(v) >= 65520.0f;  // rounds to infinity
     if (format == dtype::f32 || (std::isfinite(v) && !lost)) continue;
     fail({.where = where,
-          .what = "tensor " + steno::quoted(t.name) + " holds a value that " + format_name(format) + " cannot hold",
+          .what = "tensor " + steno::weights::quoted(t.name) + " holds a value that " + weights::format_name(format) +
+                  " cannot hold",
           .found = std::to_string(v),
           .hint = "convert with --type f32"});
   }
   try {
-    quantise(format, values.data(), out.data(), values.size());
+    weights::quantise(format, values.data(), out.data(), values.size());
   } catch (const error& e) {  // a scale that the blocks' halves cannot hold
-    fault named = e.parts();
+    core::fault named = e.parts();
     named.where = where;
-    named.what = "tensor " + steno::quoted(t.name) + ": " + named.what;
+    named.what = "tensor " + steno::weights::quoted(t.name) + ": " + named.what;
     fail(std::move(named));
   }
 }
@@ -108,10 +109,10 @@ dtype packaged_format(const imported_tensor& t, std::optional<dtype> wanted) {
   const dtype format = wanted.value_or(t.stored);
   const auto inner = static_cast<std::size_t>(t.shape.back());
   const bool copied = !t.bytes.empty() && t.stored == format;  // else it must be made of values
-  if (inner % info(format).elements == 0 && (copied || can_quantise(format))) return format;
+  if (inner % core::info(format).elements == 0 && (copied || weights::can_quantise(format))) return format;
   // Rows that are no whole superblocks: the simple format that keeps about as much.
   const dtype simple = format == dtype::q4_k ? dtype::q5_0 : format == dtype::q6_k ? dtype::q8_0 : format;
-  return simple != format && inner % info(simple).elements == 0 ? simple : dtype::f16;
+  return simple != format && inner % core::info(simple).elements == 0 ? simple : dtype::f16;
 }
 
 void add_tensors(imported_model& model, std::optional<dtype> wanted) {

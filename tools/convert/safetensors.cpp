@@ -28,14 +28,15 @@ constexpr element elements[] = {{"F32", 4, dtype::f32}, {"F16", 2, dtype::f16}, 
 
 template <class T>
 void widen(std::span<const std::byte> from, std::span<float> to) {
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(load_as<T>(from.data() + i * sizeof(T)));
+  for (std::size_t i = 0; i < to.size(); ++i)
+    to[i] = static_cast<float>(weights::load_as<T>(from.data() + i * sizeof(T)));
 }
 
 void read_values(std::string_view type, dtype stored, std::span<const std::byte> from, std::span<float> to) {
   if (type == "F64") return widen<double>(from, to);
   if (type == "I64") return widen<std::int64_t>(from, to);
   if (type == "I32") return widen<std::int32_t>(from, to);
-  dequantise(stored, from.data(), to.data(), to.size());
+  weights::dequantise(stored, from.data(), to.data(), to.size());
 }
 
 std::optional<std::uint64_t> whole(const json& j) {
@@ -53,7 +54,7 @@ safetensors_file::safetensors_file(std::span<const std::byte> bytes, std::string
 }
 
 void safetensors_file::parse(std::span<const std::byte> bytes) {
-  byte_cursor at(where_, bytes);
+  weights::byte_cursor at(where_, bytes);
   const auto length = at.number<std::uint64_t>("length of the safetensors header");
   const auto text = at.take(length, "the safetensors header");
   const auto data = bytes.subspan(at.position());
@@ -73,7 +74,7 @@ void safetensors_file::parse(std::span<const std::byte> bytes) {
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") continue;
     const auto refuse = [&, &name = name](const std::string& what) {
-      fail({.where = where_, .what = "tensor " + steno::quoted(name) + ": " + what});
+      fail({.where = where_, .what = "tensor " + steno::weights::quoted(name) + ": " + what});
     };
     if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() || !entry.contains("shape") ||
         !entry["shape"].is_array() || !entry.contains("data_offsets") || !entry["data_offsets"].is_array() ||
@@ -83,7 +84,7 @@ void safetensors_file::parse(std::span<const std::byte> bytes) {
     const element* e = nullptr;
     for (const element& known : elements)
       if (known.name == type) e = &known;
-    if (e == nullptr) refuse("element type " + steno::quoted(type) + " is not supported");
+    if (e == nullptr) refuse("element type " + steno::weights::quoted(type) + " is not supported");
     const auto begin = whole(entry["data_offsets"][0]), end = whole(entry["data_offsets"][1]);
     if (!begin || !end || *begin > *end || *end > data.size()) refuse("its data lies outside of the file");
     stored_tensor t;
@@ -92,15 +93,16 @@ void safetensors_file::parse(std::span<const std::byte> bytes) {
     if (entry["shape"].size() > limits::rank) refuse("it has " + std::to_string(entry["shape"].size()) + " dimensions");
     for (const json& n : entry["shape"]) {
       const auto size = whole(n);
-      if (!size || !checked_multiply(count, *size, count) || count > data.size()) refuse("its shape is too large");
+      if (!size || !weights::checked_multiply(count, *size, count) || count > data.size())
+        refuse("its shape is too large");
       t.shape.push_back(static_cast<extent>(*size));
     }
     std::uint64_t wanted = 0;
-    if (!checked_multiply(count, e->size, wanted) || wanted != *end - *begin)
+    if (!weights::checked_multiply(count, e->size, wanted) || wanted != *end - *begin)
       refuse("its shape does not fit its data of " + std::to_string(*end - *begin) + " bytes");
     t.stored = e->stored;
     const auto part = data.subspan(static_cast<std::size_t>(*begin), static_cast<std::size_t>(wanted));
-    if (e->size == bytes_of(t.stored, 1)) t.bytes = part;
+    if (e->size == core::bytes_of(t.stored, 1)) t.bytes = part;
     if (type == "I32") t.bytes = {};
     t.read = [part, name = e->name, stored = t.stored](std::span<float> out) { read_values(name, stored, part, out); };
     places.push_back({*begin, *end, tensors_.size()});
@@ -117,7 +119,7 @@ void safetensors_file::check_places(std::vector<place>& places, std::uint64_t si
   for (const place& p : places) {
     if (p.begin != reached)
       fail({.where = where_,
-            .what = "tensor " + steno::quoted(tensors_[p.tensor].name) +
+            .what = "tensor " + steno::weights::quoted(tensors_[p.tensor].name) +
                     (p.begin < reached ? ": its data is also another tensor's" : ": before its data is a hole"),
             .expected = "offset " + std::to_string(reached),
             .found = std::to_string(p.begin)});

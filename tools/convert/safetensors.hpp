@@ -37,7 +37,7 @@ class safetensors_file {
   void parse(std::span<const std::byte> bytes);
   void check_places(std::vector<place>& places, std::uint64_t size) const;
 
-  mapped_file file_;
+  weights::mapped_file file_;
   std::string where_;
   std::vector<stored_tensor> tensors_;
 };

@@ -62,7 +62,7 @@ void resolve(yaml_settings& s) {
 // A message of yaml-cpp may repeat what the file holds.
 std::string reason(const YAML::Exception& e) {
   const std::string line = e.mark.is_null() ? "" : "line " + std::to_string(e.mark.line + 1) + ": ";
-  return line + steno::quoted(e.msg);
+  return line + steno::weights::quoted(e.msg);
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ std::uint32_t yaml_settings::number(const std::string& key, std::uint32_t otherw
     fail({.where = source,
           .what = key,
           .expected = "a number from " + std::to_string(min) + " to " + std::to_string(max),
-          .found = steno::quoted(found->second)});
+          .found = steno::weights::quoted(found->second)});
   return value;
 }
 
@@ -115,13 +115,16 @@ bool yaml_settings::flag(const std::string& key, bool otherwise) const {
   const std::string v = text(key, otherwise ? "true" : "false");
   if (v == "true" || v == "True") return true;
   if (v == "false" || v == "False") return false;
-  fail({.where = source, .what = key, .expected = "true or false", .found = steno::quoted(v)});
+  fail({.where = source, .what = key, .expected = "true or false", .found = steno::weights::quoted(v)});
 }
 
 void yaml_settings::require(const std::string& key, const std::string& value) const {
   const std::string found = text(key, value);
   if (found != value && !(value == "true" && found == "True") && !(value == "false" && found == "False"))
-    fail({.where = source, .what = key + " is not supported", .expected = value, .found = steno::quoted(found)});
+    fail({.where = source,
+          .what = key + " is not supported",
+          .expected = value,
+          .found = steno::weights::quoted(found)});
 }
 
 double yaml_settings::real(const std::string& key, double otherwise, double min, double max) const {
@@ -132,7 +135,7 @@ double yaml_settings::real(const std::string& key, double otherwise, double min,
     fail({.where = source,
           .what = key,
           .expected = "a number from " + std::to_string(min) + " to " + std::to_string(max),
-          .found = steno::quoted(found->second)});
+          .found = steno::weights::quoted(found->second)});
   return value;
 }
 
@@ -146,7 +149,7 @@ std::vector<int> yaml_settings::numbers(const std::string& key, std::vector<int>
       fail({.where = source,
             .what = key,
             .expected = "whole numbers from " + std::to_string(min) + " to " + std::to_string(max),
-            .found = steno::quoted(text)});
+            .found = steno::weights::quoted(text)});
     all.push_back(value);
   }
   return all;

@@ -12,7 +12,7 @@ namespace {
 
 // A file of text, or a JSON object whose input_text it is.
 std::string read_text(const std::string& path) {
-  const mapped_file file(path);
+  const weights::mapped_file file(path);
   std::string text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
   if (!path.ends_with(".json")) return text;
   const nlohmann::json all = nlohmann::json::parse(text, nullptr, false);
@@ -24,11 +24,11 @@ std::string read_text(const std::string& path) {
 }  // namespace
 
 void ct_punc(job& j) {
-  const auto model = load<ct_punc_any>(std::move(j.file), {}, std::move(j.image));
+  const auto model = load<funasr::ct_punc_any>(std::move(j.file), {}, std::move(j.image));
   const long at_once = j.set.take_number("split_size", 20);
   j.set.finish();
-  const auto sink = j.sink(ct_punc_any::trace_name);
-  context c(j.run, tracer(sink));
+  const auto sink = j.sink(funasr::ct_punc_any::trace_name);
+  context c(j.run, core::tracer(sink));
   (void)model.punctuate(read_text(j.input), c, at_once);
 }
 

@@ -7,17 +7,17 @@
 namespace steno::trace {
 
 void fsmn_vad(job& j) {
-  auto model = load<fsmn_vad_any>(std::move(j.file), {}, std::move(j.image));
+  auto model = load<funasr::fsmn_vad_any>(std::move(j.file), {}, std::move(j.image));
   if (!j.set.take_flag("cmvn", true)) model.frontend.last.shift = {}, model.frontend.last.scale = {};
   j.set.finish();
   const auto write = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = fsmn_vad_any::trace_name(path);
+    const std::string name = funasr::fsmn_vad_any::trace_name(path);
     j.write(name, x);
     if (name == "feats") j.write("feats_first400", x.topRows(std::min<extent>(x.rows(), 400)));
   };
-  context c(j.run, tracer(write));
+  context c(j.run, core::tracer(write));
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
-  workspace::frame scratch(c.scratch);
+  core::workspace::frame scratch(c.scratch);
   auto scores = scratch.matrix(model.frontend.rows(static_cast<extent>(pcm.size())), model.encoder.output_size());
   model.score(pcm, scores, c);
 }

@@ -6,8 +6,8 @@
 namespace steno::trace {
 
 void fun_asr_nano(job& j) {
-  auto model = load<fun_asr_nano_any>(std::move(j.file), {}, std::move(j.image));
-  fun_asr_nano_options o;
+  auto model = load<funasr::fun_asr_nano_any>(std::move(j.file), {}, std::move(j.image));
+  funasr::fun_asr_nano_options o;
   o.language = j.set.take("language", "");
   o.itn = j.set.take_flag("itn", true);
   const std::string words = j.set.take("hotwords", "");
@@ -19,9 +19,9 @@ void fun_asr_nano(job& j) {
   j.set.finish();
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    if (const std::string name = fun_asr_nano_any::trace_name(path); !name.empty()) j.write(name, x);
+    if (const std::string name = funasr::fun_asr_nano_any::trace_name(path); !name.empty()) j.write(name, x);
   };
-  context c(j.run, tracer(sink));
+  context c(j.run, core::tracer(sink));
   using rows = matrix<float, dynamic, dynamic>;
   const extent frames = model.frontend.rows(static_cast<extent>(pcm.size()));
   rows encoded(frames, model.audio_encoder.output_size()), scores(frames, model.ctc_lo.output_size());

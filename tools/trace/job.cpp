@@ -14,7 +14,7 @@ namespace steno::trace {
 
 void settings::add(const std::string& pair) {
   const auto at = pair.find('=');
-  if (at == std::string::npos) fail({.what = "--set", .expected = "KEY=VALUE", .found = steno::quoted(pair)});
+  if (at == std::string::npos) fail({.what = "--set", .expected = "KEY=VALUE", .found = steno::weights::quoted(pair)});
   values_[pair.substr(0, at)] = pair.substr(at + 1);
 }
 

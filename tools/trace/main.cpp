@@ -43,7 +43,7 @@ void limit_isa(const std::string& name) {
     if (name == name_of(level)) return limit_isa(level);
     known.append(known.empty() ? "" : ", ").append(name_of(level));
   }
-  steno::fail({.what = "--isa", .expected = known, .found = steno::quoted(name)});
+  steno::fail({.what = "--isa", .expected = known, .found = steno::weights::quoted(name)});
 }
 
 void run(const std::string& model, steno::trace::job& j) {

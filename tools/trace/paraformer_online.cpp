@@ -6,10 +6,10 @@
 namespace steno::trace {
 
 void paraformer_online(job& j) {
-  using model_type = paraformer_online_any;
+  using model_type = funasr::paraformer_online_any;
   auto model = load<model_type>(std::move(j.file), {}, std::move(j.image));
   if (!j.set.take_flag("cmvn", true)) model.frontend.last.shift = {}, model.frontend.last.scale = {};
-  chunk_sizes sizes = model.default_sizes;
+  nn::chunk_sizes sizes = model.default_sizes;
   const auto take = [&](const char* key, extent& value) { value = j.set.take_number(key, value); };
   take("chunk_before", sizes.before);
   take("chunk_size", sizes.size);
@@ -22,10 +22,10 @@ void paraformer_online(job& j) {
     if (!name.ends_with("_alphas_raw")) return j.write(name, x);
     j.write(name, std::span(x.data(), static_cast<std::size_t>(x.size())), {x.size()});
   };
-  context c(j.run, tracer(sink));
+  context c(j.run, core::tracer(sink));
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
-  paraformer_stream<model_type> stream(model, {.sizes = sizes});
-  const auto ignore = [](const paraformer_event&) {};
+  funasr::paraformer_stream<model_type> stream(model, {.sizes = sizes});
+  const auto ignore = [](const funasr::paraformer_event&) {};
   stream.push(pcm, c, ignore);
   stream.finish(c, ignore);
 }

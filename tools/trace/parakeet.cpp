@@ -44,27 +44,27 @@ class step_rows {
 // `cache_last_time` [layers, D, taps - 1] what went into the depthwise convolution.
 class stream_trace {
  public:
-  stream_trace(const parakeet_transducer_any& m, const job& j)
+  stream_trace(const nemo::parakeet_transducer_any& m, const job& j)
       : m_(m), j_(j), inputs_(m.encoder.get<"layers">().layers.size()) {}
 
   void run(std::span<const float> pcm) {
     const auto sink = [this](std::string_view path, const view<const float>& x) { see(path, x); };
     context c(j_.run);
-    parakeet_stream<parakeet_transducer_any> stream(m_, {}, c);
+    nemo::parakeet_stream<nemo::parakeet_transducer_any> stream(m_, {}, c);
     live_ = &stream;
-    c.trace_to(tracer(sink));
-    const auto ignore = [](const parakeet_event&) {};
+    c.trace_to(core::tracer(sink));
+    const auto ignore = [](const nemo::parakeet_event&) {};
     stream.push(pcm, c, ignore);
     stream.finish(c, ignore);
     const extent d = m_.encoder.output_size();
     if (!rows_.empty())
       j_.write("stream_encoder_out",
-               make_view(static_cast<const float*>(rows_.data()), static_cast<extent>(rows_.size()) / d, d));
+               core::make_view(static_cast<const float*>(rows_.data()), static_cast<extent>(rows_.size()) / d, d));
   }
 
  private:
-  using encoder = parakeet_transducer_any::encoder_type;
-  using block = fastconformer_block<dynamic, dynamic, dynamic, dynamic>;
+  using encoder = nemo::parakeet_transducer_any::encoder_type;
+  using block = nn::fastconformer_block<dynamic, dynamic, dynamic, dynamic>;
 
   static void append(std::vector<float>& to, const view<const float>& x) {
     for (extent t = 0; t < x.rows(); ++t)
@@ -97,9 +97,9 @@ class stream_trace {
     j_.write(name + "time", time, {layers, d, taps});
   }
 
-  const parakeet_transducer_any& m_;
+  const nemo::parakeet_transducer_any& m_;
   const job& j_;
-  const parakeet_stream<parakeet_transducer_any>* live_ = nullptr;
+  const nemo::parakeet_stream<nemo::parakeet_transducer_any>* live_ = nullptr;
   std::vector<std::vector<float>> inputs_;  // of every attention, as far back as it looks
   std::vector<float> rows_;
   std::size_t chunk_ = 0;
@@ -108,16 +108,16 @@ class stream_trace {
 }  // namespace
 
 void parakeet_ctc(job& j) {
-  const auto model = load<parakeet_ctc_any>(std::move(j.file), {}, std::move(j.image));
+  const auto model = load<nemo::parakeet_ctc_any>(std::move(j.file), {}, std::move(j.image));
   j.set.finish();
-  const auto sink = j.sink(parakeet_ctc_any::trace_name);
-  context c(j.run, tracer(sink));
+  const auto sink = j.sink(nemo::parakeet_ctc_any::trace_name);
+  context c(j.run, core::tracer(sink));
   (void)model.recognise(read_audio(j.input, model.sample_rate), {}, c);
 }
 
 void parakeet_transducer(job& j) {
-  const auto model = load<parakeet_transducer_any>(std::move(j.file), {}, std::move(j.image));
-  const parakeet_transducer_options options{.max_symbols = j.set.take_number("max_symbols", 0)};
+  const auto model = load<nemo::parakeet_transducer_any>(std::move(j.file), {}, std::move(j.image));
+  const nemo::parakeet_transducer_options options{.max_symbols = j.set.take_number("max_symbols", 0)};
   j.set.finish();
   step_rows steps;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
@@ -126,11 +126,11 @@ void parakeet_transducer(job& j) {
     else
       j.write(model.trace_name(path), x);
   };
-  context c(j.run, tracer(sink));
+  context c(j.run, core::tracer(sink));
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
   (void)model.recognise(pcm, options, c);
   steps.write(j, model.predictor.depth.get());
-  if (parakeet_stream<parakeet_transducer_any>::obstacle(model) == nullptr) stream_trace(model, j).run(pcm);
+  if (nemo::parakeet_stream<nemo::parakeet_transducer_any>::obstacle(model) == nullptr) stream_trace(model, j).run(pcm);
 }
 
 const family of_parakeet_ctc("parakeet_ctc", "none", parakeet_ctc);

@@ -7,7 +7,7 @@
 namespace steno::trace {
 
 void qwen3_asr(job& j) {
-  auto model = load<qwen3_asr_any>(std::move(j.file), {}, std::move(j.image));
+  auto model = load<qwen3::qwen3_asr_any>(std::move(j.file), {}, std::move(j.image));
   const std::string about = j.set.take("context", ""), language = model.language_name(j.set.take("language", ""));
   const auto max_new_tokens = static_cast<int>(j.set.take_number("max_new_tokens", 4096));
   j.set.finish();
@@ -18,7 +18,7 @@ void qwen3_asr(job& j) {
   std::vector<float> path;
   bool prompt = true;  // until the first scores
   const auto sink = [&](std::string_view stage, const view<const float>& x) {
-    std::string name = qwen3_asr_any::trace_name(stage);
+    std::string name = qwen3::qwen3_asr_any::trace_name(stage);
     if (name == "logits") {
       const auto row = x.bottomRows(1);
       if (prompt)
@@ -39,22 +39,23 @@ void qwen3_asr(job& j) {
     j.write(name, x);
     if (name == std::string("encoder_layer").append(std::to_string(last))) j.write("encoder_last_layer", x);
   };
-  context c(j.run, tracer(sink));
-  qwen3_decoder_state state;
+  context c(j.run, core::tracer(sink));
+  nn::qwen3_decoder_state state;
   (void)model.write(pcm, model.prompt(about, language), language, {.max_new_tokens = max_new_tokens}, state, c);
   const extent wide = model.text.outputs();
-  j.write("logits_greedy_path", make_view(std::as_const(path).data(), static_cast<extent>(path.size()) / wide, wide));
+  j.write("logits_greedy_path",
+          core::make_view(std::as_const(path).data(), static_cast<extent>(path.size()) / wide, wide));
 }
 
 void qwen3_forced_aligner(job& j) {
-  auto model = load<qwen3_forced_aligner_any>(std::move(j.file), {}, std::move(j.image));
+  auto model = load<qwen3::qwen3_forced_aligner_any>(std::move(j.file), {}, std::move(j.image));
   const std::string words = j.set.take("text", "");
   j.set.finish();
   if (words.empty()) fail({.what = "--set text=", .expected = "what is spoken in the recording"});
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
   const extent each = model.audio_tower.chunk_rows();
   const auto sink = [&](std::string_view stage, const view<const float>& x) {
-    std::string name = qwen3_forced_aligner_any::trace_name(stage);
+    std::string name = qwen3::qwen3_forced_aligner_any::trace_name(stage);
     if (name.ends_with("_prefill")) name.resize(name.size() - 8);
     if (name == "logits") name = "logits_at_timestamps";
     const extent rows = std::min(each, x.rows());
@@ -64,7 +65,7 @@ void qwen3_forced_aligner(job& j) {
     else if (!name.empty() && name != "conv3_per_chunk")
       j.write(name, x);
   };
-  context c(j.run, tracer(sink));
+  context c(j.run, core::tracer(sink));
   (void)model.align(pcm, words, c);
 }
 

@@ -5,13 +5,13 @@
 namespace steno::trace {
 
 void sense_voice(job& j) {
-  auto model = load<sense_voice_any>(std::move(j.file), {}, std::move(j.image));
+  auto model = load<funasr::sense_voice_any>(std::move(j.file), {}, std::move(j.image));
   const std::string language = j.set.take("language", "auto");
   const bool itn = j.set.take_flag("itn", false);
   if (!j.set.take_flag("cmvn", true)) model.frontend.last.shift = {}, model.frontend.last.scale = {};
   j.set.finish();
-  const auto sink = j.sink(sense_voice_any::trace_name);
-  context c(j.run, tracer(sink));
+  const auto sink = j.sink(funasr::sense_voice_any::trace_name);
+  context c(j.run, core::tracer(sink));
   (void)model.recognise(read_audio(j.input, model.sample_rate), {.language = language, .itn = itn}, c);
 }
 

@@ -11,13 +11,13 @@ namespace steno::trace {
 namespace {
 
 // Probabilities of all rows of a stream.
-std::vector<float> stream_probabilities(const sortformer_any& model, const speaker_cache_options& o,
+std::vector<float> stream_probabilities(const nemo::sortformer_any& model, const nn::speaker_cache_options& o,
                                         std::span<const float> pcm, context& c) {
   std::vector<float> all;
-  const auto keep = [&](const sortformer_event& e) {
+  const auto keep = [&](const nemo::sortformer_event& e) {
     all.insert(all.end(), e.activities.data(), e.activities.data() + e.activities.size());
   };
-  sortformer_stream<sortformer_any> stream(model, o);
+  nemo::sortformer_stream<nemo::sortformer_any> stream(model, o);
   stream.push(pcm, c, keep);
   stream.finish(c, keep);
   return all;
@@ -26,9 +26,9 @@ std::vector<float> stream_probabilities(const sortformer_any& model, const speak
 }  // namespace
 
 void sortformer(job& j) {
-  const auto model = load<sortformer_any>(std::move(j.file), {}, std::move(j.image));
-  speaker_cache_options o = model.streaming;
-  speaker_cache_options::each(o, [&]<class T>(const char* name, T& value) {
+  const auto model = load<nemo::sortformer_any>(std::move(j.file), {}, std::move(j.image));
+  nn::speaker_cache_options o = model.streaming;
+  nn::speaker_cache_options::each(o, [&]<class T>(const char* name, T& value) {
     if constexpr (std::is_same_v<T, extent>) value = j.set.take_number(name, value);
   });
   j.set.finish();
@@ -43,15 +43,15 @@ void sortformer(job& j) {
   const extent rows = model.frames(static_cast<extent>(pcm.size())), speakers = model.speakers();
   matrix<float, dynamic, dynamic> whole(rows, speakers);
   if (!model.streams) {
-    context c(j.run, tracer(sink));
+    context c(j.run, core::tracer(sink));
     return model.diarize(pcm, whole, c);
   }
   const auto write = [&](const char* name, const std::vector<float>& all) {
     j.write(name, all, {static_cast<std::int64_t>(all.size()) / speakers, speakers});
   };
   {
-    context c(j.run, tracer(sink));
-    workspace::frame scratch(c.scratch);
+    context c(j.run, core::tracer(sink));
+    core::workspace::frame scratch(c.scratch);
     matrix<float, dynamic, dynamic> features(model.frontend.rows(static_cast<extent>(pcm.size())),
                                              model.frontend.width());
     model.frontend(pcm, features, c);

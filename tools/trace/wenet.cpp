@@ -24,20 +24,20 @@ class u2_trace {
     const auto sink = [&](std::string_view path, const view<const float>& x) {
       const std::string name = Model::trace_name(path);
       if (name == "attention_step") return;
-      if (name == "cmvn") return j_.write(name, read(x.topRows(std::min<extent>(x.rows(), 40))));
+      if (name == "cmvn") return j_.write(name, core::read(x.topRows(std::min<extent>(x.rows(), 40))));
       if (name != "subsampling_conv") return j_.write(name, x);
       const extent shown = std::min<extent>(rows_.rows(), 8);
       j_.write(name, std::span(x.data(), static_cast<std::size_t>(x.size())), {x.rows(), shown, x.cols() / shown});
     };
-    c_.trace_to(tracer(sink));
+    c_.trace_to(core::tracer(sink));
     const extent n = m_.frames(static_cast<extent>(pcm.size()));
     rows_.resize(n, m_.encoder.output_size());
     matrix<float, dynamic, dynamic> scores(n, m_.tokenizer.size());
     m_.encode(pcm, rows_, {}, c_);
     m_.score(rows_, 0, scores, c_);
     c_.trace_to({});
-    ctc_prefix_beam search({.blank = m_.blank});
-    search.advance(read(scores));
+    search::ctc_prefix_beam search({.blank = m_.blank});
+    search.advance(core::read(scores));
     for (extent i = 0; i < search.size(); ++i) nbest_.push_back(search.hypothesis(i));
     decoder("decoder_logprobs", m_.decoder, false);
     if (m_.bidirectional.get() != 0) decoder("r_decoder_logprobs", m_.reverse_decoder, true);
@@ -66,8 +66,8 @@ class u2_trace {
     for (extent at = 0; at + window <= x.rows(); at += chunk * rate) {
       const extent frames = std::min((chunk - 1) * rate + window, x.rows() - at), n = m_.encoder.rows(frames);
       matrix<float, dynamic, dynamic> y(n, d), p(n, m_.tokenizer.size());
-      c_.trace_to(tracer(sink));
-      m_.encoder(read(x.middleRows(at, frames)), y, &state, u2_env{.keep = left < 0 ? -1 : left * chunk}, c_);
+      c_.trace_to(core::tracer(sink));
+      m_.encoder(core::read(x.middleRows(at, frames)), y, &state, nn::u2_env{.keep = left < 0 ? -1 : left * chunk}, c_);
       c_.trace_to({});
       m_.score(y, 0, p, c_);
       rows.insert(rows.end(), y.data(), y.data() + y.size());
@@ -85,7 +85,8 @@ class u2_trace {
   using block = std::remove_cvref_t<decltype(std::declval<encoder&>().template get<"encoders">().layers[0])>;
 
   void write(const std::string& name, const std::vector<float>& values, extent cols) {
-    if (!values.empty()) j_.write(name, make_view(values.data(), static_cast<extent>(values.size()) / cols, cols));
+    if (!values.empty())
+      j_.write(name, core::make_view(values.data(), static_cast<extent>(values.size()) / cols, cols));
   }
 
   // [3, L + 1, units] as rows; what lies behind a hypothesis' end is zero.
@@ -97,7 +98,7 @@ class u2_trace {
       longest = std::max(longest, static_cast<extent>(nbest_[i].ids.size()) + 1);
     const extent units = m_.tokenizer.size();
     std::vector<float> all(shown * static_cast<std::size_t>(longest * units));
-    m_.decoder_scores(d, read(rows_), nbest_, reversed, c_,
+    m_.decoder_scores(d, core::read(rows_), nbest_, reversed, c_,
                       [&](const view<const float>& y, std::span<const extent> begin) {
                         for (std::size_t i = 0; i < shown; ++i)
                           std::copy_n(y.data() + begin[i] * units, (begin[i + 1] - begin[i]) * units,
@@ -116,8 +117,8 @@ class u2_trace {
         steps.insert(steps.end(), row, row + x.cols());
       }
     };
-    c_.trace_to(tracer(sink));
-    if (rows_.rows() > 0) (void)m_.attend(read(rows_), 10, 0, c_);
+    c_.trace_to(core::tracer(sink));
+    if (rows_.rows() > 0) (void)m_.attend(core::read(rows_), 10, 0, c_);
     c_.trace_to({});
     if (beams > 0) j_.write("attention_steps", steps, {std::min<extent>(step, 4), beams, m_.tokenizer.size()});
   }
@@ -129,7 +130,7 @@ class u2_trace {
     extent each = 0, heads = 0, rows = 0;
     const auto& blocks = encoder::template get<"encoders">(s);
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const kv_cache& cache = block::template get<"self_attn">(blocks[i]).cache;
+      const nn::kv_cache& cache = block::template get<"self_attn">(blocks[i]).cache;
       heads = cache.heads();
       rows = cache.rows();
       const extent wide = cache.value_width();  // keys have their positions behind them
@@ -167,7 +168,7 @@ class u2_trace {
   const job& j_;
   context c_;
   matrix<float, dynamic, dynamic> rows_;
-  std::vector<ctc_hypothesis> nbest_;
+  std::vector<search::ctc_hypothesis> nbest_;
 };
 
 template <class Model>
@@ -182,18 +183,18 @@ void run(job& j) {
   context c(j.run);
   matrix<float, dynamic, dynamic> x(model.frontend.rows(static_cast<extent>(pcm.size())), model.frontend.width());
   model.frontend(pcm, x, c);
-  if (chunk > 0) return t.stream(read(x), chunk, left);
-  t.stream(read(x), 16, -1);
+  if (chunk > 0) return t.stream(core::read(x), chunk, left);
+  t.stream(core::read(x), 16, -1);
   if (!model.streams) return;
   const extent few = model.encoder.template get<"embed">().rate.get() == 4 ? 5 : 4;
   for (const auto& [size, before] : {std::pair<extent, extent>{16, 2}, {few, -1}, {few, 3}})
-    t.stream(read(x), size, before);
+    t.stream(core::read(x), size, before);
 }
 
 }  // namespace
 
-void u2_conformer(job& j) { run<u2_conformer_any>(j); }
-void u2_transformer(job& j) { run<u2_transformer_any>(j); }
+void u2_conformer(job& j) { run<wenet::u2_conformer_any>(j); }
+void u2_transformer(job& j) { run<wenet::u2_transformer_any>(j); }
 
 const family of_u2_conformer("u2_conformer", "chunk_size=16, num_left_chunks=-1", u2_conformer);
 const family of_u2_transformer("u2_transformer", "chunk_size=16, num_left_chunks=-1", u2_transformer);

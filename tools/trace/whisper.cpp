@@ -29,8 +29,8 @@ std::vector<int> numbers(const std::string& list, const char* key) {
 }  // namespace
 
 void whisper(job& j) {
-  auto model = load<whisper_any>(std::move(j.file), {}, std::move(j.image));
-  const whisper_tokens& t = model.tokenizer;
+  auto model = load<whisper::whisper_any>(std::move(j.file), {}, std::move(j.image));
+  const tokenizers::whisper_tokens& t = model.tokenizer;
   std::vector<int> prompt = numbers(j.set.take("prompt", ""), "prompt");
   const std::vector<int> heads = numbers(j.set.take("alignment_heads", ""), "alignment_heads");
   j.set.finish();
@@ -49,7 +49,8 @@ void whisper(job& j) {
       fail({.what = "--set alignment_heads", .expected = "LAYER,HEAD,... of the decoder"});
 
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
-  const extent frames = model.window_frames(), samples = frames * log_mel<>::shift, mels = model.frontend.width();
+  const extent frames = model.window_frames(), samples = frames * frontends::log_mel<>::shift,
+               mels = model.frontend.width();
   const auto turned = [&](const char* name, const view<const float>& x) { j.write(name, rows(x.transpose())); };
   const auto clip = [&](extent count) {
     std::vector<float> w(static_cast<std::size_t>(samples));
@@ -59,9 +60,9 @@ void whisper(job& j) {
   context c(j.run);
   rows x(frames, mels);
   model.frontend(clip(176000), x, c);
-  turned("logmel_short11_head", read(x.topRows(std::min<extent>(1112, frames))));
+  turned("logmel_short11_head", core::read(x.topRows(std::min<extent>(1112, frames))));
   const extent total = static_cast<extent>(pcm.size()) + samples, content = static_cast<extent>(pcm.size()) / 160;
-  const whisper_transcribed all = whisper_transcribe(model, pcm, {.temperatures = {0.0}}, c);
+  const whisper::whisper_transcribed all = whisper::whisper_transcribe(model, pcm, {.temperatures = {0.0}}, c);
   const extent final_window = all.windows.empty() ? 0 : all.windows.back().first;
   rows last(std::min(frames, content - final_window), mels);
   model.frontend(pcm, total, final_window, model.frontend.peak(pcm, total, c), last, c);
@@ -70,27 +71,27 @@ void whisper(job& j) {
   model.frontend(clip(samples), x, c);
   turned("logmel", x);
   const auto sink = [&](std::string_view path, const view<const float>& y) {
-    const std::string name = whisper_any::trace_name(path);
+    const std::string name = whisper::whisper_any::trace_name(path);
     if (name == "conv1_gelu" || name == "conv2_gelu") return turned(name.c_str(), y);  // [channels, frames]
     if (name != "logits_prompt") j.write(name, y);
   };
-  whisper_window w;
-  c.trace_to(tracer(sink));
+  whisper::whisper_window w;
+  c.trace_to(core::tracer(sink));
   model.encode_rows(x, w, c);
   rows after(static_cast<extent>(prompt.size()), model.decoder.width());
   model.prompt_rows(prompt, w, after, c);
   c.trace_to({});
   const extent two = std::min<extent>(after.rows(), 2);
   rows logits(two, model.decoder.vocabulary());
-  model.logits_of(read(after.bottomRows(two)), logits, c);
+  model.logits_of(core::read(after.bottomRows(two)), logits, c);
   j.write("logits_prompt_last2", logits);
 
-  const whisper_decoded text = whisper_decode(model, w, {.without_timestamps = true}, c);
+  const whisper::whisper_decoded text = whisper::whisper_decode(model, w, {.without_timestamps = true}, c);
   const auto matrix_sink = [&](std::string_view path, const view<const float>& y) {
     if (path == "align_matrix") j.write("align_matrix", y);
   };
-  c.trace_to(tracer(matrix_sink));
-  (void)whisper_align(model, w, text.tokens, text.language, false, frames, c);
+  c.trace_to(core::tracer(matrix_sink));
+  (void)whisper::whisper_align(model, w, text.tokens, text.language, false, frames, c);
 }
 
 const family of_whisper(

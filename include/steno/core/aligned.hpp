@@ -8,6 +8,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace core {
 
 /// Standard allocator whose memory begins on a cache line of 64 bytes. Has no state: all of them are equal.
 template <class T>
@@ -30,5 +31,6 @@ struct line_allocator {
 template <class T>
 using line_vector = std::vector<T, line_allocator<T>>;
 
+}  // namespace core
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -18,20 +18,20 @@ class context {
  public:
   context() = default;
   /// Refers to `e` and `t`, which must outlive the context. Without a tracer nothing is traced.
-  explicit context(executor e, tracer t = {}) : run(e), tracer_(t) {}
+  explicit context(executor e, core::tracer t = {}) : run(e), tracer_(t) {}
 
-  workspace scratch;  ///< memory of intermediate tensors; reused from pass to pass
-  executor run;       ///< runs the tiles of the layers; by default the calling thread
+  core::workspace scratch;  ///< memory of intermediate tensors; reused from pass to pass
+  executor run;             ///< runs the tiles of the layers; by default the calling thread
 
   /// True when somebody wants to see intermediate tensors.
   bool tracing() const noexcept { return static_cast<bool>(tracer_); }
   /// Sends intermediate tensors to `t` from now on; an empty tracer ends it.
-  void trace_to(tracer t) noexcept { tracer_ = t; }
+  void trace_to(core::tracer t) noexcept { tracer_ = t; }
 
   /// Shows a tensor under the present path + `name`.
   template <class M>
   void trace(std::string_view name, const M& x) {
-    if (tracing()) show(name, read(x));
+    if (tracing()) show(name, core::read(x));
   }
 
   /// Extends the path while it lives: `auto s = c.enter("encoders", 3);`.
@@ -78,7 +78,7 @@ class context {
     append(std::string_view(digits + n, sizeof digits - n));
   }
 
-  tracer tracer_;
+  core::tracer tracer_;
   char path_[192];
   std::size_t length_ = 0;
 };

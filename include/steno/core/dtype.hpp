@@ -33,6 +33,7 @@ enum class dtype : std::int32_t {
   any = -1,  ///< as a template argument: whatever the file holds
 };
 
+namespace core {
 /// How a format is stored: `elements` values take `bytes` bytes; rows are whole blocks.
 struct dtype_info {
   dtype type;             ///< the format that this row is about
@@ -71,6 +72,7 @@ constexpr dtype_info info(dtype t) {
 constexpr bool holds_weights(dtype t) { return info(t).elements != 0 && t != dtype::i32; }
 /// Bytes of `count` values; count must be a multiple of the block.
 constexpr std::size_t bytes_of(dtype t, std::size_t count) { return count / info(t).elements * info(t).bytes; }
+}  // namespace core
 
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -16,6 +16,7 @@ using extent = Eigen::Index;
 /// An extent that is known at run time only.
 inline constexpr extent dynamic = Eigen::Dynamic;
 
+namespace core {
 /// Whether an extent is known at compile time.
 constexpr bool is_static(extent n) { return n != dynamic; }
 
@@ -51,6 +52,7 @@ struct size_of<dynamic> {
   }
   extent value = 0;  ///< the size; 0 until it is set
 };
+}  // namespace core
 
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -7,6 +7,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace core {
 
 /// A string literal of N - 1 characters as a template argument. Equal texts are the same argument.
 template <std::size_t N>
@@ -21,5 +22,6 @@ struct fixed_string {
   constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
+}  // namespace core
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -10,6 +10,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace core {
 
 constexpr float half_to_float(std::uint16_t h) {
   const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000u) << 16;
@@ -43,5 +44,6 @@ constexpr std::uint16_t float_to_bfloat(float value) {
   return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+}  // namespace core
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace core {
 
 /// A hyper-parameter that tensors do not show (number of heads, ...): static, or adopted from the file. What a file
 /// gives is a whole number from Min to Max; until then (and where the file's was refused) it is Min.
@@ -153,5 +154,6 @@ void walk(T& t, Leaf&& leaf) {
   t.members(walker);
 }
 
+}  // namespace core
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -33,6 +33,7 @@ struct alternative {
   bool operator==(const alternative&) const = default;
 };
 
+namespace core {
 /// A std::variant that may be copied when memory is short: that of libstdc++ 12 destroys what it has not made yet when
 /// the copy of a string or a vector throws (it believes that such a variant always holds something).
 template <class... Types>
@@ -57,6 +58,7 @@ struct field_value : std::variant<Types...> {
 
 /// A field that only one family has (SenseVoice's emotion, Whisper's no-speech probability, ...).
 using extra_field = std::pair<std::string, field_value<std::string, double>>;
+}  // namespace core
 
 /// A part of a recording and its text: a clip, what a model puts between two times, or an utterance of a stream.
 struct segment {
@@ -70,9 +72,10 @@ struct segment {
   std::optional<double> score = {};
   std::vector<alternative> alternatives = {};  ///< best first, the text itself among them; of searches with a beam
   std::string stop_reason = {};  ///< why a model that writes token by token stopped ("end_of_text", ...); else empty
-  std::vector<extra_field> extra = {};  ///< by name; empty for families that have none
+  std::vector<core::extra_field> extra = {};  ///< by name; empty for families that have none
 };
 
+namespace core {
 /// What became of a window, of models that go through a recording window by window (Whisper).
 struct window_report {
   double start = 0, end = 0;     ///< seconds
@@ -85,6 +88,7 @@ struct window_report {
   double no_speech_prob = 0;     ///< probability that the window holds no speech
   bool operator==(const window_report&) const = default;
 };
+}  // namespace core
 
 /// What was recognised in a recording. Times are seconds from its start.
 struct result {
@@ -95,10 +99,10 @@ struct result {
   std::vector<segment> segments;  ///< in the order of their start; empty where they were handed to a sink one by one
   /// Of the only segment; nothing where there are several.
   std::optional<double> score = {};
-  std::vector<alternative> alternatives = {};              ///< of the only segment, as `score`
-  std::string stop_reason = {};                            ///< of the only segment, as `score`
-  std::optional<std::vector<window_report>> windows = {};  ///< of models that have windows
-  std::vector<extra_field> extra = {};                     ///< of the only segment, as `score`
+  std::vector<alternative> alternatives = {};                    ///< of the only segment, as `score`
+  std::string stop_reason = {};                                  ///< of the only segment, as `score`
+  std::optional<std::vector<core::window_report>> windows = {};  ///< of models that have windows
+  std::vector<core::extra_field> extra = {};                     ///< of the only segment, as `score`
 };
 
 }  // namespace STENO_ABI

@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace core {
 
 /// Emits values of type T, each by one call. As thread-safe as the callable is.
 template <class T>
@@ -37,5 +38,6 @@ class sink_ref {
   void (*call_)(void*, T);
 };
 
+}  // namespace core
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -12,6 +12,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace core {
 
 /// How a checkpoint stores a weight [rows, cols] of steno's.
 struct stored {
@@ -75,5 +76,6 @@ struct stored {
   std::string_view norm = {};  ///< after_norm()
 };
 
+}  // namespace core
 }  // namespace STENO_ABI
 }  // namespace steno

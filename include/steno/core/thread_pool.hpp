@@ -48,7 +48,7 @@ class thread_pool {
 
   /// Calls t(i, worker) once for each i in [0, n) and returns when all calls have returned. The task must not throw and
   /// must not call run() of the same pool.
-  void run(extent n, task t) {
+  void run(extent n, core::task t) {
     const std::lock_guard<std::mutex> one_at_a_time(mutex_);
     if (workers_.empty() || n <= 1) {
       for (extent i = 0; i < n; ++i) t(i, 0);
@@ -108,7 +108,7 @@ class thread_pool {
   std::atomic<int> busy_{0};
   std::atomic<extent> next_{0};
   std::atomic<bool> stop_{false};
-  const task* job_ = nullptr;
+  const core::task* job_ = nullptr;
   extent count_ = 0;
   std::vector<std::thread> workers_;
 };

@@ -12,6 +12,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace core {
 
 /// Reference to a callable f(std::string_view path, view<const float>). Empty by default.
 class tracer {
@@ -20,12 +21,11 @@ class tracer {
   tracer() noexcept = default;
   /// Refers to `f`, which must outlive the tracer.
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, tracer> &&
-             std::is_invocable_v<F&, std::string_view, view<const float>>)
-  explicit tracer(F& f) noexcept
-      : self_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))), call_([](void* self, std::string_view path, const view<const float>& x) {
-          (*static_cast<F*>(self))(path, x);
-        }) {}
+  requires(!std::is_same_v<std::remove_cvref_t<F>, tracer> &&
+           std::is_invocable_v<F&, std::string_view, view<const float>>) explicit tracer(F& f) noexcept
+      : self_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
+        call_(
+            [](void* self, std::string_view path, const view<const float>& x) { (*static_cast<F*>(self))(path, x); }) {}
   /// Whether there is something to send tensors to.
   explicit operator bool() const noexcept { return self_ != nullptr; }
   /// Sends tensor `x`, named `path`. The tracer must not be empty.
@@ -36,5 +36,6 @@ class tracer {
   void (*call_)(void*, std::string_view, const view<const float>&) = nullptr;
 };
 
+}  // namespace core
 }  // namespace STENO_ABI
 }  // namespace steno

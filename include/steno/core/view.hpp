@@ -15,7 +15,7 @@ inline namespace STENO_ABI {
 template <class T, extent R, extent C>
 using matrix = Eigen::Matrix<T, static_cast<int>(R), static_cast<int>(C), Eigen::RowMajor>;
 
-namespace detail {
+namespace core::detail {
 template <class T, extent R, extent C>
 using map_target = std::conditional_t<std::is_const_v<T>, const matrix<std::remove_const_t<T>, R, C>, matrix<T, R, C>>;
 }
@@ -23,7 +23,7 @@ using map_target = std::conditional_t<std::is_const_v<T>, const matrix<std::remo
 template <class T, extent R = dynamic, extent C = dynamic>
 class view;
 
-namespace detail {
+namespace core::detail {
 template <class T, extent R, extent C>
 using view_base = Eigen::Map<map_target<T, R, C>, Eigen::Unaligned, Eigen::OuterStride<>>;
 
@@ -32,19 +32,21 @@ template <class M, class T, extent R, extent C>
 concept viewable = requires(M& m) {
   { m.data() } -> std::convertible_to<T*>;
   { m.outerStride() } -> std::convertible_to<extent>;
-} && std::is_lvalue_reference_v<M&> && (std::remove_cvref_t<M>::IsRowMajor != 0) &&
-    std::remove_cvref_t<M>::InnerStrideAtCompileTime == 1 &&
-    compatible(std::remove_cvref_t<M>::RowsAtCompileTime, R) && compatible(std::remove_cvref_t<M>::ColsAtCompileTime, C);
-}  // namespace detail
+}
+&&std::is_lvalue_reference_v<M&> &&
+    (std::remove_cvref_t<M>::IsRowMajor != 0) && std::remove_cvref_t<M>::InnerStrideAtCompileTime == 1 &&
+    compatible(std::remove_cvref_t<M>::RowsAtCompileTime, R) &&
+    compatible(std::remove_cvref_t<M>::ColsAtCompileTime, C);
+}  // namespace core::detail
 
-/// Row-major [R, C] view, unaligned, with an outer stride: an Eigen::Map that also converts from the user's own row-major
-/// matrices, from blocks of rows, and from mutable to const. Never owns. Static sizes that differ do not compile;
-/// sizes that are known at run time only are checked in debug builds.
+/// Row-major [R, C] view, unaligned, with an outer stride: an Eigen::Map that also converts from the user's own
+/// row-major matrices, from blocks of rows, and from mutable to const. Never owns. Static sizes that differ do not
+/// compile; sizes that are known at run time only are checked in debug builds.
 template <class T, extent R, extent C>
-class view : public detail::view_base<T, R, C> {
+class view : public core::detail::view_base<T, R, C> {
  public:
   /// The Eigen map that does the work.
-  using base = detail::view_base<T, R, C>;
+  using base = core::detail::view_base<T, R, C>;
   using base::base;
   using base::operator=;
   view(const view& other) noexcept : base(other) {}
@@ -54,8 +56,9 @@ class view : public detail::view_base<T, R, C> {
   }
   /// Refers to the values of a row-major Eigen object, which must outlive the view.
   template <class M>
-    requires(!std::is_same_v<std::remove_cvref_t<M>, view> && detail::viewable<std::remove_reference_t<M>, T, R, C>)
-  view(M&& m) noexcept : base(m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride())) {}
+  requires(!std::is_same_v<std::remove_cvref_t<M>, view> && core::detail::viewable<std::remove_reference_t<M>, T, R, C>)
+      view(M&& m)
+  noexcept : base(m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride())) {}
 };
 
 }  // namespace STENO_ABI
@@ -70,8 +73,9 @@ inline namespace STENO_ABI {
 
 /// Contiguous row vector view of N values.
 template <class T, extent N = dynamic>
-using vector_view = Eigen::Map<detail::map_target<T, 1, N>, Eigen::Unaligned>;
+using vector_view = Eigen::Map<core::detail::map_target<T, 1, N>, Eigen::Unaligned>;
 
+namespace core {
 /// View of `rows` x `cols` values at `data`, rows `stride` apart (default: contiguous).
 template <extent R = dynamic, extent C = dynamic, class T>
 view<T, R, C> make_view(T* data, extent rows, extent cols, extent stride = 0) {
@@ -97,6 +101,7 @@ template <class M>
 view<float> write(M&& m) {
   return as<float, dynamic, dynamic>(m);
 }
+}  // namespace core
 
 }  // namespace STENO_ABI
 }  // namespace steno

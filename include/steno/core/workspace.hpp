@@ -20,6 +20,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace core {
 
 /// Arena for the intermediate tensors of a forward pass. Movable while no frame is open; one thread at a time.
 class workspace {
@@ -165,5 +166,6 @@ class workspace {
   int depth_ = 0;
 };
 
+}  // namespace core
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -13,6 +13,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace frontends {
 
 /// Normalises rows with stored statistics, [T, D] to [T, D], each row by itself. Without weights rows pass unchanged.
 /// Const and shared; a stream needs no state.
@@ -27,12 +28,12 @@ class cmvn {
   struct state {};
 
   /// Of a static width.
-  cmvn() requires(is_static(D)) = default;
+  cmvn() requires(core::is_static(D)) = default;
   /// Of rows of `width` values, which must be D where that is static (checked in debug builds).
-  explicit cmvn(extent width) : width_(width) { assert(compatible(D, width)); }
+  explicit cmvn(extent width) : width_(width) { assert(core::compatible(D, width)); }
 
-  vector_weight<D> shift;  ///< [D], minus the mean; null when rows pass unchanged
-  vector_weight<D> scale;  ///< [D], one over the deviation; null when `shift` is
+  weights::vector_weight<D> shift;  ///< [D], minus the mean; null when rows pass unchanged
+  weights::vector_weight<D> scale;  ///< [D], one over the deviation; null when `shift` is
   void members(auto&& v) {
     v.optional("shift", shift);
     v.optional("scale", scale);
@@ -67,8 +68,9 @@ class cmvn {
   }
 
  private:
-  size_of<D> width_;
+  core::size_of<D> width_;
 };
 
+}  // namespace frontends
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -26,6 +26,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace frontends {
 
 /// Shapes of the analysis window, over length - 1 as Kaldi has them; povey is hann to the power 0.85.
 enum class window_shape { hamming, hann, povey };
@@ -96,7 +97,7 @@ class fbank {
     // Frames that begin in the carried samples are joined with what follows; the others lie in pcm.
     const extent early = std::min(count, (s.held + step - 1) / step);
     if (early > 0) {
-      workspace::frame f(c.scratch);
+      core::workspace::frame f(c.scratch);
       const extent need = (early - 1) * step + frame_length();
       float* const joined = f.template take<float>(static_cast<std::size_t>(need));
       const extent old = std::min(s.held, need);
@@ -123,7 +124,7 @@ class fbank {
   void operator()(samples pcm, view<float> y, context& c) const {
     assert(y.rows() == rows(length(pcm)) && y.cols() == width());
     const extent count = y.rows(), tiles = (count + tile - 1) / tile;
-    workspace::frame f(c.scratch);
+    core::workspace::frame f(c.scratch);
     const extent each = 16 * (fft_.size() + fft_.bins()) + (std::max(fft_.scratch(), 16 * width()) + 15) / 16 * 16;
     float* const scratch = f.template take<float>(static_cast<std::size_t>(each * c.run.width()));
     auto work = [&](extent i, int worker) {
@@ -140,7 +141,7 @@ class fbank {
 
   static fbank_options defaults() {
     fbank_options o;
-    if constexpr (is_static(Mels)) o.mels = Mels;
+    if constexpr (core::is_static(Mels)) o.mels = Mels;
     return o;
   }
   static extent samples_in(const fbank_options& o, double ms) {
@@ -159,8 +160,8 @@ class fbank {
           "up to 1000 and at least 2 samples", o.frame_length);
     check(o.frame_shift > 0 && o.frame_shift <= 1000 && samples_in(o, o.frame_shift) >= 1, "frame shift in ms",
           "up to 1000 and at least 1 sample", o.frame_shift);
-    check(compatible(Mels, o.mels) && o.mels >= 1 && o.mels <= 4096, "number of mel filters",
-          is_static(Mels) ? "the model's" : "1 to 4096", static_cast<double>(o.mels));
+    check(core::compatible(Mels, o.mels) && o.mels >= 1 && o.mels <= 4096, "number of mel filters",
+          core::is_static(Mels) ? "the model's" : "1 to 4096", static_cast<double>(o.mels));
     check(o.preemphasis >= 0 && o.preemphasis <= 1, "pre-emphasis", "0 to 1", static_cast<double>(o.preemphasis));
     check(o.floor >= std::numeric_limits<float>::min() && o.floor <= 1, "floor", "1.2e-38 to 1",
           static_cast<double>(o.floor));
@@ -180,7 +181,7 @@ class fbank {
     return 1;
   }
   static view<float> piece(view<float>& y, extent first, extent count) {
-    return make_view(y.data() + first * y.outerStride(), count, y.cols(), y.outerStride());
+    return core::make_view(y.data() + first * y.outerStride(), count, y.cols(), y.outerStride());
   }
 
   /// Carries the samples from `first` (counted from the carried ones) on.
@@ -222,5 +223,6 @@ class fbank {
 
 static_assert(frontend<fbank<>> && frontend<fbank<80>>);
 
+}  // namespace frontends
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace frontends {
 
 /// PCM samples to one level in dB per frame, for detectors of speech. Const and shared; a stream owns its state.
 class frame_levels {
@@ -50,7 +51,7 @@ class frame_levels {
 
   /// Takes the next samples of a stream and writes the levels of the frames that are whole now to y [ready(s, n), 1].
   void accept(state& s, samples pcm, view<float> y, context&) const {
-    assert(y.rows() == ready(s, steno::length(pcm)));
+    assert(y.rows() == ready(s, steno::frontends::length(pcm)));
     for (extent t = 0; t < y.rows(); ++t) {
       // The frame's carried part, then what lies in pcm.
       const extent from = t * shift_, old = std::max(s.held - from, extent{0});
@@ -82,7 +83,7 @@ class frame_levels {
     return std::isfinite(sum) ? sum : 0;
   }
   void keep(state& s, samples pcm, extent first) const {
-    const extent total = s.held + steno::length(pcm), old = std::max(s.held - first, extent{0});
+    const extent total = s.held + steno::frontends::length(pcm), old = std::max(s.held - first, extent{0});
     std::copy_n(s.carry.data() + (s.held - old), old, s.carry.data());
     const extent from = std::max(first - s.held, extent{0});
     std::copy(pcm.begin() + from, pcm.end(), s.carry.data() + old);
@@ -94,5 +95,6 @@ class frame_levels {
 
 static_assert(frontend<frame_levels>);
 
+}  // namespace frontends
 }  // namespace STENO_ABI
 }  // namespace steno

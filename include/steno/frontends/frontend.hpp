@@ -13,6 +13,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace frontends {
 
 /// The inputs of stages: samples for the first one, rows for the others.
 using samples = std::span<const float>;
@@ -55,7 +56,7 @@ concept row_by_row = requires {
 template <class Head, stage_of<view<const float>> Last>
 class linked {
  public:
-  static_assert(compatible(Head::output, Last::input), "stages of a front end do not fit: widths differ");
+  static_assert(core::compatible(Head::output, Last::input), "stages of a front end do not fit: widths differ");
   /// Values of each row, or `dynamic`.
   static constexpr extent output = Last::output;
   static constexpr std::string_view name = Last::name;  ///< of the traced stage: the last one's
@@ -111,12 +112,12 @@ class linked {
   static constexpr bool traces_itself = requires(Head h) { h.head; };
 
   void between(extent n, view<float>& out, context& c, auto&& first, auto&& second) const {
-    workspace::frame f(c.scratch);
-    view<float> mid = detail::row_by_row<Last> ? make_view(out.data(), out.rows(), out.cols(), out.outerStride())
+    core::workspace::frame f(c.scratch);
+    view<float> mid = detail::row_by_row<Last> ? core::make_view(out.data(), out.rows(), out.cols(), out.outerStride())
                                                : f.matrix(n, head.width());
     first(view<float>(mid));
     if constexpr (!traces_itself) c.trace(Head::name, mid);
-    second(read(mid));
+    second(core::read(mid));
     c.trace(Last::name, out);
   }
 };
@@ -134,5 +135,6 @@ struct link_all<Head, Next, Rest...> : link_all<linked<Head, Next>, Rest...> {};
 template <class... Stages>
 using frontend_chain = typename detail::link_all<Stages...>::type;
 
+}  // namespace frontends
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -15,13 +15,14 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace frontends {
 
 /// Stacks M frames of `Width` values every N frames, so that an encoder sees fewer and longer rows. Const and shared; a
 /// stream owns its state.
 template <extent Width = dynamic, extent M = dynamic, extent N = dynamic>
 class lfr {
  public:
-  static constexpr extent input = Width, output = times(M, Width);
+  static constexpr extent input = Width, output = core::times(M, Width);
   static constexpr std::string_view name = "lfr";  ///< of the traced stage
 
   /// The last frames that later rows need. Copyable.
@@ -33,7 +34,7 @@ class lfr {
   };
 
   /// Of static sizes.
-  lfr() requires(is_static(Width) && is_static(M) && is_static(N)) : lfr(Width, M, N) {}
+  lfr() requires(core::is_static(Width) && core::is_static(M) && core::is_static(N)) : lfr(Width, M, N) {}
   /// `m` frames of `width` values stacked every `n` frames; throws steno::error for sizes below 1 or unlike the type's.
   lfr(extent width, extent m, extent n) {
     if (!width_.adopt(width) || !m_.adopt(m) || !n_.adopt(n) || std::min({width, m, n}) < 1 || width > 1 << 20 ||
@@ -76,12 +77,12 @@ class lfr {
   }
 
  private:
-  struct width_tag : size_of<Width> {};
-  struct m_tag : size_of<M> {};
-  struct n_tag : size_of<N> {};
+  struct width_tag : core::size_of<Width> {};
+  struct m_tag : core::size_of<M> {};
+  struct n_tag : core::size_of<N> {};
 
   STENO_COLD static std::string size_text(extent w, extent m, extent n) {
-    const auto one = [](extent e) { return is_static(e) ? std::to_string(e) : std::string("any"); };
+    const auto one = [](extent e) { return core::is_static(e) ? std::to_string(e) : std::string("any"); };
     return one(w) + ", " + one(m) + ", " + one(n);
   }
   extent left() const noexcept { return (m() - 1) / 2; }
@@ -122,5 +123,6 @@ class lfr {
   [[no_unique_address]] n_tag n_;
 };
 
+}  // namespace frontends
 }  // namespace STENO_ABI
 }  // namespace steno

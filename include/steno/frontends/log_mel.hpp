@@ -26,6 +26,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace frontends {
 
 /// Samples first, first + 1, ... of a recording that has `total` with the zeros behind it.
 struct part_of_recording {
@@ -46,12 +47,12 @@ class log_mel {
   static constexpr std::string_view name = "log_mel";  ///< of the traced stage
 
   /// With `Mels` filters, or 80 where that is dynamic.
-  log_mel() : log_mel(is_static(Mels) ? Mels : 80) {}
+  log_mel() : log_mel(core::is_static(Mels) ? Mels : 80) {}
   /// Makes the tables; throws steno::error unless `mels` is the type's and 1 to 1024.
   STENO_COLD explicit log_mel(extent mels) : mels_(mels), fft_(length) {
-    if (!compatible(Mels, mels) || mels < 1 || mels > 1024)
+    if (!core::compatible(Mels, mels) || mels < 1 || mels > 1024)
       fail({.what = "log-mel: number of mel filters",
-            .expected = is_static(Mels) ? std::to_string(Mels) : "1 to 1024",
+            .expected = core::is_static(Mels) ? std::to_string(Mels) : "1 to 1024",
             .found = std::to_string(mels)});
     filters_ = mel_filters::slaney(mels, length, sample_rate);
     window_.resize(length);
@@ -76,11 +77,11 @@ class log_mel {
   float peak(const part_of_recording& pcm, extent first, extent last, context& c) const {
     constexpr extent piece = 3072;
     float top = -std::numeric_limits<float>::infinity();
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto rows = scratch.matrix(std::min(piece, std::max<extent>(last - first, 0)), mels_);
     for (extent t = first; t < last; t += piece) {
       const extent n = std::min(piece, last - t);
-      logarithms(pcm, t, write(rows.topRows(n)), c);
+      logarithms(pcm, t, core::write(rows.topRows(n)), c);
       top = std::max(top, rows.topRows(n).maxCoeff());
     }
     return top;
@@ -95,7 +96,7 @@ class log_mel {
   void operator()(const part_of_recording& pcm, extent first, float top, view<float, dynamic, Mels> y,
                   context& c) const {
     assert(first >= 0 && first + y.rows() <= frames(pcm.total) && y.cols() == mels_);
-    logarithms(pcm, first, write(y), c);
+    logarithms(pcm, first, core::write(y), c);
     normalise(top, y);
   }
 
@@ -105,7 +106,7 @@ class log_mel {
     const auto total = static_cast<extent>(pcm.size());
     assert(y.rows() == frames(total) && y.cols() == mels_);
     if (y.rows() == 0) return;
-    logarithms({pcm, 0, total}, 0, write(y), c);
+    logarithms({pcm, 0, total}, 0, core::write(y), c);
     normalise(std::max(y.maxCoeff(), silence), y);
   }
 
@@ -121,7 +122,7 @@ class log_mel {
     constexpr extent needed = (tile - 1) * shift + length;
     const extent work = (std::max(fft_.scratch(), 16 * mels_) + 15) / 16 * 16;
     const extent each = (needed + 15) / 16 * 16 + 16 * (fft_.size() + fft_.bins()) + work;
-    workspace::frame f(c.scratch);
+    core::workspace::frame f(c.scratch);
     float* const scratch = f.template take<float>(static_cast<std::size_t>(each * c.run.width()));
     float* const out = y.data();
     const extent stride = y.outerStride();
@@ -140,7 +141,7 @@ class log_mel {
             {mels_, filters_.first.data(), filters_.begin.data(), filters_.weights.data(), 1e-10f}, spectrum, lanes,
             out + (from + t) * stride, stride, spectrum + 16 * fft_.bins());
       }
-      make_view(out + from * stride, frames_here, mels_, stride) *= static_cast<float>(1 / std::numbers::ln10);
+      core::make_view(out + from * stride, frames_here, mels_, stride) *= static_cast<float>(1 / std::numbers::ln10);
     });
   }
 
@@ -207,5 +208,6 @@ class log_mel_peak {
   float top_ = -std::numeric_limits<float>::infinity();
 };
 
+}  // namespace frontends
 }  // namespace STENO_ABI
 }  // namespace steno

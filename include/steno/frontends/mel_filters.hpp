@@ -17,6 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace frontends {
 
 /// Filter b weighs bins first[b] .. first[b] + (begin[b + 1] - begin[b]) - 1 with weights[begin[b] ..].
 struct mel_filters {
@@ -88,5 +89,6 @@ struct mel_filters {
   static double log_step() { return std::log(6.4) / 27; }
 };
 
+}  // namespace frontends
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -23,6 +23,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace frontends {
 
 /// Settings of NeMo's log-mel features. The defaults are frames of 25 ms every 10 ms at 16 kHz.
 struct nemo_mel_options {
@@ -103,7 +104,7 @@ class nemo_mel {
 
   static nemo_mel_options defaults() {
     nemo_mel_options o;
-    if constexpr (is_static(Mels)) o.mels = Mels;
+    if constexpr (core::is_static(Mels)) o.mels = Mels;
     return o;
   }
   STENO_COLD static nemo_mel_options checked(const nemo_mel_options& o) {
@@ -116,8 +117,8 @@ class nemo_mel {
           "an even number from 2 to the FFT's length", static_cast<double>(o.window));
     check(o.shift >= o.window / 4 && o.shift <= o.window, "shift in samples", "a quarter of the window to all of it",
           static_cast<double>(o.shift));
-    check(compatible(Mels, o.mels) && o.mels >= 1 && o.mels <= 4096, "number of mel filters",
-          is_static(Mels) ? "the model's" : "1 to 4096", static_cast<double>(o.mels));
+    check(core::compatible(Mels, o.mels) && o.mels >= 1 && o.mels <= 4096, "number of mel filters",
+          core::is_static(Mels) ? "the model's" : "1 to 4096", static_cast<double>(o.mels));
     check(o.preemphasis >= 0 && o.preemphasis <= 1, "pre-emphasis", "0 to 1", static_cast<double>(o.preemphasis));
     check(o.guard >= 0x1p-100f && o.guard <= 1, "guard of the logarithm", "2^-100 to 1", static_cast<double>(o.guard));
     return o;
@@ -125,7 +126,7 @@ class nemo_mel {
 
   void advance(state& s, samples pcm, view<float> y, context& c) const {
     const extent n = length(pcm), total = s.held + n, used = y.rows() * options_.shift;
-    workspace::frame f(c.scratch);
+    core::workspace::frame f(c.scratch);
     float* const joined = f.template take<float>(static_cast<std::size_t>(total));
     std::copy_n(s.carry.data(), s.held, joined);
     std::copy_n(pcm.data(), n, joined + s.held);
@@ -140,7 +141,7 @@ class nemo_mel {
     const extent span = (tile - 1) * shift + options_.window;
     const extent lanes = 16 * (fft_.size() + fft_.bins()) + (std::max(fft_.scratch(), 16 * width()) + 15) / 16 * 16;
     const extent each = lanes + (span + 15) / 16 * 16;
-    workspace::frame f(c.scratch);
+    core::workspace::frame f(c.scratch);
     float* const scratch = f.template take<float>(static_cast<std::size_t>(each * c.run.width()));
     float* const out = y.data();
     c.run.run(tiles, [&](extent i, int worker) {
@@ -187,5 +188,6 @@ class nemo_mel {
 
 static_assert(frontend<nemo_mel<>> && frontend<nemo_mel<80>>);
 
+}  // namespace frontends
 }  // namespace STENO_ABI
 }  // namespace steno

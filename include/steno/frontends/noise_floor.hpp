@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace frontends {
 
 /// Copyable; allocates nothing.
 class noise_floor {
@@ -53,5 +54,6 @@ class noise_floor {
   std::size_t at_ = 0, seen_ = 0, current_ = 0, in_block_ = 0;
 };
 
+}  // namespace frontends
 }  // namespace STENO_ABI
 }  // namespace steno

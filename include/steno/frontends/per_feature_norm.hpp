@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace frontends {
 
 /// Normalises each of D columns over a whole clip; in a stream, rows come only when it is finished. Const and shared.
 template <extent D = dynamic>
@@ -32,7 +33,7 @@ class per_feature_norm {
   per_feature_norm() = default;
   /// For rows of `width` values, which must be D where that is static (checked in debug builds); rows pass as they are
   /// when `on` is false.
-  per_feature_norm(extent width, bool on) : width_(width), on_(on) { assert(compatible(D, width)); }
+  per_feature_norm(extent width, bool on) : width_(width), on_(on) { assert(core::compatible(D, width)); }
 
   /// False when rows pass as they are, which streams need.
   bool on() const noexcept { return on_; }
@@ -48,16 +49,16 @@ class per_feature_norm {
     if (!on_) return copy(x, y);
     const std::size_t old = s.kept.size();
     s.kept.resize(old + static_cast<std::size_t>(x.size()));
-    make_view(s.kept.data() + old, x.rows(), x.cols()) = x;
+    core::make_view(s.kept.data() + old, x.rows(), x.cols()) = x;
   }
   /// Takes the last rows (perhaps none), writes all rows of the clip, normalised, to y [at_end(s, n), D] and empties
   /// the state.
   void finish(state& s, const view<const float>& x, view<float> y, context& c) const {
     const extent before = static_cast<extent>(s.kept.size()) / width();
-    copy(x, write(y.bottomRows(x.rows())));
-    if (before > 0) y.topRows(before) = make_view(static_cast<const float*>(s.kept.data()), before, width());
+    copy(x, core::write(y.bottomRows(x.rows())));
+    if (before > 0) y.topRows(before) = core::make_view(static_cast<const float*>(s.kept.data()), before, width());
     s.kept.clear();
-    (*this)(read(y), y, c);
+    (*this)(core::read(y), y, c);
   }
 
   /// A whole clip, y [T, D], which may be x.
@@ -66,7 +67,7 @@ class per_feature_norm {
     if (!on_) return copy(x, y);
     const extent n = width();
     const auto frames = static_cast<double>(x.rows());
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     double* const mean = scratch.template take<double>(static_cast<std::size_t>(n));
     double* const square = scratch.template take<double>(static_cast<std::size_t>(n));
     std::fill_n(mean, n, 0.0);
@@ -90,9 +91,10 @@ class per_feature_norm {
     if (x.data() != y.data()) y = x;
   }
 
-  size_of<D> width_;
+  core::size_of<D> width_;
   bool on_ = true;
 };
 
+}  // namespace frontends
 }  // namespace STENO_ABI
 }  // namespace steno

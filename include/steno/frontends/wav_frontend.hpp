@@ -15,9 +15,10 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace frontends {
 
 template <extent Mels = 80, extent M = 7, extent N = 6>
-using wav_frontend = frontend_chain<fbank<Mels>, lfr<Mels, M, N>, cmvn<times(M, Mels)>>;
+using wav_frontend = frontend_chain<fbank<Mels>, lfr<Mels, M, N>, cmvn<core::times(M, Mels)>>;
 
 /// Sizes known at run time only.
 using wav_frontend_any = wav_frontend<dynamic, dynamic, dynamic>;
@@ -26,10 +27,11 @@ using wav_frontend_any = wav_frontend<dynamic, dynamic, dynamic>;
 template <extent Mels = dynamic, extent M = dynamic, extent N = dynamic>
 wav_frontend<Mels, M, N> make_wav_frontend(const fbank_options& o, extent m, extent n) {
   const lfr<Mels, M, N> stack(o.mels, m, n);
-  return {{fbank<Mels>(o), stack}, cmvn<times(M, Mels)>(stack.width())};
+  return {{fbank<Mels>(o), stack}, cmvn<core::times(M, Mels)>(stack.width())};
 }
 
 static_assert(frontend<wav_frontend<>> && frontend<wav_frontend_any>);
 
+}  // namespace frontends
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -107,7 +107,7 @@ inline void unpack_keys(const packed_keys_values& m, extent head, view<float> ou
     for (extent i = 0; i < m.width; ++i) {
       const extent at =
           (head * m.tiles() + j / step) * depth * step + j % step / panel * panel * depth + i * panel + j % panel;
-      out(j, i) = m.format == dtype::f16 ? half_to_float(reinterpret_cast<const std::uint16_t*>(m.data)[at])
+      out(j, i) = m.format == dtype::f16 ? core::half_to_float(reinterpret_cast<const std::uint16_t*>(m.data)[at])
                                          : reinterpret_cast<const float*>(m.data)[at];
     }
 }
@@ -256,7 +256,7 @@ STENO_KERNEL_API void attention(const view<const float>& q, const view<const flo
   };
   if (job.options.key_head_stride == 0) job.options.key_head_stride = width;
   if (job.options.value_head_stride == 0) job.options.value_head_stride = value_width;
-  workspace::frame frame(c.scratch);
+  core::workspace::frame frame(c.scratch);
   if (job.queries <= detail::attention_few || options.key_rows != nullptr) {
     const extent each = detail::round_up(job.keys, 16);
     float* const scores = frame.take<float>(static_cast<std::size_t>(each * c.run.width()));
@@ -310,7 +310,7 @@ STENO_KERNEL_API void pack_attention(const view<const float>& k, const view<cons
   const auto narrow = STENO_KERNEL(attention_narrow);
   const bool halves = m.format == dtype::f16;
   const extent tiles = m.tiles(), of_keys = job.key_tile(), each = of_keys + job.value_tile();
-  workspace::frame frame(c.scratch);
+  core::workspace::frame frame(c.scratch);
   float* const wide = halves ? frame.take<float>(static_cast<std::size_t>(each * c.run.width())) : nullptr;
   if (halves) std::fill(wide, wide + each * c.run.width(), 0.0f);
   c.run.run(m.heads * tiles, [&](extent i, int worker) {
@@ -340,7 +340,7 @@ STENO_KERNEL_API void attention(const view<const float>& q, const packed_keys_va
   const extent query_tiles = job.cut_queries();
   job.options.scale = scale;
   const extent each = detail::round_up(job.worker_floats(), 16);
-  workspace::frame frame(c.scratch);
+  core::workspace::frame frame(c.scratch);
   float* const scratch = frame.take<float>(static_cast<std::size_t>(each * c.run.width()));
   const auto tile = STENO_KERNEL(attention_tile);
   c.run.run(m.heads * query_tiles, [&](extent i, int worker) {

@@ -97,7 +97,7 @@ STENO_KERNEL_API void attention(const view<const float>& q, const cached_rows& m
     return;
   }
   const extent sharing = heads / m.heads;
-  workspace::frame frame(c.scratch);
+  core::workspace::frame frame(c.scratch);
   if (q.rows() <= detail::attention_few || m.list != nullptr) {
     const detail::cached_job job{.m = m,
                                  .q = q.data(),
@@ -130,9 +130,9 @@ STENO_KERNEL_API void attention(const view<const float>& q, const cached_rows& m
       }
     });
     const extent first = g * sharing * m.width, count = sharing * m.width;
-    attention(q.middleCols(first, count), read(keys), read(values), sharing,
+    attention(q.middleCols(first, count), core::read(keys), core::read(values), sharing,
               {.scale = scale, .key_heads = 1, .causal = true, .causal_offset = causal_offset},
-              write(y.middleCols(first, count)), c);
+              core::write(y.middleCols(first, count)), c);
   }
 }
 

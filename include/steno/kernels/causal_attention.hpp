@@ -23,19 +23,20 @@ inline void causal_attention(const view<const float>& q, const view<const float>
   const extent n = q.rows();
   if (n == 0 || heads == 0) return;
   const extent d = q.cols() / heads, dv = v.cols() / key_heads, sharing = heads / key_heads;
-  workspace::frame scratch(c.scratch);
+  core::workspace::frame scratch(c.scratch);
   auto keys = scratch.matrix(n, d), values = scratch.matrix(dv, n), scores = scratch.matrix(n, n);
   const auto as_weight = [](const view<float>& m) {
-    return weight_ref{.data = reinterpret_cast<const std::byte*>(m.data()), .rows = m.rows(), .cols = m.cols()};
+    return weights::weight_ref{
+        .data = reinterpret_cast<const std::byte*>(m.data()), .rows = m.rows(), .cols = m.cols()};
   };
   for (extent h = 0; h < heads; ++h) {
     keys = k.middleCols(h / sharing * d, d);
     values = v.middleCols(h / sharing * dv, dv).transpose();
-    matmul(read(q.middleCols(h * d, d)), as_weight(keys), {.scale = scale}, scores, c);
+    matmul(core::read(q.middleCols(h * d, d)), as_weight(keys), {.scale = scale}, scores, c);
     for (extent i = 0; i + 1 < n; ++i)
       std::fill_n(scores.data() + i * n + i + 1, n - i - 1, -std::numeric_limits<float>::infinity());
-    softmax(read(scores), scores, c.run);
-    matmul(read(scores), as_weight(values), {}, write(out.middleCols(h * dv, dv)), c);
+    softmax(core::read(scores), scores, c.run);
+    matmul(core::read(scores), as_weight(values), {}, core::write(out.middleCols(h * dv, dv)), c);
   }
 }
 

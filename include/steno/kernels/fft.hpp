@@ -67,7 +67,7 @@ class real_fft_fftw {
     if (plan_ != nullptr) return;
     all.plans.reserve(all.plans.size() + 1);
     const auto length = static_cast<int>(n);
-    line_vector<float> work(static_cast<std::size_t>(scratch()));
+    core::line_vector<float> work(static_cast<std::size_t>(scratch()));
     plan_ = fftwf_plan_many_dft_r2c(1, &length, 16, work.data(), nullptr, 1, static_cast<int>(stride()),
                                     reinterpret_cast<fftwf_complex*>(work.data() + 16 * stride()), nullptr, 16, 1,
                                     FFTW_ESTIMATE | FFTW_DESTROY_INPUT);

@@ -28,7 +28,7 @@ inline namespace STENO_ABI {
 namespace kernels {
 
 /// Rows of x for weights of `weight_format`. Memory comes from `frame` and must outlive all products, as must x.
-STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format, workspace::frame& frame,
+STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format, core::workspace::frame& frame,
                                  const executor& run);
 
 /// Reference to something that makes rows of a product's left side: write(first, count, out) writes rows [first, first
@@ -52,7 +52,7 @@ class row_source {
 };
 
 /// The same of rows that are made on the way. The operand serves weights of the family of `weight_format` only.
-STENO_KERNEL_API operand prepare(const row_source& x, dtype weight_format, workspace::frame& frame,
+STENO_KERNEL_API operand prepare(const row_source& x, dtype weight_format, core::workspace::frame& frame,
                                  const executor& run);
 
 }  // namespace kernels
@@ -66,7 +66,7 @@ namespace kernels {
 
 namespace detail {
 /// The rows of o in lines.
-inline const float* lines_of(const operand& o, workspace::frame& frame) {
+inline const float* lines_of(const operand& o, core::workspace::frame& frame) {
   const extent length = padded_lines(o.cols);
   auto* const lines = frame.take<float>(static_cast<std::size_t>(o.rows * length));
   float* to = lines;
@@ -89,9 +89,9 @@ struct plain_rows {
 
   extent rows() const { return x.rows(); }
   extent cols() const { return x.cols(); }
-  void reserve(extent, workspace::frame&, const executor&) {}
-  view<const float> all(workspace::frame&, const executor&) const { return x; }
-  view<const float> piece(extent first, extent count, int) const { return read(x.middleRows(first, count)); }
+  void reserve(extent, core::workspace::frame&, const executor&) {}
+  view<const float> all(core::workspace::frame&, const executor&) const { return x; }
+  view<const float> piece(extent first, extent count, int) const { return core::read(x.middleRows(first, count)); }
 };
 /// Rows that are made: all of them, or a panel at a time in memory of each worker.
 struct made_rows {
@@ -101,26 +101,26 @@ struct made_rows {
 
   extent rows() const { return x.rows; }
   extent cols() const { return x.cols; }
-  void reserve(extent height, workspace::frame& frame, const executor& run) {
+  void reserve(extent height, core::workspace::frame& frame, const executor& run) {
     each = (height * x.cols + 15) / 16 * 16;
     panels = frame.take<float>(static_cast<std::size_t>(each * run.width()));
   }
-  view<const float> all(workspace::frame& frame, const executor& run) const {
+  view<const float> all(core::workspace::frame& frame, const executor& run) const {
     auto* const to = frame.take<float>(static_cast<std::size_t>(x.rows * x.cols));
     constexpr extent step = 16;
     run.run((x.rows + step - 1) / step,
             [&](extent i, int) { x.write(i * step, std::min(step, x.rows - i * step), to + i * step * x.cols); });
-    return make_view(static_cast<const float*>(to), x.rows, x.cols);
+    return core::make_view(static_cast<const float*>(to), x.rows, x.cols);
   }
   view<const float> piece(extent first, extent count, int worker) const {
     float* const to = panels + worker * each;
     x.write(first, count, to);
-    return make_view(static_cast<const float*>(to), count, x.cols);
+    return core::make_view(static_cast<const float*>(to), count, x.cols);
   }
 };
 
 template <class Rows>
-operand prepare_rows(Rows x, dtype weight_format, workspace::frame& frame, const executor& run) {
+operand prepare_rows(Rows x, dtype weight_format, core::workspace::frame& frame, const executor& run) {
   const isa level = active_isa();
   const product_table& table = table_of(level);
   operand o;
@@ -197,7 +197,7 @@ operand prepare_rows(Rows x, dtype weight_format, workspace::frame& frame, const
 }
 }  // namespace detail
 
-STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format, workspace::frame& frame,
+STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format, core::workspace::frame& frame,
                                  const executor& run) {
   operand o = detail::prepare_rows(detail::plain_rows{x}, weight_format, frame, run);
   o.x = x.data();
@@ -205,7 +205,7 @@ STENO_KERNEL_API operand prepare(const view<const float>& x, dtype weight_format
   return o;
 }
 
-STENO_KERNEL_API operand prepare(const row_source& x, dtype weight_format, workspace::frame& frame,
+STENO_KERNEL_API operand prepare(const row_source& x, dtype weight_format, core::workspace::frame& frame,
                                  const executor& run) {
   return detail::prepare_rows(detail::made_rows{x}, weight_format, frame, run);
 }

@@ -21,7 +21,7 @@ namespace kernels {
 
 namespace detail {
 /// Packs rows [16 g, 16 g + 16) of a matrix. False when one of their values is infinite or no number.
-STENO_KERNEL_API bool pack_group(const weight_ref& w, extent g, std::byte* out) noexcept;
+STENO_KERNEL_API bool pack_group(const weights::weight_ref& w, extent g, std::byte* out) noexcept;
 
 #if STENO_KERNEL_BODIES
 /// Whether `count` f16 are all finite: none, without its sign, reaches an exponent of ones. They are as many as outputs
@@ -50,7 +50,7 @@ inline bool finite_blocks(extent cols, const std::byte* p) noexcept {
   return finite;
 }
 
-STENO_KERNEL_API bool pack_group(const weight_ref& w, extent g, std::byte* out) noexcept {
+STENO_KERNEL_API bool pack_group(const weights::weight_ref& w, extent g, std::byte* out) noexcept {
   switch (w.format) {
     case dtype::f16:
     case dtype::bf16:
@@ -65,25 +65,25 @@ STENO_KERNEL_API bool pack_group(const weight_ref& w, extent g, std::byte* out) 
       pack_nibbles<2>(w, g, out);
       return finite_blocks<dtype::q4_1>(w.cols, out);
     case dtype::q5_0:
-      pack_sorted<blocks::q5_0>(w, g, out);
+      pack_sorted<weights::blocks::q5_0>(w, g, out);
       return finite_blocks<dtype::q5_0>(w.cols, out);
     case dtype::q5_1:
-      pack_sorted<blocks::q5_1>(w, g, out);
+      pack_sorted<weights::blocks::q5_1>(w, g, out);
       return finite_blocks<dtype::q5_1>(w.cols, out);
     case dtype::q2_k:
-      pack_sorted<blocks::q2_k>(w, g, out);
+      pack_sorted<weights::blocks::q2_k>(w, g, out);
       return finite_blocks<dtype::q2_k>(w.cols, out);
     case dtype::q3_k:
-      pack_sorted<blocks::q3_k>(w, g, out);
+      pack_sorted<weights::blocks::q3_k>(w, g, out);
       return finite_blocks<dtype::q3_k>(w.cols, out);
     case dtype::q4_k:
-      pack_sorted<blocks::q4_k>(w, g, out);
+      pack_sorted<weights::blocks::q4_k>(w, g, out);
       return finite_blocks<dtype::q4_k>(w.cols, out);
     case dtype::q5_k:
-      pack_sorted<blocks::q5_k>(w, g, out);
+      pack_sorted<weights::blocks::q5_k>(w, g, out);
       return finite_blocks<dtype::q5_k>(w.cols, out);
     case dtype::q6_k:
-      pack_sorted<blocks::q6_k>(w, g, out);
+      pack_sorted<weights::blocks::q6_k>(w, g, out);
       return finite_blocks<dtype::q6_k>(w.cols, out);
     case dtype::iq4_nl:
       pack_levels(w, g, out);
@@ -96,14 +96,14 @@ STENO_KERNEL_API bool pack_group(const weight_ref& w, extent g, std::byte* out) 
 }  // namespace detail
 
 /// Bytes that pack() writes; 0 when products read w.data in place.
-inline std::size_t packed_bytes(const weight_ref& w) {
+inline std::size_t packed_bytes(const weights::weight_ref& w) {
   if (family_of(w.format) == weight_family::float_rows || !has_product(w.format)) return 0;
   return static_cast<std::size_t>(detail::groups_of(w.rows)) * detail::group_bytes(w.format, w.cols);
 }
 
 /// Writes the packed form of w, packed_bytes(w) bytes, best 64-byte aligned. Reads w.data only. False when a value of w
 /// is infinite or no number, which a product would spread.
-inline bool pack(const weight_ref& w, std::byte* out, const executor& run) {
+inline bool pack(const weights::weight_ref& w, std::byte* out, const executor& run) {
   if (packed_bytes(w) == 0) return true;
   const std::size_t bytes = detail::group_bytes(w.format, w.cols);
   std::atomic<bool> finite = true;

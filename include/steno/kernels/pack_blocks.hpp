@@ -96,39 +96,40 @@ const Block& stored_block(const std::byte* row, extent unit) noexcept {
   return reinterpret_cast<const Block*>(row)[unit];
 }
 
-inline void put_iq4_nl(const blocks::iq4_nl& b, std::byte* tile, std::byte* scales, std::size_t column) noexcept {
+inline void put_iq4_nl(const weights::blocks::iq4_nl& b, std::byte* tile, std::byte* scales,
+                       std::size_t column) noexcept {
   for (std::size_t k = 0; k < 32; ++k) {
-    const int level = blocks::iq4_nl_levels[k < 16 ? b.q[k] & 15 : b.q[k - 16] >> 4];
+    const int level = weights::blocks::iq4_nl_levels[k < 16 ? b.q[k] & 15 : b.q[k - 16] >> 4];
     tile[k / 4 * 64 + 4 * column + k % 4] = static_cast<std::byte>(level + 128);
   }
   std::memcpy(scales + 2 * column, b.d, 2);
 }
 /// The same of iq4_nl, which becomes q8_0's form.
-inline void pack_levels(const weight_ref& w, extent g, std::byte* out) noexcept {
+inline void pack_levels(const weights::weight_ref& w, extent g, std::byte* out) noexcept {
   const extent count = w.cols / block, rows = std::clamp<extent>(w.rows - g * group, 0, group);
   if (rows < group) std::memset(out, 0, group_bytes(w.format, w.cols));
   std::byte* const scales = out + static_cast<std::size_t>(count) * group_quants;
   for (extent c = 0; c < rows; ++c)
     for (extent b = 0; b < count; ++b)
-      put_iq4_nl(stored_block<blocks::iq4_nl>(w.row(g * group + c), b),
+      put_iq4_nl(stored_block<weights::blocks::iq4_nl>(w.row(g * group + c), b),
                  out + static_cast<std::size_t>(b) * group_quants, scales + static_cast<std::size_t>(b) * group_scales,
                  static_cast<std::size_t>(c));
 }
 
 // The values of one stored block, 32 or a superblock of 256, to its column of each packed block.
-inline void put_block(const blocks::q5_0& from, const column_writer& to) noexcept {
+inline void put_block(const weights::blocks::q5_0& from, const column_writer& to) noexcept {
   to.nibbles(from.q);
   to.fifth(from.h);
   to.half(0, from.d);
 }
-inline void put_block(const blocks::q5_1& from, const column_writer& to) noexcept {
+inline void put_block(const weights::blocks::q5_1& from, const column_writer& to) noexcept {
   to.nibbles(from.q);
   to.fifth(from.h);
   to.half(0, from.d);
   to.half(1, from.m);
 }
 template <int S>
-STENO_INLINE void put_part(const blocks::q2_k& from, const column_writer& to) noexcept {
+STENO_INLINE void put_part(const weights::blocks::q2_k& from, const column_writer& to) noexcept {
   to.values(from.q + 32 * (S / 4), 2 * (S % 4), 3);
   for (std::size_t k = 0; k < 2; ++k) {
     const int factors = from.s[2 * S + k];
@@ -137,29 +138,29 @@ STENO_INLINE void put_part(const blocks::q2_k& from, const column_writer& to) no
   }
 }
 template <int S>
-STENO_INLINE void put_part(const blocks::q3_k& from, const column_writer& to) noexcept {
+STENO_INLINE void put_part(const weights::blocks::q3_k& from, const column_writer& to) noexcept {
   to.values(from.q + 32 * (S / 4), 2 * (S % 4), 3);
   to.third(from.high, S);
-  to.factor(0, blocks::q3_k_scale(from.s, 2 * S));
-  to.factor(1, blocks::q3_k_scale(from.s, 2 * S + 1));
+  to.factor(0, weights::blocks::q3_k_scale(from.s, 2 * S));
+  to.factor(1, weights::blocks::q3_k_scale(from.s, 2 * S + 1));
 }
 template <int S>
-STENO_INLINE void put_part(const blocks::q4_k& from, const column_writer& to) noexcept {
+STENO_INLINE void put_part(const weights::blocks::q4_k& from, const column_writer& to) noexcept {
   to.values(from.q + 32 * (S / 2), 4 * (S % 2), 15);
-  const auto [scale, minimum] = blocks::k_scale(from.s, S);
+  const auto [scale, minimum] = weights::blocks::k_scale(from.s, S);
   to.factor(0, scale);
   to.factor(1, minimum);
 }
 template <int S>
-STENO_INLINE void put_part(const blocks::q5_k& from, const column_writer& to) noexcept {
+STENO_INLINE void put_part(const weights::blocks::q5_k& from, const column_writer& to) noexcept {
   to.values(from.q + 32 * (S / 2), 4 * (S % 2), 15);
   to.fifth(from.high, S);
-  const auto [scale, minimum] = blocks::k_scale(from.s, S);
+  const auto [scale, minimum] = weights::blocks::k_scale(from.s, S);
   to.factor(0, scale);
   to.factor(1, minimum);
 }
 template <int S>
-STENO_INLINE void put_part(const blocks::q6_k& from, const column_writer& to) noexcept {
+STENO_INLINE void put_part(const weights::blocks::q6_k& from, const column_writer& to) noexcept {
   constexpr int half = S / 4, j = S % 4;
   to.values(from.low + 64 * half + 32 * (j & 1), 4 * (j / 2), 15);
   to.upper_two(from.high + 32 * half, 2 * j);
@@ -198,7 +199,7 @@ STENO_INLINE void put_unit(const Block& from, const unit_writer& to) noexcept {
 
 /// Packs rows [16 g, 16 g + 16) of a matrix of these blocks.
 template <class Block>
-inline void pack_sorted(const weight_ref& w, extent g, std::byte* out) noexcept {
+inline void pack_sorted(const weights::weight_ref& w, extent g, std::byte* out) noexcept {
   const block_layout l = layout_of(w.format);
   const auto unit = static_cast<std::size_t>(l.unit());
   const extent units = w.cols / (block * l.unit()), rows = std::clamp<extent>(w.rows - g * group, 0, group);

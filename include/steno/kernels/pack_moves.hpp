@@ -43,7 +43,7 @@ struct row_streams {
   const std::byte* from[group];
   std::size_t step[group];
 
-  row_streams(const weight_ref& w, extent g, std::size_t bytes) noexcept {
+  row_streams(const weights::weight_ref& w, extent g, std::size_t bytes) noexcept {
     static constexpr std::byte nothing[64] = {};  // more than a block has
     const extent rows = std::min(group, w.rows - g * group);
     for (extent c = 0; c < group; ++c) {
@@ -56,9 +56,9 @@ struct row_streams {
   }
 };
 
-inline constexpr std::size_t q8_0_bytes = sizeof(blocks::q8_0);
+inline constexpr std::size_t q8_0_bytes = sizeof(weights::blocks::q8_0);
 /// q8_0, block by block: sixteen streams are read, one is written. Inlined, g++ 12 makes the loop a fifth slower.
-[[gnu::noinline]] inline void pack_bytes(const weight_ref& w, extent g, std::byte* out) noexcept {
+[[gnu::noinline]] inline void pack_bytes(const weights::weight_ref& w, extent g, std::byte* out) noexcept {
   const extent blocks = w.cols / block;
   std::byte* quants = out;
   std::byte* scales = out + static_cast<std::size_t>(blocks) * group_quants;
@@ -74,7 +74,7 @@ inline constexpr std::size_t q8_0_bytes = sizeof(blocks::q8_0);
 
 /// q4_0 and q4_1, whose stored nibbles are those of the packed form: `halves` f16 stand before 16 bytes of them.
 template <std::size_t Halves>
-inline void pack_nibbles(const weight_ref& w, extent g, std::byte* out) noexcept {
+inline void pack_nibbles(const weights::weight_ref& w, extent g, std::byte* out) noexcept {
   row_streams rows(w, g, 2 * Halves + 16);
   for (extent b = 0; b < w.cols / block; ++b, rows.advance()) {
     for (std::size_t c = 0; c < 16; c += 4) pack_square<0>(rows.from + c, 2 * Halves, out + 4 * c);
@@ -124,7 +124,7 @@ STENO_INLINE void transpose_halves(const std::byte* from, std::size_t from_strid
 /// Packs rows [16 g, 16 g + 16) of 2-byte values: to[k * 16 + c] = w[16 g + c, k], zero beyond the last row. Rows that
 /// are a power of two apart share few sets of the first cache: each of their lines is read once, into a block. False
 /// when one of them is infinite or no number.
-inline bool pack_halves(const weight_ref& w, extent g, std::byte* out) noexcept {
+inline bool pack_halves(const weights::weight_ref& w, extent g, std::byte* out) noexcept {
   constexpr std::size_t line = 64;
   const auto rows = static_cast<std::size_t>(std::clamp<extent>(w.rows - g * group, 0, group));
   const std::size_t bytes = 2 * static_cast<std::size_t>(w.cols);

@@ -100,8 +100,8 @@ constexpr weight_family family_of(dtype format) {
 constexpr bool has_product(dtype format) { return family_of(format) != weight_family::none; }
 // The binder refuses weights in formats that hold none, and so a model never multiplies by one without a product.
 static_assert([] {
-  for (const dtype_info& d : dtype_table)
-    if (has_product(d.type) != holds_weights(d.type)) return false;
+  for (const core::dtype_info& d : core::dtype_table)
+    if (has_product(d.type) != core::holds_weights(d.type)) return false;
   return true;
 }());
 

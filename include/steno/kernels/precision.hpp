@@ -22,7 +22,7 @@ constexpr dtype packed_format_beside(dtype weights) noexcept {
 /// How keys and values of a text are usually kept: as floats, which changes nothing, beside weights that are floats of
 /// any width; as halves beside block formats, whose own error is a hundred times larger.
 constexpr dtype cache_format_beside(dtype weights) noexcept {
-  return info(weights).elements > 1 ? dtype::f16 : dtype::f32;
+  return core::info(weights).elements > 1 ? dtype::f16 : dtype::f32;
 }
 
 }  // namespace kernels

@@ -21,13 +21,13 @@ namespace kernels {
 /// or w (checked in debug builds). Takes scratch from c.scratch only. An operand of another family than the weight's is
 /// prepared anew from its rows, which costs time. A format without a product (has_product() is false) gives NaN:
 /// whoever loads weights refuses it by name.
-STENO_KERNEL_API void multiply(const operand& x, const weight_ref& w, const epilogue& e, const view<float>& y,
+STENO_KERNEL_API void multiply(const operand& x, const weights::weight_ref& w, const epilogue& e, const view<float>& y,
                                context& c);
 
 /// The same from plain rows: prepare() and multiply().
-inline void matmul(const view<const float>& x, const weight_ref& w, const epilogue& e, const view<float>& y,
+inline void matmul(const view<const float>& x, const weights::weight_ref& w, const epilogue& e, const view<float>& y,
                    context& c) {
-  workspace::frame frame(c.scratch);
+  core::workspace::frame frame(c.scratch);
   multiply(prepare(x, w.format, frame, c.run), w, e, y, c);
 }
 
@@ -83,7 +83,7 @@ struct product_way {
   bool panels;     // strips consist of panels of x, else of rows
   bool packed;     // weights are read in packed groups
 };
-inline product_way way_of(const operand& x, const weight_ref& w, const product_table& table) noexcept {
+inline product_way way_of(const operand& x, const weights::weight_ref& w, const product_table& table) noexcept {
   const extent height = x.split.count > 0 ? x.split.height(0) : 1;
   if (x.terms != nullptr)
     return {.strip = table.term_strip,
@@ -113,7 +113,8 @@ inline product_way way_of(const operand& x, const weight_ref& w, const product_t
           .packed = panels && x.family == weight_family::half_columns};
 }
 
-inline void multiply_family(const operand& x, const weight_ref& w, const epilogue& e, view<float>& y, context& c) {
+inline void multiply_family(const operand& x, const weights::weight_ref& w, const epilogue& e, view<float>& y,
+                            context& c) {
   const product_table& table = table_of(x.level);
   const product_way way = way_of(x, w, table);
   const extent height = way.panels ? x.split.height(0) : 1;
@@ -126,7 +127,7 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
   const std::size_t groups = w.packed == nullptr ? static_cast<std::size_t>(groups_of(way.columns)) * next_group : 0;
   const std::size_t floats = (static_cast<std::size_t>(sums + way.scratch) + 15) / 16 * 16;
   const std::size_t bytes = (floats * 4 + groups + 63) / 64 * 64;
-  workspace::frame frame(c.scratch);
+  core::workspace::frame frame(c.scratch);
   auto* scratch = frame.take<std::byte>(bytes * static_cast<std::size_t>(c.run.width()));
 
   c.run.run(plan.down * plan.across, [&](extent i, int worker) noexcept {
@@ -159,7 +160,8 @@ inline void multiply_family(const operand& x, const weight_ref& w, const epilogu
   });
 }
 
-[[noreturn]] STENO_COLD inline void refuse_extents(const operand& x, const weight_ref& w, const view<float>& y) {
+[[noreturn]] STENO_COLD inline void refuse_extents(const operand& x, const weights::weight_ref& w,
+                                                   const view<float>& y) {
   std::string found;
   for (const extent n : {x.rows, x.cols, w.rows, w.cols, y.rows(), y.cols()})
     found.append(found.empty() ? "" : " ").append(std::to_string(n));
@@ -181,7 +183,7 @@ inline bool overlap(const operand& x, const view<const float>& y) noexcept {
 }
 }  // namespace detail
 
-STENO_KERNEL_API void multiply(const operand& x, const weight_ref& w, const epilogue& e, const view<float>& y,
+STENO_KERNEL_API void multiply(const operand& x, const weights::weight_ref& w, const epilogue& e, const view<float>& y,
                                context& c) {
   // Loading compares the widths of neighbours; one that it forgets must not become a read of foreign memory.
   if (x.cols != w.cols || y.rows() != x.rows || y.cols() != w.rows) detail::refuse_extents(x, w, y);
@@ -195,8 +197,9 @@ STENO_KERNEL_API void multiply(const operand& x, const weight_ref& w, const epil
   }
   if (x.family == family_of(w.format)) return detail::multiply_family(x, w, e, out, c);
   assert(x.x != nullptr && "rows that were made for weights of another family");
-  workspace::frame frame(c.scratch);
-  const operand again = prepare(make_view<dynamic, dynamic>(x.x, x.rows, x.cols, x.stride), w.format, frame, c.run);
+  core::workspace::frame frame(c.scratch);
+  const operand again =
+      prepare(core::make_view<dynamic, dynamic>(x.x, x.rows, x.cols, x.stride), w.format, frame, c.run);
   detail::multiply_family(again, w, e, out, c);
 }
 

@@ -9,6 +9,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// y = act(x), value by value; y may be x.
 inline void apply_activation(kernels::activation act, const view<const float>& x, const view<float>& y) {
@@ -36,9 +37,10 @@ struct activate {
 
   void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, no_state*, const auto& env,
                   context&) const {
-    apply_activation(Act::of(env), read(x), write(y));
+    apply_activation(Act::of(env), core::read(x), core::write(y));
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

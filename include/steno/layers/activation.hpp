@@ -7,6 +7,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// An activation that the type decides.
 template <kernels::activation Act>
@@ -34,5 +35,6 @@ struct activation_of_env {
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

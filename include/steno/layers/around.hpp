@@ -7,6 +7,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Everything but members, state and call. The state of a derived layer has a member `stack`.
 template <class Stack>
@@ -21,19 +22,19 @@ struct around {
   extent input_size() const noexcept { return stack.input_size(); }
   extent output_size() const noexcept { return stack.output_size(); }
 
-  template <fixed_string Name>
+  template <core::fixed_string Name>
   static constexpr bool has() {
     return detail::stage_has<Name, Stack>();
   }
-  template <fixed_string Name>
+  template <core::fixed_string Name>
   const auto& get() const {
     return detail::stage_get<Name>(stack);
   }
-  template <fixed_string Name>
+  template <core::fixed_string Name>
   auto& get() {
     return detail::stage_get<Name>(stack);
   }
-  template <fixed_string Name>
+  template <core::fixed_string Name>
   static auto& get(auto& s) {
     return detail::state_get<Name, Stack>(s.stack);
   }
@@ -43,9 +44,10 @@ struct around {
   /// clip.
   void run(view<const float, dynamic, input> x, view<float, dynamic, output> y, state_of<Stack>* s, const auto& env,
            context& c) const {
-    detail::run_stage(stack, read(x), write(y), s, env, c);
+    detail::run_stage(stack, core::read(x), core::write(y), s, env, c);
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -22,6 +22,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// score(i, j) = q_i . k_j / sqrt(width of a head).
 struct plain_score {
@@ -29,11 +30,11 @@ struct plain_score {
   void members(auto&&, const auto&) {}
 
   /// Before keys are kept: what the score makes of queries and keys.
-  void prepare(attention_rows&, extent, extent, const auto&, workspace::frame&, context&) const {}
+  void prepare(attention_rows&, extent, extent, const auto&, core::workspace::frame&, context&) const {}
   /// Queries over the rows of `k` and `v` (with the options' head strides) that they may see.
   void attend(view<float> q, const view<const float>& k, const view<const float>& v, extent heads,
               const kernels::attention_options& o, state*, const auto& env, view<float> out, context& c) const {
-    attend_in_window(read(q), k, v, heads, o, window_of(env), out, c);
+    attend_in_window(core::read(q), k, v, heads, o, window_of(env), out, c);
   }
 };
 
@@ -57,7 +58,7 @@ template <class Products, class Score = plain_score, class Beside = nothing_besi
 struct attention {
   static constexpr extent input = Products::input, output = Products::output;
   static constexpr extent mixed_width = Products::mixed;  ///< columns of the mixed values, which `out` reads
-  static constexpr bool in_place = compatible(input, output);
+  static constexpr bool in_place = core::compatible(input, output);
   using state = attention_state<typename Score::state>;
 
   Products products;  ///< projections before and behind the attention
@@ -83,27 +84,27 @@ struct attention {
 
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
                   context& c, const addend& to = {}) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto mixed = scratch.template matrix<dynamic, mixed_width>(x.rows(), products.mixed_size());
     if constexpr (std::is_same_v<Beside, nothing_beside>) {
-      mix(x, s, env, write(mixed), c, [](const attention_rows&) {});
-      products.out(as<const float, dynamic, mixed_width>(mixed), y, nullptr, env, c, to);
+      mix(x, s, env, core::write(mixed), c, [](const attention_rows&) {});
+      products.out(core::as<const float, dynamic, mixed_width>(mixed), y, nullptr, env, c, to);
     } else {
       auto added = scratch.template matrix<dynamic, output>(x.rows(), output_size());
-      mix(x, s, env, write(mixed), c,
-          [&](const attention_rows& r) { beside(as<const float, dynamic, output>(r.v), added, c); });
+      mix(x, s, env, core::write(mixed), c,
+          [&](const attention_rows& r) { beside(core::as<const float, dynamic, output>(r.v), added, c); });
       if (c.tracing()) {
         auto alone = scratch.template matrix<dynamic, output>(x.rows(), output_size());
-        products.out(as<const float, dynamic, mixed_width>(mixed), alone, nullptr, env, c);
+        products.out(core::as<const float, dynamic, mixed_width>(mixed), alone, nullptr, env, c);
         c.trace("attn_linear_out", alone);
       }
       // What is beside comes first: (product + beside) + addend, in the original's order.
-      auto sum = to.rows == nullptr ? y : as<float, dynamic, output>(added);
-      products.out(as<const float, dynamic, mixed_width>(mixed), sum, nullptr, env, c,
+      auto sum = to.rows == nullptr ? y : core::as<float, dynamic, output>(added);
+      products.out(core::as<const float, dynamic, mixed_width>(mixed), sum, nullptr, env, c,
                    addend{added.data(), added.outerStride()});
       if (to.rows == nullptr) return;
-      if (to.factor != 1) kernels::scale(read(sum), to.factor, write(sum));
-      kernels::add(make_view(to.rows, x.rows(), output_size(), to.stride), read(sum), write(y));
+      if (to.factor != 1) kernels::scale(core::read(sum), to.factor, core::write(sum));
+      kernels::add(core::make_view(to.rows, x.rows(), output_size(), to.stride), core::read(sum), core::write(y));
     }
   }
 
@@ -112,7 +113,7 @@ struct attention {
   template <class Look>
   void mix(view<const float, dynamic, input> x, state* s, const auto& env, view<float> mixed, context& c,
            Look&& look) const {
-    workspace::frame inner(c.scratch);
+    core::workspace::frame inner(c.scratch);
     attention_rows r = products.project(x, inner, c);
     score.prepare(r, heads(), products.key_head_count(), env, inner, c);
     const kernels::attention_options o{.scale = 1.0f / std::sqrt(static_cast<float>(head_width())),
@@ -121,7 +122,7 @@ struct attention {
     if constexpr (requires { env.sequences; })
       attend_sequences(r, s, env.sequences, o, mixed, c);
     else if (s == nullptr || (keep_of(env) == 0 && s->cache.rows() == 0))
-      score.attend(r.q, read(r.k), read(r.v), heads(), o, score_state(s), env, mixed, c);
+      score.attend(r.q, core::read(r.k), core::read(r.v), heads(), o, score_state(s), env, mixed, c);
     else
       attend_stream(r, *s, env, o, mixed, c);
     look(r);
@@ -135,7 +136,7 @@ struct attention {
 
   void attend_stream(attention_rows& r, state& s, const auto& env, const kernels::attention_options& o,
                      view<float> mixed, context& c) const {
-    s.cache.append(read(r.k), read(r.v), products.key_head_count());
+    s.cache.append(core::read(r.k), core::read(r.v), products.key_head_count());
     score.attend(r.q, s.cache.keys(), s.cache.values(), heads(), over(s.cache, o), &s.score, env, mixed, c);
     s.cache.rewind(s.cache.rows() - again_of(env));
     s.cache.keep(keep_of(env));
@@ -146,9 +147,10 @@ struct attention {
                         view<float> mixed, context& c) const {
     if (s == nullptr) {  // nothing came before, and nothing will follow
       all.each_part([&](const kv_sequences::part& p) {
-        kernels::causal_attention(read(r.q.middleRows(p.first, p.count)), read(r.k.middleRows(p.first, p.count)),
-                                  read(r.v.middleRows(p.first, p.count)), heads(), o.key_heads, o.scale,
-                                  write(mixed.middleRows(p.first, p.count)), c);
+        kernels::causal_attention(core::read(r.q.middleRows(p.first, p.count)),
+                                  core::read(r.k.middleRows(p.first, p.count)),
+                                  core::read(r.v.middleRows(p.first, p.count)), heads(), o.key_heads, o.scale,
+                                  core::write(mixed.middleRows(p.first, p.count)), c);
       });
       return;
     }
@@ -158,11 +160,11 @@ struct attention {
             .found = std::to_string(s->cache.rows()),
             .hint = "after a call that failed, sequences begin anew"});
     s->cache.rewind(all.before());
-    s->cache.append(read(r.k), read(r.v), o.key_heads, all.format);
+    s->cache.append(core::read(r.k), core::read(r.v), o.key_heads, all.format);
     all.each_part([&](const kv_sequences::part& p) {
       if (p.count > 0)
-        attend_part(read(r.q.middleRows(p.first, p.count)), s->cache, p, o, write(mixed.middleRows(p.first, p.count)),
-                    c);
+        attend_part(core::read(r.q.middleRows(p.first, p.count)), s->cache, p, o,
+                    core::write(mixed.middleRows(p.first, p.count)), c);
     });
   }
   void attend_part(const view<const float>& q, const kv_cache& cache, const kv_sequences::part& p,
@@ -183,11 +185,12 @@ struct attention {
       o.key_count = count;
       kernels::attention(q, cache.keys(), cache.values(), heads(), o, mixed, c);
     } else {
-      kernels::attention(q, read(cache.keys().middleRows(first, count)), read(cache.values().middleRows(first, count)),
-                         heads(), o, mixed, c);
+      kernels::attention(q, core::read(cache.keys().middleRows(first, count)),
+                         core::read(cache.values().middleRows(first, count)), heads(), o, mixed, c);
     }
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

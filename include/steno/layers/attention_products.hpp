@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Projections of the rows of a call: q [rows, heads * width], k and v [rows, key heads * width]; columns of one matrix
 /// perhaps.
@@ -28,8 +29,8 @@ struct attention_rows {
 };
 
 /// What a checkpoint calls the four products, and which have a bias.
-template <fixed_string Query, fixed_string Key, fixed_string Value, fixed_string Out, bias B = bias::added,
-          bias KeyBias = B, fixed_string Heads = "attention_heads">
+template <core::fixed_string Query, core::fixed_string Key, core::fixed_string Value, core::fixed_string Out,
+          bias B = bias::added, bias KeyBias = B, core::fixed_string Heads = "attention_heads">
 struct attention_names {
   static constexpr std::string_view query = Query.view();  ///< of the product that makes queries
   static constexpr std::string_view key = Key.view();      ///< of the product that makes keys
@@ -44,7 +45,7 @@ using linear_names = attention_names<"linear_q", "linear_k", "linear_v", "linear
 
 namespace detail {
 template <extent D, extent Heads>
-inline constexpr bool heads_divide = !is_static(D) || !is_static(Heads) || D % Heads == 0;
+inline constexpr bool heads_divide = !core::is_static(D) || !core::is_static(Heads) || D % Heads == 0;
 
 STENO_COLD inline std::string multiple_of(std::string_view name, extent n) {
   return std::string("a multiple of ").append(name).append(" (").append(std::to_string(n)).append(")");
@@ -58,7 +59,7 @@ struct separate_products {
   static constexpr extent input = D, output = D;
   static constexpr extent mixed = D;  ///< columns of the mixed values
 
-  setting<Heads> heads;               ///< how many heads the D columns make
+  core::setting<Heads> heads;         ///< how many heads the D columns make
   linear<D, D, Names::biases> query;  ///< q = query(x)
   linear<D, D, Names::biases> value;  ///< v = value(x)
   linear<D, D, Names::biases> out;    ///< of the mixed values
@@ -92,13 +93,13 @@ struct separate_products {
   dtype encoded_format() const noexcept { return key.w.format; }
 
   /// Projections of x [rows, D], in `frame`, which must outlive them.
-  attention_rows project(view<const float, dynamic, D> x, workspace::frame& frame, context& c) const {
+  attention_rows project(view<const float, dynamic, D> x, core::workspace::frame& frame, context& c) const {
     auto q = frame.template matrix<dynamic, D>(x.rows(), output_size());
     auto k = frame.template matrix<dynamic, D>(x.rows(), output_size());
     auto v = frame.template matrix<dynamic, D>(x.rows(), output_size());
     {
-      workspace::frame prepared(c.scratch);
-      const kernels::operand o = kernels::prepare(read(x), query.w.format, prepared, c.run);
+      core::workspace::frame prepared(c.scratch);
+      const kernels::operand o = kernels::prepare(core::read(x), query.w.format, prepared, c.run);
       query.multiply(o, q, c);
       key.multiply(o, k, c);
       value.multiply(o, v, c);
@@ -106,25 +107,25 @@ struct separate_products {
     c.trace("q", q);
     c.trace("k", k);
     c.trace("v", v);
-    return {write(q), write(k), write(v)};
+    return {core::write(q), core::write(k), core::write(v)};
   }
   /// Of cross-attention: queries of x [rows, D], in `frame`.
   /// Of cross-attention: queries of x, and keys and values of the encoder's rows; the `q` of the latter is empty.
-  view<float> queries(view<const float, dynamic, D> x, workspace::frame& frame, context& c) const {
+  view<float> queries(view<const float, dynamic, D> x, core::workspace::frame& frame, context& c) const {
     auto q = frame.template matrix<dynamic, D>(x.rows(), output_size());
     query.multiply(x, q, c);
-    return write(q);
+    return core::write(q);
   }
   /// Of cross-attention: keys and values of the encoder's rows, in `frame`; the `q` of the result is empty. `encoded`
   /// is prepared for encoded_format().
-  attention_rows keys_and_values(const kernels::operand& encoded, workspace::frame& frame, context& c) const {
+  attention_rows keys_and_values(const kernels::operand& encoded, core::workspace::frame& frame, context& c) const {
     auto k = frame.template matrix<dynamic, D>(encoded.rows, output_size());
     auto v = frame.template matrix<dynamic, D>(encoded.rows, output_size());
     key.multiply(encoded, k, c);
     value.multiply(encoded, v, c);
     c.trace("key", k);
     c.trace("value", v);
-    return {make_view(k.data(), 0, 0), write(k), write(v)};
+    return {core::make_view(k.data(), 0, 0), core::write(k), core::write(v)};
   }
 };
 
@@ -135,9 +136,9 @@ struct fused_products {
   static constexpr extent input = In, output = D;
   static constexpr extent mixed = D;  ///< columns of the mixed values
 
-  setting<Heads> heads;                  ///< how many heads the D columns make
-  linear<In, times(3, D)> linear_q_k_v;  ///< [q, k, v] = linear_q_k_v(x)
-  linear<D, D> out;                      ///< of the mixed values
+  core::setting<Heads> heads;                  ///< how many heads the D columns make
+  linear<In, core::times(3, D)> linear_q_k_v;  ///< [q, k, v] = linear_q_k_v(x)
+  linear<D, D> out;                            ///< of the mixed values
 
   void members(auto&& v) {
     v("attention_heads", heads);
@@ -162,12 +163,12 @@ struct fused_products {
   dtype weight_format() const noexcept { return linear_q_k_v.w.format; }
 
   /// Projections of x [rows, In]: columns of one matrix in `frame`, which must outlive them.
-  attention_rows project(view<const float, dynamic, In> x, workspace::frame& frame, context& c) const {
+  attention_rows project(view<const float, dynamic, In> x, core::workspace::frame& frame, context& c) const {
     const extent n = x.rows(), d = output_size();
-    auto qkv = frame.template matrix<dynamic, times(3, D)>(n, 3 * d);
+    auto qkv = frame.template matrix<dynamic, core::times(3, D)>(n, 3 * d);
     linear_q_k_v.multiply(x, qkv, c);
     c.trace("qkv", qkv);
-    const auto part = [&](extent i) { return make_view(qkv.data() + i * d, n, d, 3 * d); };
+    const auto part = [&](extent i) { return core::make_view(qkv.data() + i * d, n, d, 3 * d); };
     return {part(0), part(1), part(2)};
   }
 };
@@ -176,8 +177,8 @@ struct fused_products {
 template <extent D, extent Heads, extent KeyHeads, extent Width>
 struct grouped_products {
   static constexpr extent input = D, output = D;
-  static constexpr extent mixed = times(Heads, Width);    ///< columns of q and of the mixed values
-  static constexpr extent keys = times(KeyHeads, Width);  ///< columns of k and of v
+  static constexpr extent mixed = core::times(Heads, Width);    ///< columns of q and of the mixed values
+  static constexpr extent keys = core::times(KeyHeads, Width);  ///< columns of k and of v
 
   linear<D, mixed, bias::none> q_proj;  ///< q, before its norm
   linear<D, keys, bias::none> k_proj;   ///< k, before its norm
@@ -220,23 +221,23 @@ struct grouped_products {
   dtype weight_format() const noexcept { return q_proj.w.format; }
 
   /// Projections of x [rows, D] with q and k normed, in `frame`, which must outlive them.
-  attention_rows project(view<const float, dynamic, D> x, workspace::frame& frame, context& c) const {
+  attention_rows project(view<const float, dynamic, D> x, core::workspace::frame& frame, context& c) const {
     const extent n = x.rows(), w = head_width();
     auto q = frame.template matrix<dynamic, mixed>(n, q_proj.output_size());
     auto k = frame.template matrix<dynamic, keys>(n, k_proj.output_size());
     auto v = frame.template matrix<dynamic, keys>(n, k_proj.output_size());
     {
-      workspace::frame prepared(c.scratch);
-      const kernels::operand o = kernels::prepare(read(x), q_proj.w.format, prepared, c.run);
+      core::workspace::frame prepared(c.scratch);
+      const kernels::operand o = kernels::prepare(core::read(x), q_proj.w.format, prepared, c.run);
       q_proj.multiply(o, q, c);
       k_proj.multiply(o, k, c);
       v_proj.multiply(o, v, c);
     }
-    auto q_heads = make_view<dynamic, Width>(q.data(), n * head_count(), w);
-    auto k_heads = make_view<dynamic, Width>(k.data(), n * key_head_count(), w);
-    q_norm(as<const float, dynamic, Width>(q_heads), q_heads, nullptr, no_env{}, c);
-    k_norm(as<const float, dynamic, Width>(k_heads), k_heads, nullptr, no_env{}, c);
-    return {write(q), write(k), write(v)};
+    auto q_heads = core::make_view<dynamic, Width>(q.data(), n * head_count(), w);
+    auto k_heads = core::make_view<dynamic, Width>(k.data(), n * key_head_count(), w);
+    q_norm(core::as<const float, dynamic, Width>(q_heads), q_heads, nullptr, no_env{}, c);
+    k_norm(core::as<const float, dynamic, Width>(k_heads), k_heads, nullptr, no_env{}, c);
+    return {core::write(q), core::write(k), core::write(v)};
   }
 };
 
@@ -247,10 +248,10 @@ struct encoder_products {
   static constexpr extent input = D, output = D;
   static constexpr extent mixed = D;  ///< columns of the mixed values
 
-  setting<Heads> heads;               ///< how many heads the D columns make
-  linear<D, D> linear_q;              ///< q = linear_q(x)
-  linear<D, times(2, D)> linear_k_v;  ///< [k, v] = linear_k_v(encoded)
-  linear<D, D> out;                   ///< of the mixed values
+  core::setting<Heads> heads;               ///< how many heads the D columns make
+  linear<D, D> linear_q;                    ///< q = linear_q(x)
+  linear<D, core::times(2, D)> linear_k_v;  ///< [k, v] = linear_k_v(encoded)
+  linear<D, D> out;                         ///< of the mixed values
 
   void members(auto&& v) {
     v("attention_heads", heads);
@@ -277,22 +278,24 @@ struct encoder_products {
   dtype encoded_format() const noexcept { return linear_k_v.w.format; }
 
   /// Queries of x [rows, D], in `frame`, which must outlive them.
-  view<float> queries(view<const float, dynamic, D> x, workspace::frame& frame, context& c) const {
+  view<float> queries(view<const float, dynamic, D> x, core::workspace::frame& frame, context& c) const {
     auto q = frame.template matrix<dynamic, D>(x.rows(), output_size());
     linear_q.multiply(x, q, c);
     c.trace("cross_q", q);
-    return write(q);
+    return core::write(q);
   }
   /// Keys and values of the encoder's rows, columns of one matrix in `frame`; the `q` of the result is empty. `encoded`
   /// is prepared for encoded_format().
-  attention_rows keys_and_values(const kernels::operand& encoded, workspace::frame& frame, context& c) const {
+  attention_rows keys_and_values(const kernels::operand& encoded, core::workspace::frame& frame, context& c) const {
     const extent n = encoded.rows, d = output_size();
-    auto kv = frame.template matrix<dynamic, times(2, D)>(n, 2 * d);
+    auto kv = frame.template matrix<dynamic, core::times(2, D)>(n, 2 * d);
     linear_k_v.multiply(encoded, kv, c);
     c.trace("cross_kv", kv);
-    return {make_view(kv.data(), 0, 0), make_view(kv.data(), n, d, 2 * d), make_view(kv.data() + d, n, d, 2 * d)};
+    return {core::make_view(kv.data(), 0, 0), core::make_view(kv.data(), n, d, 2 * d),
+            core::make_view(kv.data() + d, n, d, 2 * d)};
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -11,6 +11,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Full context is the default.
 struct attention_window {
@@ -98,11 +99,12 @@ inline void attend_in_window(const view<const float>& q, const view<const float>
                              extent heads, const kernels::attention_options& options, const attention_window& w,
                              view<float> out, context& c) {
   each_attention_block(q.rows(), k.rows(), w, w.limited() ? 128 : q.rows(), [&](const attention_block& b) {
-    kernels::attention(read(q.middleRows(b.first, b.count)), read(k.middleRows(b.from, b.to - b.from)),
-                       read(v.middleRows(b.from, b.to - b.from)), heads, b.limited(options),
-                       write(out.middleRows(b.first, b.count)), c);
+    kernels::attention(core::read(q.middleRows(b.first, b.count)), core::read(k.middleRows(b.from, b.to - b.from)),
+                       core::read(v.middleRows(b.from, b.to - b.from)), heads, b.limited(options),
+                       core::write(out.middleRows(b.first, b.count)), c);
   });
 }
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

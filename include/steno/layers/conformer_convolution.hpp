@@ -21,12 +21,13 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 namespace detail {
 /// y[i] = a[i] / (1 + exp(-b[i])), x = [a | b].
 inline void gated_linear_unit(const view<const float>& x, view<float> y) {
   const extent d = x.cols() / 2;
-  kernels::apply_sigmoid(read(x.rightCols(d)), y);
+  kernels::apply_sigmoid(core::read(x.rightCols(d)), y);
   y.array() *= x.leftCols(d).array();
 }
 }  // namespace detail
@@ -45,23 +46,23 @@ struct conformer_convolution {
   /// modules.
   using state = std::vector<float>;
 
-  flag<Causal> causal;                          ///< 1: sees earlier rows alone; 0: as many on either side
-  flag<Normed> normed;                          ///< 1: layer norm; 0: none (batch norm went into the depthwise weights)
-  linear<D, times(2, D), B> pointwise_conv1;    ///< to twice the width, for the GLU
-  weight<Taps, D, dtype::f32, use::rows> taps;  ///< depthwise, [Taps, D]
-  vector_weight<D> taps_bias;                   ///< [D], added to each row behind the taps
-  layer_norm<D> norm;                           ///< behind the depthwise convolution; unused without `normed`
-  linear<D, D, B> pointwise_conv2;              ///< behind the activation
+  core::flag<Causal> causal;  ///< 1: sees earlier rows alone; 0: as many on either side
+  core::flag<Normed> normed;  ///< 1: layer norm; 0: none (batch norm went into the depthwise weights)
+  linear<D, core::times(2, D), B> pointwise_conv1;                ///< to twice the width, for the GLU
+  weights::weight<Taps, D, dtype::f32, weights::use::rows> taps;  ///< depthwise, [Taps, D]
+  weights::vector_weight<D> taps_bias;                            ///< [D], added to each row behind the taps
+  layer_norm<D> norm;               ///< behind the depthwise convolution; unused without `normed`
+  linear<D, D, B> pointwise_conv2;  ///< behind the activation
 
   void members(auto&& v) {
     v("causal", causal);
     v("cnn_layer_norm", normed);
     const std::string_view batch_norm = normed.get() != 0 ? "" : "norm";
-    v("pointwise_conv1", pointwise_conv1, stored::kernel(1));
-    v("depthwise_conv.weight", taps, stored::taps().after_norm(batch_norm));
-    v("depthwise_conv.bias", taps_bias, stored{}.after_norm(batch_norm).or_zeros());
+    v("pointwise_conv1", pointwise_conv1, core::stored::kernel(1));
+    v("depthwise_conv.weight", taps, core::stored::taps().after_norm(batch_norm));
+    v("depthwise_conv.bias", taps_bias, core::stored{}.after_norm(batch_norm).or_zeros());
     if (normed.get() != 0) v("norm", norm);
-    v("pointwise_conv2", pointwise_conv2, stored::kernel(1));
+    v("pointwise_conv2", pointwise_conv2, core::stored::kernel(1));
     const extent d = pointwise_conv2.output_size();
     v.equal("output of pointwise_conv1 and twice the width", pointwise_conv1.output_size(), 2 * d);
     v.equal("input of pointwise_conv1 and output of pointwise_conv2", pointwise_conv1.input_size(), d);
@@ -81,7 +82,7 @@ struct conformer_convolution {
   }
   /// Makes a state what start() gives, in its memory.
   void restart(state& s) const {
-    fill_before(make_view(s.data(), static_cast<extent>(s.size()) / output_size(), output_size()));
+    fill_before(core::make_view(s.data(), static_cast<extent>(s.size()) / output_size(), output_size()));
   }
 
   /// x [frames, D] -> y [frames, D]; y may be x. `s` is null for a whole clip.
@@ -89,30 +90,30 @@ struct conformer_convolution {
                   const addend& to = {}) const {
     const extent frames = x.rows(), d = output_size(), count = taps.rows();
     const extent lead = causal.get() != 0 ? count - 1 : 0;
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto gated = scratch.template matrix<dynamic, D>(lead + frames, d);
     {
-      workspace::frame inner(c.scratch);
-      auto wide = inner.template matrix<dynamic, times(2, D)>(frames, 2 * d);
+      core::workspace::frame inner(c.scratch);
+      auto wide = inner.template matrix<dynamic, core::times(2, D)>(frames, 2 * d);
       pointwise_conv1.multiply(x, wide, c);
-      detail::gated_linear_unit(read(wide), write(gated.bottomRows(frames)));
+      detail::gated_linear_unit(core::read(wide), core::write(gated.bottomRows(frames)));
     }
     if (lead > 0) {
       if (s != nullptr) {
-        auto kept = make_view<dynamic, D>(s->data(), lead, d);
+        auto kept = core::make_view<dynamic, D>(s->data(), lead, d);
         gated.topRows(lead) = kept;
         kept = gated.bottomRows(lead);
       } else {
-        fill_before(write(gated.topRows(lead)));
+        fill_before(core::write(gated.topRows(lead)));
       }
     }
     auto mixed = scratch.template matrix<dynamic, D>(frames, d);
-    view<float> rows = write(mixed);
-    kernels::depthwise(read(gated), taps.floats(), count, lead > 0 ? 0 : (count - 1) / 2, rows, c.run);
+    view<float> rows = core::write(mixed);
+    kernels::depthwise(core::read(gated), taps.floats(), count, lead > 0 ? 0 : (count - 1) / 2, rows, c.run);
     rows.rowwise() += Eigen::Map<const Eigen::RowVectorXf>(taps_bias.floats(), d);
-    if (normed.get() != 0) norm(as<const float, dynamic, D>(mixed), mixed, nullptr, env, c);
-    apply_activation(Act::of(env), read(rows), rows);
-    pointwise_conv2(as<const float, dynamic, D>(mixed), y, nullptr, env, c, to);
+    if (normed.get() != 0) norm(core::as<const float, dynamic, D>(mixed), mixed, nullptr, env, c);
+    apply_activation(Act::of(env), core::read(rows), rows);
+    pointwise_conv2(core::as<const float, dynamic, D>(mixed), y, nullptr, env, c, to);
   }
 
  private:
@@ -122,10 +123,11 @@ struct conformer_convolution {
     if constexpr (Padding == convolution_padding::before_gate && B != bias::none) {
       if (const float* of_zeros = pointwise_conv1.b.floats(); of_zeros != nullptr)
         for (extent t = 0; t < rows.rows(); ++t)
-          detail::gated_linear_unit(make_view(of_zeros, 1, 2 * rows.cols()), write(rows.middleRows(t, 1)));
+          detail::gated_linear_unit(core::make_view(of_zeros, 1, 2 * rows.cols()), core::write(rows.middleRows(t, 1)));
     }
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -10,6 +10,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Convolution over time with zeros at both ends: x [frames, In] -> y [rows(frames), Out].
 template <extent In, extent Out, extent Taps, extent Stride = 1, class Act = identity>
@@ -17,10 +18,10 @@ struct conv1d {
   static_assert(Taps % 2 == 1, "steno: the ends of an even kernel would differ");
   static constexpr extent input = In, output = Out;
 
-  linear<times(Taps, In), Out, bias::added, Act> taps;  ///< the kernel as a product over Taps rows side by side
+  linear<core::times(Taps, In), Out, bias::added, Act> taps;  ///< the kernel as a product over Taps rows side by side
 
   void members(auto&& v) {
-    v("", taps, stored::kernel(Taps));
+    v("", taps, core::stored::kernel(Taps));
     v.require(taps.input_size() % Taps == 0, "columns of weight", "a multiple of the taps", taps.input_size());
   }
   extent input_size() const noexcept { return taps.input_size() / Taps; }
@@ -34,16 +35,17 @@ struct conv1d {
                   context& c) const {
     if (x.rows() == 0) return;
     const extent width = x.cols();
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto padded = scratch.template matrix<dynamic, In>(x.rows() + Taps - 1, width);
     padded.topRows(Taps / 2).setZero();
     padded.middleRows(Taps / 2, x.rows()) = x;
     padded.bottomRows(Taps / 2).setZero();
-    const view<const float, dynamic, times(Taps, In)> windows(padded.data(), y.rows(), Taps * width,
-                                                              Eigen::OuterStride<>(Stride * width));
+    const view<const float, dynamic, core::times(Taps, In)> windows(padded.data(), y.rows(), Taps * width,
+                                                                    Eigen::OuterStride<>(Stride * width));
     taps(windows, y, s, env, c);
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,19 +14,20 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// x [frames, Bands * In] -> y [rows(frames), halved(Bands) * Out]; the channels of a band are neighbours.
 template <extent Bands, extent In, extent Out, class Act = identity>
 struct conv2d_halving {
   /// What a stride leaves of n frames or bands: half of them, rounded up; dynamic stays dynamic.
-  static constexpr extent halved(extent n) noexcept { return is_static(n) ? (n + 1) / 2 : dynamic; }
-  static constexpr extent input = times(Bands, In), output = times(halved(Bands), Out);
+  static constexpr extent halved(extent n) noexcept { return core::is_static(n) ? (n + 1) / 2 : dynamic; }
+  static constexpr extent input = core::times(Bands, In), output = core::times(halved(Bands), Out);
 
-  size_of<Bands> bands;  ///< of x; a stack that learns them from its file sets them before the tensors are bound
-  linear<times(9, In), Out> kernel;  ///< [Out, 3 * 3 * In], and its bias
+  core::size_of<Bands> bands;  ///< of x; a stack that learns them from its file sets them before the tensors are bound
+  linear<core::times(9, In), Out> kernel;  ///< [Out, 3 * 3 * In], and its bias
 
   void members(auto&& v) {
-    v("", kernel, In == 1 ? stored::turned_kernel(3, 3).in_floats() : stored::turned_kernel(3, 3));
+    v("", kernel, In == 1 ? core::stored::turned_kernel(3, 3).in_floats() : core::stored::turned_kernel(3, 3));
     v.require(kernel.input_size() % 9 == 0, "columns of weight", "a multiple of 9", kernel.input_size());
   }
   /// Channels of a band of x.
@@ -43,22 +44,22 @@ struct conv2d_halving {
                   context& c) const {
     const extent channels = channels_in(), across = halved(bands.get()), d = channels_out();
     const kernels::activation act = Act::of(env);
-    const view<const float> all = read(x);
+    const view<const float> all = core::read(x);
     // So many frames that what is prepared of them stays in the second cache beside the weights that pass.
     const extent step = std::max<extent>(1, rows_at_once / across);
     for (extent t = 0; t < y.rows(); t += step) {
       const extent n = std::min(step, y.rows() - t);
-      workspace::frame scratch(c.scratch);
+      core::workspace::frame scratch(c.scratch);
       const patches from{all, t, bands.get()};
       const kernels::operand rows =
           kernels::prepare(kernels::row_source(from, n * across, 9 * channels), kernel.w.format, scratch, c.run);
       if (y.outerStride() == y.cols()) {
-        kernel.multiply(rows, make_view<dynamic, Out>(y.data() + t * y.cols(), n * across, d), c, act);
+        kernel.multiply(rows, core::make_view<dynamic, Out>(y.data() + t * y.cols(), n * across, d), c, act);
         continue;
       }
       auto made = scratch.template matrix<dynamic, Out>(n * across, d);
       kernel.multiply(rows, made, c, act);
-      y.middleRows(t, n) = make_view(made.data(), n, across * d);
+      y.middleRows(t, n) = core::make_view(made.data(), n, across * d);
     }
   }
 
@@ -89,5 +90,6 @@ struct conv2d_halving {
   };
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Sizes of the convolutions of one rate.
 struct conv2d_plan {
@@ -70,29 +71,29 @@ template <extent Rate, extent Feat, extent D>
 struct conv2d_subsampling {
   static constexpr extent input = Feat, output = D;
   /// Whether Rate, Feat and D are known at compile time.
-  static constexpr bool sized = is_static(Rate) && is_static(Feat) && is_static(D);
+  static constexpr bool sized = core::is_static(Rate) && core::is_static(Feat) && core::is_static(D);
   static constexpr conv2d_plan static_plan = conv2d_plan::of(Rate);  ///< of Rate; of rate 4 where that is dynamic
   /// Values of a channel that conv_2 sees.
   static constexpr extent patch = static_plan.stages[1].kernel * static_plan.stages[1].kernel;
   /// Columns that `out` reads: bands that are left, times D.
   static constexpr extent flat = sized ? static_plan.after(Feat) * D : dynamic;
 
-  setting<Rate, 4, 8> rate;                                       ///< frames for each row that comes out
-  setting<Feat, 1, 1024> bands;                                   ///< columns of x
-  linear<9, D> conv_0;                                            ///< the first stage: one channel to D
-  linear<is_static(Rate) ? times(patch, D) : dynamic, D> conv_2;  ///< the second stage
-  linear<times(9, D), D> conv_4;                                  ///< rate 8 only
+  core::setting<Rate, 4, 8> rate;                                             ///< frames for each row that comes out
+  core::setting<Feat, 1, 1024> bands;                                         ///< columns of x
+  linear<9, D> conv_0;                                                        ///< the first stage: one channel to D
+  linear<core::is_static(Rate) ? core::times(patch, D) : dynamic, D> conv_2;  ///< the second stage
+  linear<core::times(9, D), D> conv_4;                                        ///< rate 8 only
   linear<flat, D> out;  ///< the linear behind the convolutions: `out.0` or `linear` in the checkpoint
 
   void members(auto&& v) {
     v("subsampling_rate", rate);
     v("input_dim", bands);
     const conv2d_plan p = plan();
-    v("conv.0", conv_0, stored::kernel(3, 3).in_floats());
-    v("conv.2", conv_2, stored::kernel(p.stages[1].kernel, p.stages[1].kernel));
+    v("conv.0", conv_0, core::stored::kernel(3, 3).in_floats());
+    v("conv.2", conv_2, core::stored::kernel(p.stages[1].kernel, p.stages[1].kernel));
     const extent n = rate.get(), d = conv_0.output_size();
-    if (n == 8) v("conv.4", conv_4, stored::kernel(3, 3));
-    v(n == 4 ? "out.0" : "linear", out, stored::bands_first(d));  // the original's own names
+    if (n == 8) v("conv.4", conv_4, core::stored::kernel(3, 3));
+    v(n == 4 ? "out.0" : "linear", out, core::stored::bands_first(d));  // the original's own names
     v.require(n == 4 || n == 6 || n == 8, "subsampling_rate", "4, 6 or 8", n);
     v.equal("input of conv.2 and patches of conv.0", conv_2.input_size(), p.stages[1].kernel * p.stages[1].kernel * d);
     v.equal("outputs of conv.0 and conv.2", conv_2.output_size(), d);
@@ -120,7 +121,7 @@ struct conv2d_subsampling {
     for (extent t = 0; t < y.rows(); t += tile) {
       const extent n = std::min(tile, y.rows() - t);
       const auto frames = x.middleRows(t * rate.get(), plan().before(n, plan().count));
-      convolve(read(frames), n, y.data() + t * y.outerStride(), y.outerStride(), t == 0, c);
+      convolve(core::read(frames), n, y.data() + t * y.outerStride(), y.outerStride(), t == 0, c);
     }
   }
 
@@ -128,7 +129,7 @@ struct conv2d_subsampling {
   void convolve(const view<const float>& x, extent n, float* y, extent stride, bool first, context& c) const {
     const conv2d_plan p = plan();
     const extent d = conv_0.output_size();
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     const float* from = x.data();
     extent step = x.outerStride(), bands_now = bands.get(), channels = 1;
     for (extent i = 0; i < p.count; ++i) {
@@ -154,19 +155,19 @@ struct conv2d_subsampling {
       channels = d;
     }
     if (first && c.tracing()) show(from, n, bands_now, c);
-    const auto flat_rows = make_view<dynamic, flat>(from, n, bands_now * d);
-    out.multiply(flat_rows, make_view<dynamic, D>(y, n, output_size(), stride), c);
+    const auto flat_rows = core::make_view<dynamic, flat>(from, n, bands_now * d);
+    out.multiply(flat_rows, core::make_view<dynamic, D>(y, n, output_size(), stride), c);
   }
   template <class L>
   static void convolve_by(const L& l, const kernels::row_source& rows, view<float> made, context& c) {
-    workspace::frame scratch(c.scratch);
-    l.multiply(kernels::prepare(rows, l.w.format, scratch, c.run), as<float, dynamic, L::output>(made), c,
+    core::workspace::frame scratch(c.scratch);
+    l.multiply(kernels::prepare(rows, l.w.format, scratch, c.run), core::as<float, dynamic, L::output>(made), c,
                kernels::activation::relu);
   }
   // The first 8 frames as the original has them: [channels, frame, band].
   void show(const float* x, extent n, extent wide, context& c) const {
     const extent frames = std::min<extent>(n, 8), d = conv_0.output_size();
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto shown = scratch.matrix(d, frames * wide);
     for (extent t = 0; t < frames * wide; ++t)
       for (extent i = 0; i < d; ++i) shown(i, t) = x[t * d + i];
@@ -174,5 +175,6 @@ struct conv2d_subsampling {
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -21,6 +21,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Scores of chosen heads of a decoder over the encoder's rows: what times of words are made of.
 struct cross_attention_scores {
@@ -53,12 +54,13 @@ struct cross_attention {
 
   /// Keys and values of an encoder's rows, for many calls: as rows, or packed for kernels that read all of them.
   void keep_encoded(const kernels::operand& encoded, bool pack, kv_cache& kept, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     const attention_rows r = products.keys_and_values(encoded, scratch, c);
     if (pack)
-      return kept.pack(read(r.k), read(r.v), heads(), kernels::packed_format_beside(products.encoded_format()), c);
+      return kept.pack(core::read(r.k), core::read(r.v), heads(),
+                       kernels::packed_format_beside(products.encoded_format()), c);
     kept.clear();
-    kept.append(read(r.k), read(r.v), heads());
+    kept.append(core::read(r.k), core::read(r.v), heads());
   }
 
   /// Of the record: `encoded`, a kernels::operand or a kept kv_cache, and with a state `keep`: the rows that it kept
@@ -68,19 +70,19 @@ struct cross_attention {
                   context& c, const addend& to = {}) const {
     static_assert(
         requires { env.encoded; }, "steno: this stack's record has no `encoded`, which cross-attention reads");
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto mixed = scratch.template matrix<dynamic, mixed_width>(x.rows(), products.mixed_size());
     {
-      workspace::frame inner(c.scratch);
+      core::workspace::frame inner(c.scratch);
       const view<float> q = products.queries(x, inner, c);
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(env.encoded)>, kv_cache>)
-        attend_kept(read(q), env.encoded, write(mixed), c);
+        attend_kept(core::read(q), env.encoded, core::write(mixed), c);
       else
-        attend_encoded(read(q), s, env, write(mixed), c);
+        attend_encoded(core::read(q), s, env, core::write(mixed), c);
       if constexpr (requires { env.scores; })
-        if (env.scores != nullptr) show(read(q), env.encoded, *env.scores, env.number, c);
+        if (env.scores != nullptr) show(core::read(q), env.encoded, *env.scores, env.number, c);
     }
-    products.out(as<const float, dynamic, mixed_width>(mixed), y, nullptr, env, c, to);
+    products.out(core::as<const float, dynamic, mixed_width>(mixed), y, nullptr, env, c, to);
   }
 
  private:
@@ -101,11 +103,11 @@ struct cross_attention {
       attend_rows(q, kept, mixed, c);
   }
   void attend_encoded(const view<const float>& q, state* s, const auto& env, view<float> mixed, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     const attention_rows r = products.keys_and_values(env.encoded, scratch, c);
     if (s == nullptr || keep_of(env) == 0)
-      return kernels::attention(q, read(r.k), read(r.v), heads(), options(), mixed, c);
-    s->append(read(r.k), read(r.v), heads());
+      return kernels::attention(q, core::read(r.k), core::read(r.v), heads(), options(), mixed, c);
+    s->append(core::read(r.k), core::read(r.v), heads());
     attend_rows(q, *s, mixed, c);
     s->keep(keep_of(env));
   }
@@ -116,15 +118,17 @@ struct cross_attention {
     for (std::size_t n = 0; n < to.heads.size(); ++n) {
       const auto [layer, head] = to.heads[n];
       if (static_cast<extent>(layer) != number) continue;
-      workspace::frame scratch(c.scratch);
+      core::workspace::frame scratch(c.scratch);
       auto k = scratch.matrix(kept.rows(), wide);
       if (kept.is_packed())
         kernels::unpack_keys(kept.packed(), head, k);
       else
-        k = make_view(kept.keys().data() + head * kept.key_head_stride(), kept.rows(), wide);
-      const weight_ref keys{.data = reinterpret_cast<const std::byte*>(k.data()), .rows = kept.rows(), .cols = wide};
-      kernels::matmul(read(q.middleCols(head * wide, wide)), keys, {.scale = scale()},
-                      make_view(to.scores + static_cast<extent>(n) * q.rows() * kept.rows(), q.rows(), kept.rows()), c);
+        k = core::make_view(kept.keys().data() + head * kept.key_head_stride(), kept.rows(), wide);
+      const weights::weight_ref keys{
+          .data = reinterpret_cast<const std::byte*>(k.data()), .rows = kept.rows(), .cols = wide};
+      kernels::matmul(
+          core::read(q.middleCols(head * wide, wide)), keys, {.scale = scale()},
+          core::make_view(to.scores + static_cast<extent>(n) * q.rows() * kept.rows(), q.rows(), kept.rows()), c);
     }
   }
 };
@@ -151,12 +155,12 @@ struct decoder_env {
 
 /// Keeps the encoder's rows [T, D] for every layer of a decoder's `repeat`: the stage Name of each is its
 /// cross-attention.
-template <fixed_string Name, class Repeat>
+template <core::fixed_string Name, class Repeat>
 void keep_encoded(const Repeat& layers, const view<const float>& encoded, bool pack, std::vector<kv_cache>& kept,
                   context& c) {
   kept.resize(static_cast<std::size_t>(layers.size()));
   if (layers.empty()) return;
-  workspace::frame scratch(c.scratch);
+  core::workspace::frame scratch(c.scratch);
   const dtype format = layers.front().template get<Name>().products.encoded_format();
   const kernels::operand o = kernels::prepare(encoded, format, scratch, c.run);
   layers.each([&](const auto& l, extent i) {
@@ -166,5 +170,6 @@ void keep_encoded(const Repeat& layers, const view<const float>& encoded, bool p
   });
 }
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

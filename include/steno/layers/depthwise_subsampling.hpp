@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 namespace detail {
 /// What `stages` convolutions of kernel 3 and stride 2 leave of n values with `before` zeros in front and one behind.
@@ -31,38 +32,39 @@ struct depthwise_subsampling {
   static constexpr extent rate = 8;  ///< frames for each row that comes out
 
   /// Channels times the bands that three strides leave.
-  static constexpr extent columns =
-      is_static(Feat) && is_static(Causal) ? times(detail::strided(Feat, Causal != 0 ? 2 : 1, 3), C) : dynamic;
+  static constexpr extent columns = core::is_static(Feat) && core::is_static(Causal)
+                                        ? core::times(detail::strided(Feat, Causal != 0 ? 2 : 1, 3), C)
+                                        : dynamic;
 
   /// Depthwise 3 x 3 of stride 2, then 1 x 1.
   struct separable {
-    weight<9, C, dtype::f32, use::rows> taps;  ///< depthwise 3 x 3, tap by tap
-    vector_weight<C> taps_bias;                ///< added to each value behind the taps
-    linear<C, C> mix;                          ///< 1 x 1, from channels to channels
+    weights::weight<9, C, dtype::f32, weights::use::rows> taps;  ///< depthwise 3 x 3, tap by tap
+    weights::vector_weight<C> taps_bias;                         ///< added to each value behind the taps
+    linear<C, C> mix;                                            ///< 1 x 1, from channels to channels
   };
 
-  flag<Causal> causal;           ///< 1: two zeros before and one after each axis; 0: one on either side
-  setting<Feat, 1, 1024> bands;  ///< columns of x
-  linear<9, C> conv_0;           ///< the first 3 x 3 convolution: one channel to C
-  separable second;              ///< `conv.2` and `conv.3`
-  separable third;               ///< `conv.5` and `conv.6`
-  linear<columns, D> out;        ///< the linear behind the convolutions
+  core::flag<Causal> causal;           ///< 1: two zeros before and one after each axis; 0: one on either side
+  core::setting<Feat, 1, 1024> bands;  ///< columns of x
+  linear<9, C> conv_0;                 ///< the first 3 x 3 convolution: one channel to C
+  separable second;                    ///< `conv.2` and `conv.3`
+  separable third;                     ///< `conv.5` and `conv.6`
+  linear<columns, D> out;              ///< the linear behind the convolutions
 
   void members(auto&& v) {
     v("causal_downsampling", causal);
     v("feat_in", bands);
-    v("conv.0", conv_0, stored::kernel(3, 3).in_floats());
+    v("conv.0", conv_0, core::stored::kernel(3, 3).in_floats());
     const extent channels = conv_0.output_size();
     const auto stage = [&](separable& s, const char* depth, const char* depth_bias, const char* mix) {
-      v(depth, s.taps, stored::taps(3, 3));
+      v(depth, s.taps, core::stored::taps(3, 3));
       v(depth_bias, s.taps_bias);
-      v(mix, s.mix, stored::kernel(1, 1));
+      v(mix, s.mix, core::stored::kernel(1, 1));
       for (const extent n : {s.taps.cols(), s.taps_bias.cols(), s.mix.input_size(), s.mix.output_size()})
         v.equal("channels of the convolutions", n, channels);
     };
     stage(second, "conv.2.weight", "conv.2.bias", "conv.3");
     stage(third, "conv.5.weight", "conv.5.bias", "conv.6");
-    v("out", out, stored::bands_first(channels));
+    v("out", out, core::stored::bands_first(channels));
     v.require(conv_0.input_size() == 9, "input of conv.0", "9 values", conv_0.input_size());
     v.equal("input of out and bands times channels", out.input_size(), after(bands.get(), 3) * channels);
   }
@@ -80,7 +82,8 @@ struct depthwise_subsampling {
                   context& c) const {
     constexpr extent tile = 64;  // rows at once: bounds the planes of a long clip
     for (extent t = 0; t < y.rows(); t += tile)
-      convolve(read(x), t, std::min(y.rows(), t + tile), write(y.middleRows(t, std::min(tile, y.rows() - t))), c);
+      convolve(core::read(x), t, std::min(y.rows(), t + tile),
+               core::write(y.middleRows(t, std::min(tile, y.rows() - t))), c);
   }
 
  private:
@@ -98,26 +101,26 @@ struct depthwise_subsampling {
     const extent channels = conv_0.output_size(), n0 = x.rows(), f0 = x.cols();
     const rows_needed r3{from, to}, r2 = under(r3, after(n0, 2)), r1 = under(r2, after(n0, 1));
     const extent f1 = after(f0, 1), f2 = after(f0, 2), f3 = after(f0, 3);
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto three = scratch.template matrix<dynamic, C>((r3.last - r3.first) * f3, channels);
     {
-      workspace::frame inner(c.scratch);
+      core::workspace::frame inner(c.scratch);
       auto two = inner.template matrix<dynamic, C>((r2.last - r2.first) * f2, channels);
       {
-        workspace::frame innermost(c.scratch);
+        core::workspace::frame innermost(c.scratch);
         auto one = innermost.template matrix<dynamic, C>((r1.last - r1.first) * f1, channels);
         first(x, r1, f1, one, c);
         separate(second, {one.data(), r1.first, r1.last, f1, channels}, r2, f2, two, c);
       }
       separate(third, {two.data(), r2.first, r2.last, f2, channels}, r3, f3, three, c);
     }
-    out.multiply(make_view<dynamic, columns>(static_cast<const float*>(three.data()), to - from, f3 * channels),
-                 as<float, dynamic, D>(y), c);
+    out.multiply(core::make_view<dynamic, columns>(static_cast<const float*>(three.data()), to - from, f3 * channels),
+                 core::as<float, dynamic, D>(y), c);
   }
   // The first convolution as a product over gathered patches.
   void first(const view<const float>& x, rows_needed r, extent wide, view<float, dynamic, C> y, context& c) const {
     const extent count = r.last - r.first, left = before();
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto patches = scratch.template matrix<dynamic, 9>(count * wide, 9);
     float* const to = patches.data();
     c.run.run(count, [&](extent t, int) {
@@ -132,12 +135,13 @@ struct depthwise_subsampling {
   }
   void separate(const separable& s, const kernels::plane& x, rows_needed r, extent wide, view<float, dynamic, C> y,
                 context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto deep = scratch.template matrix<dynamic, C>(y.rows(), y.cols());
     kernels::depthwise2d(x, before(), s.taps.floats(), s.taps_bias.floats(), r.first, r.last, wide, deep.data(), c.run);
     s.mix.multiply(deep, y, c, kernels::activation::relu);
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -10,6 +10,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// x [frames, D] -> y [frames - drop, D] in a stream, `drop` being the record's.
 template <extent D>
@@ -31,9 +32,10 @@ struct drop_rows {
 
   void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, state*, const auto&, context&) const {
     const auto last = x.bottomRows(y.rows());
-    if (last.data() != y.data()) kernels::scale(read(last), 1.0f, write(y));
+    if (last.data() != y.data()) kernels::scale(core::read(last), 1.0f, core::write(y));
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

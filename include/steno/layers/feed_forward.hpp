@@ -9,12 +9,14 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Two products with an activation in between: x [frames, D] -> y [frames, D]; y may be x. First and Second are what
 /// the checkpoint calls them.
-template <extent D, extent Ffn, class Act = relu, fixed_string First = "w_1", fixed_string Second = "w_2",
+template <extent D, extent Ffn, class Act = relu, core::fixed_string First = "w_1", core::fixed_string Second = "w_2",
           bias B = bias::added>
 struct feed_forward : sequence<at<First, linear<D, Ffn, B, Act>>, at<Second, linear<Ffn, D, B>>> {};
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

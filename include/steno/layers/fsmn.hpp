@@ -17,6 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Which rows a memory sees: those around the present one (in a stream those before), or those before it alone.
 enum class fsmn_sides { both, left };
@@ -29,9 +30,9 @@ struct fsmn {
   /// The last Taps - 1 rows; zeros at first.
   using state = std::vector<float>;
 
-  weight<Taps, D, dtype::f32, use::rows> taps;  ///< tap by tap, [Taps, D]
+  weights::weight<Taps, D, dtype::f32, weights::use::rows> taps;  ///< tap by tap, [Taps, D]
 
-  void members(auto&& v) { v("weight", taps, stored::taps(Sides == fsmn_sides::left ? 1 : 0)); }
+  void members(auto&& v) { v("weight", taps, core::stored::taps(Sides == fsmn_sides::left ? 1 : 0)); }
   extent input_size() const noexcept { return taps.cols(); }
   extent output_size() const noexcept { return taps.cols(); }
   state start() const { return state(static_cast<std::size_t>(before() * taps.cols())); }
@@ -39,22 +40,23 @@ struct fsmn {
   /// x [frames, D] -> y [frames, D]; y must not be x.
   void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, state* s, const auto&, context& c) const {
     if (Sides == fsmn_sides::both && s == nullptr)
-      return kernels::depthwise(read(x), taps.floats(), taps.rows(), before() / 2, write(y), c.run);
+      return kernels::depthwise(core::read(x), taps.floats(), taps.rows(), before() / 2, core::write(y), c.run);
     const extent d = x.cols(), n = x.rows();
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto rows = scratch.template matrix<dynamic, D>(before() + n, d);
     if (s == nullptr)
       rows.topRows(before()).setZero();
     else
-      rows.topRows(before()) = make_view<dynamic, D>(s->data(), before(), d);
+      rows.topRows(before()) = core::make_view<dynamic, D>(s->data(), before(), d);
     rows.bottomRows(n) = x;
-    kernels::depthwise(read(rows), taps.floats(), taps.rows(), 0, write(y), c.run);
-    if (s != nullptr) make_view<dynamic, D>(s->data(), before(), d) = rows.bottomRows(before());
+    kernels::depthwise(core::read(rows), taps.floats(), taps.rows(), 0, core::write(y), c.run);
+    if (s != nullptr) core::make_view<dynamic, D>(s->data(), before(), d) = rows.bottomRows(before());
   }
 
  private:
   extent before() const noexcept { return taps.rows() - 1; }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

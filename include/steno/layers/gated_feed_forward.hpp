@@ -7,6 +7,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// SwiGLU: x [rows, D] -> y [rows, D], inner width Ffn; y may be x.
 template <extent D, extent Ffn>
@@ -33,19 +34,20 @@ struct gated_feed_forward {
 
   void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, no_state* s, const auto& env, context& c,
                   const addend& to = {}) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto gate = scratch.template matrix<dynamic, Ffn>(x.rows(), gate_proj.output_size());
     auto up = scratch.template matrix<dynamic, Ffn>(x.rows(), gate_proj.output_size());
     {
-      workspace::frame inner(c.scratch);
-      const kernels::operand o = kernels::prepare(read(x), gate_proj.w.format, inner, c.run);
+      core::workspace::frame inner(c.scratch);
+      const kernels::operand o = kernels::prepare(core::read(x), gate_proj.w.format, inner, c.run);
       gate_proj.multiply(o, gate, c, kernels::activation::silu);
       up_proj.multiply(o, up, c);
     }
     gate.array() *= up.array();
-    down_proj(as<const float, dynamic, Ffn>(gate), y, s, env, c, to);
+    down_proj(core::as<const float, dynamic, Ffn>(gate), y, s, env, c, to);
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

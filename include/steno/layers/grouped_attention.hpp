@@ -11,11 +11,13 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Self-attention with Heads heads of queries, KeyHeads heads of keys and values, each Width wide: x [rows, D] -> y
 /// [rows, D]; y may be x. Its record is rotary_env.
 template <extent D, extent Heads, extent KeyHeads, extent Width>
 struct grouped_attention : attention<grouped_products<D, Heads, KeyHeads, Width>, rotary_positions> {};
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -7,17 +7,19 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Runs a stack on joined rows: x [frames, In] -> y [rows(frames), the stack's output]. The last row is filled up with
 /// zeros.
 template <extent Rate, class Stack>
 struct joined_frames : around<Stack> {
-  static constexpr extent input = is_static(Rate) && is_static(Stack::input) ? Stack::input / Rate : dynamic;
+  static constexpr extent input =
+      core::is_static(Rate) && core::is_static(Stack::input) ? Stack::input / Rate : dynamic;
   using around<Stack>::output;
   static constexpr bool in_place = false;
   using state = state_of<Stack>;
 
-  setting<Rate, 1, 1024> downsample_rate;  ///< frames that become one row
+  core::setting<Rate, 1, 1024> downsample_rate;  ///< frames that become one row
 
   void members(auto&& v) {
     v("downsample_rate", downsample_rate);
@@ -36,15 +38,16 @@ struct joined_frames : around<Stack> {
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
                   context& c) const {
     const extent k = downsample_rate.get(), n = rows(x.rows());
-    if (k == 1) return detail::run_stage(this->stack, read(x), write(y), s, env, c);
-    workspace::frame scratch(c.scratch);
+    if (k == 1) return detail::run_stage(this->stack, core::read(x), core::write(y), s, env, c);
+    core::workspace::frame scratch(c.scratch);
     auto joined = scratch.matrix(n, x.cols() * k);
-    auto frames = make_view(joined.data(), n * k, x.cols());
+    auto frames = core::make_view(joined.data(), n * k, x.cols());
     frames.topRows(x.rows()) = x;
     frames.bottomRows(n * k - x.rows()).setZero();
-    detail::run_stage(this->stack, read(joined), write(y), s, env, c);
+    detail::run_stage(this->stack, core::read(joined), core::write(y), s, env, c);
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

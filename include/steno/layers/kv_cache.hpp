@@ -21,6 +21,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Copyable: tests rewind, beams fork. Memory is kept when rows are dropped.
 class kv_cache {
@@ -76,10 +77,12 @@ class kv_cache {
   }
   /// Of floats alone: keys of the first head [rows, width]; the next head's lie key_head_stride() floats further. Valid
   /// until rows are appended.
-  view<const float> keys() const noexcept { return make_view(floats(keys_) + begin_ * key_width_, rows(), key_width_); }
+  view<const float> keys() const noexcept {
+    return core::make_view(floats(keys_) + begin_ * key_width_, rows(), key_width_);
+  }
   /// Of floats alone: values of the first head, as keys().
   view<const float> values() const noexcept {
-    return make_view(floats(values_) + begin_ * value_width_, rows(), value_width_);
+    return core::make_view(floats(values_) + begin_ * value_width_, rows(), value_width_);
   }
   /// Floats from a key of one head to that of the next.
   extent key_head_stride() const noexcept { return capacity_ * key_width_; }
@@ -108,12 +111,12 @@ class kv_cache {
   }
 
  private:
-  using buffer = line_vector<std::byte>;
+  using buffer = core::line_vector<std::byte>;
 
   [[noreturn]] STENO_COLD void refuse(extent found) const {
     fail({.what = "widths, heads or format of a cache's rows",
           .expected = std::to_string(heads_ * (key_width_ + value_width_)) + " numbers in " +
-                      std::string(info(format_).name) + ", as the rows before",
+                      std::string(core::info(format_).name) + ", as the rows before",
           .found = std::to_string(found)});
   }
 
@@ -169,5 +172,6 @@ class kv_cache {
   bool packed_ = false;
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Copyable; memory is kept when sequences are dropped.
 class kv_sequences {
@@ -188,5 +189,6 @@ struct decoder_state {
   bool started_ = false;
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -17,6 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// The state of a layer that keeps nothing.
 struct no_state {};
@@ -36,7 +37,7 @@ struct addend {
 
 /// A layer maps [frames, input] to [rows, output] and borrows scratch and threads from the context.
 template <class L, class Env = no_env>
-concept layer = composite<L> && std::copyable<state_of<L>> &&
+concept layer = core::composite<L> && std::copyable<state_of<L>> &&
     requires(const L& l, view<const float, dynamic, L::input> x, view<float, dynamic, L::output> y, state_of<L>* s,
              const Env& env, context& c) {
   { L::input } -> std::convertible_to<extent>;
@@ -102,10 +103,11 @@ void restart(const L& l, state_of<L>& s) {
 template <class A, class B>
 struct joins {
   static_assert(
-      compatible(A::output, B::input),
+      core::compatible(A::output, B::input),
       "steno: these two layers cannot be joined: output width of the first differs from input width of the second");
-  static constexpr bool value = compatible(A::output, B::input);  ///< whether they can be joined
+  static constexpr bool value = core::compatible(A::output, B::input);  ///< whether they can be joined
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

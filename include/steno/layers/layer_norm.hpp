@@ -9,6 +9,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Layer norm of each row: x [frames, D] -> y [frames, D]; y may be x.
 template <extent D, int Exponent = 5>
@@ -22,8 +23,8 @@ struct layer_norm {
     return static_cast<float>(e);
   }();
 
-  vector_weight<D> w;  ///< factor of each column
-  vector_weight<D> b;  ///< added to each column
+  weights::vector_weight<D> w;  ///< factor of each column
+  weights::vector_weight<D> b;  ///< added to each column
 
   void members(auto&& v) {
     v("weight", w);
@@ -36,9 +37,10 @@ struct layer_norm {
 
   void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, no_state*, const auto&,
                   context& c) const {
-    kernels::layer_norm(read(x), w.floats(), b.floats(), epsilon, write(y), c.run);
+    kernels::layer_norm(core::read(x), w.floats(), b.floats(), epsilon, core::write(y), c.run);
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

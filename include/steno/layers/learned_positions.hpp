@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Adds row t of a table to row t of x [frames, D]; y may be x. More frames than rows throw steno::error.
 template <extent Rows, extent D>
@@ -21,7 +22,7 @@ struct learned_positions {
   static constexpr extent input = D, output = D;
   static constexpr bool in_place = true;
 
-  weight<Rows, D, dtype::f32, use::rows> table;  ///< a row for each position
+  weights::weight<Rows, D, dtype::f32, weights::use::rows> table;  ///< a row for each position
 
   void members(auto&& v) { v("", table); }
   extent input_size() const noexcept { return table.cols(); }
@@ -33,9 +34,10 @@ struct learned_positions {
       fail({.what = "rows that have a position",
             .expected = "up to " + std::to_string(table.rows()),
             .found = std::to_string(x.rows())});
-    kernels::add(read(x), read(table.values().topRows(x.rows())), write(y));
+    kernels::add(core::read(x), core::read(table.values().topRows(x.rows())), core::write(y));
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

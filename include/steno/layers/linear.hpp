@@ -12,6 +12,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// optional: where the checkpoint has one.
 enum class bias { none, added, optional };
@@ -19,9 +20,9 @@ enum class bias { none, added, optional };
 namespace detail {
 /// y = act(factor * (x w^T + b)) + what is added. A factor goes into the product and into the bias: with powers of two
 /// the bits are those of a pass of its own. One function for all layers, and no template.
-[[gnu::noinline]] inline void product_with(const view<const float>& x, const weight_ref& w, kernels::epilogue e,
-                                           const addend& to, const view<float>& y, context& c) {
-  workspace::frame scratch(c.scratch);
+[[gnu::noinline]] inline void product_with(const view<const float>& x, const weights::weight_ref& w,
+                                           kernels::epilogue e, const addend& to, const view<float>& y, context& c) {
+  core::workspace::frame scratch(c.scratch);
   e.residual = to.rows;
   e.residual_stride = to.stride;
   if (to.factor != 1) {
@@ -42,8 +43,8 @@ template <extent In, extent Out, bias B = bias::added, class Act = identity>
 struct linear {
   static constexpr extent input = In, output = Out;
 
-  weight<Out, In> w;     ///< [Out, In]
-  vector_weight<Out> b;  ///< [Out]; absent where there is none
+  weights::weight<Out, In> w;     ///< [Out, In]
+  weights::vector_weight<Out> b;  ///< [Out]; absent where there is none
 
   void members(auto&& v) {
     v("weight", w);
@@ -59,18 +60,18 @@ struct linear {
 
   void operator()(view<const float, dynamic, In> x, view<float, dynamic, Out> y, no_state*, const auto& env, context& c,
                   const addend& to = {}) const {
-    detail::product_with(read(x), w.ref(), epilogue(Act::of(env)), to, write(y), c);
+    detail::product_with(core::read(x), w.ref(), epilogue(Act::of(env)), to, core::write(y), c);
   }
 
   /// The product of rows x [n, In] alone, for layers that are made of it.
   void multiply(view<const float, dynamic, In> x, view<float, dynamic, Out> y, context& c,
                 kernels::activation act = kernels::activation::none) const {
-    kernels::matmul(read(x), w.ref(), epilogue(act), write(y), c);
+    kernels::matmul(core::read(x), w.ref(), epilogue(act), core::write(y), c);
   }
   /// The same of rows that were prepared once for several products.
   void multiply(const kernels::operand& x, view<float, dynamic, Out> y, context& c,
                 kernels::activation act = kernels::activation::none) const {
-    kernels::multiply(x, w.ref(), epilogue(act), write(y), c);
+    kernels::multiply(x, w.ref(), epilogue(act), core::write(y), c);
   }
 
  private:
@@ -82,5 +83,6 @@ struct linear {
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -17,6 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Long short-term memories on top of one another: x [steps, D] -> y [steps, D].
 template <extent D, extent Layers = dynamic>
@@ -26,10 +27,10 @@ struct lstm {
 
   /// Rows of all four gates, in the order i, f, g, o.
   struct layer_weights {
-    weight<times(4, D), D> from_input;      ///< W_ih
-    weight<times(4, D), D> from_state;      ///< W_hh
-    vector_weight<times(4, D)> input_bias;  ///< b_ih
-    vector_weight<times(4, D)> state_bias;  ///< b_hh
+    weights::weight<core::times(4, D), D> from_input;      ///< W_ih
+    weights::weight<core::times(4, D), D> from_state;      ///< W_hh
+    weights::vector_weight<core::times(4, D)> input_bias;  ///< b_ih
+    weights::vector_weight<core::times(4, D)> state_bias;  ///< b_hh
   };
   /// h and c of every layer, [layers * D]. Copyable: hypotheses fork it.
   struct state {
@@ -37,8 +38,8 @@ struct lstm {
     std::vector<float> c;  ///< the cells
   };
 
-  setting<Layers, 1, 64> depth;       ///< number of layers: `pred_rnn_layers`
-  std::vector<layer_weights> layers;  ///< from the one that reads x on; as many as `depth` once they are loaded
+  core::setting<Layers, 1, 64> depth;  ///< number of layers: `pred_rnn_layers`
+  std::vector<layer_weights> layers;   ///< from the one that reads x on; as many as `depth` once they are loaded
 
   void members(auto&& v) {
     v("pred_rnn_layers", depth);
@@ -76,24 +77,24 @@ struct lstm {
  private:
   void step(const float* x, float* y, state& s, context& c) const {
     const extent d = input_size();
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto gates = scratch.matrix(1, 4 * d), more = scratch.matrix(1, 4 * d), turned = scratch.matrix(1, d);
     const float* from = x;
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const layer_weights& l = layers[i];
       float* const h = s.h.data() + static_cast<extent>(i) * d;
       float* const cell = s.c.data() + static_cast<extent>(i) * d;
-      kernels::matmul(make_view(from, 1, d), l.from_input.ref(), {.bias = l.input_bias.floats()}, gates, c);
-      kernels::matmul(make_view(static_cast<const float*>(h), 1, d), l.from_state.ref(),
+      kernels::matmul(core::make_view(from, 1, d), l.from_input.ref(), {.bias = l.input_bias.floats()}, gates, c);
+      kernels::matmul(core::make_view(static_cast<const float*>(h), 1, d), l.from_state.ref(),
                       {.bias = l.state_bias.floats()}, more, c);
-      kernels::add(read(gates), read(more), gates);
-      const auto part = [&](extent n) { return make_view(gates.data() + n * d, 1, d); };
-      kernels::apply_sigmoid(read(gates.leftCols(2 * d)), write(gates.leftCols(2 * d)));
-      kernels::apply_tanh(read(part(2)), part(2));
-      kernels::apply_sigmoid(read(part(3)), part(3));
+      kernels::add(core::read(gates), core::read(more), gates);
+      const auto part = [&](extent n) { return core::make_view(gates.data() + n * d, 1, d); };
+      kernels::apply_sigmoid(core::read(gates.leftCols(2 * d)), core::write(gates.leftCols(2 * d)));
+      kernels::apply_tanh(core::read(part(2)), part(2));
+      kernels::apply_sigmoid(core::read(part(3)), part(3));
       for (extent j = 0; j < d; ++j)
         cell[j] = gates.data()[d + j] * cell[j] + gates.data()[j] * gates.data()[2 * d + j];
-      kernels::apply_tanh(make_view(static_cast<const float*>(cell), 1, d), turned);
+      kernels::apply_tanh(core::make_view(static_cast<const float*>(cell), 1, d), turned);
       for (extent j = 0; j < d; ++j) h[j] = gates.data()[3 * d + j] * turned.data()[j];
       from = h;
     }
@@ -101,5 +102,6 @@ struct lstm {
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

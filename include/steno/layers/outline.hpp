@@ -28,6 +28,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 namespace detail {
 
@@ -40,7 +41,7 @@ std::string_view short_name() {
   const std::size_t colon = s.rfind(':');
   return colon == std::string_view::npos ? s : s.substr(colon + 1);
 }
-inline std::string size_text(extent n) { return is_static(n) ? std::to_string(n) : "any"; }
+inline std::string size_text(extent n) { return core::is_static(n) ? std::to_string(n) : "any"; }
 inline std::string widths_text(extent in, extent out) {
   return in == out ? size_text(in) : size_text(in).append(" -> ").append(size_text(out));
 }
@@ -115,8 +116,8 @@ class settings_text {
  public:
   template <class T>
   void operator()(std::string_view name, T&, const auto&...) {
-    if constexpr (setting_leaf<T>) text.append(", ").append(name).append(" ").append(size_text(T::static_value));
-    if constexpr (weight_leaf<T>)
+    if constexpr (core::setting_leaf<T>) text.append(", ").append(name).append(" ").append(size_text(T::static_value));
+    if constexpr (core::weight_leaf<T>)
       if (name.empty()) text.append(", rows ").append(size_text(T::static_rows));
   }
   template <class T>
@@ -138,9 +139,9 @@ class outliner {
   // A visitor over members(): each is a line, and what it consists of stands below it.
   template <class T>
   void operator()(std::string_view name, T& child, const auto&...) {
-    if constexpr (setting_leaf<T>) {
+    if constexpr (core::setting_leaf<T>) {
       // has its place behind the layer's name
-    } else if constexpr (weight_leaf<T>) {
+    } else if constexpr (core::weight_leaf<T>) {
       if (!name.empty()) line(name, shape<T>());
     } else {
       part(name, child);
@@ -148,7 +149,7 @@ class outliner {
   }
   template <class T>
   void optional(std::string_view name, T& child, const auto&...) {
-    if constexpr (weight_leaf<T>)
+    if constexpr (core::weight_leaf<T>)
       line(name, shape<T>() + ", optional");
     else
       (*this)(name, child);
@@ -193,7 +194,7 @@ class outliner {
     T::input, T::output;
   };
 
-  template <weight_leaf W>
+  template <core::weight_leaf W>
   static std::string shape() {
     return (W::static_rows == 1 ? "" : size_text(W::static_rows).append(" x ")) + size_text(W::static_cols);
   }
@@ -219,7 +220,7 @@ class outliner {
     else
       unnamed(s);
   }
-  template <fixed_string Name, class L>
+  template <core::fixed_string Name, class L>
   void unnamed(shown<Name, L>& s) {
     part({}, static_cast<L&>(s));
   }
@@ -247,7 +248,7 @@ class outliner {
 
 /// A model's, a network's or a layer's parts in order, a line each, with the checkpoint's names and sizes by name.
 /// T is made once by its default constructor.
-template <composite T>
+template <core::composite T>
 STENO_COLD std::string outline() requires std::default_initializable<T> {
   const auto t = std::make_unique<T>();
   std::string text(detail::short_name<T>());
@@ -256,5 +257,6 @@ STENO_COLD std::string outline() requires std::default_initializable<T> {
   return text;
 }
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

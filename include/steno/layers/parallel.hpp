@@ -10,12 +10,14 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// y = a(x) + b(x) + ...; y must not be x.
 template <class First, class... Rest>
 struct parallel {
   static_assert(layer<First> && (layer<Rest> && ...), "steno: what runs in parallel are layers");
-  static_assert((compatible(First::input, Rest::input) && ...) && (compatible(First::output, Rest::output) && ...),
+  static_assert((core::compatible(First::input, Rest::input) && ...) &&
+                    (core::compatible(First::output, Rest::output) && ...),
                 "steno: layers in parallel must read and write rows of equal widths");
   static constexpr extent input = First::input, output = First::output;
   using state = std::tuple<state_of<First>, state_of<Rest>...>;
@@ -39,7 +41,7 @@ struct parallel {
 
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
                   context& c) const {
-    detail::run_stage(std::get<0>(stages), read(x), write(y), detail::part_of<0>(s), env, c);
+    detail::run_stage(std::get<0>(stages), core::read(x), core::write(y), detail::part_of<0>(s), env, c);
     add_from<1>(x, y, s, env, c);
   }
 
@@ -53,19 +55,21 @@ struct parallel {
       bool done = false;
       if constexpr (supports_addend<S>)
         if (!c.tracing()) {
-          detail::run_stage(stage, read(x), write(y), detail::part_of<I>(s), env, c, addend{y.data(), y.outerStride()});
+          detail::run_stage(stage, core::read(x), core::write(y), detail::part_of<I>(s), env, c,
+                            addend{y.data(), y.outerStride()});
           done = true;
         }
       if (!done) {
-        workspace::frame scratch(c.scratch);
+        core::workspace::frame scratch(c.scratch);
         auto part = scratch.template matrix<dynamic, output>(y.rows(), y.cols());
-        detail::run_stage(stage, read(x), write(part), detail::part_of<I>(s), env, c);
-        kernels::add(read(y), read(part), write(y));
+        detail::run_stage(stage, core::read(x), core::write(part), detail::part_of<I>(s), env, c);
+        kernels::add(core::read(y), core::read(part), core::write(y));
       }
       add_from<I + 1>(x, y, s, env, c);
     }
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

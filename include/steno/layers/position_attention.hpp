@@ -12,21 +12,22 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// The score with absolute positions, where the file has them.
 template <extent D, extent Relative = dynamic>
 struct absolute_positions : plain_score {
-  flag<Relative> relative;                         ///< 1: with linear_pos and its biases
-  linear<D, D, bias::none> linear_pos;             ///< of the positions; unused where `relative` is 0
-  weight<1, D, dtype::f32, use::rows> pos_bias_u;  ///< added to queries for keys, [heads * d]
-  weight<1, D, dtype::f32, use::rows> pos_bias_v;  ///< added to queries for positions, [heads * d]
+  core::flag<Relative> relative;                                     ///< 1: with linear_pos and its biases
+  linear<D, D, bias::none> linear_pos;                               ///< of the positions; unused where `relative` is 0
+  weights::weight<1, D, dtype::f32, weights::use::rows> pos_bias_u;  ///< added to queries for keys, [heads * d]
+  weights::weight<1, D, dtype::f32, weights::use::rows> pos_bias_v;  ///< added to queries for positions, [heads * d]
 
   void members(auto&& v, const auto& products) {
     v("relative_positions", relative);
     if (relative.get() == 0) return;
     v("linear_pos", linear_pos);
-    v("pos_bias_u", pos_bias_u, stored::by_heads(products.head_count()));
-    v("pos_bias_v", pos_bias_v, stored::by_heads(products.head_count()));
+    v("pos_bias_u", pos_bias_u, core::stored::by_heads(products.head_count()));
+    v("pos_bias_v", pos_bias_v, core::stored::by_heads(products.head_count()));
     const extent d = products.output_size();
     v.equal("widths of linear_pos and linear_out", linear_pos.output_size(), d);
     v.equal("input and output of linear_pos", linear_pos.input_size(), d);
@@ -35,19 +36,20 @@ struct absolute_positions : plain_score {
   }
 
   /// Of the record: `positions` [rows, D] of these rows (not read without linear_pos).
-  void prepare(attention_rows& r, extent heads, extent, const auto& env, workspace::frame& frame, context& c) const {
+  void prepare(attention_rows& r, extent heads, extent, const auto& env, core::workspace::frame& frame,
+               context& c) const {
     static_assert(
         requires { env.positions; }, "steno: this stack's record has no `positions`, which its attention reads");
     if (relative.get() == 0) return;
     const extent n = r.q.rows(), d = r.q.cols();
     auto keys = frame.matrix(n, 2 * d), queries = frame.matrix(n, 2 * d);
-    workspace::frame inner(c.scratch);
+    core::workspace::frame inner(c.scratch);
     auto p = inner.template matrix<dynamic, D>(n, d);
-    linear_pos.multiply(as<const float, dynamic, D>(env.positions), p, c);
-    side_by_side(read(r.k), nullptr, read(p), nullptr, heads, keys);
-    side_by_side(read(r.q), pos_bias_u.floats(), read(r.q), pos_bias_v.floats(), heads, queries);
-    new (&r.k) view<float>(write(keys));
-    new (&r.q) view<float>(write(queries));
+    linear_pos.multiply(core::as<const float, dynamic, D>(env.positions), p, c);
+    side_by_side(core::read(r.k), nullptr, core::read(p), nullptr, heads, keys);
+    side_by_side(core::read(r.q), pos_bias_u.floats(), core::read(r.q), pos_bias_v.floats(), heads, queries);
+    new (&r.k) view<float>(core::write(keys));
+    new (&r.q) view<float>(core::write(queries));
   }
 
  private:
@@ -77,5 +79,6 @@ struct absolute_positions : plain_score {
 template <extent D, extent Heads, extent Relative = dynamic>
 struct position_attention : attention<separate_products<D, Heads, linear_names>, absolute_positions<D, Relative>> {};
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

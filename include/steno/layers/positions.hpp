@@ -14,11 +14,12 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Positions first, first + by, ... into y [rows, D]; D is even.
 inline void write_positions(extent first, view<float> y, context& c, extent by = 1) {
   const extent half = y.cols() / 2;
-  workspace::frame scratch(c.scratch);
+  core::workspace::frame scratch(c.scratch);
   float* rate = scratch.take<float>(static_cast<std::size_t>(half));
   const auto step = static_cast<float>(-(std::log(10000.0) / static_cast<double>(y.cols())));
   for (extent i = 0; i < half; ++i) rate[i] = std::exp(static_cast<float>(2 * i) * step);
@@ -54,7 +55,7 @@ struct with_positions : around<Stack> {
     extent frames = 0;      ///< so far
   };
 
-  flag<Relative> relative;  ///< 1: positions go to the attention; 0: they are added to the rows
+  core::flag<Relative> relative;  ///< 1: positions go to the attention; 0: they are added to the rows
 
   void members(auto&& v) {
     v("relative_positions", relative);
@@ -63,19 +64,19 @@ struct with_positions : around<Stack> {
   }
   state start() const { return {this->stack.start(), 0}; }
   void restart(state& s) const {
-    steno::restart(this->stack, s.stack);
+    steno::nn::restart(this->stack, s.stack);
     s.frames = 0;
   }
 
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
                   context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto positions = scratch.matrix(x.rows(), x.cols());
     write_positions(s == nullptr ? 0 : s->frames, positions, c);
     if (s != nullptr) s->frames += x.rows();
-    const env_with_positions<std::remove_cvref_t<decltype(env)>> own{env, read(positions)};
-    if (relative.get() == 0) kernels::add(read(x), read(positions), write(y));
-    const auto rows = relative.get() == 0 ? as<const float, dynamic, input>(y) : x;
+    const env_with_positions<std::remove_cvref_t<decltype(env)>> own{env, core::read(positions)};
+    if (relative.get() == 0) kernels::add(core::read(x), core::read(positions), core::write(y));
+    const auto rows = relative.get() == 0 ? core::as<const float, dynamic, input>(y) : x;
     c.trace("subsampled", rows);
     c.trace("pos_emb", positions);
     this->run(rows, y, s == nullptr ? nullptr : &s->stack, own, c);
@@ -125,16 +126,17 @@ struct with_distances : around<Stack> {
       keys = s->keys = std::max(s->keys, keep + n);
       rows = s->rows = std::max(s->rows, n);
     }
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto positions = scratch.matrix(needed ? keys + rows - 1 : 0, x.cols());
     write_positions(keys - 1, positions, c, -1);
     if (!bounded) c.trace("pos_emb", positions);
     const env_with_distances<std::remove_cvref_t<decltype(env)>> own{
-        env, {.rows = read(positions), .farthest = keys - 1, .stays = bounded && needed}};
+        env, {.rows = core::read(positions), .farthest = keys - 1, .stays = bounded && needed}};
     this->run(x, y, s == nullptr ? nullptr : &s->stack, own, c);
     if (s != nullptr) s->kept = keep < 0 ? before + n : std::min(keep, before + n);
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

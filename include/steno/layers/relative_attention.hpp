@@ -19,6 +19,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// The score with distances.
 template <extent D>
@@ -30,20 +31,20 @@ struct relative_positions {
     extent nearest = 0;                 ///< the last one, each less by 1 than the one before
   };
 
-  linear<D, D, bias::none> linear_pos;             ///< of the positions of distances
-  weight<1, D, dtype::f32, use::rows> pos_bias_u;  ///< added to queries for keys, [heads * d]
-  weight<1, D, dtype::f32, use::rows> pos_bias_v;  ///< added to queries for distances, [heads * d]
+  linear<D, D, bias::none> linear_pos;                               ///< of the positions of distances
+  weights::weight<1, D, dtype::f32, weights::use::rows> pos_bias_u;  ///< added to queries for keys, [heads * d]
+  weights::weight<1, D, dtype::f32, weights::use::rows> pos_bias_v;  ///< added to queries for distances, [heads * d]
 
   void members(auto&& v, const auto& products) {
     v("linear_pos", linear_pos);
-    v("pos_bias_u", pos_bias_u, stored::by_heads(products.head_count()));
-    v("pos_bias_v", pos_bias_v, stored::by_heads(products.head_count()));
+    v("pos_bias_u", pos_bias_u, core::stored::by_heads(products.head_count()));
+    v("pos_bias_v", pos_bias_v, core::stored::by_heads(products.head_count()));
     for (const extent n : {linear_pos.input_size(), linear_pos.output_size(), pos_bias_u.cols(), pos_bias_v.cols()})
       v.equal("widths of the attention's products", n, products.output_size());
   }
 
   /// Nothing to do: keys are kept as they are, and attend() adds the distances.
-  void prepare(attention_rows&, extent, extent, const auto&, workspace::frame&, context&) const {}
+  void prepare(attention_rows&, extent, extent, const auto&, core::workspace::frame&, context&) const {}
 
   /// Of the record: `distances` (see with_distances) and `window`. q is overwritten.
   void attend(view<float> q, const view<const float>& k, const view<const float>& v, extent n,
@@ -53,7 +54,7 @@ struct relative_positions {
     if (s != nullptr && env.distances.stays) keep(env.distances, n, *s, c);
     const attention_window window = window_of(env);
     const extent frames = q.rows(), keys = k.rows(), d = q.cols(), each = d / n;
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     const float* distances = nullptr;  // [heads][count][each], the first `beyond` of them farther than any key
     extent count = keys + frames - 1, beyond = 0;
     if (s != nullptr && !s->distances.empty()) {
@@ -74,7 +75,7 @@ struct relative_positions {
     const extent room = (extent{1} << 23) / (n * (keys + 1));
     const extent longest = window.limited() ? 128 : std::clamp<extent>(room / 96 * 96, 96, 3072);
     each_attention_block(frames, keys, window, longest, [&](const attention_block& b) {
-      workspace::frame inner(c.scratch);
+      core::workspace::frame inner(c.scratch);
       const extent seen = b.to - b.from, wide = seen + b.count - 1;
       // Row of the table with the block's largest distance: its last query to its first key.
       const extent largest = beyond + frames - b.first - b.count + b.from;
@@ -86,17 +87,18 @@ struct relative_positions {
           const extent now = std::min(together, b.count - i), from = b.count - i - now;
           const float* const p = distances + (h * count + largest + from) * each;
           kernels::matmul(
-              read(biased.block(b.first + i, h * each, now, each)),
-              weight_ref{.data = reinterpret_cast<const std::byte*>(p), .rows = seen + now - 1, .cols = each},
-              {.scale = options.scale}, make_view(scores + (h * b.count + i) * wide + from, now, seen + now - 1, wide),
-              c);
+              core::read(biased.block(b.first + i, h * each, now, each)),
+              weights::weight_ref{.data = reinterpret_cast<const std::byte*>(p), .rows = seen + now - 1, .cols = each},
+              {.scale = options.scale},
+              core::make_view(scores + (h * b.count + i) * wide + from, now, seen + now - 1, wide), c);
         }
       kernels::attention_options o = b.limited(options);
       o.bias = scores + b.count - 1;
       o.bias_stride = wide - 1;
       o.bias_head_stride = b.count * wide;
-      kernels::attention(read(q.middleRows(b.first, b.count)), read(k.middleRows(b.from, seen)),
-                         read(v.middleRows(b.from, seen)), n, o, write(out.middleRows(b.first, b.count)), c);
+      kernels::attention(core::read(q.middleRows(b.first, b.count)), core::read(k.middleRows(b.from, seen)),
+                         core::read(v.middleRows(b.from, seen)), n, o, core::write(out.middleRows(b.first, b.count)),
+                         c);
     });
   }
 
@@ -111,10 +113,11 @@ struct relative_positions {
   // linear_pos of `positions`, head by head, as the products of the blocks read it.
   void project(const view<const float>& positions, extent heads, float* to, context& c) const {
     const extent count = positions.rows(), d = linear_pos.output_size(), each = d / heads;
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto p = scratch.template matrix<dynamic, D>(count, d);
-    linear_pos.multiply(as<const float, dynamic, D>(positions), p, c);
-    for (extent h = 0; h < heads; ++h) make_view(to + h * count * each, count, each) = p.middleCols(h * each, each);
+    linear_pos.multiply(core::as<const float, dynamic, D>(positions), p, c);
+    for (extent h = 0; h < heads; ++h)
+      core::make_view(to + h * count * each, count, each) = p.middleCols(h * each, each);
   }
 };
 
@@ -125,5 +128,6 @@ struct relative_attention
                                   attention_names<"linear_q", "linear_k", "linear_v", "linear_out", B, B, "n_heads">>,
                 relative_positions<D>> {};
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 namespace detail {
 [[noreturn]] STENO_COLD inline void refuse_state(std::size_t layers, std::size_t states) {
@@ -31,7 +32,7 @@ template <extent N, class L>
 struct repeat {
   static_assert(layer<L>, "steno: what is repeated is a layer");
   static constexpr extent input = L::input, output = L::output;
-  static_assert(N == 1 || compatible(input, output), "steno: a repeated layer must write what it reads");
+  static_assert(N == 1 || core::compatible(input, output), "steno: a repeated layer must write what it reads");
   static constexpr bool in_place = N != 1 || works_in_place<L>;
   /// Whether its layers keep nothing in a stream.
   static constexpr bool stateless = std::is_same_v<state_of<L>, no_state>;
@@ -39,11 +40,12 @@ struct repeat {
   using state = std::conditional_t<stateless, no_state, std::vector<state_of<L>>>;
 
   /// In order; a vector where N is dynamic.
-  std::conditional_t<is_static(N), std::array<L, static_cast<std::size_t>(is_static(N) ? N : 0)>, std::vector<L>>
+  std::conditional_t<core::is_static(N), std::array<L, static_cast<std::size_t>(core::is_static(N) ? N : 0)>,
+                     std::vector<L>>
       layers;
 
   void members(auto&& v) {
-    if constexpr (!is_static(N))
+    if constexpr (!core::is_static(N))
       if (const auto n = v.count()) layers.resize(static_cast<std::size_t>(*n));
     for (std::size_t i = 0; i < layers.size(); ++i) {
       v(std::to_string(i), layers[i]);
@@ -77,14 +79,14 @@ struct repeat {
   void restart(state& s) const {
     if constexpr (!stateless) {
       if (s.size() != layers.size()) s = start();
-      for (std::size_t i = 0; i < layers.size(); ++i) steno::restart(layers[i], s[i]);
+      for (std::size_t i = 0; i < layers.size(); ++i) steno::nn::restart(layers[i], s[i]);
     }
   }
 
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
                   context& c) const {
     if (layers.empty()) {
-      if (x.data() != y.data()) kernels::scale(read(x), 1.0f, write(y));
+      if (x.data() != y.data()) kernels::scale(core::read(x), 1.0f, core::write(y));
       return;
     }
     if constexpr (!stateless)
@@ -103,11 +105,12 @@ struct repeat {
     };
     for (std::size_t i = 0; i < layers.size(); ++i) {
       auto scope = c.enter("", static_cast<extent>(i));
-      run(i, i == 0 ? x : as<const float, dynamic, input>(y));
+      run(i, i == 0 ? x : core::as<const float, dynamic, input>(y));
       c.trace("out", y);
     }
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -12,16 +12,17 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 namespace detail {
 /// y = x + body(x) / Parts. Fitting: without the sum where the widths differ.
 template <int Parts, bool Fitting, class... Stages>
 struct residual_of {
   using body_type = sequence<Stages...>;
-  static_assert(Fitting || compatible(body_type::input, body_type::output),
+  static_assert(Fitting || core::compatible(body_type::input, body_type::output),
                 "steno: the layers of a residual must write rows as wide as those they read");
   static constexpr extent input = body_type::input, output = body_type::output;
-  static constexpr bool in_place = body_type::in_place && compatible(input, output);
+  static constexpr bool in_place = body_type::in_place && core::compatible(input, output);
   using state = state_of<body_type>;
 
   body_type body;
@@ -41,26 +42,26 @@ struct residual_of {
     if (Fitting && x.cols() != y.cols()) return body(x, y, s, env, c);
     if constexpr (supports_addend<body_type>)
       if (!c.tracing()) return body(x, y, s, env, c, addend{x.data(), x.outerStride(), factor});
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto part = scratch.template matrix<dynamic, output>(y.rows(), y.cols());
     body(x, part, s, env, c);
-    if constexpr (Parts != 1) kernels::scale(read(part), factor, write(part));
-    kernels::add(read(x), read(part), write(y));
+    if constexpr (Parts != 1) kernels::scale(core::read(part), factor, core::write(part));
+    kernels::add(core::read(x), core::read(part), core::write(y));
   }
 
-  template <fixed_string Name>
+  template <core::fixed_string Name>
   static constexpr bool has() {
     return body_type::template has<Name>();
   }
-  template <fixed_string Name>
+  template <core::fixed_string Name>
   const auto& get() const {
     return body.template get<Name>();
   }
-  template <fixed_string Name>
+  template <core::fixed_string Name>
   auto& get() {
     return body.template get<Name>();
   }
-  template <fixed_string Name>
+  template <core::fixed_string Name>
   static auto& get(auto& s) {
     return body_type::template get<Name>(s);
   }
@@ -81,5 +82,6 @@ struct fitting_residual : detail::residual_of<1, true, Stages...> {};
 template <class Norm, class... Stages>
 using post_norm = sequence<residual<Stages...>, Norm>;
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

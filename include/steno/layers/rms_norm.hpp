@@ -9,6 +9,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// RMS norm of each row: x [rows, D] -> y [rows, D]; y may be x.
 template <extent D, int Exponent = 6>
@@ -22,7 +23,7 @@ struct rms_norm {
     return static_cast<float>(e);
   }();
 
-  vector_weight<D> w;  ///< factor of each column
+  weights::vector_weight<D> w;  ///< factor of each column
 
   void members(auto&& v) { v("weight", w); }
   extent input_size() const noexcept { return w.cols(); }
@@ -31,9 +32,10 @@ struct rms_norm {
 
   void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, no_state*, const auto&,
                   context& c) const {
-    kernels::rms_norm(read(x), w.floats(), epsilon, write(y), c.run);
+    kernels::rms_norm(core::read(x), w.floats(), epsilon, core::write(y), c.run);
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

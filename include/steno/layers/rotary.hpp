@@ -14,12 +14,14 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Cosines and sines of the positions of rows; lives in a workspace frame.
 class rotary_angles {
  public:
   /// Of the rows that a call brings.
-  rotary_angles(const kv_sequences& rows, extent width, double theta, workspace::frame& frame, const executor& run)
+  rotary_angles(const kv_sequences& rows, extent width, double theta, core::workspace::frame& frame,
+                const executor& run)
       : rotary_angles(rows.added(), width, frame) {
     float* const positions = frame.take<float>(static_cast<std::size_t>(std::max<extent>(rows.added(), 1)));
     rows.each_part([&](const kv_sequences::part& p) {
@@ -63,7 +65,7 @@ class rotary_angles {
   }
 
  private:
-  rotary_angles(extent count, extent width, workspace::frame& frame)
+  rotary_angles(extent count, extent width, core::workspace::frame& frame)
       : half_(width / 2),
         cosines_(frame.take<float>(static_cast<std::size_t>(std::max<extent>(count * half_, 1)))),
         sines_(frame.take<float>(static_cast<std::size_t>(std::max<extent>(count * half_, 1)))) {}
@@ -85,7 +87,8 @@ struct rotary_positions : plain_score {
     v.require(w % 2 == 0, "width of a head", "an even number", w);
   }
   /// Turns every head of r.q and r.k in place. Angles of another width than a head's throw steno::error.
-  void prepare(attention_rows& r, extent heads, extent key_heads, const auto& env, workspace::frame&, context&) const {
+  void prepare(attention_rows& r, extent heads, extent key_heads, const auto& env, core::workspace::frame&,
+               context&) const {
     static_assert(
         requires { env.angles; }, "steno: this stack's record has no `angles`, which its attention reads");
     const extent w = r.q.cols() / heads;
@@ -103,5 +106,6 @@ struct rotary_positions : plain_score {
   static void turn(const rotary_angles& a, extent row, float* head) noexcept { a.turn(head, row, head); }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -12,6 +12,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// What is added beside attention: memory = fsmn(v) + v.
 template <extent Taps, extent D>
@@ -26,7 +27,7 @@ struct fsmn_memory {
   void operator()(view<const float, dynamic, D> v, view<float, dynamic, D> y, context& c) const {
     fsmn_block(v, y, nullptr, no_env{}, c);
     c.trace("fsmn_conv", y);
-    kernels::add(read(y), read(v), write(y));
+    kernels::add(core::read(y), core::read(v), core::write(y));
   }
 };
 
@@ -34,5 +35,6 @@ struct fsmn_memory {
 template <extent In, extent D, extent Heads, extent Taps>
 struct sanm_attention : attention<fused_products<In, D, Heads>, plain_score, fsmn_memory<Taps, D>> {};
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 namespace detail {
 /// What decides where a stage's result goes that another stage reads.
@@ -25,11 +26,11 @@ struct stage_result {
 };
 /// Over x, in y, or in new scratch. One function for all stages, and no template.
 [[gnu::noinline]] inline view<float> room_of_stage(const stage_result& r, const view<const float>& x,
-                                                   const view<float>& y, workspace::frame& scratch) {
+                                                   const view<float>& y, core::workspace::frame& scratch) {
   if (r.in_place && r.own && r.rows == x.rows() && r.width == x.cols())
-    return make_view(const_cast<float*>(x.data()), r.rows, r.width, x.outerStride());
+    return core::make_view(const_cast<float*>(x.data()), r.rows, r.width, x.outerStride());
   if (r.stays && r.rows == y.rows() && r.width == y.cols() && (r.in_place || x.data() != y.data())) return y;
-  return write(scratch.matrix(r.rows, r.width));
+  return core::write(scratch.matrix(r.rows, r.width));
 }
 }  // namespace detail
 
@@ -98,30 +99,30 @@ struct sequence {
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
                   context& c) const {
     if (y.rows() == 0) return;
-    workspace::frame scratch(c.scratch);
-    advance<0>(read(x), false, write(y), s, scratch, env, c);
+    core::workspace::frame scratch(c.scratch);
+    advance<0>(core::read(x), false, core::write(y), s, scratch, env, c);
   }
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
                   context& c, const addend& to) const requires supports_addend<last> {
     if (y.rows() == 0) return;
-    workspace::frame scratch(c.scratch);
-    advance<0>(read(x), false, write(y), s, scratch, env, c, to);
+    core::workspace::frame scratch(c.scratch);
+    advance<0>(core::read(x), false, core::write(y), s, scratch, env, c, to);
   }
 
   /// The stage of a name, here or further down but not among a repeat's layers; and its part of a state.
-  template <fixed_string Name>
+  template <core::fixed_string Name>
   static constexpr bool has() {
     return detail::stage_has<Name, First>() || (detail::stage_has<Name, Rest>() || ...);
   }
-  template <fixed_string Name>
+  template <core::fixed_string Name>
   const auto& get() const {
     return detail::stage_get<Name>(std::get<index_of<Name>()>(stages));
   }
-  template <fixed_string Name>
+  template <core::fixed_string Name>
   auto& get() {
     return detail::stage_get<Name>(std::get<index_of<Name>()>(stages));
   }
-  template <fixed_string Name>
+  template <core::fixed_string Name>
   static auto& get(auto& s) {
     constexpr std::size_t i = index_of<Name>();
     return detail::state_get<Name, std::tuple_element_t<i, std::tuple<First, Rest...>>>(std::get<i>(s));
@@ -132,7 +133,7 @@ struct sequence {
   static void each(F&& f, Tuple& t) {
     std::apply([&](auto&... s) { (f(s), ...); }, t);
   }
-  template <fixed_string Name>
+  template <core::fixed_string Name>
   static constexpr std::size_t index_of() {
     constexpr std::array<bool, 1 + sizeof...(Rest)> found{detail::stage_has<Name, First>(),
                                                           detail::stage_has<Name, Rest>()...};
@@ -155,7 +156,7 @@ struct sequence {
   template <std::size_t I>
   void restart_from(state& s) const {
     if constexpr (I <= sizeof...(Rest)) {
-      steno::restart(std::get<I>(stages), std::get<I>(s));
+      steno::nn::restart(std::get<I>(stages), std::get<I>(s));
       restart_from<I + 1>(s);
     }
   }
@@ -180,7 +181,7 @@ struct sequence {
   // `own`: x is the scratch's, or y itself, and may be written over. Results go to y as soon as the rest can stay
   // there.
   template <std::size_t I, class... To>
-  void advance(const view<const float>& x, bool own, view<float> y, state* s, workspace::frame& scratch,
+  void advance(const view<const float>& x, bool own, view<float> y, state* s, core::workspace::frame& scratch,
                const auto& env, context& c, const To&... to) const {
     const auto& stage = std::get<I>(stages);
     using S = std::remove_cvref_t<decltype(stage)>;
@@ -198,10 +199,11 @@ struct sequence {
                                                .stays = stays_from<I + 1>(rows, s, env) && added(to...) != y.data()},
                                               x, y, scratch);
       detail::run_stage(stage, x, out, detail::part_of<I>(s), env, c);
-      advance<I + 1>(read(out), true, y, s, scratch, env, c, to...);
+      advance<I + 1>(core::read(out), true, y, s, scratch, env, c, to...);
     }
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

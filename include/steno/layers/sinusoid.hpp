@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// x [frames, Feat] times the square root of D, a setting "output_size" where it is dynamic. y may be x.
 template <extent Feat, extent D>
@@ -22,7 +23,7 @@ struct scale_by_root {
   static constexpr extent input = Feat, output = Feat;
   static constexpr bool in_place = true;
 
-  setting<D> output_width;  ///< D: the setting `output_size`
+  core::setting<D> output_width;  ///< D: the setting `output_size`
 
   void members(auto&& v) { v("output_size", output_width); }
 
@@ -30,7 +31,7 @@ struct scale_by_root {
 
   void operator()(view<const float, dynamic, Feat> x, view<float, dynamic, Feat> y, no_state*, const auto&,
                   context&) const {
-    kernels::scale(read(x), std::sqrt(static_cast<float>(output_width.get())), write(y));
+    kernels::scale(core::read(x), std::sqrt(static_cast<float>(output_width.get())), core::write(y));
   }
 };
 
@@ -44,7 +45,7 @@ struct scale_by_own_root {
   no_state start() const noexcept { return {}; }
 
   void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, no_state*, const auto&, context&) const {
-    kernels::scale(read(x), std::sqrt(static_cast<float>(x.cols())), write(y));
+    kernels::scale(core::read(x), std::sqrt(static_cast<float>(x.cols())), core::write(y));
   }
 };
 
@@ -54,7 +55,7 @@ struct optional_scale {
   static constexpr extent input = D, output = D;
   static constexpr bool in_place = true;
 
-  flag<dynamic> xscaling;  ///< 1: times the root; 0: rows stay as they are
+  core::flag<dynamic> xscaling;  ///< 1: times the root; 0: rows stay as they are
 
   void members(auto&& v) { v("xscaling", xscaling); }
   no_state start() const noexcept { return {}; }
@@ -63,7 +64,7 @@ struct optional_scale {
                   context& c) const {
     c.trace("subsampling_out", x);
     const float factor = xscaling.get() != 0 ? std::sqrt(static_cast<float>(x.cols())) : 1.0f;
-    if (factor != 1 || x.data() != y.data()) kernels::scale(read(x), factor, write(y));
+    if (factor != 1 || x.data() != y.data()) kernels::scale(core::read(x), factor, core::write(y));
     c.trace("pos_enc_x", y);
   }
 };
@@ -86,7 +87,7 @@ struct sinusoid {
     const extent before = s == nullptr ? 0 : s->frames;
     if (s != nullptr) s->frames += x.rows();
     const extent half = x.cols() / 2;
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     float* rate = scratch.take<float>(static_cast<std::size_t>(half));
     const auto step = static_cast<float>(std::log(10000.0) / static_cast<double>(half - 1));
     for (extent i = 0; i < half; ++i) rate[i] = std::exp(static_cast<float>(i) * -step);
@@ -107,5 +108,6 @@ struct sinusoid {
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

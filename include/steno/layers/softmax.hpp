@@ -7,6 +7,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Softmax of each row: x [frames, D] -> y [frames, D]; y may be x.
 template <extent D>
@@ -19,9 +20,10 @@ struct softmax {
 
   void operator()(view<const float, dynamic, D> x, view<float, dynamic, D> y, no_state*, const auto&,
                   context& c) const {
-    kernels::softmax(read(x), write(y), c.run);
+    kernels::softmax(core::read(x), core::write(y), c.run);
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

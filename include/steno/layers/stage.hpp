@@ -17,16 +17,17 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// A layer with the name of its member in the checkpoint.
-template <fixed_string Name, class L>
+template <core::fixed_string Name, class L>
 struct at : L {
   static constexpr std::string_view name = Name.view();  ///< of the member, and of its result in a trace
   using layer_type = L;                                  ///< the layer without its name
 };
 
 /// A layer whose result is traced under a name that is no member's.
-template <fixed_string Name, class L>
+template <core::fixed_string Name, class L>
 struct shown : L {
   static constexpr std::string_view shown_as = Name.view();  ///< what its result is called in a trace
 };
@@ -36,11 +37,11 @@ template <class L>
 struct bare {
   using type = L;
 };
-template <fixed_string Name, class L>
+template <core::fixed_string Name, class L>
 struct bare<shown<Name, L>> {
   using type = L;
 };
-template <fixed_string Name, class L>
+template <core::fixed_string Name, class L>
 struct bare<at<Name, L>> {
   using type = L;
 };
@@ -91,8 +92,8 @@ template <class S, class... To>
     if (!stage_is_empty(stage) && (x.cols() != stage.input_size() || y.cols() != stage.output_size()))
       refuse_widths(stage.input_size(), stage.output_size(), x.cols(), y.cols());
   if (const extent rows = rows_after(stage, x.rows(), s, env); rows != y.rows()) refuse_rows(rows, y.rows());
-  const auto from = as<const float, dynamic, S::input>(x);
-  const auto into = as<float, dynamic, S::output>(y);
+  const auto from = core::as<const float, dynamic, S::input>(x);
+  const auto into = core::as<float, dynamic, S::output>(y);
   if constexpr (requires { S::name; }) {
     {
       auto scope = c.enter(S::name);
@@ -104,7 +105,7 @@ template <class S, class... To>
     if constexpr (requires { S::shown_as; }) c.trace(S::shown_as, into);
   }
 }
-template <fixed_string Name, class S>
+template <core::fixed_string Name, class S>
 constexpr bool stage_is() {
   if constexpr (requires { S::name; })
     return S::name == Name.view();
@@ -114,20 +115,20 @@ constexpr bool stage_is() {
     return false;
 }
 /// Whether a stage has this name, or holds a stage that has.
-template <fixed_string Name, class S>
+template <core::fixed_string Name, class S>
 constexpr bool stage_has() {
   if (stage_is<Name, S>()) return true;
   if constexpr (requires { S::template has<Name>(); }) return S::template has<Name>();
   return false;
 }
-template <fixed_string Name, class S>
+template <core::fixed_string Name, class S>
 auto& stage_get(S& stage) {
   if constexpr (stage_is<Name, std::remove_cv_t<S>>())
     return stage;
   else
     return stage.template get<Name>();
 }
-template <fixed_string Name, class S, class State>
+template <core::fixed_string Name, class S, class State>
 auto& state_get(State& s) {
   if constexpr (stage_is<Name, S>())
     return s;
@@ -141,5 +142,6 @@ auto* part_of(State* s) {
 }
 }  // namespace detail
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// x [frames, Feat] -> y [overlap + frames, Feat] in a stream, `overlap` being the record's; y may be x in a whole
 /// clip.
@@ -26,7 +27,7 @@ struct window_overlap {
     std::vector<float> rows;  ///< [overlap, Feat]; empty: zeros
   };
 
-  setting<D> output_width;  ///< D: what a window without new rows is scaled by the root of
+  core::setting<D> output_width;  ///< D: what a window without new rows is scaled by the root of
 
   void members(auto&& v) { v("output_size", output_width); }
   state start() const { return {}; }
@@ -43,17 +44,17 @@ struct window_overlap {
     if constexpr (requires { env.overlap; }) {
       if (s != nullptr) return join(x, y, *s, env.overlap, c);
     }
-    if (x.data() != y.data()) kernels::scale(read(x), 1.0f, write(y));
+    if (x.data() != y.data()) kernels::scale(core::read(x), 1.0f, core::write(y));
   }
 
  private:
   void join(view<const float, dynamic, Feat> x, view<float, dynamic, Feat> y, state& s, extent overlap,
             context& c) const {
     s.rows.resize(static_cast<std::size_t>(overlap * y.cols()));
-    auto kept = make_view<dynamic, Feat>(s.rows.data(), overlap, y.cols());
+    auto kept = core::make_view<dynamic, Feat>(s.rows.data(), overlap, y.cols());
     if (x.rows() == 0) {
       c.trace("tail_cached_feats", kept);
-      kernels::scale(read(kept), std::sqrt(static_cast<float>(output_width.get())), write(y));
+      kernels::scale(core::read(kept), std::sqrt(static_cast<float>(output_width.get())), core::write(y));
     } else {
       y.topRows(overlap) = kept;
       y.bottomRows(x.rows()) = x;
@@ -63,5 +64,6 @@ struct window_overlap {
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

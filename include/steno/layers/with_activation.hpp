@@ -8,6 +8,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// A record with the activation that the file names.
 template <class Env>
@@ -24,14 +25,14 @@ struct with_activation : around<Stack> {
     state_of<Stack> stack;  ///< of the layers inside
   };
 
-  setting<dynamic, 0, 3> activation;  ///< number of kernels::activation
+  core::setting<dynamic, 0, 3> activation;  ///< number of kernels::activation
 
   void members(auto&& v) {
     v("activation", activation);
     detail::visit_stage(this->stack, v);
   }
   state start() const { return {this->stack.start()}; }
-  void restart(state& s) const { steno::restart(this->stack, s.stack); }
+  void restart(state& s) const { steno::nn::restart(this->stack, s.stack); }
 
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
                   context& c) const {
@@ -41,5 +42,6 @@ struct with_activation : around<Stack> {
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -23,6 +23,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace funasr {
 
 /// A text with punctuation, and the number of the mark behind each word of split_words().
 struct punctuated_text {
@@ -32,7 +33,7 @@ struct punctuated_text {
 
 /// Sizes by name; what is left out is adopted from the file.
 struct ct_punc_sizes {
-  sanm_sizes encoder = {};      ///< its features are the rows of `embed`, as wide as its layers
+  nn::sanm_sizes encoder = {};  ///< its features are the rows of `embed`, as wide as its layers
   extent vocabulary = dynamic;  ///< words in all
   extent marks = dynamic;       ///< with "_", which is none
 };
@@ -51,30 +52,30 @@ class ct_punc {
   ct_punc() = default;
   /// Words and marks from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit ct_punc(const gguf_file& file)
-      : words(read_tokens(file)), marks(file.strings("ct_transformer.marks")) {
+      : words(models::read_tokens(file)), marks(file.strings("ct_transformer.marks")) {
     order_.resize(words.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
     std::sort(order_.begin(), order_.end(), [&](int a, int b) { return word(a) < word(b); });
     unknown_ = find("<unk>");
     if (unknown_ < 0) fail({.where = file.where(), .what = "tokenizer.ggml.tokens", .expected = "a token <unk>"});
-    sentence_end =
-        static_cast<int>(read_whole(file, "ct_transformer.sentence_end", 0, static_cast<extent>(marks.size()) - 1, 3));
+    sentence_end = static_cast<int>(
+        models::read_whole(file, "ct_transformer.sentence_end", 0, static_cast<extent>(marks.size()) - 1, 3));
   }
 
-  weight<Vocab, D, dtype::f32, use::rows> embed;  ///< a row for each of `words`
-  sanm_main_encoder<S.encoder> encoder;           ///< SAN-M, over the rows of the words
-  linear<D, Marks> decoder;                       ///< its rows to scores of the marks
-  std::vector<std::string> words;                 ///< that the model knows
-  std::vector<std::string> marks;                 ///< "_" is none
-  int sentence_end = 3;                           ///< number of the full stop
-  model_storage storage;                          ///< what the weights point into
+  weights::weight<Vocab, D, dtype::f32, weights::use::rows> embed;  ///< a row for each of `words`
+  nn::sanm_main_encoder<S.encoder> encoder;                         ///< SAN-M, over the rows of the words
+  nn::linear<D, Marks> decoder;                                     ///< its rows to scores of the marks
+  std::vector<std::string> words;                                   ///< that the model knows
+  std::vector<std::string> marks;                                   ///< "_" is none
+  int sentence_end = 3;                                             ///< number of the full stop
+  models::model_storage storage;                                    ///< what the weights point into
 
   void members(auto&& v) {
     v("embed.weight", embed);
     v("encoder", encoder);
     v("decoder", decoder);
     v.equal("widths of embed and encoder", embed.cols(), encoder.input_size());
-    v.equal("encoder.output_size and width of the encoder", sanm_width(encoder), encoder.output_size());
+    v.equal("encoder.output_size and width of the encoder", nn::sanm_width(encoder), encoder.output_size());
     v.equal("widths of encoder and decoder", encoder.output_size(), decoder.input_size());
     v.equal("number of tokenizer.ggml.tokens and rows of embed",
             words.empty() ? embed.rows() : static_cast<extent>(words.size()), embed.rows());
@@ -84,7 +85,7 @@ class ct_punc {
 
   /// The text with punctuation. `at_once`: words added for one pass of the model (split_size of the original).
   STENO_COLD punctuated_text punctuate(std::string_view text, context& c, extent at_once = 20) const {
-    const std::vector<std::string> all = split_words(text);
+    const std::vector<std::string> all = tokenizers::split_words(text);
     std::vector<int> ids;
     for (const std::string& w : all) {
       const int id = find(w);
@@ -98,24 +99,24 @@ class ct_punc {
       const bool last = begin + step >= all.size();
       std::vector<int> found = score(std::span(ids).subspan(from, std::min(begin + step, all.size()) - from), c);
       if (!last) found.resize(sentence(found));
-      out.text += join_punctuated(std::span(all).subspan(from, found.size()), found, marks);
+      out.text += tokenizers::join_punctuated(std::span(all).subspan(from, found.size()), found, marks);
       out.marks.insert(out.marks.end(), found.begin(), found.end());
       from += found.size();
     }
-    if (close_text(out.text)) out.marks.back() = sentence_end;
+    if (tokenizers::close_text(out.text)) out.marks.back() = sentence_end;
     return out;
   }
 
   /// The golden cases' name of a traced stage: "mini.0.encoder.encoders0.0.out" is mini0_enc0_out there.
   STENO_COLD static std::string trace_name(std::string_view path) {
-    constexpr stage_name blocks[] = {{"mini.#.encoder.encoders0.#.", "mini#_enc#_"},
-                                     {"mini.#.encoder.encoders.#.", "mini#_encoders_#_"}};
-    if (const std::string part = recorded_stage(path, blocks, sanm_parts); !part.empty()) return part;
-    constexpr stage_name others[] = {{"mini.#.embed", "mini#_embed"},
-                                     {"mini.#.encoder.posenc", "mini#_posenc"},
-                                     {"mini.#.encoder.after_norm", "mini#_encoder_out"},
-                                     {"mini.#.logits", "mini#_logits"}};
-    return recorded_stage(path, others);
+    constexpr models::stage_name blocks[] = {{"mini.#.encoder.encoders0.#.", "mini#_enc#_"},
+                                             {"mini.#.encoder.encoders.#.", "mini#_encoders_#_"}};
+    if (const std::string part = models::recorded_stage(path, blocks, models::sanm_parts); !part.empty()) return part;
+    constexpr models::stage_name others[] = {{"mini.#.embed", "mini#_embed"},
+                                             {"mini.#.encoder.posenc", "mini#_posenc"},
+                                             {"mini.#.encoder.after_norm", "mini#_encoder_out"},
+                                             {"mini.#.logits", "mini#_logits"}};
+    return models::recorded_stage(path, others);
   }
 
  private:
@@ -129,7 +130,7 @@ class ct_punc {
   std::vector<int> score(std::span<const int> ids, context& c) const {
     const auto n = static_cast<extent>(ids.size());
     const extent d = embed.cols();
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, D>(n, d);
     auto y = scratch.template matrix<dynamic, D>(n, d);
     for (extent t = 0; t < n; ++t)
@@ -137,15 +138,15 @@ class ct_punc {
     c.trace("embed", x);
     {
       auto scope = c.enter("encoder");
-      encoder(as<const float, dynamic, D>(x), y, nullptr, no_env{}, c);
+      encoder(core::as<const float, dynamic, D>(x), y, nullptr, nn::no_env{}, c);
     }
     auto scores = scratch.template matrix<dynamic, Marks>(n, decoder.output_size());
-    decoder.multiply(as<const float, dynamic, D>(y), scores, c);
-    require_finite(read(scores));
+    decoder.multiply(core::as<const float, dynamic, D>(y), scores, c);
+    search::require_finite(core::read(scores));
     c.trace("logits", scores);
     std::vector<int> found(ids.size());
     for (extent t = 0; t < n; ++t)
-      found[static_cast<std::size_t>(t)] = best_label(scores.data() + t * scores.outerStride(), scores.cols());
+      found[static_cast<std::size_t>(t)] = search::best_label(scores.data() + t * scores.outerStride(), scores.cols());
     return found;
   }
 
@@ -156,8 +157,8 @@ class ct_punc {
     for (std::size_t i = found.size(); i-- > 2;) {
       if (i + 1 == found.size()) continue;
       const std::string_view m = marks[static_cast<std::size_t>(found[i])];
-      if (detail::ends_sentence(m)) return i + 1;
-      if (comma == 0 && m == detail::comma) comma = i;
+      if (tokenizers::detail::ends_sentence(m)) return i + 1;
+      if (comma == 0 && m == tokenizers::detail::comma) comma = i;
     }
     if (found.size() <= longest || comma == 0) return 0;
     found[comma] = sentence_end;
@@ -176,5 +177,6 @@ using ct_punc_zh = ct_punc<ct_punc_sizes{
 /// Any sizes: extents are adopted from the file.
 using ct_punc_any = ct_punc<ct_punc_sizes{}>;
 
+}  // namespace funasr
 }  // namespace STENO_ABI
 }  // namespace steno

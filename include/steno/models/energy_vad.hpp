@@ -24,6 +24,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace models {
 
 /// Levels in dB, times in milliseconds.
 struct energy_vad_options {
@@ -47,24 +48,24 @@ class energy_vad {
 
   /// One stream; a plain value.
   struct state {
-    options chosen;                  ///< those given to start(), `pad` within its limit
-    double before = 0;               ///< the last sample
-    double filtered = 0;             ///< y of the last sample
-    double sum = 0;                  ///< sum of y^2 over this 10 ms so far
-    double half = 0;                 ///< mean of y^2 over the 10 ms before
-    int filled = 0;                  ///< samples of this 10 ms so far
-    std::array<double, 100> held{};  ///< energies of the first second, which wait for the background
-    noise_floor floor = {};          ///< of the background
-    std::int64_t measured = 0;       ///< frames with an energy
-    std::int64_t frame = 0;          ///< frames that are decided
-    std::int64_t begin = 0;          ///< first frame of what may be speech
-    std::int64_t latest = 0;         ///< its last frame that was not quiet
-    std::int64_t loud = 0;           ///< how many of its frames were loud
-    double peak = 0;                 ///< its loudest level, in dB
-    bool run = false;                ///< something may be speech
-    bool inside = false;             ///< it is speech: a segment is open
-    std::int64_t start_ms = 0;       ///< of the open segment
-    std::int64_t free_ms = 0;        ///< end of the segment before
+    options chosen;                     ///< those given to start(), `pad` within its limit
+    double before = 0;                  ///< the last sample
+    double filtered = 0;                ///< y of the last sample
+    double sum = 0;                     ///< sum of y^2 over this 10 ms so far
+    double half = 0;                    ///< mean of y^2 over the 10 ms before
+    int filled = 0;                     ///< samples of this 10 ms so far
+    std::array<double, 100> held{};     ///< energies of the first second, which wait for the background
+    frontends::noise_floor floor = {};  ///< of the background
+    std::int64_t measured = 0;          ///< frames with an energy
+    std::int64_t frame = 0;             ///< frames that are decided
+    std::int64_t begin = 0;             ///< first frame of what may be speech
+    std::int64_t latest = 0;            ///< its last frame that was not quiet
+    std::int64_t loud = 0;              ///< how many of its frames were loud
+    double peak = 0;                    ///< its loudest level, in dB
+    bool run = false;                   ///< something may be speech
+    bool inside = false;                ///< it is speech: a segment is open
+    std::int64_t start_ms = 0;          ///< of the open segment
+    std::int64_t free_ms = 0;           ///< end of the segment before
   };
   /// A new stream.
   state start(const options& o = {}) const noexcept {
@@ -151,7 +152,7 @@ class energy_vad {
       if (s.loud > 0 && s.loud * frame_ms >= s.chosen.min_speech) {
         s.inside = true;
         s.start_ms = std::max(s.free_ms, s.begin * frame_ms - s.chosen.pad);
-        sink(voice_change{.start_ms = s.start_ms, .end_ms = -1});
+        sink(segmentation::voice_change{.start_ms = s.start_ms, .end_ms = -1});
       } else if (now - s.latest > bridge) {
         s.run = false;
       }
@@ -167,9 +168,10 @@ class energy_vad {
   static void close(state& s, std::int64_t end_ms, Sink& sink) {
     s.free_ms = end_ms;
     s.run = s.inside = false;
-    sink(voice_change{.start_ms = -1, .end_ms = end_ms});
+    sink(segmentation::voice_change{.start_ms = -1, .end_ms = end_ms});
   }
 };
 
+}  // namespace models
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -27,6 +27,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace funasr {
 
 /// Wishes for one stream; what has no value is as the file or the original has it.
 struct fsmn_vad_options {
@@ -43,29 +44,30 @@ struct fsmn_vad_options {
 
 /// FSMN-VAD: segments of speech in a recording or stream. A loaded model is const and may be shared by threads, each
 /// with its own context and states.
-template <fsmn_sizes S, class Frontend = wav_frontend<80, 5, 1>>
+template <nn::fsmn_sizes S, class Frontend = frontends::wav_frontend<80, 5, 1>>
 class fsmn_vad {
   static constexpr extent Feat = S.features, Classes = S.classes;
 
  public:
-  static constexpr fsmn_sizes sizes = S;                        ///< `dynamic` where the file decides
+  static constexpr nn::fsmn_sizes sizes = S;                    ///< `dynamic` where the file decides
   static constexpr std::string_view architecture = "fsmn_vad";  ///< `general.architecture` of its files
   static constexpr int sample_rate = 16000;                     ///< Hz of the mono samples that it takes
   using options = fsmn_vad_options;                             ///< of one stream
-  using encoder_type = fsmn_encoder<S>;                         ///< features to probabilities
+  using encoder_type = nn::fsmn_encoder<S>;                     ///< features to probabilities
 
   fsmn_vad() = default;
   /// Front end and settings from the file's metadata; the weights are bound by load().
   STENO_COLD explicit fsmn_vad(const gguf_file& file)
-      : frontend(read_wav_frontend<Frontend>(file, architecture, 5, 1)),
+      : frontend(models::read_wav_frontend<Frontend>(file, architecture, 5, 1)),
         levels(frontend.head.head.frame_length(), frontend.head.head.frame_shift()) {
     const auto number = [&](const char* key, double low, double high, double otherwise) {
-      return read_number(file, std::string("fsmn_vad.post.").append(key), low, high, otherwise);
+      return models::read_number(file, std::string("fsmn_vad.post.").append(key), low, high, otherwise);
     };
     const auto whole = [&](const char* key, extent low, int otherwise, extent high = 24 * 3600 * 1000) {
-      return static_cast<int>(read_whole(file, std::string("fsmn_vad.post.").append(key), low, high, otherwise));
+      return static_cast<int>(
+          models::read_whole(file, std::string("fsmn_vad.post.").append(key), low, high, otherwise));
     };
-    voice_segment_options& o = segmentation;
+    segmentation::voice_segment_options& o = segmentation;
     o.frame = static_cast<int>(frontend.head.head.options().frame_shift);
     o.window_size = whole("window_size_ms", o.frame, o.window_size, 60000);
     o.sil_to_speech = whole("sil_to_speech_time_thres", 0, o.sil_to_speech);
@@ -84,16 +86,16 @@ class fsmn_vad {
     noise_frames = number("noise_frame_num_used_for_snr", 1, 1e9, noise_frames);
   }
 
-  Frontend frontend;                   ///< samples to features, a row for each 10 ms
-  frame_levels levels;                 ///< how loud each frame is
-  encoder_type encoder;                ///< features to probabilities of classes, of which the first is silence
-  voice_segment_options segmentation;  ///< what makes segments of frames
-  double speech_noise_thres = 0.6;     ///< how much more probable than silence speech has to be
-  double speech_2_noise_ratio = 1;     ///< exponent of the probability of silence in that comparison
-  double snr_thres = -100;             ///< dB that speech has to be above the noise
-  double decibel_thres = -100;         ///< dB; a softer frame is no speech
-  double noise_frames = 100;           ///< frames over which the noise is averaged
-  model_storage storage;               ///< what the weights point into
+  Frontend frontend;               ///< samples to features, a row for each 10 ms
+  frontends::frame_levels levels;  ///< how loud each frame is
+  encoder_type encoder;            ///< features to probabilities of classes, of which the first is silence
+  segmentation::voice_segment_options segmentation;  ///< what makes segments of frames
+  double speech_noise_thres = 0.6;                   ///< how much more probable than silence speech has to be
+  double speech_2_noise_ratio = 1;                   ///< exponent of the probability of silence in that comparison
+  double snr_thres = -100;                           ///< dB that speech has to be above the noise
+  double decibel_thres = -100;                       ///< dB; a softer frame is no speech
+  double noise_frames = 100;                         ///< frames over which the noise is averaged
+  models::model_storage storage;                     ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -103,23 +105,23 @@ class fsmn_vad {
 
   /// One stream.
   struct state {
-    options chosen;                        ///< those given to start()
-    typename Frontend::state front;        ///< of the front end
-    frame_levels::state level;             ///< of the levels
-    std::vector<float> loudness;           ///< dB of frames without scores so far
-    typename encoder_type::state encoder;  ///< of the encoder
-    voice_segmenter segments;              ///< makes segments of frames
-    double threshold = 0;                  ///< the speech_noise_thres that holds now
-    double noise = -100;                   ///< dB of frames that were no speech, averaged
-    extent left = 0;                       ///< samples to the end of the period; 0: the next sample begins one
-    std::int64_t spoken_ms = 0;            ///< what the silence schedule goes by
-    bool speaking = false;                 ///< the schedule counts: a period began within a segment
-    bool emitted = false;                  ///< the schedule is set back when this period ends
+    options chosen;                          ///< those given to start()
+    typename Frontend::state front;          ///< of the front end
+    frontends::frame_levels::state level;    ///< of the levels
+    std::vector<float> loudness;             ///< dB of frames without scores so far
+    typename encoder_type::state encoder;    ///< of the encoder
+    segmentation::voice_segmenter segments;  ///< makes segments of frames
+    double threshold = 0;                    ///< the speech_noise_thres that holds now
+    double noise = -100;                     ///< dB of frames that were no speech, averaged
+    extent left = 0;                         ///< samples to the end of the period; 0: the next sample begins one
+    std::int64_t spoken_ms = 0;              ///< what the silence schedule goes by
+    bool speaking = false;                   ///< the schedule counts: a period began within a segment
+    bool emitted = false;                    ///< the schedule is set back when this period ends
   };
 
   /// A new stream.
   state start(const options& o = {}) const {
-    voice_segment_options s = segmentation;
+    segmentation::voice_segment_options s = segmentation;
     s.max_end_silence = o.max_end_silence.value_or(s.max_end_silence);
     s.max_single_segment = o.max_single_segment.value_or(s.max_single_segment);
     return {.chosen = o,
@@ -127,7 +129,7 @@ class fsmn_vad {
             .level = levels.start(),
             .loudness = {},
             .encoder = encoder.start(),
-            .segments = voice_segmenter(s),
+            .segments = segmentation::voice_segmenter(s),
             .threshold = o.speech_noise_thres.value_or(speech_noise_thres)};
   }
 
@@ -161,15 +163,15 @@ class fsmn_vad {
   extent ready(const state& s, extent count) const { return frontend.ready(s.front, count); }
   /// Probabilities of the next frames: samples in, scores [ready(s, number of samples), classes] out.
   void score(state& s, std::span<const float> pcm, view<float, dynamic, Classes> scores, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, Feat>(scores.rows(), encoder.input_size());
     frontend.accept(s.front, pcm, x, c);
-    encode(s, as<const float, dynamic, Feat>(x), scores, c);
+    encode(s, core::as<const float, dynamic, Feat>(x), scores, c);
   }
 
   /// Probabilities of all frames of a recording: scores [frontend.rows(samples), classes].
   STENO_COLD void score(std::span<const float> pcm, view<float, dynamic, Classes> scores, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, Feat>(scores.rows(), encoder.input_size());
     frontend(pcm, x, c);
     auto memories = encoder.start();
@@ -181,7 +183,7 @@ class fsmn_vad {
                                                                          context& c) const {
     std::vector<std::pair<std::int64_t, std::int64_t>> found;
     state s = start(o);
-    const auto sink = [&](const voice_change& v) {
+    const auto sink = [&](const segmentation::voice_change& v) {
       if (v.start_ms >= 0) found.emplace_back(v.start_ms, v.start_ms);
       if (v.end_ms >= 0) found.back().second = v.end_ms;
     };
@@ -192,7 +194,7 @@ class fsmn_vad {
 
   /// The golden cases' name of a traced stage: "fsmn.0.proj" is fsmn0_proj there.
   STENO_COLD static std::string trace_name(std::string_view path) {
-    constexpr stage_name all[] = {
+    constexpr models::stage_name all[] = {
         {"fbank", "fbank"},
         {"lfr", "lfr"},
         {"cmvn", "feats"},
@@ -205,7 +207,7 @@ class fsmn_vad {
         {"out_linear2.linear", "logits"},
         {"scores", "scores"},
     };
-    return recorded_stage(path, all);
+    return models::recorded_stage(path, all);
   }
 
  private:
@@ -213,8 +215,8 @@ class fsmn_vad {
 
   void run(view<const float, dynamic, Feat> x, view<float, dynamic, Classes> scores,
            typename encoder_type::state& memories, context& c) const {
-    encoder(x, scores, &memories, no_env{}, c);
-    require_numbers(read(scores));
+    encoder(x, scores, &memories, nn::no_env{}, c);
+    search::require_numbers(core::read(scores));
   }
   // Few rows at once, so that products sum them in the same order however the audio is cut: equal bits.
   static constexpr extent few = 16;
@@ -222,8 +224,8 @@ class fsmn_vad {
               context& c) const {
     for (extent t = 0; t < x.rows(); t += few) {
       const extent n = std::min(few, x.rows() - t);
-      run(as<const float, dynamic, Feat>(x.middleRows(t, n)), as<float, dynamic, Classes>(scores.middleRows(t, n)),
-          s.encoder, c);
+      run(core::as<const float, dynamic, Feat>(x.middleRows(t, n)),
+          core::as<float, dynamic, Classes>(scores.middleRows(t, n)), s.encoder, c);
     }
   }
 
@@ -257,7 +259,7 @@ class fsmn_vad {
   void process(state& s, std::span<const float> pcm, bool last, context& c, Sink& sink) const {
     const auto n = static_cast<extent>(pcm.size());
     const extent rows = last ? frontend.at_end(s.front, n) : frontend.ready(s.front, n);
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     listen(s, pcm, c);
     auto x = scratch.template matrix<dynamic, Feat>(rows, encoder.input_size());
     if (last)
@@ -266,7 +268,7 @@ class fsmn_vad {
       frontend.accept(s.front, pcm, x, c);
     if (rows != 0) {
       auto scores = scratch.template matrix<dynamic, Classes>(rows, encoder.output_size());
-      encode(s, as<const float, dynamic, Feat>(x), scores, c);
+      encode(s, core::as<const float, dynamic, Feat>(x), scores, c);
       for (extent t = 0; t < rows; ++t)
         emit(s,
              s.segments.frame(is_speech(s, scores(t, 0), s.loudness[static_cast<std::size_t>(t)]),
@@ -282,11 +284,11 @@ class fsmn_vad {
     const extent rows = levels.ready(s.level, static_cast<extent>(pcm.size()));
     const std::size_t old = s.loudness.size();
     s.loudness.resize(old + static_cast<std::size_t>(rows));
-    levels.accept(s.level, pcm, make_view(s.loudness.data() + old, rows, 1), c);
+    levels.accept(s.level, pcm, core::make_view(s.loudness.data() + old, rows, 1), c);
   }
 
   template <class Sink>
-  static void emit(state& s, const voice_change& v, Sink& sink) {
+  static void emit(state& s, const segmentation::voice_change& v, Sink& sink) {
     if (!v.any()) return;
     s.emitted |= v.end_ms >= 0 || s.chosen.period < 15000;
     sink(v);
@@ -303,16 +305,17 @@ class fsmn_vad {
 };
 
 /// The published model (16 kHz, Mandarin and English): every extent static.
-using fsmn_vad_small = fsmn_vad<fsmn_sizes{.features = 400,
-                                           .input_affine = 140,
-                                           .width = 250,
-                                           .projection = 128,
-                                           .taps = 20,
-                                           .layers = 4,
-                                           .output_affine = 140,
-                                           .classes = 248}>;
+using fsmn_vad_small = fsmn_vad<nn::fsmn_sizes{.features = 400,
+                                               .input_affine = 140,
+                                               .width = 250,
+                                               .projection = 128,
+                                               .taps = 20,
+                                               .layers = 4,
+                                               .output_affine = 140,
+                                               .classes = 248}>;
 /// Any sizes: extents are adopted from the file.
-using fsmn_vad_any = fsmn_vad<fsmn_sizes{}, wav_frontend_any>;
+using fsmn_vad_any = fsmn_vad<nn::fsmn_sizes{}, frontends::wav_frontend_any>;
 
+}  // namespace funasr
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -32,6 +32,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace funasr {
 
 /// Wishes for one call of recognise().
 struct fun_asr_nano_options {
@@ -39,7 +40,7 @@ struct fun_asr_nano_options {
   bool itn = true;                            ///< digits and punctuation; false: the prompt wants none
   std::vector<std::string> hotwords = {};     ///< part of the prompt
   int max_new_tokens = 512;                   ///< tokens of the text, no more
-  token_sampling sampling = {};               ///< greedy, as the original
+  search::token_sampling sampling = {};       ///< greedy, as the original
   std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
   /// A pattern of words comes no more than so many times in a row, and circles end the writing; 0: as it comes.
   int max_repeats = 3;
@@ -72,21 +73,21 @@ STENO_COLD inline std::string fun_asr_nano_prompt(const fun_asr_nano_options& o)
 
 /// Sizes by name; what is left out is adopted from the file.
 struct fun_asr_nano_sizes {
-  sanm_sizes audio_encoder = {};           ///< of the audio encoder
-  audio_adaptor_sizes audio_adaptor = {};  ///< from the encoder's rows to those of the language model
-  audio_adaptor_sizes ctc_decoder = {};    ///< from the encoder's rows to those of the CTC head
-  extent ctc_vocabulary = dynamic;         ///< tokens of the CTC head
-  qwen3_text_sizes llm = {};               ///< of the language model
+  nn::sanm_sizes audio_encoder = {};           ///< of the audio encoder
+  nn::audio_adaptor_sizes audio_adaptor = {};  ///< from the encoder's rows to those of the language model
+  nn::audio_adaptor_sizes ctc_decoder = {};    ///< from the encoder's rows to those of the CTC head
+  extent ctc_vocabulary = dynamic;             ///< tokens of the CTC head
+  nn::qwen3_text_sizes llm = {};               ///< of the language model
 };
 
 /// Fun-ASR-Nano: an audio encoder, and a language model that writes the text. Const and safe for threads, each with
 /// its own context.
-template <fun_asr_nano_sizes S, class Frontend = wav_frontend<>>
+template <fun_asr_nano_sizes S, class Frontend = frontends::wav_frontend<>>
 class fun_asr_nano {
-  using Encoder = sanm_encoder<S.audio_encoder>;
-  using Adaptor = steno::audio_adaptor<S.audio_adaptor>;
-  using CtcDecoder = steno::audio_adaptor<S.ctc_decoder>;
-  using Decoder = qwen3_decoder<S.llm>;
+  using Encoder = nn::sanm_encoder<S.audio_encoder>;
+  using Adaptor = steno::nn::audio_adaptor<S.audio_adaptor>;
+  using CtcDecoder = steno::nn::audio_adaptor<S.ctc_decoder>;
+  using Decoder = nn::qwen3_decoder<S.llm>;
   static constexpr extent CtcVocab = S.ctc_vocabulary;
 
  public:
@@ -101,25 +102,26 @@ class fun_asr_nano {
 
   fun_asr_nano() = default;
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
-  STENO_COLD explicit fun_asr_nano(const gguf_file& file) : frontend(read_wav_frontend<Frontend>(file, architecture)) {
-    tokenizer = read_qwen_tokens(file);
-    ends = file.has("fun_asr_nano.eos_ids") ? read_ids(file, "fun_asr_nano.eos_ids")
+  STENO_COLD explicit fun_asr_nano(const gguf_file& file)
+      : frontend(models::read_wav_frontend<Frontend>(file, architecture)) {
+    tokenizer = qwen3::read_qwen_tokens(file);
+    ends = file.has("fun_asr_nano.eos_ids") ? models::read_ids(file, "fun_asr_nano.eos_ids")
                                             : std::vector<int>{tokenizer.require("<|im_end|>")};
-    low_frame_rate = read_flag(file, "fun_asr_nano.use_low_frame_rate", true);
-    think = read_flag(file, "fun_asr_nano.do_think", true);
+    low_frame_rate = models::read_flag(file, "fun_asr_nano.use_low_frame_rate", true);
+    think = models::read_flag(file, "fun_asr_nano.do_think", true);
   }
 
-  Frontend frontend;                            ///< samples to features
-  Encoder audio_encoder;                        ///< features to rows, SAN-M
-  Adaptor audio_adaptor;                        ///< its rows to the language model's width
-  CtcDecoder ctc_decoder;                       ///< with ctc_lo, where the file has them
-  linear<CtcDecoder::output, CtcVocab> ctc_lo;  ///< rows of ctc_decoder to logits, where the file has it
-  Decoder llm;                 ///< the language model, Qwen3; no layers in files of the audio half alone
-  qwen_tokens tokenizer;       ///< text to ids and back
-  std::vector<int> ends;       ///< tokens that end a text
-  bool low_frame_rate = true;  ///< the language model reads the first eighth of the rows alone: audio_tokens()
-  bool think = true;           ///< false: the answer begins with an empty block of thoughts
-  model_storage storage;       ///< what the weights point into
+  Frontend frontend;                                ///< samples to features
+  Encoder audio_encoder;                            ///< features to rows, SAN-M
+  Adaptor audio_adaptor;                            ///< its rows to the language model's width
+  CtcDecoder ctc_decoder;                           ///< with ctc_lo, where the file has them
+  nn::linear<CtcDecoder::output, CtcVocab> ctc_lo;  ///< rows of ctc_decoder to logits, where the file has it
+  Decoder llm;                        ///< the language model, Qwen3; no layers in files of the audio half alone
+  tokenizers::qwen_tokens tokenizer;  ///< text to ids and back
+  std::vector<int> ends;              ///< tokens that end a text
+  bool low_frame_rate = true;         ///< the language model reads the first eighth of the rows alone: audio_tokens()
+  bool think = true;                  ///< false: the answer begins with an empty block of thoughts
+  models::model_storage storage;      ///< what the weights point into
 
   void members(auto&& v) {
     v("audio_encoder", audio_encoder);
@@ -130,7 +132,7 @@ class fun_asr_nano {
     v.equal("widths of features and audio_encoder", frontend.width(), audio_encoder.input_size());
     v.equal("widths of audio_encoder and audio_adaptor", audio_encoder.output_size(), audio_adaptor.input_size());
     v.equal("widths of audio_adaptor and language model", audio_adaptor.output_size(), llm.width());
-    v.equal("audio_encoder.output_size and its width", sanm_width(audio_encoder), audio_encoder.output_size());
+    v.equal("audio_encoder.output_size and its width", nn::sanm_width(audio_encoder), audio_encoder.output_size());
     if (ctc_lo.w) v.equal("widths of ctc_decoder and ctc_lo", ctc_decoder.output_size(), ctc_lo.input_size());
     if (ctc_lo.w)
       v.equal("widths of audio_encoder and ctc_decoder", audio_encoder.output_size(), ctc_decoder.input_size());
@@ -160,34 +162,34 @@ class fun_asr_nano {
     if (!think) after += "<think>\n\n</think>\n\n";
     before += fun_asr_nano_prompt(o);
     constexpr std::string_view what = "the prompt (hotwords)";
-    check_prompt_text(what, before);
+    qwen3::check_prompt_text(what, before);
     prompt_ids p{tokenizer.encode(before), tokenizer.encode(after)};
-    check_prompt_tokens(what, p.before.size());
+    qwen3::check_prompt_tokens(what, p.before.size());
     return p;
   }
 
   /// Mono samples at 16 kHz in [-1, 1] to the encoder's rows [frontend.rows(pcm.size()), width of the encoder].
   void encode(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, Encoder::input>(y.rows(), audio_encoder.input_size());
     frontend(pcm, x, c);
     auto scope = c.enter("audio_encoder");
-    audio_encoder(x, y, nullptr, no_env{}, c);
+    audio_encoder(x, y, nullptr, nn::no_env{}, c);
   }
   /// Log-probabilities of the CTC head for the encoder's rows; only where the file has one.
   void score(view<const float, dynamic, Encoder::output> encoded, view<float, dynamic, CtcVocab> scores,
              context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto made = scratch.template matrix<dynamic, CtcDecoder::output>(scores.rows(), ctc_decoder.output_size());
     {
       auto scope = c.enter("ctc_decoder");
-      ctc_decoder(as<const float, dynamic, CtcDecoder::input>(encoded), made, nullptr, no_env{}, c);
+      ctc_decoder(core::as<const float, dynamic, CtcDecoder::input>(encoded), made, nullptr, nn::no_env{}, c);
     }
     c.trace("ctc_decoder", made);
-    ctc_lo.multiply(as<const float, dynamic, CtcDecoder::output>(made), scores, c);
+    ctc_lo.multiply(core::as<const float, dynamic, CtcDecoder::output>(made), scores, c);
     c.trace("ctc_logits", scores);
-    kernels::log_softmax(read(scores), write(scores), c.run);
-    require_numbers(read(scores));
+    kernels::log_softmax(core::read(scores), core::write(scores), c.run);
+    search::require_numbers(core::read(scores));
     c.trace("ctc_log_probs", scores);
   }
   /// The prompt's rows: of tokens, and in between the first of the adaptor's.
@@ -195,12 +197,12 @@ class fun_asr_nano {
                     view<float, dynamic, width> x, context& c) const {
     const auto before = static_cast<extent>(p.before.size()), after = static_cast<extent>(p.after.size());
     const extent audio = x.rows() - before - after;
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto adapted = scratch.template matrix<dynamic, width>(audio_adaptor.rows(encoded.rows()), llm.width());
     {
       auto scope = c.enter("audio_adaptor");
-      audio_adaptor(as<const float, dynamic, Adaptor::input>(encoded), as<float, dynamic, Adaptor::output>(adapted),
-                    nullptr, no_env{}, c);
+      audio_adaptor(core::as<const float, dynamic, Adaptor::input>(encoded),
+                    core::as<float, dynamic, Adaptor::output>(adapted), nullptr, nn::no_env{}, c);
     }
     c.trace("audio_adaptor", adapted);
     llm.embed(p.before, x.topRows(before));
@@ -219,34 +221,34 @@ class fun_asr_nano {
     if (frames == 0) return s;
     const prompt_ids p = prompt(o);
     const extent audio = std::min(audio_tokens(frames), audio_adaptor.rows(frames));
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto encoded = scratch.template matrix<dynamic, Encoder::output>(frames, audio_encoder.output_size());
     auto x = scratch.template matrix<dynamic, width>(static_cast<extent>(p.before.size() + p.after.size()) + audio,
                                                      llm.width());
     encode(pcm, encoded, c);
-    embed_prompt(p, as<const float, dynamic, Encoder::output>(encoded), x, c);
+    embed_prompt(p, core::as<const float, dynamic, Encoder::output>(encoded), x, c);
     if (llm.layers.empty())
       fail({.what = "the file holds no language model", .hint = "only the audio half can be traced"});
     auto scope = c.enter("llm");
-    qwen3_decoder_state state = qwen3_state_of(llm, o.cache);
-    qwen3_read(llm, x, state, c);
-    const qwen3_writing how{
+    nn::qwen3_decoder_state state = nn::qwen3_state_of(llm, o.cache);
+    nn::qwen3_read(llm, x, state, c);
+    const nn::qwen3_writing how{
         .ends = ends, .max_tokens = o.max_new_tokens, .sampling = o.sampling, .stop_loops = o.max_repeats > 0};
-    qwen3_text t = qwen3_write(llm, view<float, dynamic, width>(x.bottomRows(1)), state, how, c);
+    nn::qwen3_text t = nn::qwen3_write(llm, view<float, dynamic, width>(x.bottomRows(1)), state, how, c);
     s.text = plain_text(tokenizer.decode(t.ids, true));
-    if (o.max_repeats > 0) s.text = limit_repeats(std::move(s.text), static_cast<std::size_t>(o.max_repeats));
+    if (o.max_repeats > 0) s.text = text::limit_repeats(std::move(s.text), static_cast<std::size_t>(o.max_repeats));
     s.token_ids = std::move(t.ids);
-    s.stop_reason = stop_name(t.stop);
+    s.stop_reason = nn::stop_name(t.stop);
     return s;
   }
 
   /// The golden cases' name of a traced stage; empty for what they do not have.
   STENO_COLD static std::string trace_name(std::string_view path) {
-    constexpr stage_name blocks[] = {{"audio_encoder.encoders0.#.", "enc#_"},
-                                     {"audio_encoder.encoders.#.", "encoders_#_"},
-                                     {"audio_encoder.tp_encoders.#.", "tp_encoders_#_"}};
-    if (const std::string part = recorded_stage(path, blocks, sanm_parts); !part.empty()) return part;
-    constexpr stage_name others[] = {
+    constexpr models::stage_name blocks[] = {{"audio_encoder.encoders0.#.", "enc#_"},
+                                             {"audio_encoder.encoders.#.", "encoders_#_"},
+                                             {"audio_encoder.tp_encoders.#.", "tp_encoders_#_"}};
+    if (const std::string part = models::recorded_stage(path, blocks, models::sanm_parts); !part.empty()) return part;
+    constexpr models::stage_name others[] = {
         {"fbank", "fbank"},
         {"lfr", "lfr"},
         {"cmvn", "cmvn"},
@@ -270,7 +272,7 @@ class fun_asr_nano {
         {"ctc_logits", "ctc_logits"},
         {"ctc_log_probs", "ctc_log_probs"},
     };
-    return recorded_stage(path, others);
+    return models::recorded_stage(path, others);
   }
 
  private:
@@ -280,8 +282,8 @@ class fun_asr_nano {
     std::string made;
     bool space = false;
     for (std::string_view rest = text; !rest.empty();) {
-      const unicode::code_point p = unicode::first_of(rest);
-      const bool blank = unicode::is_space(p.value) || (p.value >= 0x1c && p.value <= 0x1f);
+      const tokenizers::unicode::code_point p = tokenizers::unicode::first_of(rest);
+      const bool blank = tokenizers::unicode::is_space(p.value) || (p.value >= 0x1c && p.value <= 0x1f);
       if (blank && !space) made += ' ';
       if (!blank) made += rest.substr(0, p.length);
       space = blank;
@@ -308,7 +310,8 @@ using fun_asr_nano_0_8b = fun_asr_nano<fun_asr_nano_sizes{
             .outputs = 151936,
             .rope_theta = 1000000}}>;
 /// Any size, adopted from the file.
-using fun_asr_nano_any = fun_asr_nano<fun_asr_nano_sizes{}, wav_frontend_any>;
+using fun_asr_nano_any = fun_asr_nano<fun_asr_nano_sizes{}, frontends::wav_frontend_any>;
 
+}  // namespace funasr
 }  // namespace STENO_ABI
 }  // namespace steno

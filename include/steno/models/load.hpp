@@ -27,11 +27,12 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+namespace models {
 /// What a loaded model's weights point into. Move-only; lives inside the model.
 struct model_storage {
   std::vector<std::byte> image;   ///< a file that was converted in memory; empty for a mapped one
   std::optional<gguf_file> file;  ///< the file it was loaded from; nothing before load()
-  storage owned;                  ///< packed products and copies of small tensors
+  weights::storage owned;         ///< packed products and copies of small tensors
 };
 
 namespace detail {
@@ -49,12 +50,12 @@ inline bool finite_floats(std::span<const std::byte> bytes) noexcept {
 /// The number of the first value that is infinite or no number.
 STENO_COLD inline std::optional<std::size_t> first_not_finite(dtype format, std::span<const std::byte> bytes) {
   if (format == dtype::f32 && finite_floats(bytes)) return std::nullopt;
-  const dtype_info f = info(format);
+  const core::dtype_info f = core::info(format);
   const std::size_t piece = 4096 / f.elements * f.elements, count = bytes.size() / f.bytes * f.elements;
   std::vector<float> values(std::min(piece, count));
   for (std::size_t at = 0; at < count; at += piece) {
     const std::size_t n = std::min(piece, count - at);
-    dequantise(format, bytes.data() + bytes_of(format, at), values.data(), n);
+    weights::dequantise(format, bytes.data() + core::bytes_of(format, at), values.data(), n);
     bool finite = true;
     for (std::size_t i = 0; i < n; ++i) finite &= std::abs(values[i]) <= std::numeric_limits<float>::max();
     for (std::size_t i = 0; !finite && i < n; ++i)
@@ -64,7 +65,7 @@ STENO_COLD inline std::optional<std::size_t> first_not_finite(dtype format, std:
 }
 [[noreturn]] STENO_COLD inline void refuse_value(const std::string& where, std::string_view tensor, std::size_t value) {
   fail({.where = where,
-        .what = "tensor " + steno::quoted(tensor) + ", value " + std::to_string(value),
+        .what = "tensor " + steno::weights::quoted(tensor) + ", value " + std::to_string(value),
         .expected = "a finite number",
         .found = "infinity or NaN",
         .hint = "the file is damaged, or was converted from a damaged checkpoint"});
@@ -75,13 +76,14 @@ STENO_COLD inline std::optional<std::size_t> first_not_finite(dtype format, std:
 class weight_keeper {
  public:
   /// Without a file nothing is given back.
-  weight_keeper(const gguf_file* file, storage& keep, const executor& run) : file_(file), keep_(keep), run_(run) {}
+  weight_keeper(const gguf_file* file, weights::storage& keep, const executor& run)
+      : file_(file), keep_(keep), run_(run) {}
 
   /// Sees every weight before any is taken: memory of a copied file is given back only when nobody needs it.
-  STENO_COLD void expect(const weight_ref& w, bool product) {
+  STENO_COLD void expect(const weights::weight_ref& w, bool product) {
     if (file_ != nullptr && file_->copied() && w.data != nullptr) needed_[w.data] += packs(w, product) ? 1 : lasting;
   }
-  STENO_COLD void take(const std::string& name, const weight_ref& w, bool product, const std::byte*& data,
+  STENO_COLD void take(const std::string& name, const weights::weight_ref& w, bool product, const std::byte*& data,
                        const std::byte*& packed) {
     if (w.data == nullptr) return;
     if (packs(w, product)) {
@@ -112,23 +114,23 @@ class weight_keeper {
   static constexpr std::size_t table = 1u << 24;
   static constexpr int lasting = 1 << 20;
 
-  static bool packs(const weight_ref& w, bool product) { return product && kernels::packed_bytes(w) != 0; }
-  [[noreturn]] STENO_COLD void refuse(const std::string& name, const weight_ref& w) const {
+  static bool packs(const weights::weight_ref& w, bool product) { return product && kernels::packed_bytes(w) != 0; }
+  [[noreturn]] STENO_COLD void refuse(const std::string& name, const weights::weight_ref& w) const {
     refuse_value(file_ != nullptr ? file_->where() : "", name,
                  first_not_finite(w.format, {w.data, w.bytes()}).value_or(0));
   }
-  void release(const weight_ref& w) {
+  void release(const weights::weight_ref& w) {
     if (file_ == nullptr || (file_->copied() && --needed_[w.data] != 0)) return;
     give_back({w.data, w.bytes()});
   }
   void give_back(std::span<const std::byte> bytes) const {
-    tensor_ref t;
+    weights::tensor_ref t;
     t.bytes = bytes;
     file_->release(t);
   }
 
   const gguf_file* file_;
-  storage& keep_;
+  weights::storage& keep_;
   executor run_;
   bool packed_ = false;
   std::unordered_map<const std::byte*, int> needed_;  // of a copied file: who still has to read a tensor
@@ -138,15 +140,15 @@ class weight_keeper {
 /// Packs every product of `model` that its kernel wants packed, and copies small tensors, into `keep`. The pages of
 /// `file` (if there is one) that are not needed any more go back to the system. Throws steno::error for infinities and
 /// NaN in what it packs or copies, and when memory is out.
-template <composite Model>
-STENO_COLD void keep_weights(Model& model, const gguf_file* file, storage& keep, const executor& run) {
+template <core::composite Model>
+STENO_COLD void keep_weights(Model& model, const gguf_file* file, weights::storage& keep, const executor& run) {
   detail::weight_keeper keeper(file, keep, run);
-  walk(model, [&]<class Leaf>(const std::string&, Leaf& leaf, bool) {
-    if constexpr (weight_leaf<Leaf>) keeper.expect(leaf.ref(), Leaf::purpose == use::product);
+  core::walk(model, [&]<class Leaf>(const std::string&, Leaf& leaf, bool) {
+    if constexpr (core::weight_leaf<Leaf>) keeper.expect(leaf.ref(), Leaf::purpose == weights::use::product);
   });
-  walk(model, [&]<class Leaf>(const std::string& name, Leaf& leaf, bool) {
-    if constexpr (weight_leaf<Leaf>)
-      keeper.take(name, leaf.ref(), Leaf::purpose == use::product, leaf.data, leaf.packed);
+  core::walk(model, [&]<class Leaf>(const std::string& name, Leaf& leaf, bool) {
+    if constexpr (core::weight_leaf<Leaf>)
+      keeper.take(name, leaf.ref(), Leaf::purpose == weights::use::product, leaf.data, leaf.packed);
   });
   if (file != nullptr) keeper.finish(file->bytes());
 }
@@ -155,8 +157,8 @@ STENO_COLD void keep_weights(Model& model, const gguf_file* file, storage& keep,
 /// rows): throws steno::error for the first that is infinite or no number. Reads the whole file.
 STENO_COLD inline void check_weights(const gguf_file& file) {
   for (std::size_t i = 0; i < file.size(); ++i) {
-    const tensor_ref t = file.tensor(i);
-    if (!holds_weights(t.format)) continue;
+    const weights::tensor_ref t = file.tensor(i);
+    if (!core::holds_weights(t.format)) continue;
     if (const auto at = detail::first_not_finite(t.format, t.bytes)) detail::refuse_value(file.where(), t.name, *at);
     if (!file.copied()) file.release(t);
   }
@@ -170,7 +172,7 @@ STENO_COLD void naming(const std::string& where, F&& f) {
     f();
   } catch (const error& e) {
     if (!e.parts().where.empty()) throw;
-    fault named = e.parts();
+    core::fault named = e.parts();
     named.where = where;
     fail(std::move(named));
   } catch (const std::bad_alloc&) {
@@ -180,6 +182,7 @@ STENO_COLD void naming(const std::string& where, F&& f) {
   }
 }
 }  // namespace detail
+}  // namespace models
 
 /// A model from an open file. Throws steno::error when the file holds another model or does not fit the type.
 template <class Model>
@@ -190,16 +193,16 @@ STENO_COLD Model load(gguf_file file, const executor& run = {}, std::vector<std:
     fail({.where = where,
           .what = "general.architecture",
           .expected = "\"" + std::string(Model::architecture) + "\"",
-          .found = steno::quoted(found),
+          .found = steno::weights::quoted(found),
           .hint = "steno-convert makes a packaged file from a checkpoint"});
   std::optional<Model> made;
-  detail::naming(where, [&] {
+  models::detail::naming(where, [&] {
     Model& model = made.emplace(file);
     model.storage.image = std::move(image);
     model.storage.file.emplace(std::move(file));
     const gguf_file& source = *model.storage.file;
-    bind(model, source, model.storage.owned, Model::architecture);
-    keep_weights(model, &source, model.storage.owned, run);
+    weights::bind(model, source, model.storage.owned, Model::architecture);
+    models::keep_weights(model, &source, model.storage.owned, run);
   });
   return std::move(*made);
 }

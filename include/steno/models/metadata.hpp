@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace models {
 
 /// A number in [low, high] under `key`, or `otherwise` when the file does not say. Throws steno::error outside of it.
 /// These readers are the only way from a file's settings to a model: none can do without a range (a test looks).
@@ -22,9 +23,9 @@ STENO_COLD inline double read_number(const gguf_file& file, const std::string& k
   const double v = file.number(key).value_or(otherwise);
   if (!(v >= low && v <= high))
     fail({.where = file.where(),
-          .what = "key " + steno::quoted(key),
-          .expected = number_text(low) + " to " + number_text(high),
-          .found = number_text(v)});
+          .what = "key " + steno::weights::quoted(key),
+          .expected = weights::number_text(low) + " to " + weights::number_text(high),
+          .found = weights::number_text(v)});
   return v;
 }
 /// The same for whole numbers.
@@ -34,9 +35,9 @@ STENO_COLD inline extent read_whole(const gguf_file& file, const std::string& ke
       read_number(file, key, static_cast<double>(low), static_cast<double>(high), static_cast<double>(otherwise));
   if (std::floor(v) != v)
     fail({.where = file.where(),
-          .what = "key " + steno::quoted(key),
+          .what = "key " + steno::weights::quoted(key),
           .expected = "a whole number",
-          .found = number_text(v)});
+          .found = weights::number_text(v)});
   return static_cast<extent>(v);
 }
 /// The same for what is on or off: true and false, or 1 and 0.
@@ -51,15 +52,15 @@ STENO_COLD inline std::vector<int> read_wholes(const gguf_file& file, const std:
   std::vector<int> numbers;
   if (given.size() > max_count)
     fail({.where = file.where(),
-          .what = "key " + steno::quoted(key),
+          .what = "key " + steno::weights::quoted(key),
           .expected = "up to " + std::to_string(max_count) + " numbers",
           .found = std::to_string(given.size())});
   for (const double v : given) {
     if (!(v >= low && v <= high) || std::floor(v) != v)
       fail({.where = file.where(),
-            .what = "key " + steno::quoted(key),
+            .what = "key " + steno::weights::quoted(key),
             .expected = "whole numbers from " + std::to_string(low) + " to " + std::to_string(high),
-            .found = number_text(v)});
+            .found = weights::number_text(v)});
     numbers.push_back(static_cast<int>(v));
   }
   return numbers;
@@ -71,32 +72,33 @@ STENO_COLD inline std::vector<int> read_ids(const gguf_file& file, const std::st
 
 /// Filterbank and stacking from `prefix`.frontend.*; what is missing has the published models' values. Models take
 /// samples at 16 kHz, and so must their front ends; a frame has 5 to 100 ms, and the next one begins before it ends.
-STENO_COLD inline fbank_options read_fbank(const gguf_file& file, std::string_view prefix) {
+STENO_COLD inline frontends::fbank_options read_fbank(const gguf_file& file, std::string_view prefix) {
   const std::string at = std::string(prefix) + ".frontend.";
-  fbank_options o;
+  frontends::fbank_options o;
   o.sample_rate = read_number(file, at + "sample_rate", 16000, 16000, 16000);
   o.frame_length = read_number(file, at + "frame_length", 5, 100, 25);
   o.frame_shift = read_number(file, at + "frame_shift", 1, o.frame_length, 10);
   o.mels = read_whole(file, at + "n_mels", 3, 1024, 80);
   const std::string window = file.text(at + "window").value_or("hamming");
   if (window == "hamming")
-    o.window = window_shape::hamming;
+    o.window = frontends::window_shape::hamming;
   else if (window == "povey")
-    o.window = window_shape::povey;
+    o.window = frontends::window_shape::povey;
   else if (window == "hann" || window == "hanning")
-    o.window = window_shape::hann;
+    o.window = frontends::window_shape::hann;
   else
     fail({.where = file.where(),
-          .what = "key " + steno::quoted(at + "window"),
+          .what = "key " + steno::weights::quoted(at + "window"),
           .expected = "hamming, hann or povey",
-          .found = steno::quoted(window)});
+          .found = steno::weights::quoted(window)});
   return o;
 }
 
 namespace detail {
 template <class Fbank, class Lfr, class Cmvn>
-linked<linked<Fbank, Lfr>, Cmvn> like(const linked<linked<Fbank, Lfr>, Cmvn>*, const fbank_options& o, extent m,
-                                      extent n) {
+frontends::linked<frontends::linked<Fbank, Lfr>, Cmvn> like(
+    const frontends::linked<frontends::linked<Fbank, Lfr>, Cmvn>*, const frontends::fbank_options& o, extent m,
+    extent n) {
   const Lfr stack(o.mels, m, n);
   return {{Fbank(o), stack}, Cmvn(stack.width())};
 }
@@ -119,9 +121,9 @@ STENO_COLD auto made_of(const gguf_file& file, std::string_view key, F&& f) {
     return f();
   } catch (const error& e) {
     if (!e.parts().where.empty()) throw;
-    fault named = e.parts();
+    core::fault named = e.parts();
     named.where = file.where();
-    named.what = "key " + steno::quoted(key);
+    named.what = "key " + steno::weights::quoted(key);
     named.what.append(": ").append(e.parts().what);
     fail(std::move(named));
   }
@@ -130,7 +132,7 @@ STENO_COLD auto made_of(const gguf_file& file, std::string_view key, F&& f) {
 /// The tokens of a tokenizer (tokenizer.ggml.tokens): 1 to 2^20. Throws steno::error.
 STENO_COLD inline std::vector<std::string> read_tokens(const gguf_file& file) {
   constexpr std::size_t max_count = 1 << 20;
-  const gguf_value* const v = file.value("tokenizer.ggml.tokens");
+  const weights::gguf_value* const v = file.value("tokenizer.ggml.tokens");
   if (v != nullptr && (v->count < 1 || v->count > max_count))
     fail({.where = file.where(),
           .what = "key \"tokenizer.ggml.tokens\"",
@@ -144,8 +146,8 @@ STENO_COLD inline std::vector<int> read_token_types(const gguf_file& file) {
 }
 
 /// Pieces from tokenizer.ggml.*. Throws steno::error when they are missing or their arrays disagree.
-STENO_COLD inline sentencepiece_vocabulary read_sentencepiece(const gguf_file& file) {
-  sentencepiece_vocabulary v;
+STENO_COLD inline tokenizers::sentencepiece_vocabulary read_sentencepiece(const gguf_file& file) {
+  tokenizers::sentencepiece_vocabulary v;
   v.pieces = read_tokens(file);
   if (file.has("tokenizer.ggml.scores"))
     for (const double s : file.numbers("tokenizer.ggml.scores")) {
@@ -153,7 +155,7 @@ STENO_COLD inline sentencepiece_vocabulary read_sentencepiece(const gguf_file& f
         fail({.where = file.where(),
               .what = "key \"tokenizer.ggml.scores\"",
               .expected = "finite numbers",
-              .found = number_text(s)});
+              .found = weights::number_text(s)});
       v.scores.push_back(static_cast<float>(s));
     }
   if (file.has("tokenizer.ggml.token_type")) v.types = read_token_types(file);
@@ -170,5 +172,6 @@ STENO_COLD inline sentencepiece_vocabulary read_sentencepiece(const gguf_file& f
   return v;
 }
 
+}  // namespace models
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -16,42 +16,44 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nemo {
 
 /// Samples to log-mel features, each band normalised over the clip where the model wants it.
 template <extent Mels = dynamic>
-using nemo_frontend = frontend_chain<nemo_mel<Mels>, per_feature_norm<Mels>>;
+using nemo_frontend = frontends::frontend_chain<frontends::nemo_mel<Mels>, frontends::per_feature_norm<Mels>>;
 
 /// Front end from `prefix`.frontend.*. Throws steno::error.
 template <extent Mels>
 STENO_COLD nemo_frontend<Mels> read_nemo_frontend(const gguf_file& file, std::string_view prefix) {
   const std::string at = std::string(prefix) + ".frontend.";
   const auto size = [&](const char* key, extent min, extent max, extent otherwise) {
-    return read_whole(file, at + key, min, max, otherwise);
+    return models::read_whole(file, at + key, min, max, otherwise);
   };
-  nemo_mel_options o;
-  o.sample_rate = read_number(file, at + "sample_rate", 16000, 16000, 16000);
+  frontends::nemo_mel_options o;
+  o.sample_rate = models::read_number(file, at + "sample_rate", 16000, 16000, 16000);
   o.fft_size = size("fft_size", 16, 8192, 512);
   o.window = size("window", 2, o.fft_size, 400);
   if (o.window % 2 != 0)
     fail({.where = file.where(),
-          .what = "key " + steno::quoted(at + "window"),
+          .what = "key " + steno::weights::quoted(at + "window"),
           .expected = "an even number of samples",
           .found = std::to_string(o.window)});
   o.shift = size("shift", std::max<extent>(16, o.window / 4), o.window, 160);
-  o.mels = size("n_mels", is_static(Mels) ? Mels : 8, is_static(Mels) ? Mels : 1024, is_static(Mels) ? Mels : 80);
-  const bool normalised = read_flag(file, at + "per_feature", true);
-  return {nemo_mel<Mels>(o), per_feature_norm<Mels>(o.mels, normalised)};
+  o.mels = size("n_mels", core::is_static(Mels) ? Mels : 8, core::is_static(Mels) ? Mels : 1024,
+                core::is_static(Mels) ? Mels : 80);
+  const bool normalised = models::read_flag(file, at + "per_feature", true);
+  return {frontends::nemo_mel<Mels>(o), frontends::per_feature_norm<Mels>(o.mels, normalised)};
 }
 
 /// How many rows the keys and values of a stream may hold on either side: eleven minutes of 80 ms each.
 inline constexpr extent nemo_max_window = 8192;
 
 /// What a row sees of a whole clip, from `prefix`.encoder.attention_*. Throws steno::error.
-STENO_COLD inline attention_window read_nemo_window(const gguf_file& file, std::string_view prefix) {
+STENO_COLD inline nn::attention_window read_nemo_window(const gguf_file& file, std::string_view prefix) {
   const std::string at = std::string(prefix) + ".encoder.attention_";
-  const auto size = [&](const char* key) { return read_whole(file, at + key, -1, nemo_max_window, -1); };
+  const auto size = [&](const char* key) { return models::read_whole(file, at + key, -1, nemo_max_window, -1); };
   const extent left = size("left"), right = size("right");
-  if (!read_flag(file, at + "chunked", false)) return {.back = left, .ahead = right};
+  if (!models::read_flag(file, at + "chunked", false)) return {.back = left, .ahead = right};
   if (right < 0) fail({.where = file.where(), .what = "key \"" + at + "right\"", .expected = "at least 0"});
   return {.chunk = right + 1, .left = left < 0 ? -1 : left / (right + 1)};
 }
@@ -59,7 +61,7 @@ STENO_COLD inline attention_window read_nemo_window(const gguf_file& file, std::
 /// The golden cases' name of a traced stage: "encoder.layers.0.self_attn" is layer0_self_attn there. Empty for stages
 /// the original has not.
 STENO_COLD inline std::string nemo_trace_name(std::string_view path) {
-  constexpr stage_name all[] = {
+  constexpr models::stage_name all[] = {
       {"logmel", "logmel"},
       {"pre_encode", "pre_encode"},
       {"encoder.subsampling_out", "subsampling_out"},
@@ -85,8 +87,9 @@ STENO_COLD inline std::string nemo_trace_name(std::string_view path) {
       {"fifo_preds", "fifo_preds"},
       {"mean_sil_emb", "mean_sil_emb"},
   };
-  return recorded_stage(path, all);
+  return models::recorded_stage(path, all);
 }
 
+}  // namespace nemo
 }  // namespace STENO_ABI
 }  // namespace steno

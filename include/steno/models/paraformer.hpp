@@ -22,12 +22,13 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace funasr {
 
 /// There is nothing to wish for.
 struct paraformer_options {};
 
 /// Paraformer for whole clips. A loaded model is const and may be shared by threads, each with its own context.
-template <paraformer_sizes S, class Frontend = wav_frontend<>>
+template <paraformer_sizes S, class Frontend = frontends::wav_frontend<>>
 class paraformer : public paraformer_parts<S, Frontend> {
   using parts = paraformer_parts<S, Frontend>;
   static constexpr extent Feat = parts::features, D = parts::width, Vocab = parts::labels;
@@ -55,22 +56,22 @@ class paraformer : public paraformer_parts<S, Frontend> {
     s.end = static_cast<double>(pcm.size()) / sample_rate;
     const extent frames = frontend.rows(static_cast<extent>(pcm.size()));
     if (frames == 0) return s;
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, Feat>(frames, encoder.input_size());
     frontend(pcm, x, c);
-    decode_features(as<const float, dynamic, Feat>(x), s, c);
+    decode_features(core::as<const float, dynamic, Feat>(x), s, c);
     return s;
   }
 
   /// The same from features [T, 560] (after CMVN).
   STENO_COLD void decode_features(view<const float, dynamic, Feat> x, segment& s, context& c) const {
     const extent frames = x.rows(), d = encoder.output_size();
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto rows = scratch.template matrix<dynamic, D>(frames + 1, d);  // and the tail's row of zeros
-    auto encoded = as<float, dynamic, D>(rows.topRows(frames));
+    auto encoded = core::as<float, dynamic, D>(rows.topRows(frames));
     {
       auto scope = c.enter("encoder");
-      encoder(x, encoded, nullptr, no_env{}, c);
+      encoder(x, encoded, nullptr, nn::no_env{}, c);
     }
     rows.row(frames).setZero();
     const auto count = static_cast<std::size_t>(frames) + 1;
@@ -78,37 +79,38 @@ class paraformer : public paraformer_parts<S, Frontend> {
     float* fires = scratch.template take<float>(count);
     {
       auto scope = c.enter("predictor");
-      predictor(as<const float, dynamic, D>(encoded), alphas, c);
+      predictor(core::as<const float, dynamic, D>(encoded), alphas, c);
     }
     alphas[frames] = predictor.tail_threshold;
-    cif_state state;
+    nn::cif_state state;
     auto tokens = scratch.template matrix<dynamic, D>(frames + 1, d);
-    const extent n = cif_integrate(read(rows), alphas, state, write(tokens), fires);
-    c.trace("alphas_with_tail", make_view(static_cast<const float*>(alphas), 1, frames + 1));
-    c.trace("cif_peaks", make_view(static_cast<const float*>(fires), 1, frames + 1));
+    const extent n = nn::cif_integrate(core::read(rows), alphas, state, core::write(tokens), fires);
+    c.trace("alphas_with_tail", core::make_view(static_cast<const float*>(alphas), 1, frames + 1));
+    c.trace("cif_peaks", core::make_view(static_cast<const float*>(fires), 1, frames + 1));
     if (n == 0) return;
-    const auto embeds = as<float, dynamic, D>(tokens.topRows(n));
+    const auto embeds = core::as<float, dynamic, D>(tokens.topRows(n));
     c.trace("acoustic_embeds", embeds);
     auto scores = scratch.template matrix<dynamic, Vocab>(n, decoder.output_size());
     {
       auto scope = c.enter("decoder");
-      const sanm_decoder_env env{.encoded = prepare_encoded(decoder, read(encoded), scratch, c.run)};
-      decoder(as<const float, dynamic, D>(embeds), scores, nullptr, env, c);
+      const nn::sanm_decoder_env env{.encoded = nn::prepare_encoded(decoder, core::read(encoded), scratch, c.run)};
+      decoder(core::as<const float, dynamic, D>(embeds), scores, nullptr, env, c);
     }
     c.trace("logits", scores);
-    kernels::log_softmax(read(scores), write(scores), c.run);
-    require_numbers(read(scores));
+    kernels::log_softmax(core::read(scores), core::write(scores), c.run);
+    search::require_numbers(core::read(scores));
     c.trace("log_probs", scores);
-    write_text(read(scores), {alphas, count}, {fires, count}, s);
+    write_text(core::read(scores), {alphas, count}, {fires, count}, s);
   }
 
   /// The golden cases' name of a traced stage: "decoder.decoders.0.norm1" is dec0_norm1 there.
   STENO_COLD static std::string trace_name(std::string_view path) {
-    constexpr stage_name blocks[] = {{"encoder.encoders0.#.", "enc#_"}, {"encoder.encoders.#.", "encoders_#_"}};
-    if (const std::string part = recorded_stage(path, blocks, sanm_parts); !part.empty()) return part;
-    constexpr stage_name layers[] = {{"decoder.decoders.#.", "dec#_"}};
-    if (const std::string part = recorded_stage(path, layers, sanm_decoder_parts); !part.empty()) return part;
-    constexpr stage_name others[] = {
+    constexpr models::stage_name blocks[] = {{"encoder.encoders0.#.", "enc#_"}, {"encoder.encoders.#.", "encoders_#_"}};
+    if (const std::string part = models::recorded_stage(path, blocks, models::sanm_parts); !part.empty()) return part;
+    constexpr models::stage_name layers[] = {{"decoder.decoders.#.", "dec#_"}};
+    if (const std::string part = models::recorded_stage(path, layers, models::sanm_decoder_parts); !part.empty())
+      return part;
+    constexpr models::stage_name others[] = {
         {"fbank", "fbank"},
         {"lfr", "lfr"},
         {"cmvn", "cmvn"},
@@ -126,21 +128,22 @@ class paraformer : public paraformer_parts<S, Frontend> {
         {"logits", "logits"},
         {"log_probs", "log_probs"},
     };
-    return recorded_stage(path, others);
+    return models::recorded_stage(path, others);
   }
 
  private:
   STENO_COLD void write_text(const view<const float>& scores, std::span<const float> alphas,
                              std::span<const float> fires, segment& s) const {
-    std::vector<timed_token> tokens;
+    std::vector<tokenizers::timed_token> tokens;
     for (extent t = 0; t < scores.rows(); ++t) {
       const float* row = scores.data() + t * scores.outerStride();
-      const int id = best_label(row, scores.cols());
+      const int id = search::best_label(row, scores.cols());
       if (parts::silent(id)) continue;
       tokens.push_back({.id = id, .log_probability = row[id]});
       s.token_ids.push_back(id);
     }
-    const std::vector<time_span> times = cif_times(alphas, fires, tokens.size(), parts::frame_seconds());
+    const std::vector<search::time_span> times =
+        search::cif_times(alphas, fires, tokens.size(), parts::frame_seconds());
     for (std::size_t i = 0; i < std::min(times.size(), tokens.size()); ++i) {
       tokens[i].start = std::max(milliseconds(times[i].start), 0.0);
       tokens[i].end = milliseconds(times[i].end);
@@ -160,7 +163,8 @@ using paraformer_large = paraformer<paraformer_sizes{
     .encoder = {.features = 560, .width = 512, .heads = 4, .units = 2048, .taps = 11, .blocks = 49},
     .decoder = {.width = 512, .heads = 4, .units = 2048, .taps = 11, .layers = 16, .vocabulary = 8404}}>;
 /// Any sizes: extents are adopted from the file.
-using paraformer_any = paraformer<paraformer_sizes{}, wav_frontend_any>;
+using paraformer_any = paraformer<paraformer_sizes{}, frontends::wav_frontend_any>;
 
+}  // namespace funasr
 }  // namespace STENO_ABI
 }  // namespace steno

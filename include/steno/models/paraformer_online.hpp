@@ -23,12 +23,13 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace funasr {
 
 /// There is nothing to wish for: a clip is cut as the file recommends.
 struct paraformer_online_options {};
 
 /// Paraformer for streams. A loaded model is const and may be shared by threads, each with its own state and context.
-template <paraformer_sizes S, class Frontend = wav_frontend<>>
+template <paraformer_sizes S, class Frontend = frontends::wav_frontend<>>
 class paraformer_online : public paraformer_parts<S, Frontend> {
   using parts = paraformer_parts<S, Frontend>;
   static constexpr extent Feat = parts::features, D = parts::width, Vocab = parts::labels;
@@ -49,7 +50,7 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit paraformer_online(const gguf_file& file) : parts(file, architecture) {
     const auto read = [&](const char* key, extent least, extent& value) {
-      value = read_whole(file, std::string(architecture) + ".chunk." + key, least, 1000, value);
+      value = models::read_whole(file, std::string(architecture) + ".chunk." + key, least, 1000, value);
     };
     read("before", 0, default_sizes.before);
     read("size", 1, default_sizes.size);
@@ -63,14 +64,14 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
             .found = "0 and 0"});
   }
 
-  chunk_sizes default_sizes;  ///< those that the file recommends
+  nn::chunk_sizes default_sizes;  ///< those that the file recommends
 
   /// What a stream carries from piece to piece. Copyable; one per stream.
   struct state {
-    chunk_sizes sizes;                            ///< those given to start()
+    nn::chunk_sizes sizes;                        ///< those given to start()
     typename Frontend::state front;               ///< of the front end
     typename parts::encoder_type::state encoder;  ///< end of the last window, keys and values of the layers
-    cif_carry carry;                              ///< what has not fired yet
+    nn::cif_carry carry;                          ///< what has not fired yet
     typename parts::decoder_type::state decoder;  ///< of the decoder
     extent pieces = 0;                            ///< so far
     extent windows = 0;                           ///< pieces that were encoded so far
@@ -82,7 +83,7 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
   };
 
   /// A new stream. Throws steno::error for sizes that make no sense.
-  STENO_COLD state start(const chunk_sizes& chunks) const {
+  STENO_COLD state start(const nn::chunk_sizes& chunks) const {
     constexpr extent limit = 1000;
     if (chunks.before < 0 || chunks.before > limit || chunks.size < 1 || chunks.size > limit || chunks.after < 0 ||
         chunks.after > limit || chunks.overlap() == 0 || chunks.encoder_look_back < -1 ||
@@ -104,14 +105,14 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
   /// Samples of a frame. The original's number: it takes a frame of its own front end, 60 ms at 16 kHz, for granted.
   static constexpr extent frame_samples = 960;
   /// Samples of a piece, but for the last one.
-  static extent piece_samples(const chunk_sizes& chunks) noexcept { return chunks.size * frame_samples; }
+  static extent piece_samples(const nn::chunk_sizes& chunks) noexcept { return chunks.size * frame_samples; }
 
   /// The next piece of a stream: piece_samples() samples, fewer in the last one. A last piece shorter than a frame is
   /// not decoded: the frames that were kept are encoded once more instead. Calls sink(const token&) for each token.
   template <class Sink>
   void advance(state& s, std::span<const float> pcm, bool last, context& c, Sink&& sink) const {
     auto scope = c.enter("piece", s.pieces++);
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     const auto n = static_cast<extent>(pcm.size());
     const extent rows = last ? n < frame_samples ? 0 : frontend.at_end(s.front, n) : frontend.ready(s.front, n);
     auto x = scratch.template matrix<dynamic, Feat>(rows, encoder.input_size());
@@ -129,39 +130,40 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
   template <class Sink>
   void decode(state& s, view<const float, dynamic, Feat> x, bool last, context& c, Sink&& sink) const {
     const extent d = encoder.output_size(), frames = s.sizes.overlap() + x.rows();
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto all_rows = scratch.template matrix<dynamic, D>(frames + 1, d);  // and the tail's row of zeros
-    const auto encoded = as<float, dynamic, D>(all_rows.topRows(frames));
+    const auto encoded = core::as<float, dynamic, D>(all_rows.topRows(frames));
     all_rows.row(frames).setZero();
     float* const alphas = scratch.template take<float>(static_cast<std::size_t>(frames) + 1);
     if (x.rows() > 0) c.trace("feats_before_scaling", x);
-    encoder(x, encoded, &s.encoder, sanm_window(s.sizes, s.windows++ == 0), c);
-    predictor(as<const float, dynamic, D>(encoded), alphas, c);
-    c.trace("alphas_raw", make_view(static_cast<const float*>(alphas), 1, frames));
+    encoder(x, encoded, &s.encoder, nn::sanm_window(s.sizes, s.windows++ == 0), c);
+    predictor(core::as<const float, dynamic, D>(encoded), alphas, c);
+    c.trace("alphas_raw", core::make_view(static_cast<const float*>(alphas), 1, frames));
     std::fill_n(alphas, std::min(s.sizes.before, frames), 0.0f);
     const extent new_from = s.sizes.before + s.sizes.size;
     if (!last && new_from < frames) std::fill(alphas + new_from, alphas + frames, 0.0f);
     alphas[frames] = predictor.tail_threshold;
     auto tokens = scratch.template matrix<dynamic, D>(frames + 2, d);
     const extent integrated = last ? frames + 1 : frames;
-    const extent n = cif_continue(read(all_rows.topRows(integrated)), alphas, s.carry, write(tokens));
+    const extent n = nn::cif_continue(core::read(all_rows.topRows(integrated)), alphas, s.carry, core::write(tokens));
     if (n == 0) return;  // the decoder keeps nothing of such a piece
-    const auto embeds = as<float, dynamic, D>(tokens.topRows(n));
+    const auto embeds = core::as<float, dynamic, D>(tokens.topRows(n));
     c.trace("acoustic_embeds", embeds);
     auto scores = scratch.template matrix<dynamic, Vocab>(n, decoder.output_size());
     const extent kept = std::max<extent>(s.sizes.decoder_look_back, 0) * s.sizes.size;
     {
       auto inner = c.enter("decoder");
-      const sanm_decoder_env env{.encoded = prepare_encoded(decoder, read(encoded), scratch, c.run), .keep = kept};
-      decoder(as<const float, dynamic, D>(embeds), scores, &s.decoder, env, c);
+      const nn::sanm_decoder_env env{.encoded = nn::prepare_encoded(decoder, core::read(encoded), scratch, c.run),
+                                     .keep = kept};
+      decoder(core::as<const float, dynamic, D>(embeds), scores, &s.decoder, env, c);
     }
     c.trace("logits", scores);
-    kernels::log_softmax(read(scores), write(scores), c.run);
-    require_numbers(read(scores));
+    kernels::log_softmax(core::read(scores), core::write(scores), c.run);
+    search::require_numbers(core::read(scores));
     c.trace("log_probs", scores);
     for (extent t = 0; t < n; ++t) {
       const float* row = scores.data() + t * scores.outerStride();
-      const int id = best_label(row, scores.cols());
+      const int id = search::best_label(row, scores.cols());
       if (!parts::silent(id)) sink(token{.id = id, .log_probability = row[id]});
     }
   }
@@ -187,7 +189,7 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
 
   /// Text and words of an utterance's tokens. The original gives no times, so there are none.
   STENO_COLD void write_text(std::span<const int> ids, std::span<const float> log_probabilities, segment& s) const {
-    std::vector<timed_token> tokens;
+    std::vector<tokenizers::timed_token> tokens;
     for (std::size_t i = 0; i < ids.size(); ++i)
       tokens.push_back({.id = ids[i], .log_probability = log_probabilities[i]});
     auto text = tokenizer.decode(tokens);
@@ -198,14 +200,14 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
 
   /// The golden cases' name of a traced stage: "piece.3.encoder_out" is piece3_encoder_out there.
   STENO_COLD static std::string trace_name(std::string_view path) {
-    constexpr stage_name blocks[] = {{"piece.#.encoders0.#.", "piece#_encoders0_#_"},
-                                     {"piece.#.encoders.#.", "piece#_encoders_#_"}};
-    if (const std::string part = recorded_stage(path, blocks, sanm_parts); !part.empty()) return part;
-    constexpr stage_name layers[] = {{"piece.#.decoder.decoders.#.", "piece#_decoder_decoders_#_"}};
-    std::string part = recorded_stage(path, layers, sanm_decoder_parts);
+    constexpr models::stage_name blocks[] = {{"piece.#.encoders0.#.", "piece#_encoders0_#_"},
+                                             {"piece.#.encoders.#.", "piece#_encoders_#_"}};
+    if (const std::string part = models::recorded_stage(path, blocks, models::sanm_parts); !part.empty()) return part;
+    constexpr models::stage_name layers[] = {{"piece.#.decoder.decoders.#.", "piece#_decoder_decoders_#_"}};
+    std::string part = models::recorded_stage(path, layers, models::sanm_decoder_parts);
     if (part.ends_with("_ffn_inner_norm")) part.replace(part.size() - 14, 14, "feed_forward_norm");
     if (!part.empty()) return part;
-    constexpr stage_name others[] = {
+    constexpr models::stage_name others[] = {
         {"piece.#.frontend.fbank", "piece#_frontend_fbank"},
         {"piece.#.frontend.lfr", "piece#_frontend_lfr"},
         {"piece.#.frontend.cmvn", "piece#_frontend_cmvn"},
@@ -225,7 +227,7 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
         {"piece.#.logits", "piece#_logits"},
         {"piece.#.log_probs", "piece#_log_probs"},
     };
-    return recorded_stage(path, others);
+    return models::recorded_stage(path, others);
   }
 };
 
@@ -234,7 +236,8 @@ using paraformer_large_online = paraformer_online<paraformer_sizes{
     .encoder = {.features = 560, .width = 512, .heads = 4, .units = 2048, .taps = 11, .blocks = 49},
     .decoder = {.width = 512, .heads = 4, .units = 2048, .taps = 11, .layers = 16, .vocabulary = 8404}}>;
 /// Any sizes: extents are adopted from the file.
-using paraformer_online_any = paraformer_online<paraformer_sizes{}, wav_frontend_any>;
+using paraformer_online_any = paraformer_online<paraformer_sizes{}, frontends::wav_frontend_any>;
 
+}  // namespace funasr
 }  // namespace STENO_ABI
 }  // namespace steno

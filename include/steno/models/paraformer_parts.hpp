@@ -20,11 +20,12 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace funasr {
 
 /// Sizes by name; what is left out is adopted from the file.
 struct paraformer_sizes {
-  sanm_sizes encoder = {};          ///< of the encoder
-  sanm_decoder_sizes decoder = {};  ///< as wide as the encoder
+  nn::sanm_sizes encoder = {};          ///< of the encoder
+  nn::sanm_decoder_sizes decoder = {};  ///< as wide as the encoder
 };
 
 /// What both Paraformers are made of, under the names of FunASR's `Paraformer`; a base class.
@@ -38,23 +39,23 @@ class paraformer_parts {
   static constexpr extent width = S.encoder.width;        ///< columns of encoder rows
   static constexpr extent labels = S.decoder.vocabulary;  ///< tokens in all
   static constexpr int sample_rate = 16000;               ///< Hz of the mono samples that it takes
-  using encoder_type = sanm_main_encoder<S.encoder>;      ///< features to rows
-  using decoder_type = sanm_decoder<S.decoder>;           ///< to scores
+  using encoder_type = nn::sanm_main_encoder<S.encoder>;  ///< features to rows
+  using decoder_type = nn::sanm_decoder<S.decoder>;       ///< to scores
 
   paraformer_parts() = default;
   /// Front end, tokens and settings from the file's metadata; the weights are bound by load().
   STENO_COLD paraformer_parts(const gguf_file& file, std::string_view architecture)
-      : frontend(read_wav_frontend<Frontend>(file, architecture)), tokenizer(read_tokens(file)) {
-    predictor.tail_threshold =
-        static_cast<float>(read_number(file, std::string(architecture) + ".predictor.tail_threshold", 0, 1, 0.45));
+      : frontend(models::read_wav_frontend<Frontend>(file, architecture)), tokenizer(models::read_tokens(file)) {
+    predictor.tail_threshold = static_cast<float>(
+        models::read_number(file, std::string(architecture) + ".predictor.tail_threshold", 0, 1, 0.45));
   }
 
-  Frontend frontend;               ///< samples to features, a row for each frame_seconds()
-  encoder_type encoder;            ///< features to rows
-  cif_predictor<width> predictor;  ///< encoder rows to weights that say where tokens are
-  decoder_type decoder;            ///< tokens, reading encoder rows, to scores
-  character_tokenizer tokenizer;   ///< ids to text
-  model_storage storage;           ///< what the weights point into
+  Frontend frontend;                          ///< samples to features, a row for each frame_seconds()
+  encoder_type encoder;                       ///< features to rows
+  nn::cif_predictor<width> predictor;         ///< encoder rows to weights that say where tokens are
+  decoder_type decoder;                       ///< tokens, reading encoder rows, to scores
+  tokenizers::character_tokenizer tokenizer;  ///< ids to text
+  models::model_storage storage;              ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -62,7 +63,7 @@ class paraformer_parts {
     v("decoder", decoder);
     v.optional("", frontend);
     v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
-    v.equal("encoder.output_size and width of the encoder", sanm_width(encoder), encoder.output_size());
+    v.equal("encoder.output_size and width of the encoder", nn::sanm_width(encoder), encoder.output_size());
     v.equal("widths of encoder and predictor", encoder.output_size(), predictor.input_size());
     v.equal("widths of encoder and decoder", encoder.output_size(), decoder.input_size());
     v.equal("number of tokenizer.ggml.tokens and rows of decoder.output_layer",
@@ -81,5 +82,6 @@ class paraformer_parts {
   static bool silent(int id) noexcept { return id >= 0 && id <= 2; }
 };
 
+}  // namespace funasr
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -25,6 +25,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nemo {
 
 /// The FastConformer models of NeMo without their heads; a base class, whose `Kind` names the architecture. A
 /// loaded model is const and may be shared by threads, each with its own context.
@@ -40,15 +41,16 @@ class parakeet {
   parakeet() = default;
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit parakeet(const gguf_file& file)
-      : frontend(read_nemo_frontend<Frontend::output>(file, architecture)), tokenizer(read_sentencepiece(file)) {
+      : frontend(read_nemo_frontend<Frontend::output>(file, architecture)),
+        tokenizer(models::read_sentencepiece(file)) {
     window = read_nemo_window(file, architecture);
   }
 
-  Frontend frontend;        ///< samples to features
-  Encoder encoder;          ///< features to rows, one for each frame_seconds()
-  attention_window window;  ///< of whole clips
-  sentencepiece tokenizer;  ///< ids to text
-  model_storage storage;    ///< what the weights point into
+  Frontend frontend;                    ///< samples to features
+  Encoder encoder;                      ///< features to rows, one for each frame_seconds()
+  nn::attention_window window;          ///< of whole clips
+  tokenizers::sentencepiece tokenizer;  ///< ids to text
+  models::model_storage storage;        ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -70,19 +72,20 @@ class parakeet {
 
   /// 16 kHz mono samples in [-1, 1] -> encoder rows [frames(number of samples), D].
   void encode(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, Encoder::input>(frontend.rows(static_cast<extent>(pcm.size())),
                                                               frontend.width());
     frontend(pcm, x, c);
-    if (c.tracing()) show(read(x), c);
+    if (c.tracing()) show(core::read(x), c);
     auto s = c.enter("encoder");
-    encoder(x, y, nullptr, fastconformer_env{.window = window}, c);
+    encoder(x, y, nullptr, nn::fastconformer_env{.window = window}, c);
   }
 
   /// The frames of CTC's tokens as the original gives them: from the frame of the token before to its own first frame;
   /// a punctuation mark ends where it starts.
-  STENO_COLD std::vector<placed_token> place_ctc(const nemo_words& words, std::span<const ctc_token> tokens) const {
-    std::vector<placed_token> all;
+  STENO_COLD std::vector<tokenizers::placed_token> place_ctc(const tokenizers::nemo_words& words,
+                                                             std::span<const steno::search::ctc_token> tokens) const {
+    std::vector<tokenizers::placed_token> all;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       const extent start = i > 0 ? tokens[i - 1].start : std::max<extent>(0, tokens[i].start - 1);
       all.push_back({tokens[i].id, start, tokens[i].start});
@@ -109,10 +112,10 @@ class parakeet {
   }
 
   /// Text and words of `s` from tokens with frames and log-probabilities. Empty words are left out.
-  STENO_COLD void write_text(const nemo_words& words, std::span<const placed_token> tokens,
+  STENO_COLD void write_text(const tokenizers::nemo_words& words, std::span<const tokenizers::placed_token> tokens,
                              std::span<const float> log_probabilities, segment& s) const {
     s.text = words.text(tokenizer, s.token_ids);
-    for (placed_text& w : words.words(tokenizer, tokens)) {
+    for (tokenizers::placed_text& w : words.words(tokenizer, tokens)) {
       if (w.text.empty()) continue;
       double sum = 0;
       for (std::size_t i = w.first; i < w.last; ++i) sum += static_cast<double>(log_probabilities[i]);
@@ -130,7 +133,7 @@ class parakeet {
  private:
   // As the original has it: [mels, frames], with the frame it declares invalid and sets to zero.
   void show(const view<const float>& x, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto turned = scratch.matrix(x.cols(), x.rows() + 1);
     turned.leftCols(x.rows()) = x.transpose();
     turned.col(x.rows()).setZero();
@@ -138,5 +141,6 @@ class parakeet {
   }
 };
 
+}  // namespace nemo
 }  // namespace STENO_ABI
 }  // namespace steno

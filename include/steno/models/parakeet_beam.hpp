@@ -12,6 +12,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nemo {
 
 /// The network of transducer_beam for one recording. The model must outlive it.
 template <class Model>
@@ -52,15 +53,15 @@ class parakeet_beam_network {
     const auto count = static_cast<extent>(nodes.size());
     const extent width = model_->enc.output_size(), outputs = model_->out.output_size();
     scores_.resize(static_cast<std::size_t>(count * outputs));
-    workspace::frame scratch(context_->scratch);
+    core::workspace::frame scratch(context_->scratch);
     auto sum = scratch.matrix(count, width);
     for (extent i = 0; i < count; ++i) {
       const prediction& p = nodes_[static_cast<std::size_t>(nodes[static_cast<std::size_t>(i)])].predicted;
       Model::join(projected_ + (frame - first_) * stride_, p.projected.data(), sum.middleRows(i, 1));
     }
-    const view<float> y = make_view(scores_.data(), count, outputs);
-    model_->score(read(sum), y, *context_);
-    return read(y);
+    const view<float> y = core::make_view(scores_.data(), count, outputs);
+    model_->score(core::read(sum), y, *context_);
+    return core::read(y);
   }
   /// Only these nodes and the root are used any more.
   void keep(std::span<const int> nodes) {
@@ -84,5 +85,6 @@ class parakeet_beam_network {
   extent stride_ = 0, first_ = 0;
 };
 
+}  // namespace nemo
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -19,6 +19,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nemo {
 
 /// The `Kind` of parakeet_ctc.
 struct parakeet_ctc_kind {
@@ -27,23 +28,24 @@ struct parakeet_ctc_kind {
 
 /// Wishes for one call of recognise().
 struct parakeet_ctc_options {
-  extent beam = 1;                              ///< prefixes; 1 without hotwords: the best path
-  const hotword_automaton* hotwords = nullptr;  ///< they need a beam and must outlive the call; null: none
-  parakeet_windows windows = {};                ///< how long recordings are cut
+  extent beam = 1;  ///< prefixes; 1 without hotwords: the best path
+  const steno::search::hotword_automaton* hotwords =
+      nullptr;                    ///< they need a beam and must outlive the call; null: none
+  parakeet_windows windows = {};  ///< how long recordings are cut
 };
 
 /// Sizes by name; what is left out is adopted from the file.
 struct parakeet_ctc_sizes {
-  fastconformer_sizes encoder = {};  ///< of FastConformer
-  extent labels = dynamic;           ///< pieces and blank
+  nn::fastconformer_sizes encoder = {};  ///< of FastConformer
+  extent labels = dynamic;               ///< pieces and blank
 };
 
 /// Parakeet CTC: FastConformer and one projection. A loaded model is const and may be shared by threads, each with its
 /// own context.
 template <parakeet_ctc_sizes S>
-class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_ctc_kind> {
-  using base = parakeet<fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_ctc_kind>;
-  using Encoder = fastconformer<S.encoder>;
+class parakeet_ctc : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_ctc_kind> {
+  using base = parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_ctc_kind>;
+  using Encoder = nn::fastconformer<S.encoder>;
   static constexpr extent Labels = S.labels;
 
  public:
@@ -54,12 +56,12 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit parakeet_ctc(const gguf_file& file) : base(file), words(this->tokenizer) {}
 
-  linear<Encoder::output, Labels> decoder;  ///< encoder rows to logits, blank last
-  nemo_words words;                         ///< joins tokens to words
+  nn::linear<Encoder::output, Labels> decoder;  ///< encoder rows to logits, blank last
+  tokenizers::nemo_words words;                 ///< joins tokens to words
 
   void members(auto&& v) {
     base::members(v);
-    v("decoder.decoder_layers.0", decoder, stored::kernel(1));
+    v("decoder.decoder_layers.0", decoder, core::stored::kernel(1));
     v.equal("widths of encoder and decoder", this->encoder.output_size(), decoder.input_size());
     v.equal("tokenizer.ggml.tokens and blank, and rows of the decoder", this->tokenizer.size() + extent{1},
             decoder.output_size());
@@ -70,18 +72,18 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
              context& c) const {
     decoder.multiply(rows, y, c);
     c.trace("logits", y);
-    kernels::log_softmax(read(y), write(y), c.run);
-    require_numbers(read(y));
+    kernels::log_softmax(core::read(y), core::write(y), c.run);
+    steno::search::require_numbers(core::read(y));
     c.trace("log_probs", y);
   }
 
   /// What a search carries from row to row. Copyable.
   struct search {
-    std::vector<ctc_token> tokens = {};         ///< of the best path
-    std::vector<float> log_probabilities = {};  ///< their log-probabilities
-    double score = 0;                           ///< sum of the best values of all frames whose best label is not blank
-    int before = -1;                            ///< label of the last row
-    std::optional<ctc_prefix_beam> beam;        ///< instead
+    std::vector<steno::search::ctc_token> tokens = {};  ///< of the best path
+    std::vector<float> log_probabilities = {};          ///< their log-probabilities
+    double score = 0;  ///< sum of the best values of all frames whose best label is not blank
+    int before = -1;   ///< label of the last row
+    std::optional<steno::search::ctc_prefix_beam> beam;  ///< instead
   };
   /// A search for the best path.
   search begin(context&) const { return {}; }
@@ -89,20 +91,21 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
   search begin(const options& o) const {
     search s;
     if (o.beam > 1 || (o.hotwords != nullptr && !o.hotwords->empty())) {
-      const extent n = o.beam > 1 ? o.beam : ctc_beam_options::default_beam;
-      s.beam.emplace(ctc_beam_options{.search = {.beam = n, .hotwords = o.hotwords}, .blank = this->blank()});
+      const extent n = o.beam > 1 ? o.beam : steno::search::ctc_beam_options::default_beam;
+      s.beam.emplace(
+          steno::search::ctc_beam_options{.search = {.beam = n, .hotwords = o.hotwords}, .blank = this->blank()});
     }
     return s;
   }
   /// Goes on with further encoder rows, which begin at row `first`.
   void advance(search& s, const view<const float, dynamic, Encoder::output>& rows, extent first, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto scores = scratch.template matrix<dynamic, Labels>(rows.rows(), decoder.output_size());
     score(rows, scores, c);
-    if (s.beam) return s.beam->advance(read(scores));
+    if (s.beam) return s.beam->advance(core::read(scores));
     for (extent t = 0; t < scores.rows(); ++t) {
       const float* const row = scores.data() + t * scores.outerStride();
-      const int best = best_label(row, scores.cols());
+      const int best = steno::search::best_label(row, scores.cols());
       if (best != this->blank()) {
         s.score += static_cast<double>(row[best]);
         if (best == s.before) {
@@ -117,7 +120,9 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
   }
 
   /// The frames of tokens: place_ctc().
-  std::vector<placed_token> place(std::span<const ctc_token> tokens) const { return this->place_ctc(words, tokens); }
+  std::vector<tokenizers::placed_token> place(std::span<const steno::search::ctc_token> tokens) const {
+    return this->place_ctc(words, tokens);
+  }
   /// Log-probability of the token of that number.
   float log_probability(const search& s, std::size_t token) const { return s.log_probabilities[token]; }
 
@@ -136,7 +141,7 @@ class parakeet_ctc : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.e
         s.log_probabilities.push_back(static_cast<float>(each));
       }
     }
-    for (const ctc_token& t : s.tokens) out.token_ids.push_back(t.id);
+    for (const steno::search::ctc_token& t : s.tokens) out.token_ids.push_back(t.id);
     out.score = score;
     base::write_text(words, place(s.tokens), s.log_probabilities, out);
   }
@@ -161,7 +166,7 @@ using parakeet_ctc_06b = parakeet_ctc<parakeet_ctc_sizes{.encoder = {.mels = 80,
                                                                      .units = 4096,
                                                                      .taps = 9,
                                                                      .layers = 24,
-                                                                     .biases = bias::added,
+                                                                     .biases = nn::bias::added,
                                                                      .causal = 0,
                                                                      .normed = 0},
                                                          .labels = 1025}>;
@@ -173,7 +178,7 @@ using parakeet_ctc_11b = parakeet_ctc<parakeet_ctc_sizes{.encoder = {.mels = 80,
                                                                      .units = 4096,
                                                                      .taps = 9,
                                                                      .layers = 42,
-                                                                     .biases = bias::added,
+                                                                     .biases = nn::bias::added,
                                                                      .causal = 0,
                                                                      .normed = 0},
                                                          .labels = 1025}>;
@@ -181,5 +186,6 @@ using parakeet_ctc_11b = parakeet_ctc<parakeet_ctc_sizes{.encoder = {.mels = 80,
 /// Any sizes: extents are adopted from the file.
 using parakeet_ctc_any = parakeet_ctc<parakeet_ctc_sizes{}>;
 
+}  // namespace nemo
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nemo {
 
 /// Sentences of one transcript that grows. A value that can be copied; one for each stream.
 class parakeet_sentences {
@@ -24,11 +25,11 @@ class parakeet_sentences {
   /// `tokens` and `log_probabilities` of all so far; `last` when no more will come. Calls
   /// sink(segment&&).
   template <class Model, class Sink>
-  STENO_COLD void advance(const Model& m, std::span<const placed_token> tokens,
+  STENO_COLD void advance(const Model& m, std::span<const tokenizers::placed_token> tokens,
                           std::span<const float> log_probabilities, bool last, Sink&& sink) {
     const auto open = tokens.subspan(emitted_);
     if (open.empty()) return;
-    const std::vector<placed_text> words = m.words.words(m.tokenizer, open);
+    const std::vector<tokenizers::placed_text> words = m.words.words(m.tokenizer, open);
     const auto seconds = [&](extent rows) { return static_cast<double>(rows) * m.frame_seconds(); };
     const auto gap = [&](std::size_t i) { return words[i + 1].start - words[i].end; };
     std::size_t from = 0, first = 0;  // of the open sentence: its first token and word
@@ -61,10 +62,10 @@ class parakeet_sentences {
     return !word.empty() && (word.back() == '.' || word.back() == '!' || word.back() == '?');
   }
   template <class Model, class Sink>
-  void emit(const Model& m, std::span<const placed_token> tokens, std::span<const float> log_probabilities,
+  void emit(const Model& m, std::span<const tokenizers::placed_token> tokens, std::span<const float> log_probabilities,
             Sink& sink) const {
     segment s;
-    for (const placed_token& t : tokens) s.token_ids.push_back(t.id);
+    for (const tokenizers::placed_token& t : tokens) s.token_ids.push_back(t.id);
     m.write_text(m.words, tokens, log_probabilities.first(tokens.size()), s);
     Model::part_words(s.words);
     s.start = static_cast<double>(tokens.front().start) * m.frame_seconds();
@@ -76,5 +77,6 @@ class parakeet_sentences {
   std::size_t emitted_ = 0;
 };
 
+}  // namespace nemo
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -24,6 +24,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nemo {
 
 /// The `Kind` of parakeet_transducer.
 struct parakeet_transducer_kind {
@@ -32,11 +33,12 @@ struct parakeet_transducer_kind {
 
 /// Wishes for one call of recognise().
 struct parakeet_transducer_options {
-  extent max_symbols = 0;                       ///< steps at one frame of the greedy search; 0: as the file says
-  extent beam = 1;                              ///< hypotheses of mAES; 1 without hotwords: greedy
-  const hotword_automaton* hotwords = nullptr;  ///< they need a beam and must outlive the call; null: none
-  bool ctc = false;                             ///< the CTC head of a hybrid model, its best path
-  parakeet_windows windows = {};                ///< how long recordings are cut
+  extent max_symbols = 0;  ///< steps at one frame of the greedy search; 0: as the file says
+  extent beam = 1;         ///< hypotheses of mAES; 1 without hotwords: greedy
+  const steno::search::hotword_automaton* hotwords =
+      nullptr;                    ///< they need a beam and must outlive the call; null: none
+  bool ctc = false;               ///< the CTC head of a hybrid model, its best path
+  parakeet_windows windows = {};  ///< how long recordings are cut
 };
 
 /// A label of a transducer with its frame.
@@ -50,7 +52,7 @@ struct transducer_token {
 
 /// Sizes by name; what is left out is adopted from the file.
 struct parakeet_transducer_sizes {
-  fastconformer_sizes encoder = {};  ///< of FastConformer
+  nn::fastconformer_sizes encoder = {};  ///< of FastConformer
   /// Sizes of a prediction network.
   struct prediction {
     extent width = dynamic;   ///< of the embedding and the LSTM
@@ -65,9 +67,9 @@ struct parakeet_transducer_sizes {
 /// loaded model is const and may be shared by threads, each with its own context.
 template <parakeet_transducer_sizes S>
 class parakeet_transducer
-    : public parakeet<fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_transducer_kind> {
-  using base = parakeet<fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_transducer_kind>;
-  using Encoder = fastconformer<S.encoder>;
+    : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_transducer_kind> {
+  using base = parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.encoder.mels>, parakeet_transducer_kind>;
+  using Encoder = nn::fastconformer<S.encoder>;
   static constexpr extent Predictor = S.predictor.width, PredictorLayers = S.predictor.layers, Joint = S.joint,
                           Labels = S.labels, Outputs = S.outputs;
 
@@ -75,40 +77,41 @@ class parakeet_transducer
   static constexpr parakeet_transducer_sizes sizes = S;  ///< `dynamic` where the file decides
   using options = parakeet_transducer_options;           ///< of one call of recognise()
   /// What a unit of a hotword should earn in the beam search.
-  static constexpr float hotword_score = transducer_beam_options::hotword_score;
+  static constexpr float hotword_score = steno::search::transducer_beam_options::hotword_score;
 
   parakeet_transducer() = default;
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit parakeet_transducer(const gguf_file& file) : base(file), words(this->tokenizer) {
     const std::string at = std::string(base::architecture) + ".";
-    max_symbols = read_whole(file, at + "max_symbols", 1, 1024, 10);
-    hybrid = read_flag(file, at + "hybrid", false);
+    max_symbols = models::read_whole(file, at + "max_symbols", 1, 1024, 10);
+    hybrid = models::read_flag(file, at + "hybrid", false);
     for (int id = 0; id < this->tokenizer.size(); ++id) {
       if (this->tokenizer.piece(id) == "<EOU>") end_of_turn = id;
       if (this->tokenizer.piece(id) == "<EOB>") end_of_backchannel = id;
     }
     if (!file.has(at + "durations")) return;
-    durations = read_wholes(file, at + "durations", 0, 1024, 64);
+    durations = models::read_wholes(file, at + "durations", 0, 1024, 64);
     if (!durations.empty() && *std::max_element(durations.begin(), durations.end()) == 0)
       fail({.where = file.where(),
-            .what = "key " + steno::quoted(at + "durations"),
+            .what = "key " + steno::weights::quoted(at + "durations"),
             .expected = "numbers of frames, one of them above 0",
             .found = "zeros",
             .hint = "a decoder would never get on"});
   }
 
-  weight<Labels, Predictor, dtype::f32, use::rows> embed;  ///< one row for each label, the last one (blank) unused
-  lstm<Predictor, PredictorLayers> predictor;              ///< rows of `embed` to outputs, with a state
-  linear<Encoder::output, Joint> enc;                      ///< encoder rows to the width of the joint network
-  linear<Predictor, Joint> pred;                           ///< outputs of `predictor` to the same width
-  linear<Joint, Outputs> out;                              ///< joined rows to scores of labels, blank and durations
-  linear<Encoder::output, Labels> ctc;                     ///< hybrid models only
-  nemo_words words;                                        ///< joins tokens to words
-  std::vector<int> durations;                              ///< TDT only
-  extent max_symbols = 10;                                 ///< steps at one frame of the greedy search
-  bool hybrid = false;                                     ///< there is a CTC head
-  int end_of_turn = -1;                                    ///< the label <EOU>; -1: the model has none
-  int end_of_backchannel = -1;                             ///< the label <EOB>; -1: the model has none
+  weights::weight<Labels, Predictor, dtype::f32, weights::use::rows>
+      embed;                                       ///< one row for each label, the last one (blank) unused
+  nn::lstm<Predictor, PredictorLayers> predictor;  ///< rows of `embed` to outputs, with a state
+  nn::linear<Encoder::output, Joint> enc;          ///< encoder rows to the width of the joint network
+  nn::linear<Predictor, Joint> pred;               ///< outputs of `predictor` to the same width
+  nn::linear<Joint, Outputs> out;                  ///< joined rows to scores of labels, blank and durations
+  nn::linear<Encoder::output, Labels> ctc;         ///< hybrid models only
+  tokenizers::nemo_words words;                    ///< joins tokens to words
+  std::vector<int> durations;                      ///< TDT only
+  extent max_symbols = 10;                         ///< steps at one frame of the greedy search
+  bool hybrid = false;                             ///< there is a CTC head
+  int end_of_turn = -1;                            ///< the label <EOU>; -1: the model has none
+  int end_of_backchannel = -1;                     ///< the label <EOB>; -1: the model has none
 
   /// Whether a label says that somebody has ended, and is no part of a text. The original writes both into its texts.
   bool ends_turn(int id) const noexcept { return id == end_of_turn || id == end_of_backchannel; }
@@ -120,7 +123,7 @@ class parakeet_transducer
     v("joint.enc", enc);
     v("joint.pred", pred);
     v("joint.joint_net.2", out);
-    if (hybrid) v("ctc_decoder.decoder_layers.0", ctc, stored::kernel(1));
+    if (hybrid) v("ctc_decoder.decoder_layers.0", ctc, core::stored::kernel(1));
     const extent labels = this->tokenizer.size() + extent{1};
     v.equal("widths of encoder and joint.enc", this->encoder.output_size(), enc.input_size());
     v.equal("tokenizer.ggml.tokens and blank, and rows of the embedding", labels, embed.rows());
@@ -135,9 +138,9 @@ class parakeet_transducer
 
   /// The prediction network behind a text. Copyable.
   struct prediction {
-    typename lstm<Predictor, PredictorLayers>::state state;  ///< of the LSTM
-    std::vector<float> output = {};                          ///< its output
-    std::vector<float> projected = {};                       ///< joint.pred of the output
+    typename nn::lstm<Predictor, PredictorLayers>::state state;  ///< of the LSTM
+    std::vector<float> output = {};                              ///< its output
+    std::vector<float> projected = {};                           ///< joint.pred of the output
   };
   /// What a greedy search carries from row to row; rows count from the start. Copyable.
   struct search : prediction {
@@ -158,29 +161,30 @@ class parakeet_transducer
   }
   /// Makes `id` the last label; -1: there is none yet.
   void predict(prediction& s, int id, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<1, Predictor>(1, embed.cols());
     if (id < 0)
       x.setZero();
     else
       std::copy_n(embed.floats() + id * embed.cols(), embed.cols(), x.data());
-    const auto y = make_view<dynamic, Predictor>(s.output.data(), 1, embed.cols());
-    predictor(as<const float, dynamic, Predictor>(x), y, &s.state, no_env{}, c);
-    pred.multiply(make_view<dynamic, Predictor>(static_cast<const float*>(s.output.data()), 1, embed.cols()),
-                  make_view<dynamic, Joint>(s.projected.data(), 1, pred.output_size()), c);
+    const auto y = core::make_view<dynamic, Predictor>(s.output.data(), 1, embed.cols());
+    predictor(core::as<const float, dynamic, Predictor>(x), y, &s.state, nn::no_env{}, c);
+    pred.multiply(core::make_view<dynamic, Predictor>(static_cast<const float*>(s.output.data()), 1, embed.cols()),
+                  core::make_view<dynamic, Joint>(s.projected.data(), 1, pred.output_size()), c);
     c.trace("step.pred_out", y);
-    c.trace("step.joint_pred_proj", make_view(static_cast<const float*>(s.projected.data()), 1, pred.output_size()));
+    c.trace("step.joint_pred_proj",
+            core::make_view(static_cast<const float*>(s.projected.data()), 1, pred.output_size()));
     c.trace("step.lstm_h",
-            make_view(static_cast<const float*>(s.state.h.data()), 1, static_cast<extent>(s.state.h.size())));
+            core::make_view(static_cast<const float*>(s.state.h.data()), 1, static_cast<extent>(s.state.h.size())));
     c.trace("step.lstm_c",
-            make_view(static_cast<const float*>(s.state.c.data()), 1, static_cast<extent>(s.state.c.size())));
+            core::make_view(static_cast<const float*>(s.state.c.data()), 1, static_cast<extent>(s.state.c.size())));
   }
 
   /// Goes on with further encoder rows, which begin at row `first` of the stream; up to `max_steps` steps at a row.
   /// Behind the label `forget` the prediction network starts anew.
   void advance(search& s, const view<const float, dynamic, Encoder::output>& rows, extent first, extent max_steps,
                context& c, int forget = -1) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     const extent n = rows.rows(), labels = embed.rows();
     if (n == 0) return;
     auto projected = scratch.template matrix<dynamic, Joint>(n, enc.output_size());
@@ -188,7 +192,8 @@ class parakeet_transducer
     c.trace("joint_enc_proj", projected);
     auto sums = scratch.template matrix<dynamic, Joint>(rows_ahead, enc.output_size());
     auto scores = scratch.matrix(rows_ahead, out.output_size());
-    const transducer_rules rules{.blank = this->blank(), .durations = durations, .max_symbols = max_steps};
+    const steno::search::transducer_rules rules{
+        .blank = this->blank(), .durations = durations, .max_symbols = max_steps};
     // Behind a blank the scores of the next rows are known as long as no label comes; the weights are read once.
     extent known = 0, known_from = 0, ahead = 1;
     const auto joint = [&](extent t) -> const float* {
@@ -196,17 +201,17 @@ class parakeet_transducer
         known_from = t;
         known = std::min(c.tracing() ? 1 : ahead, first + n - t);
         for (extent i = 0; i < known; ++i)
-          join(projected.row(t - first + i).data(), s.projected.data(), write(sums.middleRows(i, 1)));
-        out.multiply(as<const float, dynamic, Joint>(sums.topRows(known)),
-                     as<float, dynamic, Outputs>(scores.topRows(known)), c);
+          join(projected.row(t - first + i).data(), s.projected.data(), core::write(sums.middleRows(i, 1)));
+        out.multiply(core::as<const float, dynamic, Joint>(sums.topRows(known)),
+                     core::as<float, dynamic, Outputs>(scores.topRows(known)), c);
         if (c.tracing()) {  // the original normalises on a CPU; the best ones stay the best
-          kernels::log_softmax(read(scores.topRows(1)), write(scores.topRows(1)), c.run);
+          kernels::log_softmax(core::read(scores.topRows(1)), core::write(scores.topRows(1)), c.run);
           c.trace("step.joint_logits", scores.topRows(1));
         }
       }
       return scores.row(t - known_from).data();
     };
-    const auto accept = [&](const transducer_step& step, const float* values) {
+    const auto accept = [&](const steno::search::transducer_step& step, const float* values) {
       ahead = rows_ahead;
       if (step.label == this->blank()) return;
       ahead = 1;
@@ -220,20 +225,20 @@ class parakeet_transducer
       }
       predict(s, step.label, c);
     };
-    s.next = transducer_greedy(rules, std::max(s.next, first), first + n, joint, accept);
+    s.next = steno::search::transducer_greedy(rules, std::max(s.next, first), first + n, joint, accept);
   }
 
   static constexpr extent rows_ahead = 6;  ///< that the joint network scores behind a blank; hardly slower than one
 
   /// to = relu(row of joint.enc + row of joint.pred)
   static void join(const float* a, const float* b, view<float> to) {
-    kernels::add(make_view(a, 1, to.cols()), make_view(b, 1, to.cols()), to);
-    kernels::apply_relu(read(to), to);
+    kernels::add(core::make_view(a, 1, to.cols()), core::make_view(b, 1, to.cols()), to);
+    kernels::apply_relu(core::read(to), to);
   }
   /// Joined rows -> scores [rows, labels, blank, durations], not normalised.
   void score(const view<const float>& sum, view<float> y, context& c) const {
-    out.multiply(as<const float, dynamic, Joint>(sum), as<float, dynamic, Outputs>(y), c);
-    require_finite(read(y));
+    out.multiply(core::as<const float, dynamic, Joint>(sum), core::as<float, dynamic, Outputs>(y), c);
+    steno::search::require_finite(core::read(y));
   }
   /// Logarithms of the probability of one label.
   struct log_probability_pair {
@@ -242,9 +247,9 @@ class parakeet_transducer
   };
   /// Of `label` among labels and blank, and among durations, too: the original normalises over all of them on a CPU.
   log_probability_pair log_probabilities(const float* scores, extent labels, int label, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto y = scratch.matrix(1, labels);
-    kernels::log_softmax(make_view(scores, 1, labels), y, c.run);
+    kernels::log_softmax(core::make_view(scores, 1, labels), y, c.run);
     const float alone = y(0, label), sum = scores[label] - alone;  // sum: log of all labels' exponentials
     float rest = 0;
     for (extent i = labels; i < out.output_size(); ++i) rest += std::exp(scores[i] - sum);
@@ -253,8 +258,8 @@ class parakeet_transducer
 
   /// A token's frames as the original gives them: its own frame, or with TDT as many as its duration; a punctuation
   /// mark of TDT is put at the end of the token before.
-  std::vector<placed_token> place(std::span<const transducer_token> tokens) const {
-    std::vector<placed_token> all;
+  std::vector<tokenizers::placed_token> place(std::span<const transducer_token> tokens) const {
+    std::vector<tokenizers::placed_token> all;
     const bool tdt = !durations.empty();
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       const transducer_token& t = tokens[i];
@@ -348,36 +353,36 @@ class parakeet_transducer
   }
   STENO_COLD found_tokens search_with_beam(std::span<const float> pcm, const options& o, context& c) const {
     parakeet_beam_network<parakeet_transducer> network(*this, c);
-    const extent n = o.beam > 1 ? o.beam : transducer_beam_options::default_beam;
-    transducer_beam beam(
+    const extent n = o.beam > 1 ? o.beam : steno::search::transducer_beam_options::default_beam;
+    steno::search::transducer_beam beam(
         {.search = {.beam = n, .hotwords = o.hotwords}, .blank = this->blank(), .durations = durations});
     encode_windows(*this, pcm, o.windows, c, [&](const auto& rows, extent first) {
-      workspace::frame scratch(c.scratch);
+      core::workspace::frame scratch(c.scratch);
       auto projected = scratch.template matrix<dynamic, Joint>(rows.rows(), enc.output_size());
       enc.multiply(rows, projected, c);
-      network.set_rows(read(projected), first, c);
+      network.set_rows(core::read(projected), first, c);
       beam.advance(network, first, first + rows.rows());
     });
     beam.finish();
-    const transducer_hypothesis& best = beam.hypotheses()[0];
+    const steno::search::transducer_hypothesis& best = beam.hypotheses()[0];
     found_tokens found{.tokens = {}, .score = best.total()};
     for (std::size_t i = 0; i < best.ids.size(); ++i)
       found.tokens.push_back({best.ids[i], best.frames[i], best.durations[i], best.log_probabilities[i], 0});
     return found;
   }
   STENO_COLD segment recognise_by_ctc(std::span<const float> pcm, const options& o, segment s, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto scores =
         scratch.template matrix<dynamic, Labels>(this->frames(static_cast<extent>(pcm.size())), ctc.output_size());
     encode_windows(*this, pcm, o.windows, c, [&](const auto& rows, extent first) {
-      view<float, dynamic, Labels> part = as<float, dynamic, Labels>(scores.middleRows(first, rows.rows()));
+      view<float, dynamic, Labels> part = core::as<float, dynamic, Labels>(scores.middleRows(first, rows.rows()));
       ctc.multiply(rows, part, c);
-      kernels::log_softmax(read(part), write(part), c.run);
+      kernels::log_softmax(core::read(part), core::write(part), c.run);
     });
-    std::vector<ctc_token> found;
-    ctc_greedy(read(scores), this->blank(), found);
+    std::vector<steno::search::ctc_token> found;
+    steno::search::ctc_greedy(core::read(scores), this->blank(), found);
     std::vector<float> log_probs;
-    for (const ctc_token& t : found) {
+    for (const steno::search::ctc_token& t : found) {
       s.token_ids.push_back(t.id);
       log_probs.push_back(scores(t.start, t.id));
     }
@@ -395,7 +400,7 @@ using parakeet_tdt_06b_v3 = parakeet_transducer<parakeet_transducer_sizes{.encod
                                                                                       .units = 4096,
                                                                                       .taps = 9,
                                                                                       .layers = 24,
-                                                                                      .biases = bias::none,
+                                                                                      .biases = nn::bias::none,
                                                                                       .causal = 0,
                                                                                       .normed = 0},
                                                                           .predictor = {.width = 640, .layers = 2},
@@ -410,7 +415,7 @@ using parakeet_tdt_11b = parakeet_transducer<parakeet_transducer_sizes{.encoder 
                                                                                    .units = 4096,
                                                                                    .taps = 9,
                                                                                    .layers = 42,
-                                                                                   .biases = bias::added,
+                                                                                   .biases = nn::bias::added,
                                                                                    .causal = 0,
                                                                                    .normed = 0},
                                                                        .predictor = {.width = 640, .layers = 2},
@@ -425,7 +430,7 @@ using parakeet_tdt_ctc_110m = parakeet_transducer<parakeet_transducer_sizes{.enc
                                                                                         .units = 2048,
                                                                                         .taps = 9,
                                                                                         .layers = 17,
-                                                                                        .biases = bias::added,
+                                                                                        .biases = nn::bias::added,
                                                                                         .causal = 0,
                                                                                         .normed = 0},
                                                                             .predictor = {.width = 640, .layers = 1},
@@ -441,7 +446,7 @@ using parakeet_realtime_eou_120m =
                                                               .units = 2048,
                                                               .taps = 9,
                                                               .layers = 17,
-                                                              .biases = bias::none,
+                                                              .biases = nn::bias::none,
                                                               .causal = 1,
                                                               .normed = 1},
                                                   .predictor = {.width = 640, .layers = 1},
@@ -452,5 +457,6 @@ using parakeet_realtime_eou_120m =
 /// Any sizes: extents are adopted from the file.
 using parakeet_transducer_any = parakeet_transducer<parakeet_transducer_sizes{}>;
 
+}  // namespace nemo
 }  // namespace STENO_ABI
 }  // namespace steno

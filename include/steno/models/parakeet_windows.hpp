@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nemo {
 
 /// How long recordings are cut, in seconds.
 struct parakeet_windows {
@@ -59,12 +60,12 @@ template <class Model, class F>
 void encode_window(const Model& m, std::span<const float> pcm, const row_window& w, context& c, F&& f) {
   const auto max_samples = static_cast<std::size_t>((w.to - w.from) * m.samples_per_row());
   const auto part = pcm.first(std::min(pcm.size(), max_samples));
-  workspace::frame scratch(c.scratch);
+  core::workspace::frame scratch(c.scratch);
   auto rows = scratch.template matrix<dynamic, Model::encoder_type::output>(m.frames(static_cast<extent>(part.size())),
                                                                             m.encoder.output_size());
   m.encode(part, rows, c);
   const extent skip = w.first - w.from, count = std::min(w.last - w.first, rows.rows() - skip);
-  if (count > 0) f(as<const float, dynamic, Model::encoder_type::output>(rows.middleRows(skip, count)), w.first);
+  if (count > 0) f(core::as<const float, dynamic, Model::encoder_type::output>(rows.middleRows(skip, count)), w.first);
 }
 
 /// Encodes a recording: f(rows, number of the first one) once or for every window.
@@ -73,10 +74,10 @@ void encode_windows(const Model& m, std::span<const float> pcm, const parakeet_w
   const extent n = m.frames(static_cast<extent>(pcm.size()));
   if (n == 0) return;
   if (static_cast<double>(pcm.size()) <= sizes.whole * Model::sample_rate) {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto rows = scratch.template matrix<dynamic, Model::encoder_type::output>(n, m.encoder.output_size());
     m.encode(pcm, rows, c);
-    return f(as<const float, dynamic, Model::encoder_type::output>(rows), extent{0});
+    return f(core::as<const float, dynamic, Model::encoder_type::output>(rows), extent{0});
   }
   const window_rows cut(sizes, m.frame_seconds());
   for (extent first = 0; first < n; first += cut.middle) {
@@ -85,5 +86,6 @@ void encode_windows(const Model& m, std::span<const float> pcm, const parakeet_w
   }
 }
 
+}  // namespace nemo
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -23,6 +23,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace qwen3 {
 
 /// The words of a text and when they are spoken.
 struct qwen3_alignment {
@@ -47,14 +48,14 @@ class qwen3_aligner : public qwen3_thinker<S> {
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit qwen3_aligner(const gguf_file& file)
       : base(file, architecture),
-        timestamp(static_cast<int>(read_whole(file, "qwen3_forced_aligner.timestamp_token_id", 0, 1 << 24, 0))),
-        segment_time(read_number(file, "qwen3_forced_aligner.timestamp_segment_time", 1, 10000, 80)) {
+        timestamp(static_cast<int>(models::read_whole(file, "qwen3_forced_aligner.timestamp_token_id", 0, 1 << 24, 0))),
+        segment_time(models::read_number(file, "qwen3_forced_aligner.timestamp_segment_time", 1, 10000, 80)) {
     if (file.has("qwen3_forced_aligner.korean_words")) {
       korean_words = file.strings("qwen3_forced_aligner.korean_words");
       std::sort(korean_words.begin(), korean_words.end());
     }
-    begin_ = made_of(file, "tokenizer.ggml.tokens", [&] { return tokenizer.require("<|audio_start|>"); });
-    end_ = made_of(file, "tokenizer.ggml.tokens", [&] { return tokenizer.require("<|audio_end|>"); });
+    begin_ = models::made_of(file, "tokenizer.ggml.tokens", [&] { return tokenizer.require("<|audio_start|>"); });
+    end_ = models::made_of(file, "tokenizer.ggml.tokens", [&] { return tokenizer.require("<|audio_end|>"); });
   }
 
   int timestamp = 0;                      ///< id of the token that stands for a time
@@ -86,10 +87,11 @@ class qwen3_aligner : public qwen3_thinker<S> {
   /// The words of a text that get times; `language` is a name or a code ("Korean", "ko", "ja").
   STENO_COLD std::vector<std::string> words_in(std::string_view what, std::string_view language) const {
     const auto is = [&](std::string_view code, std::string_view name) {
-      return language == code || normal_language(language) == name;
+      return language == code || text::normal_language(language) == name;
     };
-    if (is("ja", "Japanese")) return aligned_japanese_words(what);
-    return is("ko", "Korean") && !korean_words.empty() ? aligned_korean_words(what, korean_words) : aligned_words(what);
+    if (is("ja", "Japanese")) return tokenizers::aligned_japanese_words(what);
+    return is("ko", "Korean") && !korean_words.empty() ? tokenizers::aligned_korean_words(what, korean_words)
+                                                       : tokenizers::aligned_words(what);
   }
 
   /// Mono samples at 16 kHz in [-1, 1] and what is spoken in them.
@@ -103,28 +105,28 @@ class qwen3_aligner : public qwen3_thinker<S> {
     const std::vector<int> after = prompt(a.words);
     check_prompt_tokens(given, after.size());
     const extent audio = audio_rows(static_cast<extent>(pcm.size())), count = static_cast<extent>(after.size());
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, width>(1 + audio + count, text.width());
     text.embed(std::span<const int>(&begin_, 1), x.topRows(1));
     encode(pcm, x.middleRows(1, audio), c);
     text.embed(after, x.bottomRows(count));
     auto scope = c.enter("text");
-    qwen3_decoder_state s;
-    qwen3_read(text, x, s, c);
+    nn::qwen3_decoder_state s;
+    nn::qwen3_read(text, x, s, c);
     const auto n = static_cast<extent>(2 * a.words.size());
     auto slots = scratch.template matrix<dynamic, width>(n, text.width());
     extent row = 0;
     for (extent i = 0; i < count && row < n; ++i)
       if (after[static_cast<std::size_t>(i)] == timestamp) slots.row(row++) = x.row(1 + audio + i);
     auto scores = scratch.template matrix<dynamic, base::outputs>(n, text.outputs());
-    text.logits(as<const float, dynamic, width>(slots), scores, c);
+    text.logits(core::as<const float, dynamic, width>(slots), scores, c);
     std::vector<double> raw;
     for (extent i = 0; i < n; ++i) {
       const float* const at = scores.data() + i * scores.cols();
       a.classes.push_back(static_cast<int>(std::max_element(at, at + scores.cols()) - at));
       raw.push_back(a.classes.back() * segment_time);
     }
-    a.times = repair_times(raw);
+    a.times = search::repair_times(raw);
     return a;
   }
 
@@ -168,5 +170,6 @@ using qwen3_forced_aligner_0_6b = qwen3_aligner<qwen3_sizes{.audio_tower = {.mel
 /// Any size, adopted from the file.
 using qwen3_forced_aligner_any = qwen3_aligner<qwen3_sizes{}>;
 
+}  // namespace qwen3
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -26,10 +26,11 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace qwen3 {
 
 /// How recordings are cut: `split_audio_into_chunks`, and its limit of 20 minutes.
-inline constexpr cut_policy qwen3_cuts = {
-    .max_seconds = 1200, .rule = cut_rule::around, .around = 5, .min_seconds = 0.5};
+inline constexpr segmentation::cut_policy qwen3_cuts = {
+    .max_seconds = 1200, .rule = segmentation::cut_rule::around, .around = 5, .min_seconds = 0.5};
 
 /// Wishes for one call.
 struct qwen3_asr_options {
@@ -38,7 +39,7 @@ struct qwen3_asr_options {
   int max_new_tokens = 4096;                    ///< of one part
   double max_seconds = qwen3_cuts.max_seconds;  ///< seconds; longer recordings are cut at quiet places
   double search_expand = qwen3_cuts.around;     ///< seconds around a cut
-  token_sampling sampling = {};                 ///< greedy, as the original
+  search::token_sampling sampling = {};         ///< greedy, as the original
   std::optional<dtype> cache = std::nullopt;    ///< of keys and values; none: what suits the weights
   /// A pattern of words comes no more than so many times in a row, and circles end the writing; 0: as it comes.
   int max_repeats = 3;
@@ -46,12 +47,12 @@ struct qwen3_asr_options {
 
 /// One part of a recording, as the model wrote it.
 struct qwen3_part {
-  extent start = 0;                           ///< first sample
-  extent count = 0;                           ///< samples of the recording
-  std::vector<int> ids;                       ///< without the end
-  std::string raw;                            ///< text of the ids, special tokens left out
-  qwen3_output output;                        ///< language and text that `raw` stands for
-  qwen3_stop stop = qwen3_stop::end_of_text;  ///< why the writing ended
+  extent start = 0;                                   ///< first sample
+  extent count = 0;                                   ///< samples of the recording
+  std::vector<int> ids;                               ///< without the end
+  std::string raw;                                    ///< text of the ids, special tokens left out
+  text::qwen3_output output;                          ///< language and text that `raw` stands for
+  nn::qwen3_stop stop = nn::qwen3_stop::end_of_text;  ///< why the writing ended
 };
 /// A recording, as the model wrote it; its parts are joined as the original does it.
 struct qwen3_transcription {
@@ -84,11 +85,12 @@ class qwen3_asr : public qwen3_thinker<S> {
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit qwen3_asr(const gguf_file& file) : base(file, architecture) {
     if (file.has("qwen3_asr.eos_ids"))
-      ends = read_ids(file, "qwen3_asr.eos_ids");
+      ends = models::read_ids(file, "qwen3_asr.eos_ids");
     else
       ends = {tokenizer.require("<|im_end|>"), tokenizer.require("<|endoftext|>")};
     if (file.has("qwen3_asr.languages")) own_languages = file.strings("qwen3_asr.languages");
-    if (file.has("qwen3_asr.longest_clip")) max_clip_seconds = read_number(file, "qwen3_asr.longest_clip", 1, 1200, 0);
+    if (file.has("qwen3_asr.longest_clip"))
+      max_clip_seconds = models::read_number(file, "qwen3_asr.longest_clip", 1, 1200, 0);
   }
 
   std::vector<int> ends;                   ///< tokens that end a text
@@ -111,7 +113,7 @@ class qwen3_asr : public qwen3_thinker<S> {
   }
   /// Whether language_name() takes it.
   STENO_COLD bool supports_language(std::string_view given) const {
-    const std::string normal = normal_language(given);
+    const std::string normal = text::normal_language(given);
     if (normal.empty() || normal == "Auto" || !find_qwen3_language(given).empty()) return true;
     const std::vector<std::string> known = languages();
     return std::find(known.begin(), known.end(), normal) != known.end() || !find_qwen3_language(normal).empty();
@@ -119,12 +121,12 @@ class qwen3_asr : public qwen3_thinker<S> {
   /// The name of a language given by name or code; empty for "", "auto" and white space. Throws steno::error for one
   /// that the model does not know.
   STENO_COLD std::string language_name(std::string_view given) const {
-    const std::string normal = normal_language(given);
+    const std::string normal = text::normal_language(given);
     if (normal.empty() || normal == "Auto") return {};
     const std::string_view by_code = find_qwen3_language(given);
     const std::string name = by_code.empty() ? normal : std::string(by_code);
     if (!supports_language(given))
-      fail({.what = "language " + steno::quoted(std::string(given)), .expected = "one that the model knows"});
+      fail({.what = "language " + steno::weights::quoted(std::string(given)), .expected = "one that the model knows"});
     return name;
   }
   /// The prompt for a clip; `language` is a name or empty, `written` what the answer begins with.
@@ -144,34 +146,36 @@ class qwen3_asr : public qwen3_thinker<S> {
 
   /// Room for keys and values, in `format` or the default one. Throws steno::error for other formats than
   /// f32, f16 and q8_0.
-  qwen3_decoder_state state_for(const std::optional<dtype>& format) const { return qwen3_state_of(text, format); }
+  nn::qwen3_decoder_state state_for(const std::optional<dtype>& format) const {
+    return nn::qwen3_state_of(text, format);
+  }
   /// How a text is written with these options: what ends it, how a token is chosen.
-  qwen3_writing writing(const qwen3_asr_options& o) const {
+  nn::qwen3_writing writing(const qwen3_asr_options& o) const {
     return {.ends = ends, .max_tokens = o.max_new_tokens, .sampling = o.sampling, .stop_loops = o.max_repeats > 0};
   }
 
   /// One clip that is encoded at once: what the model writes of it. `s` begins anew.
   qwen3_part write(std::span<const float> pcm, const qwen3_prompt& p, const std::string& language,
-                   const qwen3_asr_options& o, qwen3_decoder_state& s, context& c) const {
-    workspace::frame scratch(c.scratch);
+                   const qwen3_asr_options& o, nn::qwen3_decoder_state& s, context& c) const {
+    core::workspace::frame scratch(c.scratch);
     auto last = scratch.template matrix<dynamic, width>(1, text.width());
     s.clear();
     read_prompt(pcm, p, s, 0, last, c);
     auto scope = c.enter("text");
-    return part_of(pcm, language, o, qwen3_write(text, view<float, dynamic, width>(last), s, writing(o), c));
+    return part_of(pcm, language, o, nn::qwen3_write(text, view<float, dynamic, width>(last), s, writing(o), c));
   }
   /// Several clips at once: every step writes a token of each.
   std::vector<qwen3_part> write(std::span<const std::span<const float>> clips, const qwen3_prompt& p,
-                                const std::string& language, const qwen3_asr_options& o, qwen3_decoder_state& s,
+                                const std::string& language, const qwen3_asr_options& o, nn::qwen3_decoder_state& s,
                                 context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     s.clear();
     auto last = scratch.template matrix<dynamic, width>(static_cast<extent>(clips.size()), text.width());
     for (std::size_t i = 0; i < clips.size(); ++i)
       read_prompt(clips[i], p, s, static_cast<extent>(i), last.middleRows(static_cast<extent>(i), 1), c);
-    std::vector<qwen3_writer> writers(clips.size(), qwen3_writer(writing(o)));
-    std::vector<qwen3_text> texts =
-        qwen3_write_together(text, view<float, dynamic, width>(last), s, std::span<qwen3_writer>(writers), c);
+    std::vector<nn::qwen3_writer> writers(clips.size(), nn::qwen3_writer(writing(o)));
+    std::vector<nn::qwen3_text> texts =
+        nn::qwen3_write_together(text, view<float, dynamic, width>(last), s, std::span<nn::qwen3_writer>(writers), c);
     std::vector<qwen3_part> parts;
     for (std::size_t i = 0; i < clips.size(); ++i) parts.push_back(part_of(clips[i], language, o, std::move(texts[i])));
     return parts;
@@ -179,9 +183,9 @@ class qwen3_asr : public qwen3_thinker<S> {
 
  private:
   /// Reads the prompt of a clip as text number `n`; `last` [1, width] is what the first token is chosen by.
-  void read_prompt(std::span<const float> pcm, const qwen3_prompt& p, qwen3_decoder_state& s, extent n,
+  void read_prompt(std::span<const float> pcm, const qwen3_prompt& p, nn::qwen3_decoder_state& s, extent n,
                    view<float, dynamic, width> last, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     const extent audio = audio_rows(static_cast<extent>(pcm.size()));
     const auto before = static_cast<extent>(p.before.size()), after = static_cast<extent>(p.after.size());
     auto x = scratch.template matrix<dynamic, width>(before + audio + after, text.width());
@@ -190,16 +194,16 @@ class qwen3_asr : public qwen3_thinker<S> {
     text.embed(p.after, x.bottomRows(after));
     auto scope = c.enter("text");
     c.trace("in", x);
-    qwen3_read(text, x, s, c, n);
+    nn::qwen3_read(text, x, s, c, n);
     last = x.bottomRows(1);
   }
   /// f(start, count, padded) for the parts of a recording; those of something longer are filled up to half a second.
   template <class F>
   static void each_piece(std::span<const float> pcm, const qwen3_asr_options& o, F&& f) {
-    cut_policy p = qwen3_cuts;
+    segmentation::cut_policy p = qwen3_cuts;
     p.max_seconds = o.max_seconds;
     p.around = o.search_expand;
-    const std::vector<extent> starts = quiet_splits(pcm, sample_rate, p);
+    const std::vector<extent> starts = segmentation::quiet_splits(pcm, sample_rate, p);
     constexpr auto shortest = static_cast<extent>(qwen3_cuts.min_seconds * sample_rate);
     std::vector<float> padded;
     for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -213,14 +217,14 @@ class qwen3_asr : public qwen3_thinker<S> {
     }
   }
   qwen3_part part_of(std::span<const float> pcm, const std::string& language, const qwen3_asr_options& o,
-                     qwen3_text t) const {
+                     nn::qwen3_text t) const {
     qwen3_part made;
     made.count = static_cast<extent>(pcm.size());
     made.stop = t.stop;
     made.raw = tokenizer.decode(t.ids, true);
-    made.output = parse_qwen3_output(made.raw, language);
+    made.output = text::parse_qwen3_output(made.raw, language);
     if (o.max_repeats > 0)
-      made.output.text = limit_repeats(std::move(made.output.text), static_cast<std::size_t>(o.max_repeats));
+      made.output.text = text::limit_repeats(std::move(made.output.text), static_cast<std::size_t>(o.max_repeats));
     made.ids = std::move(t.ids);
     return made;
   }
@@ -241,7 +245,7 @@ class qwen3_asr : public qwen3_thinker<S> {
       std::vector<float> padded;
     };
     std::vector<piece> waiting;
-    qwen3_decoder_state s = state_for(o.cache);
+    nn::qwen3_decoder_state s = state_for(o.cache);
     const auto write_waiting = [&] {
       std::vector<std::span<const float>> clips;
       for (const piece& w : waiting)
@@ -264,7 +268,7 @@ class qwen3_asr : public qwen3_thinker<S> {
         if (waiting.size() == std::max<std::size_t>(together, 1)) write_waiting();
       });
     if (!waiting.empty()) write_waiting();
-    for (std::size_t r = 0; r < recordings.size(); ++r) all[r].language = merge_languages(found[r]);
+    for (std::size_t r = 0; r < recordings.size(); ++r) all[r].language = text::merge_languages(found[r]);
     return all;
   }
 
@@ -277,7 +281,7 @@ class qwen3_asr : public qwen3_thinker<S> {
     const std::string language = language_name(o.language);
     const qwen3_prompt p = prompt(o.prompt, language);
     qwen3_transcription all;
-    qwen3_decoder_state s = state_for(o.cache);
+    nn::qwen3_decoder_state s = state_for(o.cache);
     std::vector<std::string> found;
     each_piece(pcm, o, [&](extent start, extent count, const std::vector<float>& padded) {
       qwen3_part made =
@@ -290,7 +294,7 @@ class qwen3_asr : public qwen3_thinker<S> {
       emit(std::as_const(made));
       all.parts.push_back(std::move(made));
     });
-    all.language = merge_languages(found);
+    all.language = text::merge_languages(found);
     return all;
   }
   /// The same at once.
@@ -317,10 +321,10 @@ class qwen3_asr : public qwen3_thinker<S> {
     s.end = static_cast<double>(count) / sample_rate;
     s.text = std::move(t.text);
     s.language = std::move(t.language);
-    std::string stop(stop_name(qwen3_stop::end_of_text)), raw;
+    std::string stop(nn::stop_name(nn::qwen3_stop::end_of_text)), raw;
     for (qwen3_part& p : t.parts) {
       s.token_ids.insert(s.token_ids.end(), p.ids.begin(), p.ids.end());
-      if (p.stop != qwen3_stop::end_of_text) stop = stop_name(p.stop);
+      if (p.stop != nn::qwen3_stop::end_of_text) stop = nn::stop_name(p.stop);
       raw += p.raw;
     }
     s.extra = {{"raw_text", std::move(raw)}};
@@ -368,5 +372,6 @@ using qwen3_asr_1_7b = qwen3_asr<qwen3_sizes{.audio_tower = {.mels = 128,
 /// Any size, adopted from the file.
 using qwen3_asr_any = qwen3_asr<qwen3_sizes{}>;
 
+}  // namespace qwen3
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -9,6 +9,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace qwen3 {
 
 /// A language of the published models.
 struct qwen3_language {
@@ -32,5 +33,6 @@ constexpr std::string_view find_qwen3_language(std::string_view text) {
   return {};
 }
 
+}  // namespace qwen3
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,18 +14,20 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace qwen3 {
 
 /// From tokenizer.ggml.tokens and token_type. Throws steno::error.
-STENO_COLD inline qwen_tokens read_qwen_tokens(const gguf_file& file) {
-  std::vector<std::string> tokens = read_tokens(file);
+STENO_COLD inline tokenizers::qwen_tokens read_qwen_tokens(const gguf_file& file) {
+  std::vector<std::string> tokens = models::read_tokens(file);
   std::vector<int> types;
-  if (file.has("tokenizer.ggml.token_type")) types = read_token_types(file);
+  if (file.has("tokenizer.ggml.token_type")) types = models::read_token_types(file);
   if (!types.empty() && types.size() != tokens.size())
     fail({.where = file.where(),
           .what = "key \"tokenizer.ggml.token_type\"",
           .expected = std::to_string(tokens.size()) + " numbers, as many as tokenizer.ggml.tokens",
           .found = std::to_string(types.size())});
-  return made_of(file, "tokenizer.ggml.tokens", [&] { return qwen_tokens(std::move(tokens), types); });
+  return models::made_of(file, "tokenizer.ggml.tokens",
+                         [&] { return tokenizers::qwen_tokens(std::move(tokens), types); });
 }
 
 /// The largest numbers of bytes and tokens of text beside the audio: a page of names for a context, three minutes of
@@ -47,5 +49,6 @@ STENO_COLD inline void check_prompt_tokens(std::string_view what, std::size_t to
         .found = std::to_string(tokens)});
 }
 
+}  // namespace qwen3
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -32,6 +32,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace funasr {
 
 /// What SenseVoice shall do: both choose rows of `embed`.
 struct sense_voice_options {
@@ -45,13 +46,13 @@ inline constexpr std::pair<std::string_view, extent> sense_voice_languages[] = {
 
 /// Sizes by name; what is left out is adopted from the file.
 struct sense_voice_sizes {
-  sanm_sizes encoder = {};      ///< of the encoder
+  nn::sanm_sizes encoder = {};  ///< of the encoder
   extent vocabulary = dynamic;  ///< tokens in all
 };
 
 /// SenseVoice: text, language, emotion and event of a clip. A loaded model is const and may be shared by threads, each
 /// with its own context.
-template <sense_voice_sizes S, class Frontend = wav_frontend<>>
+template <sense_voice_sizes S, class Frontend = frontends::wav_frontend<>>
 class sense_voice {
   static constexpr extent Feat = S.encoder.features, D = S.encoder.width, Vocab = S.vocabulary;
 
@@ -66,17 +67,17 @@ class sense_voice {
   sense_voice() = default;
   /// Front end and tokenizer from the file's metadata; the weights are bound by load().
   STENO_COLD explicit sense_voice(const gguf_file& file)
-      : frontend(read_wav_frontend<Frontend>(file, architecture)), tokenizer(read_sentencepiece(file)) {
-    blank = static_cast<int>(read_whole(file, "sense_voice.blank_id", 0, 1 << 24, 0));
+      : frontend(models::read_wav_frontend<Frontend>(file, architecture)), tokenizer(models::read_sentencepiece(file)) {
+    blank = static_cast<int>(models::read_whole(file, "sense_voice.blank_id", 0, 1 << 24, 0));
   }
 
-  Frontend frontend;                              ///< samples to features, a row for each frame_ms()
-  weight<16, Feat, dtype::f32, use::rows> embed;  ///< rows that stand for queries
-  sanm_encoder<S.encoder> encoder;                ///< queries and features to rows
-  linear<D, Vocab> ctc_lo;                        ///< its rows to logits
-  sentencepiece tokenizer;                        ///< ids to text
-  int blank = 0;                                  ///< id of the blank
-  model_storage storage;                          ///< what the weights point into
+  Frontend frontend;                                                ///< samples to features, a row for each frame_ms()
+  weights::weight<16, Feat, dtype::f32, weights::use::rows> embed;  ///< rows that stand for queries
+  nn::sanm_encoder<S.encoder> encoder;                              ///< queries and features to rows
+  nn::linear<D, Vocab> ctc_lo;                                      ///< its rows to logits
+  tokenizers::sentencepiece tokenizer;                              ///< ids to text
+  int blank = 0;                                                    ///< id of the blank
+  models::model_storage storage;                                    ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -86,7 +87,7 @@ class sense_voice {
     v.equal("widths of encoder and ctc.ctc_lo", encoder.output_size(), ctc_lo.input_size());
     v.equal("widths of features and encoder", frontend.width(), encoder.input_size());
     v.equal("widths of embed and encoder", embed.cols(), encoder.input_size());
-    v.equal("encoder.output_size and width of the encoder", sanm_width(encoder), encoder.output_size());
+    v.equal("encoder.output_size and width of the encoder", nn::sanm_width(encoder), encoder.output_size());
     v.equal("number of tokenizer.ggml.tokens and rows of ctc.ctc_lo",
             tokenizer.size() == 0 ? ctc_lo.output_size() : tokenizer.size(), ctc_lo.output_size());
     v.within("sense_voice.blank_id among the rows of ctc.ctc_lo", blank, 0, ctc_lo.output_size() - 1);
@@ -126,7 +127,7 @@ class sense_voice {
                context& c) const {
     const extent rows = frames(static_cast<extent>(pcm.size()));
     if (rows == 0) return;
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto x = query_rows(rows, language, itn, scratch, c);
     frontend(pcm, x.bottomRows(rows - queries), c);
     score(x, scores, c);
@@ -135,7 +136,7 @@ class sense_voice {
   /// The same from features [T, 560] (after CMVN) -> [4 + T, vocabulary].
   void forward_features(const view<const float, dynamic, Feat>& features, extent language, bool itn,
                         view<float, dynamic, Vocab> scores, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto x = query_rows(queries + features.rows(), language, itn, scratch, c);
     x.bottomRows(features.rows()) = features;
     score(x, scores, c);
@@ -148,7 +149,7 @@ class sense_voice {
     s.end = static_cast<double>(pcm.size()) / sample_rate;
     const extent language = language_row(o.language), rows = frames(static_cast<extent>(pcm.size()));
     if (rows == 0) return s;
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto scores = scratch.template matrix<dynamic, Vocab>(rows, ctc_lo.output_size());
     forward(pcm, language, o.itn, scores, c);
     decode(scores, s, c);
@@ -158,11 +159,11 @@ class sense_voice {
   /// Log-probabilities -> ids, tags, text and words of `s`. The first four frames name language, emotion, event and
   /// text normalisation; pieces of words come later.
   STENO_COLD void decode(const view<const float>& scores, segment& s, context& c) const {
-    std::vector<ctc_token> tokens;
-    ctc_greedy(scores, blank, tokens);
+    std::vector<search::ctc_token> tokens;
+    search::ctc_greedy(scores, blank, tokens);
     std::vector<int> spoken_ids, plain;
     std::string tags[queries];
-    for (const ctc_token& t : tokens) {
+    for (const search::ctc_token& t : tokens) {
       const std::string_view name = tag(tokenizer.piece(t.id));
       s.token_ids.push_back(t.id);
       if (t.start < queries)
@@ -177,28 +178,28 @@ class sense_voice {
 
     const extent spoken = scores.rows() - queries;
     const view<const float> speech = scores.bottomRows(spoken);
-    std::vector<ctc_token> placed;
+    std::vector<search::ctc_token> placed;
     if (spoken_ids.empty() ||
-        !ctc_alignment(speech, spoken_ids, {.blank = blank, .free_blank = true}, c.scratch, placed))
+        !search::ctc_alignment(speech, spoken_ids, {.blank = blank, .free_blank = true}, c.scratch, placed))
       return;
-    std::vector<timed_piece> pieces;
-    for (const ctc_token& t : placed) {
+    std::vector<tokenizers::timed_piece> pieces;
+    for (const search::ctc_token& t : placed) {
       const std::string_view p = tokenizer.piece(t.id);
       if (!tag(p).empty()) continue;
       float best = speech(t.start, t.id);
       for (extent f = t.start; f < t.end; ++f) best = std::max(best, speech(f, t.id));
       pieces.push_back({p, seconds(t.start), std::min(seconds(t.end), seconds(spoken)), best});
     }
-    s.words = join_words(pieces);
+    s.words = tokenizers::join_words(pieces);
   }
 
   /// The golden cases' name of a traced stage: "encoder.encoders0.0.norm1" is enc0_norm1 there.
   STENO_COLD static std::string trace_name(std::string_view path) {
-    constexpr stage_name blocks[] = {{"encoder.encoders0.#.", "enc#_"},
-                                     {"encoder.encoders.#.", "encoders_#_"},
-                                     {"encoder.tp_encoders.#.", "tp_encoders_#_"}};
-    const std::string part = recorded_stage(path, blocks, sanm_parts);
-    constexpr stage_name others[] = {
+    constexpr models::stage_name blocks[] = {{"encoder.encoders0.#.", "enc#_"},
+                                             {"encoder.encoders.#.", "encoders_#_"},
+                                             {"encoder.tp_encoders.#.", "tp_encoders_#_"}};
+    const std::string part = models::recorded_stage(path, blocks, models::sanm_parts);
+    constexpr models::stage_name others[] = {
         {"fbank", "fbank"},
         {"lfr", "lfr"},
         {"cmvn", "cmvn"},
@@ -209,12 +210,12 @@ class sense_voice {
         {"ctc_logits", "ctc_logits"},
         {"ctc_log_probs", "ctc_log_probs"},
     };
-    return part.empty() ? recorded_stage(path, others) : part;
+    return part.empty() ? models::recorded_stage(path, others) : part;
   }
 
  private:
   // Rows for queries and features; the queries are filled in.
-  view<float, dynamic, Feat> query_rows(extent rows, extent language, bool itn, workspace::frame& scratch,
+  view<float, dynamic, Feat> query_rows(extent rows, extent language, bool itn, core::workspace::frame& scratch,
                                         context& c) const {
     const extent width = encoder.input_size();
     auto x = scratch.template matrix<dynamic, Feat>(rows, width);
@@ -226,16 +227,16 @@ class sense_voice {
   }
 
   void score(const view<const float, dynamic, Feat>& x, view<float, dynamic, Vocab> scores, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto encoded = scratch.template matrix<dynamic, D>(x.rows(), encoder.output_size());
     {
       auto s = c.enter("encoder");
-      encoder(x, encoded, nullptr, no_env{}, c);
+      encoder(x, encoded, nullptr, nn::no_env{}, c);
     }
     ctc_lo.multiply(encoded, scores, c);
     c.trace("ctc_logits", scores);
-    kernels::log_softmax(read(scores), write(scores), c.run);
-    require_numbers(read(scores));
+    kernels::log_softmax(core::read(scores), core::write(scores), c.run);
+    search::require_numbers(core::read(scores));
     c.trace("ctc_log_probs", scores);
   }
 
@@ -260,7 +261,8 @@ using sense_voice_small = sense_voice<sense_voice_sizes{
     .encoder = {.features = 560, .width = 512, .heads = 4, .units = 2048, .taps = 11, .blocks = 49, .tp_blocks = 20},
     .vocabulary = 25055}>;
 /// Any sizes: extents are adopted from the file.
-using sense_voice_any = sense_voice<sense_voice_sizes{}, wav_frontend_any>;
+using sense_voice_any = sense_voice<sense_voice_sizes{}, frontends::wav_frontend_any>;
 
+}  // namespace funasr
 }  // namespace STENO_ABI
 }  // namespace steno

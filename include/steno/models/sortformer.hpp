@@ -26,12 +26,14 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nemo {
 
 /// Throws steno::error for lengths and rates that make no sense together (`_check_streaming_parameters`). Without
 /// `where` they are a packaged model's, and named as there.
-STENO_COLD inline void check_speaker_cache(const speaker_cache_options& o, extent speakers, const std::string& where) {
+STENO_COLD inline void check_speaker_cache(const nn::speaker_cache_options& o, extent speakers,
+                                           const std::string& where) {
   constexpr extent limit = 1 << 16;  // rows: more than an hour
-  speaker_cache_options::each(o, [&]<class T>(const std::string& name, const T& value) {
+  nn::speaker_cache_options::each(o, [&]<class T>(const std::string& name, const T& value) {
     if constexpr (std::is_same_v<T, extent>) {
       extent least = name == "chunk_len" || name == "spkcache_update_period" ? 1 : 0;
       if (name == "spkcache_len") least = (1 + o.spkcache_sil_frames_per_spk) * speakers;
@@ -45,32 +47,32 @@ STENO_COLD inline void check_speaker_cache(const speaker_cache_options& o, exten
 }
 
 /// What streams of a model remember, from sortformer.streaming.*. Throws steno::error.
-STENO_COLD inline speaker_cache_options read_speaker_cache(const gguf_file& file) {
-  speaker_cache_options o;
-  speaker_cache_options::each(o, [&]<class T>(const char* name, T& value) {
+STENO_COLD inline nn::speaker_cache_options read_speaker_cache(const gguf_file& file) {
+  nn::speaker_cache_options o;
+  nn::speaker_cache_options::each(o, [&]<class T>(const char* name, T& value) {
     const std::string key = std::string("sortformer.streaming.") + name;
     if constexpr (std::is_same_v<T, bool>)
-      value = read_flag(file, key, value);
+      value = models::read_flag(file, key, value);
     else if constexpr (std::is_same_v<T, extent>)
-      value = read_whole(file, key, 0, nemo_max_window, value);
+      value = models::read_whole(file, key, 0, nemo_max_window, value);
     else
-      value = static_cast<T>(read_number(file, key, 0, 1000, static_cast<double>(value)));
+      value = static_cast<T>(models::read_number(file, key, 0, 1000, static_cast<double>(value)));
   });
   return o;
 }
 
 /// Sizes by name; what is left out is adopted from the file.
 struct sortformer_sizes {
-  fastconformer_sizes encoder = {};                 ///< of the encoder
-  nemo_transformer_sizes transformer_encoder = {};  ///< everything behind the encoder is as wide as its layers
-  extent speakers = dynamic;                        ///< columns of the probabilities
+  nn::fastconformer_sizes encoder = {};                 ///< of the encoder
+  nn::nemo_transformer_sizes transformer_encoder = {};  ///< everything behind the encoder is as wide as its layers
+  extent speakers = dynamic;                            ///< columns of the probabilities
 };
 
 /// Sortformer: probabilities that each of a few speakers speaks. A loaded model is const and may be shared by threads,
 /// each with its own context.
 template <sortformer_sizes S>
 class sortformer {
-  using Encoder = fastconformer<S.encoder>;
+  using Encoder = nn::fastconformer<S.encoder>;
   using Frontend = nemo_frontend<S.encoder.mels>;
   static constexpr extent D = S.transformer_encoder.width, Speakers = S.speakers;
 
@@ -85,20 +87,20 @@ class sortformer {
   STENO_COLD explicit sortformer(const gguf_file& file)
       : frontend(read_nemo_frontend<Frontend::output>(file, architecture)),
         streaming(read_speaker_cache(file)),
-        streams(read_flag(file, "sortformer.streaming_mode", false)) {
+        streams(models::read_flag(file, "sortformer.streaming_mode", false)) {
     window = read_nemo_window(file, architecture);
   }
 
-  Frontend frontend;                                            ///< samples to features
-  Encoder encoder;                                              ///< features to rows, one for each frame_seconds()
-  attention_window window;                                      ///< of whole clips
-  linear<Encoder::output, D> encoder_proj;                      ///< its rows to the width of the transformer
-  nemo_transformer<S.transformer_encoder> transformer_encoder;  ///< rows to rows of the same width
-  linear<D, D> first_hidden_to_hidden;                          ///< first layer of the head
-  linear<D, Speakers> single_hidden_to_spks;                    ///< second layer of the head: a logit for each speaker
-  speaker_cache_options streaming;                              ///< of streams, by default
-  bool streams = false;                                         ///< made for streams, and used as one by default
-  model_storage storage;                                        ///< what the weights point into
+  Frontend frontend;                                                ///< samples to features
+  Encoder encoder;                                                  ///< features to rows, one for each frame_seconds()
+  nn::attention_window window;                                      ///< of whole clips
+  nn::linear<Encoder::output, D> encoder_proj;                      ///< its rows to the width of the transformer
+  nn::nemo_transformer<S.transformer_encoder> transformer_encoder;  ///< rows to rows of the same width
+  nn::linear<D, D> first_hidden_to_hidden;                          ///< first layer of the head
+  nn::linear<D, Speakers> single_hidden_to_spks;  ///< second layer of the head: a logit for each speaker
+  nn::speaker_cache_options streaming;            ///< of streams, by default
+  bool streams = false;                           ///< made for streams, and used as one by default
+  models::model_storage storage;                  ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -132,18 +134,18 @@ class sortformer {
   /// A whole recording: 16 kHz mono samples in [-1, 1] -> probabilities [frames(number of samples), speakers].
   void diarize(std::span<const float> pcm, view<float, dynamic, Speakers> y, context& c) const {
     if (y.rows() == 0) return;
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto rows = scratch.template matrix<dynamic, Encoder::output>(y.rows(), encoder.output_size());
     {
-      workspace::frame inner(c.scratch);
+      core::workspace::frame inner(c.scratch);
       const auto n = static_cast<extent>(pcm.size());
       auto x = inner.template matrix<dynamic, Encoder::input>(frontend.rows(n), frontend.width());
       float* const scaled = inner.template take<float>(pcm.size());
       const float factor = 1.0f / (*std::max_element(pcm.begin(), pcm.end()) + 1e-3f);
       std::transform(pcm.begin(), pcm.end(), scaled, [factor](float v) { return factor * v; });
       frontend(std::span<const float>(scaled, pcm.size()), x, c);
-      if (c.tracing()) show(read(x), c);
-      encoder.template get<"pre_encode">()(x, rows, nullptr, no_env{}, c);
+      if (c.tracing()) show(core::read(x), c);
+      encoder.template get<"pre_encode">()(x, rows, nullptr, nn::no_env{}, c);
     }
     infer(rows, y, c);
   }
@@ -152,39 +154,39 @@ class sortformer {
   void infer(view<float, dynamic, Encoder::output> rows, view<float, dynamic, Speakers> y, context& c) const {
     {
       auto scope = c.enter("encoder");
-      encoder.template get<"encoder_out">()(as<const float, dynamic, Encoder::output>(rows), rows, nullptr,
-                                            fastconformer_env{.window = window}, c);
+      encoder.template get<"encoder_out">()(core::as<const float, dynamic, Encoder::output>(rows), rows, nullptr,
+                                            nn::fastconformer_env{.window = window}, c);
       c.trace("encoder_out", rows);
     }
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, D>(rows.rows(), encoder_proj.output_size());
     auto hidden = scratch.template matrix<dynamic, D>(rows.rows(), first_hidden_to_hidden.output_size());
-    encoder_proj.multiply(as<const float, dynamic, Encoder::output>(rows), x, c);
+    encoder_proj.multiply(core::as<const float, dynamic, Encoder::output>(rows), x, c);
     c.trace("encoder_proj", x);
     {
       auto scope = c.enter("transformer");
-      transformer_encoder(as<const float, dynamic, D>(x), x, nullptr, no_env{}, c);
+      transformer_encoder(core::as<const float, dynamic, D>(x), x, nullptr, nn::no_env{}, c);
       c.trace("out", x);
     }
-    kernels::apply_relu(read(x), write(x));
-    first_hidden_to_hidden.multiply(as<const float, dynamic, D>(x), hidden, c, kernels::activation::relu);
-    single_hidden_to_spks.multiply(as<const float, dynamic, D>(hidden), y, c);
-    kernels::apply_sigmoid(read(y), write(y));
-    require_numbers(read(y));
+    kernels::apply_relu(core::read(x), core::write(x));
+    first_hidden_to_hidden.multiply(core::as<const float, dynamic, D>(x), hidden, c, kernels::activation::relu);
+    single_hidden_to_spks.multiply(core::as<const float, dynamic, D>(hidden), y, c);
+    kernels::apply_sigmoid(core::read(y), core::write(y));
+    search::require_numbers(core::read(y));
     c.trace("speaker_probs", y);
   }
 
   /// A step of a stream: `features` [frames, Mels], whose first `left` and last `right` rows of 8 are neighbours'. ->
   /// probabilities of the new rows, y [encoder.rows(frames) - left - right, speakers].
-  void step(const view<const float>& features, extent left, extent right, speaker_cache& state,
+  void step(const view<const float>& features, extent left, extent right, nn::speaker_cache& state,
             view<float, dynamic, Speakers> y, context& c) const {
     const extent before = state.rows(), n = encoder.rows(features.rows());
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto chunk = scratch.matrix(n, encoder.output_size());
     auto rows = scratch.template matrix<dynamic, Encoder::output>(before + n, encoder.output_size());
     auto activities = scratch.template matrix<dynamic, Speakers>(before + n, speakers());
-    encoder.template get<"pre_encode">()(as<const float, dynamic, Encoder::input>(features),
-                                         as<float, dynamic, Encoder::output>(chunk), nullptr, no_env{}, c);
+    encoder.template get<"pre_encode">()(core::as<const float, dynamic, Encoder::input>(features),
+                                         core::as<float, dynamic, Encoder::output>(chunk), nullptr, nn::no_env{}, c);
     c.trace("pre_encode", chunk);
     rows.topRows(state.cache_rows()) = state.cache();
     rows.middleRows(state.cache_rows(), state.fifo_rows()) = state.fifo();
@@ -192,7 +194,7 @@ class sortformer {
     infer(rows, activities, c);
     c.trace("model_probs", activities);
     y = activities.middleRows(before + left, n - left - right);
-    state.update(read(chunk), read(activities), left, right);
+    state.update(core::read(chunk), core::read(activities), left, right);
     if (!c.tracing()) return;
     const auto show_state = [&](const char* name, const view<const float>& x) {
       if (x.rows() > 0) c.trace(name, x);
@@ -220,7 +222,7 @@ class sortformer {
  private:
   // As the original has it: [mels, frames].
   void show(const view<const float>& x, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto turned = scratch.matrix(x.cols(), x.rows());
     turned = x.transpose();
     c.trace("logmel", turned);
@@ -236,7 +238,7 @@ using sortformer_4spk_v1 =
                                             .units = 2048,
                                             .taps = 9,
                                             .layers = 18,
-                                            .biases = bias::added,
+                                            .biases = nn::bias::added,
                                             .causal = 0,
                                             .normed = 0},
                                 .transformer_encoder = {.width = 192, .heads = 8, .units = 768, .layers = 18},
@@ -250,7 +252,7 @@ using sortformer_4spk_v2 =
                                             .units = 2048,
                                             .taps = 9,
                                             .layers = 17,
-                                            .biases = bias::added,
+                                            .biases = nn::bias::added,
                                             .causal = 0,
                                             .normed = 0},
                                 .transformer_encoder = {.width = 192, .heads = 8, .units = 768, .layers = 18},
@@ -259,5 +261,6 @@ using sortformer_4spk_v2 =
 /// Any sizes: extents are adopted from the file.
 using sortformer_any = sortformer<sortformer_sizes{}>;
 
+}  // namespace nemo
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -12,6 +12,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace models {
 
 /// A stage under both its names; '#' stands for a number.
 struct stage_name {
@@ -97,5 +98,6 @@ inline constexpr stage_name sanm_decoder_parts[] = {
     {"src_attn", "src_attn"},
 };
 
+}  // namespace models
 }  // namespace STENO_ABI
 }  // namespace steno

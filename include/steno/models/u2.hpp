@@ -31,6 +31,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace wenet {
 
 /// How a text is found: best CTC path; CTC prefix beam; that beam, rescored by the decoder; a beam over the decoder
 /// alone.
@@ -46,7 +47,8 @@ struct u2_options {
   double length_penalty = 0;                          ///< of the attention search
   extent chunk_size = -1;   ///< chunk mask in encoder frames; not positive: the whole clip sees itself
   extent left_chunks = -1;  ///< of the chunk mask
-  const hotword_automaton* hotwords = nullptr;  ///< of the prefix beam; must outlive the call; null: none
+  const steno::search::hotword_automaton* hotwords =
+      nullptr;  ///< of the prefix beam; must outlive the call; null: none
 };
 
 /// An entry of the n-best list after attention rescoring.
@@ -59,16 +61,17 @@ struct rescored {
 
 /// Sizes by name; what is left out is adopted from the file.
 struct u2_sizes {
-  u2_encoder_sizes encoder = {};           ///< of the encoder
-  transformer_decoder_sizes decoder = {};  ///< of both directions; as wide as the encoder
+  nn::u2_encoder_sizes encoder = {};           ///< of the encoder
+  nn::transformer_decoder_sizes decoder = {};  ///< of both directions; as wide as the encoder
 };
 
 /// U2 and U2++: CTC and attention over one encoder. `Kind` names the architecture and its encoder. A loaded model is
 /// const and may be shared by threads, each with its own context.
-template <u2_sizes S, class Kind, class Frontend = frontend_chain<fbank<dynamic>, cmvn<dynamic>>>
+template <u2_sizes S, class Kind,
+          class Frontend = frontends::frontend_chain<frontends::fbank<dynamic>, frontends::cmvn<dynamic>>>
 class u2 {
   using Encoder = typename Kind::template encoder<S.encoder>;
-  using Decoder = transformer_decoder<S.decoder>;
+  using Decoder = nn::transformer_decoder<S.decoder>;
   static constexpr extent Vocab = S.decoder.vocabulary;
   static_assert(S.encoder.width == S.decoder.width, "encoder and decoder have one width");
 
@@ -83,30 +86,30 @@ class u2 {
   u2() = default;
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   explicit u2(const gguf_file& file)
-      : frontend(read_front_end(file)), tokenizer(read_tokens(file), file.has("tokenizer.wenet.pieces")) {
+      : frontend(read_front_end(file)), tokenizer(models::read_tokens(file), file.has("tokenizer.wenet.pieces")) {
     const std::string at = std::string(architecture) + ".";
     const extent last = tokenizer.size() - 1;
-    const auto id = [&](const char* key) { return static_cast<int>(read_whole(file, at + key, 0, last, 0)); };
+    const auto id = [&](const char* key) { return static_cast<int>(models::read_whole(file, at + key, 0, last, 0)); };
     blank = id("blank_id");
     sos = id("sos_id");
     eos = id("eos_id");
-    own_reverse_weight = read_number(file, at + "reverse_weight", 0, 1, 0);
-    streams = read_flag(file, at + "encoder.dynamic_chunk", false);
+    own_reverse_weight = models::read_number(file, at + "reverse_weight", 0, 1, 0);
+    streams = models::read_flag(file, at + "encoder.dynamic_chunk", false);
   }
 
-  Frontend frontend;                      ///< samples to features
-  Encoder encoder;                        ///< features to rows, one for each frame_ms()
-  linear<Encoder::output, Vocab> ctc_lo;  ///< its rows to logits
-  flag<dynamic> bidirectional;            ///< 1: there is a right-to-left decoder, too (U2++)
-  Decoder decoder;                        ///< encoder rows and units to log-probabilities of the next unit
-  Decoder reverse_decoder;                ///< the same from right to left; unused unless `bidirectional`
-  wenet_units tokenizer;                  ///< ids to text
-  int blank = 0;                          ///< id of the blank
-  int sos = 0;                            ///< id with which a text begins
-  int eos = 0;                            ///< id with which it ends
-  double own_reverse_weight = 0;          ///< of the right-to-left decoder, as the checkpoint has it
-  bool streams = false;                   ///< trained with dynamic chunks
-  model_storage storage;                  ///< what the weights point into
+  Frontend frontend;                          ///< samples to features
+  Encoder encoder;                            ///< features to rows, one for each frame_ms()
+  nn::linear<Encoder::output, Vocab> ctc_lo;  ///< its rows to logits
+  core::flag<dynamic> bidirectional;          ///< 1: there is a right-to-left decoder, too (U2++)
+  Decoder decoder;                            ///< encoder rows and units to log-probabilities of the next unit
+  Decoder reverse_decoder;                    ///< the same from right to left; unused unless `bidirectional`
+  tokenizers::wenet_units tokenizer;          ///< ids to text
+  int blank = 0;                              ///< id of the blank
+  int sos = 0;                                ///< id with which a text begins
+  int eos = 0;                                ///< id with which it ends
+  double own_reverse_weight = 0;              ///< of the right-to-left decoder, as the checkpoint has it
+  bool streams = false;                       ///< trained with dynamic chunks
+  models::model_storage storage;              ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -149,12 +152,12 @@ class u2 {
   /// 16 kHz mono samples in [-1, 1] -> encoder rows [frames(number of samples), D].
   void encode(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, const u2_options& o,
               context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, Encoder::input>(frontend.rows(static_cast<extent>(pcm.size())),
                                                               frontend.width());
     frontend(pcm, x, c);
     auto s = c.enter("encoder");
-    const u2_env env{.window = {.chunk = std::max<extent>(o.chunk_size, 0), .left = o.left_chunks}};
+    const nn::u2_env env{.window = {.chunk = std::max<extent>(o.chunk_size, 0), .left = o.left_chunks}};
     encoder(x, y, nullptr, env, c);
   }
 
@@ -163,14 +166,14 @@ class u2 {
              view<float, dynamic, Vocab> y, context& c) const {
     ctc_lo.multiply(rows, y, c);
     if (blank_penalty > 0) y.col(blank).array() -= blank_penalty;
-    kernels::log_softmax(read(y), write(y), c.run);
-    require_numbers(read(y));
+    kernels::log_softmax(core::read(y), core::write(y), c.run);
+    steno::search::require_numbers(core::read(y));
     c.trace("ctc_logprobs", y);
   }
 
   /// Decoder scores of an n-best list over the encoder's rows. `reverse_weight` as in u2_options.
-  std::vector<rescored> rescore(const view<const float>& rows, std::span<const ctc_hypothesis> nbest, double ctc_weight,
-                                double wanted_reverse, context& c) const {
+  std::vector<rescored> rescore(const view<const float>& rows, std::span<const steno::search::ctc_hypothesis> nbest,
+                                double ctc_weight, double wanted_reverse, context& c) const {
     std::vector<rescored> all(nbest.size());
     const double reverse = reverse_weight(wanted_reverse);
     add_scores(decoder, rows, nbest, false, 1, all, c);
@@ -191,29 +194,31 @@ class u2 {
   }
 
   /// Autoregressive beam search over the encoder's rows.
-  attention_result attend(const view<const float>& rows, extent beams, double length_penalty, context& c) const {
-    std::vector<kv_cache> encoded;
+  steno::search::attention_result attend(const view<const float>& rows, extent beams, double length_penalty,
+                                         context& c) const {
+    std::vector<nn::kv_cache> encoded;
     decoder.keep_encoded(rows, encoded, c);
     typename Decoder::state state;
     const extent n = std::clamp<extent>(beams, 1, tokenizer.size());
     matrix<float, dynamic, dynamic> log_probs(n, tokenizer.size());
-    return attention_beam(
+    return steno::search::attention_beam(
         {.search = {.beam = n, .length_penalty = length_penalty}, .sos = sos, .eos = eos, .max_steps = rows.rows()},
         [&](std::span<const int> ids, std::span<const int> parents) -> view<const float> {
           if (state.sequences.size() > 0) state.fork(parents);
           decoder.step(ids, encoded, state, log_probs, c);
           c.trace("attention_step", log_probs);
-          return read(log_probs);
+          return core::read(log_probs);
         });
   }
 
   /// Log-probabilities of what follows each row of <sos> + hypothesis, row by row [sum of (length + 1), units].
   template <class Body>
-  void decoder_scores(const Decoder& d, const view<const float>& rows, std::span<const ctc_hypothesis> nbest,
-                      bool reversed, context& c, Body&& body) const {
+  void decoder_scores(const Decoder& d, const view<const float>& rows,
+                      std::span<const steno::search::ctc_hypothesis> nbest, bool reversed, context& c,
+                      Body&& body) const {
     std::vector<int> ids;
     std::vector<extent> begin{0};
-    for (const ctc_hypothesis& h : nbest) {
+    for (const steno::search::ctc_hypothesis& h : nbest) {
       ids.push_back(sos);
       if (reversed)
         ids.insert(ids.end(), h.ids.rbegin(), h.ids.rend());
@@ -221,12 +226,12 @@ class u2 {
         ids.insert(ids.end(), h.ids.begin(), h.ids.end());
       begin.push_back(static_cast<extent>(ids.size()));
     }
-    std::vector<kv_cache> encoded;
+    std::vector<nn::kv_cache> encoded;
     d.keep_encoded(rows, encoded, c);
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto y = scratch.template matrix<dynamic, Vocab>(static_cast<extent>(ids.size()), tokenizer.size());
     d(ids, begin, encoded, y, c);
-    body(read(y), std::span<const extent>(begin));
+    body(core::read(y), std::span<const extent>(begin));
   }
 
   /// One clip of 16 kHz mono samples in [-1, 1], all at once.
@@ -235,12 +240,12 @@ class u2 {
     s.end = static_cast<double>(pcm.size()) / sample_rate;
     const extent n = frames(static_cast<extent>(pcm.size()));
     if (n == 0) return s;
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto rows = scratch.template matrix<dynamic, Encoder::output>(n, encoder.output_size());
     encode(pcm, rows, o, c);
     auto scores = scratch.template matrix<dynamic, Vocab>(n, tokenizer.size());
-    score(as<const float, dynamic, Encoder::output>(rows), o.blank_penalty, scores, c);
-    decode(read(rows), read(scores), o, s, c);
+    score(core::as<const float, dynamic, Encoder::output>(rows), o.blank_penalty, scores, c);
+    decode(core::read(rows), core::read(scores), o, s, c);
     return s;
   }
 
@@ -248,25 +253,25 @@ class u2 {
   void decode(const view<const float>& rows, const view<const float>& scores, const options& o, segment& s,
               context& c) const {
     if (o.search == u2_search::attention) {
-      const attention_result r = attend(rows, o.beam, o.length_penalty, c);
+      const steno::search::attention_result r = attend(rows, o.beam, o.length_penalty, c);
       s.score = r.score;
       return write_result(r.ids, {}, {}, s);
     }
     if (o.search == u2_search::ctc_greedy) {
-      std::vector<ctc_token> tokens;
-      ctc_greedy(scores, blank, tokens);
+      std::vector<steno::search::ctc_token> tokens;
+      steno::search::ctc_greedy(scores, blank, tokens);
       std::vector<int> ids;
       std::vector<extent> times;
-      for (const ctc_token& t : tokens) {
+      for (const steno::search::ctc_token& t : tokens) {
         ids.push_back(t.id);
         times.push_back(t.end - 1);
       }
       return write_result(ids, times, confidences(scores, ids, times), s);
     }
-    ctc_prefix_beam search({.search = {.beam = o.beam, .hotwords = o.hotwords}, .blank = blank});
+    steno::search::ctc_prefix_beam search({.search = {.beam = o.beam, .hotwords = o.hotwords}, .blank = blank});
     search.advance(scores);
     search.finish();
-    std::vector<ctc_hypothesis> nbest;
+    std::vector<steno::search::ctc_hypothesis> nbest;
     for (extent i = 0; i < search.size(); ++i) nbest.push_back(search.hypothesis(i));
     std::size_t winner = 0;
     std::vector<rescored> again;
@@ -275,7 +280,7 @@ class u2 {
       for (std::size_t i = 1; i < again.size(); ++i)
         if (again[i].score > again[winner].score) winner = i;  // of equal ones the first
     }
-    const ctc_hypothesis& best = nbest[winner];
+    const steno::search::ctc_hypothesis& best = nbest[winner];
     std::vector<float> confidence;
     if (again.empty())
       confidence = confidences(scores, best.ids, best.times);
@@ -306,20 +311,20 @@ class u2 {
     s.text = tokenizer.text(ids);
     s.extra.emplace_back("raw_text", tokenizer.raw(ids));
     if (times.empty()) return;
-    const std::vector<piece_time> placed = piece_times(times, frame_ms(), offset_ms);
-    std::vector<timed_piece> pieces;
+    const std::vector<steno::search::piece_time> placed = steno::search::piece_times(times, frame_ms(), offset_ms);
+    std::vector<tokenizers::timed_piece> pieces;
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const std::string_view p = tokenizer.piece(ids[i]);
       if (p == "<unk>" || p == "<context>" || p == "</context>") continue;
       pieces.push_back({p, static_cast<double>(placed[i].start_ms) / 1000, static_cast<double>(placed[i].end_ms) / 1000,
                         std::log(std::max(confidence[i], 1e-30f))});
     }
-    s.words = join_words(pieces);
+    s.words = tokenizers::join_words(pieces);
   }
 
   /// The golden cases' name of a traced stage: "encoder.layer.0.attn" is layer0_attn there.
   static std::string trace_name(std::string_view path) {
-    constexpr stage_name all[] = {
+    constexpr models::stage_name all[] = {
         {"fbank", "fbank"},
         {"cmvn", "cmvn"},
         {"encoder.embed.conv", "subsampling_conv"},
@@ -334,17 +339,17 @@ class u2 {
         {"ctc_logprobs", "ctc_logprobs"},
         {"attention_step", "attention_step"},
     };
-    return recorded_stage(path, all);
+    return models::recorded_stage(path, all);
   }
 
  private:
   static Frontend read_front_end(const gguf_file& file) {
-    const fbank_options o = read_fbank(file, architecture);
-    return {fbank<dynamic>(o), cmvn<dynamic>(o.mels)};
+    const frontends::fbank_options o = models::read_fbank(file, architecture);
+    return {frontends::fbank<dynamic>(o), frontends::cmvn<dynamic>(o.mels)};
   }
 
-  void add_scores(const Decoder& d, const view<const float>& rows, std::span<const ctc_hypothesis> nbest, bool reversed,
-                  double weight, std::vector<rescored>& all, context& c) const {
+  void add_scores(const Decoder& d, const view<const float>& rows, std::span<const steno::search::ctc_hypothesis> nbest,
+                  bool reversed, double weight, std::vector<rescored>& all, context& c) const {
     decoder_scores(d, rows, nbest, reversed, c, [&](const view<const float>& y, std::span<const extent> begin) {
       for (std::size_t i = 0; i < nbest.size(); ++i) {
         const auto& ids = nbest[i].ids;
@@ -365,13 +370,13 @@ class u2 {
 namespace detail {
 struct u2_conformer_kind {
   static constexpr std::string_view architecture = "u2_conformer";
-  template <u2_encoder_sizes S>
-  using encoder = u2_conformer_encoder<S>;
+  template <nn::u2_encoder_sizes S>
+  using encoder = nn::u2_conformer_encoder<S>;
 };
 struct u2_transformer_kind {
   static constexpr std::string_view architecture = "u2_transformer";
-  template <u2_encoder_sizes S>
-  using encoder = u2_transformer_encoder<S>;
+  template <nn::u2_encoder_sizes S>
+  using encoder = nn::u2_transformer_encoder<S>;
 };
 }  // namespace detail
 
@@ -387,5 +392,6 @@ using u2_conformer_any = u2_conformer<u2_sizes{}>;
 /// The same with transformer blocks.
 using u2_transformer_any = u2_transformer<u2_sizes{}>;
 
+}  // namespace wenet
 }  // namespace STENO_ABI
 }  // namespace steno

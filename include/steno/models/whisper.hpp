@@ -28,6 +28,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace whisper {
 
 /// Sizes by name (the original's `ModelDimensions`); what is left out is adopted from the file.
 struct whisper_sizes {
@@ -42,7 +43,7 @@ struct whisper_sizes {
 /// Whisper: an encoder of 30 s windows, and a decoder that writes tokens. A loaded model is const and may be shared by
 /// threads, each with its own context and window.
 template <whisper_sizes S>
-class whisper {
+class whisper_model {
   static constexpr extent Mels = S.mels, D = S.width, Vocab = S.vocabulary;
 
  public:
@@ -56,15 +57,15 @@ class whisper {
   static constexpr float hotword_score = 2;
   using options = whisper_transcribe_options;  ///< of one call of recognise()
 
-  whisper() = default;
+  whisper_model() = default;
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
-  STENO_COLD explicit whisper(const gguf_file& file)
-      : frontend(read_whole(file, "whisper.frontend.n_mels", 1, 1024, 80)),
-        tokenizer(made_of(file, "tokenizer.ggml.tokens", [&] {
-          return whisper_tokens(read_tokens(file), vocabulary_of(file), multilingual_of(file));
+  STENO_COLD explicit whisper_model(const gguf_file& file)
+      : frontend(models::read_whole(file, "whisper.frontend.n_mels", 1, 1024, 80)),
+        tokenizer(models::made_of(file, "tokenizer.ggml.tokens", [&] {
+          return tokenizers::whisper_tokens(models::read_tokens(file), vocabulary_of(file), multilingual_of(file));
         })) {
     if (!file.has("whisper.alignment_heads")) return;
-    const std::vector<int> flat = read_wholes(file, "whisper.alignment_heads", 0, 65535, 65536);
+    const std::vector<int> flat = models::read_wholes(file, "whisper.alignment_heads", 0, 65535, 65536);
     if (flat.size() % 2 != 0)
       fail({.where = file.where(),
             .what = "key \"whisper.alignment_heads\"",
@@ -73,13 +74,14 @@ class whisper {
     for (std::size_t i = 0; i < flat.size(); i += 2) alignment_heads.emplace_back(flat[i], flat[i + 1]);
   }
 
-  log_mel<Mels> frontend;                                                  ///< samples to features
-  whisper_encoder<S.mels, S.width, S.heads, S.audio_layers> encoder;       ///< features to rows, one for two frames
-  whisper_decoder<S.width, S.heads, S.vocabulary, S.text_layers> decoder;  ///< tokens, reading encoder rows, to logits
-  whisper_tokens tokenizer;                                                ///< text to ids and back
+  frontends::log_mel<Mels> frontend;                                      ///< samples to features
+  nn::whisper_encoder<S.mels, S.width, S.heads, S.audio_layers> encoder;  ///< features to rows, one for two frames
+  nn::whisper_decoder<S.width, S.heads, S.vocabulary, S.text_layers>
+      decoder;                           ///< tokens, reading encoder rows, to logits
+  tokenizers::whisper_tokens tokenizer;  ///< text to ids and back
   /// Layer and head of each that gives words their times; empty: all in the upper half of the layers.
   std::vector<std::pair<int, int>> alignment_heads;
-  model_storage storage;  ///< what the weights point into
+  models::model_storage storage;  ///< what the weights point into
 
   void members(auto&& v) {
     v("encoder", encoder);
@@ -94,7 +96,7 @@ class whisper {
   }
 
   /// Tokens in all.
-  extent vocabulary() const noexcept { return tokenizer.timestamp_begin + whisper_tokens::timestamps; }
+  extent vocabulary() const noexcept { return tokenizer.timestamp_begin + tokenizers::whisper_tokens::timestamps; }
   /// Codes of the languages it knows.
   STENO_COLD std::vector<std::string> languages() const {
     if (!tokenizer.multilingual) return {"en"};
@@ -114,40 +116,41 @@ class whisper {
 
   /// Features of a window [3000, Mels] to what the decoder reads of it.
   void encode(view<const float, dynamic, Mels> features, whisper_window& w, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto encoded = scratch.template matrix<dynamic, D>(features.rows() / 2, encoder.output_size());
     {
       auto scope = c.enter("encoder");
-      encoder(features, encoded, nullptr, no_env{}, c);
+      encoder(features, encoded, nullptr, nn::no_env{}, c);
     }
     auto scope = c.enter("decoder");
-    decoder.keep_encoded(as<const float, dynamic, D>(encoded), w.encoded, c);
+    decoder.keep_encoded(core::as<const float, dynamic, D>(encoded), w.encoded, c);
   }
 
   /// Frames of a recording (frontends/log_mel.hpp), with sizes known at run time.
-  void features_of(const part_of_recording& pcm, extent first, float top, view<float> y, context& c) const {
-    frontend(pcm, first, top, as<float, dynamic, Mels>(y), c);
+  void features_of(const frontends::part_of_recording& pcm, extent first, float top, view<float> y, context& c) const {
+    frontend(pcm, first, top, core::as<float, dynamic, Mels>(y), c);
   }
   /// encode() with sizes known at run time.
   void encode_rows(const view<const float>& features, whisper_window& w, context& c) const {
-    encode(as<const float, dynamic, Mels>(features), w, c);
+    encode(core::as<const float, dynamic, Mels>(features), w, c);
   }
   /// Tokens at once to rows [tokens, width], with sizes known at run time (networks/whisper_decoder.hpp).
   void prompt_rows(std::span<const int> ids, whisper_window& w, view<float> rows, context& c,
-                   const cross_attention_scores& seen = {}) const {
+                   const nn::cross_attention_scores& seen = {}) const {
     auto scope = c.enter("decoder");
-    decoder.prompt(ids, w.encoded, w.text, as<float, dynamic, D>(rows), c, seen.scores != nullptr ? &seen : nullptr);
+    decoder.prompt(ids, w.encoded, w.text, core::as<float, dynamic, D>(rows), c,
+                   seen.scores != nullptr ? &seen : nullptr);
   }
   /// The next token of each beam to rows [beams, width], with sizes known at run time.
   void step_rows(std::span<const int> ids, whisper_window& w, view<float> rows, context& c) const {
     auto scope = c.enter("decoder");
-    decoder.step(ids, w.encoded, w.text, as<float, dynamic, D>(rows), c);
+    decoder.step(ids, w.encoded, w.text, core::as<float, dynamic, D>(rows), c);
   }
   /// Rows of these to logits y [rows, vocabulary] of what follows. Throws steno::error when one is no finite number.
   void logits_of(const view<const float>& rows, view<float> y, context& c) const {
     auto scope = c.enter("decoder");
-    decoder.logits(as<const float, dynamic, D>(rows), as<float, dynamic, Vocab>(y), c);
-    require_finite(read(y));
+    decoder.logits(core::as<const float, dynamic, D>(rows), core::as<float, dynamic, Vocab>(y), c);
+    search::require_finite(core::read(y));
   }
 
   /// A clip of any length, window by window, its segments as one. Throws steno::error for options that contradict each
@@ -191,45 +194,46 @@ class whisper {
   }
   STENO_COLD static std::optional<bool> multilingual_of(const gguf_file& file) {
     if (!file.has("whisper.multilingual")) return std::nullopt;
-    return read_flag(file, "whisper.multilingual", true);
+    return models::read_flag(file, "whisper.multilingual", true);
   }
 };
 
 /// The published sizes: 80 mel bands and 51865 tokens, or 51864 for English alone. This is the smallest.
-using whisper_tiny = whisper<whisper_sizes{
+using whisper_tiny = whisper_model<whisper_sizes{
     .mels = 80, .width = 384, .heads = 6, .audio_layers = 4, .text_layers = 4, .vocabulary = 51865}>;
 /// Whisper base, multilingual.
-using whisper_base = whisper<whisper_sizes{
+using whisper_base = whisper_model<whisper_sizes{
     .mels = 80, .width = 512, .heads = 8, .audio_layers = 6, .text_layers = 6, .vocabulary = 51865}>;
 /// Whisper small, multilingual.
-using whisper_small = whisper<whisper_sizes{
+using whisper_small = whisper_model<whisper_sizes{
     .mels = 80, .width = 768, .heads = 12, .audio_layers = 12, .text_layers = 12, .vocabulary = 51865}>;
 /// Whisper medium, multilingual.
-using whisper_medium = whisper<whisper_sizes{
+using whisper_medium = whisper_model<whisper_sizes{
     .mels = 80, .width = 1024, .heads = 16, .audio_layers = 24, .text_layers = 24, .vocabulary = 51865}>;
 /// Whisper large-v1 and large-v2.
-using whisper_large = whisper<whisper_sizes{
+using whisper_large = whisper_model<whisper_sizes{
     .mels = 80, .width = 1280, .heads = 20, .audio_layers = 32, .text_layers = 32, .vocabulary = 51865}>;
 /// Whisper tiny for English.
-using whisper_tiny_en = whisper<whisper_sizes{
+using whisper_tiny_en = whisper_model<whisper_sizes{
     .mels = 80, .width = 384, .heads = 6, .audio_layers = 4, .text_layers = 4, .vocabulary = 51864}>;
 /// Whisper base for English.
-using whisper_base_en = whisper<whisper_sizes{
+using whisper_base_en = whisper_model<whisper_sizes{
     .mels = 80, .width = 512, .heads = 8, .audio_layers = 6, .text_layers = 6, .vocabulary = 51864}>;
 /// Whisper small for English.
-using whisper_small_en = whisper<whisper_sizes{
+using whisper_small_en = whisper_model<whisper_sizes{
     .mels = 80, .width = 768, .heads = 12, .audio_layers = 12, .text_layers = 12, .vocabulary = 51864}>;
 /// Whisper medium for English.
-using whisper_medium_en = whisper<whisper_sizes{
+using whisper_medium_en = whisper_model<whisper_sizes{
     .mels = 80, .width = 1024, .heads = 16, .audio_layers = 24, .text_layers = 24, .vocabulary = 51864}>;
 /// Whisper large-v3: 128 mel bands, 51866 tokens.
-using whisper_large_v3 = whisper<whisper_sizes{
+using whisper_large_v3 = whisper_model<whisper_sizes{
     .mels = 128, .width = 1280, .heads = 20, .audio_layers = 32, .text_layers = 32, .vocabulary = 51866}>;
 /// Whisper large-v3-turbo: the same with four decoder layers.
-using whisper_large_v3_turbo = whisper<whisper_sizes{
+using whisper_large_v3_turbo = whisper_model<whisper_sizes{
     .mels = 128, .width = 1280, .heads = 20, .audio_layers = 32, .text_layers = 4, .vocabulary = 51866}>;
 /// Any size, adopted from the file.
-using whisper_any = whisper<whisper_sizes{}>;
+using whisper_any = whisper_model<whisper_sizes{}>;
 
+}  // namespace whisper
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -21,6 +21,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace whisper {
 
 /// The fields of DecodingOptions, with its defaults.
 struct whisper_decode_options {
@@ -43,7 +44,7 @@ struct whisper_decode_options {
   std::uint64_t seed = 0;                           ///< of samples
   /// Hotwords, as whisper_tokens::split() writes them; must outlive the call; null: none. They count at every
   /// temperature.
-  const hotword_automaton* hotwords = nullptr;
+  const search::hotword_automaton* hotwords = nullptr;
 };
 
 /// Why the text of a window ends: its end token, the limit of tokens, or the decoder's context is full.
@@ -65,14 +66,14 @@ struct whisper_decoded {
 /// Probabilities of the languages for the window in `w` and the likeliest one. Not for English-only models.
 template <class Model>
 STENO_COLD int whisper_detect_language(const Model& m, whisper_window& w, std::vector<float>& probs, context& c) {
-  const whisper_tokens& t = m.tokenizer;
-  workspace::frame scratch(c.scratch);
+  const tokenizers::whisper_tokens& t = m.tokenizer;
+  core::workspace::frame scratch(c.scratch);
   auto row = scratch.matrix(1, m.decoder.width()), scores = scratch.matrix(1, m.decoder.vocabulary());
   w.text.clear();
-  m.prompt_rows(std::vector<int>{t.sot}, w, write(row), c);
+  m.prompt_rows(std::vector<int>{t.sot}, w, core::write(row), c);
   m.logits_of(row, scores, c);
-  auto languages = make_view(scores.data() + t.language_token(0), 1, t.languages);
-  kernels::softmax(read(languages), languages, c.run);
+  auto languages = core::make_view(scores.data() + t.language_token(0), 1, t.languages);
+  kernels::softmax(core::read(languages), languages, c.run);
   probs.assign(languages.data(), languages.data() + t.languages);
   return static_cast<int>(std::max_element(probs.begin(), probs.end()) - probs.begin());
 }
@@ -86,8 +87,9 @@ inline std::vector<int> last_tokens(const std::vector<int>& ids, extent count) {
   return {ids.begin() + from, ids.end()};
 }
 
-inline whisper_rules rules_of(const whisper_tokens& t, const whisper_decode_options& o, extent audio_rows) {
-  whisper_rules r;
+inline search::whisper_rules rules_of(const tokenizers::whisper_tokens& t, const whisper_decode_options& o,
+                                      extent audio_rows) {
+  search::whisper_rules r;
   r.eot = t.eot;
   r.no_timestamps = t.no_timestamps;
   r.timestamp_begin = t.timestamp_begin;
@@ -116,7 +118,7 @@ inline whisper_rules rules_of(const whisper_tokens& t, const whisper_decode_opti
 template <class Model>
 STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, const whisper_decode_options& o,
                                           context& c) {
-  const whisper_tokens& t = m.tokenizer;
+  const tokenizers::whisper_tokens& t = m.tokenizer;
   const extent context_size = m.decoder.context_size(), half = context_size / 2, vocabulary = m.decoder.vocabulary();
   const auto refuse = [](const char* what) { fail({.what = what}); };
   if (o.beam_size > 0 && o.best_of > 0) refuse("beam_size and best_of cannot be given together");
@@ -151,21 +153,21 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
   for (const int id : ids)
     if (id < 0 || id >= vocabulary) refuse("prompt or prefix holds a token that the model does not have");
 
-  workspace::frame scratch(c.scratch);
+  core::workspace::frame scratch(c.scratch);
   const int group = std::max({o.beam_size, o.best_of, 1});
   auto rows = scratch.matrix(std::max<extent>(given, group), m.decoder.width());
   auto scores = scratch.matrix(group, vocabulary);
   w.text.clear();
-  m.prompt_rows(ids, w, write(rows.topRows(given)), c);
+  m.prompt_rows(ids, w, core::write(rows.topRows(given)), c);
   auto first = scratch.matrix(1, vocabulary);
-  m.logits_of(write(rows.middleRows(sot_row, 1)), first, c);
-  kernels::softmax(read(first), first, c.run);
+  m.logits_of(core::write(rows.middleRows(sot_row, 1)), first, c);
+  kernels::softmax(core::read(first), first, c.run);
   d.no_speech_prob = static_cast<double>(first(0, t.no_speech));
-  m.logits_of(write(rows.middleRows(given - 1, 1)), write(scores.topRows(1)), c);
+  m.logits_of(core::write(rows.middleRows(given - 1, 1)), core::write(scores.topRows(1)), c);
   for (int g = 1; g < group; ++g) scores.row(g) = scores.row(0);
   w.text.fork(std::vector<int>(static_cast<std::size_t>(group), 0));
 
-  const whisper_rules rules = detail::rules_of(t, o, m.window_rows());
+  const search::whisper_rules rules = detail::rules_of(t, o, m.window_rows());
   const auto search = [&](auto&& chooser) {
     std::vector<int> next, sources;
     d.stop = whisper_stop::sample_len;
@@ -173,8 +175,8 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
       for (int g = 0; g < group; ++g)
         rules.apply(chooser.tokens_of(static_cast<std::size_t>(g)),
                     {scores.data() + g * vocabulary, static_cast<std::size_t>(vocabulary)});
-      kernels::log_softmax(read(scores), scores, c.run);
-      const bool going = chooser.advance(read(scores), next, sources);
+      kernels::log_softmax(core::read(scores), scores, c.run);
+      const bool going = chooser.advance(core::read(scores), next, sources);
       if (!going) d.stop = whisper_stop::end_of_text;
       if (!going || step + 1 == max_tokens) break;
       if (given + step + 1 > context_size) {
@@ -182,24 +184,25 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
         break;
       }
       w.text.fork(sources);
-      auto last = write(rows.topRows(group));
+      auto last = core::write(rows.topRows(group));
       m.step_rows(next, w, last, c);
       m.logits_of(last, scores, c);
     }
-    const std::vector<token_hypothesis>& all = chooser.finish();
-    const token_hypothesis& best = all[best_hypothesis(all, o.length_penalty)];
+    const std::vector<search::token_hypothesis>& all = chooser.finish();
+    const search::token_hypothesis& best = all[search::best_hypothesis(all, o.length_penalty)];
     d.tokens = best.tokens;
     d.avg_logprob = static_cast<double>(best.score) / static_cast<double>(best.tokens.size() + 1);
   };
-  const search_options wide{.beam = group, .length_penalty = o.length_penalty, .hotwords = o.hotwords};
+  const search::search_options wide{.beam = group, .length_penalty = o.length_penalty, .hotwords = o.hotwords};
   if (o.beam_size > 0)
-    search(token_beam({.search = wide, .end = t.eot, .patience = o.patience}));
+    search(search::token_beam({.search = wide, .end = t.eot, .patience = o.patience}));
   else
-    search(token_sampler({.search = wide, .end = t.eot, .temperature = o.temperature, .seed = o.seed}));
-  d.text = std::string(unicode::strip(t.text_of(d.tokens)));
-  d.compression_ratio = compression_ratio(d.text);
+    search(search::token_sampler({.search = wide, .end = t.eot, .temperature = o.temperature, .seed = o.seed}));
+  d.text = std::string(tokenizers::unicode::strip(t.text_of(d.tokens)));
+  d.compression_ratio = text::compression_ratio(d.text);
   return d;
 }
 
+}  // namespace whisper
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace whisper {
 
 /// The enumerator's name, for results.
 constexpr std::string_view whisper_stop_name(whisper_stop s) noexcept {
@@ -25,9 +26,9 @@ STENO_COLD inline segment as_segment(whisper_segment s, const whisper_window_res
   segment out;
   out.start = s.start;
   out.end = s.end;
-  out.text = std::string(unicode::strip(s.text));
+  out.text = std::string(tokenizers::unicode::strip(s.text));
   out.token_ids = std::move(s.tokens);
-  out.language = std::string(whisper_tokens::code(language));
+  out.language = std::string(tokenizers::whisper_tokens::code(language));
   out.extra = {{"seek", static_cast<double>(s.seek)}, {"temperature", s.temperature},
                {"avg_logprob", s.avg_logprob},        {"compression_ratio", s.compression_ratio},
                {"no_speech_prob", s.no_speech_prob},  {"fallbacks", static_cast<double>(w.decodes - 1)}};
@@ -36,7 +37,7 @@ STENO_COLD inline segment as_segment(whisper_segment s, const whisper_window_res
   if (!s.text.empty() && s.text != " " + out.text) out.extra.emplace_back("raw_text", std::move(s.text));
   for (whisper_timed_word& from : s.words) {
     const auto text = std::string_view(from.text);
-    const std::string_view bare = unicode::strip(text);
+    const std::string_view bare = tokenizers::unicode::strip(text);
     const auto lead = bare.empty() ? text.size() : static_cast<std::size_t>(bare.data() - text.data());
     out.words.push_back({.text = std::string(text.substr(lead)),
                          .start = from.start,
@@ -49,8 +50,8 @@ STENO_COLD inline segment as_segment(whisper_segment s, const whisper_window_res
 }
 
 /// What became of every window, for the result.
-STENO_COLD inline std::vector<window_report> as_reports(const std::vector<whisper_window_result>& windows) {
-  std::vector<window_report> all;
+STENO_COLD inline std::vector<core::window_report> as_reports(const std::vector<whisper_window_result>& windows) {
+  std::vector<core::window_report> all;
   for (const whisper_window_result& w : windows)
     all.push_back({.start = w.first * 0.01,
                    .end = (w.first + w.frames) * 0.01,
@@ -84,9 +85,10 @@ STENO_COLD segment whisper_recognise(const Model& m, std::span<const float> pcm,
     all.token_ids.insert(all.token_ids.end(), s.token_ids.begin(), s.token_ids.end());
     for (word& w2 : s.words) all.words.push_back(std::move(w2));
   }
-  all.language = std::string(whisper_tokens::code(t.language));
+  all.language = std::string(tokenizers::whisper_tokens::code(t.language));
   return all;
 }
 
+}  // namespace whisper
 }  // namespace STENO_ABI
 }  // namespace steno

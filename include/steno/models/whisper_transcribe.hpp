@@ -20,6 +20,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace whisper {
 
 /// The arguments of transcribe(), with its defaults.
 struct whisper_transcribe_options {
@@ -104,31 +105,32 @@ class whisper_transcription {
         t_(m.tokenizer),
         o_(o),
         window_frames_(static_cast<int>(m.window_frames())),
-        content_(static_cast<int>(count / log_mel<>::shift)),
+        content_(static_cast<int>(count / frontends::log_mel<>::shift)),
         samples_(count),
         top_(top),
         language_(m.tokenizer.multilingual ? o.decode.language : 0) {
     features_.resize(window_frames_, m_.frontend.width());
-    if (!o_.initial_prompt.empty()) initial_ = t_.encode(std::string(" ").append(unicode::strip(o_.initial_prompt)));
+    if (!o_.initial_prompt.empty())
+      initial_ = t_.encode(std::string(" ").append(tokenizers::unicode::strip(o_.initial_prompt)));
     written_ = initial_;
     find_clips();
   }
   /// Zeros that follow a recording.
-  static extent window_samples(const Model& m) { return m.window_frames() * log_mel<>::shift; }
+  static extent window_samples(const Model& m) { return m.window_frames() * frontends::log_mel<>::shift; }
 
   /// Whether nothing is left to decode.
   bool done() const noexcept { return over() && language_ >= 0; }
   /// The samples [first, last) that the next call of advance() looks at.
   std::pair<extent, extent> needed() const noexcept {
     const extent at = language_ < 0 ? 0 : seek_;
-    return {std::max<extent>(at * log_mel<>::shift - log_mel<>::length, 0),
-            std::min((at + window_frames_) * log_mel<>::shift + log_mel<>::length, samples_)};
+    return {std::max<extent>(at * frontends::log_mel<>::shift - frontends::log_mel<>::length, 0),
+            std::min((at + window_frames_) * frontends::log_mel<>::shift + frontends::log_mel<>::length, samples_)};
   }
   /// The first sample that this or a later window looks at; clips may go back in time.
   extent rest() const noexcept {
     int at = language_ < 0 ? 0 : seek_;
     for (std::size_t i = clip_ + 1; i < clips_.size(); ++i) at = std::min(at, clips_[i].first);
-    return std::max<extent>(at * log_mel<>::shift - log_mel<>::length, 0);
+    return std::max<extent>(at * frontends::log_mel<>::shift - frontends::log_mel<>::length, 0);
   }
   /// The next window (the first time perhaps its language alone). `pcm` holds sample `first` of the recording and what
   /// follows it. sink(whisper_segment&&).
@@ -183,10 +185,10 @@ class whisper_transcription {
 
   // Frames seek .. seek + count - 1 (zeros behind them) to keys and values.
   void listen(int seek, int count, context& c) {
-    auto x = make_view(features_.data(), window_frames_, m_.frontend.width());
+    auto x = core::make_view(features_.data(), window_frames_, m_.frontend.width());
     x.setZero();
-    m_.features_of(pcm_, seek, top_, write(x.topRows(count)), c);
-    m_.encode_rows(read(x), w_, c);
+    m_.features_of(pcm_, seek, top_, core::write(x.topRows(count)), c);
+    m_.encode_rows(core::read(x), w_, c);
   }
 
   whisper_decoded decode(int& decodes, context& c) {
@@ -244,7 +246,7 @@ class whisper_transcription {
     if (o_.word_timestamps && !add_words(now, single, previous, size, offset, c)) return {};
     for (whisper_segment& s : now) {
       s.window = windows_.size() - 1;
-      if (s.start != s.end && !unicode::strip(s.text).empty()) continue;
+      if (s.start != s.end && !tokenizers::unicode::strip(s.text).empty()) continue;
       s.text.clear();
       s.tokens.clear();
       s.words.clear();
@@ -338,13 +340,13 @@ class whisper_transcription {
   }
 
   const Model& m_;
-  const whisper_tokens& t_;
+  const tokenizers::whisper_tokens& t_;
   whisper_transcribe_options o_;
   int window_frames_, content_ = 0, seek_ = 0;
   extent samples_ = 0;
   float top_ = 0;
   int language_ = -1;
-  part_of_recording pcm_;
+  frontends::part_of_recording pcm_;
   std::vector<std::pair<int, int>> clips_;
   std::size_t clip_ = 0;
   double last_speech_ = 0;
@@ -381,5 +383,6 @@ whisper_transcribed whisper_transcribe(const Model& m, std::span<const float> pc
   return whisper_transcribe(m, pcm, o, c, [](double) {});
 }
 
+}  // namespace whisper
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -8,15 +8,17 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace whisper {
 
 /// A window that is being decoded. One for each thread; its memory is kept from window to window.
 struct whisper_window {
-  std::vector<kv_cache> encoded;  ///< keys and values of the encoder's rows, for each layer of the decoder
-  whisper_decoder_state text;     ///< what was written so far
+  std::vector<nn::kv_cache> encoded;  ///< keys and values of the encoder's rows, for each layer of the decoder
+  nn::whisper_decoder_state text;     ///< what was written so far
 
   /// Rows of the encoder.
   extent rows() const noexcept { return encoded.empty() ? 0 : encoded.front().rows(); }
 };
 
+}  // namespace whisper
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace whisper {
 
 /// A word with times.
 struct whisper_timed_word {
@@ -48,7 +49,7 @@ template <class Model>
 STENO_COLD std::vector<whisper_timed_word> whisper_align(const Model& m, whisper_window& w,
                                                          const std::vector<int>& text, int language, bool translate,
                                                          extent frames, context& c) {
-  const whisper_tokens& t = m.tokenizer;
+  const tokenizers::whisper_tokens& t = m.tokenizer;
   if (text.empty()) return {};
   std::vector<int> ids = t.start(language, translate);
   const auto before = static_cast<extent>(ids.size());
@@ -65,37 +66,37 @@ STENO_COLD std::vector<whisper_timed_word> whisper_align(const Model& m, whisper
     for (int l = layers / 2; l < layers; ++l)
       for (int h = 0; h < each; ++h) heads.emplace_back(l, h);
   }
-  workspace::frame scratch(c.scratch);
+  core::workspace::frame scratch(c.scratch);
   float* const scores = scratch.template take<float>(heads.size() * static_cast<std::size_t>(n * w.rows()));
   auto rows = scratch.matrix(n, m.decoder.width());
   w.text.clear();
-  m.prompt_rows(ids, w, rows, c, cross_attention_scores{heads, scores});
+  m.prompt_rows(ids, w, rows, c, nn::cross_attention_scores{heads, scores});
   std::vector<double> probability(text.size());
   constexpr extent step = 8;  // rows of scores at once
   auto logits = scratch.matrix(step, m.decoder.vocabulary());
   for (extent i = 0; i < count; i += step) {
     const extent now = std::min(step, count - i);
-    m.logits_of(rows.middleRows(before + i, now), write(logits.topRows(now)), c);
-    auto spoken = make_view(logits.data(), now, t.eot, logits.outerStride());
-    kernels::softmax(read(spoken), spoken, c.run);
+    m.logits_of(rows.middleRows(before + i, now), core::write(logits.topRows(now)), c);
+    auto spoken = core::make_view(logits.data(), now, t.eot, logits.outerStride());
+    kernels::softmax(core::read(spoken), spoken, c.run);
     for (extent r = 0; r < now; ++r) {
       const auto at = static_cast<std::size_t>(i + r);
       probability[at] = static_cast<double>(spoken(r, text[at]));
     }
   }
   const extent columns = std::min(frames / 2, w.rows());
-  const auto all = alignment_matrix(scores, static_cast<extent>(heads.size()), n, w.rows(), columns);
+  const auto all = search::alignment_matrix(scores, static_cast<extent>(heads.size()), n, w.rows(), columns);
   const matrix<float, dynamic, dynamic> cost = -all.middleRows(before, n - before - 1);
   c.trace("align_matrix", matrix<float, dynamic, dynamic>(-cost));
   std::vector<double> jumps;  // when each token begins
   extent last = -1;
-  for (const auto& [row, column] : warp(cost)) {
+  for (const auto& [row, column] : search::warp(cost)) {
     if (row != last) jumps.push_back(static_cast<double>(column) / 50);
     last = row;
   }
   std::vector<int> ended = text;
   ended.push_back(t.eot);
-  std::vector<whisper_word> words = t.split_to_words(ended, language);
+  std::vector<tokenizers::whisper_word> words = t.split_to_words(ended, language);
   std::vector<whisper_timed_word> timed;
   std::size_t at = 0;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
@@ -131,7 +132,7 @@ inline void merge_punctuation(std::vector<whisper_timed_word>& words, std::strin
                               std::string_view closing) {
   for (std::size_t j = words.size(), i = j == 0 ? 0 : j - 1; i-- > 0;) {
     if (j == words.size()) j = words.size() - 1;
-    if (words[i].text.starts_with(' ') && holds(opening, unicode::strip(words[i].text)))
+    if (words[i].text.starts_with(' ') && holds(opening, tokenizers::unicode::strip(words[i].text)))
       join_words(words[j], words[i], true);
     else
       j = i;
@@ -226,5 +227,6 @@ STENO_COLD void whisper_add_words(const Model& m, whisper_window& w, std::vector
   }
 }
 
+}  // namespace whisper
 }  // namespace STENO_ABI
 }  // namespace steno

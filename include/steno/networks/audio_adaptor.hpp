@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// `EncoderLayer` of the adaptor, norm first: x [rows, D] -> y [rows, D].
 template <extent D, extent Heads, extent Ffn>
@@ -36,9 +37,10 @@ struct audio_adaptor_sizes {
 
 /// The original shows linear1 before its relu, which is therefore a layer of its own.
 template <audio_adaptor_sizes S>
-struct audio_adaptor : sequence<joined_frames<S.rate, at<"linear1", linear<times(S.features, S.rate), S.inner>>>,
+struct audio_adaptor : sequence<joined_frames<S.rate, at<"linear1", linear<core::times(S.features, S.rate), S.inner>>>,
                                 activate<S.inner, relu>, at<"linear2", linear<S.inner, S.width>>,
                                 at<"blocks", repeat<S.blocks, adaptor_block<S.width, S.heads, S.units>>>> {};
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// What has been integrated and not fired yet; a value that goes on with the next frames.
 struct cif_state {
@@ -89,13 +90,13 @@ template <extent D>
 struct cif_predictor {
   static constexpr extent input = D;
 
-  linear<times(3, D), D> cif_conv1d;  ///< kernel 3, as a product over three rows side by side
-  linear<D, dynamic> cif_output;      ///< to one column, before the sigmoid
-  float tail_threshold = 0.45f;       ///< set by the model from the file
+  linear<core::times(3, D), D> cif_conv1d;  ///< kernel 3, as a product over three rows side by side
+  linear<D, dynamic> cif_output;            ///< to one column, before the sigmoid
+  float tail_threshold = 0.45f;             ///< set by the model from the file
 
   void members(auto&& v) {
-    v("cif_conv1d", cif_conv1d, stored::kernel(3));
-    v("cif_output", cif_output, stored::floats());  // decides where tokens begin
+    v("cif_conv1d", cif_conv1d, core::stored::kernel(3));
+    v("cif_output", cif_output, core::stored::floats());  // decides where tokens begin
     v.equal("input and three times the output of cif_conv1d", cif_conv1d.input_size(), 3 * cif_conv1d.output_size());
     v.equal("output of cif_conv1d and input of cif_output", cif_conv1d.output_size(), cif_output.input_size());
     v.require(cif_output.output_size() == 1, "rows of cif_output", "1", cif_output.output_size());
@@ -105,24 +106,26 @@ struct cif_predictor {
   /// x [T, D] -> alphas[T], each in (0, 1).
   void operator()(view<const float, dynamic, D> x, float* alphas, context& c) const {
     const extent frames = x.rows(), d = input_size();
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     // A row of zeros before and behind: three rows side by side are the convolution's input, rows overlap.
     float* padded = scratch.template take<float>(static_cast<std::size_t>((frames + 2) * d));
     std::fill_n(padded, d, 0.0f);
     std::fill_n(padded + (frames + 1) * d, d, 0.0f);
-    make_view(padded + d, frames, d) = x;
+    core::make_view(padded + d, frames, d) = x;
     auto y = scratch.template matrix<dynamic, D>(frames, d);
-    cif_conv1d.multiply(make_view<dynamic, times(3, D)>(static_cast<const float*>(padded), frames, 3 * d, d), y, c);
+    cif_conv1d.multiply(
+        core::make_view<dynamic, core::times(3, D)>(static_cast<const float*>(padded), frames, 3 * d, d), y, c);
     c.trace("cif_conv1d", y);
     auto positive = y;
-    kernels::apply_relu(read(y), write(positive));
+    kernels::apply_relu(core::read(y), core::write(positive));
     auto score = scratch.matrix(frames, 1);
-    cif_output.multiply(as<const float, dynamic, D>(positive), score, c);
+    cif_output.multiply(core::as<const float, dynamic, D>(positive), score, c);
     c.trace("cif_output", score);
     for (extent t = 0; t < frames; ++t) alphas[t] = 1.0f / (1.0f + std::exp(-score.data()[t]));
-    require_numbers(make_view(static_cast<const float*>(alphas), 1, frames));
+    search::require_numbers(core::make_view(static_cast<const float*>(alphas), 1, frames));
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

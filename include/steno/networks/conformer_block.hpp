@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// The activation is the record's: a setting of the encoder.
 template <extent D, extent Heads, extent Ffn, extent Taps, extent Relative = dynamic, extent Causal = dynamic,
@@ -49,5 +50,6 @@ struct fastconformer_block
                              at<"feed_forward2", feed_forward<D, Ffn, silu, "linear1", "linear2", B>>>,
                at<"norm_out", layer_norm<D>>> {};
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// What follows pre_encode: rows in, rows out (`bypass_pre_encode` of the original).
 template <class Block, extent N>
@@ -57,5 +58,6 @@ using fastconformer =
 /// Extents are adopted from the file.
 using fastconformer_encoder_any = fastconformer<fastconformer_sizes{}>;
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// One layer, W values wide, with a memory of P values over Taps frames.
 template <extent W, extent P, extent Taps>
@@ -43,5 +44,6 @@ struct fsmn_encoder
                at<"out_linear1.linear", linear<S.width, S.output_affine>>,
                at<"out_linear2.linear", linear<S.output_affine, S.classes>>, shown<"scores", softmax<S.classes>>> {};
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// `TransformerEncoderBlock`, norm last: x [rows, D] -> y [rows, D].
 template <extent D, extent Heads, extent Ffn>
@@ -38,5 +39,6 @@ struct nemo_transformer_sizes {
 template <nemo_transformer_sizes S>
 struct nemo_transformer : repeat<S.layers, nemo_transformer_block<S.width, S.heads, S.units>> {};
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -23,6 +23,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Each row sees the block that it is one of: the record's `window`.
 template <extent D, extent Heads, extent Ffn>
@@ -54,20 +55,20 @@ struct qwen3_audio_stem {
   static constexpr extent input = Mels, output = D;
   static constexpr extent flat = convolutions_type::output;  ///< columns behind the convolutions
 
-  setting<Mels, 1, 1024> num_mel_bins;   ///< columns of the features
-  setting<Window, 4> n_window;           ///< half the frames of a chunk
-  convolutions_type convolutions;        ///< of the frames of one chunk
-  linear<flat, D, bias::none> conv_out;  ///< to D columns, without a bias
+  core::setting<Mels, 1, 1024> num_mel_bins;  ///< columns of the features
+  core::setting<Window, 4> n_window;          ///< half the frames of a chunk
+  convolutions_type convolutions;             ///< of the frames of one chunk
+  linear<flat, D, bias::none> conv_out;       ///< to D columns, without a bias
 
   void members(auto&& v) {
     v("num_mel_bins", num_mel_bins);
     v("n_window", n_window);
     const extent n = num_mel_bins.get();
-    convolutions.template get<"conv2d1">().bands = size_of<Mels>(n);
-    convolutions.template get<"conv2d2">().bands = size_of<bands1>(first_type::halved(n));
-    convolutions.template get<"conv2d3">().bands = size_of<bands2>(first_type::halved(first_type::halved(n)));
+    convolutions.template get<"conv2d1">().bands = core::size_of<Mels>(n);
+    convolutions.template get<"conv2d2">().bands = core::size_of<bands1>(first_type::halved(n));
+    convolutions.template get<"conv2d3">().bands = core::size_of<bands2>(first_type::halved(first_type::halved(n)));
     convolutions.members(v);
-    v("conv_out", conv_out, stored::bands_first(convolutions.template get<"conv2d3">().channels_out()));
+    v("conv_out", conv_out, core::stored::bands_first(convolutions.template get<"conv2d3">().channels_out()));
     const extent channels = convolutions.template get<"conv2d1">().channels_in();
     v.require(channels == 1, "channels that conv2d1 reads", "1", channels);
     v.equal("input of conv_out and output of conv2d3", conv_out.input_size(), convolutions.output_size());
@@ -91,7 +92,7 @@ struct qwen3_audio_stem {
     if constexpr (requires { env.alone; })
       if (env.alone && x.rows() < size) size = std::max<extent>(x.rows(), 1);
     const extent each = convolutions.rows(size), chunks = (x.rows() + size - 1) / size;
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto made = scratch.template matrix<dynamic, flat>(chunks * each, conv_out.input_size());
     for (extent i = 0; i < chunks; ++i) {
       const extent first = i * size, frames = std::min(size, x.rows() - first);
@@ -105,7 +106,7 @@ struct qwen3_audio_stem {
     sinusoids(positions);
     for (extent t = 0; t < y.rows(); t += each) {
       const extent n = std::min(each, y.rows() - t);
-      kernels::add(read(all.middleRows(t, n)), read(positions.topRows(n)), write(y.middleRows(t, n)));
+      kernels::add(core::read(all.middleRows(t, n)), core::read(positions.topRows(n)), core::write(y.middleRows(t, n)));
     }
   }
 
@@ -113,11 +114,11 @@ struct qwen3_audio_stem {
   // One chunk x, filled up with zeros to `size` frames.
   void convolve(view<const float, dynamic, Mels> x, extent size, view<float, dynamic, flat> y, context& c) const {
     if (x.rows() == size) return convolutions(x, y, nullptr, no_env{}, c);
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto padded = scratch.template matrix<dynamic, Mels>(size, x.cols());
     padded.topRows(x.rows()) = x;
     padded.bottomRows(size - x.rows()).setZero();
-    convolutions(as<const float, dynamic, Mels>(padded), y, nullptr, no_env{}, c);
+    convolutions(core::as<const float, dynamic, Mels>(padded), y, nullptr, no_env{}, c);
   }
 
   // As torch makes them: single precision, sines before cosines.
@@ -137,7 +138,7 @@ struct qwen3_audio_stem {
   void show(const view<float, dynamic, flat>& made, extent each, context& c) const {
     const extent channels = convolutions.template get<"conv2d3">().channels_out(), wide = made.cols() / channels,
                  chunks = made.rows() / each;
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto shown = scratch.matrix(chunks, channels * wide * each);
     for (extent i = 0; i < chunks; ++i)
       for (extent t = 0; t < each; ++t)
@@ -155,7 +156,7 @@ template <extent Mels, extent D, extent Heads, extent Ffn, extent Channels, exte
 struct qwen3_audio_encoder {
   static constexpr extent input = Mels, output = Out;
 
-  setting<Infer> n_window_infer;                     ///< frames of a block
+  core::setting<Infer> n_window_infer;               ///< frames of a block
   qwen3_audio_stem<Mels, D, Channels, Window> stem;  ///< what comes before the layers, chunk by chunk
   /// What follows the convolutions, rows in, rows out.
   sequence<at<"layers", repeat<N, qwen3_audio_layer<D, Heads, Ffn>>>, at<"ln_post", layer_norm<D>>,
@@ -194,12 +195,12 @@ struct qwen3_audio_encoder {
     extent done = 0;
     for (extent t = 0; t < x.rows(); t += piece) {
       const extent frames = std::min(piece, x.rows() - t), n = rows(frames);
-      workspace::frame scratch(c.scratch);
+      core::workspace::frame scratch(c.scratch);
       auto h = scratch.template matrix<dynamic, D>(n, stem.output_size());
       stem(x.middleRows(t, frames), h, nullptr, own, c);
       c.trace("encoder_in", h);
-      const auto into = as<float, dynamic, Out>(y.middleRows(done, n));
-      behind(as<const float, dynamic, D>(h), into, nullptr, window_env{{.chunk = block_rows(), .left = 0}}, c);
+      const auto into = core::as<float, dynamic, Out>(y.middleRows(done, n));
+      behind(core::as<const float, dynamic, D>(h), into, nullptr, window_env{{.chunk = block_rows(), .left = 0}}, c);
       c.trace("out", into);
       done += n;
     }
@@ -211,5 +212,6 @@ struct qwen3_audio_encoder {
   };
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

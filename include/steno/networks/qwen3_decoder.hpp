@@ -22,6 +22,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// `Qwen3DecoderLayer`, norm first: x [rows, D] -> y [rows, D].
 template <extent D, extent Heads, extent KeyHeads, extent Width, extent Ffn>
@@ -57,12 +58,12 @@ struct qwen3_decoder {
  public:
   static constexpr extent input = D, output = Outputs;
 
-  weight<Vocab, D, dtype::any, use::rows> embed_tokens;  ///< a row for each token
+  weights::weight<Vocab, D, dtype::any, weights::use::rows> embed_tokens;  ///< a row for each token
   /// None where a file holds the embedding alone.
   repeat<S.layers, qwen3_layer<D, S.heads, S.key_heads, S.head_width, S.units>> layers;
-  rms_norm<D> norm;                                 ///< of the rows that logits are made of
-  weight<Outputs, D> lm_head;                       ///< embed_tokens in a file without one
-  setting<S.rope_theta, 1, 1000000000> rope_theta;  ///< base of the rotary positions
+  rms_norm<D> norm;                                       ///< of the rows that logits are made of
+  weights::weight<Outputs, D> lm_head;                    ///< embed_tokens in a file without one
+  core::setting<S.rope_theta, 1, 1000000000> rope_theta;  ///< base of the rotary positions
 
   void members(auto&& v) {
     v("rope_theta", rope_theta);
@@ -73,9 +74,9 @@ struct qwen3_decoder {
     else
       v("model.norm", norm);
     v.optional("lm_head.weight", lm_head);
-    if constexpr (compatible(Outputs, Vocab))
+    if constexpr (core::compatible(Outputs, Vocab))
       if (!lm_head) v("model.embed_tokens.weight", lm_head);
-    if constexpr (!compatible(Outputs, Vocab)) v("lm_head.weight", lm_head);
+    if constexpr (!core::compatible(Outputs, Vocab)) v("lm_head.weight", lm_head);
     v.equal("widths of embed_tokens and lm_head", lm_head.cols(), embed_tokens.cols());
     if (layers.empty()) return;
     v.equal("widths of the layers and embed_tokens", layers.output_size(), embed_tokens.cols());
@@ -100,10 +101,10 @@ struct qwen3_decoder {
 
   /// Rows of embed_tokens: y [ids.size(), D].
   void embed(std::span<const int> ids, view<float, dynamic, D> y) const {
-    const weight_ref w = embed_tokens.ref();
+    const weights::weight_ref w = embed_tokens.ref();
     for (std::size_t i = 0; i < ids.size(); ++i)
-      dequantise(w.format, w.row(ids[i]), y.data() + static_cast<extent>(i) * y.outerStride(),
-                 static_cast<std::size_t>(w.cols));
+      weights::dequantise(w.format, w.row(ids[i]), y.data() + static_cast<extent>(i) * y.outerStride(),
+                          static_cast<std::size_t>(w.cols));
   }
 
   /// Rows x [n, D] through all layers, in place; norm and logits come after. They continue a text that `s` holds.
@@ -112,9 +113,9 @@ struct qwen3_decoder {
     s.sequences.extend(x.rows(), text);
     run(x, s, c);
     if (c.tracing()) {
-      workspace::frame scratch(c.scratch);
+      core::workspace::frame scratch(c.scratch);
       auto normed = scratch.template matrix<dynamic, D>(x.rows(), width());
-      norm(as<const float, dynamic, D>(x), normed, nullptr, no_env{}, c);
+      norm(core::as<const float, dynamic, D>(x), normed, nullptr, no_env{}, c);
       c.trace("norm", normed);
     }
   }
@@ -127,22 +128,23 @@ struct qwen3_decoder {
 
   /// Scores of what follows rows x [n, D] (normed here): y [n, outputs()].
   void logits(view<const float, dynamic, D> x, view<float, dynamic, Outputs> y, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto normed = scratch.template matrix<dynamic, D>(x.rows(), width());
     norm(x, normed, nullptr, no_env{}, c);
-    kernels::matmul(read(normed), lm_head.ref(), {}, write(y), c);
-    require_finite(read(y));
+    kernels::matmul(core::read(normed), lm_head.ref(), {}, core::write(y), c);
+    search::require_finite(core::read(y));
     c.trace("logits", y);
   }
 
  private:
   void run(view<float, dynamic, D> x, qwen3_decoder_state& s, context& c) const {
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     const rotary_angles angles(s.sequences, head_width(), static_cast<double>(rope_theta.get()), scratch, c.run);
     auto scope = c.enter("layers");
-    layers(as<const float, dynamic, D>(x), x, &s.of(layers), rotary_env{s.sequences, angles}, c);
+    layers(core::as<const float, dynamic, D>(x), x, &s.of(layers), rotary_env{s.sequences, angles}, c);
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

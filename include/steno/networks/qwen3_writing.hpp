@@ -19,6 +19,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Room for keys and values, in `format` or by default that which suits the decoder's weights. Throws steno::error for
 /// other formats than f32, f16 and q8_0.
@@ -27,7 +28,9 @@ qwen3_decoder_state qwen3_state_of(const Decoder& m, const std::optional<dtype>&
   qwen3_decoder_state s;
   const dtype f = s.sequences.format = format.value_or(m.cache_format());
   if (!kernels::cacheable(f))
-    fail({.what = "format of keys and values", .expected = "f32, f16 or q8_0", .found = std::string(info(f).name)});
+    fail({.what = "format of keys and values",
+          .expected = "f32, f16 or q8_0",
+          .found = std::string(core::info(f).name)});
   return s;
 }
 
@@ -50,10 +53,10 @@ struct qwen3_text {
 
 /// How a text is written.
 struct qwen3_writing {
-  std::span<const int> ends = {};  ///< tokens that end a text
-  int max_tokens = 4096;           ///< that may be written, without those before
-  token_sampling sampling = {};    ///< how a token is chosen by its scores
-  bool stop_loops = true;          ///< false: circles go on until max_tokens
+  std::span<const int> ends = {};        ///< tokens that end a text
+  int max_tokens = 4096;                 ///< that may be written, without those before
+  search::token_sampling sampling = {};  ///< how a token is chosen by its scores
+  bool stop_loops = true;                ///< false: circles go on until max_tokens
 };
 
 /// The length k of the pattern that `ids` ends with again and again, or 0: k is up to 64 and the pattern fills the last
@@ -122,7 +125,7 @@ class qwen3_writer {
   }
 
   qwen3_writing options_;
-  token_choice choose_;
+  search::token_choice choose_;
   std::vector<int> ids_;  // those from before, then those written
   std::size_t given_ = 0;
   qwen3_stop stop_ = qwen3_stop::end_of_text;
@@ -134,10 +137,10 @@ template <class Decoder, extent D>
 qwen3_text qwen3_write(const Decoder& m, view<float, dynamic, D> row, qwen3_decoder_state& s, const qwen3_writing& o,
                        context& c, std::span<const int> before = {}) {
   qwen3_writer w(o, before);
-  workspace::frame scratch(c.scratch);
+  core::workspace::frame scratch(c.scratch);
   auto scores = scratch.template matrix<dynamic, Decoder::output>(1, m.outputs());
   while (w.going()) {
-    m.logits(as<const float, dynamic, D>(row), scores, c);
+    m.logits(core::as<const float, dynamic, D>(row), scores, c);
     if (!w.take({scores.data(), static_cast<std::size_t>(scores.cols())})) break;
     const int id = w.last();
     m.embed(std::span<const int>(&id, 1), row);
@@ -152,7 +155,7 @@ template <class Decoder, extent D>
 std::vector<qwen3_text> qwen3_write_together(const Decoder& m, view<float, dynamic, D> rows, qwen3_decoder_state& s,
                                              std::span<qwen3_writer> writers, context& c) {
   std::vector<int> live;  // text of each row
-  workspace::frame scratch(c.scratch);
+  core::workspace::frame scratch(c.scratch);
   auto scores = scratch.template matrix<dynamic, Decoder::output>(rows.rows(), m.outputs());
   for (std::size_t i = 0; i < writers.size(); ++i) {
     if (!writers[i].going()) continue;
@@ -161,7 +164,7 @@ std::vector<qwen3_text> qwen3_write_together(const Decoder& m, view<float, dynam
   }
   while (!live.empty()) {
     const auto n = static_cast<extent>(live.size());
-    m.logits(as<const float, dynamic, D>(rows.topRows(n)), scores.topRows(n), c);
+    m.logits(core::as<const float, dynamic, D>(rows.topRows(n)), scores.topRows(n), c);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < live.size(); ++i) {
       qwen3_writer& w = writers[static_cast<std::size_t>(live[i])];
@@ -180,5 +183,6 @@ std::vector<qwen3_text> qwen3_write_together(const Decoder& m, view<float, dynam
   return texts;
 }
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -17,6 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// y = w_2(norm(relu(w_1(x)))).
 template <extent D, extent Ffn, int Exponent>
@@ -63,7 +64,7 @@ struct sanm_decoder_env {
 };
 /// Prepares encoder rows [T, D] for a decoder's layers.
 template <class Decoder>
-kernels::operand prepare_encoded(const Decoder& d, const view<const float>& encoded, workspace::frame& frame,
+kernels::operand prepare_encoded(const Decoder& d, const view<const float>& encoded, core::workspace::frame& frame,
                                  const executor& run) {
   const auto& layers = d.template get<"decoders">();
   const dtype format =
@@ -71,5 +72,6 @@ kernels::operand prepare_encoded(const Decoder& d, const view<const float>& enco
   return kernels::prepare(encoded, format, frame, run);
 }
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

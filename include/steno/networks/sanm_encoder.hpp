@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// `EncoderLayerSANM`, norm first: without equal widths there is no residual around self-attention.
 template <extent In, extent D, extent Heads, extent Ffn, extent Taps, int Exponent = 5>
@@ -84,5 +85,6 @@ extent sanm_width(const Encoder& e) {
   return e.template get<"scaled">().output_width.get();
 }
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -22,6 +22,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Names and defaults of `SortformerModules`; lengths in rows of 80 ms.
 struct speaker_cache_options {
@@ -142,7 +143,7 @@ class speaker_cache {
     s.p.reserve(static_cast<std::size_t>(rows * speakers_));
   }
   static view<const float> shown(const std::vector<float>& all, extent width) noexcept {
-    return make_view(all.data(), static_cast<extent>(all.size()) / width, width);
+    return core::make_view(all.data(), static_cast<extent>(all.size()) / width, width);
   }
   static void append(std::vector<float>& to, const view<const float>& from, extent first, extent count) {
     for (extent t = first; t < first + count; ++t) {
@@ -250,5 +251,6 @@ class speaker_cache {
   std::vector<extent> order_;
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

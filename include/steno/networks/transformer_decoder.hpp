@@ -23,6 +23,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// `DecoderLayer`, norm first: x [rows, D] -> y [rows, D]; the record is a decoder_layer_env.
 template <extent D, extent Heads, extent Ffn>
@@ -56,8 +57,8 @@ struct transformer_decoder {
   /// What a search keeps; fork() it as its beams do.
   using state = decoder_state<state_of<stack_type>>;
 
-  weight<Vocab, D, dtype::f32, use::rows> embed;  ///< a row for each unit
-  stack_type stack;                               ///< all that follows
+  weights::weight<Vocab, D, dtype::f32, weights::use::rows> embed;  ///< a row for each unit
+  stack_type stack;                                                 ///< all that follows
 
   void members(auto&& v) {
     v("embed.0.weight", embed);
@@ -72,7 +73,7 @@ struct transformer_decoder {
 
   /// Keys and values of the encoder's rows [T, D] for every block.
   void keep_encoded(const view<const float>& encoded, std::vector<kv_cache>& kept, context& c) const {
-    steno::keep_encoded<"src_attn">(stack.template get<"decoders">(), encoded, false, kept, c);
+    steno::nn::keep_encoded<"src_attn">(stack.template get<"decoders">(), encoded, false, kept, c);
   }
 
   /// Scores of stacked hypotheses: `ids` of all rows, hypothesis i is rows begin[i] .. begin[i + 1] - 1. y [rows,
@@ -95,11 +96,11 @@ struct transformer_decoder {
   void score(std::span<const int> ids, const kv_sequences& sequences, std::span<const kv_cache> encoded,
              state_of<stack_type>* s, view<float, dynamic, Vocab> y, context& c) const {
     const extent d = width();
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, D>(static_cast<extent>(ids.size()), d);
     const float root = std::sqrt(static_cast<float>(d));
     sequences.each_part([&](const kv_sequences::part& p) {
-      auto rows = write(x.middleRows(p.first, p.count));
+      auto rows = core::write(x.middleRows(p.first, p.count));
       write_positions(p.position(0), rows, c);
       for (extent t = 0; t < p.count; ++t) {
         const float* e = embed.floats() + ids[static_cast<std::size_t>(p.first + t)] * d;
@@ -107,11 +108,12 @@ struct transformer_decoder {
         for (extent i = 0; i < d; ++i) to[i] = e[i] * root + to[i];
       }
     });
-    stack(as<const float, dynamic, D>(x), y, s, decoder_env{sequences, encoded}, c);
-    kernels::log_softmax(read(y), write(y), c.run);
-    require_numbers(read(y));
+    stack(core::as<const float, dynamic, D>(x), y, s, decoder_env{sequences, encoded}, c);
+    kernels::log_softmax(core::read(y), core::write(y), c.run);
+    search::require_numbers(core::read(y));
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

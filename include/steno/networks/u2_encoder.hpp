@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// The encoder: normalised features [frames, Feat] -> y [rows(frames), D]. A call takes a u2_env.
 template <class Subsampling, class Block, extent N>
@@ -52,5 +53,6 @@ template <u2_encoder_sizes S>
 using u2_transformer_encoder = u2_encoder<conv2d_subsampling<S.subsampling, S.features, S.width>,
                                           wenet_transformer_block<S.width, S.heads, S.units, S.relative>, S.layers>;
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -19,6 +19,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// `ResidualAttentionBlock` with cross-attention: x [rows, D] -> y [rows, D]; the record is a decoder_layer_env.
 template <extent D, extent Heads>
@@ -41,9 +42,9 @@ template <extent D, extent Heads, extent Vocab, extent N>
 struct whisper_decoder {
   static constexpr extent input = D, output = Vocab;
 
-  weight<Vocab, D> token_embedding;  ///< read as rows and as a product
+  weights::weight<Vocab, D> token_embedding;  ///< read as rows and as a product
   /// A row for each place in a sequence.
-  weight<is_static(D) ? 448 : dynamic, D, dtype::f32, use::rows> positional_embedding;
+  weights::weight<core::is_static(D) ? 448 : dynamic, D, dtype::f32, weights::use::rows> positional_embedding;
   whisper_decoder_stack<D, Heads, N> stack;  ///< blocks and norm
 
   void members(auto&& v) {
@@ -68,7 +69,7 @@ struct whisper_decoder {
   /// since those results are that far from exact ones.
   void keep_encoded(view<const float, dynamic, D> encoded, std::vector<kv_cache>& kept, context& c) const {
     auto scope = c.enter("blocks");
-    steno::keep_encoded<"cross_attn">(blocks(), read(encoded), true, kept, c);
+    steno::nn::keep_encoded<"cross_attn">(blocks(), core::read(encoded), true, kept, c);
   }
 
   /// `ids` one after another, following what `s` holds (which must not have forked). y [ids, D] gets the rows after
@@ -90,7 +91,7 @@ struct whisper_decoder {
 
   /// Rows of prompt() or step() to scores of what follows: y [rows, Vocab].
   void logits(view<const float, dynamic, D> x, view<float, dynamic, Vocab> y, context& c) const {
-    kernels::matmul(read(x), token_embedding.ref(), {}, write(y), c);
+    kernels::matmul(core::read(x), token_embedding.ref(), {}, core::write(y), c);
     c.trace("logits", y);
   }
 
@@ -101,15 +102,16 @@ struct whisper_decoder {
       for (extent i = 0; i < p.count; ++i)
         embed(ids[static_cast<std::size_t>(p.first + i)], p.position(i), y.row(p.first + i).data());
     });
-    stack(as<const float, dynamic, D>(y), y, &s.of(stack), decoder_env{s.sequences, encoded, scores}, c);
+    stack(core::as<const float, dynamic, D>(y), y, &s.of(stack), decoder_env{s.sequences, encoded, scores}, c);
   }
   void embed(int id, extent position, float* to) const noexcept {
-    const weight_ref w = token_embedding.ref();
-    dequantise(w.format, w.row(id), to, static_cast<std::size_t>(w.cols));
+    const weights::weight_ref w = token_embedding.ref();
+    weights::dequantise(w.format, w.row(id), to, static_cast<std::size_t>(w.cols));
     const float* p = positional_embedding.floats() + position * w.cols;
     for (extent i = 0; i < w.cols; ++i) to[i] += p[i];
   }
 };
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -17,6 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nn {
 
 /// Projections of `MultiHeadAttention`, which has no bias for keys.
 template <extent D, extent Heads>
@@ -25,7 +26,7 @@ using whisper_products =
 
 /// `mlp` of a block: inner width 4 D.
 template <extent D>
-using whisper_mlp = feed_forward<D, times(4, D), gelu, "0", "2">;
+using whisper_mlp = feed_forward<D, core::times(4, D), gelu, "0", "2">;
 
 /// `ResidualAttentionBlock` without cross-attention: x [rows, D] -> y [rows, D].
 template <extent D, extent Heads>
@@ -37,8 +38,9 @@ struct whisper_encoder_block
 template <extent Mels, extent D, extent Heads, extent N>
 struct whisper_encoder
     : sequence<at<"conv1", conv1d<Mels, D, 3, 1, gelu>>, at<"conv2", conv1d<D, D, 3, 2, gelu>>,
-               at<"positional_embedding", learned_positions<is_static(D) ? 1500 : dynamic, D>>,
+               at<"positional_embedding", learned_positions<core::is_static(D) ? 1500 : dynamic, D>>,
                at<"blocks", repeat<N, whisper_encoder_block<D, Heads>>>, at<"ln_post", layer_norm<D>>> {};
 
+}  // namespace nn
 }  // namespace STENO_ABI
 }  // namespace steno

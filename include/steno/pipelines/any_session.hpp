@@ -25,14 +25,16 @@ class any_session {
 
   /// More mono samples in [-1, 1] at the model's rate, any number of them; sink(session_event) for each result.
   /// Nothing happens once it is over.
-  void push(std::span<const float> pcm, context& c, sink_ref<session_event> sink) { session_->push(pcm, c, sink); }
+  void push(std::span<const float> pcm, context& c, core::sink_ref<session_event> sink) {
+    session_->push(pcm, c, sink);
+  }
   /// The end: recognises what is left and emits the last final result.
-  void finish(context& c, sink_ref<session_event> sink) { session_->finish(c, sink); }
+  void finish(context& c, core::sink_ref<session_event> sink) { session_->finish(c, sink); }
   /// After finish(), or an endpoint that does not continue.
   bool over() const { return session_->over(); }
 
  private:
-  std::unique_ptr<detail::session_interface> session_;
+  std::unique_ptr<pipelines::detail::session_interface> session_;
 };
 
 }  // namespace STENO_ABI

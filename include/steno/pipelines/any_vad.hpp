@@ -33,11 +33,12 @@ struct vad_settings {
   std::optional<double> threshold = {};  ///< energy: dB above the background; FSMN-VAD: speech_noise_thres
 };
 
-namespace detail {
+namespace pipelines::detail {
 struct vad_stream_interface {
   virtual ~vad_stream_interface() = default;
-  virtual void accept(std::span<const float> pcm, context& c, sink_ref<const voice_change&> sink) = 0;
-  virtual void finish(context& c, sink_ref<const voice_change&> sink) = 0;
+  virtual void accept(std::span<const float> pcm, context& c,
+                      core::sink_ref<const segmentation::voice_change&> sink) = 0;
+  virtual void finish(context& c, core::sink_ref<const segmentation::voice_change&> sink) = 0;
   virtual std::int64_t settled_ms() const = 0;
 };
 struct vad_interface {
@@ -46,31 +47,31 @@ struct vad_interface {
   virtual int sample_rate() const = 0;
   virtual std::unique_ptr<vad_stream_interface> start(const vad_settings& s) const = 0;
 };
-}  // namespace detail
+}  // namespace pipelines::detail
 
 /// A detector. It may be moved; const and shared by threads, each with its own stream and context.
 class any_vad {
  public:
   /// What open_vad() makes.
-  explicit any_vad(std::unique_ptr<const detail::vad_interface> d) : detector_(std::move(d)) {}
+  explicit any_vad(std::unique_ptr<const pipelines::detail::vad_interface> d) : detector_(std::move(d)) {}
 
   std::string_view name() const { return detector_->name(); }   ///< "energy_vad" or "fsmn_vad"
   int sample_rate() const { return detector_->sample_rate(); }  ///< Hz, of the samples that streams take
 
  private:
   friend class vad_stream;
-  std::unique_ptr<const detail::vad_interface> detector_;
+  std::unique_ptr<const pipelines::detail::vad_interface> detector_;
 };
 
 /// The detector that an open file holds. `image` owns its bytes when they are in memory. Throws steno::error.
-template <class Bodies = detail::bodies>
+template <class Bodies = pipelines::detail::bodies>
 any_vad open_vad(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {});
 /// "energy", or the path of a packaged GGUF file. Throws steno::error.
-template <class Bodies = detail::bodies>
+template <class Bodies = pipelines::detail::bodies>
 any_vad open_vad(const std::string& name, const executor& run = {});
 #if defined(STENO_LINK_PIPELINES)
-extern template any_vad open_vad<detail::bodies>(gguf_file, const executor&, std::vector<std::byte>);
-extern template any_vad open_vad<detail::bodies>(const std::string&, const executor&);
+extern template any_vad open_vad<pipelines::detail::bodies>(gguf_file, const executor&, std::vector<std::byte>);
+extern template any_vad open_vad<pipelines::detail::bodies>(const std::string&, const executor&);
 #endif
 
 /// One stream of a detector, which must outlive it. It may be moved; one thread at a time.
@@ -81,16 +82,16 @@ class vad_stream {
 
   /// More mono samples in [-1, 1] at the detector's rate, any number of them; sink(const voice_change&) for each
   /// beginning and end of speech, in order of time.
-  void accept(std::span<const float> pcm, context& c, sink_ref<const voice_change&> sink) {
+  void accept(std::span<const float> pcm, context& c, core::sink_ref<const segmentation::voice_change&> sink) {
     stream_->accept(pcm, c, sink);
   }
   /// No samples follow.
-  void finish(context& c, sink_ref<const voice_change&> sink) { stream_->finish(c, sink); }
+  void finish(context& c, core::sink_ref<const segmentation::voice_change&> sink) { stream_->finish(c, sink); }
   /// Audio before it belongs to segments that were emitted whole, or to none.
   std::int64_t settled_ms() const { return stream_->settled_ms(); }
 
  private:
-  std::unique_ptr<detail::vad_stream_interface> stream_;
+  std::unique_ptr<pipelines::detail::vad_stream_interface> stream_;
 };
 
 }  // namespace STENO_ABI

@@ -9,6 +9,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 namespace detail {
 
 /// All models that steno has for a closed class.
@@ -23,5 +24,6 @@ template <class Bodies, class Model>
 using model_for = typename dependent<Bodies, Model>::type;
 
 }  // namespace detail
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

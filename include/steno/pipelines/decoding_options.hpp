@@ -94,10 +94,12 @@ struct decoding_options {
   }
 };
 
+namespace pipelines {
 /// Options that language models take (Qwen3-ASR, Fun-ASR-Nano), and Whisper does not.
 constexpr bool of_language_models(std::string_view name) {
   return name == "top_k" || name == "top_p" || name == "max_new_tokens" || name == "max_repeats" || name == "kv_cache";
 }
+}  // namespace pipelines
 
 }  // namespace STENO_ABI
 }  // namespace steno

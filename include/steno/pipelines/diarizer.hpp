@@ -30,11 +30,11 @@ inline namespace STENO_ABI {
 
 /// How a recording is diarized.
 struct diarize_options {
-  speaker_segment_options segments = {};            ///< what makes segments of probabilities
-  std::optional<speaker_cache_options> cache = {};  ///< of models for streams; nothing: the model's own
+  segmentation::speaker_segment_options segments = {};  ///< what makes segments of probabilities
+  std::optional<nn::speaker_cache_options> cache = {};  ///< of models for streams; nothing: the model's own
 };
 
-namespace detail {
+namespace pipelines::detail {
 struct diarization_interface {
   virtual ~diarization_interface() = default;
   virtual void push(std::span<const float> pcm, context& c) = 0;
@@ -46,7 +46,7 @@ struct diarizer_interface {
   virtual extent speakers() const = 0;
   virtual double frame_seconds() const = 0;
   virtual bool streams() const = 0;
-  virtual speaker_cache_options default_cache() const = 0;
+  virtual nn::speaker_cache_options default_cache() const = 0;
   virtual std::unique_ptr<diarization_interface> start(const diarize_options& o) const = 0;
 };
 /// Defined in open_diarizer.hpp.
@@ -57,7 +57,7 @@ std::unique_ptr<const diarizer_interface> open_diarizer(gguf_file file, const ex
 extern template std::unique_ptr<const diarizer_interface> open_diarizer<bodies>(gguf_file, const executor&,
                                                                                 std::vector<std::byte>);
 #endif
-}  // namespace detail
+}  // namespace pipelines::detail
 
 /// A diarization model from a file. It may be moved; const and shared by threads, each with its own context.
 class diarizer {
@@ -65,18 +65,18 @@ class diarizer {
   static constexpr int sample_rate = 16000;  ///< Hz, of the samples it takes
 
   /// Loads a packaged GGUF file. `run` packs the weights in parallel. Throws steno::error.
-  template <class Bodies = detail::bodies>
+  template <class Bodies = pipelines::detail::bodies>
   explicit diarizer(const std::string& path, const executor& run = {}) : diarizer(gguf_file(path), run) {}
   /// The same from an open file; `image` owns its bytes when they are in memory.
-  template <class Bodies = detail::bodies>
+  template <class Bodies = pipelines::detail::bodies>
   explicit diarizer(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {})
-      : model_(detail::open_diarizer<Bodies>(std::move(file), run, std::move(image))) {}
+      : model_(pipelines::detail::open_diarizer<Bodies>(std::move(file), run, std::move(image))) {}
 
   extent speakers() const { return model_->speakers(); }            ///< that it can distinguish
   double frame_seconds() const { return model_->frame_seconds(); }  ///< from one row of activities() to the next
   /// Whether recordings are diarized as they come, in constant memory.
   bool streams() const { return model_->streams(); }
-  speaker_cache_options default_cache() const { return model_->default_cache(); }  ///< the model's own
+  nn::speaker_cache_options default_cache() const { return model_->default_cache(); }  ///< the model's own
 
   /// 16 kHz mono samples in [-1, 1]. Throws steno::error for options that make no sense.
   result diarize(std::span<const float> pcm, const diarize_options& o, context& c) const {
@@ -87,7 +87,7 @@ class diarizer {
 
  private:
   friend class diarization;
-  std::unique_ptr<const detail::diarizer_interface> model_;
+  std::unique_ptr<const pipelines::detail::diarizer_interface> model_;
 };
 
 /// One recording; the diarizer must outlive it. It may be moved; one thread at a time.
@@ -105,7 +105,7 @@ class diarization {
   view<const float> activities() const { return body_->activities(); }
 
  private:
-  std::unique_ptr<detail::diarization_interface> body_;
+  std::unique_ptr<pipelines::detail::diarization_interface> body_;
 };
 
 }  // namespace STENO_ABI

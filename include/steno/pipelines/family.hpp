@@ -20,6 +20,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 namespace detail {
 template <class Options>
@@ -36,7 +37,7 @@ concept has_beam = requires(Options o) {
 };
 /// Hotwords that a search favours, as an automaton of the tokenizer's units.
 template <class Options>
-concept has_hotwords = requires(Options o, const hotword_automaton& a) {
+concept has_hotwords = requires(Options o, const search::hotword_automaton& a) {
   o.hotwords = &a;
 };
 template <class Model>
@@ -49,7 +50,7 @@ concept reads_hotwords = requires {
 template <recogniser Model>
 struct family_defaults {
   using model_options = typename Model::options;                                  ///< the model's own
-  static constexpr cut_policy clips = {};                                         ///< where recordings are cut
+  static constexpr segmentation::cut_policy clips = {};                           ///< where recordings are cut
   static constexpr bool searches_hotwords = detail::has_hotwords<model_options>;  ///< a search favours them
 
   /// Whether the model has a use for an option, by its name in transcribe_options or decoding_options.
@@ -75,11 +76,11 @@ struct family_defaults {
     if constexpr (requires { Model::hotword_score; })
       return Model::hotword_score;
     else
-      return hotword_options{}.score;
+      return search::hotword_options{}.score;
   }
 
   /// The model's own options for clips of up to `samples` samples. The automaton must outlive them.
-  static model_options options(const Model&, const transcribe_options& o, const hotword_automaton& hotwords,
+  static model_options options(const Model&, const transcribe_options& o, const search::hotword_automaton& hotwords,
                                std::size_t /*samples*/) {
     model_options own;
     if constexpr (detail::has_language<model_options>) own.language = o.language;
@@ -108,7 +109,7 @@ struct family : family_defaults<Model> {
 /// One clip to segments: one, or from a model that finds the turns of speakers one for each.
 template <recogniser Model>
 std::vector<segment> recognise_clip(const Model& m, std::span<const float> pcm, const transcribe_options& o,
-                                    const hotword_automaton& hotwords, context& c) {
+                                    const search::hotword_automaton& hotwords, context& c) {
   using f = family<Model>;
   const auto own = f::options(m, o, hotwords, pcm.size());
   if constexpr (requires { f::recognise_turns(m, pcm, own, c); }) {
@@ -162,22 +163,23 @@ STENO_COLD void require_supported(const Model& m, const transcribe_options& o) {
   if (o.language == "auto" || family<Model>::supports_language(m, o.language)) return;
   std::string known;
   for (const std::string& l : m.languages()) known.append(known.empty() ? "" : ", ").append(l);
-  fail({.what = "language " + steno::quoted(o.language), .expected = "one of " + known});
+  fail({.what = "language " + steno::weights::quoted(o.language), .expected = "one of " + known});
 }
 
 /// The hotwords of `o` in the model's units; an empty automaton for a model that reads them in its prompt. Throws
 /// steno::error for phrases that it cannot write.
 template <recogniser Model>
-STENO_COLD hotword_automaton hotwords_of(const Model& m, const transcribe_options& o) {
+STENO_COLD search::hotword_automaton hotwords_of(const Model& m, const transcribe_options& o) {
   std::vector<std::vector<int>> phrases;
   if constexpr (family<Model>::searches_hotwords)
     for (const std::string& p : o.hotwords) {
       auto units = m.tokenizer.split(p);
       if (!units)
-        fail({.what = "hotword " + steno::quoted(p), .expected = "characters that are among the model's units"});
+        fail({.what = "hotword " + steno::weights::quoted(p),
+              .expected = "characters that are among the model's units"});
       phrases.push_back(std::move(*units));
     }
-  return hotword_automaton(phrases, {.score = o.hotword_score.value_or(family<Model>::hotword_score())});
+  return search::hotword_automaton(phrases, {.score = o.hotword_score.value_or(family<Model>::hotword_score())});
 }
 
 /// How recordings are cut for this model with these options.
@@ -187,12 +189,13 @@ STENO_COLD clip_options clips_of(const Model& m, const transcribe_options& o) {
   if constexpr (requires { m.max_clip_seconds; })
     if (m.max_clip_seconds > 0 && o.max_clip_seconds <= 0) {
       c.cut.max_seconds = m.max_clip_seconds;
-      c.cut.rule = cut_rule::within;  // a clip may be shorter but not longer
+      c.cut.rule = segmentation::cut_rule::within;  // a clip may be shorter but not longer
     }
   if (o.max_clip_seconds > 0) c.cut.max_seconds = o.max_clip_seconds;
   if (o.limit_seconds > 0) c.cut.max_seconds = std::min(c.cut.max_seconds, o.limit_seconds);
   return c;
 }
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

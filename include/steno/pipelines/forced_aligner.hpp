@@ -19,7 +19,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-namespace detail {
+namespace pipelines::detail {
 struct forced_aligner_interface {
   virtual ~forced_aligner_interface() = default;
   virtual std::string_view architecture() const = 0;
@@ -37,18 +37,18 @@ std::unique_ptr<const forced_aligner_interface> open_forced_aligner(gguf_file fi
 extern template std::unique_ptr<const forced_aligner_interface> open_forced_aligner<bodies>(gguf_file, const executor&,
                                                                                             std::vector<std::byte>);
 #endif
-}  // namespace detail
+}  // namespace pipelines::detail
 
 /// A loaded model. It may be moved; const and shared by threads, each with its own context.
 class forced_aligner {
  public:
   /// Loads a packaged GGUF file. `run` packs the weights in parallel. Throws steno::error.
-  template <class Bodies = detail::bodies>
+  template <class Bodies = pipelines::detail::bodies>
   explicit forced_aligner(const std::string& path, const executor& run = {}) : forced_aligner(gguf_file(path), run) {}
   /// The same from an open file; `image` owns its bytes when they are in memory.
-  template <class Bodies = detail::bodies>
+  template <class Bodies = pipelines::detail::bodies>
   explicit forced_aligner(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {})
-      : model_(detail::open_forced_aligner<Bodies>(std::move(file), run, std::move(image))) {}
+      : model_(pipelines::detail::open_forced_aligner<Bodies>(std::move(file), run, std::move(image))) {}
 
   std::string_view model_name() const { return model_->architecture(); }  ///< its architecture
   int sample_rate() const { return model_->sample_rate(); }               ///< Hz, of the samples that align() takes
@@ -62,7 +62,7 @@ class forced_aligner {
   }
 
  private:
-  std::unique_ptr<const detail::forced_aligner_interface> model_;
+  std::unique_ptr<const pipelines::detail::forced_aligner_interface> model_;
 };
 
 }  // namespace STENO_ABI

@@ -12,32 +12,34 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 /// As the original by default, with inverse text normalisation.
-template <fun_asr_nano_sizes S, class Frontend>
-struct family<fun_asr_nano<S, Frontend>> : family_defaults<fun_asr_nano<S, Frontend>> {
-  using model = fun_asr_nano<S, Frontend>;
+template <funasr::fun_asr_nano_sizes S, class Frontend>
+struct family<funasr::fun_asr_nano<S, Frontend>> : family_defaults<funasr::fun_asr_nano<S, Frontend>> {
+  using model = funasr::fun_asr_nano<S, Frontend>;
 
   static bool supports(const model& m, std::string_view option) {
     return of_language_models(option) || option == "temperature" || option == "seed" ||
            (option != "itn" && family_defaults<model>::supports(m, option));
   }
-  static fun_asr_nano_options options(const model&, const transcribe_options& o, const hotword_automaton&,
-                                      std::size_t) {
-    fun_asr_nano_options own{.language = o.language, .hotwords = o.hotwords};
+  static funasr::fun_asr_nano_options options(const model&, const transcribe_options& o,
+                                              const search::hotword_automaton&, std::size_t) {
+    funasr::fun_asr_nano_options own{.language = o.language, .hotwords = o.hotwords};
     detail::set_language_model_options(o.decoding, own);
     return own;
   }
 };
 
 namespace detail {
-using fun_asr_nano_family = family_of<fun_asr_nano_any>;
+using fun_asr_nano_family = family_of<funasr::fun_asr_nano_any>;
 #if defined(STENO_BUILD_PIPELINES)
-template struct family_of<fun_asr_nano_any>;
+template struct family_of<funasr::fun_asr_nano_any>;
 #elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<fun_asr_nano_any>;
+extern template struct family_of<funasr::fun_asr_nano_any>;
 #endif
 }  // namespace detail
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 namespace detail {
 
 /// recording<Model> of any model.
@@ -25,12 +26,12 @@ struct recording_interface {
   virtual ~recording_interface() = default;
   virtual bool needs_preview() const = 0;
   virtual void preview(std::span<const float> pcm, context& c) = 0;
-  virtual void push(std::span<const float> pcm, context& c, sink_ref<segment> sink) = 0;
-  virtual void close(context& c, sink_ref<segment> sink) = 0;
+  virtual void push(std::span<const float> pcm, context& c, core::sink_ref<segment> sink) = 0;
+  virtual void close(context& c, core::sink_ref<segment> sink) = 0;
   virtual double waiting_seconds() const = 0;
   /// All of them are of this one's model.
   virtual void recognise_waiting(std::span<recording_interface* const> closed, bool rest, context& c) = 0;
-  virtual result finish(context& c, sink_ref<segment> sink) = 0;
+  virtual result finish(context& c, core::sink_ref<segment> sink) = 0;
   virtual double done() const = 0;
   virtual double needed_from() const = 0;
 };
@@ -38,8 +39,8 @@ struct recording_interface {
 /// session<Model> of any model.
 struct session_interface {
   virtual ~session_interface() = default;
-  virtual void push(std::span<const float> pcm, context& c, sink_ref<session_event> sink) = 0;
-  virtual void finish(context& c, sink_ref<session_event> sink) = 0;
+  virtual void push(std::span<const float> pcm, context& c, core::sink_ref<session_event> sink) = 0;
+  virtual void finish(context& c, core::sink_ref<session_event> sink) = 0;
   virtual bool over() const = 0;
 };
 
@@ -63,5 +64,6 @@ struct loaded_model {
 using opened_model = std::unique_ptr<const loaded_model>;
 
 }  // namespace detail
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

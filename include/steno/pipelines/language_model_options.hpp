@@ -7,6 +7,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 namespace detail {
 /// What both language models take in the same way. Throws steno::error for several temperatures.
@@ -24,5 +25,6 @@ STENO_COLD void set_language_model_options(const decoding_options& o, Options& o
 }
 }  // namespace detail
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -17,6 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 namespace detail {
 
 template <recogniser Model>
@@ -24,26 +25,28 @@ struct recording_of final : recording_interface {
   recording_of(const Model& m, const transcribe_options& o) : body(m, o) {}
   bool needs_preview() const override { return body.needs_preview(); }
   void preview(std::span<const float> pcm, context& c) override { body.preview(pcm, c); }
-  void push(std::span<const float> pcm, context& c, sink_ref<segment> sink) override { body.push(pcm, c, sink); }
-  void close(context& c, sink_ref<segment> sink) override { body.close(c, sink); }
+  void push(std::span<const float> pcm, context& c, core::sink_ref<segment> sink) override { body.push(pcm, c, sink); }
+  void close(context& c, core::sink_ref<segment> sink) override { body.close(c, sink); }
   double waiting_seconds() const override { return body.waiting_seconds(); }
   void recognise_waiting(std::span<recording_interface* const> closed, bool rest, context& c) override {
     std::vector<recording<Model>*> all;
     for (recording_interface* const r : closed) all.push_back(&static_cast<recording_of*>(r)->body);
     recording<Model>::recognise_waiting(all, rest, c);
   }
-  result finish(context& c, sink_ref<segment> sink) override { return body.finish(c, sink); }
+  result finish(context& c, core::sink_ref<segment> sink) override { return body.finish(c, sink); }
   double done() const override { return body.done(); }
   double needed_from() const override { return body.needed_from(); }
 
   recording<Model> body;
 };
 
-template <streaming_recogniser Model>
+template <streaming::streaming_recogniser Model>
 struct session_of final : session_interface {
   session_of(const Model& m, const session_options& o, context& c) : body(m, o, c) {}
-  void push(std::span<const float> pcm, context& c, sink_ref<session_event> sink) override { body.push(pcm, c, sink); }
-  void finish(context& c, sink_ref<session_event> sink) override { body.finish(c, sink); }
+  void push(std::span<const float> pcm, context& c, core::sink_ref<session_event> sink) override {
+    body.push(pcm, c, sink);
+  }
+  void finish(context& c, core::sink_ref<session_event> sink) override { body.finish(c, sink); }
   bool over() const override { return body.over(); }
 
   session<Model> body;
@@ -60,13 +63,13 @@ struct loaded_as final : loaded_model {
   }
   bool supports(std::string_view option, bool vad) const override { return supports_option(model, option, vad); }
   bool supports_live(std::string_view option) const override {
-    if constexpr (streaming_recogniser<Model>)
+    if constexpr (streaming::streaming_recogniser<Model>)
       return session<Model>::honours(model, option);
     else
       return false;
   }
   bool needs_preview() const override { return recognises_whole<Model>; }
-  bool streams() const override { return streaming_recogniser<Model>; }
+  bool streams() const override { return streaming::streaming_recogniser<Model>; }
   model_summary summary() const override {
     model_summary s;
     if (const gguf_file* const f = file()) s = summarise(*f);
@@ -82,7 +85,7 @@ struct loaded_as final : loaded_model {
     return std::make_unique<recording_of<Model>>(model, o);
   }
   std::unique_ptr<session_interface> start_session(const session_options& o, context& c) const override {
-    if constexpr (streaming_recogniser<Model>)
+    if constexpr (streaming::streaming_recogniser<Model>)
       return std::make_unique<session_of<Model>>(model, o, c);
     else
       fail({.where = file() != nullptr ? file()->where() : std::string(),
@@ -129,5 +132,6 @@ opened_model family_of<Models...>::open(model_file& f) {
 
 }  // namespace detail
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

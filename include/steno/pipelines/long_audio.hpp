@@ -19,6 +19,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 /// Samples [begin, end).
 struct audio_range {
@@ -28,9 +29,9 @@ struct audio_range {
 
 /// How a recording is cut.
 struct clip_options {
-  cut_policy cut = {};       ///< of what is longer; of `around` up to half of `max_seconds` counts
-  bool voices = false;       ///< clips are a detector's segments, which voice() brings
-  double merge_seconds = 0;  ///< seconds; neighbouring segments are joined up to this length
+  segmentation::cut_policy cut = {};  ///< of what is longer; of `around` up to half of `max_seconds` counts
+  bool voices = false;                ///< clips are a detector's segments, which voice() brings
+  double merge_seconds = 0;           ///< seconds; neighbouring segments are joined up to this length
 };
 
 /// Cuts one recording, as it comes, into clips. Not shared.
@@ -42,7 +43,7 @@ class clip_cutter {
         cut_(sample_rate, o.cut),
         merge_(static_cast<extent>(o.merge_seconds * sample_rate)),
         voices_(o.voices) {
-    if (voices_) cut_.rule = cut_rule::within;
+    if (voices_) cut_.rule = segmentation::cut_rule::within;
     cut_.around = std::min(cut_.around, cut_.max / 2);
   }
 
@@ -53,7 +54,7 @@ class clip_cutter {
     if (!voices_) cut_longer(cut_.enough());  // as soon as what follows has no say
   }
   /// What the detector found in the samples so far.
-  STENO_COLD void voice(const voice_change& v) {
+  STENO_COLD void voice(const segmentation::voice_change& v) {
     if (v.start_ms >= 0) open_ = std::clamp(place(v.start_ms), first_, end());
     if (v.end_ms < 0 || open_ < 0) return;
     add({open_, std::clamp(place(v.end_ms), open_, end())});
@@ -130,7 +131,7 @@ class clip_cutter {
   }
 
   int rate_;
-  part_cutter cut_;
+  segmentation::part_cutter cut_;
   extent merge_;
   bool voices_;
   std::vector<float> held_;  // samples first_ ..
@@ -152,5 +153,6 @@ STENO_COLD inline std::vector<audio_range> split_at_pauses(std::span<const float
   return ranges;
 }
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

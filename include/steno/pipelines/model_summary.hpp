@@ -12,6 +12,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 /// Facts about a model, for people.
 struct model_summary {
@@ -31,17 +32,17 @@ STENO_COLD inline model_summary summarise(const gguf_file& file) {
   model_summary s;
   s.architecture = file.text("general.architecture").value_or("");
   s.name = file.text("general.name").value_or("");
-  s.sample_rate = static_cast<int>(read_whole(file, s.architecture + ".frontend.sample_rate", 0, 1 << 20, 0));
+  s.sample_rate = static_cast<int>(models::read_whole(file, s.architecture + ".frontend.sample_rate", 0, 1 << 20, 0));
   s.tensors = file.size();
   for (std::size_t i = 0; i < file.size(); ++i) {
-    const tensor_ref t = file.tensor(i);
+    const weights::tensor_ref t = file.tensor(i);
     s.parameters += static_cast<std::size_t>(t.rows() * t.cols());
-    s.bytes_by_format[std::string(info(t.format).name)] += t.bytes.size();
+    s.bytes_by_format[std::string(core::info(t.format).name)] += t.bytes.size();
   }
-  for (const gguf_value& v : file.values()) {
+  for (const weights::gguf_value& v : file.values()) {
     if (v.key == "tokenizer.ggml.tokens") s.vocabulary = v.count;
-    if (v.type == gguf_type::array) continue;
-    if (v.type == gguf_type::string) {
+    if (v.type == weights::gguf_type::array) continue;
+    if (v.type == weights::gguf_type::string) {
       s.settings.emplace_back(v.key, *v.text());
     } else if (const auto n = v.number()) {
       std::string text = std::to_string(*n);
@@ -53,5 +54,6 @@ STENO_COLD inline model_summary summarise(const gguf_file& file) {
   return s;
 }
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 namespace detail {
 
@@ -33,25 +34,25 @@ class diarization_of final : public diarization_interface {
   void push(std::span<const float> pcm, context& c) override {
     samples_ += pcm.size();
     if (stream_)
-      stream_->push(pcm, c, [this](const sortformer_event& e) { keep(e.activities); });
+      stream_->push(pcm, c, [this](const nemo::sortformer_event& e) { keep(e.activities); });
     else
       kept_.insert(kept_.end(), pcm.begin(), pcm.end());
   }
   STENO_COLD result finish(context& c) override {
     if (stream_) {
-      stream_->finish(c, [this](const sortformer_event& e) { keep(e.activities); });
+      stream_->finish(c, [this](const nemo::sortformer_event& e) { keep(e.activities); });
     } else {
       const extent rows = model_->frames(static_cast<extent>(kept_.size()));
       activities_.resize(static_cast<std::size_t>(rows * model_->speakers()));
-      model_->diarize(kept_, make_view(activities_.data(), rows, model_->speakers()), c);
+      model_->diarize(kept_, core::make_view(activities_.data(), rows, model_->speakers()), c);
       kept_.clear();
     }
     result r;
     r.model = std::string(Model::architecture);
     r.duration = static_cast<double>(samples_) / Model::sample_rate;
     for (extent s = 0; s < model_->speakers(); ++s)
-      for (const speaker_span& span :
-           speaker_segments(activities(), s, model_->encoder.template get<"pre_encode">().rate, segments_)) {
+      for (const segmentation::speaker_span& span : segmentation::speaker_segments(
+               activities(), s, model_->encoder.template get<"pre_encode">().rate, segments_)) {
         segment& one = r.segments.emplace_back();
         one.start = span.start;
         one.end = span.end;
@@ -64,7 +65,7 @@ class diarization_of final : public diarization_interface {
 
   view<const float> activities() const override {
     const extent n = model_->speakers();
-    return make_view(activities_.data(), static_cast<extent>(activities_.size()) / n, n);
+    return core::make_view(activities_.data(), static_cast<extent>(activities_.size()) / n, n);
   }
 
  private:
@@ -73,8 +74,8 @@ class diarization_of final : public diarization_interface {
   }
 
   const Model* model_;
-  speaker_segment_options segments_;
-  std::optional<sortformer_stream<Model>> stream_;
+  segmentation::speaker_segment_options segments_;
+  std::optional<nemo::sortformer_stream<Model>> stream_;
   std::vector<float> kept_, activities_;
   std::size_t samples_ = 0;
 };
@@ -85,7 +86,7 @@ struct loaded_diarizer final : diarizer_interface {
   extent speakers() const override { return model.speakers(); }
   double frame_seconds() const override { return model.frame_seconds(); }
   bool streams() const override { return model.streams; }
-  speaker_cache_options default_cache() const override { return model.streaming; }
+  nn::speaker_cache_options default_cache() const override { return model.streaming; }
   std::unique_ptr<diarization_interface> start(const diarize_options& o) const override {
     return std::make_unique<diarization_of<Model>>(model, o);
   }
@@ -95,7 +96,7 @@ struct loaded_diarizer final : diarizer_interface {
 template <class Bodies>
 std::unique_ptr<const diarizer_interface> open_diarizer(gguf_file file, const executor& run,
                                                         std::vector<std::byte> image) {
-  using model = model_for<Bodies, sortformer_any>;
+  using model = model_for<Bodies, nemo::sortformer_any>;
   static_assert(diarizer::sample_rate == model::sample_rate);
   return std::make_unique<const loaded_diarizer<model>>(load<model>(std::move(file), run, std::move(image)));
 }
@@ -105,5 +106,6 @@ template std::unique_ptr<const diarizer_interface> open_diarizer<bodies>(gguf_fi
 #endif
 
 }  // namespace detail
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

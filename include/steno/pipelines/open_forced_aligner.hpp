@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 namespace detail {
 template <class Model>
@@ -38,7 +39,7 @@ struct loaded_aligner final : forced_aligner_interface {
 template <class Bodies>
 std::unique_ptr<const forced_aligner_interface> open_forced_aligner(gguf_file file, const executor& run,
                                                                     std::vector<std::byte> image) {
-  using model = model_for<Bodies, qwen3_forced_aligner_any>;
+  using model = model_for<Bodies, qwen3::qwen3_forced_aligner_any>;
   return std::make_unique<const loaded_aligner<model>>(load<model>(std::move(file), run, std::move(image)));
 }
 #if defined(STENO_LINK_PIPELINES)
@@ -48,5 +49,6 @@ template std::unique_ptr<const forced_aligner_interface> open_forced_aligner<bod
 
 }  // namespace detail
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

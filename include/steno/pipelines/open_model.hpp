@@ -21,6 +21,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 namespace detail {
 
 template <class... Families>
@@ -68,5 +69,6 @@ template bool opens<bodies>(std::string_view);
 #endif
 
 }  // namespace detail
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

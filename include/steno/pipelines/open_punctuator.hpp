@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 namespace detail {
 template <class Model>
@@ -27,7 +28,7 @@ struct loaded_punctuation final : punctuator_interface {
 template <class Bodies>
 std::unique_ptr<const punctuator_interface> open_punctuator(gguf_file file, const executor& run,
                                                             std::vector<std::byte> image) {
-  using model = model_for<Bodies, ct_punc_any>;
+  using model = model_for<Bodies, funasr::ct_punc_any>;
   return std::make_unique<const loaded_punctuation<model>>(load<model>(std::move(file), run, std::move(image)));
 }
 #if defined(STENO_LINK_PIPELINES)
@@ -37,5 +38,6 @@ template std::unique_ptr<const punctuator_interface> open_punctuator<bodies>(ggu
 
 }  // namespace detail
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -21,9 +21,10 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+namespace pipelines {
 /// A detector's own options from what all can be set to.
-inline energy_vad_options vad_options(const energy_vad&, const vad_settings& s) {
-  energy_vad_options o;
+inline models::energy_vad_options vad_options(const models::energy_vad&, const vad_settings& s) {
+  models::energy_vad_options o;
   o.min_silence = s.min_silence.value_or(o.min_silence);
   o.max_segment = s.max_segment.value_or(o.max_segment);
   if (s.threshold) {
@@ -32,8 +33,8 @@ inline energy_vad_options vad_options(const energy_vad&, const vad_settings& s) 
   }
   return o;
 }
-inline fsmn_vad_options vad_options(const fsmn_vad_any&, const vad_settings& s) {
-  fsmn_vad_options o;
+inline funasr::fsmn_vad_options vad_options(const funasr::fsmn_vad_any&, const vad_settings& s) {
+  funasr::fsmn_vad_options o;
   o.max_end_silence = s.min_silence;
   o.max_single_segment = s.max_segment;
   o.speech_noise_thres = s.threshold;
@@ -41,19 +42,21 @@ inline fsmn_vad_options vad_options(const fsmn_vad_any&, const vad_settings& s) 
 }
 
 namespace detail {
-template <voice_activity_detector V>
+template <streaming::voice_activity_detector V>
 struct stream_of_vad final : vad_stream_interface {
   stream_of_vad(const V& v, const vad_settings& s) : detector(v), state(v.start(vad_options(v, s))) {}
-  void accept(std::span<const float> pcm, context& c, sink_ref<const voice_change&> sink) override {
+  void accept(std::span<const float> pcm, context& c, core::sink_ref<const segmentation::voice_change&> sink) override {
     detector.accept(state, pcm, c, sink);
   }
-  void finish(context& c, sink_ref<const voice_change&> sink) override { detector.finish(state, c, sink); }
+  void finish(context& c, core::sink_ref<const segmentation::voice_change&> sink) override {
+    detector.finish(state, c, sink);
+  }
   std::int64_t settled_ms() const override { return detector.settled_ms(state); }
 
   const V& detector;
   typename V::state state;
 };
-template <voice_activity_detector V>
+template <streaming::voice_activity_detector V>
 struct loaded_vad final : vad_interface {
   explicit loaded_vad(V v) : detector(std::move(v)) {}
   std::string_view name() const override { return V::architecture; }
@@ -65,29 +68,32 @@ struct loaded_vad final : vad_interface {
   V detector;
 };
 }  // namespace detail
+}  // namespace pipelines
 
 template <class Bodies>
 any_vad open_vad(gguf_file file, const executor& run, std::vector<std::byte> image) {
   const std::string found = file.text("general.architecture").value_or("");
-  using model = detail::model_for<Bodies, fsmn_vad_any>;
+  using model = pipelines::detail::model_for<Bodies, funasr::fsmn_vad_any>;
   if (found == model::architecture)
-    return any_vad(
-        std::make_unique<const detail::loaded_vad<model>>(load<model>(std::move(file), run, std::move(image))));
+    return any_vad(std::make_unique<const pipelines::detail::loaded_vad<model>>(
+        load<model>(std::move(file), run, std::move(image))));
   fail({.where = file.where(),
         .what = "this is no voice activity detector: general.architecture",
         .expected = std::string(model::architecture),
-        .found = steno::quoted(found),
+        .found = steno::weights::quoted(found),
         .hint = "\"energy\" needs no file"});
 }
 template <class Bodies>
 any_vad open_vad(const std::string& name, const executor& run) {
   if (name == "energy")
-    return any_vad(std::make_unique<const detail::loaded_vad<detail::model_for<Bodies, energy_vad>>>(energy_vad()));
+    return any_vad(
+        std::make_unique<const pipelines::detail::loaded_vad<pipelines::detail::model_for<Bodies, models::energy_vad>>>(
+            models::energy_vad()));
   return open_vad<Bodies>(gguf_file(name), run, {});
 }
 #if defined(STENO_LINK_PIPELINES)
-template any_vad open_vad<detail::bodies>(gguf_file, const executor&, std::vector<std::byte>);
-template any_vad open_vad<detail::bodies>(const std::string&, const executor&);
+template any_vad open_vad<pipelines::detail::bodies>(gguf_file, const executor&, std::vector<std::byte>);
+template any_vad open_vad<pipelines::detail::bodies>(const std::string&, const executor&);
 #endif
 
 }  // namespace STENO_ABI

@@ -9,20 +9,22 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
-template <paraformer_sizes S, class Frontend>
-struct family<paraformer<S, Frontend>> : family_defaults<paraformer<S, Frontend>> {};
-template <paraformer_sizes S, class Frontend>
-struct family<paraformer_online<S, Frontend>> : family_defaults<paraformer_online<S, Frontend>> {};
+template <funasr::paraformer_sizes S, class Frontend>
+struct family<funasr::paraformer<S, Frontend>> : family_defaults<funasr::paraformer<S, Frontend>> {};
+template <funasr::paraformer_sizes S, class Frontend>
+struct family<funasr::paraformer_online<S, Frontend>> : family_defaults<funasr::paraformer_online<S, Frontend>> {};
 
 namespace detail {
-using paraformer_family = family_of<paraformer_any, paraformer_online_any>;
+using paraformer_family = family_of<funasr::paraformer_any, funasr::paraformer_online_any>;
 #if defined(STENO_BUILD_PIPELINES)
-template struct family_of<paraformer_any, paraformer_online_any>;
+template struct family_of<funasr::paraformer_any, funasr::paraformer_online_any>;
 #elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<paraformer_any, paraformer_online_any>;
+extern template struct family_of<funasr::paraformer_any, funasr::paraformer_online_any>;
 #endif
 }  // namespace detail
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

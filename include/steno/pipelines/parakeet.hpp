@@ -14,35 +14,37 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 /// The models' own default is greedy; hotwords bring a beam with them.
-template <parakeet_ctc_sizes S>
-struct family<parakeet_ctc<S>> : family_defaults<parakeet_ctc<S>> {
-  static parakeet_ctc_options options(const parakeet_ctc<S>&, const transcribe_options& o,
-                                      const hotword_automaton& hotwords, std::size_t) {
+template <nemo::parakeet_ctc_sizes S>
+struct family<nemo::parakeet_ctc<S>> : family_defaults<nemo::parakeet_ctc<S>> {
+  static nemo::parakeet_ctc_options options(const nemo::parakeet_ctc<S>&, const transcribe_options& o,
+                                            const steno::search::hotword_automaton& hotwords, std::size_t) {
     return {.beam = o.beam, .hotwords = &hotwords};
   }
 };
-template <parakeet_transducer_sizes S>
-struct family<parakeet_transducer<S>> : family_defaults<parakeet_transducer<S>> {
-  static parakeet_transducer_options options(const parakeet_transducer<S>&, const transcribe_options& o,
-                                             const hotword_automaton& hotwords, std::size_t) {
+template <nemo::parakeet_transducer_sizes S>
+struct family<nemo::parakeet_transducer<S>> : family_defaults<nemo::parakeet_transducer<S>> {
+  static nemo::parakeet_transducer_options options(const nemo::parakeet_transducer<S>&, const transcribe_options& o,
+                                                   const steno::search::hotword_automaton& hotwords, std::size_t) {
     return {.beam = o.beam, .hotwords = &hotwords};
   }
-  static std::vector<segment> recognise_turns(const parakeet_transducer<S>& m, std::span<const float> pcm,
-                                              const parakeet_transducer_options& o, context& c) {
+  static std::vector<segment> recognise_turns(const nemo::parakeet_transducer<S>& m, std::span<const float> pcm,
+                                              const nemo::parakeet_transducer_options& o, context& c) {
     return m.recognise_turns(pcm, o, c);
   }
 };
 
 namespace detail {
-using parakeet_family = family_of<parakeet_ctc_any, parakeet_transducer_any>;
+using parakeet_family = family_of<nemo::parakeet_ctc_any, nemo::parakeet_transducer_any>;
 #if defined(STENO_BUILD_PIPELINES)
-template struct family_of<parakeet_ctc_any, parakeet_transducer_any>;
+template struct family_of<nemo::parakeet_ctc_any, nemo::parakeet_transducer_any>;
 #elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<parakeet_ctc_any, parakeet_transducer_any>;
+extern template struct family_of<nemo::parakeet_ctc_any, nemo::parakeet_transducer_any>;
 #endif
 }  // namespace detail
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -20,7 +20,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-namespace detail {
+namespace pipelines::detail {
 struct punctuator_interface {
   virtual ~punctuator_interface() = default;
   virtual void punctuate(segment& s, context& c) const = 0;
@@ -33,25 +33,25 @@ std::unique_ptr<const punctuator_interface> open_punctuator(gguf_file file, cons
 extern template std::unique_ptr<const punctuator_interface> open_punctuator<bodies>(gguf_file, const executor&,
                                                                                     std::vector<std::byte>);
 #endif
-}  // namespace detail
+}  // namespace pipelines::detail
 
 /// A loaded model. It may be moved; const and shared by threads, each with its own context.
 class punctuator {
  public:
   /// Loads a packaged GGUF file. `run` packs the weights in parallel. Throws steno::error.
-  template <class Bodies = detail::bodies>
+  template <class Bodies = pipelines::detail::bodies>
   explicit punctuator(const std::string& path, const executor& run = {}) : punctuator(gguf_file(path), run) {}
   /// The same from an open file; `image` owns its bytes when they are in memory.
-  template <class Bodies = detail::bodies>
+  template <class Bodies = pipelines::detail::bodies>
   explicit punctuator(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {})
-      : model_(detail::open_punctuator<Bodies>(std::move(file), run, std::move(image))) {}
+      : model_(pipelines::detail::open_punctuator<Bodies>(std::move(file), run, std::move(image))) {}
 
   /// Each segment by itself: recordings have any length, and what is written stays. Words, ids and times stay as they
   /// are.
   void punctuate(segment& s, context& c) const { model_->punctuate(s, c); }
 
  private:
-  std::unique_ptr<const detail::punctuator_interface> model_;
+  std::unique_ptr<const pipelines::detail::punctuator_interface> model_;
 };
 
 }  // namespace STENO_ABI

@@ -17,22 +17,23 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 /// The language is a name ("English") or a code; a first prompt and hotwords are text that the model reads before the
 /// audio.
-template <qwen3_sizes S>
-struct family<qwen3_asr<S>> : family_defaults<qwen3_asr<S>> {
-  using model = qwen3_asr<S>;
+template <qwen3::qwen3_sizes S>
+struct family<qwen3::qwen3_asr<S>> : family_defaults<qwen3::qwen3_asr<S>> {
+  using model = qwen3::qwen3_asr<S>;
   /// As the original cuts, unless the file says what the model understands.
-  static constexpr cut_policy clips = qwen3_cuts;
+  static constexpr segmentation::cut_policy clips = qwen3::qwen3_cuts;
 
   static bool supports(const model& m, std::string_view option) {
     return of_language_models(option) || option == "temperature" || option == "seed" || option == "initial_prompt" ||
            (option != "itn" && option != "beam" && family_defaults<model>::supports(m, option));
   }
-  static qwen3_asr_options options(const model&, const transcribe_options& o, const hotword_automaton&,
-                                   std::size_t count) {
-    qwen3_asr_options own{.language = o.language, .prompt = o.decoding.initial_prompt.value_or("")};
+  static qwen3::qwen3_asr_options options(const model&, const transcribe_options& o, const search::hotword_automaton&,
+                                          std::size_t count) {
+    qwen3::qwen3_asr_options own{.language = o.language, .prompt = o.decoding.initial_prompt.value_or("")};
     for (const std::string& p : o.hotwords) own.prompt.append(own.prompt.empty() ? "" : ", ").append(p);
     // A long clip may have eight tokens a second, which is more than anybody speaks.
     own.max_new_tokens = std::max(own.max_new_tokens, static_cast<int>(count / (model::sample_rate / 8)));
@@ -41,19 +42,20 @@ struct family<qwen3_asr<S>> : family_defaults<qwen3_asr<S>> {
   }
   /// Each step reads the weights once for a token of each clip.
   static std::vector<segment> recognise_together(const model& m, std::span<const std::span<const float>> batch,
-                                                 const qwen3_asr_options& o, context& c) {
+                                                 const qwen3::qwen3_asr_options& o, context& c) {
     return m.recognise(batch, o, c);
   }
 };
 
 namespace detail {
-using qwen3_asr_family = family_of<qwen3_asr_any>;
+using qwen3_asr_family = family_of<qwen3::qwen3_asr_any>;
 #if defined(STENO_BUILD_PIPELINES)
-template struct family_of<qwen3_asr_any>;
+template struct family_of<qwen3::qwen3_asr_any>;
 #elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<qwen3_asr_any>;
+extern template struct family_of<qwen3::qwen3_asr_any>;
 #endif
 }  // namespace detail
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

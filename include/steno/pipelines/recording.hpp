@@ -27,7 +27,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-namespace detail {
+namespace pipelines::detail {
 template <class Model>
 struct whole_recording_of {
   using type = std::monostate;
@@ -37,7 +37,7 @@ requires recognises_whole<Model>
 struct whole_recording_of<Model> {
   using type = typename family<Model>::whole_recording;
 };
-}  // namespace detail
+}  // namespace pipelines::detail
 
 /// Push the samples in portions of any size, then finish(). Segments are emitted as soon as they are known, and not
 /// kept; the portions make no difference to them. Where needs_preview(), the model must have seen all of a recording
@@ -48,13 +48,13 @@ class recording {
  public:
   /// Throws steno::error for options that the model does not support.
   recording(const Model& m, const transcribe_options& o) : model_(m), options_(o) {
-    require_supported(m, o);
-    hotwords_ = std::make_unique<const hotword_automaton>(hotwords_of(m, o));
-    cutter_ = clip_cutter(m.sample_rate, clips_of(m, o));
+    pipelines::require_supported(m, o);
+    hotwords_ = std::make_unique<const search::hotword_automaton>(pipelines::hotwords_of(m, o));
+    cutter_ = pipelines::clip_cutter(m.sample_rate, pipelines::clips_of(m, o));
     head_.model = Model::architecture;
     if (o.vad != nullptr)
       voices_.emplace(*o.vad, o.vad_settings);
-    else if constexpr (recognises_whole<Model>)
+    else if constexpr (pipelines::recognises_whole<Model>)
       whole_.emplace(m, options_, *hotwords_);
   }
 
@@ -62,12 +62,12 @@ class recording {
   bool needs_preview() const noexcept { return whole_.has_value(); }
   /// All of the recording once, before it is pushed; does nothing for models that need not.
   void preview(std::span<const float> pcm, context& c) {
-    if constexpr (recognises_whole<Model>)
+    if constexpr (pipelines::recognises_whole<Model>)
       if (whole_) whole_->preview(pcm, c);
   }
 
   /// More mono samples in [-1, 1] at the model's rate; sink(segment) for every segment that is complete.
-  void push(std::span<const float> pcm, context& c, sink_ref<segment> sink) {
+  void push(std::span<const float> pcm, context& c, core::sink_ref<segment> sink) {
     if (push_whole(pcm, c, sink)) return;
     while (!pcm.empty()) {
       // To the next multiple of a block, so that what is decided when does not depend on the portions.
@@ -75,7 +75,7 @@ class recording {
       const auto part = pcm.first(std::min(pcm.size(), static_cast<std::size_t>(block) - into));
       cutter_.push(part);
       if (voices_) {
-        voices_->accept(part, c, [this](const voice_change& v) { cutter_.voice(v); });
+        voices_->accept(part, c, [this](const segmentation::voice_change& v) { cutter_.voice(v); });
         cutter_.settled(voices_->settled_ms());
       }
       if (cutter_.end() % block == 0) advance(c, sink);
@@ -84,11 +84,11 @@ class recording {
   }
   /// No samples follow. Clips that are fewer than options.parallel_clips wait: for finish(), or to be recognised
   /// together with those of other recordings (recognise_waiting()).
-  void close(context& c, sink_ref<segment> sink) {
+  void close(context& c, core::sink_ref<segment> sink) {
     if (closed_) return;
     closed_ = true;
     if (whole_) return;
-    if (voices_) voices_->finish(c, [this](const voice_change& v) { cutter_.voice(v); });
+    if (voices_) voices_->finish(c, [this](const segmentation::voice_change& v) { cutter_.voice(v); });
     cutter_.finish();
     advance(c, sink);
   }
@@ -114,10 +114,10 @@ class recording {
   }
   /// The rest. Returns the result without its segments: model, duration, language and, for one segment, what it says
   /// beside its text.
-  result finish(context& c, sink_ref<segment> sink) {
+  result finish(context& c, core::sink_ref<segment> sink) {
     close(c, sink);
     if (whole_) {
-      if constexpr (recognises_whole<Model>) whole_->finish(c, whole_sink(sink), head_);
+      if constexpr (pipelines::recognises_whole<Model>) whole_->finish(c, whole_sink(sink), head_);
       head_.duration = static_cast<double>(pushed_) / model_.sample_rate;
       done_ = head_.duration;
       return std::move(head_);
@@ -147,7 +147,7 @@ class recording {
 
   struct waiting_clip {
     std::vector<float> pcm;
-    audio_range range;
+    pipelines::audio_range range;
     std::vector<segment> segments = {};
     std::exception_ptr failure = {};
     bool done = false, alone = false;  ///< recognised; not with clips of others again
@@ -155,16 +155,16 @@ class recording {
   static bool waits(const waiting_clip& w) noexcept { return !w.done && !w.alone; }
 
   // Segments of a whole recording; those without text are emitted too, since the original writes them.
-  auto whole_sink(sink_ref<segment>& sink) {
+  auto whole_sink(core::sink_ref<segment>& sink) {
     return [this, &sink](segment s) {
-      if constexpr (recognises_whole<Model>) done_ = whole_->done();
+      if constexpr (pipelines::recognises_whole<Model>) done_ = whole_->done();
       if (head_.language.empty()) head_.language = s.language;
       sink(std::move(s));
     };
   }
   // False where the recording is cut.
-  bool push_whole(std::span<const float> pcm, context& c, sink_ref<segment> sink) {
-    if constexpr (recognises_whole<Model>) {
+  bool push_whole(std::span<const float> pcm, context& c, core::sink_ref<segment> sink) {
+    if constexpr (pipelines::recognises_whole<Model>) {
       if (!whole_) return false;
       pushed_ += static_cast<extent>(pcm.size());
       whole_->push(pcm, c, whole_sink(sink));
@@ -174,11 +174,11 @@ class recording {
     }
   }
 
-  void advance(context& c, sink_ref<segment> sink) {
+  void advance(context& c, core::sink_ref<segment> sink) {
     while (const auto range = cutter_.next()) {
       const auto clip = filled(cutter_.clip(*range), range->begin);
       if (options_.parallel_clips <= 1) {
-        emit(recognise_clip(model_, clip, options_, *hotwords_, c), *range, sink);
+        emit(pipelines::recognise_clip(model_, clip, options_, *hotwords_, c), *range, sink);
         done_ = static_cast<double>(range->end) / model_.sample_rate;
         continue;
       }
@@ -187,7 +187,7 @@ class recording {
     }
   }
   void recognise_clips(std::span<waiting_clip* const> clips, context& c) {
-    if constexpr (recognises_together<Model>)
+    if constexpr (pipelines::recognises_together<Model>)
       recognise_together(clips, c);
     else
       recognise_apart(clips, c);
@@ -202,7 +202,7 @@ class recording {
     clips.clear();
   }
   /// Recognises what waits in this recording, and emits it.
-  void recognise_batch(context& c, sink_ref<segment> sink) {
+  void recognise_batch(context& c, core::sink_ref<segment> sink) {
     std::vector<waiting_clip*> open;
     for (waiting_clip& w : waiting_)
       if (!w.done) open.push_back(&w);
@@ -219,9 +219,9 @@ class recording {
     std::vector<std::span<const float>> clips;
     std::size_t max_count = 0;
     for (const waiting_clip* const w : batch) max_count = std::max(max_count, clips.emplace_back(w->pcm).size());
-    const auto own = family<Model>::options(model_, options_, *hotwords_, max_count);
+    const auto own = pipelines::family<Model>::options(model_, options_, *hotwords_, max_count);
     std::vector<segment> found =
-        family<Model>::recognise_together(model_, std::span<const std::span<const float>>(clips), own, c);
+        pipelines::family<Model>::recognise_together(model_, std::span<const std::span<const float>>(clips), own, c);
     for (std::size_t i = 0; i < found.size(); ++i) batch[i]->segments.push_back(std::move(found[i]));
   }
   // Each clip on one thread, with scratch memory of its own; the weights are shared.
@@ -230,8 +230,8 @@ class recording {
     auto work = [&](extent i, int worker) noexcept {
       waiting_clip& w = *batch[static_cast<std::size_t>(i)];
       try {
-        w.segments = recognise_clip(model_, std::span<const float>(w.pcm), options_, *hotwords_,
-                                    scratch_[static_cast<std::size_t>(worker)]);
+        w.segments = pipelines::recognise_clip(model_, std::span<const float>(w.pcm), options_, *hotwords_,
+                                               scratch_[static_cast<std::size_t>(worker)]);
       } catch (...) {
         w.failure = std::current_exception();
       }
@@ -241,13 +241,13 @@ class recording {
 
   // The end of a recording that was cut, filled up where the model wants that.
   std::span<const float> filled(std::span<const float> clip, extent begin) {
-    const auto least = static_cast<std::size_t>(family<Model>::clips.min_seconds * model_.sample_rate);
+    const auto least = static_cast<std::size_t>(pipelines::family<Model>::clips.min_seconds * model_.sample_rate);
     if (options_.vad != nullptr || begin == 0 || clip.size() >= least) return clip;
     filled_.assign(clip.begin(), clip.end());
     filled_.resize(least);
     return filled_;
   }
-  void emit(std::vector<segment> segments, const audio_range& range, sink_ref<segment> sink) {
+  void emit(std::vector<segment> segments, const pipelines::audio_range& range, core::sink_ref<segment> sink) {
     const double rate = model_.sample_rate, offset = static_cast<double>(range.begin) / rate;
     for (segment& s : segments) {
       if (s.token_ids.empty()) continue;
@@ -269,14 +269,14 @@ class recording {
 
   const Model& model_;
   transcribe_options options_;
-  std::unique_ptr<const hotword_automaton> hotwords_;  // stays where it is when the recording moves
-  clip_cutter cutter_{16000, {}};
+  std::unique_ptr<const search::hotword_automaton> hotwords_;  // stays where it is when the recording moves
+  pipelines::clip_cutter cutter_{16000, {}};
   std::optional<vad_stream> voices_;
   result head_;
   std::vector<waiting_clip> waiting_;
   std::vector<context> scratch_;
   std::vector<float> filled_;
-  std::optional<typename detail::whole_recording_of<Model>::type> whole_;
+  std::optional<typename pipelines::detail::whole_recording_of<Model>::type> whole_;
   extent pushed_ = 0;  // samples of what is recognised as a whole
   std::size_t emitted_ = 0;
   std::optional<segment> only_;  // what the result takes from a segment, as long as there is one

@@ -9,6 +9,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 /// Joins texts of segments: scripts without spaces are joined without one.
 inline void append_text(std::string& text, std::string_view more) {
@@ -20,5 +21,6 @@ inline void append_text(std::string& text, std::string_view more) {
   text += more;
 }
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

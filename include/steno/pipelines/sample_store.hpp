@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 /// Samples [begin(), end()) of one recording. One thread at a time.
 class sample_store {
@@ -88,5 +89,6 @@ class sample_store {
   extent first_ = 0;  // sample of the first block
 };
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -10,13 +10,14 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 /// What SenseVoice itself calls <|nospeech|> has no text here; extra.raw_text keeps what it wrote, and
 /// sense_voice::recognise() gives it as the original does.
-template <sense_voice_sizes S, class Frontend>
-struct family<sense_voice<S, Frontend>> : family_defaults<sense_voice<S, Frontend>> {
-  static segment recognise(const sense_voice<S, Frontend>& m, std::span<const float> pcm, const sense_voice_options& o,
-                           context& c) {
+template <funasr::sense_voice_sizes S, class Frontend>
+struct family<funasr::sense_voice<S, Frontend>> : family_defaults<funasr::sense_voice<S, Frontend>> {
+  static segment recognise(const funasr::sense_voice<S, Frontend>& m, std::span<const float> pcm,
+                           const funasr::sense_voice_options& o, context& c) {
     segment s = m.recognise(pcm, o, c);
     if (s.language != "nospeech") return s;
     s.text.clear();
@@ -26,13 +27,14 @@ struct family<sense_voice<S, Frontend>> : family_defaults<sense_voice<S, Fronten
 };
 
 namespace detail {
-using sense_voice_family = family_of<sense_voice_any>;
+using sense_voice_family = family_of<funasr::sense_voice_any>;
 #if defined(STENO_BUILD_PIPELINES)
-template struct family_of<sense_voice_any>;
+template struct family_of<funasr::sense_voice_any>;
 #elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<sense_voice_any>;
+extern template struct family_of<funasr::sense_voice_any>;
 #endif
 }  // namespace detail
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -25,7 +25,7 @@ result transcribe(const Model& m, std::span<const float> pcm, const transcribe_o
   std::vector<segment> segments;
   std::string text;
   const auto sink = [&](segment s) {
-    append_text(text, s.text);
+    pipelines::append_text(text, s.text);
     segments.push_back(std::move(s));
   };
   const double total = static_cast<double>(pcm.size()) / m.sample_rate;

@@ -12,6 +12,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+namespace pipelines {
 /// Reference to a callable f(double seconds_done, double seconds_total); called after each piece. Empty by default.
 class progress_ref {
  public:
@@ -30,6 +31,7 @@ class progress_ref {
   void* self_ = nullptr;
   void (*call_)(void*, double, double) = nullptr;
 };
+}  // namespace pipelines
 
 /// What is set and not supported by the model is refused by name.
 struct transcribe_options {
@@ -50,8 +52,8 @@ struct transcribe_options {
   std::vector<std::string> hotwords = {};  ///< phrases to favour; needs a search
   /// Bonus for each unit of a phrase, in logarithms of probability; nothing: what suits the model's search.
   std::optional<float> hotword_score = {};
-  decoding_options decoding = {};  ///< for models that write token by token
-  progress_ref progress = {};      ///< of transcribe()
+  decoding_options decoding = {};         ///< for models that write token by token
+  pipelines::progress_ref progress = {};  ///< of transcribe()
 };
 
 }  // namespace STENO_ABI

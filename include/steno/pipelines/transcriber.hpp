@@ -30,6 +30,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+namespace pipelines {
 namespace detail {
 /// The model that a file holds. Throws steno::error. Defined in open_model.hpp.
 template <class Bodies>
@@ -48,19 +49,20 @@ template <class Bodies = detail::bodies>
 bool transcribes(std::string_view architecture) {
   return detail::opens<Bodies>(architecture);
 }
+}  // namespace pipelines
 
 /// A loaded model. It may be moved; const and shared by any number of threads, each with its own context.
 class transcriber {
  public:
   /// Loads a packaged GGUF file. `run` packs the weights in parallel. Throws steno::error.
-  template <class Bodies = detail::bodies>
+  template <class Bodies = pipelines::detail::bodies>
   explicit transcriber(const std::string& path, const executor& run = {}) : transcriber(gguf_file(path), run) {}
   /// The same from an open file; `image` owns its bytes when they are in memory.
-  template <class Bodies = detail::bodies>
+  template <class Bodies = pipelines::detail::bodies>
   explicit transcriber(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {})
-      : model_(detail::open_model<Bodies>(std::move(file), run, std::move(image))) {}
+      : model_(pipelines::detail::open_model<Bodies>(std::move(file), run, std::move(image))) {}
   /// A model that is there already: transcriber_of(model) (transcriber_of.hpp), of any recogniser, your own too.
-  explicit transcriber(detail::opened_model model) : model_(std::move(model)) {}
+  explicit transcriber(pipelines::detail::opened_model model) : model_(std::move(model)) {}
 
   std::string_view model_name() const { return model_->architecture(); }  ///< its architecture: "whisper", ...
   /// Samples per second that transcribe() expects.
@@ -81,7 +83,7 @@ class transcriber {
   /// Whether the model finds its own way through a recording, of which it must have seen everything before it begins.
   bool needs_preview() const { return model_->needs_preview(); }
   /// Facts about the model, for people.
-  model_summary summary() const { return model_->summary(); }
+  pipelines::model_summary summary() const { return model_->summary(); }
 
   /// A whole recording: mono samples in [-1, 1] at sample_rate(). Throws steno::error for options that the model does
   /// not support.
@@ -92,7 +94,7 @@ class transcriber {
  private:
   friend class any_recording;
   friend class any_session;
-  detail::opened_model model_;
+  pipelines::detail::opened_model model_;
 };
 
 /// recording (recording.hpp) by a transcriber, which must outlive it, as must the detector in the options. It may be
@@ -107,25 +109,25 @@ class any_recording {
   /// All of the recording once, before it is pushed; does nothing for models that need not.
   void preview(std::span<const float> pcm, context& c) { recording_->preview(pcm, c); }
   /// More mono samples in [-1, 1] at the model's rate; sink(segment) for every segment that is complete.
-  void push(std::span<const float> pcm, context& c, sink_ref<segment> sink) { recording_->push(pcm, c, sink); }
+  void push(std::span<const float> pcm, context& c, core::sink_ref<segment> sink) { recording_->push(pcm, c, sink); }
   /// No samples follow. Clips that are fewer than options.parallel_clips wait for finish() or recognise_waiting().
-  void close(context& c, sink_ref<segment> sink) { recording_->close(c, sink); }
+  void close(context& c, core::sink_ref<segment> sink) { recording_->close(c, sink); }
   /// Of clips that wait since close() for others.
   double waiting_seconds() const { return recording_->waiting_seconds(); }
   /// Recognises clips that wait in closed recordings of one transcriber with equal options, and with `rest` the last
   /// ones, too (recording::recognise_waiting()).
   static void recognise_waiting(std::span<any_recording* const> closed, bool rest, context& c) {
-    std::vector<detail::recording_interface*> all;
+    std::vector<pipelines::detail::recording_interface*> all;
     for (any_recording* const r : closed) all.push_back(r->recording_.get());
     if (!all.empty()) all.front()->recognise_waiting(all, rest, c);
   }
   /// The rest. Returns the result without its segments.
-  result finish(context& c, sink_ref<segment> sink) { return recording_->finish(c, sink); }
+  result finish(context& c, core::sink_ref<segment> sink) { return recording_->finish(c, sink); }
   double done() const { return recording_->done(); }                ///< seconds of audio that are done
   double needed_from() const { return recording_->needed_from(); }  ///< seconds before which no segment is to come
 
  private:
-  std::unique_ptr<detail::recording_interface> recording_;
+  std::unique_ptr<pipelines::detail::recording_interface> recording_;
 };
 
 }  // namespace STENO_ABI

@@ -14,7 +14,7 @@ inline namespace STENO_ABI {
 /// Any recogniser behind the closed classes: what takes a transcriber takes a model of your own.
 template <recogniser Model>
 transcriber transcriber_of(Model m) {
-  return transcriber(std::make_unique<const detail::loaded_as<Model>>(std::move(m)));
+  return transcriber(std::make_unique<const pipelines::detail::loaded_as<Model>>(std::move(m)));
 }
 
 }  // namespace STENO_ABI

@@ -11,27 +11,29 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 /// The model's own search is attention rescoring of a beam; a beam of 1 without hotwords is the best path.
-template <u2_sizes S, class Kind, class Frontend>
-struct family<u2<S, Kind, Frontend>> : family_defaults<u2<S, Kind, Frontend>> {
-  using model = u2<S, Kind, Frontend>;
-  static u2_options options(const model& m, const transcribe_options& o, const hotword_automaton& hotwords,
-                            std::size_t count) {
-    u2_options own = family_defaults<model>::options(m, o, hotwords, count);
-    if (o.beam == 1 && hotwords.empty()) own.search = u2_search::ctc_greedy;
+template <wenet::u2_sizes S, class Kind, class Frontend>
+struct family<wenet::u2<S, Kind, Frontend>> : family_defaults<wenet::u2<S, Kind, Frontend>> {
+  using model = wenet::u2<S, Kind, Frontend>;
+  static wenet::u2_options options(const model& m, const transcribe_options& o,
+                                   const steno::search::hotword_automaton& hotwords, std::size_t count) {
+    wenet::u2_options own = family_defaults<model>::options(m, o, hotwords, count);
+    if (o.beam == 1 && hotwords.empty()) own.search = wenet::u2_search::ctc_greedy;
     return own;
   }
 };
 
 namespace detail {
-using u2_family = family_of<u2_conformer_any, u2_transformer_any>;
+using u2_family = family_of<wenet::u2_conformer_any, wenet::u2_transformer_any>;
 #if defined(STENO_BUILD_PIPELINES)
-template struct family_of<u2_conformer_any, u2_transformer_any>;
+template struct family_of<wenet::u2_conformer_any, wenet::u2_transformer_any>;
 #elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<u2_conformer_any, u2_transformer_any>;
+extern template struct family_of<wenet::u2_conformer_any, wenet::u2_transformer_any>;
 #endif
 }  // namespace detail
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -22,22 +22,23 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace pipelines {
 
 /// The original's options. Hotwords bring a beam with them, of the width that the original's program has. Throws
 /// steno::error for a language that the model does not know.
 template <class Model>
-STENO_COLD whisper_transcribe_options whisper_options(const Model& m, const transcribe_options& o,
-                                                      const hotword_automaton& hotwords) {
-  whisper_transcribe_options own;
+STENO_COLD whisper::whisper_transcribe_options whisper_options(const Model& m, const transcribe_options& o,
+                                                               const search::hotword_automaton& hotwords) {
+  whisper::whisper_transcribe_options own;
   if (o.language != "auto") {
     if (!m.supports_language(o.language))
-      fail({.what = "language " + steno::quoted(o.language), .expected = "one that the model knows"});
+      fail({.what = "language " + steno::weights::quoted(o.language), .expected = "one that the model knows"});
     own.decode.language = m.tokenizer.find_language(o.language);
   }
   if (o.beam > 1)
     own.decode.beam_size = o.beam;
   else if (!hotwords.empty())
-    own.decode.beam_size = static_cast<int>(token_beam_options::default_beam);
+    own.decode.beam_size = static_cast<int>(search::token_beam_options::default_beam);
   own.decode.hotwords = &hotwords;
   const decoding_options& d = o.decoding;
   const auto take = [](const auto& from, auto& to) {
@@ -79,7 +80,7 @@ template <class Model>
 class whisper_recording {
  public:
   /// Throws steno::error for options the model does not know.
-  STENO_COLD whisper_recording(const Model& m, const transcribe_options& o, const hotword_automaton& hotwords)
+  STENO_COLD whisper_recording(const Model& m, const transcribe_options& o, const search::hotword_automaton& hotwords)
       : model_(&m), options_(whisper_options(m, o, hotwords)) {}
 
   /// All of the recording, before push() brings it again.
@@ -88,7 +89,7 @@ class whisper_recording {
     peak_.push(model_->frontend, pcm, c);
   }
   /// More samples.
-  void push(std::span<const float> pcm, context& c, sink_ref<segment> sink) {
+  void push(std::span<const float> pcm, context& c, core::sink_ref<segment> sink) {
     kept_.push(pcm);
     if (previewed_)
       advance(c, sink);
@@ -96,21 +97,21 @@ class whisper_recording {
       peak_.push(model_->frontend, pcm, c);
   }
   /// The rest; `head` gets what concerns the whole recording. Throws steno::error when preview() saw another one.
-  void finish(context& c, sink_ref<segment> sink, result& head) {
+  void finish(context& c, core::sink_ref<segment> sink, result& head) {
     if (kept_.end() != peak_.samples())
       fail({.what = "the recording has changed since it was previewed",
             .expected = std::to_string(peak_.samples()) + " samples",
             .found = std::to_string(kept_.end())});
     advance(c, sink);
-    head.language = std::string(whisper_tokens::code(transcription_->language()));
-    head.windows = as_reports(transcription_->windows());
+    head.language = std::string(tokenizers::whisper_tokens::code(transcription_->language()));
+    head.windows = whisper::as_reports(transcription_->windows());
   }
   /// Seconds that are done.
   double done() const { return transcription_ ? transcription_->seconds() : 0; }
 
  private:
-  using transcription = whisper_transcription<Model>;
-  void advance(context& c, sink_ref<segment> sink) {
+  using transcription = whisper::whisper_transcription<Model>;
+  void advance(context& c, core::sink_ref<segment> sink) {
     if (!transcription_) {
       const extent zeros = transcription::window_samples(*model_);
       const float top = peak_.finish(model_->frontend, zeros, c);
@@ -121,9 +122,9 @@ class whisper_recording {
       const auto [first, last] = t.needed();
       if (last > kept_.end()) return;
       kept_.read(std::min(first, last), last, window_);
-      t.advance(window_, std::min(first, last), c, [&](whisper_segment s) {
-        const whisper_window_result& w = t.windows()[s.window];
-        sink(as_segment(std::move(s), w, t.language()));
+      t.advance(window_, std::min(first, last), c, [&](whisper::whisper_segment s) {
+        const whisper::whisper_window_result& w = t.windows()[s.window];
+        sink(whisper::as_segment(std::move(s), w, t.language()));
       });
       kept_.drop_before(t.rest());
     }
@@ -131,17 +132,17 @@ class whisper_recording {
   }
 
   const Model* model_;
-  whisper_transcribe_options options_;
+  whisper::whisper_transcribe_options options_;
   bool previewed_ = false;
-  log_mel_peak peak_;
+  frontends::log_mel_peak peak_;
   sample_store kept_;
   std::vector<float> window_;
   std::optional<transcription> transcription_;
 };
 
-template <whisper_sizes S>
-struct family<whisper<S>> : family_defaults<whisper<S>> {
-  using model = whisper<S>;
+template <whisper::whisper_sizes S>
+struct family<whisper::whisper_model<S>> : family_defaults<whisper::whisper_model<S>> {
+  using model = whisper::whisper_model<S>;
   using whole_recording = whisper_recording<model>;
   static constexpr bool searches_hotwords = true;
   static bool supports(const model& m, std::string_view option) {
@@ -150,20 +151,21 @@ struct family<whisper<S>> : family_defaults<whisper<S>> {
     return family_defaults<model>::supports(m, option) ||
            (decoding_options::has(option) && !of_language_models(option));
   }
-  static whisper_transcribe_options options(const model& m, const transcribe_options& o,
-                                            const hotword_automaton& hotwords, std::size_t) {
+  static whisper::whisper_transcribe_options options(const model& m, const transcribe_options& o,
+                                                     const search::hotword_automaton& hotwords, std::size_t) {
     return whisper_options(m, o, hotwords);
   }
 };
 
 namespace detail {
-using whisper_family = family_of<whisper_any>;
+using whisper_family = family_of<whisper::whisper_any>;
 #if defined(STENO_BUILD_PIPELINES)
-template struct family_of<whisper_any>;
+template struct family_of<whisper::whisper_any>;
 #elif defined(STENO_LINK_PIPELINES)
-extern template struct family_of<whisper_any>;
+extern template struct family_of<whisper::whisper_any>;
 #endif
 }  // namespace detail
 
+}  // namespace pipelines
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -49,7 +49,7 @@ class word_aligner {
   double reach() const { return std::min(model_->max_seconds() + 5, model_->reach_seconds()); }
 
   const forced_aligner* model_;
-  sample_store samples_;
+  pipelines::sample_store samples_;
   std::vector<float> pcm_;
 };
 

@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// How attention_beam() searches.
 struct attention_beam_options {
@@ -108,5 +109,6 @@ attention_result attention_beam(const attention_beam_options& o, Step&& step) {
   return r;
 }
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

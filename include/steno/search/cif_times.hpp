@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// Seconds.
 struct time_span {
@@ -56,5 +57,6 @@ STENO_COLD inline std::vector<time_span> cif_times(std::span<const float> alphas
   return spans;
 }
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// How ctc_alignment() takes the blank.
 struct ctc_alignment_options {
@@ -26,7 +27,7 @@ struct ctc_alignment_options {
 /// Aligns `labels` with log-probabilities [frames, classes]. `out` gets one entry per label with its frames [start,
 /// end). Returns false (and leaves `out` empty) when there are too few frames for the labels.
 inline bool ctc_alignment(const view<const float>& log_probs, std::span<const int> labels,
-                          const ctc_alignment_options& options, workspace& scratch, std::vector<ctc_token>& out) {
+                          const ctc_alignment_options& options, core::workspace& scratch, std::vector<ctc_token>& out) {
   out.clear();
   const extent frames = log_probs.rows(), states = 2 * static_cast<extent>(labels.size()) + 1;
   extent needed = static_cast<extent>(labels.size());  // a repeated label needs a blank in between
@@ -35,7 +36,7 @@ inline bool ctc_alignment(const view<const float>& log_probs, std::span<const in
   if (labels.empty()) return true;
 
   constexpr float never = -std::numeric_limits<float>::infinity();
-  workspace::frame frame(scratch);
+  core::workspace::frame frame(scratch);
   float* score = frame.take<float>(static_cast<std::size_t>(states));
   float* next = frame.take<float>(static_cast<std::size_t>(states));
   auto* back = frame.take<std::uint8_t>(static_cast<std::size_t>(states * frames));
@@ -76,5 +77,6 @@ inline bool ctc_alignment(const view<const float>& log_probs, std::span<const in
   return true;
 }
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -10,6 +10,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// A label and the frames [start, end) it stands for.
 struct ctc_token {
@@ -41,5 +42,6 @@ inline void ctc_greedy(const view<const float>& scores, int blank, std::vector<c
   }
 }
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// How ctc_prefix_beam searches.
 struct ctc_beam_options {
@@ -285,5 +286,6 @@ class ctc_prefix_beam {
   extent count_ = 0, frame_ = 0;
 };
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -21,6 +21,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// How phrases are scored: as WeNet's context_graph.cc does it (runtime), or its context_graph.py (training).
 enum class hotword_rules { runtime, training };
@@ -207,5 +208,6 @@ class hotword_automaton {
   std::vector<node> nodes_;
 };
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

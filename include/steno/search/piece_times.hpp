@@ -12,6 +12,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// When a piece of a word was spoken, in milliseconds.
 struct piece_time {
@@ -37,5 +38,6 @@ inline std::vector<piece_time> piece_times(std::span<const extent> frames, exten
   return times;
 }
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -11,6 +11,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// A model computed what is no number. Only the caller knows which model that was, so the message names none.
 class scores_error : public error {
@@ -46,5 +47,6 @@ inline void require_finite(const view<const float>& scores) {
   }
 }
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -11,6 +11,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// Of ctc_prefix_beam, attention_beam, transducer_beam, token_beam and token_sampler.
 struct search_options {
@@ -35,5 +36,6 @@ struct search_options {
   }
 };
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

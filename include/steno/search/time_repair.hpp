@@ -13,6 +13,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// Milliseconds, cut to whole ones. The square of the number of times is looked at.
 STENO_COLD inline std::vector<long> repair_times(const std::vector<double>& times) {
@@ -52,5 +53,6 @@ STENO_COLD inline std::vector<long> repair_times(const std::vector<double>& time
   return whole;
 }
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

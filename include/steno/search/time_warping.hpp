@@ -17,6 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// Median of `width` (odd) values around each of row [1, n], ends reflected; unchanged when n is not above width / 2.
 inline void median_filter(float* row, extent n, extent width, std::vector<float>& room) {
@@ -48,7 +49,7 @@ inline matrix<float, dynamic, dynamic> alignment_matrix(float* scores, extent he
   matrix<float, dynamic, dynamic> sum = matrix<float, dynamic, dynamic>::Zero(tokens, frames);
   std::vector<float> room;
   for (extent h = 0; h < heads; ++h) {
-    auto w = make_view(scores + h * tokens * stride, tokens, frames, stride);
+    auto w = core::make_view(scores + h * tokens * stride, tokens, frames, stride);
     for (extent t = 0; t < tokens; ++t) {
       const float top = w.row(t).maxCoeff();
       double all = 0;
@@ -114,5 +115,6 @@ inline std::vector<std::pair<extent, extent>> warp(const matrix<float, dynamic, 
   return path;
 }
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

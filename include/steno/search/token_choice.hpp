@@ -19,6 +19,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// How token_choice chooses. The default is greedy.
 struct token_sampling {
@@ -98,5 +99,6 @@ class token_choice {
   std::vector<candidate> candidates_;
 };
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

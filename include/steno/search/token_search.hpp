@@ -23,6 +23,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// One text of a search.
 struct token_hypothesis {
@@ -269,5 +270,6 @@ class token_beam {
   bool started_ = false;
 };
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -23,6 +23,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// How transducer_beam searches.
 struct transducer_beam_options {
@@ -351,5 +352,6 @@ class transducer_beam {
   std::vector<int> order_, more_, used_;
 };
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// How transducer_greedy() takes labels.
 struct transducer_rules {
@@ -55,5 +56,6 @@ extent transducer_greedy(const transducer_rules& rules, extent from, extent fram
   return t;
 }
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

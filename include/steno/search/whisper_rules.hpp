@@ -17,6 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace search {
 
 /// The rules that hold for one text; const while it is written.
 struct whisper_rules {
@@ -66,5 +67,6 @@ struct whisper_rules {
   }
 };
 
+}  // namespace search
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -11,6 +11,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace segmentation {
 
 /// An endpoint is where all three hold.
 struct endpoint_rule {
@@ -59,5 +60,6 @@ class ctc_endpoint {
   extent frames_ = 0, silent_ = 0;
 };
 
+}  // namespace segmentation
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace segmentation {
 
 /// How the end of a part is found; see above.
 enum class cut_rule {
@@ -123,5 +124,6 @@ STENO_COLD inline std::vector<extent> quiet_splits(std::span<const float> pcm, i
   return starts;
 }
 
+}  // namespace segmentation
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace segmentation {
 
 /// Names and defaults of `PostProcessingParams`; thresholds of probabilities, and seconds.
 struct speaker_segment_options {
@@ -121,5 +122,6 @@ STENO_COLD inline std::vector<speaker_span> speaker_segments(const view<const fl
   return out;
 }
 
+}  // namespace segmentation
 }  // namespace STENO_ABI
 }  // namespace steno

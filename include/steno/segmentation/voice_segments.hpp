@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace segmentation {
 
 /// Times in milliseconds; names and defaults are the original's.
 struct voice_segment_options {
@@ -167,5 +168,6 @@ class voice_segmenter {
   std::int64_t seen_ = 0, start_ = 0, end_ = 0, latest_ = 0, free_from_ = 0;
 };
 
+}  // namespace segmentation
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -12,12 +12,13 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace streaming {
 
 /// The session of an online Paraformer.
-template <paraformer_sizes S, class Frontend>
-class session_body<paraformer_online<S, Frontend>> {
+template <funasr::paraformer_sizes S, class Frontend>
+class session_body<funasr::paraformer_online<S, Frontend>> {
  public:
-  using model_type = paraformer_online<S, Frontend>;  ///< the model's type
+  using model_type = funasr::paraformer_online<S, Frontend>;  ///< the model's type
 
   /// The model must outlive it. Throws steno::error for chunks that make no sense.
   session_body(const model_type& m, const session_options& o, context&) : stream_(m, options(m, o)) {}
@@ -25,12 +26,12 @@ class session_body<paraformer_online<S, Frontend>> {
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
-    stream_.push(pcm, c, [&](const paraformer_event& e) { sink(describe(e)); });
+    stream_.push(pcm, c, [&](const funasr::paraformer_event& e) { sink(describe(e)); });
   }
   /// The audio ends: decodes the rest and emits the last final result, unless it is over.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
-    stream_.finish(c, [&](const paraformer_event& e) { sink(describe(e)); });
+    stream_.finish(c, [&](const funasr::paraformer_event& e) { sink(describe(e)); });
   }
   bool over() const noexcept { return stream_.over(); }  ///< after finish(), or an endpoint without `continuous`
   /// Whether the model has a use for an option, by its name in session_options.
@@ -40,8 +41,8 @@ class session_body<paraformer_online<S, Frontend>> {
   }
 
  private:
-  static paraformer_stream_options options(const model_type& m, const session_options& o) {
-    paraformer_stream_options own{.sizes = m.default_sizes};
+  static funasr::paraformer_stream_options options(const model_type& m, const session_options& o) {
+    funasr::paraformer_stream_options own{.sizes = m.default_sizes};
     if (o.chunk_size) {  // the published sizes look half a chunk ahead: [0, 10, 5], [0, 8, 4]
       own.sizes.size = *o.chunk_size;
       own.sizes.after = (*o.chunk_size + 1) / 2;
@@ -54,7 +55,7 @@ class session_body<paraformer_online<S, Frontend>> {
           std::max<extent>(1, static_cast<extent>(limit * model_type::sample_rate) / model_type::frame_samples);
     return own;
   }
-  STENO_COLD session_event describe(const paraformer_event& e) const {
+  STENO_COLD session_event describe(const funasr::paraformer_event& e) const {
     const model_type& m = stream_.model();
     session_event out;
     out.kind = e.kind;
@@ -72,8 +73,9 @@ class session_body<paraformer_online<S, Frontend>> {
     return out;
   }
 
-  paraformer_stream<model_type> stream_;
+  funasr::paraformer_stream<model_type> stream_;
 };
 
+}  // namespace streaming
 }  // namespace STENO_ABI
 }  // namespace steno

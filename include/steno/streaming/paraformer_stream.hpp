@@ -16,10 +16,11 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace funasr {
 
 /// How a stream is cut into pieces and utterances.
 struct paraformer_stream_options {
-  chunk_sizes sizes = {};  ///< of a piece, and what is seen around it
+  nn::chunk_sizes sizes = {};  ///< of a piece, and what is seen around it
   /// Pieces without a token after which an utterance ends; 0: never, and the ids of a whole stream are kept.
   extent endpoint_pieces = 2;
   bool continuous = true;  ///< after an endpoint the next utterance begins; otherwise the stream is over
@@ -28,7 +29,7 @@ struct paraformer_stream_options {
 };
 
 /// What a sink gets. Spans live as long as the call.
-struct paraformer_event : stream_event {
+struct paraformer_event : streaming::stream_event {
   std::span<const float> log_probabilities = {};  ///< of the ids
 };
 
@@ -85,7 +86,7 @@ class paraformer_stream {
     if (over_) return;
     if (decoded_ > 0 || !waiting_.empty()) decode(waiting_, true, c, sink);
     waiting_.clear();
-    sink(std::as_const(event(stream_event_kind::final)));
+    sink(std::as_const(event(streaming::stream_event_kind::final)));
     over_ = true;
   }
 
@@ -115,25 +116,25 @@ class paraformer_stream {
       return;
     }
     silent_ = ids_.size() > before ? 0 : silent_ + 1;
-    if (silent_ == 0) sink(std::as_const(event(stream_event_kind::partial)));
+    if (silent_ == 0) sink(std::as_const(event(streaming::stream_event_kind::partial)));
     const bool paused = options_.endpoint_pieces > 0 && silent_ >= options_.endpoint_pieces;
     const bool full =
         options_.max_utterance_frames > 0 && decoded_ - from_ >= options_.max_utterance_frames * Model::frame_samples;
     if (!paused && !full) return;
-    paraformer_event& e = event(stream_event_kind::final);
+    paraformer_event& e = event(streaming::stream_event_kind::final);
     e.endpoint = true;
     sink(std::as_const(e));
     begin_utterance();
     over_ = !options_.continuous;
   }
 
-  paraformer_event& event(stream_event_kind kind) {
+  paraformer_event& event(streaming::stream_event_kind kind) {
     event_ = {};
     event_.kind = kind;
     event_.ids = ids_;
     event_.log_probabilities = log_probabilities_;
-    event_.stable =
-        kind == stream_event_kind::final ? static_cast<extent>(ids_.size()) : model_->tokenizer.settled(ids_);
+    event_.stable = kind == streaming::stream_event_kind::final ? static_cast<extent>(ids_.size())
+                                                                : model_->tokenizer.settled(ids_);
     event_.score = score_;
     event_.offset_ms = from_ * 1000 / Model::sample_rate;
     event_.decoded_ms = decoded_ms();
@@ -152,5 +153,6 @@ class paraformer_stream {
   bool over_ = false;
 };
 
+}  // namespace funasr
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -19,6 +19,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+namespace nemo {
 namespace detail {
 /// Throws steno::error for chunks that no Parakeet takes.
 STENO_COLD inline void check_parakeet_session(const session_options& o) {
@@ -72,7 +73,8 @@ class parakeet_turn_session {
   STENO_COLD session_event describe(const parakeet_event& e, endpoint_kind end) const {
     session_event out;
     out.endpoint = end;
-    if (end != endpoint_kind::none || e.kind == parakeet_event_kind::final) out.kind = stream_event_kind::final;
+    if (end != endpoint_kind::none || e.kind == parakeet_event_kind::final)
+      out.kind = streaming::stream_event_kind::final;
     std::vector<transducer_token> tokens;
     for (const transducer_token& t : e.tokens)
       if (!model_->ends_turn(t.id)) tokens.push_back(t);
@@ -107,7 +109,7 @@ class parakeet_window_session {
         endpoints_(o.endpoints.value_or(true)),
         continuous_(o.continuous),
         stream_(m, sizes(m, o), c),
-        sentences_(1, utterance_limit(o, minute)) {}
+        sentences_(1, streaming::utterance_limit(o, minute)) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
@@ -171,7 +173,7 @@ class parakeet_window_session {
     if (over_) return;
     const bool ended = final && !e.final && endpoints_;
     session_event out;
-    if (final) out.kind = stream_event_kind::final;
+    if (final) out.kind = streaming::stream_event_kind::final;
     if (ended) out.endpoint = endpoint_kind::endpoint;
     s.end = e.decoded_seconds;
     double score = 0;
@@ -190,21 +192,23 @@ class parakeet_window_session {
   parakeet_window_stream<Model> stream_;
   parakeet_sentences sentences_;
 };
+}  // namespace nemo
 
+namespace streaming {
 /// The session of a Parakeet CTC: sentences are utterances.
-template <parakeet_ctc_sizes S>
-class session_body<parakeet_ctc<S>> : public parakeet_window_session<parakeet_ctc<S>> {
+template <nemo::parakeet_ctc_sizes S>
+class session_body<nemo::parakeet_ctc<S>> : public nemo::parakeet_window_session<nemo::parakeet_ctc<S>> {
  public:
-  using model_type = parakeet_ctc<S>;  ///< the model's type
+  using model_type = nemo::parakeet_ctc<S>;  ///< the model's type
   /// That of parakeet_window_session.
-  using parakeet_window_session<model_type>::parakeet_window_session;
+  using nemo::parakeet_window_session<model_type>::parakeet_window_session;
 };
 
 /// The session of a Parakeet transducer: turns are utterances where the model streams with caches, sentences elsewhere.
-template <parakeet_transducer_sizes S>
-class session_body<parakeet_transducer<S>> {
+template <nemo::parakeet_transducer_sizes S>
+class session_body<nemo::parakeet_transducer<S>> {
  public:
-  using model_type = parakeet_transducer<S>;  ///< the model's type
+  using model_type = nemo::parakeet_transducer<S>;  ///< the model's type
 
   /// The model must outlive it. Throws steno::error for chunks without a row.
   session_body(const model_type& m, const session_options& o, context& c) : way_(choose(m, o, c)) {}
@@ -229,10 +233,12 @@ class session_body<parakeet_transducer<S>> {
   }
 
  private:
-  using turns = parakeet_turn_session<model_type>;
-  using windows = parakeet_window_session<model_type>;
+  using turns = nemo::parakeet_turn_session<model_type>;
+  using windows = nemo::parakeet_window_session<model_type>;
   using ways = std::variant<turns, windows>;
-  static bool turns_of(const model_type& m) noexcept { return parakeet_stream<model_type>::obstacle(m) == nullptr; }
+  static bool turns_of(const model_type& m) noexcept {
+    return nemo::parakeet_stream<model_type>::obstacle(m) == nullptr;
+  }
   static ways choose(const model_type& m, const session_options& o, context& c) {
     if (turns_of(m)) return ways(std::in_place_type<turns>, m, o, c);
     return ways(std::in_place_type<windows>, m, o, c);
@@ -240,6 +246,7 @@ class session_body<parakeet_transducer<S>> {
 
   ways way_;
 };
+}  // namespace streaming
 
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -17,6 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nemo {
 
 /// How a stream is decoded.
 struct parakeet_stream_options {
@@ -77,7 +78,7 @@ class parakeet_stream {
   template <class Sink>
   void finish(context& c, Sink&& sink) {
     const extent rest = model_->frontend.at_end(front_, 0);
-    model_->frontend.finish(front_, samples{}, room(rest), c);
+    model_->frontend.finish(front_, frontends::samples{}, room(rest), c);
     room(1).setZero();  // the frame that the original declares invalid takes part in its streams
     while (unread() >= wanted()) step(wanted(), c, sink);
     if (unread() >= (started_ ? rate : 1)) step(unread(), c, sink);
@@ -106,7 +107,7 @@ class parakeet_stream {
     read_ -= unused;
     const std::size_t old = features_.size();
     features_.resize(old + static_cast<std::size_t>(rows * width()));
-    return make_view(features_.data() + old, rows, width());
+    return core::make_view(features_.data() + old, rows, width());
   }
 
   template <class Sink>
@@ -114,13 +115,13 @@ class parakeet_stream {
     using encoder = typename Model::encoder_type;
     const extent before = started_ ? std::min(cached, read_) : 0, total = before + frames;
     const extent skipped = started_ ? drop : 0, rows = std::max<extent>(0, model_->encoder.rows(total) - skipped);
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto y = scratch.template matrix<dynamic, encoder::output>(rows, model_->encoder.output_size());
-    const auto x = make_view<dynamic, encoder::input>(
+    const auto x = core::make_view<dynamic, encoder::input>(
         static_cast<const float*>(features_.data()) + (read_ - before) * width(), total, width());
     {
       auto scope = c.enter("stream");
-      const fastconformer_env env{.drop = skipped, .keep = model_->window.left * model_->window.chunk};
+      const nn::fastconformer_env env{.drop = skipped, .keep = model_->window.left * model_->window.chunk};
       model_->encoder(x, y, &state_, env, c);
     }
     read_ += frames;
@@ -128,7 +129,7 @@ class parakeet_stream {
     started_ = true;
     const std::size_t known = search_.tokens.size();
     const extent max_steps = options_.max_symbols > 0 ? options_.max_symbols : model_->max_symbols;
-    model_->advance(search_, as<const float, dynamic, encoder::output>(y), rows_, max_steps, c,
+    model_->advance(search_, core::as<const float, dynamic, encoder::output>(y), rows_, max_steps, c,
                     options_.forget_at_end_of_turn ? model_->end_of_turn : -1);
     rows_ += rows;
     std::size_t emitted = known;
@@ -162,5 +163,6 @@ class parakeet_stream {
   bool started_ = false;
 };
 
+}  // namespace nemo
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -17,13 +17,14 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nemo {
 
 /// Emitted after each piece that has new tokens, and at the end. Views are valid until the stream goes on.
 struct parakeet_window_event {
-  bool final = false;                             ///< the stream ended
-  std::span<const placed_token> tokens = {};      ///< all that were not forgotten
-  std::span<const float> log_probabilities = {};  ///< of the tokens
-  double decoded_seconds = 0;                     ///< of audio whose rows were decoded
+  bool final = false;                                     ///< the stream ended
+  std::span<const tokenizers::placed_token> tokens = {};  ///< all that were not forgotten
+  std::span<const float> log_probabilities = {};          ///< of the tokens
+  double decoded_seconds = 0;                             ///< of audio whose rows were decoded
 };
 
 /// One stream; the model outlives it. Memory: the samples of a window, and the tokens that were not forgotten.
@@ -67,7 +68,9 @@ class parakeet_window_stream {
     if constexpr (requires { search_.log_probabilities; }) erase(search_.log_probabilities);
     return count;
   }
-  std::span<const placed_token> tokens() const noexcept { return placed_; }  ///< all that were not forgotten
+  std::span<const tokenizers::placed_token> tokens() const noexcept {
+    return placed_;
+  }  ///< all that were not forgotten
   std::span<const float> log_probabilities() const noexcept { return log_probabilities_; }  ///< of tokens()
 
  private:
@@ -89,7 +92,7 @@ class parakeet_window_stream {
     const std::size_t known = placed_.size(), all = search_.tokens.size();
     if (all == known) return;
     const std::size_t from = known - std::min(known, context_tokens);
-    const std::vector<placed_token> tail = model_->place(std::span(search_.tokens).subspan(from));
+    const std::vector<tokenizers::placed_token> tail = model_->place(std::span(search_.tokens).subspan(from));
     placed_.insert(placed_.end(), tail.begin() + static_cast<std::ptrdiff_t>(known - from), tail.end());
     for (std::size_t i = known; i < all; ++i) log_probabilities_.push_back(model_->log_probability(search_, i));
     emit(false, sink);
@@ -106,10 +109,11 @@ class parakeet_window_stream {
   window_rows cut_;
   typename Model::search search_;
   std::vector<float> held_;  // samples from row from_ on
-  std::vector<placed_token> placed_;
+  std::vector<tokenizers::placed_token> placed_;
   std::vector<float> log_probabilities_;
   extent from_ = 0, next_ = 0;  // rows: of the first sample held; the next one to decode
 };
 
+}  // namespace nemo
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,12 +14,13 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace streaming {
 
 /// The session of a Qwen3-ASR.
-template <qwen3_sizes S>
-class session_body<qwen3_asr<S>> {
+template <qwen3::qwen3_sizes S>
+class session_body<qwen3::qwen3_asr<S>> {
  public:
-  using model_type = qwen3_asr<S>;  ///< the model's type
+  using model_type = qwen3::qwen3_asr<S>;  ///< the model's type
 
   /// The model must outlive it. Throws steno::error for a chunk of more than 1200 seconds.
   session_body(const model_type& m, const session_options& o, context&) : stream_(m, options(m, o)) {}
@@ -27,20 +28,20 @@ class session_body<qwen3_asr<S>> {
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
-    if (!over_) stream_.push(pcm, c, [&](const qwen3_stream_event& e) { sink(describe(e)); });
+    if (!over_) stream_.push(pcm, c, [&](const qwen3::qwen3_stream_event& e) { sink(describe(e)); });
   }
   /// The audio ends: decodes the rest and emits the last final result, unless it is over.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
     if (over_) return;
     bool emitted = false;
-    stream_.finish(c, [&](const qwen3_stream_event& e) {
+    stream_.finish(c, [&](const qwen3::qwen3_stream_event& e) {
       emitted = true;
       sink(describe(e));
     });
     over_ = true;
     if (emitted) return;
-    qwen3_stream_event nothing;  // there was no audio
+    qwen3::qwen3_stream_event nothing;  // there was no audio
     nothing.kind = stream_event_kind::final;
     sink(describe(nothing));
   }
@@ -51,16 +52,16 @@ class session_body<qwen3_asr<S>> {
   }
 
  private:
-  static qwen3_stream_options options(const model_type& m, const session_options& o) {
+  static qwen3::qwen3_stream_options options(const model_type& m, const session_options& o) {
     constexpr double row = 0.08, minute = 60;
     const double own = m.max_clip_seconds > 0 ? std::min(m.max_clip_seconds, minute) : minute;
-    qwen3_stream_options wanted{.max_utterance_seconds = utterance_limit(o, own), .commit = true};
+    qwen3::qwen3_stream_options wanted{.max_utterance_seconds = utterance_limit(o, own), .commit = true};
     if (o.chunk_size && *o.chunk_size > 0) wanted.chunk = *o.chunk_size * row;
     // Hotwords are text that the model reads before the audio.
     for (const std::string& p : o.hotwords) wanted.prompt.append(wanted.prompt.empty() ? "" : ", ").append(p);
     return wanted;
   }
-  STENO_COLD static session_event describe(const qwen3_stream_event& e) {
+  STENO_COLD static session_event describe(const qwen3::qwen3_stream_event& e) {
     session_event out;
     out.kind = e.kind;
     out.utterance.start = e.start;
@@ -69,14 +70,15 @@ class session_body<qwen3_asr<S>> {
     out.utterance.language = std::string(e.language);
     out.utterance.token_ids.assign(e.answer.begin(), e.answer.end());
     out.stable = std::string(e.stable);
-    out.stop = stop_name(e.stop);
+    out.stop = nn::stop_name(e.stop);
     out.nbest.push_back({.text = out.utterance.text});
     return out;
   }
 
-  qwen3_stream<model_type> stream_;
+  qwen3::qwen3_stream<model_type> stream_;
   bool over_ = false;
 };
 
+}  // namespace streaming
 }  // namespace STENO_ABI
 }  // namespace steno

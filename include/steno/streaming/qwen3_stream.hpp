@@ -22,6 +22,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace qwen3 {
 
 /// How a stream is decoded.
 struct qwen3_stream_options {
@@ -44,21 +45,21 @@ struct qwen3_stream_options {
 
 /// What a step wrote. Views live as long as the call.
 struct qwen3_stream_event {
-  stream_event_kind kind = stream_event_kind::partial;  ///< final: the utterance is settled
-  double start = 0;                                     ///< seconds: where the utterance began
-  double decoded_seconds = 0;                           ///< of the stream, so far
-  std::string_view language;                            ///< name of the language; empty: none is known
-  std::string_view text;                                ///< of the utterance
-  std::string_view stable;                              ///< the beginning of the text that stays; needs `commit`
-  std::string_view prefix;                              ///< what the answer began with
-  std::span<const int> ids;                             ///< what was written behind it
-  std::string_view raw;                                 ///< both, as text
-  std::span<const int> answer;                          ///< both, as tokens: those of the whole utterance
-  const qwen3_prompt* prompt = nullptr;                 ///< of this step
-  extent audio_rows = 0;                                ///< rows of the prompt that are audio
-  extent reused_rows = 0;                               ///< rows of the prompt that were not read again
-  extent encoded_rows = 0;                              ///< rows that the audio tower made in this step
-  qwen3_stop stop = qwen3_stop::end_of_text;            ///< why the last step stopped writing
+  streaming::stream_event_kind kind = streaming::stream_event_kind::partial;  ///< final: the utterance is settled
+  double start = 0;                                                           ///< seconds: where the utterance began
+  double decoded_seconds = 0;                                                 ///< of the stream, so far
+  std::string_view language;                          ///< name of the language; empty: none is known
+  std::string_view text;                              ///< of the utterance
+  std::string_view stable;                            ///< the beginning of the text that stays; needs `commit`
+  std::string_view prefix;                            ///< what the answer began with
+  std::span<const int> ids;                           ///< what was written behind it
+  std::string_view raw;                               ///< both, as text
+  std::span<const int> answer;                        ///< both, as tokens: those of the whole utterance
+  const qwen3_prompt* prompt = nullptr;               ///< of this step
+  extent audio_rows = 0;                              ///< rows of the prompt that are audio
+  extent reused_rows = 0;                             ///< rows of the prompt that were not read again
+  extent encoded_rows = 0;                            ///< rows that the audio tower made in this step
+  nn::qwen3_stop stop = nn::qwen3_stop::end_of_text;  ///< why the last step stopped writing
 };
 
 /// One stream; the model outlives it.
@@ -83,7 +84,7 @@ class qwen3_stream {
     while (static_cast<extent>(audio_.size()) - decoded_ >= chunk_) {
       if (too_long(decoded_ + chunk_)) settle(c, sink);
       decoded_ += chunk_;
-      step(decoded_, false, c, sink, stream_event_kind::partial);
+      step(decoded_, false, c, sink, streaming::stream_event_kind::partial);
     }
   }
   /// The end: decodes what is left.
@@ -93,9 +94,9 @@ class qwen3_stream {
     const auto all = static_cast<extent>(audio_.size());
     if (all > decoded_) {
       decoded_ = all;
-      step(decoded_, true, c, sink, stream_event_kind::final);
+      step(decoded_, true, c, sink, streaming::stream_event_kind::final);
     } else if (steps_ > 0) {
-      emit(sink, stream_event_kind::final, {}, decoded_);  // nothing new
+      emit(sink, streaming::stream_event_kind::final, {}, decoded_);  // nothing new
     }
     begin(all);
   }
@@ -117,8 +118,9 @@ class qwen3_stream {
     // One cut at the quietest place around their middle; quiet_splits() would go on behind it, sample by sample where
     // all is silent.
     const extent cut =
-        back > 1 ? decoded_ - back + quiet_end(last, 0, back / 2, back / 2, Model::sample_rate / 10) : decoded_;
-    step(cut, false, c, sink, stream_event_kind::final);
+        back > 1 ? decoded_ - back + segmentation::quiet_end(last, 0, back / 2, back / 2, Model::sample_rate / 10)
+                 : decoded_;
+    step(cut, false, c, sink, streaming::stream_event_kind::final);
     begin(cut);
   }
   // The first sample of an utterance at which settle() may cut it.
@@ -138,7 +140,7 @@ class qwen3_stream {
     committed_.clear();
     settled_.clear();
     last_ = 0;
-    stop_ = qwen3_stop::end_of_text;
+    stop_ = nn::qwen3_stop::end_of_text;
     rows_.clear();
     read_ = 0;
   }
@@ -167,11 +169,11 @@ class qwen3_stream {
   }
 
   template <class Sink>
-  void step(extent count, bool at_end, context& c, Sink&& sink, stream_event_kind kind) {
+  void step(extent count, bool at_end, context& c, Sink&& sink, streaming::stream_event_kind kind) {
     constexpr extent width = Model::width;
     const auto& m = *model_;
     // An utterance that is cut goes on from the text before the cut, or its last words would be written twice.
-    const bool cut = kind == stream_event_kind::final && !at_end;
+    const bool cut = kind == streaming::stream_event_kind::final && !at_end;
     const std::string prefix = cut && options_.commit ? settled_ : prefix_of(at_end);
     const qwen3_prompt p = m.prompt(options_.prompt, language_, prefix);
     const std::span<const float> pcm = std::span<const float>(audio_).first(static_cast<std::size_t>(count));
@@ -192,19 +194,19 @@ class qwen3_stream {
     const extent kept = static_cast<extent>(rows_.size()) / d;
     const extent whole = std::max<extent>(0, (count - 40) / (block_frames * 160)) * block;
     const extent reused = std::min(read_, before + kept);
-    workspace::frame scratch(c.scratch);
+    core::workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, width>(total, d);
     m.text.embed(p.before, x.topRows(before));
     if (kept > 0)
-      x.middleRows(before, kept) = make_view<dynamic, width>(static_cast<const float*>(rows_.data()), kept, d);
+      x.middleRows(before, kept) = core::make_view<dynamic, width>(static_cast<const float*>(rows_.data()), kept, d);
     if (audio > kept) m.encode(pcm, kept / block * block_frames, top, x.middleRows(before + kept, audio - kept), c);
     m.text.embed(p.after, x.bottomRows(after));
     if (whole > kept) rows_.insert(rows_.end(), x.data() + (before + kept) * d, x.data() + (before + whole) * d);
     state_.rewind(reused);
-    qwen3_read(m.text, view<float, dynamic, width>(x.middleRows(reused, total - reused)), state_, c);
-    const qwen3_text t =
-        qwen3_write(m.text, view<float, dynamic, width>(x.bottomRows(1)), state_,
-                    {.ends = m.ends, .max_tokens = options_.max_new_tokens}, c, m.tokenizer.encode(prefix));
+    nn::qwen3_read(m.text, view<float, dynamic, width>(x.middleRows(reused, total - reused)), state_, c);
+    const nn::qwen3_text t =
+        nn::qwen3_write(m.text, view<float, dynamic, width>(x.bottomRows(1)), state_,
+                        {.ends = m.ends, .max_tokens = options_.max_new_tokens}, c, m.tokenizer.encode(prefix));
     read_ = before + whole;
 
     raw_ = prefix + m.tokenizer.decode(t.ids, true);
@@ -212,10 +214,10 @@ class qwen3_stream {
     answer_.insert(answer_.end(), t.ids.begin(), t.ids.end());
     if (options_.commit && options_.max_repeats > 0) {
       const std::size_t written = raw_.size();
-      raw_ = limit_repeats(std::move(raw_), static_cast<std::size_t>(options_.max_repeats), prefix.size());
+      raw_ = text::limit_repeats(std::move(raw_), static_cast<std::size_t>(options_.max_repeats), prefix.size());
       if (raw_.size() != written) answer_ = m.tokenizer.encode(raw_);
     }
-    output_ = parse_qwen3_output(raw_, language_, !options_.commit);
+    output_ = text::parse_qwen3_output(raw_, language_, !options_.commit);
     ++steps_;
     if (options_.commit) committed_ = prefix;
     if (options_.max_utterance_seconds <= 0 || last_ <= earliest_cut()) settled_ = committed_;
@@ -231,12 +233,12 @@ class qwen3_stream {
     emit(sink, kind, e, count);
   }
   template <class Sink>
-  void emit(Sink&& sink, stream_event_kind kind, qwen3_stream_event e, extent count) {
+  void emit(Sink&& sink, streaming::stream_event_kind kind, qwen3_stream_event e, extent count) {
     // What stands before the tag is no text yet.
     const bool begun = !language_.empty() || settled_.find("<asr_text>") != std::string::npos;
-    const std::string stable = kind == stream_event_kind::final ? output_.text
-                               : begun                          ? parse_qwen3_output(settled_, language_, false).text
-                                                                : std::string();
+    const std::string stable = kind == streaming::stream_event_kind::final ? output_.text
+                               : begun ? text::parse_qwen3_output(settled_, language_, false).text
+                                       : std::string();
     e.kind = kind;
     e.start = static_cast<double>(offset_) / Model::sample_rate;
     e.decoded_seconds = static_cast<double>(offset_ + count) / Model::sample_rate;
@@ -255,16 +257,17 @@ class qwen3_stream {
   std::vector<int> answer_;  // what raw_ is made of
   std::string committed_;    // what the last answer began with
   std::string settled_;      // as far as it was written before the utterance can be cut: stays, wherever that will be
-  qwen3_decoder_state state_;
+  nn::qwen3_decoder_state state_;
   extent chunk_, decoded_ = 0, offset_ = 0, known_ = 0, last_ = 0;  // samples; of the last step
   int steps_ = 0;
   std::vector<float> audio_;  // of the utterance
   value_rows rows_;           // of whole blocks
-  qwen3_stop stop_ = qwen3_stop::end_of_text;
+  nn::qwen3_stop stop_ = nn::qwen3_stop::end_of_text;
   float top_ = 0;
   extent read_ = 0;  // rows of the prompt whose keys and values in state_ still hold
-  qwen3_output output_;
+  text::qwen3_output output_;
 };
 
+}  // namespace qwen3
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -79,6 +79,7 @@ struct session_options {
 /// Where a final result comes from, if not from the end of the audio or a limit of length.
 enum class endpoint_kind { none, endpoint, end_of_turn, end_of_backchannel };
 
+namespace streaming {
 /// The enumerator's name, for results; empty for none.
 constexpr std::string_view endpoint_name(endpoint_kind k) noexcept {
   switch (k) {
@@ -106,12 +107,13 @@ struct session_alternative {
   std::optional<double> score = {};        ///< logarithm of a probability; nothing where the model computes none
   std::vector<session_piece> pieces = {};  ///< in final results of U2
 };
+}  // namespace streaming
 
 /// A result. Each partial one replaces the one before it, a final one settles its utterance; the last of a session is
 /// final. It owns what it holds.
 struct session_event {
-  stream_event_kind kind = stream_event_kind::partial;  ///< partial or final
-  endpoint_kind endpoint = endpoint_kind::none;         ///< what ended the utterance, in final results
+  streaming::stream_event_kind kind = streaming::stream_event_kind::partial;  ///< partial or final
+  endpoint_kind endpoint = endpoint_kind::none;  ///< what ended the utterance, in final results
   /// The utterance from its beginning (`start`) as far as was listened (`end`), in seconds from the start of the
   /// stream. Words are in final results alone.
   segment utterance = {};
@@ -119,11 +121,12 @@ struct session_event {
   std::optional<double> score = {};  ///< logarithm of a probability; nothing where the model computes none
   std::string_view stop = {};  ///< why a model that writes token by token stopped (stop_name()); empty: no such model
   /// Best first, at least one; in partial results the best alone. Texts are written as the utterance's is.
-  std::vector<session_alternative> nbest = {};
+  std::vector<streaming::session_alternative> nbest = {};
 
-  bool final() const noexcept { return kind == stream_event_kind::final; }  ///< it settles its utterance
+  bool final() const noexcept { return kind == streaming::stream_event_kind::final; }  ///< it settles its utterance
 };
 
+namespace streaming {
 /// What a family does with a stream. Specialised for every family that streams, in streaming/FAMILY_session.hpp,
 /// and for a model that names its own `session_type`. Constructed from (const Model&, const session_options&, context&)
 /// once the options are known to be honoured; throws steno::error for values that make no sense to the model.
@@ -157,12 +160,13 @@ STENO_COLD void require_supported(const Model& m, const session_options& o) {
             .expected = "one that the model honours while it streams",
             .found = std::string(Model::architecture)});
 }
+}  // namespace streaming
 
 /// One stream of a model that streams. The model must outlive it and may be shared by any number of sessions on any
 /// threads; a session itself, and the context that is handed to it, is one thread's at a time. Portions that bring no
 /// result allocate nothing once a session is warm; a result owns its text.
 template <class Model>
-requires detail::has_session_body<Model>
+requires streaming::detail::has_session_body<Model>
 class session {
  public:
   using model_type = Model;  ///< the model's type
@@ -185,25 +189,27 @@ class session {
   bool over() const { return body_.over(); }
   /// Whether an option has an effect, by its name in session_options.
   static bool honours(const Model& m, std::string_view option) {
-    return option == "continuous" || (session_options::has(option) && session_body<Model>::honours(m, option));
+    return option == "continuous" ||
+           (session_options::has(option) && streaming::session_body<Model>::honours(m, option));
   }
 
  private:
   static const Model& checked(const Model& m, const session_options& o) {
-    require_supported(m, o);
+    streaming::require_supported(m, o);
     return m;
   }
 
-  session_body<Model> body_;
+  streaming::session_body<Model> body_;
 };
 
+namespace streaming {
 /// A model whose session does what session_body promises.
 template <class Model>
 concept streaming_recogniser =
     recogniser<Model> && detail::has_session_body<Model> && std::constructible_from < session_body<Model>,
 const Model&, const session_options&,
     context& > &&requires(session_body<Model>& s, const session_body<Model>& known, const Model& m,
-                          std::span<const float> pcm, context& c, sink_ref<session_event> sink) {
+                          std::span<const float> pcm, context& c, core::sink_ref<session_event> sink) {
   s.push(pcm, c, sink);
   s.finish(c, sink);
   { known.over() } -> std::same_as<bool>;
@@ -215,6 +221,7 @@ constexpr double utterance_limit(const session_options& o, double own) noexcept 
   const double wanted = o.max_utterance_seconds > 0 ? o.max_utterance_seconds : own;
   return o.limit_seconds > 0 && (wanted <= 0 || wanted > o.limit_seconds) ? o.limit_seconds : wanted;
 }
+}  // namespace streaming
 
 }  // namespace STENO_ABI
 }  // namespace steno

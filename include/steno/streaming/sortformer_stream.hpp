@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace nemo {
 
 /// Rows that are final. The view is valid during the call.
 struct sortformer_event {
@@ -31,7 +32,7 @@ template <class Model>
 class sortformer_stream {
  public:
   /// Throws steno::error when the model cannot take streams, or for lengths that make no sense.
-  sortformer_stream(const Model& m, const speaker_cache_options& o)
+  sortformer_stream(const Model& m, const nn::speaker_cache_options& o)
       : model_(&m),
         front_((check(m, o), m.frontend.start())),
         state_(o, m.encoder.output_size(), m.speakers()),
@@ -53,22 +54,22 @@ class sortformer_stream {
   /// The end: decodes what is left. Afterwards the stream is as a new one.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
-    model_->frontend.finish(front_, samples{}, room(model_->frontend.at_end(front_, 0)), c);
+    model_->frontend.finish(front_, frontends::samples{}, room(model_->frontend.at_end(front_, 0)), c);
     while (next_ < frames()) step(c, sink);
     *this = sortformer_stream(*model_, options());
   }
 
-  const Model& model() const noexcept { return *model_; }                             ///< it works with
-  const speaker_cache_options& options() const noexcept { return state_.options(); }  ///< those it was made with
+  const Model& model() const noexcept { return *model_; }                                 ///< it works with
+  const nn::speaker_cache_options& options() const noexcept { return state_.options(); }  ///< those it was made with
   /// What is remembered.
-  const speaker_cache& state() const noexcept { return state_; }
+  const nn::speaker_cache& state() const noexcept { return state_; }
   /// Rows that were emitted.
   extent rows() const noexcept { return rows_; }
 
  private:
   static constexpr extent rate = 8;
 
-  STENO_COLD static void check(const Model& m, const speaker_cache_options& o) {
+  STENO_COLD static void check(const Model& m, const nn::speaker_cache_options& o) {
     if (const char* why = m.obstacle())
       fail({.what = "this model takes whole recordings, not streams: " + std::string(why),
             .hint = "without sortformer.streaming_mode a file is not taken for a stream"});
@@ -83,7 +84,7 @@ class sortformer_stream {
     dropped_ += unused;
     const std::size_t old = features_.size();
     features_.resize(old + static_cast<std::size_t>(count * width()));
-    return make_view(features_.data() + old, count, width());
+    return core::make_view(features_.data() + old, count, width());
   }
 
   template <class Sink>
@@ -91,27 +92,28 @@ class sortformer_stream {
     const extent end = std::min(next_ + rate * options().chunk_len, frames());
     const extent before = std::min(next_, rate * options().chunk_left_context),
                  after = std::min(frames() - end, rate * options().chunk_right_context);
-    const auto x = make_view(static_cast<const float*>(features_.data()) + (next_ - before - dropped_) * width(),
-                             before + end - next_ + after, width());
+    const auto x = core::make_view(static_cast<const float*>(features_.data()) + (next_ - before - dropped_) * width(),
+                                   before + end - next_ + after, width());
     const extent left = before / rate, right = (after + rate - 1) / rate;
     const extent n = model_->encoder.rows(x.rows()) - left - right;
-    auto y = make_view(activities_.data(), n, model_->speakers());
+    auto y = core::make_view(activities_.data(), n, model_->speakers());
     {
       auto scope = c.enter("chunk", chunk_++);
       model_->step(x, left, right, state_, y, c);
     }
     next_ = end;
     rows_ += n;
-    sink(sortformer_event{.first = rows_ - n, .activities = read(y)});
+    sink(sortformer_event{.first = rows_ - n, .activities = core::read(y)});
   }
 
   const Model* model_;
   typename decltype(Model::frontend)::state front_;
-  speaker_cache state_;
+  nn::speaker_cache state_;
   std::vector<float> activities_;  // of a chunk
   std::vector<float> features_;    // rows from frame dropped_ on
   extent dropped_ = 0, next_ = 0, rows_ = 0, chunk_ = 0;
 };
 
+}  // namespace nemo
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -8,6 +8,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace streaming {
 
 /// partial: the utterance goes on; final: its result is settled.
 enum class stream_event_kind { partial, final };
@@ -24,5 +25,6 @@ struct stream_event {
   extent decoded_ms = 0;               ///< audio decoded so far
 };
 
+}  // namespace streaming
 }  // namespace STENO_ABI
 }  // namespace steno

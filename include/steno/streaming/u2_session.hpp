@@ -18,12 +18,13 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace streaming {
 
 /// The session of a U2 or U2++.
-template <u2_sizes S, class Kind, class Frontend>
-class session_body<u2<S, Kind, Frontend>> {
+template <wenet::u2_sizes S, class Kind, class Frontend>
+class session_body<wenet::u2<S, Kind, Frontend>> {
  public:
-  using model_type = u2<S, Kind, Frontend>;  ///< the model's type
+  using model_type = wenet::u2<S, Kind, Frontend>;  ///< the model's type
 
   /// The model must outlive it. Throws steno::error for hotwords with characters that are no units of the model.
   session_body(const model_type& m, const session_options& o, context&)
@@ -32,12 +33,12 @@ class session_body<u2<S, Kind, Frontend>> {
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
   void push(std::span<const float> pcm, context& c, Sink&& sink) {
-    stream_.push(pcm, c, [&](const u2_event& e) { sink(describe(e)); });
+    stream_.push(pcm, c, [&](const wenet::u2_event& e) { sink(describe(e)); });
   }
   /// The audio ends: decodes the rest and emits the last final result, unless it is over.
   template <class Sink>
   void finish(context& c, Sink&& sink) {
-    stream_.finish(c, [&](const u2_event& e) { sink(describe(e)); });
+    stream_.finish(c, [&](const wenet::u2_event& e) { sink(describe(e)); });
   }
   bool over() const noexcept { return stream_.over(); }  ///< after finish(), or an endpoint without `continuous`
   /// Whether the model has a use for an option, by its name in session_options.
@@ -45,19 +46,23 @@ class session_body<u2<S, Kind, Frontend>> {
 
  private:
   // The stream points to it, so it stays where it is when the session moves.
-  STENO_COLD static std::unique_ptr<const hotword_automaton> graph(const model_type& m, const session_options& o) {
+  STENO_COLD static std::unique_ptr<const steno::search::hotword_automaton> graph(const model_type& m,
+                                                                                  const session_options& o) {
     std::vector<std::vector<int>> phrases;
     for (const std::string& p : o.hotwords) {
       auto units = m.tokenizer.split(p);
       if (!units)
-        fail({.what = "hotword " + steno::quoted(p), .expected = "characters that are among the model's units"});
+        fail({.what = "hotword " + steno::weights::quoted(p),
+              .expected = "characters that are among the model's units"});
       phrases.push_back(std::move(*units));
     }
-    return std::make_unique<const hotword_automaton>(
-        phrases, hotword_options{.score = o.hotword_score.value_or(hotword_options{}.score)});
+    return std::make_unique<const steno::search::hotword_automaton>(
+        phrases,
+        steno::search::hotword_options{.score = o.hotword_score.value_or(steno::search::hotword_options{}.score)});
   }
-  static u2_stream_options options(const model_type& m, const session_options& o, const hotword_automaton& hotwords) {
-    u2_stream_options own;
+  static wenet::u2_stream_options options(const model_type& m, const session_options& o,
+                                          const steno::search::hotword_automaton& hotwords) {
+    wenet::u2_stream_options own;
     if (o.chunk_size) own.chunk_size = *o.chunk_size;
     if (o.left_chunks) own.left_chunks = *o.left_chunks;
     own.beam.search = {.beam = o.beam, .hotwords = &hotwords};
@@ -69,7 +74,7 @@ class session_body<u2<S, Kind, Frontend>> {
     return own;
   }
 
-  STENO_COLD session_event describe(const u2_event& e) const {
+  STENO_COLD session_event describe(const wenet::u2_event& e) const {
     const model_type& m = stream_.model();
     session_event out;
     out.kind = e.kind;
@@ -90,20 +95,21 @@ class session_body<u2<S, Kind, Frontend>> {
       return out;
     }
     for (std::size_t k = 0; k < e.nbest.size(); ++k) {
-      const ctc_hypothesis& h = e.nbest[k];
+      const steno::search::ctc_hypothesis& h = e.nbest[k];
       session_alternative& a = out.nbest.emplace_back();
       a.text = m.tokenizer.text(h.ids);
       a.score = e.rescoring.empty() ? h.score : e.rescoring[k].score;
-      const auto times = piece_times(h.times, m.frame_ms(), e.offset_ms);
+      const auto times = steno::search::piece_times(h.times, m.frame_ms(), e.offset_ms);
       for (std::size_t i = 0; i < h.ids.size(); ++i)
         a.pieces.push_back({std::string(m.tokenizer.piece(h.ids[i])), times[i].start_ms, times[i].end_ms});
     }
     return out;
   }
 
-  std::unique_ptr<const hotword_automaton> contexts_;
-  u2_stream<model_type> stream_;
+  std::unique_ptr<const steno::search::hotword_automaton> contexts_;
+  wenet::u2_stream<model_type> stream_;
 };
 
+}  // namespace streaming
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -20,30 +20,32 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace wenet {
 
 /// How a stream is decoded.
 struct u2_stream_options {
-  extent chunk_size = 16;          ///< encoder frames; not positive: everything at finish()
-  extent left_chunks = -1;         ///< chunks kept in the attention's caches; negative: all, and a stream's cost grows
-  ctc_beam_options beam = {};      ///< with the hotwords, which must outlive the stream; its blank is the model's
-  float blank_penalty = 0;         ///< subtracted from the blank's logit
-  bool rescore = true;             ///< final results by attention rescoring; keeps the encoder's rows of the utterance
-  double ctc_weight = 0.5;         ///< of the CTC score that rescoring adds to the decoder's
-  double reverse_weight = -1;      ///< of the right-to-left decoder; negative: the checkpoint's own
-  bool endpoints = true;           ///< utterances end by the rules of `endpoint`
-  bool continuous = true;          ///< after an endpoint the next utterance begins; otherwise the stream is over
-  endpoint_options endpoint = {};  ///< when an utterance ends; its blank is the model's
+  extent chunk_size = 16;   ///< encoder frames; not positive: everything at finish()
+  extent left_chunks = -1;  ///< chunks kept in the attention's caches; negative: all, and a stream's cost grows
+  steno::search::ctc_beam_options beam =
+      {};                      ///< with the hotwords, which must outlive the stream; its blank is the model's
+  float blank_penalty = 0;     ///< subtracted from the blank's logit
+  bool rescore = true;         ///< final results by attention rescoring; keeps the encoder's rows of the utterance
+  double ctc_weight = 0.5;     ///< of the CTC score that rescoring adds to the decoder's
+  double reverse_weight = -1;  ///< of the right-to-left decoder; negative: the checkpoint's own
+  bool endpoints = true;       ///< utterances end by the rules of `endpoint`
+  bool continuous = true;      ///< after an endpoint the next utterance begins; otherwise the stream is over
+  segmentation::endpoint_options endpoint = {};  ///< when an utterance ends; its blank is the model's
   /// Utterances end at this many encoder frames; 0: never. The original cannot go beyond 5000 (its table of positions).
   extent max_utterance_frames = 0;
 };
 
 /// Partial or final.
-using u2_event_kind = stream_event_kind;
+using u2_event_kind = streaming::stream_event_kind;
 
 /// What a sink gets. Spans live as long as the call.
-struct u2_event : stream_event {
+struct u2_event : streaming::stream_event {
   /// Final results: best first, scores with the decoder's part; empty in partial results.
-  std::span<const ctc_hypothesis> nbest = {};
+  std::span<const steno::search::ctc_hypothesis> nbest = {};
   std::span<const rescored> rescoring = {};  ///< in the order of nbest; empty without rescoring
 };
 
@@ -96,7 +98,7 @@ class u2_stream {
   void finish(context& c, Sink&& sink) {
     if (over_) return;
     const extent n = model_->frontend.at_end(front_, 0);
-    model_->frontend.finish(front_, samples{}, room(n), c);
+    model_->frontend.finish(front_, frontends::samples{}, room(n), c);
     while (!over_ && required() <= queued()) advance(required(), true, c, sink);
     if (over_) return;
     advance(queued(), false, c, sink);
@@ -128,11 +130,11 @@ class u2_stream {
     }
     const std::size_t old = features_.size();
     features_.resize(old + static_cast<std::size_t>(rows * width()));
-    return make_view(features_.data() + old, rows, width());
+    return core::make_view(features_.data() + old, rows, width());
   }
 
   void begin_utterance() {
-    restart(model_->encoder, state_);
+    nn::restart(model_->encoder, state_);
     utterance_rows_ = 0;
     search_.reset();
     endpoint_.reset();
@@ -146,19 +148,19 @@ class u2_stream {
     frames_read_ += frames;
     bool ended = false;
     if (total >= window()) {
-      workspace::frame scratch(c.scratch);
+      core::workspace::frame scratch(c.scratch);
       const extent rows = model_->encoder.rows(total);
       auto y = scratch.template matrix<dynamic, Model::encoder_type::output>(rows, d);
-      const auto x = make_view<dynamic, Model::encoder_type::input>(
+      const auto x = core::make_view<dynamic, Model::encoder_type::input>(
           static_cast<const float*>(features_.data()) + taken_ * width(), total, width());
       const extent left = options_.left_chunks < 0 ? -1 : options_.left_chunks * options_.chunk_size;
-      model_->encoder(x, y, &state_, u2_env{.keep = left}, c);
+      model_->encoder(x, y, &state_, nn::u2_env{.keep = left}, c);
       utterance_rows_ += rows;
       if (options_.rescore) encoded_.insert(encoded_.end(), y.data(), y.data() + rows * d);
       auto scores = scratch.matrix(rows, model_->tokenizer.size());
       model_->score(y, options_.blank_penalty, scores, c);
-      search_.advance(read(scores));
-      if (whole && options_.endpoints) ended = endpoint_.advance(read(scores), search_.ids(0).size() > 0);
+      search_.advance(core::read(scores));
+      if (whole && options_.endpoints) ended = endpoint_.advance(core::read(scores), search_.ids(0).size() > 0);
       if (options_.max_utterance_frames > 0)
         ended = ended || (whole && utterance_rows_ + options_.chunk_size > options_.max_utterance_frames);
     }
@@ -204,13 +206,13 @@ class u2_stream {
   void rank(context& c) {
     const extent d = model_->encoder.output_size();
     const view<const float> rows =
-        make_view(static_cast<const float*>(encoded_.data()), static_cast<extent>(encoded_.size()) / d, d);
+        core::make_view(static_cast<const float*>(encoded_.data()), static_cast<extent>(encoded_.size()) / d, d);
     std::vector<rescored> all = model_->rescore(rows, nbest_, options_.ctc_weight, options_.reverse_weight, c);
     std::vector<std::size_t> order(all.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return all[a].score > all[b].score; });
-    std::vector<ctc_hypothesis> sorted;
+    std::vector<steno::search::ctc_hypothesis> sorted;
     for (const std::size_t i : order) {
       sorted.push_back(std::move(nbest_[i]));
       rescored_.push_back(std::move(all[i]));
@@ -244,15 +246,16 @@ class u2_stream {
   typename decltype(Model::frontend)::state front_;
   typename Model::encoder_type::state state_;
   extent utterance_rows_ = 0;  // of the encoder, so far
-  ctc_prefix_beam search_;
-  ctc_endpoint endpoint_;
+  steno::search::ctc_prefix_beam search_;
+  segmentation::ctc_endpoint endpoint_;
   std::vector<float> features_;  // rows that wait; the first taken_ are used up, then comes the overlap
   std::vector<float> encoded_;   // encoder rows of the utterance
-  std::vector<ctc_hypothesis> nbest_;
+  std::vector<steno::search::ctc_hypothesis> nbest_;
   std::vector<rescored> rescored_;
   extent taken_ = 0, overlap_ = 0, frames_read_ = 0, utterance_from_ = 0;
   bool started_ = false, over_ = false;
 };
 
+}  // namespace wenet
 }  // namespace STENO_ABI
 }  // namespace steno

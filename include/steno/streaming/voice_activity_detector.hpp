@@ -18,10 +18,11 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace streaming {
 
 namespace detail {
 struct any_voice_sink {
-  void operator()(const voice_change&) const noexcept {}
+  void operator()(const segmentation::voice_change&) const noexcept {}
 };
 }  // namespace detail
 
@@ -54,7 +55,7 @@ class voice_segment_collector {
  public:
   /// The next change; whole(voice_segment) is called for each segment that it ends.
   template <class Sink>
-  void operator()(const voice_change& v, Sink&& whole) {
+  void operator()(const segmentation::voice_change& v, Sink&& whole) {
     if (v.start_ms >= 0) open_ = v.start_ms;
     if (v.end_ms >= 0) whole(voice_segment{open_, v.end_ms});
   }
@@ -69,7 +70,7 @@ std::vector<voice_segment> find_speech(const V& v, std::span<const float> pcm, c
                                        const typename V::options& o = {}) {
   std::vector<voice_segment> found;
   voice_segment_collector whole;
-  const auto sink = [&](const voice_change& change) {
+  const auto sink = [&](const segmentation::voice_change& change) {
     whole(change, [&](const voice_segment& s) { found.push_back(s); });
   };
   auto s = v.start(o);
@@ -78,5 +79,6 @@ std::vector<voice_segment> find_speech(const V& v, std::span<const float> pcm, c
   return found;
 }
 
+}  // namespace streaming
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace text {
 
 /// 0 for an empty text.
 inline double compression_ratio(std::string_view text) {
@@ -27,5 +28,6 @@ inline double compression_ratio(std::string_view text) {
   return static_cast<double>(text.size()) / static_cast<double>(size);
 }
 
+}  // namespace text
 }  // namespace STENO_ABI
 }  // namespace steno

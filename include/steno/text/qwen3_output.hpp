@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace text {
 
 namespace detail {
 
@@ -174,5 +175,6 @@ STENO_COLD inline std::string merge_languages(const std::vector<std::string>& la
   return merged;
 }
 
+}  // namespace text
 }  // namespace STENO_ABI
 }  // namespace steno

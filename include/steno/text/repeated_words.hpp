@@ -17,6 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace text {
 
 namespace detail {
 
@@ -100,5 +101,6 @@ STENO_COLD inline std::string limit_repeats(std::string text, std::size_t max_ro
   return text;
 }
 
+}  // namespace text
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -17,6 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 constexpr bool is_ideograph(std::uint32_t c) {
   return (c >= 0x4e00 && c <= 0x9fff) || (c >= 0x3400 && c <= 0x4dbf) || (c >= 0x20000 && c <= 0x2a6df) ||
@@ -111,5 +112,6 @@ STENO_COLD inline std::vector<std::string> aligned_japanese_words(std::string_vi
   return words;
 }
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

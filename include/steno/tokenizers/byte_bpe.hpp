@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 /// The length of the piece that `text` (not empty) begins with, by GPT-2's pattern
 ///   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
@@ -170,5 +171,6 @@ class byte_bpe {
   std::vector<int> slots_;
 };
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -19,6 +19,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 /// A token of the result with its time, or without one (end < start).
 struct timed_token {
@@ -197,5 +198,6 @@ class character_tokenizer {
   std::vector<std::string> tokens_;
 };
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 /// A token and the frames [start, end) it is given.
 struct placed_token {
@@ -158,5 +159,6 @@ class nemo_words {
   std::vector<std::string> marks_;  // sorted
 };
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 namespace detail {
 inline constexpr std::string_view comma = "\xef\xbc\x8c", full_stop = "\xe3\x80\x82", question_mark = "\xef\xbc\x9f",
@@ -113,5 +114,6 @@ STENO_COLD inline bool close_text(std::string& text) {
   return true;
 }
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 /// The length of the piece that `text` (not empty) begins with, by the pattern
 ///   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
@@ -161,5 +162,6 @@ class qwen_tokens {
   int size_ = 0;
 };
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 /// A SentencePiece vocabulary: ids to text, and phrases to ids. Const members may be called from any number of threads.
 class sentencepiece {
@@ -110,5 +111,6 @@ class sentencepiece {
   sentencepiece_vocabulary vocabulary_;
 };
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

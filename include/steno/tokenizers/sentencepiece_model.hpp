@@ -4,7 +4,8 @@
 //   1 pieces (repeated: 1 piece, 2 score f32, 3 type, default 1), 2 trainer_spec (44 unk_surface),
 //   3 normalizer_spec (3 add_dummy_prefix, 4 remove_extra_whitespaces, both true by default).
 // Fields that decoding does not need are skipped by their wire type. Every length is compared with what is left of the
-// file before it is used. Tested in tests/tokenizers/sentencepiece_model_test.cpp, fuzzed by tests/fuzz/sentencepiece_model_fuzz.cpp
+// file before it is used. Tested in tests/tokenizers/sentencepiece_model_test.cpp, fuzzed by
+// tests/fuzz/sentencepiece_model_fuzz.cpp
 #pragma once
 #include <steno/error.hpp>
 #include <steno/tokenizers/vocabulary.hpp>
@@ -19,6 +20,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 namespace detail {
 
@@ -148,5 +150,6 @@ inline sentencepiece_vocabulary read_sentencepiece_model(std::span<const std::by
   return v;
 }
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

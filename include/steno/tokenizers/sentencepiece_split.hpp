@@ -19,6 +19,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 namespace detail {
 
@@ -140,5 +141,6 @@ STENO_COLD inline std::optional<std::vector<int>> split_pieces(const sentencepie
   return detail::piece_splitter(v)(text);
 }
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

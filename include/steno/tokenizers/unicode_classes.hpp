@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 namespace unicode {
 
@@ -241,5 +242,6 @@ inline std::string_view strip(std::string_view s) {
 
 }  // namespace unicode
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 namespace unicode {
 
@@ -743,5 +744,6 @@ STENO_COLD inline std::string nfc(std::string_view text) {
 
 }  // namespace unicode
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -10,6 +10,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 /// SentencePiece's numbers for what a piece is.
 enum class piece_type : int { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
@@ -25,5 +26,6 @@ struct sentencepiece_vocabulary {
   std::string unk_surface = " \xE2\x81\x87 ";  ///< what an unknown piece decodes to
 };
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

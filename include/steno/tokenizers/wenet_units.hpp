@@ -20,6 +20,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 /// The units of a WeNet model: ids to text, and phrases to ids. Const members may be called from any number of threads.
 class wenet_units {
@@ -151,5 +152,6 @@ class wenet_units {
   bool pieces_ = false;
 };
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -10,6 +10,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 /// A language that Whisper knows.
 struct whisper_language {
@@ -59,5 +60,6 @@ constexpr int find_whisper_language(std::string_view text) {
   return -1;
 }
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -23,6 +23,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 /// Tokens that make one word, or one whole character.
 struct whisper_word {
@@ -210,5 +211,6 @@ class whisper_tokens : public byte_bpe {
   }
 };
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

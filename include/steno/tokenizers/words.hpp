@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace tokenizers {
 
 /// A piece of a vocabulary with the time at which it was spoken.
 struct timed_piece {
@@ -63,5 +64,6 @@ STENO_COLD inline std::vector<word> join_words(const std::vector<timed_piece>& p
   return words;
 }
 
+}  // namespace tokenizers
 }  // namespace STENO_ABI
 }  // namespace steno

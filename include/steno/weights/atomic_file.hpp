@@ -29,6 +29,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 
 /// Writes one file from front to back. Throws steno::error with the system's reason (a full disk, no permission).
 /// Not thread-safe; two objects for one target may live side by side, and the last commit() stays.
@@ -167,5 +168,6 @@ class atomic_file {
   int file_ = -1;
 };
 
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -20,11 +20,12 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 
 namespace detail {
 
 STENO_COLD inline std::string shape_text(extent rows, extent cols) {
-  const auto text = [](extent n) { return is_static(n) ? std::to_string(n) : std::string("any"); };
+  const auto text = [](extent n) { return core::is_static(n) ? std::to_string(n) : std::string("any"); };
   std::string s = "[";
   if (rows != 1) s.append(text(rows)).append(" x ");
   return s.append(text(cols)).append("]");
@@ -36,7 +37,7 @@ class binding {
   binding(const S& source, storage& keep, std::string prefix)
       : source_(source), keep_(keep), prefix_(std::move(prefix)) {}
 
-  template <weight_leaf W>
+  template <core::weight_leaf W>
   void operator()(const std::string& path, W& w, bool optional) {
     weight_ref found{.rows = W::static_rows, .cols = W::static_cols};
     if (!place(path, W::static_format, optional, found)) {
@@ -49,7 +50,7 @@ class binding {
     w.format = found.format;
   }
 
-  template <setting_leaf N>
+  template <core::setting_leaf N>
   void operator()(const std::string& path, N& n, bool optional) {
     if (const auto value = read_setting(path, N::static_value, N::min, N::max, optional)) n.adopt(*value);
   }
@@ -124,13 +125,14 @@ class binding {
       problem("tensor \"" + path + "\": " + what);
       return false;
     };
-    const std::string_view format = info(t.format).name;
-    if (!compatible(w.rows, rows) || !compatible(w.cols, cols))
+    const std::string_view format = core::info(t.format).name;
+    if (!core::compatible(w.rows, rows) || !core::compatible(w.cols, cols))
       return refuse("expected " + shape_text(w.rows, w.cols) + ", found " + t.shape_text() + " " + std::string(format));
     if (rows == 0 || cols == 0) return refuse("is empty");
-    if (!holds_weights(t.format)) return refuse("no weights are kept in the number format " + format_name(t.format));
+    if (!core::holds_weights(t.format))
+      return refuse("no weights are kept in the number format " + format_name(t.format));
     if (wanted != dtype::any && wanted != dtype::f32 && wanted != t.format)
-      return refuse("expected " + std::string(info(wanted).name) + ", found " + std::string(format));
+      return refuse("expected " + std::string(core::info(wanted).name) + ", found " + std::string(format));
     w = {.data = t.bytes.data(), .format = t.format, .rows = rows, .cols = cols};
     if (wanted != dtype::f32) return true;
     const bool aligned = reinterpret_cast<std::uintptr_t>(w.data) % alignof(float) == 0;
@@ -147,18 +149,18 @@ class binding {
                                                 bool optional) {
     const auto [key, value] = lookup(path);
     if (!value) {
-      if (optional || is_static(wanted)) return std::nullopt;
+      if (optional || core::is_static(wanted)) return std::nullopt;
       incomplete_ = true;
-      problem("key " + steno::quoted(prefix_ + path) + ": missing");
+      problem("key " + steno::weights::quoted(prefix_ + path) + ": missing");
       return std::nullopt;
     }
     const bool whole =
         *value >= static_cast<double>(min) && *value <= static_cast<double>(max) && std::floor(*value) == *value;
-    if (whole && compatible(wanted, static_cast<extent>(*value))) return static_cast<extent>(*value);
+    if (whole && core::compatible(wanted, static_cast<extent>(*value))) return static_cast<extent>(*value);
     incomplete_ = true;  // what depends on it would only be reported again
-    problem("key " + steno::quoted(key) + ": expected " +
-            (is_static(wanted) ? std::to_string(wanted)
-                               : "a whole number from " + std::to_string(min) + " to " + std::to_string(max)) +
+    problem("key " + steno::weights::quoted(key) + ": expected " +
+            (core::is_static(wanted) ? std::to_string(wanted)
+                                     : "a whole number from " + std::to_string(min) + " to " + std::to_string(max)) +
             ", found " + number_text(*value));
     return std::nullopt;
   }
@@ -199,13 +201,14 @@ class binding {
 /// Binds all members of `model` to `source`. Settings are looked up under `prefix` + "." (with parents as fall-back);
 /// tensors named in `ignore` may stay unused. Converted tensors live in `keep`. Throws steno::error naming everything
 /// that is wrong. The source's bytes must outlive the model.
-template <composite Model, weight_source S>
+template <core::composite Model, weight_source S>
 STENO_COLD void bind(Model& model, const S& source, storage& keep, std::string_view prefix,
                      const std::vector<std::string>& ignore = {}) {
   detail::binding<S> b(source, keep, std::string(prefix) + ".");
-  walk(model, b);
+  core::walk(model, b);
   b.finish(ignore);
 }
 
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

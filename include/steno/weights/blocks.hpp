@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 
 namespace detail {
 template <class Block>
@@ -29,7 +30,7 @@ void write_blocks(const float* src, std::byte* dst, std::size_t count) {
   for (std::size_t i = 0; i < count / Block::elements; ++i) blocks::write_block(src + i * Block::elements, b[i]);
 }
 inline void check_blocks(dtype format, std::size_t count) {
-  const std::size_t n = info(format).elements;
+  const std::size_t n = core::info(format).elements;
   if (n != 0 && count % n != 0)
     fail({.what = "number of values in " + format_name(format),
           .expected = "a multiple of " + std::to_string(n),
@@ -112,7 +113,7 @@ inline void quantise(dtype format, const float* src, std::byte* dst, std::size_t
 
 /// All values of a tensor, row-major; `where` names its file in the error for a format that steno cannot compute with.
 inline std::vector<float> values_of(const tensor_ref& t, const std::string& where) {
-  const dtype_info format = info(t.format);
+  const core::dtype_info format = core::info(t.format);
   if (format.elements == 0)
     fail({.where = where,
           .what = "tensor " + quoted(t.name) + ": number format " + format_name(t.format) + " is not supported"});
@@ -121,5 +122,6 @@ inline std::vector<float> values_of(const tensor_ref& t, const std::string& wher
   return values;
 }
 
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

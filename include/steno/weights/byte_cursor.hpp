@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 
 static_assert(std::endian::native == std::endian::little, "steno reads files by copying little-endian bytes");
 
@@ -39,7 +40,9 @@ static_assert(std::endian::native == std::endian::little, "steno reads files by 
 STENO_COLD inline std::string quoted(std::string_view name) {
   std::size_t length = 80;  // no character is cut in two
   while (length > 76 && length < name.size() && (static_cast<unsigned char>(name[length]) & 0xc0u) == 0x80u) --length;
-  return std::string("\"").append(printable(name.substr(0, length))).append(name.size() > length ? "...\"" : "\"");
+  return std::string("\"")
+      .append(core::printable(name.substr(0, length)))
+      .append(name.size() > length ? "...\"" : "\"");
 }
 
 /// A number as it stands in messages: 16000, 0.5, 1e+300, nan.
@@ -108,5 +111,6 @@ class byte_cursor {
   std::size_t position_ = 0;
 };
 
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

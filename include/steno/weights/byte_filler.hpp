@@ -13,6 +13,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 
 /// Owns any callable void(std::span<std::byte>); move-only.
 class byte_filler {
@@ -34,5 +35,6 @@ class byte_filler {
   void (*call_)(void*, std::span<std::byte>) = nullptr;
 };
 
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

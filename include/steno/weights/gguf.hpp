@@ -21,7 +21,7 @@ inline namespace STENO_ABI {
 class gguf_file {
  public:
   /// Maps (or copies) and checks the file at `path`; throws steno::error.
-  explicit gguf_file(std::string path, file_reading how = file_reading::mapped)
+  explicit gguf_file(std::string path, weights::file_reading how = weights::file_reading::mapped)
       : file_(std::move(path), how), name_(file_.path()), bytes_(file_.bytes()) {
     parse();
   }
@@ -40,60 +40,62 @@ class gguf_file {
 
   // --- tensors, in file order. Formats that steno cannot compute with are listed too: info(format).elements is 0,
   //     format_name(format) gives their name, bytes are right.
-  std::size_t size() const noexcept { return tensors_.size(); }      ///< number of tensors
-  tensor_ref tensor(std::size_t i) const { return tensors_.at(i); }  ///< the i-th tensor; throws std::out_of_range
+  std::size_t size() const noexcept { return tensors_.size(); }  ///< number of tensors
+  weights::tensor_ref tensor(std::size_t i) const {
+    return tensors_.at(i);
+  }  ///< the i-th tensor; throws std::out_of_range
   /// The tensor of exactly this name; nothing when the file has none.
-  std::optional<tensor_ref> find(std::string_view name) const {
-    const tensor_ref* t = tensor_index_.find(tensors_, name);
+  std::optional<weights::tensor_ref> find(std::string_view name) const {
+    const weights::tensor_ref* t = tensor_index_.find(tensors_, name);
     return t != nullptr ? std::optional(*t) : std::nullopt;
   }
   /// Whether this is a copy, where released tensors are lost.
   bool copied() const noexcept { return file_.copied(); }
   /// Gives the memory of a tensor that is not needed any more back to the system (nothing for bytes in memory).
-  void release(const tensor_ref& t) const noexcept { file_.release(t.bytes); }
+  void release(const weights::tensor_ref& t) const noexcept { file_.release(t.bytes); }
 
   // --- key-value pairs, in file order.
   /// All pairs; they refer to the file's bytes.
-  std::span<const gguf_value> values() const noexcept { return values_; }
+  std::span<const weights::gguf_value> values() const noexcept { return values_; }
   /// The keys of all pairs; they refer to the file's bytes.
   std::vector<std::string_view> keys() const {
     std::vector<std::string_view> result;
     result.reserve(values_.size());
-    for (const gguf_value& v : values_) result.push_back(v.key);
+    for (const weights::gguf_value& v : values_) result.push_back(v.key);
     return result;
   }
   /// The pair with exactly this key, or null. Valid as long as the file is.
-  const gguf_value* value(std::string_view key) const { return value_index_.find(values_, key); }
+  const weights::gguf_value* value(std::string_view key) const { return value_index_.find(values_, key); }
   bool has(std::string_view key) const { return value(key) != nullptr; }  ///< whether the key is there
 
   /// A number (bool: 0 or 1); nothing when the key is absent. Throws when the value is not a number.
   STENO_COLD std::optional<double> number(std::string_view key) const {
-    return optional_as(key, &gguf_value::number, "a number");
+    return optional_as(key, &weights::gguf_value::number, "a number");
   }
   /// A string; nothing when the key is absent. Throws when the value is not a string.
   STENO_COLD std::optional<std::string> text(std::string_view key) const {
-    const auto t = optional_as(key, &gguf_value::text, "a string");
+    const auto t = optional_as(key, &weights::gguf_value::text, "a string");
     return t ? std::optional<std::string>(*t) : std::nullopt;
   }
   /// An array of numbers; throws when the key is absent or holds something else.
   STENO_COLD std::vector<double> numbers(std::string_view key) const {
-    return required_as(key, &gguf_value::numbers, "an array of numbers");
+    return required_as(key, &weights::gguf_value::numbers, "an array of numbers");
   }
   /// An array of strings; throws when the key is absent or holds something else.
   STENO_COLD std::vector<std::string> strings(std::string_view key) const {
-    return required_as(key, &gguf_value::strings, "an array of strings");
+    return required_as(key, &weights::gguf_value::strings, "an array of strings");
   }
 
  private:
   STENO_COLD void parse() {
-    byte_cursor c(name_, bytes_);
-    const auto magic = c.take(std::min(gguf_magic.size(), c.remaining()), "magic");
-    if (std::string_view(reinterpret_cast<const char*>(magic.data()), magic.size()) != gguf_magic)
+    weights::byte_cursor c(name_, bytes_);
+    const auto magic = c.take(std::min(weights::gguf_magic.size(), c.remaining()), "magic");
+    if (std::string_view(reinterpret_cast<const char*>(magic.data()), magic.size()) != weights::gguf_magic)
       fail({.where = name_, .what = "not a GGUF file", .expected = "the bytes \"GGUF\" at its start"});
     version_ = c.number<std::uint32_t>("version");
     if ((version_ & 0xffffu) == 0 && version_ != 0)
       fail({.where = name_, .what = "the GGUF file has big-endian byte order, which steno does not read"});
-    if (version_ < 2 || version_ > gguf_version)
+    if (version_ < 2 || version_ > weights::gguf_version)
       fail({.where = name_, .what = "GGUF version", .expected = "2 or 3", .found = std::to_string(version_)});
     const auto tensors = c.number<std::int64_t>("number of tensors");
     const auto pairs = c.number<std::int64_t>("number of keys");
@@ -111,7 +113,7 @@ class gguf_file {
   }
 
   // Before anything is stored: `count` things of at least `smallest` bytes must fit into the rest of the file.
-  void check_count(byte_cursor& c, std::int64_t count, std::uint64_t smallest, const char* what) const {
+  void check_count(weights::byte_cursor& c, std::int64_t count, std::uint64_t smallest, const char* what) const {
     const std::uint64_t max_count = c.remaining() / smallest;
     if (count < 0 || static_cast<std::uint64_t>(count) > max_count)
       fail({.where = name_,
@@ -120,40 +122,42 @@ class gguf_file {
             .found = std::to_string(count)});
   }
 
-  static gguf_type read_type(byte_cursor& c, std::string_view key) {
+  static weights::gguf_type read_type(weights::byte_cursor& c, std::string_view key) {
     const auto id = c.number<std::int32_t>("value type");
-    if (!is_gguf_type(id)) c.stop("key " + quoted(key) + ": type of the value", "0 to 12", std::to_string(id));
-    return static_cast<gguf_type>(id);
+    if (!weights::is_gguf_type(id))
+      c.stop("key " + weights::quoted(key) + ": type of the value", "0 to 12", std::to_string(id));
+    return static_cast<weights::gguf_type>(id);
   }
-  STENO_COLD static gguf_value read_value(byte_cursor& c) {
-    gguf_value v;
-    v.key = c.string(gguf_max_length, "key");
+  STENO_COLD static weights::gguf_value read_value(weights::byte_cursor& c) {
+    weights::gguf_value v;
+    v.key = c.string(weights::gguf_max_length, "key");
     if (v.key.empty()) c.stop("a key is empty");
     v.type = v.element = read_type(c, v.key);
-    if (v.type == gguf_type::string) {
-      const std::string_view s = c.string(gguf_max_length, "string value");
+    if (v.type == weights::gguf_type::string) {
+      const std::string_view s = c.string(weights::gguf_max_length, "string value");
       v.raw = std::as_bytes(std::span(s.data(), s.size()));
-    } else if (v.type == gguf_type::array) {
+    } else if (v.type == weights::gguf_type::array) {
       read_array(c, v);
     } else {
-      v.raw = c.take(size_of_type(v.type), "value");
+      v.raw = c.take(weights::size_of_type(v.type), "value");
     }
     return v;
   }
-  STENO_COLD static void read_array(byte_cursor& c, gguf_value& v) {
+  STENO_COLD static void read_array(weights::byte_cursor& c, weights::gguf_value& v) {
     v.element = read_type(c, v.key);
-    if (v.element == gguf_type::array) c.stop("key " + quoted(v.key) + ": arrays of arrays are not allowed");
+    if (v.element == weights::gguf_type::array)
+      c.stop("key " + weights::quoted(v.key) + ": arrays of arrays are not allowed");
     const auto count = c.number<std::uint64_t>("array length");
-    const std::uint64_t each = v.element == gguf_type::string ? 8 : size_of_type(v.element);
-    const std::uint64_t max_count = std::min<std::uint64_t>(gguf_max_length, c.remaining() / each);
+    const std::uint64_t each = v.element == weights::gguf_type::string ? 8 : weights::size_of_type(v.element);
+    const std::uint64_t max_count = std::min<std::uint64_t>(weights::gguf_max_length, c.remaining() / each);
     if (count > max_count)
-      c.stop("key " + quoted(v.key) + ": length of the array", "up to " + std::to_string(max_count),
+      c.stop("key " + weights::quoted(v.key) + ": length of the array", "up to " + std::to_string(max_count),
              std::to_string(count));
     v.count = static_cast<std::size_t>(count);
     const std::size_t start = c.position();
-    byte_cursor walk = c;
-    if (v.element == gguf_type::string) {
-      for (std::size_t i = 0; i < v.count; ++i) walk.string(gguf_max_length, "string in an array");
+    weights::byte_cursor walk = c;
+    if (v.element == weights::gguf_type::string) {
+      for (std::size_t i = 0; i < v.count; ++i) walk.string(weights::gguf_max_length, "string in an array");
     } else {
       walk.take(each * count, "array");
     }
@@ -161,47 +165,48 @@ class gguf_file {
   }
 
   STENO_COLD void read_alignment() {
-    const gguf_value* v = value(gguf_alignment_key);
+    const weights::gguf_value* v = value(weights::gguf_alignment_key);
     if (v == nullptr) return;
     const auto a = v->get<std::uint32_t>();
     if (!a) wrong_type(*v, "u32");
-    if (!is_power_of_two(*a))
+    if (!weights::is_power_of_two(*a))
       fail({.where = name_,
-            .what = "key " + quoted(gguf_alignment_key),
+            .what = "key " + weights::quoted(weights::gguf_alignment_key),
             .expected = "a power of two",
             .found = std::to_string(*a)});
     alignment_ = *a;
   }
 
-  STENO_COLD void read_tensor(byte_cursor& c) {
-    tensor_ref t;
-    t.name = c.string(gguf_max_length, "tensor name");
+  STENO_COLD void read_tensor(weights::byte_cursor& c) {
+    weights::tensor_ref t;
+    t.name = c.string(weights::gguf_max_length, "tensor name");
     if (t.name.empty()) c.stop("a tensor name is empty");
-    if (t.name.size() > gguf_name_limit)
-      c.stop("tensor name " + quoted(t.name), "up to 63 bytes", std::to_string(t.name.size()));
-    const auto stop = [&](const detail::layout_fault& bad) {
-      c.stop("tensor " + quoted(t.name) + ": " + bad.what, bad.expected, bad.found);
+    if (t.name.size() > weights::gguf_name_limit)
+      c.stop("tensor name " + weights::quoted(t.name), "up to 63 bytes", std::to_string(t.name.size()));
+    const auto stop = [&](const weights::detail::layout_fault& bad) {
+      c.stop("tensor " + weights::quoted(t.name) + ": " + bad.what, bad.expected, bad.found);
     };
     const auto rank = c.number<std::uint32_t>("number of dimensions");
-    if (rank > gguf_rank_limit) stop({"number of dimensions", "up to 4", std::to_string(rank)});
+    if (rank > weights::gguf_rank_limit) stop({"number of dimensions", "up to 4", std::to_string(rank)});
     t.rank = static_cast<int>(rank);
     for (std::uint32_t i = rank; i-- > 0;) t.shape[i] = c.number<std::int64_t>("dimension");
     const auto type = c.number<std::int32_t>("tensor type");
     std::uint64_t size = 0;
-    if (const auto bad = detail::measure_tensor(std::span(t.shape).first(rank), type, size)) stop(*bad);
+    if (const auto bad = weights::detail::measure_tensor(std::span(t.shape).first(rank), type, size)) stop(*bad);
     t.format = static_cast<dtype>(type);
     const auto offset = c.number<std::uint64_t>("tensor offset");
     if (offset != data_size_) stop({"offset in the data section", std::to_string(data_size_), std::to_string(offset)});
-    if (!detail::append_padded(data_size_, size, alignment_)) stop({"end of the data", "below 2^64 bytes", "more"});
+    if (!weights::detail::append_padded(data_size_, size, alignment_))
+      stop({"end of the data", "below 2^64 bytes", "more"});
     placed_.push_back({offset, size});
     tensors_.push_back(t);
   }
 
   // The data section begins at the next multiple of the alignment and holds all tensors with their padding.
-  STENO_COLD void place_tensors(const byte_cursor& c) {
+  STENO_COLD void place_tensors(const weights::byte_cursor& c) {
     std::uint64_t start = 0, end = 0;
     if (tensors_.empty()) return;
-    if (!checked_round_up(c.position(), alignment_, start) || !checked_add(start, data_size_, end) ||
+    if (!weights::checked_round_up(c.position(), alignment_, start) || !weights::checked_add(start, data_size_, end) ||
         end > bytes_.size())
       fail({.where = name_,
             .what = "the data of the tensors runs beyond the end of the file",
@@ -216,43 +221,46 @@ class gguf_file {
   }
 
   [[noreturn]] STENO_COLD void twice(const char* what, std::string_view name) const {
-    fail({.where = name_, .what = what + (" " + quoted(name)) + " occurs twice"});
+    fail({.where = name_, .what = what + (" " + weights::quoted(name)) + " occurs twice"});
   }
-  [[noreturn]] STENO_COLD void wrong_type(const gguf_value& v, std::string expected) const {
-    fail({.where = name_, .what = "key " + quoted(v.key), .expected = std::move(expected), .found = v.type_text()});
+  [[noreturn]] STENO_COLD void wrong_type(const weights::gguf_value& v, std::string expected) const {
+    fail({.where = name_,
+          .what = "key " + weights::quoted(v.key),
+          .expected = std::move(expected),
+          .found = v.type_text()});
   }
   template <class T>
-  std::optional<T> optional_as(std::string_view key, std::optional<T> (gguf_value::*get)() const,
+  std::optional<T> optional_as(std::string_view key, std::optional<T> (weights::gguf_value::*get)() const,
                                const char* wanted) const {
-    const gguf_value* v = value(key);
+    const weights::gguf_value* v = value(key);
     if (v == nullptr) return std::nullopt;
     std::optional<T> result = (v->*get)();
     if (!result) wrong_type(*v, wanted);
     return result;
   }
   template <class T>
-  T required_as(std::string_view key, std::optional<T> (gguf_value::*get)() const, const char* wanted) const {
+  T required_as(std::string_view key, std::optional<T> (weights::gguf_value::*get)() const, const char* wanted) const {
     auto result = optional_as(key, get, wanted);
-    if (!result) fail({.where = name_, .what = "key " + quoted(key) + " is missing", .expected = wanted});
+    if (!result) fail({.where = name_, .what = "key " + weights::quoted(key) + " is missing", .expected = wanted});
     return std::move(*result);
   }
 
   struct place {
     std::uint64_t offset, size;
   };
-  mapped_file file_;
+  weights::mapped_file file_;
   std::string name_;
   std::span<const std::byte> bytes_;
-  std::uint32_t version_ = 0, alignment_ = gguf_alignment;
-  std::vector<gguf_value> values_;
-  std::vector<tensor_ref> tensors_;
-  name_index<gguf_value, &gguf_value::key> value_index_;
-  name_index<tensor_ref, &tensor_ref::name> tensor_index_;
+  std::uint32_t version_ = 0, alignment_ = weights::gguf_alignment;
+  std::vector<weights::gguf_value> values_;
+  std::vector<weights::tensor_ref> tensors_;
+  weights::name_index<weights::gguf_value, &weights::gguf_value::key> value_index_;
+  weights::name_index<weights::tensor_ref, &weights::tensor_ref::name> tensor_index_;
   std::vector<place> placed_;  // until the start of the data section is known
   std::uint64_t data_size_ = 0;
 };
 
-static_assert(weight_source<gguf_file>);
+static_assert(weights::weight_source<gguf_file>);
 
 }  // namespace STENO_ABI
 }  // namespace steno

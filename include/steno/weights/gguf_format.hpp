@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 
 /// Type ids of values in the key-value section.
 enum class gguf_type : std::int32_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
@@ -58,10 +59,10 @@ inline constexpr foreign_format foreign_formats[] = {
 }  // namespace detail
 
 /// Name and block of any tensor type that ggml has, also of those steno only copies; nothing for other ids.
-constexpr std::optional<dtype_info> find_ggml_type(std::int32_t id) {
-  if (const auto known = find_dtype(id)) return known;
+constexpr std::optional<core::dtype_info> find_ggml_type(std::int32_t id) {
+  if (const auto known = core::find_dtype(id)) return known;
   for (const auto& f : detail::foreign_formats)
-    if (f.id == id) return dtype_info{static_cast<dtype>(id), f.name, f.elements, f.bytes};
+    if (f.id == id) return core::dtype_info{static_cast<dtype>(id), f.name, f.elements, f.bytes};
   return std::nullopt;
 }
 /// ggml's name of a tensor's format, for messages: "q4_k", "iq2_xxs", "type 77".
@@ -70,5 +71,6 @@ STENO_COLD inline std::string format_name(dtype t) {
   return known ? std::string(known->name) : "type " + std::to_string(static_cast<std::int32_t>(t));
 }
 
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -15,6 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 
 namespace detail {
 template <class T>
@@ -160,5 +161,6 @@ struct gguf_value {
   }
 };
 
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

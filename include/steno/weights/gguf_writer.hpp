@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 
 /// Collects keys and tensors, then writes them. Everything that is wrong throws steno::error.
 class gguf_writer {
@@ -247,5 +248,6 @@ class gguf_writer {
   std::set<std::string, std::less<>> keys_, names_;
 };
 
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -23,6 +23,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 
 /// How a file becomes memory: its own pages, shared and loaded as they are needed, or a copy that no change of the file
 /// reaches, which is resident as a whole.
@@ -123,5 +124,6 @@ class mapped_file {
   bool copied_ = false;
 };
 
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

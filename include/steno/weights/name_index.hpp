@@ -12,6 +12,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 
 namespace detail {
 STENO_COLD inline std::vector<std::size_t> order_of_names(const std::vector<std::string_view>& names) {
@@ -52,5 +53,6 @@ class name_index {
   std::vector<std::size_t> order_;
 };
 
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

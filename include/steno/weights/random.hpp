@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 
 /// Uniform numbers from a 64-bit generator (splitmix64): the same everywhere for the same seed.
 class random_numbers {
@@ -36,23 +37,24 @@ class random_numbers {
 };
 
 /// Gives every weight of `model` values in `keep`; products in `format` where their rows are whole blocks, else f16.
-template <composite Model>
+template <core::composite Model>
 void randomise(Model& model, storage& keep, std::uint64_t seed, dtype format = dtype::f32) {
   random_numbers next(seed);
   std::vector<float> row;
-  walk(model, [&]<class Leaf>(const std::string& path, Leaf& w, bool) {
-    if constexpr (weight_leaf<Leaf>) {
-      static_assert(is_static(Leaf::static_rows) && is_static(Leaf::static_cols), "random weights need static extents");
+  core::walk(model, [&]<class Leaf>(const std::string& path, Leaf& w, bool) {
+    if constexpr (core::weight_leaf<Leaf>) {
+      static_assert(core::is_static(Leaf::static_rows) && core::is_static(Leaf::static_cols),
+                    "random weights need static extents");
       constexpr bool product = Leaf::static_format == dtype::any;
       const auto rows = static_cast<std::size_t>(w.rows()), cols = static_cast<std::size_t>(w.cols());
-      w.format = !product ? dtype::f32 : cols % info(format).elements == 0 ? format : dtype::f16;
-      std::byte* out = keep.allocate(bytes_of(w.format, rows * cols));
+      w.format = !product ? dtype::f32 : cols % core::info(format).elements == 0 ? format : dtype::f16;
+      std::byte* out = keep.allocate(core::bytes_of(w.format, rows * cols));
       w.data = out;
       w.packed = nullptr;
       const bool gain = rows == 1 && path.find("norm") != std::string::npos && path.ends_with("weight");
       const float centre = gain ? 1.0f : 0.0f, spread = rows == 1 ? 0.17f : std::sqrt(3.0f / static_cast<float>(cols));
       row.resize(cols);
-      for (std::size_t r = 0; r < rows; ++r, out += bytes_of(w.format, cols)) {
+      for (std::size_t r = 0; r < rows; ++r, out += core::bytes_of(w.format, cols)) {
         for (float& v : row) v = centre + spread * next();
         quantise(w.format, row.data(), out, cols);
       }
@@ -60,5 +62,6 @@ void randomise(Model& model, storage& keep, std::uint64_t seed, dtype format = d
   });
 }
 
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -1,7 +1,7 @@
 // steno/weights/source.hpp - where weights come from: any type that finds tensors and settings by name.
 //
-// A GGUF file, an imported checkpoint, random numbers: the binder sees only this concept. Tensors are described with the
-// shape in row-major order (outermost first), as the checkpoint's framework prints it.
+// A GGUF file, an imported checkpoint, random numbers: the binder sees only this concept. Tensors are described with
+// the shape in row-major order (outermost first), as the checkpoint's framework prints it.
 #pragma once
 #include <steno/core/dtype.hpp>
 #include <steno/core/extents.hpp>
@@ -17,6 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 
 /// A stored tensor: row-major shape (outermost first, `rank` entries), format and bytes.
 struct tensor_ref {
@@ -36,8 +37,7 @@ struct tensor_ref {
   /// "[512 x 80]": for messages.
   std::string shape_text() const {
     std::string s = "[";
-    for (int i = 0; i < rank; ++i)
-      s += (i ? " x " : "") + std::to_string(shape[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < rank; ++i) s += (i ? " x " : "") + std::to_string(shape[static_cast<std::size_t>(i)]);
     return s + "]";
   }
 };
@@ -45,13 +45,14 @@ struct tensor_ref {
 /// What the binder needs of a source of weights.
 template <class S>
 concept weight_source = requires(const S& s, std::string_view name, std::size_t i) {
-  { s.where() } -> std::convertible_to<std::string>;               // for error messages: the file's name
-  { s.find(name) } -> std::same_as<std::optional<tensor_ref>>;     // a tensor by its exact name
-  { s.size() } -> std::convertible_to<std::size_t>;                // number of tensors
-  { s.tensor(i) } -> std::same_as<tensor_ref>;                     // the i-th tensor
-  { s.number(name) } -> std::same_as<std::optional<double>>;       // an integer or real setting
-  { s.text(name) } -> std::same_as<std::optional<std::string>>;    // a string setting
+  { s.where() } -> std::convertible_to<std::string>;             // for error messages: the file's name
+  { s.find(name) } -> std::same_as<std::optional<tensor_ref>>;   // a tensor by its exact name
+  { s.size() } -> std::convertible_to<std::size_t>;              // number of tensors
+  { s.tensor(i) } -> std::same_as<tensor_ref>;                   // the i-th tensor
+  { s.number(name) } -> std::same_as<std::optional<double>>;     // an integer or real setting
+  { s.text(name) } -> std::same_as<std::optional<std::string>>;  // a string setting
 };
 
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 
 /// Owns memory for weights until it is destroyed. Movable; pieces stay where they are when it moves. Not thread-safe.
 class storage {
@@ -75,5 +76,6 @@ class storage {
   std::size_t left_ = 0, chunk_ = std::size_t{1} << 20;
 };
 
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

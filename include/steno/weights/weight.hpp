@@ -1,4 +1,5 @@
-// steno/weights/weight.hpp - one stored matrix: a pointer into the file (or the user's memory), its format and its extents.
+// steno/weights/weight.hpp - one stored matrix: a pointer into the file (or the user's memory), its format and its
+// extents.
 //
 // The format is a run-time tag looked at once per product. Q = dtype::f32 promises float values (the binder converts a
 // tensor stored otherwise); Q = dtype::any takes whatever the file holds. Vectors are weight<1, N, dtype::f32>.
@@ -11,6 +12,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 
 /// What a weight is for; decides whether loading packs it for the product kernels.
 enum class use { product, rows };
@@ -24,7 +26,7 @@ struct weight_ref {
   extent cols = 0;                    ///< values in each row
 
   /// Bytes from one row of `data` to the next.
-  std::size_t row_bytes() const { return bytes_of(format, static_cast<std::size_t>(cols)); }
+  std::size_t row_bytes() const { return core::bytes_of(format, static_cast<std::size_t>(cols)); }
   /// Bytes of `data`.
   std::size_t bytes() const { return row_bytes() * static_cast<std::size_t>(rows); }
   /// Row `r` as stored, for 0 <= r < rows; not checked.
@@ -46,17 +48,11 @@ struct weight {
   weight_ref ref() const noexcept { return {data, packed, format, rows(), cols()}; }  ///< without types, for kernels
 
   /// The values as Eigen sees them; only for weights that promise f32.
-  view<const float, R, C> values() const
-    requires(Q == dtype::f32)
-  {
-    return make_view<R, C>(reinterpret_cast<const float*>(data), rows(), cols());
+  view<const float, R, C> values() const requires(Q == dtype::f32) {
+    return core::make_view<R, C>(reinterpret_cast<const float*>(data), rows(), cols());
   }
   /// The values row by row; null when the weight is absent.
-  const float* floats() const
-    requires(Q == dtype::f32)
-  {
-    return reinterpret_cast<const float*>(data);
-  }
+  const float* floats() const requires(Q == dtype::f32) { return reinterpret_cast<const float*>(data); }
 
   /// Takes over sizes where they are dynamic; false when a static one disagrees.
   bool adopt(extent rows, extent cols) noexcept { return rows_.adopt(rows) && cols_.adopt(cols); }
@@ -72,8 +68,12 @@ struct weight {
     return true;
   }
 
-  struct row_tag : size_of<R> { using size_of<R>::size_of; };  // distinct bases: two empty members may share an address only then
-  struct col_tag : size_of<C> { using size_of<C>::size_of; };
+  struct row_tag : core::size_of<R> {
+    using core::size_of<R>::size_of;
+  };  // distinct bases: two empty members may share an address only then
+  struct col_tag : core::size_of<C> {
+    using core::size_of<C>::size_of;
+  };
   [[no_unique_address]] row_tag rows_;  ///< the number of rows where it is dynamic
   [[no_unique_address]] col_tag cols_;  ///< the number of columns where it is dynamic
   const std::byte* data = nullptr;      ///< as stored; null when the weight is absent
@@ -85,5 +85,6 @@ struct weight {
 template <extent N>
 using vector_weight = weight<1, N, dtype::f32, use::rows>;
 
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

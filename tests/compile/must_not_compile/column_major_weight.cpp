@@ -1,7 +1,7 @@
 // A weight refers to row-major memory; Eigen's default order would silently be its transpose.
 #include <steno/weights/weight.hpp>
 
-bool f(steno::weight<4, 6>& w) {
+bool f(steno::weights::weight<4, 6>& w) {
 #ifdef STENO_MUST_NOT_COMPILE
   const Eigen::MatrixXf m = Eigen::MatrixXf::Zero(4, 6);
 #else

@@ -2,9 +2,9 @@
 #include <steno/weights/weight.hpp>
 
 #ifdef STENO_MUST_NOT_COMPILE
-using stored = steno::weight<4, 6>;
+using stored = steno::weights::weight<4, 6>;
 #else
-using stored = steno::weight<4, 6, steno::dtype::f32>;
+using stored = steno::weights::weight<4, 6, steno::dtype::f32>;
 #endif
 
 const float* f(const stored& w) { return w.floats(); }

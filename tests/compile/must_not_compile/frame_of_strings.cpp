@@ -9,4 +9,4 @@ using value = std::string;
 using value = double;
 #endif
 
-value* f(steno::workspace::frame& scratch) { return scratch.take<value>(8); }
+value* f(steno::core::workspace::frame& scratch) { return scratch.take<value>(8); }

@@ -2,9 +2,9 @@
 #include <steno/layers/sanm_attention.hpp>
 
 #ifdef STENO_MUST_NOT_COMPILE
-using attention = steno::sanm_attention<560, 512, 3, 11>;
+using attention = steno::nn::sanm_attention<560, 512, 3, 11>;
 #else
-using attention = steno::sanm_attention<560, 512, 4, 11>;
+using attention = steno::nn::sanm_attention<560, 512, 4, 11>;
 #endif
 
 steno::extent f() { return attention::output; }

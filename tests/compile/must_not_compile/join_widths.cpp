@@ -3,9 +3,9 @@
 #include <steno/layers/stack.hpp>
 
 #ifdef STENO_MUST_NOT_COMPILE
-using body = steno::sequence<steno::layer_norm<560>, steno::at<"norm2", steno::layer_norm<512>>>;
+using body = steno::nn::sequence<steno::nn::layer_norm<560>, steno::nn::at<"norm2", steno::nn::layer_norm<512>>>;
 #else
-using body = steno::sequence<steno::layer_norm<512>, steno::at<"norm2", steno::layer_norm<512>>>;
+using body = steno::nn::sequence<steno::nn::layer_norm<512>, steno::nn::at<"norm2", steno::nn::layer_norm<512>>>;
 #endif
 
 int main() { return sizeof(body) == 0; }

@@ -5,7 +5,7 @@ struct not_an_executor {
 #ifndef STENO_MUST_NOT_COMPILE
   int width() const { return 1; }
 #endif
-  void run(steno::extent n, steno::task t) {
+  void run(steno::extent n, steno::core::task t) {
     for (steno::extent i = 0; i < n; ++i) t(i, 0);
   }
 };

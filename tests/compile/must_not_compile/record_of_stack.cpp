@@ -1,14 +1,14 @@
 // A layer reads names of its stack's record: without `encoded` there is no cross-attention.
 #include <steno/networks/sanm_decoder.hpp>
 
-using decoder = steno::sanm_decoder<steno::sanm_decoder_sizes{
+using decoder = steno::nn::sanm_decoder<steno::nn::sanm_decoder_sizes{
     .width = 8, .heads = 2, .units = 16, .taps = 3, .layers = 2, .vocabulary = 11}>;
 
 void f(const decoder& d, steno::view<const float, steno::dynamic, 8> x, steno::view<float, steno::dynamic, 11> y,
        steno::context& c) {
 #ifdef STENO_MUST_NOT_COMPILE
-  d(x, y, nullptr, steno::no_env{}, c);
+  d(x, y, nullptr, steno::nn::no_env{}, c);
 #else
-  d(x, y, nullptr, steno::sanm_decoder_env{}, c);
+  d(x, y, nullptr, steno::nn::sanm_decoder_env{}, c);
 #endif
 }

@@ -3,9 +3,9 @@
 #include <steno/layers/stack.hpp>
 
 #ifdef STENO_MUST_NOT_COMPILE
-using body = steno::repeat<3, steno::linear<512, 256>>;
+using body = steno::nn::repeat<3, steno::nn::linear<512, 256>>;
 #else
-using body = steno::repeat<3, steno::linear<512, 512>>;
+using body = steno::nn::repeat<3, steno::nn::linear<512, 512>>;
 #endif
 
 steno::extent f() { return body::output; }

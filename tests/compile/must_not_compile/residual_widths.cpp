@@ -2,9 +2,9 @@
 #include <steno/layers/feed_forward.hpp>
 
 #ifdef STENO_MUST_NOT_COMPILE
-using body = steno::residual<steno::linear<512, 256>>;
+using body = steno::nn::residual<steno::nn::linear<512, 256>>;
 #else
-using body = steno::residual<steno::linear<512, 256>, steno::linear<256, 512>>;
+using body = steno::nn::residual<steno::nn::linear<512, 256>, steno::nn::linear<256, 512>>;
 #endif
 
 steno::extent f() { return body::output; }

@@ -5,14 +5,14 @@
 struct own {
   static constexpr steno::extent input = 8, output = 8;
   void members(auto&&) {}
-  steno::no_state start() const { return {}; }
+  steno::nn::no_state start() const { return {}; }
   void operator()(steno::view<const float, steno::dynamic, 8> x, steno::view<float, steno::dynamic, 8> y,
 #ifndef STENO_MUST_NOT_COMPILE
-                  steno::no_state*, const auto&,
+                  steno::nn::no_state*, const auto&,
 #endif
                   steno::context&) const {
     y = x;
   }
 };
 
-steno::extent f() { return steno::sequence<steno::linear<4, 8>, own>::output; }
+steno::extent f() { return steno::nn::sequence<steno::nn::linear<4, 8>, own>::output; }

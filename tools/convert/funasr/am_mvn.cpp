@@ -47,7 +47,7 @@ class scanner {
               .what = "line " + std::to_string(line_of(word)) + ": element " + std::to_string(values.size()) +
                       " of the block of " + component,
               .expected = "a finite number",
-              .found = steno::quoted(word)});
+              .found = steno::weights::quoted(word)});
       if (values.size() == longest) bad("the block of " + component + " is too long");
       values.push_back(value);
     }
@@ -105,7 +105,7 @@ am_mvn parse_am_mvn(std::string_view text, const std::string& where) {
 }
 
 am_mvn read_am_mvn(const std::string& path) {
-  const mapped_file file(path);
+  const weights::mapped_file file(path);
   return parse_am_mvn({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
 }
 
@@ -118,7 +118,7 @@ void set_cmvn(imported_model& model, const std::filesystem::path& path) {
   if (static_cast<double>(m.shift.size()) != width)
     fail({.where = path.string(),
           .what = "length of the vectors",
-          .expected = number_text(width) + " as the model's input",
+          .expected = weights::number_text(width) + " as the model's input",
           .found = std::to_string(m.shift.size())});
   add_cmvn(model, std::move(m.shift), std::move(m.scale));
 }

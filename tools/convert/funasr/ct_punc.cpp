@@ -58,14 +58,14 @@ ct_punc_settings read_settings(const folder& f) {
 
 }  // namespace
 
-void walk_ct_punc(const gguf_file& keys, tensor_taker& taker) { walk_model<ct_punc_any>(keys, taker); }
+void walk_ct_punc(const gguf_file& keys, tensor_taker& taker) { walk_model<steno::funasr::ct_punc_any>(keys, taker); }
 
 imported_model import_ct_punc(const folder& f, const std::optional<std::filesystem::path>& cmvn) {
   if (cmvn) fail({.where = cmvn->string(), .what = "a punctuation model has no use for an am.mvn"});
   const ct_punc_settings s = read_settings(f);
   const std::vector<std::string> tokens = f.read_tokens();
   imported_model model;
-  gguf_writer& file = model.file;
+  weights::gguf_writer& file = model.file;
   file.set("general.architecture", "ct_transformer");
   file.set("general.name", "CT-Transformer punctuation");
   file.set("steno.version",

@@ -23,10 +23,12 @@ namespace {
 fs::path inside(const fs::path& root, const std::string& name, const fs::path& named_by) {
   const fs::path relative = fs::path(name).lexically_normal();
   if (relative.is_absolute() || relative.empty() || *relative.begin() == "..")
-    fail({.where = named_by.string(), .what = "names a file outside of the folder", .found = steno::quoted(name)});
+    fail({.where = named_by.string(),
+          .what = "names a file outside of the folder",
+          .found = steno::weights::quoted(name)});
   const fs::path file = root / relative;
   if (!fs::exists(file))
-    fail({.where = named_by.string(), .what = "names a file that is not there", .found = steno::quoted(name)});
+    fail({.where = named_by.string(), .what = "names a file that is not there", .found = steno::weights::quoted(name)});
   return file;
 }
 
@@ -67,7 +69,7 @@ std::optional<fs::path> named_by_config(const folder& f, const fs::path& root, c
   if (!fs::exists(file))
     fail({.where = f.config.string(),
           .what = key + " names a file that is not in the folder",
-          .found = steno::quoted(named->second)});
+          .found = steno::weights::quoted(named->second)});
   return file;
 }
 

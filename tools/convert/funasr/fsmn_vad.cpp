@@ -18,7 +18,7 @@ namespace funasr {
 
 namespace {
 
-void set_keys(gguf_writer& file, const fsmn_vad_settings& s) {
+void set_keys(weights::gguf_writer& file, const fsmn_vad_settings& s) {
   file.set("general.architecture", "fsmn_vad");
   file.set("general.name", "FSMN-VAD");
   file.set("steno.version",
@@ -114,7 +114,7 @@ void promise(checkpoint_tensors& from, const fsmn_vad_settings& s) {
 
 }  // namespace
 
-void walk_fsmn_vad(const gguf_file& keys, tensor_taker& taker) { walk_model<fsmn_vad_any>(keys, taker); }
+void walk_fsmn_vad(const gguf_file& keys, tensor_taker& taker) { walk_model<steno::funasr::fsmn_vad_any>(keys, taker); }
 
 imported_model import_fsmn_vad(const folder& f, const std::optional<std::filesystem::path>& cmvn) {
   const fsmn_vad_settings s = settings_of(f);

@@ -51,7 +51,7 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
     known.append(known.empty() ? "" : ", ").append(i.model);
   }
   fail({.where = f.config.string(),
-        .what = model.empty() ? "names no model" : "model " + steno::quoted(model) + " is not supported yet",
+        .what = model.empty() ? "names no model" : "model " + steno::weights::quoted(model) + " is not supported yet",
         .expected = known});
 }
 

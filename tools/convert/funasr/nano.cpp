@@ -58,7 +58,7 @@ bool is_tied(torch::checkpoint& c) {
 
 }  // namespace
 
-void walk_nano(const gguf_file& keys, tensor_taker& taker) { walk_model<fun_asr_nano_any>(keys, taker); }
+void walk_nano(const gguf_file& keys, tensor_taker& taker) { walk_model<steno::funasr::fun_asr_nano_any>(keys, taker); }
 
 imported_model import_nano(const folder& f, const std::optional<fs::path>& cmvn) {
   if (cmvn || f.cmvn) fail({.where = f.config.string(), .what = "a CMVN file: Fun-ASR-Nano's features have none"});
@@ -90,7 +90,7 @@ imported_model import_nano(const folder& f, const std::optional<fs::path>& cmvn)
   const qwen::decoder_settings llm = qwen::read_decoder_config(model_folder / "config.json");
 
   imported_model model;
-  gguf_writer& file = model.file;
+  weights::gguf_writer& file = model.file;
   file.set("general.architecture", "fun_asr_nano");
   file.set("general.name", "Fun-ASR-Nano");
   file.set("steno.version",

@@ -32,7 +32,7 @@ std::shared_ptr<gguf_file> find_language_model(const std::string& audio) {
   const fs::path path(audio), folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::shared_ptr<gguf_file> found;
   for (const fs::directory_entry& e : fs::directory_iterator(folder)) {
-    if (!e.is_regular_file() || !file_starts_with(e.path(), gguf_magic)) continue;
+    if (!e.is_regular_file() || !file_starts_with(e.path(), weights::gguf_magic)) continue;
     auto file = std::make_shared<gguf_file>(e.path().string());
     if (file->text("general.architecture").value_or("") != "qwen3") continue;
     if (found)
@@ -99,7 +99,7 @@ qwen::decoder_settings read_decoder(const gguf_file& f) {
   return s;
 }
 
-void set_tokenizer(gguf_writer& file, const gguf_file& from) {
+void set_tokenizer(weights::gguf_writer& file, const gguf_file& from) {
   if (from.text("tokenizer.ggml.model").value_or("") != "gpt2" || !from.has("tokenizer.ggml.token_type"))
     fail({.where = from.where(), .what = "tokenizer.ggml.*", .expected = "byte pairs (gpt2) with kinds of tokens"});
   std::vector<std::string> tokens = from.strings("tokenizer.ggml.tokens");
@@ -126,7 +126,7 @@ imported_model import_published_nano(const std::shared_ptr<gguf_file>& audio) {
   imported_model model;
   model.where = audio->where();
   model.source = keep;
-  gguf_writer& file = model.file;
+  weights::gguf_writer& file = model.file;
   file.set("general.architecture", "fun_asr_nano");
   file.set("general.name", "Fun-ASR-Nano");
   file.set("steno.version",

@@ -28,12 +28,13 @@ void require_number(const folder& f, const std::string& key, double value) {
   fail({.where = f.config.string(),
         .what = key + " is not supported",
         .expected = std::to_string(value),
-        .found = steno::quoted(text)});
+        .found = steno::weights::quoted(text)});
 }
 
 }  // namespace
 
-void set_paraformer_keys(gguf_writer& file, const paraformer_settings& s, const std::vector<std::string>& tokens) {
+void set_paraformer_keys(weights::gguf_writer& file, const paraformer_settings& s,
+                         const std::vector<std::string>& tokens) {
   const std::string at = s.online ? "paraformer_online." : "paraformer.";
   file.set("general.architecture", at.substr(0, at.size() - 1));
   file.set("general.name", s.online ? "Paraformer-online" : "Paraformer");
@@ -121,9 +122,11 @@ paraformer_settings read_paraformer_settings(const folder& f) {
   return s;
 }
 
-void walk_paraformer(const gguf_file& keys, tensor_taker& taker) { walk_model<paraformer_any>(keys, taker); }
+void walk_paraformer(const gguf_file& keys, tensor_taker& taker) {
+  walk_model<steno::funasr::paraformer_any>(keys, taker);
+}
 void walk_paraformer_online(const gguf_file& keys, tensor_taker& taker) {
-  walk_model<paraformer_online_any>(keys, taker);
+  walk_model<steno::funasr::paraformer_online_any>(keys, taker);
 }
 
 void promise_paraformer(checkpoint_tensors& from, const paraformer_settings& s, std::size_t vocabulary) {

@@ -41,7 +41,8 @@ void walk_paraformer(const gguf_file& keys, tensor_taker& taker);
 void walk_paraformer_online(const gguf_file& keys, tensor_taker& taker);
 
 /// Sets all keys but general.file_type.
-void set_paraformer_keys(gguf_writer& file, const paraformer_settings& s, const std::vector<std::string>& tokens);
+void set_paraformer_keys(weights::gguf_writer& file, const paraformer_settings& s,
+                         const std::vector<std::string>& tokens);
 
 /// Imports a GGUF file that FunASR publishes. Throws steno::error.
 imported_model import_published_paraformer(const std::shared_ptr<gguf_file>& file);

@@ -7,7 +7,9 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace funasr {
 
-void walk_sense_voice(const gguf_file& keys, tensor_taker& taker) { walk_model<sense_voice_any>(keys, taker); }
+void walk_sense_voice(const gguf_file& keys, tensor_taker& taker) {
+  walk_model<steno::funasr::sense_voice_any>(keys, taker);
+}
 
 void promise_sense_voice(checkpoint_tensors& from, const sense_voice_settings& s, std::size_t vocabulary) {
   promise_sanm(from, "encoder.",
@@ -15,7 +17,8 @@ void promise_sense_voice(checkpoint_tensors& from, const sense_voice_settings& s
   from.sizes.push_back({"ctc.ctc_lo.weight", static_cast<extent>(vocabulary), static_cast<extent>(s.output_size)});
 }
 
-void set_sense_voice_keys(gguf_writer& file, const sense_voice_settings& s, const sentencepiece_vocabulary& v) {
+void set_sense_voice_keys(weights::gguf_writer& file, const sense_voice_settings& s,
+                          const tokenizers::sentencepiece_vocabulary& v) {
   file.set("general.architecture", "sense_voice");
   file.set("general.name", "SenseVoiceSmall");
   file.set("steno.version",

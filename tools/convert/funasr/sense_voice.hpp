@@ -37,7 +37,8 @@ void promise_sense_voice(checkpoint_tensors& from, const sense_voice_settings& s
 void walk_sense_voice(const gguf_file& keys, tensor_taker& taker);
 
 /// Sets all keys but general.file_type.
-void set_sense_voice_keys(gguf_writer& file, const sense_voice_settings& s, const sentencepiece_vocabulary& v);
+void set_sense_voice_keys(weights::gguf_writer& file, const sense_voice_settings& s,
+                          const tokenizers::sentencepiece_vocabulary& v);
 
 /// Imports a GGUF file that FunASR publishes. Throws steno::error.
 imported_model import_published_sense_voice(const std::shared_ptr<gguf_file>& file);

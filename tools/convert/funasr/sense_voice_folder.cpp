@@ -55,20 +55,20 @@ sense_voice_settings read_settings(const folder& f) {
   return s;
 }
 
-sentencepiece_vocabulary read_pieces(const folder& f) {
+tokenizers::sentencepiece_vocabulary read_pieces(const folder& f) {
   if (!f.pieces)
     fail({.where = f.config.parent_path().string(),
           .what = "the tokenizer is missing",
           .expected = "a file *.bpe.model"});
-  const mapped_file file(f.pieces->string());
-  return read_sentencepiece_model(file.bytes(), f.pieces->string());
+  const weights::mapped_file file(f.pieces->string());
+  return tokenizers::read_sentencepiece_model(file.bytes(), f.pieces->string());
 }
 
 }  // namespace
 
 imported_model import_sense_voice(const folder& f, const std::optional<std::filesystem::path>& cmvn) {
   const sense_voice_settings s = read_settings(f);
-  const sentencepiece_vocabulary v = read_pieces(f);
+  const tokenizers::sentencepiece_vocabulary v = read_pieces(f);
   if (s.blank_id >= v.pieces.size())
     fail({.where = f.config.string(), .what = "model_conf.blank_id lies beyond the vocabulary"});
   imported_model model;

@@ -21,17 +21,17 @@ namespace {
 
 // FunASR's exporter keeps the pieces alone. Which of them are not text follows from the names SentencePiece's trainer
 // gives them.
-sentencepiece_vocabulary pieces_of(const gguf_file& file) {
+tokenizers::sentencepiece_vocabulary pieces_of(const gguf_file& file) {
   if (!file.has("sv.vocab"))
     fail({.where = file.where(),
           .what = "holds no vocabulary (key \"sv.vocab\")",
           .hint = "it was exported without the tokenizer; convert the original folder instead"});
-  sentencepiece_vocabulary v;
+  tokenizers::sentencepiece_vocabulary v;
   v.pieces = file.strings("sv.vocab");
   for (const std::string& p : v.pieces) {
-    const piece_type type = p == "<unk>"                ? piece_type::unknown
-                            : p == "<s>" || p == "</s>" ? piece_type::control
-                                                        : piece_type::normal;
+    const tokenizers::piece_type type = p == "<unk>"                ? tokenizers::piece_type::unknown
+                                        : p == "<s>" || p == "</s>" ? tokenizers::piece_type::control
+                                                                    : tokenizers::piece_type::normal;
     v.types.push_back(static_cast<int>(type));
   }
   return v;
@@ -67,7 +67,7 @@ sense_voice_settings settings_of(const gguf_file& file) {
 
 imported_model import_published_sense_voice(const std::shared_ptr<gguf_file>& file) {
   const sense_voice_settings s = settings_of(*file);
-  const sentencepiece_vocabulary v = pieces_of(*file);
+  const tokenizers::sentencepiece_vocabulary v = pieces_of(*file);
   if (s.blank_id >= v.pieces.size()) fail({.where = file->where(), .what = "sv.blank_id lies beyond the vocabulary"});
   imported_model model;
   model.where = file->where();

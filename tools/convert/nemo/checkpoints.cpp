@@ -13,7 +13,7 @@ namespace nemo {
 bool is_checkpoint(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(path)) return false;
   if (path.extension() == ".nemo") return true;
-  return is_tar(mapped_file(path.string()).bytes());
+  return is_tar(weights::mapped_file(path.string()).bytes());
 }
 
 imported_model import_checkpoint(const std::filesystem::path& path, const import_options& options) {

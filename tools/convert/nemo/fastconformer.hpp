@@ -44,7 +44,7 @@ struct nemo_archive {
   /// model_weights.ckpt, opened when it is asked for first. Throws steno::error.
   torch::checkpoint& weights();
 
-  mapped_file file;
+  weights::mapped_file file;
   std::string where;
   tar_archive archive;
   yaml_settings config;  ///< model_config.yaml
@@ -60,7 +60,8 @@ void read_fastconformer(const yaml_settings& config, fastconformer_settings& s);
 void promise_encoder(checkpoint_tensors& from, const fastconformer_settings& s);
 
 /// Keys of front end and encoder, and steno's version; `architecture` stands before them.
-void set_fastconformer_keys(gguf_writer& file, const std::string& architecture, const fastconformer_settings& s);
+void set_fastconformer_keys(weights::gguf_writer& file, const std::string& architecture,
+                            const fastconformer_settings& s);
 
 /// Tensors of an archive, all but the front end's, which are looked at. Throws steno::error.
 checkpoint_tensors open_tensors(const std::shared_ptr<nemo_archive>& archive, const fastconformer_settings& s);

@@ -53,7 +53,7 @@ void read_fastconformer(const yaml_settings& f, fastconformer_settings& s) {
     fail({.where = f.source,
           .what = "preprocessor.normalize",
           .expected = "per_feature or NA",
-          .found = steno::quoted(normalise)});
+          .found = steno::weights::quoted(normalise)});
   s.width = f.number("encoder.d_model", s.width, 2, wide);
   s.blocks = f.number("encoder.n_layers", s.blocks, 1, limits::layers);
   s.heads = f.number("encoder.n_heads", 4, 1, 1024);

@@ -32,10 +32,10 @@ std::string nemo_name(std::string name) {
 }
 
 void check_mel_filters(std::span<const float> stored, const fastconformer_settings& s, const std::string& where) {
-  const nemo_mel<> ours({.window = static_cast<extent>(s.window),
-                         .shift = static_cast<extent>(s.shift),
-                         .fft_size = static_cast<extent>(s.fft_size),
-                         .mels = static_cast<extent>(s.mels)});
+  const frontends::nemo_mel<> ours({.window = static_cast<extent>(s.window),
+                                    .shift = static_cast<extent>(s.shift),
+                                    .fft_size = static_cast<extent>(s.fft_size),
+                                    .mels = static_cast<extent>(s.mels)});
   const std::size_t bins = s.fft_size / 2 + 1;
   std::vector<float> made(stored.size());
   for (std::size_t b = 0; b < s.mels; ++b)
@@ -66,7 +66,8 @@ checkpoint_tensors open_tensors(const std::shared_ptr<nemo_archive>& archive, co
   return from;
 }
 
-void set_fastconformer_keys(gguf_writer& file, const std::string& architecture, const fastconformer_settings& s) {
+void set_fastconformer_keys(weights::gguf_writer& file, const std::string& architecture,
+                            const fastconformer_settings& s) {
   const auto set = [&](const char* key, auto value) { file.set(architecture + "." + key, value); };
   const auto number = [](bool value) { return std::uint32_t{value}; };
   file.set("steno.version",

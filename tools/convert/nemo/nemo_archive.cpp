@@ -13,7 +13,7 @@ namespace nemo {
 
 namespace {
 
-tar_archive open_archive(const mapped_file& file, const std::string& where) {
+tar_archive open_archive(const weights::mapped_file& file, const std::string& where) {
   if (!is_tar(file.bytes()) && !is_gzip(file.bytes()))
     fail({.where = where, .what = "not a .nemo archive", .expected = "a tar, perhaps gzip"});
   return tar_archive(file.bytes(), where);
@@ -44,14 +44,14 @@ const tar_member& nemo_archive::need(std::string_view name) const {
   std::string names;
   const auto& all = archive.members();
   for (std::size_t i = 0; i < all.size() && i < shown; ++i)
-    names.append(names.empty() ? "" : ", ").append(steno::quoted(all[i].name));
+    names.append(names.empty() ? "" : ", ").append(steno::weights::quoted(all[i].name));
   if (all.size() > shown) names += ", and " + std::to_string(all.size() - shown) + " more";
-  fail({.where = where, .what = "it holds no " + steno::quoted(std::string(name)), .found = names});
+  fail({.where = where, .what = "it holds no " + steno::weights::quoted(std::string(name)), .found = names});
 }
 
 std::string nemo_archive::text_of(const tar_member& m) const {
   if (m.bytes.size() > limits::text_bytes)
-    fail({.where = where, .what = steno::quoted(m.name) + " is too large for such a file"});
+    fail({.where = where, .what = steno::weights::quoted(m.name) + " is too large for such a file"});
   return {reinterpret_cast<const char*>(m.bytes.data()), m.bytes.size()};
 }
 

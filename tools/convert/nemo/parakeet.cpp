@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Pieces of the SentencePiece model, and labels behind them that the model was given later (<EOU>, <EOB>).
-sentencepiece_vocabulary read_pieces(const nemo_archive& archive) {
+tokenizers::sentencepiece_vocabulary read_pieces(const nemo_archive& archive) {
   const yaml_settings& config = archive.config;
   std::string name = config.text("tokenizer.model_path", "");
   if (name.starts_with("nemo:")) name.erase(0, 5);
@@ -29,7 +29,8 @@ sentencepiece_vocabulary read_pieces(const nemo_archive& archive) {
   for (const tar_member& other : archive.archive.members())
     if (m == nullptr && other.name.ends_with("tokenizer.model")) m = &other;
   if (m == nullptr) (void)archive.need("tokenizer.model");
-  sentencepiece_vocabulary v = read_sentencepiece_model(m->bytes, archive.where + ": " + m->name);
+  tokenizers::sentencepiece_vocabulary v =
+      tokenizers::read_sentencepiece_model(m->bytes, archive.where + ": " + m->name);
   for (const char* key : {"labels", "joint.vocabulary", "decoder.vocabulary"}) {
     const auto labels = config.lists.find(key);
     if (labels == config.lists.end() || labels->second.size() <= v.pieces.size()) continue;
@@ -38,7 +39,7 @@ sentencepiece_vocabulary read_pieces(const nemo_archive& archive) {
     for (std::size_t i = v.pieces.size(); i < labels->second.size(); ++i) {
       v.pieces.push_back(labels->second[i]);
       v.scores.push_back(0);
-      v.types.push_back(static_cast<int>(piece_type::user_defined));
+      v.types.push_back(static_cast<int>(tokenizers::piece_type::user_defined));
     }
     break;
   }
@@ -80,15 +81,17 @@ parakeet_settings read_parakeet_settings(const yaml_settings& f) {
     fail({.where = f.source,
           .what = "target is not supported",
           .expected = "a CTC, RNN-T or hybrid model",
-          .found = steno::quoted(target)});
+          .found = steno::weights::quoted(target)});
   read_fastconformer(f, s);
   if (s.transducer) read_transducer(f, s);
   return s;
 }
 
-void walk_parakeet_ctc(const gguf_file& keys, tensor_taker& taker) { walk_model<parakeet_ctc_any>(keys, taker); }
+void walk_parakeet_ctc(const gguf_file& keys, tensor_taker& taker) {
+  walk_model<steno::nemo::parakeet_ctc_any>(keys, taker);
+}
 void walk_parakeet_transducer(const gguf_file& keys, tensor_taker& taker) {
-  walk_model<parakeet_transducer_any>(keys, taker);
+  walk_model<steno::nemo::parakeet_transducer_any>(keys, taker);
 }
 
 void promise_heads(checkpoint_tensors& from, const parakeet_settings& s) {
@@ -102,7 +105,8 @@ void promise_heads(checkpoint_tensors& from, const parakeet_settings& s) {
   from.sizes.push_back({"joint.joint_net.2.weight", labels + static_cast<extent>(s.durations.size()), j});
 }
 
-void set_parakeet_keys(gguf_writer& file, const parakeet_settings& s, const sentencepiece_vocabulary& v) {
+void set_parakeet_keys(weights::gguf_writer& file, const parakeet_settings& s,
+                       const tokenizers::sentencepiece_vocabulary& v) {
   const std::string name = s.architecture();
   const auto set = [&](const char* key, auto value) { file.set(name + "." + key, value); };
   const auto number = [](bool value) { return std::uint32_t{value}; };
@@ -130,7 +134,7 @@ void set_parakeet_keys(gguf_writer& file, const parakeet_settings& s, const sent
 
 imported_model import_parakeet(const std::shared_ptr<nemo_archive>& archive) {
   parakeet_settings s = read_parakeet_settings(archive->config);
-  const sentencepiece_vocabulary pieces = read_pieces(*archive);
+  const tokenizers::sentencepiece_vocabulary pieces = read_pieces(*archive);
   s.vocabulary = static_cast<std::uint32_t>(pieces.pieces.size());
   imported_model model;
   model.where = archive->where;

@@ -41,7 +41,8 @@ void walk_parakeet_ctc(const gguf_file& keys, tensor_taker& taker);
 void walk_parakeet_transducer(const gguf_file& keys, tensor_taker& taker);
 
 /// All keys of a packaged file but general.file_type.
-void set_parakeet_keys(gguf_writer& file, const parakeet_settings& s, const sentencepiece_vocabulary& v);
+void set_parakeet_keys(weights::gguf_writer& file, const parakeet_settings& s,
+                       const tokenizers::sentencepiece_vocabulary& v);
 
 imported_model import_parakeet(const std::shared_ptr<nemo_archive>& archive);
 

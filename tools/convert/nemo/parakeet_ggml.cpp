@@ -38,7 +38,7 @@ namespace {
 
 constexpr std::uint32_t wide = 65536;
 
-parakeet_settings read_header(byte_cursor& at) {
+parakeet_settings read_header(weights::byte_cursor& at) {
   at.take(4, "the magic number");
   const auto size = [&](const char* what, std::int32_t min, std::int32_t max) { return ggml_size(at, what, min, max); };
   parakeet_settings s;
@@ -67,7 +67,7 @@ parakeet_settings read_header(byte_cursor& at) {
 }
 
 // Filters, window and durations.
-void read_tables(byte_cursor& at, const std::string& where, parakeet_settings& s) {
+void read_tables(weights::byte_cursor& at, const std::string& where, parakeet_settings& s) {
   const std::uint32_t mels = ggml_size(at, "number of mel filters", 8, 1024);
   const std::uint32_t bins = ggml_size(at, "number of frequencies", 1, wide);
   if (mels != s.mels || bins != s.fft_size / 2 + 1)
@@ -83,17 +83,18 @@ void read_tables(byte_cursor& at, const std::string& where, parakeet_settings& s
   check_durations(s, where);
 }
 
-piece_type type_of(const std::string& piece) {
-  if (piece == "<unk>") return piece_type::unknown;
-  if (piece == "<s>" || piece == "</s>" || piece == "<pad>") return piece_type::control;
-  if (piece.size() > 4 && piece.starts_with("<|") && piece.ends_with("|>")) return piece_type::control;
-  return piece.size() == 6 && piece.starts_with("<0x") && piece.back() == '>' ? piece_type::byte : piece_type::normal;
+tokenizers::piece_type type_of(const std::string& piece) {
+  if (piece == "<unk>") return tokenizers::piece_type::unknown;
+  if (piece == "<s>" || piece == "</s>" || piece == "<pad>") return tokenizers::piece_type::control;
+  if (piece.size() > 4 && piece.starts_with("<|") && piece.ends_with("|>")) return tokenizers::piece_type::control;
+  return piece.size() == 6 && piece.starts_with("<0x") && piece.back() == '>' ? tokenizers::piece_type::byte
+                                                                              : tokenizers::piece_type::normal;
 }
 
-sentencepiece_vocabulary read_pieces(byte_cursor& at, std::uint32_t wanted) {
+tokenizers::sentencepiece_vocabulary read_pieces(weights::byte_cursor& at, std::uint32_t wanted) {
   const std::uint32_t count = ggml_size(at, "number of pieces", 1, 1 << 20);
   if (count != wanted) at.stop("number of pieces", std::to_string(wanted), std::to_string(count));
-  sentencepiece_vocabulary v;
+  tokenizers::sentencepiece_vocabulary v;
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto bytes = at.take(at.number<std::uint32_t>("length of a piece"), "a piece");
     v.pieces.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -131,7 +132,9 @@ void split_biases(checkpoint_tensors& from, std::uint32_t layers, extent width) 
     const auto bytes = std::make_shared<std::vector<std::byte>>(t.bytes.begin(), t.bytes.end());
     put_in_order(*bytes);
     t.bytes = *bytes;
-    t.read = [bytes, stored = t.stored](std::span<float> y) { dequantise(stored, bytes->data(), y.data(), y.size()); };
+    t.read = [bytes, stored = t.stored](std::span<float> y) {
+      weights::dequantise(stored, bytes->data(), y.data(), y.size());
+    };
   }
 }
 
@@ -157,17 +160,17 @@ void fold_norms(checkpoint_tensors& from, const parakeet_settings& s) {
 
 bool is_ggml(const fs::path& path) {
   if (!file_starts_with(path, ggml_magic)) return false;
-  const mapped_file file(path.string());
-  const auto word = [&](std::size_t i) { return load_as<std::int32_t>(file.bytes().data() + 4 * (i + 1)); };
+  const weights::mapped_file file(path.string());
+  const auto word = [&](std::size_t i) { return weights::load_as<std::int32_t>(file.bytes().data() + 4 * (i + 1)); };
   // Behind the header stand the mel filters' sizes; in a file of Whisper the filters themselves are there.
   return file.bytes().size() >= 4 * 18 && word(15) == word(5) && word(16) == word(7) / 2 + 1;
 }
 
 imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes, std::shared_ptr<void> keep) {
-  byte_cursor at(where, bytes);
+  weights::byte_cursor at(where, bytes);
   parakeet_settings s = read_header(at);
   read_tables(at, where, s);
-  const sentencepiece_vocabulary pieces = read_pieces(at, s.vocabulary);
+  const tokenizers::sentencepiece_vocabulary pieces = read_pieces(at, s.vocabulary);
   std::vector<stored_tensor> tensors = ggml_tensors(at, 0, 4);
   if (tensors.empty())
     fail({.where = where, .what = "holds no tensors", .hint = "it is one of whisper.cpp's files for its own tests"});
@@ -195,7 +198,7 @@ imported_model import_ggml(const fs::path& path, const import_options& options) 
   if (options.cmvn)
     fail(
         {.where = path.string(), .what = "--cmvn is for FunASR models", .hint = "NeMo normalises each clip by itself"});
-  const auto file = std::make_shared<mapped_file>(path.string());
+  const auto file = std::make_shared<weights::mapped_file>(path.string());
   return read_ggml(path.string(), file->bytes(), file);
 }
 

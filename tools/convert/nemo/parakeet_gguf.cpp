@@ -43,21 +43,21 @@ parakeet_settings settings_of(const gguf_file& file, const std::string& type) {
 }
 
 // The tokenizer as it was, and labels behind its pieces (<EOU>, <EOB>).
-sentencepiece_vocabulary pieces_of(const gguf_file& file) {
-  sentencepiece_vocabulary v;
+tokenizers::sentencepiece_vocabulary pieces_of(const gguf_file& file) {
+  tokenizers::sentencepiece_vocabulary v;
   const std::vector<std::string> tokens = file.strings("tokenizer.ggml.tokens");
   if (file.has("tokenizer.ggml.sentencepiece_model")) {
     std::vector<std::byte> bytes;
     for (const double b : file.numbers("tokenizer.ggml.sentencepiece_model"))
       bytes.push_back(static_cast<std::byte>(static_cast<int>(std::clamp(b, 0.0, 255.0))));
-    v = read_sentencepiece_model(bytes, file.where() + ": tokenizer");
+    v = tokenizers::read_sentencepiece_model(bytes, file.where() + ": tokenizer");
     if (v.pieces.size() > tokens.size()) v = {};
   }
   for (std::size_t i = v.pieces.size(); i < tokens.size(); ++i) {
     v.pieces.push_back(tokens[i]);
     v.scores.push_back(0);
     const bool marked = tokens[i].size() > 2 && tokens[i].front() == '<' && tokens[i].back() == '>';
-    v.types.push_back(static_cast<int>(marked ? piece_type::user_defined : piece_type::normal));
+    v.types.push_back(static_cast<int>(marked ? tokenizers::piece_type::user_defined : tokenizers::piece_type::normal));
   }
   return v;
 }
@@ -88,9 +88,9 @@ imported_model import_published_parakeet(const std::shared_ptr<gguf_file>& file)
     fail({.where = file->where(),
           .what = "key \"parakeet.model.type\"",
           .expected = "ctc, tdt, eou, rnnt or sortformer",
-          .found = steno::quoted(type)});
+          .found = steno::weights::quoted(type)});
   parakeet_settings s = settings_of(*file, type);
-  const sentencepiece_vocabulary pieces = pieces_of(*file);
+  const tokenizers::sentencepiece_vocabulary pieces = pieces_of(*file);
   s.vocabulary = static_cast<std::uint32_t>(pieces.pieces.size());
   imported_model model;
   model.where = file->where();

@@ -12,7 +12,7 @@ inline namespace STENO_ABI {
 namespace nemo {
 
 bool published_flag(const gguf_file& file, const std::string& key, bool otherwise) {
-  const gguf_value* v = file.value(key);
+  const weights::gguf_value* v = file.value(key);
   if (v == nullptr) return otherwise;
   if (const auto b = v->get<bool>()) return *b;
   return v->number().value_or(otherwise ? 1 : 0) != 0;
@@ -20,7 +20,7 @@ bool published_flag(const gguf_file& file, const std::string& key, bool otherwis
 void require_published(const gguf_file& file, const std::string& key, const std::string& found,
                        const std::string& expected) {
   if (found != expected)
-    fail({.where = file.where(), .what = "key " + steno::quoted(key), .expected = expected, .found = found});
+    fail({.where = file.where(), .what = "key " + steno::weights::quoted(key), .expected = expected, .found = found});
 }
 
 namespace {

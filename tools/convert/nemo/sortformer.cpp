@@ -40,7 +40,7 @@ sortformer_settings read_sortformer_settings(const yaml_settings& f) {
           .expected = "a width that num_attention_heads divides, not the encoder's",
           .found = std::to_string(s.hidden)});
   s.streams = f.flag("streaming_mode", false);
-  speaker_cache_options::each(s.streaming, [&]<class T>(const std::string& name, T& value) {
+  nn::speaker_cache_options::each(s.streaming, [&]<class T>(const std::string& name, T& value) {
     if constexpr (std::is_same_v<T, bool>)
       value = f.flag(name, value);  // of the model, not of its modules
     else if constexpr (std::is_same_v<T, extent>)
@@ -48,11 +48,13 @@ sortformer_settings read_sortformer_settings(const yaml_settings& f) {
     else
       value = static_cast<T>(f.real(modules + name, static_cast<double>(value), 0, 1000));
   });
-  if (s.streams) check_speaker_cache(s.streaming, s.speakers, f.source);
+  if (s.streams) steno::nemo::check_speaker_cache(s.streaming, s.speakers, f.source);
   return s;
 }
 
-void walk_sortformer(const gguf_file& keys, tensor_taker& taker) { walk_model<sortformer_any>(keys, taker); }
+void walk_sortformer(const gguf_file& keys, tensor_taker& taker) {
+  walk_model<steno::nemo::sortformer_any>(keys, taker);
+}
 
 void promise_transformer(checkpoint_tensors& from, const sortformer_settings& s) {
   const auto d = static_cast<extent>(s.hidden);
@@ -62,7 +64,7 @@ void promise_transformer(checkpoint_tensors& from, const sortformer_settings& s)
   from.counts.push_back({"transformer_encoder", static_cast<extent>(s.layers)});
 }
 
-void set_sortformer_keys(gguf_writer& file, const sortformer_settings& s) {
+void set_sortformer_keys(weights::gguf_writer& file, const sortformer_settings& s) {
   const std::string name = "sortformer";
   const auto set = [&](const std::string& key, auto value) { file.set(name + "." + key, value); };
   file.set("general.architecture", name);
@@ -70,7 +72,7 @@ void set_sortformer_keys(gguf_writer& file, const sortformer_settings& s) {
   set_fastconformer_keys(file, name, s);
   set("transformer_encoder.attention_heads", s.attention_heads);
   set("streaming_mode", std::uint32_t{s.streams});
-  speaker_cache_options::each(s.streaming, [&]<class T>(const std::string& key, const T& value) {
+  nn::speaker_cache_options::each(s.streaming, [&]<class T>(const std::string& key, const T& value) {
     if constexpr (std::is_floating_point_v<T>)
       set("streaming." + key, value);
     else

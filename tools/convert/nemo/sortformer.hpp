@@ -19,7 +19,7 @@ namespace nemo {
 struct sortformer_settings : fastconformer_settings {
   std::uint32_t speakers = 4, hidden = 192, layers = 18, inner = 768, attention_heads = 8;
   bool streams = false;
-  speaker_cache_options streaming = {};
+  nn::speaker_cache_options streaming = {};
 };
 
 bool is_sortformer(const yaml_settings& config);
@@ -33,7 +33,7 @@ void promise_transformer(checkpoint_tensors& from, const sortformer_settings& s)
 void walk_sortformer(const gguf_file& keys, tensor_taker& taker);
 
 /// All keys of a packaged file but general.file_type.
-void set_sortformer_keys(gguf_writer& file, const sortformer_settings& s);
+void set_sortformer_keys(weights::gguf_writer& file, const sortformer_settings& s);
 
 imported_model import_sortformer(const std::shared_ptr<nemo_archive>& archive);
 

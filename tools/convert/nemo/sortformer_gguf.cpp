@@ -36,10 +36,10 @@ sortformer_settings settings_of(const gguf_file& file) {
   const auto key = [](const char* name) { return std::string(at) + name; };
   require_published(file, key("tf_hidden_act"), file.text(key("tf_hidden_act")).value_or("relu"), "relu");
   if (published_flag(file, key("tf_pre_ln"), false))
-    fail({.where = file.where(), .what = "key " + steno::quoted(key("tf_pre_ln")), .expected = "false"});
+    fail({.where = file.where(), .what = "key " + steno::weights::quoted(key("tf_pre_ln")), .expected = "false"});
   if (s.hidden % s.attention_heads != 0 || s.hidden == s.width)
     fail({.where = file.where(),
-          .what = "key " + steno::quoted(key("tf_d_model")),
+          .what = "key " + steno::weights::quoted(key("tf_d_model")),
           .expected = "a width that tf_n_heads divides, not the encoder's",
           .found = std::to_string(s.hidden)});
   s.streams = !s.per_feature;

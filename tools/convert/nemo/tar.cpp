@@ -27,7 +27,7 @@ using reader = std::unique_ptr<archive, closer>;
 [[noreturn]] void bad(archive* a, const std::string& where) {
   const char* const why = archive_error_string(a);
   fail({.where = where,
-        .what = "the archive is damaged: " + steno::quoted(why == nullptr ? "it ends too early" : why),
+        .what = "the archive is damaged: " + steno::weights::quoted(why == nullptr ? "it ends too early" : why),
         .expected = "a tar, perhaps gzip"});
 }
 
@@ -70,7 +70,7 @@ tar_archive::tar_archive(std::span<const std::byte> bytes, const std::string& wh
             .expected = "up to " + std::to_string(limits::members),
             .found = "more"});
     const std::int64_t claimed = archive_entry_size(entry);
-    if (claimed < 0 || !checked_add(unpacked, static_cast<std::uint64_t>(claimed), unpacked) ||
+    if (claimed < 0 || !weights::checked_add(unpacked, static_cast<std::uint64_t>(claimed), unpacked) ||
         limits::unpacks_too_far(unpacked, bytes.size()))
       fail({.where = where,
             .what = "the archive claims to hold far more than its size allows",
@@ -87,7 +87,7 @@ tar_archive::tar_archive(std::span<const std::byte> bytes, const std::string& wh
       const std::span<const std::byte> block(static_cast<const std::byte*>(data), size);
       const std::size_t before = copy.empty() ? m.bytes.size() : copy.size();
       if (at != static_cast<std::int64_t>(before))
-        fail({.where = where, .what = "the member " + steno::quoted(m.name) + " has holes"});
+        fail({.where = where, .what = "the member " + steno::weights::quoted(m.name) + " has holes"});
       const bool inside = block.data() >= bytes.data() && block.data() + size <= bytes.data() + bytes.size();
       const bool joined = copy.empty() && (m.bytes.empty() || m.bytes.data() + m.bytes.size() == block.data());
       if (inside && joined) {

@@ -101,7 +101,7 @@ class section {
   }
   const json& at(const char* key) const { return j_[key]; }
   [[noreturn]] void refuse(const std::string& key, const std::string& expected) const {
-    fail({.where = where_, .what = steno::quoted(name_ + key), .expected = expected});
+    fail({.where = where_, .what = steno::weights::quoted(name_ + key), .expected = expected});
   }
 
  private:
@@ -178,8 +178,10 @@ bool is_tied(const checkpoint_tensors& from) {
 
 }  // namespace
 
-void walk_asr(const gguf_file& keys, tensor_taker& taker) { walk_model<qwen3_asr_any>(keys, taker); }
-void walk_aligner(const gguf_file& keys, tensor_taker& taker) { walk_model<qwen3_forced_aligner_any>(keys, taker); }
+void walk_asr(const gguf_file& keys, tensor_taker& taker) { walk_model<steno::qwen3::qwen3_asr_any>(keys, taker); }
+void walk_aligner(const gguf_file& keys, tensor_taker& taker) {
+  walk_model<steno::qwen3::qwen3_forced_aligner_any>(keys, taker);
+}
 
 void promise(checkpoint_tensors& from, const std::string& prefix, const decoder_settings& s, bool head) {
   const auto d = static_cast<extent>(s.width), w = static_cast<extent>(s.head_width);
@@ -246,7 +248,7 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
   model.where = w.where;
   model.source = w.source;
   const std::string family(aligner ? std::string_view("qwen3_forced_aligner") : asr_architecture);
-  gguf_writer& file = model.file;
+  weights::gguf_writer& file = model.file;
   file.set("general.architecture", family);
   file.set("general.name", aligner ? "Qwen3-ForcedAligner" : "Qwen3-ASR");
   file.set("steno.version",

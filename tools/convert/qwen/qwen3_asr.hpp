@@ -42,7 +42,7 @@ std::vector<std::int32_t> read_ends(const std::filesystem::path& file);
 
 /// tokenizer.ggml.* from vocab.json, merges.txt and tokenizer_config.json of the folder, or from tokenizer.json.
 /// Throws steno::error, also when there are more than `rows` tokens.
-void add_tokenizer(gguf_writer& file, const std::filesystem::path& folder, std::uint32_t rows);
+void add_tokenizer(weights::gguf_writer& file, const std::filesystem::path& folder, std::uint32_t rows);
 
 /// Walk the models of a packaged file's keys.
 void walk_asr(const gguf_file& keys, tensor_taker& taker);

@@ -27,14 +27,15 @@ struct parts {
 
 std::uint32_t number_of(const json& id, const fs::path& file, const std::string& token) {
   if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= 1u << 24)
-    fail({.where = file.string(), .what = "token " + steno::quoted(token) + " has no number"});
+    fail({.where = file.string(), .what = "token " + steno::weights::quoted(token) + " has no number"});
   return id.get<std::uint32_t>();
 }
 
 void read_vocabulary(const json& j, const fs::path& file, parts& p) {
   for (const auto& [token, id] : j.items())
     if (!p.text.emplace(number_of(id, file, token), token).second)
-      fail({.where = file.string(), .what = "token " + steno::quoted(token) + " has the number of another one"});
+      fail({.where = file.string(),
+            .what = "token " + steno::weights::quoted(token) + " has the number of another one"});
 }
 
 void read_added(const json& content, const json& special, std::uint32_t id, const fs::path& file, parts& p) {
@@ -59,7 +60,7 @@ void read_own_files(const fs::path& folder, parts& p) {
   if (!j.contains("added_tokens_decoder") || !j["added_tokens_decoder"].is_object()) return;
   for (const auto& [id, entry] : j["added_tokens_decoder"].items()) {
     if (id.empty() || id.size() > 8 || id.find_first_not_of("0123456789") != std::string::npos || !entry.is_object())
-      fail({.where = config.string(), .what = "added_tokens_decoder " + steno::quoted(id) + " is no number"});
+      fail({.where = config.string(), .what = "added_tokens_decoder " + steno::weights::quoted(id) + " is no number"});
     read_added(entry.value("content", json()), entry.value("special", json()),
                static_cast<std::uint32_t>(std::stoul(id)), config, p);
   }
@@ -101,7 +102,7 @@ void check_merges(const parts& p, const std::string& where) {
     const auto at = numbers.find(joined);
     if (space == std::string::npos || at == numbers.end() || static_cast<std::int64_t>(at->second) <= last)
       fail({.where = where,
-            .what = "merge " + steno::quoted(m),
+            .what = "merge " + steno::weights::quoted(m),
             .expected = "two parts of a token, in the order of the tokens' numbers"});
     last = at->second;
   }
@@ -109,7 +110,7 @@ void check_merges(const parts& p, const std::string& where) {
 
 }  // namespace
 
-void add_tokenizer(gguf_writer& file, const fs::path& folder, std::uint32_t rows) {
+void add_tokenizer(weights::gguf_writer& file, const fs::path& folder, std::uint32_t rows) {
   parts p;
   const fs::path whole = folder / "tokenizer.json";
   if (fs::is_regular_file(folder / "vocab.json") && fs::is_regular_file(folder / "merges.txt"))

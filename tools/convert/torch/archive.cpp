@@ -95,7 +95,7 @@ void archive::open_zip() {
 
 std::vector<std::byte> archive::read_entry(const std::string& name) const {
   const auto stop = [&](const std::string& why) {
-    fail({.where = where_, .what = "entry " + steno::quoted(name) + " of the zip archive: " + why});
+    fail({.where = where_, .what = "entry " + steno::weights::quoted(name) + " of the zip archive: " + why});
   };
   zip_stat_t facts;
   if (zip_stat(zip_.get(), name.c_str(), 0, &facts) != 0) stop("missing");
@@ -185,7 +185,7 @@ std::span<const std::byte> archive::record(const storage& s) {
   if (__builtin_add_overflow(s.first, s.count, &end) || __builtin_mul_overflow(end, size_of_scalar(s.type), &needed) ||
       needed > content.size())
     fail({.where = where_,
-          .what = "storage " + steno::quoted(s.key) + " is too short",
+          .what = "storage " + steno::weights::quoted(s.key) + " is too short",
           .expected = std::to_string(end) + " elements of " + std::string(name_of_scalar(s.type)),
           .found = std::to_string(content.size()) + " bytes"});
   return content;

@@ -27,9 +27,9 @@ float as_float(scalar type, const std::byte* p) {
     case scalar::f32:
       return load_element<float>(p);
     case scalar::f16:
-      return half_to_float(load_element<std::uint16_t>(p));
+      return core::half_to_float(load_element<std::uint16_t>(p));
     case scalar::bf16:
-      return bfloat_to_float(load_element<std::uint16_t>(p));
+      return core::bfloat_to_float(load_element<std::uint16_t>(p));
     case scalar::f64:
       return static_cast<float>(load_element<double>(p));
     case scalar::i64:
@@ -103,7 +103,8 @@ void checkpoint::list_dict(const pickle::node& dict) {
     const scalar type = object.storages()[t.storage].type;
     // A view with a stride of 0 may claim any size; what a checkpoint holds is not larger than the checkpoint.
     if (t.count > size_ / size_of_scalar(type))
-      fail({.where = where_, .what = "tensor " + steno::quoted(key.text) + " claims to be larger than the file"});
+      fail({.where = where_,
+            .what = "tensor " + steno::weights::quoted(key.text) + " claims to be larger than the file"});
     entry e;
     e.name = std::string(key.text);
     e.type = type;
@@ -145,7 +146,7 @@ void checkpoint::gather(const entry& e, F&& take) {
   const std::byte* start = archive_.record(s).data() + (s.first + t.offset) * width;
   // What was read is not needed again: its pages go back to the system, so a model is never resident beside its copy.
   const struct release_pages {
-    const mapped_file& file;
+    const weights::mapped_file& file;
     ~release_pages() { file.release(file.bytes()); }
   } at_the_end{file_};
   if (contiguous(t)) {

@@ -51,7 +51,7 @@ class checkpoint {
   template <class F>
   void gather(const entry& e, F&& take);
 
-  mapped_file file_;
+  weights::mapped_file file_;
   std::string where_;
   std::uint64_t size_ = 0;
   archive archive_;

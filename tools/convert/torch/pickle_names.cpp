@@ -66,7 +66,7 @@ bool latin1(std::string_view text, std::string& out) {
 
 void pickle::refuse(std::string_view module, std::string_view name) const {
   fail({.where = where_,
-        .what = "pickle names " + steno::quoted(std::string(module).append(".").append(name)) +
+        .what = "pickle names " + steno::weights::quoted(std::string(module).append(".").append(name)) +
                 ", which is not data: only tensors, numbers, strings and containers are read, nothing is run",
         .hint = "save the state dict alone, as plain tensors"});
 }

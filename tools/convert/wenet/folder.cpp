@@ -155,7 +155,7 @@ cmvn_sums kaldi_sums(std::string_view text, const std::string& where) {
             .what = "line " + std::to_string(std::count(before.begin(), before.end(), '\n') + 1) + ": element " +
                     std::to_string(i - 1),
             .expected = "a finite number",
-            .found = steno::quoted(words[i])});
+            .found = steno::weights::quoted(words[i])});
     }
     if (i <= n)
       s.sums.push_back(v);

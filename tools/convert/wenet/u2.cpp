@@ -19,10 +19,14 @@ namespace wenet {
 
 namespace fs = std::filesystem;
 
-void walk_u2_conformer(const gguf_file& keys, tensor_taker& taker) { walk_model<u2_conformer_any>(keys, taker); }
-void walk_u2_transformer(const gguf_file& keys, tensor_taker& taker) { walk_model<u2_transformer_any>(keys, taker); }
+void walk_u2_conformer(const gguf_file& keys, tensor_taker& taker) {
+  walk_model<steno::wenet::u2_conformer_any>(keys, taker);
+}
+void walk_u2_transformer(const gguf_file& keys, tensor_taker& taker) {
+  walk_model<steno::wenet::u2_transformer_any>(keys, taker);
+}
 
-void set_keys(gguf_writer& file, const u2_settings& s) {
+void set_keys(weights::gguf_writer& file, const u2_settings& s) {
   const std::string name = s.conformer ? "u2_conformer" : "u2_transformer";
   const auto set = [&](const char* key, std::uint32_t value) { file.set(name + "." + key, value); };
   file.set("general.architecture", name);
@@ -80,13 +84,14 @@ void promise(checkpoint_tensors& from, const u2_settings& s) {
 
 namespace {
 
-void set_tokenizer(gguf_writer& file, const folder& f, const std::vector<std::string>& units) {
+void set_tokenizer(weights::gguf_writer& file, const folder& f, const std::vector<std::string>& units) {
   file.set("tokenizer.ggml.model", "wenet");
   file.set("tokenizer.ggml.tokens", units);
   if (!f.pieces) return;
   // The SentencePiece model is needed to split phrases for contexts; its pieces are numbered otherwise than the units.
-  const mapped_file pieces(f.pieces->string());
-  const sentencepiece_vocabulary v = read_sentencepiece_model(pieces.bytes(), f.pieces->string());
+  const weights::mapped_file pieces(f.pieces->string());
+  const tokenizers::sentencepiece_vocabulary v =
+      tokenizers::read_sentencepiece_model(pieces.bytes(), f.pieces->string());
   file.set("tokenizer.wenet.pieces", v.pieces);
   file.set("tokenizer.wenet.scores", v.scores);
   file.set("tokenizer.wenet.types", std::vector<std::int32_t>(v.types.begin(), v.types.end()));

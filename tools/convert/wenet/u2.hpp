@@ -34,7 +34,7 @@ u2_settings read_settings(const folder& f, std::size_t vocabulary);
 void promise(checkpoint_tensors& from, const u2_settings& s);
 
 /// Keys of the packaged file but those of the tokenizer and general.file_type.
-void set_keys(gguf_writer& file, const u2_settings& s);
+void set_keys(weights::gguf_writer& file, const u2_settings& s);
 
 /// Walk the models of a packaged file's keys.
 void walk_u2_conformer(const gguf_file& keys, tensor_taker& taker);

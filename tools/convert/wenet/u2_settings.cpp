@@ -23,7 +23,7 @@ std::uint32_t rate_of(const folder& f) {
   fail({.where = f.config.string(),
         .what = "encoder_conf.input_layer is not supported",
         .expected = "conv2d, conv2d6 or conv2d8",
-        .found = steno::quoted(layer)});
+        .found = steno::weights::quoted(layer)});
 }
 
 std::uint32_t activation_of(const folder& f, const std::string& key, const std::string& otherwise) {
@@ -34,7 +34,10 @@ std::uint32_t activation_of(const folder& f, const std::string& key, const std::
                                    {"swish", activation::silu},
                                    {"silu", activation::silu}})
     if (name == known) return static_cast<std::uint32_t>(act);
-  fail({.where = f.config.string(), .what = key, .expected = "relu, gelu or swish", .found = steno::quoted(name)});
+  fail({.where = f.config.string(),
+        .what = key,
+        .expected = "relu, gelu or swish",
+        .found = steno::weights::quoted(name)});
 }
 
 // Other values of these exist in WeNet and compute something else.
@@ -78,7 +81,7 @@ bool relative_of(const folder& f, bool conformer) {
   fail({.where = f.config.string(),
         .what = "encoder_conf.pos_enc_layer_type and selfattention_layer_type",
         .expected = "rel_pos with rel_selfattn, or abs_pos with selfattn",
-        .found = steno::quoted(positions).append(" with ").append(steno::quoted(attention))});
+        .found = steno::weights::quoted(positions).append(" with ").append(steno::weights::quoted(attention))});
 }
 
 }  // namespace
@@ -149,7 +152,7 @@ u2_settings read_settings(const folder& f, std::size_t vocabulary) {
     fail({.where = f.config.string(),
           .what = "model_conf.reverse_weight",
           .expected = "0 to 1",
-          .found = steno::quoted(weight)});
+          .found = steno::weights::quoted(weight)});
   if (!s.bidirectional) s.reverse_weight = 0;
   return s;
 }

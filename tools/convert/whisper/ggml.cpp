@@ -68,7 +68,7 @@ class reader {
  private:
   std::uint32_t size(const char* what, std::int32_t max) { return ggml_size(at_, what, 1, max); }
 
-  byte_cursor at_;
+  weights::byte_cursor at_;
 };
 
 }  // namespace
@@ -88,7 +88,7 @@ imported_model read_ggml(const std::string& where, std::span<const std::byte> by
 
 imported_model import_ggml(const fs::path& path, const import_options& options) {
   if (options.cmvn) fail({.where = path.string(), .what = "--cmvn is for FunASR models"});
-  const auto file = std::make_shared<mapped_file>(path.string());
+  const auto file = std::make_shared<weights::mapped_file>(path.string());
   return read_ggml(path.string(), file->bytes(), file);
 }
 

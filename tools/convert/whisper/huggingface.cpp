@@ -75,7 +75,7 @@ imported_model import_huggingface(const fs::path& path, const import_options& op
   const json j = read_json_object(config);
   const auto size = [&](const char* key) {
     if (!j.contains(key) || !j[key].is_number_unsigned() || j[key].get<std::uint64_t>() > 1 << 24)
-      fail({.where = config.string(), .what = steno::quoted(key), .expected = "a size"});
+      fail({.where = config.string(), .what = steno::weights::quoted(key), .expected = "a size"});
     return j[key].get<std::uint32_t>();
   };
   settings s{.mels = size("num_mel_bins"),
@@ -90,7 +90,7 @@ imported_model import_huggingface(const fs::path& path, const import_options& op
   for (const char* key : {"encoder_ffn_dim", "decoder_ffn_dim"})
     if (j.contains(key) && size(key) != 4 * s.width)
       fail({.where = config.string(),
-            .what = steno::quoted(key),
+            .what = steno::weights::quoted(key),
             .expected = "4 d_model = " + std::to_string(4 * s.width),
             .found = std::to_string(size(key))});
   read_alignment_heads(folder / "generation_config.json", s);

@@ -67,7 +67,7 @@ std::vector<std::string> read_vocab_json(const fs::path& file, std::uint32_t cou
   std::size_t seen = 0;
   for (const auto& [token, id] : j.items()) {
     if (!id.is_number_unsigned())
-      fail({.where = file.string(), .what = "token " + steno::quoted(token) + " has no number"});
+      fail({.where = file.string(), .what = "token " + steno::weights::quoted(token) + " has no number"});
     const auto n = id.get<std::uint64_t>();
     if (n >= count) continue;  // special tokens
     tokens[static_cast<std::size_t>(n)] = token;
@@ -143,7 +143,7 @@ void read_special_tokens(const fs::path& folder, settings& s) {
     const auto at = ids.find(name);
     if (at == ids.end())
       fail({.where = where,
-            .what = "holds no token " + steno::quoted(name),
+            .what = "holds no token " + steno::weights::quoted(name),
             .hint = "the vocabulary is no published one"});
     return at->second;
   };
@@ -160,7 +160,7 @@ void read_special_tokens(const fs::path& folder, settings& s) {
   for (const auto& [name, id] : others)
     if (found(name) != id)
       fail({.where = where,
-            .what = std::string("token ").append(steno::quoted(name)),
+            .what = std::string("token ").append(steno::weights::quoted(name)),
             .expected = "number " + std::to_string(id),
             .found = std::to_string(found(name))});
   s.text = static_cast<std::uint32_t>(eot);

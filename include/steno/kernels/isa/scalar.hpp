@@ -64,17 +64,17 @@ STENO_INLINE f32x16 broadcast(float x) {
 STENO_INLINE f32x16 zero() { return broadcast(0.0f); }
 STENO_INLINE f32x16 load_f16(const std::uint16_t* p) {
   float lanes[16];
-  for (int i = 0; i < 16; ++i) lanes[i] = half_to_float(p[i]);
+  for (int i = 0; i < 16; ++i) lanes[i] = core::half_to_float(p[i]);
   return load(lanes);
 }
 STENO_INLINE void store_f16(std::uint16_t* p, f32x16 x) {
   float lanes[16];
   store(lanes, x);
-  for (int i = 0; i < 16; ++i) p[i] = float_to_half(lanes[i]);
+  for (int i = 0; i < 16; ++i) p[i] = core::float_to_half(lanes[i]);
 }
 STENO_INLINE f32x16 load_bf16(const std::uint16_t* p) {
   float lanes[16];
-  for (int i = 0; i < 16; ++i) lanes[i] = bfloat_to_float(p[i]);
+  for (int i = 0; i < 16; ++i) lanes[i] = core::bfloat_to_float(p[i]);
   return load(lanes);
 }
 

@@ -28,7 +28,7 @@ inline float stored_value(const std::byte* row, dtype format, extent k) noexcept
   }
   std::uint16_t h;
   std::memcpy(&h, row + 2 * k, 2);
-  return format == dtype::f16 ? half_to_float(h) : bfloat_to_float(h);
+  return format == dtype::f16 ? core::half_to_float(h) : core::bfloat_to_float(h);
 }
 
 inline void quantise(const detail::quantise_job& job) noexcept {

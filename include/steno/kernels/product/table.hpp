@@ -71,7 +71,7 @@ struct product_table;
 struct strip {
   const product_table* table;
   const operand* x;
-  const weight_ref* w;
+  const weights::weight_ref* w;
   const epilogue* e;
   float* y;
   extent y_stride;

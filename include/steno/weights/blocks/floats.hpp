@@ -11,6 +11,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 namespace blocks {
 
 inline void read_f32(const std::byte* src, float* dst, std::size_t count) {
@@ -51,12 +52,12 @@ inline void read_bf16(const std::byte* src, float* dst, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     std::uint16_t b;
     std::memcpy(&b, src + 2 * i, sizeof b);
-    dst[i] = bfloat_to_float(b);
+    dst[i] = core::bfloat_to_float(b);
   }
 }
 inline void write_bf16(const float* src, std::byte* dst, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint16_t b = float_to_bfloat(src[i]);
+    const std::uint16_t b = core::float_to_bfloat(src[i]);
     std::memcpy(dst + 2 * i, &b, sizeof b);
   }
 }
@@ -71,5 +72,6 @@ inline void read_i32(const std::byte* src, float* dst, std::size_t count) {
 }
 
 }  // namespace blocks
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -9,6 +9,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 namespace blocks {
 
 /// 256 values of 2 bits in 16 groups, each with a scale and a minimum of 4 bits: x = d * scale * v - dmin * minimum.
@@ -127,5 +128,6 @@ inline void read_block(const q6_k& b, float* x) {
 }
 
 }  // namespace blocks
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

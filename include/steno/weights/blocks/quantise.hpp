@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 namespace blocks {
 
 /// Bits of the largest |x| of 32 values: non-negative floats order as their bits do, and NaN comes out on top.
@@ -24,7 +25,7 @@ inline std::int32_t largest_magnitude(const float* x) {
 }
 /// The stored form of scale d; throws when the block of values has no finite one.
 inline std::uint16_t checked_scale(std::int32_t largest, float d, std::string_view format) {
-  const std::uint16_t half = float_to_half(d);
+  const std::uint16_t half = core::float_to_half(d);
   if (largest >= 0x7f800000 || (half & 0x7fffu) >= 0x7c00u)
     fail({.what = "a value cannot be stored as " + std::string(format),
           .expected = "finite numbers whose scale fits into half precision",
@@ -82,5 +83,6 @@ inline void write_block(const float* x, q5_0& b) {
 }
 
 }  // namespace blocks
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

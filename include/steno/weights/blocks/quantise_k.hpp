@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 namespace blocks {
 
 /// Nearest integer, halves to even, between two limits.
@@ -209,5 +210,6 @@ inline void write_block(const float* x, q6_k& b) {
 }
 
 }  // namespace blocks
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,6 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace weights {
 namespace blocks {
 
 // Halves and words lie unaligned in a file, so they are arrays of bytes.
@@ -69,7 +70,7 @@ inline constexpr std::int8_t iq4_nl_levels[16] = {-127, -104, -83, -65, -49, -35
 inline float scale_at(const std::uint8_t* p) {
   std::uint16_t h;
   std::memcpy(&h, p, sizeof h);
-  return half_to_float(h);
+  return core::half_to_float(h);
 }
 /// Stores a half where it need not be aligned.
 inline void set_scale(std::uint8_t* p, std::uint16_t half) { std::memcpy(p, &half, sizeof half); }
@@ -115,5 +116,6 @@ inline void read_block(const iq4_nl& b, float* x) {
 }
 
 }  // namespace blocks
+}  // namespace weights
 }  // namespace STENO_ABI
 }  // namespace steno
