@@ -6,7 +6,7 @@
 
 namespace {
 
-using steno::funasr::parse_am_mvn;
+using steno::funasr_files::parse_am_mvn;
 
 std::string refusal(std::string_view text) {
   return steno::test::error_of([&] { parse_am_mvn(text, "am.mvn"); });
@@ -50,7 +50,7 @@ TEST(am_mvn, hostile_input) {
 
 TEST(am_mvn, published_file) {
   STENO_REQUIRE_SHARED(shared);
-  const auto m = steno::funasr::read_am_mvn((shared / "assets" / "funasr" / "am.mvn").string());
+  const auto m = steno::funasr_files::read_am_mvn((shared / "assets" / "funasr" / "am.mvn").string());
   ASSERT_EQ(m.shift.size(), 560u);
   ASSERT_EQ(m.scale.size(), 560u);
   EXPECT_FLOAT_EQ(m.shift[0], -8.311879f);

@@ -92,10 +92,11 @@ TEST(json_limits, every_reader_of_a_folder_keeps_them) {
   refused(in("whisper", "config.json", deep(R"({"model_type": "whisper", "x": )")), "config.json");
   refused(in("funasr", "configuration.json", deep(R"({"file_path_metas": )")), "configuration.json");
   const fs::path folder = in("files", "generation_config.json", deep(R"({"eos_token_id": )"));
-  expect_part(error_of([&] { (void)qwen::read_ends(folder / "generation_config.json"); }), "levels of nested JSON");
+  expect_part(error_of([&] { (void)qwen_files::read_ends(folder / "generation_config.json"); }),
+              "levels of nested JSON");
   write_text(folder / "global_cmvn", deep(R"({"mean_stat": )"));
-  expect_part(error_of([&] { (void)wenet::read_cmvn(folder / "global_cmvn", true); }), "levels of nested JSON");
-  funasr::folder f;
+  expect_part(error_of([&] { (void)wenet_files::read_cmvn(folder / "global_cmvn", true); }), "levels of nested JSON");
+  funasr_files::folder f;
   f.tokens = folder / "tokens.json";
   write_text(*f.tokens, nested(1000000));
   expect_part(error_of([&] { (void)f.read_tokens(); }), "levels of nested JSON");
@@ -103,7 +104,7 @@ TEST(json_limits, every_reader_of_a_folder_keeps_them) {
   for (const char* name : {"tokenizer.json", "vocab.json"}) {
     write_text(folder / name, deep(R"({"model": )"));
     if (std::string_view(name) == "vocab.json") write_text(folder / "merges.txt", "#version: 0.2\n");
-    expect_part(error_of([&] { qwen::add_tokenizer(file, folder, 100); }),
+    expect_part(error_of([&] { qwen_files::add_tokenizer(file, folder, 100); }),
                 std::string(name) + ": levels of nested JSON");
   }
   whisper_files::settings s{.vocabulary = 100};
@@ -133,11 +134,11 @@ TEST(yaml_limits, every_family_keeps_them) {
     SCOPED_TRACE(name);
     write_text(d.path() / "config.yaml", text);
     write_text(d.path() / "model.pt", "PK");
-    expect_part(error_of([&] { (void)funasr::open_folder(d.path()); }), "config.yaml: ");
+    expect_part(error_of([&] { (void)funasr_files::open_folder(d.path()); }), "config.yaml: ");
     write_text(d.path() / "train.yaml", text);
     write_text(d.path() / "units.txt", "a 0\n");
     write_text(d.path() / "final.pt", "PK");
-    expect_part(error_of([&] { (void)wenet::open_folder(d.path()); }), "train.yaml: ");
+    expect_part(error_of([&] { (void)wenet_files::open_folder(d.path()); }), "train.yaml: ");
   }
 }
 

@@ -62,7 +62,7 @@ TEST(manifests, funasr) {
 
 checkpoint_tensors of_nemo(const std::filesystem::path& shared, const std::string& name) {
   checkpoint_tensors from = published(shared, "nemo-" + name);
-  from.named = nemo::nemo_name;
+  from.named = nemo_files::nemo_name;
   from.ignored = {"preprocessor", ".num_batches_tracked", "sortformer_modules.hidden_to_spks"};
   return from;
 }

@@ -64,7 +64,7 @@ std::string gzip(const std::string& text) {
   return packed;
 }
 
-std::string text_of(const nemo::tar_member& m) {
+std::string text_of(const nemo_files::tar_member& m) {
   return {reinterpret_cast<const char*>(m.bytes.data()), m.bytes.size()};
 }
 
@@ -75,8 +75,8 @@ std::string config(const std::string& more = "") {
          "  subsampling_conv_channels: 4\n  conv_kernel_size: 9\n" +
          more;
 }
-nemo::parakeet_settings settings(const std::string& text) {
-  return nemo::read_parakeet_settings(read_yaml("model_config.yaml", text, "a NeMo config"));
+nemo_files::parakeet_settings settings(const std::string& text) {
+  return nemo_files::read_parakeet_settings(read_yaml("model_config.yaml", text, "a NeMo config"));
 }
 
 }  // namespace
@@ -87,9 +87,9 @@ TEST(nemo_tar, names_of_all_kinds) {
                           member("@LongLink", long_name + '\0', 'L') + member("cut", "long") +
                           member("pax", "13 path=some\n", 'x') + member("other", std::string(600, 'x')) +
                           std::string(1024, '\0');
-  ASSERT_TRUE(nemo::is_tar(bytes_of(tar)));
+  ASSERT_TRUE(nemo_files::is_tar(bytes_of(tar)));
   for (const std::string& form : {tar, gzip(tar)}) {
-    const nemo::tar_archive archive(bytes_of(form), "x");
+    const nemo_files::tar_archive archive(bytes_of(form), "x");
     const auto& all = archive.members();
     ASSERT_EQ(all.size(), 3u);
     EXPECT_EQ(all[0].name, "a.yaml");
@@ -104,7 +104,7 @@ TEST(nemo_tar, names_of_all_kinds) {
 // A model of gigabytes must not be copied to be read.
 TEST(nemo_tar, members_of_a_plain_archive_lie_in_it) {
   const std::string tar = member("a", std::string(300000, 'x')) + member("b", "y") + std::string(1024, '\0');
-  const nemo::tar_archive archive(bytes_of(tar), "x");
+  const nemo_files::tar_archive archive(bytes_of(tar), "x");
   ASSERT_EQ(archive.members().size(), 2u);
   EXPECT_EQ(archive.members()[0].bytes.data(), bytes_of(tar).data() + 512);
   EXPECT_EQ(archive.members()[0].bytes.size(), 300000u);
@@ -113,7 +113,7 @@ TEST(nemo_tar, members_of_a_plain_archive_lie_in_it) {
 
 TEST(nemo_tar, damage_is_noticed) {
   const auto found = [](const std::string& bytes) {
-    return message([&] { (void)nemo::tar_archive(bytes_of(bytes), "x"); });
+    return message([&] { (void)nemo_files::tar_archive(bytes_of(bytes), "x"); });
   };
   std::string tar = member("a", std::string(1000, 'x')) + std::string(1024, '\0');
   EXPECT_EQ(found(tar), "");
@@ -128,7 +128,7 @@ TEST(nemo_tar, damage_is_noticed) {
 // What an archive unpacks to is compared with its size before it is unpacked, also of members that are skipped.
 TEST(nemo_tar, bombs_are_refused) {
   const auto found = [](const std::string& bytes) {
-    return message([&] { (void)nemo::tar_archive(bytes_of(bytes), "x"); });
+    return message([&] { (void)nemo_files::tar_archive(bytes_of(bytes), "x"); });
   };
   const std::string zeros(std::size_t{20} << 20, '\0'), end(1024, '\0');
   const std::string wanted = "x: the archive claims to hold far more than its size allows";
@@ -170,7 +170,7 @@ TEST(nemo_config, durations_lead_on) {
 }
 
 TEST(nemo_config, defaults_are_the_originals) {
-  const nemo::parakeet_settings s = settings(config());
+  const nemo_files::parakeet_settings s = settings(config());
   EXPECT_FALSE(s.transducer);
   EXPECT_TRUE(s.bias && s.xscaling && s.per_feature);
   EXPECT_FALSE(s.causal || s.causal_downsampling || s.layer_norm || s.chunked);
@@ -180,9 +180,10 @@ TEST(nemo_config, defaults_are_the_originals) {
 }
 
 TEST(nemo_config, lists_of_contexts_and_references) {
-  const nemo::parakeet_settings s = settings(config("  att_context_style: chunked_limited\n  att_context_size: [[70, "
-                                                    "13], [70, 1]]\n  conv_context_size: causal\n") +
-                                             "model_defaults:\n  pred_hidden: 12\n");
+  const nemo_files::parakeet_settings s =
+      settings(config("  att_context_style: chunked_limited\n  att_context_size: [[70, "
+                      "13], [70, 1]]\n  conv_context_size: causal\n") +
+               "model_defaults:\n  pred_hidden: 12\n");
   EXPECT_TRUE(s.chunked && s.causal);
   EXPECT_EQ(s.left, 70);
   EXPECT_EQ(s.right, 13);
@@ -238,19 +239,19 @@ TEST(nemo_file, published_sizes) {
     const bool ctc = std::string(name).find("ctc") != std::string::npos;
     const yaml_settings c =
         read_yaml(name, text.str() + "\ntarget: " + (ctc ? "EncDecCTCModelBPE\n" : "EncDecRNNTBPEModel\n"), "x");
-    nemo::parakeet_settings s = nemo::read_parakeet_settings(c);
+    nemo_files::parakeet_settings s = nemo_files::read_parakeet_settings(c);
     s.vocabulary = c.number(ctc ? "decoder.num_classes" : "decoder.vocab_size", 0, 1, 1 << 20);
     tokenizers::sentencepiece_vocabulary pieces;
     pieces.pieces.resize(s.vocabulary, "a");
     pieces.scores.resize(s.vocabulary);
     pieces.types.resize(s.vocabulary, 1);
     imported_model model;
-    nemo::set_parakeet_keys(model.file, s, pieces);
+    nemo_files::set_parakeet_keys(model.file, s, pieces);
     checkpoint_tensors from = test::published(shared, "nemo-" + std::string(name));
-    from.named = nemo::nemo_name;
+    from.named = nemo_files::nemo_name;
     from.ignored = {"preprocessor", ".num_batches_tracked"};
-    nemo::promise_encoder(from, s);
-    nemo::promise_heads(from, s);
+    nemo_files::promise_encoder(from, s);
+    nemo_files::promise_heads(from, s);
     EXPECT_NO_THROW(take_tensors(model, std::move(from)));
   }
 }

@@ -119,7 +119,7 @@ std::string ggml(const model& m, form f) {
 
 model golden(const fs::path& nemo_file) {
   const weights::mapped_file file(nemo_file.string());
-  const nemo::tar_archive archive(file.bytes(), "x");
+  const nemo_files::tar_archive archive(file.bytes(), "x");
   std::map<std::string, std::span<const std::byte>> members;
   for (const auto& m : archive.members()) members[m.name] = m.bytes;
   const auto yaml = members.at("model_config.yaml");
@@ -276,7 +276,7 @@ TEST(parakeet_ggml, layouts) {
   const test::temporary_directory scratch;
   const fs::path file = scratch.path() / "x.bin";
   write(file, ggml(m, form::floats));
-  EXPECT_TRUE(nemo::is_ggml(file));
+  EXPECT_TRUE(nemo_files::is_ggml(file));
   const opened_checkpoint opened = open_checkpoint(file);
   EXPECT_EQ(opened.file.text("general.architecture"), "parakeet_transducer");
   EXPECT_EQ(opened.file.numbers("tokenizer.ggml.token_type"), (std::vector<double>{2, 3, 1, 6, 1}));

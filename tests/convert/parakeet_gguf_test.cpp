@@ -72,7 +72,7 @@ void add(imported_model& m, const std::string& name, std::vector<extent> shape, 
 // A golden .nemo file in their form.
 std::vector<std::byte> published(const fs::path& nemo_file, const std::string& type) {
   const weights::mapped_file file(nemo_file.string());
-  const nemo::tar_archive archive(file.bytes(), "x");
+  const nemo_files::tar_archive archive(file.bytes(), "x");
   std::map<std::string, std::span<const std::byte>> members;
   for (const auto& m : archive.members()) members[m.name] = m.bytes;
   const auto yaml = members.at("model_config.yaml");

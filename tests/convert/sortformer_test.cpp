@@ -30,8 +30,8 @@ std::string config(const std::string& modules = "", const std::string& transform
          "transformer_encoder:\n  num_layers: 2\n  hidden_size: 8\n  inner_size: 12\n  num_attention_heads: 2\n" +
          transformer + more;
 }
-nemo::sortformer_settings settings(const std::string& text) {
-  return nemo::read_sortformer_settings(read_yaml("model_config.yaml", text, "a NeMo config"));
+nemo_files::sortformer_settings settings(const std::string& text) {
+  return nemo_files::read_sortformer_settings(read_yaml("model_config.yaml", text, "a NeMo config"));
 }
 std::string refusal(const std::string& text) {
   try {
@@ -45,7 +45,7 @@ std::string refusal(const std::string& text) {
 }  // namespace
 
 TEST(sortformer_config, defaults_are_the_originals) {
-  const nemo::sortformer_settings s = settings(config());
+  const nemo_files::sortformer_settings s = settings(config());
   EXPECT_FALSE(s.streams);
   EXPECT_EQ(s.speakers, 4u);
   EXPECT_EQ(s.hidden, 8u);
@@ -82,16 +82,16 @@ TEST(sortformer_file, published_sizes) {
     std::ifstream yaml(shared / "manifests/nemo-configs" / (std::string(name) + ".yaml"));
     std::stringstream text;
     text << yaml.rdbuf();
-    const nemo::sortformer_settings s = settings(text.str());
+    const nemo_files::sortformer_settings s = settings(text.str());
     EXPECT_EQ(s.streams, std::string(name).find("streaming") != std::string::npos);
     EXPECT_EQ(s.streaming.chunk_len, 188);
     imported_model model;
-    nemo::set_sortformer_keys(model.file, s);
+    nemo_files::set_sortformer_keys(model.file, s);
     checkpoint_tensors from = test::published(shared, "nemo-" + std::string(name));
-    from.named = nemo::nemo_name;
+    from.named = nemo_files::nemo_name;
     from.ignored = {"preprocessor", ".num_batches_tracked", ".hidden_to_spks"};
-    nemo::promise_encoder(from, s);
-    nemo::promise_transformer(from, s);
+    nemo_files::promise_encoder(from, s);
+    nemo_files::promise_transformer(from, s);
     EXPECT_NO_THROW(take_tensors(model, std::move(from)));
     std::size_t longest = 0;
     for (const imported_tensor& t : model.tensors) longest = std::max(longest, t.name.size());

@@ -39,13 +39,13 @@ TEST(wenet_folder, units_are_numbered_without_gaps) {
   const test::temporary_directory d;
   const fs::path file = d.path() / "units.txt";
   write(file, "<blank> 0\r\nb 2\n\na 1\n");
-  EXPECT_EQ(wenet::read_units(file), (std::vector<std::string>{"<blank>", "a", "b"}));
+  EXPECT_EQ(wenet_files::read_units(file), (std::vector<std::string>{"<blank>", "a", "b"}));
   const std::pair<const char*, const char*> bad[] = {
       {"\n", "holds no units"}, {"a 0\nb 0\n", "occurs twice"}, {"a 0\nb 2\n", "without gaps"}, {"a\n", "line 1"},
       {"a -1\n", "line 1"},     {"a 0 1\n", "line 1"},          {"a 4000000000\n", "line 1"}};
   for (const auto& [text, what] : bad) {
     write(file, text);
-    EXPECT_NE(message([&] { wenet::read_units(file); }).find(what), std::string::npos) << text;
+    EXPECT_NE(message([&] { wenet_files::read_units(file); }).find(what), std::string::npos) << text;
   }
 }
 
@@ -56,7 +56,7 @@ TEST(wenet_folder, cmvn_of_both_forms) {
   write(json, R"({"mean_stat": [4, 8], "var_stat": [20, 32], "frame_num": 2})");
   write(text, "[ 4 8 2\n 20 32 0 ]\n");
   for (const auto& [path, is_json] : {std::pair{json, true}, {text, false}}) {
-    const wenet::cmvn_statistics s = wenet::read_cmvn(path, is_json);
+    const wenet_files::cmvn_statistics s = wenet_files::read_cmvn(path, is_json);
     EXPECT_EQ(s.mean, (std::vector<float>{2, 4}));
     EXPECT_FLOAT_EQ(s.istd.at(0), 0.40824829f);
     EXPECT_FLOAT_EQ(s.istd.at(1), 1e10f);
@@ -64,18 +64,18 @@ TEST(wenet_folder, cmvn_of_both_forms) {
   for (const char* bad : {"", "{}", R"({"mean_stat": [1], "var_stat": [], "frame_num": 1})",
                           R"({"mean_stat": [1], "var_stat": [1], "frame_num": 0})", R"({"mean_stat": "x"})"}) {
     write(json, bad);
-    EXPECT_NE(message([&] { wenet::read_cmvn(json, true); }), "") << bad;
+    EXPECT_NE(message([&] { wenet_files::read_cmvn(json, true); }), "") << bad;
   }
   for (const char* bad : {"", "[ ]", "[ 1 2 3 ]", "[ 1 2 x 0 ]", "1 2 3 4 5 6"}) {
     write(text, bad);
-    EXPECT_NE(message([&] { wenet::read_cmvn(text, false); }), "") << bad;
+    EXPECT_NE(message([&] { wenet_files::read_cmvn(text, false); }), "") << bad;
   }
 }
 
 // A value that is not finite, or a variance that makes a factor 0, would turn every frame into the same one.
 TEST(wenet_folder, cmvn_of_no_finite_numbers_is_refused_by_its_place) {
   const auto found = [](std::string_view text, bool json) {
-    return message([&] { wenet::parse_cmvn(text, "global_cmvn", json); });
+    return message([&] { wenet_files::parse_cmvn(text, "global_cmvn", json); });
   };
   EXPECT_EQ(found("[ 10 20 inf\n 0 0 0 ]", false),
             "global_cmvn: line 1: element 2: expected a finite number, found \"inf\"");
@@ -98,7 +98,7 @@ TEST(wenet_folder, old_and_new_settings) {
   write(d.path() / "units.txt", "a 0\n");
   write(d.path() / "global_cmvn", "{}");
   write(d.path() / "train.yaml", "cmvn_file: data/train/global_cmvn\nis_json_cmvn: false\n");
-  const wenet::folder old = wenet::open_folder(d.path());
+  const wenet_files::folder old = wenet_files::open_folder(d.path());
   EXPECT_EQ(old.cmvn, d.path() / "global_cmvn");
   EXPECT_FALSE(old.json_cmvn);
   EXPECT_EQ(old.units, d.path() / "units.txt");
@@ -106,7 +106,7 @@ TEST(wenet_folder, old_and_new_settings) {
   write(d.path() / "train.yaml",
         "cmvn: null\ncmvn_conf:\n  cmvn_file: null\ntokenizer_conf:\n  symbol_table_path: /somewhere/lang_char.txt\n"
         "  special_tokens:\n    <sos>: 7\n");
-  const wenet::folder fresh = wenet::open_folder(d.path());
+  const wenet_files::folder fresh = wenet_files::open_folder(d.path());
   EXPECT_FALSE(fresh.cmvn);
   EXPECT_EQ(fresh.units, d.path() / "lang_char.txt");
   EXPECT_EQ(fresh.number("tokenizer_conf.special_tokens.<sos>", 0, 0, 9), 7u);
@@ -171,13 +171,13 @@ TEST(wenet_manifests, every_tensor_of_the_published_sizes) {
     }
     write(d.path() / "units.txt", units);
     write(d.path() / "final.pt", "PK");
-    const wenet::folder f = wenet::open_folder(d.path());
-    const wenet::u2_settings s = wenet::read_settings(f, wenet::read_units(f.units).size());
+    const wenet_files::folder f = wenet_files::open_folder(d.path());
+    const wenet_files::u2_settings s = wenet_files::read_settings(f, wenet_files::read_units(f.units).size());
     std::erase_if(from.all, [](const stored_tensor& t) { return t.name.starts_with("encoder.global_cmvn."); });
     imported_model model;
-    wenet::set_keys(model.file, s);
+    wenet_files::set_keys(model.file, s);
     model.file.set("tokenizer.ggml.tokens", tokens);
-    wenet::promise(from, s);
+    wenet_files::promise(from, s);
     EXPECT_NO_THROW(take_tensors(model, std::move(from)));
   }
   EXPECT_EQ(models, 12);

@@ -10,7 +10,7 @@ using namespace steno;
 
 namespace {
 struct inner {
-  weight<2, 3> w;
+  weights::weight<2, 3> w;
   core::setting<4> heads;
   void members(auto&& v) {
     v("weight", w);
@@ -26,7 +26,7 @@ struct outer {
     v.optional("", b);
   }
 };
-static_assert(core::composite<outer> && !core::composite<weight<2, 3>>);
+static_assert(core::composite<outer> && !core::composite<weights::weight<2, 3>>);
 
 struct recorder {
   std::vector<std::string> seen;
@@ -57,7 +57,7 @@ TEST(members, paths_are_the_names_of_members) {
 namespace {
 struct unlike {
   inner a, b;
-  vector_weight<3> c;
+  weights::vector_weight<3> c;
   void members(auto&& v) {
     v("a", a, core::stored::kernel(5));
     v("b", b);

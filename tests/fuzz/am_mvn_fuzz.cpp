@@ -9,7 +9,7 @@ using namespace steno_fuzz;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   read_or_refuse([&] {
-    const auto m = steno::funasr::parse_am_mvn({reinterpret_cast<const char*>(data), size}, "input");
+    const auto m = steno::funasr_files::parse_am_mvn({reinterpret_cast<const char*>(data), size}, "input");
     require(!m.shift.empty() && m.shift.size() == m.scale.size());
     for (const float v : m.shift) require(std::isfinite(v));
     for (const float v : m.scale) require(std::isfinite(v));

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   at.write(names[data[0] % std::size(names)], text_of(data + 1, size - 1));
   bool refused = true;
   read_or_refuse([&] {
-    if (steno::funasr::is_checkpoint(at.path())) (void)steno::funasr::import_checkpoint(at.path(), {});
+    if (steno::funasr_files::is_checkpoint(at.path())) (void)steno::funasr_files::import_checkpoint(at.path(), {});
     refused = false;
   });
   require(refused);

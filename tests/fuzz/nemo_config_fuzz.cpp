@@ -12,12 +12,12 @@ using namespace steno_fuzz;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   read_or_refuse([&] {
     const steno::yaml_settings y = steno::read_yaml("input", std::string(text_of(data, size)), "a NeMo config");
-    if (steno::nemo::is_sortformer(y)) {
-      const auto s = steno::nemo::read_sortformer_settings(y);
+    if (steno::nemo_files::is_sortformer(y)) {
+      const auto s = steno::nemo_files::read_sortformer_settings(y);
       require(s.layers <= steno::limits::layers && s.hidden % s.attention_heads == 0);
       return;
     }
-    const auto s = steno::nemo::read_parakeet_settings(y);
+    const auto s = steno::nemo_files::read_parakeet_settings(y);
     require(s.blocks <= steno::limits::layers && s.width % s.heads == 0);
     require(s.durations.empty() || *std::max_element(s.durations.begin(), s.durations.end()) > 0);
   });

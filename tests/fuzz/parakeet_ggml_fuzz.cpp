@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const std::string good = prefix();
   const std::vector<std::byte> image = file_of(data, size, good);
   read_or_refuse([&] {
-    steno::imported_model model = steno::nemo::read_ggml("input", image, nullptr);
+    steno::imported_model model = steno::nemo_files::read_ggml("input", image, nullptr);
     steno::add_tensors(model, {});
     (void)model.file.bytes();
   });

@@ -34,13 +34,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   at.write(names[which], text_of(data + 1, size - 1));
   bool refused = true;
   read_or_refuse([&] {
-    if (steno::qwen::is_checkpoint(at.path())) (void)steno::qwen::import_checkpoint(at.path(), {});
-    refused = !steno::qwen::is_checkpoint(at.path());
+    if (steno::qwen_files::is_checkpoint(at.path())) (void)steno::qwen_files::import_checkpoint(at.path(), {});
+    refused = !steno::qwen_files::is_checkpoint(at.path());
   });
   require(refused);
   read_or_refuse([&] {
     steno::weights::gguf_writer file;
-    steno::qwen::add_tokenizer(file, at.path(), 64);
+    steno::qwen_files::add_tokenizer(file, at.path(), 64);
     const std::vector<std::byte> image = file.bytes();
     const steno::gguf_file again("again", image);
     require(again.strings("tokenizer.ggml.tokens").size() <= 64);

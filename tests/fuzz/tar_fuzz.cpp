@@ -11,7 +11,7 @@ using namespace steno_fuzz;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   read_or_refuse([&] {
-    const steno::nemo::tar_archive archive(std::as_bytes(std::span(data, size)), "input");
+    const steno::nemo_files::tar_archive archive(std::as_bytes(std::span(data, size)), "input");
     unsigned sum = 0;
     std::size_t total = 0;
     for (const auto& m : archive.members()) {

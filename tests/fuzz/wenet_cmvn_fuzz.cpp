@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (const bool json : {true, false})
     read_or_refuse([&] {
-      const auto s = steno::wenet::parse_cmvn(text, "input", json);
+      const auto s = steno::wenet_files::parse_cmvn(text, "input", json);
       require(!s.mean.empty() && s.mean.size() == s.istd.size());
       for (const float v : s.mean) require(std::isfinite(v));
       for (const float v : s.istd) require(std::isfinite(v) && v > 0);

@@ -10,7 +10,7 @@ using namespace steno_fuzz;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   read_or_refuse([&] {
-    const auto units = steno::wenet::parse_units(text, "input");
+    const auto units = steno::wenet_files::parse_units(text, "input");
     require(!units.empty());
     for (const auto& u : units) require(!u.empty());
   });

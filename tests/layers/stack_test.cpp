@@ -83,7 +83,7 @@ void set(auto& model, std::string_view wanted, extent value) {
 }
 
 /// What a layer gives when somebody looks (every sum is a pass of its own) is what it gives when nobody does.
-template <class L, class Env = no_env>
+template <class L, class Env = nn::no_env>
 void looking_changes_nothing(L& l, extent rows, const Env& env = {}) {
   weights::storage keep;
   weights::randomise(l, keep, 1);

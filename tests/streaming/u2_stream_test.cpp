@@ -47,7 +47,7 @@ struct table_model {
       core::setting<dynamic> rate{4};
       extent right_context() const { return 6; }
     } embed;
-    template <fixed_string>
+    template <core::fixed_string>
     const auto& get() const {
       return embed;
     }

@@ -89,7 +89,7 @@ std::vector<std::string> convert(const fs::path& input, const fs::path& output, 
       fail({.where = input.string(), .what = "longest clip", .expected = "1 to 1200 seconds"});
     imported_model model =
         import_any(input, {.cmvn = options.cmvn, .tokenizer = options.tokenizer, .longest_clip = options.longest_clip});
-    if (options.longest_clip && !model.file.has(qwen::longest_clip_key))
+    if (options.longest_clip && !model.file.has(qwen_files::longest_clip_key))
       fail({.where = input.string(), .what = "--longest-clip is for Qwen3-ASR models"});
     add_tensors(model, options.type);
     model.file.write(output.string(), [&](std::uint64_t done, std::uint64_t total) {

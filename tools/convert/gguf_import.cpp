@@ -32,9 +32,10 @@ imported_model repackage(const std::shared_ptr<gguf_file>& file, const packaged_
   model.where = file->where();
   model.source = file;
   for (const weights::gguf_value& v : file->values())
-    if (v.key != "general.file_type" && !(options.longest_clip && v.key == qwen::longest_clip_key)) model.file.copy(v);
-  if (options.longest_clip && family.architecture == qwen::asr_architecture)
-    model.file.set(qwen::longest_clip_key, static_cast<float>(*options.longest_clip));
+    if (v.key != "general.file_type" && !(options.longest_clip && v.key == qwen_files::longest_clip_key))
+      model.file.copy(v);
+  if (options.longest_clip && family.architecture == qwen_files::asr_architecture)
+    model.file.set(qwen_files::longest_clip_key, static_cast<float>(*options.longest_clip));
   checkpoint_tensors from = all_tensors(*file);
   from.compared = checkpoint_tensors::shapes::kept;
   take_tensors(model, *file, std::move(from));
@@ -73,7 +74,7 @@ imported_model import_gguf(gguf_file opened, const import_options& options) {
     if (!family->supports_am_mvn)
       fail({.where = file->where(),
             .what = "a model of architecture " + steno::weights::quoted(architecture) + " has no am.mvn"});
-    funasr::set_cmvn(model, *options.cmvn);
+    funasr_files::set_cmvn(model, *options.cmvn);
     model.notes.clear();
   }
   return model;

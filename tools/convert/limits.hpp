@@ -35,6 +35,8 @@ inline constexpr std::size_t members = 65536;  ///< of one archive
 
 /// Blocks of one kind in a model (encoder layers, decoder layers ...), for every family.
 inline constexpr std::uint32_t layers = 1024;
+/// Columns of the rows in a model, and what else its settings say of one size.
+inline constexpr std::uint32_t width = 65536;
 /// Tokens that a transducer may emit for one frame; NeMo's default is 10.
 inline constexpr std::uint32_t symbols_per_frame = 1024;
 

@@ -15,7 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 namespace {
 
@@ -123,6 +123,6 @@ void set_cmvn(imported_model& model, const std::filesystem::path& path) {
   add_cmvn(model, std::move(m.shift), std::move(m.scale));
 }
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

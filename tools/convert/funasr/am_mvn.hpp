@@ -21,7 +21,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 struct am_mvn {
   std::vector<float> shift, scale;  ///< of equal length
@@ -37,6 +37,6 @@ am_mvn read_am_mvn(const std::string& path);
 /// front end stacks. Throws steno::error.
 void set_cmvn(imported_model& model, const std::filesystem::path& path);
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -12,7 +12,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 namespace {
 
@@ -58,7 +58,7 @@ ct_punc_settings read_settings(const folder& f) {
 
 }  // namespace
 
-void walk_ct_punc(const gguf_file& keys, tensor_taker& taker) { walk_model<steno::funasr::ct_punc_any>(keys, taker); }
+void walk_ct_punc(const gguf_file& keys, tensor_taker& taker) { walk_model<funasr::ct_punc_any>(keys, taker); }
 
 imported_model import_ct_punc(const folder& f, const std::optional<std::filesystem::path>& cmvn) {
   if (cmvn) fail({.where = cmvn->string(), .what = "a punctuation model has no use for an am.mvn"});
@@ -89,6 +89,6 @@ imported_model import_ct_punc(const folder& f, const std::optional<std::filesyst
   return model;
 }
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

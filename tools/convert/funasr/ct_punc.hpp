@@ -14,7 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 struct folder;
 
@@ -30,6 +30,6 @@ void walk_ct_punc(const gguf_file& keys, tensor_taker& taker);
 /// Imports the folder; `cmvn` is refused. Throws steno::error.
 imported_model import_ct_punc(const folder& f, const std::optional<std::filesystem::path>& cmvn);
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -13,7 +13,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 namespace fs = std::filesystem;
 
@@ -122,6 +122,6 @@ std::vector<std::string> folder::read_tokens() const {
   return list;
 }
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

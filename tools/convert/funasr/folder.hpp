@@ -16,7 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 /// With the scalars and lists of config.yaml.
 struct folder : yaml_settings {
@@ -36,6 +36,6 @@ bool is_folder(const std::filesystem::path& path);
 /// Opens a folder; `weights` (a file in it) replaces the name of the weights. Throws steno::error.
 folder open_folder(const std::filesystem::path& path, const std::optional<std::filesystem::path>& weights = {});
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,7 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 namespace {
 
@@ -114,7 +114,7 @@ void promise(checkpoint_tensors& from, const fsmn_vad_settings& s) {
 
 }  // namespace
 
-void walk_fsmn_vad(const gguf_file& keys, tensor_taker& taker) { walk_model<steno::funasr::fsmn_vad_any>(keys, taker); }
+void walk_fsmn_vad(const gguf_file& keys, tensor_taker& taker) { walk_model<funasr::fsmn_vad_any>(keys, taker); }
 
 imported_model import_fsmn_vad(const folder& f, const std::optional<std::filesystem::path>& cmvn) {
   const fsmn_vad_settings s = settings_of(f);
@@ -143,6 +143,6 @@ imported_model import_published_fsmn_vad(const std::shared_ptr<gguf_file>& file)
   return model;
 }
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -16,7 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 struct folder;
 
@@ -39,6 +39,6 @@ imported_model import_published_fsmn_vad(const std::shared_ptr<gguf_file>& file)
 /// Imports the folder; `cmvn` replaces the folder's own am.mvn. Throws steno::error.
 imported_model import_fsmn_vad(const folder& f, const std::optional<std::filesystem::path>& cmvn);
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

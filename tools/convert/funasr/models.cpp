@@ -10,7 +10,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 namespace fs = std::filesystem;
 
@@ -55,6 +55,6 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
         .expected = known});
 }
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

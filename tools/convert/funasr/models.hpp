@@ -13,12 +13,12 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 /// A folder with config.yaml or configuration.json, one of these files, or a torch file beside them.
 bool is_checkpoint(const std::filesystem::path& path);
 imported_model import_checkpoint(const std::filesystem::path& path, const import_options& options);
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

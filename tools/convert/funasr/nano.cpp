@@ -11,7 +11,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 namespace fs = std::filesystem;
 
@@ -58,7 +58,7 @@ bool is_tied(torch::checkpoint& c) {
 
 }  // namespace
 
-void walk_nano(const gguf_file& keys, tensor_taker& taker) { walk_model<steno::funasr::fun_asr_nano_any>(keys, taker); }
+void walk_nano(const gguf_file& keys, tensor_taker& taker) { walk_model<funasr::fun_asr_nano_any>(keys, taker); }
 
 imported_model import_nano(const folder& f, const std::optional<fs::path>& cmvn) {
   if (cmvn || f.cmvn) fail({.where = f.config.string(), .what = "a CMVN file: Fun-ASR-Nano's features have none"});
@@ -87,7 +87,7 @@ imported_model import_nano(const folder& f, const std::optional<fs::path>& cmvn)
 
   const fs::path name(f.text("llm_conf.init_param_path", "Qwen3-0.6B"));
   const fs::path model_folder = f.config.parent_path() / name.filename();
-  const qwen::decoder_settings llm = qwen::read_decoder_config(model_folder / "config.json");
+  const qwen_files::decoder_settings llm = qwen_files::read_decoder_config(model_folder / "config.json");
 
   imported_model model;
   weights::gguf_writer& file = model.file;
@@ -113,9 +113,9 @@ imported_model import_nano(const folder& f, const std::optional<fs::path>& cmvn)
   set("frontend.lfr_m", m);
   set("frontend.lfr_n", n);
   file.set("fun_asr_nano.frontend.window", f.text("frontend_conf.window", "hamming"));
-  if (const auto ends = qwen::read_ends(model_folder / "config.json"); !ends.empty())
+  if (const auto ends = qwen_files::read_ends(model_folder / "config.json"); !ends.empty())
     file.set("fun_asr_nano.eos_ids", ends);
-  qwen::add_tokenizer(file, model_folder, llm.vocabulary);
+  qwen_files::add_tokenizer(file, model_folder, llm.vocabulary);
 
   const auto checkpoint = std::make_shared<torch::checkpoint>(f.weights);
   checkpoint_tensors from{.where = f.weights.string(), .all = torch::stored_tensors(checkpoint)};
@@ -131,11 +131,11 @@ imported_model import_nano(const folder& f, const std::optional<fs::path>& cmvn)
   }
   const bool tied = is_tied(*checkpoint);
   if (tied) std::erase_if(from.all, [](const stored_tensor& t) { return t.name == "llm.lm_head.weight"; });
-  qwen::promise(from, "llm.", llm, !tied);
+  qwen_files::promise(from, "llm.", llm, !tied);
   take_tensors(model, std::move(from));
   return model;
 }
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -16,7 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 /// Throws steno::error.
 imported_model import_nano(const folder& f, const std::optional<std::filesystem::path>& cmvn);
@@ -27,6 +27,6 @@ imported_model import_published_nano(const std::shared_ptr<gguf_file>& file);
 /// Walks the model of a packaged file's keys.
 void walk_nano(const gguf_file& keys, tensor_taker& taker);
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

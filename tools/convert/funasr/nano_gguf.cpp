@@ -18,7 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 namespace fs = std::filesystem;
 
@@ -77,8 +77,8 @@ std::string name_of(const std::string& name) {
   return name;
 }
 
-qwen::decoder_settings read_decoder(const gguf_file& f) {
-  qwen::decoder_settings s;
+qwen_files::decoder_settings read_decoder(const gguf_file& f) {
+  qwen_files::decoder_settings s;
   constexpr std::uint32_t wide = 65536;
   s.width = whole_number(f, "qwen3.embedding_length", 1, wide);
   s.layers = whole_number(f, "qwen3.block_count", 1, limits::layers);
@@ -122,7 +122,7 @@ void set_tokenizer(weights::gguf_writer& file, const gguf_file& from) {
 imported_model import_published_nano(const std::shared_ptr<gguf_file>& audio) {
   const auto keep = std::make_shared<both>(both{audio, find_language_model(audio->where())});
   const gguf_file& text = *keep->text;
-  const qwen::decoder_settings llm = read_decoder(text);
+  const qwen_files::decoder_settings llm = read_decoder(text);
   imported_model model;
   model.where = audio->where();
   model.source = keep;
@@ -159,11 +159,11 @@ imported_model import_published_nano(const std::shared_ptr<gguf_file>& audio) {
     head = head || t.name == "llm.lm_head.weight";
     from.all.push_back(std::move(t));
   }
-  qwen::promise(from, "llm.", llm, head);
+  qwen_files::promise(from, "llm.", llm, head);
   take_tensors(model, std::move(from));
   return model;
 }
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

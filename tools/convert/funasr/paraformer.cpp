@@ -15,7 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 namespace {
 
@@ -122,11 +122,9 @@ paraformer_settings read_paraformer_settings(const folder& f) {
   return s;
 }
 
-void walk_paraformer(const gguf_file& keys, tensor_taker& taker) {
-  walk_model<steno::funasr::paraformer_any>(keys, taker);
-}
+void walk_paraformer(const gguf_file& keys, tensor_taker& taker) { walk_model<funasr::paraformer_any>(keys, taker); }
 void walk_paraformer_online(const gguf_file& keys, tensor_taker& taker) {
-  walk_model<steno::funasr::paraformer_online_any>(keys, taker);
+  walk_model<funasr::paraformer_online_any>(keys, taker);
 }
 
 void promise_paraformer(checkpoint_tensors& from, const paraformer_settings& s, std::size_t vocabulary) {
@@ -152,6 +150,6 @@ imported_model import_paraformer(const folder& f, const std::optional<std::files
   return model;
 }
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

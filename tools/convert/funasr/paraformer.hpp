@@ -15,7 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 struct folder;
 
@@ -50,6 +50,6 @@ imported_model import_published_paraformer(const std::shared_ptr<gguf_file>& fil
 /// Imports the folder; `cmvn` replaces the folder's own am.mvn. Throws steno::error.
 imported_model import_paraformer(const folder& f, const std::optional<std::filesystem::path>& cmvn);
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,7 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 namespace {
 
@@ -23,7 +23,7 @@ std::uint32_t rows_of(const gguf_file& file, const char* name, std::uint32_t oth
   return t ? static_cast<std::uint32_t>(std::clamp<extent>(t->shape[0], 1, 65536)) : otherwise;
 }
 
-paraformer_settings settings_of(const gguf_file& file) {
+paraformer_settings paraformer_settings_of(const gguf_file& file) {
   paraformer_settings s;
   s.output_size = whole_number(file, "pf.enc.output_size", 1, 65536);
   s.attention_heads = whole_number(file, "pf.enc.attention_heads", 1, 1024);
@@ -59,7 +59,7 @@ imported_model import_published_paraformer(const std::shared_ptr<gguf_file>& fil
     fail({.where = file->where(),
           .what = "holds no vocabulary (key \"pf.vocab\")",
           .hint = "it was exported without the tokens; convert the original folder instead"});
-  const paraformer_settings s = settings_of(*file);
+  const paraformer_settings s = paraformer_settings_of(*file);
   const std::vector<std::string> tokens = file->strings("pf.vocab");
   imported_model model;
   model.where = file->where();
@@ -71,6 +71,6 @@ imported_model import_published_paraformer(const std::shared_ptr<gguf_file>& fil
   return model;
 }
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

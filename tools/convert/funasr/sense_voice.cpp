@@ -5,11 +5,9 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
-void walk_sense_voice(const gguf_file& keys, tensor_taker& taker) {
-  walk_model<steno::funasr::sense_voice_any>(keys, taker);
-}
+void walk_sense_voice(const gguf_file& keys, tensor_taker& taker) { walk_model<funasr::sense_voice_any>(keys, taker); }
 
 void promise_sense_voice(checkpoint_tensors& from, const sense_voice_settings& s, std::size_t vocabulary) {
   promise_sanm(from, "encoder.",
@@ -47,6 +45,6 @@ void set_sense_voice_keys(weights::gguf_writer& file, const sense_voice_settings
   file.set("tokenizer.ggml.unk_surface", v.unk_surface);
 }
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -17,7 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 struct folder;
 
@@ -46,6 +46,6 @@ imported_model import_published_sense_voice(const std::shared_ptr<gguf_file>& fi
 /// Imports the folder; `cmvn` replaces the folder's own am.mvn. Throws steno::error.
 imported_model import_sense_voice(const folder& f, const std::optional<std::filesystem::path>& cmvn);
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -10,11 +10,11 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 namespace {
 
-sense_voice_settings read_settings(const folder& f) {
+sense_voice_settings read_sense_voice_settings(const folder& f) {
   sense_voice_settings s;
   constexpr std::uint32_t wide = 65536, deep = limits::layers;
   const auto encoder = [&](const char* key, std::uint32_t& value, std::uint32_t min, std::uint32_t max) {
@@ -67,7 +67,7 @@ tokenizers::sentencepiece_vocabulary read_pieces(const folder& f) {
 }  // namespace
 
 imported_model import_sense_voice(const folder& f, const std::optional<std::filesystem::path>& cmvn) {
-  const sense_voice_settings s = read_settings(f);
+  const sense_voice_settings s = read_sense_voice_settings(f);
   const tokenizers::sentencepiece_vocabulary v = read_pieces(f);
   if (s.blank_id >= v.pieces.size())
     fail({.where = f.config.string(), .what = "model_conf.blank_id lies beyond the vocabulary"});
@@ -81,6 +81,6 @@ imported_model import_sense_voice(const folder& f, const std::optional<std::file
   return model;
 }
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

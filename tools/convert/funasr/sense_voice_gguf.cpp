@@ -15,7 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 namespace {
 
@@ -37,7 +37,7 @@ tokenizers::sentencepiece_vocabulary pieces_of(const gguf_file& file) {
   return v;
 }
 
-sense_voice_settings settings_of(const gguf_file& file) {
+sense_voice_settings sense_voice_settings_of(const gguf_file& file) {
   sense_voice_settings s;
   constexpr std::uint32_t wide = 65536;
   s.attention_heads = whole_number(file, "sv.attention_heads", 1, 1024);
@@ -66,7 +66,7 @@ sense_voice_settings settings_of(const gguf_file& file) {
 }  // namespace
 
 imported_model import_published_sense_voice(const std::shared_ptr<gguf_file>& file) {
-  const sense_voice_settings s = settings_of(*file);
+  const sense_voice_settings s = sense_voice_settings_of(*file);
   const tokenizers::sentencepiece_vocabulary v = pieces_of(*file);
   if (s.blank_id >= v.pieces.size()) fail({.where = file->where(), .what = "sv.blank_id lies beyond the vocabulary"});
   imported_model model;
@@ -79,6 +79,6 @@ imported_model import_published_sense_voice(const std::shared_ptr<gguf_file>& fi
   return model;
 }
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

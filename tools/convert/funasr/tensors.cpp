@@ -5,7 +5,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 void promise_sanm(checkpoint_tensors& from, const std::string& at, const sanm_settings& s) {
   const auto d = static_cast<extent>(s.output_size);
@@ -32,6 +32,6 @@ checkpoint_tensors published_tensors(const gguf_file& file, std::uint32_t width,
   return from;
 }
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -9,7 +9,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace funasr {
+namespace funasr_files {
 
 /// Sizes of a stack of SAN-M blocks below `at` ("encoder."): the first reads `input` values.
 struct sanm_settings {
@@ -21,6 +21,6 @@ void promise_sanm(checkpoint_tensors& from, const std::string& at, const sanm_se
 /// values they are left out, with a note.
 checkpoint_tensors published_tensors(const gguf_file& file, std::uint32_t width, std::vector<std::string>& notes);
 
-}  // namespace funasr
+}  // namespace funasr_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -8,7 +8,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 bool is_checkpoint(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(path)) return false;
@@ -28,6 +28,6 @@ imported_model import_published(const std::shared_ptr<gguf_file>& file) {
   return is_published_sortformer(*file) ? import_published_sortformer(file) : import_published_parakeet(file);
 }
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -7,7 +7,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 /// A .nemo file, or a tar with the same content.
 bool is_checkpoint(const std::filesystem::path& path);
@@ -17,6 +17,6 @@ imported_model import_checkpoint(const std::filesystem::path& path, const import
 /// A GGUF file of qvac-parakeet.cpp. Throws steno::error.
 imported_model import_published(const std::shared_ptr<gguf_file>& file);
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -24,7 +24,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 struct fastconformer_settings {
   bool per_feature = true, causal_downsampling = false, causal = false, layer_norm = false, bias = true,
@@ -71,6 +71,6 @@ std::string nemo_name(std::string name);
 /// Throws steno::error when `stored` [mels, bins] are not the mel filters that steno computes.
 void check_mel_filters(std::span<const float> stored, const fastconformer_settings& s, const std::string& where);
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

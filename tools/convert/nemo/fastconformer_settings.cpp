@@ -10,7 +10,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 namespace {
 
@@ -38,7 +38,6 @@ std::int32_t context(const std::vector<int>& sizes, std::size_t i) { return i < 
 
 void read_fastconformer(const yaml_settings& f, fastconformer_settings& s) {
   require_known_parts(f);
-  constexpr std::uint32_t wide = 65536;
   s.mels = f.number("preprocessor.features", 64, 8, 1024);
   f.require("encoder.feat_in", std::to_string(s.mels));
   const double rate = f.real("preprocessor.sample_rate", 16000, 1000, 400000);
@@ -54,11 +53,11 @@ void read_fastconformer(const yaml_settings& f, fastconformer_settings& s) {
           .what = "preprocessor.normalize",
           .expected = "per_feature or NA",
           .found = steno::weights::quoted(normalise)});
-  s.width = f.number("encoder.d_model", s.width, 2, wide);
+  s.width = f.number("encoder.d_model", s.width, 2, limits::width);
   s.blocks = f.number("encoder.n_layers", s.blocks, 1, limits::layers);
   s.heads = f.number("encoder.n_heads", 4, 1, 1024);
   s.units = s.width * f.number("encoder.ff_expansion_factor", 4, 1, 64);
-  s.channels = f.number("encoder.subsampling_conv_channels", s.width, 1, wide);
+  s.channels = f.number("encoder.subsampling_conv_channels", s.width, 1, limits::width);
   s.taps = f.number("encoder.conv_kernel_size", 31, 1, 1023);
   s.causal_downsampling = f.flag("encoder.causal_downsampling", false);
   s.bias = f.flag("encoder.use_bias", true);
@@ -93,6 +92,6 @@ void read_fastconformer(const yaml_settings& f, fastconformer_settings& s) {
   if (attention != "rel_pos_local_attn") f.require("encoder.self_attention_model", "rel_pos");
 }
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -9,7 +9,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 void promise_encoder(checkpoint_tensors& from, const fastconformer_settings& s) {
   const auto c = static_cast<extent>(s.channels), d = static_cast<extent>(s.width);
@@ -89,6 +89,6 @@ void set_fastconformer_keys(weights::gguf_writer& file, const std::string& archi
   set("encoder.attention_right", s.right);
 }
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -9,7 +9,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 namespace {
 
@@ -55,6 +55,6 @@ std::string nemo_archive::text_of(const tar_member& m) const {
   return {reinterpret_cast<const char*>(m.bytes.data()), m.bytes.size()};
 }
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

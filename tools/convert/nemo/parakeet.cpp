@@ -14,7 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 namespace fs = std::filesystem;
 
@@ -47,10 +47,11 @@ tokenizers::sentencepiece_vocabulary read_pieces(const nemo_archive& archive) {
 }
 
 void read_transducer(const yaml_settings& f, parakeet_settings& s) {
-  constexpr std::uint32_t wide = 65536;
-  s.predictor = f.number("decoder.prednet.pred_hidden", f.number("model_defaults.pred_hidden", 640, 1, wide), 1, wide);
+  s.predictor = f.number("decoder.prednet.pred_hidden", f.number("model_defaults.pred_hidden", 640, 1, limits::width),
+                         1, limits::width);
   s.predictor_layers = f.number("decoder.prednet.pred_rnn_layers", 1, 1, 64);
-  s.joint = f.number("joint.jointnet.joint_hidden", f.number("model_defaults.joint_hidden", 640, 1, wide), 1, wide);
+  s.joint = f.number("joint.jointnet.joint_hidden", f.number("model_defaults.joint_hidden", 640, 1, limits::width), 1,
+                     limits::width);
   f.require("decoder.normalization_mode", "null");
   f.require("decoder.blank_as_pad", "true");
   f.require("joint.jointnet.activation", "relu");
@@ -87,11 +88,9 @@ parakeet_settings read_parakeet_settings(const yaml_settings& f) {
   return s;
 }
 
-void walk_parakeet_ctc(const gguf_file& keys, tensor_taker& taker) {
-  walk_model<steno::nemo::parakeet_ctc_any>(keys, taker);
-}
+void walk_parakeet_ctc(const gguf_file& keys, tensor_taker& taker) { walk_model<nemo::parakeet_ctc_any>(keys, taker); }
 void walk_parakeet_transducer(const gguf_file& keys, tensor_taker& taker) {
-  walk_model<steno::nemo::parakeet_transducer_any>(keys, taker);
+  walk_model<nemo::parakeet_transducer_any>(keys, taker);
 }
 
 void promise_heads(checkpoint_tensors& from, const parakeet_settings& s) {
@@ -146,6 +145,6 @@ imported_model import_parakeet(const std::shared_ptr<nemo_archive>& archive) {
   return model;
 }
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -17,7 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 struct parakeet_settings : fastconformer_settings {
   bool transducer = false, hybrid = false;
@@ -55,6 +55,6 @@ imported_model read_ggml(const std::string& where, std::span<const std::byte> by
 bool is_ggml(const std::filesystem::path& path);
 imported_model import_ggml(const std::filesystem::path& path, const import_options& options);
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -30,13 +30,11 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::uint32_t wide = 65536;
 
 parakeet_settings read_header(weights::byte_cursor& at) {
   at.take(4, "the magic number");
@@ -46,16 +44,16 @@ parakeet_settings read_header(weights::byte_cursor& at) {
   s.bias = s.xscaling = false;
   s.vocabulary = size("n_vocab", 1, 1 << 20);
   at.number<std::int32_t>("n_audio_ctx");  // how much the original computes at once
-  s.width = size("n_audio_state", 2, wide);
+  s.width = size("n_audio_state", 2, limits::width);
   s.heads = size("n_audio_head", 1, 1024);
   s.blocks = size("n_audio_layer", 1, limits::layers);
   s.mels = size("n_mels", 8, 1024);
   at.number<std::int32_t>("ftype");  // every tensor says its own format
-  s.fft_size = size("n_fft", 16, wide);
+  s.fft_size = size("n_fft", 16, limits::width);
   size("subsampling_factor", 8, 8);
-  s.channels = size("n_subsampling_channels", 1, wide);
+  s.channels = size("n_subsampling_channels", 1, limits::width);
   s.taps = size("n_conv_kernel", 1, 1023);
-  s.predictor = size("n_pred_dim", 1, wide);
+  s.predictor = size("n_pred_dim", 1, limits::width);
   s.predictor_layers = size("n_pred_layers", 1, 64);
   s.durations.resize(size("n_tdt_durations", 1, 1024));
   s.max_symbols = size("n_max_tokens", 1, limits::symbols_per_frame);
@@ -69,17 +67,17 @@ parakeet_settings read_header(weights::byte_cursor& at) {
 // Filters, window and durations.
 void read_tables(weights::byte_cursor& at, const std::string& where, parakeet_settings& s) {
   const std::uint32_t mels = ggml_size(at, "number of mel filters", 8, 1024);
-  const std::uint32_t bins = ggml_size(at, "number of frequencies", 1, wide);
+  const std::uint32_t bins = ggml_size(at, "number of frequencies", 1, limits::width);
   if (mels != s.mels || bins != s.fft_size / 2 + 1)
     at.stop("mel filters", "[" + std::to_string(s.mels) + " x " + std::to_string(s.fft_size / 2 + 1) + "]",
             "[" + std::to_string(mels) + " x " + std::to_string(bins) + "]");
   const auto bytes = at.take(std::uint64_t{4} * mels * bins, "the mel filters");
   std::vector<float> filters(bytes.size() / 4);
   std::copy(bytes.begin(), bytes.end(), std::as_writable_bytes(std::span(filters)).begin());
-  s.window = ggml_size(at, "length of the window", 2, wide);
+  s.window = ggml_size(at, "length of the window", 2, limits::width);
   at.take(std::uint64_t{4} * s.window, "the window");
   check_mel_filters(filters, s, where);
-  for (std::int32_t& d : s.durations) d = static_cast<std::int32_t>(ggml_size(at, "a duration", 0, wide));
+  for (std::int32_t& d : s.durations) d = static_cast<std::int32_t>(ggml_size(at, "a duration", 0, limits::width));
   check_durations(s, where);
 }
 
@@ -179,7 +177,7 @@ imported_model read_ggml(const std::string& where, std::span<const std::byte> by
   model.source = std::move(keep);
   checkpoint_tensors from{.where = where, .all = std::move(tensors)};
   const stored_tensor* const joint = find(from, "joint.pred.weight");
-  if (joint != nullptr && joint->shape[0] <= static_cast<extent>(wide))
+  if (joint != nullptr && joint->shape[0] <= static_cast<extent>(limits::width))
     s.joint = static_cast<std::uint32_t>(joint->shape[0]);
   set_parakeet_keys(model.file, s, pieces);
   from.compared = checkpoint_tensors::shapes::without_ones;
@@ -202,6 +200,6 @@ imported_model import_ggml(const fs::path& path, const import_options& options) 
   return read_ggml(path.string(), file->bytes(), file);
 }
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

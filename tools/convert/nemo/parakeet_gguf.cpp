@@ -10,17 +10,17 @@
 #include <utility>
 
 #include "gguf_import.hpp"
+#include "limits.hpp"
 #include "nemo/parakeet.hpp"
 #include "nemo/published_gguf.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 namespace {
 
 parakeet_settings settings_of(const gguf_file& file, const std::string& type) {
-  constexpr std::uint32_t wide = 65536;
   const std::string at = "parakeet.";
   const auto number = [&](const std::string& key, std::uint32_t min, std::uint32_t max) {
     return whole_number(file, (at + key).c_str(), min, max);
@@ -29,9 +29,9 @@ parakeet_settings settings_of(const gguf_file& file, const std::string& type) {
   s.transducer = type != "ctc";
   read_published_encoder(file, s);
   if (!s.transducer) return s;
-  s.predictor = number(type + ".pred_hidden", 1, wide);
+  s.predictor = number(type + ".pred_hidden", 1, limits::width);
   s.predictor_layers = number(type + ".pred_rnn_layers", 1, 64);
-  s.joint = number(type + ".joint_hidden", 1, wide);
+  s.joint = number(type + ".joint_hidden", 1, limits::width);
   if (!file.has(at + type + ".durations")) return s;
   for (const double d : file.numbers(at + type + ".durations")) {
     if (!(d >= 0 && d <= 1 << 16) || s.durations.size() >= 1024)
@@ -103,6 +103,6 @@ imported_model import_published_parakeet(const std::shared_ptr<gguf_file>& file)
   return model;
 }
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

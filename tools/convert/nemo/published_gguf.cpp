@@ -9,7 +9,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 bool published_flag(const gguf_file& file, const std::string& key, bool otherwise) {
   const weights::gguf_value* v = file.value(key);
@@ -67,24 +67,23 @@ std::string encoder_name(std::string name) {
 }  // namespace
 
 void read_published_encoder(const gguf_file& file, fastconformer_settings& s) {
-  constexpr std::uint32_t wide = 65536;
   const auto number = [&](const char* key, std::uint32_t min, std::uint32_t max) {
     return whole_number(file, (std::string("parakeet.") + key).c_str(), min, max);
   };
   (void)number("preproc.sample_rate", 16000, 16000);
   s.mels = number("preproc.n_mels", 8, 1024);
-  s.fft_size = number("preproc.n_fft", 16, wide);
-  s.window = number("preproc.win_length", 2, wide);
-  s.shift = number("preproc.hop_length", 1, wide);
+  s.fft_size = number("preproc.n_fft", 16, limits::width);
+  s.window = number("preproc.win_length", 2, limits::width);
+  s.shift = number("preproc.hop_length", 1, limits::width);
   const std::string normal = file.text("parakeet.preproc.normalize").value_or("per_feature");
   s.per_feature = normal != "NA";
   if (s.per_feature) require_published(file, "parakeet.preproc.normalize", normal, "per_feature");
-  s.width = number("encoder.d_model", 2, wide);
+  s.width = number("encoder.d_model", 2, limits::width);
   s.blocks = number("encoder.n_layers", 1, limits::layers);
   s.heads = number("encoder.n_heads", 1, 1024);
   s.units = number("encoder.ff_dim", 1, 1u << 22);
   s.taps = number("encoder.conv_kernel", 1, 1023);
-  s.channels = number("encoder.subsampling_conv_channels", 1, wide);
+  s.channels = number("encoder.subsampling_conv_channels", 1, limits::width);
   (void)number("encoder.subsampling_factor", 8, 8);
   s.xscaling = published_flag(file, "parakeet.encoder.xscaling", true);
   s.bias = published_flag(file, "parakeet.encoder.use_bias", true);
@@ -121,6 +120,6 @@ checkpoint_tensors published_tensors(const gguf_file& file, const fastconformer_
   return from;
 }
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

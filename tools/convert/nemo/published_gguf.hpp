@@ -17,7 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 bool published_flag(const gguf_file& file, const std::string& key, bool otherwise);
 /// Throws steno::error unless the key's value, `found`, is `expected`.
@@ -30,6 +30,6 @@ void read_published_encoder(const gguf_file& file, fastconformer_settings& s);
 checkpoint_tensors published_tensors(const gguf_file& file, const fastconformer_settings& s,
                                      std::function<std::string(std::string)> heads);
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -12,7 +12,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 bool is_sortformer(const yaml_settings& config) {
   return config.text("target", "").find("Sortformer") != std::string::npos;
@@ -21,18 +21,17 @@ bool is_sortformer(const yaml_settings& config) {
 sortformer_settings read_sortformer_settings(const yaml_settings& f) {
   sortformer_settings s;
   read_fastconformer(f, s);
-  constexpr std::uint32_t wide = 65536;
   const std::string modules = "sortformer_modules.", transformer = "transformer_encoder.";
   f.require(modules + "subsampling_factor", "8");
   f.require(transformer + "hidden_act", "relu");
   f.require(transformer + "pre_ln", "false");
   f.require(transformer + "mask_future", "false");
   s.speakers = f.number(modules + "num_spks", 4, 1, 64);
-  s.hidden = f.number(modules + "tf_d_model", 192, 1, wide);
+  s.hidden = f.number(modules + "tf_d_model", 192, 1, limits::width);
   f.require(modules + "fc_d_model", std::to_string(s.width));
   f.require(transformer + "hidden_size", std::to_string(s.hidden));
   s.layers = f.number(transformer + "num_layers", 18, 1, limits::layers);
-  s.inner = f.number(transformer + "inner_size", 768, 1, wide);
+  s.inner = f.number(transformer + "inner_size", 768, 1, limits::width);
   s.attention_heads = f.number(transformer + "num_attention_heads", 1, 1, 1024);
   if (s.hidden % s.attention_heads != 0 || s.hidden == s.width)
     fail({.where = f.source,
@@ -44,17 +43,15 @@ sortformer_settings read_sortformer_settings(const yaml_settings& f) {
     if constexpr (std::is_same_v<T, bool>)
       value = f.flag(name, value);  // of the model, not of its modules
     else if constexpr (std::is_same_v<T, extent>)
-      value = f.number(modules + name, static_cast<std::uint32_t>(value), 0, wide);
+      value = f.number(modules + name, static_cast<std::uint32_t>(value), 0, limits::width);
     else
       value = static_cast<T>(f.real(modules + name, static_cast<double>(value), 0, 1000));
   });
-  if (s.streams) steno::nemo::check_speaker_cache(s.streaming, s.speakers, f.source);
+  if (s.streams) nemo::check_speaker_cache(s.streaming, s.speakers, f.source);
   return s;
 }
 
-void walk_sortformer(const gguf_file& keys, tensor_taker& taker) {
-  walk_model<steno::nemo::sortformer_any>(keys, taker);
-}
+void walk_sortformer(const gguf_file& keys, tensor_taker& taker) { walk_model<nemo::sortformer_any>(keys, taker); }
 
 void promise_transformer(checkpoint_tensors& from, const sortformer_settings& s) {
   const auto d = static_cast<extent>(s.hidden);
@@ -93,6 +90,6 @@ imported_model import_sortformer(const std::shared_ptr<nemo_archive>& archive) {
   return model;
 }
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,7 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 struct sortformer_settings : fastconformer_settings {
   std::uint32_t speakers = 4, hidden = 192, layers = 18, inner = 768, attention_heads = 8;
@@ -41,6 +41,6 @@ bool is_published_sortformer(const gguf_file& file);
 /// Throws steno::error.
 imported_model import_published_sortformer(const std::shared_ptr<gguf_file>& file);
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,14 +14,13 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 namespace {
 
 constexpr std::string_view at = "parakeet.sortformer.";
 
 sortformer_settings settings_of(const gguf_file& file) {
-  constexpr std::uint32_t wide = 65536;
   const auto number = [&](const char* key, std::uint32_t min, std::uint32_t max) {
     return whole_number(file, (std::string(at) + key).c_str(), min, max);
   };
@@ -29,9 +28,9 @@ sortformer_settings settings_of(const gguf_file& file) {
   read_published_encoder(file, s);
   s.speakers = number("num_spks", 1, 64);
   (void)number("fc_d_model", s.width, s.width);
-  s.hidden = number("tf_d_model", 1, wide);
+  s.hidden = number("tf_d_model", 1, limits::width);
   s.layers = number("tf_n_layers", 1, limits::layers);
-  s.inner = number("tf_inner_size", 1, wide);
+  s.inner = number("tf_inner_size", 1, limits::width);
   s.attention_heads = number("tf_n_heads", 1, 1024);
   const auto key = [](const char* name) { return std::string(at) + name; };
   require_published(file, key("tf_hidden_act"), file.text(key("tf_hidden_act")).value_or("relu"), "relu");
@@ -46,7 +45,7 @@ sortformer_settings settings_of(const gguf_file& file) {
   return s;
 }
 
-std::string head_name(std::string name) {
+std::string sortformer_head_name(std::string name) {
   constexpr std::pair<std::string_view, std::string_view> parts[] = {
       {"sortformer_modules.encoder_proj.", "sortformer.encoder_proj."},
       {"sortformer_modules.", "sortformer.head."},
@@ -74,12 +73,12 @@ imported_model import_published_sortformer(const std::shared_ptr<gguf_file>& fil
   model.where = file->where();
   model.source = file;
   set_sortformer_keys(model.file, s);
-  checkpoint_tensors from = published_tensors(*file, s, head_name);
+  checkpoint_tensors from = published_tensors(*file, s, sortformer_head_name);
   promise_transformer(from, s);
   take_tensors(model, std::move(from));
   return model;
 }
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

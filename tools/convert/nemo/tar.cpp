@@ -15,7 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 namespace {
 
@@ -102,6 +102,6 @@ tar_archive::tar_archive(std::span<const std::byte> bytes, const std::string& wh
   }
 }
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,7 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace nemo {
+namespace nemo_files {
 
 struct tar_member {
   std::string name;
@@ -41,6 +41,6 @@ class tar_archive {
   std::deque<std::vector<std::byte>> inflated_;
 };
 
-}  // namespace nemo
+}  // namespace nemo_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -18,7 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace qwen {
+namespace qwen_files {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -178,9 +178,9 @@ bool is_tied(const checkpoint_tensors& from) {
 
 }  // namespace
 
-void walk_asr(const gguf_file& keys, tensor_taker& taker) { walk_model<steno::qwen3::qwen3_asr_any>(keys, taker); }
+void walk_asr(const gguf_file& keys, tensor_taker& taker) { walk_model<qwen3::qwen3_asr_any>(keys, taker); }
 void walk_aligner(const gguf_file& keys, tensor_taker& taker) {
-  walk_model<steno::qwen3::qwen3_forced_aligner_any>(keys, taker);
+  walk_model<qwen3::qwen3_forced_aligner_any>(keys, taker);
 }
 
 void promise(checkpoint_tensors& from, const std::string& prefix, const decoder_settings& s, bool head) {
@@ -296,6 +296,6 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
   return model;
 }
 
-}  // namespace qwen
+}  // namespace qwen_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -16,7 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace qwen {
+namespace qwen_files {
 
 inline constexpr std::string_view asr_architecture = "qwen3_asr", longest_clip_key = "qwen3_asr.longest_clip";
 
@@ -52,6 +52,6 @@ bool is_checkpoint(const std::filesystem::path& path);
 /// Throws steno::error.
 imported_model import_checkpoint(const std::filesystem::path& path, const import_options& options);
 
-}  // namespace qwen
+}  // namespace qwen_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -12,7 +12,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace qwen {
+namespace qwen_files {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -147,6 +147,6 @@ void add_tokenizer(weights::gguf_writer& file, const fs::path& folder, std::uint
   file.set("tokenizer.ggml.token_type", types);
 }
 
-}  // namespace qwen
+}  // namespace qwen_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -14,7 +14,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace wenet {
+namespace wenet_files {
 
 namespace fs = std::filesystem;
 
@@ -188,6 +188,6 @@ cmvn_statistics parse_cmvn(std::string_view text, const std::string& where, bool
   return s;
 }
 
-}  // namespace wenet
+}  // namespace wenet_files
 }  // namespace STENO_ABI
 }  // namespace steno

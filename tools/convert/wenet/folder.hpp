@@ -17,7 +17,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace wenet {
+namespace wenet_files {
 
 /// With the scalars of train.yaml.
 struct folder : yaml_settings {
@@ -46,6 +46,6 @@ cmvn_statistics read_cmvn(const std::filesystem::path& path, bool json);
 std::vector<std::string> parse_units(std::string_view text, const std::string& where);
 cmvn_statistics parse_cmvn(std::string_view text, const std::string& where, bool json);
 
-}  // namespace wenet
+}  // namespace wenet_files
 }  // namespace STENO_ABI
 }  // namespace steno

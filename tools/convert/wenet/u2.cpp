@@ -15,15 +15,13 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace wenet {
+namespace wenet_files {
 
 namespace fs = std::filesystem;
 
-void walk_u2_conformer(const gguf_file& keys, tensor_taker& taker) {
-  walk_model<steno::wenet::u2_conformer_any>(keys, taker);
-}
+void walk_u2_conformer(const gguf_file& keys, tensor_taker& taker) { walk_model<wenet::u2_conformer_any>(keys, taker); }
 void walk_u2_transformer(const gguf_file& keys, tensor_taker& taker) {
-  walk_model<steno::wenet::u2_transformer_any>(keys, taker);
+  walk_model<wenet::u2_transformer_any>(keys, taker);
 }
 
 void set_keys(weights::gguf_writer& file, const u2_settings& s) {
@@ -162,6 +160,6 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
   return import_u2(open_folder(folder_of(path), weights));
 }
 
-}  // namespace wenet
+}  // namespace wenet_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -15,7 +15,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace wenet {
+namespace wenet_files {
 
 struct u2_settings {
   bool conformer = true, relative = true, causal = false, batch_norm = true, dynamic_chunk = false,
@@ -45,6 +45,6 @@ bool is_checkpoint(const std::filesystem::path& path);
 /// Throws steno::error.
 imported_model import_checkpoint(const std::filesystem::path& path, const import_options& options);
 
-}  // namespace wenet
+}  // namespace wenet_files
 }  // namespace STENO_ABI
 }  // namespace steno

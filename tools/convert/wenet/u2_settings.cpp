@@ -11,7 +11,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
-namespace wenet {
+namespace wenet_files {
 
 namespace {
 
@@ -157,6 +157,6 @@ u2_settings read_settings(const folder& f, std::size_t vocabulary) {
   return s;
 }
 
-}  // namespace wenet
+}  // namespace wenet_files
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -53,7 +53,7 @@ std::uint32_t text_tokens(std::uint32_t vocabulary) {
 
 std::uint32_t text_tokens(const settings& s) { return s.text > 0 ? s.text : text_tokens(s.vocabulary); }
 
-void walk_whisper(const gguf_file& keys, tensor_taker& taker) { walk_model<steno::whisper::whisper_any>(keys, taker); }
+void walk_whisper(const gguf_file& keys, tensor_taker& taker) { walk_model<whisper::whisper_any>(keys, taker); }
 
 imported_model package(std::string where, const settings& s, std::vector<std::string> tokens,
                        std::vector<stored_tensor> tensors, std::shared_ptr<void> source) {
