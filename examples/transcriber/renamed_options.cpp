@@ -5,10 +5,22 @@
 
 namespace steno::app {
 
+namespace {
+
+// CLI11's own look-up of a name is noexcept, yet allocates: without memory it would end the program.
+bool has_option(const CLI::App& app, std::string_view name) {
+  for (const CLI::Option* o : app.get_options())
+    for (const std::string& l : o->get_lnames())
+      if (name.substr(2) == l) return true;
+  return false;
+}
+
+}  // namespace
+
 void rename_options(std::vector<std::string>& arguments, const CLI::App& app, std::vector<std::string>& notes) {
   const auto files = std::find(arguments.begin(), arguments.end(), "--");  // behind it there are no options
   for (const renamed_option& r : renamed_options) {
-    if (app.get_option_no_throw(std::string(r.now)) == nullptr) continue;
+    if (!has_option(app, r.now)) continue;
     bool found = false;
     for (auto a = arguments.begin(); a != files; ++a) {
       if (a->substr(0, a->find('=')) != r.before) continue;
