@@ -67,7 +67,7 @@ sense_voice
 
 TEST(outline, whisper_base) {
   EXPECT_EQ("\n" + nn::outline<whisper::whisper_base>(), R"(
-whisper
+whisper_model
   encoder: whisper_encoder 80 -> 512
     conv1: conv1d 80 -> 512, taps 3, gelu
     conv2: conv1d 512, taps 3, stride 2, gelu

@@ -63,7 +63,8 @@ inline void float_row_strip(const detail::strip& s) noexcept {
 }
 
 /// out[k * float_columns + c] = w[n0 + c, k0 + k], zero beyond n1 and cols; count is rounded up to 16. f32.
-inline void transpose_rows(const weights::weight_ref& w, extent n0, extent n1, extent k0, extent count, float* out) noexcept {
+inline void transpose_rows(const weights::weight_ref& w, extent n0, extent n1, extent k0, extent count,
+                           float* out) noexcept {
   for (extent c = 0; c < float_columns; c += 16)
     for (extent k = 0; k < count; k += 16) {
       const extent rows = std::clamp<extent>(n1 - n0 - c, 0, 16);
