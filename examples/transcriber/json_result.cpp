@@ -75,17 +75,6 @@ bool has_extras(const segment& s) {
   return s.score || !s.alternatives.empty() || !s.stop_reason.empty() || !s.extra.empty();
 }
 
-void add_word(json_builder& j, const word& w) {
-  j.open('{').key("word").text(w.text);
-  if (w.how != timing::none) j.key("start").number(w.start).key("end").number(w.end);
-  j.key("confidence");
-  if (w.how == timing::aligned)
-    j.none();  // an aligner finds times, and no probability
-  else
-    j.number(static_cast<double>(w.confidence));
-  j.key("timing").text(name(w.how)).close('}');
-}
-
 // All but the brackets.
 void add_segment(json_builder& j, const segment& s) {
   j.key("start").number(s.start).key("end").number(s.end).key("text").text(s.text);
@@ -103,6 +92,17 @@ void add_segment(json_builder& j, const segment& s) {
 }
 
 }  // namespace
+
+void add_word(json_builder& j, const word& w) {
+  j.open('{').key("word").text(w.text);
+  if (w.how != timing::none) j.key("start").number(w.start).key("end").number(w.end);
+  j.key("confidence");
+  if (w.how == timing::aligned)
+    j.none();  // an aligner finds times, and no probability
+  else
+    j.number(static_cast<double>(w.confidence));
+  j.key("timing").text(name(w.how)).close('}');
+}
 
 void json_document::add(const segment& s) {
   json_builder j;

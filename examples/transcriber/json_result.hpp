@@ -8,6 +8,11 @@
 
 namespace steno::app {
 
+class json_builder;
+
+/// {"word", "start", "end", "confidence", "timing"}: no times where there are none, null for what nothing computed.
+void add_word(json_builder& j, const word& w);
+
 /// The object of a file, which keeps its segments as text: hours of speech take what they take in the file.
 class json_document {
  public:

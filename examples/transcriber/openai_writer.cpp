@@ -11,16 +11,11 @@
 
 #include "cues.hpp"
 #include "digits.hpp"
+#include "replaced.hpp"
 #include "text_width.hpp"
 
 namespace steno::app {
 namespace {
-
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-  return text;
-}
 
 // A cue ends at an empty line.
 std::string without_empty_lines(std::string text) {
@@ -39,7 +34,7 @@ std::size_t characters(std::string_view text) {
 }
 
 // Python's round(): ties to even.
-long long milliseconds(double seconds) {
+long long even_milliseconds(double seconds) {
   return std::isfinite(seconds) && seconds > 0 ? std::llrint(std::min(seconds, 1e12) * 1000.0) : 0;
 }
 
@@ -100,14 +95,14 @@ std::string number_json(double x) {
 std::string whole_or_null(std::optional<double> x) { return x ? std::to_string(std::llrint(*x)) : "null"; }
 std::string number_or_null(std::optional<double> x) { return x ? number_json(*x) : "null"; }
 
-bool timed(const segment& s) {
+bool all_timed(const segment& s) {
   return std::none_of(s.words.begin(), s.words.end(), [](const word& w) { return w.how == timing::none; });
 }
 
 }  // namespace
 
 std::string openai_writer::clock(double seconds) const {
-  const long long ms = milliseconds(seconds), hours = ms / 3600000;
+  const long long ms = even_milliseconds(seconds), hours = ms / 3600000;
   std::string text;
   if (format_ == format::srt || hours > 0) text = padded(hours, 2) + ":";
   text.append(padded(ms / 60000 % 60, 2)).append(":").append(padded(ms / 1000 % 60, 2));
@@ -178,12 +173,12 @@ std::string openai_writer::add(const segment& s) {
   const std::string text = raw_text(s);
   if (format_ == format::text) return stripped(text) + "\n";
   if (format_ == format::srt || format_ == format::vtt) {
-    if (words_ && timed(s)) return add_words(s);
+    if (words_ && all_timed(s)) return add_words(s);
     const std::string before = flush();
     return before + cue(clock(s.start), clock(s.end), replaced(stripped(text), "-->", "->"));
   }
   if (format_ == format::tsv)
-    return std::to_string(milliseconds(s.start)) + "\t" + std::to_string(milliseconds(s.end)) + "\t" +
+    return std::to_string(even_milliseconds(s.start)) + "\t" + std::to_string(even_milliseconds(s.end)) + "\t" +
            replaced(replaced(stripped(text), "\t", " "), "\n", " ") + "\n";
   text_ += text;
   std::string& j = json_;

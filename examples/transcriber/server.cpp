@@ -33,25 +33,25 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using tcp = asio::ip::tcp;
 
-// An address that is listened at.
-struct entrance {
-  explicit entrance(asio::io_context& control) : acceptor(control), pause(control) {}
-  door acceptor;
-  client_timer pause;
-  bool waiting = false;  // for a client, or for the end of a pause
-};
-
-// A thread that decodes, and what it has to do: a connection stays with one thread, so its handlers never meet.
-struct lane {
-  asio::io_context work{1};
-  asio::executor_work_guard<thread_executor> work_to_come{work.get_executor()};
-  std::shared_ptr<const char> share = std::make_shared<char>();  // each connection holds one, too
-};
-
 }  // namespace
 
 // The lanes' work runs on the threads that decode, `control` on the one that accepts and takes signals.
 struct server::body {
+  // An address that is listened at.
+  struct entrance {
+    explicit entrance(asio::io_context& control) : acceptor(control), pause(control) {}
+    door acceptor;
+    client_timer pause;
+    bool waiting = false;  // for a client, or for the end of a pause
+  };
+
+  // A thread that decodes, and what it has to do: a connection stays with one thread, so its handlers never meet.
+  struct lane {
+    asio::io_context work{1};
+    asio::executor_work_guard<thread_executor> work_to_come{work.get_executor()};
+    std::shared_ptr<const char> share = std::make_shared<char>();  // each connection holds one, too
+  };
+
   body(const transcriber& m, const server_options& o, std::function<void(const std::string&)> log)
       : hall(m, o, std::move(log)), control(1), signals(control), deadline(control) {
     for (int i = 0; i < std::max(1, o.threads); ++i) lanes.push_back(std::make_unique<lane>());
@@ -120,7 +120,7 @@ bool server::body::open(const tcp::endpoint& at, error_code& e) {
 }
 
 // With the fewest connections.
-lane& server::body::emptiest() {
+server::body::lane& server::body::emptiest() {
   const auto fewer = [](const auto& a, const auto& b) { return a->share.use_count() < b->share.use_count(); };
   const auto end = lanes.begin() + static_cast<std::ptrdiff_t>(running.load());
   return **std::min_element(lanes.begin(), end, fewer);

@@ -11,7 +11,7 @@
 namespace steno::app {
 namespace {
 
-constexpr std::string_view names[] = {"text", "json", "jsonl", "rttm"};
+constexpr std::string_view speech_format_names[] = {"text", "json", "jsonl", "rttm"};
 constexpr std::string_view extensions[] = {".txt", ".json", ".jsonl", ".rttm"};
 
 std::string seconds(std::int64_t ms) { return std::to_string(ms / 1000) + "." + padded(ms % 1000, 3); }
@@ -23,9 +23,9 @@ void add_span(json_builder& j, const streaming::voice_segment& s) {
 }  // namespace
 
 std::optional<speech_format> find_speech_format(std::string_view name) {
-  const auto* at = std::find(std::begin(names), std::end(names), name);
-  if (at == std::end(names)) return std::nullopt;
-  return static_cast<speech_format>(at - std::begin(names));
+  const auto* at = std::find(std::begin(speech_format_names), std::end(speech_format_names), name);
+  if (at == std::end(speech_format_names)) return std::nullopt;
+  return static_cast<speech_format>(at - std::begin(speech_format_names));
 }
 
 std::string_view extension(speech_format f) { return extensions[static_cast<std::size_t>(f)]; }

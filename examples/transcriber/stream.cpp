@@ -16,6 +16,7 @@
 
 #include "audio.hpp"
 #include "json_builder.hpp"
+#include "json_result.hpp"
 #include "live.hpp"
 #include "loading.hpp"
 #include "model_path.hpp"
@@ -52,13 +53,6 @@ void check_live(const session_options& asked, const transcriber& model) {
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-void add_word(json_builder& j, const word& w) {
-  j.open('{').key("word").text(w.text);
-  if (w.how != timing::none) j.key("start").number(w.start).key("end").number(w.end);
-  j.key("confidence").number(static_cast<double>(w.confidence));
-  j.key("timing").text(w.how == timing::none ? "none" : "native").close('}');
-}
 
 std::string point_line(std::string_view type, double time) {
   return std::move(json_builder().open('{').key("type").text(type).key("time").number(time).close('}')).str() + "\n";

@@ -8,22 +8,17 @@
 #include "cues.hpp"
 #include "digits.hpp"
 #include "json_result.hpp"
+#include "replaced.hpp"
 #include "safe_result.hpp"
 #include "text_width.hpp"
 
 namespace steno::app {
 namespace {
 
-constexpr std::string_view extensions[] = {".txt", ".json", ".jsonl", ".srt", ".vtt", ".tsv"};
+constexpr std::string_view format_extensions[] = {".txt", ".json", ".jsonl", ".srt", ".vtt", ".tsv"};
 
 long long milliseconds(double seconds) {
   return std::isfinite(seconds) && seconds > 0 ? std::llround(std::min(seconds, 1e12) * 1000.0) : 0;
-}
-
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-  return text;
 }
 
 std::string vtt_escaped(std::string text) {
@@ -39,7 +34,7 @@ std::optional<format> find_format(std::string_view name) {
   return static_cast<format>(at - std::begin(format_names));
 }
 
-std::string_view extension(format f) { return extensions[static_cast<std::size_t>(f)]; }
+std::string_view extension(format f) { return format_extensions[static_cast<std::size_t>(f)]; }
 
 std::string clock_text(double seconds, char point) {
   const long long ms = milliseconds(seconds);
