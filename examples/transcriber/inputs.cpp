@@ -26,12 +26,12 @@ constexpr std::array<std::string_view, 6> unreadable = {".aac", ".amr", ".m4a", 
 
 // Hidden files are left out: some systems leave "._talk.wav" beside each file.
 template <std::size_t N>
-bool sound_file_name(const fs::path& path, const std::array<std::string_view, N>& extensions) {
+bool sound_file_name(const fs::path& path, const std::array<std::string_view, N>& endings) {
   std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return !path.filename().string().starts_with('.') &&
-         std::find(extensions.begin(), extensions.end(), ending) != extensions.end();
+         std::find(endings.begin(), endings.end(), ending) != endings.end();
 }
 
 void add_audio(std::vector<std::string>& list, const std::string& path, std::vector<std::string>* left_out) {

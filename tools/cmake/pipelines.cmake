@@ -25,7 +25,7 @@ unset(steno_of_a_family)
 unset(steno_content)
 # What they have in common is read a third as often, at up to 2 GB a unit.
 if(NOT DEFINED CMAKE_UNITY_BUILD)
-  set_target_properties(steno_pipelines PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+  set_target_properties(steno_pipelines PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
 endif()
 add_library(steno::pipelines ALIAS steno_pipelines)
 target_link_libraries(steno_pipelines PUBLIC steno_kernels)
