@@ -124,6 +124,11 @@ TEST(wenet_folder, what_is_missing_or_computed_otherwise_is_named) {
   const std::pair<const char*, const char*> refused[] = {
       {"model: transducer\n", "model is not supported"},
       {"dataset_conf:\n  fbank_conf:\n    num_mel_bins: 40\n", "input_dim is not supported"},
+      {"dataset_conf:\n  fbank_conf:\n    window_type: hamming\n", "window_type is not supported"},
+      {"decoder_conf:\n  norm_eps: 1e-12\n", "norm_eps is not supported: expected 1e-05, found \"1e-12\""},
+      {"tokenizer_conf:\n  connect_symbol: ' '\n", "connect_symbol is not supported"},
+      {"tokenizer: whisper\n", "tokenizer is not supported"},
+      {"cmvn: online\n", "cmvn is not supported"},
       {"tokenizer_conf:\n  special_tokens:\n    <eos>: 5\n", "<eos>"},
       {"ctc_conf:\n  ctc_blank_id: 3\n", "ctc_blank_id"},
       {"model_conf:\n  reverse_weight: 2\n", "reverse_weight"}};
@@ -138,7 +143,11 @@ TEST(wenet_folder, what_is_missing_or_computed_otherwise_is_named) {
                                                       {"normalize_before: false", "normalize_before"},
                                                       {"pos_enc_layer_type: abs_pos", "rel_pos with rel_selfattn"},
                                                       {"activation_type: hardtanh", "activation_type"},
-                                                      {"macaron_style: false", "macaron_style"}};
+                                                      {"macaron_style: false", "macaron_style"},
+                                                      {"norm_eps: 1e-6", "norm_eps"},
+                                                      {"conv_norm_eps: null", "conv_norm_eps"},
+                                                      {"concat_after: true", "concat_after"},
+                                                      {"n_kv_head: 2", "a setting that steno does not know"}};
   for (const auto& [line, what] : conf) {
     write(d.path() / "train.yaml",
           "encoder_conf:\n  " + std::string(line) + "\ndecoder: transformer\ninput_dim: 80\noutput_dim: 3\n");
@@ -173,6 +182,9 @@ TEST(wenet_manifests, every_tensor_of_the_published_sizes) {
     write(d.path() / "final.pt", "PK");
     const wenet_files::folder f = wenet_files::open_folder(d.path());
     const wenet_files::u2_settings s = wenet_files::read_settings(f, wenet_files::read_units(f.units).size());
+    std::vector<std::string> notes;
+    wenet_files::check_settings(f, notes);
+    EXPECT_EQ(notes, std::vector<std::string>());
     std::erase_if(from.all, [](const stored_tensor& t) { return t.name.starts_with("encoder.global_cmvn."); });
     imported_model model;
     wenet_files::set_keys(model.file, s);

@@ -32,7 +32,11 @@ void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::
     bytes += key.size();
     if (bytes > limits::yaml_expanded) throw YAML::Exception(item.first.Mark(), "its keys are too long");
     if (item.second.IsScalar()) out.settings[key] = item.second.Scalar();
-    if (item.second.IsMap() && depth < 4) flatten(item.second, key + ".", depth + 1, bytes, out);
+    if (item.second.IsNull()) out.settings[key] = "null";
+    if (item.second.IsMap() && item.second.size() > 0 && depth < 4)
+      flatten(item.second, key + ".", depth + 1, bytes, out);
+    else if (item.second.IsMap() || (item.second.IsSequence() && item.second.size() == 0))
+      out.others.insert(key);
     if (!item.second.IsSequence() || item.second.size() == 0) continue;
     const bool nested = item.second[0].IsSequence();
     std::vector<std::string>& list = out.lists[key];
@@ -40,6 +44,17 @@ void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::
     for (const auto& element : nested ? item.second[0] : item.second)
       if (element.IsScalar()) list.push_back(element.Scalar());
   }
+}
+
+// `*` stands for any characters, none too.
+bool matches(std::string_view pattern, std::string_view text) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == text;
+  if (!text.starts_with(pattern.substr(0, star))) return false;
+  const std::string_view rest = pattern.substr(star + 1);
+  for (std::size_t at = star; at <= text.size(); ++at)
+    if (matches(rest, text.substr(at))) return true;
+  return false;
 }
 
 // "${a.b}" stands for another setting, perhaps named from above the model ("${model.a.b}").
@@ -88,13 +103,52 @@ yaml_settings read_yaml(const std::string& source, const std::string& text, std:
   return s;
 }
 
+bool yaml_settings::is_null(const std::string& key) const {
+  read_.insert(key);
+  const auto found = settings.find(key);
+  return found != settings.end() && found->second == "null";
+}
+
+void yaml_settings::check_all_read(std::span<const std::string_view> sections, std::span<const unused_setting> unused,
+                                   std::vector<std::string>& notes) const {
+  std::set<std::string_view> unknown;
+  const auto look_at = [&](const std::string& key) {
+    if (read_.contains(key)) return;
+    for (const unused_setting& u : unused)
+      if (matches(u.key, key)) return;
+    unknown.insert(key);
+  };
+  for (const auto& [key, value] : settings) look_at(key);
+  for (const auto& [key, value] : lists) look_at(key);
+  for (const std::string& key : others) look_at(key);
+  for (const std::string_view key : unknown)
+    for (const std::string_view section : sections)
+      if (key.starts_with(section)) {
+        const auto found = settings.find(std::string(key));
+        fail({.where = source,
+              .what = steno::weights::quoted(std::string(key)) + " is a setting that steno does not know",
+              .found = found == settings.end() ? "a list or a map" : steno::weights::quoted(found->second),
+              .hint = "it may change what the model computes; take it out if you know that it does not"});
+      }
+  if (unknown.empty()) return;
+  constexpr std::size_t shown = 8;
+  std::string names;
+  std::size_t count = 0;
+  for (const std::string_view key : unknown)
+    if (count++ < shown) names.append(names.empty() ? "" : ", ").append(steno::weights::quoted(std::string(key)));
+  if (count > shown) names += " and " + std::to_string(count - shown) + " more";
+  notes.push_back(source + ": not read, and not known: " + names);
+}
+
 bool yaml_settings::has(const std::string& key) const {
+  read_.insert(key);
   const auto found = settings.find(key);
   return (found != settings.end() && found->second != "null") || lists.contains(key);
 }
 
 std::uint32_t yaml_settings::number(const std::string& key, std::uint32_t otherwise, std::uint32_t min,
                                     std::uint32_t max) const {
+  read_.insert(key);
   const auto found = settings.find(key);
   if (found == settings.end() || found->second == "null") return otherwise;
   std::uint32_t value = 0;
@@ -107,6 +161,7 @@ std::uint32_t yaml_settings::number(const std::string& key, std::uint32_t otherw
 }
 
 std::string yaml_settings::text(const std::string& key, const std::string& otherwise) const {
+  read_.insert(key);
   const auto found = settings.find(key);
   return found == settings.end() || found->second == "null" ? otherwise : found->second;
 }
@@ -119,7 +174,7 @@ bool yaml_settings::flag(const std::string& key, bool otherwise) const {
 }
 
 void yaml_settings::require(const std::string& key, const std::string& value) const {
-  const std::string found = text(key, value);
+  const std::string found = is_null(key) ? "null" : text(key, value);
   if (found != value && !(value == "true" && found == "True") && !(value == "false" && found == "False"))
     fail({.where = source,
           .what = key + " is not supported",
@@ -127,7 +182,21 @@ void yaml_settings::require(const std::string& key, const std::string& value) co
           .found = steno::weights::quoted(found)});
 }
 
+void yaml_settings::require(const std::string& key, double value) const {
+  const std::string found = is_null(key) ? "null" : text(key, "");
+  double number = 0;
+  if (settings.contains(key) && !(parse(found, number) && number == value)) {
+    char expected[32];
+    const auto end = std::to_chars(std::begin(expected), std::end(expected), value).ptr;
+    fail({.where = source,
+          .what = key + " is not supported",
+          .expected = std::string(expected, end),
+          .found = steno::weights::quoted(found)});
+  }
+}
+
 double yaml_settings::real(const std::string& key, double otherwise, double min, double max) const {
+  read_.insert(key);
   const auto found = settings.find(key);
   if (found == settings.end() || found->second == "null") return otherwise;
   double value = 0;
@@ -140,6 +209,7 @@ double yaml_settings::real(const std::string& key, double otherwise, double min,
 }
 
 std::vector<int> yaml_settings::numbers(const std::string& key, std::vector<int> otherwise, int min, int max) const {
+  read_.insert(key);
   const auto found = lists.find(key);
   if (found == lists.end()) return otherwise;
   std::vector<int> all;

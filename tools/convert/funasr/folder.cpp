@@ -64,7 +64,7 @@ std::optional<std::map<std::string, std::string>> file_names(const fs::path& pat
 // A name that config.yaml itself gives may be a path on the machine that trained; only its last part is used.
 std::optional<fs::path> named_by_config(const folder& f, const fs::path& root, const std::string& key) {
   const auto named = f.settings.find(key);
-  if (named == f.settings.end() || named->second.empty()) return std::nullopt;
+  if (!f.has(key) || named->second.empty()) return std::nullopt;
   const fs::path file = root / fs::path(named->second).filename();
   if (!fs::exists(file))
     fail({.where = f.config.string(),

@@ -54,7 +54,7 @@ fsmn_vad_settings settings_of(const folder& f) {
   s.window = f.text("frontend_conf.window", s.window);
   const auto post = [&](const char* name, double low, double high) {
     const std::string key = std::string("model_conf.") + name;
-    if (f.settings.contains(key)) s.post[name] = f.real(key, 0, low, high);
+    if (f.has(key)) s.post[name] = f.real(key, 0, low, high);
   };
   for (const char* name :
        {"max_end_silence_time", "max_start_silence_time", "window_size_ms", "sil_to_speech_time_thres",

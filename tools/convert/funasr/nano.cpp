@@ -81,7 +81,7 @@ imported_model import_nano(const folder& f, const std::optional<fs::path>& cmvn)
   };
   const std::uint32_t mels = front("n_mels", 80, 1024), m = front("lfr_m", 7, 64), n = front("lfr_n", 6, 64);
   const adaptor_settings adaptor = read_adaptor(f, "audio_adaptor_conf");
-  const bool ctc = f.settings.contains("ctc_decoder");
+  const bool ctc = f.has("ctc_decoder");
   if (ctc) f.require("ctc_decoder", "Transformer");
   const std::uint32_t labels = f.number("ctc_vocab_size", 60515, 2, 1u << 24);
 

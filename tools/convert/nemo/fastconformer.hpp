@@ -56,6 +56,10 @@ struct nemo_archive {
 /// What model_config.yaml says of front end and encoder. Throws steno::error for what steno computes differently.
 void read_fastconformer(const yaml_settings& config, fastconformer_settings& s);
 
+/// Behind the last look-up: refuses settings of the front end, the network and the tokenizer that steno does not know;
+/// others are noted. Throws steno::error.
+void check_settings(const yaml_settings& config, std::vector<std::string>& notes);
+
 /// What the settings say of the encoder's tensors.
 void promise_encoder(checkpoint_tensors& from, const fastconformer_settings& s);
 

@@ -3,6 +3,7 @@
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
+#include <bit>
 #include <cmath>
 
 #include "limits.hpp"
@@ -23,6 +24,14 @@ void require_known_parts(const yaml_settings& f) {
   f.require("preprocessor.exact_pad", "false");
   f.require("preprocessor.mel_norm", "slaney");
   f.require("preprocessor.log_zero_guard_type", "add");
+  f.require("preprocessor.log_zero_guard_value", 0x1p-24);
+  f.require("preprocessor.preemph", 0.97);
+  f.require("preprocessor.use_torchaudio", "false");
+  f.require("preprocessor.lowfreq", 0.0);
+  for (const char* key : {"preprocessor.highfreq", "preprocessor.n_window_size", "preprocessor.n_window_stride"})
+    f.require(key, "null");
+  for (const char* key : {"preprocessor.window_size", "preprocessor.window_stride"})
+    if (f.is_null(key)) fail({.where = f.source, .what = key, .expected = "seconds", .found = "null"});
   f.require("encoder.subsampling", "dw_striding");
   f.require("encoder.subsampling_factor", "8");
   f.require("encoder.feat_out", "-1");
@@ -30,11 +39,97 @@ void require_known_parts(const yaml_settings& f) {
   f.require("encoder.untie_biases", "true");
   f.require("encoder.stochastic_depth_mode", "linear");
   f.require("encoder.global_tokens", "0");
+  f.require("encoder.global_attn_separate", "false");
 }
+
+// Where an unknown setting may change the text.
+constexpr std::string_view sections[] = {
+    "preprocessor", "encoder", "decoder.", "joint.", "tokenizer", "sortformer_modules", "transformer_encoder"};
+
+constexpr std::string_view training = "training alone reads it", same = "computes the same in another way",
+                           in_shapes = "the tensors' shapes say it";
+constexpr unused_setting unused[] = {
+    {"*._target_", "the model's target names the parts"},
+    {"*.dropout", training},
+    {"*_dropout", training},
+    {"*.dropout_rate", training},
+    {"encoder.dropout_*", training},
+    {"preprocessor.dither", training},
+    {"preprocessor.nb_augmentation_prob", training},
+    {"preprocessor.nb_max_freq", training},
+    {"preprocessor.pad_to", "transcribe() sets it to 0"},
+    {"preprocessor.pad_value", "the encoder masks padding"},
+    {"preprocessor.rng", training},
+    {"preprocessor.stft_conv", "has no effect in NeMo"},
+    {"preprocessor.stft_exact_pad", "has no effect in NeMo"},
+    {"encoder.att_context_probs", training},
+    {"encoder.global_tokens_spacing", "there are no global tokens"},
+    {"encoder.pos_emb_max_len", "positions are made as they are needed"},
+    {"encoder.reduction_factor", "there is no reduction"},
+    {"encoder.reduction_position", "there is no reduction"},
+    {"encoder.stochastic_depth_*", training},
+    {"encoder.subsampling_conv_chunking_factor", same},
+    {"encoder.sync_max_audio_length", training},
+    {"encoder.use_pytorch_sdpa*", same},
+    {"decoder.feat_in", in_shapes},
+    {"decoder.num_classes", in_shapes},
+    {"decoder.vocab_size", in_shapes},
+    {"decoder.init_mode", training},
+    {"decoder.prednet.forget_gate_bias", training},
+    {"decoder.prednet.hidden_hidden_bias_scale", training},
+    {"decoder.prednet.rnn_hidden_size", in_shapes},
+    {"decoder.prednet.t_max", training},
+    {"decoder.prednet.weights_init_scale", training},
+    {"decoder.random_state_sampling", training},
+    {"*.vocabulary", "the tokenizer holds it"},
+    {"joint.experimental_fuse_loss_wer", training},
+    {"joint.fuse*", training},
+    {"joint.jointnet.encoder_hidden", in_shapes},
+    {"joint.jointnet.pred_hidden", in_shapes},
+    {"joint.log_softmax", "the best label is the same"},
+    {"joint.num_classes", in_shapes},
+    {"joint.preserve_memory", same},
+    {"tokenizer.dir", "the archive holds its files"},
+    {"tokenizer.spe_tokenizer_vocab", "the SentencePiece model holds it"},
+    {"tokenizer.update_tokenizer", training},
+    {"tokenizer.vocab_path", "the SentencePiece model holds it"},
+    {"sortformer_modules.causal_attn_*", training},
+    {"sortformer_modules.max_index", "a mark for frames that are not chosen"},
+    {"sortformer_modules.scores_add_rnd", training},
+    {"transformer_encoder.pre_ln_final_layer_norm", "norms stand behind the layers"},
+    {"ats_weight", training},
+    {"aux_ctc.*", "the transducer of a hybrid model is used"},
+    {"compute_eval_loss", training},
+    {"ctc_reduction", training},
+    {"decoding.*", "NeMo's searches; steno's have options of their own"},
+    {"interctc*", training},
+    {"labels", "the tokenizer holds it"},
+    {"log_prediction", training},
+    {"loss.*", training},
+    {"lr", training},
+    {"max_num_of_spks", "stands in num_spks"},
+    {"model_defaults.*", "stands where ${...} names it"},
+    {"nemo_version", training},
+    {"optim.*", training},
+    {"pil_weight", training},
+    {"rnnt_reduction", training},
+    {"sample_rate", "preprocessor.sample_rate says it"},
+    {"skip_nan_grad", training},
+    {"spec_augment.*", training},
+    {"streaming_mode", "of Sortformer alone"},
+    {"test_ds*", training},
+    {"train_ds*", training},
+    {"validation_ds*", training},
+    {"variational_noise*", training},
+};
 
 std::int32_t context(const std::vector<int>& sizes, std::size_t i) { return i < sizes.size() ? sizes[i] : -1; }
 
 }  // namespace
+
+void check_settings(const yaml_settings& f, std::vector<std::string>& notes) {
+  f.check_all_read(sections, unused, notes);
+}
 
 void read_fastconformer(const yaml_settings& f, fastconformer_settings& s) {
   require_known_parts(f);
@@ -45,8 +140,10 @@ void read_fastconformer(const yaml_settings& f, fastconformer_settings& s) {
     fail({.where = f.source, .what = "sample rate in Hz", .expected = "16000", .found = std::to_string(rate)});
   s.window = static_cast<std::uint32_t>(std::lround(rate * f.real("preprocessor.window_size", 0.02, 0.001, 1)));
   s.shift = static_cast<std::uint32_t>(std::lround(rate * f.real("preprocessor.window_stride", 0.01, 0.001, 1)));
-  s.fft_size = f.number("preprocessor.n_fft", 512, 16, 65536);
-  const std::string normalise = f.text("preprocessor.normalize", "per_feature");
+  s.fft_size = f.number("preprocessor.n_fft", std::bit_ceil(s.window), 16, 65536);
+  // Set to null, it normalises nothing; not set, it is NeMo's default.
+  const std::string normalise =
+      f.is_null("preprocessor.normalize") ? "NA" : f.text("preprocessor.normalize", "per_feature");
   s.per_feature = normalise == "per_feature";
   if (!s.per_feature && normalise != "NA" && normalise != "false" && normalise != "None")
     fail({.where = f.source,

@@ -21,11 +21,9 @@ namespace fs = std::filesystem;
 namespace {
 
 // Pieces of the SentencePiece model, and labels behind them that the model was given later (<EOU>, <EOB>).
-tokenizers::sentencepiece_vocabulary read_pieces(const nemo_archive& archive) {
+tokenizers::sentencepiece_vocabulary read_pieces(const nemo_archive& archive, const parakeet_settings& s) {
   const yaml_settings& config = archive.config;
-  std::string name = config.text("tokenizer.model_path", "");
-  if (name.starts_with("nemo:")) name.erase(0, 5);
-  const tar_member* m = archive.find(fs::path(name).filename().string());
+  const tar_member* m = archive.find(fs::path(s.pieces).filename().string());
   for (const tar_member& other : archive.archive.members())
     if (m == nullptr && other.name.ends_with("tokenizer.model")) m = &other;
   if (m == nullptr) (void)archive.need("tokenizer.model");
@@ -84,7 +82,13 @@ parakeet_settings read_parakeet_settings(const yaml_settings& f) {
           .expected = "a CTC, RNN-T or hybrid model",
           .found = steno::weights::quoted(target)});
   read_fastconformer(f, s);
-  if (s.transducer) read_transducer(f, s);
+  f.require("tokenizer.type", "bpe");
+  s.pieces = f.text("tokenizer.model_path", "");
+  if (s.pieces.starts_with("nemo:")) s.pieces.erase(0, 5);
+  if (s.transducer)
+    read_transducer(f, s);
+  else
+    f.require("decoder.add_blank", "true");
   return s;
 }
 
@@ -133,11 +137,12 @@ void set_parakeet_keys(weights::gguf_writer& file, const parakeet_settings& s,
 
 imported_model import_parakeet(const std::shared_ptr<nemo_archive>& archive) {
   parakeet_settings s = read_parakeet_settings(archive->config);
-  const tokenizers::sentencepiece_vocabulary pieces = read_pieces(*archive);
+  const tokenizers::sentencepiece_vocabulary pieces = read_pieces(*archive, s);
   s.vocabulary = static_cast<std::uint32_t>(pieces.pieces.size());
   imported_model model;
   model.where = archive->where;
   model.source = archive;
+  check_settings(archive->config, model.notes);
   set_parakeet_keys(model.file, s, pieces);
   checkpoint_tensors from = open_tensors(archive, s);
   promise_heads(from, s);

@@ -24,6 +24,7 @@ struct parakeet_settings : fastconformer_settings {
   std::uint32_t vocabulary = 0;  ///< without blank
   std::uint32_t predictor = 640, predictor_layers = 1, joint = 640, max_symbols = 10;
   std::vector<std::int32_t> durations;  ///< TDT only
+  std::string pieces;                   ///< member that holds the SentencePiece model; may be empty
   std::string architecture() const { return transducer ? "parakeet_transducer" : "parakeet_ctc"; }
 };
 

@@ -82,6 +82,7 @@ imported_model import_sortformer(const std::shared_ptr<nemo_archive>& archive) {
   imported_model model;
   model.where = archive->where;
   model.source = archive;
+  check_settings(archive->config, model.notes);
   set_sortformer_keys(model.file, s);
   checkpoint_tensors from = open_tensors(archive, s);
   from.ignored.insert(from.ignored.end(), {".hidden_to_spks.weight", ".hidden_to_spks.bias"});

@@ -65,13 +65,15 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
   if (!units) fail({.where = root.string(), .what = "the vocabulary is missing", .expected = "units.txt"});
   f.units = *units;
   f.pieces = named(f, root, "tokenizer_conf.bpe_path");
-  const bool nested = f.settings.contains("cmvn_conf.cmvn_file");
-  const bool normalises = nested ? f.text("cmvn", "") == "global_cmvn" : f.settings.contains("cmvn_file");
+  const bool nested = f.has("cmvn_conf.cmvn_file"), flat = f.has("cmvn_file");
+  const std::string kind = f.text("cmvn", "");
+  if (!kind.empty()) f.require("cmvn", "global_cmvn");
+  const bool normalises = nested ? kind == "global_cmvn" : flat;
   if (normalises) {
     f.cmvn = named(f, root, nested ? "cmvn_conf.cmvn_file" : "cmvn_file");
     if (!f.cmvn && fs::is_regular_file(root / "global_cmvn")) f.cmvn = root / "global_cmvn";
-    f.json_cmvn = f.flag(nested ? "cmvn_conf.is_json_cmvn" : "is_json_cmvn", true);
   }
+  f.json_cmvn = f.flag(nested ? "cmvn_conf.is_json_cmvn" : "is_json_cmvn", true);
   return f;
 }
 

@@ -127,6 +127,7 @@ imported_model import_u2(const folder& f) {
   const std::vector<std::string> units = read_units(f.units);
   const u2_settings s = read_settings(f, units.size());
   imported_model model;
+  check_settings(f, model.notes);
   checkpoint_tensors from = torch::open_tensors(f.weights);
   model.where = from.where;
   set_keys(model.file, s);

@@ -29,6 +29,8 @@ struct u2_settings {
 struct folder;
 /// What train.yaml says of a model with so many units. Throws steno::error for what steno computes differently.
 u2_settings read_settings(const folder& f, std::size_t vocabulary);
+/// Behind the last look-up: refuses settings that steno does not know. Throws steno::error.
+void check_settings(const folder& f, std::vector<std::string>& notes);
 
 /// What the settings say of the tensors; position tables, counters and the like need not be used.
 void promise(checkpoint_tensors& from, const u2_settings& s);

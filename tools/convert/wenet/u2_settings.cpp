@@ -54,6 +54,10 @@ void require_known_parts(const folder& f, bool conformer) {
         "decoder_conf.key_bias", "decoder_conf.value_bias", "decoder_conf.src_query_bias", "decoder_conf.src_key_bias",
         "decoder_conf.src_value_bias", "decoder_conf.mlp_bias"})
     f.require(key, "true");
+  for (const char* key : {"encoder_conf.norm_eps", "encoder_conf.conv_norm_eps", "decoder_conf.norm_eps"})
+    f.require(key, 1e-5);
+  f.require("encoder_conf.concat_after", "false");
+  f.require("decoder_conf.concat_after", "false");
   f.require("encoder_conf.positionwise_conv_kernel_size", "1");
   f.require("encoder_conf.conv_inner_factor", "2");
   f.require("decoder_conf.input_layer", "embed");
@@ -63,9 +67,16 @@ void require_known_parts(const folder& f, bool conformer) {
   f.require("decoder_conf.mlp_type", "position_wise_feed_forward");
   f.require("model_conf.apply_non_blank_embedding", "false");
   f.require("dataset_conf.feats_type", "fbank");
+  f.require("dataset_conf.fbank_conf.window_type", "povey");
   f.require("dataset_conf.fbank_conf.frame_length", "25");
   f.require("dataset_conf.fbank_conf.frame_shift", "10");
   f.require("dataset_conf.resample_conf.resample_rate", "16000");
+  f.require("tokenizer_conf.connect_symbol", "");
+  if (const std::string t = f.text("tokenizer", "char"); t != "char" && t != "bpe")
+    fail({.where = f.source,
+          .what = "tokenizer is not supported",
+          .expected = "char or bpe",
+          .found = weights::quoted(t)});
   if (conformer) {
     f.require("encoder_conf.macaron_style", "true");
     f.require("encoder_conf.use_cnn_module", "true");
@@ -84,7 +95,75 @@ bool relative_of(const folder& f, bool conformer) {
         .found = steno::weights::quoted(positions).append(" with ").append(steno::weights::quoted(attention))});
 }
 
+// Where an unknown setting may change the text.
+constexpr std::string_view sections[] = {"cmvn",
+                                         "ctc",
+                                         "encoder",
+                                         "decoder",
+                                         "model_conf",
+                                         "tokenizer",
+                                         "input_",
+                                         "output_",
+                                         "dataset_conf.fbank_conf",
+                                         "dataset_conf.resample_conf"};
+
+constexpr std::string_view training = "training alone reads it", same = "computes the same in another way",
+                           splits = "splits transcripts for training; recognition joins units";
+constexpr unused_setting unused[] = {
+    {"*.gradient_checkpointing", training},
+    {"*.dropout_rate", training},
+    {"*_dropout_rate", training},
+    {"*.use_sdpa", same},
+    {"encoder_conf.use_dynamic_left_chunk", training},
+    {"decoder_conf.r_num_blocks", "a decoder of one direction has none"},
+    {"model_conf.ctc_weight", training},
+    {"model_conf.lsm_weight", training},
+    {"model_conf.length_normalized_loss", training},
+    {"ctc_conf.reduction", training},
+    {"tokenizer_conf.is_multilingual", "for Whisper's tokenizer"},
+    {"tokenizer_conf.num_languages", "for Whisper's tokenizer"},
+    {"tokenizer_conf.non_lang_syms_path", splits},
+    {"tokenizer_conf.split_with_space", splits},
+    {"tokenizer_conf.special_tokens.*", "the units hold them"},
+    {"dataset_conf.fbank_conf.dither", training},
+    {"dataset", training},
+    {"dataset_conf.batch_*", training},
+    {"dataset_conf.cycle", training},
+    {"dataset_conf.filter_conf.*", training},
+    {"dataset_conf.list_shuffle*", training},
+    {"dataset_conf.shuffle*", training},
+    {"dataset_conf.sort*", training},
+    {"dataset_conf.spec_*", training},
+    {"dataset_conf.speed_perturb*", training},
+    {"dataset_conf.volume_perturb*", training},
+    {"accum_grad", training},
+    {"dtype", training},
+    {"epoch", training},
+    {"find_unused_parameters", training},
+    {"grad_clip", training},
+    {"init_infos*", training},
+    {"init_step", training},
+    {"log_interval", training},
+    {"loss_dict*", training},
+    {"lr", training},
+    {"lrs", training},
+    {"max_epoch", training},
+    {"model_dir", training},
+    {"optim", training},
+    {"optim_conf*", training},
+    {"save_*", training},
+    {"scheduler", training},
+    {"scheduler_conf*", training},
+    {"step", training},
+    {"tag", training},
+    {"train_engine", training},
+    {"use_amp", training},
+    {"vocab_size", "output_dim says it"},
+};
+
 }  // namespace
+
+void check_settings(const folder& f, std::vector<std::string>& notes) { f.check_all_read(sections, unused, notes); }
 
 u2_settings read_settings(const folder& f, std::size_t vocabulary) {
   u2_settings s;
