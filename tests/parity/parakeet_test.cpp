@@ -149,6 +149,16 @@ TEST(parity_parakeet, ctc_stages_ids_text_and_times) {
   expect_times(m.words, m.tokenizer, m.place(tokens), g.want["timestamps"]);
 }
 
+// Ids count through the languages' tokenizers in the config's order; the text is what ids_to_text joins.
+TEST(parity_parakeet, aggregate_tokenizer) {
+  STENO_REQUIRE_SHARED(shared);
+  const golden_case g(shared / "golden/nemo/parakeet-ctc-agg");
+  const auto m = open<nemo::parakeet_ctc_any>(g);
+  const segment s = run(m, g);
+  EXPECT_EQ(s.token_ids, g.want["token_ids"].get<std::vector<int>>());
+  EXPECT_EQ(s.text, g.want["text"].get<std::string>());
+}
+
 // Archives that differ from base.nemo in one setting of the front end: the original's text, or a refusal that names the
 // setting (stored_buffers differs in tensors); never another text.
 TEST(parity_parakeet, front_end_settings_give_the_text_or_are_named) {

@@ -29,6 +29,7 @@ void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::
   for (const auto& item : node) {
     if (!item.first.IsScalar()) continue;
     const std::string key = prefix + item.first.Scalar();
+    if (!prefix.empty()) out.maps[prefix.substr(0, prefix.size() - 1)].push_back(item.first.Scalar());
     bytes += key.size();
     if (bytes > limits::yaml_expanded) throw YAML::Exception(item.first.Mark(), "its keys are too long");
     if (item.second.IsScalar()) out.settings[key] = item.second.Scalar();

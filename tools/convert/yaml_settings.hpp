@@ -29,6 +29,8 @@ struct yaml_settings {
 
   std::set<std::string> others;  ///< keys of what is neither: empty lists and maps, maps below the fourth level
 
+  std::map<std::string, std::vector<std::string>> maps;  ///< of each map its keys, in the file's order
+
   /// Set, and not to null.
   bool has(const std::string& key) const;
   bool is_null(const std::string& key) const;

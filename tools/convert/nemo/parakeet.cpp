@@ -20,10 +20,26 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// AggregateTokenizer: the pieces of all languages one behind another. Its ids_to_text joins them and writes a space for
+// each U+2581, "<unk>" and control pieces as they are: nothing is stripped and no byte is put together.
+tokenizers::sentencepiece_vocabulary read_aggregate(const nemo_archive& archive, const parakeet_settings& s) {
+  tokenizers::sentencepiece_vocabulary all;
+  for (const std::string& name : s.pieces) {
+    const tar_member& m = archive.need(fs::path(name).filename().string());
+    const auto v = tokenizers::read_sentencepiece_model(m.bytes, archive.where + ": " + m.name);
+    all.pieces.insert(all.pieces.end(), v.pieces.begin(), v.pieces.end());
+    all.scores.insert(all.scores.end(), v.scores.begin(), v.scores.end());
+  }
+  all.types.assign(all.pieces.size(), static_cast<int>(tokenizers::piece_type::user_defined));
+  all.add_dummy_prefix = all.remove_extra_whitespaces = false;
+  return all;
+}
+
 // Pieces of the SentencePiece model, and labels behind them that the model was given later (<EOU>, <EOB>).
 tokenizers::sentencepiece_vocabulary read_pieces(const nemo_archive& archive, const parakeet_settings& s) {
+  if (s.aggregate) return read_aggregate(archive, s);
   const yaml_settings& config = archive.config;
-  const tar_member* m = archive.find(fs::path(s.pieces).filename().string());
+  const tar_member* m = archive.find(fs::path(s.pieces.front()).filename().string());
   for (const tar_member& other : archive.archive.members())
     if (m == nullptr && other.name.ends_with("tokenizer.model")) m = &other;
   if (m == nullptr) (void)archive.need("tokenizer.model");
@@ -61,6 +77,24 @@ void read_transducer(const yaml_settings& f, parakeet_settings& s) {
   f.require("joint.num_extra_outputs", std::to_string(s.durations.size()));
 }
 
+void read_tokenizer(const yaml_settings& f, parakeet_settings& s) {
+  std::vector<std::string> places{"tokenizer."};
+  s.aggregate = f.text("tokenizer.type", "bpe") == "agg";
+  if (s.aggregate) {
+    places.clear();
+    const auto languages = f.maps.find("tokenizer.langs");
+    if (languages == f.maps.end())
+      fail({.where = f.source, .what = "tokenizer.langs", .expected = "a tokenizer for each language"});
+    for (const std::string& name : languages->second) places.push_back("tokenizer.langs." + name + ".");
+  }
+  for (const std::string& section : places) {
+    f.require(section + "type", "bpe");
+    std::string name = f.text(section + "model_path", "");
+    if (name.starts_with("nemo:")) name.erase(0, 5);
+    s.pieces.push_back(std::move(name));
+  }
+}
+
 }  // namespace
 
 void check_durations(const parakeet_settings& s, const std::string& where) {
@@ -82,9 +116,7 @@ parakeet_settings read_parakeet_settings(const yaml_settings& f) {
           .expected = "a CTC, RNN-T or hybrid model",
           .found = steno::weights::quoted(target)});
   read_fastconformer(f, s);
-  f.require("tokenizer.type", "bpe");
-  s.pieces = f.text("tokenizer.model_path", "");
-  if (s.pieces.starts_with("nemo:")) s.pieces.erase(0, 5);
+  read_tokenizer(f, s);
   if (s.transducer)
     read_transducer(f, s);
   else

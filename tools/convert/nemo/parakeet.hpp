@@ -24,7 +24,8 @@ struct parakeet_settings : fastconformer_settings {
   std::uint32_t vocabulary = 0;  ///< without blank
   std::uint32_t predictor = 640, predictor_layers = 1, joint = 640, max_symbols = 10;
   std::vector<std::int32_t> durations;  ///< TDT only
-  std::string pieces;                   ///< member that holds the SentencePiece model; may be empty
+  std::vector<std::string> pieces;      ///< members that hold SentencePiece models: one, or one for each language
+  bool aggregate = false;               ///< ids count through the languages' models, in the config's order
   std::string architecture() const { return transducer ? "parakeet_transducer" : "parakeet_ctc"; }
 };
 
