@@ -22,7 +22,7 @@ void read_postprocessing(const std::string& path, segmentation::speaker_segment_
   try {
     const weights::mapped_file file(path);
     const auto bytes = file.bytes();
-    const yaml_settings y =
+    const checkpoint_settings y =
         read_yaml(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "settings of a diarization");
     segmentation::speaker_segment_options::each(
         s, [&](const std::string& name, double& value) { value = y.real("parameters." + name, value, 0, 3600); });

@@ -143,7 +143,7 @@ TEST(yaml_limits, every_family_keeps_them) {
 }
 
 TEST(yaml_limits, aliases_of_a_real_config_are_read) {
-  const yaml_settings y =
+  const checkpoint_settings y =
       read_yaml("x", "a: &a {x: 1, y: [1, 2]}\nb: *a\nc: &c text\nd: [*c, *c]\ne: ${c}\nf: &f\ng: *f\n", "a config");
   EXPECT_EQ(y.text("b.x", ""), "1");
   EXPECT_EQ(y.lists.at("b.y"), (std::vector<std::string>{"1", "2"}));

@@ -18,21 +18,12 @@
 #include "convert/fixtures.hpp"
 #include "convert/published.hpp"
 #include "nemo/fastconformer.hpp"
+#include "support/refusal.hpp"
 
 namespace {
 
 using namespace steno;
 using test::published;
-
-// What is said; empty when nothing is wrong.
-std::string said_by(auto&& f) {
-  try {
-    f();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 // What is wrong with the tensors for this type; empty when nothing is.
 template <class Model>
@@ -44,7 +35,7 @@ std::string differences(checkpoint_tensors from) {
   tensor_taker taker(keys, std::string(Model::architecture), from);
   const auto model = std::make_unique<Model>();
   core::walk(*model, taker);
-  return said_by([&] { (void)taker.finish(); });
+  return test::refusal([&] { (void)taker.finish(); });
 }
 
 TEST(manifests, funasr) {

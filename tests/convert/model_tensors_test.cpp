@@ -8,20 +8,11 @@
 
 #include "convert/fixtures.hpp"
 #include "support/golden.hpp"
+#include "support/refusal.hpp"
 
 namespace {
 
 using namespace steno;
-
-// What is said; empty when nothing is wrong.
-std::string said_by(auto&& f) {
-  try {
-    f();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 // One weight of each kind.
 struct convolution {
@@ -162,7 +153,7 @@ TEST(model_tensors, what_does_not_fit_is_named) {
   const auto said = [](auto&& change) {
     checkpoint_tensors from = whole();
     change(from);
-    return said_by([&] { (void)take(std::move(from)); });
+    return test::refusal([&] { (void)take(std::move(from)); });
   };
   const auto has = [](const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -205,7 +196,8 @@ TEST(model_tensors, other_files) {
   for (stored_tensor& t : from.all) t.name.insert(0, "their.");
   of(from, "their.kernel").shape = {2, 1, 3, 1, 2};
   of(from, "their.conv.depth.weight").shape = {2, 3};
-  EXPECT_NE(said_by([&] { (void)take(from); }).find("\"their.kernel\" is [2 x 1 x 3 x 1 x 2]"), std::string::npos);
+  EXPECT_NE(test::refusal([&] { (void)take(from); }).find("\"their.kernel\" is [2 x 1 x 3 x 1 x 2]"),
+            std::string::npos);
   from.compared = checkpoint_tensors::shapes::without_ones;
   EXPECT_EQ(values(take(from), "kernel", {2, 6}, true), values(take(whole()), "kernel", {2, 6}, true));
   from.counts = {{"layers", 2}};

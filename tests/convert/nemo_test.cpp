@@ -4,6 +4,7 @@
 #include "nemo/parakeet.hpp"
 #include "nemo/tar.hpp"
 #include "support/golden.hpp"
+#include "support/refusal.hpp"
 
 #include <steno/error.hpp>
 
@@ -18,15 +19,6 @@ namespace fs = std::filesystem;
 using namespace steno;
 
 namespace {
-
-std::string message(auto&& f) {
-  try {
-    f();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 std::string octal(std::size_t n, int digits) {
   std::string s(static_cast<std::size_t>(digits), '0');
@@ -113,7 +105,7 @@ TEST(nemo_tar, members_of_a_plain_archive_lie_in_it) {
 
 TEST(nemo_tar, damage_is_noticed) {
   const auto found = [](const std::string& bytes) {
-    return message([&] { (void)nemo_files::tar_archive(bytes_of(bytes), "x"); });
+    return test::refusal([&] { (void)nemo_files::tar_archive(bytes_of(bytes), "x"); });
   };
   std::string tar = member("a", std::string(1000, 'x')) + std::string(1024, '\0');
   EXPECT_EQ(found(tar), "");
@@ -128,7 +120,7 @@ TEST(nemo_tar, damage_is_noticed) {
 // What an archive unpacks to is compared with its size before it is unpacked, also of members that are skipped.
 TEST(nemo_tar, bombs_are_refused) {
   const auto found = [](const std::string& bytes) {
-    return message([&] { (void)nemo_files::tar_archive(bytes_of(bytes), "x"); });
+    return test::refusal([&] { (void)nemo_files::tar_archive(bytes_of(bytes), "x"); });
   };
   const std::string zeros(std::size_t{20} << 20, '\0'), end(1024, '\0');
   const std::string wanted = "x: the archive claims to hold far more than its size allows";
@@ -148,7 +140,7 @@ TEST(nemo_file, names_of_members_are_quoted) {
   std::string all;
   for (int i = 0; i < 20; ++i) all += member("a\nb\x1b[31m" + std::to_string(i), "x");
   std::ofstream(file, std::ios::binary) << all;
-  const std::string said = message([&] { open_checkpoint(file); });
+  const std::string said = test::refusal([&] { open_checkpoint(file); });
   EXPECT_NE(said.find(R"("a\x0ab\x1b[31m0")"), std::string::npos) << said;
   EXPECT_NE(said.find("and 12 more"), std::string::npos) << said;
   EXPECT_EQ(said.find('\n'), std::string::npos);
@@ -162,11 +154,12 @@ TEST(nemo_config, durations_lead_on) {
            config().substr(config().find('\n') + 1);
   };
   EXPECT_EQ(settings(tdt("[0, 1]", "10")).durations, (std::vector<std::int32_t>{0, 1}));
-  EXPECT_EQ(message([&] { settings(tdt("[0, 0]", "10")); }),
+  EXPECT_EQ(test::refusal([&] { settings(tdt("[0, 0]", "10")); }),
             "model_config.yaml: durations of the transducer: expected at least one of a frame or more, found none: no "
             "step would reach the next frame");
-  EXPECT_NE(message([&] { settings(tdt("[0, 1]", "1048576")); }).find("decoding.greedy.max_symbols: expected a number"),
-            std::string::npos);
+  EXPECT_NE(
+      test::refusal([&] { settings(tdt("[0, 1]", "1048576")); }).find("decoding.greedy.max_symbols: expected a number"),
+      std::string::npos);
 }
 
 TEST(nemo_config, defaults_are_the_originals) {
@@ -187,7 +180,7 @@ TEST(nemo_config, lists_of_contexts_and_references) {
   EXPECT_TRUE(s.chunked && s.causal);
   EXPECT_EQ(s.left, 70);
   EXPECT_EQ(s.right, 13);
-  const yaml_settings y = read_yaml("x", "a: 5\nb:\n  c: ${a}\n  d: ${model.b.c}\n  e: ${b.e}\n", "x");
+  const checkpoint_settings y = read_yaml("x", "a: 5\nb:\n  c: ${a}\n  d: ${model.b.c}\n  e: ${b.e}\n", "x");
   EXPECT_EQ(y.text("b.d", ""), "5");
   EXPECT_EQ(y.text("b.e", ""), "${b.e}");
 }
@@ -203,18 +196,18 @@ TEST(nemo_config, what_computes_something_else_is_refused) {
                                                      {"preprocessor:\n  normalize: all_features\n", ""},
                                                      {"  n_heads: 3\n", ""}};
   for (const auto& [text, what] : bad) {
-    const std::string found = message([&, &more = text] { settings(config(more)); });
+    const std::string found = test::refusal([&, &more = text] { settings(config(more)); });
     EXPECT_NE(found, "") << text;
     EXPECT_NE(found.find(what), std::string::npos) << found;
   }
-  EXPECT_NE(message([&] { settings("target: SomethingElse\n"); }).find("target"), std::string::npos);
+  EXPECT_NE(test::refusal([&] { settings("target: SomethingElse\n"); }).find("target"), std::string::npos);
 }
 
 TEST(nemo_file, what_is_not_an_archive_is_said) {
   const test::temporary_directory d;
   const fs::path file = d.path() / "model.nemo";
   const auto write = [&](const std::string& content) { std::ofstream(file, std::ios::binary) << content; };
-  const auto found = [&] { return message([&] { open_checkpoint(file); }); };
+  const auto found = [&] { return test::refusal([&] { open_checkpoint(file); }); };
   write("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n");
   EXPECT_NE(found().find("git-LFS"), std::string::npos);
   write("hello");
@@ -237,7 +230,7 @@ TEST(nemo_file, published_sizes) {
     std::stringstream text;
     text << yaml.rdbuf();
     const bool ctc = std::string(name).find("ctc") != std::string::npos;
-    const yaml_settings c =
+    const checkpoint_settings c =
         read_yaml(name, text.str() + "\ntarget: " + (ctc ? "EncDecCTCModelBPE\n" : "EncDecRNNTBPEModel\n"), "x");
     nemo_files::parakeet_settings s = nemo_files::read_parakeet_settings(c);
     s.vocabulary = c.number(ctc ? "decoder.num_classes" : "decoder.vocab_size", 0, 1, 1 << 20);

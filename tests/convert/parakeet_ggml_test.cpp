@@ -123,7 +123,7 @@ model golden(const fs::path& nemo_file) {
   std::map<std::string, std::span<const std::byte>> members;
   for (const auto& m : archive.members()) members[m.name] = m.bytes;
   const auto yaml = members.at("model_config.yaml");
-  const yaml_settings c = read_yaml("x", {reinterpret_cast<const char*>(yaml.data()), yaml.size()}, "a NeMo config");
+  const checkpoint_settings c = read_yaml("x", {reinterpret_cast<const char*>(yaml.data()), yaml.size()}, "a NeMo config");
   const auto number = [&](const char* key) { return static_cast<std::int32_t>(c.number(key, 0, 1, 1 << 20)); };
   model m{.width = number("encoder.d_model"),
           .heads = number("encoder.n_heads"),

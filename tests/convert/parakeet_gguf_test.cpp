@@ -8,6 +8,7 @@
 #include "nemo/tar.hpp"
 #include "package.hpp"
 #include "support/golden.hpp"
+#include "support/refusal.hpp"
 #include "support/wav.hpp"
 #include "torch/checkpoint.hpp"
 #include "yaml_settings.hpp"
@@ -22,15 +23,6 @@ namespace fs = std::filesystem;
 using namespace steno;
 
 namespace {
-
-std::string message(auto&& f) {
-  try {
-    f();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 // The schema's table, from left to right.
 std::string published_name(std::string name, const std::string& type) {
@@ -76,7 +68,7 @@ std::vector<std::byte> published(const fs::path& nemo_file, const std::string& t
   std::map<std::string, std::span<const std::byte>> members;
   for (const auto& m : archive.members()) members[m.name] = m.bytes;
   const auto yaml = members.at("model_config.yaml");
-  const yaml_settings c = read_yaml("x", {reinterpret_cast<const char*>(yaml.data()), yaml.size()}, "a NeMo config");
+  const checkpoint_settings c = read_yaml("x", {reinterpret_cast<const char*>(yaml.data()), yaml.size()}, "a NeMo config");
   imported_model m;
   const auto u32 = [&](const std::string& key, std::uint32_t v) { m.file.set("parakeet." + key, v); };
   m.file.set("general.architecture", std::string("parakeet-ctc"));
@@ -204,7 +196,7 @@ TEST(parakeet_gguf, what_is_missing_or_something_else_is_said) {
     set(m);
     add_tensors(m, {});
     const std::vector<std::byte> bytes = m.file.bytes();
-    return message([&] { (void)import_gguf(gguf_file("x", bytes), {}); });
+    return test::refusal([&] { (void)import_gguf(gguf_file("x", bytes), {}); });
   };
   EXPECT_NE(found([](imported_model& m) {
               m.file.set("parakeet.model.type", std::string("nemotron"));

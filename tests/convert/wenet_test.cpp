@@ -2,6 +2,7 @@
 #include "convert.hpp"
 #include "convert/published.hpp"
 #include "support/golden.hpp"
+#include "support/refusal.hpp"
 #include "wenet/folder.hpp"
 #include "wenet/u2.hpp"
 
@@ -17,15 +18,6 @@ using namespace steno;
 namespace {
 
 void write(const fs::path& path, std::string_view text) { std::ofstream(path) << text; }
-
-std::string message(auto&& f) {
-  try {
-    f();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 std::string trained(const std::string& more = "") {
   return "encoder: conformer\nencoder_conf:\n  output_size: 8\n  num_blocks: 1\ndecoder: transformer\ninput_dim: 80\n"
@@ -45,7 +37,7 @@ TEST(wenet_folder, units_are_numbered_without_gaps) {
       {"a -1\n", "line 1"},     {"a 0 1\n", "line 1"},          {"a 4000000000\n", "line 1"}};
   for (const auto& [text, what] : bad) {
     write(file, text);
-    EXPECT_NE(message([&] { wenet_files::read_units(file); }).find(what), std::string::npos) << text;
+    EXPECT_NE(test::refusal([&] { wenet_files::read_units(file); }).find(what), std::string::npos) << text;
   }
 }
 
@@ -64,18 +56,18 @@ TEST(wenet_folder, cmvn_of_both_forms) {
   for (const char* bad : {"", "{}", R"({"mean_stat": [1], "var_stat": [], "frame_num": 1})",
                           R"({"mean_stat": [1], "var_stat": [1], "frame_num": 0})", R"({"mean_stat": "x"})"}) {
     write(json, bad);
-    EXPECT_NE(message([&] { wenet_files::read_cmvn(json, true); }), "") << bad;
+    EXPECT_NE(test::refusal([&] { wenet_files::read_cmvn(json, true); }), "") << bad;
   }
   for (const char* bad : {"", "[ ]", "[ 1 2 3 ]", "[ 1 2 x 0 ]", "1 2 3 4 5 6"}) {
     write(text, bad);
-    EXPECT_NE(message([&] { wenet_files::read_cmvn(text, false); }), "") << bad;
+    EXPECT_NE(test::refusal([&] { wenet_files::read_cmvn(text, false); }), "") << bad;
   }
 }
 
 // A value that is not finite, or a variance that makes a factor 0, would turn every frame into the same one.
 TEST(wenet_folder, cmvn_of_no_finite_numbers_is_refused_by_its_place) {
   const auto found = [](std::string_view text, bool json) {
-    return message([&] { wenet_files::parse_cmvn(text, "global_cmvn", json); });
+    return test::refusal([&] { wenet_files::parse_cmvn(text, "global_cmvn", json); });
   };
   EXPECT_EQ(found("[ 10 20 inf\n 0 0 0 ]", false),
             "global_cmvn: line 1: element 2: expected a finite number, found \"inf\"");
@@ -114,7 +106,7 @@ TEST(wenet_folder, old_and_new_settings) {
 
 TEST(wenet_folder, what_is_missing_or_computed_otherwise_is_named) {
   const test::temporary_directory d;
-  const auto said = [&] { return message([&] { open_checkpoint(d.path()); }); };
+  const auto said = [&] { return test::refusal([&] { open_checkpoint(d.path()); }); };
   write(d.path() / "train.yaml", trained());
   EXPECT_NE(said().find("weights are missing"), std::string::npos);
   write(d.path() / "final.pt", "PK");

@@ -11,7 +11,7 @@ using namespace steno_fuzz;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   read_or_refuse([&] {
-    const steno::yaml_settings y = steno::read_yaml("input", std::string(text_of(data, size)), "a NeMo config");
+    const steno::checkpoint_settings y = steno::read_yaml("input", std::string(text_of(data, size)), "a NeMo config");
     if (steno::nemo_files::is_sortformer(y)) {
       const auto s = steno::nemo_files::read_sortformer_settings(y);
       require(s.layers <= steno::limits::layers && s.hidden % s.attention_heads == 0);

@@ -17,7 +17,7 @@ bool is_name(const std::string& key) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   read_or_refuse([&] {
-    const steno::yaml_settings y = steno::read_yaml("input", std::string(text_of(data, size)), "a config");
+    const steno::checkpoint_settings y = steno::read_yaml("input", std::string(text_of(data, size)), "a config");
     std::size_t bytes = 0, values = 0;
     for (const auto& [key, value] : y.settings) {
       bytes += key.size() + value.size();

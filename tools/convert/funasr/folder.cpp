@@ -90,7 +90,7 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
   f.config = named("config").value_or(root / "config.yaml");
   if (!fs::exists(f.config))
     fail({.where = root.string(), .what = "config.yaml is missing", .expected = "a folder as FunASR publishes it"});
-  static_cast<yaml_settings&>(f) =
+  static_cast<checkpoint_settings&>(f) =
       read_yaml(f.config.string(), read_text(f.config, limits::yaml_bytes), "a FunASR config");
   f.cmvn = named("frontend_conf.cmvn_file");
   f.pieces = named("tokenizer_conf.bpemodel");

@@ -19,7 +19,7 @@ inline namespace STENO_ABI {
 namespace funasr_files {
 
 /// With the scalars and lists of config.yaml.
-struct folder : yaml_settings {
+struct folder : checkpoint_settings {
   std::filesystem::path config;                 ///< config.yaml
   std::filesystem::path weights;                ///< model.pt
   std::optional<std::filesystem::path> cmvn;    ///< am.mvn, when the checkpoint applies one

@@ -47,18 +47,18 @@ struct nemo_archive {
   weights::mapped_file file;
   std::string where;
   tar_archive archive;
-  yaml_settings config;  ///< model_config.yaml
+  checkpoint_settings config;  ///< model_config.yaml
 
  private:
   std::optional<torch::checkpoint> weights_;
 };
 
 /// What model_config.yaml says of front end and encoder. Throws steno::error for what steno computes differently.
-void read_fastconformer(const yaml_settings& config, fastconformer_settings& s);
+void read_fastconformer(const checkpoint_settings& config, fastconformer_settings& s);
 
 /// Behind the last look-up: refuses settings of the front end, the network and the tokenizer that steno does not know;
 /// others are noted. Throws steno::error.
-void check_settings(const yaml_settings& config, std::vector<std::string>& notes);
+void check_settings(const checkpoint_settings& config, std::vector<std::string>& notes);
 
 /// What the settings say of the encoder's tensors.
 void promise_encoder(checkpoint_tensors& from, const fastconformer_settings& s);

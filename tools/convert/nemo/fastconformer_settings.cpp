@@ -16,7 +16,7 @@ namespace nemo_files {
 namespace {
 
 // Other values of these exist in NeMo and compute something else.
-void require_known_parts(const yaml_settings& f) {
+void require_known_parts(const checkpoint_settings& f) {
   f.require("preprocessor.window", "hann");
   f.require("preprocessor.log", "true");
   f.require("preprocessor.frame_splicing", "1");
@@ -130,11 +130,11 @@ std::int32_t context(const std::vector<int>& sizes, std::size_t i) { return i < 
 
 }  // namespace
 
-void check_settings(const yaml_settings& f, std::vector<std::string>& notes) {
+void check_settings(const checkpoint_settings& f, std::vector<std::string>& notes) {
   f.check_all_read(sections, unused, notes);
 }
 
-void read_fastconformer(const yaml_settings& f, fastconformer_settings& s) {
+void read_fastconformer(const checkpoint_settings& f, fastconformer_settings& s) {
   require_known_parts(f);
   s.mels = f.number("preprocessor.features", 64, 8, 1024);
   f.require("encoder.feat_in", std::to_string(s.mels));

@@ -24,8 +24,15 @@ namespace {
 // each U+2581, "<unk>" and control pieces as they are: nothing is stripped and no byte is put together.
 tokenizers::sentencepiece_vocabulary read_aggregate(const nemo_archive& archive, const parakeet_settings& s) {
   tokenizers::sentencepiece_vocabulary all;
+  std::size_t bytes = 0;  // a config can name one member for thousands of languages
   for (const std::string& name : s.pieces) {
     const tar_member& m = archive.need(fs::path(name).filename().string());
+    bytes += m.bytes.size();
+    if (bytes > limits::text_bytes)
+      fail({.where = archive.where,
+            .what = "bytes of the tokenizers that tokenizer.langs names",
+            .expected = "up to " + std::to_string(limits::text_bytes),
+            .found = "more"});
     const auto v = tokenizers::read_sentencepiece_model(m.bytes, archive.where + ": " + m.name);
     all.pieces.insert(all.pieces.end(), v.pieces.begin(), v.pieces.end());
     all.scores.insert(all.scores.end(), v.scores.begin(), v.scores.end());
@@ -38,7 +45,7 @@ tokenizers::sentencepiece_vocabulary read_aggregate(const nemo_archive& archive,
 // Pieces of the SentencePiece model, and labels behind them that the model was given later (<EOU>, <EOB>).
 tokenizers::sentencepiece_vocabulary read_pieces(const nemo_archive& archive, const parakeet_settings& s) {
   if (s.aggregate) return read_aggregate(archive, s);
-  const yaml_settings& config = archive.config;
+  const checkpoint_settings& config = archive.config;
   const tar_member* m = archive.find(fs::path(s.pieces.front()).filename().string());
   for (const tar_member& other : archive.archive.members())
     if (m == nullptr && other.name.ends_with("tokenizer.model")) m = &other;
@@ -60,7 +67,7 @@ tokenizers::sentencepiece_vocabulary read_pieces(const nemo_archive& archive, co
   return v;
 }
 
-void read_transducer(const yaml_settings& f, parakeet_settings& s) {
+void read_transducer(const checkpoint_settings& f, parakeet_settings& s) {
   s.predictor = f.number("decoder.prednet.pred_hidden", f.number("model_defaults.pred_hidden", 640, 1, limits::width),
                          1, limits::width);
   s.predictor_layers = f.number("decoder.prednet.pred_rnn_layers", 1, 1, 64);
@@ -77,7 +84,7 @@ void read_transducer(const yaml_settings& f, parakeet_settings& s) {
   f.require("joint.num_extra_outputs", std::to_string(s.durations.size()));
 }
 
-void read_tokenizer(const yaml_settings& f, parakeet_settings& s) {
+void read_tokenizer(const checkpoint_settings& f, parakeet_settings& s) {
   std::vector<std::string> places{"tokenizer."};
   s.aggregate = f.text("tokenizer.type", "bpe") == "agg";
   if (s.aggregate) {
@@ -91,6 +98,8 @@ void read_tokenizer(const yaml_settings& f, parakeet_settings& s) {
     f.require(section + "type", "bpe");
     std::string name = f.text(section + "model_path", "");
     if (name.starts_with("nemo:")) name.erase(0, 5);
+    if (s.aggregate && name.empty())
+      fail({.where = f.source, .what = section + "model_path", .expected = "a member of the archive", .found = "none"});
     s.pieces.push_back(std::move(name));
   }
 }
@@ -105,7 +114,7 @@ void check_durations(const parakeet_settings& s, const std::string& where) {
         .found = "none: no step would reach the next frame"});
 }
 
-parakeet_settings read_parakeet_settings(const yaml_settings& f) {
+parakeet_settings read_parakeet_settings(const checkpoint_settings& f) {
   parakeet_settings s;
   const std::string target = f.text("target", "");
   s.hybrid = target.find("Hybrid") != std::string::npos;

@@ -30,7 +30,7 @@ struct parakeet_settings : fastconformer_settings {
 };
 
 /// What model_config.yaml says. Throws steno::error for what steno computes differently.
-parakeet_settings read_parakeet_settings(const yaml_settings& config);
+parakeet_settings read_parakeet_settings(const checkpoint_settings& config);
 
 /// Throws steno::error unless the durations of a TDT model, which are not negative, lead on to later frames.
 void check_durations(const parakeet_settings& s, const std::string& where);

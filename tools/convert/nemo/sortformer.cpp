@@ -14,11 +14,11 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace nemo_files {
 
-bool is_sortformer(const yaml_settings& config) {
+bool is_sortformer(const checkpoint_settings& config) {
   return config.text("target", "").find("Sortformer") != std::string::npos;
 }
 
-sortformer_settings read_sortformer_settings(const yaml_settings& f) {
+sortformer_settings read_sortformer_settings(const checkpoint_settings& f) {
   sortformer_settings s;
   read_fastconformer(f, s);
   const std::string modules = "sortformer_modules.", transformer = "transformer_encoder.";

@@ -22,9 +22,9 @@ struct sortformer_settings : fastconformer_settings {
   nn::speaker_cache_options streaming = {};
 };
 
-bool is_sortformer(const yaml_settings& config);
+bool is_sortformer(const checkpoint_settings& config);
 /// What model_config.yaml says. Throws steno::error for what steno computes differently.
-sortformer_settings read_sortformer_settings(const yaml_settings& config);
+sortformer_settings read_sortformer_settings(const checkpoint_settings& config);
 
 /// What the settings say of the tensors behind the encoder.
 void promise_transformer(checkpoint_tensors& from, const sortformer_settings& s);

@@ -54,7 +54,7 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
   f.config = root / "train.yaml";
   if (!fs::is_regular_file(f.config))
     fail({.where = root.string(), .what = "train.yaml is missing", .expected = "a folder as WeNet publishes it"});
-  static_cast<yaml_settings&>(f) =
+  static_cast<checkpoint_settings&>(f) =
       read_yaml(f.config.string(), read_text(f.config, limits::yaml_bytes), "a WeNet config");
   f.weights = weights ? *weights : root / "final.pt";
   if (!fs::is_regular_file(f.weights))

@@ -20,7 +20,7 @@ inline namespace STENO_ABI {
 namespace wenet_files {
 
 /// With the scalars of train.yaml.
-struct folder : yaml_settings {
+struct folder : checkpoint_settings {
   std::filesystem::path config, weights, units;
   std::optional<std::filesystem::path> cmvn;    ///< global_cmvn, when the model normalises
   std::optional<std::filesystem::path> pieces;  ///< SentencePiece model of a BPE tokenizer

@@ -1,7 +1,13 @@
-// Settings of YAML files: what was asked for, what was not, and that no key is overlooked in silence.
+// Settings of checkpoints: what was asked for, what was not, and that no key is overlooked in silence.
+#include "gguf_settings.hpp"
+#include "json_settings.hpp"
+#include "support/refusal.hpp"
 #include "yaml_settings.hpp"
 
 #include <steno/error.hpp>
+#include <steno/weights/gguf_writer.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <gtest/gtest.h>
 
@@ -18,16 +24,7 @@ using namespace steno;
 
 namespace {
 
-std::string message(auto&& f) {
-  try {
-    f();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "";
-}
-
-yaml_settings read(const std::string& text) { return read_yaml("file", text, "a config"); }
+checkpoint_settings read(const std::string& text) { return read_yaml("file", text, "a config"); }
 
 std::string whole(const fs::path& file) {
   std::ostringstream text;
@@ -37,7 +34,7 @@ std::string whole(const fs::path& file) {
 
 // What a NeMo config says of the model, and the notes.
 std::vector<std::string> notes_of_nemo(const std::string& text) {
-  const yaml_settings f = read(text);
+  const checkpoint_settings f = read(text);
   std::vector<std::string> notes;
   if (nemo_files::is_sortformer(f))
     nemo_files::read_sortformer_settings(f);
@@ -58,44 +55,78 @@ const std::string nemo_config =
 
 }  // namespace
 
-TEST(yaml_settings, what_was_not_asked_for_is_an_error_or_a_note) {
-  const yaml_settings f = read("net:\n  width: 4\n  depth: 2\n  sizes: [1, 2]\n  dropout: 0.1\nother: {}\nlr: 1\n");
+TEST(checkpoint_settings, what_was_not_asked_for_is_an_error_or_a_note) {
+  const checkpoint_settings f =
+      read("net:\n  width: 4\n  depth: 2\n  sizes: [1, 2]\n  dropout: 0.1\nother: {}\nlr: 1\n");
   const std::string_view sections[] = {"net"};
   const unused_setting unused[] = {{"*.dropout", "training"}};
   std::vector<std::string> notes;
   const auto check = [&] { f.check_all_read(sections, unused, notes); };
   EXPECT_EQ(f.number("net.width", 0, 0, 9), 4u);
-  EXPECT_NE(message(check).find("file: \"net.depth\" is a setting that steno does not know: found \"2\""),
+  EXPECT_NE(test::refusal(check).find("file: \"net.depth\" is a setting that steno does not know: found \"2\""),
             std::string::npos);
   EXPECT_EQ(f.number("net.depth", 0, 0, 9), 2u);
-  EXPECT_NE(message(check).find("\"net.sizes\" is a setting that steno does not know: found a list or a map"),
+  EXPECT_NE(test::refusal(check).find("\"net.sizes\" is a setting that steno does not know: found a list or a map"),
             std::string::npos);
   EXPECT_EQ(f.numbers("net.sizes", {}, 0, 9), (std::vector<int>{1, 2}));
   EXPECT_TRUE(notes.empty());
-  EXPECT_EQ(message(check), "");
+  EXPECT_EQ(test::refusal(check), "");
   EXPECT_EQ(notes, std::vector<std::string>{"file: not read, and not known: \"lr\", \"other\""});
 }
 
-TEST(yaml_settings, null_is_a_value_of_its_own) {
-  const yaml_settings f = read("a: null\nb: ~\nc: x\nd:\n");
+TEST(checkpoint_settings, null_is_a_value_of_its_own) {
+  const checkpoint_settings f = read("a: null\nb: ~\nc: x\nd:\n");
   EXPECT_FALSE(f.has("a") || f.has("b") || f.has("d"));
   EXPECT_TRUE(f.is_null("a") && f.is_null("b") && f.is_null("d"));
   EXPECT_FALSE(f.is_null("c") || f.is_null("absent"));
   EXPECT_EQ(f.text("a", "otherwise"), "otherwise");
-  EXPECT_NE(message([&] { f.require("a", "true"); }).find("a is not supported: expected true, found \"null\""),
+  EXPECT_NE(test::refusal([&] { f.require("a", "true"); }).find("a is not supported: expected true, found \"null\""),
             std::string::npos);
-  EXPECT_EQ(message([&] { f.require("absent", "true"); }), "");
-  EXPECT_EQ(message([&] { f.require("a", "null"); }), "");
+  EXPECT_EQ(test::refusal([&] { f.require("absent", "true"); }), "");
+  EXPECT_EQ(test::refusal([&] { f.require("a", "null"); }), "");
 }
 
-TEST(yaml_settings, a_number_may_be_written_in_any_way) {
-  const yaml_settings f = read("a: 1e-5\nb: 0.00001\nc: 1.0e-05\nd: 1e-6\ne: eps\n");
-  for (const char* key : {"a", "b", "c", "absent"}) EXPECT_EQ(message([&] { f.require(key, 1e-5); }), "") << key;
-  for (const char* key : {"d", "e"}) EXPECT_NE(message([&] { f.require(key, 1e-5); }), "") << key;
+TEST(checkpoint_settings, a_number_may_be_written_in_any_way) {
+  const checkpoint_settings f = read("a: 1e-5\nb: 0.00001\nc: 1.0e-05\nd: 1e-6\ne: eps\n");
+  for (const char* key : {"a", "b", "c", "absent"}) EXPECT_EQ(test::refusal([&] { f.require(key, 1e-5); }), "") << key;
+  for (const char* key : {"d", "e"}) EXPECT_NE(test::refusal([&] { f.require(key, 1e-5); }), "") << key;
 }
 
-TEST(yaml_settings, what_is_deep_or_empty_is_seen) {
-  const yaml_settings f = read("a: {b: {c: {d: {e: {f: 1}}}}}\nempty: []\n");
+TEST(checkpoint_settings, json_and_gguf_are_held_to_the_same) {
+  const checkpoint_settings j = json_settings(
+      "config.json", nlohmann::json::parse(R"({"net": {"width": 4, "rope": null, "sizes": [1, 2], "deep": {"a": [{}]}},
+                                               "eps": 1e-05, "tie": true, "none": []})"));
+  EXPECT_EQ(j.number("net.width", 0, 0, 9), 4u);
+  EXPECT_EQ(j.numbers("net.sizes", {}, 0, 9), (std::vector<int>{1, 2}));
+  EXPECT_TRUE(j.is_null("net.rope") && j.flag("tie", false));
+  EXPECT_EQ(test::refusal([&] { j.require("eps", 1e-5); }), "");
+  std::vector<std::string> notes;
+  const std::string_view sections[] = {"net."};
+  EXPECT_NE(test::refusal([&] { j.check_all_read(sections, {}, notes); }).find("\"net.deep.a\""), std::string::npos);
+  j.mark_read("net.deep.a");
+  j.check_all_read(sections, {}, notes);
+  EXPECT_EQ(notes, std::vector<std::string>{"config.json: not read, and not known: \"none\""});
+
+  weights::gguf_writer w;
+  w.set("x.width", std::uint32_t{4});
+  w.set("x.eps", 1e-5f);
+  w.set("x.tie", true);
+  w.set("x.name", std::string("a"));
+  w.set("x.tokens", std::vector<std::string>{"a", "b"});
+  const std::vector<std::byte> bytes = w.bytes();
+  const checkpoint_settings g = gguf_settings(gguf_file("file", bytes));
+  EXPECT_EQ(g.number("x.width", 0, 0, 9), 4u);
+  EXPECT_EQ(test::refusal([&] { g.require("x.eps", 1e-5); }), "");
+  EXPECT_TRUE(g.flag("x.tie", false));
+  EXPECT_EQ(g.text("x.name", ""), "a");
+  const std::string_view all[] = {"x."};
+  EXPECT_NE(test::refusal([&] { g.check_all_read(all, {}, notes); }).find("\"x.tokens\""), std::string::npos);
+  g.mark_read("x.tokens");
+  EXPECT_EQ(test::refusal([&] { g.check_all_read(all, {}, notes); }), "");
+}
+
+TEST(checkpoint_settings, what_is_deep_or_empty_is_seen) {
+  const checkpoint_settings f = read("a: {b: {c: {d: {e: {f: 1}}}}}\nempty: []\n");
   std::vector<std::string> notes;
   f.check_all_read({}, {}, notes);
   ASSERT_EQ(notes.size(), 1u);
@@ -103,7 +134,7 @@ TEST(yaml_settings, what_is_deep_or_empty_is_seen) {
 }
 
 // A key that nobody knows, in any section: an error where it may change the text, else a note.
-TEST(yaml_settings, an_unknown_key_of_a_nemo_config_is_never_silent) {
+TEST(checkpoint_settings, an_unknown_key_of_a_nemo_config_is_never_silent) {
   ASSERT_EQ(notes_of_nemo(nemo_config), std::vector<std::string>());
   std::mt19937 random(1);
   for (const std::string section : {"preprocessor", "encoder", "decoder", "tokenizer", "new_section", ""}) {
@@ -119,14 +150,14 @@ TEST(yaml_settings, an_unknown_key_of_a_nemo_config_is_never_silent) {
       text.insert(at + section.size() + 2, "  " + key + ": 1\n");
     const bool matters = at != std::string::npos;
     std::vector<std::string> notes;
-    const std::string refusal = message([&] { notes = notes_of_nemo(text); });
+    const std::string refusal = test::refusal([&] { notes = notes_of_nemo(text); });
     EXPECT_EQ(refusal.find(key) != std::string::npos, matters) << section << ": " << refusal;
     EXPECT_EQ(notes.size() == 1 && notes[0].find(key) != std::string::npos, !matters) << section;
   }
 }
 
 // Front-end settings that compute something else are refused by name; null is not "as by default".
-TEST(yaml_settings, a_nemo_front_end_of_another_kind_is_named) {
+TEST(checkpoint_settings, a_nemo_front_end_of_another_kind_is_named) {
   for (const char* line : {"preemph: 0.9", "preemph: null", "use_torchaudio: true", "log_zero_guard_value: eps",
                            "log_zero_guard_value: 1e-5", "mel_norm: null", "lowfreq: 60", "highfreq: 7000",
                            "n_window_size: 400", "window_stride: null", "window: hamming", "log: false",
@@ -134,11 +165,11 @@ TEST(yaml_settings, a_nemo_front_end_of_another_kind_is_named) {
     std::string text = nemo_config;
     text.insert(text.find("preprocessor:\n") + 14, "  " + std::string(line) + "\n");
     const std::string key = std::string(line).substr(0, std::string_view(line).find(':'));
-    EXPECT_NE(message([&] { notes_of_nemo(text); }).find("preprocessor." + key), std::string::npos) << line;
+    EXPECT_NE(test::refusal([&] { notes_of_nemo(text); }).find("preprocessor." + key), std::string::npos) << line;
   }
 }
 
-TEST(yaml_settings, published_nemo_configs_hold_no_unknown_key) {
+TEST(checkpoint_settings, published_nemo_configs_hold_no_unknown_key) {
   STENO_REQUIRE_SHARED(shared);
   int files = 0;
   for (const auto& e : fs::directory_iterator(shared / "manifests/nemo-configs")) {
@@ -146,7 +177,7 @@ TEST(yaml_settings, published_nemo_configs_hold_no_unknown_key) {
     if (name.starts_with("canary") || name.starts_with("nemotron") || name.starts_with("parakeet-unified")) continue;
     ++files;
     std::vector<std::string> notes{"refused"};
-    EXPECT_EQ(message([&] { notes = notes_of_nemo(whole(e.path())); }), "") << name;
+    EXPECT_EQ(test::refusal([&] { notes = notes_of_nemo(whole(e.path())); }), "") << name;
     EXPECT_EQ(notes, std::vector<std::string>()) << name;
   }
   EXPECT_GE(files, 7);

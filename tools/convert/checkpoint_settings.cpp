@@ -1,0 +1,159 @@
+// tools/convert/checkpoint_settings.cpp - see checkpoint_settings.hpp.
+#include "checkpoint_settings.hpp"
+
+#include <steno/error.hpp>
+#include <steno/weights/byte_cursor.hpp>
+
+#include <charconv>
+#include <system_error>
+
+namespace steno {
+inline namespace STENO_ABI {
+
+namespace {
+
+template <class T>
+bool parse(std::string_view s, T& value) {
+  const auto [end, failure] = std::from_chars(s.data(), s.data() + s.size(), value);
+  return failure == std::errc{} && end == s.data() + s.size();
+}
+
+// `*` stands for any characters, none too.
+bool matches(std::string_view pattern, std::string_view text) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == text;
+  if (!text.starts_with(pattern.substr(0, star))) return false;
+  const std::string_view rest = pattern.substr(star + 1);
+  for (std::size_t at = star; at <= text.size(); ++at)
+    if (matches(rest, text.substr(at))) return true;
+  return false;
+}
+
+}  // namespace
+
+bool checkpoint_settings::is_null(const std::string& key) const {
+  read_.insert(key);
+  const auto found = settings.find(key);
+  return found != settings.end() && found->second == "null";
+}
+
+void checkpoint_settings::check_all_read(std::span<const std::string_view> sections,
+                                         std::span<const unused_setting> unused,
+                                         std::vector<std::string>& notes) const {
+  std::set<std::string_view> unknown;
+  const auto look_at = [&](const std::string& key) {
+    if (read_.contains(key)) return;
+    for (const unused_setting& u : unused)
+      if (matches(u.key, key)) return;
+    unknown.insert(key);
+  };
+  for (const auto& [key, value] : settings) look_at(key);
+  for (const auto& [key, value] : lists) look_at(key);
+  for (const std::string& key : others) look_at(key);
+  for (const std::string_view key : unknown)
+    for (const std::string_view section : sections)
+      if (key.starts_with(section)) {
+        const auto found = settings.find(std::string(key));
+        fail({.where = source,
+              .what = steno::weights::quoted(std::string(key)) + " is a setting that steno does not know",
+              .found = found == settings.end() ? "a list or a map" : steno::weights::quoted(found->second),
+              .hint = "it may change what the model computes; take it out if you know that it does not"});
+      }
+  if (unknown.empty()) return;
+  constexpr std::size_t shown = 8;
+  std::string names;
+  std::size_t count = 0;
+  for (const std::string_view key : unknown)
+    if (count++ < shown) names.append(names.empty() ? "" : ", ").append(steno::weights::quoted(std::string(key)));
+  if (count > shown) names += " and " + std::to_string(count - shown) + " more";
+  notes.push_back(source + ": not read, and not known: " + names);
+}
+
+bool checkpoint_settings::has(const std::string& key) const {
+  read_.insert(key);
+  const auto found = settings.find(key);
+  return (found != settings.end() && found->second != "null") || lists.contains(key);
+}
+
+std::uint32_t checkpoint_settings::number(const std::string& key, std::uint32_t otherwise, std::uint32_t min,
+                                          std::uint32_t max) const {
+  read_.insert(key);
+  const auto found = settings.find(key);
+  if (found == settings.end() || found->second == "null") return otherwise;
+  std::uint32_t value = 0;
+  if (!parse(found->second, value) || value < min || value > max)
+    fail({.where = source,
+          .what = key,
+          .expected = "a number from " + std::to_string(min) + " to " + std::to_string(max),
+          .found = steno::weights::quoted(found->second)});
+  return value;
+}
+
+std::string checkpoint_settings::text(const std::string& key, const std::string& otherwise) const {
+  read_.insert(key);
+  const auto found = settings.find(key);
+  return found == settings.end() || found->second == "null" ? otherwise : found->second;
+}
+
+bool checkpoint_settings::flag(const std::string& key, bool otherwise) const {
+  const std::string v = text(key, otherwise ? "true" : "false");
+  if (v == "true" || v == "True") return true;
+  if (v == "false" || v == "False") return false;
+  fail({.where = source, .what = key, .expected = "true or false", .found = steno::weights::quoted(v)});
+}
+
+void checkpoint_settings::require(const std::string& key, const std::string& value) const {
+  const std::string found = is_null(key) ? "null" : text(key, value);
+  if (found != value && !(value == "true" && found == "True") && !(value == "false" && found == "False"))
+    fail({.where = source,
+          .what = key + " is not supported",
+          .expected = value,
+          .found = steno::weights::quoted(found)});
+}
+
+void checkpoint_settings::require(const std::string& key, double value) const {
+  const std::string found = is_null(key) ? "null" : text(key, "");
+  double number = 0;
+  if (settings.contains(key) && !(parse(found, number) && number == value)) {
+    char expected[32];
+    const auto end = std::to_chars(std::begin(expected), std::end(expected), value).ptr;
+    fail({.where = source,
+          .what = key + " is not supported",
+          .expected = std::string(expected, end),
+          .found = steno::weights::quoted(found)});
+  }
+}
+
+double checkpoint_settings::real(const std::string& key, double otherwise, double min, double max) const {
+  read_.insert(key);
+  const auto found = settings.find(key);
+  if (found == settings.end() || found->second == "null") return otherwise;
+  double value = 0;
+  if (!parse(found->second, value) || !(value >= min && value <= max))
+    fail({.where = source,
+          .what = key,
+          .expected = "a number from " + std::to_string(min) + " to " + std::to_string(max),
+          .found = steno::weights::quoted(found->second)});
+  return value;
+}
+
+std::vector<int> checkpoint_settings::numbers(const std::string& key, std::vector<int> otherwise, int min,
+                                              int max) const {
+  read_.insert(key);
+  const auto found = lists.find(key);
+  if (found == lists.end()) return otherwise;
+  std::vector<int> all;
+  for (const std::string& text : found->second) {
+    int value = 0;
+    if (!parse(text, value) || value < min || value > max)
+      fail({.where = source,
+            .what = key,
+            .expected = "whole numbers from " + std::to_string(min) + " to " + std::to_string(max),
+            .found = steno::weights::quoted(text)});
+    all.push_back(value);
+  }
+  return all;
+}
+
+}  // namespace STENO_ABI
+}  // namespace steno

@@ -1,0 +1,40 @@
+// tools/convert/gguf_settings.cpp - see gguf_settings.hpp.
+#include "gguf_settings.hpp"
+
+#include <charconv>
+
+namespace steno {
+inline namespace STENO_ABI {
+
+namespace {
+
+// The shortest decimal that is this number and no other of its type, so that 1e-5f reads as 1e-05.
+std::string decimal(const weights::gguf_value& value) {
+  char text[32];
+  const std::optional<float> single = value.get<float>();
+  const auto end = single ? std::to_chars(std::begin(text), std::end(text), *single)
+                          : std::to_chars(std::begin(text), std::end(text), value.number().value_or(0));
+  return {text, end.ptr};
+}
+
+}  // namespace
+
+checkpoint_settings gguf_settings(const gguf_file& file) {
+  checkpoint_settings s;
+  s.source = file.where();
+  for (const weights::gguf_value& value : file.values()) {
+    const std::string key(value.key);
+    if (const auto flag = value.get<bool>())
+      s.settings[key] = *flag ? "true" : "false";
+    else if (const auto text = value.text())
+      s.settings[key] = *text;
+    else if (value.is_array())
+      s.others.insert(key);
+    else
+      s.settings[key] = decimal(value);
+  }
+  return s;
+}
+
+}  // namespace STENO_ABI
+}  // namespace steno
