@@ -1,5 +1,6 @@
 // Settings of checkpoints: what was asked for, what was not, and that no key is overlooked in silence.
 #include "gguf_settings.hpp"
+#include "glob.hpp"
 #include "json_settings.hpp"
 #include "support/refusal.hpp"
 #include "yaml_settings.hpp"
@@ -123,6 +124,20 @@ TEST(checkpoint_settings, json_and_gguf_are_held_to_the_same) {
   EXPECT_NE(test::refusal([&] { g.check_all_read(all, {}, notes); }).find("\"x.tokens\""), std::string::npos);
   g.mark_read("x.tokens");
   EXPECT_EQ(test::refusal([&] { g.check_all_read(all, {}, notes); }), "");
+}
+
+TEST(checkpoint_settings, a_pattern_describes_a_whole_key) {
+  for (const auto& [pattern, key] : std::vector<std::pair<std::string, std::string>>{{"a.b", "a.b"},
+                                                                                     {"a.*", "a."},
+                                                                                     {"a.*", "a.b.c"},
+                                                                                     {"*", ""},
+                                                                                     {"*.c", "a.b.c"},
+                                                                                     {"a*b*c", "abxbc"},
+                                                                                     {"**a", "aa"}})
+    EXPECT_TRUE(matches_glob(pattern, key)) << pattern << " " << key;
+  for (const auto& [pattern, key] : std::vector<std::pair<std::string, std::string>>{
+           {"a.b", "a.bc"}, {"a.*", "a"}, {"*.c", "a.c.b"}, {"a*b*c", "acb"}, {"", "a"}, {"a*a", "a"}})
+    EXPECT_FALSE(matches_glob(pattern, key)) << pattern << " " << key;
 }
 
 TEST(checkpoint_settings, what_is_deep_or_empty_is_seen) {

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "glob.hpp"
+
 namespace steno {
 inline namespace STENO_ABI {
 
@@ -16,17 +18,6 @@ template <class T>
 bool parse(std::string_view s, T& value) {
   const auto [end, failure] = std::from_chars(s.data(), s.data() + s.size(), value);
   return failure == std::errc{} && end == s.data() + s.size();
-}
-
-// `*` stands for any characters, none too.
-bool matches(std::string_view pattern, std::string_view text) {
-  const std::size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return pattern == text;
-  if (!text.starts_with(pattern.substr(0, star))) return false;
-  const std::string_view rest = pattern.substr(star + 1);
-  for (std::size_t at = star; at <= text.size(); ++at)
-    if (matches(rest, text.substr(at))) return true;
-  return false;
 }
 
 }  // namespace
@@ -44,7 +35,7 @@ void checkpoint_settings::check_all_read(std::span<const std::string_view> secti
   const auto look_at = [&](const std::string& key) {
     if (read_.contains(key)) return;
     for (const unused_setting& u : unused)
-      if (matches(u.key, key)) return;
+      if (matches_glob(u.key, key)) return;
     unknown.insert(key);
   };
   for (const auto& [key, value] : settings) look_at(key);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "families.hpp"
+#include "glob.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -17,14 +18,6 @@ inline namespace STENO_ABI {
 namespace {
 
 constexpr std::size_t max_problems = 8;
-
-// One `*` stands for anything.
-bool matches(std::string_view name, std::string_view pattern) {
-  const std::size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return name == pattern;
-  const std::string_view begin = pattern.substr(0, star), end = pattern.substr(star + 1);
-  return name.size() >= begin.size() + end.size() && name.starts_with(begin) && name.ends_with(end);
-}
 
 bool fits(const std::vector<extent>& found, const std::vector<extent>& wanted) {
   if (found.size() != wanted.size()) return false;
@@ -178,7 +171,7 @@ bool tensor_taker::expect(const weight_wanted& w, kept_shape& shape) {
     if (!core::is_static(shape.cols)) shape.cols = cols;
   };
   for (const promised_size& s : from_.sizes)
-    if (matches(w.path, s.names)) {
+    if (matches_glob(s.names, w.path)) {
       merge(s.rows, s.cols);
       promised = true;
     }
