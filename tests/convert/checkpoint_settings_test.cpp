@@ -93,6 +93,25 @@ TEST(checkpoint_settings, a_number_may_be_written_in_any_way) {
   for (const char* key : {"d", "e"}) EXPECT_NE(test::refusal([&] { f.require(key, 1e-5); }), "") << key;
 }
 
+// A list where one value is expected would otherwise count as read, and not be.
+TEST(checkpoint_settings, a_value_of_another_kind_is_named) {
+  const checkpoint_settings f = read("list: [1, 2]\nempty: []\nmap: {}\none: 1\nnull: null\n");
+  for (const char* key : {"list", "empty", "map"}) {
+    const std::string expected = "file: " + std::string(key) + ": expected one value, found a list or a map";
+    EXPECT_EQ(test::refusal([&] { f.number(key, 0, 0, 9); }), expected);
+    EXPECT_EQ(test::refusal([&] { f.real(key, 0, 0, 9); }), expected);
+    EXPECT_EQ(test::refusal([&] { f.text(key, ""); }), expected);
+    EXPECT_EQ(test::refusal([&] { f.flag(key, true); }), expected);
+    EXPECT_EQ(test::refusal([&] { f.require(key, "1"); }), expected);
+    EXPECT_EQ(test::refusal([&] { f.require(key, 1.0); }), expected);
+  }
+  EXPECT_EQ(f.numbers("null", {3}, 0, 9), std::vector<int>{3});
+  EXPECT_EQ(f.numbers("one", {3}, 0, 9), std::vector<int>{3});
+  std::vector<std::string> notes;
+  f.check_all_read({}, {}, notes);
+  EXPECT_EQ(notes, std::vector<std::string>{"file: not read, and not known: \"one\""});
+}
+
 TEST(checkpoint_settings, json_and_gguf_are_held_to_the_same) {
   const checkpoint_settings j = json_settings(
       "config.json", nlohmann::json::parse(R"({"net": {"width": 4, "rope": null, "sizes": [1, 2], "deep": {"a": [{}]}},

@@ -32,6 +32,7 @@ class funasr_folder : public testing::Test {
     EXPECT_NE(message.find(part), std::string::npos) << message;
     EXPECT_FALSE(fs::exists(directory_.path() / "x.gguf"));
   }
+  std::vector<std::string> notes() { return steno::open_checkpoint(root_).notes; }
   bool has_cmvn() {
     const auto c = steno::open_checkpoint(root_);
     return c.file.find("cmvn.shift").has_value();
@@ -48,10 +49,40 @@ TEST_F(funasr_folder, without_configuration_json_files_are_found) {
 }
 
 TEST_F(funasr_folder, configuration_json_decides_about_cmvn) {
-  replace("configuration.json", "\"cmvn_file\": \"am.mvn\"", "\"other\": 1");
+  replace("configuration.json", ",\n  \"frontend_conf\": {\n   \"cmvn_file\": \"am.mvn\"\n  }", "");
   EXPECT_FALSE(has_cmvn()) << "config.yaml says null, and am.mvn is only taken when there is no configuration.json";
+  EXPECT_NE(notes().at(0).find("features are not normalised, for configuration.json does not name the am.mvn"),
+            std::string::npos);
   replace("config.yaml", "cmvn_file: null", "cmvn_file: /elsewhere/training/am.mvn");
   EXPECT_TRUE(has_cmvn()) << "a path of the machine that trained: the file in the folder is meant";
+  EXPECT_EQ(notes(), std::vector<std::string>());
+}
+
+// As in FunASR features are not normalised then; published models would give another text, so a note says so.
+TEST_F(funasr_folder, without_am_mvn_a_note_says_so) {
+  fs::remove(root_ / "configuration.json");
+  fs::remove(root_ / "am.mvn");
+  EXPECT_FALSE(has_cmvn());
+  const std::vector<std::string> all = notes();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_NE(all[0].find("features are not normalised, for there is no am.mvn; FunASR does the same"),
+            std::string::npos);
+  EXPECT_TRUE(steno::convert(root_, directory_.path() / "x.gguf", {.cmvn = fixture("sense_voice") / "am.mvn"}).empty());
+}
+
+TEST_F(funasr_folder, the_query_of_a_config) {
+  const auto query = [&] {
+    const steno::opened_checkpoint opened = steno::open_checkpoint(root_);
+    const steno::gguf_file& f = opened.file;
+    return *f.text("sense_voice.language") + (f.number("sense_voice.use_itn") == 1 ? " withitn" : " woitn");
+  };
+  EXPECT_EQ(query(), "auto woitn") << "the defaults of generate()";
+  replace("config.yaml", "model: SenseVoiceSmall\n", "model: SenseVoiceSmall\nuse_itn: true\nlanguage: zh\n");
+  EXPECT_EQ(query(), "zh withitn");
+  replace("config.yaml", "use_itn: true\n", "use_itn: true\ntext_norm: woitn\n");
+  EXPECT_EQ(query(), "zh woitn") << "text_norm wins";
+  replace("config.yaml", "text_norm: woitn", "text_norm: other");
+  expect_refusal("text_norm: expected withitn or woitn, found \"other\"");
 }
 
 TEST_F(funasr_folder, another_checkpoint_of_the_same_folder) {

@@ -27,7 +27,8 @@ float value_at(std::size_t i) { return static_cast<float>(static_cast<int>(i * 3
 
 // `matrices` is what --wtype of the exporter says; `change` may spoil the file before it is written.
 template <class Change>
-void write_published(const std::filesystem::path& path, dtype matrices, Change&& change) {
+void write_published(const std::filesystem::path& path, dtype matrices, Change&& change,
+                     const std::vector<std::int32_t>& query = {0, 1, 2, 14}) {
   steno::weights::gguf_writer w;
   w.set("general.architecture", "sensevoice-small");
   w.set("sv.input_size", std::uint32_t{560});
@@ -38,7 +39,7 @@ void write_published(const std::filesystem::path& path, dtype matrices, Change&&
   w.set("sv.kernel_size", std::uint32_t{3});
   w.set("sv.vocab_size", static_cast<std::uint32_t>(pieces.size()));
   w.set("sv.blank_id", std::uint32_t{0});
-  w.set("sv.query_tokens", std::vector<std::int32_t>{0, 1, 2, 14});
+  w.set("sv.query_tokens", query);
   change(w);
   const auto add = [&](const std::string& name, std::vector<extent> shape, dtype format) {
     w.add(name, format, std::span<const extent>(shape), [format, shape](std::span<std::byte> out) {
@@ -84,6 +85,8 @@ TEST_F(published_gguf, becomes_a_packaged_file) {
     EXPECT_EQ(f.number("sense_voice.encoder.num_blocks"), 2);
     EXPECT_EQ(f.number("sense_voice.frontend.lfr_m"), 7);
     EXPECT_EQ(f.number("sense_voice.frontend.lfr_n"), 6);
+    EXPECT_EQ(f.text("sense_voice.language"), "auto");
+    EXPECT_EQ(f.number("sense_voice.use_itn"), 1) << "row 14 of the file's own query";
     EXPECT_EQ(f.strings("tokenizer.ggml.tokens"), pieces);
     EXPECT_FALSE(f.has("tokenizer.ggml.scores"));
     EXPECT_EQ(f.value("tokenizer.ggml.token_type")->array_of<std::int32_t>(),
@@ -139,6 +142,41 @@ TEST_F(published_gguf, what_cannot_be_used_is_refused) {
   bare.write(input_.string());
   EXPECT_NE(error_of([&] { steno::open_checkpoint(input_); }).find("key \"sv.attention_heads\": expected a number"),
             std::string::npos);
+}
+
+TEST_F(published_gguf, an_unknown_key_is_never_silent) {
+  write_published(input_, dtype::f32, [](steno::weights::gguf_writer& w) {
+    with_vocabulary(w);
+    w.set("sv.norm_eps", 1e-5f);
+  });
+  EXPECT_NE(error_of([&] {
+              steno::convert(input_, output_);
+            }).find("\"sv.norm_eps\" is a setting that steno does not know: found \"1e-05\""),
+            std::string::npos);
+  write_published(input_, dtype::f32, [](steno::weights::gguf_writer& w) {
+    with_vocabulary(w);
+    w.set("audio.cpp.flavour", std::uint32_t{1});
+    w.set("general.quantization_version", std::uint32_t{2});
+  });
+  const std::vector<std::string> notes = steno::convert(input_, output_);
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_NE(notes[0].find("not read, and not known: \"audio.cpp.flavour\""), std::string::npos) << notes[0];
+}
+
+TEST_F(published_gguf, the_query_of_a_file) {
+  const auto with_query = [&](const std::vector<std::int32_t>& rows) {
+    write_published(input_, dtype::f32, with_vocabulary, rows);
+  };
+  with_query({3, 1, 2, 15});
+  steno::convert(input_, output_);
+  EXPECT_EQ(gguf_file(output_.string()).text("sense_voice.language"), "zh");
+  EXPECT_EQ(gguf_file(output_.string()).number("sense_voice.use_itn"), 0);
+  for (const std::vector<std::int32_t>& wrong : std::vector<std::vector<std::int32_t>>{
+           {0, 1, 2}, {0, 1, 2, 14, 0}, {5, 1, 2, 14}, {0, 2, 1, 14}, {0, 1, 2, 13}, {-1, 1, 2, 14}}) {
+    with_query(wrong);
+    EXPECT_NE(error_of([&] { steno::convert(input_, output_); }).find("key \"sv.query_tokens\": expected"),
+              std::string::npos);
+  }
 }
 
 }  // namespace

@@ -22,10 +22,17 @@ bool parse(std::string_view s, T& value) {
 
 }  // namespace
 
-bool checkpoint_settings::is_null(const std::string& key) const {
+const std::string* checkpoint_settings::scalar(const std::string& key) const {
   read_.insert(key);
+  if (lists.contains(key) || others.contains(key))
+    fail({.where = source, .what = key, .expected = "one value", .found = "a list or a map"});
   const auto found = settings.find(key);
-  return found != settings.end() && found->second == "null";
+  return found == settings.end() ? nullptr : &found->second;
+}
+
+bool checkpoint_settings::is_null(const std::string& key) const {
+  const std::string* found = scalar(key);
+  return found != nullptr && *found == "null";
 }
 
 void checkpoint_settings::check_all_read(std::span<const std::string_view> sections,
@@ -68,22 +75,20 @@ bool checkpoint_settings::has(const std::string& key) const {
 
 std::uint32_t checkpoint_settings::number(const std::string& key, std::uint32_t otherwise, std::uint32_t min,
                                           std::uint32_t max) const {
-  read_.insert(key);
-  const auto found = settings.find(key);
-  if (found == settings.end() || found->second == "null") return otherwise;
+  const std::string* found = scalar(key);
+  if (found == nullptr || *found == "null") return otherwise;
   std::uint32_t value = 0;
-  if (!parse(found->second, value) || value < min || value > max)
+  if (!parse(*found, value) || value < min || value > max)
     fail({.where = source,
           .what = key,
           .expected = "a number from " + std::to_string(min) + " to " + std::to_string(max),
-          .found = steno::weights::quoted(found->second)});
+          .found = steno::weights::quoted(*found)});
   return value;
 }
 
 std::string checkpoint_settings::text(const std::string& key, const std::string& otherwise) const {
-  read_.insert(key);
-  const auto found = settings.find(key);
-  return found == settings.end() || found->second == "null" ? otherwise : found->second;
+  const std::string* found = scalar(key);
+  return found == nullptr || *found == "null" ? otherwise : *found;
 }
 
 bool checkpoint_settings::flag(const std::string& key, bool otherwise) const {
@@ -116,22 +121,22 @@ void checkpoint_settings::require(const std::string& key, double value) const {
 }
 
 double checkpoint_settings::real(const std::string& key, double otherwise, double min, double max) const {
-  read_.insert(key);
-  const auto found = settings.find(key);
-  if (found == settings.end() || found->second == "null") return otherwise;
+  const std::string* found = scalar(key);
+  if (found == nullptr || *found == "null") return otherwise;
   double value = 0;
-  if (!parse(found->second, value) || !(value >= min && value <= max))
+  if (!parse(*found, value) || !(value >= min && value <= max))
     fail({.where = source,
           .what = key,
           .expected = "a number from " + std::to_string(min) + " to " + std::to_string(max),
-          .found = steno::weights::quoted(found->second)});
+          .found = steno::weights::quoted(*found)});
   return value;
 }
 
 std::vector<int> checkpoint_settings::numbers(const std::string& key, std::vector<int> otherwise, int min,
                                               int max) const {
-  read_.insert(key);
   const auto found = lists.find(key);
+  const auto one = settings.find(key);  // it is for another look-up, or unknown
+  if (found != lists.end() || one == settings.end() || one->second == "null") read_.insert(key);
   if (found == lists.end()) return otherwise;
   std::vector<int> all;
   for (const std::string& text : found->second) {

@@ -23,7 +23,8 @@ struct unused_setting {
   std::string_view key, reason;
 };
 
-/// See the file's comment. Look-ups note what they were asked for, so one thread at a time.
+/// See the file's comment. A look-up of one value throws where the file has a list or a map. Look-ups note what they
+/// were asked for, so one thread at a time.
 struct checkpoint_settings {
   std::string source;                                     ///< for error messages
   std::map<std::string, std::string> settings;            ///< a null is "null"
@@ -41,7 +42,7 @@ struct checkpoint_settings {
   std::string text(const std::string& key, const std::string& otherwise) const;
   bool flag(const std::string& key, bool otherwise) const;
   double real(const std::string& key, double otherwise, double min, double max) const;
-  /// A list of whole numbers between `min` and `max`, or `otherwise`.
+  /// A list of whole numbers between `min` and `max`, or `otherwise`. One number that is no list is not read.
   std::vector<int> numbers(const std::string& key, std::vector<int> otherwise, int min, int max) const;
   /// Throws unless the setting is absent or has this value; null is a value.
   void require(const std::string& key, const std::string& value) const;
@@ -57,6 +58,8 @@ struct checkpoint_settings {
                       std::vector<std::string>& notes) const;
 
  private:
+  const std::string* scalar(const std::string& key) const;
+
   mutable std::set<std::string, std::less<>> read_ = {};  // keys that a look-up asked for
 };
 

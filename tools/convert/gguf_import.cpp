@@ -63,6 +63,9 @@ imported_model import_gguf(gguf_file opened, const import_options& options) {
       if (p.architecture != architecture) continue;
       model = p.import(file);
       family = find_packaged(p.family);
+      if (!options.cmvn && family != nullptr && family->supports_am_mvn && !funasr_files::has_cmvn(model))
+        model.notes.push_back(file->where() +
+                              ": the file holds no usable feature normalisation; the original applies am.mvn (--cmvn)");
       break;
     }
   }
@@ -75,7 +78,6 @@ imported_model import_gguf(gguf_file opened, const import_options& options) {
       fail({.where = file->where(),
             .what = "a model of architecture " + steno::weights::quoted(architecture) + " has no am.mvn"});
     funasr_files::set_cmvn(model, *options.cmvn);
-    model.notes.clear();
   }
   return model;
 }

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "funasr/folder.hpp"
 #include "model_tensors.hpp"
 
 namespace steno {
@@ -121,6 +122,19 @@ void set_cmvn(imported_model& model, const std::filesystem::path& path) {
           .expected = weights::number_text(width) + " as the model's input",
           .found = std::to_string(m.shift.size())});
   add_cmvn(model, std::move(m.shift), std::move(m.scale));
+}
+
+bool has_cmvn(const imported_model& model) {
+  return std::any_of(model.tensors.begin(), model.tensors.end(),
+                     [](const imported_tensor& t) { return t.name == "cmvn.shift"; });
+}
+
+void take_cmvn(imported_model& model, const folder& f, const std::optional<std::filesystem::path>& path) {
+  if (path || f.cmvn) return set_cmvn(model, path ? *path : *f.cmvn);
+  const bool beside = std::filesystem::exists(f.root / "am.mvn");
+  model.notes.push_back(f.root.string() + ": features are not normalised, for " +
+                        (beside ? "configuration.json does not name the am.mvn" : "there is no am.mvn") +
+                        "; FunASR does the same, but published models need theirs (--cmvn am.mvn)");
 }
 
 }  // namespace funasr_files

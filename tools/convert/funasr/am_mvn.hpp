@@ -13,6 +13,7 @@
 // Tested in tests/convert/am_mvn_test.cpp, fuzzed by tests/fuzz/am_mvn_fuzz.cpp.
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@
 namespace steno {
 inline namespace STENO_ABI {
 namespace funasr_files {
+
+struct folder;
 
 struct am_mvn {
   std::vector<float> shift, scale;  ///< of equal length
@@ -36,6 +39,13 @@ am_mvn read_am_mvn(const std::string& path);
 /// Puts the file's values into a model (cmvn.shift, cmvn.scale), in place of any there; they must be as many as its
 /// front end stacks. Throws steno::error.
 void set_cmvn(imported_model& model, const std::filesystem::path& path);
+
+/// Whether the features of the model are normalised.
+bool has_cmvn(const imported_model& model);
+
+/// `path` if there is one, else the folder's own file into the model; a note says when there is neither. FunASR then
+/// normalises nothing. Throws steno::error.
+void take_cmvn(imported_model& model, const folder& f, const std::optional<std::filesystem::path>& path);
 
 }  // namespace funasr_files
 }  // namespace STENO_ABI

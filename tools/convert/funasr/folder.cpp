@@ -4,10 +4,12 @@
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "json_settings.hpp"
 #include "json_text.hpp"
 #include "limits.hpp"
 
@@ -44,33 +46,16 @@ std::optional<fs::path> only_file_like(const fs::path& root, std::string_view en
   return found.empty() ? std::nullopt : std::optional(found[0]);
 }
 
-// Names in file_path_metas as "init_param", "frontend_conf.cmvn_file", ...; nothing when there is no such file.
-std::optional<std::map<std::string, std::string>> file_names(const fs::path& path) {
-  if (!fs::exists(path)) return std::nullopt;
-  std::map<std::string, std::string> names;
-  const nlohmann::json all = read_json_object(path);
-  const auto metas = all.find("file_path_metas");
-  if (metas == all.end()) return std::nullopt;
-  if (!metas->is_object()) fail({.where = path.string(), .what = "file_path_metas is not an object"});
-  for (const auto& [key, value] : metas->items()) {
-    if (value.is_string()) names[key] = value.get<std::string>();
-    if (!value.is_object()) continue;
-    for (const auto& [inner, name] : value.items())
-      if (name.is_string()) names[key + "." + inner] = name.get<std::string>();
+// Lines without the white space behind them, as FunASR reads a tokens.txt.
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    lines.emplace_back(line.substr(0, line.find_last_not_of(" \t\r\v\f") + 1));  // npos + 1 is 0
+    at = end + 1;
   }
-  return names;
-}
-
-// A name that config.yaml itself gives may be a path on the machine that trained; only its last part is used.
-std::optional<fs::path> named_by_config(const folder& f, const fs::path& root, const std::string& key) {
-  const auto named = f.settings.find(key);
-  if (!f.has(key) || named->second.empty()) return std::nullopt;
-  const fs::path file = root / fs::path(named->second).filename();
-  if (!fs::exists(file))
-    fail({.where = f.config.string(),
-          .what = key + " names a file that is not in the folder",
-          .found = steno::weights::quoted(named->second)});
-  return file;
+  return lines;
 }
 
 }  // namespace
@@ -79,28 +64,44 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path) && (fs::exists(path / "config.yaml") || fs::exists(path / "configuration.json"));
 }
 
+// A name that config.yaml itself gives may be a path on the machine that trained; only its last part is used.
+std::optional<fs::path> folder::named_file(const std::string& key) const {
+  const std::string place = "file_path_metas." + key, trained = text(key, "");
+  if (names.has(place)) return inside(root, names.text(place, ""), names.source);
+  if (trained.empty()) return std::nullopt;
+  const fs::path file = root / fs::path(trained).filename();
+  if (!fs::exists(file))
+    fail({.where = config.string(),
+          .what = key + " names a file that is not in the folder",
+          .found = steno::weights::quoted(trained)});
+  return file;
+}
+
 folder open_folder(const fs::path& root, const std::optional<fs::path>& weights) {
   folder f;
-  const fs::path json = root / "configuration.json";
-  const auto names = file_names(json);
-  const auto named = [&](const char* key) -> std::optional<fs::path> {
-    if (!names || !names->contains(key)) return std::nullopt;
-    return inside(root, names->at(key), json);
+  f.root = root;
+  const auto beside = [&](const char* name) {
+    return fs::exists(root / name) ? std::optional(root / name) : std::nullopt;
   };
-  f.config = named("config").value_or(root / "config.yaml");
+  if (const auto json = beside("configuration.json")) f.names = json_settings(json->string(), read_json_object(*json));
+  const bool named = f.names.maps.contains("file_path_metas");
+  if (!named && (f.names.has("file_path_metas") || f.names.is_null("file_path_metas")))
+    fail({.where = f.names.source, .what = "file_path_metas is not an object"});
+  f.config = f.named_file("config").value_or(root / "config.yaml");
   if (!fs::exists(f.config))
     fail({.where = root.string(), .what = "config.yaml is missing", .expected = "a folder as FunASR publishes it"});
   static_cast<checkpoint_settings&>(f) =
       read_yaml(f.config.string(), read_text(f.config, limits::yaml_bytes), "a FunASR config");
-  f.cmvn = named("frontend_conf.cmvn_file");
-  f.pieces = named("tokenizer_conf.bpemodel");
-  f.tokens = named("tokenizer_conf.token_list");
-  if (!f.cmvn) f.cmvn = named_by_config(f, root, "frontend_conf.cmvn_file");
-  if (!f.pieces) f.pieces = named_by_config(f, root, "tokenizer_conf.bpemodel");
-  if (!names && !f.cmvn && fs::exists(root / "am.mvn")) f.cmvn = root / "am.mvn";
+  f.cmvn = f.named_file("frontend_conf.cmvn_file");
+  f.pieces = f.named_file("tokenizer_conf.bpemodel");
+  f.tokens = f.named_file("tokenizer_conf.token_list");
+  if (!named && !f.cmvn) f.cmvn = beside("am.mvn");
   if (!f.pieces) f.pieces = only_file_like(root, "bpe.model");
-  if (!f.tokens && fs::exists(root / "tokens.json")) f.tokens = root / "tokens.json";
-  f.weights = weights ? *weights : named("init_param").value_or(root / "model.pt");
+  if (!f.tokens) f.tokens = beside("tokens.json");
+  if (!f.tokens) f.tokens = beside("tokens.txt");
+  const bool named_weights = f.names.has("file_path_metas.init_param");
+  f.weights = named_weights && !weights ? inside(root, f.names.text("file_path_metas.init_param", ""), f.names.source)
+                                        : weights.value_or(root / "model.pt");
   if (!fs::exists(f.weights))
     fail({.where = root.string(), .what = "the weights are missing", .expected = f.weights.filename().string()});
   return f;
@@ -109,6 +110,11 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
 std::vector<std::string> folder::read_tokens() const {
   if (!tokens)
     fail({.where = config.parent_path().string(), .what = "the tokenizer is missing", .expected = "tokens.json"});
+  if (tokens->extension() == ".txt") {
+    std::vector<std::string> list = lines_of(read_text(*tokens, limits::text_bytes));
+    if (list.empty()) fail({.where = tokens->string(), .what = "is no list of tokens", .expected = "a token a line"});
+    return list;
+  }
   const nlohmann::json all = read_json(*tokens);
   const auto refuse = [&] {
     fail({.where = tokens->string(), .what = "is no list of tokens", .expected = "a JSON array of strings"});

@@ -2,8 +2,8 @@
 //
 // configuration.json names the files under "file_path_metas" (init_param, config, tokenizer_conf.bpemodel,
 // frontend_conf.cmvn_file), and those names win over config.yaml, as in AutoModel of funasr/auto/auto_model.py and
-// funasr/download/download_model_from_hub.py. Without it, model.pt, am.mvn and *.bpe.model beside config.yaml are
-// taken. Tested in tests/convert/funasr_test.cpp.
+// funasr/download/download_model_from_hub.py. Without it, model.pt, am.mvn, tokens.json and *.bpe.model beside
+// config.yaml are taken. Tested in tests/convert/funasr_test.cpp and funasr_settings_test.cpp.
 #pragma once
 #include <steno/config.hpp>
 
@@ -20,13 +20,20 @@ namespace funasr_files {
 
 /// With the scalars and lists of config.yaml.
 struct folder : checkpoint_settings {
+  std::filesystem::path root;
+  checkpoint_settings names;  ///< of configuration.json
+
   std::filesystem::path config;                 ///< config.yaml
   std::filesystem::path weights;                ///< model.pt
   std::optional<std::filesystem::path> cmvn;    ///< am.mvn, when the checkpoint applies one
   std::optional<std::filesystem::path> pieces;  ///< *.bpe.model
-  std::optional<std::filesystem::path> tokens;  ///< tokens.json
+  std::optional<std::filesystem::path> tokens;  ///< tokens.json or tokens.txt
 
-  /// What tokens.json holds. Throws steno::error.
+  /// The file that configuration.json names under `key` ("tokenizer_conf.token_list", "jieba_usr_dict"), else the one
+  /// of the folder that config.yaml names there. Throws steno::error for a name of no file in the folder.
+  std::optional<std::filesystem::path> named_file(const std::string& key) const;
+
+  /// What tokens.json, or a tokens.txt, holds. Throws steno::error.
   std::vector<std::string> read_tokens() const;
 };
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "funasr/settings.hpp"
 #include "funasr/tensors.hpp"
 #include "imported_model.hpp"
 
@@ -23,12 +24,12 @@ struct folder;
 struct fsmn_vad_settings {
   std::uint32_t input_affine_dim = 140, linear_dim = 250, proj_dim = 128, fsmn_layers = 4, lorder = 20,
                 output_affine_dim = 140, output_dim = 248;
-  std::uint32_t sample_rate = 16000, n_mels = 80, frame_length = 25, frame_shift = 10, lfr_m = 5, lfr_n = 1;
-  std::string window = "hamming";
+  frontend_settings frontend = {.lfr_m = 5, .lfr_n = 1};
   std::map<std::string, double> post;  ///< settings of the segmentation by the original's names; absent: its defaults
-
-  std::uint32_t input_dim() const { return n_mels * lfr_m; }
 };
+
+/// The settings of a folder. Throws steno::error for those that compute something else, and for unknown ones that may.
+fsmn_vad_settings read_fsmn_vad_settings(const folder& f, std::vector<std::string>& notes);
 
 /// Walks the model of a packaged file's keys.
 void walk_fsmn_vad(const gguf_file& keys, tensor_taker& taker);

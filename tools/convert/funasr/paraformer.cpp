@@ -5,7 +5,6 @@
 #include <steno/models/paraformer.hpp>
 #include <steno/models/paraformer_online.hpp>
 
-#include <charconv>
 #include <utility>
 
 #include "funasr/am_mvn.hpp"
@@ -19,17 +18,28 @@ namespace funasr_files {
 
 namespace {
 
-// A number written as 1, 1.0 or 1e0 is the same setting.
-void require_number(const folder& f, const std::string& key, double value) {
-  const std::string text = f.text(key, "");
-  double v = value;
-  if (!text.empty()) std::from_chars(text.data(), text.data() + text.size(), v);
-  if (v == value) return;
-  fail({.where = f.config.string(),
-        .what = key + " is not supported",
-        .expected = std::to_string(value),
-        .found = steno::weights::quoted(text)});
-}
+constexpr std::string_view training = "training alone reads it";
+constexpr unused_setting unused[] = {
+    {"model_conf.predictor_bias", training},
+    {"model_conf.predictor_weight", training},
+    {"model_conf.sampling_ratio", training},
+    {"model_conf.share_embedding", training},
+    {"model_conf.use_1st_decoder_loss", training},
+    {"encoder_conf.chunk_size", "training; a stream's windows are its options"},
+    {"encoder_conf.stride", training},
+    {"encoder_conf.pad_left", training},
+    {"encoder_conf.encoder_att_look_back_factor", "training; how far a stream looks back is an option"},
+    {"encoder_conf.decoder_att_look_back_factor", "training; how far a stream looks back is an option"},
+    {"decoder_conf.input_layer", "the embedding of tokens serves training alone"},
+    {"decoder_conf.wo_input_layer", "the embedding of tokens serves training alone"},
+    {"decoder_conf.chunk_multiply_factor", "FunASR keeps it and does not read it"},
+    {"predictor_conf.idim", "the tensors' shapes say it"},
+    {"predictor_conf.tail_mask", "the same for one clip at a time"},
+    {"ctc", training},
+    {"ctc_conf.extra_linear", training},
+    {"tokenizer_conf.space_symbol", "words are joined by rules of their own"},
+    {"pred_timestamp", "times are always given"},
+};
 
 }  // namespace
 
@@ -50,13 +60,7 @@ void set_paraformer_keys(weights::gguf_writer& file, const paraformer_settings& 
   file.set(at + "decoder.num_blocks", s.decoder_blocks);
   file.set(at + "decoder.linear_units", s.decoder_units);
   file.set(at + "predictor.tail_threshold", s.tail_threshold);
-  file.set(at + "frontend.sample_rate", s.sample_rate);
-  file.set(at + "frontend.window", s.window);
-  file.set(at + "frontend.n_mels", s.n_mels);
-  file.set(at + "frontend.frame_length", s.frame_length);
-  file.set(at + "frontend.frame_shift", s.frame_shift);
-  file.set(at + "frontend.lfr_m", s.lfr_m);
-  file.set(at + "frontend.lfr_n", s.lfr_n);
+  set_frontend_keys(file, at, s.frontend);
   if (s.online) {  // what FunASR's documentation and the trained look-backs recommend
     file.set(at + "chunk.before", std::uint32_t{0});
     file.set(at + "chunk.size", std::uint32_t{10});
@@ -68,7 +72,7 @@ void set_paraformer_keys(weights::gguf_writer& file, const paraformer_settings& 
   file.set("tokenizer.ggml.tokens", tokens);
 }
 
-paraformer_settings read_paraformer_settings(const folder& f) {
+paraformer_settings read_paraformer_settings(const folder& f, std::vector<std::string>& notes) {
   paraformer_settings s;
   s.online = f.text("model", "") == "ParaformerStreaming";
   constexpr std::uint32_t wide = 65536, deep = limits::layers;
@@ -84,14 +88,10 @@ paraformer_settings read_paraformer_settings(const folder& f) {
   read("decoder_conf.linear_units", s.decoder_units, wide);
   read("decoder_conf.num_blocks", s.decoder_blocks, deep);
   read("decoder_conf.kernel_size", s.decoder_kernel, 1023);
-  read("frontend_conf.fs", s.sample_rate, 384000);
-  read("frontend_conf.n_mels", s.n_mels, 1024);
-  read("frontend_conf.frame_length", s.frame_length, 1000);
-  read("frontend_conf.frame_shift", s.frame_shift, 1000);
-  read("frontend_conf.lfr_m", s.lfr_m, 64);
-  read("frontend_conf.lfr_n", s.lfr_n, 64);
-  s.window = f.text("frontend_conf.window", s.window);
+  s.frontend = read_frontend(f);
   s.tail_threshold = static_cast<float>(f.real("predictor_conf.tail_threshold", 0, 0, 1));
+  if (!(s.tail_threshold > 0))  // without the last frame the original counts tokens in another way
+    fail({.where = f.config.string(), .what = "predictor_conf.tail_threshold", .expected = "above 0", .found = "0"});
   const auto divides = [&](const char* key, std::uint32_t heads) {
     if (s.output_size % heads == 0) return;
     fail({.where = f.config.string(),
@@ -103,22 +103,36 @@ paraformer_settings read_paraformer_settings(const folder& f) {
   divides("decoder_conf.attention_heads", s.decoder_heads);
   // Other values of these exist in FunASR and compute something else.
   f.require("encoder", s.online ? "SANMEncoderChunkOpt" : "SANMEncoder");
-  f.require("encoder_conf.input_layer", s.online ? "pe_online" : "pe");
-  f.require("encoder_conf.normalize_before", "true");
-  f.require("encoder_conf.sanm_shfit", "0");
-  f.require("encoder_conf.selfattention_layer_type", "sanm");
+  require_sanm_encoder(f, "encoder_conf", s.online ? "pe_online" : "pe");
   f.require("decoder", "ParaformerSANMDecoder");
   f.require("decoder_conf.att_layer_num", std::to_string(s.decoder_blocks));
-  // A stream's decoder looks back alone: its FSMN is shifted by half its taps.
-  f.require("decoder_conf.sanm_shfit", std::to_string(s.online ? (s.decoder_kernel - 1) / 2 : 0));
+  // A stream's decoder looks back alone: its FSMN is shifted by half its taps, which null stands for.
+  const std::uint32_t shift = f.is_null("decoder_conf.sanm_shfit") ? (s.decoder_kernel - 1) / 2
+                                                                   : f.number("decoder_conf.sanm_shfit", 0, 0, 1023);
+  if (const std::uint32_t known = s.online ? (s.decoder_kernel - 1) / 2 : 0; shift != known)
+    fail({.where = f.config.string(),
+          .what = "decoder_conf.sanm_shfit is not supported",
+          .expected = std::to_string(known),
+          .found = std::to_string(shift)});
+  f.require("decoder_conf.normalize_before", "true");
+  f.require("decoder_conf.concat_after", "false");
+  f.require("decoder_conf.use_output_layer", "true");
+  f.require("decoder_conf.lora_list", "null");
   f.require("predictor", "CifPredictorV2");
-  require_number(f, "predictor_conf.threshold", 1);
-  require_number(f, "predictor_conf.l_order", 1);
-  require_number(f, "predictor_conf.r_order", 1);
-  require_number(f, "predictor_conf.smooth_factor", 1);
-  require_number(f, "predictor_conf.noise_threshold", 0);
-  f.require("frontend", s.online ? "WavFrontendOnline" : "WavFrontend");
+  f.require("predictor_conf.threshold", 1.0);
+  f.require("predictor_conf.l_order", 1.0);
+  f.require("predictor_conf.r_order", 1.0);
+  f.require("predictor_conf.smooth_factor", 1.0);
+  f.require("predictor_conf.noise_threshold", 0.0);
+  f.require("normalize", "null");
+  f.require("model_conf.sos", "1");  // ids that are no text
+  f.require("model_conf.eos", "2");
+  f.require("model_conf.blank_id", "0");
+  if (f.real("model_conf.ctc_weight", 0, 0, 1) == 1)
+    fail({.where = f.config.string(), .what = "model_conf.ctc_weight is 1: a model without its decoder"});
+  require_frontend(f, s.online ? "WavFrontendOnline" : "WavFrontend");
   f.require("tokenizer", "CharTokenizer");
+  check_settings(f, unused, notes);
   return s;
 }
 
@@ -129,7 +143,7 @@ void walk_paraformer_online(const gguf_file& keys, tensor_taker& taker) {
 
 void promise_paraformer(checkpoint_tensors& from, const paraformer_settings& s, std::size_t vocabulary) {
   const auto d = static_cast<extent>(s.output_size);
-  promise_sanm(from, "encoder.", {s.input_size(), s.output_size, s.linear_units, s.kernel_size, s.num_blocks});
+  promise_sanm(from, "encoder.", {s.frontend.width(), s.output_size, s.linear_units, s.kernel_size, s.num_blocks});
   from.sizes.push_back({"decoder.*.w_1.weight", static_cast<extent>(s.decoder_units), d});
   from.sizes.push_back({"decoder.*.fsmn_block.weight", static_cast<extent>(s.decoder_kernel), d});
   from.sizes.push_back({"decoder.output_layer.weight", static_cast<extent>(vocabulary), d});
@@ -137,16 +151,16 @@ void promise_paraformer(checkpoint_tensors& from, const paraformer_settings& s, 
 }
 
 imported_model import_paraformer(const folder& f, const std::optional<std::filesystem::path>& cmvn) {
-  const paraformer_settings s = read_paraformer_settings(f);
-  const std::vector<std::string> tokens = f.read_tokens();
   imported_model model;
+  const paraformer_settings s = read_paraformer_settings(f, model.notes);
+  const std::vector<std::string> tokens = f.read_tokens();
   set_paraformer_keys(model.file, s, tokens);
   checkpoint_tensors from = torch::open_tensors(f.weights);
   model.where = from.where;
   from.ignored = {"decoder.embed.0.weight"};  // the embedding of tokens serves training alone
   promise_paraformer(from, s, tokens.size());
   take_tensors(model, std::move(from));
-  if (cmvn || f.cmvn) set_cmvn(model, cmvn ? *cmvn : *f.cmvn);
+  take_cmvn(model, f, cmvn);
   return model;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "funasr/settings.hpp"
 #include "funasr/tensors.hpp"
 #include "imported_model.hpp"
 
@@ -24,14 +25,11 @@ struct paraformer_settings {
   std::uint32_t output_size = 256, attention_heads = 4, linear_units = 2048, num_blocks = 6, kernel_size = 11;
   std::uint32_t decoder_heads = 4, decoder_units = 2048, decoder_blocks = 6, decoder_kernel = 21;
   float tail_threshold = 0;
-  std::uint32_t sample_rate = 16000, n_mels = 80, frame_length = 25, frame_shift = 10, lfr_m = 1, lfr_n = 1;
-  std::string window = "hamming";
-
-  std::uint32_t input_size() const { return n_mels * lfr_m; }
+  frontend_settings frontend = {};
 };
 
-/// The settings of a folder. Throws steno::error for those that compute something else.
-paraformer_settings read_paraformer_settings(const folder& f);
+/// The settings of a folder. Throws steno::error for those that compute something else, and for unknown ones that may.
+paraformer_settings read_paraformer_settings(const folder& f, std::vector<std::string>& notes);
 
 /// What the settings say of the tensors.
 void promise_paraformer(checkpoint_tensors& from, const paraformer_settings& s, std::size_t vocabulary);

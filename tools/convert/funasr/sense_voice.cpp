@@ -11,7 +11,7 @@ void walk_sense_voice(const gguf_file& keys, tensor_taker& taker) { walk_model<f
 
 void promise_sense_voice(checkpoint_tensors& from, const sense_voice_settings& s, std::size_t vocabulary) {
   promise_sanm(from, "encoder.",
-               {s.input_size(), s.output_size, s.linear_units, s.kernel_size, s.num_blocks, s.tp_blocks});
+               {s.frontend.width(), s.output_size, s.linear_units, s.kernel_size, s.num_blocks, s.tp_blocks});
   from.sizes.push_back({"ctc.ctc_lo.weight", static_cast<extent>(vocabulary), static_cast<extent>(s.output_size)});
 }
 
@@ -27,14 +27,10 @@ void set_sense_voice_keys(weights::gguf_writer& file, const sense_voice_settings
   file.set("sense_voice.encoder.tp_blocks", s.tp_blocks);
   file.set("sense_voice.encoder.output_size", s.output_size);
   file.set("sense_voice.encoder.linear_units", s.linear_units);
-  file.set("sense_voice.frontend.sample_rate", s.sample_rate);
-  file.set("sense_voice.frontend.window", s.window);
-  file.set("sense_voice.frontend.n_mels", s.n_mels);
-  file.set("sense_voice.frontend.frame_length", s.frame_length);
-  file.set("sense_voice.frontend.frame_shift", s.frame_shift);
-  file.set("sense_voice.frontend.lfr_m", s.lfr_m);
-  file.set("sense_voice.frontend.lfr_n", s.lfr_n);
+  set_frontend_keys(file, "sense_voice.", s.frontend);
   file.set("sense_voice.blank_id", s.blank_id);
+  file.set("sense_voice.language", s.language);
+  file.set("sense_voice.use_itn", s.use_itn);
   file.set("tokenizer.ggml.model", "sentencepiece");
   file.set("tokenizer.ggml.tokens", v.pieces);
   if (!v.scores.empty()) file.set("tokenizer.ggml.scores", v.scores);

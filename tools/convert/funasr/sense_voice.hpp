@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "funasr/settings.hpp"
 #include "funasr/tensors.hpp"
 #include "imported_model.hpp"
 
@@ -24,11 +25,13 @@ struct folder;
 struct sense_voice_settings {
   std::uint32_t attention_heads = 4, kernel_size = 11, num_blocks = 6, tp_blocks = 0, output_size = 256,
                 linear_units = 2048, blank_id = 0;
-  std::uint32_t sample_rate = 16000, n_mels = 80, frame_length = 25, frame_shift = 10, lfr_m = 1, lfr_n = 1;
-  std::string window = "hamming";
-
-  std::uint32_t input_size() const { return n_mels * lfr_m; }
+  frontend_settings frontend = {};
+  std::string language = "auto";  ///< of the query, where nobody asks for one
+  bool use_itn = false;           ///< the same of inverse text normalisation
 };
+
+/// The settings of a folder. Throws steno::error for those that compute something else, and for unknown ones that may.
+sense_voice_settings read_sense_voice_settings(const folder& f, std::vector<std::string>& notes);
 
 /// What the settings say of the tensors.
 void promise_sense_voice(checkpoint_tensors& from, const sense_voice_settings& s, std::size_t vocabulary);

@@ -17,7 +17,7 @@ void promise_sanm(checkpoint_tensors& from, const std::string& at, const sanm_se
   from.counts.push_back({at + "tp_encoders", static_cast<extent>(s.tp_blocks)});
 }
 
-checkpoint_tensors published_tensors(const gguf_file& file, std::uint32_t width, std::vector<std::string>& notes) {
+checkpoint_tensors published_tensors(const gguf_file& file, std::uint32_t width) {
   checkpoint_tensors from = all_tensors(file);
   from.compared = checkpoint_tensors::shapes::taps_kept;
   const auto is_cmvn = [](const stored_tensor& t) { return t.name == "cmvn.shift" || t.name == "cmvn.scale"; };
@@ -25,10 +25,7 @@ checkpoint_tensors published_tensors(const gguf_file& file, std::uint32_t width,
     return is_cmvn(t) && t.shape == std::vector<extent>{static_cast<extent>(width)};
   };
   std::stable_partition(from.all.begin(), from.all.end(), [&](const stored_tensor& t) { return !is_cmvn(t); });
-  if (std::count_if(from.all.begin(), from.all.end(), usable) == 2) return from;
-  std::erase_if(from.all, is_cmvn);
-  notes.push_back(from.where +
-                  ": the file holds no usable feature normalisation; the original applies am.mvn (--cmvn)");
+  if (std::count_if(from.all.begin(), from.all.end(), usable) != 2) std::erase_if(from.all, is_cmvn);
   return from;
 }
 

@@ -18,8 +18,8 @@ struct sanm_settings {
 void promise_sanm(checkpoint_tensors& from, const std::string& at, const sanm_settings& s);
 
 /// A GGUF that FunASR publishes: depthwise kernels are as in packaged files. cmvn.* come last; unless both have `width`
-/// values they are left out, with a note.
-checkpoint_tensors published_tensors(const gguf_file& file, std::uint32_t width, std::vector<std::string>& notes);
+/// values they are left out.
+checkpoint_tensors published_tensors(const gguf_file& file, std::uint32_t width);
 
 }  // namespace funasr_files
 }  // namespace STENO_ABI

@@ -1,0 +1,252 @@
+// config.yaml, configuration.json and GGUF keys of FunASR's models: no key is overlooked in silence. A file that
+// differs in one key alone is the original's, or refused with that key's name.
+#include "funasr/settings.hpp"
+
+#include <random>
+
+#include "convert/fixtures.hpp"
+#include "funasr/folder.hpp"
+#include "funasr/fsmn_vad.hpp"
+#include "funasr/paraformer.hpp"
+#include "funasr/sense_voice.hpp"
+#include "support/golden.hpp"
+#include "support/refusal.hpp"
+
+namespace fs = std::filesystem;
+using namespace steno;
+using test::read_text;
+using test::write_text;
+
+namespace {
+
+const std::string paraformer =
+    "model: Paraformer\n"
+    "model_conf:\n  predictor_bias: 1\n"
+    "encoder: SANMEncoder\n"
+    "encoder_conf:\n  output_size: 32\n  attention_heads: 4\n  num_blocks: 2\n  input_layer: pe\n"
+    "decoder: ParaformerSANMDecoder\n"
+    "decoder_conf:\n  num_blocks: 2\n  att_layer_num: 2\n  kernel_size: 11\n  sanm_shfit: 0\n"
+    "predictor: CifPredictorV2\n"
+    "predictor_conf:\n  idim: 32\n  threshold: 1.0\n  l_order: 1\n  r_order: 1\n  tail_threshold: 0.45\n"
+    "frontend: WavFrontend\n"
+    "frontend_conf:\n  fs: 16000\n  lfr_m: 7\n  lfr_n: 6\n"
+    "tokenizer: CharTokenizer\n"
+    "tokenizer_conf:\n  unk_symbol: <unk>\n"
+    "normalize: null\n";
+
+const std::string sense_voice =
+    "model: SenseVoiceSmall\n"
+    "model_conf:\n  sos: 1\n"
+    "encoder: SenseVoiceEncoderSmall\n"
+    "encoder_conf:\n  output_size: 32\n  attention_heads: 4\n  num_blocks: 2\n  tp_blocks: 1\n"
+    "frontend: WavFrontend\n"
+    "frontend_conf:\n  fs: 16000\n  lfr_m: 7\n  lfr_n: 6\n"
+    "tokenizer: SentencepiecesTokenizer\n"
+    "tokenizer_conf:\n  bpemodel: null\n";
+
+const std::string fsmn_vad =
+    "model: FsmnVADStreaming\n"
+    "model_conf:\n  sample_rate: 16000\n  snr_mode: 0\n"
+    "encoder: FSMN\n"
+    "encoder_conf:\n  input_dim: 400\n  fsmn_layers: 2\n  lorder: 8\n  rorder: 0\n"
+    "frontend: WavFrontendOnline\n"
+    "frontend_conf:\n  fs: 16000\n  lfr_m: 5\n  lfr_n: 1\n";
+
+const std::string configuration =
+    R"({"framework": "pytorch", "task": "auto-speech-recognition", "model": {"type": "funasr"},
+        "pipeline": {"type": "funasr-pipeline"}, "model_name_in_hub": {"ms": "", "hf": ""},
+        "file_path_metas": {"init_param": "model.pt", "config": "config.yaml",
+                            "tokenizer_conf": {"seg_dict_file": "seg_dict"}}})";
+
+// The notes on a folder with this config.yaml and configuration.json.
+std::vector<std::string> notes_of(const std::string& config, const std::string& json = "") {
+  const test::temporary_directory directory;
+  const fs::path root = directory.path();
+  write_text(root / "config.yaml", config);
+  write_text(root / "model.pt", "");
+  if (!json.empty()) write_text(root / "configuration.json", json);
+  const funasr_files::folder f = funasr_files::open_folder(root);
+  std::vector<std::string> notes;
+  const std::string model = f.text("model", "");
+  if (model == "SenseVoiceSmall") funasr_files::read_sense_voice_settings(f, notes);
+  if (model.starts_with("Paraformer")) funasr_files::read_paraformer_settings(f, notes);
+  if (model == "FsmnVADStreaming") funasr_files::read_fsmn_vad_settings(f, notes);
+  return notes;
+}
+
+// The refusal of `config` with `line` ("encoder_conf.num_blocks: 3") in place of, or beside, what it has there.
+std::string refusal_with(std::string config, const std::string& line) {
+  const std::size_t dot = line.find('.'), colon = line.find(':');
+  if (dot == std::string::npos || dot > colon) {
+    const std::size_t at = ("\n" + config).find("\n" + line.substr(0, colon + 1));
+    if (at != std::string::npos) config.erase(at, config.find('\n', at) + 1 - at);
+    config += line + "\n";
+  } else {
+    const std::string section = line.substr(0, dot) + ":\n", key = "  " + line.substr(dot + 1, colon - dot);
+    if (config.find(section) == std::string::npos) config += section;
+    const std::size_t from = config.find(section) + section.size(), at = config.find(key, from);
+    if (at != std::string::npos && config.find("\n  ", at - 3) == at - 1)
+      config.erase(at, config.find('\n', at) + 1 - at);
+    config.insert(from, "  " + line.substr(dot + 1) + "\n");
+  }
+  return test::refusal([&] { notes_of(config); });
+}
+
+}  // namespace
+
+TEST(funasr_settings, published_configs_hold_no_unknown_key) {
+  STENO_REQUIRE_SHARED(shared);
+  for (const char* name : {"sensevoice-small", "paraformer-large-zh", "paraformer-large-zh-online", "fsmn-vad"}) {
+    std::vector<std::string> notes{"refused"};
+    const std::string text = read_text(shared / "manifests" / (std::string(name) + ".yaml"));
+    EXPECT_EQ(test::refusal([&] { notes = notes_of(text, configuration); }), "") << name;
+    EXPECT_EQ(notes, std::vector<std::string>()) << name;
+  }
+}
+
+// Keys of training, of the program and of finetuned folders, as FunASR's templates and train_ds.py write them.
+TEST(funasr_settings, what_training_writes_is_known) {
+  const std::string training =
+      "specaug: SpecAugLFR\nspecaug_conf:\n  freq_mask_width_range: [0, 30]\n  num_time_mask: 1\n"
+      "train_conf:\n  accum_grad: 1\n  best_model_criterion: [[valid, acc, max]]\noptim: adam\noptim_conf:\n  lr: 1\n"
+      "scheduler: warmuplr\nscheduler_conf:\n  warmup_steps: 30000\ndataset: AudioDataset\n"
+      "dataset_conf:\n  index_ds: IndexDSJsonl\n  shuffle: true\ntrain_data_set_list: a.jsonl\n"
+      "valid_data_set_list: b.jsonl\noutput_dir: ./outputs\nmodel_path: /x\ninit_param: /x/model.pt\n"
+      "config: /x/config.yaml\nis_training: true\n";
+  for (const std::string& config : {paraformer, sense_voice, fsmn_vad})
+    EXPECT_EQ(notes_of(config + training), std::vector<std::string>());
+}
+
+TEST(funasr_settings, an_unknown_key_is_never_silent) {
+  std::mt19937 random(1);
+  for (const std::string& config : {paraformer, sense_voice, fsmn_vad}) {
+    ASSERT_EQ(notes_of(config, configuration), std::vector<std::string>());
+    for (const std::string section : {"model_conf", "encoder_conf", "decoder_conf", "predictor_conf", "frontend_conf",
+                                      "tokenizer_conf", "ctc_conf", "normalize_conf", "new_section", ""}) {
+      std::string key = "k";
+      for (int i = 0; i < 8; ++i) key += static_cast<char>('a' + random() % 26);
+      const std::string value[] = {"1", "null", "[1]", "{}", "{a: {b: {c: {d: 1}}}}"};
+      std::string text = config;
+      const std::string line = key + ": " + value[random() % std::size(value)] + "\n";
+      const std::size_t at = section.empty() ? std::string::npos : text.find(section + ":\n");
+      if (section.empty())
+        text += line;
+      else if (at == std::string::npos)
+        text += section + ":\n  " + line;
+      else
+        text.insert(at + section.size() + 2, "  " + line);
+      const bool matters = !section.empty() && section != "new_section";
+      std::vector<std::string> notes;
+      const std::string refusal = test::refusal([&] { notes = notes_of(text, configuration); });
+      EXPECT_EQ(refusal.find(key) != std::string::npos, matters) << section << " " << line << ": " << refusal;
+      EXPECT_EQ(notes.size() == 1 && notes[0].find(key) != std::string::npos, !matters) << section << " " << line;
+    }
+  }
+}
+
+TEST(funasr_settings, an_unknown_key_of_configuration_json_is_never_silent) {
+  const auto with = [](const std::string& before, const std::string& entry) {
+    std::string json = configuration;
+    json.insert(json.find(before) + before.size(), entry + ", ");
+    return json;
+  };
+  EXPECT_NE(test::refusal([&] {
+              notes_of(paraformer, with("\"file_path_metas\": {", "\"lm_file\": \"lm.pt\""));
+            }).find("configuration.json: \"file_path_metas.lm_file\" is a setting that steno does not know"),
+            std::string::npos);
+  EXPECT_NE(
+      test::refusal([&] { notes_of(paraformer, with("\"tokenizer_conf\": {", "\"a\": {}")); }).find("tokenizer_conf.a"),
+      std::string::npos);
+  const std::vector<std::string> notes = notes_of(paraformer, with("{", "\"license\": \"x\""));
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("configuration.json: not read, and not known: \"license\""), std::string::npos) << notes[0];
+}
+
+// One file for each key that changes the result; what the original computes otherwise is refused by that key's name.
+TEST(funasr_settings, what_computes_something_else_is_named) {
+  const std::vector<std::string> of_a_front_end = {
+      "frontend: WavFrontendKaldi", "frontend_conf.snip_edges: false", "frontend_conf.upsacle_samples: false",
+      "frontend_conf.fs: 0",        "frontend_conf.n_mels: [80]",      "frontend_conf.cmvn_file: [am.mvn]"};
+  const std::vector<std::string> of_an_encoder = {
+      "encoder: ConformerEncoder",
+      "encoder_conf.input_layer: conv2d",
+      "encoder_conf.normalize_before: false",
+      "encoder_conf.concat_after: true",
+      "encoder_conf.positionwise_layer_type: conv1d",
+      "encoder_conf.positionwise_conv_kernel_size: 3",
+      "encoder_conf.interctc_use_conditioning: true",
+      "encoder_conf.lora_list: [q, v]",
+      "encoder_conf.sanm_shfit: 5",
+      "encoder_conf.selfattention_layer_type: selfattn",
+  };
+  const auto expect_all = [](const std::string& config, const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+      const std::string key = line.substr(0, line.find(':')), refusal = refusal_with(config, line);
+      EXPECT_NE(refusal.find(key), std::string::npos) << line << " -> " << refusal;
+    }
+  };
+  for (const std::string& config : {paraformer, sense_voice, fsmn_vad}) expect_all(config, of_a_front_end);
+  for (const std::string& config : {paraformer, sense_voice}) expect_all(config, of_an_encoder);
+  expect_all(paraformer, {"model_conf.sos: 3",
+                          "model_conf.eos: null",
+                          "model_conf.blank_id: 1",
+                          "model_conf.ctc_weight: 1",
+                          "decoder: Other",
+                          "decoder_conf.att_layer_num: 1",
+                          "decoder_conf.sanm_shfit: 5",
+                          "decoder_conf.sanm_shfit: null",
+                          "decoder_conf.normalize_before: false",
+                          "decoder_conf.concat_after: true",
+                          "decoder_conf.use_output_layer: false",
+                          "decoder_conf.lora_list: [q]",
+                          "predictor: CifPredictor",
+                          "predictor_conf.threshold: 0.9",
+                          "predictor_conf.l_order: 0",
+                          "predictor_conf.r_order: 2",
+                          "predictor_conf.smooth_factor: 0.5",
+                          "predictor_conf.noise_threshold: 0.1",
+                          "predictor_conf.tail_threshold: 0",
+                          "predictor_conf.tail_threshold: 1.5",
+                          "tokenizer: SentencepiecesTokenizer",
+                          "normalize: GlobalMVN",
+                          "decoding_ctc_weight: 0.3",
+                          "lm_weight: 0.1",
+                          "beam_size: 5",
+                          "tokenizer_conf.token_list: [a, b]"});
+  expect_all(sense_voice, {"model_conf.blank_id: x", "tokenizer: CharTokenizer", "normalize: GlobalMVN",
+                           "ctc_conf.extra_linear: false", "ban_emo_unk: true"});
+  expect_all(fsmn_vad, {"model_conf.sample_rate: 8000", "model_conf.snr_mode: 1", "model_conf.silence_pdf_num: 2",
+                        "model_conf.sil_pdf_ids: [1]", "model_conf.sil_pdf_ids: [0, 1]", "model_conf.fe_prior_thres: 2",
+                        "model_conf.frame_in_ms: 20", "model_conf.frame_length_ms: 20", "encoder: DFSMN",
+                        "encoder_conf.input_dim: 80", "encoder_conf.rorder: 1", "encoder_conf.lstride: 2",
+                        "encoder_conf.use_softmax: false", "silence_schedule: [[1, 2]]", "max_end_silence_time: 100"});
+}
+
+// A stream's decoder looks back by half its taps, which null stands for; without the key FunASR would look both ways.
+TEST(funasr_settings, the_shift_of_a_stream) {
+  std::string online = paraformer;
+  for (const auto& [from, to] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"model: Paraformer", "model: ParaformerStreaming"},
+           {"encoder: SANMEncoder", "encoder: SANMEncoderChunkOpt"},
+           {"input_layer: pe", "input_layer: pe_online"},
+           {"frontend: WavFrontend", "frontend: WavFrontendOnline"},
+           {"sanm_shfit: 0", "sanm_shfit: 5"}})
+    online.replace(online.find(from), from.size(), to);
+  EXPECT_EQ(notes_of(online), std::vector<std::string>());
+  EXPECT_EQ(refusal_with(online, "decoder_conf.sanm_shfit: null"), "");
+  EXPECT_NE(refusal_with(online, "decoder_conf.sanm_shfit: 0").find("expected 5, found 0"), std::string::npos);
+  online.replace(online.find("  sanm_shfit: 5\n"), 16, "");
+  EXPECT_NE(test::refusal([&] { notes_of(online); }).find("decoder_conf.sanm_shfit"), std::string::npos);
+}
+
+TEST(funasr_settings, tokens_of_a_text_file) {
+  const test::temporary_directory directory;
+  const fs::path root = directory.path();
+  write_text(root / "config.yaml", paraformer);
+  write_text(root / "model.pt", "");
+  write_text(root / "tokens.txt", "<blank>\n<s> \r\n</s>\n\n\xe5\xa5\xbd");
+  EXPECT_EQ(funasr_files::open_folder(root).read_tokens(),
+            (std::vector<std::string>{"<blank>", "<s>", "</s>", "", "\xe5\xa5\xbd"}));
+  write_text(root / "tokens.json", "[\"a\"]");
+  EXPECT_EQ(funasr_files::open_folder(root).read_tokens(), std::vector<std::string>{"a"});
+}
