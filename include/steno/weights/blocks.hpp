@@ -82,7 +82,8 @@ inline void dequantise(dtype format, const std::byte* src, float* dst, std::size
 /// Whether quantise() knows the format.
 constexpr bool can_quantise(dtype format) {
   return format == dtype::f32 || format == dtype::f16 || format == dtype::bf16 || format == dtype::q8_0 ||
-         format == dtype::q4_0 || format == dtype::q5_0 || format == dtype::q4_k || format == dtype::q6_k;
+         format == dtype::q4_0 || format == dtype::q4_1 || format == dtype::q5_0 || format == dtype::q5_1 ||
+         format == dtype::q4_k || format == dtype::q5_k || format == dtype::q6_k;
 }
 
 /// Stores src[count] (whole blocks) in `format` at `dst`, which holds bytes_of(format, count) bytes. Throws for a
@@ -100,10 +101,16 @@ inline void quantise(dtype format, const float* src, std::byte* dst, std::size_t
       return detail::write_blocks<blocks::q8_0>(src, dst, count);
     case dtype::q4_0:
       return detail::write_blocks<blocks::q4_0>(src, dst, count);
+    case dtype::q4_1:
+      return detail::write_blocks<blocks::q4_1>(src, dst, count);
     case dtype::q5_0:
       return detail::write_blocks<blocks::q5_0>(src, dst, count);
+    case dtype::q5_1:
+      return detail::write_blocks<blocks::q5_1>(src, dst, count);
     case dtype::q4_k:
       return detail::write_blocks<blocks::q4_k>(src, dst, count);
+    case dtype::q5_k:
+      return detail::write_blocks<blocks::q5_k>(src, dst, count);
     case dtype::q6_k:
       return detail::write_blocks<blocks::q6_k>(src, dst, count);
     default:

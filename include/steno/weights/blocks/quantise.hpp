@@ -1,9 +1,10 @@
-// steno/weights/blocks/quantise.hpp - float values to q8_0, q4_0 and q5_0 blocks.
+// steno/weights/blocks/quantise.hpp - float values to q8_0, q4_0, q4_1, q5_0 and q5_1 blocks.
 //
 // q8_0: d = max|x|/127, q = round(x/d), halves away from zero. q4_0, q5_0: d = m/-8, m/-16 with m the first value of
-// largest magnitude, q = min(15, trunc(x/d + 8.5)), min(31, trunc(x/d + 16.5)). The division is a product with 1/d; d
-// is rounded to half only where it is stored. Follows quantize_row_*_ref of ggml-quants.c. Tested in
-// tests/weights/blocks_test.cpp (the bytes of ggml).
+// largest magnitude, q = min(15, trunc(x/d + 8.5)), min(31, trunc(x/d + 16.5)). q4_1, q5_1: m = min x, d = (max x - m)
+// / 15, / 31, q = trunc((x - m)/d + 0.5). The division is a product with 1/d; d and m are rounded to half only where
+// they are stored. Follows quantize_row_*_ref of ggml-quants.c. Tested in tests/weights/blocks_test.cpp (the bytes of
+// ggml).
 #pragma once
 #include <steno/error.hpp>
 #include <steno/weights/blocks/simple.hpp>
@@ -31,6 +32,10 @@ inline std::uint16_t checked_scale(std::int32_t largest, float d, std::string_vi
           .expected = "finite numbers whose scale fits into half precision",
           .found = std::to_string(std::bit_cast<float>(largest))});
   return half;
+}
+/// The stored form of a minimum; throws when half precision does not hold it.
+inline std::uint16_t checked_minimum(float m, std::string_view format) {
+  return checked_scale(std::bit_cast<std::int32_t>(m) & 0x7fffffff, m, format);
 }
 /// 1/d, or 0 where that is no finite number: the stored scale is 0 then, and so are all values.
 inline float inverse(float d) {
@@ -68,18 +73,57 @@ std::uint16_t write_levels(const float* x, std::int32_t (&levels)[32], std::stri
     levels[i] = std::min(2 * Half - 1, static_cast<std::int32_t>(v[i] + (static_cast<float>(Half) + 0.5f)));
   return stored;
 }
+/// The four low bits of 32 levels: value j in the low half of byte j, j + 16 in the high one.
+inline void put_nibbles(const std::int32_t (&levels)[32], std::uint8_t (&q)[16]) {
+  for (int j = 0; j < 16; ++j) q[j] = static_cast<std::uint8_t>((levels[j] & 15) | (levels[j + 16] & 15) << 4);
+}
+/// 32 levels of five bits: nibbles, and the fifth bits in a word.
+inline void put_five_bits(const std::int32_t (&levels)[32], std::uint8_t (&h)[4], std::uint8_t (&q)[16]) {
+  put_nibbles(levels, q);
+  std::uint32_t fifth = 0;
+  for (int i = 0; i < 32; ++i) fifth |= static_cast<std::uint32_t>(levels[i] >> 4) << i;
+  std::memcpy(h, &fifth, sizeof fifth);
+}
 inline void write_block(const float* x, q4_0& b) {
   std::int32_t n[32];
   set_scale(b.d, write_levels<8>(x, n, "q4_0"));
-  for (int j = 0; j < 16; ++j) b.q[j] = static_cast<std::uint8_t>(n[j] | n[j + 16] << 4);
+  put_nibbles(n, b.q);
 }
 inline void write_block(const float* x, q5_0& b) {
   std::int32_t n[32];
   set_scale(b.d, write_levels<16>(x, n, "q5_0"));
-  for (int j = 0; j < 16; ++j) b.q[j] = static_cast<std::uint8_t>((n[j] & 15) | (n[j + 16] & 15) << 4);
-  std::uint32_t h = 0;
-  for (int i = 0; i < 32; ++i) h |= static_cast<std::uint32_t>(n[i] >> 4) << i;
-  std::memcpy(b.h, &h, sizeof h);
+  put_five_bits(n, b.h, b.q);
+}
+
+/// levels[i] = trunc((x[i] - m)/d + 0.5), 0..Highest, with m the least value and d = (largest - m)/Highest. Writes both
+/// as halves.
+template <int Highest>
+void write_levels_above(const float* x, std::int32_t (&levels)[32], std::uint8_t* scale, std::uint8_t* minimum,
+                        std::string_view format) {
+  const std::int32_t largest = largest_magnitude(x);  // finds what is not finite
+  float least = x[0], highest = x[0];
+  for (int i = 1; i < 32; ++i) {
+    least = std::min(least, x[i]);
+    highest = std::max(highest, x[i]);
+  }
+  const float d = (highest - least) / static_cast<float>(Highest);
+  set_scale(scale, checked_scale(largest, d, format));
+  set_scale(minimum, checked_minimum(least, format));
+  const float id = inverse(d);
+  float v[32];
+  for (int i = 0; i < 32; ++i) v[i] = (x[i] - least) * id;
+  asm volatile("" : : "r"(v) : "memory");  // as above
+  for (int i = 0; i < 32; ++i) levels[i] = std::min(Highest, static_cast<std::int32_t>(v[i] + 0.5f));
+}
+inline void write_block(const float* x, q4_1& b) {
+  std::int32_t n[32];
+  write_levels_above<15>(x, n, b.d, b.m, "q4_1");
+  put_nibbles(n, b.q);
+}
+inline void write_block(const float* x, q5_1& b) {
+  std::int32_t n[32];
+  write_levels_above<31>(x, n, b.d, b.m, "q5_1");
+  put_five_bits(n, b.h, b.q);
 }
 
 }  // namespace blocks
