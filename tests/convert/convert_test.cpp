@@ -107,7 +107,7 @@ TEST_F(convert_folder, every_value_as_torch_has_it) {
 
 TEST_F(convert_folder, number_formats) {
   const gguf_file exact = packed(fixture("sense_voice"), "f32");
-  for (const char* type : {"f32", "f16", "bf16", "q8_0", "q5_0", "q4_0", "q4_k", "q6_k"}) {
+  for (const char* type : {"f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "q4_k", "q5_k", "q6_k"}) {
     SCOPED_TRACE(type);
     const dtype wanted = steno::core::find_dtype(type)->type;
     const gguf_file f = packed(fixture("sense_voice"), type);
@@ -116,7 +116,10 @@ TEST_F(convert_folder, number_formats) {
                                              : wanted == dtype::q4_0 ? 2
                                              : wanted == dtype::q8_0 ? 7
                                              : wanted == dtype::q5_0 ? 8
+                                             : wanted == dtype::q4_1 ? 3
+                                             : wanted == dtype::q5_1 ? 9
                                              : wanted == dtype::q4_k ? 15
+                                             : wanted == dtype::q5_k ? 17
                                              : wanted == dtype::q6_k ? 18
                                                                      : 32);
     ASSERT_EQ(f.size(), exact.size());
@@ -126,8 +129,11 @@ TEST_F(convert_folder, number_formats) {
       const bool product =
           t.rank == 2 && name.ends_with(".weight") && name != "embed.weight" && name.find("fsmn") == std::string::npos;
       const bool rows_fit = t.shape[1] % 32 == 0;  // the first layer reads 12 features
-      // No row here is a whole superblock of 256: q4_k becomes q5_0, q6_k q8_0.
-      const dtype blocks = wanted == dtype::q4_k ? dtype::q5_0 : wanted == dtype::q6_k ? dtype::q8_0 : wanted;
+      // No row here is a whole superblock of 256: q4_k becomes q5_0, q5_k q5_1, q6_k q8_0.
+      const dtype blocks = wanted == dtype::q4_k   ? dtype::q5_0
+                           : wanted == dtype::q5_k ? dtype::q5_1
+                           : wanted == dtype::q6_k ? dtype::q8_0
+                                                   : wanted;
       const dtype expected = !product                                              ? dtype::f32
                              : steno::core::info(wanted).elements > 1 && !rows_fit ? dtype::f16
                                                                                    : blocks;
@@ -135,11 +141,14 @@ TEST_F(convert_folder, number_formats) {
       // bf16 keeps 8 bits: half a unit in the last place is 2^-9 of the value. q8_0 rounds to steps of 1/127 of a
       // block's largest value (at most 2 here) and stores that step in f16 (2^-11): half a step and 127 times the
       // step's error. q5_0 and q4_0 have steps of 1/16 and 1/8 of it, and none above 15/16 and 7/8: a whole step off.
+      // q5_1 and q4_1 divide what lies between the least and the largest (at most 4) by 31 and 15; both in f16.
       const float largest = 2, step = largest / 127;
       const float bound = expected == dtype::bf16   ? largest / 512
                           : expected == dtype::q8_0 ? step / 2 + largest / 2048
                           : expected == dtype::q5_0 ? largest / 16 + largest / 2048
                           : expected == dtype::q4_0 ? largest / 8 + largest / 2048
+                          : expected == dtype::q5_1 ? largest / 31 + largest / 512
+                          : expected == dtype::q4_1 ? largest / 15 + largest / 512
                                                     : 0;
       const std::vector<float> got = steno::weights::values_of(t, ""), want = values_of(exact, name);
       ASSERT_EQ(got.size(), want.size());

@@ -80,6 +80,21 @@ TEST_F(convert_program, a_longest_clip_is_seconds_of_a_model_that_has_one) {
   expect_failure(folder() + " -o out.gguf --longest-clip 10", 1, "--longest-clip is for Qwen3-ASR");
 }
 
+TEST_F(convert_program, mixes_and_types_of_single_tensors) {
+  outcome o = run(folder() + " -o out.gguf --type q5_k_m --type-of 'ctc.*.weight=f16' --type-of '*w_1.weight=q4_1'");
+  EXPECT_EQ(o.status, 0) << o.err;
+  {
+    const steno::gguf_file f((directory_.path() / "out.gguf").string());
+    EXPECT_EQ(f.number("general.file_type"), 17);
+    EXPECT_EQ(f.find("ctc.ctc_lo.weight")->format, steno::dtype::f16);
+    EXPECT_EQ(f.find("encoder.encoders.0.feed_forward.w_1.weight")->format, steno::dtype::q4_1);
+  }
+  fs::remove(directory_.path() / "out.gguf");
+  expect_failure(folder() + " -o out.gguf --type-of 'ctc.lo.weight=f16'", 1, "near names: ctc.ctc_lo.weight");
+  expect_failure(folder() + " -o out.gguf --type-of 'embed.weight=f16'", 1, "\"embed.weight\" cannot be f16");
+  expect_failure(folder() + " -o out.gguf --type-of f16", 2, "GLOB=TYPE");
+}
+
 TEST_F(convert_program, help_and_version_are_0) {
   outcome o = run("--help");
   EXPECT_EQ(o.status, 0);

@@ -91,7 +91,7 @@ std::vector<std::string> convert(const fs::path& input, const fs::path& output, 
         import_any(input, {.cmvn = options.cmvn, .tokenizer = options.tokenizer, .longest_clip = options.longest_clip});
     if (options.longest_clip && !model.file.has(qwen_files::longest_clip_key))
       fail({.where = input.string(), .what = "--longest-clip is for Qwen3-ASR models"});
-    add_tensors(model, options.type);
+    add_tensors(model, {.type = options.type, .mix = options.mix, .exceptions = options.exceptions});
     model.file.write(output.string(), [&](std::uint64_t done, std::uint64_t total) {
       if (options.progress) options.progress(done, total);
     });

@@ -15,11 +15,15 @@
 #include <string>
 #include <vector>
 
+#include "number_formats.hpp"
+
 namespace steno {
 inline namespace STENO_ABI {
 
 struct convert_options {
   std::optional<dtype> type = {};                       ///< one that can_quantise(); nothing keeps what is stored
+  bool mix = false;                                     ///< of q4_k and q5_k: more bits where type_mix.hpp says so
+  std::vector<type_of> exceptions = {};                 ///< tensors with another format
   std::optional<std::filesystem::path> cmvn = {};       ///< an am.mvn instead of the checkpoint's own
   std::optional<std::filesystem::path> tokenizer = {};  ///< for openai's Whisper files, which have none
   /// Seconds, 1 to 1200: what a Qwen3-ASR model understands at once, instead of what its folder or file says.

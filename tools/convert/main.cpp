@@ -43,12 +43,23 @@ class progress_bar {
 int run(int argc, char** argv) {
   CLI::App app("Converts a checkpoint to one GGUF file that steno reads.", "steno-convert");
   std::string input, output, type, cmvn, tokenizer;
+  std::vector<std::string> types_of;
   std::optional<double> longest_clip;
   bool no_progress = false;
   app.add_option("INPUT", input, "FunASR folder, its model.pt, or a GGUF file")->required();
   app.add_option("-o,--output", output, "GGUF file to write")->required();
   app.add_option("--type", type, "number format of the matrices (default: as stored)")
-      ->check(CLI::IsMember({"f32", "f16", "bf16", "q8_0", "q5_0", "q4_0", "q4_k", "q6_k"}));
+      ->check(CLI::IsMember(steno::type_names()));
+  app.add_option("--type-of", types_of, "GLOB=TYPE: another format for tensors of these names; may be repeated")
+      ->allow_extra_args(false)
+      ->check([](const std::string& text) {
+        try {
+          (void)steno::parse_type_of(text);
+          return std::string();
+        } catch (const steno::error& e) {
+          return std::string(e.what());
+        }
+      });
   app.add_option("--cmvn", cmvn, "am.mvn file to use instead of the checkpoint's");
   app.add_option("--tokenizer", tokenizer,
                  "multilingual.tiktoken, gpt2.tiktoken or vocab.json for openai's Whisper files");
@@ -66,7 +77,12 @@ int run(int argc, char** argv) {
   try {
     steno::leave_nothing_when_interrupted(output);
     steno::convert_options options;
-    if (!type.empty()) options.type = steno::core::find_dtype(type)->type;
+    if (!type.empty()) {
+      const steno::format_choice choice = steno::parse_type(type);
+      options.type = choice.type;
+      options.mix = choice.mix;
+    }
+    for (const std::string& t : types_of) options.exceptions.push_back(steno::parse_type_of(t));
     if (!cmvn.empty()) options.cmvn = cmvn;
     if (!tokenizer.empty()) options.tokenizer = tokenizer;
     options.longest_clip = longest_clip;

@@ -48,15 +48,14 @@ std::uint32_t file_type(dtype format) {
 }
 
 // The format that most of the products' values have.
-dtype main_format(const imported_model& model) {
+dtype main_format(const imported_model& model, const std::vector<dtype>& formats) {
   std::vector<std::pair<dtype, std::uint64_t>> counts;
-  for (const imported_tensor& t : model.tensors) {
-    if (!t.product) continue;
-    const dtype format = packaged_format(t, {});
+  for (std::size_t n = 0; n < formats.size(); ++n) {
+    if (!model.tensors[n].product) continue;
     auto i = counts.begin();
-    while (i != counts.end() && i->first != format) ++i;
-    if (i == counts.end()) i = counts.insert(i, {format, 0});
-    i->second += t.count();
+    while (i != counts.end() && i->first != formats[n]) ++i;
+    if (i == counts.end()) i = counts.insert(i, {formats[n], 0});
+    i->second += model.tensors[n].count();
   }
   std::pair<dtype, std::uint64_t> best{dtype::f32, 0};
   for (const auto& c : counts)
@@ -104,23 +103,13 @@ void fill(const imported_tensor& t, dtype format, const std::string& where, std:
 
 }  // namespace
 
-dtype packaged_format(const imported_tensor& t, std::optional<dtype> wanted) {
-  if (!t.product) return dtype::f32;
-  const dtype format = wanted.value_or(t.stored);
-  const auto inner = static_cast<std::size_t>(t.shape.back());
-  const bool copied = !t.bytes.empty() && t.stored == format;  // else it must be made of values
-  if (inner % core::info(format).elements == 0 && (copied || weights::can_quantise(format))) return format;
-  // Rows that are no whole superblocks: the simple format that keeps about as much.
-  const dtype simple = format == dtype::q4_k ? dtype::q5_0 : format == dtype::q6_k ? dtype::q8_0 : format;
-  return simple != format && inner % core::info(simple).elements == 0 ? simple : dtype::f16;
-}
-
-void add_tensors(imported_model& model, std::optional<dtype> wanted) {
-  model.file.set("general.file_type", file_type(wanted ? *wanted : main_format(model)));
-  for (const imported_tensor& t : model.tensors) {
-    const dtype format = packaged_format(t, wanted);
-    model.file.add(t.name, format, std::span<const extent>(t.shape),
-                   [&t, format, where = model.where](std::span<std::byte> out) {
+void add_tensors(imported_model& model, const format_choice& choice) {
+  const std::vector<dtype> formats = packaged_formats(model, choice);
+  model.file.set("general.file_type", file_type(choice.type ? *choice.type : main_format(model, formats)));
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    const imported_tensor& t = model.tensors[i];
+    model.file.add(t.name, formats[i], std::span<const extent>(t.shape),
+                   [&t, format = formats[i], where = model.where](std::span<std::byte> out) {
                      fill(t, format, where, out);
                      if (t.release) t.release();
                    });
