@@ -95,6 +95,18 @@ TEST_F(convert_program, mixes_and_types_of_single_tensors) {
   expect_failure(folder() + " -o out.gguf --type-of f16", 2, "GLOB=TYPE");
 }
 
+TEST_F(convert_program, verify_writes_nothing_and_says_whether_it_would_convert) {
+  outcome o = run("--verify " + folder() + " --type q8_0");
+  EXPECT_EQ(o.status, 0);
+  EXPECT_EQ(o.err, "");
+  EXPECT_NE(o.out.find(": would convert: 48 tensors read"), std::string::npos) << o.out;
+  o = run(folder() + " --verify --cmvn missing.mvn");
+  EXPECT_EQ(o.status, 1);
+  EXPECT_NE(o.out.find("would not convert\nrefused  missing.mvn: "), std::string::npos) << o.out;
+  expect_failure("--verify " + folder() + " -o out.gguf", 2, "--verify");
+  expect_failure("--verify", 2, "INPUT");
+}
+
 TEST_F(convert_program, help_and_version_are_0) {
   outcome o = run("--help");
   EXPECT_EQ(o.status, 0);

@@ -11,6 +11,7 @@
 #include "content.hpp"
 #include "families.hpp"
 #include "gguf_import.hpp"
+#include "model_tensors.hpp"
 #include "package.hpp"
 #include "qwen/qwen3_asr.hpp"
 
@@ -70,6 +71,8 @@ template <class F>
 auto guarded(const fs::path& path, F&& f) {
   try {
     return f();
+  } catch (const tensors_differ&) {  // names its file, and has more to say than a message
+    throw;
   } catch (const error& e) {
     core::fault named = e.parts();
     if (named.where.empty()) named.where = path.string();
@@ -83,7 +86,7 @@ auto guarded(const fs::path& path, F&& f) {
 
 }  // namespace
 
-std::vector<std::string> convert(const fs::path& input, const fs::path& output, const convert_options& options) {
+imported_model import_checkpoint(const fs::path& input, const convert_options& options) {
   return guarded(input, [&] {
     if (options.longest_clip && !(*options.longest_clip >= 1 && *options.longest_clip <= 1200))
       fail({.where = input.string(), .what = "longest clip", .expected = "1 to 1200 seconds"});
@@ -91,6 +94,13 @@ std::vector<std::string> convert(const fs::path& input, const fs::path& output, 
         import_any(input, {.cmvn = options.cmvn, .tokenizer = options.tokenizer, .longest_clip = options.longest_clip});
     if (options.longest_clip && !model.file.has(qwen_files::longest_clip_key))
       fail({.where = input.string(), .what = "--longest-clip is for Qwen3-ASR models"});
+    return model;
+  });
+}
+
+std::vector<std::string> convert(const fs::path& input, const fs::path& output, const convert_options& options) {
+  return guarded(input, [&] {
+    imported_model model = import_checkpoint(input, options);
     add_tensors(model, {.type = options.type, .mix = options.mix, .exceptions = options.exceptions});
     model.file.write(output.string(), [&](std::uint64_t done, std::uint64_t total) {
       if (options.progress) options.progress(done, total);

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "imported_model.hpp"
 #include "number_formats.hpp"
 
 namespace steno {
@@ -35,6 +36,10 @@ struct convert_options {
 /// each. Throws steno::error. Memory: the largest tensor (and its storage in the checkpoint), not the model.
 std::vector<std::string> convert(const std::filesystem::path& input, const std::filesystem::path& output,
                                  const convert_options& options = {});
+
+/// What convert() would write: its keys and tensors, whose values are read when they are asked for. Throws
+/// steno::error.
+imported_model import_checkpoint(const std::filesystem::path& input, const convert_options& options = {});
 
 /// A checkpoint as a packaged file in memory.
 struct opened_checkpoint {

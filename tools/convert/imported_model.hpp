@@ -18,6 +18,7 @@ inline namespace STENO_ABI {
 
 struct imported_tensor {
   std::string name;
+  std::string source = {};                ///< its name in the checkpoint; empty for what is made of other things
   std::vector<extent> shape;              ///< row-major, as stored in the packaged file
   dtype stored = dtype::f32;              ///< the number format it has now; f32 also for what GGUF has no format for
   bool product = false;                   ///< a matrix that only products read: its format may be chosen
@@ -33,10 +34,16 @@ struct imported_tensor {
   }
 };
 
+/// A tensor of the checkpoint that the packaged file does without.
+struct ignored_tensor {
+  std::string name, reason;
+};
+
 struct imported_model {
   std::string where;          ///< for error messages
   weights::gguf_writer file;  ///< holds all keys but general.file_type
   std::vector<imported_tensor> tensors;
+  std::vector<ignored_tensor> ignored = {};
   std::vector<std::string> notes;  ///< what the user should know; one line each
   std::shared_ptr<void> source;    ///< keeps alive what `bytes` and `read` use
 };

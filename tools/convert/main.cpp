@@ -1,7 +1,8 @@
 // tools/convert/main.cpp - steno-convert: a checkpoint as users download it to one packaged GGUF file.
 //
-// Exit status: 0 done, 1 the input is bad or the output cannot be written (one line on stderr), 2 wrong usage, 129, 130
-// or 143 when SIGHUP, SIGINT or SIGTERM ended it: then nothing is left of the output.
+// With --verify it says what it would make of the checkpoint and writes nothing. Exit status: 0 done, 1 the input is
+// bad or the output cannot be written (one line on stderr; with --verify lines on stdout), 2 wrong usage, 129, 130 or
+// 143 when SIGHUP, SIGINT or SIGTERM ended it: then nothing is left of the output.
 #include <steno/config.hpp>
 #include <steno/error.hpp>
 
@@ -17,6 +18,7 @@
 #include "convert.hpp"
 #include "file_faults.hpp"
 #include "interruption.hpp"
+#include "verify.hpp"
 
 namespace {
 
@@ -45,9 +47,12 @@ int run(int argc, char** argv) {
   std::string input, output, type, cmvn, tokenizer;
   std::vector<std::string> types_of;
   std::optional<double> longest_clip;
-  bool no_progress = false;
-  app.add_option("INPUT", input, "FunASR folder, its model.pt, or a GGUF file")->required();
-  app.add_option("-o,--output", output, "GGUF file to write")->required();
+  bool no_progress = false, verifies = false;
+  app.add_option("INPUT", input, "a folder or file as it was downloaded, or a GGUF file (docs/downloads.md)");
+  CLI::Option* const out = app.add_option("-o,--output", output, "GGUF file to write");
+  app.add_flag("--verify", verifies,
+               "write nothing: list what would be read, ignored, refused or is missing; exit 0 if it would convert")
+      ->excludes(out);
   app.add_option("--type", type, "number format of the matrices (default: as stored)")
       ->check(CLI::IsMember(steno::type_names()));
   app.add_option("--type-of", types_of, "GLOB=TYPE: another format for tensors of these names; may be repeated")
@@ -71,11 +76,12 @@ int run(int argc, char** argv) {
                                         "." + std::to_string(steno::version.patch));
   try {
     app.parse(argc, argv);
+    if (input.empty()) throw CLI::RequiredError("INPUT");
+    if (output.empty() && !verifies) throw CLI::RequiredError("--output");
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
   try {
-    steno::leave_nothing_when_interrupted(output);
     steno::convert_options options;
     if (!type.empty()) {
       const steno::format_choice choice = steno::parse_type(type);
@@ -86,6 +92,12 @@ int run(int argc, char** argv) {
     if (!cmvn.empty()) options.cmvn = cmvn;
     if (!tokenizer.empty()) options.tokenizer = tokenizer;
     options.longest_clip = longest_clip;
+    if (verifies) {
+      const steno::verification v = steno::verify(input, options);
+      for (const std::string& line : v.lines) std::printf("%s\n", steno::core::printable(line).c_str());
+      return v.converts ? 0 : 1;
+    }
+    steno::leave_nothing_when_interrupted(output);
     std::vector<std::string> notes;
     {
       progress_bar bar;

@@ -199,7 +199,7 @@ bool tensor_taker::take(const weight_wanted& w, extent& rows, extent& cols) {
   const std::vector<extent> expected = checkpoint_shape(how, w.vector, wanted.rows, wanted.cols);
   if (t == nullptr) {
     if ((!w.optional && !how.zeros) || promised || from_.optional_weights.value_or(false)) {
-      note(steno::weights::quoted(name) + " is missing");
+      note_missing(name);
       return false;
     }
     if (!how.zeros) return false;
@@ -218,7 +218,7 @@ bool tensor_taker::take(const weight_wanted& w, extent& rows, extent& cols) {
       same = same && c % how.first == 0;
     }
     if (!same || r == 0 || c == 0 || !core::compatible(r, wanted.rows) || !core::compatible(c, wanted.cols)) {
-      note(steno::weights::quoted(name) + " is " + shape_text(t->shape) + ", not " + shape_text(expected));
+      note_shape(*t, expected);
       return false;
     }
     wanted = {r, c};
@@ -248,9 +248,9 @@ std::shared_ptr<const folded_norm> tensor_taker::norm_of(const weight_wanted& w,
     const std::string full = named(name + "." + part);
     const stored_tensor* const t = find(full);
     if (t == nullptr)
-      note(steno::weights::quoted(full) + " is missing");
+      note_missing(full);
     else if (without_ones(t->shape) != without_ones({channels}))
-      note(steno::weights::quoted(full) + " is " + shape_text(t->shape) + ", not " + shape_text({channels}));
+      note_shape(*t, {channels});
     else
       v.resize(t->count());
     if (!v.empty() && t->read) t->read(v);
@@ -276,6 +276,7 @@ void tensor_taker::add(const weight_wanted& w, const core::stored& how, stored_t
   if (w.vector) made.shape = {shape.cols};
   if (t != nullptr) {
     if (from_.compared == checkpoint_tensors::shapes::kept) made.shape = t->shape;
+    made.source = t->name;
     made.stored = t->stored;
     made.bytes = t->bytes;
     made.read = t->read;
@@ -308,27 +309,35 @@ void tensor_taker::add(const weight_wanted& w, const core::stored& how, stored_t
   taken_.emplace_back(number, std::move(made));
 }
 
-void tensor_taker::note(const std::string& what) {
-  if (++problem_count_ <= max_problems) problems_.append(problems_.empty() ? "" : ", ").append(what);
+void tensor_taker::note_shape(const stored_tensor& t, const std::vector<extent>& expected) {
+  problems_.push_back(
+      {tensor_problem::kind::misshapen, t.name, " is " + shape_text(t.shape) + ", not " + shape_text(expected)});
 }
 
 std::vector<imported_tensor> tensor_taker::finish() {
   for (const auto& [name, number] : numbers_) {
-    const bool known = used_[number] || std::any_of(from_.ignored.begin(), from_.ignored.end(), [&n = name](auto end) {
-                         return n.ends_with(end) || n.find(std::string(end) + ".") != std::string::npos;
-                       });
-    if (!known) note(steno::weights::quoted(name) + " is not part of the model");
+    if (used_[number]) continue;
+    const auto known = std::find_if(from_.ignored.begin(), from_.ignored.end(), [&n = name](const ignored_names& i) {
+      return n.ends_with(i.end) || n.find(std::string(i.end) + ".") != std::string::npos;
+    });
+    if (known != from_.ignored.end())
+      ignored_.push_back({name, std::string(known->reason)});
+    else
+      problems_.push_back({tensor_problem::kind::unexpected, name, " is not part of the model"});
   }
-  if (problem_count_ > max_problems)
-    problems_.append(", and ").append(std::to_string(problem_count_ - max_problems)).append(" more");
-  if (problem_count_ > 0)
-    fail({.where = from_.where,
-          .what = "the tensors are not those of " + architecture_ + " with these settings: " + problems_});
-  std::vector<imported_tensor> all;
   if (from_.in_order)
     std::stable_sort(taken_.begin(), taken_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<imported_tensor> all;
   for (auto& [number, t] : taken_) all.push_back(std::move(t));
-  return all;
+  if (problems_.empty()) return all;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(problems_.size(), max_problems); ++i)
+    text.append(i == 0 ? "" : ", ").append(problems_[i].text());
+  if (problems_.size() > max_problems)
+    text.append(", and ").append(std::to_string(problems_.size() - max_problems)).append(" more");
+  throw tensors_differ(
+      {.where = from_.where, .what = "the tensors are not those of " + architecture_ + " with these settings: " + text},
+      std::move(problems_), std::move(all));
 }
 
 void take_tensors(imported_model& model, checkpoint_tensors from) {
@@ -361,6 +370,7 @@ void take_tensors(imported_model& model, const gguf_file& keys, checkpoint_tenso
     fail(std::move(named));
   }
   for (imported_tensor& t : taker.finish()) model.tensors.push_back(std::move(t));
+  for (ignored_tensor& t : taker.ignored()) model.ignored.push_back(std::move(t));
   taker.check_settings();
   if (taker.widened()) model.notes.push_back(from.where + ": weights in formats without a product are kept as f16");
 }

@@ -6,6 +6,7 @@
 // the checks that loading makes. What is missing, misshapen or unexpected is named in one error. Tested in
 // tests/convert/model_tensors_test.cpp and with every family.
 #pragma once
+#include <steno/error.hpp>
 #include <steno/weights/binder.hpp>
 #include <steno/weights/gguf.hpp>
 
@@ -41,14 +42,20 @@ struct promised_count {
   extent count = 0;
 };
 
+/// Tensors that may be there without a use: their names end so, or go on below such a name.
+struct ignored_names {
+  // NOLINTNEXTLINE(google-explicit-constructor): a name alone says that the tensor serves training
+  constexpr ignored_names(const char* name, std::string_view why = "serves training alone") : end(name), reason(why) {}
+  std::string_view end, reason;
+};
+
 /// A checkpoint: its tensors, and what is usual in its kind of files.
 struct checkpoint_tensors {
   std::string where;  ///< for messages
   std::vector<stored_tensor> all = {};
   std::vector<promised_size> sizes = {};
   std::vector<promised_count> counts = {};
-  /// Tensors whose names end so, or go on below such a name, may be there without a use.
-  std::vector<std::string_view> ignored = {};
+  std::vector<ignored_names> ignored = {};
 
   enum class shapes {
     exact,
@@ -66,6 +73,23 @@ struct checkpoint_tensors {
   std::function<std::string(const std::string& name)> named = {};
   /// Batch norms are two vectors, scale and shift, instead of weight, bias, running_mean and running_var.
   bool norms_are_folded = false;
+};
+
+/// What is wrong with one tensor.
+struct tensor_problem {
+  enum class kind { missing, misshapen, unexpected };
+  kind what;
+  std::string name;
+  std::string says;  ///< behind the name: what was expected and found
+  std::string text() const { return steno::weights::quoted(name) + says; }
+};
+/// Thrown where the tensors are not the model's: its message names the first of them, `problems` all.
+class tensors_differ : public error {
+ public:
+  tensors_differ(core::fault message, std::vector<tensor_problem> all, std::vector<imported_tensor> fit)
+      : error(std::move(message)), problems(std::move(all)), read(std::move(fit)) {}
+  std::vector<tensor_problem> problems;
+  std::vector<imported_tensor> read;  ///< those that are as the model expects them
 };
 
 /// The tensor of this name, or null.
@@ -121,8 +145,10 @@ class tensor_taker {
   }
   std::optional<extent> count(const std::string& path);
 
-  /// The tensors, or one error that names all that are missing, misshapen or unexpected.
+  /// The tensors. Throws tensors_differ when some are missing, misshapen or unexpected.
   std::vector<imported_tensor> finish();
+  /// After finish(): what the checkpoint has without a use.
+  std::vector<ignored_tensor> ignored() const { return ignored_; }
   /// One error that names all sizes and settings that do not agree.
   void check_settings() const { settings_.report(); }
   /// A product was in a format without a kernel.
@@ -144,7 +170,10 @@ class tensor_taker {
   stored_tensor* find(const std::string& name);
   std::string named(const std::string& name) const { return from_.named ? from_.named(name) : name; }
   std::string layer_name(const std::string& path) const;
-  void note(const std::string& what);
+  void note_missing(const std::string& name) {
+    problems_.push_back({tensor_problem::kind::missing, name, " is missing"});
+  }
+  void note_shape(const stored_tensor& t, const std::vector<extent>& expected);
 
   checkpoint_tensors& from_;
   std::string architecture_;
@@ -156,8 +185,8 @@ class tensor_taker {
   std::map<std::string, kept_shape> known_;  // by a name's layer_name()
   std::map<std::string, std::shared_ptr<const folded_norm>> norms_;
   std::vector<std::pair<std::size_t, imported_tensor>> taken_;  // with their numbers
-  std::string problems_;
-  std::size_t problem_count_ = 0;
+  std::vector<tensor_problem> problems_;
+  std::vector<ignored_tensor> ignored_;
   bool widened_ = false;
 };
 

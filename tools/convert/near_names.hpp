@@ -22,7 +22,7 @@ inline std::size_t pattern_distance(std::string_view pattern, std::string_view n
     for (std::size_t j = 1; j < row.size(); ++j) {
       const std::size_t above = row[j];
       row[j] = p == '*' ? std::min(above, row[j - 1])
-                        : std::min({above + 1, row[j - 1] + 1, corner + (p == '?' || p == name[j - 1] ? 0 : 1)});
+                        : std::min({above + 1, row[j - 1] + 1, corner + (p == name[j - 1] ? 0 : 1)});
       corner = above;
     }
   }

@@ -1,10 +1,10 @@
 // tools/convert/number_formats.cpp - see number_formats.hpp.
 #include "number_formats.hpp"
 
-#include <fnmatch.h>
 #include <steno/error.hpp>
 #include <steno/weights/blocks.hpp>
 
+#include "glob.hpp"
 #include "near_names.hpp"
 #include "type_mix.hpp"
 
@@ -106,7 +106,7 @@ std::vector<dtype> packaged_formats(const imported_model& model, const format_ch
   for (const type_of& e : choice.exceptions) {
     bool matched = false;
     for (std::size_t i = 0; i < model.tensors.size(); ++i) {
-      if (fnmatch(e.glob.c_str(), model.tensors[i].name.c_str(), 0) != 0) continue;
+      if (!matches_glob(e.glob, model.tensors[i].name)) continue;
       check_exception(model, model.tensors[i], e.type);
       formats[i] = e.type;
       matched = true;

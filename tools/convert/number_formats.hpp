@@ -17,7 +17,7 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// Tensors whose names match `glob` (`*`, `?`, `[...]`) have this format.
+/// Tensors whose names match `glob` (`*` stands for any characters) have this format.
 struct type_of {
   std::string glob;
   dtype type = dtype::f32;

@@ -157,7 +157,7 @@ imported_model import_paraformer(const folder& f, const std::optional<std::files
   set_paraformer_keys(model.file, s, tokens);
   checkpoint_tensors from = torch::open_tensors(f.weights);
   model.where = from.where;
-  from.ignored = {"decoder.embed.0.weight"};  // the embedding of tokens serves training alone
+  from.ignored = {"decoder.embed.0.weight"};
   promise_paraformer(from, s, tokens.size());
   take_tensors(model, std::move(from));
   take_cmvn(model, f, cmvn);

@@ -54,7 +54,7 @@ checkpoint_tensors open_tensors(const std::shared_ptr<nemo_archive>& archive, co
   torch::checkpoint& weights = archive->weights();
   checkpoint_tensors from{.where = weights.where(), .all = torch::stored_tensors({archive, &weights})};
   from.named = nemo_name;
-  from.ignored = {".num_batches_tracked", ".pos_enc.pe"};  // counters, and tables that some versions stored
+  from.ignored = {{".num_batches_tracked", "a counter of training"}, {".pos_enc.pe", "positions are computed"}};
   // The checkpoint's own filters must be the ones that steno computes.
   const std::string at = "preprocessor.featurizer.";
   if (find(from, at + "window") != nullptr) (void)take_values(from, at + "window", {static_cast<extent>(s.window)});

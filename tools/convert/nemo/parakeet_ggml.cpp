@@ -183,7 +183,7 @@ imported_model read_ggml(const std::string& where, std::span<const std::byte> by
   from.compared = checkpoint_tensors::shapes::without_ones;
   from.named = nemo_name;
   from.norms_are_folded = true;
-  from.ignored = {".num_batches_tracked", ".pos_enc.pe"};
+  from.ignored = {{".num_batches_tracked", "a counter of training"}, {".pos_enc.pe", "positions are computed"}};
   split_biases(from, s.predictor_layers, static_cast<extent>(s.predictor));
   fold_norms(from, s);
   promise_encoder(from, s);

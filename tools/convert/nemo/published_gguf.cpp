@@ -111,7 +111,7 @@ checkpoint_tensors published_tensors(const gguf_file& file, const fastconformer_
   from.in_order = false;
   from.compared = checkpoint_tensors::shapes::counts;
   from.norms_are_folded = true;
-  from.ignored = {"preproc", ".attn.qkv"};
+  from.ignored = {{"preproc", "the front end's tables are computed"}, {".attn.qkv", "there a second time, apart"}};
   from.named = [heads = std::move(heads)](const std::string& ours) {
     const std::string name = nemo_name(ours);
     return name.starts_with("encoder.") ? encoder_name(name) : heads(name);

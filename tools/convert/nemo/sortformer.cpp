@@ -85,7 +85,8 @@ imported_model import_sortformer(const std::shared_ptr<nemo_archive>& archive) {
   check_settings(archive->config, model.notes);
   set_sortformer_keys(model.file, s);
   checkpoint_tensors from = open_tensors(archive, s);
-  from.ignored.insert(from.ignored.end(), {".hidden_to_spks.weight", ".hidden_to_spks.bias"});
+  from.ignored.insert(from.ignored.end(), {{".hidden_to_spks.weight", "no forward pass reads it"},
+                                           {".hidden_to_spks.bias", "no forward pass reads it"}});
   promise_transformer(from, s);
   take_tensors(model, std::move(from));
   return model;

@@ -76,8 +76,9 @@ void promise(checkpoint_tensors& from, const u2_settings& s) {
   from.counts = {{"encoder.encoders", static_cast<extent>(s.blocks)},
                  {left + ".decoders", static_cast<extent>(s.decoder_blocks)},
                  {"decoder.right_decoder.decoders", static_cast<extent>(s.reverse_blocks)}};
-  // Position tables, counters and a layer that no version ever applied.
-  from.ignored = {".pe", ".num_batches_tracked", ".concat_linear"};
+  from.ignored = {{".pe", "positions are computed"},
+                  {".num_batches_tracked", "a counter of training"},
+                  {".concat_linear", "no version ever applied it"}};
 }
 
 namespace {
