@@ -107,6 +107,13 @@ TEST_F(convert_program, verify_writes_nothing_and_says_whether_it_would_convert)
   expect_failure("--verify", 2, "INPUT");
 }
 
+TEST_F(convert_program, list_needs_no_input) {
+  const outcome o = run("--list");
+  EXPECT_EQ(o.status, 0);
+  EXPECT_EQ(o.err, "");
+  EXPECT_NE(o.out.find("steno-convert SenseVoiceSmall/ -o sense_voice.gguf\n"), std::string::npos) << o.out;
+}
+
 TEST_F(convert_program, help_and_version_are_0) {
   outcome o = run("--help");
   EXPECT_EQ(o.status, 0);

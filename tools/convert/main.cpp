@@ -16,6 +16,7 @@
 #include <string>
 
 #include "convert.hpp"
+#include "downloads.hpp"
 #include "file_faults.hpp"
 #include "interruption.hpp"
 #include "verify.hpp"
@@ -74,8 +75,16 @@ int run(int argc, char** argv) {
   app.add_flag("--no-progress", no_progress, "never show the progress bar");
   app.set_version_flag("--version", std::to_string(steno::version.major) + "." + std::to_string(steno::version.minor) +
                                         "." + std::to_string(steno::version.patch));
+  bool lists = false, lists_for_the_page = false;
+  app.add_flag("--list", lists,
+               "what can be downloaded: where, the command, sizes, languages, licence, what was checked");
+  app.add_flag("--list-markdown", lists_for_the_page)->group("");  // docs/downloads.md
   try {
     app.parse(argc, argv);
+    if (lists || lists_for_the_page) {
+      const std::string text = lists ? steno::downloads_text() : steno::downloads_markdown();
+      return std::fputs(text.c_str(), stdout) < 0 ? 1 : 0;
+    }
     if (input.empty()) throw CLI::RequiredError("INPUT");
     if (output.empty() && !verifies) throw CLI::RequiredError("--output");
   } catch (const CLI::ParseError& e) {
