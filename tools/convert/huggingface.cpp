@@ -41,7 +41,10 @@ std::vector<fs::path> shards(const fs::path& folder, const fs::path& index) {
   for (const std::string& n : names) {
     files.push_back(folder / n);
     if (!fs::is_regular_file(files.back()))
-      fail({.where = index.string(), .what = "names a file that is not there", .found = steno::weights::quoted(n)});
+      fail({.where = index.string(),
+            .what = "names a file that is not there",
+            .found = steno::weights::quoted(n),
+            .hint = "a shard of the weights is missing: download it, too"});
   }
   return files;
 }
