@@ -135,7 +135,7 @@ TEST_F(convert_program, bad_input_is_1) {
   write_text(directory_.path() / "short.gguf", "GGUF\x03");
   expect_failure("short.gguf -o out.gguf", 1, "short.gguf: ");
   write_text(directory_.path() / "sound.wav", "RIFF....WAVE");
-  expect_failure("sound.wav -o out.gguf", 1, "sound.wav: not a checkpoint steno knows");
+  expect_failure("sound.wav -o out.gguf", 1, "sound.wav: a recording, not a model");
   fs::copy_file(fixture("zip_protocol2.pt"), directory_.path() / "lonely.pt");
   expect_failure("lonely.pt -o out.gguf", 1, "lonely.pt: a torch checkpoint without the files that describe it");
   expect_failure(folder() + " -o out.gguf --cmvn missing.mvn", 1, "missing.mvn: ");

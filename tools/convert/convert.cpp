@@ -10,7 +10,9 @@
 
 #include "content.hpp"
 #include "families.hpp"
+#include "foreign_files.hpp"
 #include "gguf_import.hpp"
+#include "huggingface.hpp"
 #include "model_tensors.hpp"
 #include "package.hpp"
 #include "qwen/qwen3_asr.hpp"
@@ -21,27 +23,6 @@ inline namespace STENO_ABI {
 namespace fs = std::filesystem;
 
 namespace {
-
-// What a folder of no known kind seems to be.
-std::string looks_like(const fs::path& root) {
-  struct sign {
-    std::string_view ending, meaning;
-  };
-  constexpr sign signs[] = {{".gguf", "GGUF files (name one of them)"},
-                            {".safetensors", "a safetensors folder of a model that is not supported"},
-                            {".nemo", "a .nemo archive (name the file)"},
-                            {".pt", "weights without config.yaml"}};
-  for (const sign& s : signs)
-    for (const fs::directory_entry& e : fs::directory_iterator(root))
-      if (e.path().filename().string().ends_with(s.ending)) return std::string(s.meaning);
-  std::string names;
-  int listed = 0;
-  for (const fs::directory_entry& e : fs::directory_iterator(root)) {
-    if (++listed > 5) return names.append(", ...");
-    names.append(names.empty() ? "" : ", ").append(steno::weights::quoted(e.path().filename().string()));
-  }
-  return names.empty() ? "an empty folder" : names;
-}
 
 // What a file of no known kind seems to be; empty when there is no telling.
 std::string what_it_is(const fs::path& path) {
@@ -58,10 +39,14 @@ std::string kinds() {
 
 imported_model import_any(const fs::path& path, const import_options& options) {
   if (file_starts_with(path, weights::gguf_magic)) return import_gguf(gguf_file(path.string()), options);
+  if (auto foreign = foreign_file(path)) fail(std::move(*foreign));
   for (const checkpoint_kind& k : checkpoint_kinds())
     if (k.recognises(path)) return k.import(path, options);
-  if (fs::is_directory(path))
-    fail({.where = path.string(), .what = "not a checkpoint folder", .expected = kinds(), .found = looks_like(path)});
+  if (const auto type = huggingface::model_type(path))
+    fail({.where = path.string(),
+          .what = "a Hugging Face folder of " + steno::weights::quoted(*type) + ", which is not supported",
+          .expected = kinds()});
+  if (fs::is_directory(path)) fail(foreign_folder(path, kinds()));
   const weights::mapped_file readable(path.string());  // says what the system has against the file
   fail({.where = path.string(), .what = what_it_is(path), .expected = kinds()});
 }
@@ -76,6 +61,7 @@ auto guarded(const fs::path& path, F&& f) {
   } catch (const error& e) {
     core::fault named = e.parts();
     if (named.where.empty()) named.where = path.string();
+    if (auto foreign = foreign_in_place_of(named.where)) fail(std::move(*foreign));
     fail(std::move(named));
   } catch (const fs::filesystem_error& e) {
     fail({.where = path.string(), .what = e.code().message()});

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "content.hpp"
+#include "foreign_files.hpp"
 #include "json_text.hpp"
 #include "safetensors.hpp"
 #include "torch/tensors.hpp"
@@ -21,9 +22,12 @@ using nlohmann::json;
 
 namespace {
 
+// What stands for the whole folder.
+bool is_description(const fs::path& file) {
+  return file.filename() == "config.json" || file.filename().string().ends_with(".index.json");
+}
 bool is_weights(const fs::path& file) {
-  return file.extension() == ".safetensors" || file.filename() == "pytorch_model.bin" ||
-         file.filename() == "config.json";
+  return file.extension() == ".safetensors" || file.filename() == "pytorch_model.bin" || is_description(file);
 }
 
 // Files named in an index, each once, in order. A name with a folder in it would lead elsewhere.
@@ -55,9 +59,7 @@ std::vector<fs::path> files_of(const fs::path& folder) {
     const fs::path index = folder / (std::string(name) + ".index.json");
     if (fs::is_regular_file(index)) return shards(folder, index);
   }
-  fail({.where = folder.string(),
-        .what = "holds no weights",
-        .expected = "model.safetensors, pytorch_model.bin or an index of their shards"});
+  fail(without_weights(folder, "model.safetensors, pytorch_model.bin or an index of their shards"));
 }
 
 }  // namespace
@@ -82,7 +84,7 @@ weights open_weights(const fs::path& path) {
   };
   auto keep = std::make_shared<opened>();
   weights w;
-  const bool one = !fs::is_directory(path) && path.filename() != "config.json";
+  const bool one = !fs::is_directory(path) && !is_description(path);
   const std::vector<fs::path> files = one ? std::vector<fs::path>{path} : files_of(folder_of(path));
   for (const fs::path& file : files) {
     if (is_torch_file(file)) {

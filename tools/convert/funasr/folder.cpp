@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "foreign_files.hpp"
 #include "json_settings.hpp"
 #include "json_text.hpp"
 #include "limits.hpp"
@@ -103,7 +104,7 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
   f.weights = named_weights && !weights ? inside(root, f.names.text("file_path_metas.init_param", ""), f.names.source)
                                         : weights.value_or(root / "model.pt");
   if (!fs::exists(f.weights))
-    fail({.where = root.string(), .what = "the weights are missing", .expected = f.weights.filename().string()});
+    fail(without_weights(root, f.weights.filename().string()));
   return f;
 }
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "foreign_files.hpp"
 #include "json_text.hpp"
 #include "limits.hpp"
 
@@ -58,7 +59,7 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
       read_yaml(f.config.string(), read_text(f.config, limits::yaml_bytes), "a WeNet config");
   f.weights = weights ? *weights : root / "final.pt";
   if (!fs::is_regular_file(f.weights))
-    fail({.where = root.string(), .what = "the weights are missing", .expected = f.weights.filename().string()});
+    fail(without_weights(root, f.weights.filename().string()));
   std::optional<fs::path> units = named(f, root, "tokenizer_conf.symbol_table_path");
   for (const char* name : {"units.txt", "words.txt", "lang_char.txt"})
     if (!units && fs::is_regular_file(root / name)) units = root / name;
