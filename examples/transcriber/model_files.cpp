@@ -2,6 +2,9 @@
 
 #include <steno/models/load.hpp>
 
+#include <filesystem>
+#include <optional>
+
 namespace steno::app {
 namespace {
 
@@ -13,8 +16,10 @@ std::string opened_so_far;
 void use_model_files(const model_file_use& how) { chosen = how; }
 
 opened_checkpoint open_model_file(const std::string& path) {
+  std::optional<std::filesystem::path> tokenizer;
+  if (!chosen.tokenizer.empty() && path == chosen.model) tokenizer = chosen.tokenizer;
   opened_checkpoint opened =
-      open_checkpoint(path, chosen.copied ? weights::file_reading::copied : weights::file_reading::mapped);
+      open_checkpoint(path, chosen.copied ? weights::file_reading::copied : weights::file_reading::mapped, tokenizer);
   if (chosen.checked) models::check_weights(opened.file);
   if (!opened_so_far.empty()) opened_so_far += ", ";
   opened_so_far += path;

@@ -11,6 +11,9 @@ namespace steno::app {
 struct model_file_use {
   bool copied = false;   ///< read at once: nothing that happens to the file later matters
   bool checked = false;  ///< every value of every tensor is looked at
+
+  std::string tokenizer = {};  ///< of `model`, which has none of its own; empty: none is named
+  std::string model = {};
 };
 
 /// For all models that are opened from now on; to be called before the first.

@@ -58,6 +58,7 @@ struct options {
   std::string verb = "transcribe";
   std::vector<std::string> audio;
   std::string model;                                ///< empty: the demo model
+  std::string tokenizer;                            ///< of the model; empty: it has one, or it is found
   bool copy_models = false, check_weights = false;  ///< model_files.hpp
   format output_format = format::text;
   layout output_layout;

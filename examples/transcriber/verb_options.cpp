@@ -12,6 +12,10 @@ void add_model(CLI::App& app, options& o, raw_options& raw, const char* names, c
   app.add_option("--demo", raw.demo, "The bundled model of a family, e.g. parakeet-tdt; a wrong name lists them")
       ->type_name("FAMILY")
       ->excludes(model);
+  app.add_option("--tokenizer", o.tokenizer,
+                 "The tokenizer of openai's Whisper .pt files, which have none: multilingual.tiktoken, gpt2.tiktoken, "
+                 "vocab.json or tokenizer.json [where it usually is]")
+      ->type_name("FILE");
 }
 
 void add_threads(CLI::App& app, options& o, const char* about = "Threads, at most one per processor [all]") {

@@ -1,5 +1,5 @@
 // The texts of a Hugging Face folder of Whisper: the first byte says which file the others are (config.json,
-// generation_config.json, vocab.json, model.safetensors.index.json); any bytes are refused with steno::error.
+// generation_config.json, vocab.json, model.safetensors.index.json, ...); any bytes are refused with steno::error.
 #include <cstdint>
 
 #include "fuzz.hpp"
@@ -8,7 +8,13 @@
 using namespace steno_fuzz;
 
 namespace {
-constexpr const char* names[] = {"config.json", "generation_config.json", "vocab.json", "model.safetensors.index.json"};
+constexpr const char* names[] = {"config.json",
+                                 "generation_config.json",
+                                 "vocab.json",
+                                 "model.safetensors.index.json",
+                                 "preprocessor_config.json",
+                                 "added_tokens.json",
+                                 "tokenizer_config.json"};
 constexpr std::string_view config =
     R"({"model_type": "whisper", "num_mel_bins": 80, "vocab_size": 51864, "d_model": 2, "max_source_positions": 4,
         "encoder_attention_heads": 1, "encoder_layers": 1, "max_target_positions": 8, "decoder_attention_heads": 1,

@@ -70,6 +70,10 @@ auto guarded(const fs::path& path, F&& f) {
   }
 }
 
+void note_unused_tokenizer(const std::optional<fs::path>& tokenizer, bool taken, std::vector<std::string>& notes) {
+  if (tokenizer && !taken) notes.push_back("--tokenizer is not used: the model has its own");
+}
+
 }  // namespace
 
 imported_model import_checkpoint(const fs::path& input, const convert_options& options) {
@@ -80,6 +84,7 @@ imported_model import_checkpoint(const fs::path& input, const convert_options& o
         import_any(input, {.cmvn = options.cmvn, .tokenizer = options.tokenizer, .longest_clip = options.longest_clip});
     if (options.longest_clip && !model.file.has(qwen_files::longest_clip_key))
       fail({.where = input.string(), .what = "--longest-clip is for Qwen3-ASR models"});
+    note_unused_tokenizer(options.tokenizer, model.takes_tokenizer, model.notes);
     return model;
   });
 }
@@ -95,13 +100,17 @@ std::vector<std::string> convert(const fs::path& input, const fs::path& output, 
   });
 }
 
-opened_checkpoint open_checkpoint(const fs::path& input, weights::file_reading how) {
+opened_checkpoint open_checkpoint(const fs::path& input, weights::file_reading how,
+                                  const std::optional<fs::path>& tokenizer) {
   return guarded(input, [&]() -> opened_checkpoint {
     if (file_starts_with(input, weights::gguf_magic)) {
       gguf_file file(input.string(), how);
-      if (is_packaged(file)) return {{}, std::move(file), {}};
+      std::vector<std::string> notes;
+      note_unused_tokenizer(tokenizer, false, notes);
+      if (is_packaged(file)) return {{}, std::move(file), std::move(notes)};
     }
-    imported_model model = import_any(input, {});
+    imported_model model = import_any(input, {.tokenizer = tokenizer});
+    note_unused_tokenizer(tokenizer, model.takes_tokenizer, model.notes);
     add_tensors(model, {});
     std::vector<std::byte> image = model.file.bytes();
     gguf_file file(input.string(), image);

@@ -50,9 +50,11 @@ struct opened_checkpoint {
 
 /// Opens a checkpoint for use. A packaged file is mapped, or copied where it may be overwritten while it is in use.
 /// Everything else is converted into memory once, in its stored
-/// number formats: one copy of the weights, plus the largest tensor while converting. Throws steno::error.
+/// number formats: one copy of the weights, plus the largest tensor while converting. `tokenizer` is for openai's
+/// Whisper files, which have none. Throws steno::error.
 opened_checkpoint open_checkpoint(const std::filesystem::path& input,
-                                  weights::file_reading how = weights::file_reading::mapped);
+                                  weights::file_reading how = weights::file_reading::mapped,
+                                  const std::optional<std::filesystem::path>& tokenizer = {});
 
 }  // namespace STENO_ABI
 }  // namespace steno

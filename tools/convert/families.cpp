@@ -49,8 +49,11 @@ std::span<const checkpoint_kind> checkpoint_kinds() {
       {"a FunASR folder (config.yaml or configuration.json)", funasr_files::is_checkpoint,
        funasr_files::import_checkpoint},
       {"a WeNet folder (train.yaml)", wenet_files::is_checkpoint, wenet_files::import_checkpoint},
+      // Before those of transformers, whose model_type it may have.
+      {"an MLX folder of Whisper (config.json)", whisper_files::is_mlx, whisper_files::import_mlx},
       {"a Hugging Face folder of Whisper (config.json)", whisper_files::is_huggingface,
        whisper_files::import_huggingface},
+      {"a faster-whisper folder (model.bin)", whisper_files::is_ctranslate2, whisper_files::import_ctranslate2},
       {"openai's Whisper (.pt)", whisper_files::is_openai, whisper_files::import_openai},
       {"a ggml file of whisper.cpp", nemo_files::is_ggml, nemo_files::import_ggml},  // Parakeet; all others are Whisper
       {"a ggml file of Whisper", whisper_files::is_ggml, whisper_files::import_ggml},

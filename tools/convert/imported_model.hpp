@@ -45,6 +45,7 @@ struct imported_model {
   std::vector<imported_tensor> tensors;
   std::vector<ignored_tensor> ignored = {};
   std::vector<std::string> notes;  ///< what the user should know; one line each
+  bool takes_tokenizer = false;    ///< `import_options::tokenizer` was used, or would have been
   std::shared_ptr<void> source;    ///< keeps alive what `bytes` and `read` use
 };
 

@@ -28,6 +28,7 @@ inline constexpr std::size_t yaml_expanded = std::size_t{16} << 20;  ///< bytes 
 inline constexpr std::size_t text_bytes = std::size_t{64} << 20;  ///< any other text: merges, tokens, units, statistics
 
 inline constexpr std::size_t safetensors_header = std::size_t{16} << 20;  ///< bytes; some 100 a tensor
+inline constexpr std::size_t npy_header = std::size_t{64} << 10;          ///< bytes; numpy writes some 128
 inline constexpr std::size_t tensors = 65536;                             ///< in one file
 inline constexpr std::size_t rank = 8;                                    ///< dimensions of a tensor
 

@@ -68,7 +68,8 @@ int run(int argc, char** argv) {
       });
   app.add_option("--cmvn", cmvn, "am.mvn file to use instead of the checkpoint's");
   app.add_option("--tokenizer", tokenizer,
-                 "multilingual.tiktoken, gpt2.tiktoken or vocab.json for openai's Whisper files");
+                 "multilingual.tiktoken, gpt2.tiktoken, vocab.json or tokenizer.json for openai's Whisper files "
+                 "[where it usually is]");
   app.add_option("--longest-clip", longest_clip,
                  "seconds that a Qwen3-ASR model understands at once: what is longer will be cut at quiet places")
       ->check(CLI::Range(1.0, 1200.0));

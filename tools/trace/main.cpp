@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <thread>
@@ -69,6 +70,9 @@ int main(int argc, char** argv) {
   app.add_option("-o,--output", out, "directory for the .npy files (made when missing)")->required();
   app.add_option("--set", pairs, settings_help());
   app.add_option("--only", only, "write only stages whose names match this glob");
+  std::string tokenizer;
+  app.add_option("--tokenizer", tokenizer,
+                 "tokenizer of openai's Whisper .pt files, which have none [where it usually is]");
   int threads = 1;
   app.add_option("--threads", threads, "threads, at most one per processor; stages are the same with any number [1]")
       ->check(CLI::Range(1, 1024));
@@ -90,7 +94,11 @@ int main(int argc, char** argv) {
     threads = std::min(threads, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
     std::optional<steno::thread_pool> pool;
     if (threads > 1) pool.emplace(threads);
-    steno::opened_checkpoint opened = steno::open_checkpoint(model);
+    steno::opened_checkpoint opened =
+        steno::open_checkpoint(model, steno::weights::file_reading::mapped,
+                               tokenizer.empty() ? std::nullopt : std::optional<std::filesystem::path>(tokenizer));
+    for (const std::string& note : opened.notes)
+      std::fprintf(stderr, "steno-trace: note: %s\n", steno::core::printable(note).c_str());
     steno::trace::job j{.file = std::move(opened.file),
                         .image = std::move(opened.image),
                         .input = input,

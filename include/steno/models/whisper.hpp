@@ -11,6 +11,7 @@
 #include <steno/frontends/log_mel.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
+#include <steno/models/whisper_generation.hpp>
 #include <steno/models/whisper_result.hpp>
 #include <steno/models/whisper_transcribe.hpp>
 #include <steno/models/whisper_window.hpp>
@@ -61,9 +62,12 @@ class whisper_model {
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
   STENO_COLD explicit whisper_model(const gguf_file& file)
       : frontend(models::read_whole(file, "whisper.frontend.n_mels", 1, 1024, 80)),
-        tokenizer(models::made_of(file, "tokenizer.ggml.tokens", [&] {
-          return tokenizers::whisper_tokens(models::read_tokens(file), vocabulary_of(file), multilingual_of(file));
-        })) {
+        tokenizer(models::made_of(file, "tokenizer.ggml.tokens",
+                                  [&] {
+                                    return tokenizers::whisper_tokens(models::read_tokens(file), vocabulary_of(file),
+                                                                      multilingual_of(file));
+                                  })),
+        generation(read_whisper_generation(file, tokenizer)) {
     if (!file.has("whisper.alignment_heads")) return;
     const std::vector<int> flat = models::read_wholes(file, "whisper.alignment_heads", 0, 65535, 65536);
     if (flat.size() % 2 != 0)
@@ -79,6 +83,7 @@ class whisper_model {
   nn::whisper_decoder<S.width, S.heads, S.vocabulary, S.text_layers>
       decoder;                           ///< tokens, reading encoder rows, to logits
   tokenizers::whisper_tokens tokenizer;  ///< text to ids and back
+  whisper_generation generation;         ///< where the file differs from openai's rules
   /// Layer and head of each that gives words their times; empty: all in the upper half of the layers.
   std::vector<std::pair<int, int>> alignment_heads;
   models::model_storage storage;  ///< what the weights point into
@@ -101,13 +106,14 @@ class whisper_model {
   STENO_COLD std::vector<std::string> languages() const {
     if (!tokenizer.multilingual) return {"en"};
     std::vector<std::string> codes;
-    for (int i = 0; i < tokenizer.languages; ++i) codes.emplace_back(tokenizer.code(i));
+    for (int i = 0; i < tokenizer.languages; ++i)
+      if (generation.knows(i)) codes.emplace_back(tokenizer.code(i));
     return codes;
   }
   /// Whether `text` is a code or a name of one of these.
   STENO_COLD bool supports_language(std::string_view text) const {
     const int n = tokenizer.find_language(text);
-    return tokenizer.multilingual ? n >= 0 : n == 0;
+    return tokenizer.multilingual ? n >= 0 && generation.knows(n) : n == 0;
   }
   /// Encoder rows of a window: 1500; it has twice as many frames.
   extent window_rows() const noexcept { return encoder.template get<"positional_embedding">().table.rows(); }

@@ -36,7 +36,7 @@ struct whisper_decode_options {
   std::vector<int> prompt = {};               ///< tokens before: earlier text, names, ...
   std::vector<int> prefix = {};               ///< tokens the text begins with
   bool suppress = true;                       ///< tokens below and those of special meaning
-  bool suppress_symbols = true;               ///< whisper_tokens::non_speech_tokens()
+  bool suppress_symbols = true;               ///< whisper_tokens::non_speech_tokens(), or what the file names
   std::vector<int> suppress_tokens = {};      ///< more of them
   bool suppress_blank = true;                 ///< no blank at the start
   bool without_timestamps = false;            ///< a text without tokens for times
@@ -73,6 +73,8 @@ STENO_COLD int whisper_detect_language(const Model& m, whisper_window& w, std::v
   m.prompt_rows(std::vector<int>{t.sot}, w, core::write(row), c);
   m.logits_of(row, scores, c);
   auto languages = core::make_view(scores.data() + t.language_token(0), 1, t.languages);
+  for (int i = 0; i < t.languages; ++i)
+    if (!m.generation.knows(i)) languages(0, i) = std::numeric_limits<float>::lowest();
   kernels::softmax(core::read(languages), languages, c.run);
   probs.assign(languages.data(), languages.data() + t.languages);
   return static_cast<int>(std::max_element(probs.begin(), probs.end()) - probs.begin());
@@ -87,18 +89,24 @@ inline std::vector<int> last_tokens(const std::vector<int>& ids, extent count) {
   return {ids.begin() + from, ids.end()};
 }
 
-inline search::whisper_rules rules_of(const tokenizers::whisper_tokens& t, const whisper_decode_options& o,
-                                      extent audio_rows) {
+template <class Model>
+search::whisper_rules rules_of(const Model& m, const whisper_decode_options& o) {
+  const tokenizers::whisper_tokens& t = m.tokenizer;
   search::whisper_rules r;
   r.eot = t.eot;
   r.no_timestamps = t.no_timestamps;
   r.timestamp_begin = t.timestamp_begin;
   r.with_timestamps = !o.without_timestamps;
-  if (o.suppress_blank) {
+  if (o.suppress_blank && m.generation.first_suppressed) {
+    r.first_suppressed = *m.generation.first_suppressed;
+  } else if (o.suppress_blank) {
     r.first_suppressed = t.encode(" ");
     r.first_suppressed.push_back(t.eot);
   }
-  if (o.suppress) {
+  if (o.suppress && o.suppress_symbols && m.generation.suppressed) {
+    r.suppressed = *m.generation.suppressed;
+    r.suppressed.insert(r.suppressed.end(), o.suppress_tokens.begin(), o.suppress_tokens.end());
+  } else if (o.suppress) {
     r.suppressed = o.suppress_tokens;
     if (o.suppress_symbols) {
       const std::vector<int> symbols = t.non_speech_tokens();
@@ -108,7 +116,7 @@ inline search::whisper_rules rules_of(const tokenizers::whisper_tokens& t, const
   }
   if (o.max_initial_timestamp && *o.max_initial_timestamp != 0)
     r.max_initial =
-        static_cast<int>(std::nearbyint(*o.max_initial_timestamp / (30.0 / static_cast<double>(audio_rows))));
+        static_cast<int>(std::nearbyint(*o.max_initial_timestamp / (30.0 / static_cast<double>(m.window_rows()))));
   return r;
 }
 
@@ -167,7 +175,7 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
   for (int g = 1; g < group; ++g) scores.row(g) = scores.row(0);
   w.text.fork(std::vector<int>(static_cast<std::size_t>(group), 0));
 
-  const search::whisper_rules rules = detail::rules_of(t, o, m.window_rows());
+  const search::whisper_rules rules = detail::rules_of(m, o);
   const auto search = [&](auto&& chooser) {
     std::vector<int> next, sources;
     d.stop = whisper_stop::sample_len;

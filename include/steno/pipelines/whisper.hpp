@@ -24,12 +24,16 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace pipelines {
 
-/// The original's options. Hotwords bring a beam with them, of the width that the original's program has. Throws
-/// steno::error for a language that the model does not know.
+/// The original's options; what the user leaves open is as the file says. Hotwords bring a beam with them, of the width
+/// that the original's program has. Throws steno::error for a language that the model does not know.
 template <class Model>
 STENO_COLD whisper::whisper_transcribe_options whisper_options(const Model& m, const transcribe_options& o,
                                                                const search::hotword_automaton& hotwords) {
   whisper::whisper_transcribe_options own;
+  own.decode.language = m.generation.language;
+  own.decode.translate = m.generation.translate;
+  if (m.generation.max_initial)
+    own.decode.max_initial_timestamp = *m.generation.max_initial * 30.0 / static_cast<double>(m.window_rows());
   if (o.language != "auto") {
     if (!m.supports_language(o.language))
       fail({.what = "language " + steno::weights::quoted(o.language), .expected = "one that the model knows"});

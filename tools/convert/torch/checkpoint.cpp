@@ -136,6 +136,16 @@ std::optional<std::int64_t> checkpoint::integer(std::string_view dict, std::stri
   return v->number;
 }
 
+std::vector<std::string> checkpoint::keys(std::string_view dict) const {
+  const pickle& object = archive_.object();
+  const pickle::node* const d = dict.empty() ? &object.root() : object.find(object.root(), dict);
+  std::vector<std::string> all;
+  if (d == nullptr || d->what != pickle::kind::dict) return all;
+  for (std::size_t i = 0; i + 1 < d->items.size(); i += 2)
+    if (const pickle::node& key = object.at(d->items[i]); key.what == pickle::kind::text) all.emplace_back(key.text);
+  return all;
+}
+
 // Calls take(elements, count) for runs of elements, in row-major order.
 template <class F>
 void checkpoint::gather(const entry& e, F&& take) {

@@ -40,6 +40,9 @@ class checkpoint {
   /// A whole number in a dict beside the state dict (openai's "dims").
   std::optional<std::int64_t> integer(std::string_view dict, std::string_view key) const;
 
+  /// The text keys of a dict beside the state dict; of the whole object when `dict` is empty.
+  std::vector<std::string> keys(std::string_view dict) const;
+
   /// The values in row-major order, as floats; `out` has e.count elements.
   void read(const entry& e, std::span<float> out);
   /// The elements in row-major order, as stored; `out` has e.count * size_of_scalar(e.type) bytes.

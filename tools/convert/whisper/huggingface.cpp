@@ -4,7 +4,9 @@
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
+#include "json_settings.hpp"
 #include "json_text.hpp"
+#include "whisper/generation.hpp"
 #include "whisper/whisper.hpp"
 
 namespace steno {
@@ -12,8 +14,6 @@ inline namespace STENO_ABI {
 namespace whisper_files {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
-
 namespace {
 
 struct renamed {
@@ -50,18 +50,6 @@ std::string openai_name(std::string name) {
   return name;
 }
 
-void read_alignment_heads(const fs::path& file, settings& s) {
-  if (!fs::is_regular_file(file)) return;
-  const json j = read_json_object(file);
-  if (!j.contains("alignment_heads") || !j["alignment_heads"].is_array()) return;
-  for (const json& pair : j["alignment_heads"]) {
-    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_unsigned() || !pair[1].is_number_unsigned() ||
-        pair[0].get<std::uint64_t>() > 1024 || pair[1].get<std::uint64_t>() > 1024)
-      fail({.where = file.string(), .what = "alignment_heads is not a list of [layer, head]"});
-    s.alignment_heads.emplace_back(pair[0].get<std::uint32_t>(), pair[1].get<std::uint32_t>());
-  }
-}
-
 }  // namespace
 
 bool is_huggingface(const fs::path& path) {
@@ -72,29 +60,11 @@ bool is_huggingface(const fs::path& path) {
 imported_model import_huggingface(const fs::path& path, const import_options& options) {
   if (options.cmvn) fail({.where = path.string(), .what = "--cmvn is for FunASR models"});
   const fs::path folder = huggingface::folder_of(path), config = folder / "config.json";
-  const json j = read_json_object(config);
-  const auto size = [&](const char* key) {
-    if (!j.contains(key) || !j[key].is_number_unsigned() || j[key].get<std::uint64_t>() > 1 << 24)
-      fail({.where = config.string(), .what = steno::weights::quoted(key), .expected = "a size"});
-    return j[key].get<std::uint32_t>();
-  };
-  settings s{.mels = size("num_mel_bins"),
-             .vocabulary = size("vocab_size"),
-             .width = size("d_model"),
-             .audio_context = size("max_source_positions"),
-             .audio_heads = size("encoder_attention_heads"),
-             .audio_layers = size("encoder_layers"),
-             .text_context = size("max_target_positions"),
-             .text_heads = size("decoder_attention_heads"),
-             .text_layers = size("decoder_layers")};
-  for (const char* key : {"encoder_ffn_dim", "decoder_ffn_dim"})
-    if (j.contains(key) && size(key) != 4 * s.width)
-      fail({.where = config.string(),
-            .what = steno::weights::quoted(key),
-            .expected = "4 d_model = " + std::to_string(4 * s.width),
-            .found = std::to_string(size(key))});
-  read_alignment_heads(folder / "generation_config.json", s);
-  if (text_tokens(s.vocabulary) == 0) read_special_tokens(folder, s);
+  const checkpoint_settings f = json_settings(config.string(), read_json_object(config));
+  settings s = read_sizes(f);
+  read_special_tokens(folder, s);
+  std::vector<std::string> notes;
+  read_folder_settings(folder, f, s, notes);
   huggingface::weights w = huggingface::open_weights(path);
   std::vector<stored_tensor> tensors;
   for (stored_tensor& t : w.tensors) {
@@ -102,7 +72,11 @@ imported_model import_huggingface(const fs::path& path, const import_options& op
     t.name = openai_name(std::move(t.name));
     tensors.push_back(std::move(t));
   }
-  return package(w.where, s, find_tokens(folder / "vocab.json", s), std::move(tensors), w.source);
+  std::vector<std::string> tokens = find_tokens(folder / "vocab.json", s, options.tokenizer, notes);
+  imported_model model = package(w.where, s, std::move(tokens), std::move(tensors), w.source);
+  model.takes_tokenizer = true;
+  model.notes.insert(model.notes.begin(), notes.begin(), notes.end());
+  return model;
 }
 
 }  // namespace whisper_files

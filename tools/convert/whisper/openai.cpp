@@ -1,5 +1,10 @@
 // tools/convert/whisper/openai.cpp - openai's .pt: a pickle of {"dims": .., "model_state_dict": ..}; see whisper.hpp.
 #include <steno/error.hpp>
+#include <steno/weights/byte_cursor.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "content.hpp"
 #include "torch/tensors.hpp"
@@ -43,10 +48,22 @@ imported_model import_openai(const fs::path& path, const import_options& options
              .text_layers = dim("n_text_layer")};
   if (dim("n_text_state") != s.width)
     fail({.where = path.string(), .what = "dims: n_text_state and n_audio_state differ"});
+  constexpr std::string_view known[] = {"n_mels",     "n_vocab",      "n_audio_state", "n_audio_ctx",  "n_audio_head",
+                                        "n_text_ctx", "n_text_state", "n_text_head",   "n_text_layer", "n_audio_layer"};
+  for (const std::string& key : c->keys("dims"))
+    if (std::find(std::begin(known), std::end(known), key) == std::end(known))
+      fail({.where = path.string(),
+            .what = steno::weights::quoted("dims." + key) + " is a setting that steno does not know",
+            .hint = "it may change what the model computes"});
   std::vector<stored_tensor> tensors;
   for (stored_tensor& t : torch::stored_tensors(c))
     if (t.name != "decoder.mask" && t.name != "alignment_heads") tensors.push_back(std::move(t));  // buffers
-  return package(path.string(), s, find_tokens(path, s, options.tokenizer), std::move(tensors), c);
+  std::vector<std::string> notes;
+  std::vector<std::string> tokens = find_tokens(path, s, options.tokenizer, notes);
+  imported_model model = package(path.string(), s, std::move(tokens), std::move(tensors), c);
+  model.takes_tokenizer = true;
+  model.notes.insert(model.notes.begin(), notes.begin(), notes.end());
+  return model;
 }
 
 }  // namespace whisper_files

@@ -3,6 +3,8 @@
 #include <steno/models/whisper.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
+#include <algorithm>
+
 #include "limits.hpp"
 #include "whisper/whisper.hpp"
 
@@ -39,9 +41,29 @@ void check(const std::string& where, const settings& s) {
   in("attention heads of the decoder", s.text_heads, 1, s.width);
   in("layers of the encoder", s.audio_layers, 1, limits::layers);
   in("layers of the decoder", s.text_layers, 1, limits::layers);
-  for (const auto& [layer, head] : s.alignment_heads)
-    if (layer >= s.text_layers || head >= s.text_heads)
-      fail({.where = where, .what = "alignment heads name a head that the decoder does not have"});
+}
+
+using ids = std::vector<std::uint32_t>;
+
+ids in_order(const std::vector<int>& from) {
+  ids all(from.begin(), from.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+// What differs from openai's rules alone: all kinds of files of a published model become the same.
+void set_generation(weights::gguf_writer& file, const settings& s, const tokenizers::whisper_tokens& t) {
+  std::vector<int> never = t.non_speech_tokens(), first = t.encode(" ");
+  never.insert(never.end(), {t.transcribe, t.translate, t.sot, t.sot_prev, t.sot_lm, t.no_speech});
+  first.push_back(t.eot);
+  if (s.suppressed && *s.suppressed != in_order(never)) file.set("whisper.suppress_tokens", *s.suppressed);
+  if (s.first_suppressed && *s.first_suppressed != in_order(first))
+    file.set("whisper.begin_suppress_tokens", *s.first_suppressed);
+  if (!s.languages.empty()) file.set("whisper.languages", s.languages);
+  if (!s.language.empty()) file.set("whisper.language", s.language);
+  if (s.translate) file.set("whisper.translate", true);
+  if (s.max_initial && *s.max_initial != 50) file.set("whisper.max_initial_timestamp_index", *s.max_initial);
 }
 
 }  // namespace
@@ -78,13 +100,23 @@ imported_model package(std::string where, const settings& s, std::vector<std::st
   // A folder of Hugging Face's has the size in its own name.
   const std::filesystem::path path = model.where;
   const std::string names = path.parent_path().filename().string() + "/" + path.filename().string();
-  const auto heads = s.alignment_heads.empty() ? published_alignment_heads(s, names) : s.alignment_heads;
+  auto heads = s.alignment_heads.empty() ? published_alignment_heads(s, names) : s.alignment_heads;
+  // Distilled models may have those of their teacher.
+  const auto there = [&](const auto& at) { return at.first < s.text_layers && at.second < s.text_heads; };
+  if (!std::all_of(heads.begin(), heads.end(), there)) {
+    heads.clear();
+    model.notes.push_back(
+        "its alignment heads are those of a larger decoder and are not used: words get their times "
+        "from all heads of the upper half of the layers");
+  }
   if (!heads.empty()) {
     std::vector<std::uint32_t> flat;
     for (const auto& [layer, head] : heads) flat.insert(flat.end(), {layer, head});
     file.set("whisper.alignment_heads", flat);
   }
-  if (s.text > 0) file.set("whisper.multilingual", s.multilingual);
+  const bool usual = s.vocabulary >= 51865, told = s.told_multilingual.value_or(s.text > 0 || usual);
+  if (s.text > 0 || told != usual) file.set("whisper.multilingual", told);
+  set_generation(file, s, tokenizers::whisper_tokens(tokens, static_cast<extent>(s.vocabulary), told));
   file.set("tokenizer.ggml.model", "gpt2");
   file.set("tokenizer.ggml.tokens", tokens);
 

@@ -28,10 +28,16 @@ struct settings {
   std::uint32_t text_context = 0, text_heads = 0, text_layers = 0;
   /// (layer, head); empty: what the original takes for a checkpoint that it does not know.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> alignment_heads = {};
-  /// For vocabularies that are not published ones: ids below the special ones, and whether the decoder is told language
-  /// and task.
+  /// For vocabularies that are not published ones: ids below the special ones.
   std::uint32_t text = 0;
-  bool multilingual = false;
+  std::optional<bool> told_multilingual = {};  ///< "is_multilingual", where it is said
+
+  /// Of generation, where a file says it (steno/models/whisper_generation.hpp).
+  std::optional<std::vector<std::uint32_t>> suppressed = {}, first_suppressed = {};
+  std::vector<std::string> languages = {};  ///< codes; empty: all
+  std::string language = {};                ///< code; empty: detected
+  bool translate = false;
+  std::optional<std::uint32_t> max_initial = {};
 };
 
 /// Ids below the special ones of a published vocabulary; 0 for others.
@@ -51,13 +57,18 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> published_alignment_heads(c
 /// Raw bytes of a token in GPT-2's letters (every byte is a printable character).
 std::string byte_letters(std::string_view bytes);
 
-/// The text tokens from a file beside `beside`: multilingual.tiktoken or gpt2.tiktoken, or vocab.json; also in its
-/// folder "assets"; or from `named`, such a file or a folder with one. Throws steno::error when there is none.
+/// The text tokens from a file beside `beside`: multilingual.tiktoken or gpt2.tiktoken, vocab.json or tokenizer.json;
+/// also in its folder "assets"; or from `named`, such a file or a folder with one; else from tokenizer_places(), which
+/// is noted. Throws steno::error when there is none.
 std::vector<std::string> find_tokens(const std::filesystem::path& beside, const settings& s,
-                                     const std::optional<std::filesystem::path>& named = {});
-/// The numbers of the special tokens of a Hugging Face folder whose vocabulary is not a published one (cut down, or
-/// made for the model), by their names: sets `text` and `multilingual`. They must lie as published ones do. Throws
-/// steno::error.
+                                     const std::optional<std::filesystem::path>& named,
+                                     std::vector<std::string>& notes);
+/// Folders of this machine in which published tokenizers lie, if they are there: of installed packages, and of the
+/// cache of Hugging Face.
+std::vector<std::filesystem::path> tokenizer_places(bool english_only);
+/// Compares the numbers of the special tokens of a Hugging Face folder, by their names, with where they must lie: as
+/// published ones do. Of a vocabulary that is not a published one (cut down, or made for the model) they set `text`.
+/// Throws steno::error.
 void read_special_tokens(const std::filesystem::path& folder, settings& s);
 
 /// Walks the model of a packaged file's keys.
@@ -67,6 +78,14 @@ bool is_openai(const std::filesystem::path& path);
 imported_model import_openai(const std::filesystem::path& path, const import_options& options);
 bool is_huggingface(const std::filesystem::path& path);
 imported_model import_huggingface(const std::filesystem::path& path, const import_options& options);
+bool is_mlx(const std::filesystem::path& path);
+imported_model import_mlx(const std::filesystem::path& path, const import_options& options);
+bool is_ctranslate2(const std::filesystem::path& path);
+/// A model.bin from memory, which `keep` holds, and what lies beside it in `folder`.
+imported_model read_ctranslate2(const std::string& where, std::span<const std::byte> bytes,
+                                const std::filesystem::path& folder, const import_options& options,
+                                std::shared_ptr<void> keep);
+imported_model import_ctranslate2(const std::filesystem::path& path, const import_options& options);
 bool is_ggml(const std::filesystem::path& path);
 /// From memory, which `keep` holds.
 imported_model read_ggml(const std::string& where, std::span<const std::byte> bytes, std::shared_ptr<void> keep);
