@@ -80,6 +80,6 @@ TEST_F(qwen3_folder, its_config_may_say_the_longest_clip) {
   EXPECT_EQ(longest(folder, {.longest_clip = 20}), 20);
   for (const nlohmann::json& wrong : {nlohmann::json(0), nlohmann::json("long"), nlohmann::json(5000)}) {
     say(wrong);
-    EXPECT_NE(refusal(folder).find("\"longest_clip\""), std::string::npos) << wrong;
+    EXPECT_NE(refusal(folder).find("longest_clip"), std::string::npos) << wrong;
   }
 }

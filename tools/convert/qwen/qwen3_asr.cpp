@@ -10,11 +10,15 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <deque>
+#include <span>
 #include <string_view>
 
 #include "huggingface.hpp"
+#include "json_settings.hpp"
 #include "json_text.hpp"
 #include "limits.hpp"
+#include "transformers_files.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -64,49 +68,50 @@ std::string published_name(std::string name) {
   return std::string(prefix).append(name);
 }
 
-// An object of config.json, which outlives this, with the checks that all settings need.
+// The settings below a name in config.json, with the checks that all settings need.
 class section {
  public:
-  section(const json& j, std::string where, std::string name)
-      : j_(j), where_(std::move(where)), name_(std::move(name)) {
-    if (!j_.is_object()) refuse("", "an object");
+  section(const checkpoint_settings& f, std::string name) : f_(f), name_(std::move(name)) {}
+  section below(const std::string& key) const {
+    if (!f_.maps.contains(name_ + key)) refuse(key, "an object");
+    return {f_, name_ + key + "."};
   }
-  section below(const char* key) const {
-    static const json none;
-    return {has(key) ? j_[key] : none, where_, name_ + key + "."};
-  }
-  bool has(const char* key) const { return j_.contains(key) && !j_[key].is_null(); }
-  std::uint32_t size(const char* key, std::uint32_t min, std::uint32_t max) const {
-    if (!has(key) || !j_[key].is_number_unsigned() || j_[key].get<std::uint64_t>() > max ||
-        j_[key].get<std::uint64_t>() < min)
+  bool has(const std::string& key) const { return f_.has(name_ + key); }
+  bool has_below(const std::string& key) const { return f_.maps.contains(name_ + key); }
+  std::uint32_t size(const std::string& key, std::uint32_t min, std::uint32_t max) const {
+    if (!f_.settings.contains(name_ + key) || f_.is_null(name_ + key))
       refuse(key, "a number from " + std::to_string(min) + " to " + std::to_string(max));
-    return j_[key].get<std::uint32_t>();
+    return f_.number(name_ + key, 0, min, max);
   }
-  std::uint32_t size(const char* key) const { return size(key, 1, 1u << 24); }
-  std::uint32_t size(const char* key, std::uint32_t otherwise) const { return has(key) ? size(key) : otherwise; }
-  double number(const char* key, double otherwise) const {
-    if (!has(key)) return otherwise;
-    if (!j_[key].is_number()) refuse(key, "a number");
-    return j_[key].get<double>();
+  std::uint32_t size(const std::string& key) const { return size(key, 1, 1u << 24); }
+  std::uint32_t size(const std::string& key, std::uint32_t otherwise) const {
+    return f_.number(name_ + key, otherwise, 1, 1u << 24);
   }
-  std::string text(const char* key, const std::string& otherwise) const {
-    if (!has(key)) return otherwise;
-    if (!j_[key].is_string()) refuse(key, "a string");
-    return j_[key].get<std::string>();
+  double number(const std::string& key, double otherwise, double min, double max) const {
+    return f_.real(name_ + key, otherwise, min, max);
   }
-  bool flag(const char* key, bool otherwise) const {
-    if (!has(key)) return otherwise;
-    if (!j_[key].is_boolean()) refuse(key, "true or false");
-    return j_[key].get<bool>();
+  std::string text(const std::string& key, const std::string& otherwise) const {
+    return f_.text(name_ + key, otherwise);
   }
-  const json& at(const char* key) const { return j_[key]; }
+  void require(const std::string& key, const std::string& value) const {
+    if (!f_.is_null(name_ + key)) f_.require(name_ + key, value);
+  }
+  void require(const std::string& key, double value) const {
+    if (!f_.is_null(name_ + key)) f_.require(name_ + key, value);
+  }
+  /// A list of words; none where there is none.
+  std::vector<std::string> words(const std::string& key) const {
+    const auto found = f_.lists.find(name_ + key);
+    f_.mark_read(name_ + key);
+    return found == f_.lists.end() ? std::vector<std::string>() : found->second;
+  }
   [[noreturn]] void refuse(const std::string& key, const std::string& expected) const {
-    fail({.where = where_, .what = steno::weights::quoted(name_ + key), .expected = expected});
+    fail({.where = f_.source, .what = steno::weights::quoted(name_ + key), .expected = expected});
   }
 
  private:
-  const json& j_;
-  std::string where_, name_;
+  const checkpoint_settings& f_;
+  std::string name_;
 };
 
 decoder_settings read_decoder(const section& c) {
@@ -118,17 +123,23 @@ decoder_settings read_decoder(const section& c) {
   s.head_width = c.size("head_dim", 128);
   s.units = c.size("intermediate_size");
   s.vocabulary = s.outputs = c.size("vocab_size");
-  double theta = c.number("rope_theta", 1e6);
-  if (c.has("rope_parameters")) theta = c.below("rope_parameters").number("rope_theta", theta);
-  if (!(theta >= 1 && theta <= 1e9) || theta != std::floor(theta)) c.refuse("rope_theta", "a whole number");
+  double theta = c.number("rope_theta", 1e6, 1, 1e9);
+  c.require("rms_norm_eps", 1e-6);
+  c.require("hidden_act", "silu");
+  c.require("attention_bias", "false");
+  c.require("use_sliding_window", "false");
+  // Where a recording stands is the same number three times: sections of the angles do not matter.
+  for (const char* name : {"rope_parameters", "rope_scaling"})
+    if (c.has_below(name)) {
+      const section r = c.below(name);
+      theta = r.number("rope_theta", theta, 1, 1e9);
+      r.require("rope_type", "default");
+      r.require("type", "default");
+    }
+  if (theta != std::floor(theta)) c.refuse("rope_theta", "a whole number");
   s.theta = static_cast<std::uint32_t>(theta);
-  if (std::fabs(c.number("rms_norm_eps", 1e-6) - 1e-6) > 1e-12) c.refuse("rms_norm_eps", "1e-6");
-  if (c.text("hidden_act", "silu") != "silu") c.refuse("hidden_act", "silu");
-  if (c.flag("attention_bias", false)) c.refuse("attention_bias", "false");
-  if (c.has("rope_scaling")) {
-    const section r = c.below("rope_scaling");
-    if (r.text("rope_type", r.text("type", "default")) != "default") r.refuse("rope_type", "default");
-  }
+  for (const std::string& layer : c.words("layer_types"))
+    if (layer != "full_attention") c.refuse("layer_types", "full_attention");
   return s;
 }
 
@@ -144,9 +155,120 @@ tower_settings read_tower(const section& c) {
   s.window = c.size("n_window", 50);
   s.infer = c.size("n_window_infer", 800);
   if (s.window > 10000 || s.infer > 1000000) c.refuse("n_window", "a size");
-  if (c.text("activation_function", "gelu") != "gelu") c.refuse("activation_function", "gelu");
-  if (c.flag("scale_embedding", false)) c.refuse("scale_embedding", "false");
+  c.require("activation_function", "gelu");
+  c.require("scale_embedding", "false");
   return s;
+}
+
+// Where an unknown key may change the text.
+constexpr std::string_view sections[] = {"thinker_config.audio_config.",
+                                         "thinker_config.text_config.",
+                                         "audio_config.",
+                                         "text_config.",
+                                         "thinker_config.rope",
+                                         "quantization"};
+constexpr std::string_view decoder_sections[] = {""};
+
+constexpr std::string_view training = "training alone reads it", general = "of transformers' classes, not the model",
+                           by_name = "the vocabulary is", in_tensors = "the tensors show it",
+                           search = "nested models do not search";
+constexpr unused_setting of_decoder[] = {
+    {"attention_dropout", training},
+    {"bos_token_id", by_name},
+    {"eos_token_id", "generation_config.json says it"},
+    {"initializer_range", training},
+    {"max_position_embeddings", "positions are computed"},
+    {"max_window_layers", "of a sliding window, which is off"},
+    {"model_type", general},
+    {"pad_token_id", by_name},
+    {"rope_scaling.interleaved", "text and sound have one position each"},
+    {"rope_scaling.mrope_*", "text and sound have one position each"},
+    {"rope_parameters.interleaved", "text and sound have one position each"},
+    {"rope_parameters.mrope_*", "text and sound have one position each"},
+    {"sliding_window", "of a sliding window, which is off"},
+    {"tie_word_embeddings", in_tensors},
+    {"architectures", general},
+};
+constexpr unused_setting of_tower[] = {
+    {"activation_dropout", training},
+    {"architectures", general},
+    {"attention_dropout", training},
+    {"begin_suppress_tokens", search},
+    {"bos_token_id", search},
+    {"conv_chunksize", "memory alone hangs on it"},
+    {"decoder_start_token_id", search},
+    {"dropout", training},
+    {"encoder_layerdrop", training},
+    {"eos_token_id", search},
+    {"initializer_range", training},
+    {"is_encoder_decoder", general},
+    {"max_length", search},
+    {"max_source_positions", "positions are computed"},
+    {"model_type", general},
+    {"num_hidden_layers", "encoder_layers says it"},
+    {"pad_token_id", search},
+    {"suppress_tokens", search},
+    {"tie_encoder_decoder", general},
+    {"tie_word_embeddings", general},
+};
+constexpr unused_setting of_thinker[] = {
+    {"architectures", general},          {"audio_*token_id", by_name},    {"bos_token_id", by_name},
+    {"eos_token_id", by_name},           {"initializer_range", training}, {"pad_token_id", by_name},
+    {"tie_word_embeddings", in_tensors}, {"user_token_id", by_name},
+};
+constexpr unused_setting of_generation[] = {
+    {"bos_token_id", by_name},
+    {"max_length", "steno's option --max-new-tokens"},
+    {"max_new_tokens", "steno's option --max-new-tokens"},
+    {"pad_token_id", "clips end by themselves"},
+    {"trust_remote_code", general},
+};
+// Features are made of whole recordings.
+constexpr unused_setting of_clips[] = {
+    {"chunk_length", "recordings of any length"},
+    {"n_samples", "recordings of any length"},
+    {"nb_max_frames", "recordings of any length"},
+};
+
+// What has no effect, below names in config.json; keeps the names.
+class unused_keys {
+ public:
+  unused_keys& below(const std::string& at, std::span<const unused_setting> keys) {
+    for (const unused_setting& u : keys) add(at, u);
+    std::vector<unused_setting> any = huggingface::with_any_class({});
+    huggingface::add_search_keys(any, search);
+    for (const unused_setting& u : any) add(at, u);
+    return *this;
+  }
+  std::span<const unused_setting> all() const { return all_; }
+
+ private:
+  void add(const std::string& at, const unused_setting& u) {
+    names_.push_back(at + std::string(u.key));
+    all_.push_back({names_.back(), u.reason});
+  }
+  std::deque<std::string> names_;
+  std::vector<unused_setting> all_;
+};
+
+void check_folder(const fs::path& folder, const checkpoint_settings& config, std::uint32_t mels,
+                  std::vector<std::string>& notes) {
+  unused_keys unused;
+  for (const std::string at : {"", "thinker_config."})
+    unused.below(at, of_thinker).below(at + "audio_config.", of_tower).below(at + "text_config.", of_decoder);
+  config.check_all_read(sections, unused.all(), notes);
+  if (const fs::path file = folder / "generation_config.json"; fs::is_regular_file(file)) {
+    const checkpoint_settings f = json_settings(file.string(), read_json_object(file));
+    f.mark_read("eos_token_id");
+    huggingface::note_searches(f, notes);
+    f.check_all_read({}, huggingface::with_any_class(of_generation), notes);
+  }
+  const std::pair<const char*, double> numbers[] = {{"feature_size", mels}, {"sampling_rate", 16000},
+                                                    {"hop_length", 160},    {"n_fft", 400},
+                                                    {"padding_value", 0},   {"dither", 0}};
+  for (const char* name : {"preprocessor_config.json", "processor_config.json"})
+    huggingface::check_features(folder / name, numbers, of_clips, notes);
+  huggingface::check_tokenizer_options(folder / "tokenizer_config.json", notes);
 }
 
 void promise_tower(checkpoint_tensors& from, const tower_settings& s) {
@@ -196,15 +318,19 @@ void promise(checkpoint_tensors& from, const std::string& prefix, const decoder_
 }
 
 decoder_settings read_decoder_config(const fs::path& file) {
-  const json j = read_json(file);
-  const section c(j, file.string(), "");
-  if (c.has("num_hidden_layers") && c.at("num_hidden_layers") == 0) {
-    decoder_settings s;
+  const checkpoint_settings f = json_settings(file.string(), read_json_object(file));
+  const section c(f, "");
+  decoder_settings s;
+  if (f.settings.contains("num_hidden_layers") && f.text("num_hidden_layers", "") == "0") {
     s.width = c.size("hidden_size");
     s.vocabulary = s.outputs = c.size("vocab_size");
-    return s;
+    return s;  // a vocabulary alone
   }
-  return read_decoder(c);
+  s = read_decoder(c);
+  unused_keys unused;
+  std::vector<std::string> none;
+  f.check_all_read(decoder_sections, unused.below("", of_decoder).all(), none);
+  return s;
 }
 
 std::vector<std::int32_t> read_ends(const fs::path& file) {
@@ -229,9 +355,9 @@ bool is_checkpoint(const fs::path& path) {
 imported_model import_checkpoint(const fs::path& path, const import_options& options) {
   if (options.cmvn) fail({.where = path.string(), .what = "--cmvn is for FunASR models"});
   const fs::path folder = huggingface::folder_of(path), config = folder / "config.json";
-  const json whole = read_json(config);
-  const section top(whole, config.string(), "");
-  const section thinker = top.has("thinker_config") ? top.below("thinker_config") : top;
+  const checkpoint_settings f = json_settings(config.string(), read_json_object(config));
+  const section top(f, "");
+  const section thinker = top.has_below("thinker_config") ? top.below("thinker_config") : top;
   const section text = thinker.below("text_config");
   const bool aligner = thinker.has("classify_num") || top.text("model_type", "") == "qwen3_forced_aligner";
   const tower_settings tower = read_tower(thinker.below("audio_config"));
@@ -261,27 +387,26 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
   file.set(at + "rope_theta", decoder.theta);
   if (aligner) {
     file.set(family + ".timestamp_token_id", top.size("timestamp_token_id"));
-    const double each = top.number("timestamp_segment_time", 80);
-    if (!(each > 0 && each <= 10000)) top.refuse("timestamp_segment_time", "milliseconds");
+    const double each = top.number("timestamp_segment_time", 80, 0.001, 10000);
     file.set(family + ".timestamp_segment_time", static_cast<float>(each));
     if (const auto words = read_words(folder / "korean_dict_jieba.dict"); !words.empty())
       file.set(family + ".korean_words", words);
+    (void)top.words("support_languages");  // a text is given, in any of them
   } else {
     if (const auto ends = read_ends(folder / "generation_config.json"); !ends.empty())
       file.set(family + ".eos_ids", ends);
-    if (top.has("support_languages") && top.at("support_languages").is_array()) {
-      std::vector<std::string> languages;
-      for (const json& l : top.at("support_languages"))
-        if (l.is_string()) languages.push_back(l.get<std::string>());
+    if (const auto languages = top.words("support_languages"); !languages.empty())
       file.set(family + ".languages", languages);
-    }
     // steno's own field, of models that were trained on short clips alone.
     if (options.longest_clip || top.has("longest_clip")) {
-      const double seconds = options.longest_clip ? *options.longest_clip : top.number("longest_clip", 0);
+      const double seconds = options.longest_clip ? *options.longest_clip : top.number("longest_clip", 0, 1, 1200);
       if (!(seconds >= 1 && seconds <= 1200)) top.refuse("longest_clip", "1 to 1200 seconds");
       file.set(longest_clip_key, static_cast<float>(seconds));
     }
   }
+  (void)top.text("model_type", "");
+  (void)thinker.text("model_type", "");
+  check_folder(folder, f, tower.mels, model.notes);
   add_tokenizer(file, folder, decoder.vocabulary);
 
   checkpoint_tensors from{.where = model.where, .all = std::move(w.tensors)};
