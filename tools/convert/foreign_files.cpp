@@ -104,24 +104,26 @@ bool is_lightning(const sight& s) {
   return begins(s.head, {"PK", "\x80"}) && s.head.find("pytorch-lightning_version") != std::string_view::npos;
 }
 // A zip file that is neither torch's nor numpy's.
-bool is_zip(const sight& s) { return s.head.starts_with("PK") && !s.holds("data.pkl") && !s.holds(".npy"); }
+bool is_zip(const sight& s) {
+  return s.head.starts_with("PK") && !s.holds("data.pkl") && !s.holds("/data/") && !s.holds(".npy");
+}
 bool is_token_list(const sight& s) { return is_one_of(s.name, {"tokens.txt", "units.txt", "vocab.txt"}); }
 
-struct kind {
+struct foreign_kind {
   bool (*is)(const sight&);
   const char* what;  // "is ..."
   const char* why;   // empty: that says it
   const char* hint;
   enum class place { anywhere, alone, inside } where = place::inside;
 };
-// Of a file that is named and by the names of a folder's entries; of a file that is named alone; and in place of any
+// Of a file that is named and by the names of a folder's entries; of a named file alone; and in place of any
 // file of a checkpoint, too.
-constexpr auto alone = kind::place::alone, anywhere = kind::place::anywhere;
+constexpr auto named_alone = foreign_kind::place::alone, anywhere = foreign_kind::place::anywhere;
 
 constexpr const char* take_source =
     "take what it was made of: the PyTorch, safetensors or .nemo files of the same model";
 
-constexpr kind kinds_of_files[] = {
+constexpr foreign_kind kinds_of_files[] = {
     {is_lfs_pointer, "a git-LFS pointer, not the file itself", "", "run git lfs pull", anywhere},
     {is_unfinished, "a download that has not ended", "", "let it end, or start it again", anywhere},
     {is_page, "a web page, not a model", "", "the address led to a login or an error: download the file itself",
@@ -145,8 +147,8 @@ constexpr kind kinds_of_files[] = {
     {is_lightning, "a PyTorch Lightning checkpoint", "with a trainer's state, without the model's settings",
      "export the model (NeMo: model.save_to(\"model.nemo\")) and take that"},
     {is_packed, "an archive that is still packed", "", "unpack it and name the folder or the model in it"},
-    {is_zip, "an archive that is still packed", "", "unpack it and name the folder or the model in it", alone},
-    {is_token_list, "a list of tokens, not a model", "", "name the folder or the file with the weights", alone},
+    {is_zip, "an archive that is still packed", "", "unpack it and name the folder or the model in it", named_alone},
+    {is_token_list, "a list of tokens, not a model", "", "name the folder or the file with the weights", named_alone},
 };
 
 std::string lower(std::string text) {
@@ -176,7 +178,7 @@ std::string merge_command(const fs::path& folder) {
 
 fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
 
-core::fault fault_of(const kind& k, const fs::path& path, const std::string& what) {
+core::fault fault_of(const foreign_kind& k, const fs::path& path, const std::string& what) {
   core::fault f{.where = path.string(), .what = what};
   if (*k.why != '\0') f.what.append(": ").append(k.why);
   f.hint = k.is == is_adapter ? merge_command(fs::is_directory(path) ? path : folder_of(path)) : k.hint;
@@ -185,21 +187,21 @@ core::fault fault_of(const kind& k, const fs::path& path, const std::string& wha
 
 // --- folders ---------------------------------------------------------------------------------------------------------
 
-struct entry {
+struct folder_entry {
   fs::path path;
   std::string name;
   bool folder = false;
 };
 
-std::vector<entry> entries_of(const fs::path& folder) {
-  std::vector<entry> all;
+std::vector<folder_entry> entries_of(const fs::path& folder) {
+  std::vector<folder_entry> all;
   std::error_code failed;
   for (fs::directory_iterator e(folder, failed), end; !failed && e != end && all.size() < entries_looked_at;
        e.increment(failed)) {
     std::error_code none;
     all.push_back({e->path(), lower(e->path().filename().string()), e->is_directory(none)});
   }
-  std::sort(all.begin(), all.end(), [](const entry& a, const entry& b) { return a.path < b.path; });
+  std::sort(all.begin(), all.end(), [](const folder_entry& a, const folder_entry& b) { return a.path < b.path; });
   return all;
 }
 
@@ -211,7 +213,7 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 // A file that is a model by itself, by its name.
-bool is_model_file(const entry& e) {
+bool is_model_file(const folder_entry& e) {
   return !e.folder && (ends_in(e.name, {".gguf", ".nemo", ".pt", ".pth", ".ckpt", ".safetensors"}) ||
                        (e.name.starts_with("ggml-") && e.name.ends_with(".bin")));
 }
@@ -223,15 +225,15 @@ bool is_model_folder(const fs::path& folder) {
 }
 
 // Models in the folders of `folder`; of a cache of Hugging Face in snapshots/COMMIT.
-std::vector<std::string> models_below(const fs::path& folder, const std::vector<entry>& entries) {
+std::vector<std::string> models_below(const fs::path& folder, const std::vector<folder_entry>& entries) {
   std::vector<std::string> found;
-  for (const entry& e : entries) {
+  for (const folder_entry& e : entries) {
     if (!e.folder || e.name.starts_with(".")) continue;
     if (is_model_folder(e.path)) found.push_back(e.path.filename().string());
-    for (const entry& inner : entries_of(e.path / "snapshots"))
+    for (const folder_entry& inner : entries_of(e.path / "snapshots"))
       if (inner.folder && is_model_folder(inner.path)) found.push_back(fs::relative(inner.path, folder).string());
     if (e.name == "snapshots")
-      for (const entry& inner : entries_of(e.path))
+      for (const folder_entry& inner : entries_of(e.path))
         if (inner.folder && is_model_folder(inner.path)) found.push_back(fs::relative(inner.path, folder).string());
     if (found.size() > 8) break;
   }
@@ -239,11 +241,11 @@ std::vector<std::string> models_below(const fs::path& folder, const std::vector<
 }
 
 // The first kind of which the folder has an entry (graphs lie in folders of their own, too), and the entry.
-std::optional<core::fault> kind_within(const fs::path& folder, const std::vector<entry>& entries) {
-  for (const kind& k : kinds_of_files) {
-    if (k.where == alone) continue;
-    const auto look = [&](const std::vector<entry>& all) -> std::optional<core::fault> {
-      for (const entry& e : all)
+std::optional<core::fault> kind_within(const fs::path& folder, const std::vector<folder_entry>& entries) {
+  for (const foreign_kind& k : kinds_of_files) {
+    if (k.where == named_alone) continue;
+    const auto look = [&](const std::vector<folder_entry>& all) -> std::optional<core::fault> {
+      for (const folder_entry& e : all)
         if (k.is({e.name, {}}))
           return fault_of(k, folder,
                           "holds " + std::string(k.what) + " (" +
@@ -251,7 +253,7 @@ std::optional<core::fault> kind_within(const fs::path& folder, const std::vector
       return std::nullopt;
     };
     if (auto found = look(entries)) return found;
-    for (const entry& e : entries)
+    for (const folder_entry& e : entries)
       if (e.folder && is_one_of(e.name, {"onnx", "openvino", "tensorrt", "encoder", "decoder"}))
         if (auto found = look(entries_of(e.path))) return found;
     if (auto found = look(entries_of(folder / ".cache/huggingface/download"))) return found;
@@ -282,7 +284,7 @@ std::optional<core::fault> find_kind(const fs::path& file, bool any) {
     tail.clear();
   }
   const sight s{lower(file.filename().string()), head, tail};
-  for (const kind& k : kinds_of_files)
+  for (const foreign_kind& k : kinds_of_files)
     if ((any || k.where == anywhere) && k.is(s)) return fault_of(k, file, k.what);
   return std::nullopt;
 }
@@ -294,14 +296,14 @@ std::optional<core::fault> foreign_file(const fs::path& file) { return find_kind
 std::optional<core::fault> foreign_in_place_of(const fs::path& file) { return find_kind(file, false); }
 
 core::fault foreign_folder(const fs::path& folder, const std::string& expected) {
-  const std::vector<entry> entries = entries_of(folder);
+  const std::vector<folder_entry> entries = entries_of(folder);
   core::fault f{.where = folder.string(), .what = "not a checkpoint folder", .expected = expected};
   if (entries.empty()) {
     f.found = "an empty folder";
     return f;
   }
   std::vector<std::string> models, below = models_below(folder, entries);
-  for (const entry& e : entries)
+  for (const folder_entry& e : entries)
     if (is_model_file(e) && !foreign_file(e.path)) models.push_back(e.path.filename().string());
   const std::vector<std::string>& several = models.empty() ? below : models;
   if (several.size() > 1) {
@@ -320,23 +322,23 @@ core::fault foreign_folder(const fs::path& folder, const std::string& expected) 
   }
   if (auto known = kind_within(folder, entries)) return *known;
   std::vector<std::string> names;
-  for (const entry& e : entries) names.push_back(e.path.filename().string());
+  for (const folder_entry& e : entries) names.push_back(e.path.filename().string());
   f.found = listed(names);
   return f;
 }
 
 core::fault without_weights(const fs::path& folder, const std::string& expected) {
-  const std::vector<entry> entries = entries_of(folder);
+  const std::vector<folder_entry> entries = entries_of(folder);
   core::fault f{.where = folder.string(), .what = "the weights are missing", .expected = expected};
   std::vector<std::string> models;
-  for (const entry& e : entries)
+  for (const folder_entry& e : entries)
     if (is_model_file(e) && !foreign_file(e.path)) models.push_back(e.path.filename().string());
   if (!models.empty()) {
     f.found = listed(models);
     f.hint = "name the file: " + (folder / models[0]).string();
     return f;
   }
-  for (const entry& e : entries)
+  for (const folder_entry& e : entries)
     if (!e.folder && ends_in(e.name, {".zip", ".pt", ".bin", ".safetensors"}))
       if (const auto known = foreign_file(e.path)) {
         f.found = steno::weights::quoted(e.path.filename().string()).append(", ").append(known->what);
