@@ -61,13 +61,16 @@ inline std::string read(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-inline void write_safetensors(const fs::path& file, const std::map<std::string, named_tensor>& tensors) {
+inline void write_safetensors(const fs::path& file, const std::map<std::string, named_tensor>& tensors,
+                              bool prefixed = true) {
   json header;
   std::string data;
   for (const auto& [name, t] : tensors) {
     const std::size_t begin = data.size();
     put_halves(data, t.values);
-    header[huggingface_name(name)] = {{"dtype", "F16"}, {"shape", t.shape}, {"data_offsets", {begin, data.size()}}};
+    const std::string full = huggingface_name(name);
+    header[prefixed ? full : full.substr(6)] = {
+        {"dtype", "F16"}, {"shape", t.shape}, {"data_offsets", {begin, data.size()}}};
   }
   const std::string text = header.dump();
   std::string all;

@@ -240,6 +240,33 @@ TEST_F(whisper_settings, moved_special_tokens_are_refused) {
   }
 }
 
+// Fine-tunes are saved with and without "model.", with the output's weights or without, in one file or in shards.
+TEST_F(whisper_settings, weights_in_every_usual_form) {
+  using namespace test::small_whisper;
+  const auto image = [&] { return open_checkpoint(dir_.path()).image; };
+  const std::vector<std::byte> wanted = image();
+  auto tensors = small_tensors(32, 1531, 8, 16);
+  write_safetensors(dir_.path() / "model.safetensors", tensors, false);
+  EXPECT_TRUE(image() == wanted);
+  fs::remove(dir_.path() / "model.safetensors");
+  std::map<std::string, named_tensor> parts[2];
+  json index;
+  std::size_t i = 0;
+  for (auto& [name, t] : tensors) {
+    const std::size_t part = i++ % 2;
+    index["weight_map"][huggingface_name(name)] =
+        part == 0 ? "model-00001-of-00002.safetensors" : "model-00002-of-00002.safetensors";
+    parts[part][name] = t;
+  }
+  write_safetensors(dir_.path() / "model-00001-of-00002.safetensors", parts[0]);
+  write_safetensors(dir_.path() / "model-00002-of-00002.safetensors", parts[1]);
+  write("model.safetensors.index.json", index);
+  EXPECT_TRUE(image() == wanted);
+  EXPECT_TRUE(open_checkpoint(dir_.path() / "model.safetensors.index.json").image == wanted);
+  fs::remove(dir_.path() / "model-00002-of-00002.safetensors");
+  EXPECT_NE(test::refusal([&] { image(); }).find("\"model-00002-of-00002.safetensors\""), std::string::npos);
+}
+
 TEST(whisper_folders, the_golden_folder_says_what_openai_does) {
   STENO_REQUIRE_SHARED(shared);
   const opened_checkpoint o = open_checkpoint(shared / "golden/whisper/v3/checkpoint/hf");

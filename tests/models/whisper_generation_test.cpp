@@ -77,7 +77,12 @@ TEST(whisper_generation, what_the_file_forbids_does_not_come) {
 
 TEST(whisper_generation, languages_that_the_file_does_not_name_are_not_found) {
   whisper::whisper_any m = compact();
-  m.tokenizer.multilingual = true;
+  // A token less of text is a language more.
+  std::vector<std::string> letters =
+      gguf_file((test::compact() / "whisper/model.gguf").string()).strings("tokenizer.ggml.tokens");
+  letters.pop_back();
+  m.tokenizer = tokenizers::whisper_tokens(letters, m.decoder.vocabulary(), true);
+  ASSERT_EQ(m.tokenizer.languages, 2);
   listener l(m);
   std::vector<float> probs;
   const int found = whisper::whisper_detect_language(m, l.w, probs, l.c);
@@ -94,14 +99,15 @@ TEST(whisper_generation, languages_that_the_file_does_not_name_are_not_found) {
 TEST(whisper_generation, the_user_wins_over_the_file) {
   whisper::whisper_any m = compact();
   m.tokenizer.multilingual = true;
-  m.generation.language = 1;
+  m.generation.language = 0;
   m.generation.translate = true;
   m.generation.max_initial = 75;
   auto o = pipelines::whisper_options(m, {}, {});
-  EXPECT_EQ(o.decode.language, 1);
+  EXPECT_EQ(o.decode.language, 0);
   EXPECT_TRUE(o.decode.translate);
   EXPECT_NEAR(*o.decode.max_initial_timestamp, 75 * 30.0 / static_cast<double>(m.window_rows()), 1e-9);
   transcribe_options own;
+  m.generation.language = -1;
   own.language = "en";
   own.decoding.translate = false;
   own.decoding.max_initial_timestamp = 0.5;

@@ -111,4 +111,30 @@ TEST_F(steno_whisper, wrong_options_are_refused) {
   EXPECT_NE(demo.err.find("--best-of"), std::string::npos) << demo.err;
 }
 
+// openai's files have none: it is named, or a message says how. All programs say the same of what is no checkpoint.
+TEST_F(steno_whisper, the_tokenizer_of_openais_files_may_be_named) {
+  const std::filesystem::path shared = *steno::test::shared();
+  const std::string pt = (shared / "golden/whisper/multi/checkpoint/openai/model.pt").string();
+  const std::string table = (shared / "assets/whisper/multilingual.tiktoken").string();
+  const auto info = [&](const std::string& arguments) {
+    return steno::test::shell(dir, "HOME=/nowhere '" STENO_PROGRAM "' info -m " + arguments);
+  };
+  outcome o = info(pt + " --tokenizer " + table);
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find("whisper"), std::string::npos);
+  o = info(pt + " --tokenizer /nowhere");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("/nowhere"), std::string::npos) << o.err;
+  std::ofstream(dir.path() / "model.onnx") << "?";
+  o = info("model.onnx");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_TRUE(o.err.starts_with("steno: model.onnx: an ONNX model")) << o.err;
+  EXPECT_EQ(o.err.find('\n'), o.err.size() - 1);
+#ifdef STENO_TRACE_PROGRAM
+  o = steno::test::shell(dir, "'" STENO_TRACE_PROGRAM "' -m model.onnx none.wav -o out");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_TRUE(o.err.starts_with("steno-trace: model.onnx: an ONNX model")) << o.err;
+#endif
+}
+
 }  // namespace

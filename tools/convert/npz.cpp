@@ -48,19 +48,19 @@ struct closed {
 };
 using archive_ptr = std::shared_ptr<struct zip>;
 
-[[noreturn]] void refuse(const std::string& where, std::string_view name, const std::string& what) {
+[[noreturn]] void refuse_entry(const std::string& where, std::string_view name, const std::string& what) {
   fail({.where = where, .what = "entry " + steno::weights::quoted(name) + ": " + what});
 }
 
 std::vector<std::byte> read_entry(const archive_ptr& archive, zip_uint64_t index, std::size_t size,
                                   const std::string& where, std::string_view name) {
   const std::unique_ptr<zip_file_t, closed> file(zip_fopen_index(archive.get(), index, 0));
-  if (!file) refuse(where, name, zip_strerror(archive.get()));
+  if (!file) refuse_entry(where, name, zip_strerror(archive.get()));
   std::vector<std::byte> content(size);
   std::size_t done = 0;
   while (done < size) {
     const zip_int64_t got = zip_fread(file.get(), content.data() + done, size - done);
-    if (got <= 0) refuse(where, name, "it ends too early or is damaged");
+    if (got <= 0) refuse_entry(where, name, "it ends too early or is damaged");
     done += static_cast<std::size_t>(got);
   }
   return content;
@@ -81,26 +81,27 @@ stored_tensor parse(const archive_ptr& archive, zip_uint64_t index, std::size_t 
   const std::vector<std::byte> head =
       read_entry(archive, index, std::min<std::size_t>(size, limits::npy_header), where, entry);
   weights::byte_cursor at(where, head);
-  if (std::memcmp(at.take(6, "a numpy array").data(), "\x93NUMPY", 6) != 0) refuse(where, entry, "is no numpy array");
+  if (std::memcmp(at.take(6, "a numpy array").data(), "\x93NUMPY", 6) != 0)
+    refuse_entry(where, entry, "is no numpy array");
   const auto version = at.number<std::uint8_t>("the version of a numpy array");
   at.number<std::uint8_t>("the version of a numpy array");
   const std::uint64_t length =
       version == 1 ? at.number<std::uint16_t>("a length") : at.number<std::uint32_t>("a length");
-  if (version < 1 || version > 3) refuse(where, entry, "version " + std::to_string(version) + " is not known");
+  if (version < 1 || version > 3) refuse_entry(where, entry, "version " + std::to_string(version) + " is not known");
   const auto text = at.take(length, "the header of a numpy array");
   const std::string_view header(reinterpret_cast<const char*>(text.data()), text.size());
   std::string_view descr = value_of(header, "'descr'"), shape = value_of(header, "'shape'");
-  if (value_of(header, "'fortran_order'") != "False") refuse(where, entry, "it is stored by columns");
+  if (value_of(header, "'fortran_order'") != "False") refuse_entry(where, entry, "it is stored by columns");
   if (descr.size() > 2) descr = descr.substr(1, descr.size() - 2);
   const numpy_type* type = nullptr;
   for (const numpy_type& t : numpy_types)
     if (t.descr == descr) type = &t;
-  if (type == nullptr) refuse(where, entry, "format " + steno::weights::quoted(descr) + " is not supported");
+  if (type == nullptr) refuse_entry(where, entry, "format " + steno::weights::quoted(descr) + " is not supported");
   stored_tensor t;
   t.name = std::string(entry.substr(0, entry.size() - 4));
   t.stored = type->stored;
   std::uint64_t count = 1;
-  if (!shape.starts_with('(')) refuse(where, entry, "it has no shape");
+  if (!shape.starts_with('(')) refuse_entry(where, entry, "it has no shape");
   for (shape.remove_prefix(1); !shape.empty();) {
     const std::size_t begin = shape.find_first_not_of(" ,");
     if (begin == std::string_view::npos) break;
@@ -109,13 +110,13 @@ stored_tensor parse(const archive_ptr& archive, zip_uint64_t index, std::size_t 
     const auto [end, failed] = std::from_chars(shape.data(), shape.data() + shape.size(), n);
     if (failed != std::errc() || n == 0 || !weights::checked_multiply(count, n, count) || count > size ||
         t.shape.size() == limits::rank)
-      refuse(where, entry, "its shape is no list of sizes, or too large");
+      refuse_entry(where, entry, "its shape is no list of sizes, or too large");
     t.shape.push_back(static_cast<extent>(n));
     shape.remove_prefix(static_cast<std::size_t>(end - shape.data()));
   }
   if (t.shape.empty()) t.shape.push_back(1);
   const std::size_t begin = at.position();
-  if (count * type->size != size - begin) refuse(where, entry, "its shape does not fit its size");
+  if (count * type->size != size - begin) refuse_entry(where, entry, "its shape does not fit its size");
   t.read = [archive, index, size, where, name = std::string(entry), begin, type](std::span<float> out) {
     const std::vector<std::byte> content = read_entry(archive, index, size, where, name);
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = type->value(content.data() + begin + i * type->size);
@@ -155,7 +156,7 @@ std::vector<stored_tensor> npz_tensors(std::span<const std::byte> bytes, const s
     if (__builtin_add_overflow(total, facts.size, &total) || limits::unpacks_too_far(total, bytes.size()))
       fail({.where = where, .what = "the zip archive claims to hold far more than its size allows"});
     const std::string_view name = facts.name;
-    if (!name.ends_with(".npy")) refuse(where, name, "is no numpy array");
+    if (!name.ends_with(".npy")) refuse_entry(where, name, "is no numpy array");
     all.push_back(parse(archive, static_cast<zip_uint64_t>(i), static_cast<std::size_t>(facts.size), where, name));
   }
   return all;

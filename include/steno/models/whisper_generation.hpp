@@ -23,7 +23,7 @@ struct whisper_generation {
   std::vector<int> languages = {};      ///< numbers of those that it knows (whisper_tokens), in order; empty: all
   int language = -1;                    ///< number of the one that is meant when none is named; -1: detected
   bool translate = false;               ///< into English when the user does not say
-  std::optional<int> max_initial = {};  ///< the first time at most, in rows of the encoder; none: openai's second
+  std::optional<int> max_initial = {};  ///< the latest first time, in rows of the encoder; none: openai's second
 
   /// Whether it knows the language of this number.
   bool knows(int number) const {
@@ -50,11 +50,11 @@ STENO_COLD inline int read_language(const gguf_file& file, const tokenizers::whi
 STENO_COLD inline whisper_generation read_whisper_generation(const gguf_file& file,
                                                              const tokenizers::whisper_tokens& t) {
   whisper_generation g;
-  constexpr std::size_t most = 1 << 20;
+  constexpr std::size_t max_count = 1 << 20;
   if (file.has("whisper.suppress_tokens"))
-    g.suppressed = models::read_wholes(file, "whisper.suppress_tokens", 0, 1 << 24, most);
+    g.suppressed = models::read_wholes(file, "whisper.suppress_tokens", 0, 1 << 24, max_count);
   if (file.has("whisper.begin_suppress_tokens"))
-    g.first_suppressed = models::read_wholes(file, "whisper.begin_suppress_tokens", 0, 1 << 24, most);
+    g.first_suppressed = models::read_wholes(file, "whisper.begin_suppress_tokens", 0, 1 << 24, max_count);
   if (file.has("whisper.languages")) {
     for (const std::string& code : file.strings("whisper.languages"))
       g.languages.push_back(detail::read_language(file, t, "whisper.languages", code));

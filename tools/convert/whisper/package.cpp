@@ -43,10 +43,10 @@ void check(const std::string& where, const settings& s) {
   in("layers of the decoder", s.text_layers, 1, limits::layers);
 }
 
-using ids = std::vector<std::uint32_t>;
+using id_list = std::vector<std::uint32_t>;
 
-ids in_order(const std::vector<int>& from) {
-  ids all(from.begin(), from.end());
+id_list in_order(const std::vector<int>& from) {
+  id_list all(from.begin(), from.end());
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
