@@ -27,7 +27,7 @@ void set_keys(weights::gguf_writer& file, const fsmn_vad_settings& s) {
 }
 
 constexpr std::string_view unread = "FunASR keeps it and does not read it";
-constexpr unused_setting unused[] = {
+constexpr unused_setting unused_by_vad[] = {
     {"model_conf.do_start_point_detection", unread},
     {"model_conf.do_end_point_detection", unread},
     {"model_conf.dcd_block_size", unread},
@@ -113,7 +113,7 @@ fsmn_vad_settings read_fsmn_vad_settings(const folder& f, std::vector<std::strin
   f.require("model_conf.sample_rate", static_cast<double>(s.frontend.sample_rate));
   f.require("model_conf.frame_in_ms", std::to_string(s.frontend.frame_shift));
   f.require("model_conf.frame_length_ms", std::to_string(s.frontend.frame_length));
-  check_settings(f, unused, notes);
+  check_settings(f, unused_by_vad, notes);
   return s;
 }
 

@@ -18,16 +18,16 @@ namespace funasr_files {
 
 namespace {
 
-constexpr std::string_view training = "training alone reads it";
-constexpr unused_setting unused[] = {
-    {"model_conf.predictor_bias", training},
-    {"model_conf.predictor_weight", training},
-    {"model_conf.sampling_ratio", training},
-    {"model_conf.share_embedding", training},
-    {"model_conf.use_1st_decoder_loss", training},
+constexpr std::string_view of_training = "training alone reads it";
+constexpr unused_setting unused_by_paraformer[] = {
+    {"model_conf.predictor_bias", of_training},
+    {"model_conf.predictor_weight", of_training},
+    {"model_conf.sampling_ratio", of_training},
+    {"model_conf.share_embedding", of_training},
+    {"model_conf.use_1st_decoder_loss", of_training},
     {"encoder_conf.chunk_size", "training; a stream's windows are its options"},
-    {"encoder_conf.stride", training},
-    {"encoder_conf.pad_left", training},
+    {"encoder_conf.stride", of_training},
+    {"encoder_conf.pad_left", of_training},
     {"encoder_conf.encoder_att_look_back_factor", "training; how far a stream looks back is an option"},
     {"encoder_conf.decoder_att_look_back_factor", "training; how far a stream looks back is an option"},
     {"decoder_conf.input_layer", "the embedding of tokens serves training alone"},
@@ -35,8 +35,8 @@ constexpr unused_setting unused[] = {
     {"decoder_conf.chunk_multiply_factor", "FunASR keeps it and does not read it"},
     {"predictor_conf.idim", "the tensors' shapes say it"},
     {"predictor_conf.tail_mask", "the same for one clip at a time"},
-    {"ctc", training},
-    {"ctc_conf.extra_linear", training},
+    {"ctc", of_training},
+    {"ctc_conf.extra_linear", of_training},
     {"tokenizer_conf.space_symbol", "words are joined by rules of their own"},
     {"pred_timestamp", "times are always given"},
 };
@@ -132,7 +132,7 @@ paraformer_settings read_paraformer_settings(const folder& f, std::vector<std::s
     fail({.where = f.config.string(), .what = "model_conf.ctc_weight is 1: a model without its decoder"});
   require_frontend(f, s.online ? "WavFrontendOnline" : "WavFrontend");
   f.require("tokenizer", "CharTokenizer");
-  check_settings(f, unused, notes);
+  check_settings(f, unused_by_paraformer, notes);
   return s;
 }
 

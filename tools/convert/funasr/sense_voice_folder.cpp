@@ -14,10 +14,10 @@ namespace funasr_files {
 
 namespace {
 
-constexpr std::string_view training = "training alone reads it";
-constexpr unused_setting unused[] = {
-    {"model_conf.sos", training},
-    {"model_conf.eos", training},
+constexpr std::string_view by_training = "training alone reads it";
+constexpr unused_setting unused_by_sense_voice[] = {
+    {"model_conf.sos", by_training},
+    {"model_conf.eos", by_training},
     {"output_timestamp", "times are always given"},
 };
 
@@ -67,7 +67,7 @@ sense_voice_settings read_sense_voice_settings(const folder& f, std::vector<std:
   f.require("ctc_conf.extra_linear", "true");
   f.require("ban_emo_unk", "false");
   f.require("tokenizer", "SentencepiecesTokenizer");
-  check_settings(f, unused, notes);
+  check_settings(f, unused_by_sense_voice, notes);
   return s;
 }
 
