@@ -170,7 +170,7 @@ TEST_F(cloned_folder, several_models_are_a_question) {
   fs::copy_file(folder / "a.gguf", folder / "b.gguf");
   clutter(folder);
   const std::string said = refusal(folder);
-  EXPECT_NE(said.find("GGUF"), std::string::npos) << said;
+  EXPECT_NE(said.find("holds several models: found \"a.gguf\", \"b.gguf\""), std::string::npos) << said;
   EXPECT_NE(said.find("name one of them"), std::string::npos) << said;
 }
 
