@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::optional<steno::dtype> type : {std::optional<steno::dtype>(), std::optional(steno::dtype::q8_0)}) {
     read_or_refuse([&] {
       steno::imported_model model = steno::import_gguf(steno::gguf_file("input", bytes), {});
-      steno::add_tensors(model, type);
+      steno::add_tensors(model, {.type = type});
       // Blocks may say more than the file holds: 18 bytes of q4_0 are 32 values.
       if (model.file.size() > 64 * size) return;
       const std::vector<std::byte> image = model.file.bytes();
