@@ -180,7 +180,7 @@ std::vector<std::pair<std::string, std::string>> given_options(const options& o)
     if (given) all.emplace_back(option, option + (value.empty() ? "" : " " + value));
   };
   add(o.language != "auto", "--language", o.language);
-  add(o.inverse_text_normalisation, "--itn");
+  if (o.inverse_text_normalisation) all.emplace_back("--itn", *o.inverse_text_normalisation ? "--itn" : "--no-itn");
   for (const std::string& name : o.decoding.names()) add(true, option_name(name));
   add(o.max_clip_seconds > 0, "--max-clip-seconds");
   add(o.parallel_clips > 1, "--parallel-clips");

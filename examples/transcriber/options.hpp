@@ -65,9 +65,9 @@ struct options {
   decoding_options decoding;
   std::string output;  ///< empty: standard output
   std::string language = "auto";
-  bool inverse_text_normalisation = false;
-  int threads = 0;  ///< 0: all
-  int beam = 0;     ///< 0: the model's own
+  std::optional<bool> inverse_text_normalisation = {};  ///< nothing: the model's own
+  int threads = 0;                                      ///< 0: all
+  int beam = 0;                                         ///< 0: the model's own
   std::string vad = "none";
   double merge_seconds = 0;     ///< 0: nothing is joined
   double max_clip_seconds = 0;  ///< 0: the model's own

@@ -64,7 +64,8 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
       ->type_name("FILE");
   app.add_option("--language", o.language, "Language spoken, e.g. en [auto]")->type_name("CODE");
-  app.add_flag("--itn", o.inverse_text_normalisation, "Punctuation and numbers as figures, where the model can do so");
+  app.add_flag("--itn,!--no-itn", o.inverse_text_normalisation,
+               "Punctuation and numbers as figures, or not, where the model can do both [the model's own]");
   add_threads(app, o);
   app.add_option("--beam,--beam-size", o.beam, "Beam width, where the model searches; 1 is greedy [the model's own]")
       ->type_name("N")
@@ -107,7 +108,7 @@ void add_bench(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--runs", o.runs, "How many times [3]")->type_name("N")->check(CLI::Range(1, 100000));
   add_threads(app, o);
   app.add_option("--language", o.language, "Language spoken [auto]")->type_name("CODE");
-  app.add_flag("--itn", o.inverse_text_normalisation, "As in transcribe");
+  app.add_flag("--itn,!--no-itn", o.inverse_text_normalisation, "As in transcribe");
 }
 
 void add_live(CLI::App& app, options& o, raw_options& raw) {

@@ -7,6 +7,7 @@
 #include "convert/fixtures.hpp"
 #include "funasr/folder.hpp"
 #include "funasr/fsmn_vad.hpp"
+#include "funasr/nano.hpp"
 #include "funasr/paraformer.hpp"
 #include "funasr/sense_voice.hpp"
 #include "support/golden.hpp"
@@ -52,6 +53,27 @@ const std::string fsmn_vad =
     "frontend: WavFrontendOnline\n"
     "frontend_conf:\n  fs: 16000\n  lfr_m: 5\n  lfr_n: 1\n";
 
+const std::string nano =
+    "model: FunASRNano\n"
+    "model_conf:\n  lsm_weight: 0.1\n"
+    "audio_encoder: SenseVoiceEncoderSmall\n"
+    "audio_encoder_conf:\n  output_size: 32\n  attention_heads: 4\n  num_blocks: 2\n  feat_permute: true\n"
+    "llm: Qwen3-0.6b\n"
+    "llm_conf:\n  hub: hf\n  llm_dtype: bf16\n  init_param_path: Qwen3-0.6B\n  use_lora: false\n"
+    "audio_adaptor: Transformer\n"
+    "audio_adaptor_conf:\n  downsample_rate: 1\n  use_low_frame_rate: true\n  n_layer: 2\n"
+    "ctc_decoder: Transformer\n"
+    "detach_ctc_decoder: true\n"
+    "ctc_decoder_conf:\n  downsample_rate: 1\n  llm_dim: 32\n"
+    "ctc_weight: 1.0\n"
+    "ctc_vocab_size: 288\n"
+    "ctc_conf:\n  ctc_type: builtin\n"
+    "frontend: WavFrontend\n"
+    "frontend_conf:\n  fs: 16000\n  lfr_m: 7\n  lfr_n: 6\n"
+    "dataset_conf:\n  do_think: true\n"
+    "tokenizer: HuggingfaceTokenizer\n"
+    "tokenizer_conf:\n  init_param_path: Qwen3-0.6B\n";
+
 const std::string configuration =
     R"({"framework": "pytorch", "task": "auto-speech-recognition", "model": {"type": "funasr"},
         "pipeline": {"type": "funasr-pipeline"}, "model_name_in_hub": {"ms": "", "hf": ""},
@@ -64,6 +86,7 @@ std::vector<std::string> notes_of(const std::string& config, const std::string& 
   const fs::path root = directory.path();
   write_text(root / "config.yaml", config);
   write_text(root / "model.pt", "");
+  fs::create_directory(root / "Qwen3-0.6B");
   if (!json.empty()) write_text(root / "configuration.json", json);
   const funasr_files::folder f = funasr_files::open_folder(root);
   std::vector<std::string> notes;
@@ -71,6 +94,7 @@ std::vector<std::string> notes_of(const std::string& config, const std::string& 
   if (model == "SenseVoiceSmall") funasr_files::read_sense_voice_settings(f, notes);
   if (model.starts_with("Paraformer")) funasr_files::read_paraformer_settings(f, notes);
   if (model == "FsmnVADStreaming") funasr_files::read_fsmn_vad_settings(f, notes);
+  if (model == "FunASRNano") funasr_files::read_nano_settings(f, notes);
   return notes;
 }
 
@@ -96,7 +120,8 @@ std::string refusal_with(std::string config, const std::string& line) {
 
 TEST(funasr_settings, published_configs_hold_no_unknown_key) {
   STENO_REQUIRE_SHARED(shared);
-  for (const char* name : {"sensevoice-small", "paraformer-large-zh", "paraformer-large-zh-online", "fsmn-vad"}) {
+  for (const char* name : {"sensevoice-small", "paraformer-large-zh", "paraformer-large-zh-online", "fsmn-vad",
+                           "fun-asr-nano-2512-hf", "fun-asr-nano-2512-ms", "fun-asr-mlt-nano-2512"}) {
     std::vector<std::string> notes{"refused"};
     const std::string text = read_text(shared / "manifests" / (std::string(name) + ".yaml"));
     EXPECT_EQ(test::refusal([&] { notes = notes_of(text, configuration); }), "") << name;
@@ -160,6 +185,54 @@ TEST(funasr_settings, an_unknown_key_of_configuration_json_is_never_silent) {
   const std::vector<std::string> notes = notes_of(paraformer, with("{", "\"license\": \"x\""));
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_NE(notes[0].find("configuration.json: not read, and not known: \"license\""), std::string::npos) << notes[0];
+}
+
+// dataset_conf of Fun-ASR-Nano says what the prompt is, and which tokens the CTC head has.
+TEST(funasr_settings, no_key_of_fun_asr_nano_is_silent) {
+  ASSERT_EQ(notes_of(nano, configuration), std::vector<std::string>());
+  for (const char* section : {"audio_encoder_conf", "audio_adaptor_conf", "ctc_decoder_conf", "ctc_conf", "llm_conf",
+                              "frontend_conf", "tokenizer_conf", "model_conf"})
+    EXPECT_NE(refusal_with(nano, std::string(section) + ".kabcdef: 1").find("kabcdef"), std::string::npos) << section;
+  for (const char* line : {"dataset_conf.kabcdef: 1", "kabcdef: 1"}) {
+    std::string text = nano;
+    const std::size_t at = text.find("dataset_conf:\n") + 14;
+    if (std::string_view(line).starts_with("dataset_conf."))
+      text.insert(at, "  kabcdef: 1\n");
+    else
+      text += "kabcdef: 1\n";
+    const std::vector<std::string> notes = notes_of(text);
+    ASSERT_EQ(notes.size(), 1u) << line;
+    EXPECT_NE(notes[0].find("kabcdef"), std::string::npos) << notes[0];
+  }
+  for (const char* line : {"audio_encoder: WhisperEncoder",
+                           "audio_encoder_conf.input_layer: conv2d",
+                           "audio_encoder_conf.sanm_shfit: 5",
+                           "audio_encoder_conf.hub: ms",
+                           "audio_adaptor: Linear",
+                           "audio_adaptor_conf.use_low_frame_rate: maybe",
+                           "ctc_decoder: Linear",
+                           "ctc_conf.blank_id: 288",
+                           "ctc_conf.extra_linear: false",
+                           "llm_conf.use_lora: true",
+                           "llm_conf.load_kwargs: {a: 1}",
+                           "llm_kwargs: {num_beams: 4}",
+                           "dataset_conf.sys_prompt: false",
+                           "dataset_conf.do_think: maybe",
+                           "dataset_conf.ctc_tokenizer: HuggingfaceTokenizer",
+                           "tokenizer: CharTokenizer",
+                           "dataset_conf.ctc_tokenizer_conf: {is_multilingual: false}",
+                           "frontend: WavFrontendOnline",
+                           "normalize: GlobalMVN",
+                           "dataset_conf.ctc_tokenizer_conf: {vocabulary: a}",
+                           "itn: false",
+                           "language: en",
+                           "max_length: 100",
+                           "ctc_tokenizer: CharTokenizer",
+                           "llm_conf.init_param_path: Other"}) {
+    const std::string whole = std::string(line).substr(0, std::string(line).find(':'));
+    const std::string refusal = refusal_with(nano, line);
+    EXPECT_NE(refusal.find(whole), std::string::npos) << line << " -> " << refusal;
+  }
 }
 
 // One file for each key that changes the result; what the original computes otherwise is refused by that key's name.

@@ -19,6 +19,10 @@ gguf_file packed(const fs::path& from, const fs::path& to) {
   return gguf_file(to.string());
 }
 
+std::vector<std::string> packed_notes(const fs::path& folder) {
+  return import_checkpoint(folder / "encoder.gguf").notes;
+}
+
 void add(weights::gguf_writer& out, const std::string& name, const weights::tensor_ref& t) {
   out.add(name, t.format, std::span<const extent>(t.shape.data(), static_cast<std::size_t>(t.rank)), t.bytes);
 }
@@ -64,6 +68,14 @@ TEST(nano_gguf, two_files_become_one) {
   number(audio, "funasr.frontend.n_mels", 80);
   number(audio, "funasr.frontend.lfr_m", 7);
   number(audio, "funasr.frontend.lfr_n", 6);
+  number(audio, "funasr.enc.input_size", 560);
+  number(audio, "funasr.enc.linear_units", 64);
+  number(audio, "funasr.enc.num_blocks", 3);
+  number(audio, "funasr.enc.tp_blocks", 2);
+  number(audio, "funasr.adp.llm_dim", 64);
+  number(audio, "funasr.adp.encoder_dim", 32);
+  number(audio, "funasr.adp.ffn_dim", 96);
+  number(audio, "funasr.adp.n_layer", 2);
   std::size_t count = 0;
   for (std::size_t i = 0; i < nano.size(); ++i) {
     const weights::tensor_ref t = nano.tensor(i);
@@ -72,6 +84,17 @@ TEST(nano_gguf, two_files_become_one) {
     ++count;
   }
   audio.write((scratch.path() / "encoder.gguf").string());
+  // The same with one more key.
+  const auto audio_with = [&](const char* key, auto value) {
+    weights::gguf_writer more;
+    const std::vector<std::byte> image = audio.bytes();
+    const gguf_file known("audio", image);
+    for (const weights::gguf_value& v : known.values())
+      if (v.key != key) more.copy(v);
+    more.set(key, value);
+    for (std::size_t i = 0; i < known.size(); ++i) add(more, std::string(known.tensor(i).name), known.tensor(i));
+    more.write((scratch.path() / "encoder.gguf").string());
+  };
   const auto refusal = [&] {
     try {
       (void)packed(scratch.path() / "encoder.gguf", scratch.path() / "out.packed");
@@ -120,6 +143,42 @@ TEST(nano_gguf, two_files_become_one) {
     ASSERT_EQ(t.bytes.size(), want->bytes.size()) << t.name;
     EXPECT_EQ(std::memcmp(t.bytes.data(), want->bytes.data(), t.bytes.size()), 0) << t.name;
   }
+  // Every key is read, or named.
+  EXPECT_EQ(both.number("fun_asr_nano.use_low_frame_rate"), 1);
+  EXPECT_EQ(packed_notes(scratch.path()).size(), 1u);  // what the exporter never writes
+  audio_with("funasr.adp.use_low_frame_rate", false);
+  EXPECT_EQ(
+      packed(scratch.path() / "encoder.gguf", scratch.path() / "out.packed").number("fun_asr_nano.use_low_frame_rate"),
+      0);
+  audio_with("funasr.adp.use_low_frame_rate", std::uint32_t{0});
+  EXPECT_EQ(
+      packed(scratch.path() / "encoder.gguf", scratch.path() / "out.packed").number("fun_asr_nano.use_low_frame_rate"),
+      0);
+  EXPECT_TRUE(packed_notes(scratch.path()).empty());
+  for (const char* key : {"funasr.adp.use_low_frame_rate", "funasr.enc.sanm_shfit", "funasr.enc.num_blocks",
+                          "funasr.enc.linear_units", "funasr.adp.n_layer", "funasr.adp.ffn_dim", "funasr.adp.new"}) {
+    audio_with(key, std::uint32_t{7});
+    EXPECT_NE(refusal(), "") << key;
+  }
+  audio_with("other.key", std::uint32_t{7});
+  EXPECT_EQ(packed_notes(scratch.path()).size(), 2u);
+  const auto text_with = [&](const char* key, auto value) {
+    weights::gguf_writer more;
+    const std::vector<std::byte> image = text.bytes();
+    const gguf_file known("text", image);
+    for (const weights::gguf_value& v : known.values())
+      if (v.key != key) more.copy(v);
+    more.set(key, value);
+    for (std::size_t i = 0; i < known.size(); ++i) add(more, std::string(known.tensor(i).name), known.tensor(i));
+    more.write((scratch.path() / "qwen3.gguf").string());
+  };
+  for (const char* key :
+       {"qwen3.attention.value_length", "qwen3.rope.dimension_count", "qwen3.expert_count", "split.count"}) {
+    text_with(key, std::uint32_t{7});
+    EXPECT_NE(refusal().find(key), std::string::npos) << key << ": " << refusal();
+  }
+  text_with("qwen3.context_length", std::uint32_t{40960});
+  EXPECT_EQ(refusal(), "");
   fs::copy_file(scratch.path() / "qwen3.gguf", scratch.path() / "another.gguf");
   EXPECT_NE(refusal().find("several language models"), std::string::npos) << refusal();
 }

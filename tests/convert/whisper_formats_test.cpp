@@ -62,7 +62,7 @@ TEST(whisper_formats, three_files_one_package) {
   std::ifstream lines(table);
   for (std::string line; std::getline(lines, line);) {
     tokens.push_back(decoded_base64(line.substr(0, line.find(' '))));
-    vocabulary[whisper_files::byte_letters(tokens.back())] = tokens.size() - 1;
+    vocabulary[byte_letters(tokens.back())] = tokens.size() - 1;
   }
   const test::temporary_directory dir;
   const fs::path hf = dir.path() / "hf";

@@ -42,10 +42,10 @@ std::string refusal(const std::vector<char>& bytes) {
 }  // namespace
 
 TEST(whisper_files, byte_letters) {
-  EXPECT_EQ(whisper_files::byte_letters(" a\n"),
+  EXPECT_EQ(byte_letters(" a\n"),
             "\xc4\xa0"
             "a\xc4\x8a");
-  EXPECT_EQ(whisper_files::byte_letters("\xad\x7f\xa1"), "\xc5\x83\xc4\xa1\xc2\xa1");
+  EXPECT_EQ(byte_letters("\xad\x7f\xa1"), "\xc5\x83\xc4\xa1\xc2\xa1");
   EXPECT_EQ(whisper_files::text_tokens(51864), 50256u);
   EXPECT_EQ(whisper_files::text_tokens(51865), 50257u);
 }

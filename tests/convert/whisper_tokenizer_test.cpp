@@ -77,7 +77,7 @@ class whisper_tokenizer : public testing::Test {
   const test::temporary_directory dir_;
   std::array<std::optional<std::string>, std::size(variables)> before_;
   std::vector<std::string> notes_;
-  const std::string letters_ = whisper_files::byte_letters(std::string("\0\0\7", 3));
+  const std::string letters_ = byte_letters(std::string("\0\0\7", 3));
 };
 
 }  // namespace

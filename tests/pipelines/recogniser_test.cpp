@@ -155,7 +155,13 @@ TEST(recogniser, fun_asr_nano) {
   EXPECT_NE(why.find("no language model"), std::string::npos) << why;
   EXPECT_EQ(refusal([&] { (void)t.transcribe(pcm, {}, c); }), why);
   EXPECT_TRUE(t.supports("top_k"));
-  EXPECT_FALSE(t.supports("itn"));
+  EXPECT_TRUE(t.supports("itn"));
+  EXPECT_FALSE(t.supports("word_timestamps"));  // the file has no tokens of its CTC head
+  using family = pipelines::family<funasr::fun_asr_nano_any>;
+  EXPECT_TRUE(family::options(m, {}, {}, 0).itn);  // as the original
+  EXPECT_FALSE(family::options(m, {.itn = false}, {}, 0).itn);
+  EXPECT_TRUE(t.supports_language("\u82f1\u6587"));
+  EXPECT_FALSE(t.supports_language("ko"));
 }
 
 TEST(recogniser, options_that_a_model_does_not_support_are_refused_by_name) {

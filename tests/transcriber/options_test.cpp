@@ -47,7 +47,7 @@ TEST(options, all_of_transcribe) {
   EXPECT_EQ(o.output_format, steno::app::format::srt);
   EXPECT_EQ(o.output, "out/");
   EXPECT_EQ(o.language, "en");
-  EXPECT_TRUE(o.inverse_text_normalisation);
+  EXPECT_EQ(o.inverse_text_normalisation, true);
   EXPECT_EQ(o.threads, std::min(3, static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))));
   EXPECT_EQ(o.beam, 4);
   EXPECT_EQ(o.vad, "energy");
@@ -191,6 +191,15 @@ TEST(options, channels_of_raw_samples) {
   EXPECT_EQ(parse_options({"stream", "-m", "x", "-", "--pcm-channels", "6"}).pcm.channels, 6);
   EXPECT_NE(refused({"a.wav", "--pcm-channels", "2"}).text.find("no AUDIO is -"), std::string::npos);
   EXPECT_EQ(refused({"-", "--pcm-channels", "0"}).code, 2);
+}
+
+TEST(options, itn_is_the_models_own_unless_it_is_given) {
+  EXPECT_EQ(parse_options({"a.wav"}).inverse_text_normalisation, std::nullopt);
+  EXPECT_EQ(parse_options({"--itn", "a.wav"}).inverse_text_normalisation, true);
+  const options without = parse_options({"--no-itn", "a.wav"});
+  EXPECT_EQ(without.inverse_text_normalisation, false);
+  EXPECT_EQ(steno::app::given_options(without),
+            (std::vector<std::pair<std::string, std::string>>{{"--itn", "--no-itn"}}));
 }
 
 TEST(options, help_and_version_are_no_errors) {

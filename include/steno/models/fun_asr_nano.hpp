@@ -2,7 +2,8 @@
 //
 //   rows   = audio_adaptor(audio_encoder(features))       features as SenseVoice's, without CMVN; 60 ms a row
 //   prompt = [system, user: what to do, the first fake_token_len(frames) rows, assistant]
-//   text   = language model, token by token;  beside it log_softmax(ctc_lo(ctc_decoder(audio_encoder(features))))
+//   text   = language model, token by token
+//   times  = best path of the text's tokens through log_softmax(ctc_lo(ctc_decoder(audio_encoder(features))))
 //
 // Follows `FunASRNano` (funasr/models/fun_asr_nano/model.py); see docs/models/fun_asr_nano.md. Tested in
 // tests/parity/fun_asr_nano_test.cpp.
@@ -10,6 +11,7 @@
 #include <steno/core/result.hpp>
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/kernels/softmax.hpp>
+#include <steno/models/fun_asr_nano_prompt.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/qwen_vocabulary.hpp>
@@ -18,13 +20,15 @@
 #include <steno/networks/qwen3_decoder.hpp>
 #include <steno/networks/qwen3_writing.hpp>
 #include <steno/networks/sanm_encoder.hpp>
+#include <steno/search/ctc_alignment.hpp>
 #include <steno/search/ctc_greedy.hpp>
 #include <steno/search/scores.hpp>
 #include <steno/text/repeated_words.hpp>
+#include <steno/tokenizers/byte_bpe.hpp>
+#include <steno/tokenizers/byte_words.hpp>
 #include <steno/tokenizers/qwen_tokens.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,43 +37,6 @@
 namespace steno {
 inline namespace STENO_ABI {
 namespace funasr {
-
-/// Wishes for one call of recognise().
-struct fun_asr_nano_options {
-  std::string language = {};                  ///< a code or the name the prompt shall use; empty: none is named
-  bool itn = true;                            ///< digits and punctuation; false: the prompt wants none
-  std::vector<std::string> hotwords = {};     ///< part of the prompt
-  int max_new_tokens = 512;                   ///< tokens of the text, no more
-  search::token_sampling sampling = {};       ///< greedy, as the original
-  std::optional<dtype> cache = std::nullopt;  ///< of keys and values; none: what suits the weights
-  /// A pattern of words comes no more than so many times in a row, and circles end the writing; 0: as it comes.
-  int max_repeats = 3;
-};
-
-/// What Fun-ASR-Nano shall do, in Chinese.
-STENO_COLD inline std::string fun_asr_nano_prompt(const fun_asr_nano_options& o) {
-  std::string prompt;
-  if (!o.hotwords.empty()) {
-    prompt =
-        "\xe8\xaf\xb7\xe7\xbb\x93\xe5\x90\x88\xe4\xb8\x8a\xe4\xb8\x8b\xe6\x96\x87\xe4\xbf\xa1\xe6\x81\xaf\xef\xbc\x8c"
-        "\xe6\x9b\xb4\xe5\x8a\xa0\xe5\x87\x86\xe7\xa1\xae\xe5\x9c\xb0\xe5\xae\x8c\xe6\x88\x90\xe8\xaf\xad\xe9\x9f\xb3"
-        "\xe8\xbd\xac\xe5\x86\x99\xe4\xbb\xbb\xe5\x8a\xa1\xe3\x80\x82\xe5\xa6\x82\xe6\x9e\x9c\xe6\xb2\xa1\xe6\x9c\x89"
-        "\xe7\x9b\xb8\xe5\x85\xb3\xe4\xbf\xa1\xe6\x81\xaf\xef\xbc\x8c\xe6\x88\x91\xe4\xbb\xac\xe4\xbc\x9a\xe7\x95\x99"
-        "\xe7\xa9\xba\xe3\x80\x82\n\n\n**\xe4\xb8\x8a\xe4\xb8\x8b\xe6\x96\x87\xe4\xbf\xa1\xe6\x81\xaf\xef\xbc\x9a**"
-        "\n\n\n\xe7\x83\xad\xe8\xaf\x8d\xe5\x88\x97\xe8\xa1\xa8\xef\xbc\x9a[";
-    for (std::size_t i = 0; i < o.hotwords.size(); ++i) prompt.append(i == 0 ? "" : ", ").append(o.hotwords[i]);
-    prompt.append("]\n");
-  }
-  prompt += "\xe8\xaf\xad\xe9\x9f\xb3\xe8\xbd\xac\xe5\x86\x99";
-  std::string language = o.language == "auto" ? "" : o.language;
-  if (language == "zh") language = "\xe4\xb8\xad\xe6\x96\x87";
-  if (language == "en") language = "\xe8\x8b\xb1\xe6\x96\x87";
-  if (language == "ja") language = "\xe6\x97\xa5\xe6\x96\x87";
-  if (!language.empty()) prompt.append("\xe6\x88\x90").append(language);
-  if (!o.itn)
-    prompt += "\xef\xbc\x8c\xe4\xb8\x8d\xe8\xbf\x9b\xe8\xa1\x8c\xe6\x96\x87\xe6\x9c\xac\xe8\xa7\x84\xe6\x95\xb4";
-  return prompt + "\xef\xbc\x9a";
-}
 
 /// Sizes by name; what is left out is adopted from the file.
 struct fun_asr_nano_sizes {
@@ -109,6 +76,13 @@ class fun_asr_nano {
                                             : std::vector<int>{tokenizer.require("<|im_end|>")};
     low_frame_rate = models::read_flag(file, "fun_asr_nano.use_low_frame_rate", true);
     think = models::read_flag(file, "fun_asr_nano.do_think", true);
+    if (file.has("fun_asr_nano.ctc.tokens"))
+      ctc_tokens = models::made_of(file, "fun_asr_nano.ctc.tokens", [&] {
+        return tokenizers::byte_bpe(models::read_tokens(file, "fun_asr_nano.ctc.tokens"));
+      });
+    if (file.has("fun_asr_nano.ctc.special_tokens"))
+      ctc_special = models::read_tokens(file, "fun_asr_nano.ctc.special_tokens");
+    ctc_blank = static_cast<int>(models::read_whole(file, "fun_asr_nano.ctc.blank_id", 0, 1 << 24, 0));
   }
 
   Frontend frontend;                                ///< samples to features
@@ -116,12 +90,15 @@ class fun_asr_nano {
   Adaptor audio_adaptor;                            ///< its rows to the language model's width
   CtcDecoder ctc_decoder;                           ///< with ctc_lo, where the file has them
   nn::linear<CtcDecoder::output, CtcVocab> ctc_lo;  ///< rows of ctc_decoder to logits, where the file has it
-  Decoder llm;                        ///< the language model, Qwen3; no layers in files of the audio half alone
-  tokenizers::qwen_tokens tokenizer;  ///< text to ids and back
-  std::vector<int> ends;              ///< tokens that end a text
-  bool low_frame_rate = true;         ///< the language model reads the first eighth of the rows alone: audio_tokens()
-  bool think = true;                  ///< false: the answer begins with an empty block of thoughts
-  models::model_storage storage;      ///< what the weights point into
+  Decoder llm;                           ///< the language model, Qwen3; no layers in files of the audio half alone
+  tokenizers::qwen_tokens tokenizer;     ///< text to ids and back
+  tokenizers::byte_bpe ctc_tokens;       ///< of the CTC head, by number; none where the file has no head
+  std::vector<std::string> ctc_special;  ///< names of the tokens behind them that its texts may show
+  int ctc_blank = 0;                     ///< number of its blank
+  std::vector<int> ends;                 ///< tokens that end a text
+  bool low_frame_rate = true;     ///< the language model reads the first eighth of the rows alone: audio_tokens()
+  bool think = true;              ///< false: the answer begins with an empty block of thoughts
+  models::model_storage storage;  ///< what the weights point into
 
   void members(auto&& v) {
     v("audio_encoder", audio_encoder);
@@ -136,11 +113,32 @@ class fun_asr_nano {
     if (ctc_lo.w) v.equal("widths of ctc_decoder and ctc_lo", ctc_decoder.output_size(), ctc_lo.input_size());
     if (ctc_lo.w)
       v.equal("widths of audio_encoder and ctc_decoder", audio_encoder.output_size(), ctc_decoder.input_size());
+    if (ctc_lo.w) {
+      const extent named = ctc_tokens.size() + static_cast<extent>(ctc_special.size());
+      v.within("fun_asr_nano.ctc.blank_id among the rows of ctc.ctc_lo", ctc_blank, 0, ctc_lo.output_size() - 1);
+      v.within("number of fun_asr_nano.ctc.tokens and special_tokens, and rows of ctc.ctc_lo", named, 0,
+               ctc_lo.output_size());
+    }
     v.within("number of tokenizer.ggml.tokens, and rows of embed_tokens", tokenizer.size(), 0, llm.vocabulary());
     v.equal("rows of lm_head and embed_tokens", llm.outputs(), llm.vocabulary());
   }
-  /// Codes of the languages that have a name in the prompt, and "auto": none is named.
-  STENO_COLD static std::vector<std::string> languages() { return {"auto", "zh", "en", "ja"}; }
+  /// Codes of the languages that the model knows by its kind, and "auto": none is named. Models that read all rows are
+  /// the multilingual ones.
+  STENO_COLD std::vector<std::string> languages() const {
+    std::vector<std::string> codes{"auto"};
+    for (const fun_asr_nano_language& l : fun_asr_nano_languages)
+      if (!low_frame_rate || codes.size() < 4) codes.emplace_back(l.code);
+    return codes;
+  }
+  /// One of them, or a name in Chinese, which is put into the prompt as it is.
+  STENO_COLD bool supports_language(std::string_view language) const {
+    const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+    const std::vector<std::string> codes = languages();
+    return std::find(codes.begin(), codes.end(), language) != codes.end() ||
+           (!language.empty() && std::none_of(language.begin(), language.end(), ascii));
+  }
+  /// Whether words get times: the file has a CTC head and its tokens.
+  bool aligns() const noexcept { return ctc_lo.w && ctc_tokens.size() > 0; }
 
   /// Rows of the adaptor that the language model reads, of so many frames of features.
   extent audio_tokens(extent frames) const noexcept {
@@ -176,21 +174,79 @@ class fun_asr_nano {
     auto scope = c.enter("audio_encoder");
     audio_encoder(x, y, nullptr, nn::no_env{}, c);
   }
+  /// Rows of the CTC head's scores for so many of the encoder's.
+  extent ctc_rows(extent frames) const noexcept { return ctc_decoder.rows(frames); }
   /// Log-probabilities of the CTC head for the encoder's rows; only where the file has one.
   void score(view<const float, dynamic, Encoder::output> encoded, view<float, dynamic, CtcVocab> scores,
              context& c) const {
     core::workspace::frame scratch(c.scratch);
     auto made = scratch.template matrix<dynamic, CtcDecoder::output>(scores.rows(), ctc_decoder.output_size());
-    {
-      auto scope = c.enter("ctc_decoder");
-      ctc_decoder(core::as<const float, dynamic, CtcDecoder::input>(encoded), made, nullptr, nn::no_env{}, c);
-    }
-    c.trace("ctc_decoder", made);
+    decode_ctc(encoded, made, c);
     ctc_lo.multiply(core::as<const float, dynamic, CtcDecoder::output>(made), scores, c);
     c.trace("ctc_logits", scores);
     kernels::log_softmax(core::read(scores), core::write(scores), c.run);
     search::require_numbers(core::read(scores));
     c.trace("ctc_log_probs", scores);
+  }
+  /// A token of a text and when it was spoken.
+  struct ctc_time {
+    int id;                 ///< of ctc_tokens
+    double start, end;      ///< seconds
+    float log_probability;  ///< the highest of its frames
+  };
+  /// What the CTC head makes of a recording.
+  struct ctc_reading {
+    std::string text;             ///< its own, greedy
+    std::vector<ctc_time> times;  ///< of the tokens of the given text; empty where they do not fit into the frames
+  };
+  /// The head's own text, and times of the tokens of `text`, from the encoder's rows. Only where aligns().
+  STENO_COLD ctc_reading read_ctc(view<const float, dynamic, Encoder::output> encoded, std::string_view text,
+                                  context& c) const {
+    auto scope = c.enter("ctc");
+    const std::vector<int> ids = ctc_tokens.encode(text);
+    // Columns of the scores: the blank, and each of the text's tokens once. All of them would be 240 kB a row.
+    std::vector<int> columns(ids), labels;
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    columns.insert(columns.begin(), ctc_blank);
+    for (const int id : ids)
+      labels.push_back(static_cast<int>(std::lower_bound(columns.begin() + 1, columns.end(), id) - columns.begin()));
+    const bool spoken = std::find(ids.begin(), ids.end(), ctc_blank) == ids.end();
+
+    core::workspace::frame scratch(c.scratch);
+    const extent rows = ctc_rows(encoded.rows());
+    auto made = scratch.template matrix<dynamic, CtcDecoder::output>(rows, ctc_decoder.output_size());
+    auto kept = scratch.template matrix<dynamic, dynamic>(rows, static_cast<extent>(columns.size()));
+    decode_ctc(encoded, made, c);
+    std::vector<int> best;
+    constexpr extent at_once = 64;
+    for (extent t = 0; t < rows; t += at_once) {
+      core::workspace::frame part(c.scratch);
+      const extent n = std::min(at_once, rows - t);
+      auto scores = part.template matrix<dynamic, CtcVocab>(n, ctc_lo.output_size());
+      ctc_lo.multiply(core::as<const float, dynamic, CtcDecoder::output>(made.middleRows(t, n)), scores, c);
+      kernels::log_softmax(core::read(scores), core::write(scores), c.run);
+      search::require_numbers(core::read(scores));
+      for (extent i = 0; i < n; ++i) {
+        const float* const row = scores.data() + i * scores.outerStride();
+        const int id = search::best_label(row, scores.cols());
+        if (best.empty() || best.back() != id) best.push_back(id);
+        for (std::size_t k = 0; k < columns.size(); ++k) kept(t + i, static_cast<extent>(k)) = row[columns[k]];
+      }
+    }
+    ctc_reading made_of_it{.text = ctc_text(best), .times = {}};
+    std::vector<search::ctc_token> placed;
+    if (!spoken || ids.empty() ||
+        !search::ctc_alignment(core::read(kept), labels, {.blank = 0, .free_blank = false, .strict_steps = true},
+                               c.scratch, placed))
+      return made_of_it;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const search::ctc_token& p = placed[i];
+      float highest = kept(p.start, p.id);
+      for (extent t = p.start; t < p.end; ++t) highest = std::max(highest, kept(t, p.id));
+      made_of_it.times.push_back({ids[i], seconds(p.start), seconds(p.end), highest});
+    }
+    return made_of_it;
   }
   /// The prompt's rows: of tokens, and in between the first of the adaptor's.
   void embed_prompt(const prompt_ids& p, view<const float, dynamic, Encoder::output> encoded,
@@ -239,7 +295,18 @@ class fun_asr_nano {
     if (o.max_repeats > 0) s.text = text::limit_repeats(std::move(s.text), static_cast<std::size_t>(o.max_repeats));
     s.token_ids = std::move(t.ids);
     s.stop_reason = nn::stop_name(t.stop);
+    if (!o.word_timestamps || !aligns()) return s;
+    const ctc_reading read = read_ctc(core::as<const float, dynamic, Encoder::output>(encoded), s.text, c);
+    s.words = words_of(read.times, s.end);
+    s.extra.emplace_back("ctc_text", read.text);
     return s;
+  }
+  /// Words of tokens with times; none ends behind `end`.
+  STENO_COLD std::vector<word> words_of(std::span<const ctc_time> times, double end) const {
+    std::vector<tokenizers::timed_piece> pieces;
+    for (const ctc_time& t : times)
+      pieces.push_back({ctc_tokens.bytes(t.id), std::min(t.start, end), std::min(t.end, end), t.log_probability});
+    return tokenizers::join_byte_words(pieces);
   }
 
   /// The golden cases' name of a traced stage; empty for what they do not have.
@@ -276,6 +343,35 @@ class fun_asr_nano {
   }
 
  private:
+  void decode_ctc(view<const float, dynamic, Encoder::output> encoded, view<float, dynamic, CtcDecoder::output> y,
+                  context& c) const {
+    {
+      auto scope = c.enter("ctc_decoder");
+      ctc_decoder(core::as<const float, dynamic, CtcDecoder::input>(encoded), y, nullptr, nn::no_env{}, c);
+    }
+    c.trace("ctc_decoder", y);
+  }
+  // The original takes 60 ms a frame whatever the decoder joins, and no offset of the first.
+  double seconds(extent frame) const noexcept {
+    const double ms = frontend.head.head.options().frame_shift * static_cast<double>(frontend.head.last.n());
+    return static_cast<double>(frame) * ms / 1000;
+  }
+  // Labels without repetitions; tokens of times, and those without a name, show nothing.
+  std::string ctc_text(const std::vector<int>& labels) const {
+    std::string text;
+    for (const int id : labels) {
+      if (id == ctc_blank) continue;
+      const extent special = id - ctc_tokens.size();
+      if (special < 0)
+        text += ctc_tokens.bytes(id);
+      else if (special < static_cast<extent>(ctc_special.size()))
+        text += ctc_special[static_cast<std::size_t>(special)];
+    }
+    text = tokenizers::unicode::replace_invalid(text);
+    constexpr std::string_view silence = "<|nospeech|>";
+    for (std::size_t at = 0; (at = text.find(silence, at)) != std::string::npos;) text.erase(at, silence.size());
+    return text;
+  }
   // White space of any kind and "/sil" become one space.
   static std::string plain_text(std::string text) {
     for (std::size_t at = 0; (at = text.find("/sil", at)) != std::string::npos;) text.replace(at, 4, 1, ' ');

@@ -129,16 +129,17 @@ STENO_COLD auto made_of(const gguf_file& file, std::string_view key, F&& f) {
   }
 }
 
-/// The tokens of a tokenizer (tokenizer.ggml.tokens): 1 to 2^20. Throws steno::error.
-STENO_COLD inline std::vector<std::string> read_tokens(const gguf_file& file) {
+/// The tokens of a tokenizer: 1 to 2^20. Throws steno::error.
+STENO_COLD inline std::vector<std::string> read_tokens(const gguf_file& file,
+                                                       std::string_view key = "tokenizer.ggml.tokens") {
   constexpr std::size_t max_count = 1 << 20;
-  const weights::gguf_value* const v = file.value("tokenizer.ggml.tokens");
+  const weights::gguf_value* const v = file.value(key);
   if (v != nullptr && (v->count < 1 || v->count > max_count))
     fail({.where = file.where(),
-          .what = "key \"tokenizer.ggml.tokens\"",
+          .what = "key " + steno::weights::quoted(key),
           .expected = "1 to " + std::to_string(max_count) + " tokens",
           .found = std::to_string(v->count)});
-  return file.strings("tokenizer.ggml.tokens");
+  return file.strings(key);
 }
 /// What each token is (tokenizer.ggml.token_type).
 STENO_COLD inline std::vector<int> read_token_types(const gguf_file& file) {

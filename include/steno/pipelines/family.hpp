@@ -84,7 +84,8 @@ struct family_defaults {
                                std::size_t /*samples*/) {
     model_options own;
     if constexpr (detail::has_language<model_options>) own.language = o.language;
-    if constexpr (detail::has_itn<model_options>) own.itn = o.itn;
+    if constexpr (detail::has_itn<model_options>)
+      if (o.itn) own.itn = *o.itn;
     if constexpr (detail::has_beam<model_options>)
       if (o.beam > 0) own.beam = o.beam;
     if constexpr (searches_hotwords) own.hotwords = &hotwords;

@@ -20,12 +20,14 @@ struct family<funasr::fun_asr_nano<S, Frontend>> : family_defaults<funasr::fun_a
   using model = funasr::fun_asr_nano<S, Frontend>;
 
   static bool supports(const model& m, std::string_view option) {
+    if (option == "word_timestamps") return m.aligns();
     return of_language_models(option) || option == "temperature" || option == "seed" ||
-           (option != "itn" && family_defaults<model>::supports(m, option));
+           family_defaults<model>::supports(m, option);
   }
   static funasr::fun_asr_nano_options options(const model&, const transcribe_options& o,
                                               const search::hotword_automaton&, std::size_t) {
-    funasr::fun_asr_nano_options own{.language = o.language, .hotwords = o.hotwords};
+    funasr::fun_asr_nano_options own{.language = o.language, .itn = o.itn.value_or(true), .hotwords = o.hotwords};
+    own.word_timestamps = o.decoding.word_timestamps.value_or(true);
     detail::set_language_model_options(o.decoding, own);
     return own;
   }

@@ -36,7 +36,8 @@ class progress_ref {
 /// What is set and not supported by the model is refused by name.
 struct transcribe_options {
   std::string language = "auto";  ///< a code or name that the model knows; "auto": the model finds it
-  bool itn = false;               ///< digits and punctuation where the model can write them
+  /// Digits and punctuation, where the model can write with and without them; nothing: what is usual for the model.
+  std::optional<bool> itn = {};
   /// Seconds; longer recordings and segments are cut at quiet places. 0: 30, and for Qwen3-ASR what its file says, or
   /// 1200 as the original.
   double max_clip_seconds = 0;

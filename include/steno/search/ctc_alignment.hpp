@@ -2,8 +2,9 @@
 //
 // Viterbi over blank, l_1, blank, l_2, ..., blank. Follows FunASR `ctc_forced_align`
 // (sense_voice/utils/ctc_alignment.py): of equal predecessors staying wins over one step, one step over two; of equal
-// ends the label wins over the blank. Tested in tests/search/ctc_alignment_test.cpp (against all paths) and on the
-// golden timestamps.
+// ends the label wins over the blank. torchaudio's `forced_align` (forced_align/cpu/compute.cpp), which Fun-ASR-Nano
+// uses, stays where one step and two are equally good and both better. Tested in tests/search/ctc_alignment_test.cpp
+// (against all paths) and on the golden timestamps.
 #pragma once
 #include <steno/core/workspace.hpp>
 #include <steno/search/ctc_greedy.hpp>
@@ -22,6 +23,8 @@ struct ctc_alignment_options {
   int blank = 0;  ///< its label
   /// SenseVoice sets the blank's log-probability to 0 in frames where the blank is the best label.
   bool free_blank = false;
+  /// torchaudio: one step is taken where it is better than staying and than two steps, not where it equals these.
+  bool strict_steps = false;
 };
 
 /// Aligns `labels` with log-probabilities [frames, classes]. `out` gets one entry per label with its frames [start,
@@ -54,8 +57,12 @@ inline bool ctc_alignment(const view<const float>& log_probs, std::span<const in
         if (s < 2) best = 0;
       } else {
         best = score[s];
-        if (s >= 1 && score[s - 1] > best) best = score[s - 1], step = 1;
-        if (s >= 2 && label(s) != label(s - 2) && score[s - 2] > best) best = score[s - 2], step = 2;
+        const float one = s >= 1 ? score[s - 1] : never;
+        const float two = s >= 2 && label(s) != label(s - 2) ? score[s - 2] : never;
+        if (two > one && two > best)
+          best = two, step = 2;
+        else if (one > best && (one > two || !options.strict_steps))
+          best = one, step = 1;
       }
       from[s] = step;
       next[s] = (s % 2 == 0 ? blank_score : row[label(s)]) + best;

@@ -22,17 +22,25 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A file that configuration.json names. It must lie in the folder: a checkpoint has no business elsewhere.
-fs::path inside(const fs::path& root, const std::string& name, const fs::path& named_by) {
+// Where a file lies that configuration.json names. It must lie in the folder: a checkpoint has no business elsewhere.
+fs::path place_inside(const fs::path& root, const std::string& name, const fs::path& named_by) {
   const fs::path relative = fs::path(name).lexically_normal();
   if (relative.is_absolute() || relative.empty() || *relative.begin() == "..")
     fail({.where = named_by.string(),
           .what = "names a file outside of the folder",
           .found = steno::weights::quoted(name)});
-  const fs::path file = root / relative;
+  return root / relative;
+}
+fs::path inside(const fs::path& root, const std::string& name, const fs::path& named_by) {
+  const fs::path file = place_inside(root, name, named_by);
   if (!fs::exists(file))
     fail({.where = named_by.string(), .what = "names a file that is not there", .found = steno::weights::quoted(name)});
   return file;
+}
+
+// A name that config.yaml itself gives may be a path on the machine that trained; only its last part is used.
+fs::path last_part(const fs::path& path) {
+  return path.has_filename() ? path.filename() : path.parent_path().filename();
 }
 
 std::optional<fs::path> only_file_like(const fs::path& root, std::string_view ending) {
@@ -65,17 +73,24 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path) && (fs::exists(path / "config.yaml") || fs::exists(path / "configuration.json"));
 }
 
-// A name that config.yaml itself gives may be a path on the machine that trained; only its last part is used.
 std::optional<fs::path> folder::named_file(const std::string& key) const {
   const std::string place = "file_path_metas." + key, trained = text(key, "");
   if (names.has(place)) return inside(root, names.text(place, ""), names.source);
   if (trained.empty()) return std::nullopt;
-  const fs::path file = root / fs::path(trained).filename();
+  const fs::path file = root / last_part(trained);
   if (!fs::exists(file))
     fail({.where = config.string(),
           .what = key + " names a file that is not in the folder",
           .found = steno::weights::quoted(trained)});
   return file;
+}
+
+std::optional<fs::path> folder::file_if_there(const std::string& key) const {
+  const std::string place = "file_path_metas." + key, trained = text(key, "");
+  const bool named = names.has(place);
+  if (!named && trained.empty()) return std::nullopt;
+  const fs::path file = named ? place_inside(root, names.text(place, ""), names.source) : root / last_part(trained);
+  return fs::exists(file) ? std::optional(file) : std::nullopt;
 }
 
 folder open_folder(const fs::path& root, const std::optional<fs::path>& weights) {
@@ -103,8 +118,7 @@ folder open_folder(const fs::path& root, const std::optional<fs::path>& weights)
   const bool named_weights = f.names.has("file_path_metas.init_param");
   f.weights = named_weights && !weights ? inside(root, f.names.text("file_path_metas.init_param", ""), f.names.source)
                                         : weights.value_or(root / "model.pt");
-  if (!fs::exists(f.weights))
-    fail(without_weights(root, f.weights.filename().string()));
+  if (!fs::exists(f.weights)) fail(without_weights(root, f.weights.filename().string()));
   return f;
 }
 

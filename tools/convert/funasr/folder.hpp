@@ -32,6 +32,8 @@ struct folder : checkpoint_settings {
   /// The file that configuration.json names under `key` ("tokenizer_conf.token_list", "jieba_usr_dict"), else the one
   /// of the folder that config.yaml names there. Throws steno::error for a name of no file in the folder.
   std::optional<std::filesystem::path> named_file(const std::string& key) const;
+  /// The same of a file that FunASR does without: nothing when it is not in the folder.
+  std::optional<std::filesystem::path> file_if_there(const std::string& key) const;
 
   /// What tokens.json, or a tokens.txt, holds. Throws steno::error.
   std::vector<std::string> read_tokens() const;

@@ -1,6 +1,7 @@
 // tools/convert/funasr/settings.cpp - see settings.hpp.
 #include "funasr/settings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -43,6 +44,12 @@ constexpr std::string_view sections[] = {"frontend",
                                          "maxlenratio",
                                          "minlenratio",
                                          "language",
+                                         "itn",
+                                         "max_length",
+                                         "skip_special_tokens",
+                                         "dataset_conf.ctc_",
+                                         "dataset_conf.do_think",
+                                         "dataset_conf.sys_prompt",
                                          "use_itn",
                                          "text_norm",
                                          "ban_emo_unk",
@@ -92,7 +99,6 @@ constexpr unused_setting unused[] = {
     {"scheduler", training},
     {"scheduler_conf*", training},
     {"dataset", training},
-    {"dataset_conf*", training},
     {"train_data_set_list", training},
     {"valid_data_set_list", training},
     {"freeze_param", training},
@@ -122,6 +128,9 @@ constexpr unused_setting unused[] = {
     {"input_size", counted},
     {"vocab_size", counted},
 };
+
+// Unless the model's own list says what becomes of its keys.
+constexpr unused_setting unused_data = {"dataset_conf*", training};
 
 // configuration.json: the hub's words on the model, and the files.
 constexpr std::string_view file_sections[] = {"file_path_metas"};
@@ -182,6 +191,8 @@ void require_sanm_encoder(const checkpoint_settings& f, const std::string& at, c
 void check_settings(const folder& f, std::span<const unused_setting> own, std::vector<std::string>& notes) {
   std::vector<unused_setting> all(std::begin(unused), std::end(unused));
   all.insert(all.end(), own.begin(), own.end());
+  if (std::none_of(own.begin(), own.end(), [](const unused_setting& u) { return u.key.starts_with("dataset_conf."); }))
+    all.push_back(unused_data);
   f.check_all_read(sections, all, notes);
   f.names.check_all_read(file_sections, unused_names, notes);
 }
@@ -195,6 +206,25 @@ std::uint32_t published_keys::number(const char* key, std::uint32_t min, std::ui
 
 double published_keys::real(const char* key, double otherwise, double min, double max) const {
   return settings_.real(key, otherwise, min, max);
+}
+
+std::optional<std::uint32_t> published_keys::optional_number(const char* key, std::uint32_t min,
+                                                             std::uint32_t max) const {
+  return settings_.has(key) ? std::optional(number(key, min, max)) : std::nullopt;
+}
+
+bool published_keys::flag(const char* key, bool otherwise) const {
+  const std::string value = settings_.text(key, otherwise ? "true" : "false");
+  if (value == "true" || value == "1") return true;
+  if (value == "false" || value == "0") return false;
+  fail({.where = file_.where(),
+        .what = "key " + steno::weights::quoted(key),
+        .expected = "true or false, 1 or 0",
+        .found = steno::weights::quoted(value)});
+}
+
+std::string published_keys::text(const char* key, const std::string& otherwise) const {
+  return settings_.text(key, otherwise);
 }
 
 std::vector<std::string> published_keys::strings(const char* key) const {

@@ -9,6 +9,7 @@
 #include <steno/weights/gguf_writer.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,7 +55,12 @@ class published_keys {
 
   /// A whole number between `min` and `max`, which must be there. Throws steno::error.
   std::uint32_t number(const char* key, std::uint32_t min, std::uint32_t max) const;
+  /// The same of one that may be absent.
+  std::optional<std::uint32_t> optional_number(const char* key, std::uint32_t min, std::uint32_t max) const;
   double real(const char* key, double otherwise, double min, double max) const;
+  /// A boolean, or 1 and 0. Throws steno::error.
+  bool flag(const char* key, bool otherwise) const;
+  std::string text(const char* key, const std::string& otherwise) const;
   /// Of a list; empty where there is none.
   std::vector<std::string> strings(const char* key) const;
   std::vector<double> numbers(const char* key) const;

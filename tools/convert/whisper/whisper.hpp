@@ -17,6 +17,7 @@
 
 #include "families.hpp"
 #include "model_tensors.hpp"
+#include "tiktoken.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -53,9 +54,6 @@ imported_model package(std::string where, const settings& s, std::vector<std::st
 /// Those of a published size; empty for others. `file_name` tells large-v1 from large-v2.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> published_alignment_heads(const settings& s,
                                                                                const std::string& file_name);
-
-/// Raw bytes of a token in GPT-2's letters (every byte is a printable character).
-std::string byte_letters(std::string_view bytes);
 
 /// The text tokens from a file beside `beside`: multilingual.tiktoken or gpt2.tiktoken, vocab.json or tokenizer.json;
 /// also in its folder "assets"; or from `named`, such a file or a folder with one; else from tokenizer_places(), which
