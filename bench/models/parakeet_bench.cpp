@@ -37,7 +37,8 @@ std::unique_ptr<Model> random_model(weights::storage& keep, dtype format, bool n
   frontends::nemo_mel_options o;
   o.mels = mels;
   m->frontend = {frontends::nemo_mel<Model::encoder_type::input>(o),
-                 frontends::per_feature_norm<Model::encoder_type::input>(mels, normalised)};
+                 frontends::feature_norm<Model::encoder_type::input>(
+                     mels, normalised ? frontends::normalisation::per_feature : frontends::normalisation::none)};
   const extent labels = m->embed.rows(), outputs = m->out.output_size();
   for (extent d = 0; d < outputs - labels; ++d) m->durations.push_back(static_cast<int>(d));
   auto* bias = reinterpret_cast<float*>(keep.allocate(static_cast<std::size_t>(outputs) * sizeof(float)));

@@ -20,6 +20,7 @@
 #include <steno/error.hpp>
 #include <steno/frontends/cmvn.hpp>
 #include <steno/frontends/fbank.hpp>
+#include <steno/frontends/feature_norm.hpp>
 #include <steno/frontends/frame_levels.hpp>
 #include <steno/frontends/frontend.hpp>
 #include <steno/frontends/lfr.hpp>
@@ -27,7 +28,6 @@
 #include <steno/frontends/mel_filters.hpp>
 #include <steno/frontends/nemo_mel.hpp>
 #include <steno/frontends/noise_floor.hpp>
-#include <steno/frontends/per_feature_norm.hpp>
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/kernels/attention.hpp>
 #include <steno/kernels/cached_attention.hpp>

@@ -165,11 +165,11 @@ TEST(nemo_config, durations_lead_on) {
 TEST(nemo_config, defaults_are_the_originals) {
   const nemo_files::parakeet_settings s = settings(config());
   EXPECT_FALSE(s.transducer);
-  EXPECT_TRUE(s.bias && s.xscaling && s.per_feature);
+  EXPECT_TRUE(s.bias && s.xscaling);
   EXPECT_FALSE(s.causal || s.causal_downsampling || s.layer_norm || s.chunked);
   EXPECT_EQ(s.units, 32u);
   EXPECT_EQ(s.left, -1);
-  EXPECT_EQ(s.window, 320u);  // 0.02 s, the class's own default
+  EXPECT_EQ(s.frontend.mel.window, 320);  // 0.02 s, the class's own default
 }
 
 TEST(nemo_config, lists_of_contexts_and_references) {
@@ -193,7 +193,7 @@ TEST(nemo_config, what_computes_something_else_is_refused) {
                                                      {"  att_context_style: chunked_limited\n", "att_context_size"},
                                                      {"  conv_context_size: [6, 2]\n", "conv_context_size"},
                                                      {"  feat_out: 128\n", "feat_out"},
-                                                     {"preprocessor:\n  normalize: all_features\n", ""},
+                                                     {"preprocessor:\n  use_torchaudio: true\n", "use_torchaudio"},
                                                      {"  n_heads: 3\n", ""}};
   for (const auto& [text, what] : bad) {
     const std::string found = test::refusal([&, &more = text] { settings(config(more)); });

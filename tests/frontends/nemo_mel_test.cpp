@@ -1,10 +1,11 @@
 // NeMo's log-mel against its formula in double precision, in pieces of any size, and against the golden stages.
+#include <steno/frontends/feature_norm.hpp>
 #include <steno/frontends/nemo_mel.hpp>
-#include <steno/frontends/per_feature_norm.hpp>
 
 #include "support/each_fft.hpp"
 #include "support/golden.hpp"
 #include "support/random.hpp"
+#include "support/refusal.hpp"
 #include "support/wav.hpp"
 
 #include "npy.hpp"
@@ -30,71 +31,163 @@ std::vector<float> noise(extent n) {
   return pcm;
 }
 
-// One value of the formula: a direct transform of the emphasised, windowed samples around 160 t.
+// One value of the formula as the original computes it: the clip between its zeros, pre-emphasis, and a direct
+// transform with the window in the middle of its points.
 double by_definition(const frontends::nemo_mel<>& f, const std::vector<float>& pcm, extent t, std::size_t b) {
-  const auto n = static_cast<extent>(pcm.size());
-  const auto sample = [&](extent i) {
-    return i < 0 || i >= n ? 0.0 : static_cast<double>(pcm[static_cast<std::size_t>(i)]);
+  const frontends::nemo_mel_options& o = f.options();
+  const auto n = static_cast<extent>(pcm.size()), pad = o.exact_pad ? (o.fft_size - o.shift) / 2 : o.fft_size / 2;
+  const auto raw = [&](extent i) {  // of the padded clip
+    return i < pad || i >= pad + n ? 0.0 : static_cast<double>(pcm[static_cast<std::size_t>(i - pad)]);
   };
+  const auto sample = [&](extent i) {
+    if (!o.preemphasis) return raw(i);
+    if (i >= (o.exact_pad ? n : pad + n)) return 0.0;
+    return raw(i) - static_cast<double>(*o.preemphasis) * raw(i - 1);
+  };
+  const extent left = (o.fft_size - o.window) / 2;
   double sum = 0;
   for (extent k = f.filters().begin[b]; k < f.filters().begin[b + 1]; ++k) {
-    const auto bin = static_cast<double>(f.filters().first[b] + k - f.filters().begin[b]);
+    const extent bin = f.filters().first[b] + k - f.filters().begin[b];
     std::complex<double> x = 0;
-    for (extent i = 0; i < 400; ++i) {
-      const extent at = 160 * t - 200 + i;
-      if (at < 0 || at >= n) continue;
-      const double window = 0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / 399);
-      x += window * (sample(at) - static_cast<double>(0.97f) * sample(at - 1)) *
-           std::polar(1.0, -2 * std::numbers::pi * bin * static_cast<double>(i + 56) / 512);
-    }
-    sum += static_cast<double>(f.filters().weights[static_cast<std::size_t>(k)]) * std::norm(x);
+    for (extent i = 0; i < o.window; ++i)
+      x += static_cast<double>(f.window()[static_cast<std::size_t>(i)]) * sample(o.shift * t + left + i) *
+           std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(bin * (left + i) % o.fft_size) /
+                               static_cast<double>(o.fft_size));
+    sum += static_cast<double>(f.filters().weights[static_cast<std::size_t>(k)]) *
+           std::pow(std::abs(x), static_cast<double>(o.mag_power));
   }
-  return std::log(sum + 0x1p-24);
+  const auto guard = static_cast<double>(o.guard);
+  if (!o.log) return sum;
+  return std::log(o.guard_type == frontends::nemo_guard::clamp ? std::max(sum, guard) : sum + guard);
+}
+
+// Every setting with another value than the usual one, alone and together.
+std::vector<frontends::nemo_mel_options> all_settings() {
+  using o = frontends::nemo_mel_options;
+  const auto weights_of = [](std::size_t n) {
+    std::vector<float> values = noise(static_cast<extent>(n));
+    for (float& v : values) v = std::max(v, 0.0f);
+    return values;
+  };
+  return {
+      o{},
+      o{.preemphasis = std::nullopt},
+      o{.preemphasis = 0.5f, .guard = 0x1p-126f},
+      o{.guard = 1e-3f, .guard_type = frontends::nemo_guard::clamp},
+      o{.shape = frontends::nemo_window::hamming},
+      o{.shape = frontends::nemo_window::blackman},
+      o{.shape = frontends::nemo_window::bartlett},
+      o{.band = {.low = 60, .high = 7000}},
+      o{.band = {.unit_area = false}},
+      o{.mag_power = 1},
+      o{.mag_power = 1.5f},
+      o{.log = false},
+      o{.exact_pad = true},
+      o{.preemphasis = std::nullopt, .exact_pad = true},
+      o{.window = 321, .shift = 128, .fft_size = 1024},
+      o{.window = 321, .shift = 128, .fft_size = 1024, .exact_pad = true},
+      o{.window = 160, .shift = 160, .fft_size = 256},
+      o{.window = 160, .shift = 160, .fft_size = 256, .exact_pad = true},
+      o{.window = 512, .shift = 32, .fft_size = 512},
+      o{.window_values = noise(400)},
+      o{.filter_values = weights_of(80 * 257)},
+      o{.window = 400,
+        .shift = 100,
+        .fft_size = 600,
+        .preemphasis = 0.9f,
+        .guard = 0x1p-23f,
+        .shape = frontends::nemo_window::hamming,
+        .band = {.low = 20, .high = 7600, .unit_area = false},
+        .mag_power = 1,
+        .exact_pad = true},
+  };
 }
 
 }  // namespace
 
 // Single precision sums of 400 products: 1e-4 of values around 1.
 TEST(nemo_mel, values_are_those_of_the_formula) {
-  const frontends::nemo_mel<> f;
+  EXPECT_EQ(frontends::nemo_mel<>().rows(1000), 6);                     // 1000 / 160
+  EXPECT_EQ(frontends::nemo_mel<>({.exact_pad = true}).rows(1000), 5);  // one fewer
+  EXPECT_EQ(frontends::nemo_mel<>({.exact_pad = true}).rows(100), 0);
   const std::vector<float> pcm = noise(1000);
   context c;
-  table y(f.rows(1000), f.width());
-  ASSERT_EQ(y.rows(), 6);  // 1000 / 160
-  f(pcm, y, c);
-  for (const extent t : {0, 1, 3, 5})
-    for (const extent b : {0, 7, 40, 79})
-      EXPECT_NEAR(static_cast<double>(y(t, b)), by_definition(f, pcm, t, static_cast<std::size_t>(b)), 1e-4)
-          << t << " " << b;
+  int number = 0;
+  for (const frontends::nemo_mel_options& o : all_settings()) {
+    SCOPED_TRACE(number++);
+    const frontends::nemo_mel<> f(o);
+    table y(f.rows(1000), f.width());
+    ASSERT_GE(y.rows(), 5);
+    f(pcm, y, c);
+    for (const extent t : {extent{0}, extent{1}, extent{3}, y.rows() - 1})
+      for (const extent b : {0, 7, 40, 79}) {
+        const double want = by_definition(f, pcm, t, static_cast<std::size_t>(b));
+        EXPECT_NEAR(static_cast<double>(y(t, b)), want, 1e-4 * std::max(1.0, std::fabs(want))) << t << " " << b;
+      }
+  }
+}
+
+TEST(nemo_mel, settings_out_of_range_are_named) {
+  using o = frontends::nemo_mel_options;
+  const std::pair<o, const char*> bad[] = {{o{.window = 1}, "window"},
+                                           {o{.window = 600}, "window"},
+                                           {o{.shift = 401}, "shift"},
+                                           {o{.shift = 161, .exact_pad = true}, "exact_pad"},
+                                           {o{.preemphasis = 1.5f}, "pre-emphasis"},
+                                           {o{.guard = 0}, "guard"},
+                                           {o{.band = {.high = 8001}}, "highest"},
+                                           {o{.band = {.low = 8000}}, "lowest"},
+                                           {o{.mag_power = 0}, "power"},
+                                           {o{.window_values = {1, 2}}, "window"},
+                                           {o{.filter_values = std::vector<float>(80 * 257, -1.0f)}, "filters"}};
+  for (const auto& [options, what] : bad) {
+    const std::string found = test::refusal([&, &given = options] { (void)frontends::nemo_mel<>(given); });
+    EXPECT_NE(found.find(what), std::string::npos) << found;
+  }
+}
+
+TEST(nemo_mel, filters_as_a_matrix_and_back) {
+  const auto made = frontends::mel_filters::slaney(40, 512, 16000, {.low = 100, .high = 5000});
+  const auto again = frontends::mel_filters::from_matrix(made.matrix(257), 257);
+  EXPECT_EQ(again.first, made.first);
+  EXPECT_EQ(again.begin, made.begin);
+  EXPECT_EQ(again.weights, made.weights);
+  const auto none = frontends::mel_filters::from_matrix(std::vector<float>(10), 5);
+  EXPECT_EQ(none.size(), 2);
+  EXPECT_TRUE(none.weights.empty());
 }
 
 TEST(nemo_mel, the_same_bits_however_the_samples_come) {
-  const frontends::nemo_mel<> f;
-  const std::vector<float> pcm = noise(16000 + 77);
-  const auto n = static_cast<extent>(pcm.size());
-  context c;
-  table whole(f.rows(n), f.width());
-  f(pcm, whole, c);
-  for (const extent piece : {extent{1000}, extent{159}, extent{1}, n}) {
-    auto s = f.start();
-    table all(f.rows(n), f.width());
-    extent done = 0;
-    for (extent at = 0; at < n; at += piece) {
-      const extent count = std::min(piece, n - at);
-      const frontends::samples part(pcm.data() + at, static_cast<std::size_t>(count));
-      const bool last = at + piece >= n;
-      const extent rows = last ? f.at_end(s, count) : f.ready(s, count);
-      ASSERT_LE(done + rows, all.rows());
-      view<float> out = core::make_view(all.data() + done * all.cols(), rows, all.cols());
-      if (last)
-        f.finish(s, part, out, c);
-      else
-        f.accept(s, part, out, c);
-      done += rows;
+  int number = 0;
+  for (const frontends::nemo_mel_options& o : all_settings()) {
+    SCOPED_TRACE(number++);
+    const frontends::nemo_mel<> f(o);
+    const std::vector<float> pcm = noise(4000 + 77);
+    const auto n = static_cast<extent>(pcm.size());
+    context c;
+    table whole(f.rows(n), f.width());
+    f(pcm, whole, c);
+    for (const extent piece : {extent{1000}, extent{159}, extent{1}, n}) {
+      auto s = f.start();
+      table all(f.rows(n), f.width());
+      extent done = 0;
+      for (extent at = 0; at < n; at += piece) {
+        const extent count = std::min(piece, n - at);
+        const frontends::samples part(pcm.data() + at, static_cast<std::size_t>(count));
+        const bool last = at + piece >= n;
+        const extent rows = last ? f.at_end(s, count) : f.ready(s, count);
+        ASSERT_LE(done + rows, all.rows());
+        view<float> out = core::make_view(all.data() + done * all.cols(), rows, all.cols());
+        if (last)
+          f.finish(s, part, out, c);
+        else
+          f.accept(s, part, out, c);
+        done += rows;
+      }
+      EXPECT_EQ(done, all.rows()) << piece;
+      EXPECT_TRUE(all == whole) << piece;
+      EXPECT_EQ(s.held, f.start().held);
     }
-    EXPECT_EQ(done, all.rows()) << piece;
-    EXPECT_TRUE(all == whole) << piece;
-    EXPECT_EQ(s.held, f.start().held);
   }
 }
 
@@ -121,7 +214,9 @@ TEST(nemo_mel, golden_stages) {
     const std::vector<float> golden = want.floats();
     const std::vector<float> pcm = test::load_wav(folder / "input.wav").pcm;
     const frontends::nemo_mel<dynamic, Fft> f({.mels = want.rows()});
-    const frontends::per_feature_norm<> norm(want.rows(), name != std::string("parakeet-eou"));
+    const bool normalised = name != std::string("parakeet-eou");
+    const frontends::feature_norm<> norm(
+        want.rows(), normalised ? frontends::normalisation::per_feature : frontends::normalisation::none);
     context c;
     table y(f.rows(static_cast<extent>(pcm.size())), f.width());
     ASSERT_EQ(y.rows() + 1, want.cols());

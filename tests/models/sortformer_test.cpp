@@ -139,7 +139,8 @@ using tiny =
                                             .speakers = 4}>;
 struct fixture {
   fixture() {
-    model.frontend = {frontends::nemo_mel<80>(), frontends::per_feature_norm<80>(80, true)};
+    model.frontend = {frontends::nemo_mel<80>(),
+                      frontends::feature_norm<80>(80, frontends::normalisation::per_feature)};
     weights::randomise(model, keep, 3);
   }
   weights::storage keep;

@@ -4,7 +4,8 @@
 // divide [mel(low), mel(high)] evenly; a bin's weight is linear in mel. Single precision throughout, as get_mel_banks
 // of torchaudio.compliance.kaldi and kaldi's MelBanks do it; the bin at Nyquist has no weight. No VTLN. Slaney's
 // (librosa.filters.mel): mel(f) = 3 f / 200 below 1 kHz, above 15 + 27 log_6.4(f / 1000); filters are linear in Hz and
-// scaled by 2 / (their width in Hz). Tested in tests/frontends/fbank_test.cpp and log_mel_test.cpp.
+// scaled by 2 / (their width in Hz), unless norm is none. Tested in tests/frontends/fbank_test.cpp, log_mel_test.cpp
+// and nemo_mel_test.cpp.
 #pragma once
 #include <steno/core/extents.hpp>
 #include <steno/error.hpp>
@@ -12,12 +13,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace steno {
 inline namespace STENO_ABI {
 namespace frontends {
+
+/// What librosa.filters.mel is told: `fmin`, `fmax`, `norm`.
+struct slaney_band {
+  double low = 0;         ///< Hz
+  double high = 0;        ///< Hz; 0: half the sample rate
+  bool unit_area = true;  ///< norm = "slaney"; false: none, and filters are 1 high
+};
 
 /// Filter b weighs bins first[b] .. first[b] + (begin[b + 1] - begin[b]) - 1 with weights[begin[b] ..].
 struct mel_filters {
@@ -61,12 +70,14 @@ struct mel_filters {
     return f;
   }
 
-  /// librosa.filters.mel(sr, n_fft, n_mels) from 0 Hz to Nyquist, in double precision, rounded to float as there.
-  STENO_COLD static mel_filters slaney(extent mels, extent fft_size, double sample_rate) {
+  /// librosa.filters.mel(sr, n_fft, n_mels, fmin, fmax, norm), in double precision, rounded to float as there.
+  STENO_COLD static mel_filters slaney(extent mels, extent fft_size, double sample_rate, const slaney_band& band = {}) {
     const auto hertz = [](double mel) { return mel < 15 ? mel * 200 / 3 : 1000 * std::exp((mel - 15) * log_step()); };
-    const double nyquist = sample_rate / 2;
-    const double top = nyquist < 1000 ? nyquist * 3 / 200 : 15 + std::log(nyquist / 1000) / log_step();
-    const auto point = [&](extent i) { return hertz(top * static_cast<double>(i) / static_cast<double>(mels + 1)); };
+    const auto mel_of = [](double f) { return f < 1000 ? f * 3 / 200 : 15 + std::log(f / 1000) / log_step(); };
+    const double bottom = mel_of(band.low), top = mel_of(band.high > 0 ? band.high : sample_rate / 2);
+    const auto point = [&](extent i) {
+      return hertz(bottom + (top - bottom) * static_cast<double>(i) / static_cast<double>(mels + 1));
+    };
     mel_filters f;
     f.begin.push_back(0);
     for (extent b = 0; b < mels; ++b) {
@@ -77,12 +88,37 @@ struct mel_filters {
         const double weight = std::min((bin - left) / (center - left), (right - bin) / (right - center));
         if (!(weight > 0)) continue;
         if (static_cast<extent>(f.weights.size()) == f.begin.back()) first = k;
-        f.weights.push_back(static_cast<float>(static_cast<double>(static_cast<float>(weight)) * 2 / (right - left)));
+        const double height = static_cast<double>(static_cast<float>(weight));
+        f.weights.push_back(static_cast<float>(band.unit_area ? height * 2 / (right - left) : height));
       }
       f.first.push_back(first);
       f.begin.push_back(static_cast<extent>(f.weights.size()));
     }
     return f;
+  }
+
+  /// From all weights [mels, bins], of each filter those between the first and the last that is not 0.
+  STENO_COLD static mel_filters from_matrix(std::span<const float> all, extent bins) {
+    mel_filters f;
+    f.begin.push_back(0);
+    for (; !all.empty(); all = all.subspan(static_cast<std::size_t>(bins))) {
+      const auto row = all.first(static_cast<std::size_t>(bins));
+      const auto there = [](float w) { return w != 0; };
+      const auto first = std::find_if(row.begin(), row.end(), there);
+      const auto last = std::find_if(row.rbegin(), row.rend(), there).base();
+      f.first.push_back(first == row.end() ? 0 : first - row.begin());
+      if (first != row.end()) f.weights.insert(f.weights.end(), first, last);
+      f.begin.push_back(static_cast<extent>(f.weights.size()));
+    }
+    return f;
+  }
+  /// All weights [size(), bins], with their zeros.
+  STENO_COLD std::vector<float> matrix(extent bins) const {
+    std::vector<float> all(static_cast<std::size_t>(size() * bins));
+    for (std::size_t b = 0; b < first.size(); ++b)
+      std::copy(weights.begin() + begin[b], weights.begin() + begin[b + 1],
+                all.begin() + static_cast<std::ptrdiff_t>(b) * bins + first[b]);
+    return all;
   }
 
  private:

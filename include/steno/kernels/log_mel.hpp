@@ -1,7 +1,8 @@
 // steno/kernels/log_mel.hpp - the two ends of a filterbank around the FFT, for 16 frames at once, one per vector lane.
 //
 // frames_to_lanes: samples -> scaled, cleaned, mean-free, pre-emphasised, windowed, zero-padded x [size][16].
-// log_mel_of_lanes: spectrum [bins][16] -> ln(max(filters * spectrum, floor) + add), one row per frame.
+// log_mel_of_lanes: spectrum [bins][16] -> ln(max(filters * spectrum, floor) + add), or that without the logarithm, one
+// row per frame.
 // Bodies: generic/log_mel.inl. Tested in tests/frontends/fbank_test.cpp (every instruction set).
 #pragma once
 #include <steno/core/extents.hpp>
@@ -26,6 +27,7 @@ struct mel_job {
   const float* weights;
   float floor;    ///< the sum with `add` is a positive normal number
   float add = 0;  ///< to the sum, after the floor
+  bool logarithm = true;
 };
 }  // namespace kernels::detail
 }  // namespace STENO_ABI

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,43 @@ STENO_COLD inline extent read_whole(const gguf_file& file, const std::string& ke
 /// The same for what is on or off: true and false, or 1 and 0.
 STENO_COLD inline bool read_flag(const gguf_file& file, const std::string& key, bool otherwise) {
   return read_whole(file, key, 0, 1, otherwise ? 1 : 0) != 0;
+}
+/// `count` numbers in [low, high], or none when the key is missing. Throws steno::error.
+STENO_COLD inline std::vector<float> read_numbers(const gguf_file& file, const std::string& key, float low, float high,
+                                                  extent count) {
+  if (!file.has(key)) return {};
+  const std::vector<double> given = file.numbers(key);
+  if (static_cast<extent>(given.size()) != count)
+    fail({.where = file.where(),
+          .what = "key " + steno::weights::quoted(key),
+          .expected = std::to_string(count) + " numbers",
+          .found = std::to_string(given.size())});
+  std::vector<float> numbers;
+  for (const double v : given) {
+    if (!(v >= static_cast<double>(low) && v <= static_cast<double>(high)))
+      fail({.where = file.where(),
+            .what = "key " + steno::weights::quoted(key),
+            .expected = "numbers from " + weights::number_text(static_cast<double>(low)) + " to " +
+                        weights::number_text(static_cast<double>(high)),
+            .found = weights::number_text(v)});
+    numbers.push_back(static_cast<float>(v));
+  }
+  return numbers;
+}
+/// The number under `key` of one of `names`, or `otherwise` when the file does not say. Throws steno::error.
+STENO_COLD inline std::size_t read_choice(const gguf_file& file, const std::string& key,
+                                          std::span<const std::string_view> names, std::size_t otherwise) {
+  const auto found = file.text(key);
+  if (!found) return otherwise;
+  std::string all;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (*found == names[i]) return i;
+    all.append(all.empty() ? "" : i + 1 < names.size() ? ", " : " or ").append(names[i]);
+  }
+  fail({.where = file.where(),
+        .what = "key " + steno::weights::quoted(key),
+        .expected = all,
+        .found = steno::weights::quoted(*found)});
 }
 /// An array of whole numbers in [low, high]. Throws steno::error when it is missing, too, and for more than
 /// `max_count`.

@@ -3,8 +3,8 @@
 //
 // Tested in tests/parity/parakeet_test.cpp and tests/parity/sortformer_test.cpp.
 #pragma once
+#include <steno/frontends/feature_norm.hpp>
 #include <steno/frontends/nemo_mel.hpp>
-#include <steno/frontends/per_feature_norm.hpp>
 #include <steno/layers/attention_window.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/stage_names.hpp>
@@ -13,36 +13,87 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace steno {
 inline namespace STENO_ABI {
 namespace nemo {
 
-/// Samples to log-mel features, each band normalised over the clip where the model wants it.
+/// Samples to log-mel features, normalised as the model wants it.
 template <extent Mels = dynamic>
-using nemo_frontend = frontends::frontend_chain<frontends::nemo_mel<Mels>, frontends::per_feature_norm<Mels>>;
+using nemo_frontend = frontends::frontend_chain<frontends::nemo_mel<Mels>, frontends::feature_norm<Mels>>;
 
-/// Front end from `prefix`.frontend.*. Throws steno::error.
-template <extent Mels>
-STENO_COLD nemo_frontend<Mels> read_nemo_frontend(const gguf_file& file, std::string_view prefix) {
+/// Settings of a model's front end.
+struct nemo_frontend_options {
+  frontends::nemo_mel_options mel = {};                                        ///< of the log-mel features
+  frontends::normalisation normalise = frontends::normalisation::per_feature;  ///< of the clip
+  std::vector<float> mean = {}, deviation = {};                                ///< of `fixed`: one for each band
+};
+
+/// Names of choices in packaged files, in the order of the enumerations.
+inline constexpr std::string_view nemo_windows[] = {"hann", "hamming", "blackman", "bartlett"};
+inline constexpr std::string_view nemo_guards[] = {"add", "clamp"};
+inline constexpr std::string_view nemo_normalisations[] = {"none", "per_feature", "all_features", "fixed"};
+
+/// Settings under `prefix`.frontend.*, of `mels` bands where that is static. Throws steno::error.
+STENO_COLD inline nemo_frontend_options read_nemo_frontend_options(const gguf_file& file, std::string_view prefix,
+                                                                   extent mels) {
   const std::string at = std::string(prefix) + ".frontend.";
   const auto size = [&](const char* key, extent min, extent max, extent otherwise) {
     return models::read_whole(file, at + key, min, max, otherwise);
   };
-  frontends::nemo_mel_options o;
-  o.sample_rate = models::read_number(file, at + "sample_rate", 16000, 16000, 16000);
+  const auto number = [&](const char* key, double min, double max, double otherwise) {
+    return models::read_number(file, at + key, min, max, otherwise);
+  };
+  nemo_frontend_options all;
+  frontends::nemo_mel_options& o = all.mel;
+  o.sample_rate = number("sample_rate", 16000, 16000, 16000);
   o.fft_size = size("fft_size", 16, 8192, 512);
   o.window = size("window", 2, o.fft_size, 400);
-  if (o.window % 2 != 0)
+  o.shift = size("shift", std::min<extent>(16, o.window), o.window, 160);
+  o.mels = core::is_static(mels) ? size("n_mels", mels, mels, mels) : size("n_mels", 8, 1024, 80);
+  o.preemphasis = static_cast<float>(number("preemphasis", 0, 1, static_cast<double>(*o.preemphasis)));
+  if (models::read_flag(file, at + "no_preemphasis", false)) o.preemphasis.reset();
+  o.guard = static_cast<float>(number("guard", 0x1p-126, 0x1p16, static_cast<double>(o.guard)));
+  o.guard_type = frontends::nemo_guard(models::read_choice(file, at + "guard_type", nemo_guards, 0));
+  o.shape = frontends::nemo_window(models::read_choice(file, at + "window_shape", nemo_windows, 0));
+  o.band.high = number("high_frequency", 1, o.sample_rate / 2, o.sample_rate / 2);
+  o.band.low = number("low_frequency", 0, o.band.high - 1, 0);
+  o.band.unit_area = models::read_flag(file, at + "unit_area", true);
+  o.mag_power = static_cast<float>(number("mag_power", 0.125, 4, 2));
+  o.log = models::read_flag(file, at + "log", true);
+  o.exact_pad = models::read_flag(file, at + "exact_pad", false);
+  if (o.exact_pad && o.shift % 2 != 0)
     fail({.where = file.where(),
-          .what = "key " + steno::weights::quoted(at + "window"),
-          .expected = "an even number of samples",
-          .found = std::to_string(o.window)});
-  o.shift = size("shift", std::max<extent>(16, o.window / 4), o.window, 160);
-  o.mels = size("n_mels", core::is_static(Mels) ? Mels : 8, core::is_static(Mels) ? Mels : 1024,
-                core::is_static(Mels) ? Mels : 80);
-  const bool normalised = models::read_flag(file, at + "per_feature", true);
-  return {frontends::nemo_mel<Mels>(o), frontends::per_feature_norm<Mels>(o.mels, normalised)};
+          .what = "key " + steno::weights::quoted(at + "shift"),
+          .expected = "an even number of samples, for exact_pad",
+          .found = std::to_string(o.shift)});
+  constexpr float limit = 0x1p16f, least = 0x1p-16f;
+  o.window_values = models::read_numbers(file, at + "window_values", -limit, limit, o.window);
+  o.filter_values = models::read_numbers(file, at + "filter_values", 0, limit, o.mels * (o.fft_size / 2 + 1));
+  const bool per_feature = models::read_flag(file, at + "per_feature", true);
+  all.normalise =
+      frontends::normalisation(models::read_choice(file, at + "normalize", nemo_normalisations, per_feature ? 1 : 0));
+  if (all.normalise == frontends::normalisation::fixed) {
+    all.mean = models::read_numbers(file, at + "fixed_mean", -limit, limit, o.mels);
+    all.deviation = models::read_numbers(file, at + "fixed_std", least, limit, o.mels);
+    for (const char* key : {"fixed_mean", "fixed_std"})
+      if (!file.has(at + key)) (void)file.numbers(at + key);  // says that it is missing
+  }
+  return all;
+}
+
+/// Front end of these settings. Throws steno::error.
+template <extent Mels>
+STENO_COLD nemo_frontend<Mels> make_nemo_frontend(const nemo_frontend_options& o) {
+  return {frontends::nemo_mel<Mels>(o.mel),
+          frontends::feature_norm<Mels>(o.mel.mels, o.normalise, o.mean, o.deviation)};
+}
+/// Front end from `prefix`.frontend.*. Throws steno::error.
+template <extent Mels>
+STENO_COLD nemo_frontend<Mels> read_nemo_frontend(const gguf_file& file, std::string_view prefix) {
+  return models::made_of(file, std::string(prefix) + ".frontend",
+                         [&] { return make_nemo_frontend<Mels>(read_nemo_frontend_options(file, prefix, Mels)); });
 }
 
 /// How many rows the keys and values of a stream may hold on either side: eleven minutes of 80 ms each.
@@ -63,6 +114,7 @@ STENO_COLD inline nn::attention_window read_nemo_window(const gguf_file& file, s
 STENO_COLD inline std::string nemo_trace_name(std::string_view path) {
   constexpr models::stage_name all[] = {
       {"logmel", "logmel"},
+      {"input_features", "input_features"},
       {"pre_encode", "pre_encode"},
       {"encoder.subsampling_out", "subsampling_out"},
       {"encoder.pos_enc_x", "pos_enc_x"},

@@ -1,6 +1,6 @@
 // steno/models/parakeet.hpp - what the FastConformer models of NeMo share: front end, encoder, tokenizer, windows.
 //
-//   features = per_feature_norm(log_mel(pcm))   [T, mels]
+//   features = feature_norm(log_mel(pcm))   [T, mels]
 //   rows     = encoder(features)                [T / 8, D]
 //
 // Follows `ASRModule` preprocessing and `ConformerEncoder` as `transcribe()` calls them; heads are parakeet_ctc.hpp and
@@ -44,12 +44,15 @@ class parakeet {
       : frontend(read_nemo_frontend<Frontend::output>(file, architecture)),
         tokenizer(models::read_sentencepiece(file)) {
     window = read_nemo_window(file, architecture);
+    pad_value = static_cast<float>(
+        models::read_number(file, std::string(architecture) + ".frontend.pad_value", -0x1p16, 0x1p16, 0));
   }
 
   Frontend frontend;                    ///< samples to features
   Encoder encoder;                      ///< features to rows, one for each frame_seconds()
   nn::attention_window window;          ///< of whole clips
   tokenizers::sentencepiece tokenizer;  ///< ids to text
+  float pad_value = 0;                  ///< of the frame behind a clip, which traces show
   models::model_storage storage;        ///< what the weights point into
 
   void members(auto&& v) {
@@ -131,13 +134,18 @@ class parakeet {
   STENO_COLD static std::string trace_name(std::string_view path) { return nemo_trace_name(path); }
 
  private:
-  // As the original has it: [mels, frames], with the frame it declares invalid and sets to zero.
+  // As the original has it: [mels, frames], with the frame it declares invalid and sets to its pad_value; and as
+  // transformers has it: [frames, mels], with zeros there.
   void show(const view<const float>& x, context& c) const {
     core::workspace::frame scratch(c.scratch);
     auto turned = scratch.matrix(x.cols(), x.rows() + 1);
     turned.leftCols(x.rows()) = x.transpose();
-    turned.col(x.rows()).setZero();
+    turned.col(x.rows()).setConstant(pad_value);
     c.trace("logmel", turned);
+    auto rows = scratch.matrix(x.rows() + 1, x.cols());
+    rows.topRows(x.rows()) = x;
+    rows.row(x.rows()).setZero();
+    c.trace("input_features", rows);
   }
 };
 

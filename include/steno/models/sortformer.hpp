@@ -127,8 +127,9 @@ class sortformer {
   }
   /// Why it cannot take a stream; null when it can.
   const char* obstacle() const noexcept {
-    return frontend.last.on() ? "its features are normalised over the whole recording (sortformer.frontend.per_feature)"
-                              : nullptr;
+    return frontend.last.whole_clip()
+               ? "its features are normalised over the whole recording (sortformer.frontend.per_feature)"
+               : nullptr;
   }
 
   /// A whole recording: 16 kHz mono samples in [-1, 1] -> probabilities [frames(number of samples), speakers].

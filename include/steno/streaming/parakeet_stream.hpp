@@ -63,7 +63,7 @@ class parakeet_stream {
     if (m.encoder.template get<"pre_encode">().causal.get() == 0) return "its subsampling is not causal";
     for (const auto& layer : m.encoder.template get<"layers">().layers)
       if (layer.template get<"conv">().causal.get() == 0) return "its convolutions are not causal";
-    return m.frontend.last.on() ? "its features are normalised over the whole clip" : nullptr;
+    return m.frontend.last.whole_clip() ? "its features are normalised over the whole clip" : nullptr;
   }
 
   /// More 16 kHz mono samples in [-1, 1], any number of them. `sink(parakeet_event)` is called for what they make.

@@ -4,8 +4,9 @@
 // A .nemo file is a tar (perhaps gzip) of model_config.yaml, model_weights.ckpt and perhaps the tokenizer's files, as
 // `SaveRestoreConnector` writes it. Names are the checkpoint's; batch norm goes into the depthwise weights, taps are
 // stored tap by tap, the linear behind the subsampling expects bands before channels, kernels of size 1 lose that axis.
-// The mel filters and the window in the file must be those that steno computes. Tested in tests/convert/nemo_test.cpp.
+// Tested in tests/convert/nemo_test.cpp and tests/convert/nemo_frontend_test.cpp.
 #pragma once
+#include <steno/models/nemo_parts.hpp>
 #include <steno/weights/mapped_file.hpp>
 
 #include <cstdint>
@@ -27,11 +28,13 @@ inline namespace STENO_ABI {
 namespace nemo_files {
 
 struct fastconformer_settings {
-  bool per_feature = true, causal_downsampling = false, causal = false, layer_norm = false, bias = true,
-       xscaling = true, chunked = false;
-  std::uint32_t mels = 80, window = 400, shift = 160, fft_size = 512;
+  nemo::nemo_frontend_options frontend = {};
+  float pad_value = 0;  ///< of the features behind a clip
+  bool causal_downsampling = false, causal = false, layer_norm = false, bias = true, xscaling = true, chunked = false;
+  bool bias_everywhere = true;  ///< false: `bias` is of products alone, and convolutions may have others
   std::uint32_t width = 512, blocks = 17, heads = 8, units = 2048, channels = 256, taps = 9;
-  std::int32_t left = -1, right = -1;  ///< attention; negative: all
+  std::int32_t left = -1, right = -1;   ///< attention; negative: all
+  std::vector<std::string> notes = {};  ///< what the user should know
 };
 
 /// An open .nemo file: mapped, or inflated into memory.
@@ -53,8 +56,29 @@ struct nemo_archive {
   std::optional<torch::checkpoint> weights_;
 };
 
+/// What `preprocessor` says of the front end. Throws steno::error for what steno computes differently.
+void read_frontend(const checkpoint_settings& config, fastconformer_settings& s);
+/// Throws steno::error for sizes of the front end that packaged files may not have.
+void check_frontend(const fastconformer_settings& s, const std::string& where);
+
+/// Where a file has tables of the front end, for messages.
+struct stored_tables {
+  std::string where, window, filters;
+};
+/// Tables that a checkpoint stores: those that differ from what the settings make are kept in their place, as the
+/// original loads them over its own; empty ones are not there. Throws steno::error for settings that say something
+/// else than NeMo's defaults while the tables are those of the defaults.
+void take_tables(fastconformer_settings& s, std::span<const float> window, std::span<const float> filters,
+                 const stored_tables& from);
+
+/// Keys of the front end; `architecture` stands before them.
+void set_frontend_keys(weights::gguf_writer& file, const std::string& architecture, const fastconformer_settings& s);
+
 /// What model_config.yaml says of front end and encoder. Throws steno::error for what steno computes differently.
 void read_fastconformer(const checkpoint_settings& config, fastconformer_settings& s);
+
+/// Attention's and convolutions' contexts and norm below `at`. Throws steno::error.
+void read_contexts(const checkpoint_settings& config, const std::string& at, fastconformer_settings& s);
 
 /// Behind the last look-up: refuses settings of the front end, the network and the tokenizer that steno does not know;
 /// others are noted. Throws steno::error.
@@ -67,8 +91,8 @@ void promise_encoder(checkpoint_tensors& from, const fastconformer_settings& s);
 void set_fastconformer_keys(weights::gguf_writer& file, const std::string& architecture,
                             const fastconformer_settings& s);
 
-/// Tensors of an archive, all but the front end's, which are looked at. Throws steno::error.
-checkpoint_tensors open_tensors(const std::shared_ptr<nemo_archive>& archive, const fastconformer_settings& s);
+/// Tensors of an archive, all but the front end's, which go into the settings: take_tables(). Throws steno::error.
+checkpoint_tensors open_tensors(const std::shared_ptr<nemo_archive>& archive, fastconformer_settings& s);
 /// What a .nemo file calls a tensor of the model.
 std::string nemo_name(std::string name);
 

@@ -3,9 +3,6 @@
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
-#include <bit>
-#include <cmath>
-
 #include "limits.hpp"
 #include "nemo/fastconformer.hpp"
 
@@ -17,21 +14,6 @@ namespace {
 
 // Other values of these exist in NeMo and compute something else.
 void require_known_parts(const checkpoint_settings& f) {
-  f.require("preprocessor.window", "hann");
-  f.require("preprocessor.log", "true");
-  f.require("preprocessor.frame_splicing", "1");
-  f.require("preprocessor.mag_power", "2.0");
-  f.require("preprocessor.exact_pad", "false");
-  f.require("preprocessor.mel_norm", "slaney");
-  f.require("preprocessor.log_zero_guard_type", "add");
-  f.require("preprocessor.log_zero_guard_value", 0x1p-24);
-  f.require("preprocessor.preemph", 0.97);
-  f.require("preprocessor.use_torchaudio", "false");
-  f.require("preprocessor.lowfreq", 0.0);
-  for (const char* key : {"preprocessor.highfreq", "preprocessor.n_window_size", "preprocessor.n_window_stride"})
-    f.require(key, "null");
-  for (const char* key : {"preprocessor.window_size", "preprocessor.window_stride"})
-    if (f.is_null(key)) fail({.where = f.source, .what = key, .expected = "seconds", .found = "null"});
   f.require("encoder.subsampling", "dw_striding");
   f.require("encoder.subsampling_factor", "8");
   f.require("encoder.feat_out", "-1");
@@ -57,8 +39,6 @@ constexpr unused_setting unused[] = {
     {"preprocessor.dither", training},
     {"preprocessor.nb_augmentation_prob", training},
     {"preprocessor.nb_max_freq", training},
-    {"preprocessor.pad_to", "transcribe() sets it to 0"},
-    {"preprocessor.pad_value", "the encoder masks padding"},
     {"preprocessor.rng", training},
     {"preprocessor.stft_conv", "has no effect in NeMo"},
     {"preprocessor.stft_exact_pad", "has no effect in NeMo"},
@@ -134,60 +114,49 @@ void check_settings(const checkpoint_settings& f, std::vector<std::string>& note
   f.check_all_read(sections, unused, notes);
 }
 
+void read_contexts(const checkpoint_settings& f, const std::string& at, fastconformer_settings& s) {
+  s.causal_downsampling = f.flag(at + "causal_downsampling", false);
+  const std::string norm = f.text(at + "conv_norm_type", "batch_norm");
+  s.layer_norm = norm == "layer_norm";
+  if (!s.layer_norm) f.require(at + "conv_norm_type", "batch_norm");
+  const auto before = static_cast<int>(s.taps) - 1;
+  const std::vector<int> lists = f.numbers(at + "conv_context_size", {}, 0, 1022);
+  const std::string named = f.text(at + "conv_context_size", "null");
+  const bool symmetric = lists.empty() ? named == "null" : lists == std::vector<int>{before / 2, before / 2};
+  s.causal = lists.empty() ? named == "causal" : lists == std::vector<int>{before, 0};
+  if (!symmetric && !s.causal)
+    fail({.where = f.source, .what = at + "conv_context_size is not supported", .expected = "null or causal"});
+  const std::vector<int> sizes = f.numbers(at + "att_context_size", {-1, -1}, -1, 1 << 20);
+  s.left = context(sizes, 0);
+  s.right = context(sizes, 1);
+  const std::string style = f.text(at + "att_context_style", "regular");
+  s.chunked = style == "chunked_limited";
+  if (!s.chunked) f.require(at + "att_context_style", "regular");
+  if (s.chunked && s.right < 0)
+    fail({.where = f.source,
+          .what = at + "att_context_size",
+          .expected = "a limit on the right for chunked_limited",
+          .found = std::to_string(s.right)});
+}
+
 void read_fastconformer(const checkpoint_settings& f, fastconformer_settings& s) {
   require_known_parts(f);
-  s.mels = f.number("preprocessor.features", 64, 8, 1024);
-  f.require("encoder.feat_in", std::to_string(s.mels));
-  const double rate = f.real("preprocessor.sample_rate", 16000, 1000, 400000);
-  if (rate != 16000)
-    fail({.where = f.source, .what = "sample rate in Hz", .expected = "16000", .found = std::to_string(rate)});
-  s.window = static_cast<std::uint32_t>(std::lround(rate * f.real("preprocessor.window_size", 0.02, 0.001, 1)));
-  s.shift = static_cast<std::uint32_t>(std::lround(rate * f.real("preprocessor.window_stride", 0.01, 0.001, 1)));
-  s.fft_size = f.number("preprocessor.n_fft", std::bit_ceil(s.window), 16, 65536);
-  // Set to null, it normalises nothing; not set, it is NeMo's default.
-  const std::string normalise =
-      f.is_null("preprocessor.normalize") ? "NA" : f.text("preprocessor.normalize", "per_feature");
-  s.per_feature = normalise == "per_feature";
-  if (!s.per_feature && normalise != "NA" && normalise != "false" && normalise != "None")
-    fail({.where = f.source,
-          .what = "preprocessor.normalize",
-          .expected = "per_feature or NA",
-          .found = steno::weights::quoted(normalise)});
+  read_frontend(f, s);
+  f.require("encoder.feat_in", std::to_string(s.frontend.mel.mels));
   s.width = f.number("encoder.d_model", s.width, 2, limits::width);
   s.blocks = f.number("encoder.n_layers", s.blocks, 1, limits::layers);
   s.heads = f.number("encoder.n_heads", 4, 1, 1024);
   s.units = s.width * f.number("encoder.ff_expansion_factor", 4, 1, 64);
   s.channels = f.number("encoder.subsampling_conv_channels", s.width, 1, limits::width);
   s.taps = f.number("encoder.conv_kernel_size", 31, 1, 1023);
-  s.causal_downsampling = f.flag("encoder.causal_downsampling", false);
   s.bias = f.flag("encoder.use_bias", true);
   s.xscaling = f.flag("encoder.xscaling", true);
-  const std::string norm = f.text("encoder.conv_norm_type", "batch_norm");
-  s.layer_norm = norm == "layer_norm";
-  if (!s.layer_norm) f.require("encoder.conv_norm_type", "batch_norm");
   if (s.width % s.heads != 0 || s.width % 2 != 0 || s.taps % 2 == 0)
     fail({.where = f.source,
           .what = "encoder.d_model, n_heads and conv_kernel_size",
           .expected = "an even width that the heads divide, and an odd kernel",
           .found = std::to_string(s.width) + ", " + std::to_string(s.heads) + ", " + std::to_string(s.taps)});
-  const auto before = static_cast<int>(s.taps) - 1;
-  const std::vector<int> lists = f.numbers("encoder.conv_context_size", {}, 0, 1022);
-  const std::string named = f.text("encoder.conv_context_size", "null");
-  const bool symmetric = lists.empty() ? named == "null" : lists == std::vector<int>{before / 2, before / 2};
-  s.causal = lists.empty() ? named == "causal" : lists == std::vector<int>{before, 0};
-  if (!symmetric && !s.causal)
-    fail({.where = f.source, .what = "encoder.conv_context_size is not supported", .expected = "null or causal"});
-  const std::vector<int> sizes = f.numbers("encoder.att_context_size", {-1, -1}, -1, 1 << 20);
-  s.left = context(sizes, 0);
-  s.right = context(sizes, 1);
-  const std::string style = f.text("encoder.att_context_style", "regular");
-  s.chunked = style == "chunked_limited";
-  if (!s.chunked) f.require("encoder.att_context_style", "regular");
-  if (s.chunked && s.right < 0)
-    fail({.where = f.source,
-          .what = "encoder.att_context_size",
-          .expected = "a limit on the right for chunked_limited",
-          .found = std::to_string(s.right)});
+  read_contexts(f, "encoder.", s);
   const std::string attention = f.text("encoder.self_attention_model", "rel_pos");
   if (attention != "rel_pos_local_attn") f.require("encoder.self_attention_model", "rel_pos");
 }

@@ -1,9 +1,8 @@
 // tools/convert/nemo/fastconformer_tensors.cpp - the tensors of front end and encoder; see fastconformer.hpp.
+#include <steno/error.hpp>
+
 #include <algorithm>
 #include <cmath>
-
-#include <steno/error.hpp>
-#include <steno/frontends/nemo_mel.hpp>
 
 #include "nemo/fastconformer.hpp"
 
@@ -19,7 +18,7 @@ void promise_encoder(checkpoint_tensors& from, const fastconformer_settings& s) 
   from.sizes.push_back({"encoder.layers.*.linear1.weight", static_cast<extent>(s.units), d});
   from.sizes.push_back({"encoder.layers.*.depthwise_conv.weight", static_cast<extent>(s.taps), d});
   from.counts.push_back({"encoder.layers", static_cast<extent>(s.blocks)});
-  from.optional_weights = s.bias;
+  if (s.bias_everywhere) from.optional_weights = s.bias;
 }
 
 std::string nemo_name(std::string name) {
@@ -32,16 +31,9 @@ std::string nemo_name(std::string name) {
 }
 
 void check_mel_filters(std::span<const float> stored, const fastconformer_settings& s, const std::string& where) {
-  const frontends::nemo_mel<> ours({.window = static_cast<extent>(s.window),
-                                    .shift = static_cast<extent>(s.shift),
-                                    .fft_size = static_cast<extent>(s.fft_size),
-                                    .mels = static_cast<extent>(s.mels)});
-  const std::size_t bins = s.fft_size / 2 + 1;
-  std::vector<float> made(stored.size());
-  for (std::size_t b = 0; b < s.mels; ++b)
-    for (extent k = ours.filters().begin[b]; k < ours.filters().begin[b + 1]; ++k)
-      made[b * bins + static_cast<std::size_t>(ours.filters().first[b] + k - ours.filters().begin[b])] =
-          ours.filters().weights[static_cast<std::size_t>(k)];
+  const frontends::nemo_mel_options& o = s.frontend.mel;
+  const std::vector<float> made =
+      frontends::mel_filters::slaney(o.mels, o.fft_size, o.sample_rate, o.band).matrix(o.fft_size / 2 + 1);
   for (std::size_t i = 0; i < made.size(); ++i)
     if (!(std::fabs(made[i] - stored[i]) <= 1e-6f))  // weights are at most 0.03
       fail({.where = where,
@@ -50,18 +42,18 @@ void check_mel_filters(std::span<const float> stored, const fastconformer_settin
             .found = std::to_string(stored[i])});
 }
 
-checkpoint_tensors open_tensors(const std::shared_ptr<nemo_archive>& archive, const fastconformer_settings& s) {
+checkpoint_tensors open_tensors(const std::shared_ptr<nemo_archive>& archive, fastconformer_settings& s) {
   torch::checkpoint& weights = archive->weights();
   checkpoint_tensors from{.where = weights.where(), .all = torch::stored_tensors({archive, &weights})};
   from.named = nemo_name;
   from.ignored = {{".num_batches_tracked", "a counter of training"}, {".pos_enc.pe", "positions are computed"}};
-  // The checkpoint's own filters must be the ones that steno computes.
-  const std::string at = "preprocessor.featurizer.";
-  if (find(from, at + "window") != nullptr) (void)take_values(from, at + "window", {static_cast<extent>(s.window)});
-  if (find(from, at + "fb") != nullptr)
-    check_mel_filters(
-        take_values(from, at + "fb", {1, static_cast<extent>(s.mels), static_cast<extent>(s.fft_size / 2 + 1)}), s,
-        from.where);
+  const stored_tables tables{from.where, "preprocessor.featurizer.window", "preprocessor.featurizer.fb"};
+  const auto values = [&](const std::string& name, const std::vector<extent>& shape) {
+    return find(from, name) != nullptr ? take_values(from, name, shape) : std::vector<float>();
+  };
+  const frontends::nemo_mel_options& o = s.frontend.mel;
+  const std::vector<float> window = values(tables.window, {o.window});
+  take_tables(s, window, values(tables.filters, {1, o.mels, o.fft_size / 2 + 1}), tables);
   promise_encoder(from, s);
   return from;
 }
@@ -72,13 +64,8 @@ void set_fastconformer_keys(weights::gguf_writer& file, const std::string& archi
   const auto number = [](bool value) { return std::uint32_t{value}; };
   file.set("steno.version",
            std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch));
-  set("frontend.sample_rate", std::uint32_t{16000});
-  set("frontend.window", s.window);
-  set("frontend.shift", s.shift);
-  set("frontend.fft_size", s.fft_size);
-  set("frontend.n_mels", s.mels);
-  set("frontend.per_feature", number(s.per_feature));
-  set("encoder.feat_in", s.mels);
+  set_frontend_keys(file, architecture, s);
+  set("encoder.feat_in", static_cast<std::uint32_t>(s.frontend.mel.mels));
   set("encoder.n_heads", s.heads);
   set("encoder.xscaling", number(s.xscaling));
   set("encoder.causal_downsampling", number(s.causal_downsampling));

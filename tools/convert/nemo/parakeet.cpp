@@ -183,9 +183,10 @@ imported_model import_parakeet(const std::shared_ptr<nemo_archive>& archive) {
   imported_model model;
   model.where = archive->where;
   model.source = archive;
+  model.notes = s.notes;
   check_settings(archive->config, model.notes);
-  set_parakeet_keys(model.file, s, pieces);
   checkpoint_tensors from = open_tensors(archive, s);
+  set_parakeet_keys(model.file, s, pieces);
   promise_heads(from, s);
   take_tensors(model, std::move(from));
   return model;

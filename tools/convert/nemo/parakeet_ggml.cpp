@@ -47,9 +47,9 @@ parakeet_settings read_header(weights::byte_cursor& at) {
   s.width = size("n_audio_state", 2, limits::width);
   s.heads = size("n_audio_head", 1, 1024);
   s.blocks = size("n_audio_layer", 1, limits::layers);
-  s.mels = size("n_mels", 8, 1024);
+  s.frontend.mel.mels = size("n_mels", 8, 1024);
   at.number<std::int32_t>("ftype");  // every tensor says its own format
-  s.fft_size = size("n_fft", 16, limits::width);
+  s.frontend.mel.fft_size = size("n_fft", 16, limits::width);
   size("subsampling_factor", 8, 8);
   s.channels = size("n_subsampling_channels", 1, limits::width);
   s.taps = size("n_conv_kernel", 1, 1023);
@@ -66,16 +66,18 @@ parakeet_settings read_header(weights::byte_cursor& at) {
 
 // Filters, window and durations.
 void read_tables(weights::byte_cursor& at, const std::string& where, parakeet_settings& s) {
+  frontends::nemo_mel_options& mel = s.frontend.mel;
   const std::uint32_t mels = ggml_size(at, "number of mel filters", 8, 1024);
   const std::uint32_t bins = ggml_size(at, "number of frequencies", 1, limits::width);
-  if (mels != s.mels || bins != s.fft_size / 2 + 1)
-    at.stop("mel filters", "[" + std::to_string(s.mels) + " x " + std::to_string(s.fft_size / 2 + 1) + "]",
+  if (mels != mel.mels || bins != mel.fft_size / 2 + 1)
+    at.stop("mel filters", "[" + std::to_string(mel.mels) + " x " + std::to_string(mel.fft_size / 2 + 1) + "]",
             "[" + std::to_string(mels) + " x " + std::to_string(bins) + "]");
   const auto bytes = at.take(std::uint64_t{4} * mels * bins, "the mel filters");
   std::vector<float> filters(bytes.size() / 4);
   std::copy(bytes.begin(), bytes.end(), std::as_writable_bytes(std::span(filters)).begin());
-  s.window = ggml_size(at, "length of the window", 2, limits::width);
-  at.take(std::uint64_t{4} * s.window, "the window");
+  mel.window = ggml_size(at, "length of the window", 2, limits::width);
+  at.take(std::uint64_t{4} * static_cast<std::uint64_t>(mel.window), "the window");
+  check_frontend(s, where);
   check_mel_filters(filters, s, where);
   for (std::int32_t& d : s.durations) d = static_cast<std::int32_t>(ggml_size(at, "a duration", 0, limits::width));
   check_durations(s, where);

@@ -95,9 +95,10 @@ imported_model import_published_parakeet(const std::shared_ptr<gguf_file>& file)
   imported_model model;
   model.where = file->where();
   model.source = file;
-  set_parakeet_keys(model.file, s, pieces);
+  check_published_keys(*file, model.notes);
   checkpoint_tensors from =
       published_tensors(*file, s, [type](std::string name) { return head_name(std::move(name), type); });
+  set_parakeet_keys(model.file, s, pieces);
   promise_heads(from, s);
   take_tensors(model, std::move(from));
   return model;

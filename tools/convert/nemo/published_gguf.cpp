@@ -5,6 +5,7 @@
 #include <steno/weights/byte_cursor.hpp>
 
 #include "gguf_import.hpp"
+#include "gguf_settings.hpp"
 #include "limits.hpp"
 
 namespace steno {
@@ -71,13 +72,28 @@ void read_published_encoder(const gguf_file& file, fastconformer_settings& s) {
     return whole_number(file, (std::string("parakeet.") + key).c_str(), min, max);
   };
   (void)number("preproc.sample_rate", 16000, 16000);
-  s.mels = number("preproc.n_mels", 8, 1024);
-  s.fft_size = number("preproc.n_fft", 16, limits::width);
-  s.window = number("preproc.win_length", 2, limits::width);
-  s.shift = number("preproc.hop_length", 1, limits::width);
+  frontends::nemo_mel_options& mel = s.frontend.mel;
+  mel.mels = number("preproc.n_mels", 8, 1024);
+  mel.fft_size = number("preproc.n_fft", 16, limits::width);
+  mel.window = number("preproc.win_length", 2, limits::width);
+  mel.shift = number("preproc.hop_length", 1, limits::width);
+  const auto real = [&](const char* key, float otherwise, double min, double max) {
+    const double v = file.number(key).value_or(static_cast<double>(otherwise));
+    if (!(v >= min && v <= max))
+      fail({.where = file.where(),
+            .what = "key " + steno::weights::quoted(key),
+            .expected = weights::number_text(min) + " to " + weights::number_text(max),
+            .found = weights::number_text(v)});
+    return static_cast<float>(v);
+  };
+  mel.preemphasis = real("parakeet.preproc.preemph", *mel.preemphasis, 0, 1);
+  mel.guard = real("parakeet.preproc.log_zero_guard_value", mel.guard, 0x1p-126, 0x1p16);
+  check_frontend(s, file.where());
   const std::string normal = file.text("parakeet.preproc.normalize").value_or("per_feature");
-  s.per_feature = normal != "NA";
-  if (s.per_feature) require_published(file, "parakeet.preproc.normalize", normal, "per_feature");
+  if (normal == "NA")
+    s.frontend.normalise = frontends::normalisation::none;
+  else
+    require_published(file, "parakeet.preproc.normalize", normal, "per_feature");
   s.width = number("encoder.d_model", 2, limits::width);
   s.blocks = number("encoder.n_layers", 1, limits::layers);
   s.heads = number("encoder.n_heads", 1, 1024);
@@ -105,13 +121,81 @@ void read_published_encoder(const gguf_file& file, fastconformer_settings& s) {
           .expected = "an even width that the heads divide, an odd kernel, and a limit on the right of chunks"});
 }
 
-checkpoint_tensors published_tensors(const gguf_file& file, const fastconformer_settings& s,
+void check_published_keys(const gguf_file& file, std::vector<std::string>& notes) {
+  constexpr std::string_view is_read = "read, or what is read says it", program = "of the original's program";
+  static constexpr unused_setting known[] = {
+      {"general.*", is_read},
+      {"tokenizer.*", is_read},
+      {"parakeet.model.type", is_read},
+      {"parakeet.model_variant", is_read},
+      {"parakeet.encoder.att_context_size_left", is_read},
+      {"parakeet.encoder.att_context_size_right", is_read},
+      {"parakeet.encoder.att_context_style", is_read},
+      {"parakeet.encoder.causal_downsampling", is_read},
+      {"parakeet.encoder.conv_context_size", is_read},
+      {"parakeet.encoder.conv_kernel", is_read},
+      {"parakeet.encoder.conv_norm_type", is_read},
+      {"parakeet.encoder.d_model", is_read},
+      {"parakeet.encoder.ff_dim", is_read},
+      {"parakeet.encoder.head_dim", is_read},
+      {"parakeet.encoder.n_heads", is_read},
+      {"parakeet.encoder.n_layers", is_read},
+      {"parakeet.encoder.pos_emb_max_len", is_read},
+      {"parakeet.encoder.streaming.enabled", program},
+      {"parakeet.encoder.subsampling_conv_channels", is_read},
+      {"parakeet.encoder.subsampling_factor", is_read},
+      {"parakeet.encoder.subsampling_freq_bins", is_read},
+      {"parakeet.encoder.untie_biases", is_read},
+      {"parakeet.encoder.use_bias", is_read},
+      {"parakeet.encoder.xscaling", is_read},
+      {"parakeet.preproc.hop_length", is_read},
+      {"parakeet.preproc.log_zero_guard_value", is_read},
+      {"parakeet.preproc.n_fft", is_read},
+      {"parakeet.preproc.n_mels", is_read},
+      {"parakeet.preproc.normalize", is_read},
+      {"parakeet.preproc.preemph", is_read},
+      {"parakeet.preproc.sample_rate", is_read},
+      {"parakeet.preproc.win_length", is_read},
+      {"parakeet.*.blank_id", is_read},
+      {"parakeet.*.durations", is_read},
+      {"parakeet.*.joint_hidden", is_read},
+      {"parakeet.*.num_durations", is_read},
+      {"parakeet.*.pred_hidden", is_read},
+      {"parakeet.*.pred_rnn_layers", is_read},
+      {"parakeet.*.vocab_size", is_read},
+      {"parakeet.eou.cache_lookback_frames", program},
+      {"parakeet.eou.cache_time_steps", program},
+      {"parakeet.eou.encoder_chunk_mel_frames", program},
+      {"parakeet.eou.eob_id", is_read},
+      {"parakeet.eou.eou_id", is_read},
+      {"parakeet.*.max_symbols_per_step", "5 in all files, whatever the model was made with"},
+      {"parakeet.sortformer.fc_d_model", is_read},
+      {"parakeet.sortformer.num_spks", is_read},
+      {"parakeet.sortformer.tf_d_model", is_read},
+      {"parakeet.sortformer.tf_hidden_act", is_read},
+      {"parakeet.sortformer.tf_inner_size", is_read},
+      {"parakeet.sortformer.tf_n_heads", is_read},
+      {"parakeet.sortformer.tf_n_layers", is_read},
+      {"parakeet.sortformer.tf_pre_ln", is_read},
+  };
+  constexpr std::string_view of_models[] = {"parakeet."};
+  gguf_settings(file).check_all_read(of_models, known, notes);
+}
+
+checkpoint_tensors published_tensors(const gguf_file& file, fastconformer_settings& s,
                                      std::function<std::string(std::string)> heads) {
   checkpoint_tensors from = all_tensors(file);
+  const frontends::nemo_mel_options& mel = s.frontend.mel;
+  const auto table = [&](const std::string& name, const std::vector<extent>& shape) {
+    return find(from, name) == nullptr ? std::vector<float>() : take_values(from, name, shape);
+  };
+  const std::vector<float> window = table("preproc.window", {mel.window});
+  take_tables(s, window, table("preproc.mel_filterbank", {mel.mels, mel.fft_size / 2 + 1}),
+              {file.where(), "preproc.window", "preproc.mel_filterbank"});
   from.in_order = false;
   from.compared = checkpoint_tensors::shapes::counts;
   from.norms_are_folded = true;
-  from.ignored = {{"preproc", "the front end's tables are computed"}, {".attn.qkv", "there a second time, apart"}};
+  from.ignored = {{".attn.qkv", "there a second time, apart"}};
   from.named = [heads = std::move(heads)](const std::string& ours) {
     const std::string name = nemo_name(ours);
     return name.starts_with("encoder.") ? encoder_name(name) : heads(name);

@@ -2,7 +2,7 @@
 //
 // general.architecture is "parakeet-ctc" for all of them, keys are parakeet.*. Each tensor the packaged file needs has
 // a name there. A batch norm is stored as scale and shift and goes into the depthwise weights; q, k and v may stand
-// there a second time as one matrix, which is ignored, as are the mel filters and the window, which steno computes.
+// there a second time as one matrix, which is ignored. Mel filters and window go into the settings: take_tables().
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -27,8 +27,10 @@ void require_published(const gguf_file& file, const std::string& key, const std:
 void read_published_encoder(const gguf_file& file, fastconformer_settings& s);
 
 /// The tensors of such a file; `heads` is its name for one outside of the encoder that a .nemo file calls so.
-checkpoint_tensors published_tensors(const gguf_file& file, const fastconformer_settings& s,
+checkpoint_tensors published_tensors(const gguf_file& file, fastconformer_settings& s,
                                      std::function<std::string(std::string)> heads);
+/// Throws steno::error for a key of the model that is not one of theirs.
+void check_published_keys(const gguf_file& file, std::vector<std::string>& notes);
 
 }  // namespace nemo_files
 }  // namespace STENO_ABI

@@ -78,13 +78,14 @@ void set_sortformer_keys(weights::gguf_writer& file, const sortformer_settings& 
 }
 
 imported_model import_sortformer(const std::shared_ptr<nemo_archive>& archive) {
-  const sortformer_settings s = read_sortformer_settings(archive->config);
+  sortformer_settings s = read_sortformer_settings(archive->config);
   imported_model model;
   model.where = archive->where;
   model.source = archive;
+  model.notes = s.notes;
   check_settings(archive->config, model.notes);
-  set_sortformer_keys(model.file, s);
   checkpoint_tensors from = open_tensors(archive, s);
+  set_sortformer_keys(model.file, s);
   from.ignored.insert(from.ignored.end(), {{".hidden_to_spks.weight", "no forward pass reads it"},
                                            {".hidden_to_spks.bias", "no forward pass reads it"}});
   promise_transformer(from, s);

@@ -41,7 +41,7 @@ sortformer_settings settings_of(const gguf_file& file) {
           .what = "key " + steno::weights::quoted(key("tf_d_model")),
           .expected = "a width that tf_n_heads divides, not the encoder's",
           .found = std::to_string(s.hidden)});
-  s.streams = !s.per_feature;
+  s.streams = s.frontend.normalise == frontends::normalisation::none;
   return s;
 }
 
@@ -68,12 +68,13 @@ bool is_published_sortformer(const gguf_file& file) {
 }
 
 imported_model import_published_sortformer(const std::shared_ptr<gguf_file>& file) {
-  const sortformer_settings s = settings_of(*file);
+  sortformer_settings s = settings_of(*file);
   imported_model model;
   model.where = file->where();
   model.source = file;
-  set_sortformer_keys(model.file, s);
+  check_published_keys(*file, model.notes);
   checkpoint_tensors from = published_tensors(*file, s, sortformer_head_name);
+  set_sortformer_keys(model.file, s);
   promise_transformer(from, s);
   take_tensors(model, std::move(from));
   return model;

@@ -48,7 +48,8 @@ inline void frames_to_lanes(const detail::framing& job, const float* raw, int co
   for (extent i = job.length; i < job.size; ++i) store(x + 16 * i, zero());
 }
 
-/// y[lane][b] = ln(max(sum_k weights[b][k] p[first[b] + k][lane], floor) + add) for lane < count; work: [mels][16].
+/// y[lane][b] = ln(max(sum_k weights[b][k] p[first[b] + k][lane], floor) + add) for lane < count, without the logarithm
+/// where the job says so; work: [mels][16].
 inline void log_mel_of_lanes(const detail::mel_job& job, const float* p, int count, float* y, extent stride,
                              float* work) noexcept {
   const f32x16 floor = broadcast(job.floor), more = broadcast(job.add);
@@ -58,7 +59,7 @@ inline void log_mel_of_lanes(const detail::mel_job& job, const float* p, int cou
     for (extent k = job.begin[b]; k < job.begin[b + 1]; ++k, from += 16)
       sum = fma(broadcast(job.weights[k]), load(from), sum);
     store(work + 16 * b, max(sum, floor) + more);
-    log_16(work + 16 * b);
+    if (job.logarithm) log_16(work + 16 * b);
   }
   extent b = 0;
   if (count == 16)
