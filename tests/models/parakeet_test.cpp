@@ -226,6 +226,31 @@ TEST(parakeet, sentences_end_at_pauses_and_are_told_once) {
   EXPECT_NEAR(static_cast<double>(emitted[0].words[0].confidence), std::exp(-0.5), 1e-6);
 }
 
+// <EOU> and <EOB> end a sentence and stand in no text and no word, also of sessions that decode windows.
+TEST(parakeet, labels_that_end_turns_are_no_text) {
+  const auto m = small();
+  ASSERT_TRUE(m.ends_turn(m.end_of_turn) && m.ends_turn(m.end_of_backchannel));
+  std::vector<tokenizers::placed_token> tokens;
+  const int ids[] = {21, 22, m.end_of_turn, m.end_of_backchannel, 23, 24, m.end_of_backchannel, 25, m.end_of_turn};
+  for (const int id : ids) tokens.push_back({id, std::ssize(tokens), std::ssize(tokens) + 1});
+  const std::vector<float> log_probs(tokens.size(), -0.5f);
+  for (const std::size_t step : {std::size_t{1}, std::size_t{4}, tokens.size()}) {
+    std::vector<std::vector<int>> emitted;
+    nemo::parakeet_sentences sentences;
+    for (std::size_t n = std::min(step, tokens.size());; n = std::min(n + step, tokens.size())) {
+      sentences.advance(m, std::span(tokens).first(n), std::span(log_probs).first(n), n == tokens.size(),
+                        [&](segment s) {
+                          EXPECT_EQ(s.text.find('<'), std::string::npos) << s.text;
+                          for (const word& w : s.words) EXPECT_EQ(w.text.find('<'), std::string::npos) << w.text;
+                          emitted.push_back(s.token_ids);
+                        });
+      if (n == tokens.size()) break;
+    }
+    EXPECT_EQ(emitted, (std::vector<std::vector<int>>{{21, 22}, {23, 24}, {25}})) << step;
+    EXPECT_EQ(sentences.emitted(), tokens.size());
+  }
+}
+
 // Ten minutes without a full stop or a pause: parts of at most 20 s, cut at their widest gaps; all tokens, once each.
 TEST(parakeet, speech_without_an_end_is_cut_at_its_widest_gaps) {
   const auto m = small();

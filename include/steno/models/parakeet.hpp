@@ -44,6 +44,10 @@ class parakeet {
       : frontend(read_nemo_frontend<Frontend::output>(file, architecture)),
         tokenizer(models::read_sentencepiece(file)) {
     window = read_nemo_window(file, architecture);
+    for (int id = 0; id < tokenizer.size(); ++id) {
+      if (tokenizer.piece(id) == "<EOU>") end_of_turn = id;
+      if (tokenizer.piece(id) == "<EOB>") end_of_backchannel = id;
+    }
     pad_value = static_cast<float>(
         models::read_number(file, std::string(architecture) + ".frontend.pad_value", -0x1p16, 0x1p16, 0));
   }
@@ -52,6 +56,8 @@ class parakeet {
   Encoder encoder;                      ///< features to rows, one for each frame_seconds()
   nn::attention_window window;          ///< of whole clips
   tokenizers::sentencepiece tokenizer;  ///< ids to text
+  int end_of_turn = -1;                 ///< the label <EOU>; -1: the model has none
+  int end_of_backchannel = -1;          ///< the label <EOB>; -1: the model has none
   float pad_value = 0;                  ///< of the frame behind a clip, which traces show
   models::model_storage storage;        ///< what the weights point into
 
@@ -61,6 +67,9 @@ class parakeet {
   }
   /// Codes of languages that can be chosen: none.
   static std::vector<std::string> languages() { return {}; }
+
+  /// Whether a label says that somebody has ended, and is no part of a text. The original writes both into its texts.
+  bool ends_turn(int id) const noexcept { return id == end_of_turn || id == end_of_backchannel; }
 
   /// The blank label: it follows all pieces.
   int blank() const noexcept { return tokenizer.size(); }

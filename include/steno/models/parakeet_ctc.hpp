@@ -127,8 +127,8 @@ class parakeet_ctc : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend
   float log_probability(const search& s, std::size_t token) const { return s.log_probabilities[token]; }
 
   /// Ids, text, words and score of `s`. A beam's tokens share the score's probability evenly: its paths are summed up,
-  /// so no token has one of its own.
-  STENO_COLD void write_result(search& s, segment& out) const {
+  /// so no token has one of its own. Without `with_ends`, labels that end a turn are left out.
+  STENO_COLD void write_result(search& s, segment& out, bool with_ends = true) const {
     double score = s.score;
     if (s.beam) {
       s.beam->finish();
@@ -141,6 +141,16 @@ class parakeet_ctc : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend
         s.log_probabilities.push_back(static_cast<float>(each));
       }
     }
+    if (!with_ends) {
+      std::size_t n = 0;
+      for (std::size_t i = 0; i < s.tokens.size(); ++i) {
+        if (this->ends_turn(s.tokens[i].id)) continue;
+        s.tokens[n] = s.tokens[i];
+        s.log_probabilities[n++] = s.log_probabilities[i];
+      }
+      s.tokens.resize(n);
+      s.log_probabilities.resize(n);
+    }
     for (const steno::search::ctc_token& t : s.tokens) out.token_ids.push_back(t.id);
     out.score = score;
     base::write_text(words, place(s.tokens), s.log_probabilities, out);
@@ -148,12 +158,23 @@ class parakeet_ctc : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend
 
   /// A recording of 16 kHz mono samples in [-1, 1]; see parakeet_windows for long ones.
   STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
+    return recognise(pcm, o, true, c);
+  }
+  /// The same as a reader wants it: labels that end a turn are not written.
+  STENO_COLD std::vector<segment> recognise_turns(std::span<const float> pcm, const options& o, context& c) const {
+    std::vector<segment> turns;
+    turns.push_back(recognise(pcm, o, false, c));
+    return turns;
+  }
+
+ private:
+  segment recognise(std::span<const float> pcm, const options& o, bool with_ends, context& c) const {
     segment s;
     s.end = static_cast<double>(pcm.size()) / base::sample_rate;
     if (this->frames(static_cast<extent>(pcm.size())) == 0) return s;
     search found = begin(o);
     encode_windows(*this, pcm, o.windows, c, [&](const auto& rows, extent first) { advance(found, rows, first, c); });
-    write_result(found, s);
+    write_result(found, s, with_ends);
     return s;
   }
 };

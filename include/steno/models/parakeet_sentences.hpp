@@ -27,8 +27,27 @@ class parakeet_sentences {
   template <class Model, class Sink>
   STENO_COLD void advance(const Model& m, std::span<const tokenizers::placed_token> tokens,
                           std::span<const float> log_probabilities, bool last, Sink&& sink) {
-    const auto open = tokens.subspan(emitted_);
-    if (open.empty()) return;
+    // A label that ends a turn ends a sentence, and is no part of it.
+    for (auto open = tokens.subspan(emitted_); !open.empty(); open = tokens.subspan(emitted_)) {
+      const auto end = std::find_if(open.begin(), open.end(), [&](const auto& t) { return m.ends_turn(t.id); });
+      const bool ended = end != open.end();
+      const auto count = static_cast<std::size_t>(end - open.begin());
+      emitted_ += part(m, open.first(count), log_probabilities.subspan(emitted_, count), last || ended, sink);
+      if (!ended) return;
+      ++emitted_;
+    }
+  }
+  /// Tokens that belong to sentences that were emitted.
+  std::size_t emitted() const noexcept { return emitted_; }
+  /// The first `count` of them will not be given any more.
+  void forgot(std::size_t count) noexcept { emitted_ -= std::min(count, emitted_); }
+
+ private:
+  // Sentences of a turn, `open`, which is over or not; returns how many tokens they have.
+  template <class Model, class Sink>
+  STENO_COLD std::size_t part(const Model& m, std::span<const tokenizers::placed_token> open,
+                              std::span<const float> log_probabilities, bool last, Sink& sink) const {
+    if (open.empty()) return 0;
     const std::vector<tokenizers::placed_text> words = m.words.words(m.tokenizer, open);
     const auto seconds = [&](extent rows) { return static_cast<double>(rows) * m.frame_seconds(); };
     const auto gap = [&](std::size_t i) { return words[i + 1].start - words[i].end; };
@@ -41,23 +60,17 @@ class parakeet_sentences {
         for (std::size_t k = end; k-- > first;)
           if (gap(k) > gap(end)) end = k;
       }
-      emit(m, open.subspan(from, words[end].last - from), log_probabilities.subspan(emitted_ + from), sink);
+      emit(m, open.subspan(from, words[end].last - from), log_probabilities.subspan(from), sink);
       from = words[end].last;
       first = end + 1;
       i = end;
     }
     if (last && from < open.size()) {
-      emit(m, open.subspan(from), log_probabilities.subspan(emitted_ + from), sink);
+      emit(m, open.subspan(from), log_probabilities.subspan(from), sink);
       from = open.size();
     }
-    emitted_ += from;
+    return from;
   }
-  /// Tokens that belong to sentences that were emitted.
-  std::size_t emitted() const noexcept { return emitted_; }
-  /// The first `count` of them will not be given any more.
-  void forgot(std::size_t count) noexcept { emitted_ -= std::min(count, emitted_); }
-
- private:
   static bool ends(const std::string& word) noexcept {
     return !word.empty() && (word.back() == '.' || word.back() == '!' || word.back() == '?');
   }

@@ -85,10 +85,6 @@ class parakeet_transducer
     const std::string at = std::string(base::architecture) + ".";
     max_symbols = models::read_whole(file, at + "max_symbols", 1, 1024, 10);
     hybrid = models::read_flag(file, at + "hybrid", false);
-    for (int id = 0; id < this->tokenizer.size(); ++id) {
-      if (this->tokenizer.piece(id) == "<EOU>") end_of_turn = id;
-      if (this->tokenizer.piece(id) == "<EOB>") end_of_backchannel = id;
-    }
     if (!file.has(at + "durations")) return;
     durations = models::read_wholes(file, at + "durations", 0, 1024, 64);
     if (!durations.empty() && *std::max_element(durations.begin(), durations.end()) == 0)
@@ -110,11 +106,6 @@ class parakeet_transducer
   std::vector<int> durations;                      ///< TDT only
   extent max_symbols = 10;                         ///< steps at one frame of the greedy search
   bool hybrid = false;                             ///< there is a CTC head
-  int end_of_turn = -1;                            ///< the label <EOU>; -1: the model has none
-  int end_of_backchannel = -1;                     ///< the label <EOB>; -1: the model has none
-
-  /// Whether a label says that somebody has ended, and is no part of a text. The original writes both into its texts.
-  bool ends_turn(int id) const noexcept { return id == end_of_turn || id == end_of_backchannel; }
 
   void members(auto&& v) {
     base::members(v);
@@ -293,7 +284,7 @@ class parakeet_transducer
     s.end = static_cast<double>(pcm.size()) / base::sample_rate;
     if (o.ctc && !hybrid) fail({.what = "this model has no CTC head", .hint = "hybrid models have one"});
     if (this->frames(static_cast<extent>(pcm.size())) == 0) return s;
-    if (o.ctc) return recognise_by_ctc(pcm, o, std::move(s), c);
+    if (o.ctc) return recognise_by_ctc(pcm, o, std::move(s), true, c);
     if (searches(o)) {
       const found_tokens found = search_with_beam(pcm, o, c);
       write_result(found.tokens, s);
@@ -310,13 +301,17 @@ class parakeet_transducer
   STENO_COLD std::vector<segment> recognise_turns(std::span<const float> pcm, const options& o, context& c) const {
     const double length = static_cast<double>(pcm.size()) / base::sample_rate;
     std::vector<segment> turns;
-    if (o.ctc || this->frames(static_cast<extent>(pcm.size())) == 0) {
+    if (this->frames(static_cast<extent>(pcm.size())) == 0 || (o.ctc && !hybrid)) {
       turns.push_back(recognise(pcm, o, c));
+      return turns;
+    }
+    if (o.ctc) {
+      turns.push_back(recognise_by_ctc(pcm, o, {.end = length}, false, c));
       return turns;
     }
     const found_tokens found = searches(o) ? search_with_beam(pcm, o, c) : search_greedily(pcm, o, c);
     const std::span<const transducer_token> tokens(found.tokens);
-    const auto ends = [&](const transducer_token& t) { return ends_turn(t.id); };
+    const auto ends = [&](const transducer_token& t) { return this->ends_turn(t.id); };
     const bool whole = std::none_of(tokens.begin(), tokens.end(), ends);
     for (std::size_t from = 0; from < tokens.size();) {
       const auto end = static_cast<std::size_t>(
@@ -370,7 +365,8 @@ class parakeet_transducer
       found.tokens.push_back({best.ids[i], best.frames[i], best.durations[i], best.log_probabilities[i], 0});
     return found;
   }
-  STENO_COLD segment recognise_by_ctc(std::span<const float> pcm, const options& o, segment s, context& c) const {
+  STENO_COLD segment recognise_by_ctc(std::span<const float> pcm, const options& o, segment s, bool with_ends,
+                                      context& c) const {
     core::workspace::frame scratch(c.scratch);
     auto scores =
         scratch.template matrix<dynamic, Labels>(this->frames(static_cast<extent>(pcm.size())), ctc.output_size());
@@ -381,6 +377,7 @@ class parakeet_transducer
     });
     std::vector<steno::search::ctc_token> found;
     steno::search::ctc_greedy(core::read(scores), this->blank(), found);
+    if (!with_ends) std::erase_if(found, [&](const auto& t) { return this->ends_turn(t.id); });
     std::vector<float> log_probs;
     for (const steno::search::ctc_token& t : found) {
       s.token_ids.push_back(t.id);

@@ -23,6 +23,10 @@ struct family<nemo::parakeet_ctc<S>> : family_defaults<nemo::parakeet_ctc<S>> {
                                             const steno::search::hotword_automaton& hotwords, std::size_t) {
     return {.beam = o.beam, .hotwords = &hotwords};
   }
+  static std::vector<segment> recognise_turns(const nemo::parakeet_ctc<S>& m, std::span<const float> pcm,
+                                              const nemo::parakeet_ctc_options& o, context& c) {
+    return m.recognise_turns(pcm, o, c);
+  }
 };
 template <nemo::parakeet_transducer_sizes S>
 struct family<nemo::parakeet_transducer<S>> : family_defaults<nemo::parakeet_transducer<S>> {
