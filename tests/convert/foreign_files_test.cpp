@@ -145,7 +145,10 @@ TEST_F(foreign_files, folders) {
   expect(folder("packed", {"exp.tar.gz"}), "holds an archive that is still packed", "unpack it");
   expect(folder("ggufs", {"a.gguf", "b.gguf"}), "holds several models: found \"a.gguf\", \"b.gguf\"",
          "name one of them");
-  expect(folder("one", {"a.nemo", "README.md"}), "found \"a.nemo\"", "one/a.nemo");
+  expect(folder("one", {"a.gguf", "README.md"}), "found \"a.gguf\"", "one/a.gguf");
+  expect(folder("archives", {"a.nemo", "b.nemo"}), "holds several models: found \"a.nemo\", \"b.nemo\"",
+         "name one of them");
+  expect(folder("archive", {"a.nemo", "README.md"}), "not a .nemo archive", "a tar, perhaps gzip");
   expect(folder("lonely", {"model.pt"}), "\"model.pt\" without the files that describe it", "lonely/model.pt");
   expect(folder("many", {"small/config.json", "large/config.json"}), "holds several models: found \"large\", \"small\"",
          "name one of them");

@@ -3,7 +3,9 @@
 
 #include "funasr/models.hpp"
 #include "nemo/checkpoints.hpp"
+#include "nemo/other_gguf.hpp"
 #include "nemo/parakeet.hpp"
+#include "nemo/parakeet_folder.hpp"
 #include "nemo/sortformer.hpp"
 #include "qwen/qwen3_asr.hpp"
 #include "wenet/u2.hpp"
@@ -39,6 +41,8 @@ std::span<const published_family> published_families() {
       {"paraformer", "paraformer", funasr_files::import_published_paraformer},
       {"fsmn-vad", "fsmn_vad", funasr_files::import_published_fsmn_vad},
       {"parakeet-ctc", "parakeet_ctc", nemo_files::import_published},
+      {"parakeet", "parakeet_transducer", nemo_files::import_other_parakeet},
+      {"sortformer", "sortformer", nemo_files::import_other_sortformer},
       {"funasr-sensevoice-encoder", "fun_asr_nano", funasr_files::import_published_nano},
   };
   return table;
@@ -58,6 +62,8 @@ std::span<const checkpoint_kind> checkpoint_kinds() {
       {"a ggml file of whisper.cpp", nemo_files::is_ggml, nemo_files::import_ggml},  // Parakeet; all others are Whisper
       {"a ggml file of Whisper", whisper_files::is_ggml, whisper_files::import_ggml},
       {"a .nemo archive of NeMo", nemo_files::is_checkpoint, nemo_files::import_checkpoint},
+      {"a Hugging Face folder of Parakeet (config.json)", nemo_files::is_parakeet_folder,
+       nemo_files::import_parakeet_folder},
       {"a Hugging Face folder of Qwen3-ASR (config.json)", qwen_files::is_checkpoint, qwen_files::import_checkpoint},
   };
   return table;

@@ -9,7 +9,7 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace nemo_files {
 
-/// A .nemo file, or a tar with the same content.
+/// A .nemo file, a tar with the same content, or a folder that holds one .nemo file.
 bool is_checkpoint(const std::filesystem::path& path);
 /// Throws steno::error.
 imported_model import_checkpoint(const std::filesystem::path& path, const import_options& options);

@@ -42,16 +42,18 @@ tokenizers::sentencepiece_vocabulary read_aggregate(const nemo_archive& archive,
   return all;
 }
 
-// Pieces of the SentencePiece model, and labels behind them that the model was given later (<EOU>, <EOB>).
-tokenizers::sentencepiece_vocabulary read_pieces(const nemo_archive& archive, const parakeet_settings& s) {
-  if (s.aggregate) return read_aggregate(archive, s);
-  const checkpoint_settings& config = archive.config;
+tokenizers::sentencepiece_vocabulary read_one(const nemo_archive& archive, const parakeet_settings& s) {
   const tar_member* m = archive.find(fs::path(s.pieces.front()).filename().string());
   for (const tar_member& other : archive.archive.members())
     if (m == nullptr && other.name.ends_with("tokenizer.model")) m = &other;
   if (m == nullptr) (void)archive.need("tokenizer.model");
-  tokenizers::sentencepiece_vocabulary v =
-      tokenizers::read_sentencepiece_model(m->bytes, archive.where + ": " + m->name);
+  return tokenizers::read_sentencepiece_model(m->bytes, archive.where + ": " + m->name);
+}
+
+// Pieces of the tokenizer, and labels behind them that the model was given later (<EOU>, <EOB>).
+tokenizers::sentencepiece_vocabulary read_pieces(const nemo_archive& archive, const parakeet_settings& s) {
+  const checkpoint_settings& config = archive.config;
+  tokenizers::sentencepiece_vocabulary v = s.aggregate ? read_aggregate(archive, s) : read_one(archive, s);
   for (const char* key : {"labels", "joint.vocabulary", "decoder.vocabulary"}) {
     const auto labels = config.lists.find(key);
     if (labels == config.lists.end() || labels->second.size() <= v.pieces.size()) continue;
