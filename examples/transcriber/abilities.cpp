@@ -17,7 +17,7 @@ std::vector<ability> abilities_of(const transcriber& model) {
       {"--itn", support("itn"), "this model writes as it does"},
       {"--beam", support("beam"), "this model decodes greedily; leave --beam out"},
       {"--hotwords", support("hotwords"), "this model takes none"},
-      {"--hotword-score", support("hotword_score"), "this model reads hotwords in its prompt, and does not count"},
+      {"--hotword-score", support("hotword_score"), "this model reads hotwords by itself, and does not count"},
       {"--max-clip-seconds", support("max_clip_seconds"), clips},
       {"--parallel-clips", support("parallel_clips"), clips}};
   const decoding_options none;

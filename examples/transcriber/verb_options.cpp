@@ -87,7 +87,7 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("MODEL");
   app.add_option("--align", o.aligner, "Times of words by a forced aligner, where the model has none")
       ->type_name("MODEL");
-  app.add_option("--hotwords", o.hotwords, "Words to favour, one per line, where the model searches or reads a prompt")
+  app.add_option("--hotwords", o.hotwords, "Phrases to favour, one per line, where the model searches or reads them")
       ->type_name("FILE");
   app.add_option("--hotword-score", o.hotword_score,
                  "Bonus for each unit of a phrase [of CTC 3, of Whisper 2, of transducers 1]")

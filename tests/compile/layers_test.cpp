@@ -1,6 +1,7 @@
 // Every type of layers/ and networks/ that reads rows and writes rows is a layer: with static sizes and with sizes of
 // the file, under the record that its stack has. One that is missing here fails the test below.
 #include <steno/layers/activate.hpp>
+#include <steno/layers/bidirectional_lstm.hpp>
 #include <steno/layers/conformer_convolution.hpp>
 #include <steno/layers/conv1d.hpp>
 #include <steno/layers/conv2d_halving.hpp>
@@ -22,9 +23,11 @@
 #include <steno/layers/sanm_attention.hpp>
 #include <steno/layers/sinusoid.hpp>
 #include <steno/layers/softmax.hpp>
+#include <steno/layers/spread_rows.hpp>
 #include <steno/layers/window_overlap.hpp>
 #include <steno/layers/with_activation.hpp>
 #include <steno/networks/audio_adaptor.hpp>
+#include <steno/networks/contextual_decoder.hpp>
 #include <steno/networks/fastconformer_encoder.hpp>
 #include <steno/networks/fsmn_encoder.hpp>
 #include <steno/networks/nemo_transformer.hpp>
@@ -70,7 +73,8 @@ static_assert(layers<nn::linear<8, 6>, nn::linear<any, any>, nn::layer_norm<8>, 
                      nn::rms_norm<any>>);
 static_assert(layers<nn::feed_forward<8, 16>, nn::feed_forward<any, any>, nn::gated_feed_forward<8, 16>,
                      nn::gated_feed_forward<any, any>>);
-static_assert(layers<nn::fsmn<5, 8>, nn::fsmn<any, any>, nn::lstm<8, 2>, nn::lstm<any>, nn::softmax<8>,
+static_assert(layers<nn::fsmn<5, 8>, nn::fsmn<any, any>, nn::lstm<8, 2>, nn::lstm<any>, nn::bidirectional_lstm<8>,
+                     nn::bidirectional_lstm<any>, nn::spread_rows<8, 3>, nn::spread_rows<any, 3>, nn::softmax<8>,
                      nn::activate<8, nn::relu>>);
 static_assert(layers<nn::conv1d<8, 6, 3>, nn::conv1d<any, any, 3>, nn::conv2d_halving<8, 1, 4>,
                      nn::conv2d_halving<any, any, any>>);
@@ -116,14 +120,18 @@ static_assert(layers<nn::audio_adaptor<nn::audio_adaptor_sizes{
                      nn::fsmn_block<6, 4, 5>, nn::whisper_encoder<80, 8, 2, 2>, nn::whisper_encoder_block<8, 2>,
                      nn::qwen3_audio_layer<8, 2, 16>, nn::qwen3_audio_stem<16, 8, 4, 50>,
                      nn::qwen3_audio_encoder<16, 8, 2, 16, 4, 8, 2>>);
-static_assert(
-    layers_in<full_env,
-              nn::sanm_main_encoder<nn::sanm_sizes{
-                  .features = 10, .width = 8, .heads = 2, .units = 16, .taps = 5, .blocks = 2}>,
-              nn::sanm_encoder<nn::sanm_sizes{}>, nn::sanm_block<10, 8, 2, 16, 5>,
-              nn::sanm_decoder<nn::sanm_decoder_sizes{
-                  .width = 8, .heads = 2, .units = 16, .taps = 5, .layers = 2, .vocabulary = 30}>,
-              nn::sanm_decoder_layer<8, 2, 16, 5>, nn::sanm_decoder_end<8, 16>, nn::normed_feed_forward<8, 16, 12>>);
+static_assert(layers_in<full_env,
+                        nn::sanm_main_encoder<nn::sanm_sizes{
+                            .features = 10, .width = 8, .heads = 2, .units = 16, .taps = 5, .blocks = 2}>,
+                        nn::sanm_encoder<nn::sanm_sizes{}>, nn::sanm_block<10, 8, 2, 16, 5>,
+                        nn::sanm_decoder<nn::sanm_decoder_sizes{
+                            .width = 8, .heads = 2, .units = 16, .taps = 5, .layers = 2, .vocabulary = 30}>,
+                        nn::sanm_decoder_body<nn::sanm_decoder_sizes{}>, nn::sanm_decoder_layer<8, 2, 16, 5>,
+                        nn::sanm_decoder_memory<8, 16, 5>, nn::sanm_decoder_end<8, 16>,
+                        nn::normed_feed_forward<8, 16, 12>, nn::contextual_bias<8, 2>>);
+static_assert(layers_in<nn::contextual_decoder_env, nn::contextual_decoder<nn::sanm_decoder_sizes{}>,
+                        nn::contextual_decoder<nn::sanm_decoder_sizes{
+                            .width = 8, .heads = 2, .units = 16, .taps = 5, .layers = 2, .vocabulary = 30}>>);
 static_assert(
     layers_in<full_env, nn::wenet_conformer_block<8, 2, 16, 5>, nn::wenet_transformer_block<8, 2, 16>,
               nn::fastconformer_block<8, 2, 16, 5>,

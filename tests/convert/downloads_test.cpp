@@ -1,6 +1,8 @@
 // The table of downloads: docs/downloads.md is made of it, and its sizes are those of the full-size lists.
 #include "downloads.hpp"
 
+#include <steno/models/bicif_paraformer.hpp>
+#include <steno/models/contextual_paraformer.hpp>
 #include <steno/models/ct_punc.hpp>
 #include <steno/models/fsmn_vad.hpp>
 #include <steno/models/fun_asr_nano.hpp>
@@ -10,6 +12,7 @@
 #include <steno/models/parakeet_transducer.hpp>
 #include <steno/models/qwen3_aligner.hpp>
 #include <steno/models/qwen3_asr.hpp>
+#include <steno/models/seaco_paraformer.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/sortformer.hpp>
 #include <steno/models/whisper.hpp>
@@ -73,6 +76,9 @@ std::vector<imported_tensor> tensors_of(const std::string& name, checkpoint_tens
   if (is("nemo-")) from.named = nemo_files::nemo_name;
   if (is("sensevoice")) return taken<funasr::sense_voice_small>(std::move(from));
   if (is("online")) return taken<funasr::paraformer_large_online>(std::move(from));
+  if (is("seaco")) return taken<funasr::seaco_paraformer_large>(std::move(from));
+  if (is("bicif")) return taken<funasr::bicif_paraformer_large>(std::move(from));
+  if (is("contextual")) return taken<funasr::contextual_paraformer_large>(std::move(from));
   if (is("paraformer")) return taken<funasr::paraformer_large>(std::move(from));
   if (is("nano")) return taken<funasr::fun_asr_nano_0_8b>(std::move(from));
   if (is("fsmn")) return taken<funasr::fsmn_vad_small>(std::move(from));

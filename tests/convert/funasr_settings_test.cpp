@@ -35,6 +35,30 @@ const std::string paraformer =
     "tokenizer_conf:\n  unk_symbol: <unk>\n"
     "normalize: null\n";
 
+// `text` with the second of each pair in place of the first.
+std::string changed(std::string text, std::initializer_list<std::pair<std::string, std::string>> changes) {
+  for (const auto& [from, to] : changes) text.replace(text.find(from), from.size(), to);
+  return text;
+}
+const std::string second_predictor =
+    "tail_threshold: 0.45\n  smooth_factor2: 0.25\n  noise_threshold2: 0.01\n  upsample_times: 3\n"
+    "  upsample_type: cnn_blstm\n  use_cif1_cnn: false\n";
+const std::string bicif = changed(paraformer, {{"model: Paraformer", "model: BiCifParaformer"},
+                                               {"CifPredictorV2", "CifPredictorV3"},
+                                               {"tail_threshold: 0.45\n", second_predictor}});
+const std::string seaco =
+    changed(bicif, {{"BiCifParaformer", "SeacoParaformer"},
+                    {"predictor_bias: 1\n",
+                     "predictor_bias: 1\n  inner_dim: 32\n  bias_encoder_type: lstm\n"
+                     "  bias_encoder_bid: false\n  seaco_lsm_weight: 0.1\n"
+                     "  seaco_length_normal: true\n  train_decoder: true\n  NO_BIAS: 40\n"}}) +
+    "seaco_decoder: ParaformerSANMDecoder\n"
+    "seaco_decoder_conf:\n  attention_heads: 4\n  num_blocks: 4\n  kernel_size: 21\n  sanm_shfit: 0\n"
+    "  use_output_layer: false\n  wo_input_layer: true\n";
+const std::string contextual = changed(paraformer, {{"model: Paraformer", "model: ContextualParaformer"},
+                                                    {"ParaformerSANMDecoder", "ContextualParaformerDecoder"},
+                                                    {"predictor_bias: 1\n", "predictor_bias: 1\n  inner_dim: 32\n"}});
+
 const std::string sense_voice =
     "model: SenseVoiceSmall\n"
     "model_conf:\n  sos: 1\n"
@@ -92,7 +116,7 @@ std::vector<std::string> notes_of(const std::string& config, const std::string& 
   std::vector<std::string> notes;
   const std::string model = f.text("model", "");
   if (model == "SenseVoiceSmall") funasr_files::read_sense_voice_settings(f, notes);
-  if (model.starts_with("Paraformer")) funasr_files::read_paraformer_settings(f, notes);
+  if (model.find("Paraformer") != std::string::npos) funasr_files::read_paraformer_settings(f, notes);
   if (model == "FsmnVADStreaming") funasr_files::read_fsmn_vad_settings(f, notes);
   if (model == "FunASRNano") funasr_files::read_nano_settings(f, notes);
   return notes;
@@ -120,8 +144,10 @@ std::string refusal_with(std::string config, const std::string& line) {
 
 TEST(funasr_settings, published_configs_hold_no_unknown_key) {
   STENO_REQUIRE_SHARED(shared);
-  for (const char* name : {"sensevoice-small", "paraformer-large-zh", "paraformer-large-zh-online", "fsmn-vad",
-                           "fun-asr-nano-2512-hf", "fun-asr-nano-2512-ms", "fun-asr-mlt-nano-2512"}) {
+  for (const char* name :
+       {"sensevoice-small", "paraformer-large-zh", "paraformer-large-zh-online", "fsmn-vad", "fun-asr-nano-2512-hf",
+        "fun-asr-nano-2512-ms", "fun-asr-mlt-nano-2512", "bicif-paraformer-large-zh", "seaco-paraformer-large-zh",
+        "contextual-paraformer-large-zh"}) {
     std::vector<std::string> notes{"refused"};
     const std::string text = read_text(shared / "manifests" / (std::string(name) + ".yaml"));
     EXPECT_EQ(test::refusal([&] { notes = notes_of(text, configuration); }), "") << name;
@@ -138,13 +164,13 @@ TEST(funasr_settings, what_training_writes_is_known) {
       "dataset_conf:\n  index_ds: IndexDSJsonl\n  shuffle: true\ntrain_data_set_list: a.jsonl\n"
       "valid_data_set_list: b.jsonl\noutput_dir: ./outputs\nmodel_path: /x\ninit_param: /x/model.pt\n"
       "config: /x/config.yaml\nis_training: true\n";
-  for (const std::string& config : {paraformer, sense_voice, fsmn_vad})
+  for (const std::string& config : {paraformer, bicif, seaco, contextual, sense_voice, fsmn_vad})
     EXPECT_EQ(notes_of(config + training), std::vector<std::string>());
 }
 
 TEST(funasr_settings, an_unknown_key_is_never_silent) {
   std::mt19937 random(1);
-  for (const std::string& config : {paraformer, sense_voice, fsmn_vad}) {
+  for (const std::string& config : {paraformer, seaco, contextual, sense_voice, fsmn_vad}) {
     ASSERT_EQ(notes_of(config, configuration), std::vector<std::string>());
     for (const std::string section : {"model_conf", "encoder_conf", "decoder_conf", "predictor_conf", "frontend_conf",
                                       "tokenizer_conf", "ctc_conf", "normalize_conf", "new_section", ""}) {
@@ -293,6 +319,36 @@ TEST(funasr_settings, what_computes_something_else_is_named) {
                         "model_conf.frame_in_ms: 20", "model_conf.frame_length_ms: 20", "encoder: DFSMN",
                         "encoder_conf.input_dim: 80", "encoder_conf.rorder: 1", "encoder_conf.lstride: 2",
                         "encoder_conf.use_softmax: false", "silence_schedule: [[1, 2]]", "max_end_silence_time: 100"});
+}
+
+// BiCif, SeACo and contextual Paraformers; a setting whose default computes something else must be there.
+TEST(funasr_settings, what_the_other_paraformers_compute_otherwise) {
+  const auto expect = [](const std::string& config, std::initializer_list<const char*> lines) {
+    ASSERT_EQ(notes_of(config), std::vector<std::string>());
+    for (const std::string line : lines) {
+      const std::string key = line.substr(0, line.find(':')), refusal = refusal_with(config, line);
+      EXPECT_NE(refusal.find(key), std::string::npos) << line << " -> " << refusal;
+    }
+  };
+  const auto second = {
+      "predictor: CifPredictorV2",         "predictor_conf.upsample_times: 5",   "predictor_conf.upsample_times: null",
+      "predictor_conf.upsample_type: cnn", "predictor_conf.upsample_type: null", "predictor_conf.use_cif1_cnn: true",
+      "predictor_conf.use_cif1_cnn: null", "predictor_conf.smooth_factor2: 17",  "predictor_conf.noise_threshold2: x"};
+  expect(bicif, second);
+  expect(seaco, second);
+  expect(bicif, {"seaco_decoder: ParaformerSANMDecoder", "model_conf.inner_dim: 32"});
+  expect(seaco, {"model_conf.inner_dim: 64", "model_conf.inner_dim: null", "model_conf.bias_encoder_type: mean",
+                 "model_conf.bias_encoder_bid: true", "model_conf.NO_BIAS: -1", "seaco_decoder: Other",
+                 "seaco_decoder_conf.attention_heads: 5", "seaco_decoder_conf.num_blocks: 7",
+                 "seaco_decoder_conf.use_output_layer: true", "seaco_decoder_conf.use_output_layer: null",
+                 "seaco_decoder_conf.sanm_shfit: 5", "seaco_decoder_conf.normalize_before: false",
+                 "seaco_decoder_conf.concat_after: true", "tokenizer_conf.unk_symbol: <oov>",
+                 "decoder_conf.wo_input_layer: true", "hotword: a", "clas_scale: 0.5"});
+  expect(contextual, {"decoder: ParaformerSANMDecoder", "decoder_conf.att_layer_num: 1", "decoder_conf.sanm_shift: 5",
+                      "model_conf.inner_dim: 64", "model_conf.bias_encoder_type: mean",
+                      "model_conf.use_decoder_embedding: true", "clas_scale: -1", "hotword: a"});
+  EXPECT_EQ(refusal_with(contextual, "clas_scale: 0.5"), "");
+  EXPECT_EQ(refusal_with(seaco, "seaco_decoder_conf.att_layer_num: 8"), "");
 }
 
 // A stream's decoder looks back by half its taps, which null stands for; without the key FunASR would look both ways.

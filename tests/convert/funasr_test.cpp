@@ -114,9 +114,9 @@ TEST_F(funasr_folder, names_do_not_leave_the_folder) {
 }
 
 TEST_F(funasr_folder, other_models_are_named) {
-  replace("config.yaml", "model: SenseVoiceSmall", "model: ContextualParaformer");
-  expect_refusal("config.yaml: model \"ContextualParaformer\" is not supported yet: expected ");
-  replace("config.yaml", "model: ContextualParaformer", "models: 1");
+  replace("config.yaml", "model: SenseVoiceSmall", "model: UniASR");
+  expect_refusal("config.yaml: model \"UniASR\" is not supported yet: expected ");
+  replace("config.yaml", "model: UniASR", "models: 1");
   expect_refusal("config.yaml: names no model");
 }
 

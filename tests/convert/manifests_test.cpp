@@ -1,5 +1,7 @@
 // Every named size of a model against the names and shapes of the checkpoint that was published: none missing, none
 // unused, and each as the model expects it (members and what stands beside a name, core/stored.hpp).
+#include <steno/models/bicif_paraformer.hpp>
+#include <steno/models/contextual_paraformer.hpp>
 #include <steno/models/ct_punc.hpp>
 #include <steno/models/fsmn_vad.hpp>
 #include <steno/models/fun_asr_nano.hpp>
@@ -9,6 +11,7 @@
 #include <steno/models/parakeet_transducer.hpp>
 #include <steno/models/qwen3_aligner.hpp>
 #include <steno/models/qwen3_asr.hpp>
+#include <steno/models/seaco_paraformer.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/sortformer.hpp>
 #include <steno/models/whisper.hpp>
@@ -49,6 +52,12 @@ TEST(manifests, funasr) {
   whole.ignored = online.ignored = {"decoder.embed.0.weight"};  // serves training alone
   EXPECT_EQ(differences<steno::funasr::paraformer_large>(whole), "");
   EXPECT_EQ(differences<steno::funasr::paraformer_large_online>(online), "");
+  checkpoint_tensors bicif = published(shared, "bicif-paraformer-large-zh");
+  checkpoint_tensors contextual = published(shared, "contextual-paraformer-large-zh");
+  bicif.ignored = contextual.ignored = {"decoder.embed.0.weight"};
+  EXPECT_EQ(differences<steno::funasr::bicif_paraformer_large>(bicif), "");
+  EXPECT_EQ(differences<steno::funasr::contextual_paraformer_large>(contextual), "");
+  EXPECT_EQ(differences<steno::funasr::seaco_paraformer_large>(published(shared, "seaco-paraformer-large-zh")), "");
 }
 
 checkpoint_tensors of_nemo(const std::filesystem::path& shared, const std::string& name) {

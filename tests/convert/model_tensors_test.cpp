@@ -25,7 +25,7 @@ struct convolution {
 };
 struct little {
   static constexpr std::string_view architecture = "little";
-  weights::weight<dynamic, dynamic> plain, kernel, turned, bands;
+  weights::weight<dynamic, dynamic> plain, kernel, turned, bands, spread;
   weights::weight<dynamic, dynamic> small;
   weights::weight<dynamic, dynamic, dtype::f32, weights::use::rows> square;
   weights::vector_weight<dynamic> heads, extra;
@@ -49,6 +49,7 @@ struct little {
     v("kernel", kernel, core::stored::kernel(2));
     v("turned", turned, core::stored::turned_kernel(2, 3));
     v("bands", bands, core::stored::bands_first(2));
+    v("spread", spread, core::stored::spread_kernel(4));
     v("small", small, core::stored::floats());
     v("square", square, core::stored::taps(2, 2));
     v("heads", heads, core::stored::by_heads(2));
@@ -73,6 +74,7 @@ checkpoint_tensors whole() {
               counted("kernel", {2, 3, 2}),
               counted("turned", {2, 4, 2, 3}),
               counted("bands", {2, 6}),
+              counted("spread", {2, 3, 4}),
               counted("small", {2, 2}),
               counted("square", {3, 1, 2, 2}),
               counted("heads", {2, 2}),
@@ -116,7 +118,7 @@ std::vector<float> values(const std::vector<imported_tensor>& all, const std::st
 
 TEST(model_tensors, layouts) {
   const std::vector<imported_tensor> all = take(whole());
-  EXPECT_EQ(all.size(), 11u);
+  EXPECT_EQ(all.size(), 12u);
   const auto at = [](std::size_t i) { return static_cast<float>(i); };
   EXPECT_EQ(values(all, "plain", {2, 3}, true), (std::vector<float>{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(values(all, "heads", {4}, false), (std::vector<float>{0, 1, 2, 3}));
@@ -124,6 +126,10 @@ TEST(model_tensors, layouts) {
   const std::vector<float> kernel = values(all, "kernel", {2, 6}, true);
   const std::vector<float> turned = values(all, "turned", {2, 24}, true);
   const std::vector<float> bands = values(all, "bands", {2, 6}, true);
+  const std::vector<float> spread = values(all, "spread", {12, 2}, true);
+  for (std::size_t in = 0; in < 2; ++in)
+    for (std::size_t out = 0; out < 3; ++out)
+      for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(spread[(k * 3 + out) * 2 + in], at((in * 3 + out) * 4 + k));
   const std::vector<float> square = values(all, "square", {4, 3}, false);
   for (std::size_t out = 0; out < 2; ++out) {
     for (std::size_t in = 0; in < 3; ++in)

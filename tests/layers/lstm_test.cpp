@@ -1,5 +1,5 @@
 // The stacked memory against its formula, step by step, and states that fork.
-#include <steno/layers/lstm.hpp>
+#include <steno/layers/bidirectional_lstm.hpp>
 #include <steno/weights/binder.hpp>
 
 #include "support/memory_source.hpp"
@@ -96,4 +96,37 @@ TEST(lstm, steps_at_once_are_the_same_as_one_by_one) {
     m.net(row, row, &s, nn::no_env{}, c);
     EXPECT_EQ(row, y.middleRows(t, 1)) << t;
   }
+}
+
+struct two_ways {
+  nn::bidirectional_lstm<dynamic> net;
+  void members(auto&& v) { v("both", net); }
+};
+
+// Each direction is the stacked layer's own, over the rows as they are or the other way round.
+TEST(bidirectional_lstm, is_two_layers) {
+  model forwards(1), backwards(2);
+  test::memory_source source;
+  for (const char* w : {"weight_ih", "weight_hh", "bias_ih", "bias_hh"})
+    for (const auto& [from, end] : {std::pair(&forwards, "_l0"), std::pair(&backwards, "_l0_reverse")}) {
+      const auto t = *from->source.find(std::string("lstm.") + w + (from == &forwards ? "_l0" : "_l1"));
+      const auto* values = reinterpret_cast<const float*>(t.bytes.data());
+      source.add(std::string("both.") + w + end, {t.shape.begin(), t.shape.begin() + t.rank},
+                 {values, values + t.bytes.size() / 4});
+    }
+  two_ways both;
+  weights::storage keep;
+  weights::bind(both, source, keep, "m");
+  backwards.net.layers.erase(backwards.net.layers.begin());
+
+  context c;
+  matrix<float, dynamic, dynamic> x(6, d), y(6, 2 * d), one(6, d);
+  for (extent i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i % 5) - 2.0f;
+  nn::apply(both.net, x, y, c);
+  nn::apply(forwards.net, x, one, c);
+  EXPECT_LT((y.leftCols(d) - one).cwiseAbs().maxCoeff(), 1e-6f);
+  const matrix<float, dynamic, dynamic> turned = x.colwise().reverse();
+  nn::apply(backwards.net, turned, one, c);
+  const matrix<float, dynamic, dynamic> last_first = y.rightCols(d).colwise().reverse();
+  EXPECT_LT((last_first - one).cwiseAbs().maxCoeff(), 1e-6f);
 }

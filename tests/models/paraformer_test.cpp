@@ -126,3 +126,17 @@ TEST(cif_integrate, fires_where_the_sum_passes_a_whole_number) {
   EXPECT_EQ(n, first);
   EXPECT_EQ(parts.topRows(2), tokens.topRows(2));
 }
+
+// CifPredictorV3's: a sum in float that starts again, and as many rows as the sum of all weights has whole parts.
+TEST(cif_fire, fires_where_the_sum_reaches_one) {
+  matrix<float, dynamic, dynamic> x(4, 1), tokens(4, 1);
+  x << 1, 10, 100, 1000;
+  const float alphas[] = {0.5f, 0.75f, 0.5f, 0.5f};
+  float fires[4];
+  tokens.setConstant(-1);
+  EXPECT_EQ(nn::cif_fire(core::read(x), alphas, core::write(tokens), fires), 2);
+  EXPECT_EQ(std::vector<float>(fires, fires + 4), (std::vector<float>{0.5f, 1.25f, 0.75f, 1.25f}));
+  EXPECT_EQ(tokens(0, 0), 0.5f + 5);
+  EXPECT_EQ(tokens(1, 0), 2.5f + 50 + 250);
+  EXPECT_EQ(tokens(2, 0), -1);
+}

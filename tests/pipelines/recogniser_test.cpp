@@ -5,6 +5,7 @@
 #include <steno/pipelines/paraformer.hpp>
 #include <steno/pipelines/parakeet.hpp>
 #include <steno/pipelines/qwen3_asr.hpp>
+#include <steno/pipelines/seaco_paraformer.hpp>
 #include <steno/pipelines/sense_voice.hpp>
 #include <steno/pipelines/transcriber.hpp>
 #include <steno/pipelines/transcriber_of.hpp>
@@ -27,6 +28,9 @@ using namespace steno;
 static_assert(recogniser<funasr::sense_voice_small> && recogniser<funasr::sense_voice_any>);
 static_assert(recogniser<funasr::paraformer_large> && recogniser<funasr::paraformer_any>);
 static_assert(recogniser<funasr::paraformer_large_online> && recogniser<funasr::paraformer_online_any>);
+static_assert(recogniser<funasr::bicif_paraformer_large> && recogniser<funasr::bicif_paraformer_any>);
+static_assert(recogniser<funasr::seaco_paraformer_large> && recogniser<funasr::seaco_paraformer_any>);
+static_assert(recogniser<funasr::contextual_paraformer_large> && recogniser<funasr::contextual_paraformer_any>);
 static_assert(recogniser<wenet::u2_conformer_any> && recogniser<wenet::u2_transformer_any>);
 static_assert(recogniser<nemo::parakeet_ctc_06b> && recogniser<nemo::parakeet_ctc_any>);
 static_assert(recogniser<nemo::parakeet_tdt_06b_v3> && recogniser<nemo::parakeet_transducer_any>);
@@ -136,6 +140,16 @@ std::string refusal(const auto& call) {
 TEST(recogniser, sense_voice) { expect_one_door<funasr::sense_voice_any>("demo"); }
 TEST(recogniser, paraformer) { expect_one_door<funasr::paraformer_any>("paraformer"); }
 TEST(recogniser, paraformer_online) { expect_one_door<funasr::paraformer_online_any>("paraformer_online"); }
+TEST(recogniser, seaco_paraformer) {
+  expect_one_door<funasr::seaco_paraformer_any>("seaco_paraformer");
+  const transcriber t(file_of("seaco_paraformer"));
+  context c;
+  const std::string plain = text_of(t.transcribe(speech(), {}, c));
+  EXPECT_NE(text_of(t.transcribe(speech(), {.hotwords = {"w21 w22", "w55 w56"}}, c)).substr(0, 16), "");
+  EXPECT_TRUE(t.supports("hotwords"));
+  EXPECT_FALSE(t.supports("hotword_score") || t.supports("beam") || t.supports("language"));
+  EXPECT_NE(refusal([&] { (void)t.transcribe(speech(), {.beam = 3}, c); }).find("option beam"), std::string::npos);
+}
 TEST(recogniser, u2) { expect_one_door<wenet::u2_conformer_any>("u2"); }
 TEST(recogniser, parakeet_ctc) { expect_one_door<nemo::parakeet_ctc_any>("parakeet-ctc"); }
 TEST(recogniser, parakeet_transducer) {

@@ -33,7 +33,7 @@ class steno_trace : public testing::TestWithParam<traced_case> {
 
 // Stages of other settings, of another input, or with rows that mean nothing (tests/parity looks at the others).
 bool not_traced(const std::string& name) {
-  for (const char* front : {"alt_", "variant_", "dequant_", "jfk_"})
+  for (const char* front : {"alt_", "variant_", "dequant_", "jfk_", "hotwords_"})
     if (name.starts_with(front)) return true;
   return name.ends_with("decoder_logprobs");
 }
@@ -97,6 +97,7 @@ constexpr const char* country =
 INSTANTIATE_TEST_SUITE_P(
     cases, steno_trace,
     testing::Values(traced_case{"funasr/sensevoice"}, traced_case{"funasr/paraformer"}, traced_case{"funasr/online"},
+                    traced_case{"funasr/bicif"}, traced_case{"funasr/seaco"}, traced_case{"funasr/contextual"},
                     traced_case{"funasr/punc", "checkpoint", "", 1e-4, true, "expected.json"},
                     traced_case{"qwen3_asr/qwen3-forcedaligner-0.6b", "checkpoint", country}, traced_case{"funasr/vad"},
                     traced_case{"funasr/nano"}, traced_case{"nemo/parakeet-ctc", nemo},

@@ -52,3 +52,15 @@ TEST(cif_times, nothing_said) {
   const std::vector<float> none(4, 0.0f);
   EXPECT_TRUE(cif_times(none, none, 2, 1.0).empty());
 }
+
+// Where a peak takes 1 - 1e-4 from the sum.
+TEST(cif_peaks, the_sum_before_a_peak_takes_its_part) {
+  const std::vector<float> weights = {0.5f, 0.5f, 0.25f, 0.75f, 0.0f};
+  std::vector<float> sums(weights.size());
+  steno::search::cif_peaks(weights, sums.data());
+  EXPECT_EQ(sums[0], 0.5f);
+  EXPECT_EQ(sums[1], 1.0f);
+  EXPECT_NEAR(sums[2], 0.2501f, 1e-6f);
+  EXPECT_NEAR(sums[3], 1.0001f, 1e-6f);
+  EXPECT_NEAR(sums[4], 0.0002f, 1e-6f);
+}

@@ -40,15 +40,16 @@ std::pair<extent, extent> kept_extents(const core::stored& how, bool vector, con
                                        extent rows, extent cols) {
   const extent count = product_of(shape);
   if (vector) return {1, count};
-  const extent outer = how.how == core::stored::form::taps ? cols : rows;
+  const bool columns_first = how.how == core::stored::form::taps || how.how == core::stored::form::spread;
+  const extent outer = columns_first ? cols : rows;
   const extent first = core::is_static(outer) ? outer : shape.empty() ? 1 : shape[0];
   if (first == 0 || count % first != 0) return {0, 0};
-  return how.how == core::stored::form::taps ? std::pair(count / first, first) : std::pair(first, count / first);
+  return columns_first ? std::pair(count / first, first) : std::pair(first, count / first);
 }
 
 // Whether the values have another order where they are kept.
 bool laid_out_anew(const core::stored& how, extent rows, extent cols, extent inputs) {
-  if (how.how == core::stored::form::taps) return true;
+  if (how.how == core::stored::form::taps || how.how == core::stored::form::spread) return true;
   if (how.turned) return true;
   if (how.how == core::stored::form::kernel) return inputs != 1 && inputs != cols;
   return how.how == core::stored::form::bands_first && rows != 0;
@@ -65,6 +66,18 @@ reader taps_first(reader read, std::size_t taps, std::size_t channels, std::shar
         y[k * channels + i] = norm == nullptr
                                   ? x[i * taps + k]
                                   : static_cast<float>(static_cast<double>(x[i * taps + k]) * norm->scale[i]);
+  };
+}
+// [inputs, outputs, taps] to [taps, outputs, inputs].
+reader spread(reader read, std::size_t inputs, std::size_t taps) {
+  return [read = std::move(read), inputs, taps](std::span<float> y) {
+    std::vector<float> x(y.size());
+    read(x);
+    const std::size_t outputs = y.size() / inputs / taps;
+    const float* from = x.data();
+    for (std::size_t i = 0; i < inputs; ++i)
+      for (std::size_t o = 0; o < outputs; ++o)
+        for (std::size_t k = 0; k < taps; ++k) y[(k * outputs + o) * inputs + i] = *from++;
   };
 }
 reader bias_after(reader read, std::shared_ptr<const folded_norm> norm) {
@@ -122,6 +135,7 @@ std::vector<extent> checkpoint_shape(const core::stored& how, bool vector, exten
   std::vector<extent> shape{rows, cols};
   if (how.how == form::taps) shape = {cols, 1, how.first != 0 ? how.first : rows};
   if (how.how == form::kernel) shape = {rows, part(cols, positions(how)), how.first};
+  if (how.how == form::spread) shape = {cols, part(rows, positions(how)), how.first};
   if ((how.how == form::taps || how.how == form::kernel) && how.second != 0) shape.push_back(how.second);
   return shape;
 }
@@ -213,6 +227,7 @@ bool tensor_taker::take(const weight_wanted& w, extent& rows, extent& cols) {
     if (from_.compared == shapes::counts) same = true;
     const auto [r, c] = kept_extents(how, w.vector, t->shape, wanted.rows, wanted.cols);
     if (how.how == core::stored::form::kernel && c % positions(how) != 0) same = false;
+    if (how.how == core::stored::form::spread && r % positions(how) != 0) same = false;
     if (how.how == core::stored::form::bands_first) {
       if (how.first == 0) return false;  // the convolution before it is missing
       same = same && c % how.first == 0;
@@ -292,6 +307,8 @@ void tensor_taker::add(const weight_wanted& w, const core::stored& how, stored_t
     const auto in = static_cast<std::size_t>(inputs);
     if (how.how == core::stored::form::taps)
       made.read = taps_first(std::move(made.read), rows, cols, norm);
+    else if (how.how == core::stored::form::spread)
+      made.read = spread(std::move(made.read), cols, static_cast<std::size_t>(how.first));
     else if (how.turned)
       made.read = turned(std::move(made.read), rows, in, static_cast<std::size_t>(how.first),
                          static_cast<std::size_t>(how.second));

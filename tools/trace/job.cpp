@@ -42,6 +42,16 @@ long settings::take_number(const std::string& key, long otherwise) {
   return n;
 }
 
+double settings::take_real(const std::string& key, double otherwise) {
+  const std::string v = take(key, "");
+  if (v.empty()) return otherwise;
+  double n = 0;
+  const auto [end, status] = std::from_chars(v.data(), v.data() + v.size(), n);
+  if (status != std::errc() || end != v.data() + v.size())
+    fail({.what = "--set " + key, .expected = "a number", .found = v});
+  return n;
+}
+
 void settings::finish() const {
   if (!values_.empty()) fail({.what = "--set " + values_.begin()->first + ": this model has no such setting"});
 }

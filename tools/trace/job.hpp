@@ -22,6 +22,7 @@ class settings {
   void add(const std::string& pair);
   std::string take(const std::string& key, const std::string& otherwise);
   bool take_flag(const std::string& key, bool otherwise);
+  double take_real(const std::string& key, double otherwise);
   long take_number(const std::string& key, long otherwise);
   /// Throws steno::error when a key is left that nobody took.
   void finish() const;

@@ -23,6 +23,7 @@ struct stored {
     taps,         ///< a depthwise kernel [D, 1, taps...], kept tap by tap as [taps, D]
     kernel,       ///< a convolution's [out, in, taps...], kept as [out, taps x in]
     bands_first,  ///< [out, channels x bands], kept as [out, bands x channels]
+    spread,       ///< a transposed convolution's [in, out, taps], kept as [taps x out, in]
   };
 
   /// A vector of a row per head: [heads, d / heads], kept as [d].
@@ -43,6 +44,8 @@ struct stored {
     s.turned = true;
     return s;
   }
+  /// Of a convolution that makes `taps` rows of each: [in, out, taps], kept as [taps x out, in].
+  static constexpr stored spread_kernel(extent taps) { return {.how = form::spread, .first = taps}; }
   /// A product over channels and bands, channels outermost: [out, channels x bands], kept as [out, bands x channels].
   static constexpr stored bands_first(extent channels) { return {.how = form::bands_first, .first = channels}; }
   /// As it is kept, in f32 whatever format is chosen for the products.

@@ -8,6 +8,7 @@
 // before are seen, too), or the keys and values that keep_encoded() made of them for many calls (Whisper, WeNet).
 // Tested in tests/parity/paraformer_test.cpp, paraformer_online_test.cpp, whisper_test.cpp and wenet_test.cpp.
 #pragma once
+#include <steno/kernels/softmax.hpp>
 #include <steno/layers/attention_products.hpp>
 #include <steno/layers/attention_window.hpp>
 #include <steno/layers/kv_cache.hpp>
@@ -63,6 +64,22 @@ struct cross_attention {
     kept.append(core::read(r.k), core::read(r.v), heads());
   }
 
+  /// How x [tokens, D] attends to the encoder's rows: `to` [heads][tokens][rows], after the softmax. `encoded` is
+  /// prepared as for a call.
+  void probabilities(view<const float, dynamic, input> x, const kernels::operand& encoded, float* to,
+                     context& c) const {
+    core::workspace::frame scratch(c.scratch);
+    const view<float> q = products.queries(x, scratch, c);
+    const attention_rows r = products.keys_and_values(encoded, scratch, c);
+    auto k = scratch.matrix(encoded.rows, head_width());
+    for (extent head = 0; head < heads(); ++head) {
+      k = r.k.middleCols(head * head_width(), head_width());
+      const auto out = core::make_view(to + head * q.rows() * encoded.rows, q.rows(), encoded.rows);
+      score(core::read(q), head, core::read(k), out, c);
+      kernels::softmax(core::read(out), out, c.run);
+    }
+  }
+
   /// Of the record: `encoded`, a kernels::operand or a kept kv_cache, and with a state `keep`: the rows that it kept
   /// are seen before these, and the last `keep` of all stay in it. With `scores` it also gives those of chosen heads.
   template <class Env>
@@ -111,6 +128,14 @@ struct cross_attention {
     attend_rows(q, *s, mixed, c);
     s->keep(keep_of(env));
   }
+  // Scaled scores of a head: q of all heads, its keys [rows, head width] without a gap -> out [tokens, rows].
+  void score(const view<const float>& q, extent head, const view<const float>& keys, const view<float>& out,
+             context& c) const {
+    const extent wide = head_width();
+    const weights::weight_ref w{
+        .data = reinterpret_cast<const std::byte*>(keys.data()), .rows = keys.rows(), .cols = wide};
+    kernels::matmul(core::read(q.middleCols(head * wide, wide)), w, {.scale = scale()}, out, c);
+  }
   // The scores of the heads that are wanted of this layer.
   void show(const view<const float>& q, const kv_cache& kept, const cross_attention_scores& to, extent number,
             context& c) const {
@@ -124,11 +149,8 @@ struct cross_attention {
         kernels::unpack_keys(kept.packed(), head, k);
       else
         k = core::make_view(kept.keys().data() + head * kept.key_head_stride(), kept.rows(), wide);
-      const weights::weight_ref keys{
-          .data = reinterpret_cast<const std::byte*>(k.data()), .rows = kept.rows(), .cols = wide};
-      kernels::matmul(
-          core::read(q.middleCols(head * wide, wide)), keys, {.scale = scale()},
-          core::make_view(to.scores + static_cast<extent>(n) * q.rows() * kept.rows(), q.rows(), kept.rows()), c);
+      score(q, head, core::read(k),
+            core::make_view(to.scores + static_cast<extent>(n) * q.rows() * kept.rows(), q.rows(), kept.rows()), c);
     }
   }
 };

@@ -50,6 +50,37 @@ inline extent cif_integrate(const view<const float>& x, const float* alphas, cif
   return fired;
 }
 
+/// The integration of `CifPredictorV3` (`cif` in funasr/models/bicif_paraformer/cif_predictor.py), in float alone: a
+/// sum that starts again after each token; fires[t] is that sum before it does. As many rows of `tokens` as the sum of
+/// all alphas has whole parts are written, and their number returned: rows that no frame fired are zeros.
+inline extent cif_fire(const view<const float>& x, const float* alphas, view<float> tokens, float* fires) {
+  const extent d = x.cols();
+  double total = 0;
+  for (extent t = 0; t < x.rows(); ++t) total += static_cast<double>(alphas[t]);
+  const auto count = static_cast<extent>(std::floor(static_cast<float>(total)));
+  if (count > 0) tokens.topRows(count).setZero();
+  float sum = 0;
+  extent fired = 0;
+  const auto add = [&](extent to, float weight, const float* row) {
+    if (to >= count) return;
+    float* const out = tokens.data() + to * tokens.outerStride();
+    for (extent i = 0; i < d; ++i) out[i] += weight * row[i];
+  };
+  for (extent t = 0; t < x.rows(); ++t) {
+    const float missing = 1.0f - sum, alpha = alphas[t];
+    const float* const row = x.data() + t * x.outerStride();
+    sum += alpha;
+    fires[t] = sum;
+    const bool fire = sum >= 1.0f;
+    add(fired, fire ? missing : alpha, row);
+    if (!fire) continue;
+    sum -= 1.0f;
+    add(++fired, alpha - missing, row);
+  }
+  if (fired < count) tokens.middleRows(fired, count - fired).setZero();
+  return count;
+}
+
 /// The same piece by piece, as the original's streams do it (`CifPredictorV2.forward_chunk`): a sum in float that
 /// starts again after each token, and of what has not fired the weight and the weighted mean.
 /// Copyable; one per stream.
@@ -102,6 +133,11 @@ struct cif_predictor {
     v.require(cif_output.output_size() == 1, "rows of cif_output", "1", cif_output.output_size());
   }
   extent input_size() const noexcept { return cif_conv1d.output_size(); }
+  /// Tokens of a whole clip; see cif_integrate().
+  static extent integrate(const view<const float>& x, const float* alphas, view<float> tokens, float* fires) {
+    cif_state state;
+    return cif_integrate(x, alphas, state, tokens, fires);
+  }
 
   /// x [T, D] -> alphas[T], each in (0, 1).
   void operator()(view<const float, dynamic, D> x, float* alphas, context& c) const {

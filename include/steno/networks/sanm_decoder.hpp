@@ -15,6 +15,8 @@
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/stack.hpp>
 
+#include <tuple>
+
 namespace steno {
 inline namespace STENO_ABI {
 namespace nn {
@@ -24,14 +26,21 @@ template <extent D, extent Ffn, int Exponent>
 struct normed_feed_forward : sequence<at<"w_1", linear<D, Ffn, bias::added, relu>>,
                                       at<"norm", layer_norm<Ffn, Exponent>>, at<"w_2", linear<Ffn, D, bias::none>>> {};
 
+/// The first half of a layer, which looks at the tokens alone: feed-forward part and FSMN.
+template <extent D, extent Ffn, extent Taps, int Exponent = 12>
+struct sanm_decoder_memory
+    : residual<at<"norm1", layer_norm<D, Exponent>>, at<"feed_forward", normed_feed_forward<D, Ffn, Exponent>>,
+               at<"norm2", layer_norm<D, Exponent>>,
+               shown<"fsmn_self_attn", residual<at<"self_attn.fsmn_block", fsmn<Taps, D>>>>> {};
+
 /// `DecoderLayerSANM`: x [tokens, D] -> y [tokens, D]; the record is sanm_decoder_env.
 template <extent D, extent Heads, extent Ffn, extent Taps, int Exponent = 12>
 struct sanm_decoder_layer
     : sequence<
-          residual<at<"norm1", layer_norm<D, Exponent>>, at<"feed_forward", normed_feed_forward<D, Ffn, Exponent>>,
-                   at<"norm2", layer_norm<D, Exponent>>,
-                   shown<"fsmn_self_attn", residual<at<"self_attn.fsmn_block", fsmn<Taps, D>>>>>,
+          sanm_decoder_memory<D, Ffn, Taps, Exponent>,
           residual<at<"norm3", layer_norm<D, Exponent>>, at<"src_attn", cross_attention<encoder_products<D, Heads>>>>> {
+  /// What comes before norm3 and src_attn.
+  const sanm_decoder_memory<D, Ffn, Taps, Exponent>& memory() const noexcept { return std::get<0>(this->stages); }
 };
 
 /// The layer of `decoders3`: a feed-forward part without a residual.
@@ -49,12 +58,19 @@ struct sanm_decoder_sizes {
   extent vocabulary = dynamic;  ///< tokens in all
 };
 
-/// The decoder: acoustic vectors [tokens, width] -> logits [tokens, vocabulary]. A call takes a sanm_decoder_env.
+/// All but the last product: rows [tokens, width] -> [tokens, width].
 template <sanm_decoder_sizes S>
-struct sanm_decoder
+struct sanm_decoder_body
     : sequence<at<"decoders", repeat<S.layers, sanm_decoder_layer<S.width, S.heads, S.units, S.taps>>>,
                at<"decoders3", repeat<1, sanm_decoder_end<S.width, S.units>>>,
-               at<"after_norm", layer_norm<S.width, 12>>, at<"output_layer", linear<S.width, S.vocabulary>>> {};
+               at<"after_norm", layer_norm<S.width, 12>>> {};
+
+/// The decoder: acoustic vectors [tokens, width] -> logits [tokens, vocabulary]. A call takes a sanm_decoder_env.
+template <sanm_decoder_sizes S>
+struct sanm_decoder : sequence<sanm_decoder_body<S>, at<"output_layer", linear<S.width, S.vocabulary>>> {
+  /// What the last product reads: its rows are the decoder's hidden ones.
+  const sanm_decoder_body<S>& body() const noexcept { return std::get<0>(this->stages); }
+};
 
 /// The record of a call: the encoder's rows, prepared once for the products of all layers, and how many of them a
 /// stream keeps (0: none).

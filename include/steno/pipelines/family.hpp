@@ -40,10 +40,12 @@ template <class Options>
 concept has_hotwords = requires(Options o, const search::hotword_automaton& a) {
   o.hotwords = &a;
 };
+/// Hotwords that the model takes as they are: in its prompt, or encoded by a network of its own.
 template <class Model>
 concept reads_hotwords = requires {
   Model::hotwords_in_prompt;
-};
+}
+|| requires { Model::hotwords_encoded; };
 }  // namespace detail
 
 /// What any recogniser gets; a family derives from it and says what differs.

@@ -7,6 +7,7 @@
 #include <steno/pipelines/paraformer.hpp>
 #include <steno/pipelines/parakeet.hpp>
 #include <steno/pipelines/qwen3_asr.hpp>
+#include <steno/pipelines/seaco_paraformer.hpp>
 #include <steno/pipelines/sense_voice.hpp>
 #include <steno/pipelines/transcriber.hpp>
 #include <steno/pipelines/u2.hpp>
@@ -43,8 +44,8 @@ struct family_list {
     return m;
   }
 };
-using all_families = family_list<sense_voice_family, paraformer_family, u2_family, parakeet_family, whisper_family,
-                                 qwen3_asr_family, fun_asr_nano_family>;
+using all_families = family_list<sense_voice_family, paraformer_family, seaco_paraformer_family, u2_family,
+                                 parakeet_family, whisper_family, qwen3_asr_family, fun_asr_nano_family>;
 
 template <class Bodies>
 bool opens(std::string_view architecture) {

@@ -1,12 +1,16 @@
 // steno/search/cif_times.hpp - when each token of a CIF model was spoken.
 //
-// The original hands its two vectors over in the other order than their names say, and so do we: peaks are looked for
-// among the alphas (values of at least 1 - 1e-4; as a rule there are none), and where they are not one more than the
-// tokens, it is `fires` that is scaled to sum to that number and integrated, in float, with the threshold 1 - 1e-4. A
-// peak's place is 1.5 frames earlier. A token lasts from its peak to the next, up to 12 frames; the last one ends
-// half way to the clip's end when more than 5 frames remain, otherwise at the end. FunASR `ts_prediction_lfr6_standard`
-// and `cif_wo_hidden` (funasr/utils/timestamp_tools.py, upsample_rate 1) as `Paraformer.inference` calls them. Tested
-// in tests/search/cif_times_test.cpp and tests/parity/paraformer_test.cpp.
+// Peaks are looked for in one curve (values of at least 1 - 1e-4); where they are not one more than the tokens, another
+// curve is scaled to sum to that number and integrated, in float, with the threshold 1 - 1e-4. A peak's place is 1.5
+// values earlier. A token lasts from its peak to the next, up to 12 values; the last one ends half way to the clip's
+// end when more than 5 values remain, otherwise at the end. FunASR `ts_prediction_lfr6_standard` and `cif_wo_hidden`
+// (funasr/utils/timestamp_tools.py).
+//
+// BiCifParaformer has three values a frame, and hands over the peaks and the weights of its second predictor.
+// `Paraformer.inference` has one value a frame and hands its two vectors over in the other order than their names say,
+// and so do we: peaks are looked for among the weights (as a rule there are none), and it is the running sums that are
+// integrated. Tested in tests/search/cif_times_test.cpp, tests/parity/paraformer_test.cpp and
+// bicif_paraformer_test.cpp.
 #pragma once
 #include <steno/core/extents.hpp>
 
@@ -24,27 +28,39 @@ struct time_span {
   double end = 0;    ///< where it ends
 };
 
-/// alphas and fires of all frames, tail included; `frame` seconds per frame. Up to `tokens` spans: fewer when fewer
-/// peaks were found, even after scaling.
-STENO_COLD inline std::vector<time_span> cif_times(std::span<const float> alphas, std::span<const float> fires,
+/// A value of a running sum from which on it is a peak; it takes so much from the sum.
+inline constexpr float cif_peak = 1.0f - 1e-4f;
+
+/// The running sum of `weights` where a peak takes cif_peak from it; sums[t] is what it was before.
+inline void cif_peaks(std::span<const float> weights, float* sums) {
+  float sum = 0;
+  for (std::size_t t = 0; t < weights.size(); ++t) {
+    sum += weights[t];
+    sums[t] = sum;
+    if (sum >= cif_peak) sum -= cif_peak;
+  }
+}
+
+/// Peaks are those of `peaks`, or where they are not one more than the tokens those of `weights`, scaled; both have a
+/// value each `frame` seconds. Up to `tokens` spans: fewer when fewer peaks were found, even after scaling.
+STENO_COLD inline std::vector<time_span> cif_times(std::span<const float> peaks, std::span<const float> weights,
                                                    std::size_t tokens, double frame) {
-  constexpr float peak = 1.0f - 1e-4f;
   constexpr double shift = -1.5, border = 5, longest = 12;
   std::vector<double> places;
-  const auto frames = static_cast<double>(fires.size());
-  for (std::size_t t = 0; t < alphas.size(); ++t)
-    if (alphas[t] >= peak) places.push_back(static_cast<double>(t) + shift);
+  const auto frames = static_cast<double>(weights.size());
+  for (std::size_t t = 0; t < peaks.size(); ++t)
+    if (peaks[t] >= cif_peak) places.push_back(static_cast<double>(t) + shift);
   if (tokens != 0 && places.size() != tokens + 1) {
     places.clear();
     float total = 0, sum = 0;
-    for (const float f : fires) total += f;
+    for (const float f : weights) total += f;
     if (!(total > 0)) return {};
     const float divisor = total / static_cast<float>(tokens + 1);
-    for (std::size_t t = 0; t < fires.size(); ++t) {
-      sum += fires[t] / divisor;
-      if (sum < peak) continue;
+    for (std::size_t t = 0; t < weights.size(); ++t) {
+      sum += weights[t] / divisor;
+      if (sum < cif_peak) continue;
       places.push_back(static_cast<double>(t) + shift);
-      sum -= peak;
+      sum -= cif_peak;
     }
   }
   std::vector<time_span> spans;

@@ -69,6 +69,8 @@ std::vector<std::string> lines_of(std::string_view text) {
 
 }  // namespace
 
+std::vector<std::string> read_lines(const fs::path& path) { return lines_of(read_text(path, limits::text_bytes)); }
+
 bool is_folder(const fs::path& path) {
   return fs::is_directory(path) && (fs::exists(path / "config.yaml") || fs::exists(path / "configuration.json"));
 }
@@ -126,7 +128,7 @@ std::vector<std::string> folder::read_tokens() const {
   if (!tokens)
     fail({.where = config.parent_path().string(), .what = "the tokenizer is missing", .expected = "tokens.json"});
   if (tokens->extension() == ".txt") {
-    std::vector<std::string> list = lines_of(read_text(*tokens, limits::text_bytes));
+    std::vector<std::string> list = read_lines(*tokens);
     if (list.empty()) fail({.where = tokens->string(), .what = "is no list of tokens", .expected = "a token a line"});
     return list;
   }

@@ -39,6 +39,9 @@ struct folder : checkpoint_settings {
   std::vector<std::string> read_tokens() const;
 };
 
+/// Lines of a text file without the white space behind them. Throws steno::error.
+std::vector<std::string> read_lines(const std::filesystem::path& path);
+
 /// Whether `path` is a folder that looks like FunASR's.
 bool is_folder(const std::filesystem::path& path);
 

@@ -21,9 +21,11 @@ struct importer {
   imported_model (*import)(const folder& f, const std::optional<fs::path>& cmvn);
 };
 constexpr importer importers[] = {
-    {"SenseVoiceSmall", import_sense_voice}, {"Paraformer", import_paraformer},
-    {"FsmnVADStreaming", import_fsmn_vad},   {"ParaformerStreaming", import_paraformer},
-    {"CTTransformer", import_ct_punc},       {"FunASRNano", import_nano},
+    {"SenseVoiceSmall", import_sense_voice},     {"Paraformer", import_paraformer},
+    {"FsmnVADStreaming", import_fsmn_vad},       {"ParaformerStreaming", import_paraformer},
+    {"CTTransformer", import_ct_punc},           {"FunASRNano", import_nano},
+    {"SeacoParaformer", import_paraformer},      {"BiCifParaformer", import_paraformer},
+    {"ContextualParaformer", import_paraformer},
 };
 
 bool describes(const fs::path& file) {
