@@ -122,7 +122,6 @@
 #include <steno/models/seaco_paraformer.hpp>
 #include <steno/models/sense_voice.hpp>
 #include <steno/models/sortformer.hpp>
-#include <steno/models/stage_names.hpp>
 #include <steno/models/u2.hpp>
 #include <steno/models/whisper.hpp>
 #include <steno/models/whisper_decode.hpp>

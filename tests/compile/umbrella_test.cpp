@@ -47,11 +47,10 @@ TEST(umbrella, reaches_every_public_header) {
 
 TEST(umbrella, a_model_brings_no_other_model) {
   const auto all = texts();
-  // What files say, how they are loaded, what stages are called; nemo_parts.hpp has the front end of Parakeet and
+  // What files say, how they are loaded; nemo_parts.hpp has the front end of Parakeet and
   // Sortformer.
   const std::set<std::string> shared = {"steno/models/load.hpp", "steno/models/metadata.hpp",
-                                        "steno/models/nemo_parts.hpp", "steno/models/qwen_vocabulary.hpp",
-                                        "steno/models/stage_names.hpp"};
+                                        "steno/models/nemo_parts.hpp", "steno/models/qwen_vocabulary.hpp"};
   // whisper_decode.hpp is a part of whisper.hpp.
   const auto family = [&](const std::string& name) {
     for (std::size_t at = name.find('_'); at != std::string::npos; at = name.find('_', at + 1))

@@ -4,6 +4,7 @@
 #include "npy.hpp"
 #include "support/compare.hpp"
 #include "support/golden.hpp"
+#include "trace/stages/fsmn_vad.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -26,7 +27,7 @@ TEST(fsmn_vad, stages_equal_the_original) {
   const std::vector<float> values = features.floats();
   std::set<std::string> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const fs::path golden = folder / (funasr::fsmn_vad_any::trace_name(path) + ".npy");
+    const fs::path golden = folder / (stages::fsmn_vad(path) + ".npy");
     if (!fs::exists(golden)) return;
     seen.insert(golden.stem().string());
     EXPECT_LE(test::compare(x, npy::load(golden)).relative(), 1e-4) << golden.stem();

@@ -6,6 +6,7 @@
 #include "npy.hpp"
 #include "support/compare.hpp"
 #include "support/golden.hpp"
+#include "trace/stages/paraformer.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -35,7 +36,7 @@ TEST(paraformer, stages_ids_and_times_equal_the_original) {
   const auto model = small();
   std::set<std::string> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = funasr::paraformer_any::trace_name(path);
+    const std::string name = stages::paraformer(path);
     if (!fs::exists(folder / (name + ".npy"))) return;
     seen.insert(name);
     const test::difference d = test::compare(x, npy::load(folder / (name + ".npy")));

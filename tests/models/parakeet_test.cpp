@@ -8,6 +8,7 @@
 #include "support/golden.hpp"
 #include "support/signal.hpp"
 #include "support/wav.hpp"
+#include "trace/stages/nemo.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -53,7 +54,7 @@ TEST(parakeet, stages_of_the_encoder) {
   const table x = read_table("logmel");
   std::map<std::string, double> seen;
   const auto sink = [&](std::string_view path, const view<const float>& rows) {
-    const std::string name = model_type::trace_name(path);
+    const std::string name = stages::nemo(path);
     if (!fs::exists(folder / (name + ".npy"))) return;
     const npy::array want = npy::load(folder / (name + ".npy"));
     ASSERT_GE(rows.rows(), want.rows());

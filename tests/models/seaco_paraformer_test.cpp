@@ -9,6 +9,7 @@
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
+#include "trace/stages/paraformer.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -46,7 +47,7 @@ void expect_run(const std::string& name, std::size_t stages) {
   if (!front.empty()) o.hotwords = want[name]["hotwords"].get<std::vector<std::string>>();
   std::set<std::string> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string stage = model_type::trace_name(path);
+    const std::string stage = stages::paraformer(path);
     const fs::path file = folder / (front + stage + ".npy");
     if (stage.empty() || !fs::exists(file)) return;
     seen.insert(stage);

@@ -7,6 +7,7 @@
 #include "support/allocations.hpp"
 #include "support/compare.hpp"
 #include "support/golden.hpp"
+#include "trace/stages/sense_voice.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,7 +38,7 @@ TEST(sense_voice, stages_and_ids_equal_the_original) {
   const auto model = small();
   std::set<std::string> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = funasr::sense_voice_any::trace_name(path);
+    const std::string name = stages::sense_voice(path);
     if (!fs::exists(folder / (name + ".npy"))) return;
     seen.insert(name);
     test::expect_close(x, folder / (name + ".npy"), 1e-4);

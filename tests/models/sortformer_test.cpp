@@ -10,6 +10,7 @@
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/random.hpp"
+#include "trace/stages/nemo.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -80,7 +81,7 @@ TEST(sortformer, chunks_and_states) {
   EXPECT_EQ(m.streaming.min_pos_scores_rate, 0.15);
   std::map<std::string, double> seen;
   const auto sink = [&](std::string_view path, const view<const float>& rows) {
-    const fs::path file = folder / (nemo::sortformer_any::trace_name(path) + ".npy");
+    const fs::path file = folder / (stages::sortformer(path) + ".npy");
     if (!path.starts_with("chunk.") || !fs::exists(file)) return;
     const npy::array want = npy::load(file);
     ASSERT_EQ(rows.size(), want.size()) << path;

@@ -12,6 +12,7 @@
 
 #include "support/allocations.hpp"
 #include "support/golden.hpp"
+#include "trace/stages/whisper.hpp"
 
 using namespace steno;
 
@@ -46,9 +47,9 @@ TEST(whisper, names_of_the_published_sizes) {
                whisper::whisper_base,
                whisper::whisper_model<whisper::whisper_sizes{
                    .mels = 80, .width = 512, .heads = 8, .audio_layers = 6, .text_layers = 6, .vocabulary = 51865}>>));
-  EXPECT_EQ(whisper::whisper_tiny::trace_name("encoder.blocks.3.out"), "enc_layer3");
-  EXPECT_EQ(whisper::whisper_tiny::trace_name("decoder.blocks.0.out"), "dec_layer0_prompt");
-  EXPECT_EQ(whisper::whisper_tiny::trace_name("decoder.blocks.0.cross_attn.key"), "dec_layer0_cross_k");
+  EXPECT_EQ(stages::whisper("encoder.blocks.3.out"), "enc_layer3");
+  EXPECT_EQ(stages::whisper("decoder.blocks.0.out"), "dec_layer0_prompt");
+  EXPECT_EQ(stages::whisper("decoder.blocks.0.cross_attn.key"), "dec_layer0_cross_k");
 }
 
 TEST(whisper, a_prompt_is_its_steps_and_beams_fork) {

@@ -5,6 +5,7 @@
 #include "convert/convert.hpp"
 #include "support/compare.hpp"
 #include "support/golden.hpp"
+#include "trace/stages/ct_punc.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -34,7 +35,7 @@ TEST(parity_ct_punc, stages_marks_and_text_equal_the_original) {
     const auto model = load<funasr::ct_punc_any>(file.string());
     std::size_t seen = 0;
     const auto sink = [&](std::string_view path, const view<const float>& x) {
-      const std::string name = funasr::ct_punc_any::trace_name(path);
+      const std::string name = stages::ct_punc(path);
       const auto stage = golden.find(name);
       if (type != dtype::f32 || stage == golden.end()) return;
       ++seen;

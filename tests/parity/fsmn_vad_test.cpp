@@ -8,6 +8,7 @@
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/wav.hpp"
+#include "trace/stages/fsmn_vad.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -96,7 +97,7 @@ TEST(parity_fsmn_vad, every_stage_in_f32) {
     seen[name] = test::compare(x, want->second).relative();
   };
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = funasr::fsmn_vad_any::trace_name(path);
+    const std::string name = stages::fsmn_vad(path);
     if (name != "feats") return compare(name, x);
     const auto head = golden.lower_bound("feats_first");  // as many rows as the case keeps
     ASSERT_TRUE(head != golden.end() && head->first.starts_with("feats_first"));

@@ -7,6 +7,7 @@
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/wav.hpp"
+#include "trace/stages/fun_asr_nano.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -71,7 +72,7 @@ TEST_P(parity_fun_asr_nano, stages_prompts_and_times) {
     golden.emplace(e.path().stem().string().substr(3), npy::load(e.path()));
   std::map<std::string, double> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = funasr::fun_asr_nano_any::trace_name(path);
+    const std::string name = stages::fun_asr_nano(path);
     const auto stage = golden.find(name);
     if (stage == golden.end()) return;
     ASSERT_EQ(x.size(), stage->second.size()) << name;

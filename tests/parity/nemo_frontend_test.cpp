@@ -8,6 +8,7 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 #include "support/wav.hpp"
+#include "trace/stages/nemo.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -67,10 +68,10 @@ struct variants {
 };
 
 // How far from the golden array what the model shows is.
-struct stages {
+struct stage_book {
   std::map<std::string, std::vector<float>> seen;
   void operator()(std::string_view path, const view<const float>& x) {
-    std::vector<float>& all = seen[nemo::parakeet_ctc_any::trace_name(path)];
+    std::vector<float>& all = seen[stages::nemo(path)];
     for (extent t = 0; t < x.rows(); ++t)
       all.insert(all.end(), x.data() + t * x.outerStride(), x.data() + t * x.outerStride() + x.cols());
   }
@@ -102,7 +103,7 @@ TEST(parity_nemo_frontend, every_variant_gives_the_originals_features_and_text) 
     opened_checkpoint opened = variant.contains("archive") ? all.archive(variant.at("archive").get<std::string>())
                                                            : all.with_frontend_of(all.config(variant.at("changes")));
     const auto m = load<nemo::parakeet_ctc_any>(std::move(opened.file), {}, std::move(opened.image));
-    stages book;
+    stage_book book;
     context c(executor{}, core::tracer(book));
     const segment s = m.recognise(all.pcm, {}, c);
     EXPECT_EQ(s.text, variant.at("text").get<std::string>());

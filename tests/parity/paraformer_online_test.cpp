@@ -7,6 +7,7 @@
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/wav.hpp"
+#include "trace/stages/paraformer_online.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -46,7 +47,7 @@ run run_case(const model_type& model, const fs::path& folder, const executor& e 
     golden.emplace(f.path().stem().string().substr(3), npy::load(f.path()));
   run r;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const auto want = golden.find(model_type::trace_name(path));
+    const auto want = golden.find(stages::paraformer_online(path));
     if (want == golden.end()) return;
     ASSERT_EQ(want->second.size(), x.rows() * x.cols()) << path;
     r.stages[want->first] = test::compare(x, want->second);

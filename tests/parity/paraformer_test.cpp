@@ -9,6 +9,7 @@
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/wav.hpp"
+#include "trace/stages/paraformer.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -38,7 +39,7 @@ run run_case(const funasr::paraformer_any& model, const fs::path& folder) {
     golden.emplace(e.path().stem().string().substr(3), npy::load(e.path()));
   run r;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const auto want = golden.find(funasr::paraformer_any::trace_name(path));
+    const auto want = golden.find(stages::paraformer(path));
     if (want == golden.end()) return;
     ASSERT_EQ(want->second.size(), x.rows() * x.cols()) << path;
     r.stages[want->first] = test::compare(x, want->second);

@@ -7,6 +7,7 @@
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/wav.hpp"
+#include "trace/stages/nemo.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -25,7 +26,7 @@ struct shown_stages {
   std::map<std::string, std::vector<float>> seen;
   void operator()(std::string_view path, const view<const float>& x) {
     const bool step = path.starts_with("step.");
-    const std::string name = step ? std::string(path.substr(5)) : nemo::parakeet_ctc_any::trace_name(path);
+    const std::string name = step ? std::string(path.substr(5)) : stages::nemo(path);
     std::vector<float>& all = seen[name];
     if (!step) all.clear();
     for (extent t = 0; t < x.rows(); ++t)

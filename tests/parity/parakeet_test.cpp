@@ -8,6 +8,7 @@
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/wav.hpp"
+#include "trace/stages/nemo.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -58,7 +59,7 @@ class stage_book {
         all.insert(all.end(), x.data() + t * x.outerStride(), x.data() + t * x.outerStride() + x.cols());
       return;
     }
-    const std::string name = nemo::parakeet_ctc_any::trace_name(path);
+    const std::string name = stages::nemo(path);
     const auto want = golden_.stages.find(name);
     if (want == golden_.stages.end()) return;
     ASSERT_EQ(want->second.size(), x.rows() * x.cols()) << path;

@@ -4,6 +4,7 @@
 #include "support/compare.hpp"
 #include "support/qwen3_case.hpp"
 #include "support/wav.hpp"
+#include "trace/stages/qwen3.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ TEST(parity_qwen3_aligner, stages_classes_and_times) {
   const auto model = test::converted_qwen3<qwen3::qwen3_forced_aligner_any>(shared, "qwen3-forcedaligner-0.6b");
   std::map<std::string, double> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    std::string name = qwen3::qwen3_forced_aligner_any::trace_name(path);
+    std::string name = stages::qwen3(path);
     if (name == "decoder_layer0_prefill") name = "decoder_layer0";
     if (name == "logits") name = "logits_at_timestamps";
     for (const auto& e : std::filesystem::directory_iterator(folder / "stages")) {

@@ -5,6 +5,7 @@
 #include "support/compare.hpp"
 #include "support/qwen3_case.hpp"
 #include "support/wav.hpp"
+#include "trace/stages/qwen3.hpp"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +49,7 @@ TEST_P(parity_qwen3_asr, every_stage_in_f32) {
     seen[name] = test::compare(x, at->second).relative();
   };
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    note(qwen3::qwen3_asr_any::trace_name(path), x);
+    note(stages::qwen3(path), x);
   };
   context c(executor{}, core::tracer(sink));
 

@@ -6,6 +6,7 @@
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/wav.hpp"
+#include "trace/stages/sense_voice.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -38,7 +39,7 @@ run run_case(const funasr::sense_voice_any& model, const fs::path& folder, const
     golden.emplace(e.path().stem().string().substr(3), npy::load(e.path()));
   run r;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = funasr::sense_voice_any::trace_name(path);
+    const std::string name = stages::sense_voice(path);
     if (name == "ctc_logits") r.logits.assign(x.data(), x.data() + x.size());
     const auto want = golden.find(name);
     if (want == golden.end()) return;

@@ -9,6 +9,7 @@
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/wav.hpp"
+#include "trace/stages/nemo.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -87,7 +88,7 @@ TEST(parity_sortformer, stages_and_segments_of_a_whole_recording) {
   EXPECT_FALSE(d.streams());
   std::set<std::string> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = nemo::sortformer_any::trace_name(path);
+    const std::string name = stages::sortformer(path);
     const auto want = g.stages.find(name);
     if (want == g.stages.end()) return;
     ASSERT_EQ(want->second.size(), x.size()) << path;
@@ -115,7 +116,7 @@ TEST(parity_sortformer, chunks_states_and_segments_of_a_stream) {
     seen.insert(name);
   };
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    if (path.starts_with("chunk.")) compare(nemo::sortformer_any::trace_name(path), x);
+    if (path.starts_with("chunk.")) compare(stages::sortformer(path), x);
   };
   context c(executor{}, core::tracer(sink));
   const auto hear = [&](const nn::speaker_cache_options& o, context& with) {

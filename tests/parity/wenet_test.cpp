@@ -6,6 +6,7 @@
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/wav.hpp"
+#include "trace/stages/u2.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -178,7 +179,7 @@ class checks {
   void stages() {
     std::map<std::string, double> seen;
     const auto sink = [&](std::string_view path, const view<const float>& x) {
-      const std::string name = Model::trace_name(path);
+      const std::string name = stages::u2(path);
       if (g.stages.contains(name)) seen[name] = distance(x, g.stages.at(name));
     };
     context traced(executor{}, core::tracer(sink));

@@ -5,6 +5,7 @@
 
 #include "support/compare.hpp"
 #include "support/golden.hpp"
+#include "trace/stages/whisper.hpp"
 
 #include <gtest/gtest.h>
 
@@ -54,7 +55,7 @@ TEST(parity_whisper_compact, stages) {
   const auto pcm = sound();
   std::map<std::string, matrix<float, dynamic, dynamic>> seen;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = whisper::whisper_any::trace_name(path);
+    const std::string name = stages::whisper(path);
     seen[name] = name == "dec_ln_prompt" ? matrix<float, dynamic, dynamic>(x) : some(x);
   };
   context c(executor{}, core::tracer(sink));

@@ -8,6 +8,7 @@
 #include "support/golden.hpp"
 #include "support/wav.hpp"
 #include "support/whisper_case.hpp"
+#include "trace/stages/whisper.hpp"
 
 #include <gtest/gtest.h>
 
@@ -57,7 +58,7 @@ TEST_P(parity_whisper, every_stage_in_f32) {
     note(name, turned);
   };
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = whisper::whisper_any::trace_name(path);
+    const std::string name = stages::whisper(path);
     if (name == "conv1_gelu" || name == "conv2_gelu") return note_turned(name, x);  // [channels, frames] there
     note(name, x);
   };

@@ -6,6 +6,7 @@
 #include "support/compare.hpp"
 #include "support/golden.hpp"
 #include "support/wav.hpp"
+#include "trace/stages/paraformer.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -50,7 +51,7 @@ stages_run run_stages(const Model& model, const std::filesystem::path& folder, c
   }
   stages_run r;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const auto want = golden.find(Model::trace_name(path));
+    const auto want = golden.find(stages::paraformer(path));
     if (want == golden.end()) return;
     ASSERT_EQ(want->second.size(), x.rows() * x.cols()) << path;
     r.stages[want->first] = compare(x, want->second);

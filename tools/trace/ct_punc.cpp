@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "families.hpp"
+#include "stages/ct_punc.hpp"
 
 namespace steno::trace {
 
@@ -27,7 +28,7 @@ void ct_punc(job& j) {
   const auto model = load<funasr::ct_punc_any>(std::move(j.file), {}, std::move(j.image));
   const long at_once = j.set.take_number("split_size", 20);
   j.set.finish();
-  const auto sink = j.sink(funasr::ct_punc_any::trace_name);
+  const auto sink = j.sink(stages::ct_punc);
   context c(j.run, core::tracer(sink));
   (void)model.punctuate(read_text(j.input), c, at_once);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "families.hpp"
+#include "stages/fsmn_vad.hpp"
 
 namespace steno::trace {
 
@@ -11,7 +12,7 @@ void fsmn_vad(job& j) {
   if (!j.set.take_flag("cmvn", true)) model.frontend.last.shift = {}, model.frontend.last.scale = {};
   j.set.finish();
   const auto write = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = funasr::fsmn_vad_any::trace_name(path);
+    const std::string name = stages::fsmn_vad(path);
     j.write(name, x);
     if (name == "feats") j.write("feats_first400", x.topRows(std::min<extent>(x.rows(), 400)));
   };

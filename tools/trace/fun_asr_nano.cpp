@@ -3,6 +3,7 @@
 #include <steno/models/fun_asr_nano.hpp>
 
 #include "families.hpp"
+#include "stages/fun_asr_nano.hpp"
 
 namespace steno::trace {
 
@@ -20,7 +21,7 @@ void fun_asr_nano(job& j) {
   j.set.finish();
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    if (const std::string name = funasr::fun_asr_nano_any::trace_name(path); !name.empty()) j.write(name, x);
+    if (const std::string name = stages::fun_asr_nano(path); !name.empty()) j.write(name, x);
   };
   context c(j.run, core::tracer(sink));
   using rows = matrix<float, dynamic, dynamic>;

@@ -10,7 +10,7 @@ void trace_paraformer(job& j) {
   const auto model = load_paraformer<Model>(j);
   j.set.finish();
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    write_stage(j, Model::trace_name(path), x);
+    write_stage(j, stages::paraformer(path), x);
   };
   context c(j.run, core::tracer(sink));
   (void)model.recognise(read_audio(j.input, model.sample_rate), {}, c);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "families.hpp"
+#include "stages/paraformer.hpp"
 
 namespace steno::trace {
 

@@ -19,7 +19,7 @@ void run(job& j, const Model& model, const typename Model::options& o, const std
   j.set.finish();
   bool read_hotwords = false;
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    std::string name = Model::trace_name(path);
+    std::string name = stages::paraformer(path);
     read_hotwords |= name == "selected" || name == "hotword_embeds";
     if (read_hotwords && !name.empty() && !path.starts_with("predictor.")) name.insert(0, run_name);
     if (!name.ends_with("asf_attention")) return write_stage(j, name, x);

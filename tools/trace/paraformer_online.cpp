@@ -2,6 +2,7 @@
 #include <steno/streaming/paraformer_stream.hpp>
 
 #include "families.hpp"
+#include "stages/paraformer_online.hpp"
 
 namespace steno::trace {
 
@@ -18,7 +19,7 @@ void paraformer_online(job& j) {
   take("decoder_look_back", sizes.decoder_look_back);
   j.set.finish();
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = model_type::trace_name(path);
+    const std::string name = stages::paraformer_online(path);
     if (!name.ends_with("_alphas_raw")) return j.write(name, x);
     j.write(name, std::span(x.data(), static_cast<std::size_t>(x.size())), {x.size()});
   };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "families.hpp"
+#include "stages/nemo.hpp"
 
 namespace steno::trace {
 
@@ -110,7 +111,7 @@ class stream_trace {
 void parakeet_ctc(job& j) {
   const auto model = load<nemo::parakeet_ctc_any>(std::move(j.file), {}, std::move(j.image));
   j.set.finish();
-  const auto sink = j.sink(nemo::parakeet_ctc_any::trace_name);
+  const auto sink = j.sink(stages::nemo);
   context c(j.run, core::tracer(sink));
   (void)model.recognise(read_audio(j.input, model.sample_rate), {}, c);
 }
@@ -124,7 +125,7 @@ void parakeet_transducer(job& j) {
     if (path.starts_with("step."))
       steps.add(path.substr(5), x);
     else
-      j.write(model.trace_name(path), x);
+      j.write(stages::nemo(path), x);
   };
   context c(j.run, core::tracer(sink));
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);

@@ -3,6 +3,7 @@
 #include <steno/models/qwen3_asr.hpp>
 
 #include "families.hpp"
+#include "stages/qwen3.hpp"
 
 namespace steno::trace {
 
@@ -18,7 +19,7 @@ void qwen3_asr(job& j) {
   std::vector<float> path;
   bool prompt = true;  // until the first scores
   const auto sink = [&](std::string_view stage, const view<const float>& x) {
-    std::string name = qwen3::qwen3_asr_any::trace_name(stage);
+    std::string name = stages::qwen3(stage);
     if (name == "logits") {
       const auto row = x.bottomRows(1);
       if (prompt)
@@ -55,7 +56,7 @@ void qwen3_forced_aligner(job& j) {
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
   const extent each = model.audio_tower.chunk_rows();
   const auto sink = [&](std::string_view stage, const view<const float>& x) {
-    std::string name = qwen3::qwen3_forced_aligner_any::trace_name(stage);
+    std::string name = stages::qwen3(stage);
     if (name.ends_with("_prefill")) name.resize(name.size() - 8);
     if (name == "logits") name = "logits_at_timestamps";
     const extent rows = std::min(each, x.rows());

@@ -1,6 +1,7 @@
 #include <steno/models/sense_voice.hpp>
 
 #include "families.hpp"
+#include "stages/sense_voice.hpp"
 
 namespace steno::trace {
 
@@ -10,7 +11,7 @@ void sense_voice(job& j) {
   const bool itn = j.set.take_flag("itn", false);
   if (!j.set.take_flag("cmvn", true)) model.frontend.last.shift = {}, model.frontend.last.scale = {};
   j.set.finish();
-  const auto sink = j.sink(funasr::sense_voice_any::trace_name);
+  const auto sink = j.sink(stages::sense_voice);
   context c(j.run, core::tracer(sink));
   (void)model.recognise(read_audio(j.input, model.sample_rate), {.language = language, .itn = itn}, c);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "families.hpp"
+#include "stages/nemo.hpp"
 
 namespace steno::trace {
 
@@ -34,7 +35,7 @@ void sortformer(job& j) {
   j.set.finish();
   const std::vector<float> pcm = read_audio(j.input, model.sample_rate);
   const auto sink = [&](std::string_view path, const view<const float>& x) {
-    const std::string name = model.trace_name(path);
+    const std::string name = stages::sortformer(path);
     if (path.ends_with(".mean_sil_emb"))
       j.write(name, std::span(x.data(), static_cast<std::size_t>(x.cols())), {x.cols()});
     else

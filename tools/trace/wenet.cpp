@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "families.hpp"
+#include "stages/u2.hpp"
 
 namespace steno::trace {
 
@@ -22,7 +23,7 @@ class u2_trace {
 
   void whole(std::span<const float> pcm) {
     const auto sink = [&](std::string_view path, const view<const float>& x) {
-      const std::string name = Model::trace_name(path);
+      const std::string name = stages::u2(path);
       if (name == "attention_step") return;
       if (name == "cmvn") return j_.write(name, core::read(x.topRows(std::min<extent>(x.rows(), 40))));
       if (name != "subsampling_conv") return j_.write(name, x);

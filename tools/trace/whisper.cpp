@@ -6,6 +6,7 @@
 #include <steno/models/whisper_transcribe.hpp>
 
 #include "families.hpp"
+#include "stages/whisper.hpp"
 
 namespace steno::trace {
 
@@ -71,7 +72,7 @@ void whisper(job& j) {
   model.frontend(clip(samples), x, c);
   turned("logmel", x);
   const auto sink = [&](std::string_view path, const view<const float>& y) {
-    const std::string name = whisper::whisper_any::trace_name(path);
+    const std::string name = stages::whisper(path);
     if (name == "conv1_gelu" || name == "conv2_gelu") return turned(name.c_str(), y);  // [channels, frames]
     if (name != "logits_prompt") j.write(name, y);
   };

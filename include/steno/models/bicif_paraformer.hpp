@@ -65,17 +65,6 @@ class bicif_parts : public paraformer_parts<S, Frontend, nn::bicif_predictor<S.e
     s.text.clear();
     for (const word& w : s.words) s.text.append(s.text.empty() ? "" : " ").append(w.text);
   }
-
-  /// The golden cases' name of a stage.
-  STENO_COLD static std::string bicif_stage(std::string_view path) {
-    constexpr models::stage_name others[] = {
-        {"predictor.upsample_cnn", "upsample_cnn"}, {"predictor.upsample_blstm", "upsample_blstm"},
-        {"predictor.cif_output2", "cif_output2"},   {"predictor.us_alphas", "us_alphas"},
-        {"predictor.us_peaks", "us_peaks"},
-    };
-    const std::string name = models::recorded_stage(path, others);
-    return name.empty() ? base::common_stage(path) : name;
-  }
 };
 
 /// There is nothing to wish for.
@@ -115,9 +104,6 @@ class bicif_paraformer : public bicif_parts<S, Frontend> {
       parts::write_text(found, core::read(scores), s, c);
     });
   }
-
-  /// The golden cases' name of a traced stage.
-  STENO_COLD static std::string trace_name(std::string_view path) { return parts::bicif_stage(path); }
 };
 
 /// The published model (Mandarin, 8404 tokens): every extent static.

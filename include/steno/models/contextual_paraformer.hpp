@@ -94,19 +94,6 @@ class contextual_paraformer
       parts::set_text(parts::best_tokens(core::read(scores), s), s);
     });
   }
-
-  /// The golden cases' name of a traced stage.
-  STENO_COLD static std::string trace_name(std::string_view path) {
-    constexpr models::stage_name others[] = {
-        {"hotword_embeds", "hotword_embeds"},
-        {"decoder.last_decoder.memory", "last_decoder_self_attn"},
-        {"decoder.last_decoder.src_attn", "last_decoder_src_attn"},
-        {"decoder.bias_decoder", "bias_decoder_out"},
-        {"decoder.bias_output", "bias_output"},
-    };
-    const std::string name = models::recorded_stage(path, others);
-    return name.empty() ? parts::common_stage(path) : name;
-  }
 };
 
 /// The published model (Mandarin, 8404 tokens): every extent static.

@@ -9,7 +9,6 @@
 #pragma once
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
-#include <steno/models/stage_names.hpp>
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/search/ctc_greedy.hpp>
 #include <steno/search/scores.hpp>
@@ -105,18 +104,6 @@ class ct_punc {
     }
     if (tokenizers::close_text(out.text)) out.marks.back() = sentence_end;
     return out;
-  }
-
-  /// The golden cases' name of a traced stage: "mini.0.encoder.encoders0.0.out" is mini0_enc0_out there.
-  STENO_COLD static std::string trace_name(std::string_view path) {
-    constexpr models::stage_name blocks[] = {{"mini.#.encoder.encoders0.#.", "mini#_enc#_"},
-                                             {"mini.#.encoder.encoders.#.", "mini#_encoders_#_"}};
-    if (const std::string part = models::recorded_stage(path, blocks, models::sanm_parts); !part.empty()) return part;
-    constexpr models::stage_name others[] = {{"mini.#.embed", "mini#_embed"},
-                                             {"mini.#.encoder.posenc", "mini#_posenc"},
-                                             {"mini.#.encoder.after_norm", "mini#_encoder_out"},
-                                             {"mini.#.logits", "mini#_logits"}};
-    return models::recorded_stage(path, others);
   }
 
  private:

@@ -11,7 +11,6 @@
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
-#include <steno/models/stage_names.hpp>
 #include <steno/networks/fsmn_encoder.hpp>
 #include <steno/search/scores.hpp>
 #include <steno/segmentation/voice_segments.hpp>
@@ -190,24 +189,6 @@ class fsmn_vad {
     accept(s, pcm, c, sink);
     finish(s, c, sink);
     return found;
-  }
-
-  /// The golden cases' name of a traced stage: "fsmn.0.proj" is fsmn0_proj there.
-  STENO_COLD static std::string trace_name(std::string_view path) {
-    constexpr models::stage_name all[] = {
-        {"fbank", "fbank"},
-        {"lfr", "lfr"},
-        {"cmvn", "feats"},
-        {"in_linear1.linear", "in_linear1"},
-        {"in_linear2.linear", "in_linear2_relu"},
-        {"fsmn.#.linear.linear", "fsmn#_proj"},
-        {"fsmn.#.memory", "fsmn#_memory"},
-        {"fsmn.#.out", "fsmn#_out"},
-        {"out_linear1.linear", "out_linear1"},
-        {"out_linear2.linear", "logits"},
-        {"scores", "scores"},
-    };
-    return models::recorded_stage(path, all);
   }
 
  private:

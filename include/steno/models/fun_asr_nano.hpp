@@ -15,7 +15,6 @@
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/qwen_vocabulary.hpp>
-#include <steno/models/stage_names.hpp>
 #include <steno/networks/audio_adaptor.hpp>
 #include <steno/networks/qwen3_decoder.hpp>
 #include <steno/networks/qwen3_writing.hpp>
@@ -307,39 +306,6 @@ class fun_asr_nano {
     for (const ctc_time& t : times)
       pieces.push_back({ctc_tokens.bytes(t.id), std::min(t.start, end), std::min(t.end, end), t.log_probability});
     return tokenizers::join_byte_words(pieces);
-  }
-
-  /// The golden cases' name of a traced stage; empty for what they do not have.
-  STENO_COLD static std::string trace_name(std::string_view path) {
-    constexpr models::stage_name blocks[] = {{"audio_encoder.encoders0.#.", "enc#_"},
-                                             {"audio_encoder.encoders.#.", "encoders_#_"},
-                                             {"audio_encoder.tp_encoders.#.", "tp_encoders_#_"}};
-    if (const std::string part = models::recorded_stage(path, blocks, models::sanm_parts); !part.empty()) return part;
-    constexpr models::stage_name others[] = {
-        {"fbank", "fbank"},
-        {"lfr", "lfr"},
-        {"cmvn", "cmvn"},
-        {"audio_encoder.posenc", "posenc"},
-        {"audio_encoder.after_norm", "after_norm"},
-        {"audio_encoder.tp_norm", "encoder_out_tp_norm"},
-        {"audio_adaptor.linear1", "adaptor_linear1"},
-        {"audio_adaptor.linear2", "adaptor_linear2"},
-        {"audio_adaptor.blocks.#.norm1", "adaptor_blk#_norm1"},
-        {"audio_adaptor.blocks.#.self_attn.q", "adaptor_blk#_q"},
-        {"audio_adaptor.blocks.#.self_attn.k", "adaptor_blk#_k"},
-        {"audio_adaptor.blocks.#.self_attn.v", "adaptor_blk#_v"},
-        {"audio_adaptor.blocks.#.self_attn", "adaptor_blk#_self_attn"},
-        {"audio_adaptor.blocks.#.norm2", "adaptor_blk#_norm2"},
-        {"audio_adaptor.blocks.#.feed_forward", "adaptor_blk#_ffn"},
-        {"audio_adaptor.blocks.#.out", "adaptor_blocks_#_out"},
-        {"audio_adaptor", "adaptor_out"},
-        {"audio_embeds_used", "audio_embeds_used"},
-        {"inputs_embeds", "inputs_embeds"},
-        {"ctc_decoder", "ctc_decoder_out"},
-        {"ctc_logits", "ctc_logits"},
-        {"ctc_log_probs", "ctc_log_probs"},
-    };
-    return models::recorded_stage(path, others);
   }
 
  private:

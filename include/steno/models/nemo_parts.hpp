@@ -7,7 +7,6 @@
 #include <steno/frontends/nemo_mel.hpp>
 #include <steno/layers/attention_window.hpp>
 #include <steno/models/metadata.hpp>
-#include <steno/models/stage_names.hpp>
 
 #include <algorithm>
 #include <string>
@@ -107,39 +106,6 @@ STENO_COLD inline nn::attention_window read_nemo_window(const gguf_file& file, s
   if (!models::read_flag(file, at + "chunked", false)) return {.back = left, .ahead = right};
   if (right < 0) fail({.where = file.where(), .what = "key \"" + at + "right\"", .expected = "at least 0"});
   return {.chunk = right + 1, .left = left < 0 ? -1 : left / (right + 1)};
-}
-
-/// The golden cases' name of a traced stage: "encoder.layers.0.self_attn" is layer0_self_attn there. Empty for stages
-/// the original has not.
-STENO_COLD inline std::string nemo_trace_name(std::string_view path) {
-  constexpr models::stage_name all[] = {
-      {"logmel", "logmel"},
-      {"input_features", "input_features"},
-      {"pre_encode", "pre_encode"},
-      {"encoder.subsampling_out", "subsampling_out"},
-      {"encoder.pos_enc_x", "pos_enc_x"},
-      {"encoder.pos_emb", "pos_emb"},
-      {"encoder.layers.#.feed_forward1", "layer#_feed_forward1"},
-      {"encoder.layers.#.self_attn", "layer#_self_attn"},
-      {"encoder.layers.#.conv", "layer#_conv"},
-      {"encoder.layers.#.feed_forward2", "layer#_feed_forward2"},
-      {"encoder.layers.#.out", "layer#_out"},
-      {"encoder.encoder_out", "encoder_out"},
-      {"joint_enc_proj", "joint_enc_proj"},
-      {"logits", "logits"},
-      {"log_probs", "log_probs"},
-      {"encoder_proj", "encoder_proj"},
-      {"transformer.#.out", "transformer_layer#"},
-      {"transformer.out", "transformer_out"},
-      {"model_probs", "model_probs"},
-      {"speaker_probs", "speaker_probs"},
-      {"spkcache", "spkcache"},
-      {"spkcache_preds", "spkcache_preds"},
-      {"fifo", "fifo"},
-      {"fifo_preds", "fifo_preds"},
-      {"mean_sil_emb", "mean_sil_emb"},
-  };
-  return models::recorded_stage(path, all);
 }
 
 }  // namespace nemo

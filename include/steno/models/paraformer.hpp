@@ -68,9 +68,6 @@ class paraformer : public paraformer_parts<S, Frontend> {
       parts::set_text(tokens, s);
     });
   }
-
-  /// The golden cases' name of a traced stage: "decoder.decoders.0.norm1" is dec0_norm1 there.
-  STENO_COLD static std::string trace_name(std::string_view path) { return parts::common_stage(path); }
 };
 
 /// paraformer-large (Mandarin, 8404 tokens): every extent static.

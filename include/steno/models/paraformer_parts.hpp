@@ -9,7 +9,6 @@
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
-#include <steno/models/stage_names.hpp>
 #include <steno/networks/cif_predictor.hpp>
 #include <steno/networks/sanm_decoder.hpp>
 #include <steno/networks/sanm_encoder.hpp>
@@ -175,34 +174,6 @@ class paraformer_parts {
     auto text = tokenizer.decode(tokens);
     s.text = std::move(text.text);
     s.words = std::move(text.words);
-  }
-
-  /// The golden cases' name of a stage that all Paraformers have.
-  STENO_COLD static std::string common_stage(std::string_view path) {
-    constexpr models::stage_name blocks[] = {{"encoder.encoders0.#.", "enc#_"}, {"encoder.encoders.#.", "encoders_#_"}};
-    if (const std::string part = models::recorded_stage(path, blocks, models::sanm_parts); !part.empty()) return part;
-    constexpr models::stage_name layers[] = {{"decoder.decoders.#.", "dec#_"}};
-    if (const std::string part = models::recorded_stage(path, layers, models::sanm_decoder_parts); !part.empty())
-      return part;
-    constexpr models::stage_name others[] = {
-        {"fbank", "fbank"},
-        {"lfr", "lfr"},
-        {"cmvn", "cmvn"},
-        {"encoder.posenc", "posenc"},
-        {"encoder.after_norm", "encoder_out"},
-        {"predictor.cif_conv1d", "cif_conv1d"},
-        {"predictor.cif_output", "cif_output"},
-        {"alphas_with_tail", "alphas_with_tail"},
-        {"cif_peaks", "cif_peaks"},
-        {"acoustic_embeds", "acoustic_embeds"},
-        {"decoder.decoders.#.out", "decoders_#_out"},
-        {"decoder.decoders3", "decoders3_out"},
-        {"decoder.decoders3.0.feed_forward.norm", "norm"},
-        {"decoder.after_norm", "decoder_after_norm"},
-        {"logits", "logits"},
-        {"log_probs", "log_probs"},
-    };
-    return models::recorded_stage(path, others);
   }
 
  private:

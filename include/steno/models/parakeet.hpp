@@ -139,9 +139,6 @@ class parakeet {
     }
   }
 
-  /// The golden cases' name of a traced stage. Empty for stages the original has not.
-  STENO_COLD static std::string trace_name(std::string_view path) { return nemo_trace_name(path); }
-
  private:
   // As the original has it: [mels, frames], with the frame it declares invalid and sets to its pad_value; and as
   // transformers has it: [frames, mels], with zeros there.

@@ -114,30 +114,6 @@ class qwen3_thinker {
   void encode(std::span<const float> pcm, view<float, dynamic, width> y, context& c) const {
     encode(pcm, 0, frontend.peak(pcm, static_cast<extent>(pcm.size()), c), y, c);
   }
-
-  /// The golden cases' name of a traced stage of a prompt; empty for what they do not have.
-  STENO_COLD static std::string trace_name(std::string_view path) {
-    constexpr std::pair<std::string_view, std::string_view> names[] = {
-        {"logmel", "logmel"},
-        {"audio_tower.conv3", "conv3_per_chunk"},
-        {"audio_tower.conv_out", "conv_out_per_chunk"},
-        {"audio_tower.encoder_in", "encoder_in"},
-        {"audio_tower.out", "encoder_out"},
-        {"text.in", "decoder_in"},
-        {"text.norm", "decoder_norm_prefill"},
-        {"text.logits", "logits"},
-    };
-    for (const auto& [from, to] : names)
-      if (path == from) return std::string(to);
-    const auto layer = [&](std::string_view before) -> std::string_view {
-      if (!path.starts_with(before) || !path.ends_with(".out")) return {};
-      return path.substr(before.size(), path.size() - before.size() - 4);
-    };
-    if (const auto n = layer("audio_tower.layers."); !n.empty()) return std::string("encoder_layer").append(n);
-    if (const auto n = layer("text.layers."); !n.empty())
-      return std::string("decoder_layer").append(n).append("_prefill");
-    return {};
-  }
 };
 
 }  // namespace qwen3

@@ -109,24 +109,6 @@ class seaco_paraformer : public bicif_parts<paraformer_sizes{.encoder = S.encode
     });
   }
 
-  /// The golden cases' name of a traced stage; those that hotwords bring have a number of tokens or of hotwords as
-  /// rows.
-  STENO_COLD static std::string trace_name(std::string_view path) {
-    constexpr models::stage_name others[] = {
-        {"selected", "selected"},
-        {"asf.attention", "asf_attention"},
-        {"asf.scores", "asf_scores"},
-        {"cif_pass.decoders.#.out", "cif_pass_layer#_out"},
-        {"cif_pass.decoders3", "cif_pass_decoders3_out"},
-        {"cif_attended", "cif_attended"},
-        {"dec_attended", "dec_attended"},
-        {"merged", "merged"},
-        {"dha_logits", "dha_logits"},
-    };
-    const std::string name = models::recorded_stage(path, others);
-    return name.empty() ? parts::bicif_stage(path) : name;
-  }
-
  private:
   using rows_view = view<const float, dynamic, D>;
 

@@ -14,7 +14,6 @@
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
-#include <steno/models/stage_names.hpp>
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/search/ctc_alignment.hpp>
 #include <steno/search/ctc_greedy.hpp>
@@ -191,26 +190,6 @@ class sense_voice {
       pieces.push_back({p, seconds(t.start), std::min(seconds(t.end), seconds(spoken)), best});
     }
     s.words = tokenizers::join_words(pieces);
-  }
-
-  /// The golden cases' name of a traced stage: "encoder.encoders0.0.norm1" is enc0_norm1 there.
-  STENO_COLD static std::string trace_name(std::string_view path) {
-    constexpr models::stage_name blocks[] = {{"encoder.encoders0.#.", "enc#_"},
-                                             {"encoder.encoders.#.", "encoders_#_"},
-                                             {"encoder.tp_encoders.#.", "tp_encoders_#_"}};
-    const std::string part = models::recorded_stage(path, blocks, models::sanm_parts);
-    constexpr models::stage_name others[] = {
-        {"fbank", "fbank"},
-        {"lfr", "lfr"},
-        {"cmvn", "cmvn"},
-        {"query_embeds", "query_embeds"},
-        {"encoder.posenc", "posenc"},
-        {"encoder.after_norm", "after_norm"},
-        {"encoder.tp_norm", "tp_norm"},
-        {"ctc_logits", "ctc_logits"},
-        {"ctc_log_probs", "ctc_log_probs"},
-    };
-    return part.empty() ? models::recorded_stage(path, others) : part;
   }
 
  private:

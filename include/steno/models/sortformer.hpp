@@ -207,19 +207,6 @@ class sortformer {
     show_state("mean_sil_emb", state.mean_silence());
   }
 
-  /// The golden cases' name of a traced stage; "chunk.3.encoder.layer.0.attn" is chunk3_layer0_self_attn. Empty for
-  /// stages the original has not.
-  STENO_COLD static std::string trace_name(std::string_view path) {
-    std::string before;
-    if (path.starts_with("chunk.")) {
-      const std::size_t end = path.find('.', 6);
-      before.append("chunk").append(path.substr(6, end - 6)).append("_");
-      path.remove_prefix(end + 1);
-    }
-    const std::string name = nemo_trace_name(path);
-    return name.empty() ? name : before.append(name);
-  }
-
  private:
   // As the original has it: [mels, frames].
   void show(const view<const float>& x, context& c) const {

@@ -12,7 +12,6 @@
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
-#include <steno/models/stage_names.hpp>
 #include <steno/networks/transformer_decoder.hpp>
 #include <steno/networks/u2_encoder.hpp>
 #include <steno/search/attention_beam.hpp>
@@ -320,26 +319,6 @@ class u2 {
                         std::log(std::max(confidence[i], 1e-30f))});
     }
     s.words = tokenizers::join_words(pieces);
-  }
-
-  /// The golden cases' name of a traced stage: "encoder.layer.0.attn" is layer0_attn there.
-  static std::string trace_name(std::string_view path) {
-    constexpr models::stage_name all[] = {
-        {"fbank", "fbank"},
-        {"cmvn", "cmvn"},
-        {"encoder.embed.conv", "subsampling_conv"},
-        {"encoder.subsampled", "subsampled"},
-        {"encoder.pos_emb", "pos_emb"},
-        {"encoder.encoders.#.feed_forward_macaron", "layer#_macaron"},
-        {"encoder.encoders.#.self_attn", "layer#_attn"},
-        {"encoder.encoders.#.conv_module", "layer#_conv"},
-        {"encoder.encoders.#.feed_forward", "layer#_ff"},
-        {"encoder.encoders.#.out", "layer#_out"},
-        {"encoder.after_norm", "encoder_out"},
-        {"ctc_logprobs", "ctc_logprobs"},
-        {"attention_step", "attention_step"},
-    };
-    return models::recorded_stage(path, all);
   }
 
  private:

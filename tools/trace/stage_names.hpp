@@ -1,18 +1,15 @@
-// steno/models/stage_names.hpp - what the recorded cases of the originals call the stages that a stack traces.
+// tools/trace/stage_names.hpp - what the recorded cases of the originals call the stages that a stack traces.
 //
-// A stack traces under its members' names ("encoders.3.self_attn"); a model's table says which of them the original's
+// A stack traces under its members' names ("encoders.3.self_attn"); a family's table (stages/) says which of them the original's
 // recordings have, and under which name. '#' stands for a number, which '#' in the name repeats. Tested through
 // tests/programs/steno_trace_test.cpp and tools/stage-hashes.
 #pragma once
-#include <steno/config.hpp>
-
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 
-namespace steno {
-inline namespace STENO_ABI {
-namespace models {
+namespace steno::stages {
 
 /// A stage under both its names; '#' stands for a number.
 struct stage_name {
@@ -22,7 +19,7 @@ struct stage_name {
 
 namespace detail {
 /// How much of `path` fits the beginning of a pattern's end: the number of characters, or npos. Numbers go to `found`.
-STENO_COLD inline std::size_t fits_stage(std::string_view path, std::string_view pattern, std::string& found) {
+inline std::size_t fits_stage(std::string_view path, std::string_view pattern, std::string& found) {
   std::size_t at = 0;
   for (const char p : pattern) {
     if (p == '#') {
@@ -36,7 +33,7 @@ STENO_COLD inline std::size_t fits_stage(std::string_view path, std::string_view
   }
   return at;
 }
-STENO_COLD inline std::string stage_with_numbers(std::string_view name, std::string_view numbers) {
+inline std::string stage_with_numbers(std::string_view name, std::string_view numbers) {
   std::string made;
   for (const char p : name) {
     if (p != '#') {
@@ -52,7 +49,7 @@ STENO_COLD inline std::string stage_with_numbers(std::string_view name, std::str
 }  // namespace detail
 
 /// The name of the first entry that is the whole path, or empty.
-STENO_COLD inline std::string recorded_stage(std::string_view path, std::span<const stage_name> all) {
+inline std::string recorded_stage(std::string_view path, std::span<const stage_name> all) {
   for (const stage_name& s : all) {
     std::string numbers;
     if (detail::fits_stage(path, s.path, numbers) == path.size()) return detail::stage_with_numbers(s.name, numbers);
@@ -61,7 +58,7 @@ STENO_COLD inline std::string recorded_stage(std::string_view path, std::span<co
 }
 
 /// The same for blocks with equal parts: the name of a front and of the part behind it, or empty.
-STENO_COLD inline std::string recorded_stage(std::string_view path, std::span<const stage_name> fronts,
+inline std::string recorded_stage(std::string_view path, std::span<const stage_name> fronts,
                                              std::span<const stage_name> parts) {
   for (const stage_name& f : fronts) {
     std::string numbers;
@@ -98,6 +95,4 @@ inline constexpr stage_name sanm_decoder_parts[] = {
     {"src_attn", "src_attn"},
 };
 
-}  // namespace models
-}  // namespace STENO_ABI
-}  // namespace steno
+}  // namespace steno::stages
