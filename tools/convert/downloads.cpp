@@ -387,8 +387,7 @@ constexpr download table[] = {
      .languages = "as the .nemo file's",
      .licence = "",
      .how = checked::golden,
-     .note = "CTC, TDT and RNN-T: config.json, tokenizer.json, model.safetensors; a .nemo file in the folder is taken "
-             "first"},
+     .note = "CTC, TDT and RNN-T: config.json, tokenizer.json, model.safetensors; a .nemo file there is taken first"},
     {.family = "Parakeet",
      .name = "Parakeet in GGUF, CrispASR's",
      .from = "Hugging Face cstr/..., of several names",

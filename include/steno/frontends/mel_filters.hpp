@@ -21,7 +21,7 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace frontends {
 
-/// What librosa.filters.mel is told: `fmin`, `fmax`, `norm`.
+/// What librosa.filters.mel takes: `fmin`, `fmax`, `norm`.
 struct slaney_band {
   double low = 0;         ///< Hz
   double high = 0;        ///< Hz; 0: half the sample rate

@@ -109,12 +109,10 @@ class nemo_mel {
 
   /// Of a clip of n samples.
   extent rows(extent n) const noexcept { return std::max<extent>(0, n / options_.shift - lost_rows_); }
-  state start() const {
-    return {.carry = std::vector<float>(static_cast<std::size_t>(most_held())), .held = silence()};
-  }
+  state start() const { return {.carry = std::vector<float>(static_cast<std::size_t>(max_held())), .held = silence()}; }
   /// Frames whose samples are all there with `n` more: rows that accept() writes.
   extent ready(const state& s, extent n) const {
-    const extent total = s.held + n - most_held();
+    const extent total = s.held + n - max_held();
     return total < 0 ? 0 : 1 + total / options_.shift;
   }
   extent at_end(const state& s, extent n) const { return rows(s.held + n - silence()); }
@@ -146,7 +144,7 @@ class nemo_mel {
   // Zeros before the first sample: those of the first frame, and one that pre-emphasis looks at.
   extent silence() const noexcept { return before_ + 1; }
   // Samples of a frame with the one before it and those that must be known behind it.
-  extent most_held() const noexcept { return 1 + options_.window + ahead_; }
+  extent max_held() const noexcept { return 1 + options_.window + ahead_; }
 
   static nemo_mel_options defaults() {
     nemo_mel_options o;
@@ -194,7 +192,7 @@ class nemo_mel {
     std::copy_n(s.carry.data(), s.held, joined);
     std::copy_n(pcm.data(), n, joined + s.held);
     frames(joined, total - lost, 1, y, c);
-    s.held = std::clamp<extent>(total - used, 0, most_held());
+    s.held = std::clamp<extent>(total - used, 0, max_held());
     std::copy_n(joined + (total - s.held), s.held, s.carry.data());
   }
 

@@ -26,7 +26,8 @@ using nemo_frontend = frontends::frontend_chain<frontends::nemo_mel<Mels>, front
 struct nemo_frontend_options {
   frontends::nemo_mel_options mel = {};                                        ///< of the log-mel features
   frontends::normalisation normalise = frontends::normalisation::per_feature;  ///< of the clip
-  std::vector<float> mean = {}, deviation = {};                                ///< of `fixed`: one for each band
+  std::vector<float> mean = {};                                                ///< of `fixed`: one for each band
+  std::vector<float> deviation = {};                                           ///< of `fixed`: one for each band
 };
 
 /// Names of choices in packaged files, in the order of the enumerations.
@@ -76,8 +77,11 @@ STENO_COLD inline nemo_frontend_options read_nemo_frontend_options(const gguf_fi
   if (all.normalise == frontends::normalisation::fixed) {
     all.mean = models::read_numbers(file, at + "fixed_mean", -limit, limit, o.mels);
     all.deviation = models::read_numbers(file, at + "fixed_std", least, limit, o.mels);
-    for (const char* key : {"fixed_mean", "fixed_std"})
-      if (!file.has(at + key)) (void)file.numbers(at + key);  // says that it is missing
+    if (all.mean.empty() || all.deviation.empty())
+      fail({.where = file.where(),
+            .what = "keys " + steno::weights::quoted(at + "fixed_mean") + " and fixed_std",
+            .expected = std::to_string(o.mels) + " numbers each",
+            .found = "none"});
   }
   return all;
 }
