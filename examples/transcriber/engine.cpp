@@ -23,8 +23,9 @@ void require_rate(const std::string& where, const char* what, int expected, int 
 }  // namespace
 
 transcript::transcript(any_recording r, const forced_aligner* aligner, const punctuator* marks, context& c)
-    : recording_(std::move(r)), punctuation_(marks), context_(c) {
+    : recording_(std::move(r)), context_(c) {
   if (aligner != nullptr) times_.emplace(*aligner);
+  if (marks != nullptr) punctuation_.emplace(*marks);
 }
 
 void transcript::read(const sample_function& audio, const transcript_sink& to) {
@@ -46,7 +47,7 @@ result transcript::finish(const transcript_sink& to) {
 
 void transcript::emit(segment s, const transcript_sink& to) {
   if (times_) times_->align(s, context_);
-  if (punctuation_ != nullptr) punctuation_->punctuate(s, context_);
+  if (punctuation_) punctuation_->punctuate(s, context_);
   to.segments(std::move(s));
   to.progress(recording_.done());
 }

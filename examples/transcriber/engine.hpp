@@ -53,7 +53,7 @@ class transcript {
 
   any_recording recording_;
   std::optional<word_aligner> times_;
-  const punctuator* punctuation_;
+  std::optional<punctuator::stream> punctuation_;
   context& context_;
 };
 

@@ -2,6 +2,7 @@
 #include <steno/core/thread_pool.hpp>
 #include <steno/error.hpp>
 #include <steno/pipelines/any_vad.hpp>
+#include <steno/pipelines/punctuator.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -165,7 +166,17 @@ int run_stream(const options& o) {
   const double rate = model.sample_rate();
   figures f;
   clock::time_point arrived;
-  const auto sink = [&](const session_event& e) {
+  // What is final gets punctuation; a mark behind the last word of an utterance may come with the next one.
+  std::optional<punctuator> punctuation;
+  std::optional<punctuator::stream> marks;
+  context scratch(run);
+  if (!o.punctuation.empty()) {
+    punctuation.emplace(load_as<punctuator>(o.punctuation, run, [&](const std::string& text) { report.note(text); }));
+    marks.emplace(*punctuation);
+  }
+  const auto sink = [&](const session_event& heard) {
+    session_event e = heard;
+    if (marks && e.final()) marks->punctuate(e.utterance, scratch);
     const double latency = std::chrono::duration<double, std::milli>(clock::now() - arrived).count();
     f.latencies.push_back(latency);
     if (o.output_format == format::jsonl)

@@ -22,6 +22,15 @@ void add_threads(CLI::App& app, options& o, const char* about = "Threads, at mos
   app.add_option("--threads", o.threads, about)->type_name("N")->check(CLI::Range(1, 1024));
 }
 
+// Given, or not given: a flag of CLI11 would be off by itself.
+void add_itn(CLI::App& app, options& o, const char* about) {
+  const auto flag = [&](const char* name, bool value, const std::string& text) {
+    return app.add_flag_callback(
+        name, [&o, value] { o.inverse_text_normalisation = value; }, text);
+  };
+  flag("--no-itn", false, "The opposite of --itn")->excludes(flag("--itn", true, about));
+}
+
 // Of all verbs that open models.
 void add_model_files(CLI::App& app, options& o) {
   app.add_flag("--check-weights", o.check_weights, "Look at every weight for infinities and NaN before the start");
@@ -64,8 +73,7 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
       ->type_name("FILE");
   app.add_option("--language", o.language, "Language spoken, e.g. en [auto]")->type_name("CODE");
-  app.add_flag("--itn,!--no-itn", o.inverse_text_normalisation,
-               "Punctuation and numbers as figures, or not, where the model can do both [the model's own]");
+  add_itn(app, o, "Punctuation and numbers as figures, where the model can do both [the model's own]");
   add_threads(app, o);
   app.add_option("--beam,--beam-size", o.beam, "Beam width, where the model searches; 1 is greedy [the model's own]")
       ->type_name("N")
@@ -108,7 +116,7 @@ void add_bench(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--runs", o.runs, "How many times [3]")->type_name("N")->check(CLI::Range(1, 100000));
   add_threads(app, o);
   app.add_option("--language", o.language, "Language spoken [auto]")->type_name("CODE");
-  app.add_flag("--itn,!--no-itn", o.inverse_text_normalisation, "As in transcribe");
+  add_itn(app, o, "As in transcribe");
 }
 
 void add_live(CLI::App& app, options& o, raw_options& raw) {
@@ -140,6 +148,8 @@ void add_stream(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--vad", o.vad, "jsonl: tell where speech begins and ends, too: none, energy or a VAD model [none]")
       ->type_name("MODEL");
   app.add_option("--format", raw.format, "text or jsonl (an event per line) [text]")->type_name("FORMAT");
+  app.add_option("--punctuate", o.punctuation, "Put punctuation into final results: a punctuation model")
+      ->type_name("MODEL");
   app.add_flag("--real-time", o.live.real_time, "Read the file no faster than it sounds");
   add_threads(app, o, "Threads, at most one per processor [1]");
   app.add_flag("--no-progress", raw.no_progress, "No progress bar (there is none either unless stderr is a terminal)");

@@ -97,9 +97,12 @@
 #include <steno/models/bicif_paraformer.hpp>
 #include <steno/models/contextual_paraformer.hpp>
 #include <steno/models/ct_punc.hpp>
+#include <steno/models/ct_punc_parts.hpp>
+#include <steno/models/ct_punc_realtime.hpp>
 #include <steno/models/energy_vad.hpp>
 #include <steno/models/fsmn_vad.hpp>
 #include <steno/models/fun_asr_nano.hpp>
+#include <steno/models/fun_asr_nano_prompt.hpp>
 #include <steno/models/hotword_phrases.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
@@ -143,6 +146,7 @@
 #include <steno/networks/qwen3_writing.hpp>
 #include <steno/networks/sanm_decoder.hpp>
 #include <steno/networks/sanm_encoder.hpp>
+#include <steno/networks/sanm_vad_encoder.hpp>
 #include <steno/networks/seaco_decoder.hpp>
 #include <steno/networks/speaker_cache.hpp>
 #include <steno/networks/transformer_decoder.hpp>
@@ -217,6 +221,7 @@
 #include <steno/text/repeated_words.hpp>
 #include <steno/tokenizers/aligned_words.hpp>
 #include <steno/tokenizers/byte_bpe.hpp>
+#include <steno/tokenizers/byte_words.hpp>
 #include <steno/tokenizers/characters.hpp>
 #include <steno/tokenizers/hotword_pieces.hpp>
 #include <steno/tokenizers/nemo_words.hpp>
@@ -232,6 +237,7 @@
 #include <steno/tokenizers/wenet_units.hpp>
 #include <steno/tokenizers/whisper_languages.hpp>
 #include <steno/tokenizers/whisper_tokens.hpp>
+#include <steno/tokenizers/word_dictionary.hpp>
 #include <steno/tokenizers/words.hpp>
 #include <steno/weights/atomic_file.hpp>
 #include <steno/weights/binder.hpp>

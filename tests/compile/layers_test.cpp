@@ -35,6 +35,7 @@
 #include <steno/networks/qwen3_decoder.hpp>
 #include <steno/networks/sanm_decoder.hpp>
 #include <steno/networks/sanm_encoder.hpp>
+#include <steno/networks/sanm_vad_encoder.hpp>
 #include <steno/networks/transformer_decoder.hpp>
 #include <steno/networks/u2_encoder.hpp>
 #include <steno/networks/whisper_decoder.hpp>
@@ -73,9 +74,9 @@ static_assert(layers<nn::linear<8, 6>, nn::linear<any, any>, nn::layer_norm<8>, 
                      nn::rms_norm<any>>);
 static_assert(layers<nn::feed_forward<8, 16>, nn::feed_forward<any, any>, nn::gated_feed_forward<8, 16>,
                      nn::gated_feed_forward<any, any>>);
-static_assert(layers<nn::fsmn<5, 8>, nn::fsmn<any, any>, nn::lstm<8, 2>, nn::lstm<any>, nn::bidirectional_lstm<8>,
-                     nn::bidirectional_lstm<any>, nn::spread_rows<8, 3>, nn::spread_rows<any, 3>, nn::softmax<8>,
-                     nn::activate<8, nn::relu>>);
+static_assert(layers<nn::fsmn<5, 8>, nn::fsmn<any, any>, nn::fsmn<5, 8, nn::fsmn_sides::causal>, nn::lstm<8, 2>,
+                     nn::lstm<any>, nn::bidirectional_lstm<8>, nn::bidirectional_lstm<any>, nn::spread_rows<8, 3>,
+                     nn::spread_rows<any, 3>, nn::softmax<8>, nn::activate<8, nn::relu>>);
 static_assert(layers<nn::conv1d<8, 6, 3>, nn::conv1d<any, any, 3>, nn::conv2d_halving<8, 1, 4>,
                      nn::conv2d_halving<any, any, any>>);
 static_assert(layers<nn::conv2d_subsampling<4, 80, 8>, nn::conv2d_subsampling<any, any, any>,
@@ -132,6 +133,11 @@ static_assert(layers_in<full_env,
 static_assert(layers_in<nn::contextual_decoder_env, nn::contextual_decoder<nn::sanm_decoder_sizes{}>,
                         nn::contextual_decoder<nn::sanm_decoder_sizes{
                             .width = 8, .heads = 2, .units = 16, .taps = 5, .layers = 2, .vocabulary = 30}>>);
+static_assert(layers_in<nn::sanm_vad_record, nn::looking_back<nn::linear<8, 8>>,
+                        nn::looking_back_but_last<nn::repeat<2, nn::linear<8, 8>>>,
+                        nn::sanm_vad_encoder<nn::sanm_sizes{
+                            .features = 8, .width = 8, .heads = 2, .units = 16, .taps = 5, .blocks = 2}>,
+                        nn::sanm_vad_encoder<nn::sanm_sizes{}>>);
 static_assert(
     layers_in<full_env, nn::wenet_conformer_block<8, 2, 16, 5>, nn::wenet_transformer_block<8, 2, 16>,
               nn::fastconformer_block<8, 2, 16, 5>,

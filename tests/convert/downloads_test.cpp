@@ -4,6 +4,7 @@
 #include <steno/models/bicif_paraformer.hpp>
 #include <steno/models/contextual_paraformer.hpp>
 #include <steno/models/ct_punc.hpp>
+#include <steno/models/ct_punc_realtime.hpp>
 #include <steno/models/fsmn_vad.hpp>
 #include <steno/models/fun_asr_nano.hpp>
 #include <steno/models/paraformer.hpp>
@@ -82,6 +83,8 @@ std::vector<imported_tensor> tensors_of(const std::string& name, checkpoint_tens
   if (is("paraformer")) return taken<funasr::paraformer_large>(std::move(from));
   if (is("nano")) return taken<funasr::fun_asr_nano_0_8b>(std::move(from));
   if (is("fsmn")) return taken<funasr::fsmn_vad_small>(std::move(from));
+  if (is("punc-realtime")) return taken<funasr::ct_punc_realtime_zh>(std::move(from));
+  if (is("471067")) return taken<funasr::ct_punc_large>(std::move(from));
   if (is("punc")) return taken<funasr::ct_punc_zh>(std::move(from));
   if (is("aligner")) return taken<qwen3::qwen3_forced_aligner_any>(std::move(from));
   if (is("qwen3")) return taken<qwen3::qwen3_asr_any>(std::move(from));

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "convert/fixtures.hpp"
+#include "funasr/ct_punc.hpp"
 #include "funasr/folder.hpp"
 #include "funasr/fsmn_vad.hpp"
 #include "funasr/nano.hpp"
@@ -98,6 +99,15 @@ const std::string nano =
     "tokenizer: HuggingfaceTokenizer\n"
     "tokenizer_conf:\n  init_param_path: Qwen3-0.6B\n";
 
+const std::string ct_punc =
+    "model: CTTransformer\n"
+    "model_conf:\n  embed_unit: 32\n  att_unit: 32\n  punc_list: [<unk>, _, a]\n  punc_weight: [1.0, 1.0, 1.0]\n"
+    "encoder: SANMEncoder\n"
+    "encoder_conf:\n  input_size: 32\n  output_size: 32\n  attention_heads: 4\n  num_blocks: 2\n  input_layer: pe\n"
+    "  sanm_shfit: 0\n  padding_idx: 0\n"
+    "tokenizer: CharTokenizer\n"
+    "tokenizer_conf:\n  unk_symbol: <unk>\n";
+
 const std::string configuration =
     R"({"framework": "pytorch", "task": "auto-speech-recognition", "model": {"type": "funasr"},
         "pipeline": {"type": "funasr-pipeline"}, "model_name_in_hub": {"ms": "", "hf": ""},
@@ -118,6 +128,7 @@ std::vector<std::string> notes_of(const std::string& config, const std::string& 
   if (model == "SenseVoiceSmall") funasr_files::read_sense_voice_settings(f, notes);
   if (model.find("Paraformer") != std::string::npos) funasr_files::read_paraformer_settings(f, notes);
   if (model == "FsmnVADStreaming") funasr_files::read_fsmn_vad_settings(f, notes);
+  if (model.starts_with("CTTransformer")) funasr_files::read_ct_punc_settings(f, notes);
   if (model == "FunASRNano") funasr_files::read_nano_settings(f, notes);
   return notes;
 }
@@ -147,7 +158,8 @@ TEST(funasr_settings, published_configs_hold_no_unknown_key) {
   for (const char* name :
        {"sensevoice-small", "paraformer-large-zh", "paraformer-large-zh-online", "fsmn-vad", "fun-asr-nano-2512-hf",
         "fun-asr-nano-2512-ms", "fun-asr-mlt-nano-2512", "bicif-paraformer-large-zh", "seaco-paraformer-large-zh",
-        "contextual-paraformer-large-zh"}) {
+        "contextual-paraformer-large-zh", "ct-transformer-punc-272727", "ct-punc-471067-large",
+        "ct-punc-realtime-272727"}) {
     std::vector<std::string> notes{"refused"};
     const std::string text = read_text(shared / "manifests" / (std::string(name) + ".yaml"));
     EXPECT_EQ(test::refusal([&] { notes = notes_of(text, configuration); }), "") << name;
@@ -216,6 +228,10 @@ TEST(funasr_settings, an_unknown_key_of_configuration_json_is_never_silent) {
 // dataset_conf of Fun-ASR-Nano says what the prompt is, and which tokens the CTC head has.
 TEST(funasr_settings, no_key_of_fun_asr_nano_is_silent) {
   ASSERT_EQ(notes_of(nano, configuration), std::vector<std::string>());
+  std::string above = nano + "ctc_tokenizer: SenseVoiceTokenizer\nctc_tokenizer_conf: {num_languages: 8749}\n";
+  above.insert(above.find("dataset_conf:\n") + 14,
+               "  ctc_tokenizer: ${ctc_tokenizer}\n  ctc_tokenizer_conf: ${ctc_tokenizer_conf}\n  num_workers: 4\n");
+  EXPECT_EQ(notes_of(above, configuration), std::vector<std::string>());
   for (const char* section : {"audio_encoder_conf", "audio_adaptor_conf", "ctc_decoder_conf", "ctc_conf", "llm_conf",
                               "frontend_conf", "tokenizer_conf", "model_conf"})
     EXPECT_NE(refusal_with(nano, std::string(section) + ".kabcdef: 1").find("kabcdef"), std::string::npos) << section;
@@ -257,6 +273,23 @@ TEST(funasr_settings, no_key_of_fun_asr_nano_is_silent) {
                            "llm_conf.init_param_path: Other"}) {
     const std::string whole = std::string(line).substr(0, std::string(line).find(':'));
     const std::string refusal = refusal_with(nano, line);
+    EXPECT_NE(refusal.find(whole), std::string::npos) << line << " -> " << refusal;
+  }
+}
+
+TEST(funasr_settings, no_key_of_a_punctuation_model_is_silent) {
+  ASSERT_EQ(notes_of(ct_punc, configuration), std::vector<std::string>());
+  for (const char* section : {"model_conf", "encoder_conf", "tokenizer_conf"})
+    EXPECT_NE(refusal_with(ct_punc, std::string(section) + ".kabcdef: 1").find("kabcdef"), std::string::npos)
+        << section;
+  for (const char* line :
+       {"model_conf.punc_list: _", "model_conf.punc_list: [_]", "model_conf.sentence_end_id: 3",
+        "model_conf.embed_unit: 16", "model_conf.att_unit: 16", "encoder: SANMVadEncoder",
+        "encoder_conf.input_size: 16", "encoder_conf.sanm_shfit: 5", "encoder_conf.input_layer: embed",
+        "encoder_conf.attention_heads: 5", "tokenizer: SentencepiecesTokenizer", "split_size: 30", "punc_threshold: 1",
+        "normalize: GlobalMVN"}) {
+    const std::string whole = std::string(line).substr(0, std::string(line).find(':'));
+    const std::string refusal = refusal_with(ct_punc, line);
     EXPECT_NE(refusal.find(whole), std::string::npos) << line << " -> " << refusal;
   }
 }

@@ -3,6 +3,7 @@
 #include <steno/models/bicif_paraformer.hpp>
 #include <steno/models/contextual_paraformer.hpp>
 #include <steno/models/ct_punc.hpp>
+#include <steno/models/ct_punc_realtime.hpp>
 #include <steno/models/fsmn_vad.hpp>
 #include <steno/models/fun_asr_nano.hpp>
 #include <steno/models/paraformer.hpp>
@@ -46,7 +47,10 @@ TEST(manifests, funasr) {
   EXPECT_EQ(differences<steno::funasr::sense_voice_small>(published(shared, "sensevoice-small")), "");
   EXPECT_EQ(differences<steno::funasr::ct_punc_zh>(published(shared, "ct-transformer-punc-272727")), "");
   EXPECT_EQ(differences<steno::funasr::fsmn_vad_small>(published(shared, "fsmn-vad")), "");
-  EXPECT_EQ(differences<steno::funasr::fun_asr_nano_0_8b>(published(shared, "fun-asr-nano-2512-ms")), "");
+  EXPECT_EQ(differences<steno::funasr::ct_punc_large>(published(shared, "ct-punc-471067-large")), "");
+  EXPECT_EQ(differences<steno::funasr::ct_punc_realtime_zh>(published(shared, "ct-punc-realtime-272727")), "");
+  for (const char* name : {"fun-asr-nano-2512-ms", "fun-asr-nano-2512-hf", "fun-asr-mlt-nano-2512"})
+    EXPECT_EQ(differences<steno::funasr::fun_asr_nano_0_8b>(published(shared, name)), "") << name;
   checkpoint_tensors whole = published(shared, "paraformer-large-zh");
   checkpoint_tensors online = published(shared, "paraformer-large-zh-online");
   whole.ignored = online.ignored = {"decoder.embed.0.weight"};  // serves training alone

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "damage/child.hpp"
@@ -29,7 +30,7 @@ std::vector<use> uses_of(const std::string& architecture) {
     all = {{"diarize", {"STENO", "diarize", "-m", "MODEL", "WAV"}}};
   } else if (architecture == "qwen3_forced_aligner") {
     all = {{"align", {"STENO", "align", "-m", "MODEL", "--text", "TEXT", "WAV"}}};
-  } else if (architecture == "ct_transformer") {
+  } else if (architecture == "ct_transformer" || architecture == "ct_transformer_streaming") {
     all = {{"punctuate", {"STENO", "transcribe", "-m", demo, "--punctuate", "MODEL", "WAV"}}};
   } else {
     all = {transcribe};
@@ -41,8 +42,35 @@ std::vector<use> uses_of(const std::string& architecture) {
   return all;
 }
 
+template <class T>
+key_part list_of(const std::string& name, weights::gguf_type element, const std::vector<T>& values) {
+  std::string raw = bytes_of(static_cast<std::int32_t>(element)) + bytes_of(std::uint64_t{values.size()});
+  for (const T& v : values) {
+    if constexpr (std::is_same_v<T, std::string>)
+      raw += sized(v);
+    else
+      raw += bytes_of(v);
+  }
+  return {name, static_cast<std::int32_t>(weights::gguf_type::array), raw};
+}
+void write(const gguf_parts& parts, const fs::path& to) {
+  const std::string bytes = parts.bytes();
+  std::ofstream(to, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
+}
+
+// Punctuation whose words a dictionary makes: a made-up one in the compact golden file.
+void write_dictionary(const fs::path& to) {
+  using type = weights::gguf_type;
+  gguf_parts punc(source + "/tests/golden/ct_punc/model.gguf");
+  const std::string at = "ct_transformer.dictionary.";
+  punc.keys.push_back(list_of<std::string>(at + "words", type::string, {"one", "two", "\u4e00\u4e07", "\u4e07"}));
+  punc.keys.push_back(list_of<std::uint32_t>(at + "frequencies", type::u32, {10, 20, 30, 40}));
+  punc.keys.push_back({at + "total", static_cast<std::int32_t>(type::f64), bytes_of(100.0)});
+  write(punc, to);
+}
+
 // Fun-ASR-Nano with a language model: its compact golden file has none, so it is given that of the compact Qwen3-ASR,
-// which is as wide.
+// which is as wide; and tokens for its CTC head, so that words get times.
 void write_nano(const fs::path& to) {
   gguf_parts nano(source + "/tests/golden/fun_asr_nano/model.gguf");
   const gguf_parts qwen(source + "/tests/golden/qwen3_asr/model.gguf");
@@ -52,8 +80,13 @@ void write_nano(const fs::path& to) {
     t.name = "llm.model." + t.name.substr(of_qwen.size());
     nano.tensors.push_back(std::move(t));
   }
-  const std::string bytes = nano.bytes();
-  std::ofstream(to, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
+  std::vector<std::string> letters;
+  for (char c = '!'; letters.size() < 59; ++c) letters.emplace_back(1, c);
+  using type = weights::gguf_type;
+  nano.keys.push_back(list_of("fun_asr_nano.ctc.tokens", type::string, letters));
+  nano.keys.push_back(list_of<std::string>("fun_asr_nano.ctc.special_tokens", type::string, {"<|nospeech|>"}));
+  nano.keys.push_back({"fun_asr_nano.ctc.blank_id", static_cast<std::int32_t>(type::u32), bytes_of(std::uint32_t{60})});
+  write(nano, to);
 }
 
 // A model under its name, with what the programs can do with it as it is: something beside info and convert.
@@ -100,9 +133,13 @@ std::vector<corpus_model> corpus(const workplace& at, const std::vector<std::str
   std::sort(demos.begin(), demos.end());
   for (const fs::path& p : demos)
     if (wanted(p.stem().string())) add(all, at, p.stem().string(), p);
-  for (const char* name : {"ct_punc", "paraformer_online", "qwen3_aligner", "sortformer", "wenet"})
+  for (const char* name : {"ct_punc", "ct_punc_realtime", "paraformer_online", "qwen3_aligner", "sortformer", "wenet"})
     if (wanted(std::string("golden-") + name))
       add(all, at, std::string("golden-") + name, source + "/tests/golden/" + name + "/model.gguf");
+  if (wanted("ct_punc_words")) {
+    write_dictionary(at.scratch / "ct_punc_words.gguf");
+    add(all, at, "ct_punc_words", at.scratch / "ct_punc_words.gguf");
+  }
   if (wanted("nano")) {
     write_nano(at.scratch / "nano.gguf");
     add(all, at, "nano", at.scratch / "nano.gguf");

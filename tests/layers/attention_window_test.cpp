@@ -17,14 +17,25 @@ bool sees(const nn::attention_window& w, extent before, extent i, extent j, exte
     return theirs <= mine && (w.left < 0 || theirs >= mine - w.left);
   }
   const extent at = before + i;
+  if (!w.limited() && w.split > 0 && w.split < keys) return j < w.split || at >= w.split - 1;
   return j < keys && (w.back < 0 || j >= at - w.back) && (w.ahead < 0 || j <= at + w.ahead);
 }
 }  // namespace
 
 TEST(attention_window, blocks_hold_what_the_mask_shows) {
-  const nn::attention_window windows[] = {
-      {},          {.chunk = 2}, {.chunk = 3, .left = 1}, {.chunk = 2, .left = 0}, {.back = 2, .ahead = 1},
-      {.back = 3}, {.ahead = 2}, {.back = 0, .ahead = 0}};
+  const nn::attention_window windows[] = {{},
+                                          {.chunk = 2},
+                                          {.chunk = 3, .left = 1},
+                                          {.chunk = 2, .left = 0},
+                                          {.back = 2, .ahead = 1},
+                                          {.back = 3},
+                                          {.ahead = 2},
+                                          {.back = 0, .ahead = 0},
+                                          {.split = 1},
+                                          {.split = 2},
+                                          {.split = 7},
+                                          {.split = 11},
+                                          {.split = 20}};
   for (const nn::attention_window& w : windows)
     for (const extent before : {0, 3})
       for (const extent max_queries : {1, 4, 100}) {

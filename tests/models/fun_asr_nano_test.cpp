@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <fstream>
 #include <set>
 
@@ -88,6 +89,75 @@ TEST(fun_asr_nano, prompts_and_lengths) {
   }
 }
 
+// A CTC decoder that was fitted to a recording, and answers of a language model: when their tokens were spoken.
+TEST(fun_asr_nano, times_of_answers) {
+  const std::filesystem::path at = test::compact() / "fun_asr_nano_ctc";
+  std::ifstream in(at / "expected.json");
+  const auto want = nlohmann::json::parse(in);
+  const auto aligner = load<funasr::fun_asr_nano_any>((at / "model.gguf").string());
+  ASSERT_TRUE(aligner.aligns());
+  EXPECT_FALSE(model().aligns());
+  const npy::array a = npy::load(at / "encoder_out.npy"), golden = npy::load(at / "ctc_log_probs.npy");
+  const std::vector<float> values = a.floats();
+  const rows encoded = core::make_view(values.data(), a.rows(), a.cols());
+  for (const int threads : {1, 2}) {
+    thread_pool pool(threads);
+    context c{executor(pool)};
+    rows scores(aligner.ctc_rows(encoded.rows()), aligner.ctc_lo.output_size());
+    aligner.score(encoded, scores, c);
+    EXPECT_LE(test::compare(core::read(scores), golden).relative(), 1e-4);
+    for (const auto& run : want["runs"])
+      for (const auto& [text, times] :
+           {std::pair(run["text"], run["timestamps"]), std::pair(run["ctc_text"], run["ctc_timestamps"])}) {
+        const auto got = aligner.read_ctc(encoded, text.get<std::string>(), c);
+        EXPECT_EQ(got.text, run["ctc_text"].get<std::string>());
+        ASSERT_EQ(got.times.size(), times.size()) << text;
+        for (std::size_t i = 0; i < times.size(); ++i) {
+          EXPECT_EQ(got.times[i].start, times[i]["start_time"].get<double>());
+          EXPECT_EQ(got.times[i].end, times[i]["end_time"].get<double>());
+          EXPECT_NEAR(std::exp(got.times[i].log_probability), times[i]["score"].get<double>(), 5.1e-4);
+        }
+      }
+  }
+  // Words of the tokens: a character in several of them is one, punctuation belongs to the word before it.
+  context c;
+  const std::string answer = want["runs"][1]["text"];
+  std::string joined;
+  double last = 0;
+  for (const word& w : aligner.words_of(aligner.read_ctc(encoded, answer, c).times, 100)) {
+    EXPECT_LE(last, w.start);
+    EXPECT_LT(w.start, w.end);
+    EXPECT_EQ(w.how, timing::native);
+    joined += w.text;
+    last = w.end;
+  }
+  std::string bare = answer;
+  std::erase(bare, ' ');
+  EXPECT_EQ(joined, bare);
+}
+
+TEST(fun_asr_nano, prompts_of_the_multilingual_model) {
+  std::ifstream in(test::compact() / "fun_asr_nano_ctc" / "expected.json");
+  const auto want = nlohmann::json::parse(in)["prompts"];
+  EXPECT_GT(want.size(), 20u);
+  std::size_t by_code = 0;
+  for (const auto& [how, prompt] : want.items()) {
+    if (how.starts_with("hotwords ")) continue;
+    funasr::fun_asr_nano_options o;
+    const std::string name = how.substr(0, how.find('/'));
+    o.itn = how.ends_with("True");
+    if (name != "None") o.language = name;
+    EXPECT_EQ(funasr::fun_asr_nano_prompt(o), prompt.get<std::string>()) << how;
+    for (const auto& l : funasr::fun_asr_nano_languages)
+      if (l.name == name) {
+        o.language = l.code;
+        EXPECT_EQ(funasr::fun_asr_nano_prompt(o), prompt.get<std::string>()) << how;
+        ++by_code;
+      }
+  }
+  EXPECT_EQ(by_code, 24u);
+}
+
 // The set's file holds no language model, so it says so instead of writing.
 TEST(fun_asr_nano, without_a_language_model_nothing_is_written) {
   context c;
@@ -133,4 +203,51 @@ TEST(fun_asr_nano, noise_and_silence_end) {
     }
   }
   for (const std::string& s : stops) EXPECT_TRUE(s == "end_of_text" || s == "max_tokens" || s == "repetition") << s;
+}
+
+// A text that a random language model writes has times where the CTC decoder and its tokens are there; its words lie in
+// the recording.
+TEST(fun_asr_nano, what_is_written_has_times) {
+  using random_model = funasr::fun_asr_nano<funasr::fun_asr_nano_sizes{
+      .audio_encoder = {.features = 560, .width = 32, .heads = 4, .units = 48, .taps = 11, .blocks = 1, .tp_blocks = 1},
+      .audio_adaptor = {.features = 32, .inner = 48, .width = 48, .heads = 8, .units = 12, .blocks = 1, .rate = 1},
+      .ctc_decoder = {.features = 32, .inner = 64, .width = 32, .heads = 8, .units = 8, .blocks = 3, .rate = 1},
+      .ctc_vocabulary = 293,
+      .llm = {.width = 48,
+              .heads = 4,
+              .key_heads = 2,
+              .head_width = 16,
+              .units = 96,
+              .layers = 1,
+              .vocabulary = 320,
+              .outputs = 320,
+              .rope_theta = 1000000}}>;
+  std::size_t words = 0;
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
+    random_model m{gguf_file((test::compact() / "fun_asr_nano_ctc" / "model.gguf").string())};
+    weights::storage keep;
+    weights::randomise(m, keep, seed);
+    test::random_numbers random(seed);
+    std::vector<float> pcm(16000 * 3);
+    for (float& x : pcm) x = 0.1f * random.uniform(-1, 1);
+    context c;
+    funasr::fun_asr_nano_options o;
+    o.max_new_tokens = 8;
+    const segment s = m.recognise(pcm, o, c);
+    words += s.words.size();
+    for (const word& w : s.words) {
+      EXPECT_LE(0, w.start);
+      EXPECT_LT(w.start, w.end);
+      EXPECT_LE(w.end, s.end);
+      EXPECT_GE(w.confidence, 0);
+      EXPECT_LE(w.confidence, 1);
+    }
+    EXPECT_EQ(s.extra.size(), 1u);
+    o.word_timestamps = false;
+    const segment without = m.recognise(pcm, o, c);
+    EXPECT_EQ(without.text, s.text);
+    EXPECT_TRUE(without.words.empty());
+    EXPECT_TRUE(without.extra.empty());
+  }
+  EXPECT_GT(words, 2u);
 }

@@ -139,8 +139,9 @@ TEST(parity_fun_asr_nano_prompt, of_all_languages) {
     std::ifstream in(shared / "golden/funasr" / name / "expected.json");
     return json::parse(in);
   };
-  for (const char* name : {"nano-hf", "nano-mlt", "nano-ctc"})
-    for (const auto& [how, prompt] : expected(name)["prompts_language_itn"].items()) {
+  for (const char* name : {"nano-hf", "nano-mlt", "nano-ctc"}) {
+    const json all = expected(name);
+    for (const auto& [how, prompt] : all["prompts_language_itn"].items()) {
       funasr::fun_asr_nano_options o;
       if (how.starts_with("hotwords ")) {
         o.hotwords = {how.substr(9, how.find(',') - 9), how.substr(how.find(',') + 2)};
@@ -151,11 +152,13 @@ TEST(parity_fun_asr_nano_prompt, of_all_languages) {
       }
       EXPECT_EQ(funasr::fun_asr_nano_prompt(o), prompt.get<std::string>()) << how;
     }
+  }
   const test::temporary_directory scratch;
   const auto file = scratch.path() / "model.gguf";
   convert(shared / "golden/funasr/nano/checkpoint", file, {.type = dtype::f32});
   const auto model = load<funasr::fun_asr_nano_any>(file.string());
-  for (const auto& [name, v] : expected("nano")["prompts_1s_of_zeros"].items()) {
+  const json of_nano = expected("nano");
+  for (const auto& [name, v] : of_nano["prompts_1s_of_zeros"].items()) {
     funasr::fun_asr_nano_options o;
     const json& args = v["args"];
     if (args.contains("itn")) o.itn = args["itn"].get<bool>();

@@ -1,4 +1,5 @@
-// steno transcribe --punctuate: marks in the text of any model, and what is no punctuation model.
+// --punctuate of steno transcribe and steno stream: marks in the text of any model, by either form of punctuation
+// model, and what is none.
 #include "programs/run_program.hpp"
 #include "support/random.hpp"
 
@@ -15,10 +16,15 @@ class steno_punctuate : public testing::Test {
     std::ofstream(dir.path() / "noise.raw", std::ios::binary)
         .write(reinterpret_cast<const char*>(pcm.data()), static_cast<std::streamsize>(pcm.size() * 2));
   }
-  outcome run(const std::string& arguments) {
+  outcome run(const std::string& arguments, const std::string& verb = "transcribe") {
     const std::string model = (steno::test::compact() / "paraformer_online" / "model.gguf").string();
     return steno::test::shell(dir,
-                              "'" STENO_PROGRAM "' transcribe -q -m '" + model + "' " + arguments + " - < noise.raw");
+                              "'" STENO_PROGRAM "' " + verb + " -q -m '" + model + "' " + arguments + " - < noise.raw");
+  }
+  static std::string without_marks(std::string text) {
+    for (const std::string mark : {"\uff0c", "\u3002", "\uff1f", "\u3001"})
+      for (std::size_t at; (at = text.find(mark)) != std::string::npos;) text.erase(at, mark.size());
+    return text;
   }
   static std::string model(const std::string& family) {
     return std::string("'").append((steno::test::compact() / family / "model.gguf").string()).append("'");
@@ -33,12 +39,20 @@ TEST_F(steno_punctuate, marks_are_added_and_words_stay) {
   ASSERT_EQ(plain.code, 0) << plain.err;
   ASSERT_EQ(marked.code, 0) << marked.err;
   ASSERT_GT(plain.out.size(), 10u);
-  std::string bare = marked.out;
-  for (const std::string mark : {"\uff0c", "\u3002", "\uff1f", "\u3001"})
-    for (std::size_t at; (at = bare.find(mark)) != std::string::npos;) bare.erase(at, mark.size());
-  EXPECT_EQ(bare, plain.out);
+  EXPECT_EQ(without_marks(marked.out), plain.out);
   EXPECT_NE(marked.out, plain.out);
   EXPECT_TRUE(marked.out.ends_with("\u3002\n") || marked.out.ends_with("\uff1f\n")) << marked.out;
+}
+
+TEST_F(steno_punctuate, the_form_for_streams_marks_recordings_and_streams) {
+  for (const std::string verb : {"transcribe", "stream"}) {
+    const outcome plain = run("", verb), marked = run("--punctuate " + model("ct_punc_realtime"), verb);
+    ASSERT_EQ(plain.code, 0) << plain.err;
+    ASSERT_EQ(marked.code, 0) << marked.err;
+    ASSERT_GT(plain.out.size(), 10u);
+    EXPECT_EQ(without_marks(marked.out), plain.out) << verb;  // which marks: tests/pipelines/punctuate_test.cpp
+  }
+  EXPECT_EQ(run("--punctuate " + model("paraformer"), "stream").code, 1);
 }
 
 TEST_F(steno_punctuate, other_models_are_refused) {

@@ -73,6 +73,9 @@ auto guarded(const fs::path& path, F&& f) {
 void note_unused_tokenizer(const std::optional<fs::path>& tokenizer, bool taken, std::vector<std::string>& notes) {
   if (tokenizer && !taken) notes.push_back("--tokenizer is not used: the model has its own");
 }
+void note_unused_dictionary(const std::optional<fs::path>& words, bool taken, std::vector<std::string>& notes) {
+  if (words && !taken) notes.push_back("--jieba-dict is not used: the model cuts no texts by it, or has it");
+}
 
 }  // namespace
 
@@ -80,11 +83,14 @@ imported_model import_checkpoint(const fs::path& input, const convert_options& o
   return guarded(input, [&] {
     if (options.longest_clip && !(*options.longest_clip >= 1 && *options.longest_clip <= 1200))
       fail({.where = input.string(), .what = "longest clip", .expected = "1 to 1200 seconds"});
-    imported_model model =
-        import_any(input, {.cmvn = options.cmvn, .tokenizer = options.tokenizer, .longest_clip = options.longest_clip});
+    imported_model model = import_any(input, {.cmvn = options.cmvn,
+                                              .tokenizer = options.tokenizer,
+                                              .longest_clip = options.longest_clip,
+                                              .jieba_dict = options.jieba_dict});
     if (options.longest_clip && !model.file.has(qwen_files::longest_clip_key))
       fail({.where = input.string(), .what = "--longest-clip is for Qwen3-ASR models"});
     note_unused_tokenizer(options.tokenizer, model.takes_tokenizer, model.notes);
+    note_unused_dictionary(options.jieba_dict, model.takes_jieba_dict, model.notes);
     return model;
   });
 }
@@ -101,16 +107,18 @@ std::vector<std::string> convert(const fs::path& input, const fs::path& output, 
 }
 
 opened_checkpoint open_checkpoint(const fs::path& input, weights::file_reading how,
-                                  const std::optional<fs::path>& tokenizer) {
+                                  const std::optional<fs::path>& tokenizer, const std::optional<fs::path>& jieba_dict) {
   return guarded(input, [&]() -> opened_checkpoint {
     if (file_starts_with(input, weights::gguf_magic)) {
       gguf_file file(input.string(), how);
       std::vector<std::string> notes;
       note_unused_tokenizer(tokenizer, false, notes);
+      note_unused_dictionary(jieba_dict, false, notes);
       if (is_packaged(file)) return {{}, std::move(file), std::move(notes)};
     }
-    imported_model model = import_any(input, {.tokenizer = tokenizer});
+    imported_model model = import_any(input, {.tokenizer = tokenizer, .jieba_dict = jieba_dict});
     note_unused_tokenizer(tokenizer, model.takes_tokenizer, model.notes);
+    note_unused_dictionary(jieba_dict, model.takes_jieba_dict, model.notes);
     add_tensors(model, {});
     std::vector<std::byte> image = model.file.bytes();
     gguf_file file(input.string(), image);

@@ -29,6 +29,7 @@ struct convert_options {
   std::optional<std::filesystem::path> tokenizer = {};  ///< for openai's Whisper files, which have none
   /// Seconds, 1 to 1200: what a Qwen3-ASR model understands at once, instead of what its folder or file says.
   std::optional<double> longest_clip = {};
+  std::optional<std::filesystem::path> jieba_dict = {};  ///< jieba's dict.txt, for models that cut texts by it
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};  ///< bytes written
 };
 
@@ -51,10 +52,11 @@ struct opened_checkpoint {
 /// Opens a checkpoint for use. A packaged file is mapped, or copied where it may be overwritten while it is in use.
 /// Everything else is converted into memory once, in its stored
 /// number formats: one copy of the weights, plus the largest tensor while converting. `tokenizer` is for openai's
-/// Whisper files, which have none. Throws steno::error.
+/// Whisper files, which have none, `jieba_dict` for models that cut texts by it. Throws steno::error.
 opened_checkpoint open_checkpoint(const std::filesystem::path& input,
                                   weights::file_reading how = weights::file_reading::mapped,
-                                  const std::optional<std::filesystem::path>& tokenizer = {});
+                                  const std::optional<std::filesystem::path>& tokenizer = {},
+                                  const std::optional<std::filesystem::path>& jieba_dict = {});
 
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -24,6 +24,7 @@ std::span<const packaged_family> packaged_families() {
       {"seaco_paraformer", funasr_files::walk_seaco_paraformer, true},
       {"contextual_paraformer", funasr_files::walk_contextual_paraformer, true},
       {"ct_transformer", funasr_files::walk_ct_punc},
+      {"ct_transformer_streaming", funasr_files::walk_ct_punc_realtime},
       {"u2_conformer", wenet_files::walk_u2_conformer},
       {"u2_transformer", wenet_files::walk_u2_transformer},
       {"whisper", whisper_files::walk_whisper},

@@ -41,6 +41,7 @@ struct import_options {
   std::optional<std::filesystem::path> tokenizer = {};
   /// Seconds that a Qwen3-ASR model understands at once, instead of what its folder or file says.
   std::optional<double> longest_clip = {};
+  std::optional<std::filesystem::path> jieba_dict = {};  ///< dict.txt of jieba, for models that cut texts by it
 };
 
 /// Any other checkpoint.

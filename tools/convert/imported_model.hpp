@@ -46,6 +46,7 @@ struct imported_model {
   std::vector<ignored_tensor> ignored = {};
   std::vector<std::string> notes;  ///< what the user should know; one line each
   bool takes_tokenizer = false;    ///< `import_options::tokenizer` was used, or would have been
+  bool takes_jieba_dict = false;   ///< the same of `import_options::jieba_dict`
   std::shared_ptr<void> source;    ///< keeps alive what `bytes` and `read` use
 };
 

@@ -45,7 +45,7 @@ class progress_bar {
 
 int run(int argc, char** argv) {
   CLI::App app("Converts a checkpoint to one GGUF file that steno reads.", "steno-convert");
-  std::string input, output, type, cmvn, tokenizer;
+  std::string input, output, type, cmvn, tokenizer, jieba_dict;
   std::vector<std::string> types_of;
   std::optional<double> longest_clip;
   bool no_progress = false, verifies = false;
@@ -70,6 +70,9 @@ int run(int argc, char** argv) {
   app.add_option("--tokenizer", tokenizer,
                  "multilingual.tiktoken, gpt2.tiktoken, vocab.json or tokenizer.json for openai's Whisper files "
                  "[where it usually is]");
+  app.add_option("--jieba-dict", jieba_dict,
+                 "jieba's dict.txt for punctuation models that cut texts by it (jieba_usr_dict) [where an installed "
+                 "jieba has it]");
   app.add_option("--longest-clip", longest_clip,
                  "seconds that a Qwen3-ASR model understands at once: what is longer will be cut at quiet places")
       ->check(CLI::Range(1.0, 1200.0));
@@ -101,6 +104,7 @@ int run(int argc, char** argv) {
     for (const std::string& t : types_of) options.exceptions.push_back(steno::parse_type_of(t));
     if (!cmvn.empty()) options.cmvn = cmvn;
     if (!tokenizer.empty()) options.tokenizer = tokenizer;
+    if (!jieba_dict.empty()) options.jieba_dict = jieba_dict;
     options.longest_clip = longest_clip;
     if (verifies) {
       const steno::verification v = steno::verify(input, options);

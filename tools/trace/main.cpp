@@ -73,6 +73,8 @@ int main(int argc, char** argv) {
   std::string tokenizer;
   app.add_option("--tokenizer", tokenizer,
                  "tokenizer of openai's Whisper .pt files, which have none [where it usually is]");
+  std::string jieba_dict;
+  app.add_option("--jieba-dict", jieba_dict, "jieba's dict.txt, as steno-convert takes it");
   int threads = 1;
   app.add_option("--threads", threads, "threads, at most one per processor; stages are the same with any number [1]")
       ->check(CLI::Range(1, 1024));
@@ -94,9 +96,11 @@ int main(int argc, char** argv) {
     threads = std::min(threads, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
     std::optional<steno::thread_pool> pool;
     if (threads > 1) pool.emplace(threads);
+    const auto named = [](const std::string& path) {
+      return path.empty() ? std::nullopt : std::optional<std::filesystem::path>(path);
+    };
     steno::opened_checkpoint opened =
-        steno::open_checkpoint(model, steno::weights::file_reading::mapped,
-                               tokenizer.empty() ? std::nullopt : std::optional<std::filesystem::path>(tokenizer));
+        steno::open_checkpoint(model, steno::weights::file_reading::mapped, named(tokenizer), named(jieba_dict));
     for (const std::string& note : opened.notes)
       std::fprintf(stderr, "steno-trace: note: %s\n", steno::core::printable(note).c_str());
     steno::trace::job j{.file = std::move(opened.file),

@@ -3,7 +3,8 @@
 //
 // Chunks (WeNet `add_optional_chunk_mask`, NeMo `chunked_limited`): all queries of a chunk see the keys of their own
 // and `left` earlier chunks. Limits in frames (NeMo `regular` and `rel_pos_local_attn`): each query sees `back` frames
-// before and `ahead` behind it. Otherwise everything is seen. Tested in tests/layers/attention_window_test.cpp.
+// before and `ahead` behind it. A border (FunASR `vad_mask`): rows of the first part do not see the second, but for the
+// last of them. Otherwise everything is seen. Tested in tests/layers/attention_window_test.cpp.
 #pragma once
 #include <steno/kernels/attention.hpp>
 
@@ -19,6 +20,7 @@ struct attention_window {
   extent left = -1;   ///< earlier chunks seen, or rows kept in the cache in units of chunks; negative: all
   extent back = -1;   ///< without chunks: frames before the query that it sees; negative: all
   extent ahead = -1;  ///< without chunks: frames behind the query that it sees; negative: all
+  extent split = 0;   ///< without either: queries before split - 1 see the keys before split alone; 0: all of them
 
   /// Whether there are limits in frames, which count without chunks only.
   bool limited() const noexcept { return chunk <= 0 && (back >= 0 || ahead >= 0); }
@@ -61,9 +63,12 @@ void each_attention_block(extent queries, extent keys, const attention_window& w
       b.limits.causal = true;
       b.limits.causal_offset = before + t - b.from + ahead;
       b.limits.window = w.back < 0 ? 0 : w.back + ahead + 1;
+    } else if (w.split > 1 && w.split < keys && before + t < w.split - 1) {
+      b.count = std::min(n, w.split - 1 - before - t);
+      b.to = w.split;
     }
     f(b);
-    t += n;
+    t += b.count;
   }
 }
 

@@ -19,11 +19,12 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace nn {
 
-/// Which rows a memory sees: those around the present one (in a stream those before), or those before it alone.
-enum class fsmn_sides { both, left };
+/// Which rows a memory sees: those around the present one (in a stream those before), or those before it alone. A
+/// kernel of `left` is stored with a second axis (FSMN-VAD), one of `causal` with one, as around both.
+enum class fsmn_sides { both, left, causal };
 
 /// A depthwise convolution over time: x [frames, D] -> y [frames, D]; y must not be x. In a stream it is one-sided, and
-/// with fsmn_sides::left always.
+/// with fsmn_sides::left and causal always.
 template <extent Taps, extent D, fsmn_sides Sides = fsmn_sides::both>
 struct fsmn {
   static constexpr extent input = D, output = D;

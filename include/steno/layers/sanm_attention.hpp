@@ -15,9 +15,9 @@ inline namespace STENO_ABI {
 namespace nn {
 
 /// What is added beside attention: memory = fsmn(v) + v.
-template <extent Taps, extent D>
+template <extent Taps, extent D, fsmn_sides Sides = fsmn_sides::both>
 struct fsmn_memory {
-  fsmn<Taps, D> fsmn_block;  ///< the convolution over the values
+  fsmn<Taps, D, Sides> fsmn_block;  ///< the convolution over the values
 
   void members(auto&& v, const auto& products) {
     v("fsmn_block", fsmn_block);
@@ -32,8 +32,8 @@ struct fsmn_memory {
 };
 
 /// SAN-M's attention: x [frames, In] -> y [frames, D]; y may be x where they are equally wide.
-template <extent In, extent D, extent Heads, extent Taps>
-struct sanm_attention : attention<fused_products<In, D, Heads>, plain_score, fsmn_memory<Taps, D>> {};
+template <extent In, extent D, extent Heads, extent Taps, fsmn_sides Sides = fsmn_sides::both>
+struct sanm_attention : attention<fused_products<In, D, Heads>, plain_score, fsmn_memory<Taps, D, Sides>> {};
 
 }  // namespace nn
 }  // namespace STENO_ABI

@@ -3,18 +3,16 @@
 //   x = embed[ids];  scores = decoder(encoder(x))  [words, marks];  a word's mark is the best of its row
 //
 // Words are taken 20 at a time; what follows the last full stop or question mark is taken again with the next ones
-// (from the last word but one down to the third), and after 200 words without one a comma ends the sentence. Follows
-// `CTTransformer.inference` (funasr/models/ct_transformer/model.py); see docs/models/ct_punc.md. Tested in
-// tests/models/ct_punc_test.cpp and tests/parity/ct_punc_test.cpp (golden stages).
+// (from the last word but one down to the third), and after 200 words without one a comma ends the sentence. Words are
+// characters and what stands between spaces, or those of the file's dictionary. Follows `CTTransformer.inference`
+// (funasr/models/ct_transformer/model.py); see docs/models/ct_punc.md. Tested in tests/models/ct_punc_test.cpp and
+// tests/parity/ct_punc_test.cpp (golden stages).
 #pragma once
-#include <steno/models/load.hpp>
-#include <steno/models/metadata.hpp>
-#include <steno/networks/sanm_encoder.hpp>
-#include <steno/search/ctc_greedy.hpp>
-#include <steno/search/scores.hpp>
-#include <steno/tokenizers/punctuated_words.hpp>
+#include <steno/models/ct_punc_parts.hpp>
+#include <steno/tokenizers/word_dictionary.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,144 +20,102 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace models {
+
+/// The dictionary under `key`.words, .frequencies and .total. Throws steno::error.
+STENO_COLD inline tokenizers::word_dictionary read_word_dictionary(const gguf_file& file, const std::string& key) {
+  using tokenizers::word_dictionary;
+  const std::string list = key + ".words", counts = key + ".frequencies";
+  const weights::gguf_value* const given = file.value(list);
+  if (given != nullptr && given->count > word_dictionary::max_words)
+    fail({.where = file.where(),
+          .what = "key " + steno::weights::quoted(list),
+          .expected = "up to " + std::to_string(word_dictionary::max_words) + " words",
+          .found = std::to_string(given->count)});
+  const std::vector<std::string> words = file.strings(list);
+  const std::vector<int> frequencies =
+      read_wholes(file, counts, 0, word_dictionary::max_frequency, word_dictionary::max_words);
+  if (words.size() != frequencies.size())
+    fail({.where = file.where(),
+          .what = "keys " + list + " and " + counts,
+          .expected = "equal lengths",
+          .found = std::to_string(words.size()) + " and " + std::to_string(frequencies.size())});
+  return made_of(file, list, [&] {
+    word_dictionary d;
+    d.total = read_number(file, key + ".total", 1, word_dictionary::max_total, 1);
+    for (std::size_t i = 0; i < words.size(); ++i) d.set(words[i], static_cast<std::uint32_t>(frequencies[i]));
+    return d;
+  });
+}
+
+}  // namespace models
+
 namespace funasr {
-
-/// A text with punctuation, and the number of the mark behind each word of split_words().
-struct punctuated_text {
-  std::string text;        ///< the words with their marks
-  std::vector<int> marks;  ///< one for each word: its place in ct_punc::marks
-};
-
-/// Sizes by name; what is left out is adopted from the file.
-struct ct_punc_sizes {
-  nn::sanm_sizes encoder = {};  ///< its features are the rows of `embed`, as wide as its layers
-  extent vocabulary = dynamic;  ///< words in all
-  extent marks = dynamic;       ///< with "_", which is none
-};
 
 /// CT-Transformer: the mark behind each word of a text. A loaded model is const and may be shared by threads, each with
 /// its own context.
 template <ct_punc_sizes S>
-class ct_punc {
-  static constexpr extent D = S.encoder.width, Vocab = S.vocabulary, Marks = S.marks;
-  static_assert(S.encoder.features == D, "the rows of `embed` are as wide as the encoder's layers");
+class ct_punc : public ct_transformer<S, nn::sanm_main_encoder<S.encoder>, "ct_transformer"> {
+  using base = ct_transformer<S, nn::sanm_main_encoder<S.encoder>, "ct_transformer">;
 
  public:
-  static constexpr ct_punc_sizes sizes = S;                           ///< `dynamic` where the file decides
-  static constexpr std::string_view architecture = "ct_transformer";  ///< `general.architecture` of its files
-
   ct_punc() = default;
-  /// Words and marks from the file's metadata; the weights are bound by load(). Throws steno::error.
-  STENO_COLD explicit ct_punc(const gguf_file& file)
-      : words(models::read_tokens(file)), marks(file.strings("ct_transformer.marks")) {
-    order_.resize(words.size());
-    for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
-    std::sort(order_.begin(), order_.end(), [&](int a, int b) { return word(a) < word(b); });
-    unknown_ = find("<unk>");
-    if (unknown_ < 0) fail({.where = file.where(), .what = "tokenizer.ggml.tokens", .expected = "a token <unk>"});
-    sentence_end = static_cast<int>(
-        models::read_whole(file, "ct_transformer.sentence_end", 0, static_cast<extent>(marks.size()) - 1, 3));
+  /// Words, marks and a dictionary from the file's metadata; the weights are bound by load(). Throws steno::error.
+  STENO_COLD explicit ct_punc(const gguf_file& file) : base(file) {
+    if (file.has(base::key("dictionary.words")))
+      dictionary = models::read_word_dictionary(file, base::key("dictionary"));
   }
 
-  weights::weight<Vocab, D, dtype::f32, weights::use::rows> embed;  ///< a row for each of `words`
-  nn::sanm_main_encoder<S.encoder> encoder;                         ///< SAN-M, over the rows of the words
-  nn::linear<D, Marks> decoder;                                     ///< its rows to scores of the marks
-  std::vector<std::string> words;                                   ///< that the model knows
-  std::vector<std::string> marks;                                   ///< "_" is none
-  int sentence_end = 3;                                             ///< number of the full stop
-  models::model_storage storage;                                    ///< what the weights point into
-
-  void members(auto&& v) {
-    v("embed.weight", embed);
-    v("encoder", encoder);
-    v("decoder", decoder);
-    v.equal("widths of embed and encoder", embed.cols(), encoder.input_size());
-    v.equal("encoder.output_size and width of the encoder", nn::sanm_width(encoder), encoder.output_size());
-    v.equal("widths of encoder and decoder", encoder.output_size(), decoder.input_size());
-    v.equal("number of tokenizer.ggml.tokens and rows of embed",
-            words.empty() ? embed.rows() : static_cast<extent>(words.size()), embed.rows());
-    v.equal("number of ct_transformer.marks and rows of decoder",
-            marks.empty() ? decoder.output_size() : static_cast<extent>(marks.size()), decoder.output_size());
-  }
+  tokenizers::word_dictionary dictionary;  ///< of the words that texts are cut into; empty: characters
 
   /// The text with punctuation. `at_once`: words added for one pass of the model (split_size of the original).
   STENO_COLD punctuated_text punctuate(std::string_view text, context& c, extent at_once = 20) const {
-    const std::vector<std::string> all = tokenizers::split_words(text);
-    std::vector<int> ids;
-    for (const std::string& w : all) {
-      const int id = find(w);
-      ids.push_back(id < 0 ? unknown_ : id);
-    }
+    const std::vector<std::string> all = split(text);
+    const std::vector<int> ids = base::ids_of(all);
     punctuated_text out;
     const std::size_t step = static_cast<std::size_t>(std::max<extent>(at_once, 2));
     std::size_t from = 0;  // of the words that have no final mark yet
     for (std::size_t begin = 0, pass = 0; begin < all.size(); begin += step, ++pass) {
       auto scope = c.enter("mini", static_cast<extent>(pass));
       const bool last = begin + step >= all.size();
-      std::vector<int> found = score(std::span(ids).subspan(from, std::min(begin + step, all.size()) - from), c);
-      if (!last) found.resize(sentence(found));
-      out.text += tokenizers::join_punctuated(std::span(all).subspan(from, found.size()), found, marks);
-      out.marks.insert(out.marks.end(), found.begin(), found.end());
+      std::vector<int> found =
+          base::score(std::span(ids).subspan(from, std::min(begin + step, all.size()) - from), nn::no_env{}, c);
+      if (!last) found.resize(base::sentence(found));
+      const auto part = std::span(all).subspan(from, found.size());
+      out.text += tokenizers::join_punctuated(part, found, base::marks);
+      add_marks(part, found, out.marks);
       from += found.size();
     }
-    if (tokenizers::close_text(out.text)) out.marks.back() = sentence_end;
+    if (tokenizers::close_text(out.text)) out.marks.back() = base::sentence_end;
     return out;
+  }
+  /// The words that a text is cut into.
+  STENO_COLD std::vector<std::string> split(std::string_view text) const {
+    return dictionary.empty() ? tokenizers::split_words(text) : tokenizers::split_words(text, dictionary);
   }
 
  private:
-  std::string_view word(int id) const noexcept { return words[static_cast<std::size_t>(id)]; }
-  int find(std::string_view w) const noexcept {
-    const auto at = std::lower_bound(order_.begin(), order_.end(), w,
-                                     [&](int id, std::string_view value) { return word(id) < value; });
-    return at != order_.end() && word(*at) == w ? *at : -1;
-  }
-
-  std::vector<int> score(std::span<const int> ids, context& c) const {
-    const auto n = static_cast<extent>(ids.size());
-    const extent d = embed.cols();
-    core::workspace::frame scratch(c.scratch);
-    auto x = scratch.template matrix<dynamic, D>(n, d);
-    auto y = scratch.template matrix<dynamic, D>(n, d);
-    for (extent t = 0; t < n; ++t)
-      std::copy_n(embed.floats() + ids[static_cast<std::size_t>(t)] * d, d, x.data() + t * d);
-    c.trace("embed", x);
-    {
-      auto scope = c.enter("encoder");
-      encoder(core::as<const float, dynamic, D>(x), y, nullptr, nn::no_env{}, c);
+  // As the original's punc_array: inside of a word from U+0E00 to U+9FA5 there is a mark behind each character, none.
+  static void add_marks(std::span<const std::string> part, std::span<const int> found, std::vector<int>& to) {
+    constexpr int none = 1;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const std::uint32_t first = tokenizers::unicode::first_of(part[i]).value;
+      if (first >= 0xe00 && first <= 0x9fa5)
+        for (std::size_t n = tokenizers::count_characters(part[i]); n > 1; --n) to.push_back(none);
+      to.push_back(found[i]);
     }
-    auto scores = scratch.template matrix<dynamic, Marks>(n, decoder.output_size());
-    decoder.multiply(core::as<const float, dynamic, D>(y), scores, c);
-    search::require_finite(core::read(scores));
-    c.trace("logits", scores);
-    std::vector<int> found(ids.size());
-    for (extent t = 0; t < n; ++t)
-      found[static_cast<std::size_t>(t)] = search::best_label(scores.data() + t * scores.outerStride(), scores.cols());
-    return found;
   }
-
-  /// How many of the words make whole sentences; in a very long one a comma becomes its end.
-  std::size_t sentence(std::vector<int>& found) const {
-    constexpr std::size_t longest = 200;
-    std::size_t comma = 0;
-    for (std::size_t i = found.size(); i-- > 2;) {
-      if (i + 1 == found.size()) continue;
-      const std::string_view m = marks[static_cast<std::size_t>(found[i])];
-      if (tokenizers::detail::ends_sentence(m)) return i + 1;
-      if (comma == 0 && m == tokenizers::detail::comma) comma = i;
-    }
-    if (found.size() <= longest || comma == 0) return 0;
-    found[comma] = sentence_end;
-    return comma + 1;
-  }
-
-  std::vector<int> order_;  // ids in the order of their words
-  int unknown_ = 0;
 };
 
 /// The published ct-punc (Chinese and English, 272727 words): every extent static.
 using ct_punc_zh = ct_punc<ct_punc_sizes{
     .encoder = {.features = 256, .width = 256, .heads = 8, .units = 1024, .taps = 11, .blocks = 3},
     .vocabulary = 272727,
+    .marks = 6}>;
+/// The published large one, whose words are those of a dictionary (471067 words).
+using ct_punc_large = ct_punc<ct_punc_sizes{
+    .encoder = {.features = 516, .width = 516, .heads = 12, .units = 2048, .taps = 11, .blocks = 11},
+    .vocabulary = 471067,
     .marks = 6}>;
 /// Any sizes: extents are adopted from the file.
 using ct_punc_any = ct_punc<ct_punc_sizes{}>;

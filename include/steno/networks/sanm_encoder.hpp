@@ -18,11 +18,12 @@ inline namespace STENO_ABI {
 namespace nn {
 
 /// `EncoderLayerSANM`, norm first: without equal widths there is no residual around self-attention.
-template <extent In, extent D, extent Heads, extent Ffn, extent Taps, int Exponent = 5>
-struct sanm_block
-    : sequence<
-          fitting_residual<at<"norm1", layer_norm<In, Exponent>>, at<"self_attn", sanm_attention<In, D, Heads, Taps>>>,
-          residual<at<"norm2", layer_norm<D, Exponent>>, at<"feed_forward", feed_forward<D, Ffn>>>> {};
+template <extent In, extent D, extent Heads, extent Ffn, extent Taps, int Exponent = 5,
+          fsmn_sides Sides = fsmn_sides::both>
+struct sanm_block : sequence<fitting_residual<at<"norm1", layer_norm<In, Exponent>>,
+                                              at<"self_attn", sanm_attention<In, D, Heads, Taps, Sides>>>,
+                             residual<at<"norm2", layer_norm<D, Exponent>>, at<"feed_forward", feed_forward<D, Ffn>>>> {
+};
 
 /// Sizes of a SAN-M encoder by name; what is left out is adopted from the file.
 struct sanm_sizes {

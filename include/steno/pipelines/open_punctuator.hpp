@@ -1,14 +1,16 @@
-// steno/pipelines/open_punctuator.hpp - the model behind punctuator.
+// steno/pipelines/open_punctuator.hpp - the models behind punctuator.
 //
 // Tested in tests/pipelines/punctuate_test.cpp.
 #pragma once
 #include <steno/models/ct_punc.hpp>
+#include <steno/models/ct_punc_realtime.hpp>
 #include <steno/models/load.hpp>
 #include <steno/pipelines/punctuate.hpp>
 #include <steno/pipelines/punctuator.hpp>
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,8 +21,17 @@ namespace pipelines {
 namespace detail {
 template <class Model>
 struct loaded_punctuation final : punctuator_interface {
+  struct text final : punctuated_stream {
+    explicit text(const Model& m) : model(&m) {}
+    void punctuate(segment& s, context& c) override { steno::punctuate(s, *model, cache, c); }
+
+    const Model* model;
+    punctuation_cache<Model> cache = {};
+  };
+
   explicit loaded_punctuation(Model m) : model(std::move(m)) {}
   void punctuate(segment& s, context& c) const override { steno::punctuate(s, model, c); }
+  std::unique_ptr<punctuated_stream> start() const override { return std::make_unique<text>(model); }
 
   Model model;
 };
@@ -28,8 +39,18 @@ struct loaded_punctuation final : punctuator_interface {
 template <class Bodies>
 std::unique_ptr<const punctuator_interface> open_punctuator(gguf_file file, const executor& run,
                                                             std::vector<std::byte> image) {
-  using model = model_for<Bodies, funasr::ct_punc_any>;
-  return std::make_unique<const loaded_punctuation<model>>(load<model>(std::move(file), run, std::move(image)));
+  using of_texts = model_for<Bodies, funasr::ct_punc_any>;
+  using of_streams = model_for<Bodies, funasr::ct_punc_realtime_any>;
+  const std::string found = file.text("general.architecture").value_or("");
+  if (found == of_streams::architecture)
+    return std::make_unique<const loaded_punctuation<of_streams>>(
+        load<of_streams>(std::move(file), run, std::move(image)));
+  if (found != of_texts::architecture)
+    fail({.where = file.where(),
+          .what = "general.architecture",
+          .expected = std::string(of_texts::architecture).append(" or ").append(of_streams::architecture),
+          .found = steno::weights::quoted(found)});
+  return std::make_unique<const loaded_punctuation<of_texts>>(load<of_texts>(std::move(file), run, std::move(image)));
 }
 #if defined(STENO_LINK_PIPELINES)
 template std::unique_ptr<const punctuator_interface> open_punctuator<bodies>(gguf_file, const executor&,

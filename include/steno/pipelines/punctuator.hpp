@@ -3,6 +3,9 @@
 //   const punctuator marks("ct_punc.gguf");
 //   marks.punctuate(segment, context);
 //
+//   punctuator::stream text(marks);      // segments that are one text, as they come
+//   text.punctuate(segment, context);
+//
 // A closed class; its body is in open_punctuator.hpp and compiled once with steno::pipelines. Tested in
 // tests/pipelines/punctuate_test.cpp.
 #pragma once
@@ -21,9 +24,14 @@ namespace steno {
 inline namespace STENO_ABI {
 
 namespace pipelines::detail {
+struct punctuated_stream {
+  virtual ~punctuated_stream() = default;
+  virtual void punctuate(segment& s, context& c) = 0;
+};
 struct punctuator_interface {
   virtual ~punctuator_interface() = default;
   virtual void punctuate(segment& s, context& c) const = 0;
+  virtual std::unique_ptr<punctuated_stream> start() const = 0;
 };
 /// Defined in open_punctuator.hpp.
 template <class Bodies>
@@ -46,9 +54,21 @@ class punctuator {
   explicit punctuator(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {})
       : model_(pipelines::detail::open_punctuator<Bodies>(std::move(file), run, std::move(image))) {}
 
-  /// Each segment by itself: recordings have any length, and what is written stays. Words, ids and times stay as they
-  /// are.
+  /// Each segment by itself. Words, ids and times stay as they are.
   void punctuate(segment& s, context& c) const { model_->punctuate(s, c); }
+
+  /// A text that comes segment by segment; what is written stays. A model of whole texts punctuates each segment by
+  /// itself, a model of streams knows what came before. One thread at a time; the punctuator must outlive it.
+  class stream {
+   public:
+    /// At the beginning of a text.
+    explicit stream(const punctuator& p) : text_(p.model_->start()) {}
+    /// The next segment. Words, ids and times stay as they are.
+    void punctuate(segment& s, context& c) { text_->punctuate(s, c); }
+
+   private:
+    std::unique_ptr<pipelines::detail::punctuated_stream> text_;
+  };
 
  private:
   std::unique_ptr<const pipelines::detail::punctuator_interface> model_;

@@ -95,6 +95,14 @@ STENO_COLD inline std::string join_punctuated(std::span<const std::string> words
   return text;
 }
 
+/// A space in front of each ASCII word that follows one, as the form for streams writes them: `CTTransformerStreaming`
+/// (funasr/models/ct_transformer_streaming/model.py).
+STENO_COLD inline void space_ascii_words(std::span<std::string> words) {
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  for (std::size_t i = 1; i < words.size(); ++i)
+    if (is_ascii(words[i].front()) && is_ascii(words[i - 1].back())) words[i].insert(0, 1, ' ');
+}
+
 /// Ends a text with a full stop: commas at its end are replaced, full stops and question marks stay. True when changed.
 STENO_COLD inline bool close_text(std::string& text) {
   const auto replace = [&](std::string_view old, std::string_view with) {

@@ -29,6 +29,8 @@ struct folder : checkpoint_settings {
   std::optional<std::filesystem::path> pieces;  ///< *.bpe.model
   std::optional<std::filesystem::path> tokens;  ///< tokens.json or tokens.txt
 
+  std::optional<std::filesystem::path> common_words = {};  ///< jieba's dictionary, where the user names it
+
   /// The file that configuration.json names under `key` ("tokenizer_conf.token_list", "jieba_usr_dict"), else the one
   /// of the folder that config.yaml names there. Throws steno::error for a name of no file in the folder.
   std::optional<std::filesystem::path> named_file(const std::string& key) const;

@@ -25,7 +25,7 @@ constexpr importer importers[] = {
     {"FsmnVADStreaming", import_fsmn_vad},       {"ParaformerStreaming", import_paraformer},
     {"CTTransformer", import_ct_punc},           {"FunASRNano", import_nano},
     {"SeacoParaformer", import_paraformer},      {"BiCifParaformer", import_paraformer},
-    {"ContextualParaformer", import_paraformer},
+    {"ContextualParaformer", import_paraformer}, {"CTTransformerStreaming", import_ct_punc},
 };
 
 bool describes(const fs::path& file) {
@@ -45,7 +45,8 @@ imported_model import_checkpoint(const fs::path& path, const import_options& opt
   const bool whole = fs::is_directory(path);
   std::optional<fs::path> weights;
   if (!whole && !describes(path)) weights = path;
-  const folder f = open_folder(whole ? path : folder_of(path), weights);
+  folder f = open_folder(whole ? path : folder_of(path), weights);
+  f.common_words = options.jieba_dict;
   const std::string model = f.text("model", "");
   std::string known;
   for (const importer& i : importers) {

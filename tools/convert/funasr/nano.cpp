@@ -38,6 +38,7 @@ constexpr unused_setting unused_by_nano[] = {
     {"llm_conf.lora_conf*", "use_lora is off"},
     {"detach_ctc_decoder", nano_training},
     {"ctc_weight", nano_training},
+    {"dataset_conf.audio_*", nano_training},
     {"dataset_conf.batch_*", nano_training},
     {"dataset_conf.buffer_size", nano_training},
     {"dataset_conf.data_split_num", nano_training},
@@ -54,6 +55,7 @@ constexpr unused_setting unused_by_nano[] = {
     {"dataset_conf.retry", nano_training},
     {"dataset_conf.shuffle", nano_training},
     {"dataset_conf.sort_size", nano_training},
+    {"dataset_conf.use_*", nano_training},
     {"*ctc_tokenizer_conf.language", "chooses a token that no text begins with"},
     {"*ctc_tokenizer_conf.task", "chooses a token that no text begins with"},
 };
@@ -154,7 +156,11 @@ bool holds_ctc(checkpoint_tensors& from, const nano_settings& s, std::vector<std
 
 // The table of the CTC head's tokens: where the settings name it, else beside config.yaml.
 void read_ctc_tokenizer(const folder& f, nano_settings& s) {
-  const std::string own = f.has("ctc_tokenizer") || f.maps.contains("ctc_tokenizer_conf") ? "" : "dataset_conf.";
+  const bool above = f.has("ctc_tokenizer") || f.maps.contains("ctc_tokenizer_conf");
+  if (above)  // what stands in dataset_conf does not count then
+    for (const auto& [key, value] : f.settings)
+      if (key.starts_with("dataset_conf.ctc_tokenizer")) f.mark_read(key);
+  const std::string own = above ? "" : "dataset_conf.";
   f.require(own + "ctc_tokenizer", "SenseVoiceTokenizer");
   const std::string conf = own + "ctc_tokenizer_conf";
   f.require(conf + ".is_multilingual", "true");

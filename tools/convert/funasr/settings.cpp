@@ -176,7 +176,8 @@ void set_frontend_keys(weights::gguf_writer& file, const std::string& at, const 
   file.set(at + "frontend.lfr_n", s.lfr_n);
 }
 
-void require_sanm_encoder(const checkpoint_settings& f, const std::string& at, const std::string& input_layer) {
+void require_sanm_encoder(const checkpoint_settings& f, const std::string& at, const std::string& input_layer,
+                          std::uint32_t shift) {
   f.require(at + ".input_layer", input_layer);
   f.require(at + ".normalize_before", "true");
   f.require(at + ".concat_after", "false");
@@ -184,7 +185,7 @@ void require_sanm_encoder(const checkpoint_settings& f, const std::string& at, c
   f.require(at + ".positionwise_conv_kernel_size", "1");
   f.require(at + ".interctc_use_conditioning", "false");
   f.require(at + ".lora_list", "null");
-  f.require(at + ".sanm_shfit", "0");
+  f.require(at + ".sanm_shfit", std::to_string(shift));
   f.require(at + ".selfattention_layer_type", "sanm");
 }
 

@@ -40,9 +40,10 @@ void require_frontend(const checkpoint_settings& f, const std::string& name);
 /// Sets `at` + "frontend.*", as docs/formats.md lists them.
 void set_frontend_keys(weights::gguf_writer& file, const std::string& at, const frontend_settings& s);
 
-/// Refuses what a SAN-M encoder below `at` ("encoder_conf") with positions added to its input ("pe", "pe_online") would
-/// compute otherwise. Throws steno::error.
-void require_sanm_encoder(const checkpoint_settings& f, const std::string& at, const std::string& input_layer = "pe");
+/// Refuses what a SAN-M encoder below `at` ("encoder_conf") with positions added to its input ("pe", "pe_online") and
+/// taps that are shifted by `shift` would compute otherwise. Throws steno::error.
+void require_sanm_encoder(const checkpoint_settings& f, const std::string& at, const std::string& input_layer = "pe",
+                          std::uint32_t shift = 0);
 
 /// To be called behind the last look-up, for config.yaml and configuration.json: an unknown key that may change the
 /// result is an error, any other a note. `own` are the model's keys without effect, beside those of every model.

@@ -10,8 +10,8 @@ namespace steno::stages {
 /// Empty for stages that the recordings have not.
 inline std::string fun_asr_nano(std::string_view path) {
   constexpr stage_name blocks[] = {{"audio_encoder.encoders0.#.", "enc#_"},
-                                           {"audio_encoder.encoders.#.", "encoders_#_"},
-                                           {"audio_encoder.tp_encoders.#.", "tp_encoders_#_"}};
+                                   {"audio_encoder.encoders.#.", "encoders_#_"},
+                                   {"audio_encoder.tp_encoders.#.", "tp_encoders_#_"}};
   if (const std::string part = recorded_stage(path, blocks, sanm_parts); !part.empty()) return part;
   constexpr stage_name others[] = {
       {"fbank", "fbank"},

@@ -10,7 +10,7 @@ namespace steno::stages {
 /// Empty for stages that the recordings have not.
 inline std::string paraformer_online(std::string_view path) {
   constexpr stage_name blocks[] = {{"piece.#.encoders0.#.", "piece#_encoders0_#_"},
-                                           {"piece.#.encoders.#.", "piece#_encoders_#_"}};
+                                   {"piece.#.encoders.#.", "piece#_encoders_#_"}};
   if (const std::string part = recorded_stage(path, blocks, sanm_parts); !part.empty()) return part;
   constexpr stage_name layers[] = {{"piece.#.decoder.decoders.#.", "piece#_decoder_decoders_#_"}};
   std::string part = recorded_stage(path, layers, sanm_decoder_parts);

@@ -10,8 +10,8 @@ namespace steno::stages {
 /// Empty for stages that the recordings have not.
 inline std::string sense_voice(std::string_view path) {
   constexpr stage_name blocks[] = {{"encoder.encoders0.#.", "enc#_"},
-                                           {"encoder.encoders.#.", "encoders_#_"},
-                                           {"encoder.tp_encoders.#.", "tp_encoders_#_"}};
+                                   {"encoder.encoders.#.", "encoders_#_"},
+                                   {"encoder.tp_encoders.#.", "tp_encoders_#_"}};
   const std::string part = recorded_stage(path, blocks, sanm_parts);
   constexpr stage_name others[] = {
       {"fbank", "fbank"},

@@ -1,0 +1,54 @@
+// tools/convert/python_packages.cpp - see python_packages.hpp.
+#include "python_packages.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+
+namespace steno {
+inline namespace STENO_ABI {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void add_environment(std::vector<fs::path>& to, const fs::path& prefix) {
+  for (const fs::path& python : folders_in(prefix / "lib", "python3"))
+    for (const char* packages : {"site-packages", "dist-packages"}) to.push_back(python / packages);
+}
+
+}  // namespace
+
+std::string environment_variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::vector<fs::path> folders_in(const fs::path& at, std::string_view beginning) {
+  constexpr std::size_t most = 4096;
+  std::vector<fs::path> all;
+  std::error_code failed;
+  for (fs::directory_iterator e(at, failed), end; !failed && e != end && all.size() < most; e.increment(failed))
+    if (e->path().filename().string().starts_with(beginning)) all.push_back(e->path());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+std::vector<fs::path> python_packages() {
+  std::vector<fs::path> all;
+  const std::string paths = environment_variable("PYTHONPATH");
+  for (std::size_t at = 0; at < paths.size();) {
+    const std::size_t end = std::min(paths.find(':', at), paths.size());
+    if (end > at) all.emplace_back(paths.substr(at, end - at));
+    at = end + 1;
+  }
+  for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
+    if (const std::string prefix = environment_variable(name); !prefix.empty()) add_environment(all, prefix);
+  if (const std::string home = environment_variable("HOME"); !home.empty())
+    add_environment(all, fs::path(home) / ".local");
+  for (const char* prefix : {"/usr/local", "/usr"}) add_environment(all, prefix);
+  return all;
+}
+
+}  // namespace STENO_ABI
+}  // namespace steno
