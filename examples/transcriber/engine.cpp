@@ -103,7 +103,8 @@ transcribe_options engine::options_of(const request& r) {
 const any_vad* engine::detector(const std::string& name) {
   if (name == "none") return nullptr;
   if (!detector_ || name != detector_name_) {
-    detector_.emplace(load_detector(name, executor(pool_), [](const std::string&) {}));
+    detector_.emplace(load_detector(
+        name, executor(pool_), [](const std::string&) {}, model_.sample_rate()));
     detector_name_ = name;
   }
   require_rate(name, "sample rate of the detector", model_.sample_rate(), detector_->sample_rate());

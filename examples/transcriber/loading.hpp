@@ -24,7 +24,7 @@ Model load_as(const std::string& path, const executor& run, const note_function&
 
 /// Throws steno::error.
 transcriber load_transcriber(const std::string& path, const executor& run, const note_function& note);
-/// "energy", or a detector from a file. Throws steno::error.
-any_vad load_detector(const std::string& name, const executor& run, const note_function& note);
+/// "energy" for samples at `rate` Hz, or a detector from a file. Throws steno::error.
+any_vad load_detector(const std::string& name, const executor& run, const note_function& note, int rate = 16000);
 
 }  // namespace steno::app

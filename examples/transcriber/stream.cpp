@@ -94,7 +94,7 @@ class voice_teller {
  public:
   voice_teller(const options& o, int rate, output_place& out) : out_(out) {
     if (o.vad == "none" || o.output_format != format::jsonl) return;
-    heard_ = std::make_unique<voices>(open_vad(o.vad));
+    heard_ = std::make_unique<voices>(open_vad(o.vad, {}, rate));
     if (heard_->detector.sample_rate() != rate)
       fail({.where = o.vad, .what = "this detector has another sample rate", .expected = std::to_string(rate)});
   }

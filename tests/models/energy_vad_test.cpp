@@ -37,6 +37,16 @@ TEST(energy_vad, edges_of_speech_between_pauses) {
   }
 }
 
+// Every second sample of what a filter of two left.
+TEST(energy_vad, telephone_speech) {
+  test::conversation c = test::joined_utterances(12, pauses);
+  std::vector<float> half(c.pcm.size() / 2);
+  for (std::size_t i = 0; i < half.size(); ++i) half[i] = (c.pcm[2 * i] + c.pcm[2 * i + 1]) / 2;
+  context scratch;
+  const models::energy_vad v(8000);
+  expect_segments(c, streaming::find_speech(v, half, scratch, models::energy_vad_options()), "8 kHz");
+}
+
 TEST(energy_vad, edges_when_speech_begins_at_once_and_the_recording_ends_with_it) {
   const double none[] = {0, 0.8};
   test::conversation c = test::joined_utterances(2, none);

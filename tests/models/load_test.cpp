@@ -116,8 +116,8 @@ TEST(load, numbers_of_a_file_have_a_range) {
   };
   EXPECT_EQ(with("sense_voice.frontend.n_mels", 0), "key \"sense_voice.frontend.n_mels\": expected 3 to 1024, found 0");
   EXPECT_EQ(with("sense_voice.frontend.lfr_n", 8), "key \"sense_voice.frontend.lfr_n\": expected 1 to 7, found 8");
-  EXPECT_EQ(with("sense_voice.frontend.sample_rate", 8000),
-            "key \"sense_voice.frontend.sample_rate\": expected 16000 to 16000, found 8000");
+  EXPECT_EQ(with("sense_voice.frontend.sample_rate", 7999),
+            "key \"sense_voice.frontend.sample_rate\": expected 8000 to 48000, found 7999");
 }
 
 TEST(load, a_copied_file_may_be_overwritten) {

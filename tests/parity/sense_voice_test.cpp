@@ -118,6 +118,11 @@ TEST(parity_sense_voice, variants) {
   auto model = converted(folder / "checkpoint", dtype::f32);
   const auto ids = [&](const char* name) { return variants[name]["token_ids"].get<std::vector<int>>(); };
   EXPECT_EQ(run_case(model, folder, {.itn = true}).recognised.token_ids, ids("withitn"));
+  model.itn = true;  // as a file may say
+  EXPECT_EQ(run_case(model, folder, {}).recognised.token_ids, ids("withitn"));
+  const json plain = read_json(folder / "expected.json")["token_ids"];
+  EXPECT_EQ(run_case(model, folder, {.itn = false}).recognised.token_ids, plain.get<std::vector<int>>());
+  model.itn = false;
   EXPECT_EQ(run_case(model, folder, {.language = "en"}).recognised.token_ids, ids("language_en"));
   model.frontend.last.shift = {};
   model.frontend.last.scale = {};

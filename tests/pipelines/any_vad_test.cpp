@@ -23,6 +23,9 @@ TEST(any_vad, is_energy_or_what_the_file_holds) {
   EXPECT_EQ(open_vad("energy").name(), "energy_vad");
   EXPECT_EQ(open_vad(golden_model).name(), "fsmn_vad");
   EXPECT_EQ(open_vad(golden_model).sample_rate(), 16000);
+  EXPECT_EQ(open_vad("energy").sample_rate(), 16000);
+  EXPECT_EQ(open_vad("energy", {}, 8000).sample_rate(), 8000);
+  EXPECT_THROW((void)open_vad("energy", {}, 7999), error);
   EXPECT_NE(refusal("none.gguf").find("none.gguf"), std::string::npos);
   const std::string other = (test::compact() / "sensevoice" / "model.gguf").string();
   EXPECT_NE(refusal(other).find("no voice activity detector"), std::string::npos) << refusal(other);

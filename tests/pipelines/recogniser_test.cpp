@@ -278,6 +278,12 @@ TEST(recogniser, a_model_of_one_s_own) {
   EXPECT_GE(cut.segments.size(), 30u);
   EXPECT_TRUE(cut.segments[0].text.ends_with(" en"));
   EXPECT_NE(refusal([&] { (void)transcribe(m, pcm, {.itn = true}, c); }).find("option itn"), std::string::npos);
+  EXPECT_NE(refusal([&] { (void)transcribe(m, pcm, {.itn = false}, c); }).find("option itn"), std::string::npos);
+  const any_vad narrow = open_vad("energy", {}, 8000);
+  EXPECT_NE(refusal([&] { (void)transcribe(m, pcm, {.vad = &narrow}, c); })
+                .find("sample rate of the voice activity detector energy_vad: expected 16000 Hz, as the model's, found "
+                      "8000"),
+            std::string::npos);
   EXPECT_NE(refusal([&] { (void)transcribe(m, pcm, {.language = "de"}, c); }).find("\"de\""), std::string::npos);
   EXPECT_NE(refusal([&] { session(m, {.chunk_size = 4}, c); }).find("option chunk_size"), std::string::npos);
   // And behind the closed classes.

@@ -217,6 +217,11 @@ TEST(options, help_and_version_are_no_errors) {
     EXPECT_NE(help.find(option), std::string::npos) << option;
 }
 
+TEST(options, itn_or_not_or_as_the_model_does) {
+  EXPECT_EQ(parse_options({"a.wav"}).inverse_text_normalisation, std::nullopt);
+  EXPECT_EQ(parse_options({"--no-itn", "a.wav"}).inverse_text_normalisation, false);
+}
+
 TEST(options, shards_share_a_list_counted_from_zero_or_one) {
   for (const std::vector<std::string>& parts : {std::vector<std::string>{"0/3", "1/3", "2/3"}, {"1/3", "2/3", "3/3"}}) {
     std::vector<int> taken(10, 0);

@@ -1,6 +1,6 @@
 // steno/models/energy_vad.hpp - where it is louder than the background: a voice activity detector without weights.
 //
-//   y[t] = x[t] - x[t - 1] + 0.97 y[t - 1]             offset and rumble below 76 Hz go
+//   y[t] = x[t] - x[t - 1] + 0.97 y[t - 1]             offset and rumble below 76 Hz go (0.97 at 16 kHz)
 //   level[t] = 10 log10(mean of y^2 over 20 ms), every 10 ms, in dB of full scale
 //   loud:  level >= max(min_level, noise_floor + on_above)
 //   quiet: level < max(min_level, noise_floor + off_above, loudest of the segment - below_peak)
@@ -12,6 +12,7 @@
 // Tested in tests/models/energy_vad_test.cpp.
 #pragma once
 #include <steno/core/context.hpp>
+#include <steno/error.hpp>
 #include <steno/frontends/noise_floor.hpp>
 #include <steno/segmentation/voice_segments.hpp>
 
@@ -20,6 +21,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace steno {
@@ -43,8 +45,13 @@ struct energy_vad_options {
 class energy_vad {
  public:
   static constexpr std::string_view architecture = "energy_vad";  ///< its name; it has no file
-  static constexpr int sample_rate = 16000;                       ///< Hz of the mono samples that it takes
   using options = energy_vad_options;                             ///< of one stream
+
+  /// A detector for mono samples at `rate` Hz. Throws steno::error below 8000 and above 48000.
+  explicit energy_vad(int rate = 16000)
+      : sample_rate(in_range(rate)), hop(rate / 100), kept(std::pow(0.97, 16000.0 / rate)) {}
+
+  int sample_rate;  ///< Hz of the mono samples that it takes
 
   /// One stream; a plain value.
   struct state {
@@ -74,13 +81,13 @@ class energy_vad {
     return s;
   }
 
-  /// The next samples (16 kHz, mono, in [-1, 1]), any number of them.
+  /// The next samples (mono, in [-1, 1]), any number of them.
   template <class Sink>
   void accept(state& s, std::span<const float> pcm, context&, Sink&& sink) const {
     for (const float x : pcm) {
       // Whatever is not a number or absurd is silence: it would spoil everything after it.
       const double now = std::abs(x) <= 65536.0f ? static_cast<double>(x) : 0.0;
-      s.filtered = now - s.before + 0.97 * s.filtered;
+      s.filtered = now - s.before + kept * s.filtered;
       s.before = now;
       s.sum += s.filtered * s.filtered;
       if (++s.filled < hop) continue;
@@ -107,9 +114,16 @@ class energy_vad {
   }
 
  private:
-  static constexpr int hop = sample_rate / 100, frame_ms = 10;
+  int hop;      // samples of 10 ms
+  double kept;  // of y a sample later
+  static constexpr int frame_ms = 10;
   static constexpr std::int64_t warm = 100, bridge = 10;  // frames: before the first decision; of quiet in a burst
   static constexpr double loudest_floor = -30;            // dB: what is louder from the beginning may be speech
+
+  STENO_COLD static int in_range(int rate) {
+    if (rate >= 8000 && rate <= 48000) return rate;
+    fail({.what = "sample rate of a detector in Hz", .expected = "8000 to 48000", .found = std::to_string(rate)});
+  }
 
   template <class Sink>
   void process(state& s, double energy, Sink& sink) const {

@@ -50,14 +50,14 @@ class fsmn_vad {
  public:
   static constexpr nn::fsmn_sizes sizes = S;                    ///< `dynamic` where the file decides
   static constexpr std::string_view architecture = "fsmn_vad";  ///< `general.architecture` of its files
-  static constexpr int sample_rate = 16000;                     ///< Hz of the mono samples that it takes
   using options = fsmn_vad_options;                             ///< of one stream
   using encoder_type = nn::fsmn_encoder<S>;                     ///< features to probabilities
 
   fsmn_vad() = default;
   /// Front end and settings from the file's metadata; the weights are bound by load().
   STENO_COLD explicit fsmn_vad(const gguf_file& file)
-      : frontend(models::read_wav_frontend<Frontend>(file, architecture, 5, 1)),
+      : frontend(models::read_wav_frontend<Frontend>(file, architecture, 5, 1, models::any_rate)),
+        sample_rate(models::sample_rate_of(frontend)),
         levels(frontend.head.head.frame_length(), frontend.head.head.frame_shift()) {
     const auto number = [&](const char* key, double low, double high, double otherwise) {
       return models::read_number(file, std::string("fsmn_vad.post.").append(key), low, high, otherwise);
@@ -86,6 +86,7 @@ class fsmn_vad {
   }
 
   Frontend frontend;               ///< samples to features, a row for each 10 ms
+  int sample_rate = 16000;         ///< Hz of the mono samples that it takes
   frontends::frame_levels levels;  ///< how loud each frame is
   encoder_type encoder;            ///< features to probabilities of classes, of which the first is silence
   segmentation::voice_segment_options segmentation;  ///< what makes segments of frames
@@ -132,7 +133,7 @@ class fsmn_vad {
             .threshold = o.speech_noise_thres.value_or(speech_noise_thres)};
   }
 
-  /// The next samples (16 kHz, mono, in [-1, 1]), any number of them. sink(voice_change) is called in order of time.
+  /// The next samples (mono, in [-1, 1]), any number of them. sink(voice_change) is called in order of time.
   template <class Sink>
   void accept(state& s, std::span<const float> pcm, context& c, Sink&& sink) const {
     const auto period = static_cast<extent>(std::max(s.chosen.period, 1)) * sample_rate / 1000;

@@ -108,12 +108,21 @@ STENO_COLD inline std::vector<int> read_ids(const gguf_file& file, const std::st
   return read_wholes(file, key, 0, 1 << 24, 1024);
 }
 
-/// Filterbank and stacking from `prefix`.frontend.*; what is missing has the published models' values. Models take
-/// samples at 16 kHz, and so must their front ends; a frame has 5 to 100 ms, and the next one begins before it ends.
-STENO_COLD inline frontends::fbank_options read_fbank(const gguf_file& file, std::string_view prefix) {
+/// Sample rates that a model takes, in Hz: 16 kHz alone, unless it says otherwise.
+struct rate_range {
+  extent low = 16000;   ///< the least
+  extent high = 16000;  ///< the greatest
+};
+/// From a telephone's to a studio's.
+inline constexpr rate_range any_rate{8000, 48000};
+
+/// Filterbank and stacking from `prefix`.frontend.*; what is missing has the published models' values. A frame has 5 to
+/// 100 ms, and the next one begins before it ends.
+STENO_COLD inline frontends::fbank_options read_fbank(const gguf_file& file, std::string_view prefix,
+                                                      rate_range rates = {}) {
   const std::string at = std::string(prefix) + ".frontend.";
   frontends::fbank_options o;
-  o.sample_rate = read_number(file, at + "sample_rate", 16000, 16000, 16000);
+  o.sample_rate = static_cast<double>(read_whole(file, at + "sample_rate", rates.low, rates.high, 16000));
   o.frame_length = read_number(file, at + "frame_length", 5, 100, 25);
   o.frame_shift = read_number(file, at + "frame_shift", 1, o.frame_length, 10);
   o.mels = read_whole(file, at + "n_mels", 3, 1024, 80);
@@ -145,11 +154,17 @@ frontends::linked<frontends::linked<Fbank, Lfr>, Cmvn> like(
 /// A front end of type `Frontend` (a wav_frontend) with the file's settings; `m_otherwise` and `n_otherwise` are the
 /// stacking of a file that does not say. Throws steno::error when they do not fit it.
 template <class Frontend>
-Frontend read_wav_frontend(const gguf_file& file, std::string_view prefix, int m_otherwise = 7, int n_otherwise = 6) {
+Frontend read_wav_frontend(const gguf_file& file, std::string_view prefix, int m_otherwise = 7, int n_otherwise = 6,
+                           rate_range rates = {}) {
   const std::string at = std::string(prefix) + ".frontend.";
   const extent m = read_whole(file, at + "lfr_m", 1, 1024, m_otherwise);
   const extent n = read_whole(file, at + "lfr_n", 1, m, n_otherwise);
-  return detail::like(static_cast<const Frontend*>(nullptr), read_fbank(file, prefix), m, n);
+  return detail::like(static_cast<const Frontend*>(nullptr), read_fbank(file, prefix, rates), m, n);
+}
+/// Hz of the samples that a front end takes.
+template <class Frontend>
+int sample_rate_of(const Frontend& f) noexcept {
+  return static_cast<int>(f.head.head.options().sample_rate);
 }
 
 /// What f() makes of the value of `key`: errors that name no file name this one and the key.

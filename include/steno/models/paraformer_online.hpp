@@ -43,12 +43,12 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
   using parts::encoder;                       ///< features to rows
   using parts::frontend;                      ///< samples to features
   using parts::predictor;                     ///< encoder rows to weights that say where tokens are
-  using parts::sample_rate;                   ///< Hz of the mono samples that it takes
+  static constexpr int sample_rate = 16000;   ///< Hz of the mono samples that it takes
   using parts::tokenizer;                     ///< ids to text
 
   paraformer_online() = default;
   /// Front end, tokenizer and settings from the file's metadata; the weights are bound by load(). Throws steno::error.
-  STENO_COLD explicit paraformer_online(const gguf_file& file) : parts(file, architecture) {
+  STENO_COLD explicit paraformer_online(const gguf_file& file) : parts(file, architecture, models::rate_range{}) {
     const auto read = [&](const char* key, extent least, extent& value) {
       value = models::read_whole(file, std::string(architecture) + ".chunk." + key, least, 1000, value);
     };

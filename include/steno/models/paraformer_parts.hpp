@@ -46,15 +46,17 @@ class paraformer_parts {
   static constexpr extent features = S.encoder.features;  ///< columns of the features
   static constexpr extent width = S.encoder.width;        ///< columns of encoder rows
   static constexpr extent labels = S.decoder.vocabulary;  ///< tokens in all
-  static constexpr int sample_rate = 16000;               ///< Hz of the mono samples that it takes
   using encoder_type = nn::sanm_main_encoder<S.encoder>;  ///< features to rows
   using predictor_type = Predictor;                       ///< rows to weights that say where tokens are
   using decoder_type = Decoder;                           ///< to scores
 
   paraformer_parts() = default;
   /// Front end, tokens and settings from the file's metadata; the weights are bound by load().
-  STENO_COLD paraformer_parts(const gguf_file& file, std::string_view architecture)
-      : frontend(models::read_wav_frontend<Frontend>(file, architecture)), tokenizer(models::read_tokens(file)) {
+  STENO_COLD paraformer_parts(const gguf_file& file, std::string_view architecture,
+                              models::rate_range rates = models::any_rate)
+      : frontend(models::read_wav_frontend<Frontend>(file, architecture, 7, 6, rates)),
+        tokenizer(models::read_tokens(file)),
+        sample_rate(models::sample_rate_of(frontend)) {
     predictor.tail_threshold = static_cast<float>(
         models::read_number(file, std::string(architecture) + ".predictor.tail_threshold", 0, 1, 0.45));
   }
@@ -64,6 +66,7 @@ class paraformer_parts {
   predictor_type predictor;                   ///< encoder rows to weights that say where tokens are
   decoder_type decoder;                       ///< tokens, reading encoder rows, to scores
   tokenizers::character_tokenizer tokenizer;  ///< ids to text
+  int sample_rate = 16000;                    ///< Hz of the mono samples that it takes
   models::model_storage storage;              ///< what the weights point into
 
   void members(auto&& v) {

@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,7 +37,7 @@ namespace funasr {
 /// What SenseVoice shall do: both choose rows of `embed`.
 struct sense_voice_options {
   std::string_view language = "auto";  ///< auto zh en yue ja ko nospeech
-  bool itn = false;                    ///< inverse text normalisation: digits, punctuation
+  std::optional<bool> itn = {};        ///< inverse text normalisation (digits, punctuation); nothing: as the file says
 };
 
 /// Names and `embed` rows of the language query (`lid_dict` of the original).
@@ -66,7 +67,10 @@ class sense_voice {
   sense_voice() = default;
   /// Front end and tokenizer from the file's metadata; the weights are bound by load().
   STENO_COLD explicit sense_voice(const gguf_file& file)
-      : frontend(models::read_wav_frontend<Frontend>(file, architecture)), tokenizer(models::read_sentencepiece(file)) {
+      : frontend(models::read_wav_frontend<Frontend>(file, architecture, 7, 6, models::any_rate)),
+        tokenizer(models::read_sentencepiece(file)),
+        sample_rate(models::sample_rate_of(frontend)) {
+    itn = models::read_flag(file, "sense_voice.use_itn", false);
     blank = static_cast<int>(models::read_whole(file, "sense_voice.blank_id", 0, 1 << 24, 0));
   }
 
@@ -75,7 +79,9 @@ class sense_voice {
   nn::sanm_encoder<S.encoder> encoder;                              ///< queries and features to rows
   nn::linear<D, Vocab> ctc_lo;                                      ///< its rows to logits
   tokenizers::sentencepiece tokenizer;                              ///< ids to text
+  int sample_rate = 16000;                                          ///< Hz of the mono samples that it takes
   int blank = 0;                                                    ///< id of the blank
+  bool itn = false;                                                 ///< unless the options of a call say otherwise
   models::model_storage storage;                                    ///< what the weights point into
 
   void members(auto&& v) {
@@ -92,7 +98,6 @@ class sense_voice {
     v.within("sense_voice.blank_id among the rows of ctc.ctc_lo", blank, 0, ctc_lo.output_size() - 1);
   }
 
-  static constexpr int sample_rate = 16000;  ///< Hz of the mono samples that it takes
   /// Codes of the languages that can be chosen, "auto" and "nospeech" among them.
   STENO_COLD static std::vector<std::string> languages() {
     std::vector<std::string> names;
@@ -120,28 +125,28 @@ class sense_voice {
     return frontend.head.head.options().frame_shift * static_cast<double>(frontend.head.last.n());
   }
 
-  /// 16 kHz mono samples in [-1, 1] -> log-probabilities [frames(number of samples), vocabulary]. `language` is a row
+  /// Mono samples in [-1, 1] -> log-probabilities [frames(number of samples), vocabulary]. `language` is a row
   /// of `embed` (language_row()). Allocates only from the context.
-  void forward(std::span<const float> pcm, extent language, bool itn, view<float, dynamic, Vocab> scores,
+  void forward(std::span<const float> pcm, extent language, bool with_itn, view<float, dynamic, Vocab> scores,
                context& c) const {
     const extent rows = frames(static_cast<extent>(pcm.size()));
     if (rows == 0) return;
     core::workspace::frame scratch(c.scratch);
-    auto x = query_rows(rows, language, itn, scratch, c);
+    auto x = query_rows(rows, language, with_itn, scratch, c);
     frontend(pcm, x.bottomRows(rows - queries), c);
     score(x, scores, c);
   }
 
   /// The same from features [T, 560] (after CMVN) -> [4 + T, vocabulary].
-  void forward_features(const view<const float, dynamic, Feat>& features, extent language, bool itn,
+  void forward_features(const view<const float, dynamic, Feat>& features, extent language, bool with_itn,
                         view<float, dynamic, Vocab> scores, context& c) const {
     core::workspace::frame scratch(c.scratch);
-    auto x = query_rows(queries + features.rows(), language, itn, scratch, c);
+    auto x = query_rows(queries + features.rows(), language, with_itn, scratch, c);
     x.bottomRows(features.rows()) = features;
     score(x, scores, c);
   }
 
-  /// One clip of 16 kHz mono samples in [-1, 1], all at once (attention sees the whole clip: best up to about 30 s).
+  /// One clip of mono samples in [-1, 1], all at once (attention sees the whole clip: best up to about 30 s).
   /// Throws steno::error for an unknown language.
   STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
     segment s;
@@ -150,7 +155,7 @@ class sense_voice {
     if (rows == 0) return s;
     core::workspace::frame scratch(c.scratch);
     auto scores = scratch.template matrix<dynamic, Vocab>(rows, ctc_lo.output_size());
-    forward(pcm, language, o.itn, scores, c);
+    forward(pcm, language, o.itn.value_or(itn), scores, c);
     decode(scores, s, c);
     return s;
   }
@@ -194,11 +199,11 @@ class sense_voice {
 
  private:
   // Rows for queries and features; the queries are filled in.
-  view<float, dynamic, Feat> query_rows(extent rows, extent language, bool itn, core::workspace::frame& scratch,
+  view<float, dynamic, Feat> query_rows(extent rows, extent language, bool with_itn, core::workspace::frame& scratch,
                                         context& c) const {
     const extent width = encoder.input_size();
     auto x = scratch.template matrix<dynamic, Feat>(rows, width);
-    const std::array<extent, queries> ids{language, 1, 2, itn ? 14 : 15};
+    const std::array<extent, queries> ids{language, 1, 2, with_itn ? 14 : 15};
     for (extent i = 0; i < queries; ++i)
       std::copy_n(embed.floats() + ids[static_cast<std::size_t>(i)] * width, width, x.data() + i * width);
     c.trace("query_embeds", x.topRows(queries));

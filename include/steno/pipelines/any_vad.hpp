@@ -66,12 +66,13 @@ class any_vad {
 /// The detector that an open file holds. `image` owns its bytes when they are in memory. Throws steno::error.
 template <class Bodies = pipelines::detail::bodies>
 any_vad open_vad(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {});
-/// "energy", or the path of a packaged GGUF file. Throws steno::error.
+/// "energy", or the path of a packaged GGUF file. `sample_rate` is that of "energy", in Hz; a file has its own. Throws
+/// steno::error.
 template <class Bodies = pipelines::detail::bodies>
-any_vad open_vad(const std::string& name, const executor& run = {});
+any_vad open_vad(const std::string& name, const executor& run = {}, int sample_rate = 16000);
 #if defined(STENO_LINK_PIPELINES)
 extern template any_vad open_vad<pipelines::detail::bodies>(gguf_file, const executor&, std::vector<std::byte>);
-extern template any_vad open_vad<pipelines::detail::bodies>(const std::string&, const executor&);
+extern template any_vad open_vad<pipelines::detail::bodies>(const std::string&, const executor&, int);
 #endif
 
 /// One stream of a detector, which must outlive it. It may be moved; one thread at a time.

@@ -163,6 +163,10 @@ STENO_COLD void require_supported(const Model& m, const transcribe_options& o) {
       fail({.what = "option " + name,
             .expected = "one that the model supports",
             .found = std::string(Model::architecture)});
+  if (o.vad != nullptr && o.vad->sample_rate() != m.sample_rate)
+    fail({.what = "sample rate of the voice activity detector " + std::string(o.vad->name()),
+          .expected = std::to_string(m.sample_rate) + " Hz, as the model's",
+          .found = std::to_string(o.vad->sample_rate())});
   if (o.language == "auto" || family<Model>::supports_language(m, o.language)) return;
   std::string known;
   for (const std::string& l : m.languages()) known.append(known.empty() ? "" : ", ").append(l);

@@ -84,16 +84,16 @@ any_vad open_vad(gguf_file file, const executor& run, std::vector<std::byte> ima
         .hint = "\"energy\" needs no file"});
 }
 template <class Bodies>
-any_vad open_vad(const std::string& name, const executor& run) {
+any_vad open_vad(const std::string& name, const executor& run, int sample_rate) {
   if (name == "energy")
     return any_vad(
         std::make_unique<const pipelines::detail::loaded_vad<pipelines::detail::model_for<Bodies, models::energy_vad>>>(
-            models::energy_vad()));
+            models::energy_vad(sample_rate)));
   return open_vad<Bodies>(gguf_file(name), run, {});
 }
 #if defined(STENO_LINK_PIPELINES)
 template any_vad open_vad<pipelines::detail::bodies>(gguf_file, const executor&, std::vector<std::byte>);
-template any_vad open_vad<pipelines::detail::bodies>(const std::string&, const executor&);
+template any_vad open_vad<pipelines::detail::bodies>(const std::string&, const executor&, int);
 #endif
 
 }  // namespace STENO_ABI
