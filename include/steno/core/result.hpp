@@ -19,11 +19,12 @@ enum class timing { native, aligned, none };
 
 /// A word, or a character of scripts without words, with its times and confidence.
 struct word {
-  std::string text;           ///< without the white space around it
-  double start = 0, end = 0;  ///< seconds; meaningless when how == timing::none
-  float confidence = 0;       ///< probability in [0, 1]
-  timing how = timing::none;  ///< where start and end come from
-  std::string space = {};     ///< white space in front of it, where the model writes it (Whisper)
+  std::string text;                         ///< without the white space around it
+  double start = 0, end = 0;                ///< seconds; meaningless when how == timing::none
+  float confidence = 0;                     ///< probability in [0, 1]
+  timing how = timing::none;                ///< where start and end come from
+  std::string space = {};                   ///< white space in front of it, where the model writes it (Whisper)
+  std::optional<std::string> speaker = {};  ///< "Speaker 1", ...; nothing where it is not known
 };
 
 /// Another reading of the same audio.
@@ -62,12 +63,13 @@ using extra_field = std::pair<std::string, field_value<std::string, double>>;
 
 /// A part of a recording and its text: a clip, what a model puts between two times, or an utterance of a stream.
 struct segment {
-  double start = 0, end = 0;                ///< seconds
-  std::string text = {};                    ///< UTF-8
-  std::vector<int> token_ids = {};          ///< what the text was decoded from, numbers of the model's tokenizer
-  std::optional<std::string> speaker = {};  ///< "speaker_0", ...; nothing where no diarizer ran
-  std::vector<word> words = {};             ///< in order; empty where the model has none
-  std::string language = {};                ///< as the model names it: "en", "English"; empty where it names none
+  double start = 0, end = 0;        ///< seconds
+  std::string text = {};            ///< UTF-8
+  std::vector<int> token_ids = {};  ///< what the text was decoded from, numbers of the model's tokenizer
+  /// "speaker_0", ... of a diarizer, "Speaker 1", ... of texts that were attributed; else nothing.
+  std::optional<std::string> speaker = {};
+  std::vector<word> words = {};  ///< in order; empty where the model has none
+  std::string language = {};     ///< as the model names it: "en", "English"; empty where it names none
   /// Of the text, as the family's search adds it up: the logarithm of a probability. Nothing where none is computed.
   std::optional<double> score = {};
   std::vector<alternative> alternatives = {};  ///< best first, the text itself among them; of searches with a beam
