@@ -219,3 +219,22 @@ TEST(gguf, messages_name_file_place_and_remedy) {
   const std::string cut = builder().header(1, 0).tensor("w", {16}, 0, 0).data(60).message();
   EXPECT_NE(cut.find("the file may have been cut while it was copied"), std::string::npos) << cut;
 }
+
+TEST(gguf, tensors_of_another_file) {
+  const auto sample = std::make_shared<const gguf_file>(compact() / "gguf" / "sample.gguf");
+  builder b;
+  b.header(1, 0).tensor("own", {2}, 0, 0).data(8);
+  gguf_file file = b.load();
+  const std::string name(sample->tensor(0).name);
+  file.borrow(sample, std::vector<std::string>{name});
+  EXPECT_EQ(file.size(), 2u);
+  ASSERT_TRUE(file.find("own") && file.find(name));
+  EXPECT_EQ(file.find(name)->bytes.data(), sample->tensor(0).bytes.data());
+  const gguf_file moved = std::move(file);
+  moved.release(*moved.find(name));  // pages come back when they are read
+  moved.release_all();
+  EXPECT_TRUE(std::ranges::equal(moved.find(name)->bytes, sample->tensor(0).bytes));
+  gguf_file again = b.load();
+  EXPECT_THROW(again.borrow(sample, std::vector<std::string>{name, name}), steno::error);
+  EXPECT_THROW(again.borrow(sample, std::vector<std::string>{"own"}), steno::error);
+}

@@ -103,8 +103,8 @@ class weight_keeper {
     }
   }
   /// Where products were packed, the rest of a mapped file's pages go, too; what is still read from them comes back.
-  void finish(std::span<const std::byte> all) {
-    if (packed_ && !file_->copied()) give_back(all);
+  void finish() const {
+    if (packed_ && !file_->copied()) file_->release_all();
   }
 
  private:
@@ -150,7 +150,7 @@ STENO_COLD void keep_weights(Model& model, const gguf_file* file, weights::stora
     if constexpr (core::weight_leaf<Leaf>)
       keeper.take(name, leaf.ref(), Leaf::purpose == weights::use::product, leaf.data, leaf.packed);
   });
-  if (file != nullptr) keeper.finish(file->bytes());
+  if (file != nullptr) keeper.finish();
 }
 
 /// Looks at every value of every tensor, also of those that loading leaves in the file (float products, tables of

@@ -2,7 +2,8 @@
 //
 // The whole header is checked at construction, at least as strictly as gguf_init_from_file of ggml does: counts, string
 // lengths, types, unique names, block-sized rows, offsets that are exactly the running sum of the padded sizes, and
-// data that ends inside the file. Names and values stay in the file's memory. Layout: gguf_format.hpp. Tested in
+// data that ends inside the file. Names and values stay in the file's memory. Tensors may be borrowed from another open
+// file: a converted model then needs memory for what was changed alone. Layout: gguf_format.hpp. Tested in
 // tests/weights/gguf_test.cpp (golden and damaged files) and tests/fuzz/gguf_fuzz.cpp.
 #pragma once
 #include <steno/weights/gguf_layout.hpp>
@@ -12,6 +13,10 @@
 #include <steno/weights/source.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace steno {
@@ -49,10 +54,30 @@ class gguf_file {
     const weights::tensor_ref* t = tensor_index_.find(tensors_, name);
     return t != nullptr ? std::optional(*t) : std::nullopt;
   }
+  /// Tensors of another file take part here, under the names that they have there; that file is kept open. Throws
+  /// steno::error for a name that is there already, or not in the other file.
+  STENO_COLD void borrow(std::shared_ptr<const gguf_file> from, std::span<const std::string> names) {
+    for (const std::string& name : names) {
+      const auto t = from->find(name);
+      if (!t) fail({.where = from->where(), .what = "tensor " + weights::quoted(name) + ": missing"});
+      tensors_.push_back(*t);
+    }
+    tensor_index_ = decltype(tensor_index_)(tensors_);
+    if (const auto again = tensor_index_.duplicate(tensors_)) twice("tensor name", *again);
+    lender_ = std::move(from);
+  }
   /// Whether this is a copy, where released tensors are lost.
-  bool copied() const noexcept { return file_.copied(); }
+  bool copied() const noexcept { return file_.copied() || (lender_ != nullptr && lender_->copied()); }
   /// Gives the memory of a tensor that is not needed any more back to the system (nothing for bytes in memory).
-  void release(const weights::tensor_ref& t) const noexcept { file_.release(t.bytes); }
+  void release(const weights::tensor_ref& t) const noexcept {
+    file_.release(t.bytes);
+    if (lender_ != nullptr) lender_->release(t);
+  }
+  /// The same of everything.
+  void release_all() const noexcept {
+    file_.release(bytes_);
+    if (lender_ != nullptr) lender_->release_all();
+  }
 
   // --- key-value pairs, in file order.
   /// All pairs; they refer to the file's bytes.
@@ -256,6 +281,7 @@ class gguf_file {
   std::vector<weights::tensor_ref> tensors_;
   weights::name_index<weights::gguf_value, &weights::gguf_value::key> value_index_;
   weights::name_index<weights::tensor_ref, &weights::tensor_ref::name> tensor_index_;
+  std::shared_ptr<const gguf_file> lender_;
   std::vector<place> placed_;  // until the start of the data section is known
   std::uint64_t data_size_ = 0;
 };

@@ -122,6 +122,7 @@ class gguf_writer {
   /// The same bytes in memory.
   std::vector<std::byte> bytes() const {
     std::vector<std::byte> all;
+    all.reserve(static_cast<std::size_t>(size()));
     emit([&](std::span<const std::byte> part) { all.insert(all.end(), part.begin(), part.end()); },
          [](std::uint64_t, std::uint64_t) {});
     return all;
