@@ -176,6 +176,8 @@
 #include <steno/pipelines/sample_store.hpp>
 #include <steno/pipelines/seaco_paraformer.hpp>
 #include <steno/pipelines/sense_voice.hpp>
+#include <steno/pipelines/speaker_attribution.hpp>
+#include <steno/pipelines/speaker_labels.hpp>
 #include <steno/pipelines/transcribe.hpp>
 #include <steno/pipelines/transcribe_options.hpp>
 #include <steno/pipelines/transcriber.hpp>
@@ -202,6 +204,7 @@
 #include <steno/segmentation/ctc_endpoint.hpp>
 #include <steno/segmentation/quiet_splits.hpp>
 #include <steno/segmentation/speaker_segments.hpp>
+#include <steno/segmentation/speaker_turns.hpp>
 #include <steno/segmentation/voice_segments.hpp>
 #include <steno/streaming/paraformer_session.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
@@ -219,6 +222,7 @@
 #include <steno/text/compression_ratio.hpp>
 #include <steno/text/qwen3_output.hpp>
 #include <steno/text/repeated_words.hpp>
+#include <steno/text/words_in_text.hpp>
 #include <steno/tokenizers/aligned_words.hpp>
 #include <steno/tokenizers/byte_bpe.hpp>
 #include <steno/tokenizers/byte_words.hpp>

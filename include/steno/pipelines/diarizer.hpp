@@ -4,13 +4,15 @@
 //   result r = d.diarize(pcm, {}, c);           // segments with speakers, without texts
 //   diarization one(d, {});                     // a recording that comes in
 //   while (...) one.push(samples, c);  result r = one.finish(c);
+//   while (...) one.push(samples, c, rows);   one.finish(c, rows);      // rows(probabilities) as they settle
 //
-// A model for streams works in constant memory (16 bytes for each 80 ms are kept for the result); any other needs the
-// whole recording, so its samples are kept. Closed classes; the bodies are in open_diarizer.hpp and compiled once with
-// steno::pipelines. Tested in tests/pipelines/diarizer_test.cpp.
+// A model for streams works in constant memory (16 bytes for each 80 ms are kept for the result, and nothing where rows
+// are handed over); any other needs the whole recording, so its samples are kept. Closed classes; the bodies are in
+// open_diarizer.hpp and compiled once with steno::pipelines. Tested in tests/pipelines/diarizer_test.cpp.
 #pragma once
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>
+#include <steno/core/sink_ref.hpp>
 #include <steno/core/view.hpp>
 #include <steno/networks/speaker_cache.hpp>
 #include <steno/pipelines/closed.hpp>
@@ -34,11 +36,18 @@ struct diarize_options {
   std::optional<nn::speaker_cache_options> cache = {};  ///< of models for streams; nothing: the model's own
 };
 
+namespace pipelines {
+/// Takes rows of probabilities, [rows, speakers], that will not change any more; valid during the call.
+using speaker_rows_sink = core::sink_ref<const view<const float>&>;
+}  // namespace pipelines
+
 namespace pipelines::detail {
 struct diarization_interface {
   virtual ~diarization_interface() = default;
   virtual void push(std::span<const float> pcm, context& c) = 0;
   virtual result finish(context& c) = 0;
+  virtual void push(std::span<const float> pcm, context& c, speaker_rows_sink rows) = 0;
+  virtual void finish(context& c, speaker_rows_sink rows) = 0;
   virtual view<const float> activities() const = 0;
 };
 struct diarizer_interface {
@@ -101,6 +110,10 @@ class diarization {
   /// The end. Segments in order of their starts, `speaker` "speaker_0" and so on in the order in which they first
   /// speak; those of several speakers may overlap. Afterwards nothing more may be pushed.
   result finish(context& c) { return body_->finish(c); }
+  /// The same with rows handed over, and not kept, as soon as they are known. The portions make no difference to them.
+  void push(std::span<const float> pcm, context& c, pipelines::speaker_rows_sink rows) { body_->push(pcm, c, rows); }
+  /// The end of what was pushed so: the rows that are left.
+  void finish(context& c, pipelines::speaker_rows_sink rows) { body_->finish(c, rows); }
   /// Probabilities that each speaker speaks, [rows so far, speakers]; a row lasts frame_seconds().
   view<const float> activities() const { return body_->activities(); }
 

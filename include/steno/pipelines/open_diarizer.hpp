@@ -32,21 +32,28 @@ class diarization_of final : public diarization_interface {
   }
 
   void push(std::span<const float> pcm, context& c) override {
+    push(pcm, c, [this](const view<const float>& rows) { keep(rows); });
+  }
+  void push(std::span<const float> pcm, context& c, speaker_rows_sink rows) override {
     samples_ += pcm.size();
     if (stream_)
-      stream_->push(pcm, c, [this](const nemo::sortformer_event& e) { keep(e.activities); });
+      stream_->push(pcm, c, [&](const nemo::sortformer_event& e) { rows(e.activities); });
     else
       kept_.insert(kept_.end(), pcm.begin(), pcm.end());
   }
-  STENO_COLD result finish(context& c) override {
+  STENO_COLD void finish(context& c, speaker_rows_sink rows) override {
     if (stream_) {
-      stream_->finish(c, [this](const nemo::sortformer_event& e) { keep(e.activities); });
-    } else {
-      const extent rows = model_->frames(static_cast<extent>(kept_.size()));
-      activities_.resize(static_cast<std::size_t>(rows * model_->speakers()));
-      model_->diarize(kept_, core::make_view(activities_.data(), rows, model_->speakers()), c);
-      kept_.clear();
+      stream_->finish(c, [&](const nemo::sortformer_event& e) { rows(e.activities); });
+      return;
     }
+    const extent count = model_->frames(static_cast<extent>(kept_.size())), n = model_->speakers();
+    std::vector<float> all(static_cast<std::size_t>(count * n));
+    model_->diarize(kept_, core::make_view(all.data(), count, n), c);
+    kept_ = {};
+    rows(core::make_view(static_cast<const float*>(all.data()), count, n));
+  }
+  STENO_COLD result finish(context& c) override {
+    finish(c, [this](const view<const float>& rows) { keep(rows); });
     result r;
     r.model = std::string(Model::architecture);
     r.duration = static_cast<double>(samples_) / Model::sample_rate;

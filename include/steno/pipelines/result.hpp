@@ -11,12 +11,11 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace pipelines {
 
-/// Joins texts of segments: scripts without spaces are joined without one.
+/// Joins texts of segments: scripts without spaces are joined without one, and where there is white space already.
 inline void append_text(std::string& text, std::string_view more) {
   if (!text.empty() && !more.empty()) {
-    const bool ascii =
-        static_cast<unsigned char>(text.back()) < 0x80 && static_cast<unsigned char>(more.front()) < 0x80;
-    if (ascii) text += ' ';
+    const auto letter = [](char c) { return static_cast<unsigned char>(c) < 0x80 && c != ' ' && c != '\n'; };
+    if (letter(text.back()) && letter(more.front())) text += ' ';
   }
   text += more;
 }

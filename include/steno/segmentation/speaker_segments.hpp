@@ -11,7 +11,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace steno {
@@ -66,59 +69,118 @@ STENO_COLD inline std::vector<float_span> joined(std::vector<float_span> all) {
   return out;
 }
 
-// Each value of `column` stands for `steps` steps.
-STENO_COLD inline std::vector<float_span> spans_of_speech(const view<const float>& activities, extent column,
-                                                          extent steps, const speaker_segment_options& o) {
-  constexpr double step = 0.01;
-  const auto onset = static_cast<float>(o.onset), offset = static_cast<float>(o.offset);
-  std::vector<float_span> all;
-  bool speech = false;
-  double start = 0;
-  const auto close = [&](double end) {
-    all.push_back({static_cast<float>(std::max(0.0, start - o.pad_onset)), static_cast<float>(end + o.pad_offset)});
-  };
-  const extent count = activities.rows() * steps;
-  for (extent i = 0; i < count; ++i) {
-    const float p = activities.data()[i / steps * activities.outerStride() + column];
-    const double now = static_cast<double>(i) * step;
-    if (speech ? !(p < offset) : !(p > onset)) continue;
-    if (speech && now + o.pad_offset > std::max(0.0, start - o.pad_onset)) close(now);
-    start = now;
-    speech = !speech;
-  }
-  if (speech) close(static_cast<double>(count - 1) * step);
-  return joined(std::move(all));
-}
+STENO_COLD inline double hundredths(float seconds) { return std::nearbyint(static_cast<double>(seconds) * 100) / 100; }
 
-}  // namespace detail
-
-/// When the speaker of `column` speaks: `activities` [rows, speakers] are probabilities, a row lasts `steps` times 10
-/// ms. Spans in order, without overlaps.
-STENO_COLD inline std::vector<speaker_span> speaker_segments(const view<const float>& activities, extent column,
-                                                             extent steps, const speaker_segment_options& o = {}) {
-  std::vector<detail::float_span> all = detail::spans_of_speech(activities, column, steps, o);
+// What is left of spans when short ones and short gaps are gone, in hundredths.
+STENO_COLD inline std::vector<speaker_span> tidied(std::vector<float_span> all, const speaker_segment_options& o) {
+  all = joined(std::move(all));
   if (o.min_duration_on > 0)
-    std::erase_if(all, [least = static_cast<float>(o.min_duration_on)](const detail::float_span& s) {
+    std::erase_if(all, [least = static_cast<float>(o.min_duration_on)](const float_span& s) {
       return !(s.end - s.start >= least);
     });
   if (o.min_duration_off > 0) {
     const auto least = static_cast<float>(o.min_duration_off);
-    std::vector<detail::float_span> filled = all;
+    std::vector<float_span> filled = all;
     for (std::size_t i = 1; i < all.size(); ++i)
       if (!(all[i].start - all[i - 1].end >= least)) filled.push_back({all[i - 1].end, all[i].start});
-    all = detail::joined(std::move(filled));
+    all = joined(std::move(filled));
   }
-  // Hundredths; what is left of a span must have a length, and those that overlap are one.
+  // What is left of a span must have a length, and those that overlap are one.
   std::vector<speaker_span> out;
-  for (const detail::float_span& s : all) {
-    const auto rounded = [](float v) { return std::nearbyint(static_cast<double>(v) * 100) / 100; };
-    const speaker_span now{rounded(s.start), rounded(s.end)};
+  for (const float_span& s : all) {
+    const speaker_span now{hundredths(s.start), hundredths(s.end)};
     if (!(now.start < now.end)) continue;
     if (!out.empty() && now.start < out.back().end)
       out.back().end = std::max(out.back().end, now.end);
     else
       out.push_back(now);
   }
+  return out;
+}
+
+}  // namespace detail
+
+/// One speaker's spans, from his probabilities as they come. A span is settled when nothing that follows can touch it,
+/// or at the end, as in the original. That makes a difference only where a threshold to end above the one to begin lets
+/// several spans begin at 0: which of them the original's sort leaves last depends on how many follow.
+class speaker_segmenter {
+ public:
+  /// A probability stands for `steps` times 10 ms. `live`: spans are settled before the end.
+  explicit speaker_segmenter(extent steps, const speaker_segment_options& o = {}, bool live = true)
+      : options_(o), steps_(steps), live_(live) {}
+
+  /// The next probability.
+  void push(float p) {
+    const auto onset = static_cast<float>(options_.onset), offset = static_cast<float>(options_.offset);
+    for (extent k = 0; k < steps_; ++k, ++count_) {
+      if (speech_ ? !(p < offset) : !(p > onset)) continue;
+      const double now = time(count_);
+      if (!speech_)
+        settle(now);
+      else if (now + options_.pad_offset > padded(start_))
+        close(now);
+      start_ = now;
+      speech_ = !speech_;
+    }
+    if (!speech_) settle(time(count_));
+  }
+  /// No more follow.
+  void finish() {
+    if (speech_) close(time(count_ - 1));
+    speech_ = false;
+    flush();
+    finished_ = true;
+  }
+  /// The next settled span; nothing when there is none.
+  std::optional<speaker_span> next() {
+    if (settled_.empty()) return std::nullopt;
+    const speaker_span s = settled_.front();
+    settled_.pop_front();
+    return s;
+  }
+  /// No span that is still to be settled begins before so many seconds; nothing when none is to come.
+  std::optional<double> next_start() const {
+    if (finished_) return std::nullopt;
+    double from = padded(speech_ ? start_ : time(count_));
+    if (!open_.empty()) from = std::min(from, static_cast<double>(open_.front().start));
+    return detail::hundredths(static_cast<float>(from));
+  }
+
+ private:
+  static double time(extent step) { return static_cast<double>(step) * 0.01; }
+  double padded(double start) const { return std::max(0.0, start - options_.pad_onset); }
+  void close(double end) {
+    open_.push_back({static_cast<float>(padded(start_)), static_cast<float>(end + options_.pad_offset)});
+  }
+  // Nothing begins before `now`, but for the padding.
+  void settle(double now) {
+    if (!live_ || open_.empty()) return;
+    const auto least = static_cast<float>(padded(now)), gap = static_cast<float>(options_.min_duration_off);
+    float last = open_.front().end;
+    for (const detail::float_span& s : open_) last = std::max(last, s.end);
+    if (!(last >= least) && (options_.min_duration_off <= 0 || least - last >= gap)) flush();
+  }
+  STENO_COLD void flush() {
+    for (const speaker_span& s : detail::tidied(std::exchange(open_, {}), options_)) settled_.push_back(s);
+  }
+
+  speaker_segment_options options_;
+  extent steps_, count_ = 0;
+  bool live_, speech_ = false, finished_ = false;
+  double start_ = 0;
+  std::vector<detail::float_span> open_;  // those that what follows may touch
+  std::deque<speaker_span> settled_;
+};
+
+/// When the speaker of `column` speaks: `activities` [rows, speakers] are probabilities, a row lasts `steps` times 10
+/// ms. Spans in order, without overlaps.
+STENO_COLD inline std::vector<speaker_span> speaker_segments(const view<const float>& activities, extent column,
+                                                             extent steps, const speaker_segment_options& o = {}) {
+  speaker_segmenter one(steps, o, false);
+  for (extent r = 0; r < activities.rows(); ++r) one.push(activities.data()[r * activities.outerStride() + column]);
+  one.finish();
+  std::vector<speaker_span> out;
+  while (const auto s = one.next()) out.push_back(*s);
   return out;
 }
 

@@ -1,0 +1,67 @@
+#include <steno/text/words_in_text.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+using namespace steno;
+
+namespace {
+
+// The text with a bar at every cut; empty when the words are not found.
+std::string cut(const std::string& text, const std::vector<std::string>& words) {
+  std::vector<word> all;
+  for (const std::string& w : words) all.push_back({.text = w});
+  const auto places = text::words_in_text(text, all);
+  if (places.empty()) return "";
+  std::string out;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    EXPECT_EQ(text.substr(places[i].begin, places[i].end - places[i].begin), words[i]);
+    const std::size_t end = i + 1 < places.size() ? places[i + 1].cut : text.size();
+    EXPECT_LE(places[i].cut, places[i].begin);
+    EXPECT_LE(places[i].end, end);
+    out += (i == 0 ? "" : "|") + text.substr(places[i].cut, end - places[i].cut);
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST(words_in_text, marks_and_spaces) {
+  EXPECT_EQ(cut("Hello, world.", {"Hello", "world"}), "Hello,| world.");
+  EXPECT_EQ(cut("a  b", {"a", "b"}), "a|  b");
+  EXPECT_EQ(cut("  a b ", {"a", "b"}), "  a| b ");
+  EXPECT_EQ(cut("well -yes", {"well", "yes"}), "well| -yes");
+  EXPECT_EQ(cut("he said \"yes\" \"no\"", {"he", "said", "yes", "no"}), "he| said| \"yes\"| \"no\"");
+  EXPECT_EQ(cut("it's 'so'", {"it's", "so"}), "it's| 'so'");
+  EXPECT_EQ(cut("one (two) three", {"one", "two", "three"}), "one| (two)| three");
+  EXPECT_EQ(cut("one ( two", {"one", "two"}), "one| ( two");
+  EXPECT_EQ(cut("twenty-two", {"twenty", "two"}), "twenty-|two");
+  EXPECT_EQ(cut("a\xc2\xa0"
+                "b",
+                {"a", "b"}),
+            "a|\xc2\xa0"
+            "b");
+}
+
+TEST(words_in_text, scripts_without_spaces) {
+  EXPECT_EQ(cut("你好,世界。", {"你", "好", "世", "界"}), "你|好,|世|界。");
+  EXPECT_EQ(cut("他说:「你好」。好", {"他", "说", "你", "好", "好"}), "他|说:|「你|好」。|好");
+  EXPECT_EQ(cut("你好 hello 世界", {"你", "好", "hello", "世", "界"}), "你|好| hello| 世|界");
+  EXPECT_EQ(cut("你 世", {"你", "世"}), "你| 世");
+  EXPECT_EQ(cut("¿qué? ¡sí!", {"qué", "sí"}), "¿qué?| ¡sí!");
+}
+
+TEST(words_in_text, equal_words_stand_one_behind_the_other) {
+  EXPECT_EQ(cut("no no no", {"no", "no", "no"}), "no| no| no");
+  EXPECT_EQ(cut("哈哈哈", {"哈", "哈", "哈"}), "哈|哈|哈");
+}
+
+TEST(words_in_text, a_text_of_other_words) {
+  EXPECT_EQ(cut("25", {"twenty", "five"}), "");
+  EXPECT_EQ(cut("a b", {"b", "a"}), "");
+  EXPECT_EQ(cut("a b", {"a", ""}), "");
+  EXPECT_TRUE(text::words_in_text("a b", {}).empty());
+  EXPECT_EQ(cut("", {"a"}), "");
+  EXPECT_EQ(cut("a", {"a"}), "a");
+}
