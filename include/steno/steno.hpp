@@ -155,6 +155,7 @@
 #include <steno/networks/whisper_encoder.hpp>
 #include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/any_vad.hpp>
+#include <steno/pipelines/attributed_session.hpp>
 #include <steno/pipelines/closed.hpp>
 #include <steno/pipelines/decoding_options.hpp>
 #include <steno/pipelines/diarizer.hpp>

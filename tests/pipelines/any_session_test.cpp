@@ -1,5 +1,6 @@
 // Sessions of every family that streams, with the bundled models: portions make no difference, what is stable stays,
 // sessions share a model, and what cannot be done is said.
+#include <steno/core/thread_pool.hpp>
 #include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/qwen3_asr.hpp>
 #include <steno/pipelines/transcriber_of.hpp>
@@ -377,4 +378,105 @@ TEST(any_session, threads_share_a_model) {
   for (std::string& t : texts) threads.emplace_back([&] { t = finals(listen(m, pcm)); });
   for (std::thread& t : threads) t.join();
   for (const std::string& t : texts) EXPECT_EQ(t, alone);
+}
+
+namespace {
+
+// All of the events, with their speakers.
+std::vector<std::string> attributed(const transcriber& t, const diarizer& d, const std::vector<float>& pcm,
+                                    std::size_t portion, const pipelines::speaker_session_options& o,
+                                    const executor& run = {}) {
+  context c(run);
+  any_session s(t, d, {}, o, c);
+  std::vector<std::string> all;
+  const auto take = [&](const session_event& e) {
+    std::string line = written(e) + " <" + e.utterance.speaker.value_or("-") + ">";
+    for (const word& w : e.utterance.words) line += " " + w.speaker.value_or("-");
+    all.push_back(line);
+  };
+  for (std::size_t at = 0; at < pcm.size(); at += portion)
+    s.push(std::span(pcm).subspan(at, std::min(portion, pcm.size() - at)), c, take);
+  s.finish(c, take);
+  EXPECT_TRUE(s.over());
+  return all;
+}
+std::string final_texts(const transcriber& t, const diarizer* d, const std::vector<float>& pcm, bool split) {
+  context c;
+  any_session s = d == nullptr
+                      ? any_session(t, {}, c)
+                      : any_session(t, *d, {}, pipelines::speaker_session_options{.split_on_speaker = split}, c);
+  std::string all;
+  const auto take = [&](const session_event& e) {
+    if (!e.final()) return;
+    if (d != nullptr && !e.utterance.text.empty() && split) {
+      for (const word& w : e.utterance.words)
+        EXPECT_TRUE(!w.speaker || w.speaker == e.utterance.speaker);
+    }
+    EXPECT_TRUE(split || e.endpoint != endpoint_kind::speaker_change);
+    pipelines::append_text(all, e.utterance.text);
+  };
+  s.push(pcm, c, take);
+  s.finish(c, take);
+  return all;
+}
+
+}  // namespace
+
+// A small random Sortformer: whom it finds is not the point.
+TEST(any_session, speakers_do_not_depend_on_portions_and_threads) {
+  const diarizer d((test::compact() / "sortformer" / "model.gguf").string());
+  const std::vector<float> pcm = two_sentences();
+  thread_pool pool(2);
+  for (const char* name : {"parakeet-eou", "parakeet-tdt", "u2", "qwen3-asr"}) {
+    const transcriber t = open(name);
+    for (const bool split : {false, true}) {
+      const pipelines::speaker_session_options o{.split_on_speaker = split};
+      const auto want = attributed(t, d, pcm, 16000, o);
+      EXPECT_EQ(attributed(t, d, pcm, 1234, o), want) << name;
+      EXPECT_EQ(attributed(t, d, pcm, pcm.size(), o, executor(pool)), want) << name;
+      EXPECT_TRUE(std::any_of(want.begin(), want.end(), [](const std::string& e) {
+        return e.find("<Speaker 1>") != std::string::npos;
+      })) << name;
+      EXPECT_EQ(final_texts(t, &d, pcm, split), final_texts(t, nullptr, pcm, split)) << name;
+    }
+  }
+}
+
+TEST(any_session, a_final_result_waits_for_its_speakers) {
+  const diarizer d((test::compact() / "sortformer" / "model.gguf").string());
+  const transcriber t = open("parakeet-eou");
+  pipelines::speaker_session_options late, soon;
+  late.diarization.cache = soon.diarization.cache = d.default_cache();
+  late.diarization.cache->chunk_len = 200;  // 16 s: more than there are
+  soon.diarization.cache->chunk_len = 2;
+  soon.diarization.cache->chunk_right_context = 0;
+  const std::vector<float> pcm = two_sentences();
+  const auto finals_before_the_end = [&](const pipelines::speaker_session_options& o) {
+    context c;
+    any_session s(t, d, {}, o, c);
+    int finals = 0;
+    const auto take = [&](const session_event& e) { finals += e.final() ? 1 : 0; };
+    s.push(pcm, c, take);
+    return finals;
+  };
+  EXPECT_EQ(finals_before_the_end(late), 0);
+  EXPECT_EQ(finals_before_the_end(soon), 2);
+}
+
+TEST(any_session, ends_of_turns_have_a_confidence) {
+  const transcriber t = open("parakeet-eou");
+  const std::vector<float> pcm = two_sentences();
+  context c;
+  any_session s(t, {}, c);
+  int ends = 0;
+  const auto take = [&](const session_event& e) {
+    EXPECT_EQ(e.eot_confidence.has_value(), e.endpoint != endpoint_kind::none);
+    if (!e.eot_confidence) return;
+    ++ends;
+    EXPECT_GT(*e.eot_confidence, 0.3);
+    EXPECT_LE(*e.eot_confidence, 1);
+  };
+  s.push(pcm, c, take);
+  s.finish(c, take);
+  EXPECT_EQ(ends, 2);
 }

@@ -77,7 +77,10 @@ class parakeet_turn_session {
       out.kind = streaming::stream_event_kind::final;
     std::vector<transducer_token> tokens;
     for (const transducer_token& t : e.tokens)
-      if (!model_->ends_turn(t.id)) tokens.push_back(t);
+      if (!model_->ends_turn(t.id))
+        tokens.push_back(t);
+      else if (end != endpoint_kind::none)
+        out.eot_confidence = std::exp(static_cast<double>(t.score));
     segment& s = out.utterance;
     model_->write_result(tokens, s);
     Model::part_words(s.words);

@@ -77,7 +77,7 @@ struct session_options {
 };
 
 /// Where a final result comes from, if not from the end of the audio or a limit of length.
-enum class endpoint_kind { none, endpoint, end_of_turn, end_of_backchannel };
+enum class endpoint_kind { none, endpoint, end_of_turn, end_of_backchannel, speaker_change };
 
 namespace streaming {
 /// The enumerator's name, for results; empty for none.
@@ -91,6 +91,8 @@ constexpr std::string_view endpoint_name(endpoint_kind k) noexcept {
       return "end_of_turn";
     case endpoint_kind::end_of_backchannel:
       return "end_of_backchannel";
+    case endpoint_kind::speaker_change:
+      return "speaker_change";
   }
   return "";
 }
@@ -119,6 +121,8 @@ struct session_event {
   segment utterance = {};
   std::string stable = {};           ///< the beginning of the text that will not change any more
   std::optional<double> score = {};  ///< logarithm of a probability; nothing where the model computes none
+  /// Probability of the label that ended the turn, of models that have one (Parakeet-EOU); else nothing.
+  std::optional<double> eot_confidence = {};
   std::string_view stop = {};  ///< why a model that writes token by token stopped (stop_name()); empty: no such model
   /// Best first, at least one; in partial results the best alone. Texts are written as the utterance's is.
   std::vector<streaming::session_alternative> nbest = {};
