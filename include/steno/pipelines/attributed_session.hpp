@@ -30,8 +30,8 @@ namespace pipelines {
 
 /// How utterances get their speakers.
 struct speaker_session_options {
-  diarize_options diarization = {};
-  speaker_attribution_options attribution = {};
+  diarize_options diarization = {};              ///< of the diarizer
+  speaker_attribution_options attribution = {};  ///< of words; `split` is split_on_speaker
   /// An utterance ends where the speaker changes: its final result comes as one for each turn.
   bool split_on_speaker = false;
 };
