@@ -1,5 +1,7 @@
 #include "cues.hpp"
 
+#include <steno/text/words_in_text.hpp>
+
 #include <algorithm>
 #include <string_view>
 
@@ -14,22 +16,15 @@ bool timed(const segment& s) {
   });
 }
 
-// The segment's text cut before each word, so that spaces and punctuation stay as written: punctuation goes with the
-// word before it unless a space parts them. Empty when the words cannot be found in the text one after the other.
+// The segment's text cut before each word, so that spaces and punctuation stay as written. Empty when the words cannot
+// be found in the text one after the other.
 std::vector<std::string> cut_text(const segment& s) {
-  const std::string_view text = s.text;
-  std::vector<std::size_t> cuts;
-  std::size_t at = 0;
-  for (const word& w : s.words) {
-    const std::size_t found = text.find(w.text, at);
-    if (found == std::string_view::npos) return {};
-    const std::size_t space = text.substr(at, found - at).rfind(' ');
-    cuts.push_back(cuts.empty() ? 0 : space == std::string_view::npos ? found : at + space);
-    at = found + w.text.size();
-  }
-  cuts.push_back(text.size());
+  const auto places = text::words_in_text(s.text, s.words);
   std::vector<std::string> pieces;
-  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) pieces.emplace_back(text.substr(cuts[i], cuts[i + 1] - cuts[i]));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::size_t end = i + 1 < places.size() ? places[i + 1].cut : s.text.size();
+    pieces.push_back(s.text.substr(places[i].cut, end - places[i].cut));
+  }
   return pieces;
 }
 
@@ -75,11 +70,12 @@ std::optional<cue> cue_times::last(double duration) {
   return done;
 }
 
-std::vector<cue> split_cues(const segment& s, const cue_limits& limits) {
+std::vector<cue> split_cues(const segment& s, const cue_limits& limits, bool named) {
   std::vector<cue> cues;
+  const std::string who = s.speaker.value_or(""), front = named && !who.empty() ? who + ": " : "";
   if (!timed(s)) {
-    std::vector<std::string> lines = wrap(s.text, limits.columns);
-    if (!lines.empty()) cues.push_back({s.start, std::max(s.start, s.end), std::move(lines)});
+    if (wrap(s.text, limits.columns).empty()) return cues;
+    cues.push_back({s.start, std::max(s.start, s.end), wrap(front + s.text, limits.columns), who});
     return cues;
   }
   const std::vector<std::string> pieces = words_as_written(s);
@@ -92,9 +88,9 @@ std::vector<cue> split_cues(const segment& s, const cue_limits& limits) {
     if (fits) {
       text += pieces[i];
     } else {
-      text = pieces[i];
+      text = front + pieces[i];
       lines = wrap(text, limits.columns);
-      cues.push_back({w.start, w.end, {}});
+      cues.push_back({w.start, w.end, {}, who});
     }
     cues.back().end = std::max(cues.back().end, w.end);
     cues.back().lines = std::move(lines);

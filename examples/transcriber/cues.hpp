@@ -22,10 +22,12 @@ struct cue_limits {
 struct cue {
   double start = 0, end = 0;
   std::vector<std::string> lines;
+  std::string speaker = {};  ///< empty: nobody is known
 };
 
-/// From its first word to the end of its last one. Empty when the segment has no text.
-std::vector<cue> split_cues(const segment& s, const cue_limits& limits = {});
+/// From its first word to the end of its last one. Empty when the segment has no text. `named`: every cue begins with
+/// the speaker's name, where there is one.
+std::vector<cue> split_cues(const segment& s, const cue_limits& limits = {}, bool named = false);
 
 /// The cues of one recording as they are shown: each for at least 0.3 s, 0.5 s longer than it is spoken or up to the
 /// next one, never two at once, never behind the recording's end. A cue is told when the next one is known.

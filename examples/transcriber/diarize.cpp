@@ -1,16 +1,20 @@
 // steno diarize: who speaks when. A model for streams reads a recording of any length in pieces; what it found is
-// written when the recording has ended, because spans are joined and short ones go.
+// written as soon as it is settled, but for JSON, which is one object.
 #include <steno/core/thread_pool.hpp>
 #include <steno/pipelines/diarizer.hpp>
+#include <steno/segmentation/speaker_turns.hpp>
 
 #include <cmath>
 #include <memory>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "each_input.hpp"
+#include "json_result.hpp"
 #include "model_files.hpp"
 #include "speech_writer.hpp"
+#include "text_width.hpp"
 #include "writers.hpp"
 #include "yaml_settings.hpp"
 
@@ -46,26 +50,52 @@ diarize_options options_of(const options& o, const diarizer& d) {
   return asked;
 }
 
-std::string text_of(const options& o, const input& in, const result& r, bool several) {
-  const speech_format f = o.speech.output_format;
-  if (f == speech_format::json || f == speech_format::jsonl)
-    return writer(f == speech_format::json ? format::json : format::jsonl, several).add(in.audio, r);
-  std::string all;
-  for (const segment& s : r.segments)
-    all += speech_line(f, in.audio, in.name, several, {std::llround(s.start * 1000), std::llround(s.end * 1000)},
-                       s.speaker.value_or(""));
-  return all;
+// A line of what is written as it comes.
+std::string line_of(speech_format f, const input& in, const segmentation::speaker_turn& t, bool several) {
+  segment s;
+  s.start = t.span.start;
+  s.end = t.span.end;
+  s.speaker = "speaker_" + std::to_string(t.speaker);
+  if (f == speech_format::jsonl) return json_line(result_text(in.audio), "", s);
+  return speech_line(f, in.audio, in.name, several, {std::llround(s.start * 1000), std::llround(s.end * 1000)},
+                     *s.speaker);
 }
 
+// A segment per line: jsonl as soon as it is settled, the others in the order of their starts.
+input_end tell_turns(const options& o, const diarizer& d, const diarize_options& asked, context& c, const input& in,
+                     input_output& out, bool several, reporter& report) {
+  using order = segmentation::speaker_turns::order;
+  const speech_format f = o.speech.output_format;
+  audio_reader reader(in.audio, diarizer::sample_rate, o.pcm);
+  diarization one(d, asked);
+  const auto steps = static_cast<extent>(std::llround(d.frame_seconds() * 100));
+  segmentation::speaker_turns turns(d.speakers(), steps, asked.segments,
+                                    f == speech_format::jsonl ? order::settled : order::starts);
+  std::string text;
+  const auto tell = [&](const segmentation::speaker_turn& t) { text += line_of(f, in, t, several); };
+  const auto rows = [&](const view<const float>& x) { turns.push(x, tell); };
+  input_end heard = each_block(reader, diarizer::sample_rate, report, [&](auto pcm) {
+    one.push(pcm, c, rows);
+    if (!text.empty()) out.put(std::exchange(text, {}));
+  });
+  if (heard.stopped && heard.seconds <= 0) return heard;
+  one.finish(c, rows);
+  turns.finish(tell);
+  out.put(text);
+  return heard;
+}
+
+// One object.
 input_end diarize(const options& o, const diarizer& d, const diarize_options& asked, context& c, const input& in,
                   input_output& out, bool several, reporter& report) {
+  if (o.speech.output_format != speech_format::json) return tell_turns(o, d, asked, c, in, out, several, report);
   audio_reader reader(in.audio, diarizer::sample_rate, o.pcm);
   diarization one(d, asked);
   input_end heard = each_block(reader, diarizer::sample_rate, report, [&](auto pcm) { one.push(pcm, c); });
   if (heard.stopped && heard.seconds <= 0) return heard;
   result r = one.finish(c);
   if (heard.stopped) r.extra.emplace_back("interrupted_at", r.duration);
-  out.put(text_of(o, in, r, several));
+  out.put(writer(format::json, several).add(in.audio, r));
   return heard;
 }
 

@@ -22,8 +22,9 @@ void require_rate(const std::string& where, const char* what, int expected, int 
 
 }  // namespace
 
-transcript::transcript(any_recording r, const forced_aligner* aligner, const punctuator* marks, context& c)
-    : recording_(std::move(r)), context_(c) {
+transcript::transcript(any_recording r, const forced_aligner* aligner, const punctuator* marks,
+                       std::optional<pipelines::speaker_labels> who, context& c)
+    : recording_(std::move(r)), who_(std::move(who)), context_(c) {
   if (aligner != nullptr) times_.emplace(*aligner);
   if (marks != nullptr) punctuation_.emplace(*marks);
 }
@@ -34,21 +35,37 @@ void transcript::read(const sample_function& audio, const transcript_sink& to) {
   while (const std::size_t n = audio(samples)) {
     const std::span<const float> part(samples.data(), n);
     if (times_) times_->push(part);
+    if (who_) who_->push(part, context_);
     recording_.push(part, context_, sink);
     if (times_) times_->forget(recording_.needed_from());
+    attribute(to);
     to.progress(recording_.done());
   }
   recording_.close(context_, sink);
+  if (who_) who_->close(context_);
+  attribute(to);
+}
+
+// Hands over the segments whose speakers are known.
+void transcript::attribute(const transcript_sink& to) {
+  if (!who_) return;
+  who_->forget(recording_.needed_from());
+  who_->take([&](segment s) { to.segments(std::move(s)); });
 }
 
 result transcript::finish(const transcript_sink& to) {
-  return recording_.finish(context_, [&](segment s) { emit(std::move(s), to); });
+  result head = recording_.finish(context_, [&](segment s) { emit(std::move(s), to); });
+  if (who_) who_->take([&](segment s) { to.segments(std::move(s)); });
+  return head;
 }
 
 void transcript::emit(segment s, const transcript_sink& to) {
   if (times_) times_->align(s, context_);
   if (punctuation_) punctuation_->punctuate(s, context_);
-  to.segments(std::move(s));
+  if (who_)
+    who_->add(std::move(s));
+  else
+    to.segments(std::move(s));
   to.progress(recording_.done());
 }
 
@@ -73,6 +90,13 @@ void engine::align_with(const std::string& path, const note_function& note) {
   require_rate(path, "sample rate of the aligner", model_.sample_rate(), aligner_->sample_rate());
 }
 
+void engine::tell_speakers(const speaker_options& asked, const note_function& note) {
+  speakers_.emplace(open_speakers(asked, model_.sample_rate(), executor(pool_), note));
+  if (!speakers_->model.streams())
+    note(asked.model + ": this model of speakers hears recordings as a whole; memory grows with their length");
+  speakers_beside_ = asked.beside;
+}
+
 void engine::preview(const sample_function& audio, const request& r) {
   previewed_.emplace(model_, options_of(r));
   std::vector<float> samples(portion);
@@ -81,8 +105,12 @@ void engine::preview(const sample_function& audio, const request& r) {
 
 std::unique_ptr<transcript> engine::read(const sample_function& audio, const request& r, const transcript_sink& to) {
   if (!previewed_) previewed_.emplace(model_, options_of(r));
+  std::optional<pipelines::speaker_labels> who;
+  if (speakers_)
+    who.emplace(speakers_->model, diarize_options{}, speakers_->rule,
+                speakers_beside_ ? std::optional(executor()) : std::nullopt);
   auto made = std::make_unique<transcript>(*std::exchange(previewed_, std::nullopt), aligner_ ? &*aligner_ : nullptr,
-                                           punctuation_ ? &*punctuation_ : nullptr, context_);
+                                           punctuation_ ? &*punctuation_ : nullptr, std::move(who), context_);
   made->read(audio, to);
   return made;
 }

@@ -3,6 +3,7 @@
 #include <steno/core/thread_pool.hpp>
 #include <steno/pipelines/forced_aligner.hpp>
 #include <steno/pipelines/punctuator.hpp>
+#include <steno/pipelines/speaker_labels.hpp>
 #include <steno/pipelines/transcriber.hpp>
 #include <steno/pipelines/word_aligner.hpp>
 
@@ -16,6 +17,8 @@
 #include "abilities.hpp"
 #include "formats.hpp"
 #include "loading.hpp"
+#include "options.hpp"
+#include "speaker_model.hpp"
 
 namespace steno::app {
 
@@ -41,7 +44,8 @@ struct transcript_sink {
 /// made it must outlive it.
 class transcript {
  public:
-  transcript(any_recording r, const forced_aligner* aligner, const punctuator* marks, context& c);
+  transcript(any_recording r, const forced_aligner* aligner, const punctuator* marks,
+             std::optional<pipelines::speaker_labels> who, context& c);
   void read(const sample_function& audio, const transcript_sink& to);
   double waiting_seconds() const { return recording_.waiting_seconds(); }  ///< of audio
   /// Emits the segments that are left. Returns the result without text and segments.
@@ -50,10 +54,12 @@ class transcript {
  private:
   friend class engine;
   void emit(segment s, const transcript_sink& to);
+  void attribute(const transcript_sink& to);
 
   any_recording recording_;
   std::optional<word_aligner> times_;
   std::optional<punctuator::stream> punctuation_;
+  std::optional<pipelines::speaker_labels> who_;
   context& context_;
 };
 
@@ -74,6 +80,8 @@ class engine {
   void punctuate_with(const std::string& path, const note_function& note);
   /// From now on words that have no times get them from this forced aligner. Throws steno::error.
   void align_with(const std::string& path, const note_function& note);
+  /// From now on segments and words have speakers, told by this model. Throws steno::error.
+  void tell_speakers(const speaker_options& asked, const note_function& note);
 
   /// Whether it should preview() all of a recording before read() is given the same again. Without that it keeps the
   /// recording in memory.
@@ -100,6 +108,8 @@ class engine {
   std::optional<any_vad> detector_;  // of the last request
   std::optional<punctuator> punctuation_;
   std::optional<forced_aligner> aligner_;
+  std::optional<speaker_model> speakers_;
+  bool speakers_beside_ = false;
   std::optional<any_recording> previewed_;
 };
 

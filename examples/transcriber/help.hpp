@@ -42,7 +42,7 @@ constexpr std::string_view description(std::string_view verb) {
            "per file), jsonl (one segment per line), rttm.";
   if (verb == "align")
     return "Finds when each word of a known text is spoken, with a forced aligner.\n"
-           "Formats: text (start, end and word on a line), json, jsonl, srt, vtt, tsv.";
+           "Formats: text (start, end and word on a line), json, jsonl, srt, vtt, tsv, ctm, stm.";
   return "Transcribes speech to text, JSON, subtitles or tables.\n"
          "Verbs: transcribe (may be left out), stream, serve, vad, diarize, align, info, bench; steno VERB --help "
          "explains one.";
@@ -76,6 +76,7 @@ constexpr std::string_view examples(std::string_view verb) {
          "  steno -m model.gguf --format srt -o talk.srt talk.mp3\n"
          "  steno -m model.gguf --format json -o out/ recordings/    one .json for each file in recordings\n"
          "  ffmpeg -i film.mkv -f s16le -ac 1 -ar 16000 - | steno -m model.gguf -\n"
+         "  steno -m model.gguf --speakers sortformer.gguf meeting.wav    a line for each turn: Speaker 1: ...\n"
          "  steno -m model.gguf --manifest calls.jsonl --shard 0/4 --format jsonl -o part0.jsonl\n"
          "\n"
          "A directory stands for the sound files in it, by name, without those in folders below.\n"

@@ -14,6 +14,7 @@
 #include "folder_entries.hpp"
 #include "model_path.hpp"
 #include "progress.hpp"
+#include "text_width.hpp"
 
 namespace steno::app {
 namespace fs = std::filesystem;
@@ -98,8 +99,10 @@ std::vector<input> gather_inputs(const options& o, std::vector<std::string>* lef
   std::error_code none;
   if (!o.output.empty() && (o.output.back() == '/' || fs::is_directory(o.output, none)))
     refuse_equal_names(all, "in the directory " + o.output);
-  else if (o.speech.output_format == speech_format::rttm)
+  else if (o.speech.output_format == speech_format::rttm || o.output_format == format::rttm)
     refuse_equal_names(all, "in RTTM");
+  else if (o.output_format == format::ctm || o.output_format == format::stm)
+    refuse_equal_names(all, o.output_format == format::ctm ? "in CTM" : "in STM");
   for (std::size_t i = 0; i < all.size(); ++i)
     if (o.part.takes(i)) mine.push_back(std::move(all[i]));
   return mine;
@@ -133,6 +136,33 @@ std::vector<std::string> read_phrases(const std::string& path) {
     if (!line.empty()) phrases.push_back(line);
   }
   return phrases;
+}
+
+std::vector<std::string> read_speaker_names(const std::string& path) {
+  constexpr std::size_t most_names = 64, longest = 200;
+  std::vector<std::string> names;
+  if (path.empty()) return names;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) fail({.where = path, .what = "not readable"});
+  for (std::string line; std::getline(in, line);) {
+    if (names.empty() && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
+    if (line.ends_with('\r')) line.pop_back();
+    const std::string where = path + ", line " + std::to_string(names.size() + 1);
+    const auto refuse = [&](const char* what, const char* expected) {
+      fail({.where = where, .what = what, .expected = expected});
+    };
+    if (line.size() > longest) refuse("a speaker's name is too long", "at most 200 bytes");
+    const std::string clean = one_line(line);
+    if (clean.empty()) refuse("no name", "the name of a speaker on each line");
+    if (clean != line) refuse("no name", "a name in UTF-8 without control characters and outer spaces");
+    if (std::find(names.begin(), names.end(), line) != names.end())
+      refuse("a speaker has this name already", "a name for each");
+    if (names.size() == most_names) refuse("too many names", "at most 64");
+    names.push_back(std::move(line));
+  }
+  if (in.bad()) fail({.where = path, .what = "not readable"});
+  if (names.empty()) fail({.where = path, .what = "no names", .expected = "the name of a speaker on each line"});
+  return names;
 }
 
 }  // namespace steno::app

@@ -28,6 +28,9 @@ void tell_toy(const std::string& model, const std::vector<input>& inputs, report
 /// The lines of a file of phrases, without empty ones; none for an empty path. Throws steno::error.
 std::vector<std::string> read_phrases(const std::string& path);
 
+/// The lines of a file of speakers' names; none for an empty path. Throws steno::error, with the number of the line.
+std::vector<std::string> read_speaker_names(const std::string& path);
+
 /// The `audio` values of a manifest of JSON lines, as paths relative to the working directory.
 std::vector<std::string> read_manifest(const std::string& path);
 

@@ -76,15 +76,12 @@ bool has_extras(const segment& s) {
 }
 
 // All but the brackets.
-void add_segment(json_builder& j, const segment& s) {
+void add_segment(json_builder& j, const segment& s, bool speakers) {
   j.key("start").number(s.start).key("end").number(s.end).key("text").text(s.text);
-  j.key("token_ids").wholes(s.token_ids).key("speaker");
-  if (s.speaker)
-    j.text(*s.speaker);
-  else
-    j.none();
+  j.key("token_ids").wholes(s.token_ids);
+  add_speaker(j, s.speaker);
   j.key("words").open('[');
-  for (const word& w : s.words) add_word(j, w);
+  for (const word& w : s.words) add_word(j, w, speakers);
   j.close(']');
   if (!has_extras(s)) return;
   j.key("extra");
@@ -93,7 +90,15 @@ void add_segment(json_builder& j, const segment& s) {
 
 }  // namespace
 
-void add_word(json_builder& j, const word& w) {
+void add_speaker(json_builder& j, const std::optional<std::string>& speaker) {
+  j.key("speaker");
+  if (speaker)
+    j.text(*speaker);
+  else
+    j.none();
+}
+
+void add_word(json_builder& j, const word& w, bool speakers) {
   j.open('{').key("word").text(w.text);
   if (w.how != timing::none) j.key("start").number(w.start).key("end").number(w.end);
   j.key("confidence");
@@ -101,12 +106,14 @@ void add_word(json_builder& j, const word& w) {
     j.none();  // an aligner finds times, and no probability
   else
     j.number(static_cast<double>(w.confidence));
-  j.key("timing").text(name(w.how)).close('}');
+  j.key("timing").text(name(w.how));
+  if (speakers) add_speaker(j, w.speaker);
+  j.close('}');
 }
 
 void json_document::add(const segment& s) {
   json_builder j;
-  add_segment(j.open('{'), s);
+  add_segment(j.open('{'), s, speakers_);
   pipelines::append_text(text_, s.text);
   if (!segments_.empty()) segments_ += ',';
   segments_ += j.str();
@@ -139,10 +146,10 @@ std::string json_document::end(std::string_view audio, const result& head) {
   return std::move(j.close('}')).str();
 }
 
-std::string json_line(std::string_view audio, std::string_view language, const segment& s) {
+std::string json_line(std::string_view audio, std::string_view language, const segment& s, bool speakers) {
   json_builder j;
   j.open('{').key("audio").text(audio).key("language").text(s.language.empty() ? language : s.language);
-  add_segment(j, s);
+  add_segment(j, s, speakers);
   return std::move(j.close('}')).str() + "\n";
 }
 

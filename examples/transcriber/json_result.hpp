@@ -2,6 +2,7 @@
 #pragma once
 #include <steno/pipelines/result.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,11 +12,18 @@ namespace steno::app {
 class json_builder;
 
 /// {"word", "start", "end", "confidence", "timing"}: no times where there are none, null for what nothing computed.
-void add_word(json_builder& j, const word& w);
+/// `speakers`: and "speaker".
+void add_word(json_builder& j, const word& w, bool speakers = false);
+
+/// "speaker": its name, or null.
+void add_speaker(json_builder& j, const std::optional<std::string>& speaker);
 
 /// The object of a file, which keeps its segments as text: hours of speech take what they take in the file.
 class json_document {
  public:
+  /// `speakers`: words say theirs.
+  explicit json_document(bool speakers = false) : speakers_(speakers) {}
+
   void add(const segment& s);
   /// {"model", "audio", "duration", "language", "text", "segments": [...], "extra": {...}} on one line, without a
   /// newline; `head` has neither text nor segments. Bytes that are not UTF-8 become U+FFFD.
@@ -28,12 +36,13 @@ class json_document {
     bool has_extra = false;
     std::string language;
   };
+  bool speakers_;
   std::string segments_, text_;
   std::vector<place> languages_;
 };
 
 /// {"audio", "language", "start", "end", "text", "token_ids", "speaker", "words", "extra"} and a newline; `language` is
-/// the recording's, for a segment that names none.
-std::string json_line(std::string_view audio, std::string_view language, const segment& s);
+/// the recording's, for a segment that names none. `speakers`: words say theirs.
+std::string json_line(std::string_view audio, std::string_view language, const segment& s, bool speakers = false);
 
 }  // namespace steno::app

@@ -14,6 +14,11 @@ class live_stream {
   live_stream(const transcriber& model, const session_options& o, const executor& run = {})
       : scratch_(run), session_(model, o, scratch_) {}
 
+  /// The same with speakers.
+  live_stream(const transcriber& model, const diarizer& who, const session_options& o,
+              const pipelines::speaker_session_options& s, const executor& run)
+      : scratch_(run), session_(model, who, o, s, scratch_) {}
+
   void push(std::span<const float> pcm, core::sink_ref<session_event> sink) { session_.push(pcm, scratch_, sink); }
   void finish(core::sink_ref<session_event> sink) { session_.finish(scratch_, sink); }
   bool over() const { return session_.over(); }

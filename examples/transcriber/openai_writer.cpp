@@ -114,12 +114,19 @@ std::string openai_writer::cue(const std::string& start, const std::string& end,
   return out.append(start).append(" --> ").append(end).append("\n").append(without_empty_lines(text)).append("\n\n");
 }
 
+// What stands before the text of a speaker.
+std::string openai_writer::named(const std::string& speaker) const {
+  if (!speakers_ || speaker.empty()) return "";
+  if (format_ != format::vtt) return one_line(speaker) + ": ";
+  return "<v " + replaced(replaced(replaced(one_line(speaker), "&", "&amp;"), "<", "&lt;"), ">", "&gt;") + ">";
+}
+
 // The cue that is whole now.
 std::string openai_writer::flush() {
   if (subtitle_.empty()) return "";
   const std::vector<piece> words = std::exchange(subtitle_, {});
   const auto joined = [&](std::size_t marked) {
-    std::string text;
+    std::string text = named(speaker_);
     for (std::size_t i = 0; i < words.size(); ++i) text += i == marked ? underlined(words[i].text) : words[i].text;
     return text;
   };
@@ -141,6 +148,12 @@ std::string openai_writer::add_words(const segment& s) {
   const auto width = static_cast<std::size_t>(lines_.max_line_width > 0 ? lines_.max_line_width : 1000);
   const auto at_once = static_cast<std::size_t>(lines_.max_words_per_line > 0 ? lines_.max_words_per_line : 1000);
   std::string out;
+  if (speakers_ && s.speaker.value_or("") != speaker_) {
+    out += flush();
+    speaker_ = s.speaker.value_or("");
+    line_length_ = 0;
+    line_count_ = 1;
+  }
   const std::vector<std::string> words = raw_words(s);
   for (std::size_t i = 0; i < s.words.size(); ++i) {
     const word& w = s.words[i];
@@ -171,14 +184,16 @@ std::string openai_writer::add_words(const segment& s) {
 
 std::string openai_writer::add(const segment& s) {
   const std::string text = raw_text(s);
-  if (format_ == format::text) return stripped(text) + "\n";
+  const std::string who = named(s.speaker.value_or(""));
+  if (format_ == format::text) return who + stripped(text) + "\n";
   if (format_ == format::srt || format_ == format::vtt) {
     if (words_ && all_timed(s)) return add_words(s);
     const std::string before = flush();
-    return before + cue(clock(s.start), clock(s.end), replaced(stripped(text), "-->", "->"));
+    return before + cue(clock(s.start), clock(s.end), who + replaced(stripped(text), "-->", "->"));
   }
   if (format_ == format::tsv)
     return std::to_string(even_milliseconds(s.start)) + "\t" + std::to_string(even_milliseconds(s.end)) + "\t" +
+           (speakers_ ? one_line(s.speaker.value_or("")) + "\t" : "") +
            replaced(replaced(stripped(text), "\t", " "), "\n", " ") + "\n";
   text_ += text;
   std::string& j = json_;
@@ -202,12 +217,13 @@ std::string openai_writer::add(const segment& s) {
       j.append(", \"start\": ").append(number_or_null(time(w.start)));
       j.append(", \"end\": ").append(number_or_null(time(w.end)));
       const bool known = std::isfinite(w.confidence) && w.how != timing::aligned;
-      j.append(", \"probability\": ")
-          .append(known ? number_json(static_cast<double>(w.confidence)) : "null")
-          .append("}");
+      j.append(", \"probability\": ").append(known ? number_json(static_cast<double>(w.confidence)) : "null");
+      if (speakers_) j.append(", \"speaker\": ").append(w.speaker ? text_json(*w.speaker) : "null");
+      j.append("}");
     }
     j.append("]");
   }
+  if (speakers_) j.append(", \"speaker\": ").append(s.speaker ? text_json(*s.speaker) : "null");
   j.append("}");
   return "";
 }

@@ -27,9 +27,10 @@ struct line_options {
 /// Writes one recording, segment by segment.
 class openai_writer {
  public:
-  /// `words`: segments have word times. `cue` counts the subtitles of an output, from 1.
-  openai_writer(format f, const line_options& lines, bool words, int& cue)
-      : format_(f), lines_(lines), words_(words), next_cue_(&cue) {}
+  /// `words`: segments have word times. `cue` counts the subtitles of an output, from 1. `speakers`: say who speaks,
+  /// which the original cannot.
+  openai_writer(format f, const line_options& lines, bool words, int& cue, bool speakers = false)
+      : format_(f), lines_(lines), words_(words), speakers_(speakers), next_cue_(&cue) {}
 
   std::string add(const segment& s);
   /// What is left; `head` is the result without text and segments.
@@ -43,13 +44,15 @@ class openai_writer {
   std::string add_words(const segment& s);
   std::string flush();
   std::string cue(const std::string& start, const std::string& end, const std::string& text);
+  std::string named(const std::string& speaker) const;
   std::string clock(double seconds) const;
 
   format format_;
   line_options lines_;
-  bool words_;
+  bool words_, speakers_;
   int* next_cue_;
   std::vector<piece> subtitle_;
+  std::string speaker_;  // of the subtitle
   std::size_t line_length_ = 0;
   int line_count_ = 1;
   std::optional<double> last_;

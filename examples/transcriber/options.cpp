@@ -60,6 +60,18 @@ void refuse_idle(const options& o) {
   if (o.hotword_score && o.hotwords.empty()) wrong_usage("--hotword-score is about --hotwords: give them, too");
   if (o.verb == "stream" && o.vad != "none" && o.output_format != format::jsonl)
     wrong_usage("stream: --vad tells of speech in --format jsonl alone");
+  if (o.speakers.model.empty() && !o.speakers.names.empty())
+    wrong_usage("--speaker-names is about --speakers: give a model for them, too");
+  if (o.speakers.model.empty() && o.speakers.beside)
+    wrong_usage("--parallel-speakers is about --speakers: give a model for them, too");
+  if (o.speakers.model.empty() && o.speakers.split)
+    wrong_usage("--split-on-speaker is about --speakers: give a model for them, too");
+  if (o.speakers.model.empty() && (o.speakers.chunk || o.speakers.look_ahead))
+    wrong_usage(std::string(o.speakers.chunk ? "--speaker-chunk" : "--speaker-look-ahead") +
+                " is about --speakers: give a model for them, too");
+  if (o.speakers.model.empty() && o.output_format == format::rttm)
+    wrong_usage("--format rttm tells who speaks: " +
+                std::string(o.verb == "transcribe" ? "give --speakers MODEL, too" : "steno diarize writes it"));
   const line_options& l = o.output_layout.lines;
   const bool cues = o.output_format == format::srt || o.output_format == format::vtt;
   const bool of_lines = l.max_line_width > 0 || l.max_line_count > 0 || l.max_words_per_line > 0 || l.highlight_words;
@@ -75,7 +87,8 @@ void check(options& o, raw_options& raw) {
   if (!raw.demo.empty()) o.model = find_demo(raw.demo);
   if ((o.verb == "stream" || o.verb == "serve") && o.model.empty()) wrong_usage("--model is required, or --demo");
   const auto f = find_format(raw.format);
-  if (!f) wrong_usage("unknown format " + raw.format + " (there are text, json, jsonl, srt, vtt and tsv)");
+  if (!f)
+    wrong_usage("unknown format " + raw.format + " (there are text, json, jsonl, srt, vtt, tsv, rttm, ctm and stm)");
   o.output_format = *f;
   const auto written = find_style(raw.style);
   if (!written) wrong_usage("unknown style " + raw.style + " (there are usual, steno and openai)");
@@ -83,7 +96,8 @@ void check(options& o, raw_options& raw) {
   finish_decoding(o.decoding, raw.decoding);
   const line_options& l = o.output_layout.lines;
   const bool by_words = l.max_line_width > 0 || l.max_line_count > 0 || l.max_words_per_line > 0 || l.highlight_words;
-  o.output_layout.words = o.decoding.word_timestamps.value_or(by_words);
+  o.output_layout.speakers = !o.speakers.model.empty();
+  o.output_layout.words = o.decoding.word_timestamps.value_or(by_words || *f == format::ctm);
   o.progress = !raw.no_progress;
   if (!raw.part.empty()) {
     const auto part = parse_shard(raw.part);

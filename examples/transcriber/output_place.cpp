@@ -21,6 +21,8 @@ read_files::read_files(const options& o, const std::vector<input>& inputs) {
   add(o.punctuation, "punctuation model");
   add(o.aligner, "aligner");
   add(o.hotwords, "list of hotwords");
+  add(o.speakers.model, "model of speakers");
+  add(o.speakers.names, "list of speakers' names");
   add(o.manifest, "manifest");
   add(o.text_file, "text");
   add(o.speakers.postprocessing, "file of settings");

@@ -30,7 +30,7 @@ void outputs::put(const std::string& text) {
 void outputs::begin(const input& from) {
   place_.begin(from, extension(format_));
   if (place_.one_file_each()) writer_ = writer(format_, false, layout_);
-  writer_.begin(from.audio);
+  writer_.begin(from.audio, from.name);
 }
 void outputs::heard(const segment& s) { put(writer_.add(s)); }
 void outputs::end(const result& head) { put(writer_.end(head)); }

@@ -25,6 +25,7 @@ segment safe(segment s) {
   for (word& w : s.words) {
     clean(w.text);
     clean(w.space);
+    if (w.speaker) clean(*w.speaker);
   }
   clean(s.language);
   clean(s.alternatives);

@@ -6,6 +6,7 @@
 
 #include "digits.hpp"
 #include "json_builder.hpp"
+#include "nist_writer.hpp"
 #include "text_width.hpp"
 
 namespace steno::app {
@@ -33,11 +34,8 @@ std::string_view extension(speech_format f) { return extensions[static_cast<std:
 std::string speech_line(speech_format f, std::string_view audio, std::string_view name, bool several,
                         const streaming::voice_segment& s, std::string_view speaker) {
   if (f == speech_format::rttm) {
-    std::string id = printable(name);
-    std::replace_if(
-        id.begin(), id.end(), [](char c) { return c == ' ' || c == '?'; }, '_');
-    return "SPEAKER " + id + " 1 " + seconds(s.start_ms) + " " + seconds(s.end_ms - s.start_ms) + " <NA> <NA> " +
-           std::string(speaker.empty() ? "speech" : speaker) + " <NA> <NA>\n";
+    return "SPEAKER " + nist_field(name) + " 1 " + seconds(s.start_ms) + " " + seconds(s.end_ms - s.start_ms) +
+           " <NA> <NA> " + (speaker.empty() ? "speech" : nist_field(speaker)) + " <NA> <NA>\n";
   }
   std::string line = several ? one_line(audio) : "";
   line.append(several ? "\t" : "").append(seconds(s.start_ms)).append("\t").append(seconds(s.end_ms));

@@ -25,6 +25,7 @@
 #include "safe_result.hpp"
 #include "screen.hpp"
 #include "signals.hpp"
+#include "speaker_model.hpp"
 #include "text_width.hpp"
 #include "verbs.hpp"
 
@@ -62,7 +63,7 @@ std::string point_line(std::string_view type, double time) {
 constexpr double not_computed = std::numeric_limits<double>::quiet_NaN();  // null in JSON
 
 // One line per event. Latency: from the arrival of the last sample that the result heard to the result.
-void write_event(output_place& out, const session_event& e, double latency_ms) {
+void write_event(output_place& out, const session_event& e, double latency_ms, bool speakers) {
   const segment said = safe(e.utterance);
   json_builder j;
   j.open('{').key("type").text(e.final() ? "final" : "partial").key("start").number(said.start);
@@ -70,9 +71,11 @@ void write_event(output_place& out, const session_event& e, double latency_ms) {
   if (!e.final()) j.key("stable").text(result_text(e.stable));
   j.key("token_ids").wholes(said.token_ids).key("score").number(e.score.value_or(not_computed));
   if (!e.stop.empty()) j.key("stop").text(e.stop);
+  if (e.eot_confidence) j.key("eot_confidence").number(*e.eot_confidence);
+  if (speakers) add_speaker(j, said.speaker);
   if (e.final()) {
     j.key("words").open('[');
-    for (const word& w : said.words) add_word(j, w);
+    for (const word& w : said.words) add_word(j, w, speakers);
     j.close(']').key("nbest").open('[');
     for (const auto& a : e.nbest) j.text(result_text(a.text));
     j.close(']');
@@ -86,7 +89,8 @@ void write_event(output_place& out, const session_event& e, double latency_ms) {
 void show_text(screen& on, output_place& out, const session_event& e) {
   const std::string text = one_line(e.utterance.text);
   on.partial(e.final() ? "" : text);
-  if (e.final() && !text.empty()) out.put(text + "\n");
+  const std::string who = e.utterance.speaker ? one_line(*e.utterance.speaker) + ": " : "";
+  if (e.final() && !text.empty()) out.put(who + text + "\n");
 }
 
 // Beginnings and ends of speech as lines of their own.
@@ -125,6 +129,21 @@ class voice_teller {
   std::unique_ptr<voices> heard_;
 };
 
+// The model of speakers, and what was asked of it.
+struct live_speakers {
+  live_speakers(const options& o, int rate, const executor& run, const note_function& note)
+      : told(open_speakers(o.speakers, rate, run, note)) {
+    asked.attribution = told.rule;
+    asked.split_on_speaker = o.speakers.split;
+    if (!o.speakers.chunk && !o.speakers.look_ahead) return;
+    nn::speaker_cache_options& cache = asked.diarization.cache.emplace(told.model.default_cache());
+    if (o.speakers.chunk) cache.chunk_len = *o.speakers.chunk;
+    if (o.speakers.look_ahead) cache.chunk_right_context = *o.speakers.look_ahead;
+  }
+  speaker_model told;
+  pipelines::speaker_session_options asked;
+};
+
 struct figures {
   std::vector<double> latencies;
   double audio = 0, work = 0;
@@ -160,9 +179,13 @@ int run_stream(const options& o) {
   const executor run = pool ? executor(*pool) : executor();
   const transcriber model = load_transcriber(o.model, run, [&](const std::string& text) { report.note(text); });
   check_live(asked, model);
+  std::optional<live_speakers> who;
+  if (!o.speakers.model.empty())
+    who.emplace(o, model.sample_rate(), run, [&](const std::string& text) { report.note(text); });
   watch.listen(true);
   audio_reader reader(o.audio[0], model.sample_rate(), o.pcm);
-  live_stream stream(model, asked, run);
+  live_stream stream =
+      who ? live_stream(model, who->told.model, asked, who->asked, run) : live_stream(model, asked, run);
   const double rate = model.sample_rate();
   figures f;
   clock::time_point arrived;
@@ -180,7 +203,7 @@ int run_stream(const options& o) {
     const double latency = std::chrono::duration<double, std::milli>(clock::now() - arrived).count();
     f.latencies.push_back(latency);
     if (o.output_format == format::jsonl)
-      write_event(out, e, latency);
+      write_event(out, e, latency, who.has_value());
     else
       show_text(all, out, e);
   };

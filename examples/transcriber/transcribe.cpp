@@ -271,6 +271,7 @@ int run_transcribe(const options& o) {
   out.follow(model.default_style());
   if (!o.punctuation.empty()) model.punctuate_with(o.punctuation, note);
   if (!o.aligner.empty()) model.align_with(o.aligner, note);
+  if (!o.speakers.model.empty()) model.tell_speakers(o.speakers, note);
   const stopwatch watch_time;
   watch.listen(true);
   transcribe_inputs(o, inputs, model, out, report, &watch, t);

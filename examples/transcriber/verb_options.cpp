@@ -65,11 +65,22 @@ void add_inputs(CLI::App& app, options& o, raw_options& raw) {
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 
+// Of the verbs whose texts may have speakers.
+void add_speakers(CLI::App& app, options& o) {
+  app.add_option("--speakers", o.speakers.model,
+                 "Tell who said it, with a Sortformer: packaged GGUF, or a checkpoint that steno-convert reads")
+      ->type_name("MODEL");
+  app.add_option("--speaker-names", o.speakers.names,
+                 "With --speakers: their names in the order in which they are heard, one a line [Speaker 1, ...]")
+      ->type_name("FILE");
+}
+
 void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("AUDIO", o.audio,
                  "Sound files, directories of sound files, or - for standard input (a sound file or raw PCM)");
   add_model(app, o, raw, "-m,--model", "Packaged GGUF, or a checkpoint that steno-convert reads [bundled demo model]");
-  app.add_option("--format", raw.format, "text, json, jsonl, srt, vtt or tsv [text]")->type_name("FORMAT");
+  app.add_option("--format", raw.format, "text, json, jsonl, srt, vtt, tsv, rttm, ctm or stm [text]")
+      ->type_name("FORMAT");
   app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
       ->type_name("FILE");
   app.add_option("--language", o.language, "Language spoken, e.g. en [auto]")->type_name("CODE");
@@ -95,6 +106,9 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("MODEL");
   app.add_option("--align", o.aligner, "Times of words by a forced aligner, where the model has none")
       ->type_name("MODEL");
+  add_speakers(app, o);
+  app.add_flag("--parallel-speakers", o.speakers.beside,
+               "With --speakers: tell them on a thread of their own, beside the recognition; the result is the same");
   app.add_option("--hotwords", o.hotwords, "Phrases to favour, one per line, where the model searches or reads them")
       ->type_name("FILE");
   app.add_option("--hotword-score", o.hotword_score,
@@ -145,6 +159,15 @@ void add_live(CLI::App& app, options& o, raw_options& raw) {
 void add_stream(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("AUDIO", o.audio, "A sound file, or - for standard input (a sound file or raw PCM)");
   add_live(app, o, raw);
+  add_speakers(app, o);
+  app.add_flag("--split-on-speaker", o.speakers.split, "With --speakers: an utterance ends where the speaker changes");
+  const auto rows = [&](const char* name, std::optional<int>& value, int least, const char* about) {
+    app.add_option(name, value, about)->type_name("N")->check(CLI::Range(least, 4096));
+  };
+  rows("--speaker-chunk", o.speakers.chunk, 1,
+       "With --speakers: rows of 80 ms that they are told in; fewer are sooner and take more work [the model's]");
+  rows("--speaker-look-ahead", o.speakers.look_ahead, 0,
+       "With --speakers: rows of 80 ms behind these that are waited for [the model's]");
   app.add_option("--vad", o.vad, "jsonl: tell where speech begins and ends, too: none, energy or a VAD model [none]")
       ->type_name("MODEL");
   app.add_option("--format", raw.format, "text or jsonl (an event per line) [text]")->type_name("FORMAT");
@@ -232,7 +255,8 @@ void add_align(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("MODEL")
       ->required();
   app.add_option("--text", o.text_file, "What is said, in UTF-8")->type_name("FILE")->required();
-  app.add_option("--format", raw.format, "text (start, end and word on a line), json, jsonl, srt, vtt or tsv [text]")
+  app.add_option("--format", raw.format,
+                 "text (start, end and word on a line), json, jsonl, srt, vtt, tsv, ctm or stm [text]")
       ->type_name("FORMAT");
   app.add_option("-o,--output", o.output, "Write to this file")->type_name("FILE");
   app.add_option("--language", o.language, "Language spoken; ko: words are cut as Korean ones are")->type_name("CODE");

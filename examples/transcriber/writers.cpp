@@ -8,6 +8,7 @@
 #include "cues.hpp"
 #include "digits.hpp"
 #include "json_result.hpp"
+#include "nist_writer.hpp"
 #include "replaced.hpp"
 #include "safe_result.hpp"
 #include "text_width.hpp"
@@ -15,7 +16,8 @@
 namespace steno::app {
 namespace {
 
-constexpr std::string_view format_extensions[] = {".txt", ".json", ".jsonl", ".srt", ".vtt", ".tsv"};
+constexpr std::string_view format_extensions[] = {".txt", ".json", ".jsonl", ".srt", ".vtt",
+                                                  ".tsv", ".rttm", ".ctm",   ".stm"};
 
 long long milliseconds(double seconds) {
   return std::isfinite(seconds) && seconds > 0 ? std::llround(std::min(seconds, 1e12) * 1000.0) : 0;
@@ -55,6 +57,7 @@ std::string writer::subtitle(const std::optional<cue>& c) {
   const char point = srt ? ',' : '.';
   std::string out = srt ? std::to_string(next_cue_++) + "\n" : "";
   out.append(clock_text(c->start, point)).append(" --> ").append(clock_text(c->end, point)).append("\n");
+  if (!srt && layout_.speakers && !c->speaker.empty()) out.append("<v ").append(vtt_escaped(c->speaker)).append(">");
   for (const std::string& line : c->lines)  // an arrow would be a time line
     out.append(srt ? replaced(line, "-->", "->") : vtt_escaped(line)).append("\n");
   return out.append("\n");
@@ -63,7 +66,25 @@ std::string writer::subtitle(const std::optional<cue>& c) {
 std::string writer::tsv(const segment& s) const {
   const std::string text = one_line(s.text);
   if (text.empty()) return "";
-  return std::to_string(milliseconds(s.start)) + "\t" + std::to_string(milliseconds(s.end)) + "\t" + text + "\n";
+  const std::string who = layout_.speakers ? one_line(s.speaker.value_or("")) + "\t" : "";
+  return std::to_string(milliseconds(s.start)) + "\t" + std::to_string(milliseconds(s.end)) + "\t" + who + text + "\n";
+}
+
+// On a line that grows: of the recording, or of a speaker.
+std::string writer::add_text(const segment& s) {
+  std::string text = one_line(s.text), out;
+  if (text.empty()) return out;
+  if (layout_.speakers && (!turn_ || *turn_ != s.speaker)) {
+    if (turn_) out += "\n";
+    if (s.speaker) out.append(one_line(*s.speaker)).append(": ");
+    turn_ = s.speaker;
+    last_.clear();
+  }
+  std::string joined = last_;
+  pipelines::append_text(joined, text);
+  out += joined.substr(last_.size());
+  last_ = std::move(text);
+  return out;
 }
 
 // What stands before the first segment of a file.
@@ -75,19 +96,22 @@ std::string writer::opening() {
     if (first_) out += "WEBVTT\n\n";
     if (several_) out += "NOTE " + replaced(one_line(audio_), "-->", "->") + "\n\n";
   }
-  if (format_ == format::tsv && first_) out += "start\tend\ttext\n";
+  if (format_ == format::tsv && first_) out += layout_.speakers ? "start\tend\tspeaker\ttext\n" : "start\tend\ttext\n";
+  if (format_ == format::text && layout_.speakers && several_ && !first_) out += "\n";
   first_ = false;
   return out;
 }
 
-void writer::begin(std::string_view audio) {
+void writer::begin(std::string_view audio, std::string_view name) {
   audio_ = result_text(audio);
+  name_ = result_text(name.empty() ? audio : name);
+  turn_.reset();
   begun_ = false;
   language_.clear();
   last_.clear();
   cues_ = {};
-  json_ = {};
-  if (as_openai()) openai_.emplace(format_, layout_.lines, layout_.words, next_cue_);
+  json_ = json_document(layout_.speakers);
+  if (as_openai()) openai_.emplace(format_, layout_.lines, layout_.words, next_cue_, layout_.speakers);
 }
 
 std::string writer::add(const segment& heard) {
@@ -98,27 +122,31 @@ std::string writer::add(const segment& heard) {
   // Only openai's writers show what has neither words nor a speaker.
   if (s.text.empty() && s.token_ids.empty() && !s.speaker) return out;
   switch (format_) {
-    case format::text: {
-      std::string text = one_line(s.text);
-      if (text.empty()) break;
-      std::string joined = last_;
-      pipelines::append_text(joined, text);
-      out += joined.substr(last_.size());
-      last_ = std::move(text);
+    case format::text:
+      out += add_text(s);
       break;
-    }
     case format::json:
       json_.add(s);
       break;
     case format::jsonl:
-      out += json_line(audio_, language_, s);
+      out += json_line(audio_, language_, s, layout_.speakers);
       break;
     case format::srt:
     case format::vtt:
-      for (cue& c : split_cues(s, limits())) out += subtitle(cues_.next(std::move(c)));
+      for (cue& c : split_cues(s, limits(), layout_.speakers && format_ == format::srt))
+        out += subtitle(cues_.next(std::move(c)));
       break;
     case format::tsv:
       out += tsv(s);
+      break;
+    case format::rttm:
+      out += rttm_line(name_, s);
+      break;
+    case format::ctm:
+      out += ctm_lines(name_, s, layout_.speakers);
+      break;
+    case format::stm:
+      out += stm_line(name_, s);
       break;
   }
   return out;

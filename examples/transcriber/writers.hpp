@@ -6,6 +6,9 @@
 //   srt    subtitles; cues as in cues.hpp, numbered through all files
 //   vtt    WebVTT; with several files in one output a NOTE names each
 //   tsv    start, end (milliseconds) and text of each segment, as openai-whisper writes it
+//   rttm, ctm, stm   lines of NIST's tools (nist_writer.hpp)
+// With speakers text is a line for each turn, "Speaker 1: ...", subtitles begin so (srt) or are voices (vtt), a tsv has
+// a column for them, and in JSON words have theirs, too.
 // Numbers have at most three decimals. Words without times are written without times. In openai's style all but jsonl
 // are written by openai_writer.hpp.
 #pragma once
@@ -27,6 +30,7 @@ struct layout {
   steno::app::style style = style::usual;  ///< usual: steno's; the model is not known here
   line_options lines = {};                 ///< of subtitles
   bool words = false;                      ///< word times were asked for
+  bool speakers = false;                   ///< speakers were asked for
 };
 
 /// Writes the results that go to one output, one file after the other, each as it is heard. Functions return what is to
@@ -34,9 +38,11 @@ struct layout {
 class writer {
  public:
   /// `several`: more than one audio file goes to this output.
-  explicit writer(format f, bool several = false, const layout& l = {}) : format_(f), several_(several), layout_(l) {}
+  explicit writer(format f, bool several = false, const layout& l = {})
+      : format_(f), several_(several), layout_(l), json_(l.speakers) {}
 
-  void begin(std::string_view audio);
+  /// `name`: of the recording, where a format has one instead of a path.
+  void begin(std::string_view audio, std::string_view name = "");
   std::string add(const segment& s);
   /// The file is done; `head` is its result without text and segments.
   std::string end(const result& head);
@@ -47,11 +53,12 @@ class writer {
   std::string add(std::string_view audio, const result& r);
 
  private:
-  bool as_openai() const { return layout_.style == style::openai && format_ != format::jsonl; }
+  bool as_openai() const { return layout_.style == style::openai && format_ != format::jsonl && !is_nist(format_); }
   cue_limits limits() const;
   std::string opening();
   std::string subtitle(const std::optional<cue>& c);
   std::string tsv(const segment& s) const;
+  std::string add_text(const segment& s);
 
   format format_;
   bool several_;
@@ -60,7 +67,8 @@ class writer {
   bool first_ = true;   // nothing was written so far
   bool begun_ = false;  // something of this file was
   int next_cue_ = 1;
-  std::string audio_, language_, last_;  // last_: text that the next one is joined to
+  std::string audio_, name_, language_, last_;      // last_: text that the next one is joined to
+  std::optional<std::optional<std::string>> turn_;  // whose line it is, once there is one
   cue_times cues_;
   json_document json_;
 };

@@ -96,6 +96,9 @@ TEST(steno_json, events_are_as_documented) {
   const written program;
   for (const char* name : {"parakeet-ctc", "parakeet-eou", "parakeet-tdt", "qwen3-asr", "u2"})
     program.check("event", {"stream -q --format jsonl --vad energy ", demo(name)});
+  const std::string who = "--speakers '" + source + "/tests/golden/sortformer/model.gguf' --split-on-speaker ";
+  for (const char* name : {"parakeet-eou", "parakeet-tdt", "u2"})
+    program.check("event", {"stream -q --format jsonl --speaker-chunk 4 --speaker-look-ahead 1 ", who, demo(name)});
 }
 
 TEST(steno_json, speech_and_speakers_are_as_documented) {
@@ -107,6 +110,11 @@ TEST(steno_json, speech_and_speakers_are_as_documented) {
   }
   program.check("result", {"diarize -q --format json ", golden("sortformer")});
   program.check("line", {"diarize -q --format jsonl ", golden("sortformer")});
+  const std::string who = "--speakers '" + source + "/tests/golden/sortformer/model.gguf' ";
+  for (const char* name : {"demo", "parakeet-tdt", "whisper"}) {
+    program.check("result", {"-q --format json --style steno ", who, demo(name)});
+    program.check("line", {"-q --format jsonl ", who, demo(name)});
+  }
 }
 
 // Its words have times from a forced aligner, and no probability.

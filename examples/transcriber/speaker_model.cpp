@@ -1,0 +1,26 @@
+#include "speaker_model.hpp"
+
+#include <steno/error.hpp>
+
+#include "inputs.hpp"
+
+namespace steno::app {
+
+speaker_model open_speakers(const speaker_options& asked, int sample_rate, const executor& run,
+                            const note_function& note) {
+  speaker_model s{.model = load_as<diarizer>(asked.model, run, note)};
+  if (sample_rate != diarizer::sample_rate)
+    fail({.where = asked.model,
+          .what = "sample rate of the model of speakers",
+          .expected = std::to_string(sample_rate),
+          .found = std::to_string(diarizer::sample_rate)});
+  s.rule.names = read_speaker_names(asked.names);
+  const auto most = static_cast<std::size_t>(s.model.speakers());
+  if (s.rule.names.size() > most)
+    fail({.where = asked.names + ", line " + std::to_string(most + 1),
+          .what = "more names than speakers that the model tells apart",
+          .expected = "at most " + std::to_string(most)});
+  return s;
+}
+
+}  // namespace steno::app

@@ -1,0 +1,21 @@
+// The model that tells who said it, beside transcribe and stream.
+#pragma once
+#include <steno/pipelines/diarizer.hpp>
+#include <steno/pipelines/speaker_attribution.hpp>
+
+#include "loading.hpp"
+#include "options.hpp"
+
+namespace steno::app {
+
+/// A model, and how words are joined with what it finds.
+struct speaker_model {
+  diarizer model;
+  pipelines::speaker_attribution_options rule = {};  ///< with the names that were given
+};
+
+/// For a recogniser of this rate. Throws steno::error for a model that does not fit, and for bad names.
+speaker_model open_speakers(const speaker_options& asked, int sample_rate, const executor& run,
+                            const note_function& note);
+
+}  // namespace steno::app
