@@ -222,13 +222,21 @@ TEST(speaker_attribution, texts_stay_as_they_are) {
     const char* want;
   };
   const row table[] = {
-      {"你好,世界。", {"你", "好", "世", "界"}, "你好,|世界。"},
-      {"你好，世界。", {"你", "好", "世", "界"}, "你好，|世界。"},
-      {"你好 world 界", {"你", "好", "world", "界"}, "你好| world 界"},
-      {"hello 世界", {"hello", "世"}, "hello| 世界"},
+      {"\xe4\xbd\xa0\xe5\xa5\xbd,\xe4\xb8\x96\xe7\x95\x8c\xe3\x80\x82",
+       {"\xe4\xbd\xa0", "\xe5\xa5\xbd", "\xe4\xb8\x96", "\xe7\x95\x8c"},
+       "\xe4\xbd\xa0\xe5\xa5\xbd,|\xe4\xb8\x96\xe7\x95\x8c\xe3\x80\x82"},
+      {"\xe4\xbd\xa0\xe5\xa5\xbd\xef\xbc\x8c\xe4\xb8\x96\xe7\x95\x8c\xe3\x80\x82",
+       {"\xe4\xbd\xa0", "\xe5\xa5\xbd", "\xe4\xb8\x96", "\xe7\x95\x8c"},
+       "\xe4\xbd\xa0\xe5\xa5\xbd\xef\xbc\x8c|\xe4\xb8\x96\xe7\x95\x8c\xe3\x80\x82"},
+      {"\xe4\xbd\xa0\xe5\xa5\xbd world \xe7\x95\x8c",
+       {"\xe4\xbd\xa0", "\xe5\xa5\xbd", "world", "\xe7\x95\x8c"},
+       "\xe4\xbd\xa0\xe5\xa5\xbd| world \xe7\x95\x8c"},
+      {"hello \xe4\xb8\x96\xe7\x95\x8c", {"hello", "\xe4\xb8\x96"}, "hello| \xe4\xb8\x96\xe7\x95\x8c"},
       {"a  b", {"a", "b"}, "a|  b"},
       {"twenty-two", {"twenty", "two"}, "twenty-two"},  // a piece would begin without the space that joins it
-      {"他说「好」", {"他", "说", "好", "」"}, "他说|「好」"},
+      {"\xe4\xbb\x96\xe8\xaf\xb4\xe3\x80\x8c\xe5\xa5\xbd\xe3\x80\x8d",
+       {"\xe4\xbb\x96", "\xe8\xaf\xb4", "\xe5\xa5\xbd", "\xe3\x80\x8d"},
+       "\xe4\xbb\x96\xe8\xaf\xb4|\xe3\x80\x8c\xe5\xa5\xbd\xe3\x80\x8d"},
       {" a b ", {"a", "b"}, " a|b "},
       {"He said \"no\" and \"yes\".", {"He", "said", "no", "and", "yes"}, "He said|\"no\" and \"yes\"."},
   };
@@ -320,6 +328,31 @@ TEST(speaker_attribution, turns_instead_of_rows) {
   second.speaker = "speaker_1";
   pipelines::attribute_speakers(r, {first, second});
   EXPECT_EQ(speakers(r.segments), "1: 1 | 2: 2 2");
+}
+
+TEST(speaker_attribution, a_segment_that_stays_whole) {
+  const auto words = {at("a", 0.1, 0.3), at("b", 0.5, 0.9), at("c", 1.1, 1.3)};
+  const auto all = attributed(two, {said("a b c", words, 0, 2)}, {.split = false});
+  EXPECT_EQ(speakers(all), "1: 1 1 2");
+  EXPECT_EQ(texts(all), "a b c");
+  // The larger share, between its words: not its first word's.
+  EXPECT_EQ(speakers(attributed(two, {said("a c", {at("a", 0.8, 0.9), at("c", 1.1, 1.3)}, 0, 2)}, {.split = false})),
+            "2: 1 2");
+}
+
+TEST(speaker_attribution, one_segment_at_a_time) {
+  speaker_attribution who(2, 0.1);
+  push(who, two);
+  who.finish();
+  who.add(said("a c", {at("a", 0.8, 0.9), at("c", 1.1, 1.3)}));
+  who.add(said("c", {at("c", 1.1, 1.3)}));
+  std::vector<segment> found;
+  const auto take = [&](segment s) { found.push_back(std::move(s)); };
+  EXPECT_TRUE(who.take_one(take));
+  EXPECT_EQ(speakers(found), "1: 1 | 2: 2");
+  EXPECT_TRUE(who.take_one(take));
+  EXPECT_FALSE(who.take_one(take));
+  EXPECT_EQ(speakers(found), "1: 1 | 2: 2 | 2: 2");
 }
 
 TEST(speaker_attribution, empty_texts_and_bad_options) {

@@ -48,7 +48,7 @@ std::string once(format f, const steno::result& r, bool openai = false) {
 TEST(nist_writer, fields) {
   EXPECT_EQ(nist_field("my talk.v2"), "my_talk.v2");
   EXPECT_EQ(nist_field("a\tb"), "a_b");
-  EXPECT_EQ(nist_field("Jürgen"), "Jürgen");
+  EXPECT_EQ(nist_field("J\xc3\xbcrgen"), "J\xc3\xbcrgen");
   EXPECT_EQ(nist_field(""), "<NA>");
 }
 
