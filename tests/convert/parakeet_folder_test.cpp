@@ -6,6 +6,7 @@
 
 #include "convert.hpp"
 #include "convert/fixtures.hpp"
+#include "convert/published.hpp"
 #include "npy.hpp"
 #include "support/compare.hpp"
 #include "support/golden.hpp"
@@ -192,6 +193,65 @@ TEST_F(parakeet_folder, what_computes_something_else_is_refused) {
     restore(w.file);
   }
   EXPECT_EQ(refused(), "");
+}
+
+// Biases of attention and of convolutions may be there apart; a file that has others is refused.
+TEST_F(parakeet_folder, biases_are_those_of_the_config) {
+  change("config.json", "/encoder_config/convolution_bias", false);
+  EXPECT_NE(refused().find("conv.depthwise_conv.bias"), std::string::npos) << refused();
+  restore("config.json");
+  change("config.json", "/encoder_config/attention_bias", false);
+  EXPECT_NE(refused().find("expected none, as attention_bias"), std::string::npos) << refused();
+}
+
+// Every tensor of the published sizes, by the names that transformers' converter gives them.
+TEST(parakeet_folders, published_sizes) {
+  STENO_REQUIRE_SHARED(shared);
+  const std::pair<std::string, std::string> parts[] = {{"encoder.pre_encode.conv.", "encoder.subsampling.layers."},
+                                                       {"encoder.pre_encode.out.", "encoder.subsampling.linear."},
+                                                       {"conv.batch_norm.", "conv.norm."},
+                                                       {"decoder.decoder_layers.0.", "ctc_head."},
+                                                       {"linear_k", "k_proj"},
+                                                       {"linear_v", "v_proj"},
+                                                       {"linear_out", "o_proj"},
+                                                       {"linear_q", "q_proj"},
+                                                       {"pos_bias_", "bias_"},
+                                                       {"linear_pos", "relative_k_proj"},
+                                                       {"decoder.prediction.embed.", "decoder.embedding."},
+                                                       {"decoder.prediction.dec_rnn.lstm.", "decoder.lstm."},
+                                                       {"joint.enc.", "encoder_projector."},
+                                                       {"joint.pred.", "decoder.decoder_projector."},
+                                                       {"joint.joint_net.2.", "joint.head."}};
+  const std::pair<std::string, json> models[] = {
+      {"parakeet-ctc-0.6b", {{"model_type", "parakeet_ctc"}, {"encoder_config", {{"num_mel_bins", 80}}}}},
+      {"parakeet-ctc-1.1b", {{"model_type", "parakeet_ctc"}, {"encoder_config", {{"num_hidden_layers", 42}}}}},
+      {"parakeet-tdt-0.6b-v3",
+       {{"model_type", "parakeet_tdt"},
+        {"encoder_config", {{"num_mel_bins", 128}, {"attention_bias", false}, {"convolution_bias", false}}}}}};
+  for (const auto& [name, config] : models) {
+    SCOPED_TRACE(name);
+    const test::temporary_directory at;
+    save_json(at.path() / "config.json", config);
+    const json mels = config["encoder_config"].value("num_mel_bins", json(80));
+    save_json(at.path() / "preprocessor_config.json", {{"feature_size", mels}});
+    const auto s = nemo_files::read_parakeet_folder(at.path());
+    tokenizers::sentencepiece_vocabulary pieces;
+    pieces.pieces.resize(s.vocabulary, "a");
+    pieces.scores.resize(s.vocabulary);
+    pieces.types.resize(s.vocabulary, 1);
+    imported_model model;
+    nemo_files::set_parakeet_keys(model.file, s, pieces);
+    checkpoint_tensors from = test::published(shared, "nemo-" + name);
+    std::erase_if(from.all, [](const stored_tensor& t) { return t.name.starts_with("preprocessor."); });
+    for (stored_tensor& t : from.all)
+      for (const auto& [theirs, there] : parts)
+        if (const std::size_t i = t.name.find(theirs); i != std::string::npos) t.name.replace(i, theirs.size(), there);
+    from.named = nemo_files::transformers_name;
+    from.ignored = {".num_batches_tracked"};
+    nemo_files::promise_encoder(from, s);
+    nemo_files::promise_heads(from, s);
+    EXPECT_NO_THROW(take_tensors(model, std::move(from)));
+  }
 }
 
 // The extractor's own pre-emphasis, or none; one that differs in two files is refused.

@@ -17,7 +17,27 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What transformers calls a tensor of the model.
+// Biases of attention, feed-forward parts and convolutions, where not all of them are there or none is.
+void check_biases(const checkpoint_tensors& from, const parakeet_folder_settings& s) {
+  for (const stored_tensor& t : from.all) {
+    const auto in = [&](std::string_view part) { return t.name.find(part) != std::string::npos; };
+    const bool convolution = in(".conv.pointwise_conv") || in(".conv.depthwise_conv");
+    const bool product = in(".feed_forward1.linear") || in(".feed_forward2.linear") ||
+                         (in(".self_attn.") && in("_proj.") && !in(".relative_k_proj."));
+    if (!t.name.starts_with("encoder.layers.") || (!convolution && !product)) continue;
+    const bool wanted = convolution ? s.convolution_bias : s.bias;
+    const std::string bias = t.name.substr(0, t.name.rfind('.')) + ".bias";
+    if (t.name.ends_with(".weight") && wanted == (find(from, bias) != nullptr)) continue;
+    if (t.name == bias && wanted) continue;
+    fail({.where = from.where,
+          .what = "tensor " + steno::weights::quoted(bias),
+          .expected = std::string(wanted ? "one" : "none") + ", as attention_bias and convolution_bias say",
+          .found = wanted ? "none" : "one"});
+  }
+}
+
+}  // namespace
+
 std::string transformers_name(std::string name) {
   constexpr std::pair<std::string_view, std::string_view> parts[] = {
       {"encoder.pre_encode.conv.", "encoder.subsampling.layers."},
@@ -41,27 +61,6 @@ std::string transformers_name(std::string name) {
     }
   return name;
 }
-
-// Biases of attention, feed-forward parts and convolutions, where not all of them are there or none is.
-void check_biases(const checkpoint_tensors& from, const parakeet_folder_settings& s) {
-  for (const stored_tensor& t : from.all) {
-    const auto in = [&](std::string_view part) { return t.name.find(part) != std::string::npos; };
-    const bool convolution = in(".conv.pointwise_conv") || in(".conv.depthwise_conv");
-    const bool product = in(".feed_forward1.linear") || in(".feed_forward2.linear") ||
-                         (in(".self_attn.") && in("_proj.") && !in(".relative_k_proj."));
-    if (!t.name.starts_with("encoder.layers.") || (!convolution && !product)) continue;
-    const bool wanted = convolution ? s.convolution_bias : s.bias;
-    const std::string bias = t.name.substr(0, t.name.rfind('.')) + ".bias";
-    if (t.name.ends_with(".weight") && wanted == (find(from, bias) != nullptr)) continue;
-    if (t.name == bias && wanted) continue;
-    fail({.where = from.where,
-          .what = "tensor " + steno::weights::quoted(bias),
-          .expected = wanted ? "as the config's biases say" : "none, as the config's biases say",
-          .found = wanted ? "none" : "one"});
-  }
-}
-
-}  // namespace
 
 bool is_parakeet_folder(const fs::path& path) {
   const auto type = huggingface::model_type(path);

@@ -29,6 +29,9 @@ parakeet_folder_settings read_parakeet_folder(const std::filesystem::path& folde
 tokenizers::sentencepiece_vocabulary read_tokenizer_json(const std::filesystem::path& file, std::uint32_t count,
                                                          std::vector<std::string>& notes);
 
+/// What transformers calls a tensor of the model.
+std::string transformers_name(std::string name);
+
 /// A folder whose config.json has a model_type that begins with "parakeet", or a file of weights in one.
 bool is_parakeet_folder(const std::filesystem::path& path);
 /// Throws steno::error.
