@@ -56,6 +56,11 @@ TEST(hotword_pieces, without_a_dictionary_words_are_tokens) {
   EXPECT_NE(said.find("\"b\" is not in the vocabulary"), std::string::npos) << said;
 }
 
+TEST(hotword_pieces, entries_in_the_order_of_words) {
+  EXPECT_EQ(hotword_pieces::in_order({"b 2", "a 1", "b 1", "ab 1"}),
+            (std::vector<std::string>{"a 1", "ab 1", "b 2", "b 1"}));
+}
+
 TEST(hotword_pieces, an_entry_without_a_word_is_refused) {
   EXPECT_THROW(hotword_pieces(tokens, std::vector<std::string>{"one one", " "}), steno::error);
 }

@@ -223,7 +223,7 @@ TEST(gguf, messages_name_file_place_and_remedy) {
 TEST(gguf, tensors_of_another_file) {
   const auto sample = std::make_shared<const gguf_file>(compact() / "gguf" / "sample.gguf");
   builder b;
-  b.header(1, 0).tensor("own", {2}, 0, 0).data(8);
+  b.header(1, 0).tensor("own", {2}, 0, 0).data(32);
   gguf_file file = b.load();
   const std::string name(sample->tensor(0).name);
   file.borrow(sample, std::vector<std::string>{name});

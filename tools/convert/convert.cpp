@@ -119,9 +119,12 @@ opened_checkpoint open_checkpoint(const fs::path& input, weights::file_reading h
     imported_model model = import_any(input, {.tokenizer = tokenizer, .jieba_dict = jieba_dict});
     note_unused_tokenizer(tokenizer, model.takes_tokenizer, model.notes);
     note_unused_dictionary(jieba_dict, model.takes_jieba_dict, model.notes);
-    add_tensors(model, {});
+    // A file that may be overwritten meanwhile lends nothing.
+    const auto lender = how == weights::file_reading::mapped ? std::move(model.lender) : nullptr;
+    const std::vector<std::string> borrowed = add_tensors(model, {}, lender.get());
     std::vector<std::byte> image = model.file.bytes();
     gguf_file file(input.string(), image);
+    if (!borrowed.empty()) file.borrow(lender, borrowed);
     return {std::move(image), std::move(file), std::move(model.notes)};
   });
 }

@@ -48,6 +48,8 @@ struct imported_model {
   bool takes_tokenizer = false;    ///< `import_options::tokenizer` was used, or would have been
   bool takes_jieba_dict = false;   ///< the same of `import_options::jieba_dict`
   std::shared_ptr<void> source;    ///< keeps alive what `bytes` and `read` use
+  /// The GGUF file whose tensors most of these are; null for other checkpoints.
+  std::shared_ptr<const gguf_file> lender = {};
 };
 
 }  // namespace STENO_ABI

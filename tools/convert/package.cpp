@@ -4,6 +4,7 @@
 #include <steno/error.hpp>
 #include <steno/weights/blocks.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -101,19 +102,33 @@ void fill(const imported_tensor& t, dtype format, const std::string& where, std:
   }
 }
 
+// A tensor of the file itself: its name, its format, its bytes, its shape.
+bool is_as_stored(const imported_tensor& t, dtype format, const gguf_file& file) {
+  const auto stored = file.find(t.name);
+  if (!stored || t.bytes.data() != stored->bytes.data() || t.bytes.size() != stored->bytes.size()) return false;
+  if (stored->format != format || t.stored != format || t.name.starts_with("cmvn.")) return false;
+  return std::equal(t.shape.begin(), t.shape.end(), stored->shape.begin(), stored->shape.begin() + stored->rank);
+}
+
 }  // namespace
 
-void add_tensors(imported_model& model, const format_choice& choice) {
+std::vector<std::string> add_tensors(imported_model& model, const format_choice& choice, const gguf_file* lender) {
   const std::vector<dtype> formats = packaged_formats(model, choice);
+  std::vector<std::string> borrowed;
   model.file.set("general.file_type", file_type(choice.type ? *choice.type : main_format(model, formats)));
   for (std::size_t i = 0; i < formats.size(); ++i) {
     const imported_tensor& t = model.tensors[i];
+    if (lender != nullptr && is_as_stored(t, formats[i], *lender)) {
+      borrowed.push_back(t.name);
+      continue;
+    }
     model.file.add(t.name, formats[i], std::span<const extent>(t.shape),
                    [&t, format = formats[i], where = model.where](std::span<std::byte> out) {
                      fill(t, format, where, out);
                      if (t.release) t.release();
                    });
   }
+  return borrowed;
 }
 
 }  // namespace STENO_ABI

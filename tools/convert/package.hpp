@@ -10,9 +10,11 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// Adds general.file_type and all tensors to `model.file`. The model must outlive the writing of the file. Throws
-/// steno::error for a choice that the model cannot have.
-void add_tensors(imported_model& model, const format_choice& choice);
+/// Adds general.file_type and all tensors to `model.file`, but for those that `lender` has as the packaged file would
+/// have them: their names are returned. The model must outlive the writing of the file. Throws steno::error for a
+/// choice that the model cannot have.
+std::vector<std::string> add_tensors(imported_model& model, const format_choice& choice,
+                                     const gguf_file* lender = nullptr);
 
 }  // namespace STENO_ABI
 }  // namespace steno

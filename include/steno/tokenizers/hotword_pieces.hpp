@@ -37,14 +37,26 @@ class hotword_pieces {
                             std::optional<std::vector<std::string>> dictionary) {
     for (std::size_t i = 0; i < tokens.size(); ++i) ids_[tokens[i]] = static_cast<int>(i);
     if (!dictionary) return;
-    entries_ = std::move(*dictionary);
-    for (const std::string& e : entries_)
-      if (word_of(e).empty())
-        fail({.what = "entry of the dictionary of hotwords", .expected = "a word and its pieces"});
-    const auto before = [](const std::string& a, const std::string& b) { return word_of(a) < word_of(b); };
-    if (!std::is_sorted(entries_.begin(), entries_.end(), before))
-      std::stable_sort(entries_.begin(), entries_.end(), before);
+    entries_ = in_order(std::move(*dictionary));
     has_dictionary_ = true;
+  }
+
+  /// Entries in the order of their words, which looking up needs: a packaged file has them so. Throws steno::error for
+  /// an entry without a word.
+  STENO_COLD static std::vector<std::string> in_order(std::vector<std::string> entries) {
+    std::vector<std::pair<std::string_view, std::size_t>> words;  // equal words stay in their order
+    words.reserve(entries.size());
+    for (const std::string& e : entries) {
+      words.emplace_back(word_of(e), words.size());
+      if (words.back().first.empty())
+        fail({.what = "entry of the dictionary of hotwords", .expected = "a word and its pieces"});
+    }
+    if (std::is_sorted(words.begin(), words.end())) return entries;
+    std::sort(words.begin(), words.end());
+    std::vector<std::string> sorted;
+    sorted.reserve(entries.size());
+    for (const auto& [word, number] : words) sorted.push_back(std::move(entries[number]));
+    return sorted;
   }
 
   /// The id of <unk>, if the vocabulary has one.

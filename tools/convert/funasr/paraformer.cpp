@@ -137,14 +137,14 @@ void take_hotword_dictionary(imported_model& model, const folder& f) {
                           "seg_dict beside an am.mvn; FunASR does the same");
     return;
   }
-  const std::vector<std::string> lines = read_lines(beside);
+  std::vector<std::string> lines = read_lines(beside);
   for (std::size_t i = 0; i < lines.size(); ++i)
     if (lines[i].empty())
       fail({.where = beside.string(),
             .what = "line " + std::to_string(i + 1),
             .expected = "a word and its pieces",
             .found = "nothing"});
-  model.file.set("tokenizer.hotwords.dictionary", lines);
+  model.file.set("tokenizer.hotwords.dictionary", tokenizers::hotword_pieces::in_order(std::move(lines)));
 }
 
 }  // namespace
