@@ -252,6 +252,31 @@ TEST(parakeet, labels_that_end_turns_are_no_text) {
   }
 }
 
+// A CTC head that has such labels: the original's text has them, a reader's has not.
+TEST(parakeet, labels_that_end_turns_are_no_text_of_a_ctc_head) {
+  nemo::parakeet_ctc_any m;
+  tokenizers::sentencepiece_vocabulary v;
+  v.pieces = {"\xe2\x96\x81yes", "<EOU>", "\xe2\x96\x81no"};
+  m.tokenizer = tokenizers::sentencepiece(std::move(v));
+  m.words = tokenizers::nemo_words(m.tokenizer);
+  m.end_of_turn = 1;
+  const auto result = [&](bool with_ends) {
+    nemo::parakeet_ctc_any::search found;
+    found.tokens = {{0, 0, 1}, {1, 1, 2}, {2, 5, 6}, {1, 6, 7}};
+    found.log_probabilities = {-1, -2, -3, -4};
+    segment s;
+    m.write_result(found, s, with_ends);
+    return s;
+  };
+  EXPECT_EQ(result(true).text, "yes<EOU> no<EOU>");
+  const segment s = result(false);
+  EXPECT_EQ(s.text, "yes no");
+  EXPECT_EQ(s.token_ids, (std::vector<int>{0, 2}));
+  ASSERT_EQ(s.words.size(), 2u);
+  EXPECT_EQ(s.words[1].text, "no");
+  EXPECT_NEAR(static_cast<double>(s.words[1].confidence), std::exp(-3.0), 1e-6);
+}
+
 // Ten minutes without a full stop or a pause: parts of at most 20 s, cut at their widest gaps; all tokens, once each.
 TEST(parakeet, speech_without_an_end_is_cut_at_its_widest_gaps) {
   const auto m = small();
