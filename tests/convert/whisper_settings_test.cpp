@@ -177,13 +177,21 @@ TEST_F(whisper_settings, features_of_another_kind_are_refused) {
   EXPECT_EQ(refused(generation()), "");
   EXPECT_TRUE(notes_.empty()) << notes_[0];
   const std::pair<const char*, json> others[] = {
-      {"chunk_length", 30},   {"feature_size", 128},   {"hop_length", 128},     {"n_fft", 512},
-      {"n_samples", 480000},  {"nb_max_frames", 15},   {"sampling_rate", 8000}, {"dither", 0.1},
-      {"do_normalize", true}, {"padding_value", -1.5}, {"preemphasis", 0.97},   {"sampling_rate", {8000}}};
+      {"feature_size", 128},  {"hop_length", 128},     {"n_fft", 512},        {"sampling_rate", 8000},  {"dither", 0.1},
+      {"do_normalize", true}, {"padding_value", -1.5}, {"preemphasis", 0.97}, {"sampling_rate", {8000}}};
   for (const auto& [key, value] : others) {
     features_ = good;
     features_[key] = value;
     EXPECT_NE(refused(generation()).find(key), std::string::npos) << key;
+  }
+  // Clips are as long as the encoder's positions, whatever the extractor pads to.
+  const std::pair<const char*, json> lengths[] = {{"chunk_length", 30}, {"n_samples", 480000}, {"nb_max_frames", 15}};
+  for (const auto& [key, value] : lengths) {
+    features_ = good;
+    features_[key] = value;
+    EXPECT_EQ(refused(generation()), "") << key;
+    ASSERT_EQ(notes_.size(), 1u) << key;
+    EXPECT_NE(notes_[0].find(key), std::string::npos) << notes_[0];
   }
 }
 

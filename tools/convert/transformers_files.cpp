@@ -193,7 +193,8 @@ void add_search_keys(std::vector<unused_setting>& unused, std::string_view reaso
 }
 
 void check_features(const fs::path& file, std::span<const std::pair<const char*, double>> numbers,
-                    std::span<const unused_setting> own, std::vector<std::string>& notes) {
+                    std::span<const std::pair<const char*, double>> lengths, std::span<const unused_setting> own,
+                    std::vector<std::string>& notes) {
   if (!fs::is_regular_file(file)) return;
   const checkpoint_settings f = json_settings(file.string(), read_json_object(file));
   // A processor's file has the extractor's settings under a name of their own, and its own beside them.
@@ -201,6 +202,10 @@ void check_features(const fs::path& file, std::span<const std::pair<const char*,
   const std::string at = nested ? "feature_extractor." : "";
   for (const auto& [key, value] : numbers)
     if (!f.is_null(at + key)) f.require(at + key, value);
+  for (const auto& [key, value] : lengths)
+    if (f.real(at + key, value, 0, 1e12) != value)
+      notes.push_back(f.source + ": " + at + key + " makes clips of another length than the encoder has positions for; " +
+                      "steno's are as long as the encoder's");
   f.require(at + "do_normalize", "false");
   std::vector<unused_setting> unused;
   std::deque<std::string> keys;

@@ -26,10 +26,11 @@ void note_searches(const checkpoint_settings& generation, std::vector<std::strin
 void add_search_keys(std::vector<unused_setting>& unused, std::string_view reason);
 
 /// Compares numbers of preprocessor_config.json (or of the extractor in processor_config.json) with what steno
-/// computes. Every key that is neither in `numbers` nor known to have no effect is an error; without the file nothing
-/// happens.
+/// computes. `lengths` say how long clips are made: that is for steno to decide, so another value is noted. Every key
+/// that is in neither and not known to have no effect is an error; without the file nothing happens.
 void check_features(const std::filesystem::path& file, std::span<const std::pair<const char*, double>> numbers,
-                    std::span<const unused_setting> unused, std::vector<std::string>& notes);
+                    std::span<const std::pair<const char*, double>> lengths, std::span<const unused_setting> unused,
+                    std::vector<std::string>& notes);
 
 /// Options of tokenizer_config.json that would change texts must be off; what is not known is noted.
 void check_tokenizer_options(const std::filesystem::path& file, std::vector<std::string>& notes);

@@ -267,7 +267,7 @@ void check_folder(const fs::path& folder, const checkpoint_settings& config, std
                                                     {"hop_length", 160},    {"n_fft", 400},
                                                     {"padding_value", 0},   {"dither", 0}};
   for (const char* name : {"preprocessor_config.json", "processor_config.json"})
-    huggingface::check_features(folder / name, numbers, of_clips, notes);
+    huggingface::check_features(folder / name, numbers, {}, of_clips, notes);
   huggingface::check_tokenizer_options(folder / "tokenizer_config.json", notes);
 }
 

@@ -269,12 +269,11 @@ void read_features(const fs::path& file, const settings& s, std::vector<std::str
                                                     {"sampling_rate", 16000},
                                                     {"hop_length", 160},
                                                     {"n_fft", 400},
-                                                    {"chunk_length", rows / 50},
-                                                    {"n_samples", rows * 320},
-                                                    {"nb_max_frames", rows * 2},
                                                     {"padding_value", 0},
                                                     {"dither", 0}};
-  huggingface::check_features(file, numbers, {}, notes);
+  const std::pair<const char*, double> lengths[] = {
+      {"chunk_length", rows / 50}, {"n_samples", rows * 320}, {"nb_max_frames", rows * 2}};
+  huggingface::check_features(file, numbers, lengths, {}, notes);
 }
 
 settings read_sizes(const checkpoint_settings& f) {
