@@ -13,6 +13,7 @@
 #include "each_input.hpp"
 #include "json_result.hpp"
 #include "model_files.hpp"
+#include "speaker_model.hpp"
 #include "speech_writer.hpp"
 #include "text_width.hpp"
 #include "writers.hpp"
@@ -41,12 +42,7 @@ diarize_options options_of(const options& o, const diarizer& d) {
   segmentation::speaker_segment_options::each(asked.segments, [&](const std::string& name, double& value) {
     if (const auto given = o.speakers.segments.find(name); given != o.speakers.segments.end()) value = given->second;
   });
-  if (o.speakers.memory.empty()) return asked;
-  asked.cache = d.default_cache();
-  nn::speaker_cache_options::each(*asked.cache, [&]<class T>(const std::string& name, T& value) {
-    if constexpr (std::is_same_v<T, extent>)
-      if (const auto given = o.speakers.memory.find(name); given != o.speakers.memory.end()) value = given->second;
-  });
+  asked.cache = asked_cache(o.speakers, d);
   return asked;
 }
 

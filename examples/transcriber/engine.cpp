@@ -107,7 +107,7 @@ std::unique_ptr<transcript> engine::read(const sample_function& audio, const req
   if (!previewed_) previewed_.emplace(model_, options_of(r));
   std::optional<pipelines::speaker_labels> who;
   if (speakers_)
-    who.emplace(speakers_->model, diarize_options{}, speakers_->rule,
+    who.emplace(speakers_->model, speakers_->diarization, speakers_->rule,
                 speakers_beside_ ? std::optional(executor()) : std::nullopt);
   auto made = std::make_unique<transcript>(*std::exchange(previewed_, std::nullopt), aligner_ ? &*aligner_ : nullptr,
                                            punctuation_ ? &*punctuation_ : nullptr, std::move(who), context_);

@@ -66,8 +66,8 @@ void refuse_idle(const options& o) {
     wrong_usage("--parallel-speakers is about --speakers: give a model for them, too");
   if (o.speakers.model.empty() && o.speakers.split)
     wrong_usage("--split-on-speaker is about --speakers: give a model for them, too");
-  if (o.speakers.model.empty() && (o.speakers.chunk || o.speakers.look_ahead))
-    wrong_usage(std::string(o.speakers.chunk ? "--speaker-chunk" : "--speaker-look-ahead") +
+  if (o.verb != "diarize" && o.speakers.model.empty() && !o.speakers.memory.empty())
+    wrong_usage("--speaker-" + option_name(o.speakers.memory.begin()->first).substr(2) +
                 " is about --speakers: give a model for them, too");
   if (o.speakers.model.empty() && o.output_format == format::rttm)
     wrong_usage("--format rttm tells who speaks: " +

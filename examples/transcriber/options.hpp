@@ -49,14 +49,13 @@ struct speech_options {
 
 /// Of diarize: what was given, by the original's names; of transcribe and stream: who said it.
 struct speaker_options {
-  std::string model;                     ///< of transcribe and stream; empty: nobody asked
-  std::string names;                     ///< a file of names; empty: "Speaker 1", ...
-  bool beside = false;                   ///< on a thread of its own
-  bool split = false;                    ///< stream: an utterance ends where the speaker changes
-  std::optional<int> chunk, look_ahead;  ///< stream: rows of 80 ms of the model of speakers
-  std::string postprocessing;            ///< a file of settings; empty: none
+  std::string model;           ///< of transcribe and stream; empty: nobody asked
+  std::string names;           ///< a file of names; empty: "Speaker 1", ...
+  bool beside = false;         ///< on a thread of its own
+  bool split = false;          ///< stream: an utterance ends where the speaker changes
+  std::string postprocessing;  ///< a file of settings; empty: none
   std::map<std::string, double> segments;
-  std::map<std::string, int> memory;
+  std::map<std::string, int> memory;  ///< rows
 };
 
 struct options {

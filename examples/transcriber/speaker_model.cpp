@@ -2,9 +2,21 @@
 
 #include <steno/error.hpp>
 
+#include <type_traits>
+
 #include "inputs.hpp"
 
 namespace steno::app {
+
+std::optional<nn::speaker_cache_options> asked_cache(const speaker_options& asked, const diarizer& d) {
+  if (asked.memory.empty()) return std::nullopt;
+  nn::speaker_cache_options cache = d.default_cache();
+  nn::speaker_cache_options::each(cache, [&]<class T>(const std::string& name, T& value) {
+    if constexpr (std::is_same_v<T, extent>)
+      if (const auto given = asked.memory.find(name); given != asked.memory.end()) value = given->second;
+  });
+  return cache;
+}
 
 speaker_model open_speakers(const speaker_options& asked, int sample_rate, const executor& run,
                             const note_function& note) {
@@ -20,6 +32,8 @@ speaker_model open_speakers(const speaker_options& asked, int sample_rate, const
     fail({.where = asked.names + ", line " + std::to_string(most + 1),
           .what = "more names than speakers that the model tells apart",
           .expected = "at most " + std::to_string(most)});
+  s.diarization.cache = asked_cache(asked, s.model);
+  (void)diarization(s.model, s.diarization);  // bad lengths are told once, before any recording
   return s;
 }
 

@@ -3,6 +3,8 @@
 #include <steno/pipelines/diarizer.hpp>
 #include <steno/pipelines/speaker_attribution.hpp>
 
+#include <optional>
+
 #include "loading.hpp"
 #include "options.hpp"
 
@@ -12,9 +14,14 @@ namespace steno::app {
 struct speaker_model {
   diarizer model;
   pipelines::speaker_attribution_options rule = {};  ///< with the names that were given
+  diarize_options diarization = {};                  ///< with the lengths that were given
 };
 
-/// For a recogniser of this rate. Throws steno::error for a model that does not fit, and for bad names.
+/// The lengths that were given, beside the model's own; nothing where none was.
+std::optional<nn::speaker_cache_options> asked_cache(const speaker_options& asked, const diarizer& d);
+
+/// For a recogniser of this rate. Throws steno::error for a model that does not fit, bad names and
+/// bad lengths.
 speaker_model open_speakers(const speaker_options& asked, int sample_rate, const executor& run,
                             const note_function& note);
 

@@ -135,10 +135,7 @@ struct live_speakers {
       : told(open_speakers(o.speakers, rate, run, note)) {
     asked.attribution = told.rule;
     asked.split_on_speaker = o.speakers.split;
-    if (!o.speakers.chunk && !o.speakers.look_ahead) return;
-    nn::speaker_cache_options& cache = asked.diarization.cache.emplace(told.model.default_cache());
-    if (o.speakers.chunk) cache.chunk_len = *o.speakers.chunk;
-    if (o.speakers.look_ahead) cache.chunk_right_context = *o.speakers.look_ahead;
+    asked.diarization = told.diarization;
   }
   speaker_model told;
   pipelines::speaker_session_options asked;

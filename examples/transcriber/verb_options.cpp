@@ -65,6 +65,24 @@ void add_inputs(CLI::App& app, options& o, raw_options& raw) {
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 
+// What a Sortformer remembers of a stream, in rows of 80 ms.
+void add_speaker_cache(CLI::App& app, options& o, const std::string& prefix) {
+  const auto rows = [&](const char* name, const char* about) {
+    std::string option = prefix + name;
+    std::replace(option.begin(), option.end(), '_', '-');
+    app.add_option_function<int>(
+           option, [&o, name](int n) { o.speakers.memory[name] = n; }, about)
+        ->type_name("N")
+        ->check(CLI::Range(0, 65536));
+  };
+  rows("chunk_len", "Of models of speakers for streams: rows of 80 ms heard at once [the model's]");
+  rows("chunk_left_context", "Rows before them that are heard again [the model's]");
+  rows("chunk_right_context", "Rows behind them that are waited for [the model's]");
+  rows("fifo_len", "Rows of the last chunks that are kept whole [the model's]");
+  rows("spkcache_update_period", "Rows that leave these at once [the model's]");
+  rows("spkcache_len", "Rows that are remembered of all speakers [the model's]");
+}
+
 // Of the verbs whose texts may have speakers.
 void add_speakers(CLI::App& app, options& o) {
   app.add_option("--speakers", o.speakers.model,
@@ -73,6 +91,7 @@ void add_speakers(CLI::App& app, options& o) {
   app.add_option("--speaker-names", o.speakers.names,
                  "With --speakers: their names in the order in which they are heard, one a line [Speaker 1, ...]")
       ->type_name("FILE");
+  add_speaker_cache(app, o, "--speaker-");
 }
 
 void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
@@ -161,13 +180,6 @@ void add_stream(CLI::App& app, options& o, raw_options& raw) {
   add_live(app, o, raw);
   add_speakers(app, o);
   app.add_flag("--split-on-speaker", o.speakers.split, "With --speakers: an utterance ends where the speaker changes");
-  const auto rows = [&](const char* name, std::optional<int>& value, int least, const char* about) {
-    app.add_option(name, value, about)->type_name("N")->check(CLI::Range(least, 4096));
-  };
-  rows("--speaker-chunk", o.speakers.chunk, 1,
-       "With --speakers: rows of 80 ms that they are told in; fewer are sooner and take more work [the model's]");
-  rows("--speaker-look-ahead", o.speakers.look_ahead, 0,
-       "With --speakers: rows of 80 ms behind these that are waited for [the model's]");
   app.add_option("--vad", o.vad, "jsonl: tell where speech begins and ends, too: none, energy or a VAD model [none]")
       ->type_name("MODEL");
   app.add_option("--format", raw.format, "text or jsonl (an event per line) [text]")->type_name("FORMAT");
@@ -232,20 +244,7 @@ void add_diarize(CLI::App& app, options& o, raw_options& raw) {
   seconds("pad_offset", "Seconds put behind each segment [0]", 3600);
   seconds("min_duration_on", "Shorter segments go, in seconds [0]", 3600);
   seconds("min_duration_off", "Shorter gaps of a speaker go, in seconds [0]", 3600);
-  const auto rows = [&](const char* name, const char* about) {
-    std::string option = "--" + std::string(name);
-    std::replace(option.begin(), option.end(), '_', '-');
-    app.add_option_function<int>(
-           option, [&o, name](int n) { o.speakers.memory[name] = n; }, about)
-        ->type_name("N")
-        ->check(CLI::Range(0, 65536));
-  };
-  rows("chunk_len", "Of models for streams: rows of 80 ms heard at once [the model's]");
-  rows("chunk_left_context", "Rows before them that are heard again [the model's]");
-  rows("chunk_right_context", "Rows behind them that are waited for [the model's]");
-  rows("fifo_len", "Rows of the last chunks that are kept whole [the model's]");
-  rows("spkcache_update_period", "Rows that leave these at once [the model's]");
-  rows("spkcache_len", "Rows that are remembered of all speakers [the model's]");
+  add_speaker_cache(app, o, "--");
   add_inputs(app, o, raw);
 }
 

@@ -98,7 +98,8 @@ TEST(steno_json, events_are_as_documented) {
     program.check("event", {"stream -q --format jsonl --vad energy ", demo(name)});
   const std::string who = "--speakers '" + source + "/tests/golden/sortformer/model.gguf' --split-on-speaker ";
   for (const char* name : {"parakeet-eou", "parakeet-tdt", "u2"})
-    program.check("event", {"stream -q --format jsonl --speaker-chunk 4 --speaker-look-ahead 1 ", who, demo(name)});
+    program.check("event",
+                  {"stream -q --format jsonl --speaker-chunk-len 4 --speaker-chunk-right-context 1 ", who, demo(name)});
 }
 
 TEST(steno_json, speech_and_speakers_are_as_documented) {

@@ -176,6 +176,9 @@ TEST_F(steno_speakers, what_goes_wrong_is_said) {
   expect_error("--format srtt " + demo + talk, 2, "unknown format srtt");
   expect_error("--speakers none.gguf " + demo + talk, 1, "none.gguf");
   expect_error("--speakers '" + source + "/examples/models/fsmn-vad.gguf' " + demo + talk, 1, "sortformer");
+  expect_error("--speaker-fifo-len 4 " + demo + talk, 2, "--speaker-fifo-len is about --speakers");
+  expect_error("--speaker-spkcache-len 3 " + who + demo + talk, 1, "spkcache_len: expected 16");
+  expect_error("--speaker-chunk-len 6 --speakers '" + whole_path + "' " + demo + talk, 1, "takes whole recordings");
   expect_error("bench " + who + demo + talk, 2, "unknown option --speakers");
   expect_error(who + demo + talk + "-o '" + path + "'", 2, "model of speakers");
 }
@@ -209,7 +212,7 @@ TEST_F(steno_speakers, live) {
   EXPECT_NE(text(plain), "");
   EXPECT_EQ(text(whole), text(plain));
   EXPECT_EQ(text(split), text(plain));
-  EXPECT_EQ(events("--speaker-chunk 4 " + who).size(), events("--threads 2 --speaker-chunk 4 " + who).size());
+  EXPECT_EQ(events("--speaker-chunk-len 4 " + who).size(), events("--threads 2 --speaker-chunk-len 4 " + who).size());
   int known = 0, ends = 0;
   for (const json& e : whole) {
     EXPECT_TRUE(e["type"] != "partial" || e["speaker"].is_null());
@@ -223,14 +226,13 @@ TEST_F(steno_speakers, live) {
   std::string lines;
   for (const json& e : split)
     if (e["type"] == "final" && e["text"] != "") {
-      for (const json& w : e["words"])
-        EXPECT_TRUE(w["speaker"].is_null() || w["speaker"] == e["speaker"]) << e;
+      for (const json& w : e["words"]) EXPECT_TRUE(w["speaker"].is_null() || w["speaker"] == e["speaker"]) << e;
       if (!e["speaker"].is_null()) lines += e["speaker"].get<std::string>() + ": ";
       lines += e["text"].get<std::string>() + "\n";
     }
   EXPECT_EQ(text_of(eou + "--split-on-speaker " + who + talk), lines);
   expect_error(eou + "--split-on-speaker " + talk, 2, "--split-on-speaker is about --speakers");
-  expect_error(eou + "--speaker-chunk 4 " + talk, 2, "--speaker-chunk is about --speakers");
+  expect_error(eou + "--speaker-chunk-len 4 " + talk, 2, "--speaker-chunk-len is about --speakers");
   expect_error(eou + "--parallel-speakers " + who + talk, 2, "unknown option --parallel-speakers");
   expect_error(eou + "--speakers '" + whole_path + "' " + talk, 1, "takes whole recordings");
 }
