@@ -81,6 +81,9 @@ TEST_F(funasr_folder, the_query_of_a_config) {
   EXPECT_EQ(query(), "zh withitn");
   replace("config.yaml", "use_itn: true\n", "use_itn: true\ntext_norm: woitn\n");
   EXPECT_EQ(query(), "zh woitn") << "text_norm wins";
+  replace("config.yaml", "language: zh", "language: xx");
+  EXPECT_EQ(query(), "auto woitn") << "a language that the model does not know";
+  replace("config.yaml", "language: xx", "language: zh");
   replace("config.yaml", "text_norm: woitn", "text_norm: other");
   expect_refusal("text_norm: expected withitn or woitn, found \"other\"");
 }

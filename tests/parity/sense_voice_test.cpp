@@ -123,6 +123,9 @@ TEST(parity_sense_voice, variants) {
   const json plain = read_json(folder / "expected.json")["token_ids"];
   EXPECT_EQ(run_case(model, folder, {.itn = false}).recognised.token_ids, plain.get<std::vector<int>>());
   model.itn = false;
+  model.default_language = "en";
+  EXPECT_EQ(run_case(model, folder, {}).recognised.token_ids, ids("language_en"));
+  model.default_language = "auto";
   EXPECT_EQ(run_case(model, folder, {.language = "en"}).recognised.token_ids, ids("language_en"));
   model.frontend.last.shift = {};
   model.frontend.last.scale = {};

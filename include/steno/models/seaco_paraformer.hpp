@@ -53,7 +53,7 @@ class seaco_paraformer : public bicif_parts<paraformer_sizes{.encoder = S.encode
   /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/seaco_paraformer.hpp";
   static constexpr bool hotwords_encoded = true;  ///< phrases are no matter of a search
-  static constexpr extent max_hotwords = 50;      ///< of more than that, with <s>, the best are taken
+  static constexpr extent max_hotwords = 50;      ///< of more vectors than that the best are taken
   using options = seaco_paraformer_options;       ///< of one call of recognise()
 
   seaco_paraformer() = default;

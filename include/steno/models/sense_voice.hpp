@@ -36,7 +36,7 @@ namespace funasr {
 
 /// What SenseVoice shall do: both choose rows of `embed`.
 struct sense_voice_options {
-  std::string_view language = "auto";  ///< auto zh en yue ja ko nospeech
+  std::string_view language = "auto";  ///< zh en yue ja ko nospeech; auto: as the file says, which is auto as a rule
   std::optional<bool> itn = {};        ///< inverse text normalisation (digits, punctuation); nothing: as the file says
 };
 
@@ -71,6 +71,8 @@ class sense_voice {
         tokenizer(models::read_sentencepiece(file)),
         sample_rate(models::sample_rate_of(frontend)) {
     itn = models::read_flag(file, "sense_voice.use_itn", false);
+    default_language = file.text("sense_voice.language").value_or("auto");
+    models::made_of(file, "sense_voice.language", [&] { return language_row(default_language); });
     blank = static_cast<int>(models::read_whole(file, "sense_voice.blank_id", 0, 1 << 24, 0));
   }
 
@@ -81,6 +83,7 @@ class sense_voice {
   tokenizers::sentencepiece tokenizer;                              ///< ids to text
   int sample_rate = 16000;                                          ///< Hz of the mono samples that it takes
   int blank = 0;                                                    ///< id of the blank
+  std::string default_language = "auto";                            ///< queried where a call has "auto"
   bool itn = false;                                                 ///< unless the options of a call say otherwise
   models::model_storage storage;                                    ///< what the weights point into
 
@@ -151,7 +154,8 @@ class sense_voice {
   STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
     segment s;
     s.end = static_cast<double>(pcm.size()) / sample_rate;
-    const extent language = language_row(o.language), rows = frames(static_cast<extent>(pcm.size()));
+    const extent language = language_row(o.language == "auto" ? default_language : o.language);
+    const extent rows = frames(static_cast<extent>(pcm.size()));
     if (rows == 0) return s;
     core::workspace::frame scratch(c.scratch);
     auto scores = scratch.template matrix<dynamic, Vocab>(rows, ctc_lo.output_size());

@@ -26,7 +26,8 @@ struct bicif_predictor : cif_predictor<D> {
   spread_rows<D, upsampling> upsample_cnn;         ///< three rows of each
   bidirectional_lstm<D> blstm;                     ///< over all of them
   linear<core::times(2, D), dynamic> cif_output2;  ///< to one column, before the sigmoid
-  float smooth_factor2 = 1, noise_threshold2 = 0;  ///< set by the model from the file
+  float smooth_factor2 = 1;                        ///< set by the model from the file
+  float noise_threshold2 = 0;                      ///< the same
 
   void members(auto&& v) {
     cif_predictor<D>::members(v);

@@ -1,6 +1,9 @@
 // tools/convert/funasr/sense_voice_folder.cpp - SenseVoiceSmall from the folder FunASR publishes; see sense_voice.hpp.
 #include <steno/error.hpp>
+#include <steno/models/sense_voice.hpp>
 #include <steno/tokenizers/sentencepiece_model.hpp>
+
+#include <algorithm>
 
 #include "funasr/am_mvn.hpp"
 #include "funasr/folder.hpp"
@@ -52,6 +55,11 @@ sense_voice_settings read_sense_voice_settings(const folder& f, std::vector<std:
           .expected = "a divisor of output_size " + std::to_string(s.output_size),
           .found = std::to_string(s.attention_heads)});
   s.language = f.text("language", s.language);  // arguments of generate(), which config.yaml may hold
+  if (std::ranges::none_of(funasr::sense_voice_languages, [&](const auto& l) { return l.first == s.language; })) {
+    notes.push_back(f.config.string() + ": the model does not know the language " + steno::weights::quoted(s.language) +
+                    " and finds it by itself, as in FunASR");
+    s.language = "auto";
+  }
   const std::string norm = f.text("text_norm", f.flag("use_itn", false) ? "withitn" : "woitn");
   if (norm != "withitn" && norm != "woitn")
     fail({.where = f.config.string(),
