@@ -133,7 +133,8 @@ std::vector<corpus_model> corpus(const workplace& at, const std::vector<std::str
   std::sort(demos.begin(), demos.end());
   for (const fs::path& p : demos)
     if (wanted(p.stem().string())) add(all, at, p.stem().string(), p);
-  for (const char* name : {"ct_punc", "ct_punc_realtime", "paraformer_online", "qwen3_aligner", "sortformer", "wenet"})
+  for (const char* name : {"ct_punc", "ct_punc_realtime", "paraformer_online", "qwen3_aligner", "seaco_paraformer",
+                           "sortformer", "wenet"})
     if (wanted(std::string("golden-") + name))
       add(all, at, std::string("golden-") + name, source + "/tests/golden/" + name + "/model.gguf");
   if (wanted("ct_punc_words")) {
