@@ -95,6 +95,7 @@
 #include <steno/layers/window_overlap.hpp>
 #include <steno/layers/with_activation.hpp>
 #include <steno/models/bicif_paraformer.hpp>
+#include <steno/models/bicif_parts.hpp>
 #include <steno/models/contextual_paraformer.hpp>
 #include <steno/models/ct_punc.hpp>
 #include <steno/models/ct_punc_parts.hpp>

@@ -124,7 +124,7 @@ opened_checkpoint open_checkpoint(const fs::path& input, weights::file_reading h
     const std::vector<std::string> borrowed = add_tensors(model, {}, lender.get());
     std::vector<std::byte> image = model.file.bytes();
     gguf_file file(input.string(), image);
-    if (!borrowed.empty()) file.borrow(lender, borrowed);
+    if (!borrowed.empty()) file.borrow(std::move(*lender), borrowed);  // nothing reads it any more
     return {std::move(image), std::move(file), std::move(model.notes)};
   });
 }

@@ -49,7 +49,7 @@ struct imported_model {
   bool takes_jieba_dict = false;   ///< the same of `import_options::jieba_dict`
   std::shared_ptr<void> source;    ///< keeps alive what `bytes` and `read` use
   /// The GGUF file whose tensors most of these are; null for other checkpoints.
-  std::shared_ptr<const gguf_file> lender = {};
+  std::shared_ptr<gguf_file> lender = {};
 };
 
 }  // namespace STENO_ABI

@@ -10,7 +10,7 @@
 // (funasr/models/seaco_paraformer/model.py); see docs/models/paraformer.md. Tested in
 // tests/parity/seaco_paraformer_test.cpp and tests/models/seaco_paraformer_test.cpp.
 #pragma once
-#include <steno/models/bicif_paraformer.hpp>
+#include <steno/models/bicif_parts.hpp>
 #include <steno/models/hotword_phrases.hpp>
 #include <steno/networks/hotword_encoder.hpp>
 #include <steno/networks/seaco_decoder.hpp>

@@ -54,17 +54,17 @@ class gguf_file {
     const weights::tensor_ref* t = tensor_index_.find(tensors_, name);
     return t != nullptr ? std::optional(*t) : std::nullopt;
   }
-  /// Tensors of another file take part here, under the names that they have there; that file is kept open. Throws
-  /// steno::error for a name that is there already, or not in the other file.
-  STENO_COLD void borrow(std::shared_ptr<const gguf_file> from, std::span<const std::string> names) {
+  /// Tensors of another file take part here, under the names that they have there; that file stays open. Once for a
+  /// file. Throws steno::error for a name that is there already, or not in the other file.
+  STENO_COLD void borrow(gguf_file from, std::span<const std::string> names) {
     for (const std::string& name : names) {
-      const auto t = from->find(name);
-      if (!t) fail({.where = from->where(), .what = "tensor " + weights::quoted(name) + ": missing"});
+      const auto t = from.find(name);
+      if (!t) fail({.where = from.where(), .what = "tensor " + weights::quoted(name) + ": missing"});
       tensors_.push_back(*t);
     }
     tensor_index_ = decltype(tensor_index_)(tensors_);
     if (const auto again = tensor_index_.duplicate(tensors_)) twice("tensor name", *again);
-    lender_ = std::move(from);
+    lender_ = std::make_unique<gguf_file>(std::move(from));
   }
   /// Whether this is a copy, where released tensors are lost.
   bool copied() const noexcept { return file_.copied() || (lender_ != nullptr && lender_->copied()); }
@@ -281,7 +281,7 @@ class gguf_file {
   std::vector<weights::tensor_ref> tensors_;
   weights::name_index<weights::gguf_value, &weights::gguf_value::key> value_index_;
   weights::name_index<weights::tensor_ref, &weights::tensor_ref::name> tensor_index_;
-  std::shared_ptr<const gguf_file> lender_;
+  std::unique_ptr<gguf_file> lender_;
   std::vector<place> placed_;  // until the start of the data section is known
   std::uint64_t data_size_ = 0;
 };
