@@ -78,15 +78,15 @@ tar_archive::tar_archive(std::span<const std::byte> bytes, const std::string& wh
     if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != nullptr) continue;
     tar_member m{.name = name_of(entry), .bytes = {}};
     std::vector<std::byte> copy;
-    const void* data = nullptr;
+    const void* part = nullptr;
     std::size_t size = 0;
-    std::int64_t at = 0;
-    while ((status = archive_read_data_block(a.get(), &data, &size, &at)) != ARCHIVE_EOF) {
+    std::int64_t offset = 0;
+    while ((status = archive_read_data_block(a.get(), &part, &size, &offset)) != ARCHIVE_EOF) {
       if (status < ARCHIVE_WARN) bad(a.get(), where);
       if (size == 0) continue;
-      const std::span<const std::byte> block(static_cast<const std::byte*>(data), size);
+      const std::span<const std::byte> block(static_cast<const std::byte*>(part), size);
       const std::size_t before = copy.empty() ? m.bytes.size() : copy.size();
-      if (at != static_cast<std::int64_t>(before))
+      if (offset != static_cast<std::int64_t>(before))
         fail({.where = where, .what = "the member " + steno::weights::quoted(m.name) + " has holes"});
       const bool inside = block.data() >= bytes.data() && block.data() + size <= bytes.data() + bytes.size();
       const bool joined = copy.empty() && (m.bytes.empty() || m.bytes.data() + m.bytes.size() == block.data());

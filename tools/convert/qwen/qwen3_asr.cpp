@@ -305,15 +305,15 @@ void walk_aligner(const gguf_file& keys, tensor_taker& taker) {
   walk_model<qwen3::qwen3_forced_aligner_any>(keys, taker);
 }
 
-void promise(checkpoint_tensors& from, const std::string& prefix, const decoder_settings& s, bool head) {
+void promise(checkpoint_tensors& from, const std::string& front, const decoder_settings& s, bool head) {
   const auto d = static_cast<extent>(s.width), w = static_cast<extent>(s.head_width);
-  const std::string layers = prefix + "model.layers";
-  from.sizes.push_back({prefix + "model.embed_tokens.weight", static_cast<extent>(s.vocabulary), d});
+  const std::string layers = front + "model.layers";
+  from.sizes.push_back({front + "model.embed_tokens.weight", static_cast<extent>(s.vocabulary), d});
   from.sizes.push_back({layers + ".*.q_proj.weight", static_cast<extent>(s.heads) * w, d});
   from.sizes.push_back({layers + ".*.k_proj.weight", static_cast<extent>(s.key_heads) * w, d});
   from.sizes.push_back({layers + ".*.q_norm.weight", dynamic, w});
   from.sizes.push_back({layers + ".*.gate_proj.weight", static_cast<extent>(s.units), d});
-  if (head) from.sizes.push_back({prefix + "lm_head.weight", static_cast<extent>(s.outputs), d});
+  if (head) from.sizes.push_back({front + "lm_head.weight", static_cast<extent>(s.outputs), d});
   from.counts.push_back({layers, static_cast<extent>(s.layers)});
 }
 

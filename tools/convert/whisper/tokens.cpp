@@ -62,14 +62,14 @@ std::vector<std::string> read_vocab_json(const fs::path& file, std::uint32_t cou
 std::vector<std::string> find_tokens(const fs::path& beside, const settings& s, const std::optional<fs::path>& named,
                                      std::vector<std::string>& notes) {
   const bool published = text_tokens(s.vocabulary) > 0, english_only = s.vocabulary < 51865;
-  const std::string table = english_only ? "gpt2.tiktoken" : "multilingual.tiktoken";
+  const std::string tiktoken_name = english_only ? "gpt2.tiktoken" : "multilingual.tiktoken";
   const auto read = [&](const fs::path& file) {
     return file.extension() == ".json" ? read_vocab_json(file, text_tokens(s)) : read_tiktoken(file, text_tokens(s));
   };
   const auto file_in = [&](const fs::path& folder) {
     std::error_code none;
-    for (const std::string& name : {table, std::string("vocab.json"), std::string("tokenizer.json")})
-      if ((published || name != table) && fs::is_regular_file(folder / name, none)) return folder / name;
+    for (const std::string& name : {tiktoken_name, std::string("vocab.json"), std::string("tokenizer.json")})
+      if ((published || name != tiktoken_name) && fs::is_regular_file(folder / name, none)) return folder / name;
     return fs::path();
   };
   if (named && !fs::is_directory(*named)) return read(*named);
@@ -77,8 +77,9 @@ std::vector<std::string> find_tokens(const fs::path& beside, const settings& s, 
   for (const fs::path& at : {folder, folder / "assets"})
     if (const fs::path file = file_in(at); !file.empty()) return read(file);
   if (named)
-    fail(
-        {.where = named->string(), .what = "holds no tokenizer", .expected = table + ", vocab.json or tokenizer.json"});
+    fail({.where = named->string(),
+          .what = "holds no tokenizer",
+          .expected = tiktoken_name + ", vocab.json or tokenizer.json"});
   if (published)
     for (const fs::path& at : tokenizer_places(english_only))
       if (const fs::path file = file_in(at); !file.empty()) try {
@@ -90,7 +91,8 @@ std::vector<std::string> find_tokens(const fs::path& beside, const settings& s, 
         }
   fail({.where = beside.string(),
         .what = "comes without a tokenizer, and none is where they usually are",
-        .expected = table + ", vocab.json or tokenizer.json beside it, in an installed openai-whisper package or in " +
+        .expected = tiktoken_name +
+                    ", vocab.json or tokenizer.json beside it, in an installed openai-whisper package or in " +
                     "the cache of Hugging Face",
         .hint = "name the file with --tokenizer FILE, or \"pip install openai-whisper\" brings it"});
 }
