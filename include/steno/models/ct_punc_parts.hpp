@@ -80,6 +80,7 @@ class ct_transformer {
   }
 
  protected:
+  /// A setting's whole key in the file.
   static std::string key(std::string_view name) { return std::string(architecture).append(".").append(name); }
 
   /// The numbers of words; unknown ones are <unk>.
@@ -132,6 +133,7 @@ class ct_transformer {
       if (i + 1 < found.size() && tokenizers::detail::ends_sentence(mark(found[i]))) return i + 1;
     return 0;
   }
+  /// The mark of this number, from 0.
   std::string_view mark(int number) const noexcept { return marks[static_cast<std::size_t>(number)]; }
 
  private:

@@ -19,6 +19,7 @@ namespace pipelines {
 /// What a model keeps between the segments of one text.
 template <class Model>
 struct punctuation_cache {};
+/// Words of the sentence that has not ended.
 template <funasr::ct_punc_sizes S>
 struct punctuation_cache<funasr::ct_punc_realtime<S>> {
   typename funasr::ct_punc_realtime<S>::cache words = {};  ///< since the last sentence's end

@@ -40,11 +40,13 @@ class word_dictionary {
 
   /// Number of words.
   std::size_t size() const noexcept { return words_.size(); }
+  /// Whether there are none.
   bool empty() const noexcept { return words_.empty(); }
   /// Word i, in the order in which they came.
   std::string_view word(std::size_t i) const noexcept {
     return std::string_view(bytes_).substr(words_[i].at, words_[i].size);
   }
+  /// How often word i was counted.
   std::uint32_t frequency(std::size_t i) const noexcept { return words_[i].frequency; }
   /// 0 for a word that it does not have.
   std::uint32_t frequency(std::string_view word) const noexcept {
