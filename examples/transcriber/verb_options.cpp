@@ -28,7 +28,8 @@ void add_itn(CLI::App& app, options& o, const char* about) {
     return app.add_flag_callback(
         name, [&o, value] { o.inverse_text_normalisation = value; }, text);
   };
-  flag("--no-itn", false, "The opposite of --itn")->excludes(flag("--itn", true, about));
+  CLI::Option* const on = flag("--itn", true, about);
+  flag("--no-itn", false, "The opposite of --itn")->excludes(on);
 }
 
 // Of all verbs that open models.
