@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "convert/copied_folder.hpp"
 #include "convert/fixtures.hpp"
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
@@ -19,16 +20,8 @@ constexpr const char* pointer =
     "version https://git-lfs.github.com/spec/v1\n"
     "oid sha256:6b0f4b18fc53fb8674a6b21741e6e5c63259ba42067f292db1601218b78a3433\nsize 1315167\n";
 
-class cloned_folder : public testing::Test {
+class cloned_folder : public test::copied_folder {
  protected:
-  // A copy of a checkpoint to be altered.
-  fs::path clone(const fs::path& checkpoint) {
-    const fs::path to = directory_.path() / ("clone" + std::to_string(++clones_));
-    fs::copy(checkpoint, to, fs::copy_options::recursive);
-    for (const fs::directory_entry& e : fs::recursive_directory_iterator(to))
-      fs::permissions(e.path(), fs::perms::owner_all, fs::perm_options::add);
-    return to;
-  }
   std::string packed(const fs::path& input) {
     const fs::path out = directory_.path() / "out.gguf";
     convert(input, out);
@@ -65,8 +58,6 @@ class cloned_folder : public testing::Test {
       write_text(folder / name, "not what steno reads");
   }
 
-  test::temporary_directory directory_;
-  int clones_ = 0;
 };
 
 TEST_F(cloned_folder, clutter_does_no_harm) {

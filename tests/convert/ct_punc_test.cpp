@@ -3,6 +3,7 @@
 #include <steno/models/ct_punc_realtime.hpp>
 
 #include "convert.hpp"
+#include "convert/copied_folder.hpp"
 #include "convert/fixtures.hpp"
 #include "funasr/word_tables.hpp"
 #include "support/golden.hpp"
@@ -13,31 +14,15 @@ using namespace steno;
 
 namespace {
 
-class punc_folder : public testing::Test {
+class punc_folder : public test::copied_folder {
  protected:
-  fs::path clone(const fs::path& checkpoint) {
-    const fs::path to = directory_.path() / ("clone" + std::to_string(++clones_));
-    fs::copy(checkpoint, to, fs::copy_options::recursive);
-    for (const fs::directory_entry& e : fs::recursive_directory_iterator(to))
-      fs::permissions(e.path(), fs::perms::owner_all, fs::perm_options::add);
-    return to;
-  }
-  static void replace(const fs::path& file, const std::string& from, const std::string& to) {
-    std::string text = test::read_text(file);
-    const std::size_t at = text.find(from);
-    ASSERT_NE(at, std::string::npos) << from;
-    text.replace(at, from.size(), to);
-    test::write_text(file, text);
-  }
   gguf_file packed(const fs::path& from, const convert_options& o = {}) {
     const fs::path to = directory_.path() / "out.gguf";
     notes_ = convert(from, to, o);
     return gguf_file(to.string());
   }
 
-  test::temporary_directory directory_;
   std::vector<std::string> notes_;
-  int clones_ = 0;
 };
 
 }  // namespace
