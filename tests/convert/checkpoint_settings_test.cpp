@@ -159,12 +159,27 @@ TEST(checkpoint_settings, a_pattern_describes_a_whole_key) {
     EXPECT_FALSE(matches_glob(pattern, key)) << pattern << " " << key;
 }
 
+// A whole map is known by the words below it, not whatever stands there.
+TEST(checkpoint_settings, what_is_below_a_known_map_is_known_by_its_words) {
+  const unused_setting known = {"optim", "training", "name sched warmup_steps"};
+  for (const char* key : {"optim", "optim.name", "optim.sched.warmup_steps", "optim.sched.0.name", "optim.12"})
+    EXPECT_TRUE(known.knows(key)) << key;
+  for (const char* key : {"opti", "optima", "optim_name", "optim.", "optim.nam", "optim.name sched", "optim.sched.k",
+                          "optim.k.name", "optim..name", "a.optim.name"})
+    EXPECT_FALSE(known.knows(key)) << key;
+  const unused_setting one = {"*.dropout", "training"};
+  EXPECT_TRUE(one.knows("a.dropout"));
+  EXPECT_FALSE(one.knows("a.dropout.k"));
+}
+
 TEST(checkpoint_settings, what_is_deep_or_empty_is_seen) {
-  const checkpoint_settings f = read("a: {b: {c: {d: {e: {f: 1}}}}}\nempty: []\n");
+  const checkpoint_settings f =
+      read("a: {b: {c: {d: {e: {f: 1}}}}}\nempty: []\nlist: [{k: 1}, 2, {m: {n: 1}}]\n? [x]\n: 1\n");
   std::vector<std::string> notes;
   f.check_all_read({}, {}, notes);
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_NE(notes[0].find("\"a.b.c.d\", \"empty\""), std::string::npos) << notes[0];
+  for (const char* key : {"a.b.c.d.e.f", "empty", "list", "list.0.k", "list.2.m.n", "a list or a map as a key"})
+    EXPECT_NE(notes[0].find("\"" + std::string(key) + "\""), std::string::npos) << notes[0];
 }
 
 // A key that nobody knows, in any section: an error where it may change the text, else a note.

@@ -180,8 +180,8 @@ frontend_conf:
     lfr_n: 2
     cmvn_file: null
 dataset_conf:
-  sos: ${{model_conf.sos}}
-  nested: {{deeper: {{deepest: [1, 2]}}}}
+  num_workers: ${{model_conf.sos}}
+  speed_perturb: [0.9, 1.0]
 optim_conf:
   lr: 0.00002
 """)

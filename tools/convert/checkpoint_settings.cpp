@@ -4,6 +4,7 @@
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
 
@@ -20,7 +21,30 @@ bool parse(std::string_view s, T& value) {
   return failure == std::errc{} && end == s.data() + s.size();
 }
 
+// Whether `word` is one of `words`, which are parted by spaces.
+bool one_of(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(' '), words.size());
+    if (words.substr(0, end) == word) return true;
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return false;
+}
+
 }  // namespace
+
+bool unused_setting::knows(std::string_view name) const {
+  if (matches_glob(key, name)) return true;
+  if (parts.empty() || !name.starts_with(key) || name.size() == key.size() || name[key.size()] != '.') return false;
+  for (name.remove_prefix(key.size() + 1);;) {
+    const std::size_t end = std::min(name.find('.'), name.size());
+    const std::string_view part = name.substr(0, end);
+    std::uint32_t number = 0;
+    if (!parse(part, number) && !one_of(parts, part)) return false;
+    if (end == name.size()) return true;
+    name.remove_prefix(end + 1);
+  }
+}
 
 const std::string* checkpoint_settings::scalar(const std::string& key) const {
   read_.insert(key);
@@ -42,7 +66,7 @@ void checkpoint_settings::check_all_read(std::span<const std::string_view> secti
   const auto look_at = [&](const std::string& key) {
     if (read_.contains(key)) return;
     for (const unused_setting& u : unused)
-      if (matches_glob(u.key, key)) return;
+      if (u.knows(key)) return;
     unknown.insert(key);
   };
   for (const auto& [key, value] : settings) look_at(key);

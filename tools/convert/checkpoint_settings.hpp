@@ -18,9 +18,12 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// What no look-up asks for, and why that is right. `key` may hold `*` for any characters.
+/// What no look-up asks for, and why that is right. `key` may hold `*` for any characters, but not at its end: a list
+/// that is open at the end would know a key that nobody has seen. Where `parts` is given, `key` is a whole map or a
+/// value, and `parts` are the words, parted by spaces, of which the keys below it are made (numbers are always).
 struct unused_setting {
-  std::string_view key, reason;
+  std::string_view key, reason, parts = {};
+  bool knows(std::string_view name) const;
 };
 
 /// See the file's comment. A look-up of one value throws where the file has a list or a map. Look-ups note what they

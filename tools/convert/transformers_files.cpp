@@ -37,9 +37,9 @@ constexpr unused_setting of_any_class[] = {
     {"dtype", "every tensor says its own format"},
     {"finetuning_task", of_training},
     {"gradient_checkpointing", of_training},
-    {"id2label*", "of classifiers"},
+    {"id2label", "of classifiers", "LABEL_0 LABEL_1"},
     {"is_decoder", of_classes},
-    {"label2id*", "of classifiers"},
+    {"label2id", "of classifiers", "LABEL_0 LABEL_1"},
     {"output_attentions", of_classes},
     {"output_hidden_states", of_classes},
     {"output_logits", of_classes},
@@ -48,7 +48,8 @@ constexpr unused_setting of_any_class[] = {
     {"problem_type", of_classes},
     {"pruned_heads", of_classes},
     {"remove_invalid_values", of_classes},
-    {"return_dict*", of_classes},
+    {"return_dict", of_classes},
+    {"return_dict_in_generate", of_classes},
     {"sep_token_id", by_name},
     {"task_specific_params", of_classes},
     {"tf_legacy_loss", of_classes},
@@ -131,22 +132,30 @@ bool same(const std::string& found, std::string_view value) {
 constexpr unused_setting of_tokenizers[] = {
     {"*_token", by_name},
     {"*_tokens", by_name},
-    {"*_tokens.*", by_name},
-    {"added_tokens_decoder*", by_name},
-    {"auto_map*", of_classes},
+    {"*_token.__type", by_name},
+    {"*_token.content", by_name},
+    {"*_token.lstrip", by_name},
+    {"*_token.normalized", by_name},
+    {"*_token.rstrip", by_name},
+    {"*_token.single_word", by_name},
+    {"*_token.special", by_name},
+    {"added_tokens_decoder", by_name, "content lstrip normalized rstrip single_word special"},
+    {"auto_map", of_classes, "AutoConfig AutoFeatureExtractor AutoModel AutoProcessor AutoTokenizer"},
     {"backend", of_classes},
     {"chat_template", "steno writes the prompt itself"},
     {"clean_up_tokenization_spaces", "texts are kept as the model writes them"},
     {"errors", "bytes that are no UTF-8 become U+FFFD"},
-    {"extra_special_tokens*", by_name},
     {"is_local", of_classes},
     {"language", of_training},
     {"max_length", of_training},
     {"model_max_length", of_training},
-    {"model_specific_special_tokens*", by_name},
+    {"model_specific_special_tokens", by_name},
     {"name_or_path", of_classes},
-    {"pad_*", "one text is decoded at once"},
-    {"padding*", "one text is decoded at once"},
+    {"pad_to_multiple_of", "one text is decoded at once"},
+    {"pad_token_id", "one text is decoded at once"},
+    {"pad_token_type_id", "one text is decoded at once"},
+    {"padding", "one text is decoded at once"},
+    {"padding_side", "one text is decoded at once"},
     {"predict_timestamps", of_training},
     {"processor_class", of_classes},
     {"return_attention_mask", of_classes},
@@ -156,11 +165,13 @@ constexpr unused_setting of_tokenizers[] = {
     {"tokenizer_class", of_classes},
     {"tokenizer_file", of_classes},
     {"trim_offsets", of_classes},
-    {"truncation*", of_training},
-    {"unk_token*", by_name},
+    {"truncation", of_training},
+    {"truncation_side", of_training},
+    {"truncation_strategy", of_training},
+    {"unk_token_id", by_name},
     {"use_fast", of_classes},
-    {"bos_token*", by_name},
-    {"eos_token*", by_name},
+    {"bos_token_id", by_name},
+    {"eos_token_id", by_name},
     {"_commit_hash", of_classes},
     {"_from_auto", of_classes},
 };
@@ -204,14 +215,15 @@ void check_features(const fs::path& file, std::span<const std::pair<const char*,
     if (!f.is_null(at + key)) f.require(at + key, value);
   for (const auto& [key, value] : lengths)
     if (f.real(at + key, value, 0, 1e12) != value)
-      notes.push_back(f.source + ": " + at + key + " makes clips of another length than the encoder has positions for; " +
+      notes.push_back(f.source + ": " + at + key +
+                      " makes clips of another length than the encoder has positions for; " +
                       "steno's are as long as the encoder's");
   f.require(at + "do_normalize", "false");
   std::vector<unused_setting> unused;
   std::deque<std::string> keys;
   const auto add = [&](const unused_setting& u) {
     keys.push_back(at + std::string(u.key));
-    unused.push_back({keys.back(), u.reason});
+    unused.push_back({keys.back(), u.reason, u.parts});
   };
   for (const unused_setting& u : of_features) add(u);
   for (const unused_setting& u : own) add(u);
@@ -220,13 +232,16 @@ void check_features(const fs::path& file, std::span<const std::pair<const char*,
   f.check_all_read(sections, unused, notes);
 }
 
-void check_tokenizer_options(const fs::path& file, std::vector<std::string>& notes) {
-  if (!fs::is_regular_file(file)) return;
-  const checkpoint_settings f = json_settings(file.string(), read_json_object(file));
-  for (const char* key :
-       {"add_prefix_space", "add_bos_token", "add_eos_token", "do_lower_case", "normalize", "split_special_tokens"})
-    if (!f.is_null(key)) f.require(key, "false");
-  f.check_all_read({}, of_tokenizers, notes);
+void check_tokenizer_options(const fs::path& folder, std::vector<std::string>& notes) {
+  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json", "chat_template.json"}) {
+    const fs::path file = folder / name;
+    if (!fs::is_regular_file(file)) continue;
+    const checkpoint_settings f = json_settings(file.string(), read_json_object(file));
+    for (const char* key :
+         {"add_prefix_space", "add_bos_token", "add_eos_token", "do_lower_case", "normalize", "split_special_tokens"})
+      if (!f.is_null(key)) f.require(key, "false");
+    f.check_all_read({}, of_tokenizers, notes);
+  }
 }
 
 }  // namespace huggingface

@@ -32,8 +32,9 @@ void check_features(const std::filesystem::path& file, std::span<const std::pair
                     std::span<const std::pair<const char*, double>> lengths, std::span<const unused_setting> unused,
                     std::vector<std::string>& notes);
 
-/// Options of tokenizer_config.json that would change texts must be off; what is not known is noted.
-void check_tokenizer_options(const std::filesystem::path& file, std::vector<std::string>& notes);
+/// Options that would change texts must be off in the folder's tokenizer_config.json, special_tokens_map.json and
+/// chat_template.json; what is not known there is noted.
+void check_tokenizer_options(const std::filesystem::path& folder, std::vector<std::string>& notes);
 
 }  // namespace huggingface
 }  // namespace STENO_ABI

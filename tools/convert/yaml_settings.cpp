@@ -14,19 +14,24 @@ inline namespace STENO_ABI {
 
 namespace {
 
-// What the first levels hold. check_yaml_bounds() has bounded the nodes and their text, aliases and all; `bytes` bounds
-// the paths, which repeat a long key before everything below it.
+// What every level holds; the maps of a list stand under their numbers. check_yaml_bounds() has bounded the nodes and
+// their text, aliases and all; `bytes` bounds the paths, which repeat a long key before everything below it.
+constexpr int levels = 16;  // below, a map is one of the others
 void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::size_t& bytes,
              checkpoint_settings& out) {
   for (const auto& item : node) {
-    if (!item.first.IsScalar()) continue;
-    const std::string key = prefix + item.first.Scalar();
-    if (!prefix.empty()) out.maps[prefix.substr(0, prefix.size() - 1)].push_back(item.first.Scalar());
+    if (!item.first.IsScalar() && !item.first.IsNull()) {
+      out.others.insert(prefix + "a list or a map as a key");
+      continue;
+    }
+    const std::string name = item.first.IsNull() ? "null" : item.first.Scalar();
+    const std::string key = prefix + name;
+    if (!prefix.empty()) out.maps[prefix.substr(0, prefix.size() - 1)].push_back(name);
     bytes += key.size();
     if (bytes > limits::yaml_expanded) throw YAML::Exception(item.first.Mark(), "its keys are too long");
     if (item.second.IsScalar()) out.settings[key] = item.second.Scalar();
     if (item.second.IsNull()) out.settings[key] = "null";
-    if (item.second.IsMap() && item.second.size() > 0 && depth < 4)
+    if (item.second.IsMap() && item.second.size() > 0 && depth < levels)
       flatten(item.second, key + ".", depth + 1, bytes, out);
     else if (item.second.IsMap() || (item.second.IsSequence() && item.second.size() == 0))
       out.others.insert(key);
@@ -34,8 +39,13 @@ void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::
     const bool nested = item.second[0].IsSequence();
     std::vector<std::string>& list = out.lists[key];
     list.clear();
-    for (const auto& element : nested ? item.second[0] : item.second)
+    std::size_t index = 0;
+    for (const auto& element : nested ? item.second[0] : item.second) {
       if (element.IsScalar()) list.push_back(element.Scalar());
+      if (element.IsMap() && depth < levels)
+        flatten(element, key + "." + std::to_string(index) + ".", depth + 1, bytes, out);
+      ++index;
+    }
   }
 }
 

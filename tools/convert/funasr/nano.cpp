@@ -11,6 +11,7 @@
 #include "limits.hpp"
 #include "qwen/qwen3_asr.hpp"
 #include "torch/tensors.hpp"
+#include "transformers_files.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -35,27 +36,42 @@ constexpr unused_setting unused_by_nano[] = {
     {"llm", "a name; llm_conf.init_param_path says which language model it is"},
     {"llm_conf.hub", nano_unread},
     {"llm_conf.llm_dtype", "of the first call alone; every later one computes in f32"},
-    {"llm_conf.lora_conf*", "use_lora is off"},
+    {"llm_conf.lora_conf", "use_lora is off",
+     "bias freeze_lora init_param_path lora_alpha lora_dropout r target_modules task_type"},
     {"detach_ctc_decoder", nano_training},
     {"ctc_weight", nano_training},
-    {"dataset_conf.audio_*", nano_training},
-    {"dataset_conf.batch_*", nano_training},
+    {"dataset_conf.audio_adaptor_downsample_rate", nano_training},
+    {"dataset_conf.audio_encoder_downsample_rate", nano_training},
+    {"dataset_conf.batch_sampler", nano_training},
+    {"dataset_conf.batch_size", nano_training},
+    {"dataset_conf.batch_size_sample_max", nano_training},
+    {"dataset_conf.batch_size_scale_ratio_max", nano_training},
+    {"dataset_conf.batch_size_token_max", nano_training},
+    {"dataset_conf.batch_type", nano_training},
     {"dataset_conf.buffer_size", nano_training},
     {"dataset_conf.data_split_num", nano_training},
     {"dataset_conf.dataloader", nano_training},
     {"dataset_conf.index_ds", nano_training},
-    {"dataset_conf.max_*", nano_training},
-    {"dataset_conf.min_*", nano_training},
+    {"dataset_conf.max_source_length", nano_training},
+    {"dataset_conf.max_target_length", nano_training},
+    {"dataset_conf.max_text_length", nano_training},
+    {"dataset_conf.max_token_length", nano_training},
+    {"dataset_conf.min_source_length", nano_training},
+    {"dataset_conf.min_target_length", nano_training},
+    {"dataset_conf.min_text_length", nano_training},
+    {"dataset_conf.min_token_length", nano_training},
     {"dataset_conf.multiturn_num_max", nano_training},
     {"dataset_conf.num_workers", nano_training},
-    {"dataset_conf.permute*", nano_training},
+    {"dataset_conf.permute", nano_training},
     {"dataset_conf.pin_memory", nano_training},
-    {"dataset_conf.preprocessor_*", nano_training},
-    {"dataset_conf.prompt*", nano_training},
+    {"dataset_conf.preprocessor_speech", nano_training},
+    {"dataset_conf.preprocessor_text", nano_training},
+    {"dataset_conf.prompt_classes", nano_training},
+    {"dataset_conf.prompt_ids", nano_training},
     {"dataset_conf.retry", nano_training},
     {"dataset_conf.shuffle", nano_training},
     {"dataset_conf.sort_size", nano_training},
-    {"dataset_conf.use_*", nano_training},
+    {"dataset_conf.use_dynamic_output_ratio", nano_training},
     {"*ctc_tokenizer_conf.language", "chooses a token that no text begins with"},
     {"*ctc_tokenizer_conf.task", "chooses a token that no text begins with"},
 };
@@ -238,7 +254,8 @@ imported_model import_nano(const folder& f, const std::optional<fs::path>& cmvn)
   if (cmvn || f.cmvn) fail({.where = f.config.string(), .what = "a CMVN file: Fun-ASR-Nano's features have none"});
   imported_model model;
   nano_settings s = read_nano_settings(f, model.notes);
-  const qwen_files::decoder_settings llm = qwen_files::read_decoder_config(s.language_model / "config.json");
+  const qwen_files::decoder_settings llm =
+      qwen_files::read_decoder_config(s.language_model / "config.json", model.notes);
   s.adaptor.output = llm.width;
 
   weights::gguf_writer& file = model.file;
@@ -260,6 +277,7 @@ imported_model import_nano(const folder& f, const std::optional<fs::path>& cmvn)
   if (const auto ends = qwen_files::read_ends(s.language_model / "config.json"); !ends.empty())
     file.set("fun_asr_nano.eos_ids", ends);
   qwen_files::add_tokenizer(file, s.tokenizer, llm.vocabulary);
+  huggingface::check_tokenizer_options(s.tokenizer, model.notes);
 
   const auto checkpoint = std::make_shared<torch::checkpoint>(f.weights);
   checkpoint_tensors from{.where = f.weights.string(), .all = torch::stored_tensors(checkpoint)};

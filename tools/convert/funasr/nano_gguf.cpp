@@ -122,7 +122,7 @@ void set_tokenizer(weights::gguf_writer& file, const gguf_file& from, const publ
 constexpr unused_setting unused_by_llm[] = {
     {"qwen3.context_length", "a prompt has as many rows as it needs"},
     {"qwen3.vocab_size", "the embedding has so many rows"},
-    {"quantize.*", "says how the weights were quantised"},
+    {"quantize.imatrix", "says how the weights were quantised", "chunks_count dataset entries_count file"},
     {"tokenizer.ggml.pre", "the patterns of Qwen2 and Qwen3 are the same"},
     {"tokenizer.ggml.merges", "a token's number is its rank"},
     {"tokenizer.ggml.bos_token_id", "no prompt begins with it"},

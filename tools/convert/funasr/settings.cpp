@@ -71,7 +71,8 @@ constexpr unused_setting unused[] = {
     {"*.dropout", training},
     {"*.freeze", training},
     {"*.freeze_layer_num", training},
-    {"*.tf2torch_tensor_name_prefix_t*", "for converting from TensorFlow"},
+    {"*.tf2torch_tensor_name_prefix_tf", "for converting from TensorFlow"},
+    {"*.tf2torch_tensor_name_prefix_torch", "for converting from TensorFlow"},
     {"*.lora_alpha", "no layer is named in lora_list"},
     {"*.lora_rank", "no layer is named in lora_list"},
     {"*.pos_enc_class", "input_layer says which positions there are"},
@@ -79,10 +80,12 @@ constexpr unused_setting unused[] = {
     {"*.stochastic_depth_rate", training},
     {"*.interctc_layer_idx", "more outputs for training"},
     {"frontend_conf.dither", "noise for training; steno's features have none, so results are the same every time"},
-    {"frontend_conf.filter_length_*", "FunASR keeps it and does not read it"},
+    {"frontend_conf.filter_length_max", "FunASR keeps it and does not read it"},
+    {"frontend_conf.filter_length_min", "FunASR keeps it and does not read it"},
     {"tokenizer_conf.non_linguistic_symbols", splits},
     {"tokenizer_conf.remove_non_linguistic_symbols", splits},
-    {"tokenizer_conf.seg_dict*", splits},
+    {"tokenizer_conf.seg_dict", splits},
+    {"tokenizer_conf.seg_dict_file", splits},
     {"tokenizer_conf.split_with_space", splits},
     {"tokenizer_conf.unk_symbol", splits},
     {"ctc_conf.ctc_type", training},
@@ -92,12 +95,18 @@ constexpr unused_setting unused[] = {
     {"model_conf.length_normalized_loss", training},
     {"model_conf.lsm_weight", training},
     {"specaug", training},
-    {"specaug_conf*", training},
-    {"train_conf*", training},
+    {"specaug_conf", training,
+     "apply_freq_mask apply_time_mask apply_time_warp freq_mask_width_range lfr_rate num_freq_mask num_time_mask "
+     "time_mask_width_ratio_range time_mask_width_range time_warp_mode time_warp_window"},
+    {"train_conf", training,
+     "accum_grad avg_keep_nbest_models_type avg_nbest_model best_model_criterion deepspeed_config "
+     "early_stopping_patience effective_save_name_excludes find_unused_parameters grad_clip grad_clip_type "
+     "keep_nbest_models log_interval max_epoch patience resume save_checkpoint_interval sort_in_batch "
+     "unused_parameters use_amp use_bf16 use_deepspeed val_scheduler_criterion validate_interval"},
     {"optim", training},
-    {"optim_conf*", training},
+    {"optim_conf", training, "amsgrad betas eps lr weight_decay"},
     {"scheduler", training},
-    {"scheduler_conf*", training},
+    {"scheduler_conf", training, "d_model num_warmup_steps total_steps warmup_steps"},
     {"dataset", training},
     {"train_data_set_list", training},
     {"valid_data_set_list", training},
@@ -108,7 +117,9 @@ constexpr unused_setting unused[] = {
     {"use_deepspeed", training},
     {"deepspeed_config", training},
     {"config", machine},
-    {"cudnn_*", machine},
+    {"cudnn_benchmark", machine},
+    {"cudnn_deterministic", machine},
+    {"cudnn_enabled", machine},
     {"debug", machine},
     {"device", machine},
     {"disable_log", machine},
@@ -130,7 +141,14 @@ constexpr unused_setting unused[] = {
 };
 
 // Unless the model's own list says what becomes of its keys.
-constexpr unused_setting unused_data = {"dataset_conf*", training};
+constexpr unused_setting unused_data = {
+    "dataset_conf", training,
+    "audio_adaptor_downsample_rate audio_encoder_downsample_rate batch_sampler batch_size batch_size_sample_max "
+    "batch_size_scale_ratio_max batch_size_token_max batch_type buffer_size data_split_num dataloader index_ds "
+    "is_multilingual max_source_length max_target_length max_text_length max_token_length min_source_length "
+    "min_target_length min_text_length min_token_length num_languages num_workers permute pin_memory "
+    "preprocessor_speech preprocessor_speech_conf preprocessor_text preprocessor_text_conf prompt_classes "
+    "prompt_ids retry shuffle sort_size speed_perturb target_num use_dynamic_output_ratio vocab_path"};
 
 // configuration.json: the hub's words on the model, and the files.
 constexpr std::string_view file_sections[] = {"file_path_metas"};
@@ -138,10 +156,11 @@ constexpr std::string_view hub = "the hub's words on the model";
 constexpr unused_setting unused_names[] = {
     {"framework", hub},
     {"task", hub},
-    {"model.*", hub},
-    {"pipeline.*", hub},
-    {"model_name_in_hub*", hub},
-    {"file_path_metas.tokenizer_conf.seg_dict*", splits},
+    {"model", hub, "type"},
+    {"pipeline", hub, "type"},
+    {"model_name_in_hub", hub, "hf ms"},
+    {"file_path_metas.tokenizer_conf.seg_dict", splits},
+    {"file_path_metas.tokenizer_conf.seg_dict_file", splits},
 };
 
 }  // namespace
@@ -241,7 +260,7 @@ std::vector<double> published_keys::numbers(const char* key) const {
 void published_keys::check(std::string_view prefix, std::span<const unused_setting> own,
                            std::vector<std::string>& notes) const {
   std::vector<unused_setting> all(own.begin(), own.end());
-  all.push_back({"general.*", "says nothing of the network"});
+  all.push_back({"general", "says nothing of the network", general_gguf_keys});
   settings_.check_all_read(std::array{prefix}, all, notes);
 }
 

@@ -30,12 +30,53 @@ constexpr std::string_view sections[] = {
 
 constexpr std::string_view training = "training alone reads it", same = "computes the same in another way",
                            in_shapes = "the tensors' shapes say it";
+// What NeMo's searches, optimisers and data sets are configured with.
+constexpr std::string_view
+    searches =
+        "aggregation alignment_preserve_frame_confidence allow_cuda_graphs alpha alsd_max_target_len arpa_lm_path "
+        "batch_dim_index beam beam_alpha beam_beta beam_prune_logp beam_size beam_size_token beam_threshold "
+        "beam_width big_blank_durations blank_lm_score_mode boost_path boosting_tree boosting_tree_alpha bpe_alpha "
+        "compute_langs compute_timestamps confidence_cfg confidence_measure_cfg confidence_method_cfg context_score "
+        "ctc_timestamp_type decoding_mode depth_scaling device durations enable_per_stream_biasing entropy_norm "
+        "entropy_type exclude_blank final_eos_score flashlight_cfg fold_consecutive greedy hat_ilm_weight "
+        "hat_subtract_ilm hotword_weight hotwords ilm_weight include_duration include_duration_confidence "
+        "k2_decoding_cfg kenlm_path key_phrases_file key_phrases_list language_model len_pen lexicon_path lm_weight "
+        "loop_labels maes_expansion_beta maes_expansion_gamma maes_num_steps maes_prefix_alpha max_active_states "
+        "max_generation_delta max_symbols max_symbols_per_step measure_cfg method_cfg min_active_states model_path "
+        "model_type name ngram_lm_alpha ngram_lm_model num_of_transcriptions open_vocabulary_decoding output_beam "
+        "preserve_alignments preserve_frame_confidence preserve_token_confidence preserve_word_confidence "
+        "prune_history pruning_mode pyctcdecode_cfg return_best_hypothesis return_xattn_scores riva_decoding_cfg "
+        "rnnt_timestamp_type score_norm score_per_phrase search_beam search_type segment_gap_threshold "
+        "segment_seperators segment_separators sil_weight softmax_temperature source_lang strategy target_lang "
+        "tdt_include_duration tdt_include_duration_confidence temperature token_list token_min_logp "
+        "tsd_max_sym_exp uniform_weights unk_score unk_weight use_bpe_dropout use_cuda_graph_decoder use_triton wfst "
+        "wfst_lm_path word_seperator word_separator",
+    optimiser =
+        "amsgrad betas capturable constant_steps d_model decay_rate eps fused hold_ratio hold_steps last_epoch lr "
+        "max_steps min_lr monitor name power reduce_on_plateau sched total_steps warmup_ratio warmup_steps "
+        "weight_decay",
+    data_set =
+        "audio_locator_field augmentor batch_duration batch_size bins bucket_batch_size bucket_buffer_size "
+        "bucket_duration_bins bucketing_batch_size bucketing_strategy bucketing_weights channel_selector "
+        "concat_sampling concat_sampling_probabilities concat_sampling_scale concat_sampling_seed "
+        "concat_sampling_technique concat_sampling_temperature concat_shuffle corpus defer_setup drop_last "
+        "ds_item dur_min emb_dir force_finite global_rank input_cfg is_concat is_tarred keep_excessive_supervisions "
+        "labels lang lang_field manifest_filepath max_cuts max_duration max_samples max_token_per_second max_tps "
+        "max_utts metadata_only min_duration min_tps name normalize normalize_transcripts num_buckets "
+        "num_cuts_for_bins_estimate num_spks num_workers parser pin_memory pnc pretokenize prompt_format "
+        "quadratic_duration quadratic_factor return_language_id return_sample_id sample_rate seed session_len_sec "
+        "shard_manifests shard_seed shar_path shuffle shuffle_buffer_size shuffle_n skip_missing_manifest_entries "
+        "soft_label_thres soft_targets source_lang subsample_rate tags target_lang tarred_audio_filepaths "
+        "tarred_random_access tarred_shard_strategy task taskname text_field tokenizer_names trim_silence type "
+        "unk_id use_bucketing use_cer use_lhotse use_start_end_token validate_durations weight window_stride";
 constexpr unused_setting unused[] = {
     {"*._target_", "the model's target names the parts"},
     {"*.dropout", training},
     {"*_dropout", training},
     {"*.dropout_rate", training},
-    {"encoder.dropout_*", training},
+    {"encoder.dropout_att", training},
+    {"encoder.dropout_emb", training},
+    {"encoder.dropout_pre_encoder", training},
     {"preprocessor.dither", training},
     {"preprocessor.nb_augmentation_prob", training},
     {"preprocessor.nb_max_freq", training},
@@ -47,10 +88,13 @@ constexpr unused_setting unused[] = {
     {"encoder.pos_emb_max_len", "positions are made as they are needed"},
     {"encoder.reduction_factor", "there is no reduction"},
     {"encoder.reduction_position", "there is no reduction"},
-    {"encoder.stochastic_depth_*", training},
+    {"encoder.stochastic_depth_drop_prob", training},
+    {"encoder.stochastic_depth_mode", training},
+    {"encoder.stochastic_depth_start_layer", training},
     {"encoder.subsampling_conv_chunking_factor", same},
     {"encoder.sync_max_audio_length", training},
-    {"encoder.use_pytorch_sdpa*", same},
+    {"encoder.use_pytorch_sdpa", same},
+    {"encoder.use_pytorch_sdpa_backends", same},
     {"decoder.feat_in", in_shapes},
     {"decoder.num_classes", in_shapes},
     {"decoder.vocab_size", in_shapes},
@@ -63,7 +107,8 @@ constexpr unused_setting unused[] = {
     {"decoder.random_state_sampling", training},
     {"*.vocabulary", "the tokenizer holds it"},
     {"joint.experimental_fuse_loss_wer", training},
-    {"joint.fuse*", training},
+    {"joint.fuse_loss_wer", training},
+    {"joint.fused_batch_size", training},
     {"joint.jointnet.encoder_hidden", in_shapes},
     {"joint.jointnet.pred_hidden", in_shapes},
     {"joint.log_softmax", "the best label is the same"},
@@ -76,34 +121,42 @@ constexpr unused_setting unused[] = {
     {"tokenizer.spe_tokenizer_vocab", "the SentencePiece model holds it"},
     {"tokenizer.update_tokenizer", training},
     {"tokenizer.vocab_path", "the SentencePiece model holds it"},
-    {"sortformer_modules.causal_attn_*", training},
+    {"sortformer_modules.causal_attn_rate", training},
+    {"sortformer_modules.causal_attn_rc", training},
     {"sortformer_modules.max_index", "a mark for frames that are not chosen"},
     {"sortformer_modules.scores_add_rnd", training},
     {"transformer_encoder.pre_ln_final_layer_norm", "norms stand behind the layers"},
     {"ats_weight", training},
-    {"aux_ctc.*", "the transducer of a hybrid model is used"},
+    {"aux_ctc", "the transducer of a hybrid model is used",
+     "_target_ ctc_loss_weight ctc_reduction decoder feat_in num_classes use_cer vocabulary"},
+    {"aux_ctc.decoding", "the transducer of a hybrid model is used", searches},
     {"compute_eval_loss", training},
     {"ctc_reduction", training},
-    {"decoding.*", "NeMo's searches; steno's have options of their own"},
-    {"interctc*", training},
+    {"decoding", "NeMo's searches; steno's have options of their own", searches},
+    {"interctc", training, "apply_at_layers loss_weights"},
     {"labels", "the tokenizer holds it"},
     {"log_prediction", training},
-    {"loss.*", training},
+    {"loss", training,
+     "_target_ big_blank_durations clamp durations fastemit_lambda label_smoothing loss_name mwer_factor num_classes "
+     "offline_loss_weight omega pad_id reduction sigma streaming_loss_weight tdt_kwargs warprnnt_numba_kwargs weight"},
     {"lr", training},
     {"max_num_of_spks", "stands in num_spks"},
-    {"model_defaults.*", "stands where ${...} names it"},
+    {"model_defaults", "stands where ${...} names it",
+     "asr_enc_hidden enc_hidden fc_d_model joint_hidden lm_dec_hidden lm_enc_hidden num_tdt_durations pred_hidden "
+     "tdt_durations tf_d_model"},
     {"nemo_version", training},
-    {"optim.*", training},
+    {"optim", training, optimiser},
     {"pil_weight", training},
     {"rnnt_reduction", training},
     {"sample_rate", "preprocessor.sample_rate says it"},
     {"skip_nan_grad", training},
-    {"spec_augment.*", training},
+    {"spec_augment", training,
+     "_target_ freq_masks freq_width mask_value rng time_masks time_width use_numba_spec_augment use_vectorized_code"},
     {"streaming_mode", "of Sortformer alone"},
-    {"test_ds*", training},
-    {"train_ds*", training},
-    {"validation_ds*", training},
-    {"variational_noise*", training},
+    {"test_ds", training, data_set},
+    {"train_ds", training, data_set},
+    {"validation_ds", training, data_set},
+    {"variational_noise", training, "start_step std"},
 };
 
 std::int32_t context(const std::vector<int>& sizes, std::size_t i) { return i < sizes.size() ? sizes[i] : -1; }

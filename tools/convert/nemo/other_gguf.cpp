@@ -162,15 +162,15 @@ class keys_of {
 };
 
 constexpr std::string_view says_nothing = "of the file, not the model", in_the_tensors = "the tensors' shapes say it";
-constexpr unused_setting of_crispasr_keys[] = {{"general.*", says_nothing},
-                                               {"tokenizer.*", "the vocabulary is read"},
+constexpr unused_setting of_crispasr_keys[] = {{"general", says_nothing, general_gguf_keys},
+                                               {"tokenizer", "the vocabulary is read", tokenizer_gguf_keys},
                                                {"parakeet.ctc_vocab_size", in_the_tensors}};
 constexpr unused_setting of_transcribe_keys[] = {
-    {"general.*", says_nothing},
-    {"tokenizer.*", "the vocabulary is read"},
-    {"quantize.*", says_nothing},
+    {"general", says_nothing, general_gguf_keys},
+    {"tokenizer", "the vocabulary is read", tokenizer_gguf_keys},
+    {"quantize.imatrix", says_nothing, "chunks_count dataset entries_count file"},
     {"stt.variant", "the other keys say it"},
-    {"stt.capability.*", "of the program"},
+    {"stt.capability", "of the program", "lang_detect streaming timestamps translate"},
     {"stt.frontend.dither", "training alone reads it"},
     {"stt.frontend.type", "it is NeMo's"},
     {"stt.parakeet.encoder.att_context_size_choices", "att_context_left and _right are the first of them"},

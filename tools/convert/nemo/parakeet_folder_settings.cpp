@@ -107,7 +107,7 @@ class prefixed_settings {
   void add(const std::string& prefix, std::span<const unused_setting> own) {
     for (const unused_setting& u : own) {
       names_.push_back(prefix + std::string(u.key));
-      all_.push_back({names_.back(), u.reason});
+      all_.push_back({names_.back(), u.reason, u.parts});
     }
   }
   std::span<const unused_setting> all() const { return all_; }

@@ -124,8 +124,8 @@ void read_published_encoder(const gguf_file& file, fastconformer_settings& s) {
 void check_published_keys(const gguf_file& file, std::vector<std::string>& notes) {
   constexpr std::string_view is_read = "read, or what is read says it", program = "of the original's program";
   static constexpr unused_setting known[] = {
-      {"general.*", is_read},
-      {"tokenizer.*", is_read},
+      {"general", is_read, general_gguf_keys},
+      {"tokenizer", is_read, tokenizer_gguf_keys},
       {"parakeet.model.type", is_read},
       {"parakeet.model_variant", is_read},
       {"parakeet.encoder.att_context_size_left", is_read},

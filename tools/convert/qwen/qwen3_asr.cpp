@@ -182,9 +182,11 @@ constexpr unused_setting of_decoder[] = {
     {"model_type", general},
     {"pad_token_id", by_name},
     {"rope_scaling.interleaved", "text and sound have one position each"},
-    {"rope_scaling.mrope_*", "text and sound have one position each"},
+    {"rope_scaling.mrope_interleaved", "text and sound have one position each"},
+    {"rope_scaling.mrope_section", "text and sound have one position each"},
     {"rope_parameters.interleaved", "text and sound have one position each"},
-    {"rope_parameters.mrope_*", "text and sound have one position each"},
+    {"rope_parameters.mrope_interleaved", "text and sound have one position each"},
+    {"rope_parameters.mrope_section", "text and sound have one position each"},
     {"sliding_window", "of a sliding window, which is off"},
     {"tie_word_embeddings", in_tensors},
     {"architectures", general},
@@ -245,7 +247,7 @@ class unused_keys {
  private:
   void add(const std::string& at, const unused_setting& u) {
     names_.push_back(at + std::string(u.key));
-    all_.push_back({names_.back(), u.reason});
+    all_.push_back({names_.back(), u.reason, u.parts});
   }
   std::deque<std::string> names_;
   std::vector<unused_setting> all_;
@@ -268,7 +270,7 @@ void check_folder(const fs::path& folder, const checkpoint_settings& config, std
                                                     {"padding_value", 0},   {"dither", 0}};
   for (const char* name : {"preprocessor_config.json", "processor_config.json"})
     huggingface::check_features(folder / name, numbers, {}, of_clips, notes);
-  huggingface::check_tokenizer_options(folder / "tokenizer_config.json", notes);
+  huggingface::check_tokenizer_options(folder, notes);
 }
 
 void promise_tower(checkpoint_tensors& from, const tower_settings& s) {
@@ -317,19 +319,18 @@ void promise(checkpoint_tensors& from, const std::string& front, const decoder_s
   from.counts.push_back({layers, static_cast<extent>(s.layers)});
 }
 
-decoder_settings read_decoder_config(const fs::path& file) {
+decoder_settings read_decoder_config(const fs::path& file, std::vector<std::string>& notes) {
   const checkpoint_settings f = json_settings(file.string(), read_json_object(file));
   const section c(f, "");
   decoder_settings s;
   if (f.settings.contains("num_hidden_layers") && f.text("num_hidden_layers", "") == "0") {
     s.width = c.size("hidden_size");
     s.vocabulary = s.outputs = c.size("vocab_size");
-    return s;  // a vocabulary alone
+    f.check_all_read({}, unused_keys().below("", of_decoder).all(), notes);
+    return s;  // a vocabulary alone: no other key can change what is computed
   }
   s = read_decoder(c);
-  unused_keys unused;
-  std::vector<std::string> none;
-  f.check_all_read(decoder_sections, unused.below("", of_decoder).all(), none);
+  f.check_all_read(decoder_sections, unused_keys().below("", of_decoder).all(), notes);
   return s;
 }
 

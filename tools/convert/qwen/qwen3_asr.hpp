@@ -36,7 +36,7 @@ void promise(checkpoint_tensors& from, const std::string& prefix, const decoder_
 
 /// Sizes from the config.json of a Qwen3 model; one without layers has no more than a width and a vocabulary. Throws
 /// steno::error.
-decoder_settings read_decoder_config(const std::filesystem::path& file);
+decoder_settings read_decoder_config(const std::filesystem::path& file, std::vector<std::string>& notes);
 /// Tokens that end a text: "eos_token_id" of a JSON file; empty when it does not say. Throws steno::error.
 std::vector<std::int32_t> read_ends(const std::filesystem::path& file);
 

@@ -60,16 +60,28 @@ constexpr unused_setting of_model[] = {
     {"encoder_layerdrop", training},
     {"init_std", training},
     {"initializer_range", training},
-    {"mask_*", training},
+    {"mask_feature_length", training},
+    {"mask_feature_min_masks", training},
+    {"mask_feature_prob", training},
+    {"mask_time_length", training},
+    {"mask_time_min_masks", training},
+    {"mask_time_prob", training},
     {"num_hidden_layers", "encoder_layers says it"},
     {"pad_token_id", "one window is decoded at once"},
     {"use_weighted_layer_sum", "of classifiers"},
 };
 
 constexpr unused_setting of_generation[] = {
-    {"bos_token_id", in_vocabulary}, {"cache_config*", general},     {"cache_implementation", general},
-    {"max_length", openai},          {"max_new_tokens", openai},     {"pad_token_id", "one window is decoded at once"},
-    {"return_timestamps", openai},   {"trust_remote_code", general},
+    {"bos_token_id", in_vocabulary},
+    {"cache_config", general,
+     "axis_key axis_value backend batch_size compute_dtype device max_batch_size max_cache_len nbits offload "
+     "q_group_size residual_length"},
+    {"cache_implementation", general},
+    {"max_length", openai},
+    {"max_new_tokens", openai},
+    {"pad_token_id", "one window is decoded at once"},
+    {"return_timestamps", openai},
+    {"trust_remote_code", general},
 };
 
 // Ids of the special tokens, which follow from the sizes of vocabulary and text.
@@ -265,12 +277,9 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> read_alignment_heads(const 
 
 void read_features(const fs::path& file, const settings& s, std::vector<std::string>& notes) {
   const double rows = s.audio_context;
-  const std::pair<const char*, double> numbers[] = {{"feature_size", s.mels},
-                                                    {"sampling_rate", 16000},
-                                                    {"hop_length", 160},
-                                                    {"n_fft", 400},
-                                                    {"padding_value", 0},
-                                                    {"dither", 0}};
+  const std::pair<const char*, double> numbers[] = {{"feature_size", s.mels}, {"sampling_rate", 16000},
+                                                    {"hop_length", 160},      {"n_fft", 400},
+                                                    {"padding_value", 0},     {"dither", 0}};
   const std::pair<const char*, double> lengths[] = {
       {"chunk_length", rows / 50}, {"n_samples", rows * 320}, {"nb_max_frames", rows * 2}};
   huggingface::check_features(file, numbers, lengths, {}, notes);
@@ -316,7 +325,7 @@ void read_folder_settings(const fs::path& folder, const checkpoint_settings& con
   }
   config.check_all_read(model_sections, unused, notes);
   for (const char* name : {"preprocessor_config.json", "processor_config.json"}) read_features(folder / name, s, notes);
-  huggingface::check_tokenizer_options(folder / "tokenizer_config.json", notes);
+  huggingface::check_tokenizer_options(folder, notes);
 }
 
 }  // namespace whisper_files
