@@ -56,7 +56,7 @@ void check_speech(options& o, const raw_options& raw) {
 
 // Options that would do nothing without another one.
 void refuse_idle(const options& o) {
-  if (o.merge_seconds > 0 && o.vad == "none") wrong_usage("--merge-seconds joins what --vad finds: give --vad, too");
+  if (o.merge_seconds && o.vad == "none") wrong_usage("--merge-seconds joins what --vad finds: give --vad, too");
   if (o.hotword_score && o.hotwords.empty()) wrong_usage("--hotword-score is about --hotwords: give them, too");
   if (o.verb == "stream" && o.vad != "none" && o.output_format != format::jsonl)
     wrong_usage("stream: --vad tells of speech in --format jsonl alone");

@@ -73,8 +73,8 @@ struct options {
   int threads = 0;                                      ///< 0: all
   int beam = 0;                                         ///< 0: the model's own
   std::string vad = "none";
-  double merge_seconds = 0;     ///< 0: nothing is joined
-  double max_clip_seconds = 0;  ///< 0: the model's own
+  std::optional<double> merge_seconds = {};  ///< 0: nothing is joined
+  double max_clip_seconds = 0;               ///< 0: the model's own
   int parallel_clips = 1;
   std::string punctuation;  ///< a punctuation model; empty: none
   std::string aligner;      ///< a forced aligner; empty: none

@@ -110,7 +110,8 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   app.add_option("--vad", o.vad, "Find speech first: none, energy or a VAD model [none]")->type_name("MODEL");
-  app.add_option("--merge-seconds", o.merge_seconds, "With --vad: join neighbouring segments up to so many seconds [0]")
+  app.add_option("--merge-seconds", o.merge_seconds,
+                 "With --vad: join neighbouring segments up to so many seconds [0; for Whisper they share its windows]")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 3600.0));
   app.add_option("--max-clip-seconds", o.max_clip_seconds,

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 using namespace steno;
 
 TEST(long_audio, short_clips_stay_whole_and_empty_ones_vanish) {
@@ -57,8 +59,12 @@ ranges cut(const pipelines::clip_options& o, std::size_t size, std::size_t porti
     while (const auto r = c.next()) {
       found.emplace_back(r->begin, r->end);
       const auto clip = c.clip(*r);
+      EXPECT_EQ(static_cast<extent>(clip.size()), r->count());
       EXPECT_EQ(clip.front(), pcm[static_cast<std::size_t>(r->begin)]);
       EXPECT_EQ(clip.back(), pcm[static_cast<std::size_t>(r->end) - 1]);
+      // Every sample is the recording's, from the place that the clip says.
+      for (std::size_t i = 0; i < clip.size(); ++i)
+        ASSERT_EQ(clip[i], pcm[static_cast<std::size_t>(r->place(static_cast<double>(i), false))]);
     }
   };
   for (std::size_t at = 0; at < size; at += portion) {
@@ -90,6 +96,12 @@ TEST(clip_cutter, portions_make_no_difference) {
     const ranges once = cut(o, 70000, 70000, said);
     for (const std::size_t portion : {1u, 160u, 999u, 16000u}) EXPECT_EQ(cut(o, 70000, portion, said), once) << merge;
   }
+  for (const double max_seconds : {1.0, 4.0, 30.0}) {
+    const pipelines::clip_options o{.cut = {.max_seconds = max_seconds}, .voices = true, .share = true};
+    const ranges once = cut(o, 70000, 70000, said);
+    for (const std::size_t portion : {1u, 160u, 999u, 16000u})
+      EXPECT_EQ(cut(o, 70000, portion, said), once) << max_seconds;
+  }
   const ranges once = cut({.cut = {.max_seconds = 30}}, 70000, 70000, {});
   for (const std::size_t portion : {1u, 160u, 999u, 16000u})
     EXPECT_EQ(cut({.cut = {.max_seconds = 30}}, 70000, portion, {}), once);
@@ -102,7 +114,7 @@ TEST(clip_cutter, keeps_what_the_detector_may_still_speak_of_and_no_more) {
     c.push(second);
     c.settled(std::max(1000 * (i - 20), 0));
     EXPECT_FALSE(c.next().has_value());
-    EXPECT_LE(c.clip({c.first(), c.end()}).size(), 45000u) << i;
+    EXPECT_LE(c.clip(pipelines::audio_range{c.first(), c.end()}).size(), 45000u) << i;
   }
   c.voice({80000, 99000});
   const auto r = c.next();
@@ -118,6 +130,73 @@ TEST(clip_cutter, clips_are_the_detectors_segments) {
   EXPECT_EQ(cut({.voices = true, .merge_seconds = 2.4}, 5000, 100, said), (ranges{{500, 2900}}));
   EXPECT_EQ(cut({.voices = true, .merge_seconds = 2.3}, 5000, 100, said), (ranges{{500, 2100}, {2500, 2900}}));
   EXPECT_TRUE(cut({.voices = true}, 5000, 100, {}).empty());
+}
+
+// Up to the length of a clip, counting speech alone; what is longer is cut, and its rest shares a clip, too.
+TEST(clip_cutter, segments_share_clips) {
+  const std::vector<std::pair<extent, segmentation::voice_change>> said{
+      {900, {500, -1}}, {2600, {-1, 2100}}, {3000, {2500, 2900}}, {6000, {5000, 5600}}, {9600, {9000, 9500}}};
+  const auto shared = [&](double max_seconds) {
+    return cut({.cut = {.max_seconds = max_seconds}, .voices = true, .share = true}, 20000, 100, said);
+  };
+  EXPECT_EQ(shared(30), (ranges{{500, 9500}}));
+  EXPECT_EQ(shared(2.6), (ranges{{500, 5600}, {9000, 9500}}));                // 2.6 s of speech fill a clip
+  EXPECT_EQ(shared(2.5), (ranges{{500, 2900}, {5000, 5600}, {9000, 9500}}));  // 9.0 s is too long after 5.6 s
+  EXPECT_EQ(shared(3.3), (ranges{{500, 5600}, {9000, 9500}}));
+  EXPECT_EQ(shared(3.4), (ranges{{500, 9500}}));
+  const ranges found = shared(1);  // the first segment is 1.6 s long
+  ASSERT_GE(found.size(), 4u);
+  EXPECT_EQ(found[0].first, 500);
+  EXPECT_LE(found[0].second, 1500);
+  EXPECT_EQ(found[1].first, found[0].second);
+  EXPECT_TRUE(cut({.voices = true, .share = true}, 5000, 100, {}).empty());
+  EXPECT_EQ(cut({.voices = true, .merge_seconds = 2.4, .share = true}, 5000, 100, said).front(),
+            (std::pair<extent, extent>{500, 2900}));
+}
+
+TEST(clip_cutter, a_clip_that_waits_for_speech_keeps_no_pause) {
+  pipelines::clip_cutter c(1000, {.voices = true, .share = true});
+  const std::vector<float> second(1000, 0.5f);
+  for (int i = 0; i < 29; ++i) {
+    c.push(second);
+    if (i == 5) c.voice({1000, 4000});
+    c.settled(i < 5 ? 500 : 1000 * i);
+    EXPECT_FALSE(c.next().has_value());
+    EXPECT_EQ(c.earliest(), i < 5 ? c.first() : std::min<extent>(c.first(), 1000)) << i;
+  }
+  EXPECT_GT(c.first(), 20000);
+  for (int i = 29; i < 36; ++i) {
+    c.push(second);
+    c.settled(1000 * i);
+  }
+  const auto r = c.next();  // 30 s without speech
+  ASSERT_TRUE(r.has_value());
+  EXPECT_EQ(r->begin, 1000);
+  EXPECT_EQ(r->end, 4000);
+  EXPECT_EQ(c.clip(*r).size(), 3000u);
+}
+
+TEST(audio_clip, places_at_a_seam) {
+  const pipelines::audio_clip c{{100, 460}, {{100, 200}, {300, 350}, {450, 460}}};
+  EXPECT_EQ(c.count(), 160);
+  for (const auto& [at, start, end] : std::vector<std::array<double, 3>>{{0, 100, 100},
+                                                                         {99.5, 199.5, 199.5},
+                                                                         {100, 300, 200},
+                                                                         {120, 320, 320},
+                                                                         {150, 450, 350},
+                                                                         {155, 455, 455},
+                                                                         {160, 460, 460},
+                                                                         {500, 460, 460}}) {
+    EXPECT_EQ(c.place(at, false), start) << at;
+    EXPECT_EQ(c.place(at, true), end) << at;
+  }
+  EXPECT_EQ(c.part(99).begin, 100);
+  EXPECT_EQ(c.part(100).begin, 300);
+  EXPECT_EQ(c.part(1000).begin, 450);
+  const pipelines::audio_clip one{{100, 460}};
+  EXPECT_EQ(one.count(), 360);
+  EXPECT_EQ(one.place(12.5, true), 112.5);
+  EXPECT_EQ(one.part(3).end, 460);
 }
 
 TEST(clip_cutter, segments_that_are_too_long_are_cut) {

@@ -227,3 +227,50 @@ TEST(whisper_pipeline, hotwords_reach_the_search) {
   EXPECT_EQ(pipelines::whisper_options(m, {}, some).decode.beam_size, 5);
   EXPECT_EQ(pipelines::whisper_options(m, {.beam = 3}, some).decode.beam_size, 3);
 }
+
+// A window costs the same however little speech is in it, so segments share them; times are the recording's.
+TEST(whisper_pipeline, segments_of_a_detector_share_windows) {
+  const std::filesystem::path examples = std::filesystem::path(STENO_SOURCE_DIR) / "examples";
+  const transcriber t((examples / "models/whisper.gguf").string());
+  std::vector<float> pcm;
+  std::vector<std::pair<double, double>> speech;  // seconds of each sentence
+  for (int i = 0; i < 6; ++i) {
+    pcm.resize(pcm.size() + 16000 * (2 + static_cast<std::size_t>(i)));
+    const char* names[] = {"question.wav", "shopping.wav", "train.wav"};
+    const auto sentence = test::load_wav(examples / "audio" / names[i % 3]).pcm;
+    const double begin = static_cast<double>(pcm.size()) / 16000;
+    pcm.insert(pcm.end(), sentence.begin(), sentence.end());
+    speech.emplace_back(begin, static_cast<double>(pcm.size()) / 16000);
+  }
+  const any_vad energy = open_vad("energy");
+  context c;
+  transcribe_options o;
+  o.vad = &energy;
+  o.decoding.word_timestamps = true;
+  const result shared = t.transcribe(pcm, o, c);
+  const auto m = load<whisper::whisper_any>((examples / "models/whisper.gguf").string());
+  EXPECT_TRUE(pipelines::clips_of(m, o).share);
+  o.merge_seconds = 0;
+  EXPECT_FALSE(pipelines::clips_of(m, o).share);
+  const result alone = t.transcribe(pcm, o, c);
+  std::string together, apart;
+  for (const segment& s : shared.segments) together += s.text;
+  for (const segment& s : alone.segments) apart += s.text;
+  for (std::string* all : {&together, &apart}) std::erase(*all, ' ');  // a text begins without one
+  EXPECT_EQ(together, apart);
+  double last = 0;
+  for (const segment& s : shared.segments) {
+    EXPECT_LE(s.start, s.end);
+    ASSERT_FALSE(s.words.empty());
+    for (const word& w : s.words) {
+      EXPECT_GE(w.start, last - 1e-9);
+      EXPECT_LE(w.start, w.end);
+      last = w.start;
+      const double middle = (w.start + w.end) / 2;
+      EXPECT_TRUE(
+          std::any_of(speech.begin(), speech.end(),
+                      [&](const auto& when) { return middle > when.first - 0.3 && middle < when.second + 0.3; }))
+          << w.text << " at " << w.start;
+    }
+  }
+}

@@ -51,8 +51,9 @@ concept reads_hotwords = requires {
 /// What any recogniser gets; a family derives from it and says what differs.
 template <recogniser Model>
 struct family_defaults {
-  using model_options = typename Model::options;                                  ///< the model's own
-  static constexpr segmentation::cut_policy clips = {};                           ///< where recordings are cut
+  using model_options = typename Model::options;         ///< the model's own
+  static constexpr segmentation::cut_policy clips = {};  ///< where recordings are cut
+  static constexpr bool shares_clips = false;  ///< a clip costs the same whatever its length: segments share them
   static constexpr bool searches_hotwords = detail::has_hotwords<model_options>;  ///< a search favours them
 
   /// Whether the model has a use for an option, by its name in transcribe_options or decoding_options.
@@ -192,7 +193,10 @@ STENO_COLD search::hotword_automaton hotwords_of(const Model& m, const transcrib
 /// How recordings are cut for this model with these options.
 template <recogniser Model>
 STENO_COLD clip_options clips_of(const Model& m, const transcribe_options& o) {
-  clip_options c{.cut = family<Model>::clips, .voices = o.vad != nullptr, .merge_seconds = o.merge_seconds};
+  clip_options c{.cut = family<Model>::clips,
+                 .voices = o.vad != nullptr,
+                 .merge_seconds = o.merge_seconds.value_or(0),
+                 .share = family<Model>::shares_clips && !o.merge_seconds};
   if constexpr (requires { m.max_clip_seconds; })
     if (m.max_clip_seconds > 0 && o.max_clip_seconds <= 0) {
       c.cut.max_seconds = m.max_clip_seconds;

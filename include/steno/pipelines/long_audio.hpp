@@ -1,7 +1,8 @@
 // steno/pipelines/long_audio.hpp - where to cut a long recording for models that take one clip at a time.
 //
 // Without a voice activity detector clips end where a cut_policy says (segmentation/quiet_splits.hpp). With one, clips
-// are its segments: cut by the rule that makes none longer where they are too long, merged where that is wanted.
+// are its segments: cut by the rule that makes none longer where they are too long. Neighbours are merged where that is
+// wanted, with the pause between them; or, for a model whose window is of one length, they share clips without it.
 // Recordings come in portions of any size, and what is needed of them is kept: memory does not grow with their length.
 // Tested in tests/pipelines/long_audio_test.cpp.
 #pragma once
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace steno {
@@ -27,11 +29,46 @@ struct audio_range {
   extent end = 0;    ///< behind the last one
 };
 
+/// What is recognised at once: a piece of the recording, or several, put one behind the other.
+struct audio_clip : audio_range {
+  std::vector<audio_range> parts = {};  ///< of several pieces each, in order, all between begin and end; else empty
+
+  /// Samples of the clip.
+  extent count() const noexcept {
+    extent all = parts.empty() ? end - begin : 0;
+    for (const audio_range& p : parts) all += p.end - p.begin;
+    return all;
+  }
+  /// Where sample `at` of the clip lies in the recording, in samples: of two pieces that meet there in the second, or
+  /// with `before` in the first one.
+  double place(double at, bool before) const noexcept {
+    if (parts.empty()) return static_cast<double>(begin) + at;
+    std::size_t i = 0;
+    for (; i + 1 < parts.size(); ++i) {
+      const auto length = static_cast<double>(parts[i].end - parts[i].begin);
+      if (at < length || (before && at <= length)) break;
+      at -= length;
+    }
+    return std::min(static_cast<double>(parts[i].begin) + at, static_cast<double>(parts[i].end));
+  }
+  /// The piece that holds sample `at` of the clip.
+  audio_range part(double at) const noexcept {
+    for (const audio_range& p : parts) {
+      if (at < static_cast<double>(p.end - p.begin)) return p;
+      at -= static_cast<double>(p.end - p.begin);
+    }
+    return parts.empty() ? audio_range{begin, end} : parts.back();
+  }
+};
+
 /// How a recording is cut.
 struct clip_options {
   segmentation::cut_policy cut = {};  ///< of what is longer; of `around` up to half of `max_seconds` counts
   bool voices = false;                ///< clips are a detector's segments, which voice() brings
   double merge_seconds = 0;           ///< seconds; neighbouring segments are joined up to this length
+  /// Segments share clips of up to `cut.max_seconds`, without what is between them; unless they are merged. One that
+  /// begins longer after the last than a clip may be begins a new clip.
+  bool share = false;
 };
 
 /// Cuts one recording, as it comes, into clips. Not shared.
@@ -42,7 +79,8 @@ class clip_cutter {
       : rate_(sample_rate),
         cut_(sample_rate, o.cut),
         merge_(static_cast<extent>(o.merge_seconds * sample_rate)),
-        voices_(o.voices) {
+        voices_(o.voices),
+        share_(o.voices && o.share && merge_ == 0) {
     if (voices_) cut_.rule = segmentation::cut_rule::within;
     cut_.around = std::min(cut_.around, cut_.max / 2);
   }
@@ -66,30 +104,42 @@ class clip_cutter {
   STENO_COLD void finish() {
     if (!voices_) {
       cut_longer(cut_.max);
-      if (next_ < end()) ready_.push_back({next_, end()});
+      if (next_ < end()) ready({next_, end()});
     }
     close_group();
     next_ = end();
   }
 
-  /// The next complete clip, if there is one; clip() gives its samples until the next push().
-  std::optional<audio_range> next() {
+  /// The next complete clip, if there is one; clip() gives its samples until the next next() or push().
+  std::optional<audio_clip> next() {
     // No segment that is still to come can join the group any more.
-    if (group_.end > group_.begin && (merge_ == 0 || next_ - group_.begin > merge_)) close_group();
+    const bool full = share_ ? next_ - group_.end > cut_.max : merge_ == 0 || next_ - group_.begin > merge_;
+    if (group_.end > group_.begin && full) close_group();
     if (taken_ == ready_.size()) {
       ready_.clear();
       taken_ = 0;
       return std::nullopt;
     }
-    return ready_[taken_++];
+    return ready_[taken_++].clip;
   }
-  /// Its samples, until the next push().
+  /// The samples of what next() returned last.
+  std::span<const float> clip(const audio_clip& c) const {
+    return c.parts.empty() ? clip(static_cast<const audio_range&>(c)) : std::span<const float>(ready_[taken_ - 1].pcm);
+  }
+  /// Samples that are kept, until the next push().
   std::span<const float> clip(const audio_range& r) const {
     return std::span<const float>(held_).subspan(static_cast<std::size_t>(r.begin - first_),
                                                  static_cast<std::size_t>(r.end - r.begin));
   }
   /// The first sample that is kept.
   extent first() const noexcept { return first_; }
+  /// No clip that is still to come begins before.
+  extent earliest() const noexcept {
+    extent from = first_;
+    if (group_.end > group_.begin) from = std::min(from, group_.begin);
+    if (taken_ < ready_.size()) from = std::min(from, ready_[taken_].clip.begin);
+    return from;
+  }
   /// Samples pushed so far.
   extent end() const noexcept { return first_ + static_cast<extent>(held_.size()); }
 
@@ -101,44 +151,70 @@ class clip_cutter {
   }
   // A clip from `begin` on, of what ends at `to`; where it ends.
   extent cut(extent begin, extent to) {
-    const extent at = begin + cut_.end(clip({begin, to}));
-    ready_.push_back({begin, at});
+    const extent at = begin + cut_.end(clip(audio_range{begin, to}));
+    ready({begin, at});
     return at;
   }
-  void add(const audio_range& segment) {
+  void ready(const audio_range& r) { ready_.push_back({.clip = {r}}); }
+  void add(audio_range segment) {
+    if (share_) return add_shared(segment);
     if (group_.end > group_.begin && segment.end - group_.begin <= merge_) {
       group_.end = segment.end;
       return;
     }
     close_group();
-    group_ = segment;
+    static_cast<audio_range&>(group_) = segment;
+  }
+  // A segment that fits into the open clip joins it; one that is longer than any clip begins with clips of its own.
+  void add_shared(audio_range segment) {
+    const auto length = static_cast<extent>(shared_.size());
+    if (length + segment.end - segment.begin > cut_.max || segment.begin - group_.end > cut_.max) close_group();
+    while (segment.end - segment.begin > cut_.max) segment.begin = cut(segment.begin, segment.end);
+    if (segment.begin >= segment.end) return;
+    const std::span<const float> pcm = clip(segment);
+    shared_.insert(shared_.end(), pcm.begin(), pcm.end());
+    if (group_.parts.empty()) group_.begin = segment.begin;
+    group_.end = segment.end;
+    group_.parts.push_back(segment);
   }
   void close_group() {
-    extent begin = group_.begin;
-    while (group_.end - begin > cut_.max) begin = cut(begin, group_.end);
-    if (begin < group_.end) ready_.push_back({begin, group_.end});
+    if (!group_.parts.empty()) {
+      ready_.push_back({.clip = std::move(group_), .pcm = std::move(shared_)});
+    } else {
+      extent begin = group_.begin;
+      while (group_.end - begin > cut_.max) begin = cut(begin, group_.end);
+      if (begin < group_.end) ready({begin, group_.end});
+    }
     group_ = {};
+    shared_ = {};
   }
   /// Drops samples that nothing needs any more.
   void forget() {
     extent from = next_;
     if (open_ >= 0) from = std::min(from, open_);
-    if (group_.end > group_.begin) from = std::min(from, group_.begin);
-    if (taken_ < ready_.size()) from = std::min(from, ready_[taken_].begin);
+    if (group_.end > group_.begin && !share_) from = std::min(from, group_.begin);
+    for (std::size_t i = taken_; i < ready_.size(); ++i)
+      if (ready_[i].clip.parts.empty()) from = std::min(from, ready_[i].clip.begin);
     if (from - first_ < end() - from) return;  // moving them would cost more than they do
     held_.erase(held_.begin(), held_.begin() + (from - first_));
     first_ = from;
   }
 
+  struct ready_clip {
+    audio_clip clip;
+    std::vector<float> pcm = {};  // of several pieces; one is among those that are held
+  };
+
   int rate_;
   segmentation::part_cutter cut_;
   extent merge_;
-  bool voices_;
+  bool voices_, share_;
   std::vector<float> held_;  // samples first_ ..
   extent first_ = 0, open_ = -1;
-  extent next_ = 0;  // no clip that is still to come begins before
-  audio_range group_;
-  std::vector<audio_range> ready_;
+  extent next_ = 0;            // no clip that is still to come begins before
+  audio_clip group_;           // is open
+  std::vector<float> shared_;  // its samples, where segments share it
+  std::vector<ready_clip> ready_;
   std::size_t taken_ = 0;
 };
 

@@ -138,7 +138,8 @@ class recording {
   /// Seconds before which no segment that is still to be emitted begins.
   double needed_from() const noexcept {
     if (whole_) return done_;
-    const extent first = waiting_.empty() ? cutter_.first() : std::min(cutter_.first(), waiting_.front().range.begin);
+    const extent next = cutter_.earliest();
+    const extent first = waiting_.empty() ? next : std::min(next, waiting_.front().clip.begin);
     return static_cast<double>(first) / model_.sample_rate;
   }
 
@@ -147,7 +148,7 @@ class recording {
 
   struct waiting_clip {
     std::vector<float> pcm;
-    pipelines::audio_range range;
+    pipelines::audio_clip clip;
     std::vector<segment> segments = {};
     std::exception_ptr failure = {};
     bool done = false, alone = false;  ///< recognised; not with clips of others again
@@ -175,14 +176,14 @@ class recording {
   }
 
   void advance(context& c, core::sink_ref<segment> sink) {
-    while (const auto range = cutter_.next()) {
-      const auto clip = filled(cutter_.clip(*range), range->begin);
+    while (auto clip = cutter_.next()) {
+      const auto pcm = filled(cutter_.clip(*clip), clip->begin);
       if (options_.parallel_clips <= 1) {
-        emit(pipelines::recognise_clip(model_, clip, options_, *hotwords_, c), *range, sink);
-        done_ = static_cast<double>(range->end) / model_.sample_rate;
+        emit(pipelines::recognise_clip(model_, pcm, options_, *hotwords_, c), *clip, sink);
+        done_ = static_cast<double>(clip->end) / model_.sample_rate;
         continue;
       }
-      waiting_.push_back({{clip.begin(), clip.end()}, *range});
+      waiting_.push_back({{pcm.begin(), pcm.end()}, std::move(*clip)});
       if (static_cast<int>(waiting_.size()) == options_.parallel_clips) recognise_batch(c, sink);
     }
   }
@@ -209,8 +210,8 @@ class recording {
     if (!open.empty()) recognise_clips(open, c);
     for (waiting_clip& w : waiting_) {
       if (w.failure) std::rethrow_exception(w.failure);
-      emit(std::move(w.segments), w.range, sink);
-      done_ = static_cast<double>(w.range.end) / model_.sample_rate;
+      emit(std::move(w.segments), w.clip, sink);
+      done_ = static_cast<double>(w.clip.end) / model_.sample_rate;
     }
     waiting_.clear();
   }
@@ -247,17 +248,33 @@ class recording {
     filled_.resize(least);
     return filled_;
   }
-  void emit(std::vector<segment> segments, const pipelines::audio_range& range, core::sink_ref<segment> sink) {
-    const double rate = model_.sample_rate, offset = static_cast<double>(range.begin) / rate;
-    for (segment& s : segments) {
-      if (s.token_ids.empty()) continue;
-      s.end = std::min(s.end, static_cast<double>(range.end - range.begin) / rate);  // it may have been filled up
+  // From seconds of the clip to those of the recording. A word is in the piece that holds its middle.
+  void to_recording(segment& s, const pipelines::audio_clip& clip) const {
+    const double rate = model_.sample_rate;
+    s.end = std::min(s.end, static_cast<double>(clip.count()) / rate);  // it may have been filled up
+    if (clip.parts.empty()) {
+      const double offset = static_cast<double>(clip.begin) / rate;
       s.start += offset;
       s.end += offset;
       for (word& w : s.words) {
         w.start += offset;
         w.end += offset;
       }
+      return;
+    }
+    s.start = clip.place(s.start * rate, false) / rate;
+    s.end = std::max(clip.place(s.end * rate, true) / rate, s.start);
+    for (word& w : s.words) {
+      const pipelines::audio_range in = clip.part((w.start + w.end) / 2 * rate);
+      const double first = static_cast<double>(in.begin) / rate, last = static_cast<double>(in.end) / rate;
+      w.start = std::clamp(clip.place(w.start * rate, false) / rate, first, last);
+      w.end = std::clamp(clip.place(w.end * rate, true) / rate, w.start, last);
+    }
+  }
+  void emit(std::vector<segment> segments, const pipelines::audio_clip& clip, core::sink_ref<segment> sink) {
+    for (segment& s : segments) {
+      if (s.token_ids.empty()) continue;
+      to_recording(s, clip);
       if (head_.language.empty()) head_.language = s.language;
       if (++emitted_ == 1)
         only_ = {.score = s.score, .alternatives = s.alternatives, .stop_reason = s.stop_reason, .extra = s.extra};

@@ -45,7 +45,9 @@ struct transcribe_options {
   /// Finds speech first, at the model's rate; null: everything is transcribed.
   const any_vad* vad = nullptr;
   steno::vad_settings vad_settings = {};  ///< of that detector
-  double merge_seconds = 0;               ///< seconds; segments of the detector are joined up to this length
+  /// Seconds; segments of the detector are joined up to this length, with the pauses between them. 0: each is a clip.
+  /// Nothing: as 0, but for Whisper, whose window is 30 s: segments share windows, without the pauses.
+  std::optional<double> merge_seconds = {};
   /// So many clips are transcribed at the same time, each on one thread, or by Qwen3-ASR together on all threads; the
   /// results are the same.
   int parallel_clips = 1;

@@ -149,6 +149,7 @@ struct family<whisper::whisper_model<S>> : family_defaults<whisper::whisper_mode
   using model = whisper::whisper_model<S>;
   using whole_recording = whisper_recording<model>;
   static constexpr bool searches_hotwords = true;
+  static constexpr bool shares_clips = true;
   static bool supports(const model& m, std::string_view option) {
     if (option == "itn") return false;
     if (option == "language" || option == "beam" || option == "hotwords" || option == "hotword_score") return true;
