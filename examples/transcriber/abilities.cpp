@@ -15,6 +15,7 @@ std::vector<ability> abilities_of(const transcriber& model) {
   std::vector<ability> all = {
       {"--language", support("language"), "this model hears the languages it was trained for; leave it out"},
       {"--itn", support("itn"), "this model writes as it does"},
+      {"--look-ahead", support("look_ahead"), "this model was not trained with several; leave it out"},
       {"--beam", support("beam"), "this model decodes greedily; leave --beam out"},
       {"--hotwords", support("hotwords"), "this model takes none"},
       {"--hotword-score", support("hotword_score"), "this model reads hotwords by itself, and does not count"},

@@ -184,6 +184,7 @@ std::vector<std::pair<std::string, std::string>> given_options(const options& o)
   for (const std::string& name : o.decoding.names()) add(true, option_name(name));
   add(o.max_clip_seconds > 0, "--max-clip-seconds");
   add(o.parallel_clips > 1, "--parallel-clips");
+  add(o.look_ahead.has_value(), "--look-ahead", o.look_ahead ? std::to_string(*o.look_ahead) : "");
   add(o.beam > 1, "--beam", std::to_string(o.beam));  // greedy is what --beam 1 asks for
   add(!o.hotwords.empty(), "--hotwords");
   add(o.hotword_score.has_value(), "--hotword-score");

@@ -25,7 +25,7 @@ std::optional<shard> parse_shard(std::string_view text);
 
 /// Of stream and serve.
 struct live_options {
-  std::optional<int> chunk_size, left_chunks;  ///< nothing: the model's own
+  std::optional<int> chunk_size, left_chunks, left_context;  ///< nothing: the model's own
   bool rescore = true, endpoints = true;
   bool forget_turns = false;         ///< of models that end turns
   double max_utterance_seconds = 0;  ///< 0: the model's own
@@ -72,6 +72,7 @@ struct options {
   std::optional<bool> inverse_text_normalisation = {};  ///< nothing: the model's own
   int threads = 0;                                      ///< 0: all
   int beam = 0;                                         ///< 0: the model's own
+  std::optional<int> look_ahead = {};                   ///< encoder frames; nothing: the model's own
   std::string vad = "none";
   std::optional<double> merge_seconds = {};  ///< 0: nothing is joined
   double max_clip_seconds = 0;               ///< 0: the model's own

@@ -35,6 +35,9 @@ session_options session_options_of(const options& o) {
   session_options r;
   r.chunk_size = o.live.chunk_size;
   r.left_chunks = o.live.left_chunks;
+  r.left_context = o.live.left_context;
+  r.look_ahead = o.look_ahead;
+  r.language = o.language;
   if (!o.live.rescore) r.rescore = false;
   if (!o.live.endpoints) r.endpoints = false;
   r.forget_turns = o.live.forget_turns;
@@ -50,6 +53,13 @@ void check_live(const session_options& asked, const transcriber& model) {
     if (!model.supports_live(name))
       wrong_usage(live_option_name(name) + ": " + std::string(model.model_name()) +
                   " has no use for it while it streams");
+  if (!asked.look_ahead && !asked.left_context && asked.language == "auto") return;
+  try {  // whether it is one of those that the model knows
+    context scratch;
+    (void)any_session(model, asked, scratch);
+  } catch (const error& e) {
+    wrong_usage(e.what());
+  }
 }
 
 namespace {

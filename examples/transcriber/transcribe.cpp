@@ -205,6 +205,15 @@ void check_request(const options& o, const engine& model) {
   }
   if (!model.model().supports_language(o.language))
     wrong_usage("--language " + o.language + ": this model knows " + joined(model.model().languages()));
+  if (o.look_ahead) {
+    try {  // whether it is one of those that the model knows: nothing is recognised of nothing
+      context scratch;
+      const float nothing[1] = {};
+      (void)model.model().transcribe(nothing, {.look_ahead = o.look_ahead}, scratch);
+    } catch (const error& e) {
+      wrong_usage(e.what());
+    }
+  }
   if (!o.hotwords.empty() && o.beam == 1 && model.ability_for("--beam").holds(false))
     wrong_usage("--hotwords need a search: leave out --beam 1");
 }
@@ -226,6 +235,7 @@ void transcribe_inputs(const options& o, const std::vector<input>& inputs, engin
                             .max_clip_seconds = o.max_clip_seconds,
                             .merge_seconds = o.merge_seconds,
                             .parallel_clips = o.parallel_clips,
+                            .look_ahead = o.look_ahead,
                             .beam = o.beam,
                             .hotwords = read_phrases(o.hotwords),
                             .hotword_score = o.hotword_score,

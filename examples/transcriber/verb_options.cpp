@@ -109,6 +109,10 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--beam,--beam-size", o.beam, "Beam width, where the model searches; 1 is greedy [the model's own]")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
+  app.add_option("--look-ahead", o.look_ahead,
+                 "Encoder frames looked ahead: one that the model was trained with (Nemotron) [its usual one]")
+      ->type_name("N")
+      ->check(CLI::Range(0, 8192));
   app.add_option("--vad", o.vad, "Find speech first: none, energy or a VAD model [none]")->type_name("MODEL");
   app.add_option("--merge-seconds", o.merge_seconds,
                  "With --vad: join neighbouring segments up to so many seconds [0; for Whisper they share its windows]")
@@ -163,6 +167,17 @@ void add_live(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--left-chunks", o.live.left_chunks, "Chunks looked back at; -1: all of the utterance [the model's]")
       ->type_name("N")
       ->check(CLI::Range(-1, 4096));
+  app.add_option("--left-context", o.live.left_context,
+                 "Encoder frames looked back at, where chunks are not what counts (Parakeet in windows) [the model's]")
+      ->type_name("N")
+      ->check(CLI::Range(0, 8192));
+  app.add_option("--look-ahead", o.look_ahead,
+                 "Encoder frames looked ahead: of Nemotron one that it was trained with, of Parakeet in windows any "
+                 "[the model's]")
+      ->type_name("N")
+      ->check(CLI::Range(0, 8192));
+  app.add_option("--language", o.language, "Language spoken, where the model is told it (Nemotron), e.g. de-DE [auto]")
+      ->type_name("CODE");
   app.add_option("--max-utterance-seconds", o.live.max_utterance_seconds,
                  "End utterances after so many seconds in any case [the model's own limit]")
       ->type_name("SECONDS")

@@ -80,6 +80,7 @@
 #include <steno/layers/parallel.hpp>
 #include <steno/layers/position_attention.hpp>
 #include <steno/layers/positions.hpp>
+#include <steno/layers/prompt_projection.hpp>
 #include <steno/layers/relative_attention.hpp>
 #include <steno/layers/repeat.hpp>
 #include <steno/layers/residual.hpp>
@@ -108,6 +109,7 @@
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/nemo_parts.hpp>
+#include <steno/models/nemo_prompts.hpp>
 #include <steno/models/paraformer.hpp>
 #include <steno/models/paraformer_online.hpp>
 #include <steno/models/paraformer_parts.hpp>
@@ -210,6 +212,7 @@
 #include <steno/segmentation/voice_segments.hpp>
 #include <steno/streaming/paraformer_session.hpp>
 #include <steno/streaming/paraformer_stream.hpp>
+#include <steno/streaming/parakeet_placed.hpp>
 #include <steno/streaming/parakeet_session.hpp>
 #include <steno/streaming/parakeet_stream.hpp>
 #include <steno/streaming/parakeet_window_stream.hpp>

@@ -18,6 +18,7 @@
 #include <steno/layers/learned_positions.hpp>
 #include <steno/layers/lstm.hpp>
 #include <steno/layers/position_attention.hpp>
+#include <steno/layers/prompt_projection.hpp>
 #include <steno/layers/relative_attention.hpp>
 #include <steno/layers/rms_norm.hpp>
 #include <steno/layers/sanm_attention.hpp>
@@ -148,6 +149,7 @@ static_assert(
     layers_in<nn::decoder_layer_env, nn::whisper_decoder_block<8, 2>, nn::transformer_decoder_block<8, 2, 16>>);
 static_assert(layers_in<nn::decoder_env, nn::whisper_decoder_stack<8, 2, 2>>);
 static_assert(layers_in<text_env, nn::qwen3_layer<8, 4, 2, 2, 16>>);
+static_assert(layers_in<nn::prompt_env, nn::prompt_projection<8, 4>, nn::prompt_projection<any>>);
 
 // Types with widths that are no layers, and why.
 const std::set<std::string> others = {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 using namespace steno;
@@ -12,6 +13,9 @@ namespace {
 bool sees(const nn::attention_window& w, extent before, extent i, extent j, extent keys) {
   if (w.chunk > 0) {
     const extent mine = i / w.chunk;
+    if (w.left < 0 && (w.back >= 0 || w.right > 0))
+      return j < std::min(keys, before + (mine + 1) * w.chunk + w.right) &&
+             (w.back < 0 || j >= before + mine * w.chunk - w.back);
     if (j < before) return w.left < 0 || j >= before + (mine - w.left) * w.chunk;
     const extent theirs = (j - before) / w.chunk;
     return theirs <= mine && (w.left < 0 || theirs >= mine - w.left);
@@ -27,6 +31,10 @@ TEST(attention_window, blocks_hold_what_the_mask_shows) {
                                           {.chunk = 2},
                                           {.chunk = 3, .left = 1},
                                           {.chunk = 2, .left = 0},
+                                          {.chunk = 3, .back = 4, .right = 2},
+                                          {.chunk = 1, .back = 2, .right = 0},
+                                          {.chunk = 2, .right = 3},
+                                          {.chunk = 4, .back = 0, .right = 1},
                                           {.back = 2, .ahead = 1},
                                           {.back = 3},
                                           {.ahead = 2},

@@ -26,7 +26,9 @@ struct shown_stages {
   std::map<std::string, std::vector<float>> seen;
   void operator()(std::string_view path, const view<const float>& x) {
     const bool step = path.starts_with("step.");
-    const std::string name = step ? std::string(path.substr(5)) : stages::nemo(path);
+    const std::string name = step                 ? std::string(path.substr(5))
+                             : path == "prompted" ? "prompted_auto"
+                                                  : stages::nemo(path);
     std::vector<float>& all = seen[name];
     if (!step) all.clear();
     for (extent t = 0; t < x.rows(); ++t)
@@ -86,7 +88,7 @@ TEST(parity_parakeet_folder, ctc) {
 
 TEST(parity_parakeet_folder, transducers) {
   STENO_REQUIRE_SHARED(shared);
-  for (const char* name : {"hf-parakeet-tdt", "hf-parakeet-rnnt"}) {
+  for (const char* name : {"hf-parakeet-tdt", "hf-parakeet-rnnt", "hf-nemotron"}) {
     SCOPED_TRACE(name);
     const folder_case g(name);
     const auto m = g.open<nemo::parakeet_transducer_any>();
@@ -97,7 +99,9 @@ TEST(parity_parakeet_folder, transducers) {
     EXPECT_EQ(s.token_ids, g.want.at("token_ids").get<std::vector<int>>());
     EXPECT_EQ(s.text, g.want.at("text").get<std::string>());
     EXPECT_NEAR(s.score.value(), g.want.at("score").get<double>(), 1e-3);
-    const npy::array golden = npy::load(g.folder / "stages/01_encoder_out.npy");
+    // What the joint network reads.
+    const fs::path prompted = g.folder / "stages/02_prompted_auto.npy";
+    const npy::array golden = npy::load(fs::exists(prompted) ? prompted : g.folder / "stages/01_encoder_out.npy");
     const std::vector<float> rows = golden.floats();
     context quiet;
     auto found = m.begin(quiet);

@@ -260,6 +260,9 @@ session_options with(std::string_view option) {
   session_options o;
   if (option == "chunk_size") o.chunk_size = 8;
   if (option == "left_chunks") o.left_chunks = 4;
+  if (option == "left_context") o.left_context = 40;
+  if (option == "look_ahead") o.look_ahead = 4;
+  if (option == "language") o.language = "de-DE";
   if (option == "rescore") o.rescore = true;  // the default, but asked for
   if (option == "endpoints") o.endpoints = true;
   if (option == "forget_turns") o.forget_turns = true;
@@ -287,8 +290,10 @@ TEST(any_session, options_that_a_model_has_no_use_for_are_refused_by_name) {
       {"u2",
        {"chunk_size", "left_chunks", "rescore", "endpoints", "max_utterance_seconds", "beam", "hotwords",
         "hotword_score"}},
-      {"parakeet-ctc", {"chunk_size", "left_chunks", "endpoints", "max_utterance_seconds"}},
-      {"parakeet-tdt", {"chunk_size", "left_chunks", "endpoints", "max_utterance_seconds"}},
+      {"parakeet-ctc",
+       {"chunk_size", "left_chunks", "left_context", "look_ahead", "endpoints", "max_utterance_seconds"}},
+      {"parakeet-tdt",
+       {"chunk_size", "left_chunks", "left_context", "look_ahead", "endpoints", "max_utterance_seconds"}},
       {"parakeet-eou", {"chunk_size", "endpoints", "forget_turns"}},
       {"qwen3-asr", {"chunk_size", "max_utterance_seconds", "hotwords"}},
       {"paraformer_online", {"chunk_size", "left_chunks", "endpoints", "max_utterance_seconds"}}};
@@ -409,8 +414,7 @@ std::string final_texts(const transcriber& t, const diarizer* d, const std::vect
   const auto take = [&](const session_event& e) {
     if (!e.final()) return;
     if (d != nullptr && !e.utterance.text.empty() && split) {
-      for (const word& w : e.utterance.words)
-        EXPECT_TRUE(!w.speaker || w.speaker == e.utterance.speaker);
+      for (const word& w : e.utterance.words) EXPECT_TRUE(!w.speaker || w.speaker == e.utterance.speaker);
     }
     EXPECT_TRUE(split || e.endpoint != endpoint_kind::speaker_change);
     pipelines::append_text(all, e.utterance.text);

@@ -162,8 +162,26 @@ std::vector<int> checkpoint_settings::numbers(const std::string& key, std::vecto
   const auto one = settings.find(key);  // it is for another look-up, or unknown
   if (found != lists.end() || one == settings.end() || one->second == "null") read_.insert(key);
   if (found == lists.end()) return otherwise;
+  return numbers_of(found->second, key, min, max);
+}
+
+std::vector<std::vector<int>> checkpoint_settings::number_lists(const std::string& key, int min, int max) const {
+  std::vector<std::vector<int>> all;
+  const auto found = tables.find(key);
+  if (found == tables.end()) {
+    const std::vector<int> one = numbers(key, {}, min, max);
+    if (!one.empty()) all.push_back(one);
+    return all;
+  }
+  read_.insert(key);
+  for (const std::vector<std::string>& list : found->second) all.push_back(numbers_of(list, key, min, max));
+  return all;
+}
+
+std::vector<int> checkpoint_settings::numbers_of(const std::vector<std::string>& list, const std::string& key, int min,
+                                                 int max) const {
   std::vector<int> all;
-  for (const std::string& text : found->second) {
+  for (const std::string& text : list) {
     int value = 0;
     if (!parse(text, value) || value < min || value > max)
       fail({.where = source,

@@ -33,6 +33,8 @@ struct checkpoint_settings {
   std::map<std::string, std::string> settings;            ///< a null is "null"
   std::map<std::string, std::vector<std::string>> lists;  ///< of scalars; of a list of lists the first one
 
+  std::map<std::string, std::vector<std::vector<std::string>>> tables;  ///< lists of lists of scalars, all of them
+
   std::set<std::string> others;  ///< keys of what is neither: empty lists and maps, maps below the fourth level
 
   std::map<std::string, std::vector<std::string>> maps;  ///< of each map its keys, in the file's order
@@ -47,6 +49,8 @@ struct checkpoint_settings {
   double real(const std::string& key, double otherwise, double min, double max) const;
   /// A list of whole numbers between `min` and `max`, or `otherwise`. One number that is no list is not read.
   std::vector<int> numbers(const std::string& key, std::vector<int> otherwise, int min, int max) const;
+  /// The same of a list of lists; of a list of numbers that one list. Nothing where the setting is absent or null.
+  std::vector<std::vector<int>> number_lists(const std::string& key, int min, int max) const;
   /// Throws unless the setting is absent or has this value; null is a value.
   void require(const std::string& key, const std::string& value) const;
   /// The same of a number, however it is written.
@@ -62,6 +66,7 @@ struct checkpoint_settings {
 
  private:
   const std::string* scalar(const std::string& key) const;
+  std::vector<int> numbers_of(const std::vector<std::string>& list, const std::string& key, int min, int max) const;
 
   mutable std::set<std::string, std::less<>> read_ = {};  // keys that a look-up asked for
 };

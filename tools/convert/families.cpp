@@ -46,6 +46,7 @@ std::span<const published_family> published_families() {
       {"fsmn-vad", "fsmn_vad", funasr_files::import_published_fsmn_vad},
       {"parakeet-ctc", "parakeet_ctc", nemo_files::import_published},
       {"parakeet", "parakeet_transducer", nemo_files::import_other_parakeet},
+      {"nemotron", "parakeet_transducer", nemo_files::import_other_parakeet},
       {"sortformer", "sortformer", nemo_files::import_other_sortformer},
       {"funasr-sensevoice-encoder", "fun_asr_nano", funasr_files::import_published_nano},
   };
@@ -66,7 +67,7 @@ std::span<const checkpoint_kind> checkpoint_kinds() {
       {"a ggml file of whisper.cpp", nemo_files::is_ggml, nemo_files::import_ggml},  // Parakeet; all others are Whisper
       {"a ggml file of Whisper", whisper_files::is_ggml, whisper_files::import_ggml},
       {"a .nemo archive of NeMo", nemo_files::is_checkpoint, nemo_files::import_checkpoint},
-      {"a Hugging Face folder of Parakeet (config.json)", nemo_files::is_parakeet_folder,
+      {"a Hugging Face folder of Parakeet or Nemotron (config.json)", nemo_files::is_parakeet_folder,
        nemo_files::import_parakeet_folder},
       {"a Hugging Face folder of Qwen3-ASR (config.json)", qwen_files::is_checkpoint, qwen_files::import_checkpoint},
   };

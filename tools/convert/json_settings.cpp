@@ -30,6 +30,13 @@ void flatten(const json& object, const std::string& prefix, std::size_t& bytes, 
       std::vector<std::string>& list = out.lists[key];
       for (const json& element : value.front().is_array() ? value.front() : value)
         if (element.is_primitive()) list.push_back(scalar(element));
+      for (const json& row : value) {
+        if (!row.is_array()) continue;
+        auto& table = out.tables[key];
+        table.emplace_back();
+        for (const json& element : row)
+          if (element.is_primitive()) table.back().push_back(scalar(element));
+      }
     } else if (value.is_structured()) {
       out.others.insert(key);
     } else {

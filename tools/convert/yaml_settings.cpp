@@ -46,6 +46,15 @@ void flatten(const YAML::Node& node, const std::string& prefix, int depth, std::
         flatten(element, key + "." + std::to_string(index) + ".", depth + 1, bytes, out);
       ++index;
     }
+    if (!nested) continue;
+    std::vector<std::vector<std::string>>& table = out.tables[key];
+    table.clear();
+    for (const auto& row : item.second) {
+      if (!row.IsSequence()) continue;
+      table.emplace_back();
+      for (const auto& element : row)
+        if (element.IsScalar()) table.back().push_back(element.Scalar());
+    }
   }
 }
 

@@ -2,7 +2,8 @@
 // ones.
 //
 // Chunks (WeNet `add_optional_chunk_mask`, NeMo `chunked_limited`): all queries of a chunk see the keys of their own
-// and `left` earlier chunks. Limits in frames (NeMo `regular` and `rel_pos_local_attn`): each query sees `back` frames
+// and `left` earlier chunks; or, counted in frames, `back` before and `right` behind their chunk (NeMo
+// `chunked_limited_with_rc`). Limits in frames (NeMo `regular` and `rel_pos_local_attn`): each query sees `back` frames
 // before and `ahead` behind it. A border (FunASR `vad_mask`): rows of the first part do not see the second, but for the
 // last of them. Otherwise everything is seen. Tested in tests/layers/attention_window_test.cpp.
 #pragma once
@@ -18,8 +19,9 @@ namespace nn {
 struct attention_window {
   extent chunk = 0;   ///< queries i n .. i n + n - 1 see the keys of their own and earlier chunks; 0: no chunks
   extent left = -1;   ///< earlier chunks seen, or rows kept in the cache in units of chunks; negative: all
-  extent back = -1;   ///< without chunks: frames before the query that it sees; negative: all
+  extent back = -1;   ///< frames before the query, or before its chunk where `left` is negative; negative: all
   extent ahead = -1;  ///< without chunks: frames behind the query that it sees; negative: all
+  extent right = 0;   ///< with chunks: frames behind its chunk that a query sees
   extent split = 0;   ///< without either: queries before split - 1 see the keys before split alone; 0: all of them
 
   /// Whether there are limits in frames, which count without chunks only.
@@ -55,8 +57,9 @@ void each_attention_block(extent queries, extent keys, const attention_window& w
     const extent n = std::min(max_queries, chunk_end - t);
     attention_block b{.first = t, .count = n, .from = 0, .to = keys, .limits = {}};
     if (chunks) {
-      if (w.left >= 0) b.from = std::max<extent>(0, before + (t / w.chunk - w.left) * w.chunk);
-      b.to = before + chunk_end;
+      const extent chunk_begin = before + t / w.chunk * w.chunk, back = w.left >= 0 ? w.left * w.chunk : w.back;
+      if (back >= 0) b.from = std::max<extent>(0, chunk_begin - back);
+      b.to = std::min(keys, before + chunk_end + w.right);
     } else if (w.limited()) {
       if (w.back >= 0) b.from = std::max<extent>(0, before + t - w.back);
       b.to = std::min(keys, before + t + n + ahead);

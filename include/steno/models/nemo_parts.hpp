@@ -102,14 +102,78 @@ STENO_COLD nemo_frontend<Mels> read_nemo_frontend(const gguf_file& file, std::st
 /// How many rows the keys and values of a stream may hold on either side: eleven minutes of 80 ms each.
 inline constexpr extent nemo_max_window = 8192;
 
+/// The window of `left` rows before and `right` behind: of a row, or of chunks of right + 1 rows that see whole chunks
+/// before them. Chunks without a limit on the right are none.
+inline nn::attention_window nemo_window_of(extent left, extent right, bool chunked) noexcept {
+  if (!chunked || right < 0) return {.back = left, .ahead = right};
+  return {.chunk = right + 1, .left = left < 0 ? -1 : left / (right + 1)};
+}
+/// Rows that a window lets a row look ahead: the last row of a chunk none, its first one all others; -1: to the end.
+inline extent look_ahead_of(const nn::attention_window& w) noexcept { return w.chunk > 0 ? w.chunk - 1 : w.ahead; }
+
 /// What a row sees of a whole clip, from `prefix`.encoder.attention_*. Throws steno::error.
 STENO_COLD inline nn::attention_window read_nemo_window(const gguf_file& file, std::string_view prefix) {
   const std::string at = std::string(prefix) + ".encoder.attention_";
   const auto size = [&](const char* key) { return models::read_whole(file, at + key, -1, nemo_max_window, -1); };
   const extent left = size("left"), right = size("right");
-  if (!models::read_flag(file, at + "chunked", false)) return {.back = left, .ahead = right};
-  if (right < 0) fail({.where = file.where(), .what = "key \"" + at + "right\"", .expected = "at least 0"});
-  return {.chunk = right + 1, .left = left < 0 ? -1 : left / (right + 1)};
+  const bool chunked = models::read_flag(file, at + "chunked", false);
+  // Where there is a choice, one of them may see everything.
+  if (chunked && right < 0 && !file.has(at + "contexts"))
+    fail({.where = file.where(), .what = "key \"" + at + "right\"", .expected = "at least 0"});
+  return nemo_window_of(left, right, chunked);
+}
+
+/// The windows that a model was trained with (`att_context_size_all` of the original), its usual one first: what
+/// read_nemo_window() gives, and those of `prefix`.encoder.attention_contexts, pairs of left and right, where the file
+/// has several. Throws steno::error.
+STENO_COLD inline std::vector<nn::attention_window> read_nemo_windows(const gguf_file& file, std::string_view prefix) {
+  constexpr std::size_t most = 64;
+  std::vector<nn::attention_window> all{read_nemo_window(file, prefix)};
+  const std::string at = std::string(prefix) + ".encoder.attention_";
+  if (!file.has(at + "contexts")) return all;
+  const bool chunked = models::read_flag(file, at + "chunked", false);
+  const std::vector<int> sizes =
+      models::read_wholes(file, at + "contexts", -1, static_cast<int>(nemo_max_window), 2 * most);
+  if (sizes.size() % 2 != 0)
+    fail({.where = file.where(),
+          .what = "key " + steno::weights::quoted(at + "contexts"),
+          .expected = "pairs of numbers",
+          .found = std::to_string(sizes.size()) + " numbers"});
+  for (std::size_t i = 0; i < sizes.size(); i += 2) {
+    const nn::attention_window w = nemo_window_of(sizes[i], sizes[i + 1], chunked);
+    const auto same = [&](const auto& known) { return look_ahead_of(known) == look_ahead_of(w); };
+    if (std::none_of(all.begin(), all.end(), same)) all.push_back(w);
+  }
+  return all;
+}
+
+/// Sizes of the windows that a model streams with when it was trained to look `right` rows behind each `chunk`
+/// (`chunked_limited_with_rc`); any size of one list goes with any of another.
+struct nemo_stream_windows {
+  std::vector<int> left = {};   ///< rows before a chunk; empty: the model was not trained so
+  std::vector<int> chunk = {};  ///< rows that count
+  std::vector<int> right = {};  ///< rows behind them
+
+  bool empty() const noexcept { return left.empty(); }
+};
+/// Those of `prefix`.encoder.window_left, window_chunk and window_right. Throws steno::error.
+STENO_COLD inline nemo_stream_windows read_nemo_stream_windows(const gguf_file& file, std::string_view prefix) {
+  const std::string at = std::string(prefix) + ".encoder.window_";
+  nemo_stream_windows w;
+  if (!file.has(at + "chunk")) return w;
+  const auto sizes = [&](const char* key, int least) {
+    std::vector<int> all = models::read_wholes(file, at + key, least, static_cast<int>(nemo_max_window), 64);
+    if (all.empty())
+      fail({.where = file.where(),
+            .what = "key " + steno::weights::quoted(at + key),
+            .expected = "numbers of rows",
+            .found = "none"});
+    return all;
+  };
+  w.left = sizes("left", 0);
+  w.chunk = sizes("chunk", 1);
+  w.right = sizes("right", 0);
+  return w;
 }
 
 }  // namespace nemo

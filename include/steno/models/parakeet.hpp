@@ -11,6 +11,7 @@
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/nemo_parts.hpp>
+#include <steno/models/nemo_prompts.hpp>
 #include <steno/networks/fastconformer_encoder.hpp>
 #include <steno/search/ctc_greedy.hpp>
 #include <steno/tokenizers/nemo_words.hpp>
@@ -18,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +28,12 @@
 namespace steno {
 inline namespace STENO_ABI {
 namespace nemo {
+
+/// What a call of encode() may choose.
+struct parakeet_encoding {
+  std::optional<nn::attention_window> window = {};  ///< what a row sees; nothing: the model's own
+  int prompt = -1;  ///< number of the prompt, for models with prompts; -1: the usual one
+};
 
 /// The FastConformer models of NeMo without their heads; a base class, whose `Kind` names the architecture. A
 /// loaded model is const and may be shared by threads, each with its own context.
@@ -43,7 +51,9 @@ class parakeet {
   STENO_COLD explicit parakeet(const gguf_file& file)
       : frontend(read_nemo_frontend<Frontend::output>(file, architecture)),
         tokenizer(models::read_sentencepiece(file)) {
-    window = read_nemo_window(file, architecture);
+    windows = read_nemo_windows(file, architecture);
+    window = windows.front();
+    stream_windows = read_nemo_stream_windows(file, architecture);
     for (int id = 0; id < tokenizer.size(); ++id) {
       if (tokenizer.piece(id) == "<EOU>") end_of_turn = id;
       if (tokenizer.piece(id) == "<EOB>") end_of_backchannel = id;
@@ -52,9 +62,12 @@ class parakeet {
         models::read_number(file, std::string(architecture) + ".frontend.pad_value", -0x1p16, 0x1p16, 0));
   }
 
-  Frontend frontend;                    ///< samples to features
-  Encoder encoder;                      ///< features to rows, one for each frame_seconds()
-  nn::attention_window window;          ///< of whole clips
+  Frontend frontend;            ///< samples to features
+  Encoder encoder;              ///< features to rows, one for each frame_seconds()
+  nn::attention_window window;  ///< of whole clips
+  std::vector<nn::attention_window>
+      windows;                          ///< that it was trained with, `window` first; no two look equally far ahead
+  nemo_stream_windows stream_windows;   ///< of models that were trained to look behind each chunk of a stream
   tokenizers::sentencepiece tokenizer;  ///< ids to text
   int end_of_turn = -1;                 ///< the label <EOU>; -1: the model has none
   int end_of_backchannel = -1;          ///< the label <EOB>; -1: the model has none
@@ -82,15 +95,30 @@ class parakeet {
   /// Seconds from one encoder row to the next.
   double frame_seconds() const noexcept { return static_cast<double>(samples_per_row()) / sample_rate; }
 
+  /// The window of those that the model was trained with in which a row looks so many rows ahead; nothing: `window`.
+  /// Throws steno::error where there is none.
+  STENO_COLD nn::attention_window window_for(std::optional<int> look_ahead) const {
+    if (!look_ahead) return window;
+    std::string known;
+    for (const nn::attention_window& w : windows) {
+      if (look_ahead_of(w) == *look_ahead) return w;
+      known.append(known.empty() ? "" : ", ").append(std::to_string(look_ahead_of(w)));
+    }
+    fail({.what = "look-ahead",
+          .expected = "one that the model was trained with, in rows of 80 ms: " + known,
+          .found = std::to_string(*look_ahead)});
+  }
+
   /// 16 kHz mono samples in [-1, 1] -> encoder rows [frames(number of samples), D].
-  void encode(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, context& c) const {
+  void encode(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, context& c,
+              const parakeet_encoding& how = {}) const {
     core::workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<dynamic, Encoder::input>(frontend.rows(static_cast<extent>(pcm.size())),
                                                               frontend.width());
     frontend(pcm, x, c);
     if (c.tracing()) show(core::read(x), c);
     auto s = c.enter("encoder");
-    encoder(x, y, nullptr, nn::fastconformer_env{.window = window}, c);
+    encoder(x, y, nullptr, nn::fastconformer_env{.window = how.window.value_or(window)}, c);
   }
 
   /// The frames of CTC's tokens as the original gives them: from the frame of the token before to its own first frame;
@@ -123,10 +151,14 @@ class parakeet {
     }
   }
 
-  /// Text and words of `s` from tokens with frames and log-probabilities. Empty words are left out.
+  /// Text, words and language of `s` from tokens with frames and log-probabilities. Empty words are left out; the
+  /// language is what the last label that names one says.
   STENO_COLD void write_text(const tokenizers::nemo_words& words, std::span<const tokenizers::placed_token> tokens,
                              std::span<const float> log_probabilities, segment& s) const {
     s.text = words.text(tokenizer, s.token_ids);
+    for (const int id : s.token_ids)
+      if (const std::string_view language = language_of_tag(tokenizer.piece(id)); !language.empty())
+        s.language = language;
     for (tokenizers::placed_text& w : words.words(tokenizer, tokens)) {
       if (w.text.empty()) continue;
       double sum = 0;

@@ -30,8 +30,9 @@ struct parakeet_ctc_kind {
 struct parakeet_ctc_options {
   extent beam = 1;  ///< prefixes; 1 without hotwords: the best path
   const steno::search::hotword_automaton* hotwords =
-      nullptr;                    ///< they need a beam and must outlive the call; null: none
-  parakeet_windows windows = {};  ///< how long recordings are cut
+      nullptr;                         ///< they need a beam and must outlive the call; null: none
+  std::optional<int> look_ahead = {};  ///< rows of 80 ms, one of those that the model was trained with
+  parakeet_windows windows = {};       ///< how long recordings are cut
 };
 
 /// Sizes by name; what is left out is adopted from the file.
@@ -171,9 +172,11 @@ class parakeet_ctc : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend
   segment recognise(std::span<const float> pcm, const options& o, bool with_ends, context& c) const {
     segment s;
     s.end = static_cast<double>(pcm.size()) / base::sample_rate;
+    const parakeet_encoding how{.window = this->window_for(o.look_ahead)};
     if (this->frames(static_cast<extent>(pcm.size())) == 0) return s;
     search found = begin(o);
-    encode_windows(*this, pcm, o.windows, c, [&](const auto& rows, extent first) { advance(found, rows, first, c); });
+    encode_windows(
+        *this, pcm, o.windows, c, [&](const auto& rows, extent first) { advance(found, rows, first, c); }, how);
     write_result(found, s, with_ends);
     return s;
   }

@@ -4,11 +4,14 @@
 //
 // NeMo `EncDecRNNTBPEModel`, `RNNTDecoder`, `RNNTJoint` and its greedy searches. Before the first label the network is
 // fed zeros, not a row of the embedding. A search is a value: the labels, the state and its projection. With
-// durations it is TDT. Tested in tests/parity/parakeet_test.cpp.
+// durations it is TDT. Models with prompts (Nemotron: `EncDecRNNTBPEModelWithPrompt`) put a language behind the
+// encoder: row = prompt_kernel([row | one-hot]). Tested in tests/parity/parakeet_test.cpp and nemotron_test.cpp.
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/layers/lstm.hpp>
+#include <steno/layers/prompt_projection.hpp>
+#include <steno/models/nemo_prompts.hpp>
 #include <steno/models/parakeet.hpp>
 #include <steno/models/parakeet_beam.hpp>
 #include <steno/models/parakeet_windows.hpp>
@@ -36,9 +39,11 @@ struct parakeet_transducer_options {
   extent max_symbols = 0;  ///< steps at one frame of the greedy search; 0: as the file says
   extent beam = 1;         ///< hypotheses of mAES; 1 without hotwords: greedy
   const steno::search::hotword_automaton* hotwords =
-      nullptr;                    ///< they need a beam and must outlive the call; null: none
-  bool ctc = false;               ///< the CTC head of a hybrid model, its best path
-  parakeet_windows windows = {};  ///< how long recordings are cut
+      nullptr;                         ///< they need a beam and must outlive the call; null: none
+  bool ctc = false;                    ///< the CTC head of a hybrid model, its best path
+  std::string language = "auto";       ///< of models with prompts: a name that languages() has, or auto
+  std::optional<int> look_ahead = {};  ///< rows of 80 ms, one of those that the model was trained with
+  parakeet_windows windows = {};       ///< how long recordings are cut
 };
 
 /// A label of a transducer with its frame.
@@ -61,6 +66,7 @@ struct parakeet_transducer_sizes {
   extent joint = dynamic;     ///< width of the joint network
   extent labels = dynamic;    ///< pieces and blank
   extent outputs = dynamic;   ///< these and durations
+  extent prompts = dynamic;   ///< of models that are told the language
 };
 
 /// Parakeet RNN-T, TDT and EOU: FastConformer, prediction network, joint network, and in hybrid models a CTC head. A
@@ -85,6 +91,7 @@ class parakeet_transducer
     const std::string at = std::string(base::architecture) + ".";
     max_symbols = models::read_whole(file, at + "max_symbols", 1, 1024, 10);
     hybrid = models::read_flag(file, at + "hybrid", false);
+    prompts = read_nemo_prompts(file, base::architecture);
     if (!file.has(at + "durations")) return;
     durations = models::read_wholes(file, at + "durations", 0, 1024, 64);
     if (!durations.empty() && *std::max_element(durations.begin(), durations.end()) == 0)
@@ -102,10 +109,12 @@ class parakeet_transducer
   nn::linear<Predictor, Joint> pred;               ///< outputs of `predictor` to the same width
   nn::linear<Joint, Outputs> out;                  ///< joined rows to scores of labels, blank and durations
   nn::linear<Encoder::output, Labels> ctc;         ///< hybrid models only
-  tokenizers::nemo_words words;                    ///< joins tokens to words
-  std::vector<int> durations;                      ///< TDT only
-  extent max_symbols = 10;                         ///< steps at one frame of the greedy search
-  bool hybrid = false;                             ///< there is a CTC head
+  nn::prompt_projection<Encoder::output, S.prompts> prompt_kernel;  ///< models with prompts only
+  nemo_prompts prompts;          ///< languages that the model can be told; mostly none
+  tokenizers::nemo_words words;  ///< joins tokens to words
+  std::vector<int> durations;    ///< TDT only
+  extent max_symbols = 10;       ///< steps at one frame of the greedy search
+  bool hybrid = false;           ///< there is a CTC head
 
   void members(auto&& v) {
     base::members(v);
@@ -115,6 +124,12 @@ class parakeet_transducer
     v("joint.pred", pred);
     v("joint.joint_net.2", out);
     if (hybrid) v("ctc_decoder.decoder_layers.0", ctc, core::stored::kernel(1));
+    if (!prompts.empty()) {
+      v("prompt_kernel", prompt_kernel);
+      v.equal("widths of encoder and prompt_kernel", this->encoder.output_size(), prompt_kernel.input_size());
+      const int last = std::max(prompts.usual, *std::max_element(prompts.numbers.begin(), prompts.numbers.end()));
+      v.require(last < prompt_kernel.prompts(), "prompt.numbers", "numbers below that of prompts", extent{last});
+    }
     const extent labels = this->tokenizer.size() + extent{1};
     v.equal("widths of encoder and joint.enc", this->encoder.output_size(), enc.input_size());
     v.equal("tokenizer.ggml.tokens and blank, and rows of the embedding", labels, embed.rows());
@@ -125,6 +140,25 @@ class parakeet_transducer
     v.equal("tokenizer.ggml.tokens, blank and durations, and rows of joint.joint_net.2",
             labels + static_cast<extent>(durations.size()), out.output_size());
     if (hybrid) v.equal("tokenizer.ggml.tokens and blank, and rows of ctc_decoder", labels, ctc.output_size());
+  }
+
+  /// Names of the languages that the model can be told; mostly none.
+  std::vector<std::string> languages() const { return prompts.languages(); }
+
+  /// 16 kHz mono samples in [-1, 1] -> encoder rows [frames(number of samples), D], behind the prompt of models that
+  /// have one. Throws steno::error where such a model has no usual prompt and none is given.
+  void encode(std::span<const float> pcm, view<float, dynamic, Encoder::output> y, context& c,
+              const parakeet_encoding& how = {}) const {
+    base::encode(pcm, y, c, how);
+    prompt(y, how.prompt, c);
+  }
+  /// Encoder rows -> the same behind the prompt of that number, -1: the usual one. Nothing happens in models without
+  /// prompts.
+  void prompt(view<float, dynamic, Encoder::output> rows, int number, context& c) const {
+    if (prompts.empty()) return;
+    const nn::prompt_env env{.prompt = number < 0 ? prompts.number("auto") : number};
+    prompt_kernel(core::as<const float, dynamic, Encoder::output>(rows), rows, nullptr, env, c);
+    c.trace("prompted", rows);
   }
 
   /// The prediction network behind a text. Copyable.
@@ -282,7 +316,9 @@ class parakeet_transducer
   STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
     segment s;
     s.end = static_cast<double>(pcm.size()) / base::sample_rate;
+    if (o.language != "auto") s.language = o.language;
     if (o.ctc && !hybrid) fail({.what = "this model has no CTC head", .hint = "hybrid models have one"});
+    (void)encoding_of(o);  // what is wrong is told of an empty clip, too
     if (this->frames(static_cast<extent>(pcm.size())) == 0) return s;
     if (o.ctc) return recognise_by_ctc(pcm, o, std::move(s), true, c);
     if (searches(o)) {
@@ -306,7 +342,9 @@ class parakeet_transducer
       return turns;
     }
     if (o.ctc) {
-      turns.push_back(recognise_by_ctc(pcm, o, {.end = length}, false, c));
+      segment s{.end = length};
+      if (o.language != "auto") s.language = o.language;
+      turns.push_back(recognise_by_ctc(pcm, o, std::move(s), false, c));
       return turns;
     }
     const found_tokens found = searches(o) ? search_with_beam(pcm, o, c) : search_greedily(pcm, o, c);
@@ -318,6 +356,7 @@ class parakeet_transducer
           std::find_if(tokens.begin() + static_cast<std::ptrdiff_t>(from), tokens.end(), ends) - tokens.begin());
       if (end > from) {
         segment s;
+        if (o.language != "auto") s.language = o.language;
         if (!whole) s.start = static_cast<double>(tokens[from].frame) * this->frame_seconds();
         s.end = end < tokens.size() ? static_cast<double>(tokens[end].frame + 1) * this->frame_seconds() : length;
         write_result(tokens.subspan(from, end - from), s);
@@ -336,14 +375,18 @@ class parakeet_transducer
     std::vector<transducer_token> tokens;
     double score = 0;  ///< of the hypothesis; the greedy search has those of its labels alone
   };
+  parakeet_encoding encoding_of(const options& o) const {
+    return {.window = this->window_for(o.look_ahead), .prompt = prompts.number(o.language)};
+  }
   static bool searches(const options& o) noexcept {
     return o.beam > 1 || (o.hotwords != nullptr && !o.hotwords->empty());
   }
   found_tokens search_greedily(std::span<const float> pcm, const options& o, context& c) const {
     search found = begin(c);
     const extent max_steps = o.max_symbols > 0 ? o.max_symbols : max_symbols;
-    encode_windows(*this, pcm, o.windows, c,
-                   [&](const auto& rows, extent first) { advance(found, rows, first, max_steps, c); });
+    encode_windows(
+        *this, pcm, o.windows, c, [&](const auto& rows, extent first) { advance(found, rows, first, max_steps, c); },
+        encoding_of(o));
     return {.tokens = std::move(found.tokens)};
   }
   STENO_COLD found_tokens search_with_beam(std::span<const float> pcm, const options& o, context& c) const {
@@ -351,13 +394,14 @@ class parakeet_transducer
     const extent n = o.beam > 1 ? o.beam : steno::search::transducer_beam_options::default_beam;
     steno::search::transducer_beam beam(
         {.search = {.beam = n, .hotwords = o.hotwords}, .blank = this->blank(), .durations = durations});
-    encode_windows(*this, pcm, o.windows, c, [&](const auto& rows, extent first) {
+    const auto advance_beam = [&](const auto& rows, extent first) {
       core::workspace::frame scratch(c.scratch);
       auto projected = scratch.template matrix<dynamic, Joint>(rows.rows(), enc.output_size());
       enc.multiply(rows, projected, c);
       network.set_rows(core::read(projected), first, c);
       beam.advance(network, first, first + rows.rows());
-    });
+    };
+    encode_windows(*this, pcm, o.windows, c, advance_beam, encoding_of(o));
     beam.finish();
     const steno::search::transducer_hypothesis& best = beam.hypotheses()[0];
     found_tokens found{.tokens = {}, .score = best.total()};
@@ -370,11 +414,12 @@ class parakeet_transducer
     core::workspace::frame scratch(c.scratch);
     auto scores =
         scratch.template matrix<dynamic, Labels>(this->frames(static_cast<extent>(pcm.size())), ctc.output_size());
-    encode_windows(*this, pcm, o.windows, c, [&](const auto& rows, extent first) {
+    const auto score_rows = [&](const auto& rows, extent first) {
       view<float, dynamic, Labels> part = core::as<float, dynamic, Labels>(scores.middleRows(first, rows.rows()));
       ctc.multiply(rows, part, c);
       kernels::log_softmax(core::read(part), core::write(part), c.run);
-    });
+    };
+    encode_windows(*this, pcm, o.windows, c, score_rows, encoding_of(o));
     std::vector<steno::search::ctc_token> found;
     steno::search::ctc_greedy(core::read(scores), this->blank(), found);
     if (!with_ends) std::erase_if(found, [&](const auto& t) { return this->ends_turn(t.id); });
@@ -450,6 +495,39 @@ using parakeet_realtime_eou_120m =
                                                   .joint = 640,
                                                   .labels = 1027,
                                                   .outputs = 1027}>;
+
+/// nvidia/parakeet-unified-en-0.6b: RNN-T of 1024 pieces, whole clips or streams that look behind each chunk.
+using parakeet_unified_en_06b = parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 128,
+                                                                                          .channels = 256,
+                                                                                          .width = 1024,
+                                                                                          .heads = 8,
+                                                                                          .units = 4096,
+                                                                                          .taps = 9,
+                                                                                          .layers = 24,
+                                                                                          .biases = nn::bias::added,
+                                                                                          .causal = 0,
+                                                                                          .normed = 0},
+                                                                              .predictor = {.width = 640, .layers = 2},
+                                                                              .joint = 640,
+                                                                              .labels = 1025,
+                                                                              .outputs = 1025}>;
+/// nvidia/nemotron-3.5-asr-streaming-0.6b: RNN-T for streams of 13087 pieces, which is told the language.
+using nemotron_35_streaming_06b =
+    parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 128,
+                                                              .channels = 256,
+                                                              .width = 1024,
+                                                              .heads = 8,
+                                                              .units = 4096,
+                                                              .taps = 9,
+                                                              .layers = 24,
+                                                              .biases = nn::bias::none,
+                                                              .causal = 1,
+                                                              .normed = 1},
+                                                  .predictor = {.width = 640, .layers = 2},
+                                                  .joint = 640,
+                                                  .labels = 13088,
+                                                  .outputs = 13088,
+                                                  .prompts = 128}>;
 
 /// Any sizes: extents are adopted from the file.
 using parakeet_transducer_any = parakeet_transducer<parakeet_transducer_sizes{}>;

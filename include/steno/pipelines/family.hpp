@@ -159,6 +159,7 @@ STENO_COLD void require_supported(const Model& m, const transcribe_options& o) {
   if (o.hotword_score) names.emplace_back("hotword_score");
   if (o.max_clip_seconds > 0) names.emplace_back("max_clip_seconds");
   if (o.parallel_clips > 1) names.emplace_back("parallel_clips");
+  if (o.look_ahead) names.emplace_back("look_ahead");
   for (const std::string& name : names)
     if (!supports_option(m, name, o.vad != nullptr))
       fail({.what = "option " + name,

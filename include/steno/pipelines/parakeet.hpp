@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace steno {
@@ -19,9 +20,13 @@ namespace pipelines {
 /// The models' own default is greedy; hotwords bring a beam with them.
 template <nemo::parakeet_ctc_sizes S>
 struct family<nemo::parakeet_ctc<S>> : family_defaults<nemo::parakeet_ctc<S>> {
+  static bool supports(const nemo::parakeet_ctc<S>& m, std::string_view option) {
+    if (option == "look_ahead") return m.windows.size() > 1;
+    return family_defaults<nemo::parakeet_ctc<S>>::supports(m, option);
+  }
   static nemo::parakeet_ctc_options options(const nemo::parakeet_ctc<S>&, const transcribe_options& o,
                                             const steno::search::hotword_automaton& hotwords, std::size_t) {
-    return {.beam = o.beam, .hotwords = &hotwords};
+    return {.beam = o.beam, .hotwords = &hotwords, .look_ahead = o.look_ahead};
   }
   static std::vector<segment> recognise_turns(const nemo::parakeet_ctc<S>& m, std::span<const float> pcm,
                                               const nemo::parakeet_ctc_options& o, context& c) {
@@ -30,9 +35,13 @@ struct family<nemo::parakeet_ctc<S>> : family_defaults<nemo::parakeet_ctc<S>> {
 };
 template <nemo::parakeet_transducer_sizes S>
 struct family<nemo::parakeet_transducer<S>> : family_defaults<nemo::parakeet_transducer<S>> {
+  static bool supports(const nemo::parakeet_transducer<S>& m, std::string_view option) {
+    if (option == "look_ahead") return m.windows.size() > 1;
+    return family_defaults<nemo::parakeet_transducer<S>>::supports(m, option);
+  }
   static nemo::parakeet_transducer_options options(const nemo::parakeet_transducer<S>&, const transcribe_options& o,
                                                    const steno::search::hotword_automaton& hotwords, std::size_t) {
-    return {.beam = o.beam, .hotwords = &hotwords};
+    return {.beam = o.beam, .hotwords = &hotwords, .language = o.language, .look_ahead = o.look_ahead};
   }
   static std::vector<segment> recognise_turns(const nemo::parakeet_transducer<S>& m, std::span<const float> pcm,
                                               const nemo::parakeet_transducer_options& o, context& c) {

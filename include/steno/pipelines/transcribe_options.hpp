@@ -51,6 +51,8 @@ struct transcribe_options {
   /// So many clips are transcribed at the same time, each on one thread, or by Qwen3-ASR together on all threads; the
   /// results are the same.
   int parallel_clips = 1;
+  /// Rows of 80 ms looked ahead, one of those that the model was trained with; nothing: its usual one (Nemotron).
+  std::optional<int> look_ahead = {};
   int beam = 0;  ///< width of the search, where the model has one; 0: its own default, 1: greedy
   std::vector<std::string> hotwords = {};  ///< phrases to favour; needs a search
   /// Bonus for each unit of a phrase, in logarithms of probability; nothing: what suits the model's search.

@@ -1,17 +1,22 @@
 // steno/streaming/parakeet_session.hpp - Parakeet behind the options and events of all families.
 //
-// Models that were trained to stream with caches do (parakeet_stream), and an utterance is what stands up to <EOU>. Any
-// other decodes pieces between their neighbours (parakeet_window_stream), and an utterance is a sentence. Rows are 80
-// ms. Tested in tests/pipelines/any_session_test.cpp.
+// Models that were trained to stream with caches do (parakeet_stream), any other decodes pieces between their
+// neighbours (parakeet_window_stream). An utterance is what stands up to <EOU> where the model has such a label, else a
+// sentence. Rows are 80 ms. Tested in tests/pipelines/any_session_test.cpp.
 #pragma once
 #include <steno/models/parakeet_sentences.hpp>
+#include <steno/streaming/parakeet_placed.hpp>
 #include <steno/streaming/parakeet_stream.hpp>
 #include <steno/streaming/parakeet_window_stream.hpp>
 #include <steno/streaming/session.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -21,20 +26,50 @@ inline namespace STENO_ABI {
 
 namespace nemo {
 namespace detail {
-/// Throws steno::error for chunks that no Parakeet takes.
+/// Throws steno::error for sizes that no Parakeet takes.
 STENO_COLD inline void check_parakeet_session(const session_options& o) {
-  if (o.chunk_size.value_or(1) < 1) fail({.what = "chunk size", .expected = "at least 1 row of 80 ms"});
+  const auto check = [](const char* what, std::optional<int> rows, int least) {
+    if (rows.value_or(least) < least || rows.value_or(least) > static_cast<int>(nemo_max_window))
+      fail({.what = what,
+            .expected = std::to_string(least) + " to " + std::to_string(nemo_max_window) + " rows of 80 ms",
+            .found = std::to_string(*rows)});
+  };
+  check("chunk size", o.chunk_size, 1);
+  check("look-ahead", o.look_ahead, 0);
+  check("left context", o.left_context, 0);
+}
+/// Of models with caches. Throws steno::error for a chunk that is not that of the look-ahead.
+STENO_COLD inline parakeet_stream_options cached_options(const session_options& o) {
+  check_parakeet_session(o);
+  if (o.look_ahead && o.chunk_size && *o.chunk_size != *o.look_ahead + 1)
+    fail({.what = "chunk size and look-ahead",
+          .expected = "one of them: a chunk has a row more than its first row looks ahead",
+          .found = std::to_string(*o.chunk_size) + " and " + std::to_string(*o.look_ahead)});
+  return {.forget_at_end_of_turn = o.forget_turns,
+          .chunk = o.chunk_size.value_or(0),
+          .keep_turns = false,
+          .look_ahead = o.look_ahead,
+          .language = o.language};
+}
+/// Of models with caches, by its name: whether an option has an effect.
+template <class Model>
+bool cached_honours(const Model& m, std::string_view option) noexcept {
+  return option == "chunk_size" || option == "endpoints" || (option == "look_ahead" && m.windows.size() > 1) ||
+         (option == "language" && !m.prompts.empty());
 }
 }  // namespace detail
 
-/// A model for which parakeet_stream has no obstacle. Turns are utterances.
+/// A model for which parakeet_stream has no obstacle, and which ends turns. Turns are utterances.
 template <class Model>
 class parakeet_turn_session {
  public:
   /// The model must outlive it. Throws steno::error for chunks without a row, and where parakeet_stream has an
   /// obstacle.
   parakeet_turn_session(const Model& m, const session_options& o, context& c)
-      : model_(&m), endpoints_(o.endpoints.value_or(true)), continuous_(o.continuous), stream_(m, options(o), c) {}
+      : model_(&m),
+        endpoints_(o.endpoints.value_or(true)),
+        continuous_(o.continuous),
+        stream_(m, detail::cached_options(o), c) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
@@ -49,15 +84,11 @@ class parakeet_turn_session {
   }
   bool over() const noexcept { return over_; }  ///< after finish(), or an endpoint without `continuous`
   /// Whether the model has a use for an option, by its name in session_options.
-  static bool honours(std::string_view option) noexcept {
-    return option == "chunk_size" || option == "endpoints" || option == "forget_turns";
+  static bool honours(const Model& m, std::string_view option) noexcept {
+    return option == "forget_turns" || detail::cached_honours(m, option);
   }
 
  private:
-  static parakeet_stream_options options(const session_options& o) {
-    detail::check_parakeet_session(o);
-    return {.forget_at_end_of_turn = o.forget_turns, .chunk = o.chunk_size.value_or(0), .keep_turns = false};
-  }
   template <class Sink>
   void decode(const parakeet_event& e, Sink& sink) {
     if (over_) return;
@@ -102,16 +133,58 @@ class parakeet_turn_session {
   double began_ = 0;
 };
 
-/// Any Parakeet. Sentences are utterances, of up to a minute.
+/// A stream with caches whose events are those of parakeet_window_stream.
 template <class Model>
-class parakeet_window_session {
+class parakeet_cached_stream {
  public:
-  /// The model must outlive it. Throws steno::error for chunks without a row.
-  parakeet_window_session(const Model& m, const session_options& o, context& c)
+  /// As parakeet_stream has them.
+  parakeet_cached_stream(const Model& m, parakeet_stream_options o, context& c)
+      : model_(&m), stream_(m, (o.keep_turns = true, std::move(o)), c) {}
+  /// sink(parakeet_window_event) is called for what the samples make.
+  template <class Sink>
+  void push(std::span<const float> pcm, context& c, Sink&& sink) {
+    stream_.push(pcm, c, [&](const parakeet_event& e) { add(e, sink); });
+  }
+  /// The end: decodes what is left.
+  template <class Sink>
+  void finish(context& c, Sink&& sink) {
+    stream_.finish(c, [&](const parakeet_event& e) { add(e, sink); });
+  }
+  /// As parakeet_window_stream has it.
+  std::size_t forget(std::size_t count) {
+    const std::size_t gone = found_.forget(count);
+    stream_.forget(gone);
+    return gone;
+  }
+
+ private:
+  template <class Sink>
+  void add(const parakeet_event& e, Sink& sink) {
+    const bool final = e.kind == parakeet_event_kind::final;
+    if (found_.add(*model_, e.tokens, [&](std::size_t i) { return e.tokens[i].log_probability; }) || final)
+      sink(parakeet_window_event{.final = final,
+                                 .tokens = found_.tokens,
+                                 .log_probabilities = found_.log_probabilities,
+                                 .decoded_seconds = e.decoded_seconds});
+  }
+
+  const Model* model_;
+  parakeet_stream<Model> stream_;
+  parakeet_placed found_;
+};
+
+/// Any Parakeet: a `Stream` is a parakeet_window_stream or a parakeet_cached_stream. Sentences are utterances, of up to
+/// a minute.
+template <class Model, class Stream>
+class parakeet_sentence_session {
+ public:
+  /// The model must outlive it. Throws steno::error for sizes that make no sense.
+  parakeet_sentence_session(const Model& m, const session_options& o, context& c)
       : model_(&m),
         endpoints_(o.endpoints.value_or(true)),
         continuous_(o.continuous),
-        stream_(m, sizes(m, o), c),
+        language_(o.language),
+        stream_(stream_of(m, o, c)),
         sentences_(1, streaming::utterance_limit(o, minute)) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
@@ -129,20 +202,36 @@ class parakeet_window_session {
   }
   bool over() const noexcept { return over_; }  ///< after finish(), or an endpoint without `continuous`
   /// Whether the model has a use for an option, by its name in session_options.
-  static bool honours(const Model&, std::string_view option) noexcept {
-    return option == "chunk_size" || option == "left_chunks" || option == "endpoints" ||
-           option == "max_utterance_seconds";
+  static bool honours(const Model& m, std::string_view option) noexcept {
+    if (option == "max_utterance_seconds") return true;
+    if constexpr (cached) {
+      return detail::cached_honours(m, option);
+    } else {
+      if constexpr (requires { m.prompts; })
+        if (option == "language") return !m.prompts.empty();
+      return option == "chunk_size" || option == "left_chunks" || option == "look_ahead" || option == "left_context" ||
+             option == "endpoints";
+    }
   }
 
  private:
   static constexpr double minute = 60;
+  static constexpr bool cached = std::is_same_v<Stream, parakeet_cached_stream<Model>>;
 
-  static parakeet_windows sizes(const Model& m, const session_options& o) {
-    detail::check_parakeet_session(o);
-    parakeet_windows w = parakeet_window_stream<Model>::default_sizes;
-    if (o.chunk_size) w.middle = w.right = *o.chunk_size * m.frame_seconds();
-    if (o.left_chunks.value_or(-1) >= 0) w.left = *o.left_chunks * w.middle;
-    return w;
+  static Stream stream_of(const Model& m, const session_options& o, context& c) {
+    if constexpr (cached) {
+      return {m, detail::cached_options(o), c};
+    } else {
+      detail::check_parakeet_session(o);
+      window_rows w = Stream::rows_of(m);
+      if (o.chunk_size) w.middle = w.right = *o.chunk_size;
+      if (o.look_ahead) w.right = *o.look_ahead;
+      if (o.left_chunks.value_or(-1) >= 0) w.left = std::min(extent{*o.left_chunks} * w.middle, nemo_max_window);
+      if (o.left_context) w.left = *o.left_context;
+      parakeet_encoding how = Stream::encoding_of(m, w);
+      if constexpr (requires { m.prompts; }) how.prompt = m.prompts.number(o.language);
+      return {m, w, how, c};
+    }
   }
   template <class Sink>
   void decode(const parakeet_window_event& e, Sink& sink) {
@@ -179,6 +268,7 @@ class parakeet_window_session {
     if (final) out.kind = streaming::stream_event_kind::final;
     if (ended) out.endpoint = endpoint_kind::endpoint;
     s.end = e.decoded_seconds;
+    if (s.language.empty() && language_ != "auto") s.language = language_;
     double score = 0;
     for (const word& w : s.words) score += std::log(static_cast<double>(w.confidence));
     out.score = score;
@@ -192,9 +282,13 @@ class parakeet_window_session {
 
   const Model* model_;
   bool endpoints_, continuous_, over_ = false;
-  parakeet_window_stream<Model> stream_;
+  std::string language_;
+  Stream stream_;
   parakeet_sentences sentences_;
 };
+/// Any Parakeet, without caches.
+template <class Model>
+using parakeet_window_session = parakeet_sentence_session<Model, parakeet_window_stream<Model>>;
 }  // namespace nemo
 
 namespace streaming {
@@ -207,7 +301,8 @@ class session_body<nemo::parakeet_ctc<S>> : public nemo::parakeet_window_session
   using nemo::parakeet_window_session<model_type>::parakeet_window_session;
 };
 
-/// The session of a Parakeet transducer: turns are utterances where the model streams with caches, sentences elsewhere.
+/// The session of a Parakeet transducer: with caches where the model was trained for them; turns are utterances where
+/// it ends them, else sentences.
 template <nemo::parakeet_transducer_sizes S>
 class session_body<nemo::parakeet_transducer<S>> {
  public:
@@ -232,19 +327,23 @@ class session_body<nemo::parakeet_transducer<S>> {
   }
   /// Whether the model has a use for an option, by its name in session_options.
   static bool honours(const model_type& m, std::string_view option) noexcept {
-    return turns_of(m) ? turns::honours(option) : windows::honours(m, option);
+    if (!streams(m)) return windows::honours(m, option);
+    return ends_turns(m) ? turns::honours(m, option) : cached::honours(m, option);
   }
 
  private:
   using turns = nemo::parakeet_turn_session<model_type>;
+  using cached = nemo::parakeet_sentence_session<model_type, nemo::parakeet_cached_stream<model_type>>;
   using windows = nemo::parakeet_window_session<model_type>;
-  using ways = std::variant<turns, windows>;
-  static bool turns_of(const model_type& m) noexcept {
+  using ways = std::variant<turns, cached, windows>;
+  static bool streams(const model_type& m) noexcept {
     return nemo::parakeet_stream<model_type>::obstacle(m) == nullptr;
   }
+  static bool ends_turns(const model_type& m) noexcept { return m.end_of_turn >= 0; }
   static ways choose(const model_type& m, const session_options& o, context& c) {
-    if (turns_of(m)) return ways(std::in_place_type<turns>, m, o, c);
-    return ways(std::in_place_type<windows>, m, o, c);
+    if (!streams(m)) return ways(std::in_place_type<windows>, m, o, c);
+    if (ends_turns(m)) return ways(std::in_place_type<turns>, m, o, c);
+    return ways(std::in_place_type<cached>, m, o, c);
   }
 
   ways way_;

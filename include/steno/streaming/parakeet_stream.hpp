@@ -1,16 +1,20 @@
-// steno/streaming/parakeet_stream.hpp - cache-aware streaming of Parakeet models that were trained for it (EOU).
+// steno/streaming/parakeet_stream.hpp - cache-aware streaming of Parakeet models that were trained for it (EOU,
+// Nemotron).
 //
 //   first chunk: 1 + 8 (c - 1) frames; every further one: 8 c new frames behind the 9 before, whose 2 rows are dropped
 //   rows = encoder(chunk, caches of attention and convolution);  labels = greedy search, going on
 //
 // NeMo `CacheAwareStreamingAudioBuffer` and `conformer_stream_step` (streaming_utils.py, mixins.py), with c =
-// att_context_size[1] + 1 rows in a chunk: the same rows and tokens as the original's own pass. What is left at the end
-// is decoded when it is at least 8 frames, as there. <EOU> and <EOB> are ordinary labels for the original; here they
-// are events, too, and forgetting the text before at <EOU> is an option. Tested in tests/parity/parakeet_test.cpp.
+// att_context_size[1] + 1 rows in a chunk: the same rows and tokens as the original's own pass. Any of the sizes that a
+// model was trained with can be asked for; prompts stand behind the encoder and its caches, which do not know them.
+// What is left at the end is decoded when it is at least 8 frames, as there. <EOU> and <EOB> are ordinary labels for
+// the original; here they are events, too, and forgetting the text before at <EOU> is an option. Tested in
+// tests/parity/parakeet_test.cpp and tests/parity/nemotron_test.cpp.
 #pragma once
 #include <steno/models/parakeet_transducer.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,8 +27,12 @@ namespace nemo {
 struct parakeet_stream_options {
   extent max_symbols = 0;              ///< steps at one frame; 0: as the file says
   bool forget_at_end_of_turn = false;  ///< the prediction network starts anew behind <EOU>; the original never does
-  extent chunk = 0;                    ///< rows of 80 ms at a time; 0: as trained. The cache keeps its length
-  bool keep_turns = true;              ///< false: tokens up to <EOU> are dropped when they were emitted
+  /// Rows of 80 ms at a time; 0: as trained. The cache keeps its length, unless the model was trained with such chunks.
+  extent chunk = 0;
+  bool keep_turns = true;  ///< false: tokens up to <EOU> are dropped when they were emitted
+  /// Rows of 80 ms, one of those that the model was trained with: chunks have one more.
+  std::optional<int> look_ahead = {};
+  std::string language = "auto";  ///< of models with prompts: a name that languages() has, or auto
 };
 
 /// partial: there are new tokens; end_of_turn: the last one is <EOU>; end_of_backchannel: it is <EOB>; final: the
@@ -44,13 +52,17 @@ class parakeet_stream {
  public:
   using state_type = typename Model::encoder_type::state;  ///< caches of the encoder
 
-  /// The model must outlive it. Throws steno::error when it was not trained for caches: obstacle().
+  /// The model must outlive it. Throws steno::error when it was not trained for caches: obstacle(), and for a
+  /// look-ahead or a language that it does not know.
   parakeet_stream(const Model& m, const parakeet_stream_options& o, context& c)
       : model_(&m), options_(o), front_(m.frontend.start()), state_(m.encoder.start()), search_(m.begin(c)) {
     if (const char* const what = obstacle(m))
       fail({.what = std::string("this model cannot stream with caches: ") + what,
             .hint = "models trained for streaming have causal convolutions and chunked_limited attention"});
-    rows_at_once_ = o.chunk > 0 ? o.chunk : m.window.chunk;
+    prompt_ = m.prompts.number(o.language);
+    const nn::attention_window w = window_of(m, o);
+    rows_at_once_ = o.chunk > 0 ? o.chunk : w.chunk;
+    kept_ = w.left * w.chunk;
     // What a short first chunk lacks of the overlap is zeros, as in the original.
     read_ = std::max<extent>(0, cached - (1 + rate * (rows_at_once_ - 1)));
     features_.resize(static_cast<std::size_t>(read_ * width()));
@@ -59,7 +71,7 @@ class parakeet_stream {
 
   /// Why a model cannot stream with caches; null when it can.
   static const char* obstacle(const Model& m) {
-    if (m.window.chunk <= 0 || m.window.left < 0) return "its attention is not limited to chunks";
+    if (std::none_of(m.windows.begin(), m.windows.end(), limited)) return "its attention is not limited to chunks";
     if (m.encoder.template get<"pre_encode">().causal.get() == 0) return "its subsampling is not causal";
     for (const auto& layer : m.encoder.template get<"layers">().layers)
       if (layer.template get<"conv">().causal.get() == 0) return "its convolutions are not causal";
@@ -88,6 +100,11 @@ class parakeet_stream {
   /// A new stream in the memory of this one.
   void reset(context& c) { *this = parakeet_stream(*model_, options_, c); }
 
+  /// The first `count` tokens are of no interest any more: they come in no event again.
+  void forget(std::size_t count) {
+    search_.tokens.erase(search_.tokens.begin(), search_.tokens.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+
   std::span<const transducer_token> tokens() const noexcept { return search_.tokens; }  ///< all that are kept
   const state_type& state() const noexcept { return state_; }                           ///< caches of the encoder
   /// Encoder rows so far.
@@ -97,6 +114,19 @@ class parakeet_stream {
 
  private:
   static constexpr extent rate = 8, cached = rate + 1, drop = 1 + (cached - 1) / rate;
+
+  static bool limited(const nn::attention_window& w) noexcept { return w.chunk > 0 && w.left >= 0; }
+  // The window that was asked for, one with chunks as long as those asked for, or the usual one.
+  STENO_COLD static nn::attention_window window_of(const Model& m, const parakeet_stream_options& o) {
+    if (o.look_ahead) {
+      const nn::attention_window w = m.window_for(o.look_ahead);
+      if (!limited(w)) fail({.what = "look-ahead of a stream", .expected = "a limit", .found = "none"});
+      return w;
+    }
+    const auto same = [&](const nn::attention_window& w) { return limited(w) && w.chunk == o.chunk; };
+    const auto found = std::find_if(m.windows.begin(), m.windows.end(), same);
+    return found != m.windows.end() ? *found : *std::find_if(m.windows.begin(), m.windows.end(), limited);
+  }
 
   extent width() const noexcept { return model_->frontend.width(); }
   extent unread() const noexcept { return static_cast<extent>(features_.size()) / width() - read_; }
@@ -121,8 +151,9 @@ class parakeet_stream {
         static_cast<const float*>(features_.data()) + (read_ - before) * width(), total, width());
     {
       auto scope = c.enter("stream");
-      const nn::fastconformer_env env{.drop = skipped, .keep = model_->window.left * model_->window.chunk};
+      const nn::fastconformer_env env{.drop = skipped, .keep = kept_};
       model_->encoder(x, y, &state_, env, c);
+      model_->prompt(core::as<float, dynamic, encoder::output>(y), prompt_, c);
     }
     read_ += frames;
     decoded_ = std::min(samples_, decoded_ + frames * model_->frontend.head.options().shift);
@@ -160,6 +191,8 @@ class parakeet_stream {
   typename Model::search search_;
   std::vector<float> features_;  // rows; the first read_ were used, of which the last 9 are seen again
   extent read_ = 0, rows_ = 0, samples_ = 0, decoded_ = 0, rows_at_once_ = 1;
+  extent kept_ = 0;  // rows of the attention's caches
+  int prompt_ = -1;
   bool started_ = false;
 };
 

@@ -31,11 +31,15 @@ struct session_options {
   /// Rows of the model between results (U2 mostly 40 ms, Paraformer 60 ms, Parakeet and Qwen3-ASR 80 ms); nothing: the
   /// model's own. U2 decodes everything at the end when it is not positive.
   std::optional<int> chunk_size = {};
-  std::optional<int> left_chunks = {};  ///< chunks looked back at; nothing: the model's own, negative: all
-  std::optional<bool> rescore = {};     ///< final results by U2's second pass; nothing: yes
-  std::optional<bool> endpoints = {};   ///< utterances end where the model or its rules say so; nothing: yes
-  bool continuous = true;               ///< after an endpoint the next utterance begins; otherwise the session is over
-  bool forget_turns = false;            ///< Parakeet-EOU begins each turn with a new state
+  std::optional<int> left_chunks = {};   ///< chunks looked back at; nothing: the model's own, negative: all
+  std::optional<int> left_context = {};  ///< rows looked back at, where chunks are not counted (Parakeet in windows)
+  /// Rows looked ahead: one of those that the model was trained with (Nemotron), or any (Parakeet in windows).
+  std::optional<int> look_ahead = {};
+  std::string language = "auto";       ///< a name that the model knows; "auto": its own choice
+  std::optional<bool> rescore = {};    ///< final results by U2's second pass; nothing: yes
+  std::optional<bool> endpoints = {};  ///< utterances end where the model or its rules say so; nothing: yes
+  bool continuous = true;              ///< after an endpoint the next utterance begins; otherwise the session is over
+  bool forget_turns = false;           ///< Parakeet-EOU begins each turn with a new state
   /// Seconds after which an utterance ends in any case, but for turns of Parakeet-EOU; 0: the model's own limit (a
   /// minute for Qwen3-ASR, or what its file says, and for Parakeet, so that the cost of a step and what partial results
   /// repeat stay bounded; U2 and Paraformer have none).
@@ -52,6 +56,9 @@ struct session_options {
   void each(F&& f) const {
     f("chunk_size", chunk_size.has_value());
     f("left_chunks", left_chunks.has_value());
+    f("left_context", left_context.has_value());
+    f("look_ahead", look_ahead.has_value());
+    f("language", language != "auto");
     f("rescore", rescore.has_value());
     f("endpoints", endpoints.has_value());
     f("forget_turns", forget_turns);

@@ -33,8 +33,11 @@ struct fastconformer_settings {
   bool causal_downsampling = false, causal = false, layer_norm = false, bias = true, xscaling = true, chunked = false;
   bool bias_everywhere = true;  ///< false: `bias` is of products alone, and convolutions may have others
   std::uint32_t width = 512, blocks = 17, heads = 8, units = 2048, channels = 256, taps = 9;
-  std::int32_t left = -1, right = -1;   ///< attention; negative: all
-  std::vector<std::string> notes = {};  ///< what the user should know
+  std::int32_t left = -1, right = -1;  ///< attention; negative: all
+  /// Of models that were trained with several: pairs of left and right, the usual one first.
+  std::vector<std::int32_t> contexts = {};
+  nemo::nemo_stream_windows windows = {};  ///< of models that look behind each chunk of a stream
+  std::vector<std::string> notes = {};     ///< what the user should know
 };
 
 /// An open .nemo file: mapped, or inflated into memory.
@@ -76,6 +79,15 @@ void set_frontend_keys(weights::gguf_writer& file, const std::string& architectu
 
 /// What model_config.yaml says of front end and encoder. Throws steno::error for what steno computes differently.
 void read_fastconformer(const checkpoint_settings& config, fastconformer_settings& s);
+
+/// The windows of a published model of that kind, for files that do not list them.
+nemo::nemo_stream_windows usual_stream_windows();
+/// Takes pairs of left and right, the usual one first, as what the attention sees. Throws steno::error for chunks that
+/// do not fit what they see before them; `what` names the pairs.
+void take_contexts(const std::vector<std::vector<int>>& pairs, const std::string& where, const std::string& what,
+                   fastconformer_settings& s);
+/// Throws steno::error unless there are sizes of all three kinds, each in its range.
+void check_stream_windows(const nemo::nemo_stream_windows& w, const std::string& where, const std::string& what);
 
 /// Attention's and convolutions' contexts and norm below `at`. Throws steno::error.
 void read_contexts(const checkpoint_settings& config, const std::string& at, fastconformer_settings& s);

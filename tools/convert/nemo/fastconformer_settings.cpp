@@ -59,11 +59,14 @@ constexpr std::string_view
         "audio_locator_field augmentor batch_duration batch_size bins bucket_batch_size bucket_buffer_size "
         "bucket_duration_bins bucketing_batch_size bucketing_strategy bucketing_weights channel_selector "
         "concat_sampling concat_sampling_probabilities concat_sampling_scale concat_sampling_seed "
-        "concat_sampling_technique concat_sampling_temperature concat_shuffle corpus defer_setup drop_last "
-        "ds_item dur_min emb_dir force_finite global_rank input_cfg is_concat is_tarred keep_excessive_supervisions "
+        "concat_sampling_technique concat_sampling_temperature concat_shuffle corpus default_lang defer_setup "
+        "drop_last "
+        "ds_item dur_min emb_dir force_finite global_rank initialize_prompt_feature input_cfg is_concat is_tarred "
+        "keep_excessive_supervisions "
         "labels lang lang_field manifest_filepath max_cuts max_duration max_samples max_token_per_second max_tps "
         "max_utts metadata_only min_duration min_tps name normalize normalize_transcripts num_buckets "
-        "num_cuts_for_bins_estimate num_spks num_workers parser pin_memory pnc pretokenize prompt_format "
+        "num_cuts_for_bins_estimate num_prompts num_spks num_workers parser pin_memory pnc pretokenize prompt_field "
+        "prompt_format "
         "quadratic_duration quadratic_factor return_language_id return_sample_id sample_rate seed session_len_sec "
         "shard_manifests shard_seed shar_path shuffle shuffle_buffer_size shuffle_n skip_missing_manifest_entries "
         "soft_label_thres soft_targets source_lang subsample_rate tags target_lang tarred_audio_filepaths "
@@ -130,6 +133,7 @@ constexpr unused_setting unused[] = {
     {"aux_ctc", "the transducer of a hybrid model is used",
      "_target_ ctc_loss_weight ctc_reduction decoder feat_in num_classes use_cer vocabulary"},
     {"aux_ctc.decoding", "the transducer of a hybrid model is used", searches},
+    {"bleu_tokenizer", training},
     {"compute_eval_loss", training},
     {"ctc_reduction", training},
     {"decoding", "NeMo's searches; steno's have options of their own", searches},
@@ -142,9 +146,10 @@ constexpr unused_setting unused[] = {
     {"lr", training},
     {"max_num_of_spks", "stands in num_spks"},
     {"model_defaults", "stands where ${...} names it",
-     "asr_enc_hidden enc_hidden fc_d_model joint_hidden lm_dec_hidden lm_enc_hidden num_tdt_durations pred_hidden "
+     "asr_enc_hidden enc_hidden fc_d_model joint_hidden lm_dec_hidden lm_enc_hidden norm num_tdt_durations pred_hidden "
      "tdt_durations tf_d_model"},
     {"nemo_version", training},
+    {"num_prompts", "model_defaults says it"},
     {"optim", training, optimiser},
     {"pil_weight", training},
     {"rnnt_reduction", training},
@@ -159,9 +164,54 @@ constexpr unused_setting unused[] = {
     {"variational_noise", training, "start_step std"},
 };
 
-std::int32_t context(const std::vector<int>& sizes, std::size_t i) { return i < sizes.size() ? sizes[i] : -1; }
-
 }  // namespace
+
+nemo::nemo_stream_windows usual_stream_windows() {
+  return {.left = {70}, .chunk = {1, 2, 7, 13}, .right = {0, 1, 2, 3, 4, 7, 13}};
+}
+
+void take_contexts(const std::vector<std::vector<int>>& pairs, const std::string& where, const std::string& what,
+                   fastconformer_settings& s) {
+  constexpr std::size_t most = 64;
+  const auto refuse = [&](const std::string& expected, const std::string& found) {
+    fail({.where = where, .what = what, .expected = expected, .found = found});
+  };
+  if (pairs.size() > most) refuse("up to " + std::to_string(most) + " pairs", std::to_string(pairs.size()));
+  s.contexts.clear();
+  for (const std::vector<int>& pair : pairs) {
+    if (pair.size() > 2) refuse("pairs of left and right", std::to_string(pair.size()) + " numbers");
+    const std::int32_t left = pair.empty() ? -1 : pair[0], right = pair.size() < 2 ? -1 : pair[1];
+    if (s.chunked && right < 0 && pairs.size() < 2) refuse("a limit on the right for chunked_limited", "-1");
+    if (s.chunked && right >= 0 && left > 0 && left % (right + 1) != 0)
+      refuse("whole chunks on the left: a multiple of right + 1 for chunked_limited",
+             std::to_string(left) + ", " + std::to_string(right));
+    s.contexts.push_back(left);
+    s.contexts.push_back(right);
+  }
+  s.left = s.contexts.empty() ? -1 : s.contexts[0];
+  s.right = s.contexts.empty() ? -1 : s.contexts[1];
+  if (s.contexts.size() <= 2) s.contexts.clear();
+}
+
+void check_stream_windows(const nemo::nemo_stream_windows& w, const std::string& where, const std::string& what) {
+  constexpr std::size_t most = 64;
+  const auto check = [&](const char* kind, const std::vector<int>& sizes, int least) {
+    for (const int n : sizes)
+      if (n < least || n > static_cast<int>(nemo::nemo_max_window))
+        fail({.where = where,
+              .what = what + ": " + kind,
+              .expected = std::to_string(least) + " to " + std::to_string(nemo::nemo_max_window),
+              .found = std::to_string(n)});
+    if (sizes.empty() || sizes.size() > most)
+      fail({.where = where,
+            .what = what + ": " + kind,
+            .expected = "1 to " + std::to_string(most) + " numbers of rows",
+            .found = std::to_string(sizes.size())});
+  };
+  check("left", w.left, 0);
+  check("chunk", w.chunk, 1);
+  check("right", w.right, 0);
+}
 
 void check_settings(const checkpoint_settings& f, std::vector<std::string>& notes) {
   f.check_all_read(sections, unused, notes);
@@ -179,17 +229,24 @@ void read_contexts(const checkpoint_settings& f, const std::string& at, fastconf
   s.causal = lists.empty() ? named == "causal" : lists == std::vector<int>{before, 0};
   if (!symmetric && !s.causal)
     fail({.where = f.source, .what = at + "conv_context_size is not supported", .expected = "null or causal"});
-  const std::vector<int> sizes = f.numbers(at + "att_context_size", {-1, -1}, -1, 1 << 20);
-  s.left = context(sizes, 0);
-  s.right = context(sizes, 1);
+  std::vector<std::vector<int>> pairs = f.number_lists(at + "att_context_size", -1, 1 << 20);
   const std::string style = f.text(at + "att_context_style", "regular");
   s.chunked = style == "chunked_limited";
-  if (!s.chunked) f.require(at + "att_context_style", "regular");
-  if (s.chunked && s.right < 0)
-    fail({.where = f.source,
-          .what = at + "att_context_size",
-          .expected = "a limit on the right for chunked_limited",
-          .found = std::to_string(s.right)});
+  if (style == "chunked_limited_with_rc") {
+    pairs.clear();  // the original overwrites them: whole clips are seen as a whole
+    std::vector<std::vector<int>> menu = f.number_lists(at + "att_chunk_context_size", 0, 1 << 20);
+    s.windows = usual_stream_windows();
+    if (!menu.empty()) {
+      menu.resize(3);
+      s.windows = {.left = menu[0], .chunk = menu[1], .right = menu[2]};
+    }
+    check_stream_windows(s.windows, f.source, at + "att_chunk_context_size");
+    // Read and kept by the original, and without effect once it is trained.
+    if (f.text(at + "conv_context_style", "dcc") != "regular") f.require(at + "conv_context_style", "dcc");
+  } else if (!s.chunked) {
+    f.require(at + "att_context_style", "regular");
+  }
+  take_contexts(pairs, f.source, at + "att_context_size", s);
 }
 
 void read_fastconformer(const checkpoint_settings& f, fastconformer_settings& s) {

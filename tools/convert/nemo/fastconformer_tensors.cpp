@@ -74,6 +74,14 @@ void set_fastconformer_keys(weights::gguf_writer& file, const std::string& archi
   set("encoder.attention_chunked", number(s.chunked));
   set("encoder.attention_left", s.left);
   set("encoder.attention_right", s.right);
+  if (!s.contexts.empty()) set("encoder.attention_contexts", s.contexts);
+  if (s.windows.empty()) return;
+  const auto rows = [&](const char* key, const std::vector<int>& sizes) {
+    set(key, std::vector<std::int32_t>(sizes.begin(), sizes.end()));
+  };
+  rows("encoder.window_left", s.windows.left);
+  rows("encoder.window_chunk", s.windows.chunk);
+  rows("encoder.window_right", s.windows.right);
 }
 
 }  // namespace nemo_files

@@ -60,8 +60,11 @@ constexpr name_part of_crispasr[] = {{"encoder.pre_encode.", "encoder.pre."},
                                      {"joint.joint_net.2.", "joint.out."},
                                      {"ctc_decoder.decoder_layers.0.", "ctc."}};
 
-std::string crispasr_name(const std::string& ours) {
+// Nemotron's norms of layers have a name of their own.
+std::string crispasr_name(const std::string& ours, bool nemotron) {
   const std::string name = nemo_name(ours);
+  if (const std::size_t i = name.find(".conv.batch_norm."); nemotron && i != std::string::npos)
+    return name.substr(0, i) + ".conv.ln." + name.substr(i + 17);
   if (const auto part = lstm_part(name))
     return "decoder.lstm." + part->second + (part->first.starts_with("weight") ? ".w" : ".b") +
            part->first.substr(part->first.find('_'));
@@ -84,6 +87,7 @@ constexpr name_part of_transcribe[] = {{"transformer_encoder.layers.", "tf.block
                                        {"decoder.prediction.embed.", "pred.embed."},
                                        {"joint.joint_net.2.", "joint.out."},
                                        {"decoder.decoder_layers.0.", "head.ctc."},
+                                       {"prompt_kernel.", "prompt.mlp."},
                                        {".layer_norm_", ".norm_"},
                                        {".first_sub_layer.query_net.", ".attn.q."},
                                        {".first_sub_layer.key_net.", ".attn.k."},
@@ -135,6 +139,15 @@ class keys_of {
   std::int32_t context(const std::string& key) const {
     return static_cast<std::int32_t>(f_.real(key, -1, -1, 1 << 20));
   }
+  // Arrays; empty where there is none.
+  std::vector<int> wholes(const std::string& key, int least, int most) const {
+    f_.mark_read(key);
+    return file_.has(key) ? models::read_wholes(file_, key, least, most, 4096) : std::vector<int>();
+  }
+  std::vector<std::string> strings(const std::string& key) const {
+    f_.mark_read(key);
+    return file_.has(key) ? file_.strings(key) : std::vector<std::string>();
+  }
   std::vector<std::int32_t> durations(const std::string& key) const {
     std::vector<std::int32_t> all;
     f_.mark_read(key);
@@ -151,7 +164,7 @@ class keys_of {
   }
   // An unknown key of the model is an error.
   void check(std::span<const unused_setting> known, std::vector<std::string>& notes) const {
-    constexpr std::string_view of_models[] = {"parakeet.", "stt."};
+    constexpr std::string_view of_models[] = {"parakeet.", "nemotron.", "stt."};
     f_.check_all_read(of_models, known, notes);
   }
   const std::string& where() const { return f_.source; }
@@ -164,7 +177,8 @@ class keys_of {
 constexpr std::string_view says_nothing = "of the file, not the model", in_the_tensors = "the tensors' shapes say it";
 constexpr unused_setting of_crispasr_keys[] = {{"general", says_nothing, general_gguf_keys},
                                                {"tokenizer", "the vocabulary is read", tokenizer_gguf_keys},
-                                               {"parakeet.ctc_vocab_size", in_the_tensors}};
+                                               {"parakeet.ctc_vocab_size", in_the_tensors},
+                                               {"nemotron.prompt_kernel_in", in_the_tensors}};
 constexpr unused_setting of_transcribe_keys[] = {
     {"general", says_nothing, general_gguf_keys},
     {"tokenizer", "the vocabulary is read", tokenizer_gguf_keys},
@@ -173,7 +187,9 @@ constexpr unused_setting of_transcribe_keys[] = {
     {"stt.capability", "of the program", "lang_detect streaming timestamps translate"},
     {"stt.frontend.dither", "training alone reads it"},
     {"stt.frontend.type", "it is NeMo's"},
-    {"stt.parakeet.encoder.att_context_size_choices", "att_context_left and _right are the first of them"},
+    {"stt.parakeet.encoder.streaming", "the subsampling says it",
+     "drop_extra_pre_encoded pre_encode_cache_size sampling_frames_first"},
+    {"stt.parakeet.prompt.field", "of the program"},
     {"stt.parakeet.encoder.pos_emb_max_len", "positions are made as they are needed"},
     {"stt.parakeet.joint.num_extra_outputs", in_the_tensors},
     {"stt.parakeet.predictor.vocab", in_the_tensors},
@@ -252,9 +268,50 @@ void split_sums(checkpoint_tensors& from, std::uint32_t layers, extent width) {
   }
 }
 
+// Pairs of left and right, with those of two other keys in front: what the attention sees.
+void take_pairs(std::int32_t left, std::int32_t right, const std::vector<int>& lefts, const std::vector<int>& rights,
+                const std::string& where, const std::string& what, fastconformer_settings& s) {
+  if (lefts.size() != rights.size())
+    fail({.where = where,
+          .what = what,
+          .expected = "as many on the left as on the right",
+          .found = std::to_string(lefts.size()) + " and " + std::to_string(rights.size())});
+  std::vector<std::vector<int>> pairs{{left, right}};
+  for (std::size_t i = 0; i < lefts.size(); ++i)
+    if (lefts[i] != left || rights[i] != right) pairs.push_back({lefts[i], rights[i]});
+  take_contexts(pairs, where, what, s);
+}
+
+// Of CrispASR's "nemotron": everything is causal, as its program has it.
+void read_crispasr_nemotron(const keys_of& f, parakeet_settings& s) {
+  const std::string at = "nemotron.";
+  s.frontend.normalise = frontends::normalisation::none;
+  s.causal_downsampling = f.flag(at + "causal_downsampling", true);
+  const std::string norm = f.text(at + "conv_norm_type", "layer_norm");
+  s.layer_norm = norm == "layer_norm";
+  if (!s.layer_norm) f.require(at + "conv_norm_type", "layer_norm");
+  s.causal = s.chunked = true;
+  f.require(at + "att_context_style", "chunked_limited");
+  const std::vector<int> lefts = f.wholes(at + "att_context_left", -1, 1 << 20),
+                         rights = f.wholes(at + "att_context_right", -1, 1 << 20);
+  const std::string what = "keys " + steno::weights::quoted(at + "att_context_left") + " and att_context_right";
+  f.require(at + "n_att_context_presets", std::to_string(lefts.size()));
+  if (lefts.empty() || rights.empty())
+    fail({.where = f.where(), .what = what, .expected = "what the attention sees", .found = "nothing"});
+  take_pairs(lefts[0], rights[0], lefts, rights, f.where(), what, s);
+  prompt_settings& p = s.prompts;
+  p.count = f.need(at + "num_prompts", 1, 1u << 16);
+  p.inner = f.need(at + "prompt_kernel_mid", 1, 1u << 22);
+  p.languages.names = f.strings(at + "prompt_langs");
+  p.languages.numbers = f.wholes(at + "prompt_ids", 0, 1 << 16);
+  check_prompts(p, f.where(), "keys " + steno::weights::quoted(at + "prompt_langs") + " and prompt_ids");
+  p.languages.usual = p.languages.find("auto").value_or(-1);
+}
+
 imported_model import_crispasr(const std::shared_ptr<gguf_file>& file) {
   const keys_of f(*file);
-  const std::string at = "parakeet.";
+  const bool nemotron = file->has("nemotron.d_model");
+  const std::string at = nemotron ? "nemotron." : "parakeet.";
   parakeet_settings s;
   s.transducer = true;
   f.require(at + "sample_rate", "16000");
@@ -283,10 +340,14 @@ imported_model import_crispasr(const std::shared_ptr<gguf_file>& file) {
   if (f.number(at + "n_tdt_durations", 0, 0, 64) == 0) s.durations.clear();
   check_durations(s, file->where());
   f.require(at + "frame_dur_cs", std::to_string(mel.shift * 8 * 100 / 16000));
-  f.require(at + "global_tokens", "0");
-  s.left = f.context(at + "att_context_left");
-  s.right = f.context(at + "att_context_right");
-  s.hybrid = f.flag(at + "has_ctc", false);
+  if (nemotron) {
+    read_crispasr_nemotron(f, s);
+  } else {
+    f.require(at + "global_tokens", "0");
+    s.left = f.context(at + "att_context_left");
+    s.right = f.context(at + "att_context_right");
+    s.hybrid = f.flag(at + "has_ctc", false);
+  }
   check_encoder_sizes(s, file->where());
   imported_model model;
   model.where = file->where();
@@ -295,7 +356,7 @@ imported_model import_crispasr(const std::shared_ptr<gguf_file>& file) {
   checkpoint_tensors from = all_tensors(*file);
   from.compared = checkpoint_tensors::shapes::counts;
   from.in_order = false;
-  from.named = crispasr_name;
+  from.named = [nemotron](const std::string& name) { return crispasr_name(name, nemotron); };
   from.ignored = {{".num_batches_tracked", "a counter of training"}};
   take_stored_tables(from, s, {file->where(), "preprocessor.window", "preprocessor.fb"});
   set_parakeet_keys(model.file, s, pieces_of_file(*file, s.vocabulary));
@@ -348,7 +409,21 @@ void read_transcribe_encoder(const keys_of& f, const std::string& at, const chec
   s.right = f.context(encoder + "att_context_right");
   const std::string style = f.text(encoder + "att_context_style", "regular");
   s.chunked = style == "chunked_limited";
-  if (!s.chunked) f.require(encoder + "att_context_style", "regular");
+  if (style == "chunked_limited_with_rc") {
+    s.left = s.right = -1;  // whole clips are seen as a whole
+    s.windows = {.left = f.wholes(encoder + "att_chunk_left_choices", 0, 1 << 20),
+                 .chunk = f.wholes(encoder + "att_chunk_chunk_choices", 0, 1 << 20),
+                 .right = f.wholes(encoder + "att_chunk_right_choices", 0, 1 << 20)};
+    check_stream_windows(s.windows, f.where(), "keys " + steno::weights::quoted(encoder + "att_chunk_*_choices"));
+  } else if (!s.chunked) {
+    f.require(encoder + "att_context_style", "regular");
+  }
+  // The usual one first, whatever place the file gives it.
+  const std::string choices = encoder + "att_context_size_choices";
+  const std::vector<int> sizes = f.wholes(choices, -1, 1 << 20);
+  std::vector<int> lefts, rights;
+  for (std::size_t i = 0; i < sizes.size(); ++i) (i % 2 == 0 ? lefts : rights).push_back(sizes[i]);
+  if (s.chunked) take_pairs(s.left, s.right, lefts, rights, f.where(), "key " + steno::weights::quoted(choices), s);
   if (s.chunked && s.right < 0)
     fail({.where = f.where(), .what = "key \"" + encoder + "att_context_right\"", .expected = "at least 0"});
   const std::int32_t before = f.context(encoder + "conv_context_left"),
@@ -371,13 +446,22 @@ void read_transcribe_encoder(const keys_of& f, const std::string& at, const chec
   s.causal_downsampling = bands(0) != bands(-1) ? columns == bands(0) * static_cast<extent>(s.channels) : s.causal;
 }
 
+// Languages of transcribe.cpp's Nemotron.
+void read_transcribe_prompts(const keys_of& f, const std::string& at, prompt_settings& p) {
+  p.count = f.number(at + "num_prompts", 0, 0, 1u << 16);
+  if (p.count == 0) return;
+  p.inner = f.need(at + "hidden", 1, 1u << 22);
+  f.require(at + "activation", "relu");
+  p.languages.names = f.strings(at + "dictionary.locales");
+  p.languages.numbers = f.wholes(at + "dictionary.indices", 0, 1 << 16);
+  check_prompts(p, f.where(), "keys " + steno::weights::quoted(at + "dictionary.locales") + " and indices");
+  const std::uint32_t usual = f.number(at + "auto_id", p.count, 0, p.count);
+  if (usual < p.count) p.languages.usual = static_cast<int>(usual);
+}
+
 imported_model import_transcribe(const std::shared_ptr<gguf_file>& file) {
   const keys_of f(*file);
   const std::string at = "stt.parakeet.";
-  if (file->has(at + "prompt.num_prompts"))
-    fail({.where = file->where(),
-          .what = "key \"" + at + "prompt.num_prompts\" is not supported",
-          .expected = "a model without prompts"});
   parakeet_settings s;
   const std::string head = f.text(at + "head_kind", "tdt");
   if (head != "ctc" && head != "rnnt") f.require(at + "head_kind", "tdt");
@@ -399,6 +483,7 @@ imported_model import_transcribe(const std::shared_ptr<gguf_file>& file) {
       fail({.where = file->where(), .what = "key \"" + at + "tdt.durations\"", .expected = "numbers of frames"});
     check_durations(s, file->where());
     s.max_symbols = f.number(at + "tdt.max_symbols", 10, 1, limits::symbols_per_frame);
+    read_transcribe_prompts(f, at + "prompt.", s.prompts);
     split_sums(from, s.predictor_layers, static_cast<extent>(s.predictor));
   }
   imported_model model;
@@ -419,11 +504,11 @@ imported_model import_transcribe(const std::shared_ptr<gguf_file>& file) {
 }  // namespace
 
 imported_model import_other_parakeet(const std::shared_ptr<gguf_file>& file) {
-  if (file->has("parakeet.d_model")) return import_crispasr(file);
+  if (file->has("parakeet.d_model") || file->has("nemotron.d_model")) return import_crispasr(file);
   if (file->has("stt.variant")) return import_transcribe(file);
   fail({.where = file->where(),
-        .what = "a GGUF file of \"parakeet\" whose keys are not known",
-        .expected = "those of CrispASR (parakeet.d_model) or transcribe.cpp (stt.variant)"});
+        .what = "a GGUF file of \"parakeet\" or \"nemotron\" whose keys are not known",
+        .expected = "those of CrispASR (parakeet.d_model, nemotron.d_model) or transcribe.cpp (stt.variant)"});
 }
 
 imported_model import_other_sortformer(const std::shared_ptr<gguf_file>& file) {

@@ -8,7 +8,9 @@
 #include <steno/weights/byte_cursor.hpp>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "limits.hpp"
 
@@ -86,6 +88,34 @@ void read_transducer(const checkpoint_settings& f, parakeet_settings& s) {
   f.require("joint.num_extra_outputs", std::to_string(s.durations.size()));
 }
 
+// What `model_defaults` says of prompts: those of EncDecRNNTBPEModelWithPrompt and its hybrid, or of LangIdPromptMixin
+// (lang_id_prompt.py), whose names are others.
+void read_prompts(const checkpoint_settings& f, bool with_prompt, parakeet_settings& s) {
+  const std::string at = "model_defaults.";
+  const bool mixin = f.flag(at + "initialize_lang_id_prompt", false),
+             feature = f.flag(at + "initialize_prompt_feature", false);
+  if (!mixin && !(with_prompt && feature)) return;
+  constexpr std::uint32_t most = 1u << 16;
+  prompt_settings& p = s.prompts;
+  p.count = f.number(at + (mixin ? "num_lang_id_prompts" : "num_prompts"), 128, 1, most);
+  if (mixin) p.kernel = "lang_id_prompt_kernel";
+  std::string dictionary = at + "prompt_dictionary";
+  for (const char* name : {"lang_id_prompt_dictionary", "language_dictionary"})
+    if (mixin && f.maps.contains(at + name)) dictionary = at + name;
+  if (const auto names = f.maps.find(dictionary); names != f.maps.end())
+    for (const std::string& name : names->second) {
+      p.languages.names.push_back(name);
+      p.languages.numbers.push_back(static_cast<int>(f.number(dictionary + "." + name, most, 0, most)));
+    }
+  check_prompts(p, f.source, dictionary);
+  // The originals' own choices where nobody names a language: transcribe() of the one says auto, of the hybrid en-US.
+  std::vector<const char*> usual{"auto"};
+  if (mixin) usual = {"unk", "auto", "en-US"};
+  if (s.hybrid) usual = {"auto", "en-US"};
+  for (const char* name : usual)
+    if (const auto number = p.languages.find(name); number && p.languages.usual < 0) p.languages.usual = *number;
+}
+
 void read_tokenizer(const checkpoint_settings& f, parakeet_settings& s) {
   std::vector<std::string> places{"tokenizer."};
   s.aggregate = f.text("tokenizer.type", "bpe") == "agg";
@@ -108,6 +138,30 @@ void read_tokenizer(const checkpoint_settings& f, parakeet_settings& s) {
 
 }  // namespace
 
+void check_prompts(prompt_settings& p, const std::string& where, const std::string& what) {
+  constexpr std::size_t most = 4096;
+  std::vector<std::string>& names = p.languages.names;
+  std::vector<int>& numbers = p.languages.numbers;
+  if (names.empty() || names.size() > most || names.size() != numbers.size())
+    fail({.where = where,
+          .what = what,
+          .expected = "1 to " + std::to_string(most) + " languages and their numbers",
+          .found = std::to_string(names.size()) + " and " + std::to_string(numbers.size())});
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (numbers[i] < 0 || numbers[i] >= static_cast<int>(p.count))
+      fail({.where = where,
+            .what = what + ": " + steno::weights::quoted(names[i]),
+            .expected = "a number below that of prompts, " + std::to_string(p.count),
+            .found = std::to_string(numbers[i])});
+  for (std::size_t i = names.size(); i-- > 0;) {
+    const auto first = std::find(names.begin(), names.end(), names[i]) - names.begin();
+    if (static_cast<std::size_t>(first) == i) continue;
+    numbers[static_cast<std::size_t>(first)] = numbers[i];
+    names.erase(names.begin() + static_cast<std::ptrdiff_t>(i));
+    numbers.erase(numbers.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
 void check_durations(const parakeet_settings& s, const std::string& where) {
   if (s.durations.empty() || *std::max_element(s.durations.begin(), s.durations.end()) > 0) return;
   fail({.where = where,
@@ -128,6 +182,7 @@ parakeet_settings read_parakeet_settings(const checkpoint_settings& f) {
           .found = steno::weights::quoted(target)});
   read_fastconformer(f, s);
   read_tokenizer(f, s);
+  if (s.transducer) read_prompts(f, target.find("WithPrompt") != std::string::npos, s);
   if (s.transducer)
     read_transducer(f, s);
   else
@@ -149,6 +204,10 @@ void promise_heads(checkpoint_tensors& from, const parakeet_settings& s) {
   from.sizes.push_back({"joint.enc.weight", j, d});
   from.sizes.push_back({"joint.pred.weight", j, p});
   from.sizes.push_back({"joint.joint_net.2.weight", labels + static_cast<extent>(s.durations.size()), j});
+  if (s.prompts.count == 0) return;
+  const extent inner = s.prompts.inner > 0 ? static_cast<extent>(s.prompts.inner) : dynamic;
+  from.sizes.push_back({"prompt_kernel.0.weight", inner, d + static_cast<extent>(s.prompts.count)});
+  from.sizes.push_back({"prompt_kernel.2.weight", d, inner});
 }
 
 void set_parakeet_keys(weights::gguf_writer& file, const parakeet_settings& s,
@@ -157,17 +216,24 @@ void set_parakeet_keys(weights::gguf_writer& file, const parakeet_settings& s,
   const auto set = [&](const char* key, auto value) { file.set(name + "." + key, value); };
   const auto number = [](bool value) { return std::uint32_t{value}; };
   file.set("general.architecture", name);
-  file.set("general.name", "parakeet-" +
-                               std::string(!s.transducer         ? "ctc"
-                                           : s.durations.empty() ? "rnnt"
-                                                                 : "tdt") +
-                               "-" + std::to_string(s.width) + "-" + std::to_string(s.blocks) + "l");
+  const char* const kind = s.prompts.count > 0   ? "nemotron"
+                           : !s.windows.empty()  ? "parakeet-unified"
+                           : !s.transducer       ? "parakeet-ctc"
+                           : s.durations.empty() ? "parakeet-rnnt"
+                                                 : "parakeet-tdt";
+  file.set("general.name", std::string(kind) + "-" + std::to_string(s.width) + "-" + std::to_string(s.blocks) + "l");
   set_fastconformer_keys(file, name, s);
   if (s.transducer) {
     set("decoder.pred_rnn_layers", s.predictor_layers);
     set("max_symbols", s.max_symbols);
     set("hybrid", number(s.hybrid));
     if (!s.durations.empty()) set("durations", s.durations);
+  }
+  if (s.prompts.count > 0) {
+    const nemo::nemo_prompts& languages = s.prompts.languages;
+    set("prompt.names", languages.names);
+    set("prompt.numbers", std::vector<std::int32_t>(languages.numbers.begin(), languages.numbers.end()));
+    if (languages.usual >= 0) set("prompt.usual", static_cast<std::uint32_t>(languages.usual));
   }
   file.set("tokenizer.ggml.model", "sentencepiece");
   file.set("tokenizer.ggml.tokens", v.pieces);
@@ -190,6 +256,10 @@ imported_model import_parakeet(const std::shared_ptr<nemo_archive>& archive) {
   checkpoint_tensors from = open_tensors(archive, s);
   set_parakeet_keys(model.file, s, pieces);
   promise_heads(from, s);
+  from.named = [kernel = s.prompts.kernel](std::string name) {
+    constexpr std::string_view ours = "prompt_kernel";
+    return name.starts_with(ours) ? kernel + name.substr(ours.size()) : nemo_name(std::move(name));
+  };
   take_tensors(model, std::move(from));
   return model;
 }

@@ -3,6 +3,7 @@
 // CTC becomes "parakeet_ctc"; RNN-T and TDT become "parakeet_transducer", with the CTC head of a hybrid beside it.
 // Schema: docs/formats.md. Tested in tests/convert/nemo_test.cpp.
 #pragma once
+#include <steno/models/nemo_prompts.hpp>
 #include <steno/tokenizers/vocabulary.hpp>
 
 #include <cstdint>
@@ -19,18 +20,31 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace nemo_files {
 
+/// Languages that a model is told, and what it does with them.
+struct prompt_settings {
+  std::uint32_t count = 0;  ///< of prompts; 0: none
+  std::uint32_t inner = 0;  ///< width between the products of the projection; 0: the tensors say it
+  nemo::nemo_prompts languages = {};
+  std::string kernel = "prompt_kernel";  ///< what the checkpoint calls the projection
+};
+
 struct parakeet_settings : fastconformer_settings {
   bool transducer = false, hybrid = false;
   std::uint32_t vocabulary = 0;  ///< without blank
   std::uint32_t predictor = 640, predictor_layers = 1, joint = 640, max_symbols = 10;
   std::vector<std::int32_t> durations;  ///< TDT only
   std::vector<std::string> pieces;      ///< members that hold SentencePiece models: one, or one for each language
-  bool aggregate = false;               ///< ids count through the languages' models, in the config's order
+  prompt_settings prompts = {};
+  bool aggregate = false;  ///< ids count through the languages' models, in the config's order
   std::string architecture() const { return transducer ? "parakeet_transducer" : "parakeet_ctc"; }
 };
 
 /// What model_config.yaml says. Throws steno::error for what steno computes differently.
 parakeet_settings read_parakeet_settings(const checkpoint_settings& config);
+
+/// Throws steno::error unless the names of languages have as many numbers, all below the number of prompts. Of equal
+/// names the last one counts.
+void check_prompts(prompt_settings& p, const std::string& where, const std::string& what);
 
 /// Throws steno::error unless the durations of a TDT model, which are not negative, lead on to later frames.
 void check_durations(const parakeet_settings& s, const std::string& where);

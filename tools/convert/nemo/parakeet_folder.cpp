@@ -62,9 +62,24 @@ std::string transformers_name(std::string name) {
   return name;
 }
 
+std::string nemotron_name(std::string name) {
+  constexpr std::pair<std::string_view, std::string_view> parts[] = {
+      {"encoder.pre_encode.conv.0.", "encoder.subsampling.conv_in."},
+      {"encoder.pre_encode.conv.2.", "encoder.subsampling.layers.0.depthwise_conv."},
+      {"encoder.pre_encode.conv.3.", "encoder.subsampling.layers.0.pointwise_conv."},
+      {"encoder.pre_encode.conv.5.", "encoder.subsampling.layers.1.depthwise_conv."},
+      {"encoder.pre_encode.conv.6.", "encoder.subsampling.layers.1.pointwise_conv."},
+      {"prompt_kernel.0.", "prompt_projector.linear_1."},
+      {"prompt_kernel.2.", "prompt_projector.linear_2."}};
+  for (const auto& [from, to] : parts)
+    if (name.starts_with(from)) return std::string(to) + name.substr(from.size());
+  return transformers_name(std::move(name));
+}
+
 bool is_parakeet_folder(const fs::path& path) {
   const auto type = huggingface::model_type(path);
-  return type && type->starts_with("parakeet");
+  return type && (type->starts_with("parakeet") || type->starts_with("nemotron3_5_asr") ||
+                  type->starts_with("nemotron_asr_streaming"));
 }
 
 imported_model import_parakeet_folder(const fs::path& path, const import_options& options) {
@@ -82,7 +97,7 @@ imported_model import_parakeet_folder(const fs::path& path, const import_options
   model.source = w.source;
   set_parakeet_keys(model.file, s, pieces);
   checkpoint_tensors from{.where = model.where, .all = std::move(w.tensors)};
-  from.named = transformers_name;
+  from.named = s.streaming ? nemotron_name : transformers_name;
   from.ignored = {{".num_batches_tracked", "a counter of training"},
                   {"encoder.encode_positions", "positions are computed"}};
   if (!s.bias_everywhere) check_biases(from, s);

@@ -1,8 +1,10 @@
 // tools/convert/nemo/parakeet_folder_settings.cpp - the JSON files of a folder; see parakeet_folder.hpp.
 //
 // Defaults are those of ParakeetEncoderConfig, ParakeetCTCConfig, ParakeetRNNTConfig, ParakeetTDTConfig and
-// ParakeetFeatureExtractor (configuration_parakeet.py, feature_extraction_parakeet.py). The extractor normalises every
-// band over the clip, whatever the .nemo file said.
+// ParakeetFeatureExtractor (configuration_parakeet.py, feature_extraction_parakeet.py), and of Nemotron's classes
+// (configuration_nemotron3_5_asr.py, configuration_nemotron_asr_streaming.py, processing_nemotron3_5_asr.py).
+// Parakeet's extractor normalises every band over the clip, whatever the .nemo file said; Nemotron's normalises
+// nothing.
 #include <steno/error.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
@@ -40,15 +42,21 @@ constexpr unused_setting of_folder_encoder[] = {
     {"initializer_range", for_training},
     {"layerdrop", for_training},
     {"max_position_embeddings", "positions are made as they are needed"},
+    {"is_encoder_decoder", of_transformers},
     {"model_type", of_transformers},
     {"pad_token_id", in_vocabulary},
     {"tie_word_embeddings", "there are none"},
 };
 constexpr unused_setting of_folder_model[] = {
-    {"architectures", "model_type says it"}, {"bos_token_id", in_vocabulary},
-    {"ctc_loss_reduction", for_training},    {"ctc_zero_infinity", for_training},
-    {"eos_token_id", in_vocabulary},         {"initializer_range", for_training},
-    {"is_encoder_decoder", of_transformers}, {"tie_word_embeddings", "there are none"},
+    {"decoder_start_token_id", "it is the blank"},
+    {"architectures", "model_type says it"},
+    {"bos_token_id", in_vocabulary},
+    {"ctc_loss_reduction", for_training},
+    {"ctc_zero_infinity", for_training},
+    {"eos_token_id", in_vocabulary},
+    {"initializer_range", for_training},
+    {"is_encoder_decoder", of_transformers},
+    {"tie_word_embeddings", "there are none"},
 };
 constexpr unused_setting of_folder_generation[] = {
     {"bos_token_id", in_vocabulary},
@@ -56,6 +64,11 @@ constexpr unused_setting of_folder_generation[] = {
     {"max_length", "a clip ends with its last row"},
     {"max_new_tokens", "a clip ends with its last row"},
     {"pad_token_id", "clips are recognised one by one"},
+};
+constexpr unused_setting of_streaming_processor[] = {
+    {"blank_token", in_vocabulary},
+    {"default_num_lookahead_tokens", "the encoder's settings say it"},
+    {"supported_num_lookahead_tokens", "the encoder's settings say it"},
 };
 constexpr unused_setting of_folder_extractor[] = {
     {"_processor_class", of_transformers},       {"device", of_transformers},
@@ -126,6 +139,18 @@ std::uint32_t id_of(const checkpoint_settings& f, const std::string& key, std::u
   return f.number(key, otherwise, 0, (1u << 20) + 1);
 }
 
+// Nemotron's encoder: what it looks ahead, the usual one first, and one rule of what it looks back.
+void read_streaming(const checkpoint_settings& f, const std::string& at, parakeet_folder_settings& s) {
+  s.causal_downsampling = s.causal = s.layer_norm = s.chunked = true;
+  s.frontend.normalise = frontends::normalisation::none;
+  const auto left = static_cast<int>(f.number(at + "sliding_window", 71, 1, 1u << 20)) - 1;
+  const auto usual = static_cast<int>(f.number(at + "default_num_lookahead_tokens", 13, 0, 1u << 20));
+  std::vector<std::vector<int>> pairs{{left, usual}};
+  for (const int right : f.numbers(at + "supported_num_lookahead_tokens", {}, 0, 1 << 20))
+    if (right != usual) pairs.push_back({left, right});
+  take_contexts(pairs, f.source, at + "sliding_window and supported_num_lookahead_tokens", s);
+}
+
 void read_folder_encoder(const checkpoint_settings& f, parakeet_folder_settings& s) {
   const std::string at = "encoder_config.";
   const auto require = [&](const char* key, const std::string& value) {
@@ -153,11 +178,17 @@ void read_folder_encoder(const checkpoint_settings& f, parakeet_folder_settings&
           .what = at + "hidden_size, num_attention_heads and conv_kernel_size",
           .expected = "an even width that the heads divide, and an odd kernel",
           .found = std::to_string(s.width) + ", " + std::to_string(s.heads) + ", " + std::to_string(s.taps)});
-  read_contexts(f, at, s);
+  if (s.streaming)
+    read_streaming(f, at, s);
+  else
+    read_contexts(f, at, s);
 }
 
 void read_folder_heads(const checkpoint_settings& f, parakeet_folder_settings& s) {
-  const std::uint32_t usual = s.transducer ? 8193 : 1025, outputs = f.number("vocab_size", usual, 2, (1u << 20) + 1);
+  const std::uint32_t usual = s.prompts.count > 0            ? 13088
+                              : s.transducer && !s.streaming ? 8193
+                                                             : 1025,
+                      outputs = f.number("vocab_size", usual, 2, (1u << 20) + 1);
   s.vocabulary = outputs - 1;
   const char* const blank = s.transducer ? "blank_token_id" : "pad_token_id";
   if (const std::uint32_t id = id_of(f, blank, usual - 1); id != s.vocabulary)
@@ -169,6 +200,8 @@ void read_folder_heads(const checkpoint_settings& f, parakeet_folder_settings& s
   s.predictor_layers = f.number("num_decoder_layers", 2, 1, 64);
   s.max_symbols = f.number("max_symbols_per_step", 10, 1, limits::symbols_per_frame);
   if (!f.is_null("hidden_act")) f.require("hidden_act", "relu");
+  if (s.kind == "rnnt" && !f.numbers("durations", {}, 0, 1024).empty())
+    refuse_key(f, "durations", "none of an RNN-T", "some");
   if (s.kind != "tdt") return;
   const std::vector<int> durations = f.numbers("durations", {0, 1, 2, 3, 4}, 0, 1024);
   if (durations.empty() || durations.size() > 64)
@@ -191,9 +224,24 @@ void read_generation(const fs::path& file, parakeet_folder_settings& s) {
   f.check_all_read({}, huggingface::with_any_class(of_folder_generation), s.notes);
 }
 
+// The languages of a processor's file and their prompts.
+void read_folder_prompts(const checkpoint_settings& f, parakeet_folder_settings& s) {
+  prompt_settings& p = s.prompts;
+  if (p.count == 0) return;
+  const std::uint32_t count = f.number("num_prompts", p.count, 1, 1u << 16);
+  if (count != p.count)
+    refuse_key(f, "num_prompts", std::to_string(p.count) + ", as config.json has it", std::to_string(count));
+  if (const auto names = f.maps.find("prompt_dictionary"); names != f.maps.end())
+    for (const std::string& name : names->second) {
+      p.languages.names.push_back(name);
+      p.languages.numbers.push_back(static_cast<int>(f.number("prompt_dictionary." + name, 1u << 16, 0, 1u << 16)));
+    }
+  check_prompts(p, f.source, "prompt_dictionary");
+}
+
 // The extractor of a file: its own settings, or those under "feature_extractor". Nothing where there is none.
 std::optional<frontends::nemo_mel_options> read_extractor(const fs::path& file, bool processor,
-                                                          const parakeet_folder_settings& s,
+                                                          parakeet_folder_settings& s,
                                                           std::vector<std::string>& notes) {
   if (!fs::is_regular_file(file)) return std::nullopt;
   const checkpoint_settings f = json_settings(file.string(), read_json_object(file));
@@ -204,7 +252,10 @@ std::optional<frontends::nemo_mel_options> read_extractor(const fs::path& file, 
   std::optional<frontends::nemo_mel_options> found;
   if (nested || !processor) {
     frontends::nemo_mel_options o = s.frontend.mel;
-    if (!f.is_null(at + "feature_extractor_type")) f.require(at + "feature_extractor_type", "ParakeetFeatureExtractor");
+    const char* const extractor = s.streaming ? "NemotronAsrStreamingFeatureExtractor" : "ParakeetFeatureExtractor";
+    if (!f.is_null(at + "feature_extractor_type") &&
+        f.text(at + "feature_extractor_type", "") != "Nemotron3_5AsrFeatureExtractor")
+      f.require(at + "feature_extractor_type", extractor);
     if (!f.is_null(at + "sampling_rate")) f.require(at + "sampling_rate", 16000.0);
     const std::uint32_t mels = f.number(at + "feature_size", 80, 1, 1u << 20);
     if (static_cast<extent>(mels) != o.mels)
@@ -224,6 +275,8 @@ std::optional<frontends::nemo_mel_options> read_extractor(const fs::path& file, 
                                                {"transformers_version", of_transformers},
                                                {"tokenizer", of_transformers}};
     known_keys.add("", of_processor);
+    if (s.streaming) known_keys.add("", of_streaming_processor);
+    read_folder_prompts(f, s);
   }
   const std::string_view everywhere[] = {""};
   f.check_all_read(everywhere, known_keys.all(), notes);
@@ -243,6 +296,10 @@ void read_extractors(const fs::path& folder, parakeet_folder_settings& s) {
             .found = "others"});
     known = found;
   }
+  if (s.prompts.count > 0 && s.prompts.languages.names.empty())
+    fail({.where = folder.string(),
+          .what = "there is no processor_config.json",
+          .expected = "the languages of its prompt_dictionary"});
   if (known) s.frontend.mel = *known;
   if (!known && s.frontend.mel.mels != 80)
     fail({.where = folder.string(),
@@ -270,14 +327,21 @@ parakeet_folder_settings read_parakeet_folder(const fs::path& folder) {
   const std::string type = f.text("model_type", "");
   for (const char* kind : {"ctc", "tdt", "rnnt"})
     if (type == std::string("parakeet_") + kind) s.kind = kind;
+  s.streaming = type == "nemotron3_5_asr" || type == "nemotron_asr_streaming";
+  if (s.streaming) s.kind = "rnnt";
   if (s.kind.empty())
     fail({.where = config.string(),
           .what = "model_type is not supported",
-          .expected = "parakeet_ctc, parakeet_tdt or parakeet_rnnt",
+          .expected = "parakeet_ctc, parakeet_tdt, parakeet_rnnt, nemotron3_5_asr or nemotron_asr_streaming",
           .found = steno::weights::quoted(type)});
   s.transducer = s.kind != "ctc";
+  if (type == "nemotron3_5_asr") {
+    s.prompts.count = f.number("num_prompts", 128, 1, 1u << 16);
+    s.prompts.languages.usual = static_cast<int>(f.number("default_prompt_id", 101, 0, s.prompts.count - 1));
+  }
   read_folder_encoder(f, s);
   read_folder_heads(f, s);
+  if (s.prompts.count > 0) s.prompts.inner = f.number("prompt_intermediate_size", 2048, 1, 1u << 22);
   prefixed_settings known_keys;
   known_keys.add("encoder_config.", huggingface::with_any_class(of_folder_encoder));
   known_keys.add("", huggingface::with_any_class(of_folder_model));

@@ -112,9 +112,14 @@ void read_published_encoder(const gguf_file& file, fastconformer_settings& s) {
   s.causal = file.text("parakeet.encoder.conv_context_size").value_or("None") == "causal";
   const std::string style = file.text("parakeet.encoder.att_context_style").value_or("regular");
   s.chunked = style == "chunked_limited";
-  if (!s.chunked) require_published(file, "parakeet.encoder.att_context_style", style, "regular");
-  s.left = context(file, "parakeet.encoder.att_context_size_left");
-  s.right = context(file, "parakeet.encoder.att_context_size_right");
+  if (style == "chunked_limited_with_rc")
+    s.windows = usual_stream_windows();  // their sizes stand nowhere
+  else if (!s.chunked)
+    require_published(file, "parakeet.encoder.att_context_style", style, "regular");
+  if (s.windows.empty()) {
+    s.left = context(file, "parakeet.encoder.att_context_size_left");
+    s.right = context(file, "parakeet.encoder.att_context_size_right");
+  }
   if (s.width % s.heads != 0 || s.width % 2 != 0 || s.taps % 2 == 0 || (s.chunked && s.right < 0))
     fail({.where = file.where(),
           .what = "the encoder's sizes",
@@ -133,6 +138,7 @@ void check_published_keys(const gguf_file& file, std::vector<std::string>& notes
       {"parakeet.encoder.att_context_style", is_read},
       {"parakeet.encoder.causal_downsampling", is_read},
       {"parakeet.encoder.conv_context_size", is_read},
+      {"parakeet.encoder.conv_context_style", "without effect once a model is trained"},
       {"parakeet.encoder.conv_kernel", is_read},
       {"parakeet.encoder.conv_norm_type", is_read},
       {"parakeet.encoder.d_model", is_read},
@@ -168,7 +174,17 @@ void check_published_keys(const gguf_file& file, std::vector<std::string>& notes
       {"parakeet.eou.encoder_chunk_mel_frames", program},
       {"parakeet.eou.eob_id", is_read},
       {"parakeet.eou.eou_id", is_read},
-      {"parakeet.*.max_symbols_per_step", "5 in all files, whatever the model was made with"},
+      {"parakeet.*.max_symbols_per_step", "read, or 5 whatever the model was made with"},
+      {"parakeet.nemotron.allowed_chunk_ms", is_read},
+      {"parakeet.nemotron.allowed_right_context_frames", is_read},
+      {"parakeet.nemotron.cache_time_steps", program},
+      {"parakeet.nemotron.default_locale", is_read},
+      {"parakeet.nemotron.left_context_frames", is_read},
+      {"parakeet.nemotron.locale_aliases", is_read},
+      {"parakeet.nemotron.locale_prompt_ids", is_read},
+      {"parakeet.nemotron.num_prompts", is_read},
+      {"parakeet.nemotron.prompt_input_width", is_read},
+      {"parakeet.nemotron.prompt_width", is_read},
       {"parakeet.sortformer.fc_d_model", is_read},
       {"parakeet.sortformer.num_spks", is_read},
       {"parakeet.sortformer.tf_d_model", is_read},

@@ -21,6 +21,7 @@ bool is_sortformer(const checkpoint_settings& config) {
 sortformer_settings read_sortformer_settings(const checkpoint_settings& f) {
   sortformer_settings s;
   read_fastconformer(f, s);
+  if (!s.windows.empty()) f.require("encoder.att_context_style", "regular");
   const std::string modules = "sortformer_modules.", transformer = "transformer_encoder.";
   f.require(modules + "subsampling_factor", "8");
   f.require(transformer + "hidden_act", "relu");
