@@ -35,7 +35,7 @@ struct checkpoint_settings {
 
   std::map<std::string, std::vector<std::vector<std::string>>> tables;  ///< lists of lists of scalars, all of them
 
-  std::set<std::string> others;  ///< keys of what is neither: empty lists and maps, maps below the fourth level
+  std::set<std::string> others;  ///< keys of what is neither: empty lists and maps, what is too deep
 
   std::map<std::string, std::vector<std::string>> maps;  ///< of each map its keys, in the file's order
 
