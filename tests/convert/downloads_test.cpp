@@ -95,6 +95,8 @@ std::vector<imported_tensor> tensors_of(const std::string& name, checkpoint_tens
   if (is("parakeet-ctc-1.1b")) return taken<nemo::parakeet_ctc_11b>(std::move(from));
   if (is("parakeet-tdt-0.6b-v3")) return taken<nemo::parakeet_tdt_06b_v3>(std::move(from));
   if (is("parakeet-tdt-1.1b")) return taken<nemo::parakeet_tdt_11b>(std::move(from));
+  if (is("parakeet-unified")) return taken<nemo::parakeet_unified_en_06b>(std::move(from));
+  if (is("nemotron")) return taken<nemo::nemotron_35_streaming_06b>(std::move(from));
   if (is("eou")) return taken<nemo::parakeet_realtime_eou_120m>(std::move(from));
   ADD_FAILURE() << name;
   return {};

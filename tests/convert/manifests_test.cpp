@@ -78,6 +78,9 @@ TEST(manifests, nemo) {
   EXPECT_EQ(differences<steno::nemo::parakeet_tdt_06b_v3>(of_nemo(shared, "parakeet-tdt-0.6b-v3")), "");
   EXPECT_EQ(differences<steno::nemo::parakeet_tdt_11b>(of_nemo(shared, "parakeet-tdt-1.1b")), "");
   EXPECT_EQ(differences<steno::nemo::parakeet_realtime_eou_120m>(of_nemo(shared, "parakeet_realtime_eou_120m-v1")), "");
+  EXPECT_EQ(differences<steno::nemo::parakeet_unified_en_06b>(of_nemo(shared, "parakeet-unified-en-0.6b")), "");
+  EXPECT_EQ(differences<steno::nemo::nemotron_35_streaming_06b>(of_nemo(shared, "nemotron-3.5-asr-streaming-0.6b")),
+            "");
   EXPECT_EQ(differences<steno::nemo::sortformer_4spk_v1>(of_nemo(shared, "diar_sortformer_4spk-v1")), "");
   EXPECT_EQ(differences<steno::nemo::sortformer_4spk_v2>(of_nemo(shared, "diar_streaming_sortformer_4spk-v2")), "");
 }

@@ -185,6 +185,76 @@ TEST(nemo_config, lists_of_contexts_and_references) {
   EXPECT_EQ(y.text("b.e", ""), "${b.e}");
 }
 
+// All contexts of a model, the first is the usual one; what the original refuses is refused.
+TEST(nemo_config, all_contexts_are_kept) {
+  const std::string chunked = "  conv_context_size: causal\n  att_context_style: chunked_limited\n  att_context_size: ";
+  const auto of = [&](const std::string& sizes) { return settings(config(chunked + sizes + "\n")); };
+  EXPECT_EQ(of("[[70, 13], [70, 1]]").contexts, (std::vector<std::int32_t>{70, 13, 70, 1}));
+  EXPECT_TRUE(of("[70, 1]").contexts.empty());
+  EXPECT_EQ(of("[[-1, -1], [70, 1]]").right, -1);  // one of several may see everything
+  for (const char* sizes : {"[70, 2]", "[[70, 13], [70, 3]]", "[[70, -1]]", "[-1, -1]", "[[70, 13, 1], [70, 1]]"})
+    EXPECT_NE(test::refusal([&] { of(sizes); }).find("encoder.att_context_size"), std::string::npos) << sizes;
+}
+
+// Whole clips of a model that was trained to look behind each chunk are seen as a whole, whatever the config says.
+TEST(nemo_config, windows_with_a_right_context) {
+  const std::string style = "  att_context_style: chunked_limited_with_rc\n  att_context_size: [70, 3]\n";
+  const nemo_files::parakeet_settings s =
+      settings(config(style + "  att_chunk_context_size: [[70], [1, 7], [0, 3]]\n  conv_context_style: dcc\n"));
+  EXPECT_EQ(s.left, -1);
+  EXPECT_EQ(s.right, -1);
+  EXPECT_FALSE(s.chunked);
+  EXPECT_EQ(s.windows.chunk, (std::vector<int>{1, 7}));
+  EXPECT_EQ(s.windows.right, (std::vector<int>{0, 3}));
+  EXPECT_EQ(settings(config(style)).windows.left, std::vector<int>{70});
+  for (const char* sizes : {"[[70], [0], [0]]", "[[70], [7]]", "[[9000], [7], [7]]", "[70, 7, 7]"})
+    EXPECT_NE(test::refusal([&] {
+                settings(config(style + "  att_chunk_context_size: " + sizes + "\n"));
+              }).find("att_chunk_context_size"),
+              std::string::npos)
+        << sizes;
+  EXPECT_NE(
+      test::refusal([&] { settings(config(style + "  conv_context_style: other\n")); }).find("conv_context_style"),
+      std::string::npos);
+}
+
+// Prompts as three classes of NeMo spell them.
+TEST(nemo_config, languages_and_their_prompts) {
+  const auto with = [](const std::string& target, const std::string& defaults) {
+    return settings("target: nemo." + target + "\nmodel_defaults:\n" + defaults +
+                    config().substr(config().find('\n') + 1));
+  };
+  const std::string names = "    en-US: 0\n    en: 0\n    'no': 27\n";
+  const std::string feature = "  initialize_prompt_feature: true\n  num_prompts: 128\n  prompt_dictionary:\n" + names;
+  const auto s = with("EncDecRNNTBPEModelWithPrompt", feature + "    auto: 101\n");
+  EXPECT_EQ(s.prompts.count, 128u);
+  EXPECT_EQ(s.prompts.languages.names, (std::vector<std::string>{"en-US", "en", "no", "auto"}));
+  EXPECT_EQ(s.prompts.languages.numbers, (std::vector<int>{0, 0, 27, 101}));
+  EXPECT_EQ(s.prompts.languages.usual, 101);
+  EXPECT_EQ(s.prompts.kernel, "prompt_kernel");
+  EXPECT_EQ(with("EncDecRNNTBPEModelWithPrompt", feature).prompts.languages.usual, -1);
+  const auto hybrid = with("EncDecHybridRNNTCTCBPEModelWithPrompt", feature);
+  EXPECT_TRUE(hybrid.hybrid);
+  EXPECT_EQ(hybrid.prompts.languages.usual, 0);  // en-US
+  EXPECT_EQ(with("EncDecRNNTBPEModelWithPrompt", "  prompt_dictionary:\n" + names).prompts.count, 0u);
+  EXPECT_EQ(with("EncDecRNNTBPEModel", feature).prompts.count, 0u);
+  for (const char* key : {"lang_id_prompt_dictionary", "language_dictionary"}) {
+    const auto mixin =
+        with("EncDecUnifiedRNNTBPEModel", "  initialize_lang_id_prompt: true\n  num_lang_id_prompts: 64\n  " +
+                                              std::string(key) + ":\n" + names + "    unk: 7\n");
+    EXPECT_EQ(mixin.prompts.count, 64u);
+    EXPECT_EQ(mixin.prompts.kernel, "lang_id_prompt_kernel");
+    EXPECT_EQ(mixin.prompts.languages.usual, 7);
+  }
+  const std::string on = "  initialize_prompt_feature: true\n  num_prompts: 4\n";
+  for (const char* dictionary : {"", "  prompt_dictionary:\n    en: 4\n", "  prompt_dictionary:\n    en: x\n"})
+    EXPECT_NE(test::refusal([&] {
+                with("EncDecRNNTBPEModelWithPrompt", on + dictionary);
+              }).find("model_defaults.prompt_dictionary"),
+              std::string::npos)
+        << dictionary;
+}
+
 TEST(nemo_config, what_computes_something_else_is_refused) {
   const std::pair<const char*, const char*> bad[] = {{"  subsampling_factor: 4\n", "subsampling_factor"},
                                                      {"  conv_norm_type: group_norm4\n", "conv_norm_type"},
@@ -223,17 +293,20 @@ TEST(nemo_file, what_is_not_an_archive_is_said) {
 // Every tensor of the published sizes, by name and shape.
 TEST(nemo_file, published_sizes) {
   STENO_REQUIRE_SHARED(shared);
-  for (const char* name : {"parakeet-ctc-0.6b", "parakeet-ctc-1.1b", "parakeet-tdt-0.6b-v3", "parakeet-tdt-1.1b",
-                           "parakeet_realtime_eou_120m-v1"}) {
+  for (const char* name :
+       {"parakeet-ctc-0.6b", "parakeet-ctc-1.1b", "parakeet-tdt-0.6b-v3", "parakeet-tdt-1.1b",
+        "parakeet_realtime_eou_120m-v1", "parakeet-unified-en-0.6b", "nemotron-3.5-asr-streaming-0.6b"}) {
     SCOPED_TRACE(name);
     std::ifstream yaml(shared / "manifests/nemo-configs" / (std::string(name) + ".yaml"));
     std::stringstream text;
     text << yaml.rdbuf();
     const bool ctc = std::string(name).find("ctc") != std::string::npos;
     const checkpoint_settings c =
-        read_yaml(name, text.str() + "\ntarget: " + (ctc ? "EncDecCTCModelBPE\n" : "EncDecRNNTBPEModel\n"), "x");
+        text.str().find("\ntarget:") != std::string::npos
+            ? read_yaml(name, text.str(), "x")
+            : read_yaml(name, text.str() + "\ntarget: " + (ctc ? "EncDecCTCModelBPE\n" : "EncDecRNNTBPEModel\n"), "x");
     nemo_files::parakeet_settings s = nemo_files::read_parakeet_settings(c);
-    s.vocabulary = c.number(ctc ? "decoder.num_classes" : "decoder.vocab_size", 0, 1, 1 << 20);
+    s.vocabulary = c.number(ctc ? "decoder.num_classes" : "decoder.vocab_size", 13087, 1, 1 << 20);
     tokenizers::sentencepiece_vocabulary pieces;
     pieces.pieces.resize(s.vocabulary, "a");
     pieces.scores.resize(s.vocabulary);

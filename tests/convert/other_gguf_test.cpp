@@ -57,6 +57,7 @@ const parts transcribe_all = {{"encoder.pre_encode", "enc.pre_encode"},
                               {"decoder.prediction.embed", "pred.embed"},
                               {"joint_net.2", "out"},
                               {"decoder.decoder_layers.0", "head.ctc"},
+                              {"prompt_kernel", "prompt.mlp"},
                               {"layer_norm_", "norm_"},
                               {"first_sub_layer.query_net", "attn.q"},
                               {"first_sub_layer.key_net", "attn.k"},
@@ -101,8 +102,9 @@ std::vector<std::byte> crispasr(const fs::path& nemo, const std::function<void(w
   const opened_checkpoint ours = open_checkpoint(nemo);
   const auto tokens = ours.file.strings("tokenizer.ggml.tokens");
   const frontends::nemo_mel_options& mel = s.frontend.mel;
-  const std::string at = "parakeet.";
-  w.m.file.set("general.architecture", "parakeet");
+  const bool nemotron = s.prompts.count > 0;
+  const std::string at = nemotron ? "nemotron." : "parakeet.";
+  w.m.file.set("general.architecture", nemotron ? "nemotron" : "parakeet");
   w.m.file.set("tokenizer.ggml.tokens", tokens);
   for (const auto& [key, value] : std::map<std::string, extent>{{"sample_rate", 16000},
                                                                 {"n_mels", mel.mels},
@@ -126,14 +128,41 @@ std::vector<std::byte> crispasr(const fs::path& nemo, const std::function<void(w
                                                                 {"frame_dur_cs", 8}})
     u32(w, at + key, value);
   number(w, at + "xscaling", s.xscaling);
-  number(w, at + "has_ctc", s.hybrid);
-  number(w, at + "att_context_left", s.left);
-  number(w, at + "att_context_right", s.right);
+  if (nemotron) {
+    number(w, at + "causal_downsampling", s.causal_downsampling);
+    w.m.file.set(at + "conv_norm_type", s.layer_norm ? "layer_norm" : "batch_norm");
+    w.m.file.set(at + "att_context_style", "chunked_limited");
+    std::vector<std::int32_t> lefts, rights;
+    for (std::size_t i = 0; i < s.contexts.size(); ++i) (i % 2 == 0 ? lefts : rights).push_back(s.contexts[i]);
+    u32(w, at + "n_att_context_presets", std::ssize(lefts));
+    w.m.file.set(at + "att_context_left", lefts);
+    w.m.file.set(at + "att_context_right", rights);
+    u32(w, at + "num_prompts", s.prompts.count);
+    u32(w, at + "prompt_kernel_in", s.width + s.prompts.count);
+    u32(w, at + "prompt_kernel_mid", 2 * s.width);
+    std::map<std::string, std::int32_t> sorted;
+    for (std::size_t i = 0; i < s.prompts.languages.names.size(); ++i)
+      sorted[s.prompts.languages.names[i]] = s.prompts.languages.numbers[i];
+    std::vector<std::string> names;
+    std::vector<std::int32_t> numbers;
+    for (const auto& [name, prompt] : sorted) {
+      names.push_back(name);
+      numbers.push_back(prompt);
+    }
+    w.m.file.set(at + "prompt_langs", names);
+    w.m.file.set(at + "prompt_ids", numbers);
+  } else {
+    number(w, at + "has_ctc", s.hybrid);
+    number(w, at + "att_context_left", s.left);
+    number(w, at + "att_context_right", s.right);
+  }
   if (!s.durations.empty()) w.m.file.set(at + "tdt_durations", s.durations);
   if (more) more(w);
   for (const auto& e : w.archive->weights().tensors()) {
     if (e.name.ends_with("num_batches_tracked")) continue;
     std::string name = renamed(e.name, crispasr_encoder);
+    if (const std::size_t i = name.find(".conv.bn."); nemotron && i != std::string::npos)
+      name.replace(i, 9, ".conv.ln.");
     if (const std::size_t l = name.find("lstm."); l != std::string::npos) {  // lstm.weight_ih_l0 -> lstm.0.w_ih
       const std::size_t layer = name.rfind("_l");
       const std::string part = name.substr(l + 5, layer - l - 5);
@@ -220,7 +249,34 @@ std::vector<std::byte> transcribe(const fs::path& nemo, const std::function<void
   number(w, at + "encoder.xscaling", s.xscaling);
   number(w, at + "encoder.att_context_left", s.left);
   number(w, at + "encoder.att_context_right", s.right);
-  w.m.file.set(at + "encoder.att_context_style", s.chunked ? "chunked_limited" : "regular");
+  w.m.file.set(at + "encoder.att_context_style", !s.windows.empty() ? "chunked_limited_with_rc"
+                                                 : s.chunked        ? "chunked_limited"
+                                                                    : "regular");
+  if (!s.windows.empty()) {
+    const auto rows = [&](const char* key, const std::vector<int>& sizes) {
+      w.m.file.set(at + "encoder.att_chunk_" + key + "_choices", std::vector<std::int32_t>(sizes.begin(), sizes.end()));
+    };
+    rows("left", s.windows.left);
+    rows("chunk", s.windows.chunk);
+    rows("right", s.windows.right);
+  }
+  if (!s.contexts.empty()) {
+    std::vector<std::int32_t> turned;  // in another order, the usual one is not the first
+    for (std::size_t i = 0; i < s.contexts.size(); i += 2)
+      turned.insert(turned.begin(), {s.contexts[i], s.contexts[i + 1]});
+    w.m.file.set(at + "encoder.att_context_size_choices", turned);
+    number(w, at + "encoder.streaming.pre_encode_cache_size", std::int32_t{9});
+  }
+  if (s.prompts.count > 0) {
+    u32(w, at + "prompt.num_prompts", s.prompts.count);
+    u32(w, at + "prompt.hidden", 2 * s.width);
+    w.m.file.set(at + "prompt.field", "target_lang");
+    w.m.file.set(at + "prompt.activation", "relu");
+    w.m.file.set(at + "prompt.dictionary.locales", s.prompts.languages.names);
+    w.m.file.set(at + "prompt.dictionary.indices",
+                 std::vector<std::int32_t>(s.prompts.languages.numbers.begin(), s.prompts.languages.numbers.end()));
+    u32(w, at + "prompt.auto_id", s.prompts.languages.usual);
+  }
   const auto before = static_cast<std::int32_t>(s.taps) - 1;
   number(w, at + "encoder.conv_context_left", s.causal ? before : before / 2);
   number(w, at + "encoder.conv_context_right", s.causal ? 0 : before / 2);
@@ -338,6 +394,32 @@ TEST(other_gguf, transcribe_becomes_the_model_of_the_nemo_file) {
     EXPECT_EQ(one.numbers("tokenizer.ggml.token_type"), two.file.numbers("tokenizer.ggml.token_type"));
   }
   (void)expect_the_same(nemo_of("sortformer"), transcribe_sortformer(nemo_of("sortformer")));
+}
+
+TEST(other_gguf, nemotron_and_unified_keep_what_can_be_chosen) {
+  STENO_REQUIRE_SHARED(shared);
+  const auto expect_choices = [&](const char* name, auto&& write) {
+    SCOPED_TRACE(name);
+    const fs::path nemo = shared / "golden/nemo" / name / "checkpoint/model.nemo";
+    std::vector<std::byte> image = expect_the_same(nemo, write(nemo));
+    gguf_file file("x", image);
+    const auto one = load<nemo::parakeet_transducer_any>(std::move(file), {}, std::move(image));
+    opened_checkpoint opened = open_checkpoint(nemo);
+    const auto two = load<nemo::parakeet_transducer_any>(std::move(opened.file), {}, std::move(opened.image));
+    ASSERT_EQ(one.windows.size(), two.windows.size());
+    EXPECT_EQ(one.window.chunk, two.window.chunk);
+    for (const nn::attention_window& w : two.windows)
+      EXPECT_EQ(one.window_for(static_cast<int>(nemo::look_ahead_of(w))).left, w.left);
+    EXPECT_EQ(one.stream_windows.chunk, two.stream_windows.chunk);
+    EXPECT_EQ(one.stream_windows.right, two.stream_windows.right);
+    EXPECT_EQ(one.prompts.names.size(), two.prompts.names.size());
+    EXPECT_EQ(one.prompts.usual, two.prompts.usual);
+    for (const std::string& language : two.prompts.names)
+      EXPECT_EQ(one.prompts.find(language), two.prompts.find(language)) << language;
+  };
+  expect_choices("nemotron-3.5-streaming", [](const fs::path& nemo) { return crispasr(nemo); });
+  expect_choices("nemotron-3.5-streaming", [](const fs::path& nemo) { return transcribe(nemo); });
+  expect_choices("parakeet-unified", [](const fs::path& nemo) { return transcribe(nemo); });
 }
 
 TEST(other_gguf, transcribe_keeps_the_lengths_of_streams) {

@@ -46,6 +46,7 @@ std::string published_name(std::string name, const std::string& type) {
       {R"(^decoder\.prediction\.embed\.)", type + ".predict.embed."},
       {R"(^decoder\.prediction\.dec_rnn\.lstm\.weight_(ih|hh)_l(\d)$)", type + ".predict.lstm.$2.w_$1"},
       {R"(^decoder\.prediction\.dec_rnn\.lstm\.bias_(ih|hh)_l(\d)$)", type + ".predict.lstm.$2.b_$1"},
+      {R"(^prompt_kernel\.)", type + ".prompt.proj."},
       {R"(^joint\.joint_net\.2\.)", type + ".joint.out."},
       {R"(^joint\.(enc|pred)\.)", type + ".joint.$1."}};
   for (const auto& [from, to] : rules) name = std::regex_replace(name, std::regex(from), to);
@@ -68,7 +69,8 @@ std::vector<std::byte> published(const fs::path& nemo_file, const std::string& t
   std::map<std::string, std::span<const std::byte>> members;
   for (const auto& m : archive.members()) members[m.name] = m.bytes;
   const auto yaml = members.at("model_config.yaml");
-  const checkpoint_settings c = read_yaml("x", {reinterpret_cast<const char*>(yaml.data()), yaml.size()}, "a NeMo config");
+  const checkpoint_settings c =
+      read_yaml("x", {reinterpret_cast<const char*>(yaml.data()), yaml.size()}, "a NeMo config");
   imported_model m;
   const auto u32 = [&](const std::string& key, std::uint32_t v) { m.file.set("parakeet." + key, v); };
   m.file.set("general.architecture", std::string("parakeet-ctc"));
@@ -102,6 +104,25 @@ std::vector<std::byte> published(const fs::path& nemo_file, const std::string& t
     u32(type + ".pred_rnn_layers", c.number("decoder.prednet.pred_rnn_layers", 1, 1, 4));
     u32(type + ".joint_hidden", c.number("model_defaults.joint_hidden", 0, 1, 1000));
     if (type == "tdt") m.file.set("parakeet.tdt.durations", std::vector<std::int32_t>{0, 1, 2, 3, 4});
+    if (type == "rnnt" || type == "nemotron") u32(type + ".max_symbols_per_step", 10);
+  }
+  if (type == "nemotron") {
+    u32("nemotron.left_context_frames", static_cast<std::uint32_t>(sizes[0]));
+    std::vector<std::int32_t> rights, prompts;
+    for (const auto& pair : c.number_lists("encoder.att_context_size", -1, 1000))
+      rights.insert(rights.begin(), pair[1]);
+    m.file.set("parakeet.nemotron.allowed_right_context_frames", rights);
+    m.file.set("parakeet.nemotron.allowed_chunk_ms", rights);
+    const std::vector<std::string>& names = c.maps.at("model_defaults.prompt_dictionary");
+    for (const std::string& name : names)
+      prompts.push_back(static_cast<std::int32_t>(c.number("model_defaults.prompt_dictionary." + name, 0, 0, 1000)));
+    m.file.set("parakeet.nemotron.locale_aliases", names);
+    m.file.set("parakeet.nemotron.locale_prompt_ids", prompts);
+    m.file.set("parakeet.nemotron.default_locale", std::string("auto"));
+    u32("nemotron.num_prompts", 128);
+    u32("nemotron.prompt_width", 128);
+    u32("nemotron.prompt_input_width", d + 128);
+    u32("nemotron.cache_time_steps", 8);
   }
   const opened_checkpoint ours = open_checkpoint(nemo_file);
   m.file.set("tokenizer.ggml.tokens", ours.file.strings("tokenizer.ggml.tokens"));
@@ -152,6 +173,7 @@ void expect_the_same(const fs::path& folder, const std::string& type) {
   SCOPED_TRACE(type);
   const std::vector<std::byte> theirs = published(folder / "checkpoint/model.nemo", type);
   imported_model m = import_gguf(gguf_file("theirs", theirs), {});
+  EXPECT_TRUE(m.notes.empty()) << m.notes.front();
   add_tensors(m, {});
   std::vector<std::byte> image = m.file.bytes();
   gguf_file file("ours", image);
@@ -187,6 +209,42 @@ TEST(parakeet_gguf, becomes_the_same_model_as_the_nemo_file) {
   expect_the_same<steno::nemo::parakeet_ctc_any>(shared / "golden/nemo/parakeet-ctc", "ctc");
   expect_the_same<steno::nemo::parakeet_transducer_any>(shared / "golden/nemo/parakeet-tdt", "tdt");
   expect_the_same<steno::nemo::parakeet_transducer_any>(shared / "golden/nemo/parakeet-eou", "eou");
+  expect_the_same<steno::nemo::parakeet_transducer_any>(shared / "golden/nemo/parakeet-unified", "rnnt");
+  expect_the_same<steno::nemo::parakeet_transducer_any>(shared / "golden/nemo/nemotron-3.5-streaming", "nemotron");
+}
+
+// Languages, what the attention may look ahead, and the windows of streams, whose sizes these files leave out.
+TEST(parakeet_gguf, keeps_what_can_be_chosen) {
+  STENO_REQUIRE_SHARED(shared);
+  for (const auto& [name, type] : {std::pair("parakeet-unified", "rnnt"), {"nemotron-3.5-streaming", "nemotron"}}) {
+    SCOPED_TRACE(name);
+    const fs::path nemo = shared / "golden/nemo" / name / "checkpoint/model.nemo";
+    imported_model m = import_gguf(gguf_file("theirs", published(nemo, type)), {});
+    add_tensors(m, {});
+    const gguf_file theirs("ours", m.file.bytes());
+    const opened_checkpoint direct = open_checkpoint(nemo);
+    const std::string at = "parakeet_transducer.";
+    EXPECT_EQ(theirs.has(at + "prompt.names"), direct.file.has(at + "prompt.names"));
+    if (direct.file.has(at + "prompt.names")) {
+      EXPECT_EQ(theirs.strings(at + "prompt.names"), direct.file.strings(at + "prompt.names"));
+    }
+    EXPECT_EQ(theirs.number("parakeet_transducer.prompt.usual"),
+              direct.file.number("parakeet_transducer.prompt.usual"));
+    for (const char* key : {"prompt.numbers", "encoder.window_left", "encoder.window_chunk", "encoder.window_right"}) {
+      EXPECT_EQ(theirs.has(at + key), direct.file.has(at + key)) << key;
+      if (direct.file.has(at + key)) {
+        EXPECT_EQ(theirs.numbers(at + key), direct.file.numbers(at + key)) << key;
+      }
+    }
+    const auto one = nemo::read_nemo_windows(theirs, "parakeet_transducer"),
+               two = nemo::read_nemo_windows(direct.file, "parakeet_transducer");
+    ASSERT_EQ(one.size(), two.size());
+    for (const nn::attention_window& w : two)
+      EXPECT_TRUE(std::any_of(one.begin(), one.end(), [&](const auto& o) {
+        return o.chunk == w.chunk && o.left == w.left;
+      })) << w.chunk;
+    EXPECT_EQ(one.front().chunk, two.front().chunk);
+  }
 }
 
 TEST(parakeet_gguf, what_is_missing_or_something_else_is_said) {
@@ -199,8 +257,8 @@ TEST(parakeet_gguf, what_is_missing_or_something_else_is_said) {
     return test::refusal([&] { (void)import_gguf(gguf_file("x", bytes), {}); });
   };
   EXPECT_NE(found([](imported_model& m) {
-              m.file.set("parakeet.model.type", std::string("nemotron"));
-            }).find("ctc, tdt, eou, rnnt or sortformer"),
+              m.file.set("parakeet.model.type", std::string("canary"));
+            }).find("ctc, tdt, eou, rnnt, nemotron or sortformer"),
             std::string::npos);
   EXPECT_NE(found([](imported_model&) {}).find("sample_rate"), std::string::npos);
 }

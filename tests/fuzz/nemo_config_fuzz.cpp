@@ -20,6 +20,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto s = steno::nemo_files::read_parakeet_settings(y);
     require(s.blocks <= steno::limits::layers && s.width % s.heads == 0);
     require(s.durations.empty() || *std::max_element(s.durations.begin(), s.durations.end()) > 0);
+    require(s.contexts.size() % 2 == 0 && s.windows.left.empty() == s.windows.chunk.empty());
+    require(s.prompts.languages.names.size() == s.prompts.languages.numbers.size());
+    for (const int number : s.prompts.languages.numbers) require(number < static_cast<int>(s.prompts.count));
   });
   return 0;
 }

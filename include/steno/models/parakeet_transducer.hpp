@@ -124,10 +124,11 @@ class parakeet_transducer
     v("joint.pred", pred);
     v("joint.joint_net.2", out);
     if (hybrid) v("ctc_decoder.decoder_layers.0", ctc, core::stored::kernel(1));
-    if (!prompts.empty()) {
+    if (!prompts.empty() || core::is_static(S.prompts)) {
       v("prompt_kernel", prompt_kernel);
       v.equal("widths of encoder and prompt_kernel", this->encoder.output_size(), prompt_kernel.input_size());
-      const int last = std::max(prompts.usual, *std::max_element(prompts.numbers.begin(), prompts.numbers.end()));
+      int last = prompts.usual;
+      for (const int number : prompts.numbers) last = std::max(last, number);
       v.require(last < prompt_kernel.prompts(), "prompt.numbers", "numbers below that of prompts", extent{last});
     }
     const extent labels = this->tokenizer.size() + extent{1};

@@ -177,6 +177,7 @@ void take_contexts(const std::vector<std::vector<int>>& pairs, const std::string
     fail({.where = where, .what = what, .expected = expected, .found = found});
   };
   if (pairs.size() > most) refuse("up to " + std::to_string(most) + " pairs", std::to_string(pairs.size()));
+  if (s.chunked && pairs.empty()) refuse("a limit on the right for chunked_limited", "none");
   s.contexts.clear();
   for (const std::vector<int>& pair : pairs) {
     if (pair.size() > 2) refuse("pairs of left and right", std::to_string(pair.size()) + " numbers");
