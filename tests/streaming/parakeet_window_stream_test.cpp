@@ -96,3 +96,28 @@ TEST(parakeet_window_stream, forgets) {
   ASSERT_GT(gone, 0u);
   EXPECT_EQ(std::vector<int>(all.begin() + static_cast<std::ptrdiff_t>(gone), all.end()), last);
 }
+
+// Windows of 70, 7 and 7 rows over 144700 samples, as NeMo's buffer holds them: the first one waits for chunk and right
+// context, and the last one is filled from the end, so that it begins between two rows.
+TEST(parakeet_window_stream, windows_are_those_of_the_original) {
+  nemo::window_rows rows(70, 7, 7);
+  rows.fills = true;
+  constexpr extent all = 144700, row = 1280;
+  const auto expect = [&](extent first, extent from, extent to, extent last) {
+    const nemo::row_window w = rows.at(first, all, row);
+    EXPECT_EQ(w.from, from) << first;
+    EXPECT_EQ(w.to, to) << first;
+    EXPECT_EQ(w.first, first);
+    EXPECT_EQ(w.last, last) << first;
+  };
+  expect(0, 0, 17920, 7);
+  expect(7, 0, 26880, 14);
+  expect(98, 28 * row, 143360, 105);
+  EXPECT_EQ(rows.at(105, all, row).from, 37180);
+  EXPECT_EQ(rows.at(105, all, row).to, all);
+  EXPECT_GE(rows.at(105, all, row).last, 114);
+  rows.fills = false;
+  EXPECT_EQ(rows.at(105, all, row).from, 35 * row);
+  EXPECT_EQ(rows.at(0, 17920, row).to, 17920);  // nothing follows: the last one, and all of it counts
+  EXPECT_GE(rows.at(0, 17920, row).last, 14);
+}

@@ -444,7 +444,7 @@ constexpr download table[] = {
      .languages = "English",
      .licence = "",
      .manifest = "nemo-parakeet-unified-en-0.6b",
-     .megabytes = {.download = 2472, .f16 = 1240, .q8_0 = 662, .q4_k = 354},
+     .megabytes = {.download = 2473, .f16 = 1240, .q8_0 = 662, .q4_k = 354},
      .how = checked::golden | checked::listed},
     {.family = "Parakeet",
      .name = "nemotron-3.5-asr-streaming-0.6b",

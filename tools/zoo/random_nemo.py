@@ -142,8 +142,8 @@ def main():
     state["decoder.decoder_layers.0.bias" if ctc else "joint.joint_net.2.bias"][labels] += o.blank
     pieces = sentencepiece_model(labels, ["<EOU>", "<EOB>"] if "eou" in o.manifest.name else [])
     tokenizer = hashlib.md5(pieces).hexdigest() + "_tokenizer.model"
-    config["target"] = "nemo.collections.asr.models.EncDec" + ("Hybrid" if hybrid else "") + (
-        "CTC" if ctc else "RNNT") + ("CTC" if hybrid else "") + "BPEModel"
+    config.setdefault("target", "nemo.collections.asr.models.EncDec" + ("Hybrid" if hybrid else "") + (
+        "CTC" if ctc else "RNNT") + ("CTC" if hybrid else "") + "BPEModel")
     config["tokenizer"] = {"model_path": "nemo:" + tokenizer, "type": "bpe"}
     write_archive(o.out, config, state, {tokenizer: pieces})
 

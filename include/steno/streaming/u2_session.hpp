@@ -42,7 +42,12 @@ class session_body<wenet::u2<S, Kind, Frontend>> {
   }
   bool over() const noexcept { return stream_.over(); }  ///< after finish(), or an endpoint without `continuous`
   /// Whether the model has a use for an option, by its name in session_options.
-  static bool honours(const model_type&, std::string_view option) noexcept { return option != "forget_turns"; }
+  static bool honours(const model_type&, std::string_view option) noexcept {
+    for (const std::string_view known : {"chunk_size", "left_chunks", "rescore", "endpoints", "max_utterance_seconds",
+                                         "beam", "hotwords", "hotword_score"})
+      if (option == known) return true;
+    return false;
+  }
 
  private:
   // The stream points to it, so it stays where it is when the session moves.
