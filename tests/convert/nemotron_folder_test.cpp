@@ -58,7 +58,7 @@ TEST_F(nemotron_folder, rows_prompts_and_labels_of_the_original) {
   EXPECT_TRUE(opened.notes.empty()) << opened.notes.front();
   const auto m = load<nemo::parakeet_transducer_any>(std::move(opened.file), {}, std::move(opened.image));
   EXPECT_EQ(m.prompts.usual, 101);
-  EXPECT_EQ(m.prompts.number("de"), 9);
+  EXPECT_EQ(m.prompts.prompt_of("de"), 9);
   EXPECT_EQ(m.prompt_kernel.prompts(), 128);
   ASSERT_EQ(m.windows.size(), 3u);
   EXPECT_EQ(m.window.chunk, 4);

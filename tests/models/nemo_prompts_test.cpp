@@ -7,13 +7,13 @@ using namespace steno;
 
 TEST(nemo_prompts, names_share_numbers_and_auto_is_no_language) {
   const nemo::nemo_prompts p{.names = {"en-US", "en", "auto", "no"}, .numbers = {0, 0, 101, 27}, .usual = 101};
-  EXPECT_EQ(p.number("en"), 0);
-  EXPECT_EQ(p.number("no"), 27);
-  EXPECT_EQ(p.number("auto"), 101);
+  EXPECT_EQ(p.prompt_of("en"), 0);
+  EXPECT_EQ(p.prompt_of("no"), 27);
+  EXPECT_EQ(p.prompt_of("auto"), 101);
   EXPECT_EQ(p.languages(), (std::vector<std::string>{"en-US", "en", "no"}));
   EXPECT_FALSE(p.find("en-us"));
   try {
-    (void)p.number("de");
+    (void)p.prompt_of("de");
     FAIL();
   } catch (const error& e) {
     EXPECT_NE(std::string(e.what()).find("en-US, en, no"), std::string::npos) << e.what();
@@ -22,12 +22,12 @@ TEST(nemo_prompts, names_share_numbers_and_auto_is_no_language) {
 
 // A model without prompts is told nothing; one without a usual prompt has to be told.
 TEST(nemo_prompts, without_a_usual_one) {
-  EXPECT_EQ(nemo::nemo_prompts{}.number("auto"), -1);
-  EXPECT_THROW((void)nemo::nemo_prompts{}.number("de"), error);
+  EXPECT_EQ(nemo::nemo_prompts{}.prompt_of("auto"), -1);
+  EXPECT_THROW((void)nemo::nemo_prompts{}.prompt_of("de"), error);
   const nemo::nemo_prompts p{.names = {"de", "fr"}, .numbers = {1, 2}};
-  EXPECT_THROW((void)p.number("auto"), error);
+  EXPECT_THROW((void)p.prompt_of("auto"), error);
   const nemo::nemo_prompts own{.names = {"de", "auto"}, .numbers = {1, 2}};
-  EXPECT_EQ(own.number("auto"), 2);
+  EXPECT_EQ(own.prompt_of("auto"), 2);
 }
 
 TEST(nemo_prompts, tags_name_a_language) {

@@ -23,6 +23,7 @@ const char* const models[] = {"demo",         "paraformer", "parakeet-ctc", "par
 // With their values; that of --language is the model's.
 const std::pair<const char*, const char*> offline[] = {{"--language", ""},
                                                        {"--itn", ""},
+                                                       {"--look-ahead", "4"},
                                                        {"--beam", "2"},
                                                        {"--hotwords", "words.txt"},
                                                        {"--hotword-score", "1 --hotwords words.txt"},
@@ -52,6 +53,7 @@ const std::pair<const char*, const char*> offline[] = {{"--language", ""},
                                                        {"--kv-cache", "f32"}};
 const std::pair<const char*, const char*> live[] = {
     {"--chunk-size", "8"},  {"--left-chunks", "4"},      {"--no-rescore", ""},
+    {"--look-ahead", "4"},  {"--left-context", "40"},    {"--language", "de"},
     {"--no-endpoints", ""}, {"--forget-turns", ""},      {"--max-utterance-seconds", "20"},
     {"--beam", "4"},        {"--hotwords", "words.txt"}, {"--hotword-score", "1 --hotwords words.txt"}};
 

@@ -1,5 +1,4 @@
-// steno/layers/prompt_projection.hpp - rows that are told what is wanted of them: a prompt beside each, and two
-// products.
+// steno/layers/prompt_projection.hpp - a prompt beside each row, and two products that make a row of both.
 //
 //   y = W_2 relu(W_0 [x | one-hot(prompt)] + b_0) + b_2
 //
@@ -23,7 +22,8 @@ struct prompt_env {
 /// x [frames, D] -> y [frames, D]; y may be x.
 template <extent D, extent Prompts = dynamic>
 struct prompt_projection {
-  static constexpr extent input = D, output = D, joined = core::plus(D, Prompts);
+  static constexpr extent input = D, output = D;
+  static constexpr extent joined = core::plus(D, Prompts);  ///< columns of a row and its prompt
   static constexpr bool in_place = true;
 
   linear<joined, dynamic, bias::added, relu> first;  ///< "0": rows and prompt to the inner width

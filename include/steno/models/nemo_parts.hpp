@@ -127,13 +127,13 @@ STENO_COLD inline nn::attention_window read_nemo_window(const gguf_file& file, s
 /// read_nemo_window() gives, and those of `prefix`.encoder.attention_contexts, pairs of left and right, where the file
 /// has several. Throws steno::error.
 STENO_COLD inline std::vector<nn::attention_window> read_nemo_windows(const gguf_file& file, std::string_view prefix) {
-  constexpr std::size_t most = 64;
+  constexpr std::size_t max_contexts = 64;
   std::vector<nn::attention_window> all{read_nemo_window(file, prefix)};
   const std::string at = std::string(prefix) + ".encoder.attention_";
   if (!file.has(at + "contexts")) return all;
   const bool chunked = models::read_flag(file, at + "chunked", false);
   const std::vector<int> sizes =
-      models::read_wholes(file, at + "contexts", -1, static_cast<int>(nemo_max_window), 2 * most);
+      models::read_wholes(file, at + "contexts", -1, static_cast<int>(nemo_max_window), 2 * max_contexts);
   if (sizes.size() % 2 != 0)
     fail({.where = file.where(),
           .what = "key " + steno::weights::quoted(at + "contexts"),
@@ -154,7 +154,7 @@ struct nemo_stream_windows {
   std::vector<int> chunk = {};  ///< rows that count
   std::vector<int> right = {};  ///< rows behind them
 
-  bool empty() const noexcept { return left.empty(); }
+  bool empty() const noexcept { return left.empty(); }  ///< the model was not trained so
 };
 /// Those of `prefix`.encoder.window_left, window_chunk and window_right. Throws steno::error.
 STENO_COLD inline nemo_stream_windows read_nemo_stream_windows(const gguf_file& file, std::string_view prefix) {

@@ -1,4 +1,4 @@
-// steno/models/nemo_prompts.hpp - the languages that a model of NeMo can be told, and the numbers of their prompts.
+// steno/models/nemo_prompts.hpp - languages that a model of NeMo takes as prompts, and their numbers.
 //
 // `prompt_dictionary` of model_defaults (rnnt_bpe_models_prompt.py, hybrid_rnnt_ctc_bpe_models_prompt.py): many names
 // share a number (en, en-US), and numbers have gaps. Tested in tests/models/nemo_prompts_test.cpp.
@@ -33,14 +33,14 @@ struct nemo_prompts {
   std::vector<int> numbers = {};        ///< of their prompts
   int usual = -1;                       ///< of the prompt where no language is given; -1: one has to be
 
-  bool empty() const noexcept { return names.empty(); }
+  bool empty() const noexcept { return names.empty(); }  ///< the model takes no prompt
   /// The number of a name's prompt; nothing for a name that is not known.
   std::optional<int> find(std::string_view name) const {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) return std::nullopt;
     return numbers[static_cast<std::size_t>(found - names.begin())];
   }
-  /// Names that can be asked for: all but "auto", which is no language.
+  /// Names of languages: all but "auto", which is none.
   std::vector<std::string> languages() const {
     std::vector<std::string> all;
     for (const std::string& name : names)
@@ -49,7 +49,7 @@ struct nemo_prompts {
   }
   /// The number of a language's prompt; of "auto" the usual one, and -1 where the model takes none. Throws steno::error
   /// for a language that it does not know, and for "auto" where nothing is usual.
-  STENO_COLD int number(std::string_view language) const {
+  STENO_COLD int prompt_of(std::string_view language) const {
     if (language == "auto" && (usual >= 0 || empty())) return usual;
     if (const auto known = find(language)) return *known;
     std::string known;
@@ -61,19 +61,19 @@ struct nemo_prompts {
 
 /// The prompts under `prefix`.prompt.*; none where the file has no such keys. Throws steno::error.
 STENO_COLD inline nemo_prompts read_nemo_prompts(const gguf_file& file, std::string_view prefix) {
-  constexpr int most_prompts = 1 << 16;
-  constexpr std::size_t most_names = 4096;
+  constexpr int max_prompts = 1 << 16;
+  constexpr std::size_t max_names = 4096;
   const std::string at = std::string(prefix) + ".prompt.";
   nemo_prompts p;
   if (!file.has(at + "names")) return p;
-  p.numbers = models::read_wholes(file, at + "numbers", 0, most_prompts - 1, most_names);
+  p.numbers = models::read_wholes(file, at + "numbers", 0, max_prompts - 1, max_names);
   p.names = file.strings(at + "names");
   if (p.names.size() != p.numbers.size() || p.names.empty())
     fail({.where = file.where(),
           .what = "keys " + steno::weights::quoted(at + "names") + " and numbers",
           .expected = "as many of each, one at least",
           .found = std::to_string(p.names.size()) + " and " + std::to_string(p.numbers.size())});
-  p.usual = static_cast<int>(models::read_whole(file, at + "usual", -1, most_prompts - 1, -1));
+  p.usual = static_cast<int>(models::read_whole(file, at + "usual", -1, max_prompts - 1, -1));
   return p;
 }
 

@@ -66,7 +66,7 @@ struct parakeet_transducer_sizes {
   extent joint = dynamic;     ///< width of the joint network
   extent labels = dynamic;    ///< pieces and blank
   extent outputs = dynamic;   ///< these and durations
-  extent prompts = dynamic;   ///< of models that are told the language
+  extent prompts = dynamic;   ///< of models that take the language as a prompt
 };
 
 /// Parakeet RNN-T, TDT and EOU: FastConformer, prediction network, joint network, and in hybrid models a CTC head. A
@@ -110,11 +110,11 @@ class parakeet_transducer
   nn::linear<Joint, Outputs> out;                  ///< joined rows to scores of labels, blank and durations
   nn::linear<Encoder::output, Labels> ctc;         ///< hybrid models only
   nn::prompt_projection<Encoder::output, S.prompts> prompt_kernel;  ///< models with prompts only
-  nemo_prompts prompts;          ///< languages that the model can be told; mostly none
-  tokenizers::nemo_words words;  ///< joins tokens to words
-  std::vector<int> durations;    ///< TDT only
-  extent max_symbols = 10;       ///< steps at one frame of the greedy search
-  bool hybrid = false;           ///< there is a CTC head
+  nemo_prompts prompts;                                             ///< languages that the model takes; empty in others
+  tokenizers::nemo_words words;                                     ///< joins tokens to words
+  std::vector<int> durations;                                       ///< TDT only
+  extent max_symbols = 10;                                          ///< steps at one frame of the greedy search
+  bool hybrid = false;                                              ///< there is a CTC head
 
   void members(auto&& v) {
     base::members(v);
@@ -143,7 +143,7 @@ class parakeet_transducer
     if (hybrid) v.equal("tokenizer.ggml.tokens and blank, and rows of ctc_decoder", labels, ctc.output_size());
   }
 
-  /// Names of the languages that the model can be told; mostly none.
+  /// Names of the languages that the model takes as a prompt; none of other models.
   std::vector<std::string> languages() const { return prompts.languages(); }
 
   /// 16 kHz mono samples in [-1, 1] -> encoder rows [frames(number of samples), D], behind the prompt of models that
@@ -157,7 +157,7 @@ class parakeet_transducer
   /// prompts.
   void prompt(view<float, dynamic, Encoder::output> rows, int number, context& c) const {
     if (prompts.empty()) return;
-    const nn::prompt_env env{.prompt = number < 0 ? prompts.number("auto") : number};
+    const nn::prompt_env env{.prompt = number < 0 ? prompts.prompt_of("auto") : number};
     prompt_kernel(core::as<const float, dynamic, Encoder::output>(rows), rows, nullptr, env, c);
     c.trace("prompted", rows);
   }
@@ -319,7 +319,7 @@ class parakeet_transducer
     s.end = static_cast<double>(pcm.size()) / base::sample_rate;
     if (o.language != "auto") s.language = o.language;
     if (o.ctc && !hybrid) fail({.what = "this model has no CTC head", .hint = "hybrid models have one"});
-    (void)encoding_of(o);  // what is wrong is told of an empty clip, too
+    (void)encoding_of(o);  // what is wrong is an error of an empty clip, too
     if (this->frames(static_cast<extent>(pcm.size())) == 0) return s;
     if (o.ctc) return recognise_by_ctc(pcm, o, std::move(s), true, c);
     if (searches(o)) {
@@ -377,7 +377,7 @@ class parakeet_transducer
     double score = 0;  ///< of the hypothesis; the greedy search has those of its labels alone
   };
   parakeet_encoding encoding_of(const options& o) const {
-    return {.window = this->window_for(o.look_ahead), .prompt = prompts.number(o.language)};
+    return {.window = this->window_for(o.look_ahead), .prompt = prompts.prompt_of(o.language)};
   }
   static bool searches(const options& o) noexcept {
     return o.beam > 1 || (o.hotwords != nullptr && !o.hotwords->empty());
@@ -512,7 +512,7 @@ using parakeet_unified_en_06b = parakeet_transducer<parakeet_transducer_sizes{.e
                                                                               .joint = 640,
                                                                               .labels = 1025,
                                                                               .outputs = 1025}>;
-/// nvidia/nemotron-3.5-asr-streaming-0.6b: RNN-T for streams of 13087 pieces, which is told the language.
+/// nvidia/nemotron-3.5-asr-streaming-0.6b: RNN-T for streams of 13087 pieces, with a prompt for the language.
 using nemotron_35_streaming_06b =
     parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 128,
                                                               .channels = 256,

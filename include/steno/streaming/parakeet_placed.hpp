@@ -1,4 +1,4 @@
-// steno/streaming/parakeet_placed.hpp - what streams of Parakeet tell: the tokens so far with their frames.
+// steno/streaming/parakeet_placed.hpp - what streams of Parakeet emit: the tokens so far with their frames.
 //
 // Labels of a greedy search never change, so tokens are placed once, as they come. Those that belong to settled
 // utterances are forgotten in batches. Tested in tests/streaming/parakeet_window_stream_test.cpp.

@@ -229,7 +229,7 @@ class parakeet_sentence_session {
       if (o.left_chunks.value_or(-1) >= 0) w.left = std::min(extent{*o.left_chunks} * w.middle, nemo_max_window);
       if (o.left_context) w.left = *o.left_context;
       parakeet_encoding how = Stream::encoding_of(m, w);
-      if constexpr (requires { m.prompts; }) how.prompt = m.prompts.number(o.language);
+      if constexpr (requires { m.prompts; }) how.prompt = m.prompts.prompt_of(o.language);
       return {m, w, how, c};
     }
   }

@@ -6,7 +6,7 @@
 //
 // NeMo `CacheAwareStreamingAudioBuffer` and `conformer_stream_step` (streaming_utils.py, mixins.py), with c =
 // att_context_size[1] + 1 rows in a chunk: the same rows and tokens as the original's own pass. Any of the sizes that a
-// model was trained with can be asked for; prompts stand behind the encoder and its caches, which do not know them.
+// model was trained with can be chosen; prompts stand behind the encoder and its caches, which do not know them.
 // What is left at the end is decoded when it is at least 8 frames, as there. <EOU> and <EOB> are ordinary labels for
 // the original; here they are events, too, and forgetting the text before at <EOU> is an option. Tested in
 // tests/parity/parakeet_test.cpp and tests/parity/nemotron_test.cpp.
@@ -59,7 +59,7 @@ class parakeet_stream {
     if (const char* const what = obstacle(m))
       fail({.what = std::string("this model cannot stream with caches: ") + what,
             .hint = "models trained for streaming have causal convolutions and chunked_limited attention"});
-    prompt_ = m.prompts.number(o.language);
+    prompt_ = m.prompts.prompt_of(o.language);
     const nn::attention_window w = window_of(m, o);
     rows_at_once_ = o.chunk > 0 ? o.chunk : w.chunk;
     kept_ = w.left * w.chunk;
@@ -116,7 +116,7 @@ class parakeet_stream {
   static constexpr extent rate = 8, cached = rate + 1, drop = 1 + (cached - 1) / rate;
 
   static bool limited(const nn::attention_window& w) noexcept { return w.chunk > 0 && w.left >= 0; }
-  // The window that was asked for, one with chunks as long as those asked for, or the usual one.
+  // The window of the options' look-ahead, one with chunks as long as theirs, or the usual one.
   STENO_COLD static nn::attention_window window_of(const Model& m, const parakeet_stream_options& o) {
     if (o.look_ahead) {
       const nn::attention_window w = m.window_for(o.look_ahead);

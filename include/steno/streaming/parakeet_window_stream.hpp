@@ -36,7 +36,7 @@ class parakeet_window_stream {
   /// Seconds; `whole` is not read.
   static constexpr parakeet_windows default_sizes{.whole = 0, .left = 10, .middle = 2, .right = 2};
 
-  /// The sizes of a model's windows where nothing else is asked for: the largest that it was trained with, or
+  /// The sizes of a model's windows where no others are given: the largest that it was trained with, or
   /// default_sizes.
   static window_rows rows_of(const Model& m) {
     const nemo_stream_windows& w = m.stream_windows;

@@ -46,7 +46,7 @@ void read_nemotron(const gguf_file& file, parakeet_settings& s) {
   p.languages.names = file.strings(at + "locale_aliases");
   p.languages.numbers = wholes(file, at + "locale_prompt_ids", 0, 1 << 16);
   check_prompts(p, file.where(), "keys " + steno::weights::quoted(at + "locale_aliases") + " and locale_prompt_ids");
-  if (const auto usual = file.text(at + "default_locale")) p.languages.usual = p.languages.number(*usual);
+  if (const auto usual = file.text(at + "default_locale")) p.languages.usual = p.languages.prompt_of(*usual);
 }
 
 parakeet_settings settings_of(const gguf_file& file, const std::string& type) {
