@@ -86,6 +86,17 @@ with zipfile.ZipFile(here / "zip_protocol2.pt") as source, zipfile.ZipFile(
         target.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), source.read(item), zipfile.ZIP_DEFLATED)
 
 
+# Larger than what a reader takes at once.
+ramp = (torch.arange(300001) % 7).float()
+whole = (torch.arange(600000) % 7).half()
+large = {"ramp": ramp, "whole": whole, "rest": whole[250000:]}
+packed = io.BytesIO()
+torch.save(large, packed)
+with zipfile.ZipFile(packed) as source, zipfile.ZipFile(here / "large.pt", "w", zipfile.ZIP_DEFLATED) as target:
+    for item in source.infolist():
+        target.writestr(zipfile.ZipInfo(item.filename, (2020, 1, 1, 0, 0, 0)), source.read(item), zipfile.ZIP_DEFLATED)
+
+
 # Whatever torch.save is asked to save that is not data.
 class Calls:
     def __reduce__(self):

@@ -118,6 +118,17 @@ TEST_F(qwen3_settings, what_classes_of_transformers_write_is_known) {
   EXPECT_EQ(said(files), "");
 }
 
+// Qwen3-0.6B's config.json, which lies beside Fun-ASR-Nano's weights, names what it does without.
+TEST_F(qwen3_settings, no_scaling_of_positions_may_be_named) {
+  STENO_REQUIRE_SHARED(shared);
+  take(shared / "golden/qwen3_asr/qwen3-asr-0.6b/checkpoint");
+  EXPECT_EQ(with("config.json", "/thinker_config/text_config/rope_scaling", nullptr), "");
+  EXPECT_EQ(with("config.json", "/thinker_config/text_config/rope_parameters", nullptr), "");
+  const std::string said = with("config.json", "/thinker_config/text_config/rope_scaling", "yarn");
+  EXPECT_NE(said.find("text_config.rope_scaling is not supported: expected null, found \"yarn\""), std::string::npos)
+      << said;
+}
+
 TEST_F(qwen3_settings, other_models_are_refused_by_name) {
   STENO_REQUIRE_SHARED(shared);
   take(shared / "golden/qwen3_asr/qwen3-asr-0.6b/checkpoint");

@@ -75,30 +75,47 @@ void check_normalisation(const imported_tensor& t, std::span<const float> values
             .found = std::to_string(values[i])});
 }
 
+void check_value(const imported_tensor& t, float v, dtype format, const std::string& where) {
+  const bool lost = format == dtype::f16 && std::fabs(v) >= 65520.0f;  // rounds to infinity
+  if (format == dtype::f32 || (std::isfinite(v) && !lost)) return;
+  fail({.where = where,
+        .what = "tensor " + steno::weights::quoted(t.name) + " holds a value that " + weights::format_name(format) +
+                " cannot hold",
+        .found = std::to_string(v),
+        .hint = "convert with --type f32"});
+}
+
+constexpr std::size_t piece_values = std::size_t{1} << 20;  // values
+
 void fill(const imported_tensor& t, dtype format, const std::string& where, std::span<std::byte> out) {
   if (!t.bytes.empty() && t.stored == format && !t.name.starts_with("cmvn.")) {
     std::memcpy(out.data(), t.bytes.data(), out.size());
     return;
   }
-  std::vector<float> values(static_cast<std::size_t>(t.count()));
-  t.read(values);
-  check_normalisation(t, values, where);
-  for (const float v : values) {
-    const bool lost = format == dtype::f16 && std::fabs(v) >= 65520.0f;  // rounds to infinity
-    if (format == dtype::f32 || (std::isfinite(v) && !lost)) continue;
-    fail({.where = where,
-          .what = "tensor " + steno::weights::quoted(t.name) + " holds a value that " + weights::format_name(format) +
-                  " cannot hold",
-          .found = std::to_string(v),
-          .hint = "convert with --type f32"});
-  }
-  try {
-    weights::quantise(format, values.data(), out.data(), values.size());
-  } catch (const error& e) {  // a scale that the blocks' halves cannot hold
-    core::fault named = e.parts();
-    named.where = where;
-    named.what = "tensor " + steno::weights::quoted(t.name) + ": " + named.what;
-    fail(std::move(named));
+  const auto count = static_cast<std::size_t>(t.count());
+  // An embedding is a gigabyte: what is kept as it is read needs no copy, and what the source shows goes by in pieces.
+  const bool in_place = format == dtype::f32 && reinterpret_cast<std::uintptr_t>(out.data()) % alignof(float) == 0;
+  const std::size_t piece = in_place || t.bytes.empty() ? count : std::min(count, piece_values);
+  std::vector<float> copy(in_place ? 0 : piece);
+  for (std::size_t at = 0; at < count; at += piece) {
+    const std::size_t n = std::min(piece, count - at);
+    const std::span<float> values =
+        in_place ? std::span(reinterpret_cast<float*>(out.data()), count) : std::span(copy).first(n);
+    if (n == count)
+      t.read(values);
+    else
+      weights::dequantise(t.stored, t.bytes.data() + core::bytes_of(t.stored, at), values.data(), n);
+    check_normalisation(t, values, where);
+    for (const float v : values) check_value(t, v, format, where);
+    if (in_place) return;
+    try {
+      weights::quantise(format, values.data(), out.data() + core::bytes_of(format, at), n);
+    } catch (const error& e) {  // a scale that the blocks' halves cannot hold
+      core::fault named = e.parts();
+      named.where = where;
+      named.what = "tensor " + steno::weights::quoted(t.name) + ": " + named.what;
+      fail(std::move(named));
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,7 +38,7 @@ class safetensors_file {
   void parse(std::span<const std::byte> bytes);
   void check_places(std::vector<place>& places, std::uint64_t size) const;
 
-  weights::mapped_file file_;
+  std::shared_ptr<const weights::mapped_file> file_;  // null for memory
   std::string where_;
   std::vector<stored_tensor> tensors_;
 };

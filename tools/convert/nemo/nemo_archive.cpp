@@ -28,7 +28,7 @@ nemo_archive::nemo_archive(const std::filesystem::path& path)
       config(read_yaml(where + ": model_config.yaml", text_of(need("model_config.yaml")), "a NeMo config")) {}
 
 torch::checkpoint& nemo_archive::weights() {
-  if (!weights_) weights_.emplace(need("model_weights.ckpt").bytes, where + ": model_weights.ckpt");
+  if (!weights_) weights_.emplace(need("model_weights.ckpt").bytes, where + ": model_weights.ckpt", &file);
   return *weights_;
 }
 

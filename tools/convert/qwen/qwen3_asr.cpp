@@ -135,6 +135,8 @@ decoder_settings read_decoder(const section& c) {
       theta = r.number("rope_theta", theta, 1, 1e9);
       r.require("rope_type", "default");
       r.require("type", "default");
+    } else {
+      c.require(name, "null");
     }
   if (theta != std::floor(theta)) c.refuse("rope_theta", "a whole number");
   s.theta = static_cast<std::uint32_t>(theta);

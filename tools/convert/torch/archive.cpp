@@ -18,6 +18,7 @@ namespace torch {
 
 namespace {
 constexpr std::uint64_t largest_pickle = std::uint64_t{64} << 20;  // real ones have some hundred bytes a tensor
+constexpr std::size_t piece_bytes = std::size_t{1} << 20;          // of records: whole elements of every type
 constexpr unsigned char magic_number[] = {0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19};
 
 bool begins_with(std::span<const std::byte> bytes, std::string_view text) {
@@ -93,32 +94,52 @@ void archive::open_zip() {
   object_ = std::make_unique<pickle>(pickle_bytes_, where_);
 }
 
-std::vector<std::byte> archive::read_entry(const std::string& name) const {
-  const auto stop = [&](const std::string& why) {
-    fail({.where = where_, .what = "entry " + steno::weights::quoted(name) + " of the zip archive: " + why});
-  };
+std::uint64_t archive::size_of_entry(const std::string& name, std::uint64_t* index) const {
   zip_stat_t facts;
-  if (zip_stat(zip_.get(), name.c_str(), 0, &facts) != 0) stop("missing");
-  if (name.ends_with("data.pkl") && facts.size > largest_pickle) stop("larger than any checkpoint's");
+  if (zip_stat(zip_.get(), name.c_str(), 0, &facts) != 0) bad_entry(name, "missing");
+  if (index != nullptr) *index = facts.index;
+  return facts.size;
+}
+
+void archive::bad_entry(const std::string& name, const std::string& why) const {
+  bad("entry " + steno::weights::quoted(name) + " of the zip archive: " + why);
+}
+
+std::vector<std::byte> archive::read_entry(const std::string& name) const {
+  const std::uint64_t size = size_of_entry(name);
+  if (name.ends_with("data.pkl") && size > largest_pickle) bad_entry(name, "larger than any checkpoint's");
+  std::vector<std::byte> content(static_cast<std::size_t>(size));
+  read_pieces(name, content, [](std::span<const std::byte>) {});
+  return content;
+}
+
+// Fills `piece` again and again and hands it over, until the entry ends.
+template <class F>
+void archive::read_pieces(const std::string& name, std::span<std::byte> piece, F&& take) const {
+  std::uint64_t index = 0;
+  const std::uint64_t size = size_of_entry(name, &index);
   struct file_closer {
     void operator()(zip_file_t* f) const { zip_fclose(f); }
   };
-  const std::unique_ptr<zip_file_t, file_closer> file(zip_fopen_index(zip_.get(), facts.index, 0));
-  if (!file) stop(zip_strerror(zip_.get()));
-  std::vector<std::byte> content(static_cast<std::size_t>(facts.size));
-  std::size_t done = 0;
+  const std::unique_ptr<zip_file_t, file_closer> file(zip_fopen_index(zip_.get(), index, 0));
+  if (!file) bad_entry(name, zip_strerror(zip_.get()));
+  std::uint64_t done = 0;
+  std::size_t held = 0;
   for (;;) {  // the read after the last byte makes libzip compare the CRC
     std::byte beyond{};
-    const bool full = done == content.size();
-    const zip_int64_t got =
-        zip_fread(file.get(), full ? &beyond : content.data() + done, full ? 1 : content.size() - done);
-    if (got < 0) stop(zip_file_strerror(file.get()));
+    const bool full = done == size;
+    const zip_int64_t got = zip_fread(file.get(), full ? &beyond : piece.data() + held,
+                                      full ? 1 : std::min<std::uint64_t>(piece.size() - held, size - done));
+    if (got < 0) bad_entry(name, zip_file_strerror(file.get()));
     if (got == 0) break;
-    if (full) stop("longer than it says");
-    done += static_cast<std::size_t>(got);
+    if (full) bad_entry(name, "longer than it says");
+    done += static_cast<std::uint64_t>(got);
+    held += static_cast<std::size_t>(got);
+    if (held < piece.size() && done < size) continue;
+    take(std::span<const std::byte>(piece.first(held)));
+    held = 0;
   }
-  if (done != content.size()) stop("cut short");
-  return content;
+  if (done != size) bad_entry(name, "cut short");
 }
 
 // --- legacy ------------------------------------------------------------------------------------------------------
@@ -165,10 +186,31 @@ void archive::open_legacy() {
   }
 }
 
+std::string archive::entry_of(const storage& s) const { return folder_ + "data/" + std::string(s.key); }
+
+std::span<const std::byte> archive::legacy_record(const storage& s) const {
+  const auto found = legacy_records_.find(std::string(s.key));
+  if (found == legacy_records_.end()) bad("a storage that a tensor uses is missing");
+  return found->second;
+}
+
+std::uint64_t archive::size_of_record(const storage& s) const {
+  return zip_ ? size_of_entry(entry_of(s)) : legacy_record(s).size();
+}
+
+void archive::pass_record(const storage& s, const std::function<void(std::span<const std::byte>)>& take) const {
+  if (zip_) {
+    std::vector<std::byte> piece(piece_bytes);
+    return read_pieces(entry_of(s), piece, take);
+  }
+  for (auto rest = legacy_record(s); !rest.empty(); rest = rest.subspan(std::min(piece_bytes, rest.size())))
+    take(rest.first(std::min(piece_bytes, rest.size())));
+}
+
 std::span<const std::byte> archive::record(const storage& s) {
   std::span<const std::byte> content;
   if (zip_) {
-    const std::string name = folder_ + "data/" + std::string(s.key);
+    const std::string name = entry_of(s);
     if (name != kept_name_) {
       kept_name_.clear();
       kept_ = {};
@@ -177,9 +219,7 @@ std::span<const std::byte> archive::record(const storage& s) {
     }
     content = kept_;
   } else {
-    const auto found = legacy_records_.find(std::string(s.key));
-    if (found == legacy_records_.end()) bad("a storage that a tensor uses is missing");
-    content = found->second;
+    content = legacy_record(s);
   }
   std::uint64_t end = 0, needed = 0;
   if (__builtin_add_overflow(s.first, s.count, &end) || __builtin_mul_overflow(end, size_of_scalar(s.type), &needed) ||

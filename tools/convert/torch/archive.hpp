@@ -8,6 +8,7 @@
 #pragma once
 #include "torch/pickle.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -27,11 +28,20 @@ class archive {
   const pickle& object() const { return *object_; }
   /// All bytes of a storage's record; valid until the next call.
   std::span<const std::byte> record(const storage& s);
+  std::uint64_t size_of_record(const storage& s) const;  ///< in bytes
+  /// Hands the same bytes over in order, in pieces of whole elements, and keeps none.
+  void pass_record(const storage& s, const std::function<void(std::span<const std::byte>)>& take) const;
 
  private:
   void open_zip();
   void open_legacy();
+  std::uint64_t size_of_entry(const std::string& name, std::uint64_t* index = nullptr) const;
   std::vector<std::byte> read_entry(const std::string& name) const;
+  template <class F>
+  void read_pieces(const std::string& name, std::span<std::byte> piece, F&& take) const;
+  std::string entry_of(const storage& s) const;
+  std::span<const std::byte> legacy_record(const storage& s) const;
+  [[noreturn]] void bad_entry(const std::string& name, const std::string& why) const;
   [[noreturn]] void bad(const std::string& why) const;
 
   struct closer {

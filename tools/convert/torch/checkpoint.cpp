@@ -60,11 +60,15 @@ bool contiguous(const tensor& t) {
 }  // namespace
 
 checkpoint::checkpoint(const std::filesystem::path& path)
-    : file_(path.string()), where_(path.string()), size_(file_.bytes().size()), archive_(file_.bytes(), where_) {
+    : file_(path.string()),
+      bytes_(file_.bytes()),
+      where_(path.string()),
+      size_(bytes_.size()),
+      archive_(bytes_, where_) {
   list();
 }
-checkpoint::checkpoint(std::span<const std::byte> bytes, std::string where)
-    : where_(std::move(where)), size_(bytes.size()), archive_(bytes, where_) {
+checkpoint::checkpoint(std::span<const std::byte> bytes, std::string where, const weights::mapped_file* part_of)
+    : part_of_(part_of), bytes_(bytes), where_(std::move(where)), size_(bytes.size()), archive_(bytes, where_) {
   list();
 }
 
@@ -153,12 +157,19 @@ void checkpoint::gather(const entry& e, F&& take) {
   const storage& s = archive_.object().storages()[t.storage];
   const std::size_t width = size_of_scalar(s.type);
   if (t.count == 0) return;
+  // Most tensors are all of their storage: it passes by, and is never held beside the values.
+  if (contiguous(t) && s.first == 0 && t.offset == 0 && t.count == s.count &&
+      t.count * width == archive_.size_of_record(s))
+    return archive_.pass_record(s, [&](std::span<const std::byte> piece) {
+      take(piece.data(), piece.size() / width);
+      release();
+    });
   const std::byte* start = archive_.record(s).data() + (s.first + t.offset) * width;
   // What was read is not needed again: its pages go back to the system, so a model is never resident beside its copy.
   const struct release_pages {
-    const weights::mapped_file& file;
-    ~release_pages() { file.release(file.bytes()); }
-  } at_the_end{file_};
+    const checkpoint& c;
+    ~release_pages() { c.release(); }
+  } at_the_end{*this};
   if (contiguous(t)) {
     take(start, static_cast<std::size_t>(t.count));
     return;

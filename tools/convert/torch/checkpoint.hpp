@@ -2,7 +2,8 @@
 //
 // The state dict may be the object itself or lie under "state_dict", "model_state_dict" or "model" (as trainers write
 // it); a prefix "module." that every name has (distributed training) is taken off. Views are made contiguous when read.
-// Peak memory: the largest storage beside the tensor asked for. Tested in tests/convert/checkpoint_test.cpp.
+// Peak memory: the tensor asked for, and beside it the largest storage that is not one tensor's alone. Tested in
+// tests/convert/checkpoint_test.cpp.
 #pragma once
 #include <steno/weights/mapped_file.hpp>
 
@@ -30,8 +31,9 @@ class checkpoint {
 
   /// Throws steno::error when the file is not a checkpoint, is damaged, or names something that is not data.
   explicit checkpoint(const std::filesystem::path& path);
-  /// The same from memory that outlives the checkpoint.
-  checkpoint(std::span<const std::byte> bytes, std::string where);
+  /// The same from memory that outlives the checkpoint. Of a part of a mapped file, pages that were read are given back
+  /// to the system.
+  checkpoint(std::span<const std::byte> bytes, std::string where, const weights::mapped_file* part_of = nullptr);
 
   const std::string& where() const { return where_; }
   std::uint64_t size() const { return size_; }                    ///< of the file, in bytes
@@ -53,8 +55,11 @@ class checkpoint {
   void list_dict(const pickle::node& dict);
   template <class F>
   void gather(const entry& e, F&& take);
+  void release() const noexcept { (part_of_ != nullptr ? *part_of_ : file_).release(bytes_); }
 
   weights::mapped_file file_;
+  const weights::mapped_file* part_of_ = nullptr;
+  std::span<const std::byte> bytes_;
   std::string where_;
   std::uint64_t size_ = 0;
   archive archive_;
