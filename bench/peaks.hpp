@@ -4,16 +4,16 @@
 // other: measure.hpp does that.
 #pragma once
 #include <steno/kernels/cpu.hpp>
+#include <steno/weights/storage.hpp>
 
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
-#include <new>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -123,22 +123,31 @@ inline void dot_512() {
 #include <steno/kernels/isa/region_end.hpp>
 #undef STENO_BENCH_TWELVE
 #endif
+}  // namespace detail
 
-/// Memory that no cache holds, written once.
+/// Bytes of which a turn through all of them finds none in a cache.
+inline std::size_t cold_bytes() {
+  std::size_t cache = 0;
+#if defined(_SC_LEVEL3_CACHE_SIZE)
+  if (const long size = ::sysconf(_SC_LEVEL3_CACHE_SIZE); size > 0) cache = static_cast<std::size_t>(size);
+#endif
+  return std::max(std::size_t{256} << 20, 2 * cache);
+}
+
+namespace detail {
+/// Memory that no cache holds, written once; like weights on huge pages, where the system has them.
 inline const std::byte* large_memory(std::size_t bytes) {
-  struct release {
-    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
-  };
-  static const std::unique_ptr<std::byte[], release> memory = [&] {
-    std::unique_ptr<std::byte[], release> m(static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{64})));
-    std::fill(m.get(), m.get() + bytes, std::byte{1});
+  static steno::weights::storage storage;
+  static const std::byte* const memory = [&] {
+    std::byte* m = storage.allocate(bytes);
+    std::fill(m, m + bytes, std::byte{1});
     return m;
   }();
-  return memory.get();
+  return memory;
 }
 }  // namespace detail
 
-/// Rates of this moment, each from the best of three bursts of about a millisecond (reading: of 128 MiB).
+/// Rates of this moment, each from the best of three bursts of about a millisecond (reading: of 64 MiB each).
 inline double fma_rate() {
 #if defined(__x86_64__)
   const steno::kernels::isa best = steno::kernels::best_isa();
@@ -158,10 +167,15 @@ inline double int8_rate() {
 }
 inline double read_rate() {
 #if defined(__x86_64__)
-  constexpr std::size_t bytes = std::size_t{128} << 20;
+  constexpr std::size_t burst = std::size_t{64} << 20;
+  static const std::size_t bytes = cold_bytes() / burst * burst;
+  static std::size_t at = 0;
   if (steno::kernels::best_isa() >= steno::kernels::isa::avx2) {
     const std::byte* memory = detail::large_memory(bytes);
-    return detail::best_rate(static_cast<double>(bytes), 3, [&] { detail::read_256(memory, bytes); });
+    return detail::best_rate(static_cast<double>(burst), 3, [&] {
+      detail::read_256(memory + at, burst);
+      at = (at + burst) % bytes;
+    });
   }
 #endif
   return 0;

@@ -2,6 +2,7 @@
 // product beside them. For one to a few rows the weights come from memory (of_read); the others stay in the caches.
 #include <steno/core/thread_pool.hpp>
 #include <steno/kernels/product.hpp>
+#include <steno/weights/storage.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -28,7 +29,7 @@ struct bench_weight {
     const bool cold = s.m < 8;
     weights::weight_ref w{nullptr, nullptr, format, s.n, s.k};
     const std::size_t bytes = w.bytes(), packed = kernels::packed_bytes(w);
-    const std::size_t copies = cold ? (std::size_t{256} << 20) / bytes + 1 : 1;
+    const std::size_t copies = cold ? steno_bench::cold_bytes() / bytes + 1 : 1;
     std::mt19937 engine(1);
     std::vector<std::byte> stored(bytes);
     for (std::size_t i = 0; i < bytes; ++i) stored[i] = static_cast<std::byte>(engine() % 251);
@@ -45,20 +46,17 @@ struct bench_weight {
       }
     }
     for (std::size_t c = 0; c < copies; ++c) {
-      memory.emplace_back(stored);
-      w.data = memory.back().data();
-      w.packed = nullptr;
-      if (packed != 0) {
-        std::vector<std::byte> to(packed + 64);
-        std::byte* aligned = to.data() + (64 - reinterpret_cast<std::uintptr_t>(to.data()) % 64) % 64;
-        kernels::pack(w, aligned, executor());
-        memory.back() = std::move(to);
-        w.data = w.packed = aligned;
-      }
+      std::byte* const to = memory.allocate(packed != 0 ? packed : bytes);
+      w.data = stored.data();
+      packed != 0 ? static_cast<void>(kernels::pack(w, to, executor()))
+                  : static_cast<void>(std::memcpy(to, w.data, bytes));
+      w.data = to;
+      w.packed = packed != 0 ? to : nullptr;
       refs.push_back(w);
+      w.packed = nullptr;
     }
   }
-  std::vector<std::vector<std::byte>> memory;
+  weights::storage memory;
   std::vector<weights::weight_ref> refs;
 };
 

@@ -1,4 +1,5 @@
 #include <steno/kernels/cpu.hpp>
+#include <steno/kernels/read_ahead.hpp>
 
 #include <gtest/gtest.h>
 
@@ -25,6 +26,19 @@ TEST(cpu, is_lowered_and_raised_but_not_beyond_the_best) {
 TEST(cpu, agrees_with_the_compilers_promise) {
   EXPECT_GE(best_isa(), steno::kernels::detail::promised_isa());
   EXPECT_GE(best_isa(), isa::scalar);
+}
+
+TEST(read_ahead, is_known_for_every_family) {
+  using namespace steno::kernels;
+  EXPECT_EQ(detail::family_of_vendor("GenuineIntel"), processor_family::intel);
+  EXPECT_EQ(detail::family_of_vendor("AuthenticAMD"), processor_family::amd);
+  EXPECT_EQ(detail::family_of_vendor("HygonGenuine"), processor_family::amd);
+  EXPECT_EQ(detail::family_of_vendor("CentaurHauls"), processor_family::other);
+  EXPECT_EQ(this_family(), detail::query_family());
+  for (const read_ahead_entry& entry : read_ahead_table) {
+    EXPECT_EQ(read_ahead_of(entry.family), entry.ahead);
+    EXPECT_TRUE(entry.ahead.streams == 1 || entry.ahead.streams == 2);
+  }
 }
 
 // tests/aarch64 runs this program on emulated processors of each level, and names the level.

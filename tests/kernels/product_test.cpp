@@ -306,6 +306,25 @@ TEST(product, unpacked_weights_give_the_same_bits) {
   }
 }
 
+// Ends of groups and of matrices shorter and longer than what is fetched ahead of them.
+TEST(product, what_is_fetched_ahead_changes_no_bit) {
+  each_product({{1, 512, 100}, {1, 2048, 33}, {2, 512, 40}, {3, 512, 40}}, 17,
+               [](isa level, dtype format, const shape& s, const matrix_f& x, const stored_matrix& w) {
+                 context c;
+                 core::workspace::frame frame(c.scratch);
+                 const operand o = prepare(core::read(x), format, frame, c.run);
+                 matrix_f want(s.m, s.n), y(s.m, s.n);
+                 multiply(o, w.ref(), {}, core::write(want), c);
+                 for (const std::size_t distance : {0u, 64u, 4096u, 1u << 20})
+                   for (const cache_level into : {cache_level::first, cache_level::second})
+                     for (const int streams : {1, 2}) {
+                       view<float> out = core::write(y);
+                       kernels::detail::multiply_ahead(o, w.ref(), {}, out, {distance, into, streams, distance}, c);
+                       EXPECT_TRUE((y.array() == want.array()).all()) << label(level, format, s) << " " << distance;
+                     }
+               });
+}
+
 TEST(product, applies_the_epilogue) {
   const isa_guard guard;
   for (isa level : available_isas()) {

@@ -24,6 +24,12 @@ namespace kernels {
 STENO_KERNEL_API void multiply(const operand& x, const weights::weight_ref& w, const epilogue& e, const view<float>& y,
                                context& c);
 
+namespace detail {
+/// multiply() by weights of the operand's family, which fetches so far ahead: for multiply(), tests and tuning.
+STENO_KERNEL_API void multiply_ahead(const operand& x, const weights::weight_ref& w, const epilogue& e, view<float>& y,
+                                     const read_ahead& ahead, context& c);
+}  // namespace detail
+
 /// The same from plain rows: prepare() and multiply().
 inline void matmul(const view<const float>& x, const weights::weight_ref& w, const epilogue& e, const view<float>& y,
                    context& c) {
@@ -96,7 +102,7 @@ inline product_way way_of(const operand& x, const weights::weight_ref& w, const 
   if (x.family == weight_family::int8_blocks) {
     const bool few = table.int8_few != nullptr && x.rows <= table.int8_few(layout_of(w.format).bits);
     return {.strip = few ? table.int8_row_strip : int8_strip,
-            .columns = table.int8_groups * group,
+            .columns = (few ? 2 : table.int8_groups) * group,
             .rows = std::clamp<extent>(strip_bytes / x.cols, 6 * height, table.int8_rows),
             .scratch = unpack_floats,
             .step = 1,
@@ -113,8 +119,8 @@ inline product_way way_of(const operand& x, const weights::weight_ref& w, const 
           .packed = panels && x.family == weight_family::half_columns};
 }
 
-inline void multiply_family(const operand& x, const weights::weight_ref& w, const epilogue& e, view<float>& y,
-                            context& c) {
+STENO_KERNEL_API void multiply_ahead(const operand& x, const weights::weight_ref& w, const epilogue& e, view<float>& y,
+                                     const read_ahead& ahead, context& c) {
   const product_table& table = table_of(x.level);
   const product_way way = way_of(x, w, table);
   const extent height = way.panels ? x.split.height(0) : 1;
@@ -146,6 +152,7 @@ inline void multiply_family(const operand& x, const weights::weight_ref& w, cons
             .packed = nullptr,
             .next_group = next_group,
             .layout = layout,
+            .ahead = ahead,
             .sums = reinterpret_cast<float*>(own),
             .scratch = reinterpret_cast<float*>(own) + sums};
     if (way.packed && w.packed != nullptr) {
@@ -195,12 +202,13 @@ STENO_KERNEL_API void multiply(const operand& x, const weights::weight_ref& w, c
     out.setConstant(std::numeric_limits<float>::quiet_NaN());
     return;
   }
-  if (x.family == family_of(w.format)) return detail::multiply_family(x, w, e, out, c);
+  const read_ahead& ahead = read_ahead_of(this_family());
+  if (x.family == family_of(w.format)) return detail::multiply_ahead(x, w, e, out, ahead, c);
   assert(x.x != nullptr && "rows that were made for weights of another family");
   core::workspace::frame frame(c.scratch);
   const operand again =
       prepare(core::make_view<dynamic, dynamic>(x.x, x.rows, x.cols, x.stride), w.format, frame, c.run);
-  detail::multiply_family(again, w, e, out, c);
+  detail::multiply_ahead(again, w, e, out, ahead, c);
 }
 
 }  // namespace kernels

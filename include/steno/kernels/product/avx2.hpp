@@ -4,8 +4,7 @@
 // 2 * 128 * 127 = 32512 and is exact. Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
 #pragma once
 #include <steno/kernels/elementwise.hpp>
-#include <steno/kernels/isa/avx2.hpp>
-#include <steno/kernels/product/table.hpp>
+#include <steno/kernels/product/avx2_rows.hpp>
 
 #include <immintrin.h>
 
@@ -23,25 +22,12 @@ namespace product {
 inline constexpr int dot_rows = 2, dot_columns = 2, panel_rows = 6, panel_vectors = 1;
 inline constexpr extent panel_chunk = 256, float_columns = 16 * panel_vectors;
 inline constexpr bool panel_fetches = false;
-inline constexpr int byte_lanes = 32;
 
 #include <steno/kernels/product/finish.inl>
 #include <steno/kernels/product/float_rows.inl>
 #include <steno/kernels/product/quantise.inl>
-#include <steno/kernels/product/unpack.inl>
 
 inline constexpr int int8_rows = 4, int8_groups = 1;
-
-/// Eight columns' products of four values: size = |w| as u8, x with the sign of w, in pairs and then fours.
-STENO_INLINE __m256i dot_fours(__m256i d, __m256i w, __m256i size, const std::int8_t* x) {
-  std::int32_t four;
-  std::memcpy(&four, x, 4);
-  const __m256i pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(_mm256_set1_epi32(four), w));
-  return _mm256_add_epi32(d, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-}
-STENO_INLINE __m256i weights_of(const std::byte* quants) {
-  return _mm256_xor_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(quants)), _mm256_set1_epi8(-128));
-}
 
 /// d[r] += eight columns by row r for half a block, four steps. Eight columns at a time, and a loop that stays one:
 /// with sixteen registers, more at once would be spilled.
@@ -112,9 +98,7 @@ template <int... r>
 
 inline void int8_tile(const detail::int8_job& job) noexcept {
   switch (job.rows) {
-    case 1:
-      return int8_tile(std::make_integer_sequence<int, 1>{}, job);
-    case 2:
+    case 2:  // a single row is int8_row_strip's
       return int8_tile(std::make_integer_sequence<int, 2>{}, job);
     case 3:
       return int8_tile(std::make_integer_sequence<int, 3>{}, job);
@@ -144,6 +128,8 @@ inline constexpr detail::product_table product_kernels{
     .finish = product::finish,
     .float_panel_strip = product::float_panel_strip,
     .float_row_strip = product::float_row_strip,
+    .int8_few = product::int8_few,
+    .int8_row_strip = product::int8_row_strip,
 };
 
 }  // namespace kernels::avx2

@@ -44,6 +44,8 @@ inline constexpr detail::product_table product_kernels{
     .finish = product::finish,
     .float_panel_strip = product::float_panel_strip,
     .float_row_strip = product::float_row_strip,
+    .int8_few = avx2::product::int8_few,
+    .int8_row_strip = avx2::product::int8_row_strip,
 };
 
 }  // namespace kernels::avx512

@@ -28,9 +28,8 @@ template <int C, int... I>
 STENO_INLINE void add_scaled(std::integer_sequence<int, I...>, __m512* acc, const __m512i* d, const float* scales,
                              const float* weight_scales, extent next) {
   static_assert(C == 2);
-  const column_scales w[] = {column_scales(_mm512_loadu_ps(weight_scales)),
-                             column_scales(_mm512_loadu_ps(weight_scales + next))};
-  ((acc[I] = _mm512_fmadd_ps(w[I % C].times(d[I]), _mm512_set1_ps(scales[16 * (I / C)]), acc[I])), ...);
+  const column_scales w[] = {column_scales(load(weight_scales)), column_scales(load(weight_scales + next))};
+  ((acc[I] = _mm512_fmadd_ps(w[I % C].times(d[I]).v, _mm512_set1_ps(scales[16 * (I / C)]), acc[I])), ...);
 }
 /// acc[I] += offset of row I / C * minimum of each column of group I % C
 template <int C, int... I>

@@ -127,18 +127,18 @@ inline panel_tile_function panel_tile_of(std::integer_sequence<int, I...>, exten
 }
 
 /// sums[r * float_columns + n] = sum over k of x[k * R + r] * w[n, k], w packed and widened in registers: few rows of x
-/// wait for the weights, so each group of columns fetches what it will want 1.5 KiB later, and at its end what comes
-/// next, at `following`.
+/// wait for the weights, so each group of columns fetches what it will want `lead` values of K later, and at its end
+/// what comes next, at `following`.
 template <int... I>  // R * V accumulators
 [[gnu::noinline]] void half_tile(std::integer_sequence<int, I...>, const float* x, const std::uint16_t* w, extent next,
-                                 extent count, bool bfloat, const std::uint16_t* following, float* sums) noexcept {
+                                 extent count, bool bfloat, const std::uint16_t* following, extent lead,
+                                 float* sums) noexcept {
   constexpr int V = panel_vectors, R = sizeof...(I) / V;
-  constexpr extent lead = 48;
   const std::uint16_t* ahead = count > lead ? w + 16 * lead : following;
   f32x16 acc[] = {(static_cast<void>(I), zero())...};
   for (extent k = 0; k < count; ++k, x += R, w += 16, ahead += 16) {
     if (k + lead == count) ahead = following;
-    ((I < V ? __builtin_prefetch(ahead + I * next) : void()), ...);
+    ((I < V ? __builtin_prefetch(ahead + I * next, 0, 2) : void()), ...);
     if (bfloat) {
       ((acc[I] = fma(broadcast(x[I / V]), load_bf16(w + I % V * next), acc[I])), ...);
     } else {
@@ -157,7 +157,8 @@ inline void half_rows(const detail::strip& s) noexcept {
   const auto* const w = reinterpret_cast<const std::uint16_t*>(s.packed);
   const bool more = s.w->packed != nullptr && s.n1 < s.w->rows;
   half_tile(std::make_integer_sequence<int, R * panel_vectors>{}, s.x->panels, w, 16 * cols, cols,
-            s.w->format == dtype::bf16, more ? w + float_columns * cols : w, s.sums);
+            s.w->format == dtype::bf16, more ? w + float_columns * cols : w,
+            static_cast<extent>(s.ahead.halves) / (2 * detail::group), s.sums);
   finish(s, s.sums, float_columns, 0, R);
 }
 

@@ -7,6 +7,7 @@
 #include <steno/kernels/cpu.hpp>
 #include <steno/kernels/epilogue.hpp>
 #include <steno/kernels/pack.hpp>
+#include <steno/kernels/read_ahead.hpp>
 #include <steno/weights/weight.hpp>
 
 #include <cstddef>
@@ -80,6 +81,7 @@ struct strip {
   const std::byte* packed;  // half_columns and int8_blocks: the group of column n0
   std::size_t next_group;   // bytes from group to group
   block_layout layout;      // int8_blocks
+  read_ahead ahead;         // few rows
   float* sums;              // of its rows and columns, these rounded up to 32
   float* scratch;           // as much as the way of the product needs
 };

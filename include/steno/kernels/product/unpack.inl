@@ -61,7 +61,7 @@ inline void unpack(const detail::unpack_job& job) noexcept {
   float *scales = job.scales, *minima = job.minima;
   if (l.bits == 8) {
     for (extent b = 0; b < job.count; ++b) {
-      if (b % 2 == 0) __builtin_prefetch(job.ahead + 32 * b);
+      if (b % 2 == 0) __builtin_prefetch(job.ahead + 32 * b, 0, 2);
       store(scales + 16 * b, halves_at(job.in + 32 * b));
     }
     return;
@@ -77,7 +77,7 @@ inline void unpack(const detail::unpack_job& job) noexcept {
       in += l.minima ? 64 : 32;
     }
     if (job.fetches)
-      for (std::size_t line = 0; line < l.plane_bytes(); line += 128) __builtin_prefetch(ahead + line);
+      for (std::size_t line = 0; line < l.plane_bytes(); line += 128) __builtin_prefetch(ahead + line, 0, 2);
     ahead += l.block_bytes();
     if (l.bits == 4) unpack_tile<4>(in, bias, out);
     if (l.bits == 5) unpack_tile<5>(in, bias, out);
