@@ -28,7 +28,6 @@ import torch
 import ct_punc
 import export
 import export_fsmn_vad
-import export_parakeet
 import export_paraformer
 import export_whisper
 import fastconformer
@@ -36,6 +35,7 @@ import features
 import frontends
 import fsmn_vad
 import fun_asr_nano
+import nemo_archive
 import paraformer
 import paraformer_online
 import qwen3_aligner
@@ -621,11 +621,11 @@ def parakeet_case(kind):
         case.sizes = dict(s, **more, kernel=kernel, labels=labels, hidden=hidden, joint=joint, rnn_layers=layers,
                           durations=durations)
         letters = ["\u2581" * (i % 2) + "".join(chr(97 + int(d)) for d in str(i)) for i in range(labels)]
-        config = export_parakeet.configuration(
+        config = nemo_archive.configuration(
             kind, letters, dict(s, hidden=hidden, joint=joint), more["window"], durations, kernel, layers, more["bias"],
             more["xscaling"])
         case.model = case.model / "model.nemo"
-        export_parakeet.write_archive(case.model, config, sentencepiece_model(labels), state_of(net))
+        nemo_archive.write_archive(case.model, config, sentencepiece_model(labels), state_of(net))
 
         def reference(stages):
             front_end = frontends.nemo(80)
@@ -689,7 +689,7 @@ def sortformer_case(kind):
             let_speakers_change(net, front_end.finish(front_end.log_mel(sound(case.rng, 4) / np.float32(32768))))
         case.whole, case.count = True, p.randint(8000, 80000)
         case.sizes = dict(s, encoder=encoder, speakers=speakers, late=late, **(options if streams else {}))
-        config = export_parakeet.configuration("ctc", [], encoder, None, (), encoder["kernel"], 1, encoder["bias"],
+        config = nemo_archive.configuration("ctc", [], encoder, None, (), encoder["kernel"], 1, encoder["bias"],
                                                encoder["xscaling"])
         del config["decoder"]
         config["preprocessor"]["normalize"] = "NA" if streams else "per_feature"
@@ -702,7 +702,7 @@ def sortformer_case(kind):
                                  "num_attention_heads": s["heads"], "hidden_act": "relu", "pre_ln": False,
                                  "pre_ln_final_layer_norm": True})
         case.model = case.model / "model.nemo"
-        export_parakeet.write_archive(case.model, config, None, state_of(net))
+        nemo_archive.write_archive(case.model, config, None, state_of(net))
 
         def reference(stages):
             samples = case.samples / np.float32(32768)

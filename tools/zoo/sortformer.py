@@ -23,11 +23,11 @@ class Attention(nn.Module):
         for name in "query_net", "key_net", "value_net", "out_projection":
             self.add_module(name, nn.Linear(size, size))
 
-    def forward(self, x):
-        q, k, v = (net(x).view(len(x), self.heads, -1).transpose(0, 1)
+    def forward(self, x, bias):
+        q, k, v = (net(x).unflatten(-1, (self.heads, -1)).transpose(-3, -2)
                    for net in (self.query_net, self.key_net, self.value_net))
-        shares = (q @ k.transpose(1, 2) / math.sqrt(q.shape[2])).softmax(-1)
-        return self.out_projection((shares @ v).transpose(0, 1).flatten(1))
+        shares = (q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]) + bias).softmax(-1)
+        return self.out_projection((shares @ v).transpose(-3, -2).flatten(-2))
 
 
 class FeedForward(nn.Module):
@@ -47,17 +47,18 @@ class Block(nn.Module):
         self.first_sub_layer, self.second_sub_layer = Attention(size, heads), FeedForward(size, units)
         self.layer_norm_1, self.layer_norm_2 = nn.LayerNorm(size), nn.LayerNorm(size)
 
-    def forward(self, x):
-        x = self.layer_norm_1(x + self.first_sub_layer(x))
+    def forward(self, x, bias=0.0):
+        """Rows (..., rows, size); bias: of the attention, from each row to each row."""
+        x = self.layer_norm_1(x + self.first_sub_layer(x, bias))
         return self.layer_norm_2(x + self.second_sub_layer(x))
 
 
 class Sortformer(nn.Module):
     """encoder: the arguments of fastconformer.Encoder."""
 
-    def __init__(self, encoder, size, heads, units, layers, speakers=4):
+    def __init__(self, encoder, size, heads, units, layers, speakers=4, encoder_type=fastconformer.Encoder):
         super().__init__()
-        self.encoder = fastconformer.Encoder(**encoder)
+        self.encoder = encoder_type(**encoder)
         self.transformer_encoder = nn.Module()
         self.transformer_encoder.layers = nn.ModuleList(Block(size, heads, units) for _ in range(layers))
         head = self.sortformer_modules = nn.Module()
@@ -137,36 +138,43 @@ class Stream:
             self.compress()
 
     def compress(self):
-        o, p, never = self.o, self.cache_preds, -math.inf
-        share = o["spkcache_len"] // self.speakers - o["spkcache_sil_frames_per_spk"]
-        speaks = p.clamp(min=o["pred_score_threshold"]).log()
-        silent = (1 - p).clamp(min=o["pred_score_threshold"]).log()
-        scores = speaks - silent + silent.sum(1, keepdim=True) - math.log(0.5)
-        scores[p <= 0.5] = never
-        enough = (scores > 0).sum(0) >= math.floor(share * o["min_pos_scores_rate"])
-        scores[(scores <= 0) & enough] = never
-        scores[o["spkcache_len"] :] += o["scores_boost_latest"]
-        for rate, times in (o["strong_boost_rate"], 2), (o["weak_boost_rate"], 1):
-            for s in range(self.speakers):
-                best = self.best(scores[:, s], math.floor(share * rate))
-                scores[best, s] -= times * math.log(0.5)
-        quiet = torch.full((o["spkcache_sil_frames_per_spk"], self.speakers), math.inf)
-        scores = torch.cat([scores, quiet]).T.flatten()  # by speaker, then by time
-        kept = self.best(scores, o["spkcache_len"])
-        something = kept[scores[kept] > never].sort()[0] % (len(p) + len(quiet))
-        rows = [(self.cache[t], p[t]) if t < len(p) else (self.silence, torch.zeros(self.speakers))
-                for t in something.tolist()]
-        rows += [(self.silence, torch.zeros(self.speakers))] * (len(kept) - len(something))
+        kept, self.gap = best_rows(self.cache_preds, self.o, self.gap)
+        none = torch.zeros(self.speakers)
+        rows = [(self.silence, none) if t is None else (self.cache[t], self.cache_preds[t]) for t in kept]
         self.cache, self.cache_preds = (torch.stack(part) for part in zip(*rows))
 
-    def best(self, scores, count):
+
+def best_rows(p, o, gap=math.inf):
+    """Which of a cache's rows with probabilities p (rows, speakers) are kept (None: mean silence), and the smallest gap
+    between the scores of rows of which one was kept and the other was not."""
+    never, speakers, share = -math.inf, p.shape[1], o["spkcache_len"] // p.shape[1] - o["spkcache_sil_frames_per_spk"]
+
+    def best(scores, count):
         """The largest; of equal ones the first."""
+        nonlocal gap
         order = scores.sort(descending=True, stable=True)[1]
         if 0 < count < len(scores):
             a, b = scores[order[count - 1]], scores[order[count]]
             if a != b and math.isfinite(a) and math.isfinite(b):
-                self.gap = min(self.gap, float(a - b))
+                gap = min(gap, float(a - b))
         return order[:count]
+
+    speaks = p.clamp(min=o["pred_score_threshold"]).log()
+    silent = (1 - p).clamp(min=o["pred_score_threshold"]).log()
+    scores = speaks - silent + silent.sum(1, keepdim=True) - math.log(0.5)
+    scores[p <= 0.5] = never
+    enough = (scores > 0).sum(0) >= math.floor(share * o["min_pos_scores_rate"])
+    scores[(scores <= 0) & enough] = never
+    scores[o["spkcache_len"] :] += o["scores_boost_latest"]
+    for rate, times in (o["strong_boost_rate"], 2), (o["weak_boost_rate"], 1):
+        for s in range(speakers):
+            scores[best(scores[:, s], math.floor(share * rate)), s] -= times * math.log(0.5)
+    quiet = torch.full((o["spkcache_sil_frames_per_spk"], speakers), math.inf)
+    scores = torch.cat([scores, quiet]).T.flatten()  # by speaker, then by time
+    kept = best(scores, o["spkcache_len"])
+    something = kept[scores[kept] > never].sort()[0] % (len(p) + len(quiet))
+    rows = [t if t < len(p) else None for t in something.tolist()]
+    return rows + [None] * (len(kept) - len(something)), gap
 
 
 def stream(model, features, options, asynchronous=False):

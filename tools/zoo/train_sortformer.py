@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trains the Sortformer demonstration model (NeMo's, for streams).
+
+usage: train_sortformer.py DATA OUT [--minutes M | --epochs N] [--dev DATA] [--start WEIGHTS] [--resume]
+
+DATA is what `conversations.py voices` makes. OUT gets last.pt (averaged weights) and state.pt. Every example is a new
+conversation, mixed as mel energies: the first seconds of one, or what a stream encodes later, rows of its speaker cache
+(chosen as the stream chooses them, by the truth) and what follows them.
+
+Losses: activity in the order in which people are first heard, and in the order that fits best (Sortformer's own two);
+which of the training's voices it is, in the second block; whether two rows are of one voice, in the last but one. For
+half of the batches attention ends with the row's own chunk of 4 to 14 rows, because a stream knows no more.
+"""
+import itertools
+import random
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import conversations
+import corpus as data
+import fastconformer
+import frontends
+import loop
+import sortformer
+from augment import NEPER, Augmenter
+
+FRONT_END = frontends.nemo(80)
+ENCODER = {"bands": 80, "layers": 4, "size": 128, "heads": 4, "channels": 24, "units": 256}
+SIZES = {"size": 96, "heads": 4, "units": 192, "layers": 3, "speakers": conversations.MOST}
+# What streams remember and wait for, in rows of 80 ms.
+STREAM = {**sortformer.STREAM, "spkcache_len": 128, "fifo_len": 64, "chunk_len": 6, "spkcache_update_period": 32,
+          "chunk_left_context": 1, "chunk_right_context": 5}
+LONGEST = STREAM["spkcache_len"] + STREAM["fifo_len"] + 12
+ROW = sortformer.RATE  # frames
+HEARD, COMPARED = "layer1_out", "layer2_out"
+MEAN, SPREAD = -9.0, 4.0  # of the features, about
+
+
+class Encoder(fastconformer.Encoder):
+    """chunk: None, or (first, length): rows from `first` on hear no more than the end of their own chunk."""
+
+    chunk = None
+
+    def seen(self, rows):
+        if self.chunk is None:
+            return super().seen(rows)
+        first, length = self.chunk
+        number = torch.div(torch.arange(rows) - first, length, rounding_mode="floor").clamp(min=-1)
+        return number[:, None] >= number[None]
+
+
+class Model(sortformer.Sortformer):
+    """With heads for the training."""
+
+    def __init__(self, voices=0):
+        super().__init__(ENCODER, **SIZES, encoder_type=Encoder)
+        size = ENCODER["size"]
+        self.voice, self.alike = nn.Linear(size, voices), nn.Linear(size, 64)
+        self.alike_scale = nn.Parameter(torch.tensor([6.0, -3.0]))
+        with torch.no_grad():  # the first convolution takes features as they are
+            first = self.encoder.pre_encode.conv.get_submodule("0")
+            first.weight /= SPREAD
+            first.bias -= first.weight.sum((1, 2, 3)) * MEAN
+
+    def logits(self, rows, chunk, trace):
+        """Rows behind the subsampling (batch, rows, size) -> logits of the speakers."""
+        self.encoder.chunk = chunk
+        x, _ = self.encoder.blocks(rows, torch.full((len(rows),), rows.shape[1]), trace)
+        bias = torch.zeros(1).masked_fill(~self.encoder.seen(rows.shape[1]), -1e9)
+        head = self.sortformer_modules
+        x = head.encoder_proj(x)
+        for block in self.transformer_encoder.layers:
+            x = block(x, bias)
+        return head.single_hidden_to_spks(head.first_hidden_to_hidden(x.relu()).relu())
+
+
+class Voices:
+    """The utterances by voice, as log mel energies."""
+
+    def __init__(self, folder):
+        self.corpus = data.Corpus(folder, FRONT_END, NoWords())
+        self.items, self.rows = self.corpus.items, self.corpus.rows
+        self.of, self.variant = {}, {}
+        for item in self.items:
+            self.of.setdefault(item["voice"], []).append(item)
+            self.variant[item["voice"]] = item["variant"]
+        self.numbers = sorted(self.of)
+
+    def draw(self, rng, count):
+        out, variants = [], set()
+        while len(out) < count:
+            voice = rng.choice(self.numbers)
+            if self.variant[voice] not in variants:
+                out.append(voice)
+                variants.add(self.variant[voice])
+        return out
+
+
+class NoWords:
+    def words(self, text):
+        return []
+
+
+class Batches:
+    """Batches of conversations; `corpus` is the voices. All of a batch is as long."""
+
+    steps, rows = 600, 1200
+
+    def __init__(self, voices, seed, augment=True, two=0):
+        self.corpus, self.seed, self.augment, self.two = voices, seed, augment, two
+        self.augmenter = Augmenter(FRONT_END, seed)
+
+    def epoch(self, number):
+        return list(range(self.steps))
+
+    def make(self, _, step):
+        self.rng = rng = random.Random(f"{self.seed} step {step}")
+        self.augmenter.rng = np.random.default_rng([self.seed, step])
+        self.step = step
+        cached = rng.random() < 0.5
+        length = rng.randint(20, LONGEST - STREAM["spkcache_len"]) if cached else \
+            int(LONGEST * (1 - 0.85 * rng.random() ** 2))
+        all_rows = length + (STREAM["spkcache_len"] if cached else 0)
+        examples = [self.example(length, cached) for _ in range(self.rows // max(all_rows, 60))]
+        chunk = (STREAM["spkcache_len"] if cached else 0, rng.randint(4, 14)) if rng.random() < 0.5 else None
+        x, index, active, who = zip(*examples)
+        x, lengths = data.padded(list(x))
+        return {"x": torch.from_numpy(x), "lengths": torch.from_numpy(lengths), "index": torch.tensor(np.stack(index)),
+                "active": torch.from_numpy(np.stack(active)), "who": torch.from_numpy(np.stack(who)), "chunk": chunk}
+
+    def example(self, length, cached):
+        """Features, the rows that are encoded (those from 1 on; 0: mean silence), activities, and who speaks alone."""
+        rng = self.rng
+        people = rng.choice([1, 2, 2, 3]) if self.step < self.two else rng.choice([1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 4])
+        past = rng.randint(STREAM["spkcache_len"] + 1, 300) if cached else 0
+        voices = self.corpus.draw(rng, people)
+        mel, active = self.mix(voices, ROW * (past + length), people)
+        active = active.reshape(-1, ROW, len(active[0])).mean(1)
+        index = np.arange(past, past + length) + 1
+        if cached:
+            sure = np.random.default_rng(rng.randrange(1 << 32)).uniform(0.7, 1, (past, 1)).astype(np.float32)
+            kept, _ = sortformer.best_rows(torch.from_numpy(active[:past] * sure), STREAM)
+            index = np.concatenate([[0 if t is None else t + 1 for t in kept], index])
+        active = np.concatenate([np.zeros((1, active.shape[1]), np.float32), active])[index]
+        alone = (active.max(1) > 0.9) & (active.sum(1) < 1.05)
+        who = np.where(alone, np.array(voices + [-1] * 4)[active.argmax(1)], data.IGNORE)
+        return FRONT_END.finish(mel), index, active, who
+
+    def mix(self, voices, frames, people):
+        """Log mel energies of a conversation that is cut where its frames end, and who speaks in each of them."""
+        rng, noise, augment = self.rng, self.augmenter, self.augment
+        mel = np.full((frames, FRONT_END.bins), FRONT_END.floor, np.float32)
+        active = np.zeros((frames, conversations.MOST), np.float32)
+        throats = [self.throat() for _ in voices]
+        said = conversations.turns(rng, people, frames / 100 + 8, lambda who: self.utterance(voices[who]),
+                                   new=rng.choice([0.3, 0.5, 0.8]))
+        cut = rng.uniform(0, said[0].end) if rng.random() < 0.2 else 0.0  # in the middle of a turn
+        levels = []
+        for t in said:
+            first = int(100 * (t.start - cut)) - t.what["span"][0] // 10
+            begin, end = max(0, first), min(frames, first + t.what["frames"])
+            if begin >= end:
+                continue
+            own = self.corpus.corpus.mel(t.what)[begin - first : end - first].astype(np.float32)
+            warp, shape = throats[t.who]
+            if warp is not None:
+                low, part = warp
+                own = own[:, low] * (1 - part) + own[:, low + 1] * part
+            own += shape
+            here = mel[begin:end]
+            mel[begin:end] = noise.add(here, own) if active[begin:end].any() else np.maximum(here, own)
+            active[max(0, round(100 * (t.start - cut))) : max(0, round(100 * (t.end - cut))), t.who] = 1
+            levels.append(t.what["level"] * 10 ** (shape.mean() / NEPER / 20))
+        level = max(levels, default=0.05)
+        kind = rng.random()
+        if augment and kind < 0.6:
+            mel = noise.add(mel, noise.noise(frames, level * 10 ** (-rng.uniform(10, 35) / 20)))
+        elif augment and kind < 0.8:
+            mel = np.maximum(mel, noise.noise(frames, 10 ** rng.uniform(-4.8, -3)))
+        begun = [int(who.argmax()) if who.any() else frames for who in active.T]
+        order = sorted(range(conversations.MOST), key=lambda i: (begun[i], i))
+        voices[:] = [voices[i] for i in order if i < len(voices)]
+        return mel, active[:, order]
+
+    def utterance(self, voice):
+        item = self.rng.choice(self.corpus.of[voice])
+        return item, (item["span"][1] - item["span"][0]) / 1000
+
+    def throat(self):
+        """How a person of this conversation sounds: a longer or shorter vocal tract, a level, a colour."""
+        rng, bins = self.rng, FRONT_END.bins
+        gain = rng.uniform(-14, 3) if self.augment else 0.0
+        shape, warp = np.full(bins, gain * NEPER), None
+        if self.augment and rng.random() < 0.4:
+            at = np.clip(np.arange(bins) * rng.uniform(0.93, 1.07), 0, bins - 1)
+            low = np.minimum(at.astype(int), bins - 2)
+            warp = low, (at - low).astype(np.float32)
+        if self.augment and rng.random() < 0.3:
+            at = np.linspace(0, bins - 1, rng.randint(3, 7))
+            shape = shape + np.interp(np.arange(bins), at, [rng.gauss(0, 3) for _ in at]) * NEPER
+        return warp, shape.astype(np.float32)
+
+
+ORDERS = torch.tensor(list(itertools.permutations(range(conversations.MOST))))
+
+
+def chosen(rows, batch):
+    """Rows of a batch (batch, rows, size) behind the subsampling -> those that are encoded."""
+    index, size = batch["index"], rows.shape[2]
+    out = rows.gather(1, (index - 1).clamp(min=0)[..., None].expand(-1, -1, size))
+    silence = ((batch["active"].sum(2) < 0.1) & (index > 0)).float()[..., None]
+    mean = (out * silence).sum(1, keepdim=True) / silence.sum(1, keepdim=True).clamp(min=1)
+    return torch.where((index > 0)[..., None], out, mean)
+
+
+def losses(model, batch):
+    trace = {}
+    rows = chosen(model.encoder.pre_encode(batch["x"], batch["lengths"])[0], batch)
+    logits, active = model.logits(rows, batch["chunk"], trace), batch["active"]
+    weight = torch.ones(active.shape[:2])
+    weight[:, -12:] = 3.0  # what a stream makes known
+    weight = weight[..., None] / (weight.sum() * conversations.MOST)
+    sorted_loss = (F.binary_cross_entropy_with_logits(logits, active, reduction="none") * weight).sum()
+    # of each column with each person
+    pairs = (F.softplus(logits) * weight).sum(1)[:, :, None] - torch.einsum("btc,btp->bcp", logits * weight, active)
+    best = pairs[:, torch.arange(conversations.MOST), ORDERS].sum(2).min(1)[0].sum()
+    voice = F.cross_entropy(model.voice(trace[HEARD]).flatten(0, 1), batch["who"].flatten(), ignore_index=data.IGNORE)
+    e, known = F.normalize(model.alike(trace[COMPARED]), dim=-1), batch["who"] >= 0
+    scale, shift = model.alike_scale
+    same = (batch["who"][:, :, None] == batch["who"][:, None]).float()
+    both = (known[:, :, None] & known[:, None]).float()
+    ones, others = both * same, both * (1 - same)
+    balance = ones / ones.sum().clamp(min=1) + others / others.sum().clamp(min=1)
+    alike = scale * (e @ e.transpose(1, 2)) + shift
+    alike = (F.binary_cross_entropy_with_logits(alike, same, reduction="none") * balance).sum() / 2
+    return {"sorted": (4 * sorted_loss, 1.0), "best": (4 * best, 0.7), "voice": (voice, 0.15), "alike": (alike, 0.5)}
+
+
+@torch.no_grad()
+def evaluate(model, voices, count=9):
+    """Frames that are wrong in streams of 40 s, of what is spoken."""
+    batches, out = Batches(voices, 5), []
+    for people in 2, 3, 4:
+        wrong = said = 0
+        for i in range(count // 3):
+            batches.rng, batches.step = random.Random(f"dev {people} {i}"), 1 << 30
+            batches.augmenter.rng = np.random.default_rng([people, i])
+            mel, active = batches.mix(voices.draw(batches.rng, people), 4000, people)
+            active = torch.from_numpy(active.reshape(-1, ROW, conversations.MOST).mean(1)) > 0.5
+            model.encoder.chunk = None
+            p = sortformer.stream(model, torch.from_numpy(FRONT_END.finish(mel)), STREAM)[0] > 0.5
+            most = [torch.maximum(active.sum(1), p.sum(1)) - (active & p[:, order]).sum(1) for order in ORDERS]
+            wrong += min(int(m.sum()) for m in most)
+            said += int(active.sum())
+        out.append(f"{people} people {100 * wrong / said:.1f} %")
+    return ", ".join(out)
+
+
+def main():
+    parser = loop.parser(__doc__, ("data", "out"), rate=2e-3, seed=51)
+    parser.add_argument("--two", type=int, default=0, help="steps with few people in the beginning")
+    args = parser.parse_args()
+    out = loop.begin(out=args.out)
+    voices, dev = Voices(args.data), args.dev and Voices(args.dev)
+    loop.train(Model(len(voices.numbers)), Batches(voices, args.seed, two=args.two), losses, out, args,
+               (lambda m: evaluate(m, dev)) if dev else None)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
