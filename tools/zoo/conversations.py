@@ -3,14 +3,17 @@
 
 usage: conversations.py voices GRAMMAR OUT [--hours H] [--seed N] [--voices training|unheard]
        conversations.py sound GRAMMAR OUT [--seed N] [--count N] [--seconds S] [--voices training|unheard] [--people N]
+       conversations.py samples GRAMMAR OUT [--seed N]
 
 voices makes the utterances that train_sortformer.py makes its conversations of: samples.i16 and meta.jsonl as of
 synthesize.py, speech alone, "voice" the number of a voice. A voice is a variant of espeak-ng with a language, a pitch
-and a speed. sound writes conversations as NAME.wav, with all of their turns in truth.rttm and truth.stm.
+and a speed. sound writes conversations as NAME.wav, with all of their turns in truth.rttm and truth.stm. samples writes those
+of examples/audio, without noise, as FLAC (through sox).
 """
 import argparse
 import json
 import random
+import subprocess
 import wave
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,14 +151,31 @@ def stm(name, said):
     return [f"{name} 1 speaker{t.who} {t.start:.3f} {t.end:.3f} {' '.join(t.what[0])}" for t in said]
 
 
-def write(folder, conversations):
+def write(folder, conversations, truth="truth"):
     """{name: Conversation} as recordings, truth.rttm, truth.stm."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, each in conversations.items():
         write_wav(folder / f"{name}.wav", each.pcm)
     for kind in rttm, stm:
         lines = [line for name, each in conversations.items() for line in kind(name, each.turns)]
-        (folder / f"truth.{kind.__name__}").write_text("\n".join(lines) + "\n")
+        (folder / f"{truth}.{kind.__name__}").write_text("\n".join(lines) + "\n")
+
+
+def samples(grammar, seed, folder):
+    rng, espeak, talks = random.Random(seed), Espeak(), {}
+    for name, people, seconds in ("two", 2, 14), ("three", 3, 17), ("four", 4, 20):
+        voices = draw_voices(rng, VARIANTS, people)
+        while True:
+            talk = make(rng, espeak, grammar, voices, seconds, noisy=False, overlap=0.15, new=0.7)
+            order = sorted(talk.turns, key=lambda t: t.start)
+            both = any(t.start < before.end for before, t in zip(order, order[1:]))
+            if both and len({t.who for t in order}) == people and order[-1].who != people - 1:  # somebody comes back
+                talks[f"{name}-speakers"] = talk
+                break
+    write(folder, talks, "speakers")
+    for name in talks:
+        subprocess.run(["sox", f"{folder}/{name}.wav", "-C", "8", f"{folder}/{name}.flac"], check=True)
+        (folder / f"{name}.wav").unlink()
 
 
 def some(grammar, seed, count, seconds, variants, people=None, **how):
@@ -169,7 +189,7 @@ def some(grammar, seed, count, seconds, variants, people=None, **how):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["voices", "sound"])
+    parser.add_argument("what", choices=["voices", "sound", "samples"])
     parser.add_argument("grammar", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--hours", type=float, default=10)
@@ -181,6 +201,8 @@ def main():
     o = parser.parse_args()
     if o.what == "voices":
         store(Grammar(o.grammar), o.out, o.hours, o.seed, o.voices == "unheard")
+    elif o.what == "samples":
+        samples(Grammar(o.grammar), o.seed, o.out)
     else:
         write(o.out, some(Grammar(o.grammar), o.seed, o.count, o.seconds,
                           VARIANTS if o.voices == "training" else UNHEARD, o.people))

@@ -8,14 +8,16 @@ conversation, mixed as mel energies: the first seconds of one, or what a stream 
 (chosen as the stream chooses them, by the truth) and what follows them.
 
 Losses: activity in the order in which people are first heard, and in the order that fits best (Sortformer's own two);
-which of the training's voices it is, in the second block; whether two rows are of one voice, in the last but one. For
-half of the batches attention ends with the row's own chunk of 4 to 14 rows, because a stream knows no more.
+in the last block but one, which of the training's voices it is and whether two rows are of one voice. The first steps
+(--voices) are of these two alone, with many voices one after the other, and some of the later ones are. For half of the
+batches attention ends with the row's own chunk of 4 to 14 rows, because a stream knows no more.
 """
 import itertools
 import random
 import sys
 
 import numpy as np
+import scipy.linalg
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -36,8 +38,9 @@ STREAM = {**sortformer.STREAM, "spkcache_len": 128, "fifo_len": 64, "chunk_len":
           "chunk_left_context": 1, "chunk_right_context": 5}
 LONGEST = STREAM["spkcache_len"] + STREAM["fifo_len"] + 12
 ROW = sortformer.RATE  # frames
-HEARD, COMPARED = "layer1_out", "layer2_out"
-MEAN, SPREAD = -9.0, 4.0  # of the features, about
+COMPARED = "layer2_out"
+LOW, SPREAD = -24 * np.log(2), 4.0  # of the features: the least, and about how much they differ
+DISCRIMINANTS = 64
 
 
 class Encoder(fastconformer.Encoder):
@@ -59,12 +62,34 @@ class Model(sortformer.Sortformer):
     def __init__(self, voices=0):
         super().__init__(ENCODER, **SIZES, encoder_type=Encoder)
         size = ENCODER["size"]
-        self.voice, self.alike = nn.Linear(size, voices), nn.Linear(size, 64)
+        self.voice, self.alike = nn.Linear(64, voices, bias=False), nn.Linear(size, 64)
         self.alike_scale = nn.Parameter(torch.tensor([6.0, -3.0]))
-        with torch.no_grad():  # the first convolution takes features as they are
-            first = self.encoder.pre_encode.conv.get_submodule("0")
-            first.weight /= SPREAD
-            first.bias -= first.weight.sum((1, 2, 3)) * MEAN
+
+    @torch.no_grad()
+    def look_at_voices(self, projection, mean):
+        """First weights: behind the subsampling stand the features' projections (numbers, bands) of a linear discriminant
+        analysis of voices, and random ones. Eight channels keep all bands: each takes the even or the odd ones in each of
+        the three convolutions."""
+        stem = self.encoder.pre_encode
+        conv, taps = dict(stem.conv.named_children()), torch.tensor([0.25, 0.5, 0.25])
+        conv["0"].weight /= SPREAD
+        conv["0"].bias -= conv["0"].weight.sum((1, 2, 3)) * LOW
+        for channel in range(8):
+            for bit, name in enumerate("025"):
+                conv[name].weight[channel] = 0
+                conv[name].weight[channel, 0, :, 1 + (channel >> bit & 1)] = taps / (SPREAD if name == "0" else 1)
+                conv[name].bias[channel] = -LOW / SPREAD if name == "0" else 0
+            for name in "36":
+                conv[name].weight[channel] = 0
+                conv[name].weight[channel, channel] = 1
+                conv[name].bias[channel] = 0
+        out = stem.out.weight[:DISCRIMINANTS].unflatten(1, (-1, 10))  # channel, band / 8
+        out.zero_()
+        for band in range(ENCODER["bands"]):
+            out[:, band & 7, band >> 3] = projection[:, band] * SPREAD
+        stem.out.weight[:DISCRIMINANTS] = out.flatten(1)
+        stem.out.bias[:DISCRIMINANTS] = -projection @ (mean - LOW)
+        self.alike.weight[:, :DISCRIMINANTS] += torch.eye(DISCRIMINANTS)
 
     def logits(self, rows, chunk, trace):
         """Rows behind the subsampling (batch, rows, size) -> logits of the speakers."""
@@ -100,6 +125,24 @@ class Voices:
         return out
 
 
+    def discriminants(self, frames=100):
+        """Fisher's linear discriminants of the voices in means of the features of a second: (DISCRIMINANTS, bands) with a
+        spread of about one half within a voice, and the mean of the features."""
+        means, who = [], []
+        for item in self.items:
+            mel = FRONT_END.finish(self.corpus.mel(item).astype(np.float32))
+            mel = mel[mel.max(1) > mel.max() - 6]
+            means += [mel[i : i + frames].mean(0) for i in range(0, len(mel) - frames + 1, frames)]
+            who += [item["voice"]] * (len(means) - len(who))
+        means, who = np.array(means), np.array(who)
+        centres = np.array([means[who == voice].mean(0) for voice in self.numbers])
+        rest = means - centres[np.searchsorted(self.numbers, who)]
+        within = rest.T @ rest / len(rest) + 0.1 + 1e-3 * np.eye(len(rest.T))  # levels differ, too
+        _, vectors = scipy.linalg.eigh(np.cov(centres.T), within)
+        return (torch.tensor(0.5 * vectors[:, ::-1][:, :DISCRIMINANTS].T.copy(), dtype=torch.float32),
+                torch.tensor(means.mean(0), dtype=torch.float32))
+
+
 class NoWords:
     def words(self, text):
         return []
@@ -110,8 +153,8 @@ class Batches:
 
     steps, rows = 600, 1200
 
-    def __init__(self, voices, seed, augment=True, two=0):
-        self.corpus, self.seed, self.augment, self.two = voices, seed, augment, two
+    def __init__(self, voices, seed, augment=True, two=0, voices_first=0):
+        self.corpus, self.seed, self.augment, self.two, self.voices_first = voices, seed, augment, two, voices_first
         self.augmenter = Augmenter(FRONT_END, seed)
 
     def epoch(self, number):
@@ -121,6 +164,8 @@ class Batches:
         self.rng = rng = random.Random(f"{self.seed} step {step}")
         self.augmenter.rng = np.random.default_rng([self.seed, step])
         self.step = step
+        if step < self.voices_first or rng.random() < 0.1:
+            return self.make_voices()
         cached = rng.random() < 0.5
         length = rng.randint(20, LONGEST - STREAM["spkcache_len"]) if cached else \
             int(LONGEST * (1 - 0.85 * rng.random() ** 2))
@@ -132,10 +177,45 @@ class Batches:
         return {"x": torch.from_numpy(x), "lengths": torch.from_numpy(lengths), "index": torch.tensor(np.stack(index)),
                 "active": torch.from_numpy(np.stack(active)), "who": torch.from_numpy(np.stack(who)), "chunk": chunk}
 
+    def make_voices(self, length=120):
+        """Recordings of many voices, one after the other."""
+        x, who = zip(*(self.voices_in_turn(length) for _ in range(self.rows // length)))
+        index = torch.arange(length)[None].expand(len(x), -1) + 1
+        return {"x": torch.from_numpy(np.stack(x)), "lengths": torch.full((len(x),), length * ROW), "index": index,
+                "who": torch.from_numpy(np.stack(who)), "chunk": None}
+
+    def voices_in_turn(self, length):
+        rng, noise, frames = self.rng, self.augmenter, length * ROW
+        mel, who = np.full((frames, FRONT_END.bins), FRONT_END.floor, np.float32), np.full(frames, data.IGNORE)
+        at, voices, level = rng.randint(0, 30), self.corpus.draw(rng, rng.randint(4, 7)), 0.0
+        throats, last = {voice: self.throat() for voice in voices}, None
+        while at < frames:
+            voice = last = rng.choice([v for v in voices if v != last])
+            own, heard = self.spoken(self.utterance(voice)[0], throats[voice])
+            first = rng.randint(0, max(0, len(own) - 250))
+            own, heard = own[first : first + rng.randint(80, 250)], heard[first : first + 250]
+            end = min(frames, at + len(own))
+            mel[at:end] = own[: end - at]
+            who[at:end] = np.where(heard[: end - at], voice, data.IGNORE)
+            at, level = end + rng.choice([0, rng.randint(0, 40)]), max(level, 0.05 * 10 ** (throats[voice][1].mean() / NEPER / 20))
+        if rng.random() < 0.6:
+            mel = noise.add(mel, noise.noise(frames, level * 10 ** (-rng.uniform(10, 35) / 20)))
+        rows = who.reshape(-1, ROW)
+        return FRONT_END.finish(mel), np.where((rows == rows[:, :1]).all(1), rows[:, 0], data.IGNORE)
+
+    def spoken(self, item, throat):
+        """An utterance of a person, and in which of its frames there is speech."""
+        mel, (warp, shape) = self.corpus.corpus.mel(item).astype(np.float32), throat
+        if warp is not None:
+            low, part = warp
+            mel = mel[:, low] * (1 - part) + mel[:, low + 1] * part
+        at = np.arange(len(mel)) * 10
+        return mel + shape, (item["span"][0] <= at) & (at < item["span"][1])
+
     def example(self, length, cached):
         """Features, the rows that are encoded (those from 1 on; 0: mean silence), activities, and who speaks alone."""
         rng = self.rng
-        people = rng.choice([1, 2, 2, 3]) if self.step < self.two else rng.choice([1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 4])
+        people = rng.choice([1, 2, 2, 3]) if self.step < self.voices_first + self.two else rng.choice([1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 4])
         past = rng.randint(STREAM["spkcache_len"] + 1, 300) if cached else 0
         voices = self.corpus.draw(rng, people)
         mel, active = self.mix(voices, ROW * (past + length), people)
@@ -165,16 +245,11 @@ class Batches:
             begin, end = max(0, first), min(frames, first + t.what["frames"])
             if begin >= end:
                 continue
-            own = self.corpus.corpus.mel(t.what)[begin - first : end - first].astype(np.float32)
-            warp, shape = throats[t.who]
-            if warp is not None:
-                low, part = warp
-                own = own[:, low] * (1 - part) + own[:, low + 1] * part
-            own += shape
+            own = self.spoken(t.what, throats[t.who])[0][begin - first : end - first]
             here = mel[begin:end]
             mel[begin:end] = noise.add(here, own) if active[begin:end].any() else np.maximum(here, own)
             active[max(0, round(100 * (t.start - cut))) : max(0, round(100 * (t.end - cut))), t.who] = 1
-            levels.append(t.what["level"] * 10 ** (shape.mean() / NEPER / 20))
+            levels.append(t.what["level"] * 10 ** (throats[t.who][1].mean() / NEPER / 20))
         level = max(levels, default=0.05)
         kind = rng.random()
         if augment and kind < 0.6:
@@ -211,6 +286,8 @@ ORDERS = torch.tensor(list(itertools.permutations(range(conversations.MOST))))
 def chosen(rows, batch):
     """Rows of a batch (batch, rows, size) behind the subsampling -> those that are encoded."""
     index, size = batch["index"], rows.shape[2]
+    if "active" not in batch:
+        return rows
     out = rows.gather(1, (index - 1).clamp(min=0)[..., None].expand(-1, -1, size))
     silence = ((batch["active"].sum(2) < 0.1) & (index > 0)).float()[..., None]
     mean = (out * silence).sum(1, keepdim=True) / silence.sum(1, keepdim=True).clamp(min=1)
@@ -220,7 +297,11 @@ def chosen(rows, batch):
 def losses(model, batch):
     trace = {}
     rows = chosen(model.encoder.pre_encode(batch["x"], batch["lengths"])[0], batch)
-    logits, active = model.logits(rows, batch["chunk"], trace), batch["active"]
+    logits = model.logits(rows, batch["chunk"], trace)
+    parts = voice_losses(model, trace[COMPARED], batch["who"])
+    if "active" not in batch:
+        return parts
+    active = batch["active"]
     weight = torch.ones(active.shape[:2])
     weight[:, -12:] = 3.0  # what a stream makes known
     weight = weight[..., None] / (weight.sum() * conversations.MOST)
@@ -228,16 +309,21 @@ def losses(model, batch):
     # of each column with each person
     pairs = (F.softplus(logits) * weight).sum(1)[:, :, None] - torch.einsum("btc,btp->bcp", logits * weight, active)
     best = pairs[:, torch.arange(conversations.MOST), ORDERS].sum(2).min(1)[0].sum()
-    voice = F.cross_entropy(model.voice(trace[HEARD]).flatten(0, 1), batch["who"].flatten(), ignore_index=data.IGNORE)
-    e, known = F.normalize(model.alike(trace[COMPARED]), dim=-1), batch["who"] >= 0
+    return {"sorted": (4 * sorted_loss, 1.0), "best": (4 * best, 0.7), **parts}
+
+
+def voice_losses(model, rows, who):
+    e, known = F.normalize(model.alike(rows), dim=-1), who >= 0
+    each = F.normalize(model.voice.weight, dim=-1)
+    voice = F.cross_entropy(16 * e.flatten(0, 1) @ each.T, who.flatten(), ignore_index=data.IGNORE)
     scale, shift = model.alike_scale
-    same = (batch["who"][:, :, None] == batch["who"][:, None]).float()
+    same = (who[:, :, None] == who[:, None]).float()
     both = (known[:, :, None] & known[:, None]).float()
     ones, others = both * same, both * (1 - same)
     balance = ones / ones.sum().clamp(min=1) + others / others.sum().clamp(min=1)
     alike = scale * (e @ e.transpose(1, 2)) + shift
     alike = (F.binary_cross_entropy_with_logits(alike, same, reduction="none") * balance).sum() / 2
-    return {"sorted": (4 * sorted_loss, 1.0), "best": (4 * best, 0.7), "voice": (voice, 0.15), "alike": (alike, 0.5)}
+    return {"voice": (voice, 0.2), "alike": (alike, 0.5)}
 
 
 @torch.no_grad()
@@ -263,10 +349,14 @@ def evaluate(model, voices, count=9):
 def main():
     parser = loop.parser(__doc__, ("data", "out"), rate=2e-3, seed=51)
     parser.add_argument("--two", type=int, default=0, help="steps with few people in the beginning")
+    parser.add_argument("--voices", type=int, default=0, help="steps before them that are about voices alone")
     args = parser.parse_args()
     out = loop.begin(out=args.out)
     voices, dev = Voices(args.data), args.dev and Voices(args.dev)
-    loop.train(Model(len(voices.numbers)), Batches(voices, args.seed, two=args.two), losses, out, args,
+    model = Model(len(voices.numbers))
+    if not args.start and not args.resume:
+        model.look_at_voices(*voices.discriminants())
+    loop.train(model, Batches(voices, args.seed, two=args.two, voices_first=args.voices), losses, out, args,
                (lambda m: evaluate(m, dev)) if dev else None)
     return 0
 
