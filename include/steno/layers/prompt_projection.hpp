@@ -24,10 +24,11 @@ template <extent D, extent Prompts = dynamic>
 struct prompt_projection {
   static constexpr extent input = D, output = D;
   static constexpr extent joined = core::plus(D, Prompts);  ///< columns of a row and its prompt
+  static constexpr extent inner = core::times(2, D);        ///< width between the products
   static constexpr bool in_place = true;
 
-  linear<joined, dynamic, bias::added, relu> first;  ///< "0": rows and prompt to the inner width
-  linear<dynamic, D> second;                         ///< "2": to rows again
+  linear<joined, inner, bias::added, relu> first;  ///< "0": rows and prompt to the inner width
+  linear<inner, D> second;                         ///< "2": to rows again
 
   void members(auto&& v) {
     v("0", first);
@@ -53,9 +54,9 @@ struct prompt_projection {
     both.leftCols(d) = x;
     both.rightCols(prompts()).setZero();
     both.col(d + env.prompt).setOnes();
-    auto inner = scratch.matrix(n, first.output_size());
-    first(core::as<const float, dynamic, joined>(both), inner, nullptr, env, c);
-    second(core::read(inner), y, nullptr, env, c);
+    auto between = scratch.template matrix<dynamic, inner>(n, first.output_size());
+    first(core::as<const float, dynamic, joined>(both), between, nullptr, env, c);
+    second(core::read(between), y, nullptr, env, c);
   }
 };
 

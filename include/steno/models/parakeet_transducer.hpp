@@ -66,7 +66,7 @@ struct parakeet_transducer_sizes {
   extent joint = dynamic;     ///< width of the joint network
   extent labels = dynamic;    ///< pieces and blank
   extent outputs = dynamic;   ///< these and durations
-  extent prompts = dynamic;   ///< of models that take the language as a prompt
+  extent prompts = dynamic;   ///< how many languages the model takes as a prompt; 0: it takes none
 };
 
 /// Parakeet RNN-T, TDT and EOU: FastConformer, prediction network, joint network, and in hybrid models a CTC head. A
@@ -124,7 +124,10 @@ class parakeet_transducer
     v("joint.pred", pred);
     v("joint.joint_net.2", out);
     if (hybrid) v("ctc_decoder.decoder_layers.0", ctc, core::stored::kernel(1));
-    if (!prompts.empty() || core::is_static(S.prompts)) {
+    if constexpr (S.prompts == 0) {
+      v.require(prompts.empty(), "prompt.names", "none of a model without prompts",
+                static_cast<extent>(prompts.names.size()));
+    } else if (core::is_static(S.prompts) || !prompts.empty()) {
       v("prompt_kernel", prompt_kernel);
       v.equal("widths of encoder and prompt_kernel", this->encoder.output_size(), prompt_kernel.input_size());
       int last = prompts.usual;
@@ -155,11 +158,14 @@ class parakeet_transducer
   }
   /// Encoder rows -> the same behind the prompt of that number, -1: the usual one. Nothing happens in models without
   /// prompts.
-  void prompt(view<float, dynamic, Encoder::output> rows, int number, context& c) const {
-    if (prompts.empty()) return;
-    const nn::prompt_env env{.prompt = number < 0 ? prompts.prompt_of("auto") : number};
-    prompt_kernel(core::as<const float, dynamic, Encoder::output>(rows), rows, nullptr, env, c);
-    c.trace("prompted", rows);
+  void prompt(view<float, dynamic, Encoder::output> rows, [[maybe_unused]] int number,
+              [[maybe_unused]] context& c) const {
+    if constexpr (S.prompts != 0) {
+      if (prompts.empty()) return;
+      const nn::prompt_env env{.prompt = number < 0 ? prompts.prompt_of("auto") : number};
+      prompt_kernel(core::as<const float, dynamic, Encoder::output>(rows), rows, nullptr, env, c);
+      c.trace("prompted", rows);
+    }
   }
 
   /// The prediction network behind a text. Copyable.
@@ -449,7 +455,8 @@ using parakeet_tdt_06b_v3 = parakeet_transducer<parakeet_transducer_sizes{.encod
                                                                           .predictor = {.width = 640, .layers = 2},
                                                                           .joint = 640,
                                                                           .labels = 8193,
-                                                                          .outputs = 8198}>;
+                                                                          .outputs = 8198,
+                                                                          .prompts = 0}>;
 /// TDT with 42 layers and 1024 pieces.
 using parakeet_tdt_11b = parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 80,
                                                                                    .channels = 256,
@@ -464,7 +471,8 @@ using parakeet_tdt_11b = parakeet_transducer<parakeet_transducer_sizes{.encoder 
                                                                        .predictor = {.width = 640, .layers = 2},
                                                                        .joint = 640,
                                                                        .labels = 1025,
-                                                                       .outputs = 1030}>;
+                                                                       .outputs = 1030,
+                                                                       .prompts = 0}>;
 /// TDT with a CTC head, 17 layers and 1024 pieces.
 using parakeet_tdt_ctc_110m = parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 80,
                                                                                         .channels = 256,
@@ -479,7 +487,8 @@ using parakeet_tdt_ctc_110m = parakeet_transducer<parakeet_transducer_sizes{.enc
                                                                             .predictor = {.width = 640, .layers = 1},
                                                                             .joint = 640,
                                                                             .labels = 1025,
-                                                                            .outputs = 1030}>;
+                                                                            .outputs = 1030,
+                                                                            .prompts = 0}>;
 /// RNN-T for streams, with labels for the end of a turn.
 using parakeet_realtime_eou_120m =
     parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 128,
@@ -495,7 +504,8 @@ using parakeet_realtime_eou_120m =
                                                   .predictor = {.width = 640, .layers = 1},
                                                   .joint = 640,
                                                   .labels = 1027,
-                                                  .outputs = 1027}>;
+                                                  .outputs = 1027,
+                                                  .prompts = 0}>;
 
 /// nvidia/parakeet-unified-en-0.6b: RNN-T of 1024 pieces, whole clips or streams that look behind each chunk.
 using parakeet_unified_en_06b = parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 128,
@@ -511,7 +521,8 @@ using parakeet_unified_en_06b = parakeet_transducer<parakeet_transducer_sizes{.e
                                                                               .predictor = {.width = 640, .layers = 2},
                                                                               .joint = 640,
                                                                               .labels = 1025,
-                                                                              .outputs = 1025}>;
+                                                                              .outputs = 1025,
+                                                                              .prompts = 0}>;
 /// nvidia/nemotron-3.5-asr-streaming-0.6b: RNN-T for streams of 13087 pieces, with a prompt for the language.
 using nemotron_35_streaming_06b =
     parakeet_transducer<parakeet_transducer_sizes{.encoder = {.mels = 128,
