@@ -21,6 +21,7 @@ enum class checked : unsigned {
   listed = 2,   ///< names and shapes of the full-size list are accepted, all of them
   schema = 4,   ///< files made up after the description of the published ones are read
   refused = 8,  ///< steno names it and does not read it
+  run = 16,     ///< checkpoints of full size with random weights were packaged and run (tools/zoo/full_size.py)
 };
 constexpr checked operator|(checked a, checked b) {
   return static_cast<checked>(static_cast<unsigned>(a) | static_cast<unsigned>(b));

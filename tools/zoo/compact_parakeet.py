@@ -14,7 +14,7 @@ import tempfile
 import numpy
 import yaml
 
-from random_funasr import sentencepiece_model
+from sentencepiece_file import sentencepiece_model
 
 FRAMES, ROWS = 896, 112  # features and encoder rows that are kept: <EOU> is said at row 105
 ROW_STAGES = ("subsampling_out layer0_feed_forward1 layer0_self_attn layer0_conv layer0_feed_forward2 layer0_out "

@@ -46,7 +46,7 @@ import sense_voice
 import sortformer
 import u2
 import whisper
-from random_funasr import sentencepiece_model
+from sentencepiece_file import sentencepiece_model
 
 # As export_u2.py writes it; imported from there it would ask for the trained model's tokenizer.
 U2_TOKENS = ["<blank>", "<unk>", "<sos/eos>"]

@@ -35,3 +35,19 @@ def write(path, tensors):
         f.write(len(text).to_bytes(8, "little") + text)
         for tensor in tensors.values():
             f.write(tensor.detach().float().contiguous().numpy().tobytes())
+
+
+def write_entries(path, entries, value):
+    """(name, entry of random_weights) each in its own format, one tensor in memory at a time: value(entry) makes it."""
+    formats = {kind: name for name, kind in TYPES.items()}
+    header, at = {"__metadata__": {"format": "pt"}}, 0
+    for name, e in entries:
+        header[name] = {"dtype": formats[e.format], "shape": e.shape, "data_offsets": [at, at + e.bytes()]}
+        at += e.bytes()
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as f:
+        f.write(len(text).to_bytes(8, "little") + text)
+        for _, e in entries:
+            tensor = value(e)
+            f.write((tensor.view(torch.int16) if e.format == torch.bfloat16 else tensor).numpy().tobytes())

@@ -4,7 +4,7 @@ import random
 
 import sentencepiece
 
-from random_funasr import field, varint
+from sentencepiece_file import field, varint
 
 TAGS = ["<|zh|>", "<|en|>", "<|yue|>", "<|ja|>", "<|ko|>", "<|nospeech|>", "<|HAPPY|>", "<|SAD|>", "<|ANGRY|>",
         "<|NEUTRAL|>", "<|EMO_UNKNOWN|>", "<|BGM|>", "<|Speech|>", "<|Applause|>", "<|withitn|>", "<|woitn|>"]
