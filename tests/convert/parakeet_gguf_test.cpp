@@ -221,7 +221,8 @@ TEST(parakeet_gguf, keeps_what_can_be_chosen) {
     const fs::path nemo = shared / "golden/nemo" / name / "checkpoint/model.nemo";
     imported_model m = import_gguf(gguf_file("theirs", published(nemo, type)), {});
     add_tensors(m, {});
-    const gguf_file theirs("ours", m.file.bytes());
+    const std::vector<std::byte> image = m.file.bytes();
+    const gguf_file theirs("ours", image);
     const opened_checkpoint direct = open_checkpoint(nemo);
     const std::string at = "parakeet_transducer.";
     EXPECT_EQ(theirs.has(at + "prompt.names"), direct.file.has(at + "prompt.names"));
