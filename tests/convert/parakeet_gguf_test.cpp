@@ -219,7 +219,8 @@ TEST(parakeet_gguf, keeps_what_can_be_chosen) {
   for (const auto& [name, type] : {std::pair("parakeet-unified", "rnnt"), {"nemotron-3.5-streaming", "nemotron"}}) {
     SCOPED_TRACE(name);
     const fs::path nemo = shared / "golden/nemo" / name / "checkpoint/model.nemo";
-    imported_model m = import_gguf(gguf_file("theirs", published(nemo, type)), {});
+    const std::vector<std::byte> made_up = published(nemo, type);
+    imported_model m = import_gguf(gguf_file("theirs", made_up), {});
     add_tensors(m, {});
     const std::vector<std::byte> image = m.file.bytes();
     const gguf_file theirs("ours", image);
