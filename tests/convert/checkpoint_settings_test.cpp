@@ -16,12 +16,12 @@
 #include <random>
 #include <sstream>
 
-#include "nemo/parakeet.hpp"
-#include "nemo/sortformer.hpp"
+#include "convert/nemo_notes.hpp"
 #include "support/golden.hpp"
 
 namespace fs = std::filesystem;
 using namespace steno;
+using test::notes_of_nemo;
 
 namespace {
 
@@ -31,18 +31,6 @@ std::string whole(const fs::path& file) {
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
   return text.str();
-}
-
-// What a NeMo config says of the model, and the notes.
-std::vector<std::string> notes_of_nemo(const std::string& text) {
-  const checkpoint_settings f = read(text);
-  std::vector<std::string> notes;
-  if (nemo_files::is_sortformer(f))
-    nemo_files::read_sortformer_settings(f);
-  else
-    nemo_files::read_parakeet_settings(f);
-  nemo_files::check_settings(f, notes);
-  return notes;
 }
 
 const std::string nemo_config =

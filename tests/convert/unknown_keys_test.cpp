@@ -14,8 +14,7 @@
 
 #include "convert.hpp"
 #include "convert/fixtures.hpp"
-#include "nemo/parakeet.hpp"
-#include "nemo/sortformer.hpp"
+#include "convert/nemo_notes.hpp"
 #include "support/golden.hpp"
 #include "wenet/folder.hpp"
 #include "wenet/u2.hpp"
@@ -24,6 +23,7 @@
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
+using test::notes_of_nemo;
 using test::read_text;
 using test::write_text;
 
@@ -147,17 +147,6 @@ int in_folder(const fs::path& checkpoint) {
     write_text(file, text);
   }
   return maps;
-}
-
-std::vector<std::string> notes_of_nemo(const std::string& text) {
-  const checkpoint_settings f = read_yaml("model_config.yaml", text, "a config");
-  std::vector<std::string> notes;
-  if (nemo_files::is_sortformer(f))
-    nemo_files::read_sortformer_settings(f);
-  else
-    nemo_files::read_parakeet_settings(f);
-  nemo_files::check_settings(f, notes);
-  return notes;
 }
 
 void in_folders(const fs::path& family, int at_least) {

@@ -18,11 +18,11 @@ namespace nemo_files {
 
 namespace {
 
-constexpr std::string_view at = "parakeet.sortformer.";
+constexpr std::string_view keys_at = "parakeet.sortformer.";
 
 sortformer_settings settings_of(const gguf_file& file) {
   const auto number = [&](const char* key, std::uint32_t min, std::uint32_t max) {
-    return whole_number(file, (std::string(at) + key).c_str(), min, max);
+    return whole_number(file, (std::string(keys_at) + key).c_str(), min, max);
   };
   sortformer_settings s;
   read_published_encoder(file, s);
@@ -32,7 +32,7 @@ sortformer_settings settings_of(const gguf_file& file) {
   s.layers = number("tf_n_layers", 1, limits::layers);
   s.inner = number("tf_inner_size", 1, limits::width);
   s.attention_heads = number("tf_n_heads", 1, 1024);
-  const auto key = [](const char* name) { return std::string(at) + name; };
+  const auto key = [](const char* name) { return std::string(keys_at) + name; };
   require_published(file, key("tf_hidden_act"), file.text(key("tf_hidden_act")).value_or("relu"), "relu");
   if (published_flag(file, key("tf_pre_ln"), false))
     fail({.where = file.where(), .what = "key " + steno::weights::quoted(key("tf_pre_ln")), .expected = "false"});
