@@ -33,6 +33,8 @@ class gguf_file {
 
   /// Checks `bytes` in memory, which must outlive this object; `name` stands in messages. Throws steno::error.
   gguf_file(std::string name, std::span<const std::byte> bytes) : name_(std::move(name)), bytes_(bytes) { parse(); }
+  /// A temporary's bytes would be gone with it: keep them.
+  gguf_file(std::string name, std::vector<std::byte>&& bytes) = delete;
 
   gguf_file(gguf_file&&) noexcept = default;
   gguf_file& operator=(gguf_file&&) noexcept = default;

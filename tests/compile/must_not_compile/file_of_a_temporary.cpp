@@ -1,0 +1,14 @@
+// A file looks at bytes that somebody else keeps: a temporary's would be gone.
+#include <steno/weights/gguf.hpp>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+steno::gguf_file f(std::vector<std::byte> bytes) {
+#ifdef STENO_MUST_NOT_COMPILE
+  return steno::gguf_file("made up", std::move(bytes));
+#else
+  return steno::gguf_file("made up", bytes);
+#endif
+}
