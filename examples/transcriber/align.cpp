@@ -81,9 +81,9 @@ int run_align(const options& o) {
   r.language = s.language;
   r.text = s.text;
   if (reader.stopped()) r.extra.emplace_back("interrupted_at", seconds);
-  const std::string plain = o.output_format == format::text ? lines_of(s.words) : "";
+  const std::string plain = output_format(o) == format::text ? lines_of(s.words) : "";
   r.segments.push_back(std::move(s));
-  out.put(o.output_format == format::text ? plain : writer(o.output_format).add(o.audio[0], r));
+  out.put(output_format(o) == format::text ? plain : writer(output_format(o)).add(o.audio[0], r));
   out.finish();
   for (const std::string& w : reader.warnings()) report.warning(o.audio[0] + ": " + w, reader.damaged());
   if (reader.stopped()) report.error("interrupted: aligned with the first " + duration_text(seconds));

@@ -1,9 +1,10 @@
 // Subtitles: a segment becomes cues that a viewer can read.
 //
 // With word times a segment is cut between words where the next word would not fit into two lines of 42 columns, would
-// make the cue longer than 7 s, or comes after a pause of a second. Without word times a segment stays one cue: no
-// times are invented. A cue begins with its first word and stays half a second longer than its last one, if nothing
-// follows.
+// make the cue longer than 7 s, or comes after a pause of a second. Without word times nothing says when a word is
+// spoken: a segment that fits is one cue, and one that does not is cut into cues of two lines, each of which has the
+// part of the segment's time that it has of its columns. A cue begins with its first word and stays half a second
+// longer than its last one, if nothing follows.
 #pragma once
 #include <steno/pipelines/result.hpp>
 
@@ -19,10 +20,17 @@ struct cue_limits {
   double pause = 1.0;  ///< silence between two words that ends a cue, in seconds
 };
 
+/// A word as it stands in the text, with the space before it.
+struct cue_word {
+  std::string text;
+  double start = 0, end = 0;
+};
+
 struct cue {
   double start = 0, end = 0;
-  std::vector<std::string> lines;
-  std::string speaker = {};  ///< empty: nobody is known
+  std::vector<std::string> lines = {};
+  std::string speaker = {};          ///< empty: nobody is known
+  std::vector<cue_word> words = {};  ///< empty: no times are known
 };
 
 /// From its first word to the end of its last one. Empty when the segment has no text. `named`: every cue begins with
@@ -41,6 +49,9 @@ class cue_times {
   std::optional<cue> open_;
   double free_from_ = 0;  // the end of the cue before
 };
+
+/// Whether every word has a text and times.
+bool words_have_times(const segment& s);
 
 /// A segment's words as they stand in its text: with the space before them and the marks behind them. As many as words.
 std::vector<std::string> words_as_written(const segment& s);

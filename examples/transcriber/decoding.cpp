@@ -44,18 +44,27 @@ CLI::Option* add(CLI::App& app, const char* names, std::string& to, const char* 
 
 }  // namespace
 
-void add_writing(CLI::App& app, line_options& lines, std::string& style) {
-  constexpr const char* writing = "How text, srt, vtt and tsv are written";
+void add_writing(CLI::App& app, layout& l, std::string& style, std::string& rows) {
+  constexpr const char* writing = "How text, subtitles and tables are written";
   const auto count = [&](const char* name, int& to, const char* help) {
     app.add_option(name, to, help)->type_name("N")->check(CLI::Range(1, 100000))->group(writing);
   };
+  app.add_option("--lines", rows,
+                 "Of text: what stands on a line: recording, paragraph (to a pause of 2 s) or segment [usual: "
+                 "paragraph; recording where several go to one output; segment with --timestamps]")
+      ->type_name("WHAT")
+      ->group(writing);
+  app.add_flag("--timestamps", l.timestamps, "Of text and md: when each line is said")->group(writing);
+  app.add_flag("--print-colors,--print-colours", l.colours,
+               "Of text on a terminal: words from red to green by the model's confidence")
+      ->group(writing);
   app.add_option("--style", style, "steno, openai (as openai-whisper, json too) or usual: openai for Whisper [usual]")
       ->type_name("STYLE")
       ->group(writing);
-  count("--max-line-width", lines.max_line_width, "Characters of a subtitle's line");
-  count("--max-line-count", lines.max_line_count, "Lines of a subtitle");
-  count("--max-words-per-line", lines.max_words_per_line, "Words of a subtitle (openai)");
-  app.add_flag("--highlight-words", lines.highlight_words, "Underline each word while it is spoken (openai)")
+  count("--max-line-width", l.lines.max_line_width, "Characters of a subtitle's line");
+  count("--max-line-count", l.lines.max_line_count, "Lines of a subtitle");
+  count("--max-words-per-line", l.lines.max_words_per_line, "Words of a subtitle (openai)");
+  app.add_flag("--highlight-words", l.lines.highlight_words, "Underline each word while it is spoken (openai)")
       ->group(writing);
 }
 
@@ -154,13 +163,6 @@ void finish_decoding(decoding_options& o, const raw_decoding& raw) {
   for (const double t : all)
     if (!(t >= 0 && t <= 10)) wrong_usage("--temperature: expected 0 to 10");
   if (!all.empty()) o.temperature = all;
-}
-
-std::optional<style> find_style(std::string_view name) {
-  if (name == "usual") return style::usual;
-  if (name == "steno") return style::steno;
-  if (name == "openai") return style::openai;
-  return std::nullopt;
 }
 
 std::string option_name(std::string_view name) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "openai_writer.hpp"
+#include "format_writer.hpp"
 
 namespace CLI {
 class App;
@@ -24,11 +24,10 @@ struct raw_decoding {
 };
 
 void add_decoding(CLI::App& app, decoding_options& o, raw_decoding& raw);
-void add_writing(CLI::App& app, line_options& lines, std::string& style);
+/// `style` and `rows` take names, which find_style() and find_rows() know.
+void add_writing(CLI::App& app, layout& l, std::string& style, std::string& rows);
 /// Throws stop for what is no number.
 void finish_decoding(decoding_options& o, const raw_decoding& raw);
-/// "usual", "steno" or "openai".
-std::optional<style> find_style(std::string_view name);
 
 /// Options as openai-whisper spells them: --best_of is --best-of, and "--flag True" is "--flag=true".
 std::vector<std::string> usual_spelling(std::vector<std::string> arguments);

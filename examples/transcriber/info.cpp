@@ -65,7 +65,7 @@ std::string text_facts(const std::string& path, const model_facts& f) {
 int run_info(const options& o) {
   const std::string path = find_model(o.model);
   const model_facts facts = facts_of(path);
-  const std::string text = o.output_format == format::json ? json_facts(path, facts) + "\n" : text_facts(path, facts);
+  const std::string text = output_format(o) == format::json ? json_facts(path, facts) + "\n" : text_facts(path, facts);
   screen all;
   output_place("", {}, all).put(text);
   return 0;

@@ -99,10 +99,10 @@ std::vector<input> gather_inputs(const options& o, std::vector<std::string>* lef
   std::error_code none;
   if (!o.output.empty() && (o.output.back() == '/' || fs::is_directory(o.output, none)))
     refuse_equal_names(all, "in the directory " + o.output);
-  else if (o.speech.output_format == speech_format::rttm || o.output_format == format::rttm)
+  else if (o.speech.output_format == speech_format::rttm || writes(o, format::rttm))
     refuse_equal_names(all, "in RTTM");
-  else if (o.output_format == format::ctm || o.output_format == format::stm)
-    refuse_equal_names(all, o.output_format == format::ctm ? "in CTM" : "in STM");
+  else if (writes(o, format::ctm) || writes(o, format::stm))
+    refuse_equal_names(all, writes(o, format::ctm) ? "in CTM" : "in STM");
   for (std::size_t i = 0; i < all.size(); ++i)
     if (o.part.takes(i)) mine.push_back(std::move(all[i]));
   return mine;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "format_writer.hpp"
 #include "json_builder.hpp"
 
 namespace steno::app {
@@ -71,6 +72,45 @@ void add_extras(json_builder& j, const Result& r) {
   j.close('}');
 }
 
+class object_writer final : public format_writer {
+ public:
+  explicit object_writer(bool speakers) : speakers_(speakers) {}
+  std::string begin(const recording_place& at) override {
+    audio_ = at.audio;
+    object_ = json_document(speakers_);
+    return {};
+  }
+  std::string add(const segment& s) override {
+    object_.add(s);
+    return {};
+  }
+  std::string end(const result& head) override { return object_.end(audio_, head) + "\n"; }
+
+ private:
+  bool speakers_;
+  std::string audio_;
+  json_document object_;
+};
+
+class lines_writer final : public format_writer {
+ public:
+  explicit lines_writer(bool speakers) : speakers_(speakers) {}
+  std::string begin(const recording_place& at) override {
+    audio_ = at.audio;
+    language_.clear();
+    return {};
+  }
+  std::string add(const segment& s) override {
+    if (language_.empty()) language_ = s.language;
+    return json_line(audio_, language_, s, speakers_);
+  }
+  std::string end(const result&) override { return {}; }
+
+ private:
+  bool speakers_;
+  std::string audio_, language_;
+};
+
 bool has_extras(const segment& s) {
   return s.score || !s.alternatives.empty() || !s.stop_reason.empty() || !s.extra.empty();
 }
@@ -89,6 +129,11 @@ void add_segment(json_builder& j, const segment& s, bool speakers) {
 }
 
 }  // namespace
+
+std::unique_ptr<format_writer> make_json_writer(format f, const layout& l) {
+  if (f == format::jsonl) return std::make_unique<lines_writer>(l.speakers);
+  return std::make_unique<object_writer>(l.speakers);
+}
 
 void add_speaker(json_builder& j, const std::optional<std::string>& speaker) {
   j.key("speaker");

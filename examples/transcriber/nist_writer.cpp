@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "digits.hpp"
+#include "format_writer.hpp"
 #include "text_width.hpp"
 
 namespace steno::app {
@@ -30,6 +31,25 @@ std::pair<double, double> spoken(const segment& s) {
 std::int64_t whole_ms(double seconds) {
   return std::isfinite(seconds) && seconds > 0 ? std::llround(std::min(seconds, 1e12) * 1000) : 0;
 }
+class nist_writer final : public format_writer {
+ public:
+  nist_writer(format f, bool speakers) : format_(f), speakers_(speakers) {}
+  std::string begin(const recording_place& at) override {
+    name_ = at.name;
+    return {};
+  }
+  std::string add(const segment& s) override {
+    if (format_ == format::rttm) return rttm_line(name_, s);
+    return format_ == format::ctm ? ctm_lines(name_, s, speakers_) : stm_line(name_, s);
+  }
+  std::string end(const result&) override { return {}; }
+
+ private:
+  format format_;
+  bool speakers_;
+  std::string name_;
+};
+
 std::string ms_text(std::int64_t ms) { return std::to_string(ms / 1000) + "." + padded(ms % 1000, 3); }
 // Start and duration, which end where the rounded end is.
 std::string span_text(double start, double end) {
@@ -38,6 +58,10 @@ std::string span_text(double start, double end) {
 }
 
 }  // namespace
+
+std::unique_ptr<format_writer> make_nist_writer(format f, const layout& l) {
+  return std::make_unique<nist_writer>(f, l.speakers);
+}
 
 std::string nist_field(std::string_view name) {
   std::string field = printable(name);

@@ -234,4 +234,35 @@ std::string openai_writer::end(const result& head) {
          "], \"language\": " + text_json(head.language) + "}";
 }
 
+namespace {
+
+// The original's writers, recording after recording; subtitles are numbered through all of them.
+class openai_recordings final : public format_writer {
+ public:
+  openai_recordings(format f, const layout& l) : format_(f), layout_(l) {}
+  std::string begin(const recording_place& at) override {
+    several_ = at.several;
+    writer_.emplace(format_, layout_.lines, layout_.words, next_cue_, layout_.speakers);
+    if (format_ == format::vtt) return vtt_opening(at);
+    return format_ == format::tsv && at.first ? tsv_header(layout_.speakers) : "";
+  }
+  std::string add(const segment& s) override { return writer_->add(s); }
+  std::string end(const result& head) override {
+    return writer_->end(head) + (format_ == format::json && several_ ? "\n" : "");
+  }
+
+ private:
+  format format_;
+  layout layout_;
+  bool several_ = false;
+  int next_cue_ = 1;
+  std::optional<openai_writer> writer_;
+};
+
+}  // namespace
+
+std::unique_ptr<format_writer> make_openai_writer(format f, const layout& l) {
+  return std::make_unique<openai_recordings>(f, l);
+}
+
 }  // namespace steno::app

@@ -2,7 +2,9 @@
 
 #include <steno/config.hpp>
 
+#include <unistd.h>
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -58,7 +60,7 @@ void check_speech(options& o, const raw_options& raw) {
 void refuse_idle(const options& o) {
   if (o.merge_seconds && o.vad == "none") wrong_usage("--merge-seconds joins what --vad finds: give --vad, too");
   if (o.hotword_score && o.hotwords.empty()) wrong_usage("--hotword-score is about --hotwords: give them, too");
-  if (o.verb == "stream" && o.vad != "none" && o.output_format != format::jsonl)
+  if (o.verb == "stream" && o.vad != "none" && output_format(o) != format::jsonl)
     wrong_usage("stream: --vad tells of speech in --format jsonl alone");
   if (o.speakers.model.empty() && !o.speakers.names.empty())
     wrong_usage("--speaker-names is about --speakers: give a model for them, too");
@@ -69,14 +71,35 @@ void refuse_idle(const options& o) {
   if (o.verb != "diarize" && o.speakers.model.empty() && !o.speakers.memory.empty())
     wrong_usage("--speaker-" + option_name(o.speakers.memory.begin()->first).substr(2) +
                 " is about --speakers: give a model for them, too");
-  if (o.speakers.model.empty() && o.output_format == format::rttm)
+  if (o.speakers.model.empty() && writes(o, format::rttm))
     wrong_usage("--format rttm tells who speaks: " +
                 std::string(o.verb == "transcribe" ? "give --speakers MODEL, too" : "steno diarize writes it"));
   const line_options& l = o.output_layout.lines;
-  const bool cues = o.output_format == format::srt || o.output_format == format::vtt;
+  const bool cues = writes(o, format::srt) || writes(o, format::vtt);
+  const bool other_cues = writes(o, format::ass) || writes(o, format::lrc);
   const bool of_lines = l.max_line_width > 0 || l.max_line_count > 0 || l.max_words_per_line > 0 || l.highlight_words;
-  if (of_lines && !cues)
+  if (of_lines && !cues && !(other_cues && l.max_words_per_line == 0 && !l.highlight_words))
     wrong_usage("--max-line-width, --max-line-count, --max-words-per-line and --highlight-words are about srt and vtt");
+  const layout& y = o.output_layout;
+  const bool text = writes(o, format::text), by_lines = y.rows != text_rows::usual || y.timestamps;
+  if (by_lines && !text && !writes(o, format::md))
+    wrong_usage(std::string(y.timestamps ? "--timestamps" : "--lines") + " is about the formats text and md");
+  if (y.colours && !text) wrong_usage("--print-colors is about the format text");
+}
+
+// Where transcribe's results go.
+void check_places(options& o, const raw_options& raw) {
+  if (!o.output.empty() && !o.output_name.empty())
+    wrong_usage("-o and --output-name are two places for the same results: give one");
+  if (o.output_formats.size() > 1 && o.output.empty() && o.output_name.empty())
+    wrong_usage("--format " + raw.format + " makes a file of each: give -o DIR/ or --output-name NAME, too");
+  const auto rows = find_rows(raw.lines);
+  if (!rows) wrong_usage("--lines " + raw.lines + ": there are recording, paragraph, segment and usual");
+  o.output_layout.rows = *rows;
+  if (o.output_layout.colours && (!o.output.empty() || !o.output_name.empty() || ::isatty(STDOUT_FILENO) == 0)) {
+    o.output_layout.colours = false;
+    o.notes.push_back("--print-colors: the results do not go to a terminal, so they have no colours");
+  }
 }
 
 void check(options& o, raw_options& raw) {
@@ -86,10 +109,11 @@ void check(options& o, raw_options& raw) {
   }
   if (!raw.demo.empty()) o.model = find_demo(raw.demo);
   if ((o.verb == "stream" || o.verb == "serve") && o.model.empty()) wrong_usage("--model is required, or --demo");
-  const auto f = find_format(raw.format);
-  if (!f)
-    wrong_usage("unknown format " + raw.format + " (there are text, json, jsonl, srt, vtt, tsv, rttm, ctm and stm)");
-  o.output_format = *f;
+  o.output_formats = find_formats(raw.format);
+  const format f = output_format(o);
+  if (o.output_formats.size() > 1 && o.verb != "transcribe")
+    wrong_usage(o.verb + ": --format takes one of them, and " + raw.format + " is several");
+  check_places(o, raw);
   const auto written = find_style(raw.style);
   if (!written) wrong_usage("unknown style " + raw.style + " (there are usual, steno and openai)");
   o.output_layout.style = *written;
@@ -97,7 +121,7 @@ void check(options& o, raw_options& raw) {
   const line_options& l = o.output_layout.lines;
   const bool by_words = l.max_line_width > 0 || l.max_line_count > 0 || l.max_words_per_line > 0 || l.highlight_words;
   o.output_layout.speakers = !o.speakers.model.empty();
-  o.output_layout.words = o.decoding.word_timestamps.value_or(by_words || *f == format::ctm);
+  o.output_layout.words = o.decoding.word_timestamps.value_or(by_words || writes(o, format::ctm));
   o.progress = !raw.no_progress;
   if (!raw.part.empty()) {
     const auto part = parse_shard(raw.part);
@@ -121,13 +145,13 @@ void check(options& o, raw_options& raw) {
                       " processors, and more threads bring nothing; " + std::to_string(processors) + " are used");
     o.threads = processors;
   }
-  if (o.verb == "stream" && *f != format::text && *f != format::jsonl) wrong_usage("stream: --format is text or jsonl");
+  if (o.verb == "stream" && f != format::text && f != format::jsonl) wrong_usage("stream: --format is text or jsonl");
   if (o.verb == "stream" && o.audio.size() > 1) wrong_usage("stream takes one AUDIO");
   if (o.verb == "align" && o.audio.size() > 1) wrong_usage("align takes one AUDIO");
   refuse_idle(o);
   if (o.verb == "serve") return;
   if (o.verb == "info") {
-    if (*f != format::text && *f != format::json) wrong_usage("info: --format is text or json");
+    if (f != format::text && f != format::json) wrong_usage("info: --format is text or json");
   } else if (o.audio.empty() && o.manifest.empty()) {
     wrong_usage("no AUDIO given");
   }

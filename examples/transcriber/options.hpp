@@ -61,13 +61,14 @@ struct speaker_options {
 struct options {
   std::string verb = "transcribe";
   std::vector<std::string> audio;
-  std::string model;                                ///< empty: the demo model
-  std::string tokenizer;                            ///< of the model; empty: it has one, or it is found
-  bool copy_models = false, check_weights = false;  ///< model_files.hpp
-  format output_format = format::text;
+  std::string model;                                    ///< empty: the demo model
+  std::string tokenizer;                                ///< of the model; empty: it has one, or it is found
+  bool copy_models = false, check_weights = false;      ///< model_files.hpp
+  std::vector<format> output_formats = {format::text};  ///< one unless it is transcribe
   layout output_layout;
   decoding_options decoding;
-  std::string output;  ///< empty: standard output
+  std::string output;       ///< empty: standard output
+  std::string output_name;  ///< of files: what stands before the format's ending; empty: not given
   std::string language = "auto";
   std::optional<bool> inverse_text_normalisation = {};  ///< nothing: the model's own
   int threads = 0;                                      ///< 0: all
@@ -93,6 +94,11 @@ struct options {
   speaker_options speakers;
   std::vector<std::string> notes = {};  ///< what the user should know about them
 };
+
+/// The format of a verb that writes one.
+inline format output_format(const options& o) { return o.output_formats.front(); }
+/// The formats that transcribe writes.
+inline bool writes(const options& o, format f) { return has_format(o.output_formats, f); }
 
 /// Thrown instead of going on: print `text` (to stdout when code is 0, else to stderr) and exit with `code`.
 struct stop {

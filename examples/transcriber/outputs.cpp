@@ -3,37 +3,55 @@
 namespace steno::app {
 
 outputs::outputs(const options& o, const std::vector<input>& inputs, screen& on)
-    : format_(o.output_format),
-      layout_(o.output_layout),
-      several_(inputs.size() > 1),
-      place_(o.output, read_files(o, inputs), on),
-      writer_(format_, several_, layout_) {
-  // Cues and rows do not say which recording they are of.
-  const bool apart = format_ == format::srt || format_ == format::vtt || format_ == format::tsv;
-  if (apart && several_ && !place_.one_file_each()) {
-    const std::string name(format_names[static_cast<std::size_t>(format_)]);
-    wrong_usage("--format " + name +
-                " of several inputs does not go into one output; -o DIR/ writes one file for each");
+    : layout_(o.output_layout), several_(inputs.size() > 1) {
+  const read_files reads(o, inputs);
+  for (const format f : o.output_formats) {
+    const std::string path = o.output_name.empty() ? o.output : o.output_name + std::string(extension(f));
+    all_.push_back({f, std::make_unique<output_place>(path, reads, on), writer(f, several_, layout_)});
+    if (facts(f).one_recording && several_ && !all_.back().place->one_file_each())
+      wrong_usage("--format " + std::string(facts(f).name) +
+                  " of several inputs does not go into one output; -o DIR/ writes one file for each");
   }
+  if (all_.size() > 1 && o.output_name.empty() && !all_.front().place->one_file_each())
+    wrong_usage(
+        "several formats do not go into one output: -o DIR/ writes files of each, --output-name NAME one "
+        "of each");
+}
+
+void outputs::renew(output& of, bool one_file) {
+  layout l = layout_;
+  if (l.style == style::usual) l.style = of.format == format::json ? style::steno : usual_;
+  of.writer = writer(of.format, several_ && !one_file, l);
 }
 
 void outputs::follow(style usual) {
-  if (layout_.style == style::usual) layout_.style = format_ == format::json ? style::steno : usual;
-  writer_ = writer(format_, several_, layout_);
+  usual_ = usual;
+  for (output& each : all_) renew(each, false);
 }
 
 // An input that fails at once leaves no file.
-void outputs::put(const std::string& text) {
-  if (!text.empty()) place_.put(text);
+void outputs::put(output& to, const std::string& text) {
+  if (!text.empty()) to.place->put(text);
 }
 
 void outputs::begin(const input& from) {
-  place_.begin(from, extension(format_));
-  if (place_.one_file_each()) writer_ = writer(format_, false, layout_);
-  writer_.begin(from.audio, from.name);
+  for (output& each : all_) {
+    each.place->begin(from, extension(each.format));
+    if (each.place->one_file_each()) renew(each, true);
+    each.writer.begin(from.audio, from.name);
+  }
 }
-void outputs::heard(const segment& s) { put(writer_.add(s)); }
-void outputs::end(const result& head) { put(writer_.end(head)); }
-void outputs::cut(double seconds_done) { put(writer_.cut(seconds_done)); }
+void outputs::heard(const segment& s) {
+  for (output& each : all_) put(each, each.writer.add(s));
+}
+void outputs::end(const result& head) {
+  for (output& each : all_) put(each, each.writer.end(head));
+}
+void outputs::cut(double seconds_done) {
+  for (output& each : all_) put(each, each.writer.cut(seconds_done));
+}
+void outputs::finish() {
+  for (output& each : all_) each.place->finish();
+}
 
 }  // namespace steno::app

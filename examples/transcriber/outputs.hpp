@@ -1,10 +1,12 @@
-// Where results go: standard output, one file, or one file for each input.
+// Where results go: standard output, one file, or one file for each input; of several formats, one of each.
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "inputs.hpp"
 #include "output_place.hpp"
+#include "writers.hpp"
 
 namespace steno::app {
 
@@ -23,16 +25,22 @@ class outputs {
   /// The input is not done and nothing follows: what was written becomes whole.
   void cut(double seconds_done);
   /// Nothing more comes: files get their names. Throws steno::error.
-  void finish() { place_.finish(); }
+  void finish();
 
  private:
-  void put(const std::string& text);
+  // A format, and where it goes.
+  struct output {
+    steno::app::format format;
+    std::unique_ptr<output_place> place;
+    steno::app::writer writer;
+  };
+  void put(output& to, const std::string& text);
+  void renew(output& of, bool one_file);
 
-  format format_;
   layout layout_;
+  style usual_ = style::usual;  // of the model
   bool several_;
-  output_place place_;
-  writer writer_;
+  std::vector<output> all_;
 };
 
 }  // namespace steno::app

@@ -107,7 +107,7 @@ void show_text(screen& on, output_place& out, const session_event& e) {
 class voice_teller {
  public:
   voice_teller(const options& o, int rate, output_place& out) : out_(out) {
-    if (o.vad == "none" || o.output_format != format::jsonl) return;
+    if (o.vad == "none" || output_format(o) != format::jsonl) return;
     heard_ = std::make_unique<voices>(open_vad(o.vad, {}, rate));
     if (heard_->detector.sample_rate() != rate)
       fail({.where = o.vad, .what = "this detector has another sample rate", .expected = std::to_string(rate)});
@@ -209,7 +209,7 @@ int run_stream(const options& o) {
     if (marks && e.final()) marks->punctuate(e.utterance, scratch);
     const double latency = std::chrono::duration<double, std::milli>(clock::now() - arrived).count();
     f.latencies.push_back(latency);
-    if (o.output_format == format::jsonl)
+    if (output_format(o) == format::jsonl)
       write_event(out, e, latency, who.has_value());
     else
       show_text(all, out, e);

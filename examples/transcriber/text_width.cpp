@@ -164,6 +164,10 @@ std::string last_columns(std::string_view text, int most) {
 int column_after(std::string_view text, int from, int width) {
   int at = from;
   while (!text.empty()) {
+    if (text.starts_with("\x1b[")) {  // a colour, which ends in 'm'
+      text.remove_prefix(std::min(text.find('m'), text.size() - 1) + 1);
+      continue;
+    }
     const character c = first_character(text);
     text.remove_prefix(c.bytes.size());
     if (c.code == '\t') {

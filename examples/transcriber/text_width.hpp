@@ -23,7 +23,7 @@ std::string first_columns(std::string_view text, int most);
 std::string last_columns(std::string_view text, int most);
 
 /// Where the cursor of a terminal of `width` columns is behind a text without line breaks that begins in column
-/// `from`: 0 to `width`, which it is when the line is full.
+/// `from`: 0 to `width`, which it is when the line is full. Colours (ESC [ ... m) take no columns.
 int column_after(std::string_view text, int from, int width);
 
 /// True when the character that begins (ends) `text` is East Asian, so that no space stands beside it.

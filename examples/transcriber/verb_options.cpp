@@ -99,10 +99,14 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("AUDIO", o.audio,
                  "Sound files, directories of sound files, or - for standard input (a sound file or raw PCM)");
   add_model(app, o, raw, "-m,--model", "Packaged GGUF, or a checkpoint that steno-convert reads [bundled demo model]");
-  app.add_option("--format", raw.format, "text, json, jsonl, srt, vtt, tsv, rttm, ctm or stm [text]")
+  app.add_option("--format", raw.format,
+                 "text, json, jsonl, srt, vtt, ass, lrc, tsv, csv, md, rttm, ctm or stm; several (srt,json) with -o "
+                 "DIR/ or --output-name [text]")
       ->type_name("FORMAT");
   app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
       ->type_name("FILE");
+  app.add_option("--output-name", o.output_name, "Write to files of this name with the endings of their formats")
+      ->type_name("NAME");
   app.add_option("--language", o.language, "Language spoken, e.g. en [auto]")->type_name("CODE");
   add_itn(app, o, "Punctuation and numbers as figures, where the model can do both [the model's own]");
   add_threads(app, o);
@@ -140,7 +144,7 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
                  "Bonus for each unit of a phrase [of CTC 3, of Whisper 2, of transducers 1]")
       ->type_name("X");
   add_inputs(app, o, raw);
-  add_writing(app, o.output_layout.lines, raw.style);
+  add_writing(app, o.output_layout, raw.style, raw.lines);
   add_decoding(app, o.decoding, raw.decoding);
 }
 

@@ -16,7 +16,7 @@ struct raw_options {
   int min_silence = 0;
   double max_segment = 0;
   std::optional<std::string> threshold;
-  std::string style = "usual";
+  std::string style = "usual", lines = "usual";
   std::string demo;
   raw_decoding decoding;
 };

@@ -52,6 +52,25 @@ TEST_F(steno_output, a_run_that_brings_nothing_leaves_what_was_there) {
   EXPECT_FALSE(fs::exists(dir.path() / "new.txt"));
 }
 
+TEST_F(steno_output, several_formats_in_one_run_are_those_of_several_runs) {
+  ASSERT_EQ(run("-q --format srt,json,md -o out/ train.wav question.wav").code, 0);
+  ASSERT_EQ(run("-q --format srt,json,md --output-name named train.wav").code, 0);
+  for (const char* f : {"srt", "json", "md"}) {
+    const std::string name = std::string("train.") + f;
+    const outcome alone = run("-q --format " + std::string(f) + " train.wav");
+    ASSERT_NE(alone.out, "");
+    EXPECT_EQ(read(("out/" + name).c_str()), alone.out);
+    EXPECT_EQ(read((std::string("named.") + f).c_str()), alone.out);
+    EXPECT_TRUE(fs::exists(dir.path() / "out" / (std::string("question.") + f)));
+  }
+  expect_refused(run("-q --format srt,json train.wav"), 2, "-o DIR/");
+  expect_refused(run("-q --format srt,json -o one.txt train.wav"), 2, "-o DIR/");
+  expect_refused(run("-q --format srt,json --output-name both train.wav question.wav"), 2, "-o DIR/");
+  expect_refused(run("-q --output-name old -o out/ train.wav"), 2, "--output-name");
+  expect_refused(run("-q --format text,vtt --output-name train -m train.txt train.wav"), 1, "train.txt");
+  EXPECT_FALSE(fs::exists(dir.path() / "both.srt"));
+}
+
 TEST_F(steno_output, a_result_takes_the_place_with_the_rights_of_what_was_there) {
   ASSERT_EQ(::chmod((dir.path() / "old.txt").c_str(), 0600), 0);
   fs::create_symlink("old.txt", dir.path() / "link.txt");

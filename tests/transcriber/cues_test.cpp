@@ -178,4 +178,27 @@ TEST(cues, none_is_shorter_than_it_takes_to_see_it) {
   EXPECT_NEAR(late[1].first, 9.7, 1e-9);
 }
 
+// Nothing says when a word is spoken: each cue has as much of the segment as it has of its columns.
+TEST(cues, share_a_segment_whose_words_have_no_times) {
+  steno::segment s = spoken("", {});
+  for (int i = 0; i < 20; ++i) s.text += "abcdefghi ";  // four of ten columns fit into a line
+  s.start = 10;
+  s.end = 30;
+  const std::vector<cue> all = split_cues(s);
+  ASSERT_EQ(all.size(), 3u);
+  double before = s.start;
+  for (const cue& c : all) {
+    EXPECT_LE(c.lines.size(), 2u);
+    for (const std::string& line : c.lines) EXPECT_LE(columns(line), 42);
+    EXPECT_DOUBLE_EQ(c.start, before);
+    before = c.end;
+  }
+  EXPECT_DOUBLE_EQ(before, s.end);
+  EXPECT_NEAR(all[0].end - all[0].start, 8.0, 1e-9);  // 78 of 195 columns
+  EXPECT_NEAR(all[2].end - all[2].start, 4.0, 1e-9);
+  s.text = "short";
+  EXPECT_EQ(split_cues(s).size(), 1u);
+  EXPECT_DOUBLE_EQ(split_cues(s)[0].end, 30);
+}
+
 }  // namespace

@@ -29,7 +29,7 @@ TEST(options, transcribe_is_the_default_verb) {
     const options o = parse_options(arguments);
     EXPECT_EQ(o.verb, "transcribe");
     EXPECT_EQ(o.audio, (std::vector<std::string>{"a.wav", "b.wav"}));
-    EXPECT_EQ(o.output_format, steno::app::format::text);
+    EXPECT_EQ(output_format(o), steno::app::format::text);
     EXPECT_EQ(o.language, "auto");
     EXPECT_EQ(o.beam, 0);
     EXPECT_TRUE(o.progress);
@@ -44,7 +44,7 @@ TEST(options, all_of_transcribe) {
                                    "--pcm-format", "f32le",      "--pcm-rate",   "8000",      "--no-progress",
                                    "-q",           "-"});
   EXPECT_EQ(o.model, "m.gguf");
-  EXPECT_EQ(o.output_format, steno::app::format::srt);
+  EXPECT_EQ(output_format(o), steno::app::format::srt);
   EXPECT_EQ(o.output, "out/");
   EXPECT_EQ(o.language, "en");
   EXPECT_EQ(o.inverse_text_normalisation, true);
@@ -70,7 +70,7 @@ TEST(options, options_may_follow_files_and_the_last_one_wins) {
 
 TEST(options, info_and_bench) {
   EXPECT_EQ(parse_options({"info", "m.gguf"}).model, "m.gguf");
-  EXPECT_EQ(parse_options({"info", "-m", "m.gguf", "--format", "json"}).output_format, steno::app::format::json);
+  EXPECT_EQ(output_format(parse_options({"info", "-m", "m.gguf", "--format", "json"})), steno::app::format::json);
   const options o = parse_options({"bench", "-m", "m.gguf", "--runs", "5", "a.wav"});
   EXPECT_EQ(o.runs, 5);
   EXPECT_EQ(o.audio, std::vector<std::string>{"a.wav"});

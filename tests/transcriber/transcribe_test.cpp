@@ -147,12 +147,12 @@ TEST_F(transcribing, short_inputs_are_recognised_together_and_written_in_order) 
 TEST_F(transcribing, a_directory_gets_one_file_per_input) {
   o.audio = {wav("a.wav", 0.5), wav("b.wav", 0.25)};
   o.output = at("new/out") + "/";
-  o.output_format = steno::app::format::vtt;
+  o.output_formats = {steno::app::format::vtt};
   run();
   EXPECT_EQ(contents("new/out/a.vtt"), "WEBVTT\n\n00:00:00.000 --> 00:00:00.500\n4000 auto\n\n");
   EXPECT_EQ(contents("new/out/b.vtt"), "WEBVTT\n\n00:00:00.000 --> 00:00:00.250\n2000 auto\n\n");
   o.output = dir.path().string();  // exists, so no slash is needed
-  o.output_format = steno::app::format::text;
+  o.output_formats = {steno::app::format::text};
   run();
   EXPECT_EQ(contents("a.txt"), "4000 auto\n");
   EXPECT_EQ(contents("b.txt"), "2000 auto\n");

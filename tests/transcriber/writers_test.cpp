@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "options.hpp"
 #include "results.hpp"
 
 namespace {
@@ -157,11 +158,147 @@ TEST(writers, clocks) {
 }
 
 TEST(writers, formats_have_names_and_extensions) {
-  for (const auto name : steno::app::format_names) EXPECT_TRUE(steno::app::find_format(name)) << name;
+  for (const auto& f : steno::app::format_table) {
+    EXPECT_EQ(&steno::app::facts(f.id), &f) << f.name;
+    EXPECT_EQ(steno::app::find_format(f.name), f.id) << f.name;
+  }
   EXPECT_EQ(steno::app::find_format("tsv"), format::tsv);
   EXPECT_FALSE(steno::app::find_format("doc"));
   EXPECT_EQ(steno::app::extension(format::text), ".txt");
   EXPECT_EQ(steno::app::extension(format::jsonl), ".jsonl");
+}
+
+TEST(writers, several_formats_have_commas_between) {
+  using steno::app::find_formats;
+  EXPECT_EQ(find_formats("srt,json,srt"), (std::vector{format::srt, format::json}));
+  EXPECT_EQ(find_formats("all"), (std::vector{format::text, format::vtt, format::srt, format::tsv, format::json}));
+  EXPECT_THROW(find_formats("srt,"), steno::app::stop);
+  EXPECT_THROW(find_formats("srt,doc"), steno::app::stop);
+}
+
+steno::segment said(double start, double end, const std::string& text, std::vector<steno::word> words = {}) {
+  steno::segment s;
+  s.start = start;
+  s.end = end;
+  s.text = text;
+  s.words = std::move(words);
+  return s;
+}
+
+// 0 to 3 s, 3 to 5 s and, after a pause, 8 to 9 s.
+steno::result three_segments() {
+  steno::result r;
+  r.duration = 9;
+  r.segments = {said(0, 3, "one two"), said(3, 5, "three"), said(8, 9, "four")};
+  return r;
+}
+
+std::string as(format f, const steno::result& r, const steno::app::layout& l, bool several = false) {
+  return writer(f, several, l).add("talk.wav", r);
+}
+
+TEST(writers, a_line_of_text_is_what_was_asked_for) {
+  using steno::app::text_rows;
+  const steno::result r = three_segments();
+  EXPECT_EQ(as(format::text, r, {}), "one two three\nfour\n");
+  EXPECT_EQ(as(format::text, r, {}, true), "one two three four\n");
+  EXPECT_EQ(as(format::text, r, {.rows = text_rows::recording}), "one two three four\n");
+  EXPECT_EQ(as(format::text, r, {.rows = text_rows::segment}), "one two\nthree\nfour\n");
+  EXPECT_EQ(as(format::text, r, {.rows = text_rows::paragraph}, true), "one two three\nfour\n");
+  EXPECT_EQ(as(format::text, r, {.timestamps = true}),
+            "[00:00:00.000 --> 00:00:03.000] one two\n[00:00:03.000 --> 00:00:05.000] three\n"
+            "[00:00:08.000 --> 00:00:09.000] four\n");
+  EXPECT_EQ(as(format::text, r, {.rows = text_rows::paragraph, .timestamps = true}),
+            "[00:00:00.000] one two three\n[00:00:08.000] four\n");
+  // openai's text is a line for each segment already; what it has not is written by steno.
+  EXPECT_EQ(as(format::text, r, {.style = steno::app::style::openai}), "one two\nthree\nfour\n");
+  EXPECT_EQ(as(format::text, r, {.style = steno::app::style::openai, .rows = text_rows::recording}),
+            "one two three four\n");
+}
+
+TEST(writers, a_pause_between_words_ends_a_paragraph) {
+  steno::result r;
+  r.segments = {
+      said(0, 30, "One two. Three", {timed_word("One", 1, 2), timed_word("two", 2, 3.5), timed_word("Three", 5.6, 6)})};
+  EXPECT_EQ(as(format::text, r, {}), "One two.\nThree\n");
+  EXPECT_EQ(as(format::text, r, {.rows = steno::app::text_rows::recording}), "One two. Three\n");
+  EXPECT_EQ(as(format::text, r, {.timestamps = true}), "[00:00:01.000 --> 00:00:06.000] One two. Three\n");
+  r.segments[0].words[2].start = 5.4;
+  EXPECT_EQ(as(format::text, r, {}), "One two. Three\n");
+}
+
+TEST(writers, a_long_paragraph_ends_with_its_segment) {
+  steno::result r;
+  const std::string long_text(601, 'a');
+  r.segments = {said(0, 30, long_text), said(30, 31, "b"), said(31, 32, "c")};
+  EXPECT_EQ(as(format::text, r, {}), long_text + "\nb c\n");
+  r.segments[0].text.pop_back();
+  EXPECT_EQ(as(format::text, r, {}), long_text.substr(1) + " b\nc\n");  // with the space 602 columns
+}
+
+TEST(writers, a_turn_ends_a_line) {
+  steno::result r = three_segments();
+  r.segments[0].speaker = "Ann";
+  r.segments[1].speaker = r.segments[2].speaker = "Bob";
+  EXPECT_EQ(as(format::text, r, {.speakers = true}), "Ann: one two\nBob: three\nBob: four\n");
+  EXPECT_EQ(as(format::text, r, {.speakers = true, .rows = steno::app::text_rows::recording}),
+            "Ann: one two\nBob: three four\n");
+  EXPECT_EQ(as(format::md, r, {.speakers = true}),
+            "# talk.wav\n\n**Ann**: one two\n\n**Bob**: three\n\n**Bob**: four\n");
+  EXPECT_EQ(as(format::csv, r, {.speakers = true}),
+            "start,end,speaker,text\n0,3000,\"Ann\",\"one two\"\n3000,5000,\"Bob\",\"three\"\n"
+            "8000,9000,\"Bob\",\"four\"\n");
+  EXPECT_EQ(as(format::lrc, r, {.speakers = true}),
+            "[00:00.00]Ann: one two\n[00:03.00]Bob: three\n[00:05.50]\n[00:08.00]Bob: four\n[00:09.00]\n");
+}
+
+TEST(writers, markdown_holds_no_marks_of_its_text) {
+  steno::result r = three_segments();
+  r.segments[0].text = "1. a *b* [c] #d";
+  r.segments[2].text = "- e";
+  EXPECT_EQ(as(format::md, r, {}), "# talk.wav\n\n1\\. a \\*b\\* \\[c\\] \\#d three\n\n\\- e\n");
+  writer w(format::md, true);
+  std::string both = w.add("a.wav", three_segments());
+  both += w.add("b.wav", steno::result{});
+  EXPECT_EQ(both, "# a.wav\n\none two three\n\nfour\n\n# b.wav\n");
+  EXPECT_EQ(as(format::md, three_segments(), {.rows = steno::app::text_rows::paragraph, .timestamps = true}),
+            "# talk.wav\n\n`00:00:00.000`: one two three\n\n`00:00:08.000`: four\n");
+}
+
+TEST(writers, csv_quotes_and_tells_recordings) {
+  steno::result r = three_segments();
+  r.segments = {said(0.25, 1.5, "he said \"so, what\"")};
+  writer w(format::csv, true);
+  std::string both = w.add("a.wav", r);
+  both += w.add("b.wav", r);
+  EXPECT_EQ(both,
+            "audio,start,end,text\n\"a.wav\",250,1500,\"he said \"\"so, what\"\"\"\n"
+            "\"b.wav\",250,1500,\"he said \"\"so, what\"\"\"\n");
+}
+
+TEST(writers, ass_has_karaoke_where_words_have_times) {
+  steno::result r;
+  r.duration = 10;
+  r.segments = {said(0, 3, "One {two}", {timed_word("One", 0.5, 1), timed_word("{two}", 1.25, 2)}),
+                said(4, 6, "a\\Nb")};
+  r.segments[0].speaker = "Ann, Bob";
+  const std::string all = as(format::ass, r, {.speakers = true});
+  const std::size_t events = all.find("Dialogue:");
+  ASSERT_NE(events, std::string::npos);
+  EXPECT_EQ(all.rfind("[Script Info]\nTitle: talk.wav\n", 0), 0u);
+  EXPECT_EQ(all.substr(events),
+            "Dialogue: 0,0:00:00.50,0:00:02.50,Default,Ann; Bob,0,0,0,,{\\k50}One{\\k25}{\\k75} (two)\n"
+            "Dialogue: 0,0:00:04.00,0:00:06.50,Default,,0,0,0,,a\\\xe2\x81\xa0Nb\n");
+}
+
+TEST(writers, colours_are_of_words_with_a_confidence) {
+  steno::result r;
+  r.segments = {said(0, 3, "sure not", {timed_word("sure", 0, 1), timed_word("not", 1, 2)})};
+  r.segments[0].words[0].confidence = 1.0f;
+  r.segments[0].words[1].confidence = 0.1f;
+  EXPECT_EQ(as(format::text, r, {.colours = true}), "\x1b[38;5;46msure\x1b[0m\x1b[38;5;196m not\x1b[0m\n");
+  r.segments[0].words.clear();
+  EXPECT_EQ(as(format::text, r, {.colours = true}), "sure not\n");
 }
 
 }  // namespace
