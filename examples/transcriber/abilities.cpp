@@ -1,7 +1,11 @@
 #include "abilities.hpp"
 
-#include <string_view>
+#include <steno/streaming/session.hpp>
 
+#include <string_view>
+#include <utility>
+
+#include "model_files.hpp"
 #include "options.hpp"
 
 namespace steno::app {
@@ -43,6 +47,27 @@ std::vector<std::string> supported_live_options(const transcriber& model) {
     if (model.supports_live(name)) all.push_back(live_option_name(name));
   });
   return all;
+}
+
+std::set<std::string> options_left_out(const options& o) {
+  std::set<std::string> out;
+  const bool live = o.verb == "stream" || o.verb == "serve";
+  if (!live && o.verb != "transcribe" && o.verb != "bench") return out;
+  opened_checkpoint opened = open_model_file(o.model);
+  if (!pipelines::transcribes(pipelines::summarise(opened.file).architecture)) return out;
+  const transcriber model(std::move(opened.file), {}, std::move(opened.image));
+  if (!live) {
+    for (const ability& a : abilities_of(model))
+      if (a.supported == ability::support::never) out.insert(a.option);
+    // What goes with another one has no entry of its own.
+    if (out.count("--translate") != 0) out.insert("--task");
+    if (out.count("--no-speech-threshold") != 0) out.insert({"--temperature-increment-on-fallback", "--no-fallback"});
+    return out;
+  }
+  session_options().each([&](std::string_view name, bool) {
+    if (!model.supports_live(name)) out.insert(live_option_name(name));
+  });
+  return out;
 }
 
 }  // namespace steno::app

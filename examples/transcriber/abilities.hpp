@@ -3,10 +3,13 @@
 #pragma once
 #include <steno/pipelines/transcriber.hpp>
 
+#include <set>
 #include <string>
 #include <vector>
 
 namespace steno::app {
+
+struct options;
 
 /// An option that not every model supports, and what one model makes of it.
 struct ability {
@@ -25,5 +28,8 @@ std::vector<ability> abilities_of(const transcriber& model);
 std::vector<std::string> supported_options(const transcriber& model);
 /// Of stream and serve; empty for models that do not stream.
 std::vector<std::string> supported_live_options(const transcriber& model);
+
+/// Of the verb's options, those that o.model does not take, for the help; none where that cannot be told.
+std::set<std::string> options_left_out(const options& o);
 
 }  // namespace steno::app

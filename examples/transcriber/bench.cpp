@@ -50,7 +50,8 @@ int run_bench(const options& o) {
       at += n;
       return n;
     };
-    model.transcribe(audio, {.options = {.language = o.language, .itn = o.inverse_text_normalisation}},
+    model.transcribe(audio,
+                     {.options = {.language = model.language_of(o.language), .itn = o.inverse_text_normalisation}},
                      {.segments = [](const segment&) {}, .progress = [](double) {}});
     times.push_back(now() - from);
     std::printf("%6d %12.4f %10.5f\n", run, times.back(), times.back() / seconds);

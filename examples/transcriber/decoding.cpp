@@ -9,8 +9,9 @@
 namespace steno::app {
 namespace {
 
-constexpr const char* group = "Models that write token by token (Whisper)";
-constexpr const char* language_models = "Language models (Qwen3-ASR, Fun-ASR-Nano)";
+constexpr const char* group = "Whisper: models that write token by token";
+constexpr const char* failures = "Fallbacks: when a window of Whisper fails";
+constexpr const char* language_models = "Language models: Qwen3-ASR, Fun-ASR-Nano";
 
 std::optional<double> number(std::string_view text) {
   double x = 0;
@@ -38,14 +39,15 @@ void threshold(const char* option, const std::string& text, std::optional<double
   if (!to) wrong_usage(std::string(option) + " " + text + ": expected a number or none");
 }
 
-CLI::Option* add(CLI::App& app, const char* names, std::string& to, const char* help, const char* type) {
-  return app.add_option(names, to, help)->type_name(type)->group(group);
+CLI::Option* add(CLI::App& app, const char* names, std::string& to, const char* help, const char* type,
+                 const char* of = group) {
+  return app.add_option(names, to, help)->type_name(type)->group(of);
 }
 
 }  // namespace
 
 void add_writing(CLI::App& app, layout& l, std::string& style, std::string& rows) {
-  constexpr const char* writing = "How text, subtitles and tables are written";
+  constexpr const char* writing = "Layout: text and subtitles";
   const auto count = [&](const char* name, int& to, const char* help) {
     app.add_option(name, to, help)->type_name("N")->check(CLI::Range(1, 100000))->group(writing);
   };
@@ -81,10 +83,10 @@ void add_decoding(CLI::App& app, decoding_options& o, raw_decoding& raw) {
   app.add_flag("--translate", raw.translate, "The same as --task translate")->group(group);
   flag("--word-timestamps", o.word_timestamps, "Times of words, from the model's attention");
   add(app, "--temperature", raw.temperature, "0: the most probable; above: samples. The next ones when a window fails",
-      "T,T,...");
+      "T,T,...", failures);
   add(app, "--temperature-increment-on-fallback", raw.increment,
-      "Steps up to 1 when a window fails; none: no more [0.2]", "X");
-  app.add_flag("--no-fallback", raw.no_fallback, "Every window is decoded once")->group(group);
+      "Steps up to 1 when a window fails; none: no more [0.2]", "X", failures);
+  app.add_flag("--no-fallback", raw.no_fallback, "Every window is decoded once")->group(failures);
   value("--best-of", o.best_of, "N", "Samples at a temperature above 0 [1]")->check(CLI::Range(1, 64));
   value("--patience", o.patience, "X", "A beam search ends when N * X hypotheses have [1]")
       ->check(CLI::Range(0.0, 100.0));
@@ -95,11 +97,12 @@ void add_decoding(CLI::App& app, decoding_options& o, raw_decoding& raw) {
   flag("--condition-on-previous-text,!--no-condition-on-previous-text", o.condition_on_previous_text,
        "A window's prompt is what was written before it [true]");
   add(app, "--compression-ratio-threshold", raw.compression_ratio, "A window fails when zlib shortens it more [2.4]",
-      "X");
-  add(app, "--logprob-threshold", raw.logprob, "A window fails when it is less probable [-1]", "X");
-  add(app, "--no-speech-threshold", raw.no_speech, "An improbable window is silence when this is exceeded [0.6]", "X");
+      "X", failures);
+  add(app, "--logprob-threshold", raw.logprob, "A window fails when it is less probable [-1]", "X", failures);
+  add(app, "--no-speech-threshold", raw.no_speech, "An improbable window is silence when this is exceeded [0.6]", "X",
+      failures);
   add(app, "--hallucination-silence-threshold", raw.hallucination,
-      "Skip silence longer than this around improbable words; needs --word-timestamps", "SECONDS");
+      "Skip silence longer than this around improbable words; needs --word-timestamps", "SECONDS", failures);
   add(app, "--suppress-tokens", raw.suppress_tokens, "Tokens that are never written; -1: symbols [-1]", "N,N,...");
   flag("--without-timestamps", o.without_timestamps, "The model writes no times");
   add(app, "--max-initial-timestamp", raw.max_initial_timestamp, "Latest time of a window's first word [1]", "SECONDS");

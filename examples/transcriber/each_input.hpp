@@ -106,6 +106,7 @@ template <class Open>
 int over_inputs(const options& o, const char* written, Open&& open) {
   screen all;
   reporter report(all, o.progress && !o.quiet, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
+  if (o.progress_json) report.show_json();
   const std::vector<input> inputs = listed_inputs(o, report);
   if (inputs.empty()) {
     report.note("this shard has no inputs");

@@ -1,6 +1,7 @@
 #include "engine.hpp"
 
 #include <steno/error.hpp>
+#include <steno/tokenizers/whisper_languages.hpp>
 
 #include <algorithm>
 #include <thread>
@@ -95,6 +96,17 @@ void engine::tell_speakers(const speaker_options& asked, const note_function& no
   if (!speakers_->model.streams())
     note(asked.model + ": this model of speakers hears recordings as a whole; memory grows with their length");
   speakers_beside_ = asked.beside;
+}
+
+std::string engine::language_of(const std::string& said) const {
+  std::string small = said;
+  std::transform(small.begin(), small.end(), small.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const int known = tokenizers::find_whisper_language(small);
+  const std::string code(known < 0 ? "" : tokenizers::whisper_languages[known].code);
+  for (const std::string& spelled : {said, small, code})
+    if (!spelled.empty() && model_.supports_language(spelled)) return spelled;
+  return said;
 }
 
 void engine::preview(const sample_function& audio, const request& r) {

@@ -74,6 +74,8 @@ class engine {
   const transcriber& model() const { return model_; }
   /// What the model makes of an option that not every model supports.
   ability ability_for(const std::string& option) const;
+  /// A language as this model calls it: people say "German", "EN" or "de". What it does not know stays as it is.
+  std::string language_of(const std::string& said) const;
   /// How results of this model are written unless another style is wanted.
   style default_style() const { return model_.model_name() == "whisper" ? style::openai : style::steno; }
   /// From now on texts have punctuation by this model. Throws steno::error.

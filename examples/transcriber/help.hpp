@@ -1,6 +1,13 @@
-// The words of --help.
+// The words of --help, and how they are put on a screen.
 #pragma once
+#include <set>
+#include <string>
 #include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace steno::app {
 
@@ -13,12 +20,13 @@ inline constexpr std::string_view short_usage =
     "       steno align -m MODEL --text FILE [options] AUDIO\n"
     "       steno info [-m MODEL]\n"
     "       steno bench [-m MODEL] [--runs N] AUDIO\n"
+    "       steno help [VERB] [TOPIC] | peers | completion SHELL | man [VERB]\n"
     "Transcribes speech. steno --help explains all options.\n";
 
-#define STENO_EXIT_CODES                                                                                       \
-  "Exit codes: 0 done, 1 an input or the model is bad, 2 wrong usage, 3 done, but an input was damaged (cut\n" \
-  "off, or no numbers), 130 and 143 interrupted: Ctrl-C and SIGTERM end the input, and what was recognised\n"  \
-  "is written; a second one ends the program at once."
+#define STENO_EXIT_CODES                                                                                        \
+  "Exit codes: 0 done, 1 an input or the model is bad, 2 wrong usage, 3 done, but an input was damaged (cut "   \
+  "off, or no numbers), 130 and 143 interrupted: Ctrl-C and SIGTERM end the input, and what was recognised is " \
+  "written; a second one ends the program at once."
 
 constexpr std::string_view description(std::string_view verb) {
   if (verb == "info") return "Shows what a model is: sizes, number formats, languages, settings.";
@@ -44,8 +52,9 @@ constexpr std::string_view description(std::string_view verb) {
     return "Finds when each word of a known text is spoken, with a forced aligner.\n"
            "Formats: text (start, end and word on a line), json, jsonl, srt, vtt, tsv, ctm, stm.";
   return "Transcribes speech to text, JSON, subtitles or tables.\n"
-         "Verbs: transcribe (may be left out), stream, serve, vad, diarize, align, info, bench; steno VERB --help "
-         "explains one.";
+         "Verbs: transcribe (may be left out), stream, serve, vad, diarize, align, info, bench; steno help VERB "
+         "explains "
+         "one, steno help TOPIC a topic of transcribe.";
 }
 
 constexpr std::string_view examples(std::string_view verb) {
@@ -71,13 +80,13 @@ constexpr std::string_view examples(std::string_view verb) {
     return "Example:\n  steno align -m aligner.gguf --text talk.txt --format srt talk.wav\n" STENO_EXIT_CODES;
   if (verb == "bench") return "Example:\n  steno bench -m model.gguf --runs 5 --threads 4 talk.wav";
   return "Examples:\n"
-         "  steno talk.wav                              the transcript, with the demo model\n"
-         "  steno --demo parakeet-tdt talk.wav          with the demo model of another family\n"
+         "  steno talk.wav                        the transcript, with the demo model\n"
+         "  steno --demo parakeet-tdt talk.wav    with the demo model of another family\n"
          "  steno -m model.gguf --format srt -o talk.srt talk.mp3\n"
-         "  steno -m model.gguf --format json -o out/ recordings/    one .json for each file in recordings\n"
+         "  steno -m model.gguf --format srt,json -o out/ recordings/\n"
          "  ffmpeg -i film.mkv -f s16le -ac 1 -ar 16000 - | steno -m model.gguf -\n"
-         "  steno -m model.gguf --speakers sortformer.gguf meeting.wav    a line for each turn: Speaker 1: ...\n"
-         "  steno -m model.gguf --manifest calls.jsonl --shard 0/4 --format jsonl -o part0.jsonl\n"
+         "  steno -m model.gguf --speakers sortformer.gguf meeting.wav\n"
+         "  steno -m model.gguf --manifest calls.jsonl --shard 0/4 -o out/ --resume\n"
          "\n"
          "A directory stands for the sound files in it, by name, without those in folders below.\n"
          "-o FILE: the text grows in FILE.part-PID, which becomes FILE when all of it is there.\n"
@@ -86,5 +95,32 @@ constexpr std::string_view examples(std::string_view verb) {
 }
 
 #undef STENO_EXIT_CODES
+
+/// All verbs, in the order of the overview.
+const std::vector<std::string>& verb_names();
+
+/// An option as help, completions and manual pages show it.
+struct option_words {
+  std::string topic;               ///< its group: "Output"
+  std::vector<std::string> names;  ///< "-o", "--output"; of a positional "AUDIO..."
+  std::string value;               ///< "FILE"; empty: it takes none
+  std::string about;
+  bool positional = false;
+};
+/// Those of a verb, in their order.
+std::vector<option_words> words_of(const std::string& verb);
+
+/// What `steno VERB --help` prints, in 80 columns, topic by topic; of `topic` alone unless it is empty. `without`:
+/// options that `model` does not take, which are left out and named at the end. Throws `stop` for an unknown topic.
+std::string help_text(const std::string& verb, const std::string& topic = "", const std::set<std::string>& without = {},
+                      const std::string& model = "");
+
+/// `steno help ...`: of a verb and a topic, `peers`, `completion SHELL`, `man [VERB]`. Throws `stop`, always.
+[[noreturn]] void help_command(const std::vector<std::string>& words);
+
+/// What bash, zsh or fish read to complete a command line. Throws `stop` for another shell.
+std::string completion_script(const std::string& shell);
+/// A manual page (roff) of a verb; of the program where it is empty.
+std::string manual_page(const std::string& verb);
 
 }  // namespace steno::app

@@ -1,7 +1,5 @@
 #include "options.hpp"
 
-#include <steno/config.hpp>
-
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
@@ -11,8 +9,10 @@
 #include <numeric>
 #include <thread>
 
+#include "abilities.hpp"
 #include "help.hpp"
 #include "model_path.hpp"
+#include "peer_options.hpp"
 #include "renamed_options.hpp"
 #include "text_width.hpp"
 #include "verb_options.hpp"
@@ -20,7 +20,8 @@
 namespace steno::app {
 namespace {
 
-const std::vector<std::string> verbs = {"transcribe", "stream", "diarize", "vad", "align", "serve", "bench", "info"};
+// What the options of other programs are, in messages about their names of today.
+using origins = std::vector<std::pair<std::string, std::string>>;
 
 std::string joined(const std::vector<std::string>& words, const char* separator) {
   std::string all;
@@ -28,12 +29,14 @@ std::string joined(const std::vector<std::string>& words, const char* separator)
   return all;
 }
 
-void refuse_unknown(const CLI::App& app) {
+void refuse_unknown(const CLI::App& app, const origins& from) {
   std::vector<std::string> left = app.remaining();
   std::erase(left, "--");  // CLI11 counts it as left over
   if (left.empty()) return;
   const std::string name = left[0].substr(0, left[0].find('='));
   if (name.size() < 2 || name[0] != '-') wrong_usage("too many arguments: " + left[0]);
+  for (const auto& [here, there] : from)
+    if (here == name) wrong_usage(there + " is " + name + " here, which this verb has not");
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options())
     for (const std::string& n : option->get_lnames()) known.push_back("--" + n);
@@ -89,14 +92,18 @@ void refuse_idle(const options& o) {
 
 // Where transcribe's results go.
 void check_places(options& o, const raw_options& raw) {
-  if (!o.output.empty() && !o.output_name.empty())
-    wrong_usage("-o and --output-name are two places for the same results: give one");
-  if (o.output_formats.size() > 1 && o.output.empty() && o.output_name.empty())
-    wrong_usage("--format " + raw.format + " makes a file of each: give -o DIR/ or --output-name NAME, too");
+  const int places = (o.output.empty() ? 0 : 1) + (o.output_name.empty() ? 0 : 1) + (o.output_beside ? 1 : 0);
+  if (places > 1) wrong_usage("-o, --output-name and --output-beside are places for the same results: give one");
+  if (o.output_formats.size() > 1 && places == 0)
+    wrong_usage("--format " + raw.format +
+                " makes a file of each: give -o DIR/, --output-name NAME or --output-beside");
+  if (o.output_beside && std::find(o.audio.begin(), o.audio.end(), "-") != o.audio.end())
+    wrong_usage("--output-beside: there is nothing beside standard input; give -o or --output-name");
+  if (o.resume && o.output.empty()) wrong_usage("--resume goes on with the files in a directory: give -o DIR/, too");
   const auto rows = find_rows(raw.lines);
   if (!rows) wrong_usage("--lines " + raw.lines + ": there are recording, paragraph, segment and usual");
   o.output_layout.rows = *rows;
-  if (o.output_layout.colours && (!o.output.empty() || !o.output_name.empty() || ::isatty(STDOUT_FILENO) == 0)) {
+  if (o.output_layout.colours && (places > 0 || ::isatty(STDOUT_FILENO) == 0)) {
     o.output_layout.colours = false;
     o.notes.push_back("--print-colors: the results do not go to a terminal, so they have no colours");
   }
@@ -122,7 +129,10 @@ void check(options& o, raw_options& raw) {
   const bool by_words = l.max_line_width > 0 || l.max_line_count > 0 || l.max_words_per_line > 0 || l.highlight_words;
   o.output_layout.speakers = !o.speakers.model.empty();
   o.output_layout.words = o.decoding.word_timestamps.value_or(by_words || writes(o, format::ctm));
-  o.progress = !raw.no_progress;
+  if (raw.progress != "bar" && raw.progress != "json" && raw.progress != "none")
+    wrong_usage("--progress " + raw.progress + ": there are bar, json and none");
+  o.progress = !raw.no_progress && raw.progress == "bar";
+  o.progress_json = raw.progress == "json";
   if (!raw.part.empty()) {
     const auto part = parse_shard(raw.part);
     if (!part) wrong_usage("--shard " + raw.part + ": expected I/N with I from 0 to N, for example 1/4");
@@ -161,7 +171,7 @@ void check(options& o, raw_options& raw) {
 // and there it is not known yet, so those of all verbs are.
 std::size_t first_word(const std::vector<std::string>& arguments) {
   std::map<std::string, bool> takes_value;
-  for (const std::string& verb : verbs) {
+  for (const std::string& verb : verb_names()) {
     CLI::App app;
     options o;
     o.verb = verb;
@@ -206,9 +216,9 @@ void refuse_unknown_verb(const std::string& word) {
   if (word.empty() || word[0] == '-' || word.find_first_of("./\\") != std::string::npos ||
       std::filesystem::exists(word))
     return;
-  const std::string near = nearest(word, verbs);
+  const std::string near = nearest(word, verb_names());
   wrong_usage(word + " is neither a verb nor a file (" +
-              (near.empty() ? "verbs: " + joined(verbs, ", ") : "did you mean " + near + "?") + ")");
+              (near.empty() ? "verbs: " + joined(verb_names(), ", ") : "did you mean " + near + "?") + ")");
 }
 
 }  // namespace
@@ -252,25 +262,29 @@ options parse_options(const std::vector<std::string>& arguments) {
   options o;
   raw_options raw;
   std::vector<std::string> rest;
-  for (const std::string& a : usual_spelling(arguments)) {
+  if (arguments[0] == "help") {
+    std::error_code none;
+    if (!std::filesystem::exists("help", none)) help_command({arguments.begin() + 1, arguments.end()});
+  }
+  const translated words = in_own_words(usual_spelling(arguments));
+  o.notes = words.notes;
+  for (const std::string& a : words.arguments) {
     const bool empty = a.starts_with("--") && a.size() > 3 && a.find('=') == a.size() - 1;
     rest.push_back(empty ? a.substr(0, a.size() - 1) : a);
     if (empty) rest.emplace_back();  // CLI11 would take the next argument for "--model="
   }
   if (const std::size_t word = first_word(rest); word < rest.size()) {
-    if (std::find(verbs.begin(), verbs.end(), rest[word]) != verbs.end()) {
+    if (std::find(verb_names().begin(), verb_names().end(), rest[word]) != verb_names().end()) {
       o.verb = rest[word];
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(word));
     } else {
       refuse_unknown_verb(rest[word]);
     }
   }
-  CLI::App app(std::string(description(o.verb)), o.verb == "transcribe" ? "steno [transcribe]" : "steno " + o.verb);
-  app.footer(std::string(examples(o.verb)));
+  CLI::App app;
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  app.set_version_flag("--version", "steno " + std::to_string(version.major) + "." + std::to_string(version.minor) +
-                                        "." + std::to_string(version.patch));
   add_options(app, o, raw);
+  add_common_options(app);
   if (o.verb != "info" && o.verb != "serve")
     app.get_option("AUDIO")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.allow_extras();
@@ -279,13 +293,14 @@ options parse_options(const std::vector<std::string>& arguments) {
     std::reverse(rest.begin(), rest.end());  // CLI11 takes a vector from its back
     app.parse(rest);
   } catch (const CLI::CallForHelp&) {
-    throw stop{0, app.help()};
+    if (!raw.demo.empty()) o.model = find_demo(raw.demo);
+    throw stop{0, help_text(o.verb, "", o.model.empty() ? std::set<std::string>() : options_left_out(o), o.model)};
   } catch (const CLI::CallForVersion& v) {
     throw stop{0, std::string(v.what()) + "\n"};
   } catch (const CLI::ParseError& e) {
     wrong_usage(e.what());
   }
-  refuse_unknown(app);
+  refuse_unknown(app, words.origins);
   refuse_empty(app);
   check(o, raw);
   return o;

@@ -67,8 +67,10 @@ struct options {
   std::vector<format> output_formats = {format::text};  ///< one unless it is transcribe
   layout output_layout;
   decoding_options decoding;
-  std::string output;       ///< empty: standard output
-  std::string output_name;  ///< of files: what stands before the format's ending; empty: not given
+  std::string output;          ///< empty: standard output
+  bool output_beside = false;  ///< files beside each input
+  bool resume = false;         ///< inputs whose files are there are done
+  std::string output_name;     ///< of files: what stands before the format's ending; empty: not given
   std::string language = "auto";
   std::optional<bool> inverse_text_normalisation = {};  ///< nothing: the model's own
   int threads = 0;                                      ///< 0: all
@@ -86,7 +88,8 @@ struct options {
   std::string text_file;  ///< align: what is said
   shard part;
   pcm_format pcm;
-  bool progress = true;
+  bool progress = true;        ///< a bar on a terminal
+  bool progress_json = false;  ///< lines of JSON instead, anywhere
   bool quiet = false;
   int runs = 3;
   live_options live;

@@ -50,7 +50,7 @@ void read_files::refuse(const std::string& output) const {
 }
 
 output_place::output_place(const std::string& path, read_files reads, screen& on)
-    : reads_(std::move(reads)), screen_(on) {
+    : reads_(std::move(reads)), screen_(&on) {
   if (path.empty() || path == "-" || path == "/dev/stdout") return;
   std::error_code failed;
   if (path.back() == '/' || fs::is_directory(path, failed)) {
@@ -63,20 +63,23 @@ output_place::output_place(const std::string& path, read_files reads, screen& on
   file_ = std::make_unique<output_file>(path);
 }
 
+output_place output_place::beside(read_files reads, screen& on) { return {std::move(reads), on}; }
+
 void output_place::begin(const input& from, std::string_view extension) {
-  if (folder_.empty()) return;
+  if (!one_file_each()) return;
   finish();
-  const std::string path = (fs::path(folder_) / from.name).string() + std::string(extension);
+  const std::string name = beside_ ? from.audio : (fs::path(folder_) / from.name).string();
+  const std::string path = name + std::string(extension);
   reads_.refuse(path);
   file_ = std::make_unique<output_file>(path);
 }
 
 void output_place::put(std::string_view text) {
   if (file_) {
-    file_->put(text, screen_);
+    file_->put(text, *screen_);
     return;
   }
-  if (!screen_.put(stdout, text))
+  if (!screen_->put(stdout, text))
     fail({.where = "standard output",
           .what = errno == EBADF ? "is closed" : std::string("cannot write: ") + std::strerror(errno)});
 }

@@ -7,7 +7,9 @@ outputs::outputs(const options& o, const std::vector<input>& inputs, screen& on)
   const read_files reads(o, inputs);
   for (const format f : o.output_formats) {
     const std::string path = o.output_name.empty() ? o.output : o.output_name + std::string(extension(f));
-    all_.push_back({f, std::make_unique<output_place>(path, reads, on), writer(f, several_, layout_)});
+    auto place = std::make_unique<output_place>(o.output_beside ? output_place::beside(reads, on)
+                                                                : output_place(path, reads, on));
+    all_.push_back({f, std::move(place), writer(f, several_, layout_)});
     if (facts(f).one_recording && several_ && !all_.back().place->one_file_each())
       wrong_usage("--format " + std::string(facts(f).name) +
                   " of several inputs does not go into one output; -o DIR/ writes one file for each");
@@ -45,7 +47,10 @@ void outputs::heard(const segment& s) {
   for (output& each : all_) put(each, each.writer.add(s));
 }
 void outputs::end(const result& head) {
-  for (output& each : all_) put(each, each.writer.end(head));
+  for (output& each : all_) {
+    put(each, each.writer.end(head));
+    if (each.place->one_file_each()) each.place->finish();
+  }
 }
 void outputs::cut(double seconds_done) {
   for (output& each : all_) put(each, each.writer.cut(seconds_done));

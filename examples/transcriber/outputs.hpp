@@ -16,6 +16,7 @@ class outputs {
   /// be written, stop when it would overwrite what the run reads. `on` must outlive it.
   outputs(const options& o, const std::vector<input>& inputs, screen& on);
 
+  bool one_file_each() const { return all_.front().place->one_file_each(); }
   /// How the model's users are used to see its results.
   void follow(style usual);
   /// The next input. Each call appends and flushes what it brings; throws steno::error when writing fails.

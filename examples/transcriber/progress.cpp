@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "digits.hpp"
+#include "json_builder.hpp"
 #include "text_width.hpp"
 
 namespace steno::app {
@@ -45,10 +47,25 @@ std::string bar_text(const bar_state& s, int width) {
            printed("%3.0f %%", std::floor(part * 100.0));
   }
   tail += "  " + duration_text(s.elapsed);
-  if (s.done > 0 && s.elapsed > 0) tail += "  " + printed("%.1fx", s.done / s.elapsed);
+  if (s.done > 0 && s.elapsed > 0) {
+    tail += "  " + printed("%.1fx", s.done / s.elapsed);
+    if (s.total > s.done) tail += "  " + duration_text(s.elapsed * (s.total - s.done) / s.done) + " left";
+  }
   const int room = width - columns(count) - columns(tail);
   return room >= 6 ? count + printable(short_name(s.name, room)) + tail
                    : tail.substr(1, static_cast<std::size_t>(std::max(0, width)));
+}
+
+std::string progress_json(const bar_state& s, bool done) {
+  json_builder j;
+  j.open('{').key("file").whole(static_cast<long long>(s.file)).key("files").whole(static_cast<long long>(s.files));
+  j.key("audio").text(s.name).key("seconds").number(s.done).key("duration");
+  if (s.total > 0)
+    j.number(s.total);
+  else
+    j.none();
+  j.key("elapsed").number(s.elapsed).key("done").raw(done ? "true" : "false");
+  return std::move(j.close('}')).str();
 }
 
 void reporter::error(std::string_view text) { screen_.message("steno: " + printable(text)); }
@@ -65,6 +82,7 @@ void reporter::begin(std::size_t file, std::size_t files, std::string_view name)
   const std::lock_guard<std::mutex> guard(mutex_);
   state_ = {file, files, std::string(name), 0, 0, 0};
   began_ = clock::now();
+  open_ = true;
   draw();
 }
 
@@ -75,13 +93,23 @@ void reporter::update(double done, double total) {
   if (clock::now() - drawn_ > std::chrono::milliseconds(100)) draw();
 }
 
-void reporter::end() { screen_.bar(""); }
+void reporter::end() {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  screen_.bar("");
+  if (std::exchange(open_, false) && json_) {
+    state_.elapsed = std::chrono::duration<double>(clock::now() - began_).count();
+    screen_.message(progress_json(state_, true));
+  }
+}
 
 void reporter::draw() {
-  if (!bar_ || !screen_.shows_bar()) return;
+  if (!json_ && (!bar_ || !screen_.shows_bar())) return;
   drawn_ = clock::now();
   state_.elapsed = std::chrono::duration<double>(drawn_ - began_).count();
-  screen_.bar(bar_text(state_, screen_.width()));
+  if (json_)
+    screen_.message(progress_json(state_, false));
+  else
+    screen_.bar(bar_text(state_, screen_.width()));
 }
 
 void reporter::summary(double audio_seconds, double wall_seconds) {

@@ -14,7 +14,7 @@ namespace steno::app {
 /// "1:02:03", "4:05".
 std::string duration_text(double seconds);
 
-/// "[2/5] talk.wav [#####-----]  43 %  0:12  8.3x", at most `width` columns; `total` <= 0 means unknown.
+/// "[2/5] talk.wav [#####-----]  43 %  0:12  8.3x  0:16 left", at most `width` columns; `total` <= 0 means unknown.
 struct bar_state {
   std::size_t file = 0, files = 0;
   std::string name;
@@ -22,6 +22,9 @@ struct bar_state {
   double elapsed = 0;          ///< seconds
 };
 std::string bar_text(const bar_state& s, int width);
+/// The same for programs: {"file", "files", "audio", "seconds", "duration", "elapsed", "done"}; "duration" is null
+/// where it is unknown, "done" is true once for each input, when it is over.
+std::string progress_json(const bar_state& s, bool done);
 
 /// May be used by several threads.
 class reporter {
@@ -32,6 +35,9 @@ class reporter {
   /// Messages alone.
   reporter(std::FILE* to, bool bar, detail d)
       : own_(std::make_unique<screen>(nullptr, to)), screen_(*own_), bar_(bar), detail_(d) {}
+
+  /// From now on progress is lines of JSON, at most ten a second, whatever they go to.
+  void show_json() { json_ = true; }
 
   /// One line, always; control characters in it are shown as '?'.
   void error(std::string_view text);
@@ -53,7 +59,7 @@ class reporter {
   std::unique_ptr<screen> own_;
   screen& screen_;
   std::mutex mutex_;
-  bool bar_;
+  bool bar_, json_ = false, open_ = false;
   detail detail_;
   bar_state state_;
   clock::time_point began_{}, drawn_{};

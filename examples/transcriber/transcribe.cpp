@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "audio.hpp"
+#include "done_list.hpp"
 #include "failures.hpp"
 #include "model_path.hpp"
 #include "signals.hpp"
@@ -65,8 +66,15 @@ class careful_output {
 class input_queue {
  public:
   input_queue(const options& o, const request& asked, const std::vector<input>& inputs, engine& model,
-              careful_output& put, reporter& report, tally& t)
-      : pcm_(o.pcm), asked_(asked), inputs_(inputs), model_(model), put_(put), report_(report), tally_(t) {}
+              careful_output& put, reporter& report, done_list* done, tally& t)
+      : pcm_(o.pcm),
+        asked_(asked),
+        inputs_(inputs),
+        model_(model),
+        put_(put),
+        report_(report),
+        done_(done),
+        tally_(t) {}
 
   void take(std::size_t number) {
     entry& e = entries_.emplace_back(entry{.number = number, .audio = inputs_[number].audio});
@@ -162,6 +170,7 @@ class input_queue {
       if (e.stopped) r.extra.emplace_back("interrupted_at", r.duration);
       put_([&](outputs& to) {
         to.end(r);
+        if (done_ != nullptr && !e.stopped) done_->add(inputs_[e.number]);
         tally_.now = {};
         if (e.stopped)
           tally_.now = {.name = e.audio, .seconds = r.duration};
@@ -192,6 +201,7 @@ class input_queue {
   engine& model_;
   careful_output& put_;
   reporter& report_;
+  done_list* done_;  // null: nothing is listed
   tally& tally_;
   std::deque<entry> entries_;  // those that were read and not told
 };
@@ -203,7 +213,7 @@ void check_request(const options& o, const engine& model) {
     const ability a = model.ability_for(option);
     if (!a.holds(o.vad != "none")) wrong_usage(shown + ": " + a.why);
   }
-  if (!model.model().supports_language(o.language))
+  if (!model.model().supports_language(model.language_of(o.language)))
     wrong_usage("--language " + o.language + ": this model knows " + joined(model.model().languages()));
   if (o.look_ahead) {
     try {  // whether it is one of those that the model knows: nothing is recognised of nothing
@@ -228,9 +238,9 @@ void check_layout(const options& o, style usual) {
 }
 
 void transcribe_inputs(const options& o, const std::vector<input>& inputs, engine& model, outputs& out,
-                       reporter& report, interrupt_watch* watch, tally& t) {
+                       reporter& report, interrupt_watch* watch, tally& t, done_list* done) {
   careful_output put(out, watch);
-  request asked{.options = {.language = o.language,
+  request asked{.options = {.language = model.language_of(o.language),
                             .itn = o.inverse_text_normalisation,
                             .max_clip_seconds = o.max_clip_seconds,
                             .merge_seconds = o.merge_seconds,
@@ -244,7 +254,7 @@ void transcribe_inputs(const options& o, const std::vector<input>& inputs, engin
   // Subtitles that are cut by words need their times.
   if (o.output_layout.words && !o.decoding.word_timestamps && model.ability_for("--word-timestamps").holds(false))
     asked.options.decoding.word_timestamps = true;
-  input_queue queue(o, asked, inputs, model, put, report, t);
+  input_queue queue(o, asked, inputs, model, put, report, done, t);
   for (std::size_t i = 0; i < inputs.size() && !input_is_over(); ++i) queue.take(i);
   queue.finish();
 }
@@ -252,13 +262,26 @@ void transcribe_inputs(const options& o, const std::vector<input>& inputs, engin
 int run_transcribe(const options& o) {
   screen all;
   reporter report(all, o.progress && !o.quiet, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
+  if (o.progress_json) report.show_json();
   const auto note = [&report](const std::string& text) { report.note(text); };
-  const std::vector<input> inputs = listed_inputs(o, report);
+  std::vector<input> inputs = listed_inputs(o, report);
   if (inputs.empty()) {
     report.note("this shard has no inputs");
     return 0;
   }
   outputs out(o, inputs, all);
+  std::optional<done_list> done;
+  if (o.resume) {
+    const std::size_t all_inputs = inputs.size();
+    if (!out.one_file_each())
+      wrong_usage("--resume goes on with the files in a directory: -o " + o.output + " is none");
+    done.emplace(o.output, o);
+    std::erase_if(inputs, [&](const input& in) { return done->holds(in); });
+    if (inputs.size() < all_inputs)
+      report.note(std::to_string(all_inputs - inputs.size()) + " of " + std::to_string(all_inputs) +
+                  " inputs were done before");
+    if (inputs.empty()) return 0;
+  }
   tally t;
   interrupt_watch watch([&] {  // at once
     report.end();
@@ -284,7 +307,7 @@ int run_transcribe(const options& o) {
   if (!o.speakers.model.empty()) model.tell_speakers(o.speakers, note);
   const stopwatch watch_time;
   watch.listen(true);
-  transcribe_inputs(o, inputs, model, out, report, &watch, t);
+  transcribe_inputs(o, inputs, model, out, report, &watch, t, done ? &*done : nullptr);
   {
     const std::unique_lock<std::timed_mutex> whole(watch.lock());
     out.finish();

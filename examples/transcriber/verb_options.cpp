@@ -1,13 +1,24 @@
 #include "verb_options.hpp"
 
+#include <steno/config.hpp>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
 namespace steno::app {
 namespace {
 
+constexpr const char *of_input = "Input: what is heard", *of_model = "Model: what recognises",
+                     *of_output = "Output: where results go", *of_cutting = "Long recordings: how they are cut",
+                     *of_words = "Words: favoured, timed and punctuated", *of_speakers = "Speakers: who says it",
+                     *of_memory = "Speaker memory: what a Sortformer keeps of a stream",
+                     *of_stream = "Stream: how much is heard at once", *of_turns = "Turns: where utterances end",
+                     *of_segments = "Segments: where they begin and end", *of_server = "Server: who may connect",
+                     *of_program = "Program: settings and messages";
+
 // Of the verbs that can do with a bundled model: -m or --demo.
 void add_model(CLI::App& app, options& o, raw_options& raw, const char* names, const char* about) {
+  topic(app, of_model);
   CLI::Option* model = app.add_option(names, o.model, about)->type_name("MODEL");
   app.add_option("--demo", raw.demo, "The bundled model of a family, e.g. parakeet-tdt; a wrong name lists them")
       ->type_name("FAMILY")
@@ -19,6 +30,7 @@ void add_model(CLI::App& app, options& o, raw_options& raw, const char* names, c
 }
 
 void add_threads(CLI::App& app, options& o, const char* about = "Threads, at most one per processor [all]") {
+  topic(app, of_model);
   app.add_option("--threads", o.threads, about)->type_name("N")->check(CLI::Range(1, 1024));
 }
 
@@ -34,6 +46,7 @@ void add_itn(CLI::App& app, options& o, const char* about) {
 
 // Of all verbs that open models.
 void add_model_files(CLI::App& app, options& o) {
+  topic(app, of_model);
   app.add_flag("--check-weights", o.check_weights, "Look at every weight for infinities and NaN before the start");
   if (o.verb == "serve") {
     o.copy_models = true;
@@ -48,6 +61,7 @@ void add_model_files(CLI::App& app, options& o) {
 
 // Of the verbs that read standard input.
 void add_pcm(CLI::App& app, raw_options& raw) {
+  topic(app, of_input);
   app.add_option("--pcm-format", raw.pcm_format, "Raw samples on standard input: s16le or f32le [s16le]")
       ->type_name("FORMAT");
   app.add_option("--pcm-rate", raw.pcm_rate, "Their rate [16000]")->type_name("HZ")->check(CLI::Range(1000, 1000000));
@@ -58,16 +72,21 @@ void add_pcm(CLI::App& app, raw_options& raw) {
 
 // Of the verbs that go through a list of recordings.
 void add_inputs(CLI::App& app, options& o, raw_options& raw) {
+  topic(app, of_input);
   app.add_option("--manifest", o.manifest, "JSON lines with {\"audio\": PATH}, relative to the manifest")
       ->type_name("FILE");
   app.add_option("--shard", raw.part, "Take every N-th input, beginning at I (0 to N)")->type_name("I/N");
   add_pcm(app, raw);
+  topic(app, of_program);
+  app.add_option("--progress", raw.progress, "bar (on a terminal), json (lines for programs, on stderr) or none [bar]")
+      ->type_name("WHAT");
   app.add_flag("--no-progress", raw.no_progress, "No progress bar (there is none either unless stderr is a terminal)");
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 
 // What a Sortformer remembers of a stream, in rows of 80 ms.
 void add_speaker_cache(CLI::App& app, options& o, const std::string& prefix) {
+  topic(app, of_memory);
   const auto rows = [&](const char* name, const char* about) {
     std::string option = prefix + name;
     std::replace(option.begin(), option.end(), '_', '-');
@@ -86,6 +105,7 @@ void add_speaker_cache(CLI::App& app, options& o, const std::string& prefix) {
 
 // Of the verbs whose texts may have speakers.
 void add_speakers(CLI::App& app, options& o) {
+  topic(app, of_speakers);
   app.add_option("--speakers", o.speakers.model,
                  "Tell who said it, with a Sortformer: packaged GGUF, or a checkpoint that steno-convert reads")
       ->type_name("MODEL");
@@ -96,9 +116,11 @@ void add_speakers(CLI::App& app, options& o) {
 }
 
 void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
+  topic(app, of_input);
   app.add_option("AUDIO", o.audio,
                  "Sound files, directories of sound files, or - for standard input (a sound file or raw PCM)");
   add_model(app, o, raw, "-m,--model", "Packaged GGUF, or a checkpoint that steno-convert reads [bundled demo model]");
+  topic(app, of_output);
   app.add_option("--format", raw.format,
                  "text, json, jsonl, srt, vtt, ass, lrc, tsv, csv, md, rttm, ctm or stm; several (srt,json) with -o "
                  "DIR/ or --output-name [text]")
@@ -107,6 +129,9 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("FILE");
   app.add_option("--output-name", o.output_name, "Write to files of this name with the endings of their formats")
       ->type_name("NAME");
+  app.add_flag("--output-beside", o.output_beside, "Write files beside each input: talk.wav.srt");
+  app.add_flag("--resume", o.resume, "With -o DIR/: what it says is done is not done again; DIR/.steno-done says it");
+  topic(app, of_model);
   app.add_option("--language", o.language, "Language spoken, e.g. en [auto]")->type_name("CODE");
   add_itn(app, o, "Punctuation and numbers as figures, where the model can do both [the model's own]");
   add_threads(app, o);
@@ -117,6 +142,7 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
                  "Encoder frames looked ahead: one that the model was trained with (Nemotron) [its usual one]")
       ->type_name("N")
       ->check(CLI::Range(0, 8192));
+  topic(app, of_cutting);
   app.add_option("--vad", o.vad, "Find speech first: none, energy or a VAD model [none]")->type_name("MODEL");
   app.add_option("--merge-seconds", o.merge_seconds,
                  "With --vad: join neighbouring segments up to so many seconds [0; for Whisper they share its windows]")
@@ -131,13 +157,16 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
                  "thread, Qwen3-ASR together on all [1]")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
+  topic(app, of_words);
   app.add_option("--punctuate", o.punctuation, "Put punctuation into the text: a punctuation model")
       ->type_name("MODEL");
   app.add_option("--align", o.aligner, "Times of words by a forced aligner, where the model has none")
       ->type_name("MODEL");
   add_speakers(app, o);
+  topic(app, of_speakers);
   app.add_flag("--parallel-speakers", o.speakers.beside,
                "With --speakers: tell them on a thread of their own, beside the recognition; the result is the same");
+  topic(app, of_words);
   app.add_option("--hotwords", o.hotwords, "Phrases to favour, one per line, where the model searches or reads them")
       ->type_name("FILE");
   app.add_option("--hotword-score", o.hotword_score,
@@ -150,10 +179,12 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
 
 void add_info(CLI::App& app, options& o, raw_options& raw) {
   add_model(app, o, raw, "MODEL,-m,--model", "The model [bundled demo model]");
+  topic(app, of_output);
   app.add_option("--format", raw.format, "text or json [text]")->type_name("FORMAT");
 }
 
 void add_bench(CLI::App& app, options& o, raw_options& raw) {
+  topic(app, of_input);
   app.add_option("AUDIO", o.audio, "The sound file to transcribe");
   add_model(app, o, raw, "-m,--model", "The model [bundled demo model]");
   app.add_option("--runs", o.runs, "How many times [3]")->type_name("N")->check(CLI::Range(1, 100000));
@@ -164,6 +195,7 @@ void add_bench(CLI::App& app, options& o, raw_options& raw) {
 
 void add_live(CLI::App& app, options& o, raw_options& raw) {
   add_model(app, o, raw, "-m,--model", "A streaming model: packaged GGUF, or a checkpoint that steno-convert reads");
+  topic(app, of_stream);
   app.add_option("--chunk-size", o.live.chunk_size,
                  "Encoder frames decoded at once; -1: everything at the end [the model's]")
       ->type_name("N")
@@ -180,49 +212,63 @@ void add_live(CLI::App& app, options& o, raw_options& raw) {
                  "[the model's]")
       ->type_name("N")
       ->check(CLI::Range(0, 8192));
+  topic(app, of_model);
   app.add_option("--language", o.language, "Language spoken, where the model is told it (Nemotron), e.g. de-DE [auto]")
       ->type_name("CODE");
+  topic(app, of_turns);
   app.add_option("--max-utterance-seconds", o.live.max_utterance_seconds,
                  "End utterances after so many seconds in any case [the model's own limit]")
       ->type_name("SECONDS")
       ->check(CLI::Range(1.0, 3600.0));
+  topic(app, of_words);
   app.add_option("--beam", o.beam, "Beam width, where the model searches; 1 is greedy [the model's own]")
       ->type_name("N")
       ->check(CLI::Range(1, 100));
   app.add_option("--hotwords", o.hotwords, "Phrases to favour, one per line")->type_name("FILE");
   app.add_option("--hotword-score", o.hotword_score, "Bonus for each unit of a phrase [3]")->type_name("X");
   app.add_flag("!--no-rescore", o.live.rescore, "Final results of the first pass alone");
+  topic(app, of_turns);
   app.add_flag("!--no-endpoints", o.live.endpoints, "One utterance, however long its pauses are");
   app.add_flag("--forget-turns", o.live.forget_turns, "What was said is forgotten at the end of a turn (Parakeet EOU)");
 }
 
 void add_stream(CLI::App& app, options& o, raw_options& raw) {
+  topic(app, of_input);
   app.add_option("AUDIO", o.audio, "A sound file, or - for standard input (a sound file or raw PCM)");
   add_live(app, o, raw);
   add_speakers(app, o);
+  topic(app, of_speakers);
   app.add_flag("--split-on-speaker", o.speakers.split, "With --speakers: an utterance ends where the speaker changes");
+  topic(app, of_output);
   app.add_option("--vad", o.vad, "jsonl: tell where speech begins and ends, too: none, energy or a VAD model [none]")
       ->type_name("MODEL");
   app.add_option("--format", raw.format, "text or jsonl (an event per line) [text]")->type_name("FORMAT");
   app.add_option("--punctuate", o.punctuation, "Put punctuation into final results: a punctuation model")
       ->type_name("MODEL");
+  topic(app, of_input);
   app.add_flag("--real-time", o.live.real_time, "Read the file no faster than it sounds");
   add_threads(app, o, "Threads, at most one per processor [1]");
+  topic(app, of_program);
   app.add_flag("--no-progress", raw.no_progress, "No progress bar (there is none either unless stderr is a terminal)");
   add_pcm(app, raw);
+  topic(app, of_program);
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 
 void add_vad(CLI::App& app, options& o, raw_options& raw) {
   o.vad = "energy";
+  topic(app, of_input);
   app.add_option("AUDIO", o.audio,
                  "Sound files, directories of sound files, or - for standard input (a sound file or raw PCM)");
+  topic(app, of_model);
   app.add_option("-m,--model,--vad", o.vad,
                  "energy, or an FSMN-VAD: packaged GGUF, or a checkpoint that steno-convert reads [energy]")
       ->type_name("MODEL");
+  topic(app, of_output);
   app.add_option("--format", raw.format, "text, json, jsonl or rttm [text]")->type_name("FORMAT");
   app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
       ->type_name("FILE");
+  topic(app, of_segments);
   app.add_option("--min-silence", raw.min_silence,
                  "A pause that ends a segment [energy: 500; FSMN-VAD: 2000, less the longer the segment is]")
       ->type_name("MS")
@@ -238,16 +284,20 @@ void add_vad(CLI::App& app, options& o, raw_options& raw) {
 }
 
 void add_diarize(CLI::App& app, options& o, raw_options& raw) {
+  topic(app, of_input);
   app.add_option("AUDIO", o.audio,
                  "Sound files, directories of sound files, or - for standard input (a sound file or raw PCM)");
+  topic(app, of_model);
   app.add_option("-m,--model", o.model, "A Sortformer: packaged GGUF, or a checkpoint that steno-convert reads")
       ->type_name("MODEL")
       ->required();
+  topic(app, of_output);
   app.add_option("--format", raw.format, "text (start, end and speaker on a line), json, jsonl or rttm [text]")
       ->type_name("FORMAT");
   app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
       ->type_name("FILE");
   add_threads(app, o);
+  topic(app, of_segments);
   app.add_option("--postprocessing", o.speakers.postprocessing,
                  "NeMo's file of these settings for a kind of recordings (YAML)")
       ->type_name("FILE");
@@ -270,26 +320,34 @@ void add_diarize(CLI::App& app, options& o, raw_options& raw) {
 }
 
 void add_align(CLI::App& app, options& o, raw_options& raw) {
+  topic(app, of_input);
   app.add_option("AUDIO", o.audio, "A sound file, or - for standard input (a sound file or raw PCM)");
+  topic(app, of_model);
   app.add_option("-m,--model", o.model, "A forced aligner: packaged GGUF, or a checkpoint that steno-convert reads")
       ->type_name("MODEL")
       ->required();
+  topic(app, of_input);
   app.add_option("--text", o.text_file, "What is said, in UTF-8")->type_name("FILE")->required();
+  topic(app, of_output);
   app.add_option("--format", raw.format,
-                 "text (start, end and word on a line), json, jsonl, srt, vtt, tsv, ctm or stm [text]")
+                 "text (start, end and word on a line), json, jsonl, srt, vtt, ass, lrc, tsv, csv, ctm or stm [text]")
       ->type_name("FORMAT");
   app.add_option("-o,--output", o.output, "Write to this file")->type_name("FILE");
+  topic(app, of_model);
   app.add_option("--language", o.language, "Language spoken; ko: words are cut as Korean ones are")->type_name("CODE");
   add_threads(app, o);
   add_pcm(app, raw);
+  topic(app, of_program);
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 
 void add_serve(CLI::App& app, options& o, raw_options& raw) {
   add_live(app, o, raw);
+  topic(app, of_server);
   app.add_option("--host", o.live.host, "Address or name to listen on [127.0.0.1]")->type_name("ADDRESS");
   app.add_option("--port", o.live.port, "Port; 0: any [10086]")->type_name("N")->check(CLI::Range(0, 65535));
   add_threads(app, o);
+  topic(app, of_server);
   app.add_option("--max-connections", o.live.connections, "At once [64]")->type_name("N")->check(CLI::Range(1, 10000));
   app.add_option("--max-message", o.live.message_bytes, "Bytes of a message [1048576]")
       ->type_name("N")
@@ -310,10 +368,24 @@ void add_serve(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("ORIGIN")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
+  topic(app, of_program);
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 
 }  // namespace
+
+void topic(CLI::App& app, const char* name) { app.option_defaults()->group(name); }
+
+void add_common_options(CLI::App& app) {
+  topic(app, of_program);
+  app.set_help_flag("-h,--help", "These words; with -m MODEL those alone that the model takes");
+  app.set_version_flag("--version",
+                       "steno " + std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
+                           std::to_string(version.patch),
+                       "Says the version");
+  app.set_config("--config", "", "Options from a file, one a line: format = \"srt\"")->type_name("FILE");
+  app.allow_config_extras(CLI::config_extras_mode::error);
+}
 
 void add_options(CLI::App& app, options& o, raw_options& raw) {
   if (o.verb == "transcribe") add_transcribe(app, o, raw);

@@ -13,6 +13,7 @@ struct raw_options {
   std::string format = "text", part, pcm_format;
   int pcm_rate = 0, pcm_channels = 0;
   bool no_progress = false;
+  std::string progress = "bar";
   int min_silence = 0;
   double max_segment = 0;
   std::optional<std::string> threshold;
@@ -23,5 +24,9 @@ struct raw_options {
 
 /// Those of o.verb.
 void add_options(CLI::App& app, options& o, raw_options& raw);
+/// --help, --version and --config.
+void add_common_options(CLI::App& app);
+/// Options that are added from now on belong to this topic of the help: "Output: where results go".
+void topic(CLI::App& app, const char* name);
 
 }  // namespace steno::app

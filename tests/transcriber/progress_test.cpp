@@ -18,7 +18,7 @@ TEST(progress, durations) {
 
 TEST(progress, bar_shows_file_part_time_and_speed) {
   EXPECT_EQ(bar_text({2, 5, "rec/talk.wav", 25, 100, 2.5}, 80),
-            "[2/5] talk.wav [#####---------------]  25 %  0:02  10.0x");
+            "[2/5] talk.wav [#####---------------]  25 %  0:02  10.0x  0:07 left");
   EXPECT_EQ(bar_text({1, 1, "talk.wav", 0, 0, 0}, 80), "[1/1] talk.wav  0:00");
   EXPECT_EQ(bar_text({1, 1, "a\tb.wav", 200, 100, 1}, 80), "[1/1] a?b.wav [####################] 100 %  0:01  200.0x");
 }
@@ -50,6 +50,24 @@ TEST_F(reporting, without_a_terminal_there_is_no_bar) {
   r.end();
   r.summary(10, 2);
   EXPECT_EQ(said(), "steno: 10.0 s of audio in 2.0 s: 5.0x real time (real-time factor 0.200)\n");
+}
+
+TEST_F(reporting, progress_for_programs_is_json_anywhere) {
+  reporter r(file, false, reporter::detail::errors_only);
+  r.show_json();
+  r.begin(1, 2, "a \"b\".wav");
+  r.update(1, 2);  // a moment later: not said
+  r.end();
+  r.end();  // once
+  std::string text = said();
+  for (std::size_t at = 0; (at = text.find("\"elapsed\":", at)) != std::string::npos;) {
+    at += 10;
+    text.replace(at, text.find(',', at) - at, "T");
+  }
+  EXPECT_EQ(text, R"({"file":1,"files":2,"audio":"a \"b\".wav","seconds":0.0,"duration":null,"elapsed":T,"done":false})"
+                  "\n"
+                  R"({"file":1,"files":2,"audio":"a \"b\".wav","seconds":1.0,"duration":2.0,"elapsed":T,"done":true})"
+                  "\n");
 }
 
 TEST_F(reporting, messages_are_one_line_without_control_characters) {

@@ -1,0 +1,78 @@
+// A run over many recordings that goes on where another one ended.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "programs/run_program.hpp"
+
+namespace {
+namespace fs = std::filesystem;
+using steno::test::outcome;
+
+class steno_resume : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"train.wav", "question.wav", "shopping.wav"})
+      fs::copy(fs::path(STENO_SOURCE_DIR) / "examples/audio" / name, dir.path() / name);
+  }
+  outcome run(const std::string& arguments) { return steno::test::shell(dir, "'" STENO_PROGRAM "' " + arguments); }
+  fs::path at(const char* name) { return dir.path() / name; }
+  auto written(const char* name) { return fs::last_write_time(at(name)); }
+  steno::test::temporary_directory dir;
+};
+
+TEST_F(steno_resume, what_is_done_is_not_done_again) {
+  ASSERT_EQ(run("-o out/ --resume train.wav question.wav").code, 0);
+  const auto first = written("out/train.txt");
+  const outcome o = run("-o out/ --resume train.wav question.wav shopping.wav");
+  EXPECT_EQ(o.code, 0);
+  EXPECT_NE(o.err.find("2 of 3 inputs were done before"), std::string::npos) << o.err;
+  EXPECT_EQ(written("out/train.txt"), first);
+  EXPECT_TRUE(fs::exists(at("out/shopping.txt")));
+  EXPECT_EQ(run("-q -o out/ --resume train.wav question.wav shopping.wav").code, 0);
+}
+
+TEST_F(steno_resume, what_is_not_whole_or_has_changed_is_done_again) {
+  ASSERT_EQ(run("-q -o out/ --resume train.wav question.wav shopping.wav").code, 0);
+  fs::remove(at("out/train.txt"));
+  fs::last_write_time(at("question.wav"), written("question.wav") + std::chrono::hours(1));
+  const outcome o = run("-o out/ --resume train.wav question.wav shopping.wav");
+  EXPECT_NE(o.err.find("1 of 3 inputs were done before"), std::string::npos) << o.err;
+  EXPECT_TRUE(fs::exists(at("out/train.txt")));
+  // Other results: another format, another model.
+  EXPECT_EQ(run("-o out/ --resume --format srt train.wav").err.find("done before"), std::string::npos);
+  EXPECT_EQ(run("-o out/ --resume --demo u2 train.wav").err.find("done before"), std::string::npos);
+  // A list that somebody cut or broke.
+  std::ofstream(at("out/.steno-done")) << "{\"name\":\"train\",\"aud\n[1]\n\n\"x\"\n";
+  const outcome broken = run("-o out/ --resume train.wav question.wav");
+  EXPECT_EQ(broken.code, 0);
+  EXPECT_EQ(broken.err.find("done before"), std::string::npos) << broken.err;
+}
+
+TEST_F(steno_resume, what_fails_is_tried_again) {
+  std::ofstream(at("bad.wav")) << "no sound";
+  EXPECT_EQ(run("-o out/ --resume train.wav bad.wav").code, 1);
+  const outcome o = run("-o out/ --resume train.wav bad.wav");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("bad.wav"), std::string::npos);
+  EXPECT_NE(o.err.find("1 of 2 inputs were done before"), std::string::npos) << o.err;
+}
+
+TEST_F(steno_resume, shards_know_what_others_did) {
+  ASSERT_EQ(run("-q -o out/ --resume --shard 0/2 train.wav question.wav shopping.wav").code, 0);
+  ASSERT_EQ(run("-q -o out/ --resume --shard 1/2 train.wav question.wav shopping.wav").code, 0);
+  const outcome o = run("-o out/ --resume train.wav question.wav shopping.wav");
+  EXPECT_NE(o.err.find("3 of 3 inputs were done before"), std::string::npos) << o.err;
+}
+
+TEST_F(steno_resume, needs_a_directory) {
+  for (const char* line :
+       {"--resume train.wav", "--resume -o one.txt train.wav", "--resume --output-name x train.wav"}) {
+    const outcome o = run(line);
+    EXPECT_EQ(o.code, 2) << line;
+    EXPECT_NE(o.err.find("-o"), std::string::npos) << o.err;
+  }
+}
+
+}  // namespace
