@@ -8,7 +8,7 @@
 
 #include <steno/pipelines/decoding_options.hpp>
 
-#include "raw_pcm.hpp"
+#include "audio.hpp"
 #include "speech_writer.hpp"
 #include "writers.hpp"
 
@@ -84,7 +84,8 @@ struct options {
   std::string manifest;
   std::string text_file;  ///< align: what is said
   shard part;
-  pcm_format pcm;
+  audio_options reading;   ///< how recordings are opened, and what of them is listened to
+  bool recursive = false;  ///< folders in folders, too
   bool progress = true;
   bool quiet = false;
   int runs = 3;

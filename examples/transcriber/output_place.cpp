@@ -66,7 +66,14 @@ output_place::output_place(const std::string& path, read_files reads, screen& on
 void output_place::begin(const input& from, std::string_view extension) {
   if (folder_.empty()) return;
   finish();
-  const std::string path = (fs::path(folder_) / from.name).string() + std::string(extension);
+  fs::path folder = folder_;
+  if (!from.folder.empty()) {
+    folder /= from.folder;
+    std::error_code failed;
+    fs::create_directories(folder, failed);
+    if (failed) fail({.where = folder.string(), .what = "cannot make the directory: " + failed.message()});
+  }
+  const std::string path = (folder / from.name).string() + std::string(extension);
   reads_.refuse(path);
   file_ = std::make_unique<output_file>(path);
 }

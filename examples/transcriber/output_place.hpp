@@ -39,8 +39,8 @@ class output_place {
   output_place(const std::string& path, read_files reads, screen& on);
 
   bool one_file_each() const { return !folder_.empty(); }
-  /// The next input; in a directory its file is its name with this extension, and the one before it is put in its
-  /// place.
+  /// The next input; in a directory its file is its name with this extension, in the folder that it has, and the one
+  /// before it is put in its place.
   void begin(const input& from, std::string_view extension);
   /// Appends and flushes; the first call for an input of a directory makes its file, even without any text. Throws
   /// steno::error when writing fails.

@@ -32,7 +32,7 @@ void outputs::begin(const input& from) {
   if (place_.one_file_each()) writer_ = writer(format_, false, layout_);
   writer_.begin(from.audio, from.name);
 }
-void outputs::heard(const segment& s) { put(writer_.add(s)); }
+void outputs::heard(const segment& s, std::optional<int> channel) { put(writer_.add(s, channel)); }
 void outputs::end(const result& head) { put(writer_.end(head)); }
 void outputs::cut(double seconds_done) { put(writer_.cut(seconds_done)); }
 

@@ -18,6 +18,8 @@ struct raw_options {
   std::optional<std::string> threshold;
   std::string style = "usual";
   std::string demo;
+  std::string channels = "mix";
+  std::optional<std::string> ffmpeg;
   raw_decoding decoding;
 };
 

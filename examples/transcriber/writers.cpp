@@ -114,7 +114,7 @@ void writer::begin(std::string_view audio, std::string_view name) {
   if (as_openai()) openai_.emplace(format_, layout_.lines, layout_.words, next_cue_, layout_.speakers);
 }
 
-std::string writer::add(const segment& heard) {
+std::string writer::add(const segment& heard, std::optional<int> channel) {
   const segment s = safe(heard);
   std::string out = opening();
   if (language_.empty()) language_ = s.language;
@@ -126,10 +126,10 @@ std::string writer::add(const segment& heard) {
       out += add_text(s);
       break;
     case format::json:
-      json_.add(s);
+      json_.add(s, channel);
       break;
     case format::jsonl:
-      out += json_line(audio_, language_, s, layout_.speakers);
+      out += json_line(audio_, language_, s, layout_.speakers, channel);
       break;
     case format::srt:
     case format::vtt:
@@ -140,13 +140,13 @@ std::string writer::add(const segment& heard) {
       out += tsv(s);
       break;
     case format::rttm:
-      out += rttm_line(name_, s);
+      out += rttm_line(name_, s, channel.value_or(1));
       break;
     case format::ctm:
-      out += ctm_lines(name_, s, layout_.speakers);
+      out += ctm_lines(name_, s, layout_.speakers, channel.value_or(1));
       break;
     case format::stm:
-      out += stm_line(name_, s);
+      out += stm_line(name_, s, channel.value_or(1));
       break;
   }
   return out;

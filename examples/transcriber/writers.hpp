@@ -8,7 +8,8 @@
 //   tsv    start, end (milliseconds) and text of each segment, as openai-whisper writes it
 //   rttm, ctm, stm   lines of NIST's tools (nist_writer.hpp)
 // With speakers text is a line for each turn, "Speaker 1: ...", subtitles begin so (srt) or are voices (vtt), a tsv has
-// a column for them, and in JSON words have theirs, too.
+// a column for them, and in JSON words have theirs, too. Where a segment is of one channel, JSON and the formats of
+// NIST say which.
 // Numbers have at most three decimals. Words without times are written without times. In openai's style all but jsonl
 // are written by openai_writer.hpp.
 #pragma once
@@ -43,7 +44,8 @@ class writer {
 
   /// `name`: of the recording, where a format has one instead of a path.
   void begin(std::string_view audio, std::string_view name = "");
-  std::string add(const segment& s);
+  /// `channel`: from 1 on, where the segment is of one.
+  std::string add(const segment& s, std::optional<int> channel = {});
   /// The file is done; `head` is its result without text and segments.
   std::string end(const result& head);
   /// Nothing follows although the file is not done: makes what was written whole. Empty when nothing was written.
