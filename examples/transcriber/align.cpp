@@ -13,6 +13,7 @@
 #include "model_files.hpp"
 #include "output_place.hpp"
 #include "signals.hpp"
+#include "time_shift.hpp"
 #include "verbs.hpp"
 #include "writers.hpp"
 
@@ -53,7 +54,7 @@ int run_align(const options& o) {
   thread_pool pool(o.threads > 0 ? o.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
   const forced_aligner model(std::move(opened.file), executor(pool), std::move(opened.image));
   watch.listen(true);
-  audio_reader reader(o.audio[0], model.sample_rate(), o.pcm);
+  audio_reader reader(o.audio[0], model.sample_rate(), o.reading);
   const std::vector<float> pcm = read_all(reader);
   const double seconds = static_cast<double>(pcm.size()) / model.sample_rate();
   const double reach = model.reach_seconds();
@@ -80,9 +81,10 @@ int run_align(const options& o) {
   r.duration = seconds;
   r.language = s.language;
   r.text = s.text;
-  if (reader.stopped()) r.extra.emplace_back("interrupted_at", seconds);
-  const std::string plain = output_format(o) == format::text ? lines_of(s.words) : "";
+  if (reader.stopped()) r.extra.emplace_back("interrupted_at", seconds + o.reading.part.offset);
   r.segments.push_back(std::move(s));
+  r = shifted(std::move(r), o.reading.part.offset);
+  const std::string plain = output_format(o) == format::text ? lines_of(r.segments[0].words) : "";
   out.put(output_format(o) == format::text ? plain : writer(output_format(o)).add(o.audio[0], r));
   out.finish();
   for (const std::string& w : reader.warnings()) report.warning(o.audio[0] + ": " + w, reader.damaged());

@@ -1,9 +1,18 @@
 #include "audio.hpp"
 
+#include <steno/error.hpp>
+
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 
+#include "ffmpeg.hpp"
+#include "media_kinds.hpp"
 #include "signals.hpp"
 #include "sound_file.hpp"
 #include "sound_stream.hpp"
@@ -11,44 +20,91 @@
 namespace steno::app {
 namespace {
 
-std::unique_ptr<sample_source> open_audio(const std::string& path, const pcm_format& stdin_format) {
-  if (path == "-") return open_sound_stream(byte_stream(STDIN_FILENO, "standard input"), stdin_format);
+namespace fs = std::filesystem;
+
+class open_file {
+ public:
+  explicit open_file(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (fd_ < 0) fail({.where = path, .what = std::strerror(errno)});
+  }
+  ~open_file() { ::close(fd_); }
+  open_file(const open_file&) = delete;
+  open_file& operator=(const open_file&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+void check_path(const std::string& path, const fs::file_status& status, const std::error_code& failed) {
+  if (failed || !fs::exists(status))
+    fail({.where = path, .what = failed ? failed.message() : "No such file or directory"});
+  if (fs::is_directory(status)) fail({.where = path, .what = "is a directory without sound files"});
+  std::error_code unknown;
+  if (fs::is_regular_file(status) && fs::file_size(path, unknown) == 0 && !unknown)
+    fail({.where = path, .what = "the file is empty (0 bytes)"});
+}
+
+std::unique_ptr<sample_source> open_recording(const std::string& path, const std::string& ffmpeg) {
+  const open_file file(path);
+  std::array<std::uint8_t, media_head> head;
+  const ssize_t n = ::pread(file.get(), head.data(), head.size(), 0);
+  const auto begin = std::span<const std::uint8_t>(head).first(n > 0 ? static_cast<std::size_t>(n) : 0);
+  if (const std::string_view kind = media_kind(begin); !kind.empty()) {
+    if (!has_ffmpeg(ffmpeg)) fail(ffmpeg_is_missing(path, kind, ffmpeg));
+    return open_with_ffmpeg(ffmpeg, {.file = file.get()}, path);
+  }
+  try {
+    return open_sound_file(path);
+  } catch (const unreadable_sound& e) {
+    return open_instead(e, file.get(), path, ffmpeg);
+  }
+}
+
+std::unique_ptr<sample_source> open_audio(const std::string& path, const audio_options& o) {
+  if (path == "-") return open_sound_stream(byte_stream(STDIN_FILENO, "standard input"), o.pcm, o.ffmpeg);
   std::error_code failed;
-  const auto kind = std::filesystem::status(path, failed).type();
-  using std::filesystem::file_type;
-  if (kind == file_type::fifo || kind == file_type::socket || kind == file_type::character)
-    return open_sound_stream(byte_stream::open(path), std::nullopt);
-  return open_sound_file(path);
+  const fs::file_status status = fs::status(path, failed);
+  using fs::file_type;
+  if (const auto kind = status.type();
+      kind == file_type::fifo || kind == file_type::socket || kind == file_type::character)
+    return open_sound_stream(byte_stream::open(path), std::nullopt, o.ffmpeg);
+  check_path(path, status, failed);
+  return open_recording(path, o.ffmpeg);
 }
 
 }  // namespace
 
-class audio_reader::until_interrupted final : public sample_source {
+class audio_reader::until_interrupted {
  public:
-  explicit until_interrupted(std::unique_ptr<sample_source> s) : source_(std::move(s)) {}
-  std::size_t read(std::span<float> mono) override {
+  until_interrupted(const std::string& path, const audio_options& o)
+      : source_(open_audio(path, o), path == "-" ? "standard input" : path, o.channels, o.part) {}
+  std::size_t read(int voice, std::span<float> samples) {
     stopped_ = stopped_ || input_is_over();
-    const std::size_t n = stopped_ ? 0 : source_->read(mono);
+    const std::size_t n = stopped_ ? 0 : source_.read(voice, samples);
     stopped_ = stopped_ || (n == 0 && input_is_over());
     return n;
   }
-  int rate() const override { return source_->rate(); }
-  double seconds() const override { return source_->seconds(); }
-  const sample_source& inner() const { return *source_; }
+  const channel_reader& inner() const { return source_; }
   bool stopped() const { return stopped_; }
 
  private:
-  std::unique_ptr<sample_source> source_;
+  channel_reader source_;
   bool stopped_ = false;
 };
 
-audio_reader::audio_reader(const std::string& path, int rate, pcm_format stdin_format)
-    : source_(std::make_unique<until_interrupted>(open_audio(path, stdin_format))), resampler_(*source_, rate) {}
+audio_reader::audio_reader(const std::string& path, int rate, const audio_options& o)
+    : source_(std::make_unique<until_interrupted>(path, o)) {
+  for (int v = 0; v < voices(); ++v)
+    resamplers_.emplace_back([from = source_.get(), v](std::span<float> samples) { return from->read(v, samples); },
+                             source_rate(), rate);
+}
 audio_reader::~audio_reader() = default;
-int audio_reader::source_rate() const { return source_->rate(); }
-double audio_reader::seconds() const { return source_->seconds(); }
+int audio_reader::voices() const { return source_->inner().voices(); }
+int audio_reader::source_rate() const { return source_->inner().rate(); }
+double audio_reader::seconds() const { return source_->inner().seconds(); }
 bool audio_reader::stopped() const { return source_->stopped(); }
-const std::vector<std::string>& audio_reader::warnings() const { return source_->inner().warnings(); }
+std::vector<std::string> audio_reader::warnings() const { return source_->inner().warnings(); }
 bool audio_reader::damaged() const { return source_->inner().damaged(); }
 
 std::vector<float> read_all(audio_reader& reader) {

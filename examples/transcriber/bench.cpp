@@ -34,7 +34,7 @@ int run_bench(const options& o) {
   const double load = now() - begin;
   check_request(o, model);
 
-  audio_reader reader(inputs[0].audio, model.model().sample_rate(), o.pcm);
+  audio_reader reader(inputs[0].audio, model.model().sample_rate(), o.reading);
   const std::vector<float> pcm = read_all(reader);
   const double seconds = static_cast<double>(pcm.size()) / model.model().sample_rate();
   std::printf("model  %s\naudio  %s, %.2f s\nload   %.3f s\n", printable(path).c_str(),

@@ -15,9 +15,23 @@
 
 namespace steno::app {
 
-byte_stream::byte_stream(int fd, std::string name) : fd_(fd), name_(std::move(name)) {
+void byte_source::fill(std::vector<std::uint8_t>& bytes, std::size_t want) {
+  std::size_t have = bytes.size();
+  if (have >= want) return;
+  bytes.resize(want);
+  while (have < want) {
+    const std::size_t n = read(bytes.data() + have, want - have);
+    if (n == 0) break;
+    have += n;
+  }
+  bytes.resize(have);
+}
+
+byte_stream::byte_stream(int fd, std::string name) : byte_source(std::move(name)), fd_(fd) {
   struct stat facts {};
-  waits_ = ::fstat(fd_, &facts) == 0 && !S_ISREG(facts.st_mode);
+  const bool known = ::fstat(fd_, &facts) == 0;
+  waits_ = known && !S_ISREG(facts.st_mode);
+  whole_file_ = known && S_ISREG(facts.st_mode) && ::lseek(fd_, 0, SEEK_CUR) == 0;
 }
 
 byte_stream byte_stream::open(const std::string& path) {
@@ -29,7 +43,11 @@ byte_stream byte_stream::open(const std::string& path) {
 }
 
 byte_stream::byte_stream(byte_stream&& other) noexcept
-    : fd_(other.fd_), owned_(std::exchange(other.owned_, false)), waits_(other.waits_), name_(std::move(other.name_)) {}
+    : byte_source(std::move(other)),
+      fd_(other.fd_),
+      owned_(std::exchange(other.owned_, false)),
+      waits_(other.waits_),
+      whole_file_(other.whole_file_) {}
 
 byte_stream::~byte_stream() {
   if (owned_) ::close(fd_);
@@ -42,28 +60,16 @@ std::size_t byte_stream::read(std::uint8_t* to, std::size_t most) {
     if (waits_) {
       pollfd both[] = {{fd_, POLLIN, 0}, {input_over_event(), POLLIN, 0}};
       if (::poll(both, 2, -1) < 0 && errno != EINTR)
-        fail({.where = name_, .what = std::string("cannot wait for it: ") + std::strerror(errno)});
+        fail({.where = name(), .what = std::string("cannot wait for it: ") + std::strerror(errno)});
       if ((both[1].revents & POLLIN) != 0) return 0;
       if (both[0].revents == 0) continue;
     }
     const ssize_t n = ::read(fd_, to, most);
     if (n >= 0) return static_cast<std::size_t>(n);
-    if (errno == EBADF) fail({.where = name_, .what = "is closed"});
+    if (errno == EBADF) fail({.where = name(), .what = "is closed"});
     if (errno != EINTR && errno != EAGAIN)
-      fail({.where = name_, .what = std::string("cannot read: ") + std::strerror(errno)});
+      fail({.where = name(), .what = std::string("cannot read: ") + std::strerror(errno)});
   }
-}
-
-void byte_stream::fill(std::vector<std::uint8_t>& bytes, std::size_t want) {
-  std::size_t have = bytes.size();
-  if (have >= want) return;
-  bytes.resize(want);
-  while (have < want) {
-    const std::size_t n = read(bytes.data() + have, want - have);
-    if (n == 0) break;
-    have += n;
-  }
-  bytes.resize(have);
 }
 
 }  // namespace steno::app

@@ -15,8 +15,17 @@
 namespace steno::app {
 namespace fs = std::filesystem;
 
+namespace {
+// In the directory, without an ending.
+std::string path_of(const input& in) { return (fs::path(in.folder) / in.name).string(); }
+}  // namespace
+
 done_list::done_list(const std::string& folder, const options& o)
-    : folder_(folder), model_(o.model), formats_(o.output_formats) {
+    : folder_(folder),
+      model_(o.model),
+      formats_(o.output_formats),
+      offset_(o.reading.part.offset),
+      duration_(o.reading.part.duration.value_or(0)) {
   own_ = (fs::path(folder) / ".steno-done").string();
   if (o.part.count > 1) own_ += "-" + std::to_string(o.part.index) + "-of-" + std::to_string(o.part.count);
   std::error_code none;
@@ -34,12 +43,14 @@ done_list::done_list(const std::string& folder, const options& o)
 // All that makes the results what they are: another model or other formats are other results.
 std::string done_list::line_of(const input& in) const {
   struct stat facts {};
-  nlohmann::ordered_json line = {{"name", in.name}, {"audio", in.audio}};
+  nlohmann::ordered_json line = {{"name", path_of(in)}, {"audio", in.audio}};
   if (::stat(in.audio.c_str(), &facts) == 0) {
     line["bytes"] = static_cast<std::int64_t>(facts.st_size);
     line["changed"] = static_cast<std::int64_t>(facts.st_mtime);
   }
   line["model"] = model_;
+  if (offset_ > 0) line["offset"] = offset_;
+  if (duration_ > 0) line["duration"] = duration_;
   line["formats"] = nlohmann::json::array();
   for (const format f : formats_) line["formats"].push_back(steno::app::facts(f).name);
   return line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -48,12 +59,13 @@ std::string done_list::line_of(const input& in) const {
 bool done_list::files_are_there(const input& in) const {
   std::error_code none;
   for (const format f : formats_)
-    if (!fs::is_regular_file((fs::path(folder_) / in.name).string() + std::string(extension(f)), none)) return false;
+    if (!fs::is_regular_file((fs::path(folder_) / path_of(in)).string() + std::string(extension(f)), none))
+      return false;
   return true;
 }
 
 bool done_list::holds(const input& in) const {
-  const auto found = lines_.find(in.name);
+  const auto found = lines_.find(path_of(in));
   return found != lines_.end() && found->second == line_of(in) && files_are_there(in);
 }
 

@@ -28,6 +28,7 @@ class done_list {
 
   std::string folder_, own_, model_;
   std::vector<format> formats_;
+  double offset_, duration_;
   std::map<std::string, std::string> lines_;  // by input's name
 };
 

@@ -10,8 +10,6 @@
 namespace steno::app {
 
 namespace {
-constexpr std::size_t portion = 16000;  // samples
-
 int thread_count(int wanted) {
   return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
@@ -30,19 +28,17 @@ transcript::transcript(any_recording r, const forced_aligner* aligner, const pun
   if (marks != nullptr) punctuation_.emplace(*marks);
 }
 
-void transcript::read(const sample_function& audio, const transcript_sink& to) {
-  std::vector<float> samples(portion);
-  const auto sink = [&](segment s) { emit(std::move(s), to); };
-  while (const std::size_t n = audio(samples)) {
-    const std::span<const float> part(samples.data(), n);
-    if (times_) times_->push(part);
-    if (who_) who_->push(part, context_);
-    recording_.push(part, context_, sink);
-    if (times_) times_->forget(recording_.needed_from());
-    attribute(to);
-    to.progress(recording_.done());
-  }
-  recording_.close(context_, sink);
+void transcript::push(std::span<const float> part, const transcript_sink& to) {
+  if (times_) times_->push(part);
+  if (who_) who_->push(part, context_);
+  recording_.push(part, context_, [&](segment s) { emit(std::move(s), to); });
+  if (times_) times_->forget(recording_.needed_from());
+  attribute(to);
+  to.progress(recording_.done());
+}
+
+void transcript::close(const transcript_sink& to) {
+  recording_.close(context_, [&](segment s) { emit(std::move(s), to); });
   if (who_) who_->close(context_);
   attribute(to);
 }
@@ -109,22 +105,21 @@ std::string engine::language_of(const std::string& said) const {
   return said;
 }
 
-void engine::preview(const sample_function& audio, const request& r) {
-  previewed_.emplace(model_, options_of(r));
-  std::vector<float> samples(portion);
-  while (const std::size_t n = audio(samples)) previewed_->preview({samples.data(), n}, context_);
-}
-
-std::unique_ptr<transcript> engine::read(const sample_function& audio, const request& r, const transcript_sink& to) {
-  if (!previewed_) previewed_.emplace(model_, options_of(r));
+std::unique_ptr<transcript> engine::begin(const request& r) {
   std::optional<pipelines::speaker_labels> who;
   if (speakers_)
     who.emplace(speakers_->model, speakers_->diarization, speakers_->rule,
                 speakers_beside_ ? std::optional(executor()) : std::nullopt);
-  auto made = std::make_unique<transcript>(*std::exchange(previewed_, std::nullopt), aligner_ ? &*aligner_ : nullptr,
-                                           punctuation_ ? &*punctuation_ : nullptr, std::move(who), context_);
-  made->read(audio, to);
-  return made;
+  return std::make_unique<transcript>(any_recording(model_, options_of(r)), aligner_ ? &*aligner_ : nullptr,
+                                      punctuation_ ? &*punctuation_ : nullptr, std::move(who), context_);
+}
+
+result engine::transcribe(const sample_function& audio, const request& r, const transcript_sink& to) {
+  const std::unique_ptr<transcript> one = begin(r);
+  std::vector<float> samples(transcript_portion);
+  while (const std::size_t n = audio(samples)) one->push({samples.data(), n}, to);
+  one->close(to);
+  return one->finish(to);
 }
 
 void engine::recognise_waiting(std::span<transcript* const> waiting, bool rest) {

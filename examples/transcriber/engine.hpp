@@ -18,6 +18,7 @@
 #include "formats.hpp"
 #include "loading.hpp"
 #include "options.hpp"
+#include "resampler.hpp"
 #include "speaker_model.hpp"
 
 namespace steno::app {
@@ -32,21 +33,27 @@ struct request {
   std::string vad = "none";         ///< "none", "energy" or a detector's file
 };
 
-/// Fills the front of a span with the next samples of one channel at sample_rate(); 0 at the end.
-using sample_function = std::function<std::size_t(std::span<float>)>;
+/// Samples that are handed over at once.
+inline constexpr std::size_t transcript_portion = 16000;
+
 /// Takes every segment, in order, as soon as it is known, and how many seconds of audio are done.
 struct transcript_sink {
   std::function<void(segment)> segments;
   std::function<void(double)> progress;
 };
 
-/// A recording whose samples were read. Its last clips may wait to be recognised together with those of others. What
-/// made it must outlive it.
+/// A recording that is read: its samples in portions, then close() and finish(). Its last clips may wait to be
+/// recognised together with those of others. What made it must outlive it.
 class transcript {
  public:
   transcript(any_recording r, const forced_aligner* aligner, const punctuator* marks,
              std::optional<pipelines::speaker_labels> who, context& c);
-  void read(const sample_function& audio, const transcript_sink& to);
+  /// All of the recording once, before it is pushed, where engine::needs_preview().
+  void preview(std::span<const float> part) { recording_.preview(part, context_); }
+  void push(std::span<const float> part, const transcript_sink& to);
+  /// No samples follow.
+  void close(const transcript_sink& to);
+  double needed_from() const { return recording_.needed_from(); }  ///< seconds before which no segment is to come
   double waiting_seconds() const { return recording_.waiting_seconds(); }  ///< of audio
   /// Emits the segments that are left. Returns the result without text and segments.
   result finish(const transcript_sink& to);
@@ -85,19 +92,16 @@ class engine {
   /// From now on segments and words have speakers, told by this model. Throws steno::error.
   void tell_speakers(const speaker_options& asked, const note_function& note);
 
-  /// Whether it should preview() all of a recording before read() is given the same again. Without that it keeps the
+  /// Whether a transcript should preview() all of a recording before it gets the same again. Without that it keeps the
   /// recording in memory.
   bool needs_preview(const request& r) const { return r.vad == "none" && model_.needs_preview(); }
-  void preview(const sample_function& audio, const request& r);
   /// A recording of any length, in constant memory.
-  std::unique_ptr<transcript> read(const sample_function& audio, const request& r, const transcript_sink& to);
+  std::unique_ptr<transcript> begin(const request& r);
   /// Recognises clips that wait, as many at a time as the request says; with `rest` the last ones, too. What they are
   /// is not changed by it. All of them were made with equal requests.
   void recognise_waiting(std::span<transcript* const> waiting, bool rest);
   /// Returns the result without text and segments.
-  result transcribe(const sample_function& audio, const request& r, const transcript_sink& to) {
-    return read(audio, r, to)->finish(to);
-  }
+  result transcribe(const sample_function& audio, const request& r, const transcript_sink& to);
 
  private:
   transcribe_options options_of(const request& r);
@@ -112,7 +116,6 @@ class engine {
   std::optional<forced_aligner> aligner_;
   std::optional<speaker_model> speakers_;
   bool speakers_beside_ = false;
-  std::optional<any_recording> previewed_;
 };
 
 /// Of any model, also of those that transcribe nothing. Throws steno::error.

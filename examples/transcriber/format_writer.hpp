@@ -6,6 +6,7 @@
 #include <steno/pipelines/result.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "formats.hpp"
@@ -38,7 +39,8 @@ class format_writer {
   virtual ~format_writer() = default;
   /// A recording's first text, whatever it is, comes next.
   virtual std::string begin(const recording_place&) { return {}; }
-  virtual std::string add(const segment& s) = 0;
+  /// `channel`: which one of the recording it is of, from 1; nothing: all.
+  virtual std::string add(const segment& s, std::optional<int> channel) = 0;
   /// `head` is the recording's result without text and segments.
   virtual std::string end(const result& head) = 0;
 };

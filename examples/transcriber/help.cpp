@@ -71,7 +71,7 @@ std::string usage(const std::string& verb, const std::vector<option_words>& all)
   return line;
 }
 
-bool left_out(const option_words& o, const std::set<std::string>& without) {
+bool is_left_out(const option_words& o, const std::set<std::string>& without) {
   return std::any_of(o.names.begin(), o.names.end(), [&](const std::string& n) { return without.count(n) != 0; });
 }
 
@@ -128,7 +128,7 @@ std::string help_text(const std::string& verb, const std::string& topic, const s
     if (!topic.empty() && word_of(t) != topic) continue;
     std::string rows;
     for (const option_words& o : all)
-      if (o.topic == t && !left_out(o, without)) rows += row(o);
+      if (o.topic == t && !is_left_out(o, without)) rows += row(o);
     if (rows.empty()) continue;
     found = true;
     out.append(out.empty() ? "" : "\n").append(t).append("\n").append(rows);
@@ -141,7 +141,7 @@ std::string help_text(const std::string& verb, const std::string& topic, const s
   if (!without.empty()) {
     std::vector<std::string> names;
     for (const option_words& o : all)
-      if (left_out(o, without)) names.push_back(o.names.back());
+      if (is_left_out(o, without)) names.push_back(o.names.back());
     out += "\n" + folded("Left out, because " + printable(model) + " does not take them: " + one_list(names, ", "));
   }
   if (topic.empty()) out += "\n" + folded(examples(verb));

@@ -2,16 +2,20 @@
 
 #include <steno/error.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "ffmpeg.hpp"
 #include "folder_entries.hpp"
+#include "media_kinds.hpp"
 #include "model_path.hpp"
 #include "progress.hpp"
 #include "text_width.hpp"
@@ -20,46 +24,65 @@ namespace steno::app {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::array<std::string_view, 16> readable = {".aif", ".aifc", ".aiff", ".au",  ".caf",  ".flac",
-                                                       ".mp2", ".mp3",  ".oga",  ".ogg", ".opus", ".rf64",
-                                                       ".snd", ".w64",  ".wav",  ".wave"};
-constexpr std::array<std::string_view, 6> unreadable = {".aac", ".amr", ".m4a", ".mka", ".webm", ".wma"};
-
-// Hidden files are left out: some systems leave "._talk.wav" beside each file.
-template <std::size_t N>
-bool sound_file_name(const fs::path& path, const std::array<std::string_view, N>& endings) {
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return !path.filename().string().starts_with('.') &&
-         std::find(endings.begin(), endings.end(), ending) != endings.end();
-}
-
-void add_audio(std::vector<std::string>& list, const std::string& path, std::vector<std::string>* left_out) {
-  std::error_code failed;
-  std::vector<std::string> found;
-  if (path != "-" && fs::is_directory(path, failed))
-    for (const fs::path& entry : folder_entries(path)) {
-      std::error_code unknown;
-      if (fs::is_directory(entry, unknown)) continue;
-      if (sound_file_name(entry, readable)) found.push_back(entry.string());
-      if (left_out != nullptr && sound_file_name(entry, unreadable)) left_out->push_back(entry.string());
-    }
-  if (found.empty()) found.push_back(path);
-  std::sort(found.begin(), found.end());
-  list.insert(list.end(), found.begin(), found.end());
-}
-
 // "talk" for rec/talk.wav.
 std::string name_of(const std::string& audio) { return audio == "-" ? "stdin" : fs::path(audio).stem().string(); }
 
+// The recordings of a folder, sorted by name; `below`: where it lies in the one that was named.
+class folder_walk {
+ public:
+  folder_walk(const options& o, std::vector<left_out>* others)
+      : recursive_(o.recursive), ffmpeg_(o.reading.ffmpeg), media_(has_ffmpeg(ffmpeg_)), others_(others) {}
+
+  void walk(const fs::path& folder, const std::string& below, std::vector<input>& found) const {
+    for (const fs::path& entry : folder_entries(folder)) {
+      std::error_code unknown;
+      const std::string name = entry.filename().string();
+      if (fs::is_directory(entry, unknown)) {
+        if (!recursive_ || name.starts_with('.')) continue;
+        if (fs::is_symlink(entry, unknown))
+          leave(entry, "links to folders are not followed; name it to read it");
+        else if (::access(entry.c_str(), R_OK | X_OK) != 0)
+          leave(entry, std::strerror(errno));
+        else
+          walk(entry, below.empty() ? name : below + "/" + name, found);
+        continue;
+      }
+      const bool media = named_as_media(entry);
+      if (named_as_sound(entry) || (media && media_))
+        found.push_back({entry.string(), name_of(entry.string()), below});
+      else if (media)
+        leave(entry, "it is read with ffmpeg: " + ffmpeg_is_missing("", "such a file", ffmpeg_).hint);
+    }
+  }
+
+ private:
+  void leave(const fs::path& entry, std::string why) const {
+    if (others_ != nullptr) others_->push_back({entry.string(), std::move(why)});
+  }
+
+  bool recursive_;
+  std::string ffmpeg_;
+  bool media_;
+  std::vector<left_out>* others_;
+};
+
+void add_audio(std::vector<input>& list, const std::string& path, const folder_walk& folders) {
+  std::error_code failed;
+  std::vector<input> found;
+  if (path != "-" && fs::is_directory(path, failed)) folders.walk(path, "", found);
+  if (found.empty()) found.push_back({path, name_of(path)});
+  list.insert(list.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+}
+
 // Every shard looks at the whole list, so that all of them refuse it, or none.
-void refuse_equal_names(const std::vector<input>& all, const std::string& where) {
+void refuse_equal_names(const std::vector<input>& all, const std::string& where, bool in_folders) {
   std::map<std::string, std::string> taken;
-  for (const input& in : all)
-    if (const auto [at, is_new] = taken.emplace(in.name, in.audio); !is_new)
-      wrong_usage(at->second + " and " + in.audio + " have one name, " + in.name + ", " + where +
+  for (const input& in : all) {
+    const std::string name = in_folders && !in.folder.empty() ? in.folder + "/" + in.name : in.name;
+    if (const auto [at, is_new] = taken.emplace(name, in.audio); !is_new)
+      wrong_usage(at->second + " and " + in.audio + " have one name, " + name + ", " + where +
                   "; give them other names, or run them one after the other");
+  }
 }
 
 }  // namespace
@@ -86,34 +109,28 @@ std::vector<std::string> read_manifest(const std::string& path) {
   return list;
 }
 
-std::vector<input> gather_inputs(const options& o, std::vector<std::string>* left_out) {
-  std::vector<std::string> list;
-  for (const std::string& path : o.audio) add_audio(list, path, left_out);
-  if (!o.manifest.empty())
-    for (const std::string& path : read_manifest(o.manifest)) add_audio(list, path, left_out);
+std::vector<input> gather_inputs(const options& o, std::vector<left_out>* others) {
   std::vector<input> all, mine;
-  for (std::string& audio : list) {
-    std::string name = name_of(audio);
-    all.push_back({std::move(audio), std::move(name)});
-  }
+  const folder_walk folders(o, others);
+  for (const std::string& path : o.audio) add_audio(all, path, folders);
+  if (!o.manifest.empty())
+    for (const std::string& path : read_manifest(o.manifest)) add_audio(all, path, folders);
   std::error_code none;
   if (!o.output.empty() && (o.output.back() == '/' || fs::is_directory(o.output, none)))
-    refuse_equal_names(all, "in the directory " + o.output);
+    refuse_equal_names(all, "in the directory " + o.output, true);
   else if (o.speech.output_format == speech_format::rttm || writes(o, format::rttm))
-    refuse_equal_names(all, "in RTTM");
+    refuse_equal_names(all, "in RTTM", false);
   else if (writes(o, format::ctm) || writes(o, format::stm))
-    refuse_equal_names(all, writes(o, format::ctm) ? "in CTM" : "in STM");
+    refuse_equal_names(all, writes(o, format::ctm) ? "in CTM" : "in STM", false);
   for (std::size_t i = 0; i < all.size(); ++i)
     if (o.part.takes(i)) mine.push_back(std::move(all[i]));
   return mine;
 }
 
 std::vector<input> listed_inputs(const options& o, reporter& report) {
-  std::vector<std::string> left_out;
-  std::vector<input> inputs = gather_inputs(o, &left_out);
-  for (const std::string& path : left_out)
-    report.note(path +
-                ": left out, because this format is not read (convert it: ffmpeg -i FILE -ac 1 -ar 16000 out.wav)");
+  std::vector<left_out> others;
+  std::vector<input> inputs = gather_inputs(o, &others);
+  for (const left_out& other : others) report.note(other.path + ": left out, because " + other.why);
   return inputs;
 }
 

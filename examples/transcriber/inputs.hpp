@@ -8,15 +8,23 @@
 namespace steno::app {
 
 struct input {
-  std::string audio;  ///< path, or "-"
-  std::string name;   ///< for output files: the file's name without extension, whatever else is in the list
+  std::string audio;        ///< path, or "-"
+  std::string name;         ///< for output files: the file's name without extension, whatever else is in the list
+  std::string folder = {};  ///< of output files in a directory: where it lies below the folder that was named, "a/b"
 };
 
-/// The inputs in order: AUDIO arguments (directories replaced by the sound files in them, sorted by name), then the
-/// manifest's entries; then the shard of that. Throws steno::error when the manifest is bad, stop when two inputs of
-/// the list would go to one file of a directory, or have one name in RTTM. A directory without sound files stays in the
-/// list and fails when it is opened; `left_out` is told of files in a directory that sound but cannot be read.
-std::vector<input> gather_inputs(const options& o, std::vector<std::string>* left_out = nullptr);
+/// What a folder holds that may be expected in the list and is not.
+struct left_out {
+  std::string path, why;
+};
+
+/// The inputs in order: AUDIO arguments (directories replaced by the recordings in them, sorted by name; with
+/// o.recursive by those in folders below, too, but not behind links to folders), then the manifest's entries; then the
+/// shard of that. Which names are those of recordings depends on whether there is an ffmpeg. Throws steno::error when
+/// the manifest is bad, stop when two inputs of the list would go to one file of a directory, or have one name in RTTM.
+/// A directory without sound files stays in the list and fails when it is opened; `others` is told what else there
+/// was.
+std::vector<input> gather_inputs(const options& o, std::vector<left_out>* others = nullptr);
 
 class reporter;
 

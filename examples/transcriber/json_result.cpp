@@ -80,8 +80,8 @@ class object_writer final : public format_writer {
     object_ = json_document(speakers_);
     return {};
   }
-  std::string add(const segment& s) override {
-    object_.add(s);
+  std::string add(const segment& s, std::optional<int> channel) override {
+    object_.add(s, channel);
     return {};
   }
   std::string end(const result& head) override { return object_.end(audio_, head) + "\n"; }
@@ -100,9 +100,9 @@ class lines_writer final : public format_writer {
     language_.clear();
     return {};
   }
-  std::string add(const segment& s) override {
+  std::string add(const segment& s, std::optional<int> channel) override {
     if (language_.empty()) language_ = s.language;
-    return json_line(audio_, language_, s, speakers_);
+    return json_line(audio_, language_, s, speakers_, channel);
   }
   std::string end(const result&) override { return {}; }
 
@@ -116,10 +116,11 @@ bool has_extras(const segment& s) {
 }
 
 // All but the brackets.
-void add_segment(json_builder& j, const segment& s, bool speakers) {
+void add_segment(json_builder& j, const segment& s, bool speakers, std::optional<int> channel) {
   j.key("start").number(s.start).key("end").number(s.end).key("text").text(s.text);
   j.key("token_ids").wholes(s.token_ids);
   add_speaker(j, s.speaker);
+  if (channel) j.key("channel").whole(*channel);
   j.key("words").open('[');
   for (const word& w : s.words) add_word(j, w, speakers);
   j.close(']');
@@ -156,9 +157,9 @@ void add_word(json_builder& j, const word& w, bool speakers) {
   j.close('}');
 }
 
-void json_document::add(const segment& s) {
+void json_document::add(const segment& s, std::optional<int> channel) {
   json_builder j;
-  add_segment(j.open('{'), s, speakers_);
+  add_segment(j.open('{'), s, speakers_, channel);
   pipelines::append_text(text_, s.text);
   if (!segments_.empty()) segments_ += ',';
   segments_ += j.str();
@@ -191,10 +192,11 @@ std::string json_document::end(std::string_view audio, const result& head) {
   return std::move(j.close('}')).str();
 }
 
-std::string json_line(std::string_view audio, std::string_view language, const segment& s, bool speakers) {
+std::string json_line(std::string_view audio, std::string_view language, const segment& s, bool speakers,
+                      std::optional<int> channel) {
   json_builder j;
   j.open('{').key("audio").text(audio).key("language").text(s.language.empty() ? language : s.language);
-  add_segment(j, s, speakers);
+  add_segment(j, s, speakers, channel);
   return std::move(j.close('}')).str() + "\n";
 }
 

@@ -24,7 +24,8 @@ class json_document {
   /// `speakers`: words say theirs.
   explicit json_document(bool speakers = false) : speakers_(speakers) {}
 
-  void add(const segment& s);
+  /// `channel`: from 1 on, where the segment is of one.
+  void add(const segment& s, std::optional<int> channel = {});
   /// {"model", "audio", "duration", "language", "text", "segments": [...], "extra": {...}} on one line, without a
   /// newline; `head` has neither text nor segments. Bytes that are not UTF-8 become U+FFFD.
   std::string end(std::string_view audio, const result& head);
@@ -42,7 +43,8 @@ class json_document {
 };
 
 /// {"audio", "language", "start", "end", "text", "token_ids", "speaker", "words", "extra"} and a newline; `language` is
-/// the recording's, for a segment that names none. `speakers`: words say theirs.
-std::string json_line(std::string_view audio, std::string_view language, const segment& s, bool speakers = false);
+/// the recording's, for a segment that names none. `speakers`: words say theirs. `channel`: "channel", too.
+std::string json_line(std::string_view audio, std::string_view language, const segment& s, bool speakers = false,
+                      std::optional<int> channel = {});
 
 }  // namespace steno::app

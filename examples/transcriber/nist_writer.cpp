@@ -38,9 +38,10 @@ class nist_writer final : public format_writer {
     name_ = at.name;
     return {};
   }
-  std::string add(const segment& s) override {
-    if (format_ == format::rttm) return rttm_line(name_, s);
-    return format_ == format::ctm ? ctm_lines(name_, s, speakers_) : stm_line(name_, s);
+  std::string add(const segment& s, std::optional<int> channel) override {
+    const int of = channel.value_or(1);
+    if (format_ == format::rttm) return rttm_line(name_, s, of);
+    return format_ == format::ctm ? ctm_lines(name_, s, speakers_, of) : stm_line(name_, s, of);
   }
   std::string end(const result&) override { return {}; }
 
@@ -72,14 +73,14 @@ std::string nist_field(std::string_view name) {
 
 std::string nist_seconds(double seconds) { return ms_text(whole_ms(seconds)); }
 
-std::string rttm_line(std::string_view file, const segment& s) {
+std::string rttm_line(std::string_view file, const segment& s, int channel) {
   const auto [start, end] = spoken(s);
   if (!s.speaker || whole_ms(end) <= whole_ms(start)) return "";
-  return "SPEAKER " + nist_field(file) + " 1 " + span_text(start, end) + " <NA> <NA> " + nist_field(*s.speaker) +
-         " <NA> <NA>\n";
+  return "SPEAKER " + nist_field(file) + " " + std::to_string(channel) + " " + span_text(start, end) + " <NA> <NA> " +
+         nist_field(*s.speaker) + " <NA> <NA>\n";
 }
 
-std::string ctm_lines(std::string_view file, const segment& s, bool speakers) {
+std::string ctm_lines(std::string_view file, const segment& s, bool speakers, int channel) {
   const std::string text = one_line(s.text), id = nist_field(file);
   if (text.empty() && s.words.empty()) return "";
   if (!all_words_timed(s))
@@ -91,7 +92,14 @@ std::string ctm_lines(std::string_view file, const segment& s, bool speakers) {
     if (written.empty()) continue;
     std::string field = written;
     std::replace(field.begin(), field.end(), ' ', '_');
-    all.append(id).append(" 1 ").append(span_text(w.start, w.end)).append(" ").append(field).append(" ");
+    all.append(id)
+        .append(" ")
+        .append(std::to_string(channel))
+        .append(" ")
+        .append(span_text(w.start, w.end))
+        .append(" ")
+        .append(field)
+        .append(" ");
     const bool known = w.how == timing::native && std::isfinite(w.confidence);
     all += known ? nist_seconds(static_cast<double>(w.confidence)) : "NA";
     if (speakers) all.append(" lex ").append(w.speaker ? nist_field(*w.speaker) : "unknown");
@@ -100,12 +108,12 @@ std::string ctm_lines(std::string_view file, const segment& s, bool speakers) {
   return all;
 }
 
-std::string stm_line(std::string_view file, const segment& s) {
+std::string stm_line(std::string_view file, const segment& s, int channel) {
   const std::string text = one_line(s.text);
   if (text.empty()) return "";
   const auto [start, end] = spoken(s);
-  return nist_field(file) + " 1 " + (s.speaker ? nist_field(*s.speaker) : "unknown") + " " + nist_seconds(start) + " " +
-         nist_seconds(end) + " " + text + "\n";
+  return nist_field(file) + " " + std::to_string(channel) + " " + (s.speaker ? nist_field(*s.speaker) : "unknown") +
+         " " + nist_seconds(start) + " " + nist_seconds(end) + " " + text + "\n";
 }
 
 }  // namespace steno::app

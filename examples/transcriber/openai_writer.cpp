@@ -246,7 +246,7 @@ class openai_recordings final : public format_writer {
     if (format_ == format::vtt) return vtt_opening(at);
     return format_ == format::tsv && at.first ? tsv_header(layout_.speakers) : "";
   }
-  std::string add(const segment& s) override { return writer_->add(s); }
+  std::string add(const segment& s, std::optional<int>) override { return writer_->add(s); }
   std::string end(const result& head) override {
     return writer_->end(head) + (format_ == format::json && several_ ? "\n" : "");
   }

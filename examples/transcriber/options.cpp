@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <numeric>
 #include <thread>
@@ -59,14 +60,35 @@ void check_speech(options& o, const raw_options& raw) {
   o.speech.threshold = x;
 }
 
+void check_reading(options& o, const raw_options& raw) {
+  const char* const variable = std::getenv("STENO_FFMPEG");
+  o.reading.ffmpeg = raw.ffmpeg ? *raw.ffmpeg : variable != nullptr ? variable : "ffmpeg";
+  if (o.reading.ffmpeg.empty()) o.reading.ffmpeg = "none";
+  const auto channels = find_channels(raw.channels);
+  const bool splits = o.verb == "transcribe";
+  if (!channels)
+    wrong_usage("--channels " + raw.channels + ": expected mix" + (splits ? ", split" : "") +
+                " or the number of a channel, from 1 on");
+  o.reading.channels = *channels;
+  const bool split = channels->what == channel_choice::how::split;
+  if (split && !splits)
+    wrong_usage("--channels split: " + o.verb + " listens to one voice; give it a channel, e.g. --channels 1");
+  if (split && !o.speakers.model.empty())
+    wrong_usage("--channels split and --speakers both tell who said it: leave one of them out");
+  if ((o.reading.part.offset > 0 || o.reading.part.duration) && o.decoding.clip_timestamps)
+    wrong_usage("--clip-timestamps says what is listened to: leave --offset and --duration out");
+}
+
 // Options that would do nothing without another one.
 void refuse_idle(const options& o) {
   if (o.merge_seconds && o.vad == "none") wrong_usage("--merge-seconds joins what --vad finds: give --vad, too");
   if (o.hotword_score && o.hotwords.empty()) wrong_usage("--hotword-score is about --hotwords: give them, too");
   if (o.verb == "stream" && o.vad != "none" && output_format(o) != format::jsonl)
     wrong_usage("stream: --vad tells of speech in --format jsonl alone");
-  if (o.speakers.model.empty() && !o.speakers.names.empty())
-    wrong_usage("--speaker-names is about --speakers: give a model for them, too");
+  const bool split = o.reading.channels.what == channel_choice::how::split;
+  if (o.speakers.model.empty() && !split && !o.speakers.names.empty())
+    wrong_usage(std::string("--speaker-names is about --speakers") +
+                (o.verb == "transcribe" ? " or --channels split" : "") + ": give it, too");
   if (o.speakers.model.empty() && o.speakers.beside)
     wrong_usage("--parallel-speakers is about --speakers: give a model for them, too");
   if (o.speakers.model.empty() && o.speakers.split)
@@ -74,9 +96,10 @@ void refuse_idle(const options& o) {
   if (o.verb != "diarize" && o.speakers.model.empty() && !o.speakers.memory.empty())
     wrong_usage("--speaker-" + option_name(o.speakers.memory.begin()->first).substr(2) +
                 " is about --speakers: give a model for them, too");
-  if (o.speakers.model.empty() && writes(o, format::rttm))
-    wrong_usage("--format rttm tells who speaks: " +
-                std::string(o.verb == "transcribe" ? "give --speakers MODEL, too" : "steno diarize writes it"));
+  if (o.speakers.model.empty() && !split && writes(o, format::rttm))
+    wrong_usage("--format rttm tells who speaks: " + std::string(o.verb == "transcribe"
+                                                                     ? "give --speakers MODEL or --channels split, too"
+                                                                     : "steno diarize writes it"));
   const line_options& l = o.output_layout.lines;
   const bool cues = writes(o, format::srt) || writes(o, format::vtt);
   const bool other_cues = writes(o, format::ass) || writes(o, format::lrc);
@@ -127,7 +150,6 @@ void check(options& o, raw_options& raw) {
   finish_decoding(o.decoding, raw.decoding);
   const line_options& l = o.output_layout.lines;
   const bool by_words = l.max_line_width > 0 || l.max_line_count > 0 || l.max_words_per_line > 0 || l.highlight_words;
-  o.output_layout.speakers = !o.speakers.model.empty();
   o.output_layout.words = o.decoding.word_timestamps.value_or(by_words || writes(o, format::ctm));
   if (raw.progress != "bar" && raw.progress != "json" && raw.progress != "none")
     wrong_usage("--progress " + raw.progress + ": there are bar, json and none");
@@ -141,10 +163,12 @@ void check(options& o, raw_options& raw) {
   if (!raw.pcm_format.empty()) {
     const auto encoding = find_pcm_encoding(raw.pcm_format);
     if (!encoding) wrong_usage("unknown PCM format " + raw.pcm_format + " (there are s16le and f32le)");
-    o.pcm.encoding = *encoding;
+    o.reading.pcm.encoding = *encoding;
   }
-  if (raw.pcm_rate != 0) o.pcm.rate = raw.pcm_rate;
-  if (raw.pcm_channels != 0) o.pcm.channels = raw.pcm_channels;
+  if (raw.pcm_rate != 0) o.reading.pcm.rate = raw.pcm_rate;
+  if (raw.pcm_channels != 0) o.reading.pcm.channels = raw.pcm_channels;
+  check_reading(o, raw);
+  o.output_layout.speakers = !o.speakers.model.empty() || o.reading.channels.what == channel_choice::how::split;
   const auto pipes = std::count(o.audio.begin(), o.audio.end(), "-");
   if (pipes > 1) wrong_usage("standard input (-) can be read only once");
   if (pipes == 0 && (raw.pcm_rate != 0 || raw.pcm_channels != 0 || !raw.pcm_format.empty()))
@@ -204,8 +228,8 @@ void refuse_empty(const CLI::App& app) {
     const std::vector<std::string> given = option->results();
     if (std::find(given.begin(), given.end(), "") == given.end() || option->get_items_expected_max() == 0) continue;
     const std::string name = option->get_name();
-    constexpr std::string_view texts[] = {"--initial-prompt", "--prepend-punctuations", "--append-punctuations",
-                                          "--suppress-tokens"};
+    constexpr std::string_view texts[] = {"--ffmpeg", "--initial-prompt", "--prepend-punctuations",
+                                          "--append-punctuations", "--suppress-tokens"};
     if (std::find(std::begin(texts), std::end(texts), name) == std::end(texts))
       wrong_usage(name + ": is empty (a variable that is not set?)");
   }

@@ -8,7 +8,7 @@
 
 #include <steno/pipelines/decoding_options.hpp>
 
-#include "raw_pcm.hpp"
+#include "audio.hpp"
 #include "speech_writer.hpp"
 #include "writers.hpp"
 
@@ -87,7 +87,8 @@ struct options {
   std::string manifest;
   std::string text_file;  ///< align: what is said
   shard part;
-  pcm_format pcm;
+  audio_options reading;       ///< how recordings are opened, and what of them is listened to
+  bool recursive = false;      ///< folders in folders, too
   bool progress = true;        ///< a bar on a terminal
   bool progress_json = false;  ///< lines of JSON instead, anywhere
   bool quiet = false;

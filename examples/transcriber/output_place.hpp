@@ -38,14 +38,12 @@ class output_place {
   /// be written, stop when it would overwrite one of `reads`. `on` must outlive it.
   output_place(const std::string& path, read_files reads, screen& on);
 
-  bool one_file_each() const { return beside_ || !folder_.empty(); }
   /// Beside each input, with its whole name: "talk.wav.srt".
   static output_place beside(read_files reads, screen& on);
 
-  /// The directory of one_file_each(); empty when files are beside their inputs.
-  const std::string& folder() const { return folder_; }
-  /// The next input; in a directory its file is its name with this extension, and the one before it is put in its
-  /// place.
+  bool one_file_each() const { return beside_ || !folder_.empty(); }
+  /// The next input; in a directory its file is its name with this extension, in the folder that it has, and the one
+  /// before it is put in its place.
   void begin(const input& from, std::string_view extension);
   /// Appends and flushes; the first call for an input of a directory makes its file, even without any text. Throws
   /// steno::error when writing fails.

@@ -43,8 +43,8 @@ void outputs::begin(const input& from) {
     each.writer.begin(from.audio, from.name);
   }
 }
-void outputs::heard(const segment& s) {
-  for (output& each : all_) put(each, each.writer.add(s));
+void outputs::heard(const segment& s, std::optional<int> channel) {
+  for (output& each : all_) put(each, each.writer.add(s, channel));
 }
 void outputs::end(const result& head) {
   for (output& each : all_) {

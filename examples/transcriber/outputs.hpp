@@ -1,6 +1,7 @@
 // Where results go: standard output, one file, or one file for each input; of several formats, one of each.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ class outputs {
   void follow(style usual);
   /// The next input. Each call appends and flushes what it brings; throws steno::error when writing fails.
   void begin(const input& from);
-  void heard(const segment& s);
+  /// `channel`: from 1 on, where the segment is of one.
+  void heard(const segment& s, std::optional<int> channel = {});
   void end(const result& head);
   /// The input is not done and nothing follows: what was written becomes whole.
   void cut(double seconds_done);

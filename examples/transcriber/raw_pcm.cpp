@@ -52,28 +52,26 @@ float sample(pcm_encoding e, const std::uint8_t* p) {
 
 class pcm_source final : public sample_source {
  public:
-  pcm_source(byte_stream stream, std::vector<std::uint8_t> begun, pcm_format format,
+  pcm_source(std::unique_ptr<byte_source> stream, std::vector<std::uint8_t> begun, pcm_format format,
              std::optional<std::uint64_t> announced)
       : stream_(std::move(stream)), bytes_(std::move(begun)), format_(format), announced_(announced) {}
 
   int rate() const override { return format_.rate; }
+  int channels() const override { return format_.channels; }
   double seconds() const override {
     return announced_ ? static_cast<double>(*announced_ / frame()) / format_.rate : -1.0;
   }
 
-  std::size_t read(std::span<float> mono) override {
+  std::size_t read(std::span<float> frames) override {
     const std::size_t width = width_of(format_.encoding);
-    std::uint64_t want = std::min<std::uint64_t>(mono.size(), 65536) * frame();
+    const std::size_t room = frames.size() / static_cast<std::size_t>(format_.channels);
+    std::uint64_t want = std::min<std::uint64_t>(room, 65536) * frame();
     if (announced_) want = std::min(want, *announced_ - taken_);
-    stream_.fill(bytes_, static_cast<std::size_t>(want));
+    stream_->fill(bytes_, static_cast<std::size_t>(want));
     const std::size_t count =
-        std::min(std::min<std::size_t>(bytes_.size(), static_cast<std::size_t>(want)) / frame(), mono.size());
-    channels_.resize(static_cast<std::size_t>(format_.channels));
-    for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t c = 0; c < channels_.size(); ++c)
-        channels_[c] = sample(format_.encoding, bytes_.data() + i * frame() + c * width);
-      mono[i] = mix(channels_);
-    }
+        std::min(std::min<std::size_t>(bytes_.size(), static_cast<std::size_t>(want)) / frame(), room);
+    for (std::size_t i = 0; i < count * static_cast<std::size_t>(format_.channels); ++i)
+      frames[i] = sample(format_.encoding, bytes_.data() + i * width);
     if (count == 0) finish();
     bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(count * frame()));
     taken_ += count * frame();
@@ -92,17 +90,15 @@ class pcm_source final : public sample_source {
                    " bytes of audio are there");
     else if (!interrupted && !announced_ && !bytes_.empty())
       warn_damaged("the last sample is incomplete (" + std::to_string(bytes_.size()) + " bytes) and left out");
-    report_samples();
-    if (taken_ == 0 && !interrupted) fail({.where = stream_.name(), .what = "has no audio in it (0 samples)"});
+    if (taken_ == 0 && !interrupted) fail({.where = stream_->name(), .what = "has no audio in it (0 samples)"});
   }
 
-  byte_stream stream_;
+  std::unique_ptr<byte_source> stream_;
   std::vector<std::uint8_t> bytes_;
   pcm_format format_;
   std::optional<std::uint64_t> announced_;
   std::uint64_t taken_ = 0;
   bool over_ = false;
-  std::vector<float> channels_;
 };
 
 }  // namespace
@@ -113,8 +109,8 @@ std::optional<pcm_encoding> find_pcm_encoding(std::string_view name) {
   return std::nullopt;
 }
 
-std::unique_ptr<sample_source> open_pcm(byte_stream bytes, std::vector<std::uint8_t> begun, pcm_format format,
-                                        std::optional<std::uint64_t> announced) {
+std::unique_ptr<sample_source> open_pcm(std::unique_ptr<byte_source> bytes, std::vector<std::uint8_t> begun,
+                                        pcm_format format, std::optional<std::uint64_t> announced) {
   return std::make_unique<pcm_source>(std::move(bytes), std::move(begun), format, announced);
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "byte_stream.hpp"
+#include "byte_source.hpp"
 #include "sample_source.hpp"
 
 namespace steno::app {
@@ -23,7 +23,7 @@ struct pcm_format {
 
 /// `begun` is what was read of it before; `announced` how many bytes of samples there are, where that is known. Throws
 /// steno::error when the first sample does not come.
-std::unique_ptr<sample_source> open_pcm(byte_stream bytes, std::vector<std::uint8_t> begun, pcm_format format,
-                                        std::optional<std::uint64_t> announced = {});
+std::unique_ptr<sample_source> open_pcm(std::unique_ptr<byte_source> bytes, std::vector<std::uint8_t> begun,
+                                        pcm_format format, std::optional<std::uint64_t> announced = {});
 
 }  // namespace steno::app

@@ -1,19 +1,23 @@
 // One channel from one sample rate to another, block by block, with soxr's HQ recipe.
 #pragma once
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
-
-#include "sample_source.hpp"
+#include <vector>
 
 struct soxr;
 
 namespace steno::app {
 
+/// Fills the front of a span with the next samples of one channel and returns how many these are; 0 at the end.
+using sample_function = std::function<std::size_t(std::span<float>)>;
+
 /// Pulls from a source and gives samples at `rate`. Equal rates pass through with the same bits. The output does not
 /// depend on the sizes of the blocks it is read in. Memory is constant.
 class resampler {
  public:
-  resampler(sample_source& source, int rate);
+  resampler(sample_function source, int source_rate, int rate);
 
   /// Fills the front of `out` and returns how many samples that are; 0 at the end.
   std::size_t read(std::span<float> out);
@@ -22,7 +26,7 @@ class resampler {
   struct release {
     void operator()(soxr* s) const;
   };
-  sample_source& source_;
+  sample_function source_;
   std::unique_ptr<soxr, release> soxr_;
   std::vector<float> block_;
   std::size_t begin_ = 0, end_ = 0;  // what is left of the block

@@ -11,7 +11,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -21,8 +20,6 @@
 
 namespace steno::app {
 namespace {
-
-constexpr std::string_view convert_hint = "convert it: ffmpeg -i FILE -ac 1 -ar 16000 out.wav";
 
 // libsndfile says "Error in WAV file. No 'data' chunk marker." or "Error : flac decoder lost sync.".
 std::string reason(SNDFILE* file) {
@@ -40,16 +37,6 @@ std::optional<std::uint64_t> number_after(std::string_view text, std::string_vie
   std::uint64_t value = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   return failed == std::errc() ? std::optional(value) : std::nullopt;
-}
-
-void check_path(const std::string& path) {
-  std::error_code failed;
-  const auto status = std::filesystem::status(path, failed);
-  if (failed || !std::filesystem::exists(status))
-    fail({.where = path, .what = failed ? failed.message() : "No such file or directory"});
-  if (std::filesystem::is_directory(status)) fail({.where = path, .what = "is a directory without sound files"});
-  if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, failed) == 0 && !failed)
-    fail({.where = path, .what = "the file is empty (0 bytes)"});
 }
 
 // libmpg123 writes warnings of its own to standard error, into the middle of a screen.
@@ -77,7 +64,6 @@ class silent_errors {
 class sound_file final : public sample_source {
  public:
   explicit sound_file(const std::string& path) : path_(path) {
-    check_path(path);
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     const bool mpeg = check_frames(fd);
     if (fd >= 0) ::close(fd);
@@ -99,12 +85,9 @@ class sound_file final : public sample_source {
 
  private:
   void check() {
-    if (!file_) {
-      const bool unknown = sf_error(nullptr) == SF_ERR_UNRECOGNISED_FORMAT;
-      fail({.where = path_,
-            .what = "cannot read it as audio: " + reason(nullptr),
-            .hint = std::string(unknown ? convert_hint : "")});
-    }
+    if (!file_)
+      throw unreadable_sound({.where = path_, .what = "cannot read it as audio: " + reason(nullptr)},
+                             sf_error(nullptr) == SF_ERR_UNRECOGNISED_FORMAT);
     if (info_.samplerate < lowest_rate || info_.samplerate > highest_rate)
       fail({.where = path_,
             .what = "sample rate",
@@ -133,17 +116,15 @@ class sound_file final : public sample_source {
     return length_known() ? static_cast<double>(info_.frames) / info_.samplerate : -1.0;
   }
 
-  std::size_t read(std::span<float> mono) override {
-    const auto channels = static_cast<std::size_t>(info_.channels);
-    const std::size_t want = std::min(mono.size(), std::max<std::size_t>(1, 65536 / channels));
-    interleaved_.resize(want * channels);
-    const sf_count_t got = sf_readf_float(file_.get(), interleaved_.data(), static_cast<sf_count_t>(want));
+  int channels() const override { return info_.channels; }
+
+  std::size_t read(std::span<float> frames) override {
+    const auto room = static_cast<sf_count_t>(frames.size()) / info_.channels;
+    const sf_count_t got = sf_readf_float(file_.get(), frames.data(), room);
     if (got <= 0) {
       finish();
       return 0;
     }
-    for (std::size_t t = 0; t < static_cast<std::size_t>(got); ++t)
-      mono[t] = mix(std::span<const float>(interleaved_).subspan(t * channels, channels));
     frames_read_ += got;
     return static_cast<std::size_t>(got);
   }
@@ -191,7 +172,6 @@ class sound_file final : public sample_source {
     // The length of an MPEG stream is an estimate, so only other formats are compared with it.
     else if (length_known() && container() != SF_FORMAT_MPEG && frames_read_ < info_.frames)
       warn_damaged("the file is cut short: audio ends after " + position());
-    report_samples();
     if (frames_read_ == 0)
       fail(
           {.where = path_, .what = "has no audio in it", .found = warnings().empty() ? "0 frames" : warnings().back()});
@@ -204,7 +184,6 @@ class sound_file final : public sample_source {
   std::string path_;
   SF_INFO info_{};
   std::unique_ptr<SNDFILE, close> file_;
-  std::vector<float> interleaved_;
   sf_count_t frames_read_ = 0;
   bool finished_ = false;
 };

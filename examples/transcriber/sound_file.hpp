@@ -1,14 +1,28 @@
-// Any file that libsndfile opens (wav, flac, mp3, ogg vorbis, opus, aiff, ...) as one channel of float.
+// Any file that libsndfile opens (wav, flac, mp3, ogg vorbis, opus, aiff, ...).
 #pragma once
+#include <steno/error.hpp>
+
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "sample_source.hpp"
 
 namespace steno::app {
 
-/// Channels are averaged. Throws steno::error when the file is missing, a directory, empty or not audio.
-/// A truncated or damaged file gives what can be read, and a warning.
+/// What libsndfile cannot open.
+class unreadable_sound : public error {
+ public:
+  unreadable_sound(core::fault parts, bool unknown) : error(std::move(parts)), unknown_(unknown) {}
+  /// Not one of its formats at all; else it is one, and damaged, or of a kind that it does not decode.
+  bool unknown() const { return unknown_; }
+
+ private:
+  bool unknown_;
+};
+
+/// Throws unreadable_sound when it is not audio for libsndfile, steno::error for other reasons. A truncated or damaged
+/// file gives what can be read, and a warning.
 std::unique_ptr<sample_source> open_sound_file(const std::string& path);
 /// The same of an open file, which is owned from now on; `name` is for messages.
 std::unique_ptr<sample_source> open_sound_file(int fd, const std::string& name);

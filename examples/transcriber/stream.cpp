@@ -27,6 +27,7 @@
 #include "signals.hpp"
 #include "speaker_model.hpp"
 #include "text_width.hpp"
+#include "time_shift.hpp"
 #include "verbs.hpp"
 
 namespace steno::app {
@@ -106,7 +107,7 @@ void show_text(screen& on, output_place& out, const session_event& e) {
 // Beginnings and ends of speech as lines of their own.
 class voice_teller {
  public:
-  voice_teller(const options& o, int rate, output_place& out) : out_(out) {
+  voice_teller(const options& o, int rate, output_place& out) : out_(out), offset_(o.reading.part.offset) {
     if (o.vad == "none" || output_format(o) != format::jsonl) return;
     heard_ = std::make_unique<voices>(open_vad(o.vad, {}, rate));
     if (heard_->detector.sample_rate() != rate)
@@ -130,12 +131,13 @@ class voice_teller {
   };
   void write(const segmentation::voice_change& v) const {
     const auto line = [this](const char* type, std::int64_t ms) {
-      out_.put(point_line(type, static_cast<double>(ms) / 1000));
+      out_.put(point_line(type, static_cast<double>(ms) / 1000 + offset_));
     };
     if (v.start_ms >= 0) line("speech_start", v.start_ms);
     if (v.end_ms >= 0) line("speech_end", v.end_ms);
   }
   output_place& out_;
+  double offset_;  // seconds
   std::unique_ptr<voices> heard_;
 };
 
@@ -190,7 +192,7 @@ int run_stream(const options& o) {
   if (!o.speakers.model.empty())
     who.emplace(o, model.sample_rate(), run, [&](const std::string& text) { report.note(text); });
   watch.listen(true);
-  audio_reader reader(o.audio[0], model.sample_rate(), o.pcm);
+  audio_reader reader(o.audio[0], model.sample_rate(), o.reading);
   live_stream stream =
       who ? live_stream(model, who->told.model, asked, who->asked, run) : live_stream(model, asked, run);
   const double rate = model.sample_rate();
@@ -207,6 +209,7 @@ int run_stream(const options& o) {
   const auto sink = [&](const session_event& heard) {
     session_event e = heard;
     if (marks && e.final()) marks->punctuate(e.utterance, scratch);
+    e.utterance = shifted(std::move(e.utterance), o.reading.part.offset);
     const double latency = std::chrono::duration<double, std::milli>(clock::now() - arrived).count();
     f.latencies.push_back(latency);
     if (output_format(o) == format::jsonl)

@@ -31,7 +31,7 @@ class subtitles : public format_writer {
     times_ = {};
     return opening(at);
   }
-  std::string add(const segment& s) override {
+  std::string add(const segment& s, std::optional<int>) override {
     std::string out;
     for (cue& c : split_cues(s, limits_, layout_.speakers && named_)) out += written(times_.next(std::move(c)));
     return out;

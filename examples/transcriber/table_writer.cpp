@@ -15,7 +15,7 @@ class tsv_writer final : public format_writer {
  public:
   explicit tsv_writer(bool speakers) : speakers_(speakers) {}
   std::string begin(const recording_place& at) override { return at.first ? tsv_header(speakers_) : ""; }
-  std::string add(const segment& s) override {
+  std::string add(const segment& s, std::optional<int>) override {
     const std::string text = one_line(s.text);
     if (text.empty()) return "";
     return times(s, '\t') + (speakers_ ? one_line(s.speaker.value_or("")) + "\t" : "") + text + "\n";
@@ -36,7 +36,7 @@ class csv_writer final : public format_writer {
     if (!at.first) return "";
     return std::string(at.several ? "audio," : "") + "start,end," + (speakers_ ? "speaker," : "") + "text\n";
   }
-  std::string add(const segment& s) override {
+  std::string add(const segment& s, std::optional<int>) override {
     const std::string text = one_line(s.text);
     if (text.empty()) return "";
     const std::string who = speakers_ ? quoted(one_line(s.speaker.value_or(""))) + "," : "";

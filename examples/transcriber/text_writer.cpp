@@ -113,7 +113,7 @@ class running_text : public format_writer {
     any_ = false;
     return opening(at);
   }
-  std::string add(const segment& s) override {
+  std::string add(const segment& s, std::optional<int>) override {
     std::string out;
     for (const passage& p : passages_of(s, rows_ == text_rows::paragraph)) {
       if (p.text.empty()) continue;

@@ -8,10 +8,12 @@
 #include <optional>
 
 #include "audio.hpp"
+#include "channel_merge.hpp"
 #include "done_list.hpp"
 #include "failures.hpp"
 #include "model_path.hpp"
 #include "signals.hpp"
+#include "time_shift.hpp"
 #include "verbs.hpp"
 
 namespace steno::app {
@@ -61,13 +63,46 @@ class careful_output {
   bool failed_ = false;
 };
 
+// Of the channels of a recording: what each of them says about itself is in its segments.
+result joined_heads(std::vector<result> heads) {
+  result all = std::move(heads[0]);
+  if (heads.size() == 1) return all;
+  all.score.reset();
+  all.alternatives.clear();
+  all.stop_reason.clear();
+  all.extra.clear();
+  for (std::size_t i = 1; i < heads.size(); ++i) {
+    all.duration = std::max(all.duration, heads[i].duration);
+    if (all.language.empty()) all.language = heads[i].language;
+    if (!heads[i].windows) continue;
+    if (!all.windows) all.windows.emplace();
+    all.windows->insert(all.windows->end(), heads[i].windows->begin(), heads[i].windows->end());
+  }
+  return all;
+}
+
+// "Channel 1", ..., or the names that were given.
+std::vector<std::string> channel_names(const options& o, const std::string& audio, int channels) {
+  std::vector<std::string> names;
+  if (o.reading.channels.what != channel_choice::how::split) return names;
+  names = read_speaker_names(o.speakers.names);
+  const auto count = static_cast<std::size_t>(channels);
+  if (names.size() > count)
+    fail({.where = audio,
+          .what = "has fewer channels than " + o.speakers.names + " names",
+          .expected = std::to_string(names.size()),
+          .found = std::to_string(count)});
+  while (names.size() < count) names.push_back("Channel " + std::to_string(names.size() + 1));
+  return names;
+}
+
 // Inputs in their order until an interruption: each is read when its turn comes, and told when those before it are. One
 // whose last clips wait for those of others is kept until they are heard.
 class input_queue {
  public:
   input_queue(const options& o, const request& asked, const std::vector<input>& inputs, engine& model,
               careful_output& put, reporter& report, done_list* done, tally& t)
-      : pcm_(o.pcm),
+      : options_(o),
         asked_(asked),
         inputs_(inputs),
         model_(model),
@@ -99,41 +134,69 @@ class input_queue {
   struct entry {
     std::size_t number = 0;
     std::string audio;
-    std::unique_ptr<transcript> heard = {};
+    std::vector<std::unique_ptr<transcript>> heard = {};  // one, or one of each channel
+    std::vector<std::string> names = {};                  // of the channels; none where they are not split
+    channel_merge merge{1};
     std::vector<std::string> warnings = {};
     std::exception_ptr failure = {};
     double announced = 0, read = 0;  // seconds
     bool begun = false, damaged = false, stopped = false;
   };
-  static double waiting(const entry& e) { return e.heard == nullptr ? 0 : e.heard->waiting_seconds(); }
+  static double waiting(const entry& e) {
+    double seconds = 0;
+    for (const auto& one : e.heard) seconds += one->waiting_seconds();
+    return seconds;
+  }
+
+  // f(voice, samples) for all of them, a portion of each in turn. Returns how many samples a voice has.
+  template <class F>
+  static std::size_t each_portion(audio_reader& reader, F&& f) {
+    std::vector<float> samples(transcript_portion);
+    std::size_t count = 0;
+    for (bool more = true; more;) {
+      more = false;
+      for (int v = 0; v < reader.voices(); ++v) {
+        const std::size_t n = reader.read(samples, v);
+        if (n == 0) continue;
+        more = true;
+        if (v == 0) count += n;
+        f(v, std::span<const float>(samples).first(n));
+      }
+    }
+    return count;
+  }
 
   void read(entry& e) {
     std::error_code none;
-    if (model_.needs_preview(asked_) && e.audio != "-" && std::filesystem::is_regular_file(e.audio, none)) {
-      audio_reader first(e.audio, model_.model().sample_rate(), pcm_);
-      model_.preview([&](std::span<float> out) { return first.read(out); }, asked_);
+    const int rate = model_.model().sample_rate();
+    const bool look = model_.needs_preview(asked_) && e.audio != "-" && std::filesystem::is_regular_file(e.audio, none);
+    std::optional<audio_reader> reader(std::in_place, e.audio, rate, options_.reading);
+    e.names = channel_names(options_, e.audio, reader->voices());
+    e.merge = channel_merge(reader->voices());
+    for (int v = 0; v < reader->voices(); ++v) e.heard.push_back(model_.begin(asked_));
+    const auto one = [&](int v) -> transcript& { return *e.heard[static_cast<std::size_t>(v)]; };
+    if (look) {
+      each_portion(*reader, [&](int v, std::span<const float> part) { one(v).preview(part); });
+      reader.emplace(e.audio, rate, options_.reading);
     }
-    audio_reader reader(e.audio, model_.model().sample_rate(), pcm_);
-    e.announced = reader.seconds();
+    e.announced = reader->seconds();
     report_.update(0, e.announced);
-    std::size_t samples = 0;
-    const auto next = [&](std::span<float> out) {
-      const std::size_t n = reader.read(out);
-      samples += n;
-      return n;
-    };
-    e.heard = model_.read(next, asked_, sink(e));
-    e.read = static_cast<double>(samples) / model_.model().sample_rate();
-    e.warnings = reader.warnings();
-    e.damaged = reader.damaged();
-    e.stopped = reader.stopped();
+    const std::size_t samples = each_portion(*reader, [&](int v, std::span<const float> part) {
+      one(v).push(part, sink(e, v));
+      settle(e);
+    });
+    for (int v = 0; v < reader->voices(); ++v) one(v).close(sink(e, v));
+    e.read = static_cast<double>(samples) / rate;
+    e.warnings = reader->warnings();
+    e.damaged = reader->damaged();
+    e.stopped = reader->stopped();
   }
   // Hears together what waits in front of `end` (null: in all), and tells the inputs that nothing waits in any more.
   void hear(bool rest, const entry* end = nullptr) {
     std::vector<transcript*> some;
     for (const entry& e : entries_) {
       if (&e == end) break;
-      if (e.heard != nullptr) some.push_back(e.heard.get());
+      for (const auto& one : e.heard) some.push_back(one.get());
     }
     if (some.size() > 1) model_.recognise_waiting(some, rest);
     while (!entries_.empty() && &entries_.front() != end && (rest || waiting(entries_.front()) <= 0)) {
@@ -147,16 +210,35 @@ class input_queue {
     put_([&](outputs& to) { to.begin(inputs_[e.number]); });
     tally_.now = {.name = e.audio};
   }
-  transcript_sink sink(entry& e) {
+  double in_recording(double seconds) const { return options_.reading.part.offset + seconds; }
+  void write(entry& e, const segment& s, std::optional<int> channel) {
+    if (!e.begun) hear(true, &e);  // those before it are told first
+    begin(e);
+    put_([&](outputs& out) { out.heard(shifted(s, options_.reading.part.offset), channel); });
+  }
+  // Writes the segments of split channels whose turn it is.
+  void settle(entry& e) {
+    if (e.names.empty()) return;
+    for (std::size_t v = 0; v < e.heard.size(); ++v)
+      if (e.heard[v] != nullptr) e.merge.known(static_cast<int>(v), e.heard[v]->needed_from());
+    e.merge.take([&](int v, segment s) {
+      s.speaker = e.names[static_cast<std::size_t>(v)];
+      for (word& w : s.words) w.speaker = s.speaker;
+      write(e, s, v + 1);
+    });
+  }
+  transcript_sink sink(entry& e, int voice) {
     return {.segments =
-                [this, &e](const segment& s) {
-                  if (!e.begun) hear(true, &e);  // those before it are told first
-                  begin(e);
-                  put_([&](outputs& out) { out.heard(s); });
+                [this, &e, voice](segment s) {
+                  if (e.names.empty())
+                    write(e, s, std::nullopt);
+                  else
+                    e.merge.add(voice, std::move(s));
                 },
             .progress =
-                [this, &e](double done) {
-                  if (e.begun) tally_.now.seconds = done;
+                [this, &e, voice](double done) {
+                  if (voice != 0) return;
+                  if (e.begun) tally_.now.seconds = in_recording(done);
                   report_.update(done, e.announced);
                 }};
   }
@@ -166,7 +248,16 @@ class input_queue {
     try {
       begin(e);
       if (e.failure) std::rethrow_exception(e.failure);
-      result r = e.heard->finish(sink(e));
+      std::vector<result> heads;
+      for (std::size_t v = 0; v < e.heard.size(); ++v) {
+        heads.push_back(e.heard[v]->finish(sink(e, static_cast<int>(v))));
+        e.merge.end(static_cast<int>(v));
+        e.heard[v].reset();
+        settle(e);
+      }
+      result r = joined_heads(std::move(heads));
+      tally_.audio_seconds += r.duration;
+      r = shifted(std::move(r), options_.reading.part.offset);
       if (e.stopped) r.extra.emplace_back("interrupted_at", r.duration);
       put_([&](outputs& to) {
         to.end(r);
@@ -180,7 +271,6 @@ class input_queue {
       });
       report_.end();
       for (const std::string& w : e.warnings) report_.warning(e.audio + ": " + w, e.damaged);
-      tally_.audio_seconds += r.duration;
       return;
     } catch (const std::exception& x) {
       if (put_.failed()) throw;
@@ -195,7 +285,7 @@ class input_queue {
     report_.error(failure);
   }
 
-  const pcm_format& pcm_;
+  const options& options_;
   const request& asked_;
   const std::vector<input>& inputs_;
   engine& model_;
@@ -290,7 +380,7 @@ int run_transcribe(const options& o) {
   });
   if (!any_there(inputs)) {
     for (const input& in : inputs) try {
-        audio_reader(in.audio, 16000);
+        audio_reader(in.audio, 16000, o.reading);
       } catch (const error& e) {
         report.error(e.what());
       }

@@ -4,6 +4,8 @@
 #include <steno/pipelines/any_vad.hpp>
 #include <steno/streaming/voice_activity_detector.hpp>
 
+#include <cmath>
+#include <cstdint>
 #include <memory>
 
 #include "each_input.hpp"
@@ -25,19 +27,24 @@ void check_threshold(const any_vad& v, const std::optional<double>& threshold) {
 // Throws steno::error.
 input_end detect(const options& o, const input& in, const any_vad& v, speech_writer& writer, input_output& out,
                  reporter& report) {
-  audio_reader reader(in.audio, v.sample_rate(), o.pcm);
+  audio_reader reader(in.audio, v.sample_rate(), o.reading);
   const vad_settings settings{o.speech.min_silence, o.speech.max_segment, o.speech.threshold};
+  const std::int64_t before = std::llround(o.reading.part.offset * 1000);
   context c;
   streaming::voice_segment_collector whole;
   const auto sink = [&](const segmentation::voice_change& change) {
-    whole(change, [&](const streaming::voice_segment& s) {
+    whole(change, [&](streaming::voice_segment s) {
+      s.start_ms += before;
+      s.end_ms += before;
       if (const std::string text = writer.add(in.audio, in.name, s); !text.empty()) out.put(text);
     });
   };
   vad_stream stream(v, settings);
   input_end heard = each_block(reader, v.sample_rate(), report, [&](auto pcm) { stream.accept(pcm, c, sink); });
   stream.finish(c, sink);
-  if (const std::string text = writer.end(in.audio, heard.seconds); !text.empty() || !heard.stopped) out.put(text);
+  if (const std::string text = writer.end(in.audio, heard.seconds + o.reading.part.offset);
+      !text.empty() || !heard.stopped)
+    out.put(text);
   return heard;
 }
 

@@ -65,9 +65,38 @@ void add_pcm(CLI::App& app, raw_options& raw) {
   app.add_option("--pcm-format", raw.pcm_format, "Raw samples on standard input: s16le or f32le [s16le]")
       ->type_name("FORMAT");
   app.add_option("--pcm-rate", raw.pcm_rate, "Their rate [16000]")->type_name("HZ")->check(CLI::Range(1000, 1000000));
-  app.add_option("--pcm-channels", raw.pcm_channels, "Their channels, interleaved, which are averaged [1]")
+  app.add_option("--pcm-channels", raw.pcm_channels, "Their channels, interleaved [1]")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
+}
+
+void add_ffmpeg(CLI::App& app, raw_options& raw) {
+  topic(app, of_input);
+  app.add_option("--ffmpeg", raw.ffmpeg,
+                 "The ffmpeg that reads video, M4A, WebM and other recordings; none: read without it [the installed "
+                 "one; or what STENO_FFMPEG says]")
+      ->type_name("PROGRAM");
+}
+
+// Of the verbs that listen to recordings: which part, and which channels. The name of the first option of diarize is
+// another's.
+void add_reading(CLI::App& app, options& o, raw_options& raw) {
+  topic(app, of_input);
+  app.add_option(o.verb == "diarize" ? "--start" : "--offset,--start", o.reading.part.offset,
+                 "Begin so many seconds into the recording; times in results stay those of the recording [0]")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 1e7));
+  app.add_option("--duration", o.reading.part.duration, "Listen to so many seconds [to the end]")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.001, 1e7));
+  app.add_option(
+         "--channels", raw.channels,
+         o.verb == "transcribe"
+             ? "mix: all channels together; N: one of them, from 1 on; split: each by itself, as a speaker of its "
+               "own, e.g. the two sides of a telephone call [mix]"
+             : "mix: all channels together; N: one of them, from 1 on [mix]")
+      ->type_name("WHICH");
+  add_ffmpeg(app, raw);
 }
 
 // Of the verbs that go through a list of recordings.
@@ -75,6 +104,8 @@ void add_inputs(CLI::App& app, options& o, raw_options& raw) {
   topic(app, of_input);
   app.add_option("--manifest", o.manifest, "JSON lines with {\"audio\": PATH}, relative to the manifest")
       ->type_name("FILE");
+  app.add_flag("-r,--recursive", o.recursive, "Folders in folders, too; -o DIR/ gets the same tree of folders");
+  add_reading(app, o, raw);
   app.add_option("--shard", raw.part, "Take every N-th input, beginning at I (0 to N)")->type_name("I/N");
   add_pcm(app, raw);
   topic(app, of_program);
@@ -109,16 +140,21 @@ void add_speakers(CLI::App& app, options& o) {
   app.add_option("--speakers", o.speakers.model,
                  "Tell who said it, with a Sortformer: packaged GGUF, or a checkpoint that steno-convert reads")
       ->type_name("MODEL");
-  app.add_option("--speaker-names", o.speakers.names,
-                 "With --speakers: their names in the order in which they are heard, one a line [Speaker 1, ...]")
+  app.add_option(
+         "--speaker-names", o.speakers.names,
+         o.verb == "transcribe"
+             ? "With --speakers: their names in the order in which they are heard, one a line [Speaker 1, ...]; "
+               "with --channels split: those of the channels [Channel 1, ...]"
+             : "With --speakers: their names in the order in which they are heard, one a line [Speaker 1, ...]")
       ->type_name("FILE");
   add_speaker_cache(app, o, "--speaker-");
 }
 
 void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   topic(app, of_input);
-  app.add_option("AUDIO", o.audio,
-                 "Sound files, directories of sound files, or - for standard input (a sound file or raw PCM)");
+  app.add_option(
+      "AUDIO", o.audio,
+      "Recordings (sound or, with ffmpeg, video), folders of them, or - for standard input (a recording or raw PCM)");
   add_model(app, o, raw, "-m,--model", "Packaged GGUF, or a checkpoint that steno-convert reads [bundled demo model]");
   topic(app, of_output);
   app.add_option("--format", raw.format,
@@ -191,6 +227,7 @@ void add_bench(CLI::App& app, options& o, raw_options& raw) {
   add_threads(app, o);
   app.add_option("--language", o.language, "Language spoken [auto]")->type_name("CODE");
   add_itn(app, o, "As in transcribe");
+  add_ffmpeg(app, raw);
 }
 
 void add_live(CLI::App& app, options& o, raw_options& raw) {
@@ -234,7 +271,8 @@ void add_live(CLI::App& app, options& o, raw_options& raw) {
 
 void add_stream(CLI::App& app, options& o, raw_options& raw) {
   topic(app, of_input);
-  app.add_option("AUDIO", o.audio, "A sound file, or - for standard input (a sound file or raw PCM)");
+  app.add_option("AUDIO", o.audio,
+                 "A recording (sound or, with ffmpeg, video), or - for standard input (a recording or raw PCM)");
   add_live(app, o, raw);
   add_speakers(app, o);
   topic(app, of_speakers);
@@ -250,6 +288,7 @@ void add_stream(CLI::App& app, options& o, raw_options& raw) {
   add_threads(app, o, "Threads, at most one per processor [1]");
   topic(app, of_program);
   app.add_flag("--no-progress", raw.no_progress, "No progress bar (there is none either unless stderr is a terminal)");
+  add_reading(app, o, raw);
   add_pcm(app, raw);
   topic(app, of_program);
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
@@ -258,8 +297,9 @@ void add_stream(CLI::App& app, options& o, raw_options& raw) {
 void add_vad(CLI::App& app, options& o, raw_options& raw) {
   o.vad = "energy";
   topic(app, of_input);
-  app.add_option("AUDIO", o.audio,
-                 "Sound files, directories of sound files, or - for standard input (a sound file or raw PCM)");
+  app.add_option(
+      "AUDIO", o.audio,
+      "Recordings (sound or, with ffmpeg, video), folders of them, or - for standard input (a recording or raw PCM)");
   topic(app, of_model);
   app.add_option("-m,--model,--vad", o.vad,
                  "energy, or an FSMN-VAD: packaged GGUF, or a checkpoint that steno-convert reads [energy]")
@@ -285,8 +325,9 @@ void add_vad(CLI::App& app, options& o, raw_options& raw) {
 
 void add_diarize(CLI::App& app, options& o, raw_options& raw) {
   topic(app, of_input);
-  app.add_option("AUDIO", o.audio,
-                 "Sound files, directories of sound files, or - for standard input (a sound file or raw PCM)");
+  app.add_option(
+      "AUDIO", o.audio,
+      "Recordings (sound or, with ffmpeg, video), folders of them, or - for standard input (a recording or raw PCM)");
   topic(app, of_model);
   app.add_option("-m,--model", o.model, "A Sortformer: packaged GGUF, or a checkpoint that steno-convert reads")
       ->type_name("MODEL")
@@ -310,7 +351,7 @@ void add_diarize(CLI::App& app, options& o, raw_options& raw) {
         ->check(CLI::Range(0.0, most));
   };
   seconds("onset", "Probability above which somebody begins to speak [0.5]", 1);
-  seconds("offset", "Probability below which he ends [0.5]", 1);
+  seconds("offset", "Probability below which he ends [0.5]; where to begin is --start", 1);
   seconds("pad_onset", "Seconds put before each segment [0]", 3600);
   seconds("pad_offset", "Seconds put behind each segment [0]", 3600);
   seconds("min_duration_on", "Shorter segments go, in seconds [0]", 3600);
@@ -321,7 +362,8 @@ void add_diarize(CLI::App& app, options& o, raw_options& raw) {
 
 void add_align(CLI::App& app, options& o, raw_options& raw) {
   topic(app, of_input);
-  app.add_option("AUDIO", o.audio, "A sound file, or - for standard input (a sound file or raw PCM)");
+  app.add_option("AUDIO", o.audio,
+                 "A recording (sound or, with ffmpeg, video), or - for standard input (a recording or raw PCM)");
   topic(app, of_model);
   app.add_option("-m,--model", o.model, "A forced aligner: packaged GGUF, or a checkpoint that steno-convert reads")
       ->type_name("MODEL")
@@ -336,6 +378,7 @@ void add_align(CLI::App& app, options& o, raw_options& raw) {
   topic(app, of_model);
   app.add_option("--language", o.language, "Language spoken; ko: words are cut as Korean ones are")->type_name("CODE");
   add_threads(app, o);
+  add_reading(app, o, raw);
   add_pcm(app, raw);
   topic(app, of_program);
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");

@@ -19,6 +19,8 @@ struct raw_options {
   std::optional<std::string> threshold;
   std::string style = "usual", lines = "usual";
   std::string demo;
+  std::string channels = "mix";
+  std::optional<std::string> ffmpeg;
   raw_decoding decoding;
 };
 

@@ -74,13 +74,13 @@ void writer::begin(std::string_view audio, std::string_view name) {
   language_.clear();
 }
 
-std::string writer::add(const segment& heard) {
+std::string writer::add(const segment& heard, std::optional<int> channel) {
   const segment s = safe(heard);
   std::string out = opening();
   if (language_.empty()) language_ = s.language;
   // Only openai's writers show what has neither words nor a speaker.
   if (s.text.empty() && s.token_ids.empty() && !s.speaker && !all_segments_) return out;
-  return out + format_->add(s);
+  return out + format_->add(s, channel);
 }
 
 std::string writer::end(const result& heard) {

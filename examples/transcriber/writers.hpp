@@ -12,7 +12,8 @@
 //   csv    the same as whisper.cpp writes it, with a column for the recording where there are several
 //   rttm, ctm, stm   lines of NIST's tools (nist_writer.hpp)
 // With speakers text is a line for each turn, "Speaker 1: ...", subtitles begin so (srt, lrc) or name them (vtt, ass),
-// tables have a column for them, and in JSON words have theirs, too.
+// tables have a column for them, and in JSON words have theirs, too. Where a segment is of one channel, JSON and the
+// formats of NIST say which.
 // Numbers have at most three decimals. Words without times are written without times. In openai's style text, json,
 // srt, vtt and tsv are written by openai_writer.hpp.
 #pragma once
@@ -35,7 +36,8 @@ class writer {
 
   /// `name`: of the recording, where a format has one instead of a path.
   void begin(std::string_view audio, std::string_view name = "");
-  std::string add(const segment& s);
+  /// `channel`: from 1 on, where the segment is of one.
+  std::string add(const segment& s, std::optional<int> channel = {});
   /// The file is done; `head` is its result without text and segments.
   std::string end(const result& head);
   /// Nothing follows although the file is not done: makes what was written whole. Empty when nothing was written.

@@ -166,8 +166,7 @@ TEST(audio, errors_name_the_file_and_the_reason) {
   write_bytes(path("text.wav"), "This is a text and no sound at all, however it is named.");
   EXPECT_EQ(
       message(path("text.wav")),
-      path("text.wav") +
-          ": cannot read it as audio: Format not recognised (convert it: ffmpeg -i FILE -ac 1 -ar 16000 out.wav)");
+      path("text.wav") + ": cannot read it as audio: Format not recognised (ffmpeg is switched off: --ffmpeg none)");
   write_sound(path("zero.wav"), {}, 16000, 1, SF_FORMAT_WAV | SF_FORMAT_PCM_16);
   EXPECT_EQ(message(path("zero.wav")), path("zero.wav") + ": has no audio in it (0 frames)");
   write_wav(path("slow.wav"), 0.5, 100);
@@ -276,11 +275,12 @@ class sound_stream : public testing::Test {
     warnings.clear();
     error.clear();
     try {
-      const auto source = steno::app::open_sound_stream({::fileno(file), "the stream"}, format);
-      while (const std::size_t n = source->read(block))
+      steno::app::channel_reader source(steno::app::open_sound_stream({::fileno(file), "the stream"}, format),
+                                        "the stream", {}, {});
+      while (const std::size_t n = source.read(0, block))
         all.insert(all.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(n));
-      warnings = source->warnings();
-      rate = source->rate();
+      warnings = source.warnings();
+      rate = source.rate();
     } catch (const steno::error& e) {
       error = e.what();
     }

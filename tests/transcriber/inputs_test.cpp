@@ -90,9 +90,42 @@ TEST_F(inputs, what_sounds_but_cannot_be_read_is_told) {
   for (const char* name : {"d/a.wav", "d/b.m4a", "d/c.WMA", "d/notes.txt"}) touch(name);
   options o;
   o.audio = {(dir.path() / "d").string()};
-  strings left_out;
+  std::vector<steno::app::left_out> left_out;
   EXPECT_EQ(files(gather_inputs(o, &left_out)), strings{"d/a.wav"});
   ASSERT_EQ(left_out.size(), 2u);
+  o.reading.ffmpeg = touch("bin/ffmpeg");
+  fs::permissions(o.reading.ffmpeg, fs::perms::owner_all);
+  left_out = {};
+  EXPECT_EQ(files(gather_inputs(o, &left_out)), (strings{"d/a.wav", "d/b.m4a", "d/c.WMA"}));
+  EXPECT_TRUE(left_out.empty());
+}
+
+// In the order of their names, and where they lie stays known: for output files, which then may have equal names.
+TEST_F(inputs, folders_in_folders_where_wanted) {
+  for (const char* name : {"d/b.wav", "d/a/z.wav", "d/a/b/b.wav", "d/c/b.wav", "d/.hidden/b.wav", "d/a-1.wav"})
+    touch(name);
+  fs::create_directory_symlink(dir.path() / "d", dir.path() / "d" / "a" / "loop");
+  fs::create_symlink(dir.path() / "d" / "b.wav", dir.path() / "d" / "c" / "link.wav");
+  options o;
+  o.audio = {(dir.path() / "d").string()};
+  EXPECT_EQ(files(gather_inputs(o)), (strings{"d/a-1.wav", "d/b.wav"}));
+  o.recursive = true;
+  std::vector<steno::app::left_out> left_out;
+  const auto list = gather_inputs(o, &left_out);
+  EXPECT_EQ(files(list), (strings{"d/a/b/b.wav", "d/a/z.wav", "d/a-1.wav", "d/b.wav", "d/c/b.wav", "d/c/link.wav"}));
+  strings folders;
+  for (const input& in : list) folders.push_back(in.folder);
+  EXPECT_EQ(folders, (strings{"a/b", "a", "", "", "c", "c"}));
+  ASSERT_EQ(left_out.size(), 1u);
+  EXPECT_EQ(left_out[0].path, (dir.path() / "d" / "a" / "loop").string());
+  o.output = (dir.path() / "out").string() + "/";
+  EXPECT_NO_THROW(gather_inputs(o));
+  o.audio.push_back(touch("b.wav"));  // d/b.wav is b in the folder, too
+  EXPECT_THROW(gather_inputs(o), steno::app::stop);
+  o.audio.pop_back();
+  o.output.clear();
+  o.output_formats = {steno::app::format::ctm};  // which knows names alone
+  EXPECT_THROW(gather_inputs(o), steno::app::stop);
 }
 
 TEST_F(inputs, a_manifest_is_relative_to_itself) {

@@ -55,8 +55,8 @@ TEST(options, all_of_transcribe) {
   EXPECT_EQ(o.manifest, "l.jsonl");
   EXPECT_EQ(o.part.index, 1u);
   EXPECT_EQ(o.part.count, 3u);
-  EXPECT_EQ(o.pcm.encoding, steno::app::pcm_encoding::f32le);
-  EXPECT_EQ(o.pcm.rate, 8000);
+  EXPECT_EQ(o.reading.pcm.encoding, steno::app::pcm_encoding::f32le);
+  EXPECT_EQ(o.reading.pcm.rate, 8000);
   EXPECT_FALSE(o.progress);
   EXPECT_TRUE(o.quiet);
   EXPECT_EQ(o.audio, std::vector<std::string>{"-"});
@@ -187,8 +187,8 @@ TEST(options, what_is_empty_is_refused) {
 }
 
 TEST(options, channels_of_raw_samples) {
-  EXPECT_EQ(parse_options({"-", "--pcm-channels", "2"}).pcm.channels, 2);
-  EXPECT_EQ(parse_options({"stream", "-m", "x", "-", "--pcm-channels", "6"}).pcm.channels, 6);
+  EXPECT_EQ(parse_options({"-", "--pcm-channels", "2"}).reading.pcm.channels, 2);
+  EXPECT_EQ(parse_options({"stream", "-m", "x", "-", "--pcm-channels", "6"}).reading.pcm.channels, 6);
   EXPECT_NE(refused({"a.wav", "--pcm-channels", "2"}).text.find("no AUDIO is -"), std::string::npos);
   EXPECT_EQ(refused({"-", "--pcm-channels", "0"}).code, 2);
 }
