@@ -12,6 +12,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "folder_entries.hpp"
+
 namespace steno::app {
 namespace fs = std::filesystem;
 
@@ -28,10 +30,9 @@ done_list::done_list(const std::string& folder, const options& o)
       duration_(o.reading.part.duration.value_or(0)) {
   own_ = (fs::path(folder) / ".steno-done").string();
   if (o.part.count > 1) own_ += "-" + std::to_string(o.part.index) + "-of-" + std::to_string(o.part.count);
-  std::error_code none;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
-    if (entry.path().filename().string().rfind(".steno-done", 0) != 0) continue;
-    std::ifstream in(entry.path(), std::ios::binary);
+  for (const fs::path& entry : folder_entries(folder)) {
+    if (entry.filename().string().rfind(".steno-done", 0) != 0) continue;
+    std::ifstream in(entry, std::ios::binary);
     for (std::string line; std::getline(in, line);) {
       const nlohmann::json said = nlohmann::json::parse(line, nullptr, false);
       if (!said.is_object() || !said.contains("name") || !said["name"].is_string()) continue;

@@ -84,8 +84,8 @@ std::string one_list(const std::vector<std::string>& words, const char* separato
 }  // namespace
 
 const std::vector<std::string>& verb_names() {
-  static const std::vector<std::string> names = {"transcribe", "stream", "diarize", "vad",
-                                                 "align",      "serve",  "bench",   "info"};
+  static const std::vector<std::string> names = {"transcribe", "stream", "diarize", "vad",   "align",
+                                                 "serve",      "bench",  "info",    "models"};
   return names;
 }
 

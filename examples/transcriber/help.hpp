@@ -19,6 +19,7 @@ inline constexpr std::string_view short_usage =
     "       steno diarize -m MODEL [options] AUDIO...\n"
     "       steno align -m MODEL --text FILE [options] AUDIO\n"
     "       steno info [-m MODEL]\n"
+    "       steno models [--how NAME]\n"
     "       steno bench [-m MODEL] [--runs N] AUDIO\n"
     "       steno help [VERB] [TOPIC] | peers | completion SHELL | man [VERB]\n"
     "Transcribes speech. steno --help explains all options.\n";
@@ -29,6 +30,10 @@ inline constexpr std::string_view short_usage =
   "written; a second one ends the program at once."
 
 constexpr std::string_view description(std::string_view verb) {
+  if (verb == "models")
+    return "Lists the models on this machine, by their names, which -m takes; says where others are published.\n"
+           "Folders: those of STENO_MODELS, steno/models in the data directory, and the caches of Hugging Face, "
+           "ModelScope and openai-whisper. Nothing is fetched.";
   if (verb == "info") return "Shows what a model is: sizes, number formats, languages, settings.";
   if (verb == "bench") return "Measures how long a model takes to load and to transcribe a file, and its memory.";
   if (verb == "stream")
@@ -52,12 +57,15 @@ constexpr std::string_view description(std::string_view verb) {
     return "Finds when each word of a known text is spoken, with a forced aligner.\n"
            "Formats: text (start, end and word on a line), json, jsonl, srt, vtt, tsv, ctm, stm.";
   return "Transcribes speech to text, JSON, subtitles or tables.\n"
-         "Verbs: transcribe (may be left out), stream, serve, vad, diarize, align, info, bench; steno help VERB "
+         "Verbs: transcribe (may be left out), stream, serve, vad, diarize, align, info, bench, models; steno help "
+         "VERB "
          "explains "
          "one, steno help TOPIC a topic of transcribe.";
 }
 
 constexpr std::string_view examples(std::string_view verb) {
+  if (verb == "models")
+    return "Examples:\n  steno models\n  steno models --how SenseVoiceSmall\n  steno -m whisper-base talk.wav";
   if (verb == "info") return "Examples:\n  steno info\n  steno info -m model.gguf --format json";
   if (verb == "stream")
     return "Examples:\n  steno stream -m model.gguf talk.wav\n"

@@ -17,6 +17,7 @@
 namespace {
 
 int run(const steno::app::options& o) {
+  if (o.verb == "models") return steno::app::run_models(o);
   if (o.verb == "info") return steno::app::run_info(o);
   if (o.verb == "bench") return steno::app::run_bench(o);
   if (o.verb == "stream") return steno::app::run_stream(o);

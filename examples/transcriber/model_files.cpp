@@ -1,9 +1,12 @@
 #include "model_files.hpp"
 
+#include <steno/error.hpp>
 #include <steno/models/load.hpp>
 
 #include <filesystem>
 #include <optional>
+
+#include "model_folders.hpp"
 
 namespace steno::app {
 namespace {
@@ -16,6 +19,12 @@ std::string opened_so_far;
 void use_model_files(const model_file_use& how) { chosen = how; }
 
 opened_checkpoint open_model_file(const std::string& path) {
+  std::error_code none;
+  const bool name = path.find('/') == std::string::npos && std::filesystem::path(path).extension().empty();
+  if (const std::string hint = publication_hint(path); (name || !hint.empty()) && !std::filesystem::exists(path, none))
+    fail({.where = path,
+          .what = "no such file, and no model of this name is here",
+          .hint = "steno models lists those that are" + (hint.empty() ? "" : "; " + hint)});
   std::optional<std::filesystem::path> tokenizer;
   if (!chosen.tokenizer.empty() && path == chosen.model) tokenizer = chosen.tokenizer;
   opened_checkpoint opened =

@@ -12,6 +12,7 @@
 
 #include "abilities.hpp"
 #include "help.hpp"
+#include "model_folders.hpp"
 #include "model_path.hpp"
 #include "peer_options.hpp"
 #include "renamed_options.hpp"
@@ -113,6 +114,19 @@ void refuse_idle(const options& o) {
   if (y.colours && !text) wrong_usage("--print-colors is about the format text");
 }
 
+// Names of models become paths; the model of STENO_MODEL is as if it was named.
+void find_named_models(options& o) {
+  if (!o.models.empty() && !std::filesystem::is_directory(o.models))
+    wrong_usage("--models " + o.models + ": is no folder");
+  const bool usual =
+      o.verb == "transcribe" || o.verb == "stream" || o.verb == "serve" || o.verb == "info" || o.verb == "bench";
+  if (const char* const model = std::getenv("STENO_MODEL"); usual && o.model.empty() && model != nullptr)
+    o.model = model;
+  for (std::string* named : {&o.model, &o.punctuation, &o.aligner, &o.speakers.model})
+    *named = path_of_model(*named, o.models, o.notes);
+  if (o.vad != "none" && o.vad != "energy") o.vad = path_of_model(o.vad, o.models, o.notes);
+}
+
 // Where transcribe's results go.
 void check_places(options& o, const raw_options& raw) {
   const int places = (o.output.empty() ? 0 : 1) + (o.output_name.empty() ? 0 : 1) + (o.output_beside ? 1 : 0);
@@ -138,6 +152,7 @@ void check(options& o, raw_options& raw) {
     raw.format = "text";  // of transcripts, which there are none of
   }
   if (!raw.demo.empty()) o.model = find_demo(raw.demo);
+  find_named_models(o);
   if ((o.verb == "stream" || o.verb == "serve") && o.model.empty()) wrong_usage("--model is required, or --demo");
   o.output_formats = find_formats(raw.format);
   const format f = output_format(o);
@@ -183,6 +198,11 @@ void check(options& o, raw_options& raw) {
   if (o.verb == "stream" && o.audio.size() > 1) wrong_usage("stream takes one AUDIO");
   if (o.verb == "align" && o.audio.size() > 1) wrong_usage("align takes one AUDIO");
   refuse_idle(o);
+  if (o.verb == "models") {
+    if (f != format::text && f != format::jsonl) wrong_usage("models: --format is text or jsonl");
+    if (!o.audio.empty()) wrong_usage("models takes no AUDIO");
+    return;
+  }
   if (o.verb == "serve") return;
   if (o.verb == "info") {
     if (f != format::text && f != format::json) wrong_usage("info: --format is text or json");
@@ -309,7 +329,7 @@ options parse_options(const std::vector<std::string>& arguments) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   add_options(app, o, raw);
   add_common_options(app);
-  if (o.verb != "info" && o.verb != "serve")
+  if (o.verb != "info" && o.verb != "serve" && o.verb != "models")
     app.get_option("AUDIO")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.allow_extras();
   rename_options(rest, app, o.notes);

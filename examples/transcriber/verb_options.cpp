@@ -47,6 +47,9 @@ void add_itn(CLI::App& app, options& o, const char* about) {
 // Of all verbs that open models.
 void add_model_files(CLI::App& app, options& o) {
   topic(app, of_model);
+  app.add_option("--models", o.models, "A folder where models are looked for by name, before the usual ones")
+      ->type_name("DIR");
+  if (o.verb == "models") return;
   app.add_flag("--check-weights", o.check_weights, "Look at every weight for infinities and NaN before the start");
   if (o.verb == "serve") {
     o.copy_models = true;
@@ -217,6 +220,16 @@ void add_info(CLI::App& app, options& o, raw_options& raw) {
   add_model(app, o, raw, "MODEL,-m,--model", "The model [bundled demo model]");
   topic(app, of_output);
   app.add_option("--format", raw.format, "text or json [text]")->type_name("FORMAT");
+}
+
+void add_models(CLI::App& app, options& o, raw_options& raw) {
+  topic(app, of_model);
+  app.add_option("--how", o.how, "Say where a model is published, and how it is fetched and converted")
+      ->type_name("NAME");
+  topic(app, of_output);
+  app.add_option("--format", raw.format, "text, or jsonl: a line of JSON for each [text]")->type_name("FORMAT");
+  topic(app, of_program);
+  app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 
 void add_bench(CLI::App& app, options& o, raw_options& raw) {
@@ -433,6 +446,7 @@ void add_common_options(CLI::App& app) {
 void add_options(CLI::App& app, options& o, raw_options& raw) {
   if (o.verb == "transcribe") add_transcribe(app, o, raw);
   if (o.verb == "info") add_info(app, o, raw);
+  if (o.verb == "models") add_models(app, o, raw);
   if (o.verb == "bench") add_bench(app, o, raw);
   if (o.verb == "stream") add_stream(app, o, raw);
   if (o.verb == "serve") add_serve(app, o, raw);

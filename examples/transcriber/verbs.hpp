@@ -19,6 +19,7 @@ class done_list;
 
 int run_transcribe(const options& o);
 int run_info(const options& o);
+int run_models(const options& o);
 int run_bench(const options& o);
 int run_stream(const options& o);
 int run_serve(const options& o);

@@ -8,7 +8,7 @@
 namespace {
 using steno::test::outcome;
 
-const char* const verbs[] = {"transcribe", "stream", "diarize", "vad", "align", "serve", "bench", "info"};
+const char* const verbs[] = {"transcribe", "stream", "diarize", "vad", "align", "serve", "bench", "info", "models"};
 
 class steno_help : public testing::Test {
  protected:
