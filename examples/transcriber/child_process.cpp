@@ -244,7 +244,7 @@ child_process::ending child_process::wait() {
       }
       return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), stuck};
     }
-    if (!stuck && clock::now() > over) {
+    if (!stuck && (clock::now() > over || input_is_over())) {
       stuck = true;
       ::kill(-pid_, SIGKILL);
       ::kill(pid_, SIGKILL);

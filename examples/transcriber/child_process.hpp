@@ -53,7 +53,7 @@ class child_process {
     int code = 0;  ///< its exit code; 128 + the signal that ended it
     bool stuck = false;
   };
-  /// Waits for its end, a few seconds at most: then it is killed.
+  /// Waits for its end, a few seconds at most, and not after an interruption: then it is killed.
   ending wait();
 
  private:

@@ -114,6 +114,7 @@ class ffmpeg_source final : public sample_source {
     if (input_is_over()) return process_.reset();
     const double read = static_cast<double>(frames_) / rate();
     const std::string why = verdict();
+    if (input_is_over()) return;
     char at[40];
     std::snprintf(at, sizeof at, "%.3f s", read);
     if (!why.empty())

@@ -77,7 +77,7 @@ constexpr std::string_view examples(std::string_view verb) {
            "Exit codes: 1 the model or the address is bad, 2 wrong usage, 130 or 143 interrupted.";
   if (verb == "vad")
     return "Examples:\n  steno vad talk.wav\n"
-           "  steno vad --vad fsmn-vad.gguf --min-silence 800 --format rttm -o out/ recordings/\n"
+           "  steno vad --vad fsmn-vad.gguf --min-silence 800 --format rttm -r -o out/ recordings/\n"
            "  arecord -f S16_LE -r 16000 -t raw | steno vad --format jsonl -\n" STENO_EXIT_CODES;
   if (verb == "diarize")
     return "Examples:\n  steno diarize -m diar_streaming_sortformer_4spk-v2.nemo meeting.wav\n"
@@ -91,12 +91,15 @@ constexpr std::string_view examples(std::string_view verb) {
          "  steno talk.wav                        the transcript, with the demo model\n"
          "  steno --demo parakeet-tdt talk.wav    with the demo model of another family\n"
          "  steno -m model.gguf --format srt -o talk.srt talk.mp3\n"
-         "  steno -m model.gguf --format srt,json -o out/ recordings/\n"
-         "  ffmpeg -i film.mkv -f s16le -ac 1 -ar 16000 - | steno -m model.gguf -\n"
+         "  steno -m model.gguf --format srt,json -r -o out/ recordings/\n"
+         "  steno -m model.gguf --format srt -o film.srt film.mkv\n"
+         "  steno -m model.gguf --channels split call.wav\n"
+         "  steno -m model.gguf --offset 600 --duration 60 lecture.mp4\n"
          "  steno -m model.gguf --speakers sortformer.gguf meeting.wav\n"
          "  steno -m model.gguf --manifest calls.jsonl --shard 0/4 -o out/ --resume\n"
          "\n"
-         "A directory stands for the sound files in it, by name, without those in folders below.\n"
+         "A directory stands for the recordings in it, by name; -r takes those in folders below, too.\n"
+         "Times in results are those of the recording, also where --offset begins inside of it.\n"
          "-o FILE: the text grows in FILE.part-PID, which becomes FILE when all of it is there.\n"
          "Subtitles hold at most 2 lines of 42 columns and 7 seconds, cut at word times where the model gives "
          "them.\n" STENO_EXIT_CODES;

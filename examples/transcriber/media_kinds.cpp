@@ -65,9 +65,9 @@ std::size_t behind_tag(byte_span b) {
   return size + 10;
 }
 
-constexpr std::array<std::string_view, 16> sound_endings = {".aif", ".aifc", ".aiff", ".au",  ".caf",  ".flac",
-                                                            ".mp2", ".mp3",  ".oga",  ".ogg", ".opus", ".rf64",
-                                                            ".snd", ".w64",  ".wav",  ".wave"};
+constexpr std::array<std::string_view, 21> sound_endings = {
+    ".8svx", ".aif",  ".aifc", ".aiff", ".au",  ".caf", ".flac", ".gsm", ".mp2", ".mp3", ".oga",
+    ".ogg",  ".opus", ".rf64", ".sf",   ".snd", ".sph", ".voc",  ".w64", ".wav", ".wave"};
 constexpr std::array<std::string_view, 41> media_endings = {
     ".3g2",  ".3ga", ".3gp", ".aac", ".ac3", ".amr", ".ape", ".asf", ".avi",  ".awb",  ".dts", ".eac3", ".f4v", ".flv",
     ".m2ts", ".m4a", ".m4b", ".m4v", ".mka", ".mkv", ".mov", ".mp4", ".mpc",  ".mpeg", ".mpg", ".mts",  ".mxf", ".ogv",

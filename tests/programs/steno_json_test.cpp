@@ -90,6 +90,8 @@ TEST(steno_json, results_are_as_documented) {
     }
   program.check("result", {"-q --format json --style steno --word-timestamps ", demo("whisper")});
   program.check("result", {"-q --format json --beam 4 ", demo("u2")});
+  program.check("result", {"-q --format json --channels split ", demo("u2")});
+  program.check("line", {"-q --format jsonl --channels split --offset 0.5 ", demo("u2")});
 }
 
 TEST(steno_json, events_are_as_documented) {
