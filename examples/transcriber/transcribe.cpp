@@ -80,19 +80,17 @@ result joined_heads(std::vector<result> heads) {
   return all;
 }
 
-// "Channel 1", ..., or the names that were given.
-std::vector<std::string> channel_names(const options& o, const std::string& audio, int channels) {
-  std::vector<std::string> names;
-  if (o.reading.channels.what != channel_choice::how::split) return names;
-  names = read_speaker_names(o.speakers.names);
+// "Channel 1", ..., where `given` has no name.
+std::vector<std::string> channel_names(std::vector<std::string> given, const options& o, const std::string& audio,
+                                       int channels) {
   const auto count = static_cast<std::size_t>(channels);
-  if (names.size() > count)
+  if (given.size() > count)
     fail({.where = audio,
           .what = "has fewer channels than " + o.speakers.names + " names",
-          .expected = std::to_string(names.size()),
+          .expected = std::to_string(given.size()),
           .found = std::to_string(count)});
-  while (names.size() < count) names.push_back("Channel " + std::to_string(names.size() + 1));
-  return names;
+  while (given.size() < count) given.push_back("Channel " + std::to_string(given.size() + 1));
+  return given;
 }
 
 // Inputs in their order until an interruption: each is read when its turn comes, and told when those before it are. One
@@ -101,7 +99,10 @@ class input_queue {
  public:
   input_queue(const options& o, const request& asked, const std::vector<input>& inputs, engine& model,
               careful_output& put, reporter& report, tally& t)
-      : options_(o), asked_(asked), inputs_(inputs), model_(model), put_(put), report_(report), tally_(t) {}
+      : options_(o), asked_(asked), inputs_(inputs), model_(model), put_(put), report_(report), tally_(t) {
+    split_ = o.reading.channels.what == channel_choice::how::split;
+    if (split_) given_names_ = read_speaker_names(o.speakers.names);
+  }
 
   void take(std::size_t number) {
     entry& e = entries_.emplace_back(entry{.number = number, .audio = inputs_[number].audio});
@@ -163,7 +164,7 @@ class input_queue {
     const int rate = model_.model().sample_rate();
     const bool look = model_.needs_preview(asked_) && e.audio != "-" && std::filesystem::is_regular_file(e.audio, none);
     std::optional<audio_reader> reader(std::in_place, e.audio, rate, options_.reading);
-    e.names = channel_names(options_, e.audio, reader->voices());
+    if (split_) e.names = channel_names(given_names_, options_, e.audio, reader->voices());
     e.merge = channel_merge(reader->voices());
     for (int v = 0; v < reader->voices(); ++v) e.heard.push_back(model_.begin(asked_));
     const auto one = [&](int v) -> transcript& { return *e.heard[static_cast<std::size_t>(v)]; };
@@ -210,7 +211,7 @@ class input_queue {
   }
   // Writes the segments of split channels whose turn it is.
   void settle(entry& e) {
-    if (e.names.empty()) return;
+    if (!split_) return;
     for (std::size_t v = 0; v < e.heard.size(); ++v)
       if (e.heard[v] != nullptr) e.merge.known(static_cast<int>(v), e.heard[v]->needed_from());
     e.merge.take([&](int v, segment s) {
@@ -222,7 +223,7 @@ class input_queue {
   transcript_sink sink(entry& e, int voice) {
     return {.segments =
                 [this, &e, voice](segment s) {
-                  if (e.names.empty())
+                  if (!split_)
                     write(e, s, std::nullopt);
                   else
                     e.merge.add(voice, std::move(s));
@@ -267,6 +268,9 @@ class input_queue {
       if (put_.failed()) throw;
       failure = failure_text(x, e.audio);
     }
+    e.heard.clear();  // what the other channels have is written, too
+    for (std::size_t v = 0; v < e.names.size(); ++v) e.merge.end(static_cast<int>(v));
+    settle(e);
     put_([&](outputs& to) {
       to.cut(tally_.now.seconds);
       tally_.now = {};
@@ -283,7 +287,9 @@ class input_queue {
   careful_output& put_;
   reporter& report_;
   tally& tally_;
-  std::deque<entry> entries_;  // those that were read and not told
+  bool split_ = false;                    // the channels
+  std::vector<std::string> given_names_;  // of them
+  std::deque<entry> entries_;             // those that were read and not told
 };
 
 }  // namespace
