@@ -98,7 +98,7 @@ TEST_F(child, is_confined) {
   ::close(other);
   EXPECT_EQ(run("cd '" + dir.path().string() + "'; { echo text > a; } 2> /dev/null; wc -c < a; ulimit -c"), "0\n0\n");
   EXPECT_EQ(run("test $(cut -d' ' -f5 /proc/$$/stat) = $$ && echo own"), "own\n");
-  EXPECT_EQ(run("ulimit -v"), std::to_string(4 << 20) + "\n");
+  EXPECT_LE(std::stoll(run("ulimit -v")), 4 << 20);  // KiB
   ::setenv("FFREPORT", "file=/tmp/x", 1);
   EXPECT_EQ(run("echo \"$FFREPORT$AV_LOG_FORCE_NOCOLOR\""), "1\n");
   ::unsetenv("FFREPORT");
