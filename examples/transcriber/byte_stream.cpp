@@ -15,18 +15,6 @@
 
 namespace steno::app {
 
-void byte_source::fill(std::vector<std::uint8_t>& bytes, std::size_t want) {
-  std::size_t have = bytes.size();
-  if (have >= want) return;
-  bytes.resize(want);
-  while (have < want) {
-    const std::size_t n = read(bytes.data() + have, want - have);
-    if (n == 0) break;
-    have += n;
-  }
-  bytes.resize(have);
-}
-
 byte_stream::byte_stream(int fd, std::string name) : byte_source(std::move(name)), fd_(fd) {
   struct stat facts {};
   const bool known = ::fstat(fd_, &facts) == 0;

@@ -119,8 +119,8 @@ void child_process::make_pipe(descriptor& reading, descriptor& writing) {
 }
 
 child_process::child_process(const std::string& program, const std::vector<std::string>& arguments, input from,
-                             listener& errors)
-    : from_(std::move(from)), errors_(errors) {
+                             listener errors)
+    : from_(std::move(from)), errors_(std::move(errors)) {
   descriptor in, out, err;
   if (from_.file < 0) {  // a socket: writing to one that is closed is no signal
     int both[2];
@@ -172,7 +172,7 @@ void child_process::kill() {
 void child_process::take_errors() {
   std::array<char, 4096> text;
   const ssize_t n = ::read(err_.get(), text.data(), text.size());
-  if (n > 0) errors_.add({text.data(), static_cast<std::size_t>(n)});
+  if (n > 0) errors_({text.data(), static_cast<std::size_t>(n)});
   if (n == 0 || (n < 0 && errno != EINTR)) err_.close();
 }
 

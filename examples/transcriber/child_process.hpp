@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,15 +32,11 @@ class child_process {
     std::optional<byte_stream> rest = {};
   };
   /// Takes what it writes to its standard error, in pieces.
-  class listener {
-   public:
-    virtual ~listener() = default;
-    virtual void add(std::string_view text) = 0;
-  };
+  using listener = std::function<void(std::string_view)>;
 
-  /// `errors` must outlive it. Throws steno::error, without a place, when it cannot be started. The thread that starts
+  /// Throws steno::error, without a place, when it cannot be started. The thread that starts
   /// it must live as long as it.
-  child_process(const std::string& program, const std::vector<std::string>& arguments, input from, listener& errors);
+  child_process(const std::string& program, const std::vector<std::string>& arguments, input from, listener errors);
   /// Kills it, unless it has ended.
   ~child_process();
   child_process(const child_process&) = delete;
@@ -81,7 +77,7 @@ class child_process {
   input from_;
   std::size_t fed_ = 0;  // of from_.begun
   bool input_over_ = false;
-  listener& errors_;
+  listener errors_;
   descriptor in_, out_, err_;
 };
 

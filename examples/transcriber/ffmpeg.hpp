@@ -3,7 +3,7 @@
 //
 // It never gets a file's name: what it reads is its standard input, a file that was opened here or the bytes of a
 // stream. What it may open and of which formats is given to it (docs/security.md). Tested in
-// tests/transcriber/ffmpeg_test.cpp and tests/programs/steno_media_test.cpp.
+// tests/programs/steno_media_test.cpp.
 #pragma once
 #include <steno/error.hpp>
 
@@ -25,29 +25,5 @@ core::fault ffmpeg_is_missing(const std::string& where, std::string_view kind, c
 /// Throws steno::error when there is no sound in it that ffmpeg can decode.
 std::unique_ptr<sample_source> open_with_ffmpeg(const std::string& name, child_process::input from,
                                                 const std::string& where);
-
-/// What ffmpeg writes to its standard error, line by line. Lines without a level are errors: of what starts it.
-class ffmpeg_log final : public child_process::listener {
- public:
-  void add(std::string_view text) override;
-  void end();  ///< nothing follows
-
-  int errors() const { return errors_; }
-  /// The first error, and the last one where it is another; empty when there was none.
-  std::string text() const;
-  /// As the recording announces it; negative when unknown.
-  double duration() const { return duration_; }
-  /// Whether the sound must last as long: there is nothing else in the recording, and its length is not a guess.
-  bool duration_is_of_sound() const { return duration_ > 0 && !guessed_ && streams_ == 1; }
-
- private:
-  void take(std::string_view line);
-
-  std::string line_;
-  std::string first_, last_;
-  int errors_ = 0, streams_ = 0;
-  double duration_ = -1;
-  bool guessed_ = false, outputs_ = false;
-};
 
 }  // namespace steno::app

@@ -1,6 +1,6 @@
 // What a recording is, by how it begins or by its name: for messages, and to know what to open with what.
 //
-// Tested in tests/transcriber/media_test.cpp.
+// Tested in tests/programs/steno_media_test.cpp; any bytes in tests/fuzz/recording_fuzz.cpp.
 #pragma once
 #include <cstdint>
 #include <filesystem>

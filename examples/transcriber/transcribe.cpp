@@ -81,19 +81,17 @@ result joined_heads(std::vector<result> heads) {
   return all;
 }
 
-// "Channel 1", ..., or the names that were given.
-std::vector<std::string> channel_names(const options& o, const std::string& audio, int channels) {
-  std::vector<std::string> names;
-  if (o.reading.channels.what != channel_choice::how::split) return names;
-  names = read_speaker_names(o.speakers.names);
+// "Channel 1", ..., where `given` has no name.
+std::vector<std::string> channel_names(std::vector<std::string> given, const options& o, const std::string& audio,
+                                       int channels) {
   const auto count = static_cast<std::size_t>(channels);
-  if (names.size() > count)
+  if (given.size() > count)
     fail({.where = audio,
           .what = "has fewer channels than " + o.speakers.names + " names",
-          .expected = std::to_string(names.size()),
+          .expected = std::to_string(given.size()),
           .found = std::to_string(count)});
-  while (names.size() < count) names.push_back("Channel " + std::to_string(names.size() + 1));
-  return names;
+  while (given.size() < count) given.push_back("Channel " + std::to_string(given.size() + 1));
+  return given;
 }
 
 // Inputs in their order until an interruption: each is read when its turn comes, and told when those before it are. One
@@ -109,7 +107,10 @@ class input_queue {
         put_(put),
         report_(report),
         done_(done),
-        tally_(t) {}
+        tally_(t) {
+    split_ = o.reading.channels.what == channel_choice::how::split;
+    if (split_) given_names_ = read_speaker_names(o.speakers.names);
+  }
 
   void take(std::size_t number) {
     entry& e = entries_.emplace_back(entry{.number = number, .audio = inputs_[number].audio});
@@ -171,7 +172,7 @@ class input_queue {
     const int rate = model_.model().sample_rate();
     const bool look = model_.needs_preview(asked_) && e.audio != "-" && std::filesystem::is_regular_file(e.audio, none);
     std::optional<audio_reader> reader(std::in_place, e.audio, rate, options_.reading);
-    e.names = channel_names(options_, e.audio, reader->voices());
+    if (split_) e.names = channel_names(given_names_, options_, e.audio, reader->voices());
     e.merge = channel_merge(reader->voices());
     for (int v = 0; v < reader->voices(); ++v) e.heard.push_back(model_.begin(asked_));
     const auto one = [&](int v) -> transcript& { return *e.heard[static_cast<std::size_t>(v)]; };
@@ -218,7 +219,7 @@ class input_queue {
   }
   // Writes the segments of split channels whose turn it is.
   void settle(entry& e) {
-    if (e.names.empty()) return;
+    if (!split_) return;
     for (std::size_t v = 0; v < e.heard.size(); ++v)
       if (e.heard[v] != nullptr) e.merge.known(static_cast<int>(v), e.heard[v]->needed_from());
     e.merge.take([&](int v, segment s) {
@@ -230,7 +231,7 @@ class input_queue {
   transcript_sink sink(entry& e, int voice) {
     return {.segments =
                 [this, &e, voice](segment s) {
-                  if (e.names.empty())
+                  if (!split_)
                     write(e, s, std::nullopt);
                   else
                     e.merge.add(voice, std::move(s));
@@ -276,6 +277,9 @@ class input_queue {
       if (put_.failed()) throw;
       failure = failure_text(x, e.audio);
     }
+    e.heard.clear();  // what the other channels have is written, too
+    for (std::size_t v = 0; v < e.names.size(); ++v) e.merge.end(static_cast<int>(v));
+    settle(e);
     put_([&](outputs& to) {
       to.cut(tally_.now.seconds);
       tally_.now = {};
@@ -293,7 +297,9 @@ class input_queue {
   reporter& report_;
   done_list* done_;  // null: nothing is listed
   tally& tally_;
-  std::deque<entry> entries_;  // those that were read and not told
+  bool split_ = false;                    // the channels
+  std::vector<std::string> given_names_;  // of them
+  std::deque<entry> entries_;             // those that were read and not told
 };
 
 }  // namespace

@@ -1,4 +1,6 @@
 // WAV from a stream: its samples come as they are written.
+//
+// Tested in tests/transcriber/audio_test.cpp; any bytes in tests/fuzz/recording_fuzz.cpp.
 #pragma once
 #include <cstdint>
 #include <memory>
