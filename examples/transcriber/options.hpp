@@ -69,6 +69,8 @@ struct options {
   decoding_options decoding;
   std::string output;  ///< empty: standard output
   std::string language = "auto";
+  std::string target_language;                          ///< written; empty: as it is spoken
+  std::optional<bool> write_punctuation = {};           ///< nothing: the model's own
   std::optional<bool> inverse_text_normalisation = {};  ///< nothing: the model's own
   int threads = 0;                                      ///< 0: all
   int beam = 0;                                         ///< 0: the model's own
