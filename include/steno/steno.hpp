@@ -98,6 +98,7 @@
 #include <steno/models/bicif_paraformer.hpp>
 #include <steno/models/bicif_parts.hpp>
 #include <steno/models/canary.hpp>
+#include <steno/models/canary_aligner.hpp>
 #include <steno/models/canary_prompt.hpp>
 #include <steno/models/canary_windows.hpp>
 #include <steno/models/contextual_paraformer.hpp>

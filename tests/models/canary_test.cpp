@@ -146,7 +146,8 @@ TEST(canary, windows_of_long_recordings_and_their_texts) {
 }
 
 TEST(canary, words_stand_between_times) {
-  for (const json& rule : expected()["timestamp_rule"]) {
+  const json all = expected();
+  for (const json& rule : all["timestamp_rule"]) {
     const nemo::canary_timed_text found = nemo::canary_times(rule["text"].get<std::string>());
     EXPECT_EQ(found.text, rule["clean"].get<std::string>());
     const json& want = rule["timestamp"]["word"];

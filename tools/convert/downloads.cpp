@@ -501,7 +501,7 @@ constexpr download table[] = {
      .manifest = "nemo-canary-1b-v2",
      .megabytes = {.download = 3853, .f16 = 1931, .q8_0 = 1031, .q4_k = 550},
      .how = checked::golden | checked::listed | checked::run,
-     .note = "its second model, for times of words, is left out and not counted"},
+     .note = "its second model, for times of words, is packed with it and not counted here"},
     {.family = "Speakers, speech, punctuation",
      .name = "diar_sortformer_4spk-v1",
      .from = "Hugging Face nvidia/diar_sortformer_4spk-v1",

@@ -7,6 +7,7 @@
 // beam: published models have a beam of 1, which is greedy. Prompts are canary_prompt.hpp, long recordings and words
 // canary_windows.hpp. Tested in tests/parity/canary_test.cpp and tests/models/canary_test.cpp.
 #pragma once
+#include <steno/models/canary_aligner.hpp>
 #include <steno/models/canary_prompt.hpp>
 #include <steno/models/canary_windows.hpp>
 #include <steno/models/parakeet.hpp>
@@ -75,6 +76,8 @@ class canary : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.enc
     beam = models::read_whole(file, at + "decoding.beam_size", 1, 1024, 1);
     length_penalty = models::read_number(file, at + "decoding.length_penalty", 0, 64, 0);
     max_generation_delta = models::read_whole(file, at + "decoding.max_generation_delta", -1, 1 << 20, -1);
+    aligned = file.has(at + "timestamps.tokens");
+    if (aligned) aligner = canary_aligner(file, at + "timestamps");
   }
 
   nn::linear<Encoder::output, D> encoder_decoder_proj;  ///< models with two widths only
@@ -82,6 +85,8 @@ class canary : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.enc
   canary_tokens tokens;                                 ///< special tokens, and prompts made of them
   /// There is an encoder_decoder_proj.
   bool projected = core::is_static(D) && core::is_static(Encoder::output) && D != Encoder::output;
+  canary_aligner aligner;     ///< models with a second one only: finds times of words
+  bool aligned = false;       ///< there is an aligner
   extent beam = 1;            ///< texts that live on, unless a call says otherwise
   double length_penalty = 0;  ///< unless a call says otherwise
   /// A text has up to so many tokens more than the encoder has rows, its prompt among them; -1: the decoder's context.
@@ -95,11 +100,14 @@ class canary : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.enc
               encoder_decoder_proj.input_size());
     }
     v("", decoder);
+    if (aligned) v("timestamps", aligner);
     v.equal("widths of encoder and decoder",
             projected ? encoder_decoder_proj.output_size() : this->encoder.output_size(), decoder.width());
     v.within("tokenizer.ggml.tokens, and columns of the scores", this->tokenizer.size(), 1, decoder.vocabulary());
     v.within("rows of pos_enc", decoder.context_size(), 16, 1 << 20);  // a prompt and a text
   }
+  /// Whether words may have times: the model writes them, or has an aligner.
+  bool finds_times() const noexcept { return aligned || tokens.has_times(); }
   /// Codes of the languages that it has tokens for.
   std::vector<std::string> languages() const { return tokens.languages(this->tokenizer); }
   /// Whether `code` is one of a language that it has a token for.
@@ -175,7 +183,9 @@ class canary : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.enc
     s.language = canary_tokens::source_of(o);
     if (const std::string target = canary_tokens::target_of(o); target != s.language)
       s.extra.emplace_back("target_language", target);
-    return {std::move(s), tokens.prompt(this->tokenizer, o)};
+    canary_prompt p = o;
+    p.timestamps = p.timestamps && !aligned;
+    return {std::move(s), tokens.prompt(this->tokenizer, p)};
   }
 
   /// A recording of 16 kHz mono samples in [-1, 1]; see canary_windows for long ones. Throws steno::error for what no
@@ -195,13 +205,13 @@ class canary : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.enc
       pcm = padded;
     }
     for (extent i = 0; i < cut.count(); ++i) {
-      encode_window(pcm.subspan(static_cast<std::size_t>(cut.start(i)), static_cast<std::size_t>(cut.length(i))),
-                    cut.window, w, c);
+      const auto part = pcm.subspan(static_cast<std::size_t>(cut.start(i)), static_cast<std::size_t>(cut.length(i)));
+      encode_window(part, cut.window, w, c);
       const search::nemo_beam_result found = decode_window(prompt, w, o, c);
       const search::nemo_hypothesis& best = found.beams[found.best];
       if (o.timestamps) {
         s.token_ids.insert(s.token_ids.end(), best.ids.begin(), best.ids.end());
-        write_words(best, cut, i, {static_cast<double>(-before) / base::sample_rate, s.end}, s);
+        write_words(best, part, cut, i, {static_cast<double>(-before) / base::sample_rate, s.end}, s, c);
       } else {
         search::merge_overlap(s.token_ids, best.ids);
       }
@@ -225,7 +235,7 @@ class canary : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.enc
     std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->key > b->key; });
     for (const search::nemo_hypothesis* h : order) {
       std::string text = this->tokenizer.decode(h->ids);
-      if (o.timestamps) text = canary_times(text).text;
+      if (o.timestamps && !aligned) text = canary_times(text).text;
       s.alternatives.push_back({std::move(text), h->score});
     }
   }
@@ -233,29 +243,39 @@ class canary : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.enc
   struct place {
     double start = 0, end = 0;  ///< seconds
   };
-  /// Words with their times, and the text that they make, of window `number` of the recording at `where`. Of what two
-  /// windows have in common each has the half that is nearer to its middle.
-  STENO_COLD void write_words(const search::nemo_hypothesis& h, const canary_windows& cut, extent number, place where,
-                              segment& s) const {
+  /// Words with their times, and the text that they make, of window `number`, whose samples are `pcm`, of the recording
+  /// at `where`. Of what two windows have in common each has the half that is nearer to its middle.
+  STENO_COLD void write_words(const search::nemo_hypothesis& h, std::span<const float> pcm, const canary_windows& cut,
+                              extent number, place where, segment& s, context& c) const {
     constexpr double endless = std::numeric_limits<double>::infinity();
     const auto seconds = [&](extent i) { return where.start + static_cast<double>(cut.start(i)) / base::sample_rate; };
     const double least = std::max(where.start, 0.0);
     const double half = static_cast<double>(canary_windows::overlap) / 2 / base::sample_rate;
     const double from = number == 0 ? -endless : seconds(number) + half,
                  to = number + 1 == cut.count() ? endless : seconds(number + 1) + half;
-    const canary_timed_text timed = canary_times(this->tokenizer.decode(h.ids));
-    if (!timed.timed) append(s.text, timed.text);
-    const std::vector<float> confidences = confidence_of_pairs(h);
+    const std::string text = this->tokenizer.decode(h.ids);
+    canary_timed_text timed;
+    if (aligned) {
+      timed.text = tokenizers::unicode::strip(text);
+      timed.words = aligner.align(pcm, text, c);
+      timed.timed = !timed.words.empty();
+    } else {
+      timed = canary_times(text);
+    }
+    const bool whole = aligned && cut.count() == 1;  // a text that is written without times stays as it is
+    if (whole || !timed.timed) append(s.text, whole ? text : timed.text);
+    const double row = aligned ? aligner.frame_seconds() : this->frame_seconds();
+    const std::vector<float> confidences = aligned ? confidence_of_words(h) : confidence_of_pairs(h);
     for (const tokenizers::placed_text& t : timed.words) {
-      const double first = seconds(number) + static_cast<double>(t.start) * this->frame_seconds(),
-                   last = seconds(number) + static_cast<double>(t.end) * this->frame_seconds();
+      const double first = seconds(number) + static_cast<double>(t.start) * row,
+                   last = seconds(number) + static_cast<double>(t.end) * row;
       if ((first + last) / 2 < from || (first + last) / 2 >= to) continue;
       s.words.push_back({.text = t.text,
                          .start = std::clamp(first, least, where.end),
                          .end = std::clamp(last, least, where.end),
-                         .confidence = t.first < confidences.size() ? confidences[t.first] : 0,
-                         .how = timing::native});
-      append(s.text, t.text);
+                         .confidence = confidences[std::min(t.first, confidences.size() - 1)],
+                         .how = aligned ? timing::aligned : timing::native});
+      if (!whole) append(s.text, t.text);
     }
   }
 
@@ -263,21 +283,34 @@ class canary : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.enc
   static void append(std::string& text, const std::string& more) {
     text.append(text.empty() || more.empty() ? "" : " ").append(more);
   }
-  // The geometric mean of the probabilities of the tokens between two times, for each pair of these.
+  // The geometric mean of the probabilities of tokens first .. last - 1.
+  static float confidence_of(const search::nemo_hypothesis& h, std::size_t first, std::size_t last) {
+    double sum = 0;
+    for (std::size_t i = first; i < last; ++i) sum += static_cast<double>(h.log_probabilities[i]);
+    return static_cast<float>(std::exp(sum / static_cast<double>(std::max<std::size_t>(last - first, 1))));
+  }
+  // Of the tokens between two times, for each pair of these; behind them that of all tokens.
   std::vector<float> confidence_of_pairs(const search::nemo_hypothesis& h) const {
     std::vector<float> all;
     std::size_t open = h.ids.size();
     for (std::size_t i = 0; i < h.ids.size(); ++i) {
       if (canary_tokens::frame_of(this->tokenizer, h.ids[i]) < 0) continue;
-      if (open == h.ids.size()) {
-        open = i;
-        continue;
-      }
-      double sum = 0;
-      for (std::size_t k = open + 1; k < i; ++k) sum += static_cast<double>(h.log_probabilities[k]);
-      all.push_back(static_cast<float>(std::exp(sum / static_cast<double>(std::max<std::size_t>(i - open - 1, 1)))));
-      open = h.ids.size();
+      if (open < h.ids.size()) all.push_back(confidence_of(h, open + 1, i));
+      open = open < h.ids.size() ? h.ids.size() : i;
     }
+    all.push_back(confidence_of(h, 0, h.ids.size()));
+    return all;
+  }
+  // Of the tokens of each word; behind them that of all tokens.
+  std::vector<float> confidence_of_words(const search::nemo_hypothesis& h) const {
+    std::vector<float> all;
+    std::size_t first = 0;
+    for (std::size_t i = 1; i <= h.ids.size(); ++i) {
+      if (i < h.ids.size() && !this->tokenizer.piece(h.ids[i]).starts_with(tokenizers::sentencepiece::space)) continue;
+      all.push_back(confidence_of(h, first, i));
+      first = i;
+    }
+    all.push_back(confidence_of(h, 0, h.ids.size()));
     return all;
   }
 };

@@ -108,7 +108,7 @@ class canary_tokens {
   canary_format format = canary_format::canary2;  ///< template of prompts
   int bos = 0;                                    ///< <|startoftranscript|>
   int eos = 0;                                    ///< <|endoftext|>
-  int pad = 0;                                    ///< <pad>
+  int pad = 0;                                    ///< `<pad>`
 
   /// There are tokens for times, the prompt can want them, and the model was trained to write them.
   bool has_times() const noexcept { return times_ && format == canary_format::canary2; }

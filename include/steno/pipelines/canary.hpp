@@ -101,7 +101,7 @@ class canary_recording {
       s.start = start;
       s.end = end;
       s.token_ids = best.ids;
-      model_->write_words(best, cut, next_, {seconds_of(hour_ - before), seconds_of(hour_ + count)}, s);
+      model_->write_words(best, pcm_, cut, next_, {seconds_of(hour_ - before), seconds_of(hour_ + count)}, s, c);
       if (cut.count() > 1 && !s.words.empty()) {
         s.start = s.words.front().start;
         s.end = s.words.back().end;
@@ -191,7 +191,7 @@ struct family<nemo::canary<S>> : family_defaults<nemo::canary<S>> {
         option == "length_penalty")
       return true;
     if (option == "itn" || option == "initial_prompt") return canary2;
-    if (option == "word_timestamps") return m.tokens.has_times();
+    if (option == "word_timestamps") return m.finds_times();
     return family_defaults<model>::supports(m, option);
   }
   static nemo::canary_options options(const model&, const transcribe_options& o, const search::hotword_automaton&,

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "limits.hpp"
+#include "nemo/parakeet.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -88,6 +89,44 @@ void set_canary_keys(weights::gguf_writer& file, const canary_settings& s,
   set_tokenizer_keys(file, v);
 }
 
+constexpr std::string_view aligner_members = "timestamps_asr_model", aligner_path = "timestamps.";
+
+// The second model of an archive, a FastConformer with CTC: its keys and tensors, each behind "timestamps.".
+void add_aligner(const nemo_archive& archive, imported_model& model, checkpoint_tensors& from) {
+  const auto second = std::make_shared<nemo_archive>(archive.where, std::string(aligner_members));
+  parakeet_settings s = read_parakeet_settings(second->config);
+  if (s.transducer || s.aggregate)
+    fail({.where = second->config.source,
+          .what = "the model for times of words",
+          .expected = "a CTC model with one tokenizer",
+          .found = steno::weights::quoted(second->config.text("target", ""))});
+  check_settings(second->config, model.notes);
+  const tokenizers::sentencepiece_vocabulary v = read_pieces(*second, s);
+  s.vocabulary = static_cast<std::uint32_t>(v.pieces.size());
+  checkpoint_tensors more = open_tensors(second, s);
+  promise_heads(more, s);
+  const std::string at = "canary.timestamps";
+  set_encoder_keys(model.file, at, s);
+  model.file.set(at + ".tokens", v.pieces);
+  model.file.set(at + ".scores", v.scores);
+  model.file.set(at + ".token_type", std::vector<std::int32_t>(v.types.begin(), v.types.end()));
+  model.file.set(at + ".add_space_prefix", v.add_dummy_prefix);
+  model.file.set(at + ".remove_extra_whitespaces", v.remove_extra_whitespaces);
+  const std::string front(aligner_path);
+  for (stored_tensor& t : more.all) {
+    t.name = front + t.name;
+    from.all.push_back(std::move(t));
+  }
+  for (const promised_size& p : more.sizes)
+    from.sizes.push_back({(p.names.starts_with('*') ? front + p.names.substr(1) : front + p.names), p.rows, p.cols});
+  for (const promised_count& p : more.counts) from.counts.push_back({front + p.path, p.count});
+  if (from.optional_weights != more.optional_weights) from.optional_weights = std::nullopt;
+  from.named = [](std::string name) {
+    if (!name.starts_with(aligner_path)) return nemo_name(std::move(name));
+    return std::string(aligner_path) + nemo_name(name.substr(aligner_path.size()));
+  };
+}
+
 // One matrix under two names, as the original has it in memory, too: of different ones the last would count.
 void check_tied(const checkpoint_tensors& from) {
   constexpr const char* names[] = {"transf_decoder._embedding.token_embedding.weight", "log_softmax.mlp.layer0.weight"};
@@ -146,9 +185,7 @@ imported_model import_canary(const std::shared_ptr<nemo_archive>& archive) {
   model.source = archive;
   model.notes = s.notes;
   check_settings(archive->config, model.notes);
-  s.writes_times = archive->find("timestamps_asr_model_weights.ckpt") == nullptr;
-  if (!s.writes_times)
-    model.notes.push_back("timestamps_asr_model_weights.ckpt is left out: it is a second model, for times of words");
+  s.writes_times = archive->find(std::string(aligner_members) + "_weights.ckpt") == nullptr;
   checkpoint_tensors from = open_tensors(archive, s);
   check_tied(from);
   from.ignored.push_back({"log_softmax.mlp.layer0.weight", "it is the embedding"});
@@ -158,6 +195,7 @@ imported_model import_canary(const std::shared_ptr<nemo_archive>& archive) {
   from.sizes.push_back({"transf_decoder._embedding.position_embedding.pos_enc", static_cast<extent>(s.context), d});
   from.sizes.push_back({"encoder_decoder_proj.weight", d, static_cast<extent>(s.width)});
   from.counts.push_back({"transf_decoder", static_cast<extent>(s.layers)});
+  if (!s.writes_times) add_aligner(*archive, model, from);
   take_tensors(model, std::move(from));
   return model;
 }

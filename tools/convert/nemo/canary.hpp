@@ -25,7 +25,7 @@ struct canary_settings : fastconformer_settings, tokenizer_settings {
   std::uint32_t beam = 1;
   double length_penalty = 0;
   std::int32_t max_generation_delta = -1;
-  bool writes_times = true;  ///< false: a second model in the archive finds them
+  bool writes_times = true;  ///< false: a second model in the archive finds them, `timestamps_asr_model_*`
   std::vector<nemo::canary_part> parts = {};  ///< of an aggregate tokenizer
 };
 

@@ -64,10 +64,14 @@ checkpoint_tensors open_tensors(const std::shared_ptr<nemo_archive>& archive, fa
 
 void set_fastconformer_keys(weights::gguf_writer& file, const std::string& architecture,
                             const fastconformer_settings& s) {
-  const auto set = [&](const char* key, auto value) { file.set(architecture + "." + key, value); };
-  const auto number = [](bool value) { return std::uint32_t{value}; };
   file.set("steno.version",
            std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch));
+  set_encoder_keys(file, architecture, s);
+}
+
+void set_encoder_keys(weights::gguf_writer& file, const std::string& architecture, const fastconformer_settings& s) {
+  const auto set = [&](const char* key, auto value) { file.set(architecture + "." + key, value); };
+  const auto number = [](bool value) { return std::uint32_t{value}; };
   set_frontend_keys(file, architecture, s);
   set("encoder.feat_in", static_cast<std::uint32_t>(s.frontend.mel.mels));
   set("encoder.n_heads", s.heads);
