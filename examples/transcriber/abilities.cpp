@@ -18,6 +18,8 @@ std::vector<ability> abilities_of(const transcriber& model) {
   const char* const clips = "this model hears recordings as a whole; with --vad it hears clips";
   std::vector<ability> all = {
       {"--language", support("language"), "this model hears the languages it was trained for; leave it out"},
+      {"--target-language", support("target_language"), "this model writes no other language of your choice"},
+      {"--no-punctuation", support("punctuation"), "this model writes as it does"},
       {"--itn", support("itn"), "this model writes as it does"},
       {"--look-ahead", support("look_ahead"), "this model was not trained with several; leave it out"},
       {"--beam", support("beam"), "this model decodes greedily; leave --beam out"},

@@ -90,8 +90,9 @@ void add_decoding(CLI::App& app, decoding_options& o, raw_decoding& raw) {
   value("--best-of", o.best_of, "N", "Samples at a temperature above 0 [1]")->check(CLI::Range(1, 64));
   value("--patience", o.patience, "X", "A beam search ends when N * X hypotheses have [1]")
       ->check(CLI::Range(0.0, 100.0));
-  value("--length-penalty", o.length_penalty, "X", "0 to 1 [scores are divided by the length]")
-      ->check(CLI::Range(0.0, 1.0));
+  value("--length-penalty", o.length_penalty, "X",
+        "Power of the length that divides scores: of Whisper 0 to 1 [its length], of Canary 0 to 64 [the model's own]")
+      ->check(CLI::Range(0.0, 64.0));
   value("--initial-prompt,--prompt", o.initial_prompt, "TEXT", "What was said before: names, spelling, style");
   flag("--carry-initial-prompt", o.carry_initial_prompt, "Before every window, not the first alone");
   flag("--condition-on-previous-text,!--no-condition-on-previous-text", o.condition_on_previous_text,
@@ -185,6 +186,8 @@ std::vector<std::pair<std::string, std::string>> given_options(const options& o)
     if (given) all.emplace_back(option, option + (value.empty() ? "" : " " + value));
   };
   add(o.language != "auto", "--language", o.language);
+  add(!o.target_language.empty(), "--target-language", o.target_language);
+  add(o.write_punctuation.has_value(), "--no-punctuation");
   if (o.inverse_text_normalisation) all.emplace_back("--itn", *o.inverse_text_normalisation ? "--itn" : "--no-itn");
   for (const std::string& name : o.decoding.names()) add(true, option_name(name));
   add(o.max_clip_seconds > 0, "--max-clip-seconds");

@@ -74,6 +74,8 @@ struct options {
   bool resume = false;         ///< inputs whose files are there are done
   std::string output_name;     ///< of files: what stands before the format's ending; empty: not given
   std::string language = "auto";
+  std::string target_language;                          ///< written; empty: as it is spoken
+  std::optional<bool> write_punctuation = {};           ///< nothing: the model's own
   std::optional<bool> inverse_text_normalisation = {};  ///< nothing: the model's own
   int threads = 0;                                      ///< 0: all
   int beam = 0;                                         ///< 0: the model's own

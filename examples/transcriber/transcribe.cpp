@@ -311,6 +311,10 @@ void check_request(const options& o, const engine& model) {
   }
   if (!model.model().supports_language(model.language_of(o.language)))
     wrong_usage("--language " + o.language + ": this model knows " + joined(model.model().languages()));
+  if (!o.target_language.empty() && !model.model().supports_language(model.language_of(o.target_language)))
+    wrong_usage("--target-language " + o.target_language + ": this model knows " + joined(model.model().languages()));
+  if (o.decoding.translate.value_or(false) && !o.target_language.empty() && model.language_of(o.target_language) != "en")
+    wrong_usage("--target-language " + o.target_language + ": --translate writes en");
   if (o.look_ahead) {
     try {  // whether it is one of those that the model knows: nothing is recognised of nothing
       context scratch;
@@ -337,6 +341,8 @@ void transcribe_inputs(const options& o, const std::vector<input>& inputs, engin
                        reporter& report, interrupt_watch* watch, tally& t, done_list* done) {
   careful_output put(out, watch);
   request asked{.options = {.language = model.language_of(o.language),
+                            .target_language = model.language_of(o.target_language),
+                            .punctuation = o.write_punctuation,
                             .itn = o.inverse_text_normalisation,
                             .max_clip_seconds = o.max_clip_seconds,
                             .merge_seconds = o.merge_seconds,

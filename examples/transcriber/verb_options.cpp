@@ -175,6 +175,12 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_flag("--resume", o.resume, "With -o DIR/: what it says is done is not done again; DIR/.steno-done says it");
   topic(app, of_model);
   app.add_option("--language", o.language, "Language spoken, e.g. en [auto]")->type_name("CODE");
+  app.add_option("--target-language", o.target_language,
+                 "Language to be written, where the model translates into several (Canary) [as it is spoken]")
+      ->type_name("CODE");
+  app.add_flag_callback(
+      "--no-punctuation", [&o] { o.write_punctuation = false; },
+      "Neither punctuation nor capital letters, where the model can leave them out (Canary)");
   add_itn(app, o, "Punctuation and numbers as figures, where the model can do both [the model's own]");
   add_threads(app, o);
   app.add_option("--beam,--beam-size", o.beam, "Beam width, where the model searches; 1 is greedy [the model's own]")

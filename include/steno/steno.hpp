@@ -97,6 +97,10 @@
 #include <steno/layers/with_activation.hpp>
 #include <steno/models/bicif_paraformer.hpp>
 #include <steno/models/bicif_parts.hpp>
+#include <steno/models/canary.hpp>
+#include <steno/models/canary_aligner.hpp>
+#include <steno/models/canary_prompt.hpp>
+#include <steno/models/canary_windows.hpp>
 #include <steno/models/contextual_paraformer.hpp>
 #include <steno/models/ct_punc.hpp>
 #include <steno/models/ct_punc_parts.hpp>
@@ -144,6 +148,7 @@
 #include <steno/networks/fsmn_encoder.hpp>
 #include <steno/networks/hotword_encoder.hpp>
 #include <steno/networks/nemo_transformer.hpp>
+#include <steno/networks/nemo_transformer_decoder.hpp>
 #include <steno/networks/qwen3_audio_encoder.hpp>
 #include <steno/networks/qwen3_decoder.hpp>
 #include <steno/networks/qwen3_writing.hpp>
@@ -159,6 +164,7 @@
 #include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/attributed_session.hpp>
+#include <steno/pipelines/canary.hpp>
 #include <steno/pipelines/closed.hpp>
 #include <steno/pipelines/decoding_options.hpp>
 #include <steno/pipelines/diarizer.hpp>
@@ -195,6 +201,8 @@
 #include <steno/search/ctc_greedy.hpp>
 #include <steno/search/ctc_prefix_beam.hpp>
 #include <steno/search/hotword_automaton.hpp>
+#include <steno/search/nemo_beam.hpp>
+#include <steno/search/overlap_merge.hpp>
 #include <steno/search/piece_times.hpp>
 #include <steno/search/scores.hpp>
 #include <steno/search/search_options.hpp>

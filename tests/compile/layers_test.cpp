@@ -32,6 +32,7 @@
 #include <steno/networks/fastconformer_encoder.hpp>
 #include <steno/networks/fsmn_encoder.hpp>
 #include <steno/networks/nemo_transformer.hpp>
+#include <steno/networks/nemo_transformer_decoder.hpp>
 #include <steno/networks/qwen3_audio_encoder.hpp>
 #include <steno/networks/qwen3_decoder.hpp>
 #include <steno/networks/sanm_decoder.hpp>
@@ -145,9 +146,10 @@ static_assert(
               nn::u2_encoder<nn::conv2d_subsampling<4, 80, 8>, nn::wenet_conformer_block<8, 2, 16, 5>, 2>,
               nn::fastconformer_layers<nn::fastconformer_block<8, 2, 16, 5>, 2>, nn::fastconformer_encoder_any,
               nn::fastconformer_encoder<nn::depthwise_subsampling<80, 4, 8>, nn::fastconformer_block<8, 2, 16, 5>, 2>>);
+static_assert(layers_in<nn::decoder_layer_env, nn::whisper_decoder_block<8, 2>, nn::transformer_decoder_block<8, 2, 16>,
+                        nn::nemo_decoder_block<8, 2, 16>>);
 static_assert(
-    layers_in<nn::decoder_layer_env, nn::whisper_decoder_block<8, 2>, nn::transformer_decoder_block<8, 2, 16>>);
-static_assert(layers_in<nn::decoder_env, nn::whisper_decoder_stack<8, 2, 2>>);
+    layers_in<nn::decoder_env, nn::whisper_decoder_stack<8, 2, 2>, nn::nemo_decoder_stack<nn::nemo_decoder_sizes{}>>);
 static_assert(layers_in<text_env, nn::qwen3_layer<8, 4, 2, 2, 16>>);
 static_assert(layers_in<nn::prompt_env, nn::prompt_projection<8, 4>, nn::prompt_projection<any>>);
 
@@ -157,6 +159,7 @@ const std::set<std::string> others = {
     "qwen3_decoder",        // a decoder: ids in, rows and scores out, step by step
     "transformer_decoder",  // the same
     "whisper_decoder",      // the same
+    "nemo_decoder",         // the same
     "residual_of",         "around", "separate_products", "fused_products", "grouped_products",
     "encoder_products",  // parts of attention
 };

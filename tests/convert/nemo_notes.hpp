@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "nemo/canary.hpp"
 #include "nemo/parakeet.hpp"
 #include "nemo/sortformer.hpp"
 #include "yaml_settings.hpp"
@@ -14,6 +15,8 @@ inline std::vector<std::string> notes_of_nemo(const std::string& text) {
   std::vector<std::string> notes;
   if (nemo_files::is_sortformer(f))
     nemo_files::read_sortformer_settings(f);
+  else if (nemo_files::is_canary(f))
+    nemo_files::read_canary_settings(f);
   else
     nemo_files::read_parakeet_settings(f);
   nemo_files::check_settings(f, notes);

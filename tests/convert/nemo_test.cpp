@@ -1,6 +1,7 @@
 // .nemo archives: what is read, what is refused, and the tensors of the published sizes.
 #include "convert.hpp"
 #include "convert/published.hpp"
+#include "convert/tar_member.hpp"
 #include "nemo/parakeet.hpp"
 #include "nemo/tar.hpp"
 #include "support/golden.hpp"
@@ -17,29 +18,10 @@
 
 namespace fs = std::filesystem;
 using namespace steno;
+using test::member;
 
 namespace {
 
-std::string octal(std::size_t n, int digits) {
-  std::string s(static_cast<std::size_t>(digits), '0');
-  for (std::size_t i = s.size(); n != 0 && i-- > 0; n /= 8) s[i] = static_cast<char>('0' + n % 8);
-  return s;
-}
-std::string member(const std::string& name, const std::string& content, char type = '0') {
-  std::string h(512, '\0');
-  h.replace(0, name.size(), name);
-  h.replace(124, 11, octal(content.size(), 11));
-  h[156] = type;
-  h.replace(257, 5, "ustar");
-  h.replace(148, 8, 8, ' ');
-  std::size_t sum = 0;
-  for (const char c : h) sum += static_cast<unsigned char>(c);
-  h.replace(148, 6, octal(sum, 6));
-  h[154] = '\0';
-  h += content;
-  h.resize((h.size() + 511) / 512 * 512, '\0');
-  return h;
-}
 std::span<const std::byte> bytes_of(const std::string& s) { return std::as_bytes(std::span(s.data(), s.size())); }
 
 std::string gzip(const std::string& text) {

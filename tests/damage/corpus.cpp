@@ -34,7 +34,7 @@ std::vector<use> uses_of(const std::string& architecture) {
     all = {{"punctuate", {"STENO", "transcribe", "-m", demo, "--punctuate", "MODEL", "WAV"}}};
   } else {
     all = {transcribe};
-    if (architecture == "whisper") all.push_back(words);
+    if (architecture == "whisper" || architecture == "canary") all.push_back(words);
     all.push_back(stream);
   }
   all.push_back({"info", {"STENO", "info", "-m", "MODEL"}});
@@ -133,8 +133,8 @@ std::vector<corpus_model> corpus(const workplace& at, const std::vector<std::str
   std::sort(demos.begin(), demos.end());
   for (const fs::path& p : demos)
     if (wanted(p.stem().string())) add(all, at, p.stem().string(), p);
-  for (const char* name : {"ct_punc", "ct_punc_realtime", "paraformer_online", "qwen3_aligner", "seaco_paraformer",
-                           "sortformer", "wenet"})
+  for (const char* name : {"canary", "ct_punc", "ct_punc_realtime", "paraformer_online", "qwen3_aligner",
+                           "seaco_paraformer", "sortformer", "wenet"})
     if (wanted(std::string("golden-") + name))
       add(all, at, std::string("golden-") + name, source + "/tests/golden/" + name + "/model.gguf");
   if (wanted("ct_punc_words")) {
@@ -149,6 +149,7 @@ std::vector<corpus_model> corpus(const workplace& at, const std::vector<std::str
   const char* named = std::getenv("STENO_SHARED");
   const fs::path golden = fs::path(named != nullptr ? named : source + "/../shared") / "golden";
   for (const auto& [name, checkpoint] : {std::pair<std::string, const char*>{"punc", "funasr/punc/checkpoint"},
+                                         {"canary-v2", "nemo/canary-v2/checkpoint/model.nemo"},
                                          {"parakeet-rnnt", "nemo/parakeet-rnnt/checkpoint/model.nemo"},
                                          {"sortformer-v1", "nemo/sortformer-v1/checkpoint/model.nemo"},
                                          {"u2_transformer", "wenet/u2_transformer/checkpoint"},

@@ -4,6 +4,7 @@
 
 #include "fuzz.hpp"
 #include "limits.hpp"
+#include "nemo/canary.hpp"
 #include "nemo/parakeet.hpp"
 #include "nemo/sortformer.hpp"
 
@@ -15,6 +16,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (steno::nemo_files::is_sortformer(y)) {
       const auto s = steno::nemo_files::read_sortformer_settings(y);
       require(s.layers <= steno::limits::layers && s.hidden % s.attention_heads == 0);
+      return;
+    }
+    if (steno::nemo_files::is_canary(y)) {
+      const auto s = steno::nemo_files::read_canary_settings(y);
+      require(s.layers <= steno::limits::layers && s.hidden % s.attention_heads == 0 && s.beam >= 1);
+      require(s.max_generation_delta >= -1 && s.length_penalty >= 0 && (!s.aggregate || !s.languages.empty()));
       return;
     }
     const auto s = steno::nemo_files::read_parakeet_settings(y);

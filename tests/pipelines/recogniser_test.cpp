@@ -1,6 +1,7 @@
 // One door: every family, with sizes from the file and as a published type, and a model of one's own walk through
 // transcribe(), recordings and sessions; an option that a model does not support is refused by name.
 #include <steno/pipelines/any_session.hpp>
+#include <steno/pipelines/canary.hpp>
 #include <steno/pipelines/fun_asr_nano.hpp>
 #include <steno/pipelines/paraformer.hpp>
 #include <steno/pipelines/parakeet.hpp>
@@ -34,6 +35,8 @@ static_assert(recogniser<funasr::contextual_paraformer_large> && recogniser<funa
 static_assert(recogniser<wenet::u2_conformer_any> && recogniser<wenet::u2_transformer_any>);
 static_assert(recogniser<nemo::parakeet_ctc_06b> && recogniser<nemo::parakeet_ctc_any>);
 static_assert(recogniser<nemo::parakeet_tdt_06b_v3> && recogniser<nemo::parakeet_transducer_any>);
+static_assert(recogniser<nemo::canary_1b_v2> && recogniser<nemo::canary_180m_flash> && recogniser<nemo::canary_any>);
+static_assert(!streaming::streaming_recogniser<nemo::canary_180m_flash>);
 static_assert(recogniser<whisper::whisper_base> && recogniser<whisper::whisper_large_v3_turbo> &&
               recogniser<whisper::whisper_any>);
 static_assert(recogniser<qwen3::qwen3_asr_0_6b> && recogniser<qwen3::qwen3_asr_any>);
@@ -152,6 +155,7 @@ TEST(recogniser, seaco_paraformer) {
 }
 TEST(recogniser, u2) { expect_one_door<wenet::u2_conformer_any>("u2"); }
 TEST(recogniser, parakeet_ctc) { expect_one_door<nemo::parakeet_ctc_any>("parakeet-ctc"); }
+TEST(recogniser, canary) { expect_one_door<nemo::canary_any>("canary"); }
 TEST(recogniser, parakeet_transducer) {
   expect_one_door<nemo::parakeet_transducer_any>("parakeet-tdt");
   expect_one_door<nemo::parakeet_transducer_any>("parakeet-eou");

@@ -22,6 +22,8 @@ const char* const models[] = {"demo",         "paraformer", "parakeet-ctc", "par
 
 // With their values; that of --language is the model's.
 const std::pair<const char*, const char*> offline[] = {{"--language", ""},
+                                                       {"--target-language", "fr"},
+                                                       {"--no-punctuation", ""},
                                                        {"--itn", ""},
                                                        {"--look-ahead", "4"},
                                                        {"--beam", "2"},

@@ -2,6 +2,7 @@
 #include "families.hpp"
 
 #include "funasr/models.hpp"
+#include "nemo/canary.hpp"
 #include "nemo/checkpoints.hpp"
 #include "nemo/other_gguf.hpp"
 #include "nemo/parakeet.hpp"
@@ -30,6 +31,7 @@ std::span<const packaged_family> packaged_families() {
       {"whisper", whisper_files::walk_whisper},
       {"parakeet_ctc", nemo_files::walk_parakeet_ctc},
       {"parakeet_transducer", nemo_files::walk_parakeet_transducer},
+      {"canary", nemo_files::walk_canary},
       {"sortformer", nemo_files::walk_sortformer},
       {"qwen3_asr", qwen_files::walk_asr},
       {"fun_asr_nano", funasr_files::walk_nano},

@@ -234,6 +234,11 @@ def hybrid_list(d=512, layers=17, mels=80, labels=1025, c=256, p=640, durations=
             for name, shape in s.items()]
 
 
+CANARY = ("startofcontext startoftranscript endoftext nospeech pnc nopnc itn noitn timestamp notimestamp diarize "
+          "nodiarize emo:undefined emo:neutral emo:happy emo:sad emo:angry transcribe translate en de es fr").split()
+CANARY += [str(i) for i in range(900)]  # times
+
+
 def nemo(m):
     """A .nemo archive: model_config.yaml, tokenizers under the names of their sums, model_weights.ckpt."""
     config = yaml.safe_load(m.config.read_text())
@@ -267,9 +272,10 @@ def nemo(m):
         if "langs" in config["tokenizer"]:
             others = config["tokenizer"]["langs"]
             for i, language in enumerate(others):
-                others[language].update(tokenizer(sentencepiece_model(1152 if i == 0 else 1024, tags=[language])))
+                special = {"tags": CANARY, "last": ["<pad>"]} if language == "spl_tokens" else {"tags": [language]}
+                others[language].update(tokenizer(sentencepiece_model(1152 if i == 0 else 1024, **special)))
         else:
-            config["tokenizer"].update(tokenizer(sentencepiece_model(rows)))
+            config["tokenizer"].update(tokenizer(sentencepiece_model(rows, ["<pad>"], CANARY)))
     out = m.out / (m.name.removeprefix("nemo-") + ".nemo")
     (m.out / "model_config.yaml").write_text(yaml.safe_dump(config))
     for name, content in files.items():

@@ -17,13 +17,14 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace nn {
 
+/// What NeMo calls the products of attention.
+using nemo_names = attention_names<"query_net", "key_net", "value_net", "out_projection">;
+
 /// `TransformerEncoderBlock`, norm last: x [rows, D] -> y [rows, D].
 template <extent D, extent Heads, extent Ffn>
 struct nemo_transformer_block
     : sequence<post_norm<at<"layer_norm_1", layer_norm<D>>,
-                         at<"first_sub_layer",
-                            attention<separate_products<
-                                D, Heads, attention_names<"query_net", "key_net", "value_net", "out_projection">>>>>,
+                         at<"first_sub_layer", attention<separate_products<D, Heads, nemo_names>>>>,
                post_norm<at<"layer_norm_2", layer_norm<D>>,
                          at<"second_sub_layer", feed_forward<D, Ffn, relu, "dense_in", "dense_out">>>> {};
 

@@ -153,6 +153,8 @@ template <recogniser Model>
 STENO_COLD void require_supported(const Model& m, const transcribe_options& o) {
   std::vector<std::string> names = o.decoding.names();
   if (o.language != "auto") names.emplace_back("language");
+  if (!o.target_language.empty()) names.emplace_back("target_language");
+  if (o.punctuation) names.emplace_back("punctuation");
   if (o.itn) names.emplace_back("itn");
   if (o.beam > 1) names.emplace_back("beam");  // 1 is what a model without a search does
   if (!o.hotwords.empty()) names.emplace_back("hotwords");
@@ -169,10 +171,12 @@ STENO_COLD void require_supported(const Model& m, const transcribe_options& o) {
     fail({.what = "sample rate of the voice activity detector " + std::string(o.vad->name()),
           .expected = std::to_string(m.sample_rate) + " Hz, as the model's",
           .found = std::to_string(o.vad->sample_rate())});
-  if (o.language == "auto" || family<Model>::supports_language(m, o.language)) return;
-  std::string known;
-  for (const std::string& l : m.languages()) known.append(known.empty() ? "" : ", ").append(l);
-  fail({.what = "language " + steno::weights::quoted(o.language), .expected = "one of " + known});
+  for (const auto& [name, language] : {std::pair("language ", &o.language), {"target language ", &o.target_language}}) {
+    if (*language == "auto" || language->empty() || family<Model>::supports_language(m, *language)) continue;
+    std::string known;
+    for (const std::string& l : m.languages()) known.append(known.empty() ? "" : ", ").append(l);
+    fail({.what = name + steno::weights::quoted(*language), .expected = "one of " + known});
+  }
 }
 
 /// The hotwords of `o` in the model's units; an empty automaton for a model that reads them in its prompt. Throws

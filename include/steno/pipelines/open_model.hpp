@@ -3,6 +3,7 @@
 // A new family adds its header and its place in all_families. Tested in tests/pipelines/recogniser_test.cpp.
 #pragma once
 #include <steno/error.hpp>
+#include <steno/pipelines/canary.hpp>
 #include <steno/pipelines/fun_asr_nano.hpp>
 #include <steno/pipelines/paraformer.hpp>
 #include <steno/pipelines/parakeet.hpp>
@@ -45,7 +46,7 @@ struct family_list {
   }
 };
 using all_families = family_list<sense_voice_family, paraformer_family, seaco_paraformer_family, u2_family,
-                                 parakeet_family, whisper_family, qwen3_asr_family, fun_asr_nano_family>;
+                                 parakeet_family, canary_family, whisper_family, qwen3_asr_family, fun_asr_nano_family>;
 
 template <class Bodies>
 bool opens(std::string_view architecture) {

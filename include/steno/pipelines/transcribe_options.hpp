@@ -36,6 +36,10 @@ class progress_ref {
 /// What is set and not supported by the model is refused by name.
 struct transcribe_options {
   std::string language = "auto";  ///< a code or name that the model knows; "auto": the model finds it
+  /// The language to be written, where it may be another than the spoken one; empty: that one.
+  std::string target_language = {};
+  std::optional<bool> punctuation =
+      {};  ///< marks and capital letters, where the model writes with and without (Canary)
   /// Digits and punctuation, where the model can write with and without them; nothing: what is usual for the model.
   std::optional<bool> itn = {};
   /// Seconds; longer recordings and segments are cut at quiet places. 0: 30, and for Qwen3-ASR what its file says, or

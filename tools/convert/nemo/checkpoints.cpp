@@ -4,6 +4,7 @@
 #include <steno/error.hpp>
 
 #include "foreign_files.hpp"
+#include "nemo/canary.hpp"
 #include "nemo/parakeet.hpp"
 #include "nemo/parakeet_folder.hpp"
 #include "nemo/sortformer.hpp"
@@ -42,7 +43,9 @@ imported_model import_checkpoint(const std::filesystem::path& path, const import
         {.where = path.string(), .what = "--cmvn is for FunASR models", .hint = "NeMo normalises each clip by itself"});
   const bool folder = std::filesystem::is_directory(path);
   const auto archive = std::make_shared<nemo_archive>(folder ? archive_in(path) : path);
-  imported_model model = is_sortformer(archive->config) ? import_sortformer(archive) : import_parakeet(archive);
+  imported_model model = is_sortformer(archive->config) ? import_sortformer(archive)
+                         : is_canary(archive->config)   ? import_canary(archive)
+                                                        : import_parakeet(archive);
   if (folder && is_parakeet_folder(path))
     model.notes.push_back(archive->where + " is taken; the folder holds the model in transformers' form, too");
   return model;

@@ -1,4 +1,4 @@
-// tools/convert/nemo/checkpoints.hpp - files of NeMo models, whichever they hold: Parakeet or Sortformer.
+// tools/convert/nemo/checkpoints.hpp - files of NeMo models, whichever they hold: Parakeet, Canary or Sortformer.
 #pragma once
 #include <filesystem>
 #include <memory>

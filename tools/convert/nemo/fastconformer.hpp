@@ -42,12 +42,12 @@ struct fastconformer_settings {
 
 /// An open .nemo file: mapped, or inflated into memory.
 struct nemo_archive {
-  /// Throws steno::error.
-  explicit nemo_archive(const std::filesystem::path& path);
+  /// Throws steno::error. An archive may hold a second model, whose members' names begin otherwise than "model".
+  explicit nemo_archive(const std::filesystem::path& path, std::string front = "model");
   const tar_member* find(std::string_view name) const;
   const tar_member& need(std::string_view name) const;
   std::string text_of(const tar_member& m) const;
-  /// model_weights.ckpt, opened when it is asked for first. Throws steno::error.
+  /// Its weights, opened when they are asked for first. Throws steno::error.
   torch::checkpoint& weights();
 
   weights::mapped_file file;
@@ -56,6 +56,7 @@ struct nemo_archive {
   checkpoint_settings config;  ///< model_config.yaml
 
  private:
+  std::string front_;
   std::optional<torch::checkpoint> weights_;
 };
 
@@ -102,6 +103,9 @@ void promise_encoder(checkpoint_tensors& from, const fastconformer_settings& s);
 /// Keys of front end and encoder, and steno's version; `architecture` stands before them.
 void set_fastconformer_keys(weights::gguf_writer& file, const std::string& architecture,
                             const fastconformer_settings& s);
+
+/// The same without the version: a file may hold a second model, behind another name.
+void set_encoder_keys(weights::gguf_writer& file, const std::string& architecture, const fastconformer_settings& s);
 
 /// Tensors of an archive, all but the front end's, which go into the settings: take_tables(). Throws steno::error.
 checkpoint_tensors open_tensors(const std::shared_ptr<nemo_archive>& archive, fastconformer_settings& s);

@@ -26,7 +26,8 @@ void require_known_parts(const checkpoint_settings& f) {
 
 // Where an unknown setting may change the text.
 constexpr std::string_view sections[] = {
-    "preprocessor", "encoder", "decoder.", "joint.", "tokenizer", "sortformer_modules", "transformer_encoder"};
+    "preprocessor",        "encoder",        "decoder.",       "joint.", "tokenizer", "sortformer_modules",
+    "transformer_encoder", "transf_encoder", "transf_decoder", "head"};
 
 constexpr std::string_view training = "training alone reads it", same = "computes the same in another way",
                            in_shapes = "the tensors' shapes say it";
@@ -36,14 +37,15 @@ constexpr std::string_view
         "aggregation alignment_preserve_frame_confidence allow_cuda_graphs alpha alsd_max_target_len arpa_lm_path "
         "batch_dim_index beam beam_alpha beam_beta beam_prune_logp beam_size beam_size_token beam_threshold "
         "beam_width big_blank_durations blank_lm_score_mode boost_path boosting_tree boosting_tree_alpha bpe_alpha "
-        "compute_langs compute_timestamps confidence_cfg confidence_measure_cfg confidence_method_cfg "
+        "compute_hypothesis_token_set compute_langs compute_timestamps confidence_cfg confidence_measure_cfg "
+        "confidence_method_cfg "
         "context_score ctc_timestamp_type decoding_mode depth_scaling device durations enable_per_stream_biasing "
         "entropy_norm entropy_type exclude_blank final_eos_score flashlight_cfg fold_consecutive greedy "
         "hat_ilm_weight hat_subtract_ilm hotword_weight hotwords ilm_weight include_duration "
         "include_duration_confidence k2_decoding_cfg kenlm_path key_phrases_file key_phrases_list language_model "
         "len_pen lexicon_path lm_weight loop_labels maes_expansion_beta maes_expansion_gamma maes_num_steps "
         "maes_prefix_alpha max_active_states max_generation_delta max_symbols max_symbols_per_step measure_cfg "
-        "method_cfg min_active_states model_path model_type name ngram_lm_alpha ngram_lm_model "
+        "method_cfg min_active_states model_path model_type n_samples name ngram_lm_alpha ngram_lm_model "
         "num_of_transcriptions open_vocabulary_decoding output_beam preserve_alignments preserve_frame_confidence "
         "preserve_token_confidence preserve_word_confidence prune_history pruning_mode pyctcdecode_cfg "
         "return_best_hypothesis return_xattn_scores riva_decoding_cfg rnnt_timestamp_type score_norm "
@@ -128,7 +130,24 @@ constexpr unused_setting unused[] = {
     {"sortformer_modules.max_index", "a mark for frames that are not chosen"},
     {"sortformer_modules.scores_add_rnd", training},
     {"transformer_encoder.pre_ln_final_layer_norm", "norms stand behind the layers"},
+    {"transf_encoder", "it has no layers",
+     "_target_ attn_layer_dropout attn_score_dropout ffn_dropout hidden_act hidden_size inner_size mask_future "
+     "num_attention_heads pre_ln pre_ln_final_layer_norm"},
+    {"transf_decoder.config_dict.attn_layer_dropout", training},
+    {"transf_decoder.config_dict.inner_size", in_shapes},
+    {"transf_decoder.config_dict.vocab_size", "the tokenizer says it"},
+    {"head.activation", "stands between layers, and there is one"},
+    {"head.hidden_size", in_shapes},
+    {"head.num_classes", "the tokenizer says it"},
+    {"head.use_transformer_init", training},
+    {"tokenizer.custom_tokenizer.tokenizers", "tokenizer.langs names them"},
     {"ats_weight", training},
+    {"label_smoothing", training},
+    {"multitask_metrics_cfg", training,
+     "_target_ bleu bleu_tokenizer check_cuts_for_bleu_tokenizers constraint log_predictions metrics wer"},
+    {"prompt_defaults", "recordings are transcribed with the format's own",
+     "decodercontext diarize emotion itn pnc role slots source_lang target_lang task timestamp"},
+    {"use_loss_mask_for_prompt", training},
     {"aux_ctc", "the transducer of a hybrid model is used",
      "_target_ ctc_loss_weight ctc_reduction decoder feat_in num_classes use_cer vocabulary"},
     {"aux_ctc.decoding", "the transducer of a hybrid model is used", searches},

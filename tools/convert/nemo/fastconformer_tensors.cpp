@@ -27,7 +27,11 @@ std::string nemo_name(std::string name) {
       {".conv.norm.", ".conv.batch_norm."}, {"transformer_encoder.", "transformer_encoder.layers."}};
   for (const auto& [from, to] : parts)
     if (const std::size_t i = name.find(from); i != std::string::npos) name.replace(i, from.size(), to);
-  return name;
+  // Of Canary's decoder all but the embedding: "transf_decoder.0.layer_norm_1" and "transf_decoder.final_layer_norm".
+  constexpr std::string_view decoder = "transf_decoder.";
+  if (!name.starts_with(decoder) || name.substr(decoder.size()).starts_with("_")) return name;
+  const bool layer = !name.substr(decoder.size()).starts_with("final");
+  return name.insert(decoder.size(), layer ? "_decoder.layers." : "_decoder.");
 }
 
 void check_mel_filters(std::span<const float> stored, const fastconformer_settings& s, const std::string& where) {
@@ -60,10 +64,14 @@ checkpoint_tensors open_tensors(const std::shared_ptr<nemo_archive>& archive, fa
 
 void set_fastconformer_keys(weights::gguf_writer& file, const std::string& architecture,
                             const fastconformer_settings& s) {
-  const auto set = [&](const char* key, auto value) { file.set(architecture + "." + key, value); };
-  const auto number = [](bool value) { return std::uint32_t{value}; };
   file.set("steno.version",
            std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch));
+  set_encoder_keys(file, architecture, s);
+}
+
+void set_encoder_keys(weights::gguf_writer& file, const std::string& architecture, const fastconformer_settings& s) {
+  const auto set = [&](const char* key, auto value) { file.set(architecture + "." + key, value); };
+  const auto number = [](bool value) { return std::uint32_t{value}; };
   set_frontend_keys(file, architecture, s);
   set("encoder.feat_in", static_cast<std::uint32_t>(s.frontend.mel.mels));
   set("encoder.n_heads", s.heads);

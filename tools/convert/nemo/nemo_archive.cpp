@@ -3,6 +3,7 @@
 #include <steno/weights/byte_cursor.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include "limits.hpp"
 #include "nemo/fastconformer.hpp"
@@ -21,14 +22,17 @@ tar_archive open_archive(const weights::mapped_file& file, const std::string& wh
 
 }  // namespace
 
-nemo_archive::nemo_archive(const std::filesystem::path& path)
+// The first model's are model_config.yaml and model_weights.ckpt, another's FRONT_config.yaml and FRONT_weights.ckpt.
+nemo_archive::nemo_archive(const std::filesystem::path& path, std::string front)
     : file(path.string()),
       where(path.string()),
       archive(open_archive(file, where)),
-      config(read_yaml(where + ": model_config.yaml", text_of(need("model_config.yaml")), "a NeMo config")) {}
+      config(read_yaml(where + ": " + front + "_config.yaml", text_of(need(front + "_config.yaml")), "a NeMo config")),
+      front_(std::move(front)) {}
 
 torch::checkpoint& nemo_archive::weights() {
-  if (!weights_) weights_.emplace(need("model_weights.ckpt").bytes, where + ": model_weights.ckpt", &file);
+  const std::string name = front_ + "_weights.ckpt";
+  if (!weights_) weights_.emplace(need(name).bytes, where + ": " + name, &file);
   return *weights_;
 }
 

@@ -4,7 +4,6 @@
 #include <steno/error.hpp>
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_transducer.hpp>
-#include <steno/tokenizers/sentencepiece_model.hpp>
 #include <steno/weights/byte_cursor.hpp>
 
 #include <algorithm>
@@ -18,58 +17,7 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace nemo_files {
 
-namespace fs = std::filesystem;
-
 namespace {
-
-// AggregateTokenizer: the pieces of all languages one behind another. Its ids_to_text joins them and writes a space for
-// each U+2581, "<unk>" and control pieces as they are: nothing is stripped and no byte is put together.
-tokenizers::sentencepiece_vocabulary read_aggregate(const nemo_archive& archive, const parakeet_settings& s) {
-  tokenizers::sentencepiece_vocabulary all;
-  std::size_t bytes = 0;  // a config can name one member for thousands of languages
-  for (const std::string& name : s.pieces) {
-    const tar_member& m = archive.need(fs::path(name).filename().string());
-    bytes += m.bytes.size();
-    if (bytes > limits::text_bytes)
-      fail({.where = archive.where,
-            .what = "bytes of the tokenizers that tokenizer.langs names",
-            .expected = "up to " + std::to_string(limits::text_bytes),
-            .found = "more"});
-    const auto v = tokenizers::read_sentencepiece_model(m.bytes, archive.where + ": " + m.name);
-    all.pieces.insert(all.pieces.end(), v.pieces.begin(), v.pieces.end());
-    all.scores.insert(all.scores.end(), v.scores.begin(), v.scores.end());
-  }
-  all.types.assign(all.pieces.size(), static_cast<int>(tokenizers::piece_type::user_defined));
-  all.add_dummy_prefix = all.remove_extra_whitespaces = false;
-  return all;
-}
-
-tokenizers::sentencepiece_vocabulary read_one(const nemo_archive& archive, const parakeet_settings& s) {
-  const tar_member* m = archive.find(fs::path(s.pieces.front()).filename().string());
-  for (const tar_member& other : archive.archive.members())
-    if (m == nullptr && other.name.ends_with("tokenizer.model")) m = &other;
-  if (m == nullptr) (void)archive.need("tokenizer.model");
-  return tokenizers::read_sentencepiece_model(m->bytes, archive.where + ": " + m->name);
-}
-
-// Pieces of the tokenizer, and labels behind them that the model was given later (<EOU>, <EOB>).
-tokenizers::sentencepiece_vocabulary read_pieces(const nemo_archive& archive, const parakeet_settings& s) {
-  const checkpoint_settings& config = archive.config;
-  tokenizers::sentencepiece_vocabulary v = s.aggregate ? read_aggregate(archive, s) : read_one(archive, s);
-  for (const char* key : {"labels", "joint.vocabulary", "decoder.vocabulary"}) {
-    const auto labels = config.lists.find(key);
-    if (labels == config.lists.end() || labels->second.size() <= v.pieces.size()) continue;
-    if (labels->second.size() > v.pieces.size() + 1024)
-      fail({.where = archive.where, .what = std::string(key) + " has many more entries than the tokenizer"});
-    for (std::size_t i = v.pieces.size(); i < labels->second.size(); ++i) {
-      v.pieces.push_back(labels->second[i]);
-      v.scores.push_back(0);
-      v.types.push_back(static_cast<int>(tokenizers::piece_type::user_defined));
-    }
-    break;
-  }
-  return v;
-}
 
 void read_transducer(const checkpoint_settings& f, parakeet_settings& s) {
   s.predictor = f.number("decoder.prednet.pred_hidden", f.number("model_defaults.pred_hidden", 640, 1, limits::width),
@@ -114,26 +62,6 @@ void read_prompts(const checkpoint_settings& f, bool with_prompt, parakeet_setti
   if (s.hybrid) usual = {"auto", "en-US"};
   for (const char* name : usual)
     if (const auto number = p.languages.find(name); number && p.languages.usual < 0) p.languages.usual = *number;
-}
-
-void read_tokenizer(const checkpoint_settings& f, parakeet_settings& s) {
-  std::vector<std::string> places{"tokenizer."};
-  s.aggregate = f.text("tokenizer.type", "bpe") == "agg";
-  if (s.aggregate) {
-    places.clear();
-    const auto languages = f.maps.find("tokenizer.langs");
-    if (languages == f.maps.end())
-      fail({.where = f.source, .what = "tokenizer.langs", .expected = "a tokenizer for each language"});
-    for (const std::string& name : languages->second) places.push_back("tokenizer.langs." + name + ".");
-  }
-  for (const std::string& section : places) {
-    f.require(section + "type", "bpe");
-    std::string name = f.text(section + "model_path", "");
-    if (name.starts_with("nemo:")) name.erase(0, 5);
-    if (s.aggregate && name.empty())
-      fail({.where = f.source, .what = section + "model_path", .expected = "a member of the archive", .found = "none"});
-    s.pieces.push_back(std::move(name));
-  }
 }
 
 }  // namespace
@@ -235,13 +163,7 @@ void set_parakeet_keys(weights::gguf_writer& file, const parakeet_settings& s,
     set("prompt.numbers", std::vector<std::int32_t>(languages.numbers.begin(), languages.numbers.end()));
     if (languages.usual >= 0) set("prompt.usual", static_cast<std::uint32_t>(languages.usual));
   }
-  file.set("tokenizer.ggml.model", "sentencepiece");
-  file.set("tokenizer.ggml.tokens", v.pieces);
-  file.set("tokenizer.ggml.scores", v.scores);
-  file.set("tokenizer.ggml.token_type", std::vector<std::int32_t>(v.types.begin(), v.types.end()));
-  file.set("tokenizer.ggml.add_space_prefix", v.add_dummy_prefix);
-  file.set("tokenizer.ggml.remove_extra_whitespaces", v.remove_extra_whitespaces);
-  file.set("tokenizer.ggml.unk_surface", v.unk_surface);
+  set_tokenizer_keys(file, v);
 }
 
 imported_model import_parakeet(const std::shared_ptr<nemo_archive>& archive) {

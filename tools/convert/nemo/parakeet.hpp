@@ -15,6 +15,7 @@
 
 #include "families.hpp"
 #include "nemo/fastconformer.hpp"
+#include "nemo/tokenizers.hpp"
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -28,14 +29,12 @@ struct prompt_settings {
   std::string kernel = "prompt_kernel";  ///< what the checkpoint calls the projection
 };
 
-struct parakeet_settings : fastconformer_settings {
+struct parakeet_settings : fastconformer_settings, tokenizer_settings {
   bool transducer = false, hybrid = false;
   std::uint32_t vocabulary = 0;  ///< without blank
   std::uint32_t predictor = 640, predictor_layers = 1, joint = 640, max_symbols = 10;
   std::vector<std::int32_t> durations;  ///< TDT only
-  std::vector<std::string> pieces;      ///< members that hold SentencePiece models: one, or one for each language
   prompt_settings prompts = {};
-  bool aggregate = false;  ///< ids count through the languages' models, in the config's order
   std::string architecture() const { return transducer ? "parakeet_transducer" : "parakeet_ctc"; }
 };
 

@@ -1,4 +1,4 @@
-// tools/trace/stages/nemo.hpp - what the recorded cases of Parakeet and Sortformer call its traced stages.
+// tools/trace/stages/nemo.hpp - what the recorded cases of Parakeet, Canary and Sortformer call its traced stages.
 #pragma once
 #include <string>
 #include <string_view>
@@ -26,6 +26,13 @@ inline std::string nemo(std::string_view path) {
       {"logits", "logits"},
       {"log_probs", "log_probs"},
       {"encoder_proj", "encoder_proj"},
+      {"encoder_states", "encoder_states"},
+      {"transf_decoder.embedding", "dec_embedding"},
+      {"transf_decoder.#.first_sub_layer", "dec_layer#_self"},
+      {"transf_decoder.#.second_sub_layer", "dec_layer#_cross"},
+      {"transf_decoder.#.third_sub_layer", "dec_layer#_ff"},
+      {"transf_decoder.#.out", "dec_layer#_out"},
+      {"transf_decoder.final_layer_norm", "dec_out"},
       {"transformer.#.out", "transformer_layer#"},
       {"transformer.out", "transformer_out"},
       {"model_probs", "model_probs"},
