@@ -58,8 +58,6 @@ void check_speech(options& o, const raw_options& raw) {
 void refuse_idle(const options& o) {
   if (o.merge_seconds && o.vad == "none") wrong_usage("--merge-seconds joins what --vad finds: give --vad, too");
   if (o.hotword_score && o.hotwords.empty()) wrong_usage("--hotword-score is about --hotwords: give them, too");
-  if (o.verb == "stream" && o.vad != "none" && o.output_format != format::jsonl)
-    wrong_usage("stream: --vad tells of speech in --format jsonl alone");
   if (o.speakers.model.empty() && !o.speakers.names.empty())
     wrong_usage("--speaker-names is about --speakers: give a model for them, too");
   if (o.speakers.model.empty() && o.speakers.beside)
