@@ -9,7 +9,7 @@
 // that is its final result. While it is open, all of it so far is recognised after every max(partial_seconds, a fifth
 // of its length), so that a segment costs no more than a fixed number of times what it costs once; that gives partial
 // results. Words that two of them in a row have in common stay (text/agreement.hpp): should the final result have
-// others, the words that stay do, what follows them is its own, and what the model said of the whole (ids, score) is
+// others, the words that stay do, what follows them is its own, and what the model gave for the whole (ids, score) is
 // left out. Longer segments than the model takes are cut at quiet places. Silence costs the detector alone, and memory
 // holds no more than the open segment.
 //
@@ -146,7 +146,7 @@ class segment_session {
     return std::span<const float>(held_).subspan(static_cast<std::size_t>(from - first_),
                                                  static_cast<std::size_t>(to - from));
   }
-  // The detector tells the end of a segment so late at the latest that a cut before would be one too many.
+  // The end of a segment is found no later than this behind it: a cut before would be one too many.
   extent slack() const noexcept { return model_->sample_rate; }
 
   void advance(context& c, core::sink_ref<session_event>& sink) {

@@ -1,5 +1,6 @@
 // steno/pipelines/transcribe_options.hpp - how a recording is transcribed; what a model does not support it refuses.
 #pragma once
+#include <steno/core/text_ref.hpp>
 #include <steno/error.hpp>
 #include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/decoding_options.hpp>
@@ -68,6 +69,9 @@ struct transcribe_options {
   std::optional<float> hotword_score = {};
   decoding_options decoding = {};         ///< for models that write token by token
   pipelines::progress_ref progress = {};  ///< of transcribe()
+  /// Takes the text of the clip or window at hand so far, behind each token, from models that write token by token; a
+  /// window that is decoded again begins again. Of one clip at a time (`parallel_clips` 1).
+  core::text_ref writing = {};
 };
 
 }  // namespace STENO_ABI
