@@ -86,12 +86,14 @@ class error : public std::runtime_error {
   core::fault parts_;
 };
 
+namespace core {
 /// Thrown where a stop was requested (context::stop), instead of a result. What was under way is lost; model, context
 /// and threads serve the next call.
 class cancelled : public error {
  public:
   cancelled() : error({.what = "cancelled"}) {}
 };
+}  // namespace core
 
 // Cold: what leads to it is compiled for size, which is what makes many clear messages cheap to compile.
 /// Throws steno::error with these parts.

@@ -58,7 +58,7 @@ TEST_P(cancelled_call, is_lost_alone) {
     stopping_executor one{.left = at};
     context c{executor(one)};
     c.stop = one.stop.get_token();
-    EXPECT_THROW((void)t.transcribe(pcm, {}, c), cancelled) << at;
+    EXPECT_THROW((void)t.transcribe(pcm, {}, c), core::cancelled) << at;
     EXPECT_GT(-one.left, -runs) << at;  // not to the end
     c.stop = {};
     one.left = 1 << 30;
@@ -80,14 +80,14 @@ TEST_P(cancelled_call, of_a_session) {
         for (int i = 0; i < 10; ++i) s.push(pcm, c, ignore);
         s.finish(c, ignore);
       },
-      cancelled);
+      core::cancelled);
 }
 
 TEST_P(cancelled_call, of_loading) {
   std::stop_source stop;
   EXPECT_NO_THROW(transcriber(file(), {}, stop.get_token()));
   stop.request_stop();
-  EXPECT_THROW(transcriber(file(), {}, stop.get_token()), cancelled);
+  EXPECT_THROW(transcriber(file(), {}, stop.get_token()), core::cancelled);
 }
 
 TEST_P(cancelled_call, by_the_progress) {
@@ -95,7 +95,7 @@ TEST_P(cancelled_call, by_the_progress) {
   context c;
   int calls = 0;
   auto once = [&](double, double) { return ++calls < 1; };
-  EXPECT_THROW((void)t.transcribe(pcm, {.progress = once}, c), cancelled);
+  EXPECT_THROW((void)t.transcribe(pcm, {.progress = once}, c), core::cancelled);
   EXPECT_EQ(calls, 1);
   auto never = [&](double, double) { return true; };
   auto nothing = [&](double, double) { ++calls; };
@@ -126,7 +126,7 @@ TEST(cancelled_calls, from_another_thread_with_clips_at_once) {
     stop.request_stop();
   });
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_THROW((void)t.transcribe(hour, {.parallel_clips = 2}, c), cancelled);
+  EXPECT_THROW((void)t.transcribe(hour, {.parallel_clips = 2}, c), core::cancelled);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   other.join();
 }
@@ -138,9 +138,9 @@ TEST(cancelled_calls, of_a_diarizer_and_a_type) {
   stop.request_stop();
   const auto pcm = test::load_wav(examples / "audio/train.wav").pcm;
   const diarizer d((test::compact() / "sortformer" / "model.gguf").string());
-  EXPECT_THROW((void)d.diarize(pcm, {}, c), cancelled);
+  EXPECT_THROW((void)d.diarize(pcm, {}, c), core::cancelled);
   const std::string file = (examples / "models/demo.gguf").string();
-  EXPECT_THROW((void)load<funasr::sense_voice_any>(file, {}, stop.get_token()), cancelled);
+  EXPECT_THROW((void)load<funasr::sense_voice_any>(file, {}, stop.get_token()), core::cancelled);
   const auto model = load<funasr::sense_voice_any>(file);
-  EXPECT_THROW((void)model.recognise(pcm, {}, c), cancelled);
+  EXPECT_THROW((void)model.recognise(pcm, {}, c), core::cancelled);
 }

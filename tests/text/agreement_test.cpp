@@ -26,9 +26,9 @@ TEST(agreement, words_that_both_have_and_go_on_behind) {
 }
 
 TEST(agreement, characters_of_scripts_without_spaces) {
-  EXPECT_EQ(agreed("你好世界", "你好世间"), "你好世");
-  EXPECT_EQ(agreed("你好", "你好吗"), "你");
-  EXPECT_EQ(agreed("打开 light 吧", "打开 light 了"), "打开 light");
+  EXPECT_EQ(agreed("\u4f60\u597d\u4e16\u754c", "\u4f60\u597d\u4e16\u95f4"), "\u4f60\u597d\u4e16");
+  EXPECT_EQ(agreed("\u4f60\u597d", "\u4f60\u597d\u5417"), "\u4f60");
+  EXPECT_EQ(agreed("\u6253\u5f00 light \u5427", "\u6253\u5f00 light \u4e86"), "\u6253\u5f00 light");
 }
 
 TEST(agreement, what_is_kept_stays_and_the_rest_follows) {
@@ -40,6 +40,6 @@ TEST(agreement, what_is_kept_stays_and_the_rest_follows) {
   EXPECT_EQ(text::keep_beginning("the uh train", "the train to paris"), "the uh train to paris");
   EXPECT_EQ(text::keep_beginning("the train", ""), "the train");
   EXPECT_EQ(text::keep_beginning("the train", "bus"), "the train");
-  EXPECT_EQ(text::keep_beginning("你好", "你号世界"), "你好世界");
-  EXPECT_EQ(text::keep_beginning("你好", "你好世界"), "你好世界");
+  EXPECT_EQ(text::keep_beginning("\u4f60\u597d", "\u4f60\u53f7\u4e16\u754c"), "\u4f60\u597d\u4e16\u754c");
+  EXPECT_EQ(text::keep_beginning("\u4f60\u597d", "\u4f60\u597d\u4e16\u754c"), "\u4f60\u597d\u4e16\u754c");
 }

@@ -27,10 +27,10 @@ class context {
   core::workspace scratch;  ///< memory of intermediate tensors; reused from pass to pass
   executor run;             ///< runs the tiles of the layers; by default the calling thread
   /// Ends calls that run with this context, from any thread: the next layer of a network and the next clip of a
-  /// recording throw steno::cancelled once a stop is requested. By default nobody can.
+  /// recording throw steno::core::cancelled once a stop is requested. By default nobody can.
   std::stop_token stop = {};
 
-  /// Throws steno::cancelled when a stop is requested.
+  /// Throws steno::core::cancelled when a stop is requested.
   void check_stop() const {
     if (stop.stop_requested()) refuse_to_go_on();
   }
@@ -65,7 +65,7 @@ class context {
   [[nodiscard]] scope enter(std::string_view name, extent index = -1) { return scope(*this, name, index); }
 
  private:
-  [[noreturn]] STENO_COLD static void refuse_to_go_on() { throw cancelled(); }
+  [[noreturn]] STENO_COLD static void refuse_to_go_on() { throw core::cancelled(); }
   // Every stage of every layer has these two, so what they do when somebody traces is not repeated there.
   STENO_COLD void show(std::string_view name, const view<const float>& x) {
     const std::size_t mark = length_;

@@ -141,7 +141,7 @@ class weight_keeper {
 
 /// Packs every product of `model` that its kernel wants packed, and copies small tensors, into `keep`. The pages of
 /// `file` (if there is one) that are not needed any more go back to the system. Throws steno::error for infinities and
-/// NaN in what it packs or copies, and when memory is out; steno::cancelled between two tensors once `stop` is
+/// NaN in what it packs or copies, and when memory is out; steno::core::cancelled between two tensors once `stop` is
 /// requested.
 template <core::composite Model>
 STENO_COLD void keep_weights(Model& model, const gguf_file* file, weights::storage& keep, const executor& run,
@@ -151,7 +151,7 @@ STENO_COLD void keep_weights(Model& model, const gguf_file* file, weights::stora
     if constexpr (core::weight_leaf<Leaf>) keeper.expect(leaf.ref(), Leaf::purpose == weights::use::product);
   });
   core::walk(model, [&]<class Leaf>(const std::string& name, Leaf& leaf, bool) {
-    if (stop.stop_requested()) throw cancelled();
+    if (stop.stop_requested()) throw core::cancelled();
     if constexpr (core::weight_leaf<Leaf>)
       keeper.take(name, leaf.ref(), Leaf::purpose == weights::use::product, leaf.data, leaf.packed);
   });
@@ -175,7 +175,7 @@ template <class F>
 STENO_COLD void naming(const std::string& where, F&& f) {
   try {
     f();
-  } catch (const cancelled&) {
+  } catch (const core::cancelled&) {
     throw;
   } catch (const error& e) {
     if (!e.parts().where.empty()) throw;
@@ -192,7 +192,7 @@ STENO_COLD void naming(const std::string& where, F&& f) {
 }  // namespace models
 
 /// A model from an open file. Throws steno::error when the file holds another model or does not fit the type, and
-/// steno::cancelled once `stop` is requested.
+/// steno::core::cancelled once `stop` is requested.
 template <class Model>
 STENO_COLD Model load(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {},
                       const std::stop_token& stop = {}) {

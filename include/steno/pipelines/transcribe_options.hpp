@@ -16,7 +16,7 @@ inline namespace STENO_ABI {
 
 namespace pipelines {
 /// Reference to a callable f(double seconds_done, double seconds_total); called after each piece. Empty by default. One
-/// that returns false cancels the call: it throws steno::cancelled.
+/// that returns false cancels the call: it throws steno::core::cancelled.
 class progress_ref {
  public:
   progress_ref() = default;  ///< takes calls and does nothing
@@ -34,7 +34,7 @@ class progress_ref {
           }
         }) {}
   void operator()(double done, double total) const {
-    if (call_ != nullptr && !call_(self_, done, total)) throw cancelled();
+    if (call_ != nullptr && !call_(self_, done, total)) throw core::cancelled();
   }
 
  private:

@@ -56,8 +56,8 @@ bool transcribes(std::string_view architecture) {
 /// A loaded model. It may be moved; const and shared by any number of threads, each with its own context.
 class transcriber {
  public:
-  /// Loads a packaged GGUF file. `run` packs the weights in parallel. Throws steno::error, and steno::cancelled once
-  /// `stop` is requested.
+  /// Loads a packaged GGUF file. `run` packs the weights in parallel. Throws steno::error, and steno::core::cancelled
+  /// once `stop` is requested.
   template <class Bodies = pipelines::detail::bodies>
   explicit transcriber(const std::string& path, const executor& run = {}, const std::stop_token& stop = {})
       : transcriber(gguf_file(path), run, {}, stop) {}

@@ -3,7 +3,7 @@
 //   agreed_beginning("the train to", "the train to paris")    9: "the train"
 //   keep_beginning("the train too", "the train to paris")     "the train too paris"
 //
-// LocalAgreement-2 (Macháček, Dabre, Bojar: Turning Whisper into Real-Time Transcription System): words that two texts
+// LocalAgreement-2 (Machacek, Dabre, Bojar: Turning Whisper into Real-Time Transcription System): words that two texts
 // in a row have in common from their beginning on stay. The last word of either has no say, since audio that ends in
 // the middle of a word may give another one. A word stands between white space; characters of scripts without spaces
 // are words of their own. Tested in tests/text/agreement_test.cpp.
