@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     steno::context context;
     std::vector<float> samples;
     // README begins
-    steno::any_session session(t, {}, context);  // throws steno::error when the model does not stream
+    steno::any_session session(t, {}, context);  // any model
 
     const auto show = [](const steno::session_event& e) {  // a partial result may change behind e.stable
       std::printf("%s %s\n", e.final() ? "final  " : "partial", e.utterance.text.c_str());

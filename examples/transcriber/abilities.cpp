@@ -44,7 +44,6 @@ std::vector<std::string> supported_options(const transcriber& model) {
 
 std::vector<std::string> supported_live_options(const transcriber& model) {
   std::vector<std::string> all;
-  if (!model.streams()) return all;
   session_options().each([&](std::string_view name, bool) {
     if (model.supports_live(name)) all.push_back(live_option_name(name));
   });

@@ -26,7 +26,7 @@ std::vector<ability> abilities_of(const transcriber& model);
 
 /// Those that it supports, as steno info shows them: "--language", "--max-clip-seconds (with --vad)", ...
 std::vector<std::string> supported_options(const transcriber& model);
-/// Of stream and serve; empty for models that do not stream.
+/// Of stream and serve.
 std::vector<std::string> supported_live_options(const transcriber& model);
 
 /// Of the verb's options, those that o.model does not take, for the help; none where that cannot be told.

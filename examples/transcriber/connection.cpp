@@ -208,7 +208,8 @@ class connection final : public drainable, public std::enable_shared_from_this<c
     }
     if (stream_) return refuse("Speech has started already");
     nbest_ = signal.nbest;
-    if (guarded([&] { stream_.emplace(hall_.model, signal.live); })) out_.push_back(ready_message());
+    if (guarded([&] { stream_.emplace(hall_.model, signal.live, hall_.options.beside); }))
+      out_.push_back(ready_message());
   }
 
   void take_samples() {

@@ -37,11 +37,11 @@ constexpr std::string_view description(std::string_view verb) {
   if (verb == "info") return "Shows what a model is: sizes, number formats, languages, settings.";
   if (verb == "bench") return "Measures how long a model takes to load and to transcribe a file, and its memory.";
   if (verb == "stream")
-    return "Transcribes while it listens: partial results on one line, or as events.\n"
+    return "Transcribes while it listens, with any model: partial results on one line, or as events.\n"
            "Events (jsonl): partial {heard, text, stable, latency_ms}, final {start, end, text, words, nbest}, "
            "endpoint.";
   if (verb == "serve")
-    return "Serves a streaming model over WebSocket with the messages of WeNet's clients:\n"
+    return "Serves a model over WebSocket with the messages of WeNet's clients:\n"
            "{\"signal\": \"start\"}, 16-bit PCM at 16 kHz as binary messages, {\"signal\": \"end\"}.\n"
            "Web pages may connect only where --allow-origin says so. SIGINT and SIGTERM end every session with its\n"
            "result.";
@@ -70,6 +70,7 @@ constexpr std::string_view examples(std::string_view verb) {
   if (verb == "stream")
     return "Examples:\n  steno stream -m model.gguf talk.wav\n"
            "  steno stream --demo parakeet-tdt talk.wav\n"
+           "  steno stream -m streaming.gguf --final-model offline.gguf talk.wav\n"
            "  arecord -f S16_LE -r 16000 -t raw | steno stream -m model.gguf --left-chunks 4 -\n" STENO_EXIT_CODES;
   if (verb == "serve")
     return "Examples:\n  steno serve -m model.gguf --left-chunks 4 --port 10086\n"

@@ -9,15 +9,16 @@ namespace steno::app {
 /// A call at a time; streams of one model may be used by different threads at once.
 class live_stream {
  public:
-  /// `run` may be shared by streams of one thread. Throws steno::error when the model does not stream, or for options
+  /// `run` may be shared by streams of one thread. Throws steno::error for options that the model does not honour or
   /// that make no sense to it.
-  live_stream(const transcriber& model, const session_options& o, const executor& run = {})
-      : scratch_(run), session_(model, o, scratch_) {}
+  live_stream(const transcriber& model, const session_options& o, const pipelines::session_models& beside = {},
+              const executor& run = {})
+      : scratch_(run), session_(model, o, scratch_, beside) {}
 
   /// The same with speakers.
   live_stream(const transcriber& model, const diarizer& who, const session_options& o,
-              const pipelines::speaker_session_options& s, const executor& run)
-      : scratch_(run), session_(model, who, o, s, scratch_) {}
+              const pipelines::speaker_session_options& s, const pipelines::session_models& beside, const executor& run)
+      : scratch_(run), session_(model, who, o, s, scratch_, beside) {}
 
   void push(std::span<const float> pcm, core::sink_ref<session_event> sink) { session_.push(pcm, scratch_, sink); }
   void finish(core::sink_ref<session_event> sink) { session_.finish(scratch_, sink); }

@@ -84,8 +84,6 @@ void check_reading(options& o, const raw_options& raw) {
 void refuse_idle(const options& o) {
   if (o.merge_seconds && o.vad == "none") wrong_usage("--merge-seconds joins what --vad finds: give --vad, too");
   if (o.hotword_score && o.hotwords.empty()) wrong_usage("--hotword-score is about --hotwords: give them, too");
-  if (o.verb == "stream" && o.vad != "none" && output_format(o) != format::jsonl)
-    wrong_usage("stream: --vad tells of speech in --format jsonl alone");
   const bool split = o.reading.channels.what == channel_choice::how::split;
   if (o.speakers.model.empty() && !split && !o.speakers.names.empty())
     wrong_usage(std::string("--speaker-names is about --speakers") +
@@ -122,7 +120,7 @@ void find_named_models(options& o) {
       o.verb == "transcribe" || o.verb == "stream" || o.verb == "serve" || o.verb == "info" || o.verb == "bench";
   if (const char* const model = std::getenv("STENO_MODEL"); usual && o.model.empty() && model != nullptr)
     o.model = model;
-  for (std::string* named : {&o.model, &o.punctuation, &o.aligner, &o.speakers.model})
+  for (std::string* named : {&o.model, &o.live.final_model, &o.punctuation, &o.aligner, &o.speakers.model})
     *named = path_of_model(*named, o.models, o.notes);
   if (o.vad != "none" && o.vad != "energy") o.vad = path_of_model(o.vad, o.models, o.notes);
 }

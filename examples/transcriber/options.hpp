@@ -27,9 +27,12 @@ std::optional<shard> parse_shard(std::string_view text);
 struct live_options {
   std::optional<int> chunk_size, left_chunks, left_context;  ///< nothing: the model's own
   bool rescore = true, endpoints = true;
-  bool forget_turns = false;         ///< of models that end turns
-  double max_utterance_seconds = 0;  ///< 0: the model's own
-  bool real_time = false;            ///< a file is read no faster than it sounds
+  bool forget_turns = false;              ///< of models that end turns
+  bool by_segments = false;               ///< a model that streams by itself recognises segments all the same
+  std::optional<double> partial_seconds;  ///< between partial results of segments; nothing: the library's
+  std::string final_model;                ///< of the second pass; empty: none
+  double max_utterance_seconds = 0;       ///< 0: the model's own
+  bool real_time = false;                 ///< a file is read no faster than it sounds
   std::string host = "127.0.0.1";
   int port = 10086;
   int connections = 64;         ///< at once

@@ -1,4 +1,4 @@
-// steno serve: a streaming model over WebSocket, until it is interrupted.
+// steno serve: a model over WebSocket, until it is interrupted.
 #include <unistd.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 
 #include "access.hpp"
 #include "line_log.hpp"
+#include "live_models.hpp"
 #include "loading.hpp"
 #include "server.hpp"
 #include "verbs.hpp"
@@ -49,7 +50,8 @@ int run_serve(const options& o) {
     if (!o.quiet) log.say(text);
   };
   const transcriber model = load_transcriber(o.model, {}, say);
-  check_live(request, model);
+  const live_models beside(o, model, {}, say);
+  check_live(request, model, beside.beside());
   server s(model,
            {.host = host_of(o),
             .port = o.live.port,
@@ -60,7 +62,8 @@ int run_serve(const options& o) {
             .idle_seconds = o.live.idle_seconds,
             .drain_seconds = o.live.drain_seconds,
             .allow_origins = o.live.allow_origins,
-            .live = request},
+            .live = request,
+            .beside = beside.beside()},
            say);
   s.drain_at_signals();
   say("listening on ws://" + s.addresses() + " with " + std::string(model.model_name()) + ", " +

@@ -225,7 +225,7 @@ void server::body::await_signal() {
 
 server::server(const transcriber& model, const server_options& options, std::function<void(const std::string&)> log)
     : body_(std::make_unique<body>(model, options, std::move(log))) {
-  (void)live_stream(model, options.live);  // a request the model refuses is refused now
+  (void)live_stream(model, options.live, options.beside);  // a request the model refuses is refused now
   body_->listen();
 }
 server::~server() = default;

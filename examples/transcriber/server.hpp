@@ -16,7 +16,7 @@
 // Tested in tests/transcriber/server_test.cpp and server_faults_test.cpp, and as a program in
 // tests/programs/steno_serve_test.cpp.
 #pragma once
-#include <steno/pipelines/transcriber.hpp>
+#include <steno/pipelines/any_session.hpp>
 
 #include <functional>
 #include <memory>
@@ -36,6 +36,7 @@ struct server_options {
   int drain_seconds = 10;  ///< sessions may take so long to end when the server is drained
   std::vector<std::string> allow_origins = {};  ///< of web pages that may connect, beside its own; "*": all
   session_options live = {};
+  pipelines::session_models beside = {};  ///< of every session; must outlive the server
 };
 
 class server {

@@ -1,4 +1,4 @@
-// steno stream: a file or standard input to a streaming model, results while it listens.
+// steno stream: a file or standard input to a model, results while it listens.
 #include <steno/core/thread_pool.hpp>
 #include <steno/error.hpp>
 #include <steno/pipelines/any_vad.hpp>
@@ -19,6 +19,7 @@
 #include "json_builder.hpp"
 #include "json_result.hpp"
 #include "live.hpp"
+#include "live_models.hpp"
 #include "loading.hpp"
 #include "model_path.hpp"
 #include "output_place.hpp"
@@ -42,6 +43,7 @@ session_options session_options_of(const options& o) {
   if (!o.live.rescore) r.rescore = false;
   if (!o.live.endpoints) r.endpoints = false;
   r.forget_turns = o.live.forget_turns;
+  r.partial_seconds = o.live.partial_seconds;
   r.max_utterance_seconds = o.live.max_utterance_seconds;
   r.beam = o.beam;
   r.hotword_score = o.hotword_score;
@@ -49,15 +51,19 @@ session_options session_options_of(const options& o) {
   return r;
 }
 
-void check_live(const session_options& asked, const transcriber& model) {
+void check_live(const session_options& asked, const transcriber& model, const pipelines::session_models& beside) {
+  std::string names(model.model_name());
+  if (beside.final_model != nullptr) names.append(" and ").append(beside.final_model->model_name());
+  const bool streams = beside.vad == nullptr && beside.final_model == nullptr;
+  const char* const when = beside.final_model != nullptr ? " have no use for it in two passes"
+                           : streams                     ? " has no use for it while it streams"
+                                                         : " has no use for it while it recognises segments";
   for (const std::string_view name : asked.names())
-    if (!model.supports_live(name))
-      wrong_usage(live_option_name(name) + ": " + std::string(model.model_name()) +
-                  " has no use for it while it streams");
+    if (!any_session::honours(model, name, beside)) wrong_usage(live_option_name(name) + ": " + names + when);
   if (!asked.look_ahead && !asked.left_context && asked.language == "auto") return;
   try {  // whether it is one of those that the model knows
     context scratch;
-    (void)any_session(model, asked, scratch);
+    (void)any_session(model, asked, scratch, beside);
   } catch (const error& e) {
     wrong_usage(e.what());
   }
@@ -107,11 +113,8 @@ void show_text(screen& on, output_place& out, const session_event& e) {
 // Beginnings and ends of speech as lines of their own.
 class voice_teller {
  public:
-  voice_teller(const options& o, int rate, output_place& out) : out_(out), offset_(o.reading.part.offset) {
-    if (o.vad == "none" || output_format(o) != format::jsonl) return;
-    heard_ = std::make_unique<voices>(open_vad(o.vad, {}, rate));
-    if (heard_->detector.sample_rate() != rate)
-      fail({.where = o.vad, .what = "this detector has another sample rate", .expected = std::to_string(rate)});
+  voice_teller(const options& o, const any_vad* named, output_place& out) : out_(out), offset_(o.reading.part.offset) {
+    if (named != nullptr && output_format(o) == format::jsonl) heard_ = std::make_unique<voices>(*named);
   }
   void push(std::span<const float> pcm) const {
     if (heard_ != nullptr)
@@ -124,8 +127,7 @@ class voice_teller {
 
  private:
   struct voices {
-    explicit voices(any_vad v) : detector(std::move(v)), stream(detector) {}
-    any_vad detector;
+    explicit voices(const any_vad& v) : stream(v) {}
     vad_stream stream;
     context scratch;
   };
@@ -186,15 +188,16 @@ int run_stream(const options& o) {
   std::optional<thread_pool> pool;
   if (o.threads > 1) pool.emplace(o.threads);
   const executor run = pool ? executor(*pool) : executor();
-  const transcriber model = load_transcriber(o.model, run, [&](const std::string& text) { report.note(text); });
-  check_live(asked, model);
+  const auto note = [&](const std::string& text) { report.note(text); };
+  const transcriber model = load_transcriber(o.model, run, note);
+  const live_models beside(o, model, run, note);
+  check_live(asked, model, beside.beside());
   std::optional<live_speakers> who;
-  if (!o.speakers.model.empty())
-    who.emplace(o, model.sample_rate(), run, [&](const std::string& text) { report.note(text); });
+  if (!o.speakers.model.empty()) who.emplace(o, model.sample_rate(), run, note);
   watch.listen(true);
   audio_reader reader(o.audio[0], model.sample_rate(), o.reading);
-  live_stream stream =
-      who ? live_stream(model, who->told.model, asked, who->asked, run) : live_stream(model, asked, run);
+  live_stream stream = who ? live_stream(model, who->told.model, asked, who->asked, beside.beside(), run)
+                           : live_stream(model, asked, beside.beside(), run);
   const double rate = model.sample_rate();
   figures f;
   clock::time_point arrived;
@@ -203,7 +206,7 @@ int run_stream(const options& o) {
   std::optional<punctuator::stream> marks;
   context scratch(run);
   if (!o.punctuation.empty()) {
-    punctuation.emplace(load_as<punctuator>(o.punctuation, run, [&](const std::string& text) { report.note(text); }));
+    punctuation.emplace(load_as<punctuator>(o.punctuation, run, note));
     marks.emplace(*punctuation);
   }
   const auto sink = [&](const session_event& heard) {
@@ -217,7 +220,7 @@ int run_stream(const options& o) {
     else
       show_text(all, out, e);
   };
-  const voice_teller voices(o, model.sample_rate(), out);
+  const voice_teller voices(o, beside.named(), out);
   // A tenth of a second at a time: what a microphone's driver hands over.
   std::vector<float> portion(static_cast<std::size_t>(rate / 10));
   report.begin(1, 1, o.audio[0]);

@@ -253,8 +253,20 @@ void add_bench(CLI::App& app, options& o, raw_options& raw) {
 }
 
 void add_live(CLI::App& app, options& o, raw_options& raw) {
-  add_model(app, o, raw, "-m,--model", "A streaming model: packaged GGUF, or a checkpoint that steno-convert reads");
+  add_model(app, o, raw, "-m,--model",
+            "Any model: packaged GGUF, or a checkpoint that steno-convert reads. One that does not stream by itself "
+            "recognises each segment of speech when it has ended, with partial results on the way");
   topic(app, of_stream);
+  app.add_option("--final-model", o.live.final_model,
+                 "Two passes: the model streams partial results, and this one recognises each segment of speech when "
+                 "it has ended")
+      ->type_name("MODEL");
+  app.add_flag("--by-segments", o.live.by_segments,
+               "Recognise segments of speech, also with a model that streams by itself");
+  app.add_option("--partial-seconds", o.live.partial_seconds,
+                 "Seconds of a segment between partial results, more the longer it is; 0: none [0.5]")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 3600.0));
   app.add_option("--chunk-size", o.live.chunk_size,
                  "Encoder frames decoded at once; -1: everything at the end [the model's]")
       ->type_name("N")
@@ -272,7 +284,7 @@ void add_live(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("N")
       ->check(CLI::Range(0, 8192));
   topic(app, of_model);
-  app.add_option("--language", o.language, "Language spoken, where the model is told it (Nemotron), e.g. de-DE [auto]")
+  app.add_option("--language", o.language, "Language spoken, where the model can be told it, e.g. en [auto]")
       ->type_name("CODE");
   topic(app, of_turns);
   app.add_option("--max-utterance-seconds", o.live.max_utterance_seconds,
@@ -299,9 +311,12 @@ void add_stream(CLI::App& app, options& o, raw_options& raw) {
   add_speakers(app, o);
   topic(app, of_speakers);
   app.add_flag("--split-on-speaker", o.speakers.split, "With --speakers: an utterance ends where the speaker changes");
-  topic(app, of_output);
-  app.add_option("--vad", o.vad, "jsonl: tell where speech begins and ends, too: none, energy or a VAD model [none]")
+  topic(app, of_stream);
+  app.add_option("--vad", o.vad,
+                 "What finds segments of speech: energy or a VAD model [energy]. jsonl: tell where speech begins and "
+                 "ends, too, with any model [none]")
       ->type_name("MODEL");
+  topic(app, of_output);
   app.add_option("--format", raw.format, "text or jsonl (an event per line) [text]")->type_name("FORMAT");
   app.add_option("--punctuate", o.punctuation, "Put punctuation into final results: a punctuation model")
       ->type_name("MODEL");
@@ -408,6 +423,8 @@ void add_align(CLI::App& app, options& o, raw_options& raw) {
 
 void add_serve(CLI::App& app, options& o, raw_options& raw) {
   add_live(app, o, raw);
+  topic(app, of_stream);
+  app.add_option("--vad", o.vad, "What finds segments of speech: energy or a VAD model [energy]")->type_name("MODEL");
   topic(app, of_server);
   app.add_option("--host", o.live.host, "Address or name to listen on [127.0.0.1]")->type_name("ADDRESS");
   app.add_option("--port", o.live.port, "Port; 0: any [10086]")->type_name("N")->check(CLI::Range(0, 65535));

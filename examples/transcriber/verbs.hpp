@@ -1,5 +1,6 @@
 // The verbs. Each returns the program's exit code; steno::error and stop pass through.
 #pragma once
+#include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/transcriber.hpp>
 #include <steno/streaming/session.hpp>
 
@@ -32,7 +33,7 @@ session_options session_options_of(const options& o);
 
 /// Refuses options that the model has no use for, by throwing stop: what the library would refuse, under the names of
 /// the command line.
-void check_live(const session_options& asked, const transcriber& model);
+void check_live(const session_options& asked, const transcriber& model, const pipelines::session_models& beside);
 
 /// The input that is being transcribed.
 struct progress {

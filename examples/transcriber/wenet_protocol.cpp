@@ -11,7 +11,7 @@ namespace {
 // and ends the program where memory is short. Values that hold no others are safe.
 using json = nlohmann::json;
 
-constexpr std::size_t longest_signal = 65536;                        // bytes
+constexpr std::size_t longest_signal = 65536, longest_language = 64;  // bytes
 constexpr std::size_t most_hotwords = 100, longest_hotwords = 4096;  // bytes in all: a prompt is paid for at every step
 
 std::string text_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
@@ -109,7 +109,9 @@ class signal_reader {
       if (value != sample_rate_)
         refuse("sample_rate " + as_shown + ": this model takes " + std::to_string(sample_rate_) + " samples a second");
     } else if (key_ == "language") {
-      if (value != "auto") refuse("language " + as_shown + ": a session cannot be told its language (only \"auto\")");
+      if (!value.is_string() || value.get_ref<const std::string&>().size() > longest_language)
+        return refuse("language " + as_shown + ": expected the name of a language, or \"auto\"");
+      if (value != "auto") signal_.live.language = value.get_ref<const std::string&>();  // or the server's
     } else {
       refuse("unknown key " + shown(json(key_)) +
              " in the start message (known: signal, nbest, continuous_decoding, sample_rate, language, hotwords)");

@@ -1,7 +1,7 @@
 // steno/error.hpp - the one error type of the library and the one function that throws it.
 //
-// Loading and construction throw; a forward pass throws only when memory is out, and loses one request then. A message
-// reads
+// Loading and construction throw; a forward pass throws only when memory is out or it is cancelled, and loses one
+// request then. A message reads
 //   FILE: WHAT: expected EXPECTED, found FOUND (HINT)
 // with the parts that are known. It is one line, whatever names a file holds: see printable(). Tested in
 // tests/core/error_test.cpp and tests/weights/binder_test.cpp.
@@ -85,6 +85,15 @@ class error : public std::runtime_error {
   }
   core::fault parts_;
 };
+
+namespace core {
+/// Thrown where a stop was requested (context::stop), instead of a result. What was under way is lost; model, context
+/// and threads serve the next call.
+class cancelled : public error {
+ public:
+  cancelled() : error({.what = "cancelled"}) {}
+};
+}  // namespace core
 
 // Cold: what leads to it is compiled for size, which is what makes many clear messages cheap to compile.
 /// Throws steno::error with these parts.

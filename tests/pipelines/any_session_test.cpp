@@ -1,5 +1,5 @@
-// Sessions of every family that streams, with the bundled models: portions make no difference, what is stable stays,
-// sessions share a model, and what cannot be done is said.
+// Sessions of every family, with the bundled models: portions make no difference, what is stable stays, sessions share
+// a model, and what cannot be done is said. Families that do not stream by themselves recognise segments.
 #include <steno/core/thread_pool.hpp>
 #include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/qwen3_asr.hpp>
@@ -168,7 +168,7 @@ TEST_P(any_session_of, sessions_share_a_model_and_a_context) {
 
 INSTANTIATE_TEST_SUITE_P(each, any_session_of,
                          testing::Values("u2", "parakeet-ctc", "parakeet-tdt", "parakeet-eou", "qwen3-asr",
-                                         "paraformer_online"),
+                                         "paraformer_online", "demo", "paraformer", "whisper", "seaco_paraformer"),
                          [](const auto& family) {
                            std::string name = family.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(each, any_session_of,
 
 TEST(any_session, says_what_the_bundled_recordings_say) {
   const auto pcm = two_sentences();
-  for (const char* name : {"u2", "parakeet-tdt"}) {
+  for (const char* name : {"u2", "parakeet-tdt", "demo", "paraformer", "whisper"}) {
     const transcriber m = open(name);
     EXPECT_EQ(finals(listen(m, pcm)),
               "the train to paris leaves in seven minutes where did thomas leave the blue table")
@@ -194,7 +194,7 @@ TEST(any_session, turns_end_and_a_session_that_does_not_continue_is_over) {
   };
   EXPECT_EQ(turns(listen(m, pcm)), 2);
   EXPECT_EQ(turns(listen(m, pcm, {.endpoints = false})), 0);
-  for (const char* name : {"parakeet-eou", "u2", "parakeet-tdt"}) {
+  for (const char* name : {"parakeet-eou", "u2", "parakeet-tdt", "demo"}) {
     const transcriber one = open(name);
     const auto first = listen(one, pcm, {.continuous = false});
     EXPECT_EQ(std::count_if(first.begin(), first.end(), [](const session_event& e) { return e.final(); }), 1) << name;
@@ -210,7 +210,7 @@ TEST(any_session, utterances_end_at_a_limit) {
   static_assert(streaming::utterance_limit({.limit_seconds = 70}, 60) == 60);
   static_assert(streaming::utterance_limit({.limit_seconds = 70}, 0) == 70);
   const auto pcm = two_sentences();
-  for (const char* name : {"u2", "qwen3-asr", "paraformer_online"}) {
+  for (const char* name : {"u2", "qwen3-asr", "paraformer_online", "demo", "whisper"}) {
     const transcriber m = open(name);
     std::optional<bool> endless;  // where there is something to switch off
     if (m.supports_live("endpoints")) endless = false;
@@ -262,10 +262,11 @@ session_options with(std::string_view option) {
   if (option == "left_chunks") o.left_chunks = 4;
   if (option == "left_context") o.left_context = 40;
   if (option == "look_ahead") o.look_ahead = 4;
-  if (option == "language") o.language = "de-DE";
+  if (option == "language") o.language = "en";
   if (option == "rescore") o.rescore = true;  // the default, but asked for
   if (option == "endpoints") o.endpoints = true;
   if (option == "forget_turns") o.forget_turns = true;
+  if (option == "partial_seconds") o.partial_seconds = 1;
   if (option == "max_utterance_seconds") o.max_utterance_seconds = 20;
   if (option == "beam") o.beam = 4;
   if (option == "hotwords") o.hotwords = {"paris"};
@@ -296,7 +297,12 @@ TEST(any_session, options_that_a_model_has_no_use_for_are_refused_by_name) {
        {"chunk_size", "left_chunks", "left_context", "look_ahead", "endpoints", "max_utterance_seconds"}},
       {"parakeet-eou", {"chunk_size", "endpoints", "forget_turns"}},
       {"qwen3-asr", {"chunk_size", "max_utterance_seconds", "hotwords"}},
-      {"paraformer_online", {"chunk_size", "left_chunks", "endpoints", "max_utterance_seconds"}}};
+      {"paraformer_online", {"chunk_size", "left_chunks", "endpoints", "max_utterance_seconds"}},
+      {"demo", {"language", "endpoints", "partial_seconds", "max_utterance_seconds"}},
+      {"paraformer", {"endpoints", "partial_seconds", "max_utterance_seconds"}},
+      {"seaco_paraformer", {"endpoints", "partial_seconds", "max_utterance_seconds", "hotwords"}},
+      {"whisper",
+       {"language", "endpoints", "partial_seconds", "max_utterance_seconds", "beam", "hotwords", "hotword_score"}}};
   context c;
   for (const auto& [name, honoured] : families) {
     const transcriber m = open(name);
@@ -333,28 +339,98 @@ TEST(any_session, a_beam_of_one_is_greedy_and_none_is_the_models_own) {
   for (const session_event& e : listen(m, pcm, {.beam = 1})) EXPECT_EQ(e.nbest.size(), 1u);
 }
 
-TEST(any_session, models_that_do_not_stream_are_named) {
-  const transcriber m = open("demo");
-  EXPECT_FALSE(m.streams());
+// By segments every family is heard: final results are those of the recording with the same detector.
+TEST(any_session, by_segments_final_results_are_those_of_the_recording) {
+  const auto pcm = two_sentences();
+  EXPECT_FALSE(open("demo").streams());
   EXPECT_TRUE(open("u2").streams());
-  context c;
-  try {
-    any_session s(m, {}, c);
-    FAIL();
-  } catch (const error& e) {
-    const std::string text = e.what();
-    for (const char* part : {"demo.gguf", "does not stream", "u2_conformer", "qwen3_asr", "sense_voice"})
-      EXPECT_NE(text.find(part), std::string::npos) << text;
+  const any_vad energy = open_vad("energy"), fsmn = open_vad((examples / "models/fsmn-vad.gguf").string());
+  for (const char* name : {"demo", "paraformer", "whisper", "parakeet-ctc", "parakeet-tdt", "u2", "qwen3-asr"}) {
+    const transcriber m = open(name);
+    for (const any_vad* vad : {&energy, &fsmn}) {
+      context c;
+      transcribe_options o{.vad = vad};
+      if (m.supports("word_timestamps")) o.merge_seconds = 0;  // Whisper: segments do not share windows
+      const result want = m.transcribe(pcm, o, c);
+      any_session s(m, {}, c, {.vad = vad});
+      std::vector<segment> got;
+      std::vector<double> first;
+      double spoken = 0;
+      const auto sink = [&](session_event e) {
+        if (!e.final() && first.size() == got.size()) first.push_back(e.utterance.end - e.utterance.start);
+        if (e.final() && !e.utterance.text.empty()) got.push_back(std::move(e.utterance));
+      };
+      s.push(pcm, c, sink);
+      s.finish(c, sink);
+      ASSERT_EQ(got.size(), want.segments.size()) << name;
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        EXPECT_EQ(got[i].text, want.segments[i].text) << name;
+        EXPECT_EQ(got[i].token_ids, want.segments[i].token_ids) << name;
+        EXPECT_EQ(got[i].start, want.segments[i].start) << name;
+        EXPECT_EQ(got[i].end, want.segments[i].end) << name;
+        EXPECT_EQ(got[i].score, want.segments[i].score) << name;
+        ASSERT_EQ(got[i].words.size(), want.segments[i].words.size()) << name;
+        for (std::size_t w = 0; w < got[i].words.size(); ++w)
+          EXPECT_EQ(got[i].words[w].start, want.segments[i].words[w].start) << name;
+        spoken += got[i].end - got[i].start;
+      }
+      EXPECT_EQ(first.size(), got.size()) << name;
+      for (const double seconds : first) EXPECT_LE(seconds, 1.5) << name;
+    }
   }
+}
+
+// A stream's partial results, another model's final ones.
+TEST(any_session, two_passes) {
+  const auto pcm = two_sentences();
+  const transcriber first = open("u2"), last = open("demo");
+  const std::vector<session_event> alone = listen(last, pcm);
+  const auto pass = [&](std::size_t portion, const session_options& o) {
+    context c;
+    any_session s(first, o, c, {.final_model = &last});
+    std::vector<session_event> all;
+    const auto sink = [&](session_event e) { all.push_back(std::move(e)); };
+    for (std::size_t at = 0; at < pcm.size(); at += portion)
+      s.push(std::span(pcm).subspan(at, std::min(portion, pcm.size() - at)), c, sink);
+    s.finish(c, sink);
+    return all;
+  };
+  const auto events = pass(1600, {.chunk_size = 4});
+  const auto again = pass(777, {.chunk_size = 4});
+  ASSERT_EQ(events.size(), again.size());
+  for (std::size_t i = 0; i < events.size(); ++i) EXPECT_EQ(written(events[i]), written(again[i]));
+  const auto told = [](const std::vector<session_event>& all) {
+    std::vector<std::string> texts;
+    for (const session_event& e : all)
+      if (e.final()) texts.push_back(written(e));
+    return texts;
+  };
+  EXPECT_EQ(told(events), told(alone));
+  EXPECT_GT(events.size(), 10u);
+  for (const session_event& e : events) {
+    EXPECT_EQ(e.stable, e.final() ? e.utterance.text : "");
+  }
+  EXPECT_NE(pass(1600, {.chunk_size = 16}).size(), events.size());
+  EXPECT_EQ(finals(pass(1600, {.language = "en"})), finals(alone));  // the second one's
+  context c;
+  EXPECT_NE(refusal([&] {
+              any_session(first, {.forget_turns = true}, c, {.final_model = &last});
+            }).find("u2_conformer and sense_voice"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { any_session(last, {}, c, {.final_model = &first}); }).find("one that streams"),
+            std::string::npos);
+  EXPECT_TRUE(any_session::honours(first, "language", {.final_model = &last}));
+  EXPECT_FALSE(any_session::honours(first, "partial_seconds", {.final_model = &last}));
 }
 
 // Portions that bring no result take no memory once everything has been gone through.
 TEST(any_session, quiet_portions_allocate_nothing_once_warm) {
   const auto pcm = two_sentences();
-  for (const char* name : {"u2", "paraformer_online", "parakeet-eou"}) {
+  for (const char* name : {"u2", "paraformer_online", "parakeet-eou", "demo"}) {
     const transcriber m = open(name);
     context c;
     session_options o;
+    if (m.supports_live("partial_seconds")) o.partial_seconds = 0;
     if (m.supports_live("left_chunks")) o.left_chunks = 4;
     if (m.supports_live("rescore")) o.rescore = false;
     any_session s(m, o, c);
@@ -431,7 +507,7 @@ TEST(any_session, speakers_do_not_depend_on_portions_and_threads) {
   const diarizer d((test::compact() / "sortformer" / "model.gguf").string());
   const std::vector<float> pcm = two_sentences();
   thread_pool pool(2);
-  for (const char* name : {"parakeet-eou", "parakeet-tdt", "u2", "qwen3-asr"}) {
+  for (const char* name : {"parakeet-eou", "parakeet-tdt", "u2", "qwen3-asr", "demo"}) {
     const transcriber t = open(name);
     for (const bool split : {false, true}) {
       const pipelines::speaker_session_options o{.split_on_speaker = split};

@@ -89,8 +89,7 @@ std::string through_the_door(const Model& m) {
   EXPECT_EQ(pieces.segments.size(), whole.segments.size());
   for (std::size_t i = 0; i < pieces.segments.size(); ++i) EXPECT_EQ(pieces.segments[i].text, whole.segments[i].text);
   std::string all = text_of(whole);
-  if constexpr (streaming::streaming_recogniser<Model>) {
-    session s(m, session_options{}, c);
+  const auto listen = [&](auto s) {
     std::string live;
     const auto events = [&](session_event e) {
       if (e.final()) live.append("|").append(e.utterance.text);
@@ -99,7 +98,11 @@ std::string through_the_door(const Model& m) {
     s.finish(c, events);
     EXPECT_TRUE(s.over());
     all.append(" live").append(live);
-  }
+  };
+  if constexpr (streaming::streaming_recogniser<Model>)
+    listen(session(m, session_options{}, c));
+  else
+    listen(pipelines::segment_session(m, session_options{}, c));
   return all;
 }
 
@@ -109,7 +112,6 @@ std::string by_file(const std::string& file) {
   context c;
   const auto pcm = speech();
   std::string all = text_of(t.transcribe(pcm, {}, c));
-  if (!t.streams()) return all;
   any_session s(t, {}, c);
   std::string live;
   const auto events = [&](session_event e) {

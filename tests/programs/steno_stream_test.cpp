@@ -114,9 +114,33 @@ TEST_F(steno_stream, what_cannot_be_done_is_said) {
   const outcome unknown = run(model + "--hotwords phrases.txt -");
   EXPECT_EQ(unknown.code, 1);
   EXPECT_NE(unknown.err.find("xyz"), std::string::npos);
-  const outcome other = run("-m '" + (steno::test::compact() / "sensevoice" / "model.gguf").string() + "' -");
-  EXPECT_EQ(other.code, 1);
-  EXPECT_NE(other.err.find("does not stream"), std::string::npos) << other.err;
+  const std::string sense = "-m '" + (steno::test::compact() / "sensevoice" / "model.gguf").string() + "' ";
+  const outcome other = run(sense + "--final-model x.gguf -");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.err.find("sense_voice does not"), std::string::npos) << other.err;
+  const outcome chunks = run(sense + "--chunk-size 4 -");
+  EXPECT_EQ(chunks.code, 2);
+  EXPECT_NE(chunks.err.find("--chunk-size: sense_voice has no use for it while it recognises segments"),
+            std::string::npos)
+      << chunks.err;
+  EXPECT_EQ(run(model + "--vad energy -").code, 2);
+  EXPECT_EQ(run(model + "--by-segments --chunk-size 4 -").code, 2);
+  EXPECT_EQ(run(model + "--partial-seconds 1 -").code, 2);
+}
+
+TEST_F(steno_stream, any_model_recognises_segments_on_the_way) {
+  const std::string sense = "-m '" + (steno::test::compact() / "sensevoice" / "model.gguf").string() + "' ";
+  for (const std::string& options : {sense, sense + "--vad energy ", model + "--by-segments "}) {
+    const outcome o = run(options + "--format jsonl -");
+    ASSERT_EQ(o.code, 0) << o.err;
+    const std::vector<json> all = events(o.out);
+    ASSERT_GT(all.size(), 2u) << options;
+    EXPECT_EQ(all.back()["type"], "final");
+    const bool told = std::any_of(all.begin(), all.end(), [](const json& e) { return e["type"] == "speech_start"; });
+    EXPECT_EQ(told, options.find("--vad") != std::string::npos);
+    const outcome less = run(options + "--format jsonl --partial-seconds 0 -");
+    EXPECT_EQ(less.out.find("\"partial\""), std::string::npos) << options;
+  }
 }
 
 TEST_F(steno_stream, parakeet_streams_with_caches_turn_by_turn) {

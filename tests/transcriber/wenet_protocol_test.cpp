@@ -42,6 +42,8 @@ TEST(wenet_protocol, a_start_message_is_understood) {
   EXPECT_EQ(full.nbest, 5u);
   EXPECT_TRUE(full.live.continuous);
   EXPECT_EQ(full.live.hotwords, (std::vector<std::string>{"a b", "c"}));
+  EXPECT_EQ(full.live.language, "auto");
+  EXPECT_EQ(read(R"({"signal": "start", "language": "de"})").live.language, "de");  // the model has the last word
   EXPECT_FALSE(read(R"({"signal": "end"})").start);
   EXPECT_EQ(read(R"({"signal": "end"})").refused, "");
 }
@@ -50,9 +52,8 @@ TEST(wenet_protocol, a_key_that_is_not_honoured_is_refused_by_name) {
   const std::pair<std::pair<const char*, const char*>, const char*> table[] = {
       {{"sample_rate", "8000"}, "sample_rate 8000: this model takes 16000 samples a second"},
       {{"sample_rate", "\"16000\""}, "sample_rate \"16000\": this model takes 16000 samples a second"},
-      {{"language", "\"de\""}, "language \"de\": a session cannot be told its language (only \"auto\")"},
-      {{"language", "[\"de\"]"}, "language [...]: a session cannot be told its language (only \"auto\")"},
-      {{"language", "null"}, "language null: a session cannot be told its language (only \"auto\")"},
+      {{"language", "[\"de\"]"}, "language [...]: expected the name of a language, or \"auto\""},
+      {{"language", "null"}, "language null: expected the name of a language, or \"auto\""},
       {{"hotwords", "\"a\""}, "array of strings is expected for hotwords option"},
       {{"hotwords", "[1]"}, "array of strings is expected for hotwords option"},
       {{"nbest", "0"}, "integer is expected for nbest option"},

@@ -71,12 +71,13 @@ class Talk:
     first_words: list = field(default_factory=list)
     whole: np.ndarray = None
 
-    def waits(self, events):
-        """For each turn the time in ms from the end of its first word to the first result with another text."""
+    def waits(self, events, begin=False):
+        """For each turn the time in ms from the end of its first word, or its begin, to the first result with another
+        text."""
         out, at, before = [], 0, ""
         told = [(e["heard"] if e["type"] == "partial" else e["end"], e["text"], e["type"] == "final")
                 for e in events if e["type"] in ("partial", "final")]
-        for (start, _), over in zip(self.spans, self.first_words):
+        for (start, _), over in zip(self.spans, [s for s, _ in self.spans] if begin else self.first_words):
             while at < len(told) and (told[at][0] <= start or told[at][1] in ("", before)):
                 before = "" if told[at][2] else told[at][1]
                 at += 1
@@ -318,6 +319,25 @@ class Judge(evaluate.Judge):
         changed, told = settled_that_changed(events)
         self.table.row(f"{name}: settled text that changed", f"{changed} of {told}", "0", changed == 0)
 
+    def live(self, name, margin, minutes=10, seconds=1.0):
+        """A stream of turns by segments of speech against the whole recording; when something is told of a turn; whether
+        what is told to be settled stays."""
+        talk = self.talk(name, minutes)
+        events = self.program.stream(talk.whole, "--by-segments")
+        said = " ".join(e["text"] for e in events if e["type"] == "final")
+        want = " ".join(talk.texts).split()
+        whole = evaluate.edits(want, text_of(self.program.transcribe([talk.whole])[0]).split())
+        wrong, total = evaluate.edits(want, text_of({"text": said}).split()), len(want)
+        self.table.row(name, f"{100 * wrong / total:.2f} % word errors, {100 * whole / total:.2f} % as a whole",
+                       f"{margin} points more", 100 * (wrong - whole) / total <= margin, rate=100 * wrong / total,
+                       whole=100 * whole / total)
+        waits = talk.waits(events, begin=True)
+        soon = 100 * np.mean(np.array(waits) <= 1000 * seconds)
+        self.table.row(f"{name}: first partial result within {seconds:.1f} s of speech", f"{soon:.1f} % of {len(waits)} "
+                       f"(median {np.median(waits):.0f} ms)", "90 %", soon >= 90, soon=soon)
+        changed, told = settled_that_changed(events)
+        self.table.row(f"{name}: settled text that changed", f"{changed} of {told}", "0", changed == 0)
+
     def turns(self, name, minutes=10):
         """When the end of each turn is told, and how often falsely."""
         talk = self.talk(name, minutes)
@@ -381,6 +401,7 @@ def main():
         "tones alone": lambda n: judge.nothing(n, lambda r, k: tones(r, k) * level(-60, -12)(r)),
         "music alone": lambda n: judge.nothing(n, lambda r, k: music(r, k) * level(-60, -15)(r)),
         "stream of turns": lambda n: judge.streamed(n, 2),
+        "segments of turns, live": lambda n: judge.live(n, 2),
     }
     if Path(args.model).stem.startswith("whisper"):
         for n, variants in (("joined words", synthesize.VARIANTS), ("joined words, voices m8 and f5", m8 + f5)):

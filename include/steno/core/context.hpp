@@ -1,13 +1,17 @@
 // steno/core/context.hpp - what a forward pass borrows: scratch memory, someone to run tiles, and perhaps a tracer.
 //
-// One context per stream; models and layers are const and shared. Tested in tests/core/trace_test.cpp.
+// One context per stream; models and layers are const and shared. Tested in tests/core/trace_test.cpp and
+// tests/pipelines/cancel_test.cpp.
 #pragma once
 #include <steno/core/executor.hpp>
 #include <steno/core/trace.hpp>
 #include <steno/core/workspace.hpp>
+#include <steno/error.hpp>
 
 #include <cstring>
+#include <stop_token>
 #include <string_view>
+#include <utility>
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -22,6 +26,14 @@ class context {
 
   core::workspace scratch;  ///< memory of intermediate tensors; reused from pass to pass
   executor run;             ///< runs the tiles of the layers; by default the calling thread
+  /// Ends calls that run with this context, from any thread: the next layer of a network and the next clip of a
+  /// recording throw steno::core::cancelled once a stop is requested. By default nobody can.
+  std::stop_token stop = {};
+
+  /// Throws steno::core::cancelled when a stop is requested.
+  void check_stop() const {
+    if (stop.stop_requested()) refuse_to_go_on();
+  }
 
   /// True when somebody wants to see intermediate tensors.
   bool tracing() const noexcept { return static_cast<bool>(tracer_); }
@@ -53,6 +65,7 @@ class context {
   [[nodiscard]] scope enter(std::string_view name, extent index = -1) { return scope(*this, name, index); }
 
  private:
+  [[noreturn]] STENO_COLD static void refuse_to_go_on() { throw core::cancelled(); }
   // Every stage of every layer has these two, so what they do when somebody traces is not repeated there.
   STENO_COLD void show(std::string_view name, const view<const float>& x) {
     const std::size_t mark = length_;

@@ -104,6 +104,7 @@ struct repeat {
         layers[i](from, y, state_at(i), env, c);
     };
     for (std::size_t i = 0; i < layers.size(); ++i) {
+      c.check_stop();  // every network of any length is repeated layers, so no call goes on for longer than one of them
       auto scope = c.enter("", static_cast<extent>(i));
       run(i, i == 0 ? x : core::as<const float, dynamic, input>(y));
       c.trace("out", y);

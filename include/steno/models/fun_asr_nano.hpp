@@ -289,7 +289,10 @@ class fun_asr_nano {
     nn::qwen3_read(llm, x, state, c);
     const nn::qwen3_writing how{
         .ends = ends, .max_tokens = o.max_new_tokens, .sampling = o.sampling, .stop_loops = o.max_repeats > 0};
-    nn::qwen3_text t = nn::qwen3_write(llm, view<float, dynamic, width>(x.bottomRows(1)), state, how, c);
+    const auto show = [&](const nn::qwen3_writer& w) {
+      if (o.writing) o.writing(plain_text(tokenizer.decode(w.text().ids, true)));
+    };
+    nn::qwen3_text t = nn::qwen3_write(llm, view<float, dynamic, width>(x.bottomRows(1)), state, how, c, {}, show);
     s.text = plain_text(tokenizer.decode(t.ids, true));
     if (o.max_repeats > 0) s.text = text::limit_repeats(std::move(s.text), static_cast<std::size_t>(o.max_repeats));
     s.token_ids = std::move(t.ids);

@@ -5,6 +5,7 @@
 #pragma once
 #include <steno/config.hpp>
 #include <steno/core/dtype.hpp>
+#include <steno/core/text_ref.hpp>
 #include <steno/search/token_choice.hpp>
 
 #include <optional>
@@ -27,6 +28,7 @@ struct fun_asr_nano_options {
   /// A pattern of words comes no more than so many times in a row, and circles end the writing; 0: as it comes.
   int max_repeats = 3;
   bool word_timestamps = true;  ///< times of words, by the CTC head where the file has one
+  core::text_ref writing = {};  ///< takes the text so far behind each token
 };
 
 /// A language of the multilingual model and its name in the prompt.

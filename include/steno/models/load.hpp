@@ -5,6 +5,7 @@
 // tests/models/sense_voice_test.cpp.
 #pragma once
 #include <steno/core/executor.hpp>
+#include <steno/error.hpp>
 #include <steno/kernels/pack.hpp>
 #include <steno/weights/binder.hpp>
 #include <steno/weights/gguf.hpp>
@@ -18,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -139,14 +141,17 @@ class weight_keeper {
 
 /// Packs every product of `model` that its kernel wants packed, and copies small tensors, into `keep`. The pages of
 /// `file` (if there is one) that are not needed any more go back to the system. Throws steno::error for infinities and
-/// NaN in what it packs or copies, and when memory is out.
+/// NaN in what it packs or copies, and when memory is out; steno::core::cancelled between two tensors once `stop` is
+/// requested.
 template <core::composite Model>
-STENO_COLD void keep_weights(Model& model, const gguf_file* file, weights::storage& keep, const executor& run) {
+STENO_COLD void keep_weights(Model& model, const gguf_file* file, weights::storage& keep, const executor& run,
+                             const std::stop_token& stop = {}) {
   detail::weight_keeper keeper(file, keep, run);
   core::walk(model, [&]<class Leaf>(const std::string&, Leaf& leaf, bool) {
     if constexpr (core::weight_leaf<Leaf>) keeper.expect(leaf.ref(), Leaf::purpose == weights::use::product);
   });
   core::walk(model, [&]<class Leaf>(const std::string& name, Leaf& leaf, bool) {
+    if (stop.stop_requested()) throw core::cancelled();
     if constexpr (core::weight_leaf<Leaf>)
       keeper.take(name, leaf.ref(), Leaf::purpose == weights::use::product, leaf.data, leaf.packed);
   });
@@ -170,6 +175,8 @@ template <class F>
 STENO_COLD void naming(const std::string& where, F&& f) {
   try {
     f();
+  } catch (const core::cancelled&) {
+    throw;
   } catch (const error& e) {
     if (!e.parts().where.empty()) throw;
     core::fault named = e.parts();
@@ -184,9 +191,11 @@ STENO_COLD void naming(const std::string& where, F&& f) {
 }  // namespace detail
 }  // namespace models
 
-/// A model from an open file. Throws steno::error when the file holds another model or does not fit the type.
+/// A model from an open file. Throws steno::error when the file holds another model or does not fit the type, and
+/// steno::core::cancelled once `stop` is requested.
 template <class Model>
-STENO_COLD Model load(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {}) {
+STENO_COLD Model load(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {},
+                      const std::stop_token& stop = {}) {
   const std::string where = file.where();
   const std::string found = file.text("general.architecture").value_or("");
   if (found != Model::architecture)
@@ -202,15 +211,15 @@ STENO_COLD Model load(gguf_file file, const executor& run = {}, std::vector<std:
     model.storage.file.emplace(std::move(file));
     const gguf_file& source = *model.storage.file;
     weights::bind(model, source, model.storage.owned, Model::architecture);
-    models::keep_weights(model, &source, model.storage.owned, run);
+    models::keep_weights(model, &source, model.storage.owned, run, stop);
   });
   return std::move(*made);
 }
 
 /// A model from a packaged GGUF file at `path`.
 template <class Model>
-Model load(const std::string& path, const executor& run = {}) {
-  return load<Model>(gguf_file(path), run);
+Model load(const std::string& path, const executor& run = {}, const std::stop_token& stop = {}) {
+  return load<Model>(gguf_file(path), run, {}, stop);
 }
 
 }  // namespace STENO_ABI

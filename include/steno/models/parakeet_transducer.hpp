@@ -193,6 +193,7 @@ class parakeet_transducer
   }
   /// Makes `id` the last label; -1: there is none yet.
   void predict(prediction& s, int id, context& c) const {
+    c.check_stop();  // as repeated layers do
     core::workspace::frame scratch(c.scratch);
     auto x = scratch.template matrix<1, Predictor>(1, embed.cols());
     if (id < 0)

@@ -8,6 +8,7 @@
 // Tested in tests/models/qwen3_asr_test.cpp and tests/parity/qwen3_asr_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
+#include <steno/core/text_ref.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/qwen3.hpp>
 #include <steno/models/qwen3_languages.hpp>
@@ -43,6 +44,7 @@ struct qwen3_asr_options {
   std::optional<dtype> cache = std::nullopt;    ///< of keys and values; none: what suits the weights
   /// A pattern of words comes no more than so many times in a row, and circles end the writing; 0: as it comes.
   int max_repeats = 3;
+  core::text_ref writing = {};  ///< takes the text of a clip so far behind each token; not of several clips at once
 };
 
 /// One part of a recording, as the model wrote it.
@@ -162,7 +164,14 @@ class qwen3_asr : public qwen3_thinker<S> {
     s.clear();
     read_prompt(pcm, p, s, 0, last, c);
     auto scope = c.enter("text");
-    return part_of(pcm, language, o, nn::qwen3_write(text, view<float, dynamic, width>(last), s, writing(o), c));
+    const auto show = [&](const nn::qwen3_writer& w) {
+      if (!o.writing) return;
+      const std::string raw = this->tokenizer.decode(w.text().ids, true);
+      if (!language.empty() || raw.find("<asr_text>") != std::string::npos)  // else there is no text yet
+        o.writing(steno::text::parse_qwen3_output(raw, language, false).text);
+    };
+    return part_of(pcm, language, o,
+                   nn::qwen3_write(text, view<float, dynamic, width>(last), s, writing(o), c, {}, show));
   }
   /// Several clips at once: every step writes a token of each.
   std::vector<qwen3_part> write(std::span<const std::span<const float>> clips, const qwen3_prompt& p,

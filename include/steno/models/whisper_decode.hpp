@@ -4,6 +4,7 @@
 // and times (search/whisper_rules.hpp), greedy, sampled or beam search (search/token_search.hpp), the best of a
 // group by its score for each token. Tested in tests/parity/whisper_decode_test.cpp.
 #pragma once
+#include <steno/core/text_ref.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/whisper_window.hpp>
 #include <steno/networks/whisper_decoder.hpp>
@@ -45,6 +46,7 @@ struct whisper_decode_options {
   /// Hotwords, as whisper_tokens::split() writes them; must outlive the call; null: none. They count at every
   /// temperature.
   const search::hotword_automaton* hotwords = nullptr;
+  core::text_ref writing = {};  ///< takes the text of the window so far, of the first hypothesis, behind each token
 };
 
 /// Why the text of a window ends: its end token, the limit of tokens, or the decoder's context is full.
@@ -185,6 +187,10 @@ STENO_COLD whisper_decoded whisper_decode(const Model& m, whisper_window& w, con
                     {scores.data() + g * vocabulary, static_cast<std::size_t>(vocabulary)});
       kernels::log_softmax(core::read(scores), scores, c.run);
       const bool going = chooser.advance(core::read(scores), next, sources);
+      if (o.writing && going) {
+        const std::span<const int> best = chooser.tokens_of(0);
+        o.writing(tokenizers::unicode::strip(t.text_of({best.begin(), best.end()})));
+      }
       if (!going) d.stop = whisper_stop::end_of_text;
       if (!going || step + 1 == max_tokens) break;
       if (given + step + 1 > context_size) {

@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace steno {
@@ -132,16 +133,24 @@ class qwen3_writer {
   bool going_ = true;
 };
 
-/// Writes after a prompt whose last row left the layers as `row` [1, D], which is overwritten.
-template <class Decoder, extent D>
+namespace detail {
+struct no_reader {
+  void operator()(const qwen3_writer&) const noexcept {}
+};
+}  // namespace detail
+
+/// Writes after a prompt whose last row left the layers as `row` [1, D], which is overwritten. read(writer) behind each
+/// token.
+template <class Decoder, extent D, class Reader = detail::no_reader>
 qwen3_text qwen3_write(const Decoder& m, view<float, dynamic, D> row, qwen3_decoder_state& s, const qwen3_writing& o,
-                       context& c, std::span<const int> before = {}) {
+                       context& c, std::span<const int> before = {}, Reader&& read = {}) {
   qwen3_writer w(o, before);
   core::workspace::frame scratch(c.scratch);
   auto scores = scratch.template matrix<dynamic, Decoder::output>(1, m.outputs());
   while (w.going()) {
     m.logits(core::as<const float, dynamic, D>(row), scores, c);
     if (!w.take({scores.data(), static_cast<std::size_t>(scores.cols())})) break;
+    read(std::as_const(w));
     const int id = w.last();
     m.embed(std::span<const int>(&id, 1), row);
     m(row, s, c);

@@ -35,6 +35,10 @@ template <class Options>
 concept has_beam = requires(Options o) {
   o.beam = 1;
 };
+template <class Options>
+concept has_writing = requires(Options o, const core::text_ref& to) {
+  o.writing = to;
+};
 /// Hotwords that a search favours, as an automaton of the tokenizer's units.
 template <class Options>
 concept has_hotwords = requires(Options o, const search::hotword_automaton& a) {
@@ -63,6 +67,7 @@ struct family_defaults {
     if (option == "beam") return detail::has_beam<model_options>;
     if (option == "hotwords") return searches_hotwords || detail::reads_hotwords<Model>;
     if (option == "hotword_score") return searches_hotwords;
+    if (option == "writing") return detail::has_writing<model_options>;
     return option == "max_clip_seconds" || option == "parallel_clips";
   }
   /// Whether the model's supports_language() or, where it has none, its languages() know it; any without such a list.
@@ -92,6 +97,7 @@ struct family_defaults {
     if constexpr (detail::has_beam<model_options>)
       if (o.beam > 0) own.beam = o.beam;
     if constexpr (searches_hotwords) own.hotwords = &hotwords;
+    if constexpr (detail::has_writing<model_options>) own.writing = o.writing;
     return own;
   }
 };
@@ -162,11 +168,14 @@ STENO_COLD void require_supported(const Model& m, const transcribe_options& o) {
   if (o.max_clip_seconds > 0) names.emplace_back("max_clip_seconds");
   if (o.parallel_clips > 1) names.emplace_back("parallel_clips");
   if (o.look_ahead) names.emplace_back("look_ahead");
+  if (o.writing) names.emplace_back("writing");
   for (const std::string& name : names)
     if (!supports_option(m, name, o.vad != nullptr))
       fail({.what = "option " + name,
             .expected = "one that the model supports",
             .found = std::string(Model::architecture)});
+  if (o.writing && o.parallel_clips > 1)
+    fail({.what = "option writing", .expected = "one clip at a time", .found = std::to_string(o.parallel_clips)});
   if (o.vad != nullptr && o.vad->sample_rate() != m.sample_rate)
     fail({.what = "sample rate of the voice activity detector " + std::string(o.vad->name()),
           .expected = std::to_string(m.sample_rate) + " Hz, as the model's",

@@ -29,6 +29,7 @@ struct family<funasr::fun_asr_nano<S, Frontend>> : family_defaults<funasr::fun_a
     funasr::fun_asr_nano_options own{.language = o.language, .itn = o.itn.value_or(true), .hotwords = o.hotwords};
     own.word_timestamps = o.decoding.word_timestamps.value_or(true);
     detail::set_language_model_options(o.decoding, own);
+    own.writing = o.writing;
     return own;
   }
 };

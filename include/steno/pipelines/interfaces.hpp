@@ -6,6 +6,7 @@
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>
 #include <steno/core/sink_ref.hpp>
+#include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/model_summary.hpp>
 #include <steno/pipelines/transcribe_options.hpp>
 #include <steno/streaming/session.hpp>
@@ -36,12 +37,24 @@ struct recording_interface {
   virtual double needed_from() const = 0;
 };
 
-/// session<Model> of any model.
+/// session<Model> of a model that streams, segment_session<Model> of any other.
 struct session_interface {
   virtual ~session_interface() = default;
   virtual void push(std::span<const float> pcm, context& c, core::sink_ref<session_event> sink) = 0;
   virtual void finish(context& c, core::sink_ref<session_event> sink) = 0;
   virtual bool over() const = 0;
+};
+
+struct loaded_model;
+/// What stands beside the model of a session; all of it must outlive the session.
+struct session_parts {
+  const any_vad* vad = nullptr;           ///< whose segments are recognised; null: the energy VAD, where one is needed
+  steno::vad_settings vad_settings = {};  ///< of the detector
+  /// Streams, and writes the partial results; null: the model itself.
+  const loaded_model* partials = nullptr;
+  session_options partial_options = {};  ///< of `partials`
+  /// Whether a model that streams by itself recognises segments all the same.
+  bool by_segments() const noexcept { return vad != nullptr || partials != nullptr; }
 };
 
 /// A model of any family.
@@ -52,13 +65,14 @@ struct loaded_model {
   virtual std::vector<std::string> languages() const = 0;
   virtual bool supports_language(const std::string& language) const = 0;
   virtual bool supports(std::string_view option, bool vad) const = 0;
-  virtual bool supports_live(std::string_view option) const = 0;
+  virtual bool supports_live(std::string_view option, bool by_segments) const = 0;
   virtual bool needs_preview() const = 0;
   virtual bool streams() const = 0;
   virtual model_summary summary() const = 0;
   virtual result transcribe(std::span<const float> pcm, const transcribe_options& o, context& c) const = 0;
   virtual std::unique_ptr<recording_interface> start_recording(const transcribe_options& o) const = 0;
-  virtual std::unique_ptr<session_interface> start_session(const session_options& o, context& c) const = 0;
+  virtual std::unique_ptr<session_interface> start_session(const session_options& o, const session_parts& p,
+                                                           context& c) const = 0;
 };
 
 using opened_model = std::unique_ptr<const loaded_model>;

@@ -4,12 +4,14 @@
 #pragma once
 #include <steno/models/load.hpp>
 #include <steno/pipelines/interfaces.hpp>
+#include <steno/pipelines/segment_session.hpp>
 #include <steno/pipelines/transcribe.hpp>
 #include <steno/streaming/session.hpp>
 
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,16 +42,19 @@ struct recording_of final : recording_interface {
   recording<Model> body;
 };
 
-template <streaming::streaming_recogniser Model>
+/// Of a session<Model> or a segment_session<Model>.
+template <class Session>
 struct session_of final : session_interface {
-  session_of(const Model& m, const session_options& o, context& c) : body(m, o, c) {}
+  template <class... Parts>
+  explicit session_of(const typename Session::model_type& m, const session_options& o, context& c, const Parts&... p)
+      : body(m, o, c, p...) {}
   void push(std::span<const float> pcm, context& c, core::sink_ref<session_event> sink) override {
     body.push(pcm, c, sink);
   }
   void finish(context& c, core::sink_ref<session_event> sink) override { body.finish(c, sink); }
   bool over() const override { return body.over(); }
 
-  session<Model> body;
+  Session body;
 };
 
 template <recogniser Model>
@@ -62,11 +67,10 @@ struct loaded_as final : loaded_model {
     return family<Model>::supports_language(model, language);
   }
   bool supports(std::string_view option, bool vad) const override { return supports_option(model, option, vad); }
-  bool supports_live(std::string_view option) const override {
+  bool supports_live(std::string_view option, bool by_segments) const override {
     if constexpr (streaming::streaming_recogniser<Model>)
-      return session<Model>::honours(model, option);
-    else
-      return false;
+      if (!by_segments) return session<Model>::honours(model, option);
+    return segment_session<Model>::honours(model, option);
   }
   bool needs_preview() const override { return recognises_whole<Model>; }
   bool streams() const override { return streaming::streaming_recogniser<Model>; }
@@ -84,14 +88,11 @@ struct loaded_as final : loaded_model {
   std::unique_ptr<recording_interface> start_recording(const transcribe_options& o) const override {
     return std::make_unique<recording_of<Model>>(model, o);
   }
-  std::unique_ptr<session_interface> start_session(const session_options& o, context& c) const override {
+  std::unique_ptr<session_interface> start_session(const session_options& o, const session_parts& p,
+                                                   context& c) const override {
     if constexpr (streaming::streaming_recogniser<Model>)
-      return std::make_unique<session_of<Model>>(model, o, c);
-    else
-      fail({.where = file() != nullptr ? file()->where() : std::string(),
-            .what = "this model does not stream",
-            .expected = "u2_conformer, u2_transformer, paraformer_online, qwen3_asr, parakeet_ctc, parakeet_transducer",
-            .found = std::string(Model::architecture)});
+      if (!p.by_segments()) return std::make_unique<session_of<session<Model>>>(model, o, c);
+    return std::make_unique<session_of<segment_session<Model>>>(model, o, c, p);
   }
 
   const gguf_file* file() const {
@@ -109,6 +110,7 @@ struct model_file {
   gguf_file file;
   executor run;
   std::vector<std::byte> image;
+  std::stop_token stop = {};
 };
 
 /// What opens the models of a family: files whose `general.architecture` is one of theirs.
@@ -124,7 +126,8 @@ opened_model family_of<Models...>::open(model_file& f) {
   opened_model opened;
   const auto attempt = [&]<class Model>() {
     if (opened == nullptr && found == Model::architecture)
-      opened = std::make_unique<const loaded_as<Model>>(load<Model>(std::move(f.file), f.run, std::move(f.image)));
+      opened =
+          std::make_unique<const loaded_as<Model>>(load<Model>(std::move(f.file), f.run, std::move(f.image), f.stop));
   };
   (attempt.template operator()<Models>(), ...);
   return opened;

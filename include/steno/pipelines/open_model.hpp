@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,7 +54,8 @@ bool opens(std::string_view architecture) {
   return model_for<Bodies, all_families>::opens(architecture);
 }
 template <class Bodies>
-opened_model open_model(gguf_file file, const executor& run, std::vector<std::byte> image) {
+opened_model open_model(gguf_file file, const executor& run, std::vector<std::byte> image,
+                        const std::stop_token& stop) {
   const std::string found = file.text("general.architecture").value_or("");
   if (!opens<Bodies>(found))
     fail({.where = file.where(),
@@ -62,11 +64,11 @@ opened_model open_model(gguf_file file, const executor& run, std::vector<std::by
           .found = "\"" + found + "\"",
           .hint = file.has("steno.version") ? "this model transcribes nothing by itself"
                                             : "steno-convert makes a packaged file from a checkpoint"});
-  model_file f{.file = std::move(file), .run = run, .image = std::move(image)};
+  model_file f{.file = std::move(file), .run = run, .image = std::move(image), .stop = stop};
   return model_for<Bodies, all_families>::open(f);
 }
 #if defined(STENO_LINK_PIPELINES)
-template opened_model open_model<bodies>(gguf_file, const executor&, std::vector<std::byte>);
+template opened_model open_model<bodies>(gguf_file, const executor&, std::vector<std::byte>, const std::stop_token&);
 template bool opens<bodies>(std::string_view);
 #endif
 

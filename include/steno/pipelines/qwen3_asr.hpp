@@ -38,6 +38,7 @@ struct family<qwen3::qwen3_asr<S>> : family_defaults<qwen3::qwen3_asr<S>> {
     // A long clip may have eight tokens a second, which is more than anybody speaks.
     own.max_new_tokens = std::max(own.max_new_tokens, static_cast<int>(count / (model::sample_rate / 8)));
     detail::set_language_model_options(o.decoding, own);
+    own.writing = o.writing;
     return own;
   }
   /// Each step reads the weights once for a token of each clip.

@@ -70,6 +70,7 @@ class recording {
   void push(std::span<const float> pcm, context& c, core::sink_ref<segment> sink) {
     if (push_whole(pcm, c, sink)) return;
     while (!pcm.empty()) {
+      c.check_stop();
       // To the next multiple of a block, so that what is decided when does not depend on the portions.
       const auto into = static_cast<std::size_t>(cutter_.end() % block);
       const auto part = pcm.first(std::min(pcm.size(), static_cast<std::size_t>(block) - into));
@@ -177,6 +178,7 @@ class recording {
 
   void advance(context& c, core::sink_ref<segment> sink) {
     while (auto clip = cutter_.next()) {
+      c.check_stop();
       const auto pcm = filled(cutter_.clip(*clip), clip->begin);
       if (options_.parallel_clips <= 1) {
         emit(pipelines::recognise_clip(model_, pcm, options_, *hotwords_, c), *clip, sink);
@@ -228,6 +230,7 @@ class recording {
   // Each clip on one thread, with scratch memory of its own; the weights are shared.
   void recognise_apart(std::span<waiting_clip* const> batch, context& c) {
     while (scratch_.size() < static_cast<std::size_t>(c.run.width())) scratch_.emplace_back();
+    for (context& s : scratch_) s.stop = c.stop;
     auto work = [&](extent i, int worker) noexcept {
       waiting_clip& w = *batch[static_cast<std::size_t>(i)];
       try {

@@ -1,5 +1,7 @@
 // steno/pipelines/transcribe_options.hpp - how a recording is transcribed; what a model does not support it refuses.
 #pragma once
+#include <steno/core/text_ref.hpp>
+#include <steno/error.hpp>
 #include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/decoding_options.hpp>
 
@@ -13,7 +15,8 @@ namespace steno {
 inline namespace STENO_ABI {
 
 namespace pipelines {
-/// Reference to a callable f(double seconds_done, double seconds_total); called after each piece. Empty by default.
+/// Reference to a callable f(double seconds_done, double seconds_total); called after each piece. Empty by default. One
+/// that returns false cancels the call: it throws steno::core::cancelled.
 class progress_ref {
  public:
   progress_ref() = default;  ///< takes calls and does nothing
@@ -22,14 +25,21 @@ class progress_ref {
   requires(!std::is_same_v<std::remove_cvref_t<F>, progress_ref> && std::is_invocable_v<F&, double, double>)
       progress_ref(F& f)
       : self_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
-        call_([](void* self, double done, double total) { (*static_cast<F*>(self))(done, total); }) {}
+        call_([](void* self, double done, double total) {
+          if constexpr (std::is_same_v<std::invoke_result_t<F&, double, double>, bool>) {
+            return (*static_cast<F*>(self))(done, total);
+          } else {
+            (*static_cast<F*>(self))(done, total);
+            return true;
+          }
+        }) {}
   void operator()(double done, double total) const {
-    if (call_ != nullptr) call_(self_, done, total);
+    if (call_ != nullptr && !call_(self_, done, total)) throw core::cancelled();
   }
 
  private:
   void* self_ = nullptr;
-  void (*call_)(void*, double, double) = nullptr;
+  bool (*call_)(void*, double, double) = nullptr;
 };
 }  // namespace pipelines
 
@@ -63,6 +73,9 @@ struct transcribe_options {
   std::optional<float> hotword_score = {};
   decoding_options decoding = {};         ///< for models that write token by token
   pipelines::progress_ref progress = {};  ///< of transcribe()
+  /// Takes the text of the clip or window at hand so far, behind each token, from models that write token by token; a
+  /// window that is decoded again begins again. Of one clip at a time (`parallel_clips` 1).
+  core::text_ref writing = {};
 };
 
 }  // namespace STENO_ABI

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,11 +35,12 @@ namespace pipelines {
 namespace detail {
 /// The model that a file holds. Throws steno::error. Defined in open_model.hpp.
 template <class Bodies>
-opened_model open_model(gguf_file file, const executor& run, std::vector<std::byte> image);
+opened_model open_model(gguf_file file, const executor& run, std::vector<std::byte> image, const std::stop_token& stop);
 template <class Bodies>
 bool opens(std::string_view architecture);
 #if defined(STENO_LINK_PIPELINES)
-extern template opened_model open_model<bodies>(gguf_file, const executor&, std::vector<std::byte>);
+extern template opened_model open_model<bodies>(gguf_file, const executor&, std::vector<std::byte>,
+                                                const std::stop_token&);
 extern template bool opens<bodies>(std::string_view);
 #endif
 
@@ -54,13 +56,16 @@ bool transcribes(std::string_view architecture) {
 /// A loaded model. It may be moved; const and shared by any number of threads, each with its own context.
 class transcriber {
  public:
-  /// Loads a packaged GGUF file. `run` packs the weights in parallel. Throws steno::error.
+  /// Loads a packaged GGUF file. `run` packs the weights in parallel. Throws steno::error, and steno::core::cancelled
+  /// once `stop` is requested.
   template <class Bodies = pipelines::detail::bodies>
-  explicit transcriber(const std::string& path, const executor& run = {}) : transcriber(gguf_file(path), run) {}
+  explicit transcriber(const std::string& path, const executor& run = {}, const std::stop_token& stop = {})
+      : transcriber(gguf_file(path), run, {}, stop) {}
   /// The same from an open file; `image` owns its bytes when they are in memory.
   template <class Bodies = pipelines::detail::bodies>
-  explicit transcriber(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {})
-      : model_(pipelines::detail::open_model<Bodies>(std::move(file), run, std::move(image))) {}
+  explicit transcriber(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {},
+                       const std::stop_token& stop = {})
+      : model_(pipelines::detail::open_model<Bodies>(std::move(file), run, std::move(image), stop)) {}
   /// A model that is there already: transcriber_of(model) (transcriber_of.hpp), of any recogniser, your own too.
   explicit transcriber(pipelines::detail::opened_model model) : model_(std::move(model)) {}
 
@@ -76,10 +81,13 @@ class transcriber {
   /// Whether an option has an effect, by its name in transcribe_options or decoding_options. `vad`: with a voice
   /// activity detector.
   bool supports(std::string_view option, bool vad = false) const { return model_->supports(option, vad); }
-  /// Whether any_session takes the model.
+  /// Whether the model streams by itself; any_session takes others, too, and recognises segments with them.
   bool streams() const { return model_->streams(); }
-  /// Whether an option has an effect in any_session, by its name in session_options.
-  bool supports_live(std::string_view option) const { return model_->supports_live(option); }
+  /// Whether an option has an effect in any_session, by its name in session_options. `by_segments`: with a detector or
+  /// a second model, so that a model that streams by itself recognises segments, too.
+  bool supports_live(std::string_view option, bool by_segments = false) const {
+    return model_->supports_live(option, by_segments);
+  }
   /// Whether the model finds its own way through a recording, of which it must have seen everything before it begins.
   bool needs_preview() const { return model_->needs_preview(); }
   /// Facts about the model, for people.

@@ -44,6 +44,7 @@ STENO_COLD whisper::whisper_transcribe_options whisper_options(const Model& m, c
   else if (!hotwords.empty())
     own.decode.beam_size = static_cast<int>(search::token_beam_options::default_beam);
   own.decode.hotwords = &hotwords;
+  own.decode.writing = o.writing;
   const decoding_options& d = o.decoding;
   const auto take = [](const auto& from, auto& to) {
     if (from) to = *from;
@@ -152,7 +153,9 @@ struct family<whisper::whisper_model<S>> : family_defaults<whisper::whisper_mode
   static constexpr bool shares_clips = true;
   static bool supports(const model& m, std::string_view option) {
     if (option == "itn") return false;
-    if (option == "language" || option == "beam" || option == "hotwords" || option == "hotword_score") return true;
+    if (option == "language" || option == "writing" || option == "beam" || option == "hotwords" ||
+        option == "hotword_score")
+      return true;
     return family_defaults<model>::supports(m, option) ||
            (decoding_options::has(option) && !of_language_models(option));
   }

@@ -40,13 +40,16 @@ struct session_options {
   std::optional<bool> endpoints = {};  ///< utterances end where the model or its rules say so; nothing: yes
   bool continuous = true;              ///< after an endpoint the next utterance begins; otherwise the session is over
   bool forget_turns = false;           ///< Parakeet-EOU begins each turn with a new state
+  /// Seconds of speech between partial results of models that recognise segment by segment
+  /// (pipelines/segment_session.hpp), and more the longer a segment is; 0: none. Nothing: half a second.
+  std::optional<double> partial_seconds = {};
   /// Seconds after which an utterance ends in any case, but for turns of Parakeet-EOU; 0: the model's own limit (a
   /// minute for Qwen3-ASR, or what its file says, and for Parakeet, so that the cost of a step and what partial results
   /// repeat stay bounded; U2 and Paraformer have none).
   double max_utterance_seconds = 0;
   double limit_seconds = 0;  ///< seconds; above 0 no utterance is longer, whatever the model's own limit
   int beam = 0;              ///< width of the search, where the model has one; 0: its own default, 1: greedy
-  std::vector<std::string> hotwords = {};  ///< phrases that U2's search favours, or that Qwen3-ASR reads first
+  std::vector<std::string> hotwords = {};  ///< phrases that a search favours, or that the model reads first
   /// Bonus for each unit of a phrase, in logarithms of probability; nothing: what suits the search.
   std::optional<float> hotword_score = {};
 
@@ -62,10 +65,31 @@ struct session_options {
     f("rescore", rescore.has_value());
     f("endpoints", endpoints.has_value());
     f("forget_turns", forget_turns);
+    f("partial_seconds", partial_seconds.has_value());
     f("max_utterance_seconds", max_utterance_seconds > 0);
     f("beam", beam > 1);
     f("hotwords", !hotwords.empty());
     f("hotword_score", hotword_score.has_value());
+  }
+  /// The same with those of them alone whose names `keep` holds for.
+  template <class F>
+  session_options only(F&& keep) const {
+    session_options o = *this;
+    const session_options none;
+    if (!keep("chunk_size")) o.chunk_size = none.chunk_size;
+    if (!keep("left_chunks")) o.left_chunks = none.left_chunks;
+    if (!keep("left_context")) o.left_context = none.left_context;
+    if (!keep("look_ahead")) o.look_ahead = none.look_ahead;
+    if (!keep("language")) o.language = none.language;
+    if (!keep("rescore")) o.rescore = none.rescore;
+    if (!keep("endpoints")) o.endpoints = none.endpoints;
+    if (!keep("forget_turns")) o.forget_turns = none.forget_turns;
+    if (!keep("partial_seconds")) o.partial_seconds = none.partial_seconds;
+    if (!keep("max_utterance_seconds")) o.max_utterance_seconds = none.max_utterance_seconds;
+    if (!keep("beam")) o.beam = none.beam;
+    if (!keep("hotwords")) o.hotwords = none.hotwords;
+    if (!keep("hotword_score")) o.hotword_score = none.hotword_score;
+    return o;
   }
   /// Names of those that are set.
   std::vector<std::string_view> names() const {
@@ -130,7 +154,7 @@ struct session_event {
   std::optional<double> score = {};  ///< logarithm of a probability; nothing where the model computes none
   /// Probability of the label that ended the turn, of models that have one (Parakeet-EOU); else nothing.
   std::optional<double> eot_confidence = {};
-  std::string_view stop = {};  ///< why a model that writes token by token stopped (stop_name()); empty: no such model
+  std::string stop = {};  ///< why a model that writes token by token stopped, as segment::stop_reason; else empty
   /// Best first, at least one; in partial results the best alone. Texts are written as the utterance's is.
   std::vector<streaming::session_alternative> nbest = {};
 

@@ -1,0 +1,30 @@
+// What stands beside the model of stream and serve: a detector whose segments are recognised, a model of final results.
+#pragma once
+#include <steno/pipelines/any_session.hpp>
+
+#include <optional>
+
+#include "loading.hpp"
+#include "options.hpp"
+
+namespace steno::app {
+
+/// Stays where it is: sessions refer to it.
+class live_models {
+ public:
+  /// Opens what was asked for beside `model`. Throws steno::error, and stop for what would do nothing.
+  live_models(const options& o, const transcriber& model, const executor& run, const note_function& note);
+  live_models(const live_models&) = delete;
+
+  /// For any_session.
+  pipelines::session_models beside() const;
+  /// What --vad names; null: nothing.
+  const any_vad* named() const { return named_ ? &*detector_ : nullptr; }
+
+ private:
+  std::optional<any_vad> detector_;
+  std::optional<transcriber> final_;
+  bool named_, by_segments_;
+};
+
+}  // namespace steno::app
