@@ -44,7 +44,8 @@ struct whisper_segment {
   std::size_t window = 0;                 ///< number of the window it is from
 };
 
-/// Words of `text` (ids below eot) with times in the window of `w`, of which `frames` frames count.
+/// Words of `text` with times in the window of `w`, of which `frames` frames count. An id that is no text (eot and
+/// above), which the original never has here, keeps its place and has no probability.
 template <class Model>
 STENO_COLD std::vector<whisper_timed_word> whisper_align(const Model& m, whisper_window& w,
                                                          const std::vector<int>& text, int language, bool translate,
@@ -81,7 +82,7 @@ STENO_COLD std::vector<whisper_timed_word> whisper_align(const Model& m, whisper
     kernels::softmax(core::read(spoken), spoken, c.run);
     for (extent r = 0; r < now; ++r) {
       const auto at = static_cast<std::size_t>(i + r);
-      probability[at] = static_cast<double>(spoken(r, text[at]));
+      if (text[at] < t.eot) probability[at] = static_cast<double>(spoken(r, text[at]));  // others are not spoken
     }
   }
   const extent columns = std::min(frames / 2, w.rows());
