@@ -5,8 +5,7 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/empty_body.hpp>
-#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/websocket/stream.hpp>
 #include <chrono>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "farewell.hpp"
+#include "http_connection.hpp"
 #include "live.hpp"
 #include "wenet_protocol.hpp"
 
@@ -42,18 +42,6 @@ peer peer_of(const asio::ip::address& a) {
   if (a.is_v4()) return peer(a.to_v4().to_bytes());
   return peer(a.to_v6().to_bytes());
 }
-
-// A place that is given back in the end.
-class seat {
- public:
-  seat(places& all, const peer& who) : all_(all), who_(who) {}
-  seat(const seat&) = delete;
-  ~seat() { all_.leave(who_); }
-
- private:
-  places& all_;
-  const peer who_;
-};
 
 // All of a connection's handlers run on one thread.
 class connection final : public drainable, public std::enable_shared_from_this<connection> {
@@ -130,33 +118,25 @@ class connection final : public drainable, public std::enable_shared_from_this<c
   }
 
   void read_request() {
-    parser_.emplace();
-    parser_->header_limit(8192);
+    parser_ = std::make_unique<http_header_parser>();
+    prepare_header(*parser_);
     wait();
-    http::async_read_header(ws_.next_layer(), buffer_, *parser_,
-                            [self = shared_from_this()](error_code e, std::size_t) {
-                              self->came();
-                              if (!e) self->step([&] { self->shake_hands(); });
-                            });
+    http::async_read_header(
+        ws_.next_layer(), buffer_, *parser_, [self = shared_from_this()](error_code e, std::size_t) {
+          self->came();
+          const bool no_request = e.category() == make_error_code(http::error::bad_version).category();
+          if (!e || (no_request && e != http::error::end_of_stream)) self->step([&] { self->shake_hands(e); });
+        });
   }
 
-  void shake_hands() {
+  void shake_hands(error_code e) {
     const auto& request = parser_->get();
-    request_facts facts;
-    error_code e;
-    const tcp::endpoint local = ws_.next_layer().local_endpoint(e);
-    if (e) return;
-    facts.local_address = local.address().to_string();
-    facts.local_port = local.port();
-    for (const auto& field : request) {
-      if (field.name() == http::field::origin) facts.origins.emplace_back(field.value());
-      if (field.name() == http::field::host) facts.hosts.emplace_back(field.value());
-    }
-    const std::string why = refusal(hall_.access, facts);
+    if (e || !websocket::is_upgrade(request))
+      return begin_http({std::move(ws_.next_layer()), from_, std::move(place_), std::move(share_)}, hall_,
+                        std::move(parser_), buffer_, e);
+    const std::string why = refusal_of(hall_, ws_.next_layer(), *parser_);
     if (!why.empty()) return turn_away("403 Forbidden", why);
-    if (!websocket::is_upgrade(request))
-      return turn_away("426 Upgrade Required\r\nUpgrade: websocket",
-                       "this is a WebSocket server: see steno serve --help");
+    if (!hall_.no_sessions.empty()) return turn_away("501 Not Implemented", hall_.no_sessions);
     if (buffer_.size() > 0) return turn_away("400 Bad Request", "data before the answer to the handshake");
     ws_.read_message_max(static_cast<std::size_t>(hall_.options.message_bytes));
     wait();
@@ -308,7 +288,7 @@ class connection final : public drainable, public std::enable_shared_from_this<c
 
   server_hall& hall_;
   const std::string from_;
-  const std::shared_ptr<const char> share_;
+  std::shared_ptr<const char> share_;
   std::unique_ptr<seat> place_;
   clock::duration patience_;
   websocket::stream<client_socket, false> ws_;
@@ -317,7 +297,7 @@ class connection final : public drainable, public std::enable_shared_from_this<c
   clock::duration waited_{};
   unsigned turn_ = 0;  // of waiting: what belongs to one before has no effect
   beast::flat_buffer buffer_;
-  std::optional<http::request_parser<http::empty_body>> parser_;
+  std::unique_ptr<http_header_parser> parser_;
   std::optional<live_stream> stream_;
   std::deque<std::string> out_;
   std::vector<float> pcm_;

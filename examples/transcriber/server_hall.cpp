@@ -2,15 +2,29 @@
 
 #include <steno/error.hpp>
 
+#include <ctime>
 #include <utility>
 #include <vector>
 
 #include "failures.hpp"
+#include "live.hpp"
 
 namespace steno::app {
+namespace {
+
+constexpr const char* no_stream = " does not stream: send recordings to /v1/audio/transcriptions";
+
+}  // namespace
 
 server_hall::server_hall(const transcriber& m, const server_options& o, std::function<void(const std::string&)> log)
-    : model(m), options(o), seats(o.connections, o.per_peer), log_(std::move(log)) {
+    : model(m),
+      options(o),
+      no_sessions(m.streams() ? "" : std::string(m.model_name()).append(no_stream)),
+      began(static_cast<long long>(std::time(nullptr))),
+      seats(o.connections, o.per_peer),
+      desk(static_cast<std::size_t>(o.max_queue)),
+      log_(std::move(log)) {
+  if (no_sessions.empty()) (void)live_stream(m, o.live);
   access.host = o.host;
   for (const std::string& text : o.allow_origins)
     if (!allow_origin(access, text))

@@ -14,6 +14,7 @@ constexpr const char *of_input = "Input: what is heard", *of_model = "Model: wha
                      *of_memory = "Speaker memory: what a Sortformer keeps of a stream",
                      *of_stream = "Stream: how much is heard at once", *of_turns = "Turns: where utterances end",
                      *of_segments = "Segments: where they begin and end", *of_server = "Server: who may connect",
+                     *of_requests = "Requests: recordings over HTTP",
                      *of_program = "Program: settings and messages";
 
 // Of the verbs that can do with a bundled model: -m or --demo.
@@ -73,8 +74,8 @@ void add_pcm(CLI::App& app, raw_options& raw) {
       ->check(CLI::Range(1, 1024));
 }
 
-void add_ffmpeg(CLI::App& app, raw_options& raw) {
-  topic(app, of_input);
+void add_ffmpeg(CLI::App& app, raw_options& raw, const char* where = of_input) {
+  topic(app, where);
   app.add_option("--ffmpeg", raw.ffmpeg,
                  "The ffmpeg that reads video, M4A, WebM and other recordings; none: read without it [the installed "
                  "one; or what STENO_FFMPEG says]")
@@ -424,6 +425,17 @@ void add_serve(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("ORIGIN")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
+  topic(app, of_requests);
+  app.add_option("--max-queue", o.live.max_queue, "Recordings that wait for a thread; more are refused, with 429 [16]")
+      ->type_name("N")
+      ->check(CLI::Range(0, 100000));
+  app.add_option("--max-body", o.live.body_bytes, "Bytes of a request [104857600]")
+      ->type_name("N")
+      ->check(CLI::Range(1024, 1 << 30));
+  app.add_option("--max-audio-seconds", o.live.audio_seconds, "Longer recordings are refused [7200]")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1.0, 1e6));
+  add_ffmpeg(app, raw, of_requests);
   topic(app, of_program);
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
