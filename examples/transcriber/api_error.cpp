@@ -7,7 +7,6 @@ namespace steno::app {
 std::string api_error::body() const {
   const char* type = status_ >= 500   ? "server_error"
                      : status_ == 429 ? "rate_limit_error"
-                     : status_ == 401 ? "authentication_error"
                      : status_ == 403 ? "permission_error"
                                       : "invalid_request_error";
   json_builder j;

@@ -57,7 +57,10 @@ class connection final : public drainable, public std::enable_shared_from_this<c
         deadline_(ws_.get_executor()) {}
   ~connection() {
     place_.reset();
-    if (accepted_) tell("left, milliseconds of audio: ", std::to_string(samples_ / 16).c_str());
+    if (accepted_) {
+      hall_.counts.session_ended(static_cast<double>(samples_) / hall_.model.sample_rate());
+      tell("left, milliseconds of audio: ", std::to_string(samples_ / 16).c_str());
+    }
     hall_.remove(*this);
   }
 
@@ -134,8 +137,11 @@ class connection final : public drainable, public std::enable_shared_from_this<c
     if (e || !websocket::is_upgrade(request))
       return begin_http({std::move(ws_.next_layer()), from_, std::move(place_), std::move(share_)}, hall_,
                         std::move(parser_), buffer_, e);
-    const std::string why = refusal_of(hall_, ws_.next_layer(), *parser_);
+    const auto facts = facts_of(ws_.next_layer(), *parser_);
+    if (!facts) return;
+    const std::string why = refusal(hall_.access, *facts);
     if (!why.empty()) return turn_away("403 Forbidden", why);
+    if (!has_key(hall_, *parser_)) return turn_away("401 Unauthorized\r\nWWW-Authenticate: Bearer", "a key is needed");
     if (!hall_.no_sessions.empty()) return turn_away("501 Not Implemented", hall_.no_sessions);
     if (buffer_.size() > 0) return turn_away("400 Bad Request", "data before the answer to the handshake");
     ws_.read_message_max(static_cast<std::size_t>(hall_.options.message_bytes));
@@ -145,6 +151,7 @@ class connection final : public drainable, public std::enable_shared_from_this<c
       if (failed) return;
       self->parser_.reset();
       self->accepted_ = true;
+      self->hall_.counts.session_began();
       self->progressed();
       self->step([&] { self->proceed(); });
     });

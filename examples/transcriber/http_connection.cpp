@@ -33,7 +33,7 @@ constexpr std::size_t body_portion = 65536;
 
 std::string_view view_of(beast::string_view text) { return {text.data(), text.size()}; }
 
-enum class endpoint { transcriptions, translations, models, model, health, ready, none };
+enum class endpoint { transcriptions, translations, models, model, health, ready, metrics, none };
 
 struct route {
   endpoint to = endpoint::none;
@@ -49,6 +49,7 @@ route route_of(std::string_view target) {
   if (path.starts_with("/v1/models/")) return {endpoint::model, "/v1/models/ID", std::string(path.substr(11))};
   if (path == "/health") return {endpoint::health, "/health"};
   if (path == "/ready") return {endpoint::ready, "/ready"};
+  if (path == "/metrics") return {endpoint::metrics, "/metrics"};
   return {};
 }
 
@@ -195,8 +196,14 @@ class http_connection final : public drainable, public asker, public std::enable
     method_ = request.method() == http::verb::unknown ? "other" : view_of(http::to_string(request.method()));
     streaming_ = answering_ = false;
     audio_seconds_ = waited_seconds_ = worked_seconds_ = 0;
-    const std::string why = refusal_of(hall_, socket_, *header_);
+    const auto facts = facts_of(socket_, *header_);
+    if (!facts) return cut();
+    const std::string why = refusal(hall_.access, *facts);
     if (!why.empty()) return refuse(api_error(403, why, "origin_not_allowed"));
+    if (may_read(hall_.access, *facts)) {
+      more_header_ = "Access-Control-Allow-Origin: " + facts->origins[0] + "\r\nVary: Origin\r\n";
+      if (request.method() == http::verb::options) return answer_preflight();
+    }
     try {
       dispatch();
     } catch (const api_error& e) {
@@ -204,6 +211,13 @@ class http_connection final : public drainable, public asker, public std::enable
     }
   }
 
+  // What a browser asks before a page may send a request with a key.
+  void answer_preflight() {
+    more_header_ +=
+        "Access-Control-Allow-Methods: GET, POST\r\nAccess-Control-Allow-Headers: Authorization, Content-Type\r\n"
+        "Access-Control-Max-Age: 600\r\n";
+    respond(200, "text/plain", "");
+  }
   void need_method(bool post) {
     const auto m = header_->get().method();
     if (post ? m == http::verb::post : m == http::verb::get || m == http::verb::head) return;
@@ -213,6 +227,11 @@ class http_connection final : public drainable, public asker, public std::enable
   void dispatch() {
     if (beast::iequals(header_->get()[http::field::upgrade], "websocket"))
       throw api_error(400, "a WebSocket session begins with the first request of a connection", "bad_upgrade");
+    // Health says nothing but that, and is asked for by what has no key.
+    if (route_.to != endpoint::health && route_.to != endpoint::ready && !has_key(hall_, *header_)) {
+      more_header_ += "WWW-Authenticate: Bearer\r\n";
+      throw api_error(401, "a key is needed that this server knows: Authorization: Bearer KEY", "invalid_api_key");
+    }
     switch (route_.to) {
       case endpoint::none:
         throw api_error(404, "no such path: see docs/server.md; WebSocket sessions may have any path", "unknown_url");
@@ -233,6 +252,11 @@ class http_connection final : public drainable, public asker, public std::enable
       case endpoint::ready:
         if (hall_.draining()) throw api_error(503, "the server ends", "shutting_down");
         return respond(200, "application/json", "{\"status\":\"ready\"}\n");
+      case endpoint::metrics:
+        return respond(200, "text/plain; version=0.0.4; charset=utf-8",
+                       hall_.counts.text({.connections = hall_.connections(),
+                                          .waiting = hall_.desk.waiting(),
+                                          .running = hall_.desk.running()}));
       default:
         return respond(200, "application/json", "{\"status\":\"ok\"}\n");
     }
@@ -373,6 +397,7 @@ class http_connection final : public drainable, public asker, public std::enable
     audio_seconds_ = a.audio_seconds;
     waited_seconds_ = a.waited_seconds;
     worked_seconds_ = a.worked_seconds;
+    if (a.status == 200) hall_.counts.recognised(audio_seconds_, waited_seconds_, worked_seconds_);
     if (!events_ || (a.status != 200 && !streaming_)) return respond(a.status, a.type, std::move(a.body));
     events_ = false;
     open_events();
@@ -401,7 +426,7 @@ class http_connection final : public drainable, public asker, public std::enable
     answering_ = true;
     ended_ = false;
     keep_ = keep_ && !hall_.draining();
-    out_ = head_of(200) +
+    out_ = head_of(200) + std::exchange(more_header_, {}) +
            "Content-Type: text/event-stream\r\nCache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n" +
            (keep_ ? "\r\n" : "Connection: close\r\n\r\n");
   }
@@ -480,8 +505,9 @@ class http_connection final : public drainable, public asker, public std::enable
           .append(seconds_text(waited_seconds_))
           .append(" worked_s=")
           .append(seconds_text(worked_seconds_));
-    line.append(" total_s=")
-        .append(seconds_text(std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count()));
+    const double total = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+    line.append(" total_s=").append(seconds_text(total));
+    hall_.counts.answered(route_.name, status, total);
     taken_ = 0;
     hall_.say(line);
   }
@@ -524,18 +550,25 @@ void prepare_header(http_header_parser& parser) {
   parser.body_limit(std::numeric_limits<std::uint64_t>::max());  // Boost 1.74 takes "none" for 0
 }
 
-std::string refusal_of(const server_hall& hall, const client_socket& socket, const http_header_parser& parser) {
+std::optional<request_facts> facts_of(const client_socket& socket, const http_header_parser& parser) {
   request_facts facts;
   error_code e;
   const auto local = socket.local_endpoint(e);
-  if (e) return "the connection has ended";
+  if (e) return std::nullopt;
   facts.local_address = local.address().to_string();
   facts.local_port = local.port();
   for (const auto& field : parser.get()) {
     if (field.name() == http::field::origin) facts.origins.emplace_back(field.value());
     if (field.name() == http::field::host) facts.hosts.emplace_back(field.value());
   }
-  return refusal(hall.access, facts);
+  return facts;
+}
+
+bool has_key(const server_hall& hall, const http_header_parser& parser) {
+  if (!hall.options.keys.needed()) return true;
+  const auto& request = parser.get();
+  return request.count(http::field::authorization) == 1 &&
+         hall.options.keys.allows(view_of(request[http::field::authorization]));
 }
 
 void begin_http(arrival who, server_hall& hall, std::unique_ptr<http_header_parser> header,

@@ -11,6 +11,7 @@
 #include <boost/beast/http/parser.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "client_socket.hpp"
@@ -32,8 +33,10 @@ struct arrival {
 /// Of a request that is about to be read. Bodies of any length may follow: they are bounded where they are read.
 void prepare_header(http_header_parser& parser);
 
-/// Who may ask: empty, or why not (access.hpp).
-std::string refusal_of(const server_hall& hall, const client_socket& socket, const http_header_parser& parser);
+/// Who asks (access.hpp); nothing when the connection has ended.
+std::optional<request_facts> facts_of(const client_socket& socket, const http_header_parser& parser);
+/// Whether it shows a key, where the server wants one.
+bool has_key(const server_hall& hall, const http_header_parser& parser);
 
 /// Goes on with a client whose first request has been read as far as its header; `more` came behind it. To be called on
 /// the socket's thread. `e`: it is no request, for this reason. Throws std::bad_alloc.

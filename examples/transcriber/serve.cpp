@@ -66,8 +66,9 @@ transcribe_options recording_options(const session_options& asked, const transcr
   return r;
 }
 
-// What requests call the model: its file's name without folder and ending.
+// What requests call the model: the name that was given, or its file's without folder and ending.
 std::string id_of(const options& o) {
+  if (!o.live.model_id.empty()) return o.live.model_id;
   std::filesystem::path file(o.model);
   if (file.filename().empty()) file = file.parent_path();  // a folder
   std::string name = (file.extension() == ".gguf" ? file.stem() : file.filename()).string();
@@ -118,6 +119,7 @@ int run_serve(const options& o) {
             .idle_seconds = o.live.idle_seconds,
             .drain_seconds = o.live.drain_seconds,
             .allow_origins = o.live.allow_origins,
+            .keys = o.live.api_keys.empty() ? api_keys() : api_keys::read(o.live.api_keys),
             .live = request,
             .model_id = id_of(o),
             .max_queue = o.live.max_queue,

@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "api_keys.hpp"
 #include "audio.hpp"
 
 namespace steno::app {
@@ -39,6 +40,7 @@ struct server_options {
   int idle_seconds = 30;   ///< a client may keep the server waiting so long between two tenths of a second of audio
   int drain_seconds = 10;  ///< sessions may take so long to end when the server is drained
   std::vector<std::string> allow_origins = {};  ///< of web pages that may connect, beside its own; "*": all
+  api_keys keys = {};                           ///< clients must have one, where there are any
   session_options live = {};
   std::string model_id = "default";   ///< what requests call the model
   int max_queue = 16;                 ///< recordings that wait for a thread; more are refused (429)

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "access.hpp"
+#include "metrics.hpp"
 #include "places.hpp"
 #include "server.hpp"
 #include "work_queue.hpp"
@@ -53,6 +54,7 @@ class server_hall {
   access_rules access;
   places seats;
   work_queue desk;  ///< recognises recordings
+  metrics counts;
 
  private:
   const std::function<void(const std::string&)> log_;

@@ -14,8 +14,7 @@ constexpr const char *of_input = "Input: what is heard", *of_model = "Model: wha
                      *of_memory = "Speaker memory: what a Sortformer keeps of a stream",
                      *of_stream = "Stream: how much is heard at once", *of_turns = "Turns: where utterances end",
                      *of_segments = "Segments: where they begin and end", *of_server = "Server: who may connect",
-                     *of_requests = "Requests: recordings over HTTP",
-                     *of_program = "Program: settings and messages";
+                     *of_requests = "Requests: recordings over HTTP", *of_program = "Program: settings and messages";
 
 // Of the verbs that can do with a bundled model: -m or --demo.
 void add_model(CLI::App& app, options& o, raw_options& raw, const char* names, const char* about) {
@@ -245,7 +244,10 @@ void add_bench(CLI::App& app, options& o, raw_options& raw) {
 }
 
 void add_live(CLI::App& app, options& o, raw_options& raw) {
-  add_model(app, o, raw, "-m,--model", "A streaming model: packaged GGUF, or a checkpoint that steno-convert reads");
+  add_model(app, o, raw, "-m,--model",
+            o.verb == "serve"
+                ? "Packaged GGUF, or a checkpoint that steno-convert reads; NAME=MODEL: requests call it so"
+                : "A streaming model: packaged GGUF, or a checkpoint that steno-convert reads");
   topic(app, of_stream);
   app.add_option("--chunk-size", o.live.chunk_size,
                  "Encoder frames decoded at once; -1: everything at the end [the model's]")
@@ -425,6 +427,8 @@ void add_serve(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("ORIGIN")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
+  app.add_option("--api-keys", o.live.api_keys, "Clients need one of these keys, one a line: Authorization: Bearer KEY")
+      ->type_name("FILE");
   topic(app, of_requests);
   app.add_option("--max-queue", o.live.max_queue, "Recordings that wait for a thread; more are refused, with 429 [16]")
       ->type_name("N")

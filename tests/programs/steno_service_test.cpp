@@ -185,6 +185,45 @@ TEST(steno_service, models_and_health) {
   EXPECT_NE(why.find("whisper does not stream"), std::string::npos) << why;
 }
 
+TEST(steno_service, keys_figures_and_other_origins) {
+  const temporary_directory dir;
+  const std::string keys = (dir.path() / "keys").string();
+  std::ofstream(keys) << "# two\nsk-first-key\nsk-other-key\n";
+  const std::string model = std::string(STENO_SOURCE_DIR) + "/examples/models/u2.gguf";
+  const served s({"--api-keys", keys, "--allow-origin", "https://app.example"}, [] {}, {"-m", "whisper-1=" + model});
+  const auto get = [&](const std::string& path, const std::string& more) {
+    return ask(s.port(), "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n" + more + "\r\n");
+  };
+  const std::string key = "Authorization: Bearer sk-other-key\r\n";
+  for (const char* wrong : {"", "Authorization: Bearer sk-test-key\r\n", "Authorization: Basic sk-other-key\r\n",
+                            "Authorization: Bearer sk-other-key\r\nAuthorization: Bearer x\r\n"}) {
+    EXPECT_EQ(error_code(get("/v1/models", wrong)), "401 - invalid_api_key") << wrong;
+    EXPECT_EQ(get("/metrics", wrong).status, 401);
+  }
+  EXPECT_EQ(error_code(ask(s.port(), text_request())), "401 - invalid_api_key");  // before its body is looked at
+  EXPECT_EQ(get("/health", "").status, 200);
+  EXPECT_EQ(get("/v1/models/whisper-1", key).status, 200);
+  EXPECT_EQ(websocket(s.port()).shake_hands(), 401);
+  EXPECT_EQ(websocket(s.port()).shake_hands("127.0.0.1", key), 101);
+  std::string request = form().file(bytes_of(recording)).field("model", "whisper-1").post();
+  request.replace(request.find("sk-test"), 7, "sk-first-key");
+  EXPECT_EQ(json::parse(ask(s.port(), request).body)["text"], said);
+  const std::string text = get("/metrics", key).body;
+  for (const char* want :
+       {"steno_requests_total{path=\"/v1/audio/transcriptions\",status=\"200\"} 1\n",
+        "steno_requests_total{path=\"/v1/audio/transcriptions\",status=\"401\"} 1\n", "steno_recordings_total 1\n",
+        "steno_queue_length 0\n", "steno_sessions_total 1\n", "steno_request_seconds_bucket{le=\"+Inf\"} "})
+    EXPECT_NE(text.find(want), std::string::npos) << want << text;
+  // Of a page: it may read, and may ask first.
+  const std::string page = "Origin: https://app.example\r\n";
+  EXPECT_EQ(get("/v1/models", key + page).fields["access-control-allow-origin"], "https://app.example");
+  EXPECT_EQ(get("/v1/models", key).fields.count("access-control-allow-origin"), 0u);
+  const http_answer first = ask(s.port(), "OPTIONS /v1/models HTTP/1.1\r\nHost: app.example\r\n" + page +
+                                              "Access-Control-Request-Method: POST\r\n\r\n");
+  EXPECT_EQ(first.status, 200);
+  EXPECT_NE(first.fields.at("access-control-allow-headers").find("Authorization"), std::string::npos);
+}
+
 TEST(steno_service, connections_serve_request_after_request) {
   const served s = demo("u2");
   http_client c(s.port());
@@ -234,6 +273,9 @@ TEST(steno_service, recordings_of_all_kinds) {
     EXPECT_EQ(a.body, shell(dir, std::string("'") + STENO_PROGRAM + "' -q --demo parakeet-tdt '" + file + "'").out)
         << kind;
   }
+  const served without = demo("parakeet-tdt", {"--ffmpeg", "none"});
+  EXPECT_EQ(error_code(ask(without.port(), form().file(bytes_of((dir.path() / "talk.m4a").string())).post())),
+            "400 file invalid_audio");
 }
 
 // The commands of docs/server.md.
