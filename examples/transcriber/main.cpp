@@ -43,7 +43,7 @@ int guarded(int argc, char** argv) {
   try {
     o = steno::app::parse_options({argv + (argc > 0 ? 1 : 0), argv + argc});
     steno::app::use_model_files(
-        {.copied = o.copy_models, .checked = o.check_weights, .tokenizer = o.tokenizer, .model = o.model});
+        {.copied = o.copy_models, .cached = o.cache_models, .checked = o.check_weights, .tokenizer = o.tokenizer, .model = o.model});
     if (!o.quiet)
       for (const std::string& note : o.notes) std::fprintf(stderr, "steno: %s\n", steno::app::printable(note).c_str());
     return run(o);

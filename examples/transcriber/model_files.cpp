@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "model_cache.hpp"
 #include "model_folders.hpp"
 
 namespace steno::app {
@@ -27,8 +28,11 @@ opened_checkpoint open_model_file(const std::string& path) {
           .hint = "steno models lists those that are" + (hint.empty() ? "" : "; " + hint)});
   std::optional<std::filesystem::path> tokenizer;
   if (!chosen.tokenizer.empty() && path == chosen.model) tokenizer = chosen.tokenizer;
-  opened_checkpoint opened =
-      open_checkpoint(path, chosen.copied ? weights::file_reading::copied : weights::file_reading::mapped, tokenizer);
+  const auto how = chosen.copied ? weights::file_reading::copied : weights::file_reading::mapped;
+  std::optional<cached_model> copy;
+  if (chosen.cached) copy = cached_copy(path, tokenizer);
+  opened_checkpoint opened = copy ? open_checkpoint(copy->path, how) : open_checkpoint(path, how, tokenizer);
+  if (copy) opened.notes.insert(opened.notes.begin(), copy->notes.begin(), copy->notes.end());
   if (chosen.checked) models::check_weights(opened.file);
   if (!opened_so_far.empty()) opened_so_far += ", ";
   opened_so_far += path;

@@ -10,6 +10,7 @@ namespace steno::app {
 
 struct model_file_use {
   bool copied = false;   ///< read at once: nothing that happens to the file later matters
+  bool cached = false;   ///< converted copies are kept (model_cache.hpp)
   bool checked = false;  ///< every value of every tensor is looked at
 
   std::string tokenizer = {};  ///< of `model`, which has none of its own; empty: none is named

@@ -70,7 +70,7 @@ struct options {
   std::string models;                                   ///< a folder where names of models are looked for, too
   std::string how;                                      ///< models: whose publication is asked for
   std::string tokenizer;                                ///< of the model; empty: it has one, or it is found
-  bool copy_models = false, check_weights = false;      ///< model_files.hpp
+  bool copy_models = false, cache_models = false, check_weights = false;      ///< model_files.hpp
   std::vector<format> output_formats = {format::text};  ///< one unless it is transcribe
   layout output_layout;
   decoding_options decoding;

@@ -14,7 +14,9 @@ constexpr const char *of_input = "Input: what is heard", *of_model = "Model: wha
                      *of_memory = "Speaker memory: what a Sortformer keeps of a stream",
                      *of_stream = "Stream: how much is heard at once", *of_turns = "Turns: where utterances end",
                      *of_segments = "Segments: where they begin and end", *of_server = "Server: who may connect",
-                     *of_requests = "Requests: recordings over HTTP", *of_program = "Program: settings and messages";
+                     *of_requests = "Requests: recordings over HTTP",
+                     *of_files = "Files: where models are, and how they are opened",
+                     *of_program = "Program: settings and messages";
 
 // Of the verbs that can do with a bundled model: -m or --demo.
 void add_model(CLI::App& app, options& o, raw_options& raw, const char* names, const char* about) {
@@ -46,10 +48,12 @@ void add_itn(CLI::App& app, options& o, const char* about) {
 
 // Of all verbs that open models.
 void add_model_files(CLI::App& app, options& o) {
-  topic(app, of_model);
+  topic(app, of_files);
   app.add_option("--models", o.models, "A folder where models are looked for by name, before the usual ones")
       ->type_name("DIR");
   if (o.verb == "models") return;
+  app.add_flag("--cache", o.cache_models,
+               "Keep a converted copy of a checkpoint, so that the next start is as fast as with a packaged file");
   app.add_flag("--check-weights", o.check_weights, "Look at every weight for infinities and NaN before the start");
   if (o.verb == "serve") {
     o.copy_models = true;

@@ -84,3 +84,50 @@ TEST_F(model_files, check_weights_looks_at_what_loading_leaves_in_the_file) {
   EXPECT_EQ(looked.out, "");
   EXPECT_NE(looked.err.find("nan.gguf: tensor \"" + tensor + "\", value "), std::string::npos) << looked.err;
 }
+
+// A checkpoint is converted once; another one, or a changed one, has another copy.
+TEST_F(model_files, a_converted_copy_is_kept_where_it_is_asked_for) {
+  const fs::path checkpoint = dir.path() / "model", cache = dir.path() / "cache/steno/models";
+  fs::copy(fs::path(STENO_SOURCE_DIR) / "tests/convert/fixtures/sense_voice", checkpoint);
+  const auto run = [&](const std::string& options) {
+    return steno::test::shell(dir, "XDG_CACHE_HOME=cache " + quoted(STENO_PROGRAM) + " --format json " + options +
+                                       " -m model " + quoted(examples / "audio/train.wav"));
+  };
+  const auto copies = [&] {
+    std::vector<fs::path> all;
+    if (fs::exists(cache))
+      for (const auto& e : fs::directory_iterator(cache))
+        if (e.path().extension() == ".gguf") all.push_back(e.path());
+    return all;
+  };
+  const auto plain = run("");
+  ASSERT_EQ(plain.code, 0) << plain.err;
+  EXPECT_TRUE(copies().empty());
+  const auto first = run("--cache");
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(first.out, plain.out);
+  EXPECT_NE(first.err.find("is kept as"), std::string::npos) << first.err;
+  ASSERT_EQ(copies().size(), 1u);
+  const auto made = fs::last_write_time(copies()[0]);
+  const auto second = run("--cache");
+  EXPECT_EQ(second.out, plain.out);
+  EXPECT_EQ(second.err.find("is kept as"), std::string::npos) << second.err;
+  ASSERT_EQ(copies().size(), 1u);
+  EXPECT_EQ(fs::last_write_time(copies()[0]), made);
+  // The notes of the converter are said each time, as without a copy.
+  for (std::size_t at = 0, end = 0; (end = plain.err.find('\n', at)) != std::string::npos; at = end + 1)
+    if (const std::string line = plain.err.substr(at, end - at); line.find("real time") == std::string::npos) {
+      EXPECT_NE(second.err.find(line), std::string::npos) << line << " is not in " << second.err;
+    }
+  std::ofstream(checkpoint / "config.yaml", std::ios::app) << "\n# changed\n";
+  EXPECT_EQ(run("--cache").code, 0);
+  EXPECT_EQ(copies().size(), 2u);
+  // What is packaged needs none.
+  EXPECT_EQ(run("--cache -m " + quoted(examples / "models/demo.gguf")).code, 0);
+  EXPECT_EQ(copies().size(), 2u);
+  fs::remove_all(dir.path() / "cache");
+  std::ofstream(dir.path() / "cache") << "a file";
+  const auto bad = run("--cache");
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_NE(bad.err.find("cache/steno/models"), std::string::npos) << bad.err;
+}
