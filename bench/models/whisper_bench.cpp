@@ -32,7 +32,7 @@ struct loaded {
     double bytes = 0;
     core::walk(model->decoder, [&]<class Leaf>(const std::string&, Leaf& w, bool) {
       if constexpr (core::weight_leaf<Leaf>)
-        if (Leaf::purpose == weights::use::product) bytes += static_cast<double>(w.ref().bytes());
+        if (Leaf::purpose != weights::use::rows) bytes += static_cast<double>(w.ref().bytes());
     });
     return bytes;
   }

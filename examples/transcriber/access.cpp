@@ -115,4 +115,11 @@ std::string refusal(const access_rules& rules, const request_facts& request) {
   return "host " + quoted_start(request.hosts[0]) + " is not this server's name (see --allow-origin)";
 }
 
+bool may_read(const access_rules& rules, const request_facts& request) {
+  if (request.origins.size() != 1) return false;
+  const auto from = parse_origin(request.origins[0]);
+  return from && (rules.any ||
+                  std::any_of(rules.allowed.begin(), rules.allowed.end(), [&](const origin& o) { return o == *from; }));
+}
+
 }  // namespace steno::app

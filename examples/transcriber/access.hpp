@@ -47,5 +47,7 @@ struct request_facts {
 };
 /// Why the request is refused; empty: it is not. Requests without Origin do not come from a web page.
 std::string refusal(const access_rules& rules, const request_facts& request);
+/// Whether a page of another origin sent the request that may also read the answer: one of those that are allowed.
+bool may_read(const access_rules& rules, const request_facts& request);
 
 }  // namespace steno::app

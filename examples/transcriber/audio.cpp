@@ -45,20 +45,32 @@ void check_path(const std::string& path, const fs::file_status& status, const st
     fail({.where = path, .what = "the file is empty (0 bytes)"});
 }
 
-std::unique_ptr<sample_source> open_recording(const std::string& path, const std::string& ffmpeg) {
-  const open_file file(path);
+// `open` lets libsndfile open it, too.
+template <class Open>
+std::unique_ptr<sample_source> open_recording(int file, const std::string& name, const std::string& ffmpeg,
+                                              Open&& open) {
   std::array<std::uint8_t, media_head> head;
-  const ssize_t n = ::pread(file.get(), head.data(), head.size(), 0);
+  const ssize_t n = ::pread(file, head.data(), head.size(), 0);
   const auto begin = std::span<const std::uint8_t>(head).first(n > 0 ? static_cast<std::size_t>(n) : 0);
   if (const std::string_view kind = media_kind(begin); !kind.empty()) {
-    if (!has_ffmpeg(ffmpeg)) fail(ffmpeg_is_missing(path, kind, ffmpeg));
-    return open_with_ffmpeg(ffmpeg, {.file = file.get()}, path);
+    if (!has_ffmpeg(ffmpeg)) fail(ffmpeg_is_missing(name, kind, ffmpeg));
+    return open_with_ffmpeg(ffmpeg, {.file = file}, name);
   }
   try {
-    return open_sound_file(path);
+    return open();
   } catch (const unreadable_sound& e) {
-    return open_instead(e, file.get(), path, ffmpeg);
+    return open_instead(e, file, name, ffmpeg);
   }
+}
+
+std::unique_ptr<sample_source> open_descriptor(int file, const std::string& name, const std::string& ffmpeg) {
+  if (::lseek(file, 0, SEEK_SET) != 0) fail({.where = name, .what = std::strerror(errno)});
+  const auto open = [&] {
+    const int own = ::fcntl(file, F_DUPFD_CLOEXEC, 3);
+    if (own < 0) fail({.where = name, .what = std::strerror(errno)});
+    return open_sound_file(own, name);
+  };
+  return open_recording(file, name, ffmpeg, open);
 }
 
 std::unique_ptr<sample_source> open_audio(const std::string& path, const audio_options& o) {
@@ -70,7 +82,8 @@ std::unique_ptr<sample_source> open_audio(const std::string& path, const audio_o
       kind == file_type::fifo || kind == file_type::socket || kind == file_type::character)
     return open_sound_stream(byte_stream::open(path), std::nullopt, o.ffmpeg);
   check_path(path, status, failed);
-  return open_recording(path, o.ffmpeg);
+  const open_file file(path);
+  return open_recording(file.get(), path, o.ffmpeg, [&] { return open_sound_file(path); });
 }
 
 }  // namespace
@@ -79,6 +92,8 @@ class audio_reader::until_interrupted {
  public:
   until_interrupted(const std::string& path, const audio_options& o)
       : source_(open_audio(path, o), path == "-" ? "standard input" : path, o.channels, o.part) {}
+  until_interrupted(int file, const std::string& name, const audio_options& o)
+      : source_(open_descriptor(file, name, o.ffmpeg), name, o.channels, o.part) {}
   std::size_t read(int voice, std::span<float> samples) {
     stopped_ = stopped_ || input_is_over();
     const std::size_t n = stopped_ ? 0 : source_.read(voice, samples);
@@ -94,7 +109,10 @@ class audio_reader::until_interrupted {
 };
 
 audio_reader::audio_reader(const std::string& path, int rate, const audio_options& o)
-    : source_(std::make_unique<until_interrupted>(path, o)) {
+    : audio_reader(std::make_unique<until_interrupted>(path, o), rate) {}
+audio_reader::audio_reader(int file, const std::string& name, int rate, const audio_options& o)
+    : audio_reader(std::make_unique<until_interrupted>(file, name, o), rate) {}
+audio_reader::audio_reader(std::unique_ptr<until_interrupted> source, int rate) : source_(std::move(source)) {
   for (int v = 0; v < voices(); ++v)
     resamplers_.emplace_back([from = source_.get(), v](std::span<float> samples) { return from->read(v, samples); },
                              source_rate(), rate);

@@ -25,6 +25,8 @@ class audio_reader {
   /// `path` is a sound file, a recording for ffmpeg, a fifo of one, or "-" for standard input: of these, too, or raw
   /// PCM. Throws steno::error.
   audio_reader(const std::string& path, int rate, const audio_options& o = {});
+  /// Of an open file, which stays the caller's and is read from its beginning; `name` is for messages.
+  audio_reader(int file, const std::string& name, int rate, const audio_options& o = {});
   ~audio_reader();
 
   /// 1, unless the channels are split.
@@ -48,6 +50,8 @@ class audio_reader {
 
  private:
   class until_interrupted;
+  audio_reader(std::unique_ptr<until_interrupted> source, int rate);
+
   std::unique_ptr<until_interrupted> source_;
   std::vector<resampler> resamplers_;
 };

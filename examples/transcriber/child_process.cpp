@@ -225,8 +225,7 @@ std::size_t child_process::read(std::uint8_t* to, std::size_t most) {
 }
 
 child_process::ending child_process::wait() {
-  using clock = std::chrono::steady_clock;
-  const auto over = clock::now() + std::chrono::seconds(5);
+  const auto over = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   in_.close();
   out_.close();
   for (bool stuck = false;;) {
@@ -244,7 +243,7 @@ child_process::ending child_process::wait() {
       }
       return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), stuck};
     }
-    if (!stuck && (clock::now() > over || input_is_over())) {
+    if (!stuck && (std::chrono::steady_clock::now() > over || input_is_over())) {
       stuck = true;
       ::kill(-pid_, SIGKILL);
       ::kill(pid_, SIGKILL);

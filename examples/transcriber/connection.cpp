@@ -5,8 +5,7 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/empty_body.hpp>
-#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/websocket/stream.hpp>
 #include <chrono>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "farewell.hpp"
+#include "http_connection.hpp"
 #include "live.hpp"
 #include "wenet_protocol.hpp"
 
@@ -43,18 +43,6 @@ peer peer_of(const asio::ip::address& a) {
   return peer(a.to_v6().to_bytes());
 }
 
-// A place that is given back in the end.
-class seat {
- public:
-  seat(places& all, const peer& who) : all_(all), who_(who) {}
-  seat(const seat&) = delete;
-  ~seat() { all_.leave(who_); }
-
- private:
-  places& all_;
-  const peer who_;
-};
-
 // All of a connection's handlers run on one thread.
 class connection final : public drainable, public std::enable_shared_from_this<connection> {
  public:
@@ -69,7 +57,10 @@ class connection final : public drainable, public std::enable_shared_from_this<c
         deadline_(ws_.get_executor()) {}
   ~connection() {
     place_.reset();
-    if (accepted_) tell("left, milliseconds of audio: ", std::to_string(samples_ / 16).c_str());
+    if (accepted_) {
+      hall_.counts.session_ended(static_cast<double>(samples_) / hall_.model.sample_rate());
+      tell("left, milliseconds of audio: ", std::to_string(samples_ / 16).c_str());
+    }
     hall_.remove(*this);
   }
 
@@ -130,33 +121,27 @@ class connection final : public drainable, public std::enable_shared_from_this<c
   }
 
   void read_request() {
-    parser_.emplace();
-    parser_->header_limit(8192);
+    parser_ = std::make_unique<http_header_parser>();
+    prepare_header(*parser_);
     wait();
-    http::async_read_header(ws_.next_layer(), buffer_, *parser_,
-                            [self = shared_from_this()](error_code e, std::size_t) {
-                              self->came();
-                              if (!e) self->step([&] { self->shake_hands(); });
-                            });
+    http::async_read_header(
+        ws_.next_layer(), buffer_, *parser_, [self = shared_from_this()](error_code e, std::size_t) {
+          self->came();
+          const bool no_request = e.category() == make_error_code(http::error::bad_version).category();
+          if (!e || (no_request && e != http::error::end_of_stream)) self->step([&] { self->shake_hands(e); });
+        });
   }
 
-  void shake_hands() {
+  void shake_hands(error_code e) {
     const auto& request = parser_->get();
-    request_facts facts;
-    error_code e;
-    const tcp::endpoint local = ws_.next_layer().local_endpoint(e);
-    if (e) return;
-    facts.local_address = local.address().to_string();
-    facts.local_port = local.port();
-    for (const auto& field : request) {
-      if (field.name() == http::field::origin) facts.origins.emplace_back(field.value());
-      if (field.name() == http::field::host) facts.hosts.emplace_back(field.value());
-    }
-    const std::string why = refusal(hall_.access, facts);
+    if (e || !websocket::is_upgrade(request))
+      return begin_http({std::move(ws_.next_layer()), from_, std::move(place_), std::move(share_)}, hall_,
+                        std::move(parser_), buffer_, e);
+    const auto facts = facts_of(ws_.next_layer(), *parser_);
+    if (!facts) return;
+    const std::string why = refusal(hall_.access, *facts);
     if (!why.empty()) return turn_away("403 Forbidden", why);
-    if (!websocket::is_upgrade(request))
-      return turn_away("426 Upgrade Required\r\nUpgrade: websocket",
-                       "this is a WebSocket server: see steno serve --help");
+    if (!has_key(hall_, *parser_)) return turn_away("401 Unauthorized\r\nWWW-Authenticate: Bearer", "a key is needed");
     if (buffer_.size() > 0) return turn_away("400 Bad Request", "data before the answer to the handshake");
     ws_.read_message_max(static_cast<std::size_t>(hall_.options.message_bytes));
     wait();
@@ -165,6 +150,7 @@ class connection final : public drainable, public std::enable_shared_from_this<c
       if (failed) return;
       self->parser_.reset();
       self->accepted_ = true;
+      self->hall_.counts.session_began();
       self->progressed();
       self->step([&] { self->proceed(); });
     });
@@ -309,7 +295,7 @@ class connection final : public drainable, public std::enable_shared_from_this<c
 
   server_hall& hall_;
   const std::string from_;
-  const std::shared_ptr<const char> share_;
+  std::shared_ptr<const char> share_;
   std::unique_ptr<seat> place_;
   clock::duration patience_;
   websocket::stream<client_socket, false> ws_;
@@ -318,7 +304,7 @@ class connection final : public drainable, public std::enable_shared_from_this<c
   clock::duration waited_{};
   unsigned turn_ = 0;  // of waiting: what belongs to one before has no effect
   beast::flat_buffer buffer_;
-  std::optional<http::request_parser<http::empty_body>> parser_;
+  std::unique_ptr<http_header_parser> parser_;
   std::optional<live_stream> stream_;
   std::deque<std::string> out_;
   std::vector<float> pcm_;

@@ -1,11 +1,12 @@
 #include "engine.hpp"
 
 #include <steno/error.hpp>
-#include <steno/tokenizers/whisper_languages.hpp>
 
 #include <algorithm>
 #include <thread>
 #include <utility>
+
+#include "speech_form.hpp"
 
 namespace steno::app {
 
@@ -94,16 +95,7 @@ void engine::tell_speakers(const speaker_options& asked, const note_function& no
   speakers_beside_ = asked.beside;
 }
 
-std::string engine::language_of(const std::string& said) const {
-  std::string small = said;
-  std::transform(small.begin(), small.end(), small.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  const int known = tokenizers::find_whisper_language(small);
-  const std::string code(known < 0 ? "" : tokenizers::whisper_languages[known].code);
-  for (const std::string& spelled : {said, small, code})
-    if (!spelled.empty() && model_.supports_language(spelled)) return spelled;
-  return said;
-}
+std::string engine::language_of(const std::string& said) const { return language_of_model(model_, said); }
 
 std::unique_ptr<transcript> engine::begin(const request& r) {
   std::optional<pipelines::speaker_labels> who;

@@ -36,6 +36,10 @@ class openai_writer {
   /// What is left; `head` is the result without text and segments.
   std::string end(const result& head);
 
+  /// Of json: the segments so far, without brackets, and their texts as the model wrote them.
+  const std::string& segments() const { return json_; }
+  const std::string& text() const { return text_; }
+
  private:
   struct piece {  // a word of a cue
     std::string text;

@@ -120,6 +120,17 @@ void find_named_models(options& o) {
       o.verb == "transcribe" || o.verb == "stream" || o.verb == "serve" || o.verb == "info" || o.verb == "bench";
   if (const char* const model = std::getenv("STENO_MODEL"); usual && o.model.empty() && model != nullptr)
     o.model = model;
+  std::error_code none;
+  if (const std::size_t equal = o.model.find('=');
+      o.verb == "serve" && equal != std::string::npos && !std::filesystem::exists(o.model, none)) {
+    o.live.model_id = o.model.substr(0, equal);
+    o.model.erase(0, equal + 1);
+    const auto plain = [](char c) { return c > ' ' && c < 0x7f; };
+    if (o.live.model_id.empty() || o.live.model_id.size() > 64 || o.model.empty() ||
+        !std::all_of(o.live.model_id.begin(), o.live.model_id.end(), plain))
+      wrong_usage("--model " + o.live.model_id + "=" + o.model +
+                  ": expected a name of 1 to 64 characters of ASCII without spaces, and a model");
+  }
   for (std::string* named : {&o.model, &o.live.final_model, &o.punctuation, &o.aligner, &o.speakers.model})
     *named = path_of_model(*named, o.models, o.notes);
   if (o.vad != "none" && o.vad != "energy") o.vad = path_of_model(o.vad, o.models, o.notes);

@@ -41,6 +41,11 @@ struct live_options {
   int idle_seconds = 30;        ///< without audio on a connection
   int drain_seconds = 10;       ///< for sessions to end after an interruption
   std::vector<std::string> allow_origins;
+  int max_queue = 16;           ///< recordings that wait for a thread
+  int body_bytes = 100 << 20;   ///< of a request
+  double audio_seconds = 7200;  ///< of a recording
+  std::string model_id;         ///< what requests call the model; empty: as its file is called
+  std::string api_keys;         ///< a file of keys; empty: nobody needs one
 };
 
 /// Of vad.

@@ -44,4 +44,17 @@ class places {
   std::map<peer, int> by_peer_;
 };
 
+/// A place that was given, and is given back in the end.
+class seat {
+ public:
+  seat(places& all, const peer& who) : all_(all), who_(who) {}
+  seat(const seat&) = delete;
+  seat& operator=(const seat&) = delete;
+  ~seat() { all_.leave(who_); }
+
+ private:
+  places& all_;
+  const peer who_;
+};
+
 }  // namespace steno::app

@@ -1,7 +1,11 @@
-// steno serve: a model over WebSocket, until it is interrupted.
+// steno serve: a model over HTTP and WebSocket, until it is interrupted.
+#include <steno/error.hpp>
+
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 
 #include "access.hpp"
@@ -9,6 +13,7 @@
 #include "live_models.hpp"
 #include "loading.hpp"
 #include "server.hpp"
+#include "speech_form.hpp"
 #include "verbs.hpp"
 
 namespace steno::app {
@@ -36,6 +41,47 @@ void check_origins(const options& o) {
       wrong_usage("serve: --allow-origin " + text + ": expected SCHEME://HOST or SCHEME://HOST:PORT, or *");
 }
 
+// The same wishes for recordings, as far as the model has a use for them there.
+transcribe_options recording_options(const session_options& asked, const transcriber& model, const note_function& say) {
+  transcribe_options r;
+  const auto take = [&](bool given, const char* name, auto&& set) {
+    if (!given) return;
+    if (model.supports(name)) return set();
+    say(live_option_name(name) + " is for sessions alone: of recordings this model has no use for it");
+  };
+  take(asked.language != "auto", "language", [&] { r.language = language_of_model(model, asked.language); });
+  take(asked.beam != 0, "beam", [&] { r.beam = asked.beam; });
+  take(!asked.hotwords.empty(), "hotwords", [&] { r.hotwords = asked.hotwords; });
+  take(asked.hotword_score.has_value(), "hotword_score", [&] { r.hotword_score = asked.hotword_score; });
+  take(asked.look_ahead.has_value(), "look_ahead", [&] { r.look_ahead = asked.look_ahead; });
+  if (!model.supports_language(r.language))
+    wrong_usage("serve: --language " + asked.language + ": this model does not know it");
+  return r;
+}
+
+// What requests call the model: the name that was given, or its file's without folder and ending.
+std::string id_of(const options& o) {
+  if (!o.live.model_id.empty()) return o.live.model_id;
+  std::filesystem::path file(o.model);
+  if (file.filename().empty()) file = file.parent_path();  // a folder
+  std::string name = (file.extension() == ".gguf" ? file.stem() : file.filename()).string();
+  return core::printable(name);
+}
+
+class descriptor_of_log {
+ public:
+  descriptor_of_log() : fd_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {}
+  ~descriptor_of_log() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  descriptor_of_log(const descriptor_of_log&) = delete;
+  descriptor_of_log& operator=(const descriptor_of_log&) = delete;
+  int get() const { return fd_ >= 0 ? fd_ : STDERR_FILENO; }
+
+ private:
+  int fd_;
+};
+
 }  // namespace
 
 int run_serve(const options& o) {
@@ -45,7 +91,9 @@ int run_serve(const options& o) {
   check_origins(o);
   session_options request = session_options_of(o);
   request.limit_seconds = 200;  // seconds: bounds what a connection keeps, and is as far as WeNet's positions go
-  line_log log(STDERR_FILENO);
+  // A descriptor of its own: number 2 is somebody else's for moments (sound_file.cpp).
+  const descriptor_of_log to;
+  line_log log(to.get());
   const auto say = [&](const std::string& text) {
     if (!o.quiet) log.say(text);
   };
@@ -62,11 +110,18 @@ int run_serve(const options& o) {
             .idle_seconds = o.live.idle_seconds,
             .drain_seconds = o.live.drain_seconds,
             .allow_origins = o.live.allow_origins,
+            .keys = o.live.api_keys.empty() ? api_keys() : api_keys::read(o.live.api_keys),
             .live = request,
-            .beside = beside.beside()},
+            .beside = beside.beside(),
+            .model_id = id_of(o),
+            .max_queue = o.live.max_queue,
+            .body_bytes = o.live.body_bytes,
+            .audio_seconds = o.live.audio_seconds,
+            .reading = o.reading,
+            .recording = recording_options(request, model, say)},
            say);
   s.drain_at_signals();
-  say("listening on ws://" + s.addresses() + " with " + std::string(model.model_name()) + ", " +
+  say("listening on http and ws://" + s.addresses() + " with " + std::string(model.model_name()) + ", " +
       std::to_string(threads) + " threads, at most " + std::to_string(o.live.connections) + " connections");
   const int signal = s.run();
   say("stopped");

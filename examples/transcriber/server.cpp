@@ -23,7 +23,6 @@
 
 #include "client_socket.hpp"
 #include "connection.hpp"
-#include "live.hpp"
 #include "server_hall.hpp"
 
 namespace steno::app {
@@ -225,7 +224,6 @@ void server::body::await_signal() {
 
 server::server(const transcriber& model, const server_options& options, std::function<void(const std::string&)> log)
     : body_(std::make_unique<body>(model, options, std::move(log))) {
-  (void)live_stream(model, options.live, options.beside);  // a request the model refuses is refused now
   body_->listen();
 }
 server::~server() = default;
@@ -258,8 +256,13 @@ int server::run() {
                " (" + e.what() + ")");
     if ((b.decoding -= static_cast<int>(missing)) == 0) b.control.stop();
   }
+  const int recognising = b.hall.desk.start(std::max(1, b.hall.options.threads));
+  if (recognising < b.hall.options.threads)
+    b.hall.say("threads that can be had to recognise recordings: " + std::to_string(recognising) + " of " +
+               std::to_string(b.hall.options.threads));
   while (!b.serve_until_decoded()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   for (std::thread& t : threads) t.join();
+  b.hall.desk.stop();  // while the lanes are there, to which its tasks' connections belong
   b.hall.forget_drain();
   return b.signal;
 }

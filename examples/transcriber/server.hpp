@@ -1,4 +1,5 @@
-// A WebSocket server that speaks the protocol of WeNet's runtime (runtime/core/websocket), many streams over one model.
+// A server for many clients of one model, on one port: HTTP/1.1 as OpenAI's API has it (http_connection.hpp), and the
+// protocol of WeNet's runtime over WebSocket (runtime/core/websocket), many streams at once.
 //
 //   client                                    server
 //   {"signal": "start", "nbest": 1,           {"status": "ok", "type": "server_ready"}
@@ -13,6 +14,7 @@
 // A connection that stalls costs a timer, one that floods waits in its own socket: a message is read when the one
 // before is decoded, and decoded half a second at a time, in turn with the other connections (connection.cpp). Who may
 // connect is said by access.hpp and places.hpp. One thread accepts connections and takes signals, and never decodes.
+// Recordings that come over HTTP are recognised by threads of their own (work_queue.hpp), as many again.
 // Tested in tests/transcriber/server_test.cpp and server_faults_test.cpp, and as a program in
 // tests/programs/steno_serve_test.cpp.
 #pragma once
@@ -23,20 +25,30 @@
 #include <string>
 #include <vector>
 
+#include "api_keys.hpp"
+#include "audio.hpp"
+
 namespace steno::app {
 
 struct server_options {
   std::string host = "127.0.0.1";  ///< an address or a name; of a name, all of its addresses
   int port = 10086;                ///< 0: any that is free
-  int threads = 1;                 ///< that decode
+  int threads = 1;                 ///< that decode sessions, and again so many that recognise recordings
   int connections = 64;            ///< more are refused (503)
   int per_peer = 0;  ///< more of one address are refused (429); 0: a quarter of all, without a limit for this machine
   int message_bytes = 1 << 20;  ///< a longer message ends its connection
   int idle_seconds = 30;   ///< a client may keep the server waiting so long between two tenths of a second of audio
   int drain_seconds = 10;  ///< sessions may take so long to end when the server is drained
   std::vector<std::string> allow_origins = {};  ///< of web pages that may connect, beside its own; "*": all
+  api_keys keys = {};                           ///< clients must have one, where there are any
   session_options live = {};
   pipelines::session_models beside = {};  ///< of every session; must outlive the server
+  std::string model_id = "default";       ///< what requests call the model
+  int max_queue = 16;                     ///< recordings that wait for a thread; more are refused (429)
+  int body_bytes = 100 << 20;             ///< of a request; more is refused (413)
+  double audio_seconds = 7200;            ///< of a recording; more is refused (413)
+  audio_options reading = {};             ///< how recordings are opened
+  transcribe_options recording = {};      ///< what is asked of the model for each
 };
 
 class server {

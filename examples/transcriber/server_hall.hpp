@@ -11,8 +11,10 @@
 #include <string_view>
 
 #include "access.hpp"
+#include "metrics.hpp"
 #include "places.hpp"
 #include "server.hpp"
+#include "work_queue.hpp"
 
 namespace steno::app {
 
@@ -29,7 +31,7 @@ class drainable {
 /// Outlives the connections. Its functions are safe for threads.
 class server_hall {
  public:
-  /// Throws steno::error for origins that are none.
+  /// Throws steno::error for origins that are none, and for sessions that the model refuses.
   server_hall(const transcriber& m, const server_options& o, std::function<void(const std::string&)> log);
 
   void say(const std::string& line) const;
@@ -47,8 +49,11 @@ class server_hall {
 
   const transcriber& model;
   const server_options options;
+  const long long began;  ///< seconds since 1970
   access_rules access;
   places seats;
+  work_queue desk;  ///< recognises recordings
+  metrics counts;
 
  private:
   const std::function<void(const std::string&)> log_;

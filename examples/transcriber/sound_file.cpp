@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <string_view>
 
@@ -43,7 +44,11 @@ std::optional<std::uint64_t> number_after(std::string_view text, std::string_vie
 class silent_errors {
  public:
   explicit silent_errors(bool wanted) {
-    const int nowhere = wanted ? ::open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    if (!wanted) return;
+    // Two threads at once would restore what the other one has put there.
+    static std::mutex one_at_a_time;
+    alone_ = std::unique_lock(one_at_a_time);
+    const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere < 0) return;
     kept_ = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     if (kept_ >= 0) ::dup2(nowhere, STDERR_FILENO);
@@ -58,6 +63,7 @@ class silent_errors {
   silent_errors& operator=(const silent_errors&) = delete;
 
  private:
+  std::unique_lock<std::mutex> alone_;
   int kept_ = -1;
 };
 

@@ -14,6 +14,7 @@ constexpr const char *of_input = "Input: what is heard", *of_model = "Model: wha
                      *of_memory = "Speaker memory: what a Sortformer keeps of a stream",
                      *of_stream = "Stream: how much is heard at once", *of_turns = "Turns: where utterances end",
                      *of_segments = "Segments: where they begin and end", *of_server = "Server: who may connect",
+                     *of_requests = "Requests: recordings over HTTP",
                      *of_files = "Files: where models are, and how they are opened",
                      *of_program = "Program: settings and messages";
 
@@ -76,8 +77,8 @@ void add_pcm(CLI::App& app, raw_options& raw) {
       ->check(CLI::Range(1, 1024));
 }
 
-void add_ffmpeg(CLI::App& app, raw_options& raw) {
-  topic(app, of_input);
+void add_ffmpeg(CLI::App& app, raw_options& raw, const char* where = of_input) {
+  topic(app, where);
   app.add_option("--ffmpeg", raw.ffmpeg,
                  "The ffmpeg that reads video, M4A, WebM and other recordings; none: read without it [the installed "
                  "one; or what STENO_FFMPEG says]")
@@ -254,8 +255,10 @@ void add_bench(CLI::App& app, options& o, raw_options& raw) {
 
 void add_live(CLI::App& app, options& o, raw_options& raw) {
   add_model(app, o, raw, "-m,--model",
-            "Any model: packaged GGUF, or a checkpoint that steno-convert reads. One that does not stream by itself "
-            "recognises each segment of speech when it has ended, with partial results on the way");
+            o.verb == "serve"
+                ? "Any model: packaged GGUF, or a checkpoint that steno-convert reads; NAME=MODEL: requests call it so"
+                : "Any model: packaged GGUF, or a checkpoint that steno-convert reads. One that does not stream by "
+                  "itself recognises each segment of speech when it has ended, with partial results on the way");
   topic(app, of_stream);
   app.add_option("--final-model", o.live.final_model,
                  "Two passes: the model streams partial results, and this one recognises each segment of speech when "
@@ -450,6 +453,19 @@ void add_serve(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("ORIGIN")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
+  app.add_option("--api-keys", o.live.api_keys, "Clients need one of these keys, one a line: Authorization: Bearer KEY")
+      ->type_name("FILE");
+  topic(app, of_requests);
+  app.add_option("--max-queue", o.live.max_queue, "Recordings that wait for a thread; more are refused, with 429 [16]")
+      ->type_name("N")
+      ->check(CLI::Range(0, 100000));
+  app.add_option("--max-body", o.live.body_bytes, "Bytes of a request [104857600]")
+      ->type_name("N")
+      ->check(CLI::Range(1024, 1 << 30));
+  app.add_option("--max-audio-seconds", o.live.audio_seconds, "Longer recordings are refused [7200]")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1.0, 1e6));
+  add_ffmpeg(app, raw, of_requests);
   topic(app, of_program);
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }

@@ -1,6 +1,7 @@
 // Loading a model from a file that lies: values that are no numbers, settings out of range, and a copy of the file that
 // serves when the file itself is overwritten. Which keys and tensors of which family: tests/damage.
 #include <steno/models/sense_voice.hpp>
+#include <steno/models/whisper.hpp>
 #include <steno/weights/gguf_writer.hpp>
 
 #include "support/golden.hpp"
@@ -137,4 +138,15 @@ TEST(load, a_copied_file_may_be_overwritten) {
   model.forward(pcm, 4, false, a, c);
   want.forward(pcm, 4, false, b, c);
   EXPECT_EQ(std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)), 0);
+}
+
+// Whisper's embedding is a product in the end and rows in front: its packed form is not all that is read.
+TEST(load, rows_of_a_product_stay_in_a_copied_file) {
+  const std::string path = (fs::path(STENO_SOURCE_DIR) / "examples/models/whisper.gguf").string();
+  const auto want = load<whisper::whisper_any>(path);
+  const auto model = load<whisper::whisper_any>(gguf_file(path, weights::file_reading::copied));
+  const weights::weight_ref a = want.decoder.token_embedding.ref(), b = model.decoder.token_embedding.ref();
+  EXPECT_NE(b.packed, nullptr);
+  ASSERT_EQ(a.bytes(), b.bytes());
+  EXPECT_EQ(std::memcmp(a.data, b.data, a.bytes()), 0);
 }

@@ -561,7 +561,8 @@ TEST_F(steno_media, whisper_takes_parts_and_channels) {
   EXPECT_EQ(j["segments"].back()["speaker"], "Channel 2");
   const outcome part = plain("-q --demo whisper --channels 2 --offset 3.5 --format json --style openai call.wav");
   ASSERT_EQ(part.code, 0) << part.err;
-  for (const json& s : json::parse(part.out)["segments"]) {
+  const json of_the_part = json::parse(part.out);
+  for (const json& s : of_the_part["segments"]) {
     EXPECT_GE(s["start"], 3.5);
     EXPECT_GE(s["seek"], 350);
   }
@@ -597,6 +598,7 @@ TEST_F(steno_media, options_are_honoured_or_refused_by_every_verb) {
   };
   for (const auto& [verb, needed] : verbs)
     for (const auto& o : options) {
+      if (verb == "serve" && o.option == std::string("--ffmpeg")) continue;  // of its clients' recordings
       const bool honoured = std::find(o.verbs.begin(), o.verbs.end(), verb) != o.verbs.end();
       const std::string words = verb + " " + needed + " " + o.option + " " + o.value;
       const outcome done = plain(words + " '" + train + "'");

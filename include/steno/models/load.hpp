@@ -82,8 +82,9 @@ class weight_keeper {
       : file_(file), keep_(keep), run_(run) {}
 
   /// Sees every weight before any is taken: memory of a copied file is given back only when nobody needs it.
-  STENO_COLD void expect(const weights::weight_ref& w, bool product) {
-    if (file_ != nullptr && file_->copied() && w.data != nullptr) needed_[w.data] += packs(w, product) ? 1 : lasting;
+  STENO_COLD void expect(const weights::weight_ref& w, weights::use how) {
+    if (file_ == nullptr || !file_->copied() || w.data == nullptr) return;
+    needed_[w.data] += how == weights::use::product && packs(w, true) ? 1 : lasting;
   }
   STENO_COLD void take(const std::string& name, const weights::weight_ref& w, bool product, const std::byte*& data,
                        const std::byte*& packed) {
@@ -148,12 +149,12 @@ STENO_COLD void keep_weights(Model& model, const gguf_file* file, weights::stora
                              const std::stop_token& stop = {}) {
   detail::weight_keeper keeper(file, keep, run);
   core::walk(model, [&]<class Leaf>(const std::string&, Leaf& leaf, bool) {
-    if constexpr (core::weight_leaf<Leaf>) keeper.expect(leaf.ref(), Leaf::purpose == weights::use::product);
+    if constexpr (core::weight_leaf<Leaf>) keeper.expect(leaf.ref(), Leaf::purpose);
   });
   core::walk(model, [&]<class Leaf>(const std::string& name, Leaf& leaf, bool) {
     if (stop.stop_requested()) throw core::cancelled();
     if constexpr (core::weight_leaf<Leaf>)
-      keeper.take(name, leaf.ref(), Leaf::purpose == weights::use::product, leaf.data, leaf.packed);
+      keeper.take(name, leaf.ref(), Leaf::purpose != weights::use::rows, leaf.data, leaf.packed);
   });
   if (file != nullptr) keeper.finish();
 }

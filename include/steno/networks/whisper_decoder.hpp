@@ -42,7 +42,7 @@ template <extent D, extent Heads, extent Vocab, extent N>
 struct whisper_decoder {
   static constexpr extent input = D, output = Vocab;
 
-  weights::weight<Vocab, D> token_embedding;  ///< read as rows and as a product
+  weights::weight<Vocab, D, dtype::any, weights::use::both> token_embedding;  ///< rows in front, a product in the end
   /// A row for each place in a sequence.
   weights::weight<core::is_static(D) ? 448 : dynamic, D, dtype::f32, weights::use::rows> positional_embedding;
   whisper_decoder_stack<D, Heads, N> stack;  ///< blocks and norm

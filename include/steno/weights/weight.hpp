@@ -14,8 +14,9 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace weights {
 
-/// What a weight is for; decides whether loading packs it for the product kernels.
-enum class use { product, rows };
+/// What a weight is for; decides whether loading packs it for the product kernels, and whether its values as stored are
+/// still read then. both: a product whose rows are read, too (an embedding that also gives the logits).
+enum class use { product, rows, both };
 
 /// A weight without its types: what kernels take. Row-major [rows, cols] in whole blocks of `format`.
 struct weight_ref {
@@ -39,7 +40,7 @@ struct weight {
   static constexpr extent static_rows = R;   ///< rows, or `dynamic`
   static constexpr extent static_cols = C;   ///< columns, or `dynamic`
   static constexpr dtype static_format = Q;  ///< promised format, or `any`
-  static constexpr use purpose = U;          ///< use::product: packed when it is loaded
+  static constexpr use purpose = U;          ///< unless it is use::rows: packed when it is loaded
 
   extent rows() const noexcept { return rows_.get(); }  ///< 0 for a dynamic extent until loading
   extent cols() const noexcept { return cols_.get(); }  ///< 0 for a dynamic extent until loading

@@ -1,0 +1,165 @@
+#include "speech_form.hpp"
+
+#include <steno/error.hpp>
+#include <steno/tokenizers/whisper_languages.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+#include "api_error.hpp"
+
+namespace steno::app {
+namespace {
+
+constexpr std::size_t longest_value = 65536;
+constexpr std::string_view granularity_field = "timestamp_granularities[]";
+
+[[noreturn]] void refuse_field(const std::string& name, const std::string& why, const char* code) {
+  throw api_error(400, name + ": " + why, code, name);
+}
+[[noreturn]] void wrong_value(const std::string& name, const std::string& expected) {
+  refuse_field(name, "expected " + expected, "invalid_value");
+}
+
+// A client's word, short enough for a message.
+std::string shown_word(std::string_view word) { return core::printable(word.substr(0, 64)); }
+
+bool is_text(std::string_view text) {
+  while (!text.empty()) {
+    const bool space = text[0] == '\n' || text[0] == '\r' || text[0] == '\t';
+    const std::size_t n = space ? 1 : core::detail::printable_bytes(text);
+    if (n == 0) return false;
+    text.remove_prefix(n);
+  }
+  return true;
+}
+
+// What OpenAI's API has and no model here can honour, or the server does not.
+const char* why_unsupported(std::string_view name) {
+  if (name == "include[]") return "log probabilities are in response_format verbose_json, as far as the model has them";
+  if (name == "chunking_strategy") return "recordings of any length are cut at quiet places by themselves";
+  if (name == "known_speaker_names[]" || name == "known_speaker_references[]")
+    return "speakers cannot be recognised by samples of theirs";
+  return nullptr;
+}
+
+}  // namespace
+
+void speech_form::begin(const multipart_part& part) {
+  name_ = part.name;
+  value_.clear();
+  in_file_ = name_ == "file";
+  if (in_file_) {
+    if (file) refuse_field("file", "there are several; a request has one", "invalid_value");
+    if (!part.file) refuse_field("file", "has no file name: send the recording as an upload", "invalid_value");
+    file = true;
+    return;
+  }
+  const auto is = [&](std::string_view known) { return name_ == known; };
+  if (const char* const why = why_unsupported(name_)) refuse_field(name_, why, "unsupported_parameter");
+  if (!is("model") && !is("language") && !is("prompt") && !is("response_format") && !is("temperature") &&
+      !is("stream") && !is(granularity_field))
+    throw api_error(400, "unknown field \"" + shown_word(name_) + "\"", "unknown_parameter", shown_word(name_));
+  if (part.file) refuse_field(name_, "is an uploaded file; expected text", "invalid_value");
+}
+
+void speech_form::bytes(std::string_view piece) {
+  if (in_file_) return to_(piece);
+  if (value_.size() + piece.size() > longest_value)
+    refuse_field(name_, "is longer than " + std::to_string(longest_value) + " bytes", "string_above_max_length");
+  value_.append(piece);
+}
+
+void speech_form::end() {
+  if (in_file_) return;
+  if (!is_text(value_)) wrong_value(name_, "UTF-8 without control characters");
+  if (name_ == granularity_field) {
+    if (granularities.size() == 8) wrong_value(name_, "word, segment or both");
+    granularities.push_back(std::move(value_));
+    return;
+  }
+  std::optional<std::string>& to = name_ == "model"             ? model
+                                   : name_ == "language"        ? language
+                                   : name_ == "prompt"          ? prompt
+                                   : name_ == "response_format" ? response_format
+                                   : name_ == "temperature"     ? temperature
+                                                                : stream;
+  if (to) refuse_field(name_, "is given twice", "invalid_value");
+  to = std::move(value_);
+}
+
+speech_request read_form(const speech_form& form, bool translate, const transcribe_options& usual) {
+  if (!form.file) throw api_error(400, "file: the recording is missing", "missing_required_parameter", "file");
+  speech_request r{.options = usual};
+  const std::string format = form.response_format.value_or("json");
+  if (format == "json")
+    r.format = answer_format::json;
+  else if (format == "text")
+    r.format = answer_format::text;
+  else if (format == "srt")
+    r.format = answer_format::srt;
+  else if (format == "vtt")
+    r.format = answer_format::vtt;
+  else if (format == "verbose_json")
+    r.format = answer_format::verbose_json;
+  else
+    wrong_value("response_format", "json, text, srt, vtt or verbose_json");
+  if (!form.granularities.empty()) {
+    const std::string name(granularity_field);
+    if (r.format != answer_format::verbose_json)
+      refuse_field(name, "needs response_format verbose_json", "invalid_value");
+    r.segments = false;
+    for (const std::string& g : form.granularities) {
+      if (g != "word" && g != "segment") wrong_value(name, "word or segment");
+      (g == "word" ? r.words : r.segments) = true;
+    }
+  }
+  if (form.stream && *form.stream != "true" && *form.stream != "false") wrong_value("stream", "true or false");
+  r.stream = form.stream == "true";
+  if (r.stream && r.format != answer_format::json && r.format != answer_format::text)
+    refuse_field("stream", "events need response_format json or text", "unsupported_value");
+  if (form.temperature) {
+    double t = 0;
+    const char* const end = form.temperature->data() + form.temperature->size();
+    const auto parsed = std::from_chars(form.temperature->data(), end, t);
+    if (parsed.ec != std::errc() || parsed.ptr != end || !(t >= 0 && t <= 1)) wrong_value("temperature", "0 to 1");
+    // 0 is what the API calls the model's own way: greedy, and warmer where that fails.
+    if (t > 0) r.options.decoding.temperature = {t};
+  }
+  if (form.prompt && !form.prompt->empty()) r.options.decoding.initial_prompt = *form.prompt;
+  if (translate) r.options.decoding.translate = true;
+  return r;
+}
+
+void fit_to_model(speech_request& r, const speech_form& form, const transcriber& model) {
+  const auto need = [&](std::string_view option, const char* field, const std::string& why) {
+    if (!model.supports(option)) refuse_field(field, why, "unsupported_value");
+  };
+  if (r.options.decoding.translate && !model.supports("translate"))
+    throw api_error(400, "this model does not translate", "unsupported_value", "model");
+  if (r.options.decoding.temperature) need("temperature", "temperature", "this model takes no samples; leave it out");
+  if (r.options.decoding.initial_prompt) need("initial_prompt", "prompt", "this model reads none; leave it out");
+  if (form.language && !form.language->empty() && *form.language != "auto") {
+    need("language", "language", "this model hears the languages it was trained for; leave it out");
+    r.options.language = language_of_model(model, *form.language);
+    if (!model.supports_language(r.options.language)) {
+      std::string known;
+      for (const std::string& l : model.languages()) known += (known.empty() ? "" : ", ") + l;
+      refuse_field("language", "this model knows " + known, "invalid_value");
+    }
+  }
+  if (r.words && model.supports("word_timestamps")) r.options.decoding.word_timestamps = true;
+}
+
+std::string language_of_model(const transcriber& model, const std::string& named) {
+  std::string small = named;
+  std::transform(small.begin(), small.end(), small.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const int known = tokenizers::find_whisper_language(small);
+  const std::string code(known < 0 ? "" : tokenizers::whisper_languages[known].code);
+  for (const std::string& spelled : {named, small, code})
+    if (!spelled.empty() && model.supports_language(spelled)) return spelled;
+  return named;
+}
+
+}  // namespace steno::app

@@ -1,0 +1,120 @@
+#include "speech_task.hpp"
+
+#include <steno/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <exception>
+#include <new>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "api_error.hpp"
+#include "engine.hpp"
+#include "speech_answer.hpp"
+
+namespace steno::app {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point t) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
+}
+
+// What is wrong with a recording is its sender's matter.
+template <class F>
+auto of_recording(F&& f) {
+  try {
+    return f();
+  } catch (const error& e) {
+    throw api_error(400, e.what(), "invalid_audio", "file");
+  }
+}
+
+}  // namespace
+
+api_answer answer_of(const std::exception& e) {
+  api_answer a;
+  if (const auto* refused = dynamic_cast<const api_error*>(&e)) {
+    a.status = refused->status();
+    a.body = refused->body();
+  } else if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr) {
+    a.status = 503;
+    a.body = api_error(503, "out of memory", "out_of_memory").body();
+  } else {
+    a.status = 500;
+    a.body = api_error(500, e.what(), "internal_error").body();
+  }
+  return a;
+}
+
+// f(samples) for all of the recording, a portion at a time.
+template <class F>
+void speech_task::listen(F&& f) {
+  const int rate = model_.sample_rate();
+  const auto too_long = [&] {
+    throw api_error(413, "file: the recording is longer than " + std::to_string(std::lround(most_seconds_)) + " s",
+                    "audio_too_long", "file");
+  };
+  std::optional<audio_reader> reader;
+  of_recording([&] { reader.emplace(what_.sound->descriptor(), "file", rate, reading_); });
+  if (reader->seconds() > most_seconds_) too_long();
+  std::vector<float> samples(transcript_portion);
+  double count = 0;
+  while (const std::size_t n = of_recording([&] { return reader->read(samples); })) {
+    if (cancelled()) throw gone();
+    count += static_cast<double>(n);
+    if (count > most_seconds_ * rate) too_long();
+    f(std::span<const float>(samples).first(n));
+  }
+}
+
+void speech_task::recognise(api_answer& a) {
+  if (cancelled()) throw gone();
+  speech_request asked = what_.asked;
+  fit_to_model(asked, *what_.form, model_);
+  const style usual = model_.model_name() == "whisper" ? style::openai : style::steno;
+  speech_answer answer(asked, usual);
+  context scratch;
+  any_recording recording(model_, asked.options);
+  const auto sink = [&](segment s) {
+    std::string more = answer.add(s);
+    if (asked.stream && !more.empty()) who_->heard(std::move(more));
+  };
+  if (recording.needs_preview()) listen([&](std::span<const float> part) { recording.preview(part, scratch); });
+  listen([&](std::span<const float> part) {
+    recording.push(part, scratch, sink);
+    if (cancelled()) throw gone();
+  });
+  recording.close(scratch, sink);
+  const result head = recording.finish(scratch, sink);
+  a.audio_seconds = head.duration;
+  a.type = content_type(asked.format);
+  a.body = asked.stream ? answer.text() : answer.end(head);
+}
+
+void speech_task::run() noexcept {
+  api_answer a;
+  const auto began = std::chrono::steady_clock::now();
+  const double waited = seconds_since(since_);
+  try {
+    try {
+      recognise(a);
+    } catch (const gone&) {
+      a.status = 499;  // nobody reads it
+    } catch (const std::exception& e) {
+      a = answer_of(e);
+    }
+  } catch (const std::exception&) {  // no memory for a reason
+    a.status = 503;
+    a.body.clear();
+  }
+  a.waited_seconds = waited;
+  a.worked_seconds = seconds_since(began);
+  const std::shared_ptr<asker> who = std::move(who_);
+  who->answered(std::move(a));
+}
+
+}  // namespace steno::app

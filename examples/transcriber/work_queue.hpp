@@ -1,0 +1,62 @@
+// Work that waits for a thread: so much of it and no more, first come, first served.
+//
+// Tested in tests/transcriber/work_queue_test.cpp.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace steno::app {
+
+class work_queue {
+ public:
+  class task {
+   public:
+    virtual ~task() = default;
+    virtual void run() noexcept = 0;
+    /// Nobody waits for it any more: run() should come to an end. From any thread.
+    void cancel() { cancelled_ = true; }
+    bool cancelled() const { return cancelled_; }
+
+   private:
+    std::atomic<bool> cancelled_{false};
+  };
+
+  /// At most `most` tasks wait, beside those that run.
+  explicit work_queue(std::size_t most) : most_(most) {}
+  ~work_queue() { stop(); }
+  work_queue(const work_queue&) = delete;
+  work_queue& operator=(const work_queue&) = delete;
+
+  /// Returns how many threads there are; fewer than `threads` where no more can be had.
+  int start(int threads);
+  /// Cancels all tasks, waits for those that run, and forgets the others.
+  void stop();
+
+  bool full() const;
+  /// False when it is full, or has no threads. Throws std::bad_alloc.
+  bool offer(std::shared_ptr<task> t);
+  /// Cancels it, and forgets it where it still waits.
+  void withdraw(task& t);
+  std::size_t waiting() const;
+  std::size_t running() const;
+
+ private:
+  void work();
+
+  const std::size_t most_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<task>> waiting_;
+  std::vector<std::shared_ptr<task>> running_;  // of each thread, or null
+  std::vector<std::thread> threads_;
+  std::size_t idle_ = 0;  // threads
+  bool stopping_ = false;
+};
+
+}  // namespace steno::app

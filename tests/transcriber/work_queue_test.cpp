@@ -1,0 +1,73 @@
+// The queue of recordings: bounded, in order, and what is withdrawn does not run.
+#include "work_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <vector>
+
+namespace {
+
+using steno::app::work_queue;
+
+struct work final : work_queue::task {
+  explicit work(std::vector<int>& l, int n, std::shared_future<void> go) : list(l), number(n), may(std::move(go)) {}
+  void run() noexcept override {
+    began.set_value();
+    may.wait();
+    list.push_back(cancelled() ? -number : number);
+    ended.set_value();
+  }
+  std::vector<int>& list;
+  const int number;
+  std::shared_future<void> may;
+  std::promise<void> began, ended;
+};
+
+}  // namespace
+
+TEST(work_queue, is_bounded_and_in_order) {
+  std::vector<int> list;
+  std::promise<void> go;
+  const std::shared_future<void> may = go.get_future().share();
+  work_queue q(2);
+  EXPECT_TRUE(q.full());  // nobody works
+  ASSERT_EQ(q.start(1), 1);
+  std::vector<std::shared_ptr<work>> all;
+  for (int i = 1; i <= 5; ++i) all.push_back(std::make_shared<work>(list, i, may));
+  ASSERT_TRUE(q.offer(all[0]));
+  all[0]->began.get_future().wait();
+  EXPECT_TRUE(q.offer(all[1]));
+  EXPECT_TRUE(q.offer(all[2]));
+  EXPECT_TRUE(q.full());
+  EXPECT_FALSE(q.offer(all[3]));
+  q.withdraw(*all[1]);
+  EXPECT_EQ(q.waiting(), 1u);
+  EXPECT_EQ(q.running(), 1u);
+  EXPECT_TRUE(q.offer(all[4]));
+  q.withdraw(*all[0]);  // it runs: it is told
+  go.set_value();
+  all[4]->ended.get_future().wait();
+  q.stop();
+  EXPECT_EQ(list, (std::vector<int>{-1, 3, 5}));
+  EXPECT_FALSE(q.offer(all[3]));
+}
+
+TEST(work_queue, an_end_cancels_all) {
+  std::vector<int> list;
+  std::promise<void> go;
+  const std::shared_future<void> may = go.get_future().share();
+  work_queue q(8);
+  ASSERT_EQ(q.start(1), 1);
+  std::vector<std::shared_ptr<work>> all;
+  for (int i = 1; i <= 3; ++i) {
+    all.push_back(std::make_shared<work>(list, i, may));
+    ASSERT_TRUE(q.offer(all.back()));
+  }
+  all[0]->began.get_future().wait();
+  std::thread end([&] { q.stop(); });
+  while (!all[2]->cancelled()) std::this_thread::yield();
+  go.set_value();
+  end.join();
+  EXPECT_EQ(list, std::vector<int>{-1});
+}
