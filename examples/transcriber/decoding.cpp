@@ -87,7 +87,7 @@ void add_decoding(CLI::App& app, decoding_options& o, raw_decoding& raw) {
   add(app, "--temperature-increment-on-fallback", raw.increment,
       "Steps up to 1 when a window fails; none: no more [0.2]", "X", failures);
   app.add_flag("--no-fallback", raw.no_fallback, "Every window is decoded once")->group(failures);
-  value("--best-of", o.best_of, "N", "Samples at a temperature above 0 [1]")->check(CLI::Range(1, 64));
+  value("--best-of", o.best_of, "N", "Samples at a temperature above 0 [1]")->check(CLI::Range(1, 64))->group(failures);
   value("--patience", o.patience, "X", "A beam search ends when N * X hypotheses have [1]")
       ->check(CLI::Range(0.0, 100.0));
   value("--length-penalty", o.length_penalty, "X",
@@ -110,7 +110,7 @@ void add_decoding(CLI::App& app, decoding_options& o, raw_decoding& raw) {
   add(app, "--clip-timestamps", raw.clips, "Parts of the recording: start,end,start,... [all]", "SECONDS");
   value("--prepend-punctuations", o.prepend_punctuations, "MARKS", "Marks that join the word behind them");
   value("--append-punctuations", o.append_punctuations, "MARKS", "Marks that join the word before them");
-  value("--seed", o.seed, "N", "Of samples; the same seed gives the same text [0]");
+  value("--seed", o.seed, "N", "Of samples; the same seed gives the same text [0]")->group(failures);
   const auto of_language_models = [&](const char* names, auto& to, const char* type, const char* help) {
     return app.add_option(names, to, help)->type_name(type)->group(language_models);
   };

@@ -29,7 +29,10 @@ int run(const steno::app::options& o) {
 }
 
 // What failed without a name of its own.
-std::string about(const steno::app::options& o) { return o.verb == "vad" ? o.vad : o.model; }
+std::string about(const steno::app::options& o, bool read) {
+  if (!read) return "the command line";
+  return o.verb == "vad" ? o.vad : o.model;
+}
 
 int write_all(std::FILE* to, const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), to) == text.size();
@@ -40,10 +43,15 @@ int write_all(std::FILE* to, const std::string& text) {
 
 int guarded(int argc, char** argv) {
   steno::app::options o;
+  bool read = false;  // the command line
   try {
     o = steno::app::parse_options({argv + (argc > 0 ? 1 : 0), argv + argc});
-    steno::app::use_model_files(
-        {.copied = o.copy_models, .cached = o.cache_models, .checked = o.check_weights, .tokenizer = o.tokenizer, .model = o.model});
+    read = true;
+    steno::app::use_model_files({.copied = o.copy_models,
+                                 .cached = o.cache_models,
+                                 .checked = o.check_weights,
+                                 .tokenizer = o.tokenizer,
+                                 .model = o.model});
     if (!o.quiet)
       for (const std::string& note : o.notes) std::fprintf(stderr, "steno: %s\n", steno::app::printable(note).c_str());
     return run(o);
@@ -52,7 +60,7 @@ int guarded(int argc, char** argv) {
     std::fputs(s.text.c_str(), stderr);
     return s.code;
   } catch (const std::exception& e) {
-    const std::string text = steno::app::printable(steno::app::failure_text(e, about(o)));
+    const std::string text = steno::app::printable(steno::app::failure_text(e, about(o, read)));
     std::fprintf(stderr, "steno: %s\n", text.c_str());
     return 1;
   }

@@ -80,7 +80,7 @@ std::string wrong(const ending& e, const job& j) {
   if (e.code != 1) return "exit status " + std::to_string(e.code);
   if (has_control_bytes(e.err)) return "control bytes";
   if (std::count(e.err.begin(), e.err.end(), '\n') != 1 || e.err.back() != '\n') return "not one line";
-  if (says(".gguf") || says(".wav") || says("text.txt")) return "";
+  if (says(".gguf") || says(".wav") || says("text.txt") || says("the command line: ")) return "";
   if (j.early && (says("memory") || says("thread"))) return "";
   return "names no file";
 }

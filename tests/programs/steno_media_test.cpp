@@ -561,7 +561,8 @@ TEST_F(steno_media, whisper_takes_parts_and_channels) {
   EXPECT_EQ(j["segments"].back()["speaker"], "Channel 2");
   const outcome part = plain("-q --demo whisper --channels 2 --offset 3.5 --format json --style openai call.wav");
   ASSERT_EQ(part.code, 0) << part.err;
-  for (const json& s : json::parse(part.out)["segments"]) {
+  const json of_the_part = json::parse(part.out);
+  for (const json& s : of_the_part["segments"]) {
     EXPECT_GE(s["start"], 3.5);
     EXPECT_GE(s["seek"], 350);
   }
