@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "api_error.hpp"
+#include "http_routes.hpp"
 #include "json_builder.hpp"
 #include "speech_task.hpp"
 
@@ -32,26 +33,6 @@ using boost::system::error_code;
 constexpr std::size_t body_portion = 65536;
 
 std::string_view view_of(beast::string_view text) { return {text.data(), text.size()}; }
-
-enum class endpoint { transcriptions, translations, models, model, health, ready, metrics, none };
-
-struct route {
-  endpoint to = endpoint::none;
-  std::string_view name = "other";  // for the log: what a client calls it is not repeated there
-  std::string model = {};
-};
-
-route route_of(std::string_view target) {
-  const std::string_view path = target.substr(0, target.find('?'));
-  if (path == "/v1/audio/transcriptions") return {endpoint::transcriptions, "/v1/audio/transcriptions"};
-  if (path == "/v1/audio/translations") return {endpoint::translations, "/v1/audio/translations"};
-  if (path == "/v1/models") return {endpoint::models, "/v1/models"};
-  if (path.starts_with("/v1/models/")) return {endpoint::model, "/v1/models/ID", std::string(path.substr(11))};
-  if (path == "/health") return {endpoint::health, "/health"};
-  if (path == "/ready") return {endpoint::ready, "/ready"};
-  if (path == "/metrics") return {endpoint::metrics, "/metrics"};
-  return {};
-}
 
 std::string model_object(const std::string& id, long long created) {
   json_builder j;

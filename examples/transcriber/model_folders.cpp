@@ -197,17 +197,29 @@ std::uint64_t size_of(const fs::path& path) {
   return all;
 }
 
+std::vector<std::string> listed_folders() {
+  const std::string folders = variable("STENO_MODELS");
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at < folders.size();) {
+    const std::size_t end = std::min(folders.find(':', at), folders.size());
+    if (end > at) all.push_back(folders.substr(at, end - at));
+    at = end + 1;
+  }
+  return all;
+}
+
 }  // namespace
+
+std::vector<std::string> missing_folders() {
+  std::vector<std::string> all = listed_folders();
+  std::erase_if(all, [](const std::string& folder) { return is_folder(folder); });
+  return all;
+}
 
 std::vector<model_here> models_here(const std::string& more) {
   gathering g;
   if (!more.empty()) g.plain("--models", more);
-  const std::string folders = variable("STENO_MODELS");
-  for (std::size_t at = 0; at < folders.size();) {
-    const std::size_t end = std::min(folders.find(':', at), folders.size());
-    g.plain("STENO_MODELS", folders.substr(at, end - at));
-    at = end + 1;
-  }
+  for (const std::string& folder : listed_folders()) g.plain("STENO_MODELS", folder);
   if (const fs::path data = home_path("XDG_DATA_HOME", ".local/share"); !data.empty())
     g.plain("the data directory", data / "steno" / "models");
   fs::path hub = variable("HF_HUB_CACHE");

@@ -22,6 +22,9 @@ struct model_here {
 /// All of them, place by place in the order above, by name. `more` is searched first; empty: nowhere else.
 std::vector<model_here> models_here(const std::string& more);
 
+/// Folders of STENO_MODELS that are none: what `steno models` tells.
+std::vector<std::string> missing_folders();
+
 /// What a model is, from how its file or folder begins.
 struct model_kind {
   std::string family;  ///< "sense_voice", or of a checkpoint "a FunASR folder"; empty: not known

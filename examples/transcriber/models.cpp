@@ -74,6 +74,9 @@ int run_models(const options& o) {
   if (!o.how.empty()) {
     text = how_to_get(o.how);
   } else {
+    if (!o.quiet)
+      for (const std::string& folder : missing_folders())
+        on.message("steno: STENO_MODELS: " + printable(folder) + " is no folder");
     const std::vector<model_here> all = models_here(o.models);
     std::vector<model_kind> kinds;
     for (const model_here& m : all) kinds.push_back(kind_of(m.path));

@@ -48,7 +48,7 @@ void outputs::heard(const segment& s, std::optional<int> channel) {
 }
 void outputs::end(const result& head) {
   for (output& each : all_) {
-    put(each, each.writer.end(head));
+    each.place->put(each.writer.end(head));  // also where nobody spoke: a recording that was heard has its file
     if (each.place->one_file_each()) each.place->finish();
   }
 }

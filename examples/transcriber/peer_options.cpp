@@ -198,6 +198,10 @@ class translator {
   void one(const std::string& argument) {
     std::string name = argument;
     std::optional<std::string> given;
+    if (name.starts_with('+') && is_file(argument)) {  // a recording of this name
+      out_.arguments.push_back(argument);
+      return;
+    }
     // FunASR's command line is hydra's, where one plus does what two do.
     if (name.size() > 1 && name[0] == '+' && name[1] != '+' && name.find('=') != std::string::npos) name = '+' + name;
     if (name.starts_with("--") || name.starts_with("++"))

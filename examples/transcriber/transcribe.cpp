@@ -100,14 +100,7 @@ class input_queue {
  public:
   input_queue(const options& o, const request& asked, const std::vector<input>& inputs, engine& model,
               careful_output& put, reporter& report, done_list* done, tally& t)
-      : options_(o),
-        asked_(asked),
-        inputs_(inputs),
-        model_(model),
-        put_(put),
-        report_(report),
-        done_(done),
-        tally_(t) {
+      : options_(o), asked_(asked), inputs_(inputs), model_(model), put_(put), report_(report), done_(done), tally_(t) {
     split_ = o.reading.channels.what == channel_choice::how::split;
     if (split_) given_names_ = read_speaker_names(o.speakers.names);
   }
@@ -313,7 +306,8 @@ void check_request(const options& o, const engine& model) {
     wrong_usage("--language " + o.language + ": this model knows " + joined(model.model().languages()));
   if (!o.target_language.empty() && !model.model().supports_language(model.language_of(o.target_language)))
     wrong_usage("--target-language " + o.target_language + ": this model knows " + joined(model.model().languages()));
-  if (o.decoding.translate.value_or(false) && !o.target_language.empty() && model.language_of(o.target_language) != "en")
+  const bool translates = o.decoding.translate.value_or(false) && !o.target_language.empty();
+  if (translates && model.language_of(o.target_language) != "en")
     wrong_usage("--target-language " + o.target_language + ": --translate writes en");
   if (o.look_ahead) {
     try {  // whether it is one of those that the model knows: nothing is recognised of nothing

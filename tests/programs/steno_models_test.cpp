@@ -98,6 +98,7 @@ TEST_F(steno_models, that_are_not_here_are_told_where_to_find) {
   EXPECT_NE(how.out.find("steno-convert whisper-large-v3/ -o"), std::string::npos) << how.out;
   EXPECT_EQ(run("models --how nobody").code, 2);
   EXPECT_EQ(run("models --models nowhere").code, 2);
+  EXPECT_NE(run("models", "STENO_MODELS=mine:nowhere").err.find("nowhere is no folder"), std::string::npos);
   EXPECT_NE(run("--models mine -m broken " + audio).err.find("mine/broken.gguf"), std::string::npos);
 }
 

@@ -1,5 +1,5 @@
 // Command lines of other programs: those of their documentation work as they are, or an error says what to write
-// instead. Each line stands as it is there, but for the names of files and models.
+// instead. The lines are in the form of their documentation, with other names of files and models.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -129,6 +129,8 @@ TEST_F(steno_peers, what_has_no_effect_is_noted) {
 
 TEST_F(steno_peers, behind_two_dashes_are_files) {
   fs::copy(dir.path() / "train.wav", dir.path() / "-f");
+  fs::copy(dir.path() / "train.wav", dir.path() / "+input=x.wav");
+  EXPECT_EQ(run("-q -m whisper.gguf +input=x.wav").out, run("-q -m whisper.gguf train.wav").out);
   const outcome o = run("-q -m whisper.gguf -- -f");
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.out, run("-q -m whisper.gguf train.wav").out);

@@ -59,6 +59,17 @@ TEST_F(steno_resume, what_fails_is_tried_again) {
   EXPECT_NE(o.err.find("1 of 2 inputs were done before"), std::string::npos) << o.err;
 }
 
+// Nobody speaks in it, so its subtitles are empty.
+TEST_F(steno_resume, what_has_no_text_is_done_too) {
+  const std::string header("RIFF\x24\x7d\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x80\x3e\0\0\0\x7d\0\0\2\0\x10\0data\0\x7d\0\0",
+                           44);
+  std::ofstream(at("silence.wav"), std::ios::binary) << header << std::string(32000, '\0');
+  ASSERT_EQ(run("--vad energy --format srt,json -o out/ --resume silence.wav").code, 0);
+  EXPECT_TRUE(fs::exists(at("out/silence.srt")));
+  const outcome o = run("--vad energy --format srt,json -o out/ --resume silence.wav");
+  EXPECT_NE(o.err.find("1 of 1 inputs were done before"), std::string::npos) << o.err;
+}
+
 TEST_F(steno_resume, shards_know_what_others_did) {
   ASSERT_EQ(run("-q -o out/ --resume --shard 0/2 train.wav question.wav shopping.wav").code, 0);
   ASSERT_EQ(run("-q -o out/ --resume --shard 1/2 train.wav question.wav shopping.wav").code, 0);

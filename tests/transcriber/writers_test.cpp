@@ -84,7 +84,8 @@ TEST(writers, json_of_silence_speakers_and_other_languages) {
   r.segments = {s};
   EXPECT_EQ(
       once(format::json, r),
-      R"({"model":"m","audio":"a.wav","duration":2.0,"language":"","text":"","segments":[{"start":0.0,"end":null,"text":"",)"
+      R"({"model":"m","audio":"a.wav","duration":2.0,"language":"","text":"","segments":[)"
+      R"({"start":0.0,"end":null,"text":"",)"
       R"("token_ids":[],"speaker":"speaker_1","words":[],"extra":{"event":"Speech","language":"zh"}}],"extra":{}})"
       "\n");
 }
@@ -111,9 +112,11 @@ TEST(writers, jsonl_is_one_line_per_segment) {
   r.segments.push_back(second);
   EXPECT_EQ(
       once(format::jsonl, r),
-      R"({"audio":"a.wav","language":"en","start":0.25,"end":1.5,"text":"Please stop & go.","token_ids":[4,12,7],"speaker":null,"words":[]})"
+      R"({"audio":"a.wav","language":"en","start":0.25,"end":1.5,"text":"Please stop & go.",)"
+      R"("token_ids":[4,12,7],"speaker":null,"words":[]})"
       "\n"
-      R"({"audio":"a.wav","language":"en","start":2.0,"end":3.0,"text":"more","token_ids":[],"speaker":null,"words":[]})"
+      R"({"audio":"a.wav","language":"en","start":2.0,"end":3.0,"text":"more",)"
+      R"("token_ids":[],"speaker":null,"words":[]})"
       "\n");
 }
 
