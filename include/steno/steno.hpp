@@ -244,6 +244,7 @@
 #include <steno/tokenizers/nemo_words.hpp>
 #include <steno/tokenizers/punctuated_words.hpp>
 #include <steno/tokenizers/qwen_tokens.hpp>
+#include <steno/tokenizers/scripts.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>
 #include <steno/tokenizers/sentencepiece_model.hpp>
 #include <steno/tokenizers/sentencepiece_split.hpp>

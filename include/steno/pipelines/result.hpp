@@ -3,6 +3,7 @@
 // The type itself lies below the models, which return it.
 #pragma once
 #include <steno/core/result.hpp>
+#include <steno/tokenizers/scripts.hpp>
 
 #include <string>
 #include <string_view>
@@ -11,12 +12,9 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace pipelines {
 
-/// Joins texts of segments: scripts without spaces are joined without one, and where there is white space already.
+/// Joins texts of segments: with a space, but where one is there and beside scripts that are written without.
 inline void append_text(std::string& text, std::string_view more) {
-  if (!text.empty() && !more.empty()) {
-    const auto letter = [](char c) { return static_cast<unsigned char>(c) < 0x80 && c != ' ' && c != '\n'; };
-    if (letter(text.back()) && letter(more.front())) text += ' ';
-  }
+  if (tokenizers::wants_space_between(text, more)) text += ' ';
   text += more;
 }
 

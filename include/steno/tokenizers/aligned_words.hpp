@@ -6,6 +6,7 @@
 // nagisa, a network of its own, which steno does not have: here a word ends where the script changes. Tested in
 // tests/parity/qwen3_aligner_test.cpp and tests/tokenizers/aligned_words_test.cpp.
 #pragma once
+#include <steno/tokenizers/scripts.hpp>
 #include <steno/tokenizers/unicode_classes.hpp>
 
 #include <algorithm>
@@ -18,12 +19,6 @@
 namespace steno {
 inline namespace STENO_ABI {
 namespace tokenizers {
-
-constexpr bool is_ideograph(std::uint32_t c) {
-  return (c >= 0x4e00 && c <= 0x9fff) || (c >= 0x3400 && c <= 0x4dbf) || (c >= 0x20000 && c <= 0x2a6df) ||
-         (c >= 0x2a700 && c <= 0x2b73f) || (c >= 0x2b740 && c <= 0x2b81f) || (c >= 0x2b820 && c <= 0x2ceaf) ||
-         (c >= 0xf900 && c <= 0xfaff);
-}
 
 STENO_COLD inline std::vector<std::string> aligned_words(std::string_view text) {
   std::vector<std::string> words;

@@ -5,7 +5,7 @@
 // Tested in tests/tokenizers/byte_words_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
-#include <steno/tokenizers/aligned_words.hpp>
+#include <steno/tokenizers/scripts.hpp>
 #include <steno/tokenizers/unicode_classes.hpp>
 #include <steno/tokenizers/words.hpp>
 
@@ -22,11 +22,6 @@ inline namespace STENO_ABI {
 namespace tokenizers {
 
 namespace detail {
-/// Han, kana, Thai, Lao, Myanmar and Khmer.
-constexpr bool is_written_without_spaces(std::uint32_t c) {
-  return is_ideograph(c) || (c >= 0x3040 && c <= 0x30ff) || (c >= 0x31f0 && c <= 0x31ff) ||
-         (c >= 0x0e00 && c <= 0x0eff) || (c >= 0x1000 && c <= 0x109f) || (c >= 0x1780 && c <= 0x17ff);
-}
 /// Whether more bytes may make a character of the last ones.
 inline bool ends_in_a_character(std::string_view bytes) {
   while (!bytes.empty()) {
@@ -66,14 +61,14 @@ STENO_COLD inline std::vector<word> join_byte_words(std::span<const timed_piece>
       if (rest.size() == spoken.size()) first = c.value;
       last = c.value;
       letters = letters || unicode::is_letter(c.value) || unicode::is_number(c.value) ||
-                detail::is_written_without_spaces(c.value);
+                is_written_without_spaces(c.value);
       rest.remove_prefix(c.length);
     }
     if (!letters) {
       (space || words.empty() ? waiting : words.back().text) += spoken;
       return;
     }
-    if (open && !detail::is_written_without_spaces(first)) {
+    if (open && !is_written_without_spaces(first)) {
       words.back().text += spoken;
       words.back().end = u.end;
       words.back().confidence += u.log_probability;
@@ -86,7 +81,7 @@ STENO_COLD inline std::vector<word> join_byte_words(std::span<const timed_piece>
                        .how = timing::native});
       counts.push_back(u.tokens);
     }
-    open = !detail::is_written_without_spaces(last);
+    open = !is_written_without_spaces(last);
   };
   for (const timed_piece& t : tokens) {
     if (now.tokens == 0) now.start = t.start;
