@@ -4,7 +4,7 @@
 #include "convert/fixtures.hpp"
 #include "support/golden.hpp"
 
-namespace {
+namespace am_mvn_test {
 
 using steno::funasr_files::parse_am_mvn;
 
@@ -57,4 +57,4 @@ TEST(am_mvn, published_file) {
   EXPECT_FLOAT_EQ(m.scale[0], 0.155775f);
 }
 
-}  // namespace
+}  // namespace am_mvn_test

@@ -15,10 +15,10 @@
 #include "support/refusal.hpp"
 #include "support/wav.hpp"
 
+namespace canary_aligner_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 constexpr const char* second = "timestamps_asr_model";
 
@@ -46,8 +46,6 @@ Model open(const fs::path& file) {
   opened_checkpoint opened = open_checkpoint(file);
   return load<Model>(std::move(opened.file), {}, std::move(opened.image));
 }
-
-}  // namespace
 
 TEST(canary_aligner, words_lie_where_the_best_path_has_their_pieces) {
   STENO_REQUIRE_SHARED(shared);
@@ -130,3 +128,5 @@ TEST(canary_aligner, another_kind_is_refused) {
       test::refusal([&] { (void)open_checkpoint(file); }).find("the model for times of words: expected a CTC model"),
       std::string::npos);
 }
+
+}  // namespace canary_aligner_test

@@ -11,9 +11,9 @@
 #include "support/refusal.hpp"
 #include "yaml_settings.hpp"
 
-using namespace steno;
+namespace canary_test {
 
-namespace {
+using namespace steno;
 
 std::string config() {
   return "target: nemo.collections.asr.models.aed_multitask_models.EncDecMultiTaskModel\n"
@@ -45,8 +45,6 @@ std::string refusal(const std::string& from, const std::string& to) {
   const std::string text = with(from, to);
   return test::refusal([&] { (void)settings(text); });
 }
-
-}  // namespace
 
 TEST(canary_config, what_it_says) {
   const nemo_files::canary_settings s = settings(config());
@@ -127,3 +125,5 @@ TEST(canary_archive, keys_of_the_recorded_ones) {
     EXPECT_EQ(f.find("encoder_decoder_proj.weight").has_value(), flash);
   }
 }
+
+}  // namespace canary_test

@@ -19,11 +19,11 @@
 #include "convert/nemo_notes.hpp"
 #include "support/golden.hpp"
 
+namespace checkpoint_settings_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using test::notes_of_nemo;
-
-namespace {
 
 checkpoint_settings read(const std::string& text) { return read_yaml("file", text, "a config"); }
 
@@ -41,8 +41,6 @@ const std::string nemo_config =
     "tokenizer:\n  type: bpe\n"
     "decoding:\n  strategy: greedy\n"
     "optim:\n  name: adamw\n";
-
-}  // namespace
 
 TEST(checkpoint_settings, what_was_not_asked_for_is_an_error_or_a_note) {
   const checkpoint_settings f =
@@ -218,3 +216,5 @@ TEST(checkpoint_settings, published_nemo_configs_hold_no_unknown_key) {
   }
   EXPECT_GE(files, 9);
 }
+
+}  // namespace checkpoint_settings_test

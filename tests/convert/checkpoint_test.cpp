@@ -8,7 +8,7 @@
 #include "convert/fixtures.hpp"
 #include "support/golden.hpp"
 
-namespace {
+namespace checkpoint_test {
 
 using steno::test::error_of;
 using steno::test::fixture;
@@ -180,4 +180,4 @@ TEST(torch_checkpoint, golden_checkpoints_of_all_families_open) {
   }
 }
 
-}  // namespace
+}  // namespace checkpoint_test

@@ -9,9 +9,9 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 
-namespace fs = std::filesystem;
+namespace cloned_folders_test {
 
-namespace {
+namespace fs = std::filesystem;
 
 using namespace steno;
 using test::write_text;
@@ -57,7 +57,6 @@ class cloned_folder : public test::copied_folder {
           "tf_model.h5", "rust_model.ot", "coreml/model.mlmodel", "model.int8.pt"})
       write_text(folder / name, "not what steno reads");
   }
-
 };
 
 TEST_F(cloned_folder, clutter_does_no_harm) {
@@ -165,4 +164,4 @@ TEST_F(cloned_folder, several_models_are_a_question) {
   EXPECT_NE(said.find("name one of them"), std::string::npos) << said;
 }
 
-}  // namespace
+}  // namespace cloned_folders_test

@@ -11,7 +11,7 @@
 #include "support/golden.hpp"
 #include "torch/checkpoint.hpp"
 
-namespace {
+namespace convert_test {
 
 using steno::dtype;
 using steno::extent;
@@ -289,4 +289,4 @@ TEST_F(convert_folder, golden_checkpoint) {
   EXPECT_NEAR(values_of(f, "cmvn.scale").at(0), 0.2875766158103943, 1e-8) << "as printed in am.mvn, rounded to f32";
 }
 
-}  // namespace
+}  // namespace convert_test

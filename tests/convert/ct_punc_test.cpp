@@ -9,10 +9,10 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 
+namespace ct_punc_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 class punc_folder : public test::copied_folder {
  protected:
@@ -24,8 +24,6 @@ class punc_folder : public test::copied_folder {
 
   std::vector<std::string> notes_;
 };
-
-}  // namespace
 
 TEST_F(punc_folder, the_form_for_streams) {
   STENO_REQUIRE_SHARED(shared);
@@ -123,3 +121,5 @@ TEST(word_tables, lines_of_a_users_dictionary) {
   for (const char* wrong : {"", "\n\n", "a\n", "a b\n", " 5\n", "a 5x\n", "a -1\n"})
     EXPECT_NE(test::refusal([&] { (void)funasr_files::read_common_words(wrong, "dict.txt"); }), "") << wrong;
 }
+
+}  // namespace ct_punc_test

@@ -13,11 +13,11 @@
 #include "whisper/ctranslate2_file.hpp"
 #include "whisper/whisper.hpp"
 
+namespace ctranslate2_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using namespace steno::test::small_whisper;
-
-namespace {
 
 enum class kind : std::uint8_t { f32 = 0, i8 = 1, i16 = 2, f16 = 4 };
 
@@ -144,8 +144,6 @@ class ctranslate2 : public testing::Test {
   std::map<std::string, named_tensor> tensors_;
   std::vector<std::byte> hf_;
 };
-
-}  // namespace
 
 TEST_F(ctranslate2, is_the_same_model) {
   model(file_of(variables_of(tensors_, kind::f16), tied));
@@ -302,3 +300,5 @@ TEST_F(ctranslate2, damaged_files_are_refused) {
       test::refusal([&] { whisper_files::ctranslate2_file(std::as_bytes(std::span(bad)), "file"); });
     }
 }
+
+}  // namespace ctranslate2_test

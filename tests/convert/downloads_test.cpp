@@ -30,7 +30,7 @@
 #include "wenet/folder.hpp"
 #include "wenet/u2.hpp"
 
-namespace {
+namespace downloads_test {
 
 using namespace steno;
 
@@ -193,4 +193,4 @@ TEST(downloads, the_list_has_every_row) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120u) << line;
 }
 
-}  // namespace
+}  // namespace downloads_test

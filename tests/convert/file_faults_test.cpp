@@ -11,7 +11,7 @@
 
 #include "support/golden.hpp"
 
-namespace {
+namespace file_faults_test {
 
 // Reads a mapped file that became shorter.
 [[noreturn]] void read_what_is_gone(const std::string& path) {
@@ -22,11 +22,11 @@ namespace {
   ::_exit(static_cast<int>(*last) + 50);
 }
 
-}  // namespace
-
 TEST(file_faults, a_file_that_is_cut_is_named_as_the_reason) {
   const steno::test::temporary_directory folder;
   const std::string path = (folder.path() / "model.gguf").string();
   std::ofstream(path, std::ios::binary) << std::string(100000, 'x');
   EXPECT_EXIT(read_what_is_gone(path), testing::ExitedWithCode(1), "^a-program: a file was cut, overwritten or lost");
 }
+
+}  // namespace file_faults_test

@@ -12,11 +12,11 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 
+namespace foreign_files_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 using namespace std::string_view_literals;
 
@@ -53,8 +53,6 @@ class foreign_files : public testing::Test {
   }
   const test::temporary_directory dir_;
 };
-
-}  // namespace
 
 TEST_F(foreign_files, files_of_other_runtimes) {
   const std::pair<const char*, const char*> others[] = {{"model.onnx", "an ONNX model"},
@@ -206,3 +204,5 @@ TEST_F(foreign_files, what_stands_in_place_of_a_file_of_a_checkpoint) {
   file("hf/model.safetensors.index.json", R"({"weight_map": {"a": "model-00001-of-00002.safetensors"}})");
   EXPECT_NE(said().find("model-00001-of-00002.safetensors"), std::string::npos) << said();
 }
+
+}  // namespace foreign_files_test

@@ -13,7 +13,7 @@
 #include "support/golden.hpp"
 #include "support/speech.hpp"
 
-namespace {
+namespace fsmn_vad_test {
 
 using namespace steno;
 using steno::test::error_of;
@@ -81,4 +81,4 @@ TEST(fsmn_vad_published, what_is_missing_is_named) {
   }
 }
 
-}  // namespace
+}  // namespace fsmn_vad_test

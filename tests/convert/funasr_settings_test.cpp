@@ -14,12 +14,12 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 
+namespace funasr_settings_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using test::read_text;
 using test::write_text;
-
-namespace {
 
 const std::string paraformer =
     "model: Paraformer\n"
@@ -151,15 +151,12 @@ std::string refusal_with(std::string config, const std::string& line) {
   return test::refusal([&] { notes_of(config); });
 }
 
-}  // namespace
-
 TEST(funasr_settings, published_configs_hold_no_unknown_key) {
   STENO_REQUIRE_SHARED(shared);
-  for (const char* name :
-       {"sensevoice-small", "paraformer-large-zh", "paraformer-large-zh-online", "fsmn-vad", "fun-asr-nano-2512-hf",
-        "fun-asr-nano-2512-ms", "fun-asr-mlt-nano-2512", "bicif-paraformer-large-zh", "seaco-paraformer-large-zh",
-        "contextual-paraformer-large-zh", "ct-transformer-punc-272727", "ct-punc-471067-large",
-        "ct-punc-realtime-272727"}) {
+  for (const char* name : {"sensevoice-small", "paraformer-large-zh", "paraformer-large-zh-online", "fsmn-vad",
+                           "fun-asr-nano-2512-hf", "fun-asr-nano-2512-ms", "fun-asr-mlt-nano-2512",
+                           "bicif-paraformer-large-zh", "seaco-paraformer-large-zh", "contextual-paraformer-large-zh",
+                           "ct-transformer-punc-272727", "ct-punc-471067-large", "ct-punc-realtime-272727"}) {
     std::vector<std::string> notes{"refused"};
     const std::string text = read_text(shared / "manifests" / (std::string(name) + ".yaml"));
     EXPECT_EQ(test::refusal([&] { notes = notes_of(text, configuration); }), "") << name;
@@ -412,3 +409,5 @@ TEST(funasr_settings, tokens_of_a_text_file) {
   write_text(root / "tokens.json", "[\"a\"]");
   EXPECT_EQ(funasr_files::open_folder(root).read_tokens(), std::vector<std::string>{"a"});
 }
+
+}  // namespace funasr_settings_test

@@ -6,7 +6,7 @@
 #include "funasr/folder.hpp"
 #include "support/golden.hpp"
 
-namespace {
+namespace funasr_test {
 
 namespace fs = std::filesystem;
 using steno::test::error_of;
@@ -206,4 +206,4 @@ TEST_F(funasr_folder, two_tokenizers) {
   expect_refusal("which file to take is not clear: expected one *bpe.model, found 2");
 }
 
-}  // namespace
+}  // namespace funasr_test

@@ -8,7 +8,7 @@
 #include "model_tensors.hpp"
 #include "support/golden.hpp"
 
-namespace {
+namespace gguf_import_test {
 
 using steno::dtype;
 using steno::extent;
@@ -195,4 +195,4 @@ TEST_F(published_gguf, the_query_of_a_file) {
   }
 }
 
-}  // namespace
+}  // namespace gguf_import_test

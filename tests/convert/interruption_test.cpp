@@ -14,7 +14,7 @@
 #include "convert/fixtures.hpp"
 #include "support/golden.hpp"
 
-namespace {
+namespace interruption_test {
 
 namespace fs = std::filesystem;
 using steno::test::fixture;
@@ -71,8 +71,6 @@ class stopped_converter {
   bool ended_ = false;
 };
 
-}  // namespace
-
 TEST(convert_interruption, leaves_nothing) {
   for (const int s : {SIGINT, SIGTERM, SIGHUP}) {
     const steno::test::temporary_directory d;
@@ -99,3 +97,5 @@ TEST(convert_interruption, ignored_signals_stay_ignored) {
   EXPECT_EQ(c.status(), 0);
   EXPECT_TRUE(fs::exists(real / "out.gguf"));
 }
+
+}  // namespace interruption_test

@@ -18,7 +18,7 @@
 #include "whisper/whisper.hpp"
 #include "yaml_settings.hpp"
 
-namespace {
+namespace limits_test {
 
 namespace fs = std::filesystem;
 using namespace steno;
@@ -189,9 +189,8 @@ TEST(layer_limits, of_a_qwen_folder) {
     return error_of([&] { (void)open_checkpoint(d.path()); });
   };
   expect_part(said("1025", "1"), R"(config.json: audio_config.encoder_layers: expected a number from 1 to 1024)");
-  expect_part(said("1", "16777216"),
-              R"(config.json: text_config.num_hidden_layers: expected a number from 1 to 1024)");
+  expect_part(said("1", "16777216"), R"(config.json: text_config.num_hidden_layers: expected a number from 1 to 1024)");
   expect_part(said("1", "1"), "the weights are missing");
 }
 
-}  // namespace
+}  // namespace limits_test

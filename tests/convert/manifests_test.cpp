@@ -25,7 +25,7 @@
 #include "nemo/fastconformer.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace manifests_test {
 
 using namespace steno;
 using test::published;
@@ -134,4 +134,4 @@ TEST(manifests, another_size_is_noticed) {
   EXPECT_NE(both.find("\"decoder.extra\" is not part of the model"), std::string::npos) << both;
 }
 
-}  // namespace
+}  // namespace manifests_test

@@ -14,7 +14,7 @@
 #include "convert/fixtures.hpp"
 #include "number_formats.hpp"
 
-namespace {
+namespace mix_errors_test {
 
 using namespace steno;
 using small = funasr::sense_voice<funasr::sense_voice_sizes{
@@ -126,4 +126,4 @@ TEST(mix_errors, more_bits_lose_less) {
   EXPECT_LT(e["q4_1"], e["q4_0"]);
 }
 
-}  // namespace
+}  // namespace mix_errors_test

@@ -12,11 +12,11 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 
+namespace mlx_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using namespace steno::test::small_whisper;
-
-namespace {
 
 using arrays = std::map<std::string, named_tensor>;
 
@@ -104,8 +104,6 @@ class mlx : public testing::Test {
   json dims_{{"n_mels", 80},       {"n_vocab", 51865}, {"n_audio_state", 32}, {"n_audio_ctx", 8}, {"n_audio_head", 2},
              {"n_audio_layer", 1}, {"n_text_ctx", 16}, {"n_text_state", 32},  {"n_text_head", 2}, {"n_text_layer", 1}};
 };
-
-}  // namespace
 
 TEST_F(mlx, is_the_same_model_in_both_containers) {
   const std::vector<std::byte> wanted = image(hf_);
@@ -202,3 +200,5 @@ TEST_F(mlx, damaged_arrays_are_refused) {
     });
   }
 }
+
+}  // namespace mlx_test

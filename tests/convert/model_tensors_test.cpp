@@ -10,7 +10,7 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace model_tensors_test {
 
 using namespace steno;
 
@@ -211,4 +211,4 @@ TEST(model_tensors, other_files) {
             values(take(whole()), "conv.depth.weight", {3, 2}, false));
 }
 
-}  // namespace
+}  // namespace model_tensors_test

@@ -9,10 +9,10 @@
 
 #include <cstring>
 
+namespace nano_gguf_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 gguf_file packed(const fs::path& from, const fs::path& to) {
   convert(from, to, {.type = dtype::f32});
@@ -47,8 +47,6 @@ std::string llama_name(std::string name) {
     if (const std::size_t at = name.find(from); at != std::string::npos) name.replace(at, std::strlen(from), to);
   return name;
 }
-
-}  // namespace
 
 TEST(nano_gguf, two_files_become_one) {
   STENO_REQUIRE_SHARED(shared);
@@ -182,3 +180,5 @@ TEST(nano_gguf, two_files_become_one) {
   fs::copy_file(scratch.path() / "qwen3.gguf", scratch.path() / "another.gguf");
   EXPECT_NE(refusal().find("several language models"), std::string::npos) << refusal();
 }
+
+}  // namespace nano_gguf_test

@@ -9,10 +9,10 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 
+namespace nano_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 class nano_folder : public test::copied_folder {
  protected:
@@ -26,8 +26,6 @@ class nano_folder : public test::copied_folder {
     return f.find("ctc.ctc_lo.weight") && f.find("ctc_decoder.linear1.bias");
   }
 };
-
-}  // namespace
 
 TEST_F(nano_folder, a_decoder_that_is_named_and_not_there_is_noted) {
   STENO_REQUIRE_SHARED(shared);
@@ -126,3 +124,5 @@ TEST(nano_ctc_tokens, special_ones_have_the_originals_order) {
   EXPECT_EQ(funasr_files::ctc_special_tokens(2, 10000)[4], "<|ASR|>");
   EXPECT_EQ(funasr_files::ctc_special_tokens(8749, 3).size(), 3u);
 }
+
+}  // namespace nano_test

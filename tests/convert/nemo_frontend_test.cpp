@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
+namespace nemo_frontend_test {
+
 using namespace steno;
 using frontends::normalisation;
-
-namespace {
 
 nemo_files::parakeet_settings settings(const std::string& preprocessor) {
   const std::string text = "preprocessor:\n  features: 8\n" + preprocessor;
@@ -28,8 +28,6 @@ nemo::nemo_frontend_options packaged(const nemo_files::parakeet_settings& s, std
   if (keys != nullptr) *keys = opened.values().size();
   return nemo::read_nemo_frontend_options(opened, "parakeet_ctc", dynamic);
 }
-
-}  // namespace
 
 TEST(nemo_frontend, class_defaults_need_no_keys_of_their_own) {
   const auto s = settings("");
@@ -162,3 +160,5 @@ TEST(nemo_frontend, keys_of_a_packaged_file_have_a_range) {
         found("window", std::uint32_t{600}), found("fft_size", std::uint32_t{514})})
     EXPECT_NE(said.find("p.frontend"), std::string::npos) << said;
 }
+
+}  // namespace nemo_frontend_test

@@ -16,11 +16,11 @@
 #include <fstream>
 #include <sstream>
 
+namespace nemo_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using test::member;
-
-namespace {
 
 std::span<const std::byte> bytes_of(const std::string& s) { return std::as_bytes(std::span(s.data(), s.size())); }
 
@@ -52,8 +52,6 @@ std::string config(const std::string& more = "") {
 nemo_files::parakeet_settings settings(const std::string& text) {
   return nemo_files::read_parakeet_settings(read_yaml("model_config.yaml", text, "a NeMo config"));
 }
-
-}  // namespace
 
 TEST(nemo_tar, names_of_all_kinds) {
   const std::string long_name(150, 'n');
@@ -303,3 +301,5 @@ TEST(nemo_file, published_sizes) {
     EXPECT_NO_THROW(take_tensors(model, std::move(from)));
   }
 }
+
+}  // namespace nemo_test

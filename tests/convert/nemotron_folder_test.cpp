@@ -16,11 +16,11 @@
 
 #include <fstream>
 
+namespace nemotron_folder_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 json load_json(const fs::path& file) {
   std::ifstream in(file);
@@ -50,8 +50,6 @@ class nemotron_folder : public testing::Test {
   const fs::path golden_ = test::compact() / "nemotron_folder";
   test::temporary_directory at_;
 };
-
-}  // namespace
 
 TEST_F(nemotron_folder, rows_prompts_and_labels_of_the_original) {
   opened_checkpoint opened = open_checkpoint(at_.path());
@@ -107,3 +105,5 @@ TEST_F(nemotron_folder, what_is_missing_or_something_else_is_named) {
 TEST_F(nemotron_folder, without_prompts_the_projection_is_unexpected) {
   EXPECT_NE(refused("config.json", "/model_type", "nemotron_asr_streaming").find("prompt"), std::string::npos);
 }
+
+}  // namespace nemotron_folder_test

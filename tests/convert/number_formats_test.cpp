@@ -10,7 +10,7 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 
-namespace {
+namespace number_formats_test {
 
 using namespace steno;
 
@@ -107,4 +107,4 @@ TEST(number_formats, of_a_file) {
   EXPECT_EQ(f.find("encoder.encoders.0.feed_forward.w_1.weight")->format, dtype::q5_0);
 }
 
-}  // namespace
+}  // namespace number_formats_test

@@ -18,10 +18,10 @@
 #include <functional>
 #include <map>
 
+namespace other_gguf_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 using parts = std::vector<std::pair<std::string, std::string>>;
 
@@ -373,8 +373,6 @@ std::vector<std::byte> expect_the_same(const fs::path& nemo, const std::vector<s
 
 fs::path nemo_of(const char* name) { return test::compact() / "other_sizes" / name / "checkpoint/model.nemo"; }
 
-}  // namespace
-
 TEST(other_gguf, crispasr_becomes_the_model_of_the_nemo_file) {
   for (const char* name : {"parakeet_tdt", "parakeet_rnnt"}) {
     SCOPED_TRACE(name);
@@ -457,3 +455,5 @@ TEST(other_gguf, what_is_missing_or_something_else_is_named) {
   n.file.set("general.architecture", "sortformer");
   EXPECT_NE(refused(n.file.bytes()).find("stt.variant"), std::string::npos);
 }
+
+}  // namespace other_gguf_test

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace package_test {
 
 using namespace steno;
 
@@ -72,4 +72,4 @@ TEST(package, a_value_of_the_last_piece_is_named) {
   }
 }
 
-}  // namespace
+}  // namespace package_test

@@ -19,11 +19,11 @@
 #include <cstring>
 #include <fstream>
 
+namespace parakeet_folder_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 json load_json(const fs::path& file) {
   std::ifstream in(file);
@@ -86,8 +86,6 @@ void write_shards(const fs::path& folder) {
   save_json(folder / "model.safetensors.index.json", {{"weight_map", map}});
   fs::remove(folder / "model.safetensors");
 }
-
-}  // namespace
 
 TEST_F(parakeet_folder, rows_and_labels_of_the_original) {
   opened_checkpoint opened = open_checkpoint(at_.path());
@@ -311,3 +309,5 @@ TEST_F(parakeet_folder, any_unknown_key_is_noted_or_refused) {
     restore(name);
   }
 }
+
+}  // namespace parakeet_folder_test

@@ -23,10 +23,10 @@
 #include <map>
 #include <numeric>
 
+namespace parakeet_ggml_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 template <class T>
 void put(std::string& to, T value) {
@@ -123,7 +123,8 @@ model golden(const fs::path& nemo_file) {
   std::map<std::string, std::span<const std::byte>> members;
   for (const auto& m : archive.members()) members[m.name] = m.bytes;
   const auto yaml = members.at("model_config.yaml");
-  const checkpoint_settings c = read_yaml("x", {reinterpret_cast<const char*>(yaml.data()), yaml.size()}, "a NeMo config");
+  const checkpoint_settings c =
+      read_yaml("x", {reinterpret_cast<const char*>(yaml.data()), yaml.size()}, "a NeMo config");
   const auto number = [&](const char* key) { return static_cast<std::int32_t>(c.number(key, 0, 1, 1 << 20)); };
   model m{.width = number("encoder.d_model"),
           .heads = number("encoder.n_heads"),
@@ -204,8 +205,6 @@ std::string refusal(const std::string& bytes) {
   }
   return "";
 }
-
-}  // namespace
 
 TEST(parakeet_ggml, becomes_the_same_model_as_the_nemo_file) {
   STENO_REQUIRE_SHARED(shared);
@@ -347,3 +346,5 @@ TEST(parakeet_ggml, header_fields_are_checked) {
   std::memcpy(negative.data() + durations, &duration, 4);
   EXPECT_NE(refusal(negative).find("duration"), std::string::npos);
 }
+
+}  // namespace parakeet_ggml_test

@@ -19,10 +19,10 @@
 #include <map>
 #include <regex>
 
+namespace parakeet_gguf_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 // The schema's table, from left to right.
 std::string published_name(std::string name, const std::string& type) {
@@ -202,8 +202,6 @@ void expect_the_same(const fs::path& folder, const std::string& type) {
   EXPECT_FALSE(a.text.empty());
 }
 
-}  // namespace
-
 TEST(parakeet_gguf, becomes_the_same_model_as_the_nemo_file) {
   STENO_REQUIRE_SHARED(shared);
   expect_the_same<steno::nemo::parakeet_ctc_any>(shared / "golden/nemo/parakeet-ctc", "ctc");
@@ -264,3 +262,5 @@ TEST(parakeet_gguf, what_is_missing_or_something_else_is_said) {
             std::string::npos);
   EXPECT_NE(found([](imported_model&) {}).find("sample_rate"), std::string::npos);
 }
+
+}  // namespace parakeet_gguf_test

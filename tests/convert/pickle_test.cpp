@@ -2,7 +2,7 @@
 #include "torch/pickle.hpp"
 #include "convert/fixtures.hpp"
 
-namespace {
+namespace pickle_test {
 
 using namespace std::string_literals;
 using steno::test::error_of;
@@ -212,4 +212,4 @@ TEST(pickle, storages_are_checked) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace pickle_test

@@ -8,7 +8,7 @@
 #include "convert/fixtures.hpp"
 #include "support/golden.hpp"
 
-namespace {
+namespace program_test {
 
 namespace fs = std::filesystem;
 using steno::test::fixture;
@@ -148,4 +148,4 @@ TEST_F(convert_program, output_that_cannot_be_written_is_1) {
   expect_failure(folder() + " -o out.gguf", 1, "out.gguf: ", "trap '' XFSZ && ulimit -f 8 &&");
 }
 
-}  // namespace
+}  // namespace program_test

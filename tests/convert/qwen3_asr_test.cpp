@@ -10,10 +10,10 @@
 
 #include <fstream>
 
+namespace qwen3_asr_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 constexpr const char* key = "qwen3_asr.longest_clip";
 
@@ -35,8 +35,6 @@ class qwen3_folder : public testing::Test {
   const test::temporary_directory scratch;
   const fs::path packaged = test::compact() / "qwen3_asr" / "model.gguf";
 };
-
-}  // namespace
 
 TEST_F(qwen3_folder, a_packaged_file_can_be_told_its_longest_clip) {
   EXPECT_FALSE(longest(packaged));
@@ -83,3 +81,5 @@ TEST_F(qwen3_folder, its_config_may_say_the_longest_clip) {
     EXPECT_NE(refusal(folder).find("longest_clip"), std::string::npos) << wrong;
   }
 }
+
+}  // namespace qwen3_asr_test

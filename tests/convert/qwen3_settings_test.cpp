@@ -10,11 +10,11 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 
+namespace qwen3_settings_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 class qwen3_settings : public testing::Test {
  protected:
@@ -46,8 +46,6 @@ class qwen3_settings : public testing::Test {
   const fs::path folder_ = dir_.path() / "checkpoint";
   std::map<std::string, json> files_;
 };
-
-}  // namespace
 
 TEST_F(qwen3_settings, golden_folders_hold_no_unknown_key) {
   STENO_REQUIRE_SHARED(shared);
@@ -180,3 +178,5 @@ TEST_F(qwen3_settings, an_unknown_key_is_never_silent) {
           << file << at << key << " " << value << ": " << with(file, at + key, value);
     }
 }
+
+}  // namespace qwen3_settings_test

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-using namespace steno;
+namespace safetensors_test {
 
-namespace {
+using namespace steno;
 
 std::vector<std::byte> file_of(const std::string& header, std::size_t data, std::uint64_t claimed = 0) {
   const std::uint64_t length = claimed != 0 ? claimed : header.size();
@@ -34,8 +34,6 @@ std::string refusal(const std::string& header, std::size_t data, std::uint64_t c
   }
   return "";
 }
-
-}  // namespace
 
 TEST(safetensors, tensors_of_a_file) {
   const auto bytes = file_of(
@@ -136,3 +134,5 @@ TEST(safetensors, many_tensors_are_read_in_one_pass_and_more_are_refused) {
   EXPECT_NE(refusal(header(1) + std::string(std::size_t{17} << 20, ' '), 0).find("header is too long"),
             std::string::npos);
 }
+
+}  // namespace safetensors_test

@@ -15,10 +15,10 @@
 #include <fstream>
 #include <sstream>
 
+namespace sortformer_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 std::string config(const std::string& modules = "", const std::string& transformer = "", const std::string& more = "") {
   return "target: nemo.collections.asr.models.sortformer_diar_models.SortformerEncLabelModel\n"
@@ -41,8 +41,6 @@ std::string refusal(const std::string& text) {
   }
   return "";
 }
-
-}  // namespace
 
 TEST(sortformer_config, defaults_are_the_originals) {
   const nemo_files::sortformer_settings s = settings(config());
@@ -98,8 +96,6 @@ TEST(sortformer_file, published_sizes) {
     EXPECT_LE(longest, 63u);
   }
 }
-
-namespace {
 
 // The file that qvac-parakeet.cpp's converter would make of a packaged one, by its documented names.
 std::vector<std::byte> published(const gguf_file& packaged) {
@@ -211,8 +207,6 @@ std::vector<std::byte> published(const gguf_file& packaged) {
   return m.file.bytes();
 }
 
-}  // namespace
-
 TEST(sortformer_gguf, becomes_the_same_model_as_the_packaged_file) {
   const gguf_file ours((test::compact() / "sortformer" / "model.gguf").string());
   const std::vector<std::byte> theirs = published(ours);
@@ -234,3 +228,5 @@ TEST(sortformer_gguf, becomes_the_same_model_as_the_packaged_file) {
   }
   EXPECT_EQ(again.number("sortformer.streaming.spkcache_len"), 188);  // they do not say, so it is NeMo's
 }
+
+}  // namespace sortformer_test

@@ -10,7 +10,7 @@
 #include "convert/published.hpp"
 #include "support/golden.hpp"
 
-namespace {
+namespace type_mix_test {
 
 using namespace steno;
 
@@ -107,4 +107,4 @@ TEST(type_mix, an_embedding_makes_the_scores_where_nothing_else_does) {
   EXPECT_EQ(mixed_types(tied, dtype::q5_k), (std::vector<dtype>{dtype::q5_k, dtype::q5_k, dtype::f32, dtype::q6_k}));
 }
 
-}  // namespace
+}  // namespace type_mix_test

@@ -20,14 +20,14 @@
 #include "wenet/u2.hpp"
 #include "yaml_settings.hpp"
 
+namespace unknown_keys_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
 using test::notes_of_nemo;
 using test::read_text;
 using test::write_text;
-
-namespace {
 
 const std::string new_key = "kzqxvw";
 
@@ -158,8 +158,6 @@ void in_folders(const fs::path& family, int at_least) {
   EXPECT_GE(maps, at_least);
 }
 
-}  // namespace
-
 TEST(unknown_keys, of_any_funasr_checkpoint_are_named) {
   STENO_REQUIRE_SHARED(shared);
   in_folders(shared / "golden/funasr", 100);
@@ -216,3 +214,5 @@ TEST(unknown_keys, no_list_of_known_keys_is_open) {
   }
   EXPECT_GE(files, 12);
 }
+
+}  // namespace unknown_keys_test

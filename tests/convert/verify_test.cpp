@@ -10,9 +10,9 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 
-namespace fs = std::filesystem;
+namespace verify_test {
 
-namespace {
+namespace fs = std::filesystem;
 
 using namespace steno;
 using test::fixture;
@@ -137,4 +137,4 @@ TEST(verify, agrees_with_convert) {
   EXPECT_GT(good, 15u);
 }
 
-}  // namespace
+}  // namespace verify_test

@@ -12,10 +12,10 @@
 
 #include <fstream>
 
+namespace wenet_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 void write(const fs::path& path, std::string_view text) { std::ofstream(path) << text; }
 
@@ -24,8 +24,6 @@ std::string trained(const std::string& more = "") {
          "output_dim: 3\n" +
          more;
 }
-
-}  // namespace
 
 TEST(wenet_folder, units_are_numbered_without_gaps) {
   const test::temporary_directory d;
@@ -186,3 +184,5 @@ TEST(wenet_manifests, every_tensor_of_the_published_sizes) {
   }
   EXPECT_EQ(models, 12);
 }
+
+}  // namespace wenet_test

@@ -18,12 +18,12 @@
 #include "torch/tensors.hpp"
 #include "whisper/whisper.hpp"
 
+namespace whisper_formats_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
 using namespace steno::test::small_whisper;
-
-namespace {
 
 std::string decoded_base64(std::string_view text) {
   constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -39,8 +39,6 @@ std::string decoded_base64(std::string_view text) {
   }
   return bytes;
 }
-
-}  // namespace
 
 TEST(whisper_formats, three_files_one_package) {
   STENO_REQUIRE_SHARED(shared);
@@ -160,3 +158,5 @@ TEST(whisper_formats, alignment_heads_of_published_sizes) {
       }
     }
 }
+
+}  // namespace whisper_formats_test

@@ -13,10 +13,10 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 
+namespace whisper_openai_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 // A pickle of {"dims": {...}, "model_state_dict": {"w": a tensor of one float}}, as torch.save writes it.
 class pickled {
@@ -86,8 +86,6 @@ class whisper_openai : public testing::Test {
       {"n_audio_layer", 4}, {"n_text_ctx", 448}, {"n_text_state", 384}, {"n_text_head", 6},     {"n_text_layer", 4}};
 };
 
-}  // namespace
-
 TEST_F(whisper_openai, dims_are_all_read) {
   EXPECT_NE(refused(good_).find("holds no tokenizer"), std::string::npos) << refused(good_);
   for (const auto& [key, value] : good_) {
@@ -108,3 +106,5 @@ TEST_F(whisper_openai, dims_are_all_read) {
   dims["n_text_state"] = 512;
   EXPECT_NE(refused(dims).find("n_text_state and n_audio_state differ"), std::string::npos);
 }
+
+}  // namespace whisper_openai_test

@@ -13,12 +13,12 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 
+namespace whisper_settings_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
 using test::write_text;
-
-namespace {
 
 // A folder with a vocabulary of its own: 20 letters, eot 20, sot 21, en 22, zh 23, translate 24, transcribe 25,
 // startoflm 26, startofprev 27, nospeech 28, notimestamps 29, times from 30.
@@ -50,8 +50,6 @@ class whisper_settings : public testing::Test {
 };
 
 whisper::whisper_generation generation_of(const gguf_file& file) { return whisper::whisper_any(file).generation; }
-
-}  // namespace
 
 TEST_F(whisper_settings, tokens_that_never_come) {
   const opened_checkpoint o = opened(generation());
@@ -283,3 +281,5 @@ TEST(whisper_folders, the_golden_folder_says_what_openai_does) {
                           "max_initial_timestamp_index", "multilingual"})
     EXPECT_FALSE(o.file.has("whisper." + std::string(key))) << key;
 }
+
+}  // namespace whisper_settings_test

@@ -14,10 +14,10 @@
 #include "support/golden.hpp"
 #include "whisper/whisper.hpp"
 
+namespace whisper_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 fs::path ggml(const fs::path& shared, const char* name) { return shared / "golden/whisper/en/checkpoint/ggml" / name; }
 
@@ -38,8 +38,6 @@ std::string refusal(const std::vector<char>& bytes) {
   }
   return "";
 }
-
-}  // namespace
 
 TEST(whisper_files, byte_letters) {
   EXPECT_EQ(byte_letters(" a\n"),
@@ -124,3 +122,5 @@ TEST(whisper_files, ggml_header_fields_are_checked) {
   for (const std::size_t size : {std::size_t{4}, std::size_t{30}, filters + 100, tokens + 7, at + 3, good.size() - 1})
     EXPECT_NE(refusal({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size)}), "") << size;
 }
+
+}  // namespace whisper_test

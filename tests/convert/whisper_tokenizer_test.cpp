@@ -13,12 +13,12 @@
 #include "support/refusal.hpp"
 #include "whisper/whisper.hpp"
 
+namespace whisper_tokenizer_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
 using test::write_text;
-
-namespace {
 
 constexpr const char* variables[] = {"HOME",         "PYTHONPATH",    "VIRTUAL_ENV",
                                      "CONDA_PREFIX", "HF_HUB_CACHE",  "HUGGINGFACE_HUB_CACHE",
@@ -79,8 +79,6 @@ class whisper_tokenizer : public testing::Test {
   std::vector<std::string> notes_;
   const std::string letters_ = byte_letters(std::string("\0\0\7", 3));
 };
-
-}  // namespace
 
 TEST_F(whisper_tokenizer, beside_the_file_without_a_word) {
   const fs::path model = dir_.path() / "model.pt";
@@ -193,3 +191,5 @@ TEST_F(whisper_tokenizer, of_openais_file_for_every_program) {
                                                 weights::file_reading::mapped, table);
   EXPECT_EQ(own.notes, std::vector<std::string>{"--tokenizer is not used: the model has its own"});
 }
+
+}  // namespace whisper_tokenizer_test

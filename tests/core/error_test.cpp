@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace error_test {
+
 using steno::core::printable;
 
 TEST(printable, keeps_text_and_shows_control_characters) {
@@ -33,3 +35,5 @@ TEST(error, is_one_line_whatever_a_file_says) {
   EXPECT_STREQ(e.what(), "a\\x0ab.gguf: tensor \"x\\x1b[2J\": found \\x0d\\x0a");
   EXPECT_EQ(e.parts().where, "a\nb.gguf");
 }
+
+}  // namespace error_test

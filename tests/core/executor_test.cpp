@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+namespace executor_test {
+
 using steno::executor;
 using steno::extent;
 using steno::thread_pool;
@@ -52,7 +54,6 @@ TEST(thread_pool, serves_two_callers) {
   EXPECT_EQ(sum.load(), 2 * 200 * 45);
 }
 
-namespace {
 // Ends the process: 7 when the pool said what it lacks. Root has no limit of processes; a limit of memory keeps threads
 // from getting their stacks.
 [[noreturn]] void ask_for_too_many() {
@@ -69,9 +70,9 @@ namespace {
   }
   ::_exit(9);
 }
-}  // namespace
-
 // A system that gives no more threads is an error of the constructor, not the end of the process.
 TEST(thread_pool, says_when_threads_are_not_to_be_had) {
   EXPECT_EXIT(ask_for_too_many(), testing::ExitedWithCode(7), "threads: expected 4000, found ");
 }
+
+}  // namespace executor_test

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <random>
 
+namespace half_test {
+
 TEST(half, every_pattern_survives_a_round_trip) {
   for (std::uint32_t h = 0; h < 0x10000; ++h) {
     const auto bits = static_cast<std::uint16_t>(h);
@@ -38,3 +40,5 @@ TEST(half, bfloat_rounds_to_nearest_even) {
   EXPECT_EQ(steno::core::float_to_bfloat(std::bit_cast<float>(0x3f808001u)), 0x3f81);
   EXPECT_TRUE(std::isnan(steno::core::bfloat_to_float(steno::core::float_to_bfloat(std::nanf("")))));
 }
+
+}  // namespace half_test

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+namespace members_test {
+
 using namespace steno;
 
-namespace {
 struct inner {
   weights::weight<2, 3> w;
   core::setting<4> heads;
@@ -42,8 +43,6 @@ struct recorder {
                    std::to_string(found));
   }
 };
-}  // namespace
-
 TEST(members, paths_are_the_names_of_members) {
   outer o;
   recorder r;
@@ -54,7 +53,6 @@ TEST(members, paths_are_the_names_of_members) {
                                               ": three is not an even number 3"}));
 }
 
-namespace {
 struct unlike {
   inner a, b;
   weights::vector_weight<3> c;
@@ -73,8 +71,6 @@ struct reader {
       seen.push_back(path + " " + std::to_string(static_cast<int>(how.how)) + " " + std::to_string(how.first));
   }
 };
-}  // namespace
-
 // What stands beside a member holds for all below it, and for nothing else; who does not ask for it is not told.
 TEST(members, what_checkpoints_store_otherwise) {
   unlike u;
@@ -89,3 +85,5 @@ TEST(members, what_checkpoints_store_otherwise) {
   EXPECT_EQ(does_not.seen.front(), "a.weight weight");
   EXPECT_EQ(does_not.seen.back(), "c weight");
 }
+
+}  // namespace members_test

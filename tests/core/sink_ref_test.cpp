@@ -5,19 +5,18 @@
 #include <string>
 #include <vector>
 
+namespace sink_ref_test {
+
 using steno::core::sink_ref;
 
 static_assert(!std::is_constructible_v<sink_ref<std::string>, int>);
 static_assert(!std::is_constructible_v<sink_ref<std::string>, void (*)(int)>);
 
-namespace {
 std::vector<std::string> emit(sink_ref<std::string> sink) {
   std::vector<std::string> left = {"one", "two"};
   for (std::string& s : left) sink(std::move(s));
   return left;
 }
-}  // namespace
-
 TEST(sink_ref, moves_values_into_any_callable) {
   std::vector<std::string> all;
   const auto by_value = [&](std::string s) { all.push_back(std::move(s)); };
@@ -41,3 +40,5 @@ TEST(sink_ref, references_arrive_as_they_are) {
   (void)sink;
   EXPECT_EQ(seen, &value);
 }
+
+}  // namespace sink_ref_test

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace trace_test {
+
 TEST(trace, names_are_paths) {
   std::vector<std::string> seen;
   const auto sink = [&](std::string_view path, steno::view<const float> x) {
@@ -29,3 +31,5 @@ TEST(trace, off_by_default) {
   c.trace("nothing", x);
   EXPECT_FALSE(c.tracing());
 }
+
+}  // namespace trace_test

@@ -4,9 +4,10 @@
 
 #include <vector>
 
+namespace view_test {
+
 using namespace steno;
 
-namespace {
 float sum(const view<const float, dynamic, 3>& x) { return x.sum(); }
 using narrow = view<const float, dynamic, 2>;
 using wide = view<const float, dynamic, 3>;
@@ -15,8 +16,6 @@ static_assert(std::is_convertible_v<view<float>&, wide>);  // checked at run tim
 static_assert(!std::is_convertible_v<narrow&, wide>);
 static_assert(!std::is_constructible_v<view<float, dynamic, 3>, wide&>);  // const stays const
 static_assert(!std::is_constructible_v<wide, Eigen::MatrixXf&>);          // column-major
-}  // namespace
-
 TEST(view, users_matrices_and_blocks_of_rows_go_in) {
   matrix<float, dynamic, dynamic> m(4, 3);
   m.setConstant(2);
@@ -46,3 +45,5 @@ TEST(view, assignment_copies_values) {
   x.noalias() = 2.0f * y;
   EXPECT_EQ(a[63], 6);
 }
+
+}  // namespace view_test

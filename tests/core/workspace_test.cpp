@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+namespace workspace_test {
+
 using steno::core::workspace;
 
 TEST(workspace, frames_give_back_and_reuse_the_same_memory) {
@@ -93,3 +95,5 @@ TEST(workspace, moves) {
   f.take<float>(10)[0] = 1;
   a.reserve(10);
 }
+
+}  // namespace workspace_test

@@ -8,6 +8,8 @@
 #include "support/allocations.hpp"
 #include "support/signal.hpp"
 
+namespace allocation_test {
+
 TEST(allocation, none_in_steady_state) {
   const steno::frontends::wav_frontend<> f;
   const std::vector<float> pcm = steno::test::chirp(48000);
@@ -33,3 +35,5 @@ TEST(allocation, none_in_steady_state) {
   pass();
   EXPECT_EQ(counted.so_far(), 0u);
 }
+
+}  // namespace allocation_test

@@ -7,9 +7,10 @@
 #include <string_view>
 #include <vector>
 
+namespace cmvn_test {
+
 using steno::extent;
 
-namespace {
 struct walked {
   std::vector<std::string> names, unequal;
   void operator()(const std::string& name, auto&, bool optional) { names.push_back(name + (optional ? "?" : "")); }
@@ -20,8 +21,6 @@ struct walked {
     if (!ok) unequal.emplace_back(what);
   }
 };
-}  // namespace
-
 TEST(cmvn, shifts_and_scales_in_place_or_not) {
   steno::context c;
   const Eigen::RowVector3f shift(1, -2, 0.5f), scale(2, 4, -8);
@@ -56,3 +55,5 @@ TEST(cmvn, names_its_weights_and_refuses_other_widths) {
   steno::core::walk(f, seen);
   EXPECT_EQ(seen.unequal, (std::vector<std::string>{"vectors of shift and scale", "widths of features and shift"}));
 }
+
+}  // namespace cmvn_test

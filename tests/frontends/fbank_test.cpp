@@ -14,13 +14,13 @@
 #include "support/signal.hpp"
 #include "support/wav.hpp"
 
+namespace fbank_test {
+
 using steno::extent;
 using steno::core::make_view;
 using steno::frontends::fbank;
 using steno::frontends::fbank_options;
 using steno::frontends::window_shape;
-
-namespace {
 
 #if defined(STENO_FFT_FFTW)
 using policies = testing::Types<steno::kernels::real_fft_fftw, steno::kernels::real_fft_lanes>;
@@ -78,8 +78,6 @@ std::vector<float> reference(const fbank_options& o, const std::vector<float>& p
     y[b] = static_cast<float>(std::log(std::max(sum[b], static_cast<double>(o.floor))));
   return y;
 }
-
-}  // namespace
 
 TYPED_TEST(filterbank, follows_the_definition) {
   steno_test::each_isa([&](auto) {
@@ -260,3 +258,5 @@ TYPED_TEST(filterbank, golden_wenet) {
     }
   });
 }
+
+}  // namespace fbank_test

@@ -6,13 +6,12 @@
 
 #include <gtest/gtest.h>
 
+namespace feature_norm_test {
+
 using namespace steno;
 
-namespace {
 using table = matrix<float, dynamic, dynamic>;
 constexpr auto per_feature = frontends::normalisation::per_feature;
-}  // namespace
-
 TEST(feature_norm, mean_zero_and_deviation_one_with_n_minus_1) {
   const frontends::feature_norm<> f(2, per_feature);
   table x(3, 2);
@@ -103,3 +102,5 @@ TEST(feature_norm, as_the_last_part_of_a_front_end) {
   f.finish(s, frontends::samples(pcm).subspan(1700), core::write(streamed), c);
   EXPECT_TRUE(whole == streamed);
 }
+
+}  // namespace feature_norm_test

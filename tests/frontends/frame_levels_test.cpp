@@ -5,9 +5,10 @@
 
 #include <gtest/gtest.h>
 
+namespace frame_levels_test {
+
 using namespace steno;
 
-namespace {
 std::vector<float> by_pieces(std::span<const float> pcm, std::size_t piece) {
   const frontends::frame_levels f;
   auto s = f.start();
@@ -22,8 +23,6 @@ std::vector<float> by_pieces(std::span<const float> pcm, std::size_t piece) {
   }
   return all;
 }
-}  // namespace
-
 TEST(frame_levels, known_signals) {
   const auto loud = by_pieces(std::vector<float>(1600, 1.0f), 1600);
   ASSERT_EQ(loud.size(), 8u);
@@ -41,3 +40,5 @@ TEST(frame_levels, pieces_make_no_difference) {
     for (std::size_t i = 0; i < some.size(); ++i) EXPECT_FLOAT_EQ(some[i], whole[i]) << piece;  // doubles in between
   }
 }
+
+}  // namespace frame_levels_test

@@ -4,11 +4,12 @@
 
 #include <vector>
 
+namespace lfr_test {
+
 using steno::extent;
 using steno::core::make_view;
 using steno::frontends::lfr;
 
-namespace {
 /// Frames of two values: t and t + 0.5.
 std::vector<float> frames(extent count) {
   std::vector<float> x;
@@ -18,8 +19,6 @@ std::vector<float> frames(extent count) {
 steno::view<const float> rows_of(const std::vector<float>& x, extent first, extent count) {
   return make_view(x.data() + 2 * first, count, extent{2});
 }
-}  // namespace
-
 TEST(lfr, stacks_with_copies_at_both_ends) {
   const lfr<2, 7, 6> f;
   steno::context c;
@@ -74,3 +73,5 @@ TEST(lfr, refuses_sizes_out_of_range) {
   EXPECT_THROW((lfr<80, 7, 6>(80, 5, 6)), steno::error);
   EXPECT_THROW((lfr<>(80, extent{1} << 40, 6)), steno::error);
 }
+
+}  // namespace lfr_test

@@ -14,9 +14,9 @@
 #include "support/each_fft.hpp"
 #include "support/golden.hpp"
 
-using namespace steno;
+namespace log_mel_test {
 
-namespace {
+using namespace steno;
 
 std::vector<float> noise(std::size_t n) {
   std::mt19937 random(5);
@@ -51,8 +51,6 @@ double reference(const std::vector<float>& pcm, extent t, extent b, extent mels)
   }
   return std::log10(std::max(sum, 1e-10));
 }
-
-}  // namespace
 
 TEST(log_mel, equals_the_definition_at_both_ends_and_between) {
   const std::vector<float> pcm = noise(16123);
@@ -179,3 +177,5 @@ TEST(log_mel, allocates_nothing_in_steady_state) {
   front(pcm, y, c);
   EXPECT_EQ(counted.so_far(), 0u);
 }
+
+}  // namespace log_mel_test

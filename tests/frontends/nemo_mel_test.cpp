@@ -15,9 +15,9 @@
 #include <complex>
 #include <limits>
 
-using namespace steno;
+namespace nemo_mel_test {
 
-namespace {
+using namespace steno;
 
 using table = matrix<float, dynamic, dynamic>;
 
@@ -102,8 +102,6 @@ std::vector<frontends::nemo_mel_options> all_settings() {
         .exact_pad = true},
   };
 }
-
-}  // namespace
 
 // Single precision sums of 400 products: 1e-4 of values around 1.
 TEST(nemo_mel, values_are_those_of_the_formula) {
@@ -238,3 +236,5 @@ TEST(nemo_mel, golden_stages) {
       check.template operator()<Fft>(name);
   });
 }
+
+}  // namespace nemo_mel_test

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace noise_floor_test {
+
 using steno::frontends::noise_floor;
 
 TEST(noise_floor, is_the_lowest_mean_of_five_frames) {
@@ -30,4 +31,4 @@ TEST(noise_floor, forgets) {
   }
 }
 
-}  // namespace
+}  // namespace noise_floor_test

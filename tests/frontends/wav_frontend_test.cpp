@@ -15,10 +15,10 @@
 #include "support/signal.hpp"
 #include "support/wav.hpp"
 
+namespace wav_frontend_test {
+
 using steno::extent;
 using steno::core::make_view;
-
-namespace {
 
 template <class F>
 void normalise(F& f, const steno::test::statistics& s) {
@@ -54,8 +54,6 @@ std::vector<float> in_pieces(const F& f, const std::vector<float>& pcm, steno::c
   }
   return y;
 }
-
-}  // namespace
 
 TEST(wav_frontend, pieces_of_any_size_give_the_same_bits) {
   steno::context c;
@@ -166,3 +164,5 @@ TEST(wav_frontend, golden_online_pieces) {  // 600 ms pieces: the same rows at t
   }
   EXPECT_EQ(at, got.size());
 }
+
+}  // namespace wav_frontend_test

@@ -9,7 +9,7 @@
 #include "each_isa.hpp"
 #include "guarded.hpp"
 
-namespace {
+namespace attention_test {
 
 namespace k = steno::kernels;
 using namespace steno_test;
@@ -69,8 +69,6 @@ void expect_attention(sizes s, float scale, float range, bool rounds = false) {
             << t << "," << h << "," << i;
       }
 }
-
-}  // namespace
 
 TEST(attention, agrees_with_double) {
   each_isa([](k::isa level) {
@@ -358,3 +356,5 @@ TEST(attention, rows_from_a_list_and_heads_one_after_another) {
     EXPECT_TRUE(y.in() == want.in());
   });
 }
+
+}  // namespace attention_test

@@ -8,9 +8,9 @@
 
 #include "each_isa.hpp"
 
-using namespace steno;
+namespace cached_attention_test {
 
-namespace {
+using namespace steno;
 
 constexpr extent key_heads = 3, sharing = 2, capacity = 400;
 using rows = matrix<float, dynamic, dynamic>;
@@ -85,8 +85,6 @@ rows attended(const cache& m, const rows& q, float scale, extent offset, const e
   return y;
 }
 
-}  // namespace
-
 // A value is off by half a unit of its format: 2^-11 of it as a half, 1/254 of its block's largest as a byte.
 TEST(cached_rows, are_near_what_was_stored) {
   steno_test::each_isa([](auto) {
@@ -151,3 +149,5 @@ TEST(cached_attention, threads_and_instruction_sets_with_fma_change_no_bit) {
       steno_test::same_bits_with_fma([&] { return attended(m, q, 0.1f, 300 - n); }, same);
     }
 }
+
+}  // namespace cached_attention_test

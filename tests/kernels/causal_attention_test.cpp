@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+namespace causal_attention_test {
+
 using namespace steno;
 
 // Row by row over what came before is the definition. 2e-6: the sums run in another order, values are near 1.
@@ -25,3 +27,5 @@ TEST(causal_attention, each_row_sees_what_came_before) {
     EXPECT_LE((out - want).cwiseAbs().maxCoeff(), 2e-6f) << n;
   }
 }
+
+}  // namespace causal_attention_test

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace {
+namespace cpu_test {
+
 using steno::kernels::active_isa;
 using steno::kernels::best_isa;
 using steno::kernels::isa;
@@ -47,4 +48,4 @@ TEST(cpu, is_recognised) {
   if (expected == nullptr) GTEST_SKIP() << "for processors that are known beforehand";
   EXPECT_EQ(name_of(best_isa()), expected);
 }
-}  // namespace
+}  // namespace cpu_test

@@ -8,6 +8,8 @@
 
 #include <vector>
 
+namespace depthwise2d_test {
+
 using namespace steno;
 
 // Nine products are added to a bias of the same size: 1e-5 is a hundred times their rounding.
@@ -41,3 +43,5 @@ TEST(depthwise2d, formula) {
           }
     }
 }
+
+}  // namespace depthwise2d_test

@@ -7,7 +7,7 @@
 #include "each_isa.hpp"
 #include "guarded.hpp"
 
-namespace {
+namespace depthwise_test {
 
 namespace k = steno::kernels;
 using namespace steno_test;
@@ -33,8 +33,6 @@ void expect_depthwise(extent rows, extent cols, extent count, extent left) {
       ASSERT_NEAR(y.at(t, c), want, 1.2e-7 * static_cast<double>(count) * size) << t << "," << c;
     }
 }
-
-}  // namespace
 
 TEST(depthwise, agrees_with_double) {
   each_isa([](k::isa) {
@@ -76,3 +74,5 @@ TEST(depthwise, rows_do_not_depend_on_their_neighbours_tile) {
     for (extent c = 0; c < 64; ++c) ASSERT_EQ(one.at(10, c), all.at(t, c));
   }
 }
+
+}  // namespace depthwise_test

@@ -8,7 +8,7 @@
 #include "each_isa.hpp"
 #include "guarded.hpp"
 
-namespace {
+namespace elementwise_test {
 
 namespace k = steno::kernels;
 using namespace steno_test;
@@ -33,8 +33,6 @@ void expect_function(activation f, double (*want)(double), float range, double r
     }
   });
 }
-
-}  // namespace
 
 TEST(elementwise, add_scale_relu_on_strided_views) {
   each_isa([](k::isa) {
@@ -129,3 +127,5 @@ TEST(elementwise, same_bits_with_fma) {
         },
         [](const guarded& a, const guarded& b) { return a.same_bits(b); });
 }
+
+}  // namespace elementwise_test

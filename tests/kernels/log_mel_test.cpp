@@ -8,6 +8,8 @@
 
 #include "kernels/each_isa.hpp"
 
+namespace log_mel_test {
+
 using steno::extent;
 
 TEST(log_mel, logarithm_is_right_over_the_whole_range) {
@@ -51,3 +53,5 @@ TEST(log_mel, writes_only_the_rows_asked_for) {
     }
   });
 }
+
+}  // namespace log_mel_test

@@ -13,7 +13,8 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace machine_code_test {
+
 using namespace steno;
 
 struct instruction {
@@ -136,4 +137,4 @@ TEST(machine_code, aarch64_tiles_keep_their_vectors_in_registers) {
   EXPECT_EQ(panel_loops, 5u);
   EXPECT_GE(dot_loops, 2u);
 }
-}  // namespace
+}  // namespace machine_code_test

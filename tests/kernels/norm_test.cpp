@@ -7,7 +7,7 @@
 #include "each_isa.hpp"
 #include "guarded.hpp"
 
-namespace {
+namespace norm_test {
 
 namespace k = steno::kernels;
 using namespace steno_test;
@@ -34,8 +34,6 @@ void expect_layer_norm(const guarded& x, float eps, double tolerance) {
       ASSERT_NEAR(y.at(r, c), layer_norm_reference(x, r, c, gamma[i], beta[i], eps), tolerance) << r << "," << c;
     }
 }
-
-}  // namespace
 
 // Values of a normalised row are below sqrt(560) = 24, typically 2: 4e-6 is a few units in the last place of those.
 TEST(layer_norm, agrees_with_double) {
@@ -113,3 +111,5 @@ TEST(rms_norm, in_place_and_same_bits) {
   same_bits_for_pools(run, same);
   same_bits_with_fma([&] { return run({}); }, same);
 }
+
+}  // namespace norm_test

@@ -4,7 +4,8 @@
 
 #include "kernels/product_support.hpp"
 
-namespace {
+namespace operand_test {
+
 using namespace steno;
 using namespace steno::kernels;
 using namespace steno_test;
@@ -119,4 +120,4 @@ TEST(operand, keeps_the_values_of_rows) {
       }
   }
 }
-}  // namespace
+}  // namespace operand_test

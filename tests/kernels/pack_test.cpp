@@ -12,7 +12,8 @@
 
 #include "kernels/product_support.hpp"
 
-namespace {
+namespace pack_test {
+
 using namespace steno;
 using namespace steno::kernels;
 using namespace steno_test;
@@ -151,4 +152,4 @@ TEST(pack, finds_values_that_are_no_numbers) {
   }
 }
 
-}  // namespace
+}  // namespace pack_test

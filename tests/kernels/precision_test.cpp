@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+namespace precision_test {
+
 using namespace steno;
 
 // Floats of any width are kept as they are; what meets blocks of small integers may be rounded to 16 bits.
@@ -17,3 +19,5 @@ TEST(precision, floats_stay_exact_and_blocks_take_halves) {
     EXPECT_EQ(kernels::cache_format_beside(f), dtype::f16) << core::info(f).name;
   }
 }
+
+}  // namespace precision_test

@@ -12,7 +12,8 @@
 
 #include "kernels/product_support.hpp"
 
-namespace {
+namespace product_test {
+
 using namespace steno;
 using namespace steno::kernels;
 using namespace steno_test;
@@ -538,4 +539,4 @@ TEST(product, extents_that_do_not_agree_are_refused) {
   EXPECT_THROW(times(2, 64, 5, 64, 5), error);
   EXPECT_THROW(times(3, 64, 5, 64, 4), error);
 }
-}  // namespace
+}  // namespace product_test

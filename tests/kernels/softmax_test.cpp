@@ -8,7 +8,7 @@
 #include "each_isa.hpp"
 #include "guarded.hpp"
 
-namespace {
+namespace softmax_test {
 
 namespace k = steno::kernels;
 using namespace steno_test;
@@ -19,8 +19,6 @@ double log_sum(const guarded& x, extent r) {
   for (extent c = 0; c < x.cols(); ++c) sum += std::exp(x.at(r, c) - largest);
   return largest + std::log(sum);
 }
-
-}  // namespace
 
 TEST(softmax, agrees_with_double) {
   each_isa([](k::isa) {
@@ -76,3 +74,5 @@ TEST(softmax, in_place_and_same_bits) {
   same_bits_for_pools(run, same);
   same_bits_with_fma([&] { return run({}); }, same);
 }
+
+}  // namespace softmax_test

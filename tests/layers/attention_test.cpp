@@ -10,9 +10,9 @@
 
 #include <vector>
 
-using namespace steno;
+namespace attention_test {
 
-namespace {
+using namespace steno;
 
 constexpr extent width = 16, heads = 4;
 using plain = nn::attention<nn::separate_products<width, heads, nn::linear_names>>;
@@ -39,8 +39,6 @@ struct text_env {
 };
 // Sums of sixteen products of values near 1, in another order.
 constexpr float bound = 2e-6f;
-
-}  // namespace
 
 TEST(attention, a_stream_sees_what_its_cache_keeps) {
   const made<plain> m;
@@ -190,3 +188,5 @@ TEST(cross_attention, kept_rows_are_those_that_each_call_makes) {
     EXPECT_LE((y - want).cwiseAbs().maxCoeff(), bound) << packed;
   }
 }
+
+}  // namespace attention_test

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <set>
 
+namespace attention_window_test {
+
 using namespace steno;
 
-namespace {
 // Whether query i (of the last of `keys` frames) sees key j, as the originals' masks say.
 bool sees(const nn::attention_window& w, extent before, extent i, extent j, extent keys) {
   if (w.chunk > 0) {
@@ -24,8 +25,6 @@ bool sees(const nn::attention_window& w, extent before, extent i, extent j, exte
   if (!w.limited() && w.split > 0 && w.split < keys) return j < w.split || at >= w.split - 1;
   return j < keys && (w.back < 0 || j >= at - w.back) && (w.ahead < 0 || j <= at + w.ahead);
 }
-}  // namespace
-
 TEST(attention_window, blocks_hold_what_the_mask_shows) {
   const nn::attention_window windows[] = {{},
                                           {.chunk = 2},
@@ -67,3 +66,5 @@ TEST(attention_window, blocks_hold_what_the_mask_shows) {
         EXPECT_EQ(ours, theirs) << w.chunk << " " << w.left << " " << w.back << " " << w.ahead << " " << before;
       }
 }
+
+}  // namespace attention_window_test

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <random>
 
-using namespace steno;
+namespace conv1d_test {
 
-namespace {
+using namespace steno;
 
 /// y[t] = sum_k W[.][k][.] x[Stride t + k - Taps / 2] + b in double.
 template <extent Taps, extent Stride>
@@ -43,8 +43,6 @@ void expect_convolution(extent frames, extent in, extent out) {
     }
 }
 
-}  // namespace
-
 TEST(conv1d, equals_the_sum_over_taps) {
   expect_convolution<3, 1>(1, 4, 6);
   expect_convolution<3, 1>(37, 20, 9);
@@ -61,3 +59,5 @@ TEST(conv1d, rows_of_lengths) {
   EXPECT_EQ(stem::rows(3), 2);
   EXPECT_EQ(stem::rows(3000), 1500);
 }
+
+}  // namespace conv1d_test

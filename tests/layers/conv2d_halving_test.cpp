@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+namespace conv2d_halving_test {
+
 using namespace steno;
 
 // The definition, sum by sum. 1e-5: sums of 45 products of values below 1 in another order.
@@ -41,3 +43,5 @@ TEST(conv2d_halving, is_a_padded_convolution_with_stride_two) {
       EXPECT_EQ(apart.leftCols(n * out), y);
     }
 }
+
+}  // namespace conv2d_halving_test

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-using namespace steno;
+namespace depthwise_subsampling_test {
 
-namespace {
+using namespace steno;
 
 using table = matrix<float, dynamic, dynamic>;
 constexpr extent channels = 3, width = 4;
@@ -112,8 +112,6 @@ struct model {
   }
 };
 
-}  // namespace
-
 // Four layers of at most 12 products in single precision.
 TEST(depthwise_subsampling, formula_with_both_paddings) {
   for (const bool causal : {false, true})
@@ -130,3 +128,5 @@ TEST(depthwise_subsampling, formula_with_both_paddings) {
           << causal << " " << frames;
     }
 }
+
+}  // namespace depthwise_subsampling_test

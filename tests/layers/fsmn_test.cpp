@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+namespace fsmn_test {
+
 using namespace steno;
 
 TEST(fsmn, is_a_depthwise_convolution_with_zeros_outside) {
@@ -44,3 +46,5 @@ TEST(fsmn, a_stream_is_one_sided_and_goes_on) {
   for (extent i = 0; i < 3; ++i)
     EXPECT_NEAR(whole(0, i), layer.taps.values()(4, i) * x(0, i), 1e-7);  // nothing but zeros before it
 }
+
+}  // namespace fsmn_test

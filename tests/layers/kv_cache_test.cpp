@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
+namespace kv_cache_test {
+
 using namespace steno;
 
-namespace {
 constexpr extent heads = 3, width = 4;
 using rows = matrix<float, dynamic, dynamic>;
 
@@ -43,8 +44,6 @@ void expect(const nn::kv_cache& cache, extent at, extent first, extent count, fl
       }
   }
 }
-}  // namespace
-
 // Rows of every format stay what they were while the cache grows, and go when it is rewound.
 TEST(kv_cache, rows_grow_and_are_rewound_in_every_format) {
   for (const dtype format : {dtype::f32, dtype::f16, dtype::q8_0}) {
@@ -160,3 +159,5 @@ TEST(kv_cache, packed_rows_are_those_that_were_given) {
   EXPECT_FALSE(cache.is_packed());
   expect(cache, 0, 7, 5, 1);
 }
+
+}  // namespace kv_cache_test

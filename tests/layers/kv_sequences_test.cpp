@@ -6,9 +6,10 @@
 
 #include <vector>
 
+namespace kv_sequences_test {
+
 using namespace steno;
 
-namespace {
 struct call {
   extent first, count, position;
   std::vector<extent> rows;
@@ -22,8 +23,6 @@ std::vector<call> parts(const nn::kv_sequences& s) {
   });
   return all;
 }
-}  // namespace
-
 TEST(kv_sequences, one_text_lies_in_a_row_and_is_rewound) {
   nn::kv_sequences s;
   EXPECT_EQ(s.length(), 0);
@@ -107,3 +106,5 @@ TEST(kv_sequences, warm_steps_allocate_nothing) {
   run();
   EXPECT_EQ(counted.so_far(), 0u);
 }
+
+}  // namespace kv_sequences_test

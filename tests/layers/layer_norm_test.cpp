@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+namespace layer_norm_test {
+
 using namespace steno;
 
 TEST(layer_norm, eps_is_part_of_the_type) {
@@ -23,3 +25,5 @@ TEST(layer_norm, eps_is_part_of_the_type) {
   EXPECT_NEAR(y(0, 0), 1 + 2 * 1e-3 / std::sqrt(1e-6 + 1e-5), 1e-6);
   EXPECT_NEAR(z(0, 0), 3, 1e-5);
 }
+
+}  // namespace layer_norm_test

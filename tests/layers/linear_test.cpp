@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+namespace linear_test {
+
 using namespace steno;
 
 TEST(linear, equals_eigen_with_the_users_own_matrices) {
@@ -58,3 +60,5 @@ TEST(linear, sizes_that_disagree_are_refused) {
   matrix<float, dynamic, dynamic> w(4, 7);
   EXPECT_FALSE(layer.w.assign(w));
 }
+
+}  // namespace linear_test

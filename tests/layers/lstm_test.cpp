@@ -8,9 +8,9 @@
 
 #include <cmath>
 
-using namespace steno;
+namespace lstm_test {
 
-namespace {
+using namespace steno;
 
 constexpr extent d = 5;
 
@@ -57,8 +57,6 @@ void step(const nn::lstm<dynamic>::layer_weights& l, std::vector<double>& x, dou
     x[j] = h[j];
   }
 }
-
-}  // namespace
 
 // Gates of ten products in single precision; states stay within [-3, 3].
 TEST(lstm, formula_of_one_and_two_layers) {
@@ -130,3 +128,5 @@ TEST(bidirectional_lstm, is_two_layers) {
   const matrix<float, dynamic, dynamic> last_first = y.rightCols(d).colwise().reverse();
   EXPECT_LT((last_first - one).cwiseAbs().maxCoeff(), 1e-6f);
 }
+
+}  // namespace lstm_test

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+namespace positions_test {
+
 using namespace steno;
 
 // 3e-7 of the angle: sine and cosine of a float product, one rounding of it.
@@ -25,3 +27,5 @@ TEST(positions, rows_do_not_depend_on_where_a_call_begins) {
   nn::write_positions(20, part, c);
   EXPECT_EQ(part, all.middleRows(20, 5));
 }
+
+}  // namespace positions_test

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+namespace prompt_projection_test {
+
 using namespace steno;
 
 TEST(prompt_projection, a_prompt_is_a_column_of_the_first_product) {
@@ -43,3 +45,5 @@ TEST(prompt_projection, members_have_the_checkpoint_s_names) {
   core::walk(layer, [&](const std::string& name, auto&, bool) { names += name + " "; });
   EXPECT_EQ(names, "0.weight 0.bias 2.weight 2.bias ");
 }
+
+}  // namespace prompt_projection_test

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-using namespace steno;
+namespace relative_attention_test {
 
-namespace {
+using namespace steno;
 
 using table = matrix<float, dynamic, dynamic>;
 constexpr extent d = 8, heads = 2;
@@ -81,8 +81,6 @@ table by_definition(const L& l, const table& x, F&& sees) {
   return apply(l.products.out, mixed.cast<float>()).template cast<float>();
 }
 
-}  // namespace
-
 // Sums of eight products in single precision.
 TEST(relative_attention, formula_in_windows_and_with_a_cache) {
   for (const bool biases : {true, false}) {
@@ -132,3 +130,5 @@ TEST(relative_attention, formula_in_windows_and_with_a_cache) {
     }
   }
 }
+
+}  // namespace relative_attention_test

@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+namespace rms_norm_test {
+
 using namespace steno;
 
 // 1e-6: single precision of values near 1.
@@ -30,3 +32,5 @@ TEST(rms_norm, rows_get_a_mean_square_of_one_times_the_weight) {
   nn::apply(norm, x, x, c);
   EXPECT_EQ(x, y);
 }
+
+}  // namespace rms_norm_test

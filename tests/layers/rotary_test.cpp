@@ -6,9 +6,10 @@
 
 #include <cmath>
 
+namespace rotary_test {
+
 using namespace steno;
 
-namespace {
 std::vector<float> turned(const std::vector<float>& x, extent first, extent row, double theta) {
   context c;
   core::workspace::frame frame(c.scratch);
@@ -24,8 +25,6 @@ std::vector<float> turned(const std::vector<float>& x, extent first, extent row,
   EXPECT_EQ(same, y);
   return y;
 }
-}  // namespace
-
 // 2e-5: angles up to 40 are single precision, as the original's.
 TEST(rotary_angles, halves_are_turned_against_each_other) {
   test::random_numbers random(5);
@@ -55,3 +54,5 @@ TEST(rotary_angles, scores_depend_on_distances_alone) {
   EXPECT_NEAR(score(9, 4), score(105, 100), 1e-4);
   EXPECT_GT(std::abs(score(9, 4) - score(9, 8)), 1e-2);
 }
+
+}  // namespace rotary_test

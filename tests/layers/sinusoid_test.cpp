@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+namespace sinusoid_test {
+
 using namespace steno;
 
 TEST(sinusoid, positions_start_at_one) {
@@ -29,3 +31,5 @@ TEST(scale_by_root, uses_the_width_of_the_encoder) {
   nn::apply(layer, x, x, c);
   EXPECT_EQ(x(1, 2), 6);
 }
+
+}  // namespace sinusoid_test

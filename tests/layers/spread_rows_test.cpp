@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-using namespace steno;
+namespace spread_rows_test {
 
-namespace {
+using namespace steno;
 
 constexpr extent d = 5;
 
@@ -27,8 +27,6 @@ struct model {
     weights::bind(*this, source, keep, "m");
   }
 };
-
-}  // namespace
 
 TEST(spread_rows, formula) {
   const model m;
@@ -49,3 +47,5 @@ TEST(spread_rows, formula) {
   EXPECT_EQ(wide.leftCols(d), y);
   EXPECT_TRUE((wide.rightCols(3).array() == 0).all());
 }
+
+}  // namespace spread_rows_test

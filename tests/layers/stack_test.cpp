@@ -23,9 +23,10 @@
 
 #include <gtest/gtest.h>
 
+namespace stack_test {
+
 using namespace steno;
 
-namespace {
 using small = nn::sequence<nn::linear<6, 4>, nn::at<"norm", nn::layer_norm<4>>,
                            nn::at<"ffn", nn::repeat<2, nn::feed_forward<4, 8>>>, nn::at<"out", nn::linear<4, 3>>>;
 static_assert(nn::layer<nn::linear<6, 4>> && nn::layer<nn::layer_norm<4>> && nn::layer<nn::rms_norm<4>> &&
@@ -99,8 +100,6 @@ void looking_changes_nothing(L& l, extent rows, const Env& env = {}) {
   EXPECT_TRUE(seen.allFinite());
   EXPECT_EQ(seen, unseen);
 }
-}  // namespace
-
 TEST(stack, a_sum_that_is_an_epilogue_has_the_bits_of_one_of_its_own) {
   nn::sanm_encoder<nn::sanm_sizes{
       .features = 12, .width = 8, .heads = 2, .units = 16, .taps = 5, .blocks = 2, .tp_blocks = 1}>
@@ -340,3 +339,5 @@ TEST(stack, rows_that_the_caller_has_no_room_for_are_refused) {
   matrix<float, dynamic, 8> y(net.rows(7), 8);
   EXPECT_NO_THROW(nn::apply(net, x, y, c));
 }
+
+}  // namespace stack_test

@@ -14,11 +14,11 @@
 #include <fstream>
 #include <map>
 
+namespace canary_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 using table = matrix<float, dynamic, dynamic>;
 using model_type = nemo::canary_any;
@@ -40,8 +40,6 @@ nemo::canary_window window_of(const model_type& m, const json& want) {
   m.decoder.keep_encoded(core::read(rows.topRows(want["enc_valid"].get<extent>())), w.encoded, c);
   return w;
 }
-
-}  // namespace
 
 TEST(canary, stages_of_the_decoder) {
   const auto m = small();
@@ -201,3 +199,5 @@ TEST(canary, the_same_bits_for_any_number_of_threads) {
   EXPECT_EQ(alone.alternatives, many.alternatives);
   EXPECT_EQ(alone.alternatives[0].text, alone.text);
 }
+
+}  // namespace canary_test

@@ -13,11 +13,11 @@
 
 #include <fstream>
 
+namespace ct_punc_realtime_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 using punctuation = funasr::ct_punc_realtime_any;
 const fs::path folder = test::compact() / "ct_punc_realtime";
@@ -28,8 +28,6 @@ json expected() {
   std::ifstream in(folder / "expected.json");
   return json::parse(in);
 }
-
-}  // namespace
 
 // The set's smallest distance between two marks is 3.2.
 TEST(ct_punc_realtime, pieces_and_cache_equal_the_original) {
@@ -97,3 +95,5 @@ TEST(ct_punc_realtime, the_other_form_is_refused) {
   EXPECT_THROW((void)load<punctuation>((test::compact() / "ct_punc" / "model.gguf").string()), error);
   EXPECT_THROW((void)load<funasr::ct_punc_realtime_zh>((folder / "model.gguf").string()), error);
 }
+
+}  // namespace ct_punc_realtime_test

@@ -12,11 +12,11 @@
 
 #include <fstream>
 
+namespace ct_punc_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 const fs::path folder = test::compact() / "ct_punc";
 
@@ -26,8 +26,6 @@ json expected() {
   std::ifstream in(folder / "expected.json");
   return json::parse(in);
 }
-
-}  // namespace
 
 // The set's smallest distance between two marks is 0.01, far above what another order of summation moves.
 TEST(ct_punc, texts_and_marks_equal_the_original) {
@@ -69,3 +67,5 @@ TEST(ct_punc, other_models_are_refused) {
   EXPECT_THROW((void)load<funasr::ct_punc_any>((test::compact() / "paraformer" / "model.gguf").string()), error);
   EXPECT_THROW((void)load<funasr::ct_punc_zh>((folder / "model.gguf").string()), error);
 }
+
+}  // namespace ct_punc_test

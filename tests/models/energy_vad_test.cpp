@@ -8,7 +8,8 @@
 #include "support/allocations.hpp"
 #include "support/speech.hpp"
 
-namespace {
+namespace energy_vad_test {
+
 using namespace steno;
 
 std::vector<streaming::voice_segment> found(std::span<const float> pcm, const models::energy_vad_options& o = {}) {
@@ -147,4 +148,4 @@ TEST(energy_vad, allocates_nothing) {
   EXPECT_GT(emitted, 0);
 }
 
-}  // namespace
+}  // namespace energy_vad_test

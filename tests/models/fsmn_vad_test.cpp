@@ -12,14 +12,13 @@
 #include <fstream>
 #include <set>
 
+namespace fsmn_vad_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 
-namespace {
 const fs::path folder = test::compact() / "fsmn_vad";
 funasr::fsmn_vad_any small() { return load<funasr::fsmn_vad_any>((folder / "model.gguf").string()); }
-}  // namespace
-
 // 1e-4 of max(1, absmax) is the contract's bound for f32: the sums run in another order than torch's.
 TEST(fsmn_vad, stages_equal_the_original) {
   const auto model = small();
@@ -75,3 +74,5 @@ TEST(fsmn_vad, a_model_of_other_sizes_is_refused) {
     EXPECT_NE(std::string(e.what()).find("encoder.in_linear1.linear.weight"), std::string::npos) << e.what();
   }
 }
+
+}  // namespace fsmn_vad_test

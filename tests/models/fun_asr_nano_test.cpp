@@ -14,9 +14,9 @@
 #include <fstream>
 #include <set>
 
-using namespace steno;
+namespace fun_asr_nano_test {
 
-namespace {
+using namespace steno;
 
 using rows = matrix<float, dynamic, dynamic>;
 
@@ -39,8 +39,6 @@ void expect_near(const rows& a, const rows& b) {
   ASSERT_EQ(a.rows(), b.rows());
   EXPECT_LE((a - b).cwiseAbs().maxCoeff(), 1e-4f * std::max(1.0f, b.cwiseAbs().maxCoeff()));
 }
-
-}  // namespace
 
 TEST(fun_asr_nano, encoder_adaptor_prompt_and_labels) {
   const auto want = expected();
@@ -251,3 +249,5 @@ TEST(fun_asr_nano, what_is_written_has_times) {
   }
   EXPECT_GT(words, 2u);
 }
+
+}  // namespace fun_asr_nano_test

@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
+namespace load_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 fs::path demo() { return fs::path(STENO_SOURCE_DIR) / "examples/models/demo.gguf"; }
 
@@ -70,8 +70,6 @@ struct positions {
   weights::weight<dynamic, 1024, dtype::any, weights::use::rows> rows;
   void members(auto&& v) { v("rows", rows); }
 };
-
-}  // namespace
 
 TEST(load, refuses_weights_that_are_no_numbers) {
   EXPECT_EQ(problem([](auto&, const auto&) {}, true), "");
@@ -150,3 +148,5 @@ TEST(load, rows_of_a_product_stay_in_a_copied_file) {
   ASSERT_EQ(a.bytes(), b.bytes());
   EXPECT_EQ(std::memcmp(a.data, b.data, a.bytes()), 0);
 }
+
+}  // namespace load_test

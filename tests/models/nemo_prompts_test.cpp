@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+namespace nemo_prompts_test {
+
 using namespace steno;
 
 TEST(nemo_prompts, names_share_numbers_and_auto_is_no_language) {
@@ -37,3 +39,5 @@ TEST(nemo_prompts, tags_name_a_language) {
        {"<EOU>", "<unk>", "en-US", "<en-US", "<e-US>", "<en_US>", "<EN-US>", "<en-U1>", "<0xAB>", ""})
     EXPECT_EQ(nemo::language_of_tag(other), "") << other;
 }
+
+}  // namespace nemo_prompts_test

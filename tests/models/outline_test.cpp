@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-using namespace steno;
+namespace outline_test {
 
-namespace {
+using namespace steno;
 
 TEST(outline, sense_voice_small) {
   EXPECT_EQ("\n" + nn::outline<funasr::sense_voice_small>(), R"(
@@ -241,4 +241,4 @@ TEST(outline, layers_side_by_side) {
             "    linear 4 -> 6, no bias\n");
 }
 
-}  // namespace
+}  // namespace outline_test

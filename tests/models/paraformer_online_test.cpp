@@ -13,11 +13,11 @@
 #include <fstream>
 #include <map>
 
+namespace paraformer_online_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 const fs::path folder = test::compact() / "paraformer_online";
 using model_type = funasr::paraformer_online_any;
@@ -68,8 +68,6 @@ outcome run_pieces(const model_type& m, const json& run, const executor& e = {})
   if (tail) piece(0, 0, true);
   return o;
 }
-
-}  // namespace
 
 // 1e-4 of max(1, absmax) is the contract's bound for f32: the sums run in another order than torch's.
 TEST(paraformer_online, pieces_equal_the_original_for_all_chunk_sizes) {
@@ -134,3 +132,5 @@ TEST(paraformer_online, sizes_that_make_no_sense_are_refused) {
         nn::chunk_sizes{.encoder_look_back = -2}, nn::chunk_sizes{.size = 100000}})
     EXPECT_THROW((void)model.start(s), error);
 }
+
+}  // namespace paraformer_online_test

@@ -14,10 +14,10 @@
 #include <fstream>
 #include <set>
 
+namespace paraformer_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 const fs::path folder = test::compact() / "paraformer";
 
@@ -28,8 +28,6 @@ matrix<float, dynamic, dynamic> features() {
   const std::vector<float> v = a.floats();
   return core::make_view(v.data(), a.rows(), a.cols());
 }
-
-}  // namespace
 
 // 1e-4 of max(1, absmax) is the contract's bound for f32: the sums run in another order than torch's.
 TEST(paraformer, stages_ids_and_times_equal_the_original) {
@@ -141,3 +139,5 @@ TEST(cif_fire, fires_where_the_sum_reaches_one) {
   EXPECT_EQ(tokens(1, 0), 2.5f + 50 + 250);
   EXPECT_EQ(tokens(2, 0), -1);
 }
+
+}  // namespace paraformer_test

@@ -17,11 +17,11 @@
 #include <fstream>
 #include <map>
 
+namespace parakeet_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 using table = matrix<float, dynamic, dynamic>;
 using model_type = nemo::parakeet_transducer_any;
@@ -45,8 +45,6 @@ std::vector<int> ids_of(std::span<const nemo::transducer_token> tokens) {
   for (const nemo::transducer_token& t : tokens) ids.push_back(t.id);
   return ids;
 }
-
-}  // namespace
 
 // The golden rows end before those that see the end of the features.
 TEST(parakeet, stages_of_the_encoder) {
@@ -397,3 +395,5 @@ TEST(parakeet, turns_are_segments_without_the_labels_that_end_them) {
   // Nothing was said at all, and no turn ended.
   EXPECT_TRUE(m.recognise_turns(std::vector<float>(16000), {}, c).empty());
 }
+
+}  // namespace parakeet_test

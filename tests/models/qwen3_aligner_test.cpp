@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <fstream>
 
-using namespace steno;
+namespace qwen3_aligner_test {
 
-namespace {
+using namespace steno;
 
 using rows = matrix<float, dynamic, dynamic>;
 
@@ -26,8 +26,6 @@ const qwen3::qwen3_forced_aligner_any& model() {
   static const auto loaded = load<qwen3::qwen3_forced_aligner_any>((folder() / "model.gguf").string());
   return loaded;
 }
-
-}  // namespace
 
 // 1e-4 of max(1, absmax): the contract's bound; weights are stored as bf16, which is what the original computed with.
 TEST(qwen3_aligner, scores_classes_and_times) {
@@ -79,3 +77,5 @@ TEST(qwen3_aligner, words_by_language) {
     EXPECT_EQ(model().words_in("\u5b66\u6821\u306b", language), (std::vector<std::string>{"\u5b66\u6821", "\u306b"}));
   EXPECT_EQ(model().words_in("\u5b66\u6821\u306b", "").size(), 3u);
 }
+
+}  // namespace qwen3_aligner_test

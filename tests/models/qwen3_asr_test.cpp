@@ -13,9 +13,9 @@
 #include <fstream>
 #include <limits>
 
-using namespace steno;
+namespace qwen3_asr_test {
 
-namespace {
+using namespace steno;
 
 using rows = matrix<float, dynamic, dynamic>;
 
@@ -42,8 +42,6 @@ rows prompt_rows(const nlohmann::json& want) {
   x.middleRows(first, audio.rows()) = audio;
   return x;
 }
-
-}  // namespace
 
 // What the file does not say is 0; what makes no sense is an error that names it.
 TEST(qwen3_asr, a_file_may_say_its_longest_clip) {
@@ -188,3 +186,5 @@ TEST(qwen3_asr, prompts_and_languages) {
   EXPECT_EQ(p.before.back(), m.tokenizer.find("<|audio_start|>"));
   EXPECT_EQ(p.after.front(), m.tokenizer.find("<|audio_end|>"));
 }
+
+}  // namespace qwen3_asr_test

@@ -10,9 +10,9 @@
 
 #include <sstream>
 
-using namespace steno;
+namespace qwen3_endurance_test {
 
-namespace {
+using namespace steno;
 
 // The compact set's sizes, with its tokenizer.
 using random_model = qwen3::qwen3_asr<qwen3::qwen3_sizes{.audio_tower = {.mels = 128,
@@ -76,8 +76,6 @@ void expect_an_end(const Model& m, std::span<const float> pcm, const qwen3::qwen
   EXPECT_EQ(emitted, t.parts.size());
 }
 
-}  // namespace
-
 TEST(qwen3_endurance, random_weights_end_and_do_not_repeat_themselves) {
   std::size_t circles = 0;
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
@@ -124,3 +122,5 @@ TEST(qwen3_endurance, the_stop_is_in_the_result) {
   ASSERT_EQ(s.extra.size(), 1u);
   EXPECT_EQ(s.stop_reason, "max_tokens");
 }
+
+}  // namespace qwen3_endurance_test

@@ -17,11 +17,11 @@
 #include <fstream>
 #include <set>
 
+namespace seaco_paraformer_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using model_type = funasr::seaco_paraformer_any;
-
-namespace {
 
 const fs::path folder = test::compact() / "seaco_paraformer";
 
@@ -66,8 +66,6 @@ void expect_run(const std::string& name, std::size_t stages) {
     EXPECT_EQ(std::lround(s.words[i].end * 1000), times[i][1].get<long>()) << i;
   }
 }
-
-}  // namespace
 
 // 1e-4 of max(1, absmax) is the contract's bound for f32: the sums run in another order than torch's.
 TEST(seaco_paraformer, stages_ids_and_times_equal_the_original) {
@@ -130,3 +128,5 @@ TEST(seaco_paraformer, a_token_that_is_none_is_refused) {
   EXPECT_NE(no_bias(61).find("no_bias among the rows of hotword_output_layer: expected 0 to 60, found 61"),
             std::string::npos);
 }
+
+}  // namespace seaco_paraformer_test

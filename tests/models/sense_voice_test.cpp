@@ -16,10 +16,10 @@
 #include <iterator>
 #include <set>
 
+namespace sense_voice_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 const fs::path folder = test::compact() / "sensevoice";
 
@@ -30,8 +30,6 @@ matrix<float, dynamic, dynamic> features() {
   const std::vector<float> v = a.floats();
   return core::make_view(v.data(), a.rows(), a.cols());
 }
-
-}  // namespace
 
 // 1e-4 of max(1, absmax) is the contract's bound for f32: the sums run in another order than torch's.
 TEST(sense_voice, stages_and_ids_equal_the_original) {
@@ -130,3 +128,5 @@ TEST(sense_voice, two_streams_share_one_model) {
   other.join();
   EXPECT_EQ(a, b);
 }
+
+}  // namespace sense_voice_test

@@ -18,11 +18,11 @@
 #include <fstream>
 #include <map>
 
+namespace sortformer_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 using table = matrix<float, dynamic, dynamic>;
 const fs::path folder = test::compact() / "sortformer";
@@ -70,8 +70,6 @@ void expect_first_rows(const table& ours, const char* name) {
   const table want = read_table(name);
   EXPECT_LE((ours - want.topRows(ours.rows())).cwiseAbs().maxCoeff(), tolerance) << name;
 }
-
-}  // namespace
 
 TEST(sortformer, chunks_and_states) {
   const auto m = small();
@@ -123,8 +121,6 @@ TEST(sortformer, segments_of_every_setting) {
   }
 }
 
-namespace {
-
 using tiny =
     nemo::sortformer<nemo::sortformer_sizes{.encoder = {.mels = 80,
                                                         .channels = 8,
@@ -147,8 +143,6 @@ struct fixture {
   weights::storage keep;
   tiny model;
 };
-
-}  // namespace
 
 TEST(sortformer, a_whole_recording_for_any_number_of_threads) {
   const fixture f;
@@ -209,3 +203,5 @@ TEST(sortformer, what_a_file_may_not_say) {
   EXPECT_NE(found("sil_threshold", -0.5).find("sortformer.streaming.sil_threshold"), std::string::npos);
   EXPECT_NE(found("async_streaming", 2).find("sortformer.streaming.async_streaming"), std::string::npos);
 }
+
+}  // namespace sortformer_test

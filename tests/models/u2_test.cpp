@@ -15,11 +15,11 @@
 #include <fstream>
 #include <set>
 
+namespace u2_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 using table = matrix<float, dynamic, dynamic>;
 const fs::path folder = test::compact() / "wenet";
@@ -41,8 +41,6 @@ json expected() {
   std::ifstream in(folder / "expected.json");
   return json::parse(in);
 }
-
-}  // namespace
 
 // 1e-4 of max(1, absmax) is the contract's bound for f32: sums run in another order than torch's.
 TEST(u2, stages_equal_the_original) {
@@ -198,3 +196,5 @@ TEST(u2, tiny_clips_give_nothing) {
     EXPECT_TRUE(model.recognise(std::vector<float>(n), {}, c).token_ids.empty());
   EXPECT_NO_THROW((void)model.recognise(std::vector<float>(2640), {}, c));  // 15 frames: one row
 }
+
+}  // namespace u2_test

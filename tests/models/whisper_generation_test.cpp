@@ -12,9 +12,9 @@
 #include "support/golden.hpp"
 #include "support/refusal.hpp"
 
-using namespace steno;
+namespace whisper_generation_test {
 
-namespace {
+using namespace steno;
 
 whisper::whisper_any compact() { return load<whisper::whisper_any>((test::compact() / "whisper/model.gguf").string()); }
 
@@ -44,8 +44,6 @@ std::string refused(const char* key, const T& value) {
   w.set(key, value);
   return test::refusal([&] { read(w); });
 }
-
-}  // namespace
 
 TEST(whisper_generation, what_the_file_forbids_does_not_come) {
   whisper::whisper_any m = compact();
@@ -149,3 +147,5 @@ TEST(whisper_generation, keys_are_read_within_their_ranges) {
   unknown.set("whisper.language", "en");
   EXPECT_NE(test::refusal([&] { read(unknown); }), "");
 }
+
+}  // namespace whisper_generation_test

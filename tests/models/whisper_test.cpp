@@ -14,9 +14,9 @@
 #include "support/golden.hpp"
 #include "trace/stages/whisper.hpp"
 
-using namespace steno;
+namespace whisper_test {
 
-namespace {
+using namespace steno;
 
 using small = whisper::whisper_model<whisper::whisper_sizes{
     .mels = 80, .width = 64, .heads = 2, .audio_layers = 2, .text_layers = 2, .vocabulary = 600}>;
@@ -33,8 +33,6 @@ matrix<float, dynamic, 80> features() {
   for (extent i = 0; i < x.size(); ++i) x.data()[i] = next();
   return x;
 }
-
-}  // namespace
 
 TEST(whisper, names_of_the_published_sizes) {
   EXPECT_EQ((whisper::whisper_tiny().decoder.blocks().size()), 4);
@@ -133,8 +131,6 @@ TEST(whisper, scores_of_heads_are_those_of_their_attention) {
   EXPECT_FALSE(std::equal(scores.begin(), scores.begin() + 4500, again.begin()));
 }
 
-namespace {
-
 // The compact golden model: random weights with a vocabulary.
 const whisper::whisper_any& with_words() {
   static const whisper::whisper_any m = load<whisper::whisper_any>((test::compact() / "whisper/model.gguf").string());
@@ -147,8 +143,6 @@ std::vector<float> noise(double seconds) {
   return pcm;
 }
 std::ptrdiff_t times_of(const std::vector<int>& ids, int id) { return std::count(ids.begin(), ids.end(), id); }
-
-}  // namespace
 
 TEST(whisper, hotwords_are_favoured_and_the_average_stays_the_model_s) {
   const whisper::whisper_any& m = with_words();
@@ -195,3 +189,5 @@ TEST(whisper, hotwords_count_in_every_window) {
     EXPECT_GT(found.back(), 0);
   }
 }
+
+}  // namespace whisper_test

@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
+namespace qwen3_decoder_test {
+
 using namespace steno;
 
-namespace {
 using decoder = nn::qwen3_decoder<nn::qwen3_text_sizes{.width = 32,
                                                        .heads = 4,
                                                        .key_heads = 2,
@@ -33,8 +34,6 @@ rows prompt_of(const decoder& m, const std::vector<int>& ids) {
   return x;
 }
 const std::vector<int> ids = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4, 6};
-}  // namespace
-
 // 2e-5: one row reads keys in place, many read them packed, so sums run in another order; rows are near 1.
 TEST(qwen3_decoder, a_prompt_is_the_same_in_pieces) {
   const fixture f;
@@ -208,3 +207,5 @@ TEST(repeated_pattern, short_patterns_need_more_rounds) {
   EXPECT_EQ(rounds({1, 2, 3, 4, 5, 6, 7}, 4), 7u);
   EXPECT_EQ(nn::repeated_pattern(std::vector<int>{}), 0u);
 }
+
+}  // namespace qwen3_decoder_test

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-using namespace steno;
+namespace speaker_cache_test {
 
-namespace {
+using namespace steno;
 
 using table = matrix<float, dynamic, dynamic>;
 
@@ -53,8 +53,6 @@ struct talk {
 };
 
 std::vector<float> numbers(const view<const float>& x) { return {x.data(), x.data() + x.size()}; }
-
-}  // namespace
 
 TEST(speaker_cache, chunks_go_through_the_fifo) {
   nn::speaker_cache state(small(), 1, 2);
@@ -150,3 +148,5 @@ TEST(speaker_cache, probabilities_that_are_no_numbers) {
   }
   EXPECT_EQ(state.cache_rows(), 12);
 }
+
+}  // namespace speaker_cache_test

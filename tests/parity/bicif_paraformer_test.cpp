@@ -4,6 +4,8 @@
 
 #include "support/paraformer_case.hpp"
 
+namespace bicif_paraformer_test {
+
 using namespace steno;
 using model_type = funasr::bicif_paraformer_any;
 
@@ -51,3 +53,5 @@ TEST(parity_bicif_paraformer, clips_without_a_token) {
     EXPECT_EQ(s.words.empty(), s.text.empty());
   }
 }
+
+}  // namespace bicif_paraformer_test

@@ -4,10 +4,10 @@
 
 #include "parity/nemo_case.hpp"
 
+namespace canary_test {
+
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 using model_type = nemo::canary_any;
 
@@ -63,8 +63,6 @@ void expect_decoded(const model_type& m, nemo::canary_window& w, const json& wan
     }
   }
 }
-
-}  // namespace
 
 TEST(parity_canary, stages) {
   STENO_REQUIRE_SHARED(shared);
@@ -187,3 +185,5 @@ TEST(parity_canary, windows_of_long_recordings_and_their_texts) {
     }
   }
 }
+
+}  // namespace canary_test

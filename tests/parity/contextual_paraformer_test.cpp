@@ -6,6 +6,8 @@
 
 #include <sstream>
 
+namespace contextual_paraformer_test {
+
 using namespace steno;
 using model_type = funasr::contextual_paraformer_any;
 
@@ -32,3 +34,5 @@ TEST(parity_contextual_paraformer, every_run_in_f32) {
     for (const word& w : r.recognised.words) EXPECT_EQ(w.how, timing::none);
   }
 }
+
+}  // namespace contextual_paraformer_test

@@ -13,6 +13,8 @@
 #include <fstream>
 #include <map>
 
+namespace ct_punc_realtime_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
@@ -66,3 +68,5 @@ TEST(parity_ct_punc_realtime, stages_texts_marks_and_cache_equal_the_original) {
     }
   }
 }
+
+}  // namespace ct_punc_realtime_test

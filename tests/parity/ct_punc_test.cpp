@@ -13,6 +13,8 @@
 #include <fstream>
 #include <map>
 
+namespace ct_punc_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
@@ -101,3 +103,5 @@ TEST(parity_ct_punc, words_of_a_dictionary_equal_the_original) {
     EXPECT_EQ(seen, words ? golden.size() : 0u);
   }
 }
+
+}  // namespace ct_punc_test

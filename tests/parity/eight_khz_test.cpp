@@ -6,10 +6,10 @@
 
 #include "support/paraformer_case.hpp"
 
+namespace eight_khz_test {
+
 using namespace steno;
 namespace fs = std::filesystem;
-
-namespace {
 
 // Samples of a run: those of the file of 8 kHz, or those that the original made of the one of 16 kHz.
 std::vector<float> samples_of(const fs::path& folder, const std::string& run) {
@@ -22,8 +22,6 @@ std::vector<std::pair<std::int64_t, std::int64_t>> pairs(const nlohmann::json& l
   for (const auto& p : list) all.emplace_back(p[0], p[1]);
   return all;
 }
-
-}  // namespace
 
 TEST(parity_eight_khz, paraformer) {
   STENO_REQUIRE_SHARED(shared);
@@ -71,3 +69,5 @@ TEST(parity_eight_khz, fsmn_vad) {
     EXPECT_LE(test::compare(core::read(scores), npy::load(stage)).relative(), 1e-4) << name;
   }
 }
+
+}  // namespace eight_khz_test

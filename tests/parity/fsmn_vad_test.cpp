@@ -16,11 +16,11 @@
 #include <fstream>
 #include <map>
 
+namespace fsmn_vad_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 json expected(const fs::path& folder) {
   std::ifstream in(folder / "expected.json");
@@ -78,8 +78,6 @@ events joined(const std::vector<segmentation::voice_change>& changes, bool& open
   }
   return answer;
 }
-
-}  // namespace
 
 // The contract's bound for f32: 1e-4 of max(1, absmax). Sums run in another order than torch's, nothing else differs.
 TEST(parity_fsmn_vad, every_stage_in_f32) {
@@ -209,3 +207,5 @@ TEST(parity_fsmn_vad, a_stream_allocates_nothing_once_it_is_warm) {
   EXPECT_EQ(counted.so_far(), 0u);
   EXPECT_NE(emitted, 0);
 }
+
+}  // namespace fsmn_vad_test

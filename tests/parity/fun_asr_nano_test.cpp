@@ -16,10 +16,10 @@
 #include <fstream>
 #include <map>
 
+namespace fun_asr_nano_test {
+
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 using rows = matrix<float, dynamic, dynamic>;
 
@@ -52,8 +52,6 @@ void expect_times(const funasr::fun_asr_nano_any& model, const rows& encoded, co
   }
   EXPECT_EQ(model.ctc_tokens.encode(run["text"].get<std::string>()), run["text_ids"].get<std::vector<int>>());
 }
-
-}  // namespace
 
 // 1e-4 of max(1, absmax): the contract's bound for f32. What the first call of the original computes is in bf16.
 TEST_P(parity_fun_asr_nano, stages_prompts_and_times) {
@@ -170,3 +168,5 @@ TEST(parity_fun_asr_nano_prompt, of_all_languages) {
     EXPECT_EQ(ids_of.after, v["suffix_token_ids"].get<std::vector<int>>()) << name;
   }
 }
+
+}  // namespace fun_asr_nano_test

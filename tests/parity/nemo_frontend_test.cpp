@@ -18,11 +18,11 @@
 #include <set>
 #include <sstream>
 
+namespace nemo_frontend_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 struct variants {
   explicit variants(const fs::path& where) : folder(where), pcm(test::load_wav(where / "input.wav").pcm) {
@@ -86,8 +86,6 @@ void expect_near(const std::vector<float>& seen, const npy::array& golden, doubl
   EXPECT_LE(worst, tolerance) << what;
 }
 
-}  // namespace
-
 TEST(parity_nemo_frontend, every_variant_gives_the_originals_features_and_text) {
   STENO_REQUIRE_SHARED(shared);
   const variants all(shared / "golden/nemo/parakeet-ctc-frontend");
@@ -142,3 +140,5 @@ TEST(parity_nemo_frontend, what_the_original_refuses_is_named) {
     EXPECT_TRUE(named) << found;
   }
 }
+
+}  // namespace nemo_frontend_test

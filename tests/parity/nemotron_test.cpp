@@ -7,10 +7,10 @@
 
 #include "parity/nemo_case.hpp"
 
+namespace nemotron_test {
+
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 using model_type = nemo::parakeet_transducer_any;
 
@@ -54,8 +54,6 @@ void play(Stream& s, const std::vector<float>& pcm, std::size_t portion, context
     s.push(std::span(pcm).subspan(at, std::min(portion, pcm.size() - at)), c, ignore);
   s.finish(c, ignore);
 }
-
-}  // namespace
 
 TEST(parity_nemotron, stages_ids_text_and_times) {
   STENO_REQUIRE_SHARED(shared);
@@ -265,3 +263,5 @@ TEST(parity_parakeet_unified, mask_of_a_window) {
   }
   EXPECT_GT(masks, 0);
 }
+
+}  // namespace nemotron_test

@@ -6,6 +6,7 @@
 #include "convert/convert.hpp"
 #include "support/compare.hpp"
 #include "support/golden.hpp"
+#include "support/json_file.hpp"
 #include "support/wav.hpp"
 #include "trace/stages/paraformer_online.hpp"
 
@@ -15,18 +16,14 @@
 #include <fstream>
 #include <map>
 
+namespace paraformer_online_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
+using test::read_json;
 
 using model_type = funasr::paraformer_online_any;
-
-json read_json(const fs::path& path) {
-  std::ifstream in(path);
-  return json::parse(in);
-}
 
 model_type converted(const fs::path& checkpoint, dtype type) {
   const test::temporary_directory scratch;
@@ -62,8 +59,6 @@ run run_case(const model_type& model, const fs::path& folder, const executor& e 
   stream.finish(c, collect);
   return r;
 }
-
-}  // namespace
 
 // The contract's bound for f32: 1e-4 of max(1, absmax). Sums run in another order than torch's, nothing else differs.
 TEST(parity_paraformer_online, every_stage_and_the_tokens_of_every_piece_in_f32) {
@@ -107,3 +102,5 @@ TEST(parity_paraformer_online, f16_and_q8_0_stay_within_their_measured_bounds) {
     EXPECT_EQ(r.ids, want["token_ids"].get<std::vector<int>>()) << core::info(type).name;
   }
 }
+
+}  // namespace paraformer_online_test

@@ -8,6 +8,7 @@
 #include "support/allocations.hpp"
 #include "support/compare.hpp"
 #include "support/golden.hpp"
+#include "support/json_file.hpp"
 #include "support/wav.hpp"
 #include "trace/stages/paraformer.hpp"
 
@@ -17,16 +18,12 @@
 #include <fstream>
 #include <map>
 
+namespace paraformer_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
-
-json read_json(const fs::path& path) {
-  std::ifstream in(path);
-  return json::parse(in);
-}
+using test::read_json;
 
 struct run {
   std::map<std::string, test::difference> stages;
@@ -55,8 +52,6 @@ funasr::paraformer_any converted(const fs::path& checkpoint, dtype type) {
   convert(checkpoint, file, {.type = type});
   return load<funasr::paraformer_any>(file.string());  // stays mapped when the name goes away
 }
-
-}  // namespace
 
 // The contract's bound for f32: 1e-4 of max(1, absmax). Sums run in another order than torch's, nothing else differs.
 TEST(parity_paraformer, every_stage_ids_text_and_times_in_f32) {
@@ -190,3 +185,5 @@ TEST(parity_paraformer, clips_without_a_token) {
     EXPECT_EQ(s.words.empty(), s.text.empty());
   }
 }
+
+}  // namespace paraformer_test

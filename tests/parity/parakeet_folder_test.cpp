@@ -15,11 +15,11 @@
 #include <fstream>
 #include <map>
 
+namespace parakeet_folder_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 // What a model shows, by the golden cases' names; rows of steps one under another.
 struct shown_stages {
@@ -71,8 +71,6 @@ struct folder_case {
   std::vector<float> pcm;
   json want;
 };
-
-}  // namespace
 
 TEST(parity_parakeet_folder, ctc) {
   STENO_REQUIRE_SHARED(shared);
@@ -137,3 +135,5 @@ TEST(parity_parakeet_folder, an_archive_beside_it_is_taken) {
   context c;
   EXPECT_EQ(m.recognise(g.pcm, {}, c).text, g.want.at("text").get<std::string>());
 }
+
+}  // namespace parakeet_folder_test

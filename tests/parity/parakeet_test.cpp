@@ -6,6 +6,8 @@
 
 #include "parity/nemo_case.hpp"
 
+namespace parakeet_test {
+
 using namespace steno;
 using nlohmann::json;
 
@@ -130,3 +132,5 @@ TEST(parity_parakeet, models_of_whole_clips_do_not_stream) {
   context c;
   EXPECT_THROW((nemo::parakeet_stream<nemo::parakeet_transducer_any>(m, {}, c)), error);
 }
+
+}  // namespace parakeet_test

@@ -10,6 +10,8 @@
 
 #include <map>
 
+namespace qwen3_aligner_test {
+
 using namespace steno;
 using nlohmann::json;
 
@@ -70,3 +72,5 @@ TEST(parity_qwen3_aligner, words_and_repaired_times) {
     EXPECT_EQ(tower.rows(v["frames"].get<extent>()), v["tokens"].get<extent>()) << v;
   }
 }
+
+}  // namespace qwen3_aligner_test

@@ -12,19 +12,17 @@
 #include <map>
 #include <set>
 
+namespace qwen3_asr_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 using rows = matrix<float, dynamic, dynamic>;
 
 class parity_qwen3_asr : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(cases, parity_qwen3_asr, testing::Values("qwen3-asr-0.6b", "qwen3-asr-1.7b"),
                          [](const auto& which) { return which.param == "qwen3-asr-0.6b" ? "small" : "large"; });
-
-}  // namespace
 
 // The contract's bound for f32: 1e-4 of max(1, absmax). Sums run in another order than torch's, nothing else differs.
 TEST_P(parity_qwen3_asr, every_stage_in_f32) {
@@ -48,9 +46,7 @@ TEST_P(parity_qwen3_asr, every_stage_in_f32) {
     ASSERT_FALSE(seen.contains(name)) << name << " is told twice";
     seen[name] = test::compare(x, at->second).relative();
   };
-  const auto sink = [&](std::string_view path, const view<const float>& x) {
-    note(stages::qwen3(path), x);
-  };
+  const auto sink = [&](std::string_view path, const view<const float>& x) { note(stages::qwen3(path), x); };
   context c(executor{}, core::tracer(sink));
 
   const json& run = want["runs"]["main"];
@@ -268,3 +264,5 @@ TEST_P(parity_qwen3_asr, recordings_are_written_together) {
   }
   EXPECT_EQ(made[4].text, far["text"].get<std::string>());
 }
+
+}  // namespace qwen3_asr_test

@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
+namespace qwen3_stream_test {
+
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 class parity_qwen3_stream : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(cases, parity_qwen3_stream, testing::Values("qwen3-asr-0.6b", "qwen3-asr-1.7b"),
@@ -22,8 +22,6 @@ void stream_all(qwen3::qwen3_stream<qwen3::qwen3_asr_any>& s, std::span<const fl
     s.push(pcm.subspan(at, std::min(piece, pcm.size() - at)), c, sink);
   s.finish(c, sink);
 }
-
-}  // namespace
 
 TEST_P(parity_qwen3_stream, every_step) {
   STENO_REQUIRE_SHARED(shared);
@@ -97,3 +95,5 @@ TEST_P(parity_qwen3_stream, settled_text_stays) {
   EXPECT_GE(finals, 7);
   EXPECT_NEAR(end, static_cast<double>(pcm.size()) / 16000, 1e-9);
 }
+
+}  // namespace qwen3_stream_test

@@ -10,17 +10,16 @@
 
 #include <fstream>
 
+namespace qwen3_text_test {
+
 using namespace steno;
 using nlohmann::json;
 
-namespace {
 json read_expected(const std::filesystem::path& shared) {
   std::ifstream in(shared / "golden/qwen3_asr/common/expected.json");
   return json::parse(in);
 }
 std::string text_or_nothing(const json& j) { return j.is_null() ? "" : j.get<std::string>(); }
-}  // namespace
-
 TEST(parity_qwen3_text, outputs_are_parsed_and_repetitions_fixed) {
   STENO_REQUIRE_SHARED(shared);
   const json want = read_expected(shared);
@@ -57,3 +56,5 @@ TEST(parity_qwen3_text, recordings_are_cut_at_the_same_samples) {
     EXPECT_EQ(segmentation::quiet_splits(pcm, 16000, p), v["starts"].get<std::vector<extent>>()) << v;
   }
 }
+
+}  // namespace qwen3_text_test

@@ -7,10 +7,10 @@
 
 #include <sstream>
 
+namespace seaco_paraformer_test {
+
 using namespace steno;
 using model_type = funasr::seaco_paraformer_any;
-
-namespace {
 
 // Hotwords as the original was given them: words of a text, or lines of a file.
 std::vector<std::string> phrases_of(const std::string& hotword, const std::filesystem::path& folder) {
@@ -24,8 +24,6 @@ std::vector<std::string> phrases_of(const std::string& hotword, const std::files
   }
   return all;
 }
-
-}  // namespace
 
 TEST(parity_seaco_paraformer, every_stage_ids_text_and_times_in_f32) {
   STENO_REQUIRE_SHARED(shared);
@@ -88,3 +86,5 @@ TEST(parity_seaco_paraformer, a_hotword_without_a_word_is_refused) {
   const auto pcm = test::load_wav(folder / "input.wav").pcm;
   EXPECT_THROW((void)model.recognise(pcm, {.hotwords = std::vector<std::string>{"\xe7\x9a\x84", " "}}, c), error);
 }
+
+}  // namespace seaco_paraformer_test

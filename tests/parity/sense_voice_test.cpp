@@ -5,6 +5,7 @@
 #include "convert/convert.hpp"
 #include "support/compare.hpp"
 #include "support/golden.hpp"
+#include "support/json_file.hpp"
 #include "support/wav.hpp"
 #include "trace/stages/sense_voice.hpp"
 
@@ -15,16 +16,12 @@
 #include <map>
 #include <set>
 
+namespace sense_voice_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
-
-json read_json(const fs::path& path) {
-  std::ifstream in(path);
-  return json::parse(in);
-}
+using test::read_json;
 
 struct run {
   std::map<std::string, test::difference> stages;
@@ -65,8 +62,6 @@ funasr::sense_voice_any converted(const fs::path& checkpoint, dtype type) {
   convert(checkpoint, file, {.type = type});
   return load<funasr::sense_voice_any>(file.string());  // stays mapped when the name goes away
 }
-
-}  // namespace
 
 // The contract's bound for f32: 1e-4 of max(1, absmax). Sums run in another order than torch's, nothing else differs.
 TEST(parity_sense_voice, every_stage_ids_text_and_times_in_f32) {
@@ -156,3 +151,5 @@ TEST(parity_sense_voice, f16_and_q8_0_stay_within_their_measured_bounds) {
     EXPECT_EQ(r.recognised.token_ids, want["token_ids"].get<std::vector<int>>()) << core::info(type).name;
   }
 }
+
+}  // namespace sense_voice_test

@@ -20,11 +20,11 @@
 #include <map>
 #include <set>
 
+namespace sortformer_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 struct golden_case {
   fs::path folder;
@@ -78,8 +78,6 @@ void expect_segments(const diarizer& d, const golden_case& g) {
     EXPECT_NEAR(r.duration, g.want["n_samples"].get<double>() / 16000, 1e-9);
   }
 }
-
-}  // namespace
 
 TEST(parity_sortformer, stages_and_segments_of_a_whole_recording) {
   STENO_REQUIRE_SHARED(shared);
@@ -187,3 +185,5 @@ TEST(parity_sortformer, eight_bits) {
     EXPECT_LE(mean, 0.066);
   }
 }
+
+}  // namespace sortformer_test

@@ -5,6 +5,7 @@
 #include "convert/convert.hpp"
 #include "support/compare.hpp"
 #include "support/golden.hpp"
+#include "support/json_file.hpp"
 #include "support/wav.hpp"
 #include "trace/stages/u2.hpp"
 
@@ -14,19 +15,15 @@
 #include <fstream>
 #include <map>
 
+namespace wenet_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
+using test::read_json;
 
 using ids_type = std::vector<int>;
 using table = matrix<float, dynamic, dynamic>;
-
-json read_json(const fs::path& path) {
-  std::ifstream in(path);
-  return json::parse(in);
-}
 
 struct golden_case {
   fs::path folder;
@@ -532,8 +529,6 @@ class wenet_parity : public testing::TestWithParam<const char*> {
   }
 };
 
-}  // namespace
-
 TEST_P(wenet_parity, stages) {
   on_model([](auto& c) { c.stages(); });
 }
@@ -557,3 +552,5 @@ INSTANTIATE_TEST_SUITE_P(, wenet_parity,
                          testing::Values("u2_conformer", "u2_conformer_bpe", "u2pp_conformer", "u2_unified_conformer",
                                          "u2_transformer"),
                          [](const auto& instance) { return std::string(instance.param); });
+
+}  // namespace wenet_test

@@ -13,10 +13,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+namespace whisper_compact_test {
+
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 const std::filesystem::path folder = test::compact() / "whisper";
 
@@ -47,8 +47,6 @@ matrix<float, dynamic, dynamic> some(const view<const float>& x) {
   for (extent i = 0; i < y.rows(); ++i) y.row(i) = x.row(25 * i);
   return y;
 }
-
-}  // namespace
 
 // 1e-4 of max(1, absmax), as for the full cases: sums run in another order.
 TEST(parity_whisper_compact, stages) {
@@ -141,3 +139,5 @@ TEST(parity_whisper_compact, transcribe) {
     }
   }
 }
+
+}  // namespace whisper_compact_test

@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
+namespace whisper_decode_test {
+
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 class parity_whisper_decode : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(cases, parity_whisper_decode, testing::Values("multi", "en", "v3"));
@@ -25,8 +25,6 @@ void expect_decoded(const whisper::whisper_any& model, const whisper::whisper_de
   EXPECT_NEAR(d.no_speech_prob, want["no_speech_prob"].get<double>(), 1e-4);
   EXPECT_NEAR(d.compression_ratio, want["compression_ratio"].get<double>(), 1e-12);
 }
-
-}  // namespace
 
 TEST_P(parity_whisper_decode, every_variant) {
   STENO_REQUIRE_SHARED(shared);
@@ -56,3 +54,5 @@ TEST_P(parity_whisper_decode, every_variant) {
       EXPECT_NEAR(probs[static_cast<std::size_t>(model.tokenizer.find_language(code))], p.get<float>(), 2e-5) << code;
   }
 }
+
+}  // namespace whisper_decode_test

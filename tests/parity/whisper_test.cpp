@@ -15,11 +15,11 @@
 #include <cstring>
 #include <map>
 
+namespace whisper_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 constexpr extent window = 480000;  // samples
 
@@ -31,8 +31,6 @@ std::vector<float> window_of(const std::vector<float>& pcm, extent count) {
 
 class parity_whisper : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(cases, parity_whisper, testing::Values("multi", "en", "v3"));
-
-}  // namespace
 
 // The contract's bound for f32: 1e-4 of max(1, absmax). Sums run in another order than torch's, nothing else differs.
 TEST_P(parity_whisper, every_stage_in_f32) {
@@ -157,3 +155,5 @@ TEST_P(parity_whisper, same_bits_for_any_number_of_threads_and_no_allocations) {
   model.decoder.prompt(prompt, w.encoded, w.text, rows, serial);
   EXPECT_EQ(counted.so_far(), 0u);
 }
+
+}  // namespace whisper_test

@@ -9,10 +9,10 @@
 
 #include <gtest/gtest.h>
 
+namespace whisper_transcribe_test {
+
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 class parity_whisper_transcribe : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(cases, parity_whisper_transcribe, testing::Values("multi", "en", "v3"));
@@ -41,8 +41,6 @@ std::vector<std::pair<int, int>> heads_of(const json& want) {
   for (const json& h : want["alignment_heads_layer_head"]) heads.emplace_back(h[0].get<int>(), h[1].get<int>());
   return heads;
 }
-
-}  // namespace
 
 TEST_P(parity_whisper_transcribe, every_configuration) {
   STENO_REQUIRE_SHARED(shared);
@@ -123,3 +121,5 @@ TEST_P(parity_whisper_transcribe, alignment_of_a_text) {
     }
   }
 }
+
+}  // namespace whisper_transcribe_test

@@ -19,10 +19,10 @@
 #include <thread>
 #include <utility>
 
+namespace any_session_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 const fs::path examples = fs::path(STENO_SOURCE_DIR) / "examples";
 
@@ -95,8 +95,6 @@ class any_session_of : public testing::TestWithParam<const char*> {
   const transcriber model = open(GetParam());
   const std::vector<float> pcm = two_sentences();
 };
-
-}  // namespace
 
 TEST_P(any_session_of, portions_make_no_difference) {
   const auto alone = listen(model, pcm);
@@ -253,8 +251,6 @@ TEST(any_session, hotwords_are_favoured_told_or_refused) {
   EXPECT_NO_THROW(any_session(open("qwen3-asr"), {.hotwords = {"paris"}}, c));
 }
 
-namespace {
-
 // Each option that a model may have no use for, set.
 session_options with(std::string_view option) {
   session_options o;
@@ -283,8 +279,6 @@ std::string refusal(Make&& make) {
   }
   return "";
 }
-
-}  // namespace
 
 TEST(any_session, options_that_a_model_has_no_use_for_are_refused_by_name) {
   const std::pair<const char*, std::vector<std::string_view>> families[] = {
@@ -461,8 +455,6 @@ TEST(any_session, threads_share_a_model) {
   for (const std::string& t : texts) EXPECT_EQ(t, alone);
 }
 
-namespace {
-
 // All of the events, with their speakers.
 std::vector<std::string> attributed(const transcriber& t, const diarizer& d, const std::vector<float>& pcm,
                                     std::size_t portion, const pipelines::speaker_session_options& o,
@@ -499,8 +491,6 @@ std::string final_texts(const transcriber& t, const diarizer* d, const std::vect
   s.finish(c, take);
   return all;
 }
-
-}  // namespace
 
 // A small random Sortformer: whom it finds is not the point.
 TEST(any_session, speakers_do_not_depend_on_portions_and_threads) {
@@ -560,3 +550,5 @@ TEST(any_session, ends_of_turns_have_a_confidence) {
   s.finish(c, take);
   EXPECT_EQ(ends, 2);
 }
+
+}  // namespace any_session_test

@@ -5,7 +5,8 @@
 #include "support/golden.hpp"
 #include "support/speech.hpp"
 
-namespace {
+namespace any_vad_test {
+
 using namespace steno;
 
 const std::string golden_model = (test::compact() / "fsmn_vad" / "model.gguf").string();
@@ -100,4 +101,4 @@ TEST(any_vad, is_the_detector) {
   EXPECT_EQ(found, streaming::find_speech(direct, talk.pcm, c));
 }
 
-}  // namespace
+}  // namespace any_vad_test

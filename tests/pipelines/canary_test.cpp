@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-using namespace steno;
+namespace canary_test {
 
-namespace {
+using namespace steno;
 
 using model_type = nemo::canary_any;
 const std::string file = (test::compact() / "canary" / "model.gguf").string();
@@ -42,8 +42,6 @@ heard in_portions(const model_type& m, std::span<const float> pcm, std::size_t p
   all.head = r.finish(c, sink);
   return all;
 }
-
-}  // namespace
 
 TEST(canary_pipeline, options_are_honoured_or_refused) {
   const auto m = small();
@@ -174,3 +172,5 @@ TEST(canary_pipeline, by_its_file) {
   EXPECT_EQ(t.transcribe(pcm, {.target_language = "es"}, c).text,
             transcribe(m, pcm, {.target_language = "es"}, c).text);
 }
+
+}  // namespace canary_test

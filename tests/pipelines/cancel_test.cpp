@@ -19,10 +19,10 @@
 #include <thread>
 #include <vector>
 
+namespace cancel_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 const fs::path examples = fs::path(STENO_SOURCE_DIR) / "examples";
 
@@ -42,8 +42,6 @@ struct stopping_executor {
     for (extent i = 0; i < n; ++i) t(i, 0);
   }
 };
-
-}  // namespace
 
 TEST_P(cancelled_call, is_lost_alone) {
   const transcriber t(file());
@@ -144,3 +142,5 @@ TEST(cancelled_calls, of_a_diarizer_and_a_type) {
   const auto model = load<funasr::sense_voice_any>(file);
   EXPECT_THROW((void)model.recognise(pcm, {}, c), core::cancelled);
 }
+
+}  // namespace cancel_test

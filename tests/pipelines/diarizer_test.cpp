@@ -5,13 +5,11 @@
 
 #include <gtest/gtest.h>
 
+namespace diarizer_test {
+
 using namespace steno;
 
-namespace {
-
 const std::string small = (test::compact() / "sortformer" / "model.gguf").string();
-
-}  // namespace
 
 TEST(diarizer, segments_with_speakers_in_order) {
   const diarizer d(small);
@@ -68,3 +66,5 @@ TEST(diarizer, a_file_of_another_model) {
     EXPECT_NE(std::string(e.what()).find("\"sortformer\""), std::string::npos) << e.what();
   }
 }
+
+}  // namespace diarizer_test

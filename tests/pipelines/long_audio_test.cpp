@@ -4,6 +4,8 @@
 
 #include <array>
 
+namespace long_audio_test {
+
 using namespace steno;
 
 TEST(long_audio, short_clips_stay_whole_and_empty_ones_vanish) {
@@ -40,8 +42,6 @@ TEST(long_audio, pieces_cover_everything_and_are_never_too_long) {
     EXPECT_EQ(at, size);
   }
 }
-
-namespace {
 
 using ranges = std::vector<std::pair<extent, extent>>;
 
@@ -84,8 +84,6 @@ ranges cut(const pipelines::clip_options& o, std::size_t size, std::size_t porti
   take();
   return found;
 }
-
-}  // namespace
 
 TEST(clip_cutter, portions_make_no_difference) {
   const std::vector<std::pair<extent, segmentation::voice_change>> said{
@@ -258,3 +256,5 @@ TEST(clip_cutter, cuts_near_a_length_as_quiet_splits_does) {
       }
     }
 }
+
+}  // namespace long_audio_test

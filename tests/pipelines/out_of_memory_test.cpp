@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
+namespace out_of_memory_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 const fs::path examples = fs::path(STENO_SOURCE_DIR) / "examples";
 constexpr std::size_t positions = 60;
@@ -71,8 +71,6 @@ class out_of_memory : public testing::TestWithParam<const char*> {
   std::vector<float> pcm = some_speech();
 };
 
-}  // namespace
-
 TEST_P(out_of_memory, loses_one_recording) {
   const transcriber t(file().string());
   fail_in_turn([&] {
@@ -120,3 +118,5 @@ INSTANTIATE_TEST_SUITE_P(models, out_of_memory,
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+}  // namespace out_of_memory_test

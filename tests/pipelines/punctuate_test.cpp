@@ -10,6 +10,8 @@
 
 #include <fstream>
 
+namespace punctuate_test {
+
 using namespace steno;
 
 TEST(punctuate, a_segment_gets_the_text_with_marks) {
@@ -82,3 +84,5 @@ TEST(punctuate, a_punctuator_opens_either_form_and_names_them) {
     EXPECT_NE(std::string(e.what()).find("ct_transformer or ct_transformer_streaming"), std::string::npos) << e.what();
   }
 }
+
+}  // namespace punctuate_test

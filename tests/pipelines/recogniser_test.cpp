@@ -22,6 +22,8 @@
 #include <string>
 #include <vector>
 
+namespace recogniser_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 
@@ -51,8 +53,6 @@ static_assert(streaming::streaming_recogniser<qwen3::qwen3_asr_0_6b> &&
               streaming::streaming_recogniser<qwen3::qwen3_asr_any>);
 static_assert(!streaming::streaming_recogniser<funasr::sense_voice_small> &&
               !streaming::streaming_recogniser<whisper::whisper_base>);
-
-namespace {
 
 const fs::path examples = fs::path(STENO_SOURCE_DIR) / "examples";
 
@@ -140,8 +140,6 @@ std::string refusal(const auto& call) {
   return "accepted";
 }
 
-}  // namespace
-
 TEST(recogniser, sense_voice) { expect_one_door<funasr::sense_voice_any>("demo"); }
 TEST(recogniser, paraformer) { expect_one_door<funasr::paraformer_any>("paraformer"); }
 TEST(recogniser, paraformer_online) { expect_one_door<funasr::paraformer_online_any>("paraformer_online"); }
@@ -216,8 +214,6 @@ TEST(recogniser, options_that_a_model_does_not_support_are_refused_by_name) {
 
 // ---- A model of one's own: it counts loud stretches of 0.1 s, and its session does so while samples come in.
 
-namespace {
-
 struct loudness_model {
   static constexpr std::string_view architecture = "loudness";
   static constexpr int sample_rate = 16000;
@@ -262,8 +258,6 @@ struct loudness_model {
 };
 static_assert(recogniser<loudness_model> && streaming::streaming_recogniser<loudness_model>);
 
-}  // namespace
-
 TEST(recogniser, a_model_of_one_s_own) {
   const loudness_model m;
   const std::string text = through_the_door(m);
@@ -298,3 +292,5 @@ TEST(recogniser, a_model_of_one_s_own) {
   EXPECT_TRUE(t.streams());
   EXPECT_EQ(t.summary().architecture, "loudness");
 }
+
+}  // namespace recogniser_test

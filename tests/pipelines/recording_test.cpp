@@ -17,10 +17,10 @@
 #include <memory>
 #include <optional>
 
+namespace recording_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
-
-namespace {
 
 const fs::path examples = fs::path(STENO_SOURCE_DIR) / "examples";
 
@@ -72,8 +72,6 @@ void expect_same(const std::vector<segment>& a, const std::vector<segment>& b) {
     EXPECT_EQ(a[i].end, b[i].end);
   }
 }
-
-}  // namespace
 
 TEST(recording, portions_and_clips_at_once_make_no_difference) {
   std::vector<sentence> truth;
@@ -303,3 +301,5 @@ TEST(recording, hotwords_earn_what_suits_the_search) {
   EXPECT_EQ(text({}), text(search::transducer_beam_options::hotword_score));
   EXPECT_NE(text({}), text(20.0f));
 }
+
+}  // namespace recording_test

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+namespace sample_store_test {
+
 using namespace steno;
 
 TEST(sample_store, samples_come_back) {
@@ -31,3 +33,5 @@ TEST(sample_store, samples_come_back) {
   kept.read(n - 10, n, out);
   EXPECT_TRUE(std::equal(out.begin(), out.end(), pcm.end() - 10));
 }
+
+}  // namespace sample_store_test

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-using namespace steno;
+namespace segment_session_test {
 
-namespace {
+using namespace steno;
 
 constexpr int rate = 16000;
 constexpr std::size_t word_samples = 4800;  // 0.3 s
@@ -126,8 +126,6 @@ std::string refusal(F&& f) {
   }
   return "";
 }
-
-}  // namespace
 
 TEST(segment_session, a_final_result_is_what_a_recording_with_the_detector_has) {
   const auto pcm = spoken(rest + std::vector<int>{3, 4, 5, 6, 7} + rest + std::vector<int>{8, 2, 9} + rest);
@@ -314,3 +312,5 @@ TEST(segment_session, quiet_portions_allocate_nothing_and_memory_stays) {
   EXPECT_EQ(allocated, 0u);
   EXPECT_GT(told, 100u);
 }
+
+}  // namespace segment_session_test

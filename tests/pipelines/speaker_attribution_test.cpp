@@ -7,11 +7,11 @@
 
 #include <string>
 
+namespace speaker_attribution_test {
+
 using namespace steno;
 using pipelines::speaker_attribution;
 using pipelines::speaker_attribution_options;
-
-namespace {
 
 using rows = std::vector<std::vector<float>>;  // [row][speaker]
 
@@ -67,8 +67,6 @@ const rows two = [] {
   for (std::size_t i = 0; i < 20; ++i) p[i][i / 10] = 0.9f;
   return p;
 }();
-
-}  // namespace
 
 TEST(speaker_attribution, one_speaker) {
   const auto all = attributed(rows(20, {0.8f}), {said("Hello, world.", {at("Hello", 0.1, 0.4), at("world", 0.5, 1)})});
@@ -362,3 +360,5 @@ TEST(speaker_attribution, empty_texts_and_bad_options) {
   EXPECT_THROW(speaker_attribution(2, 0.1, {.onset = 0.4}), error);
   EXPECT_THROW(speaker_attribution(2, 0.1, {.reach = -1}), error);
 }
+
+}  // namespace speaker_attribution_test

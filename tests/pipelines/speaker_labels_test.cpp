@@ -9,9 +9,9 @@
 
 #include <tuple>
 
-using namespace steno;
+namespace speaker_labels_test {
 
-namespace {
+using namespace steno;
 
 const std::string small = (test::compact() / "sortformer" / "model.gguf").string();
 const std::string whole = (test::compact() / "other_sizes" / "sortformer" / "checkpoint" / "model.nemo").string();
@@ -59,8 +59,6 @@ found_words listen(const diarizer& d, const std::vector<float>& pcm, std::size_t
   who.take(take);
   return all;
 }
-
-}  // namespace
 
 TEST(speaker_labels, the_same_on_one_thread_and_on_two) {
   const std::vector<float> pcm = test::random_numbers(5).vector(16000 * 12, -0.3f, 0.3f);
@@ -114,3 +112,5 @@ TEST(speaker_labels, settings_that_make_no_sense) {
   EXPECT_THROW(pipelines::speaker_labels(d, o), error);
   EXPECT_THROW(pipelines::speaker_labels(d, {}, {.onset = 2}), error);
 }
+
+}  // namespace speaker_labels_test

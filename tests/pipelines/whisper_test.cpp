@@ -12,6 +12,8 @@
 #include <cmath>
 #include <type_traits>
 
+namespace whisper_test {
+
 using namespace steno;
 
 TEST(whisper_pipeline, a_recording_is_heard_as_a_whole) {
@@ -46,8 +48,6 @@ TEST(whisper_pipeline, a_recording_is_heard_as_a_whole) {
   EXPECT_THROW((void)t.transcribe(pcm, {.language = "klingon"}, c), error);
 }
 
-namespace {
-
 const transcriber& v3() {
   static const transcriber t = [] {
     const test::temporary_directory scratch;
@@ -80,8 +80,6 @@ transcribe_options options_of(const nlohmann::json& j) {
   if (j.contains("clip_timestamps")) o.decoding.clip_timestamps = std::vector<double>{5, 20};
   return o;
 }
-
-}  // namespace
 
 // The original's configurations, asked for by their names; looked at first and in portions, or kept until the end.
 TEST(whisper_pipeline, the_original_s_options) {
@@ -274,3 +272,5 @@ TEST(whisper_pipeline, segments_of_a_detector_share_windows) {
     }
   }
 }
+
+}  // namespace whisper_test

@@ -8,9 +8,9 @@
 
 #include <cmath>
 
-using namespace steno;
+namespace word_aligner_test {
 
-namespace {
+using namespace steno;
 
 const std::string file = (test::compact() / "qwen3_aligner" / "model.gguf").string();
 const forced_aligner& model() {
@@ -31,8 +31,6 @@ segment said(double start, double end, const std::string& text) {
   s.text = text;
   return s;
 }
-
-}  // namespace
 
 // A segment's words are those of its own samples, moved to where it begins, however the recording came in.
 TEST(word_aligner, lays_a_text_over_its_own_samples) {
@@ -88,3 +86,5 @@ TEST(word_aligner, leaves_alone_what_it_shall_not_touch) {
   times.align(gone, c);
   EXPECT_TRUE(gone.words.empty());
 }
+
+}  // namespace word_aligner_test

@@ -11,14 +11,13 @@
 #include <string_view>
 #include <vector>
 
+namespace writing_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 
-namespace {
 const fs::path examples = fs::path(STENO_SOURCE_DIR) / "examples";
 transcriber open(const std::string& name) { return transcriber((examples / "models" / (name + ".gguf")).string()); }
-}  // namespace
-
 TEST(writing, texts_grow_to_the_result) {
   const auto pcm = test::load_wav(examples / "audio/train.wav").pcm;
   for (const char* name : {"qwen3-asr", "whisper"}) {
@@ -55,3 +54,5 @@ TEST(writing, is_refused_by_name_where_there_is_none) {
   EXPECT_NE(why(open("qwen3-asr"), {.parallel_clips = 2, .writing = show}).find("one clip at a time"),
             std::string::npos);
 }
+
+}  // namespace writing_test

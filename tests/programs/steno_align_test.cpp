@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace {
+namespace steno_align_test {
 
 using nlohmann::json;
 using steno::test::outcome;
@@ -30,8 +30,6 @@ class steno_align : public testing::Test {
   }
   steno::test::temporary_directory dir;
 };
-
-}  // namespace
 
 // Paraformer's online form gives no times of its own here; the text stays what it was.
 TEST_F(steno_align, words_get_times_where_there_are_none) {
@@ -78,3 +76,5 @@ TEST_F(steno_align, a_known_text_is_aligned) {
   ASSERT_EQ(r["segments"][0]["words"].size(), 3u);
   EXPECT_EQ(r["segments"][0]["words"][2]["word"], "said");
 }
+
+}  // namespace steno_align_test

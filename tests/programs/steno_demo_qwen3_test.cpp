@@ -7,7 +7,7 @@
 #include "programs/run_program.hpp"
 #include "support/speech.hpp"
 
-namespace {
+namespace steno_demo_qwen3_test {
 
 using nlohmann::json;
 
@@ -125,4 +125,4 @@ TEST_F(steno_demo_qwen3, says_that_there_is_no_speech) {
   }
 }
 
-}  // namespace
+}  // namespace steno_demo_qwen3_test

@@ -6,7 +6,7 @@
 
 #include "programs/run_program.hpp"
 
-namespace {
+namespace steno_demo_test {
 
 const std::filesystem::path examples = std::filesystem::path(STENO_SOURCE_DIR) / "examples";
 
@@ -267,4 +267,4 @@ TEST(steno_demo, takes_no_phrases) {
   EXPECT_EQ(o.err.rfind("steno: --hotwords: ", 0), 0u) << o.err;
 }
 
-}  // namespace
+}  // namespace steno_demo_test

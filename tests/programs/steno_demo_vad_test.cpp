@@ -6,7 +6,7 @@
 #include "programs/run_program.hpp"
 #include "support/speech.hpp"
 
-namespace {
+namespace steno_demo_vad_test {
 
 using nlohmann::json;
 
@@ -49,4 +49,4 @@ TEST_F(steno_demo_vad, hears_nobody_in_noise) {
   for (const double level : {-60, -40, -20}) EXPECT_EQ(segments(steno::test::noise(20, level)), json::array()) << level;
 }
 
-}  // namespace
+}  // namespace steno_demo_vad_test

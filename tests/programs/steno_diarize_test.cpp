@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace steno_diarize_test {
 
 using nlohmann::json;
 using steno::test::outcome;
@@ -42,8 +42,6 @@ class steno_diarize : public testing::Test {
   const std::string model = "-m '" + (steno::test::compact() / "sortformer" / "model.gguf").string() + "' ";
   steno::test::temporary_directory dir;
 };
-
-}  // namespace
 
 TEST_F(steno_diarize, formats_tell_the_same) {
   const outcome object = run("-q --format json " + model + talk);
@@ -167,3 +165,5 @@ TEST_F(steno_diarize, info_and_other_verbs) {
   EXPECT_EQ(words.code, 1);
   EXPECT_NE(words.err.find("this model transcribes nothing by itself"), std::string::npos) << words.err;
 }
+
+}  // namespace steno_diarize_test

@@ -5,7 +5,8 @@
 
 #include "programs/run_program.hpp"
 
-namespace {
+namespace steno_help_test {
+
 using steno::test::outcome;
 
 const char* const verbs[] = {"transcribe", "stream", "diarize", "vad", "align", "serve", "bench", "info", "models"};
@@ -124,4 +125,4 @@ TEST_F(steno_help, a_file_may_hold_options) {
   EXPECT_NE(none.err.find("none.toml"), std::string::npos) << none.err;
 }
 
-}  // namespace
+}  // namespace steno_help_test

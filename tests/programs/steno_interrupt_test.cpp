@@ -5,7 +5,8 @@
 #include "programs/run_program.hpp"
 #include "support/running_program.hpp"
 
-namespace {
+namespace steno_interrupt_test {
+
 namespace fs = std::filesystem;
 using steno::test::running_program;
 
@@ -164,4 +165,4 @@ TEST(steno_interrupted_early, leaves_what_was_there) {
   EXPECT_EQ(contents(dir.path() / "out.txt"), "an old transcript\n");
 }
 
-}  // namespace
+}  // namespace steno_interrupt_test

@@ -14,7 +14,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
-namespace {
+namespace steno_json_test {
 
 using nlohmann::json;
 using adapter = valijson::adapters::NlohmannJsonAdapter;
@@ -77,8 +77,6 @@ class written {
  private:
   steno::test::temporary_directory dir_;
 };
-
-}  // namespace
 
 TEST(steno_json, results_are_as_documented) {
   const written program;
@@ -154,3 +152,5 @@ TEST(steno_json, the_schema_refuses) {
   EXPECT_EQ(problems("word", {{"word", "a"}, {"confidence", nullptr}, {"timing", "none"}}), "");
   EXPECT_NE(problems("event", {{"type", "final"}}), "");
 }
+
+}  // namespace steno_json_test

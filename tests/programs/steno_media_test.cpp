@@ -18,7 +18,8 @@
 #include "programs/run_program.hpp"
 #include "support/running_program.hpp"
 
-namespace {
+namespace steno_media_test {
+
 namespace fs = std::filesystem;
 using nlohmann::json;
 using steno::test::outcome;
@@ -622,4 +623,4 @@ TEST_F(steno_media, options_are_honoured_or_refused_by_every_verb) {
   EXPECT_NE(clips.err.find("--clip-timestamps"), std::string::npos) << clips.err;
 }
 
-}  // namespace
+}  // namespace steno_media_test

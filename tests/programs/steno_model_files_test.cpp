@@ -11,7 +11,7 @@
 #include "programs/run_program.hpp"
 #include "support/running_program.hpp"
 
-namespace {
+namespace steno_model_files_test {
 
 namespace fs = std::filesystem;
 using steno::test::running_program;
@@ -45,8 +45,6 @@ class model_files : public testing::Test {
   }
   steno::test::temporary_directory dir;
 };
-
-}  // namespace
 
 TEST_F(model_files, a_copy_is_not_reached_by_what_happens_to_the_file) {
   std::string out, err;
@@ -131,3 +129,5 @@ TEST_F(model_files, a_converted_copy_is_kept_where_it_is_asked_for) {
   EXPECT_EQ(bad.code, 1);
   EXPECT_NE(bad.err.find("cache/steno/models"), std::string::npos) << bad.err;
 }
+
+}  // namespace steno_model_files_test

@@ -4,7 +4,8 @@
 
 #include "programs/run_program.hpp"
 
-namespace {
+namespace steno_model_test {
+
 using nlohmann::json;
 using steno::test::outcome;
 
@@ -77,11 +78,11 @@ TEST_F(steno_with_model, refuses_what_it_cannot_do) {
 
 TEST_F(steno_with_model, a_signal_ends_it_with_143_and_says_so) {
   // The second input is a pipe that nobody closes, so the signal finds the program waiting for it.
-  const outcome o =
-      run("mkfifo p; sleep 60 > p & sleeper=$!;",
-          "-q -o out.txt \"$wav\" - < p & pid=$!; for i in $(seq 300); do cat out.txt.part-* 2> /dev/null | grep -q . && "
-          "break; sleep 0.1; done; "
-          "kill -TERM $pid; wait $pid; code=$?; kill $sleeper; exit $code");
+  const outcome o = run(
+      "mkfifo p; sleep 60 > p & sleeper=$!;",
+      "-q -o out.txt \"$wav\" - < p & pid=$!; for i in $(seq 300); do cat out.txt.part-* 2> /dev/null | grep -q . && "
+      "break; sleep 0.1; done; "
+      "kill -TERM $pid; wait $pid; code=$?; kill $sleeper; exit $code");
   EXPECT_EQ(o.code, 143);
   EXPECT_NE(o.err.find("interrupted: 1 of 2 files are done"), std::string::npos) << o.err;
   EXPECT_EQ(contents("out.txt"), run("", "-q \"$wav\"").out);
@@ -102,4 +103,4 @@ TEST_F(steno_with_model, info_and_bench) {
     EXPECT_NE(bench.out.find(part), std::string::npos) << bench.out;
 }
 
-}  // namespace
+}  // namespace steno_model_test

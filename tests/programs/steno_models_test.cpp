@@ -6,7 +6,8 @@
 
 #include "programs/run_program.hpp"
 
-namespace {
+namespace steno_models_test {
+
 namespace fs = std::filesystem;
 using steno::test::outcome;
 
@@ -112,4 +113,4 @@ TEST_F(steno_models, nobody_has_any) {
   EXPECT_NE(o.err.find("STENO_MODELS"), std::string::npos) << o.err;
 }
 
-}  // namespace
+}  // namespace steno_models_test

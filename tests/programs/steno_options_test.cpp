@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace steno_options_test {
 
 using nlohmann::json;
 using steno::test::outcome;
@@ -101,8 +101,6 @@ class options_of : public testing::TestWithParam<const char*> {
   json facts_;
 };
 
-}  // namespace
-
 TEST_P(options_of, transcribe_are_honoured_or_refused) {
   std::string language = "de";
   for (const std::string known : facts_.at("languages"))
@@ -140,3 +138,5 @@ TEST(steno_options, that_do_nothing_alone) {
     EXPECT_NE(o.err.find(advice), std::string::npos) << o.err;
   }
 }
+
+}  // namespace steno_options_test

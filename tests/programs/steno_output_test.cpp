@@ -8,7 +8,8 @@
 
 #include "programs/run_program.hpp"
 
-namespace {
+namespace steno_output_test {
+
 namespace fs = std::filesystem;
 using steno::test::outcome;
 
@@ -280,4 +281,4 @@ TEST_F(steno_output, results_and_facts_hold_no_control_characters) {
   EXPECT_EQ(o.err, "steno: none\\x1b[2J\\xc2\\x9b.wav: No such file or directory\n");
 }
 
-}  // namespace
+}  // namespace steno_output_test

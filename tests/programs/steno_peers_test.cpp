@@ -7,7 +7,8 @@
 
 #include "programs/run_program.hpp"
 
-namespace {
+namespace steno_peers_test {
+
 namespace fs = std::filesystem;
 using steno::test::outcome;
 
@@ -136,4 +137,4 @@ TEST_F(steno_peers, behind_two_dashes_are_files) {
   EXPECT_EQ(o.out, run("-q -m whisper.gguf train.wav").out);
 }
 
-}  // namespace
+}  // namespace steno_peers_test

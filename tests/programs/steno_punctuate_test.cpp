@@ -3,7 +3,7 @@
 #include "programs/run_program.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace steno_punctuate_test {
 
 using steno::test::outcome;
 
@@ -32,8 +32,6 @@ class steno_punctuate : public testing::Test {
   steno::test::temporary_directory dir;
 };
 
-}  // namespace
-
 TEST_F(steno_punctuate, marks_are_added_and_words_stay) {
   const outcome plain = run(""), marked = run("--punctuate " + model("ct_punc"));
   ASSERT_EQ(plain.code, 0) << plain.err;
@@ -61,3 +59,5 @@ TEST_F(steno_punctuate, other_models_are_refused) {
   EXPECT_EQ(o.out, "");
   EXPECT_NE(o.err.find("ct_transformer"), std::string::npos) << o.err;
 }
+
+}  // namespace steno_punctuate_test

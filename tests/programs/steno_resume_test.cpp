@@ -6,7 +6,8 @@
 
 #include "programs/run_program.hpp"
 
-namespace {
+namespace steno_resume_test {
+
 namespace fs = std::filesystem;
 using steno::test::outcome;
 
@@ -86,4 +87,4 @@ TEST_F(steno_resume, needs_a_directory) {
   }
 }
 
-}  // namespace
+}  // namespace steno_resume_test

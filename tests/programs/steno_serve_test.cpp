@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace {
+namespace steno_serve_test {
 
 using steno::test::served;
 using steno::test::websocket;
@@ -39,8 +39,6 @@ std::string conversation(websocket& c) {
 bool whole(const std::string& messages) {
   return messages.find("final_result") != std::string::npos && messages.find("speech_end") != std::string::npos;
 }
-
-}  // namespace
 
 TEST(steno_serve, a_log_that_nobody_reads_stops_nothing) {
   served s;
@@ -175,3 +173,5 @@ TEST(steno_serve, wrong_usage_is_named) {
   EXPECT_EQ(r.code, 1);
   EXPECT_NE(r.err.find("192.0.2.1:0: cannot listen"), std::string::npos) << r.err;
 }
+
+}  // namespace steno_serve_test

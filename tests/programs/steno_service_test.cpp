@@ -9,7 +9,7 @@
 #include "programs/run_program.hpp"
 #include "programs/served.hpp"
 
-namespace {
+namespace steno_service_test {
 
 using namespace steno::test;
 using nlohmann::json;
@@ -47,8 +47,6 @@ std::string error_code(const http_answer& a) {
   return std::to_string(a.status) + " " + (e["param"].is_string() ? e["param"].get<std::string>() : "-") + " " +
          (e["code"].is_string() ? e["code"].get<std::string>() : "-");
 }
-
-}  // namespace
 
 TEST(steno_service, answers_as_the_program_writes) {
   const temporary_directory dir;
@@ -424,3 +422,5 @@ TEST(steno_service, a_signal_lets_requests_end) {
   }
   EXPECT_EQ(s.wait(), 143);
 }
+
+}  // namespace steno_service_test

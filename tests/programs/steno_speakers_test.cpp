@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace steno_speakers_test {
 
 using nlohmann::json;
 using steno::test::outcome;
@@ -56,8 +56,6 @@ json without_speakers(json found) {
     }
   return {{"text", found["text"]}, {"duration", found["duration"]}, {"words", words}};
 }
-
-}  // namespace
 
 // Models with word times, without any, and one that hears a recording as a whole.
 TEST_F(steno_speakers, the_text_is_the_same) {
@@ -236,3 +234,5 @@ TEST_F(steno_speakers, live) {
   expect_error(eou + "--parallel-speakers " + who + talk, 2, "unknown option --parallel-speakers");
   expect_error(eou + "--speakers '" + whole_path + "' " + talk, 1, "takes whole recordings");
 }
+
+}  // namespace steno_speakers_test

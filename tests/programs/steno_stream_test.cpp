@@ -5,7 +5,7 @@
 #include "programs/run_program.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace steno_stream_test {
 
 using nlohmann::json;
 using steno::test::outcome;
@@ -33,8 +33,6 @@ class steno_stream : public testing::Test {
   const std::string model = "-m '" + (steno::test::compact() / "wenet" / "model.gguf").string() + "' ";
   steno::test::temporary_directory dir;
 };
-
-}  // namespace
 
 TEST_F(steno_stream, events_are_lines_of_json_and_the_last_is_final) {
   const outcome o = run(model + "--format jsonl --chunk-size 4 --left-chunks 4 -");
@@ -164,3 +162,5 @@ TEST_F(steno_stream, parakeet_streams_with_caches_turn_by_turn) {
   EXPECT_EQ(run(turns + "--chunk-size 1 --forget-turns -").code, 0);
   EXPECT_EQ(run(turns + "--chunk-size 0 -").code, 1);
 }
+
+}  // namespace steno_stream_test

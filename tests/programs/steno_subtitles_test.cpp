@@ -11,9 +11,9 @@
 
 #include "run_program.hpp"
 
-namespace fs = std::filesystem;
+namespace steno_subtitles_test {
 
-namespace {
+namespace fs = std::filesystem;
 
 struct subtitles {
   const char* demo;
@@ -84,4 +84,4 @@ INSTANTIATE_TEST_SUITE_P(
       return all;
     }()));
 
-}  // namespace
+}  // namespace steno_subtitles_test

@@ -4,7 +4,8 @@
 #include "programs/run_program.hpp"
 #include "support/terminal.hpp"
 
-namespace {
+namespace steno_terminal_test {
+
 namespace fs = std::filesystem;
 using lines = std::vector<std::string>;
 using steno::test::on_terminal;
@@ -180,4 +181,4 @@ TEST(steno_on_a_terminal, results_into_a_file_leave_the_bar_to_the_screen) {
   EXPECT_GT(fs::file_size(out), 10u);
 }
 
-}  // namespace
+}  // namespace steno_terminal_test

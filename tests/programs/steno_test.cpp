@@ -3,7 +3,8 @@
 
 #include "programs/run_program.hpp"
 
-namespace {
+namespace steno_test {
+
 using steno::test::outcome;
 
 class steno_program : public testing::Test {
@@ -76,4 +77,4 @@ TEST_F(steno_program, a_reader_that_goes_away_ends_it_silently) {
   EXPECT_EQ(o.err, "");
 }
 
-}  // namespace
+}  // namespace steno_test

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-namespace fs = std::filesystem;
+namespace steno_trace_test {
 
-namespace {
+namespace fs = std::filesystem;
 
 struct traced_case {
   const char* folder;
@@ -149,4 +149,4 @@ INSTANTIATE_TEST_SUITE_P(other_sizes, steno_trace,
                                          traced_case{"sortformer", nemo, "", numpy, false},
                                          traced_case{"sortformer_stream", nemo, "", numpy, false}));
 
-}  // namespace
+}  // namespace steno_trace_test

@@ -5,7 +5,7 @@
 #include "programs/run_program.hpp"
 #include "support/speech.hpp"
 
-namespace {
+namespace steno_vad_test {
 
 using nlohmann::json;
 using steno::test::outcome;
@@ -45,8 +45,6 @@ class steno_vad : public testing::Test {
   steno::test::conversation talk;
 };
 
-}  // namespace
-
 TEST_F(steno_vad, finds_the_sentences_of_a_recording_on_standard_input) {
   const outcome o = run("-q --format json - < talk.raw");
   ASSERT_EQ(o.code, 0) << o.err;
@@ -65,11 +63,12 @@ TEST_F(steno_vad, finds_the_sentences_of_a_recording_on_standard_input) {
 
 // A segment is written when its end is known, not when the input has ended: the text grows beside its name.
 TEST_F(steno_vad, writes_while_it_listens) {
-  const outcome o = steno::test::shell(dir, "mkfifo pipe && { '" STENO_PROGRAM
-                                            "' vad -q -o found.txt - < pipe & } && exec 3>pipe && cat talk.raw >&3 && "
-                                            "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "
-                                            "[ $(cat found.txt.part-* 2>/dev/null | wc -l) -ge 2 ] && break; sleep 0.2; done; "
-                                            "cp found.txt.part-* early.txt; exec 3>&-; wait");
+  const outcome o =
+      steno::test::shell(dir, "mkfifo pipe && { '" STENO_PROGRAM
+                              "' vad -q -o found.txt - < pipe & } && exec 3>pipe && cat talk.raw >&3 && "
+                              "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "
+                              "[ $(cat found.txt.part-* 2>/dev/null | wc -l) -ge 2 ] && break; sleep 0.2; done; "
+                              "cp found.txt.part-* early.txt; exec 3>&-; wait");
   EXPECT_EQ(o.code, 0) << o.err;
   const std::string early = contents("early.txt"), all = contents("found.txt");
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 3);
@@ -128,3 +127,5 @@ TEST_F(steno_vad, what_goes_wrong_is_one_line) {
   std::filesystem::copy(examples + "train.wav", dir.path() / "train.wav");
   expect_error("train.wav -o train.wav", 2, "would overwrite the input");
 }
+
+}  // namespace steno_vad_test

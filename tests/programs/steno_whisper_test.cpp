@@ -3,7 +3,8 @@
 
 #include "programs/run_program.hpp"
 
-namespace {
+namespace steno_whisper_test {
+
 using nlohmann::json;
 using steno::test::outcome;
 
@@ -137,4 +138,4 @@ TEST_F(steno_whisper, the_tokenizer_of_openais_files_may_be_named) {
 #endif
 }
 
-}  // namespace
+}  // namespace steno_whisper_test

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <vector>
 
-using namespace steno;
+namespace attention_beam_test {
 
-namespace {
+using namespace steno;
 
 constexpr int sos = 0, eos = 3;
 // Probability of the next unit (columns) after the last (rows): 0 -> 1 or 2; 1 -> 1 or eos; 2 -> eos.
@@ -29,8 +29,6 @@ search::attention_result search_for(extent beams, double penalty, extent max_ste
         return core::read(rows);
       });
 }
-
-}  // namespace
 
 TEST(attention_beam, a_wider_beam_finds_the_likelier_sequence) {
   const search::attention_result greedy = search_for(1, 0, 10);
@@ -56,3 +54,5 @@ TEST(attention_beam, hotwords_are_refused) {
   const auto none = [](std::span<const int>, std::span<const int>) { return view<const float>(nullptr, 0, 0); };
   EXPECT_THROW(search::attention_beam({.search = {.hotwords = &graph}, .max_steps = 1}, none), error);
 }
+
+}  // namespace attention_beam_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace cif_times_test {
 
 using steno::search::cif_times;
 using steno::search::time_span;
@@ -22,8 +22,6 @@ void expect_spans(const std::vector<time_span>& got, std::initializer_list<time_
     ++i;
   }
 }
-
-}  // namespace
 
 TEST(cif_times, from_peak_to_peak) {
   // Peaks 4, 8 and 11 are two tokens' borders; fewer than five frames are left, so the last ends with the clip.
@@ -64,3 +62,5 @@ TEST(cif_peaks, the_sum_before_a_peak_takes_its_part) {
   EXPECT_NEAR(sums[3], 1.0001f, 1e-6f);
   EXPECT_NEAR(sums[4], 0.0002f, 1e-6f);
 }
+
+}  // namespace cif_times_test

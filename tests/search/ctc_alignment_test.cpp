@@ -6,9 +6,9 @@
 #include <limits>
 #include <random>
 
-using namespace steno;
+namespace ctc_alignment_test {
 
-namespace {
+using namespace steno;
 
 // Score of the best path by trying all: every frame stays, steps, or skips a blank.
 double best_path(const std::vector<std::vector<float>>& lp, const std::vector<int>& states, std::size_t t,
@@ -25,8 +25,6 @@ double best_path(const std::vector<std::vector<float>>& lp, const std::vector<in
   }
   return best;
 }
-
-}  // namespace
 
 TEST(ctc_alignment, finds_the_best_path) {
   std::mt19937 rng(7);
@@ -115,3 +113,5 @@ TEST(ctc_alignment, equal_paths_as_torchaudio_chooses_them) {
   }
   EXPECT_GT(differ, 10);
 }
+
+}  // namespace ctc_alignment_test

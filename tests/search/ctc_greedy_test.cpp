@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+namespace ctc_greedy_test {
+
 using namespace steno;
 
 TEST(ctc_greedy, collapses_runs_and_drops_blanks) {
@@ -28,3 +30,5 @@ TEST(ctc_greedy, no_frames_and_only_blanks_are_empty) {
   search::ctc_greedy(core::make_view(quiet, 2, 2), 0, out);
   EXPECT_TRUE(out.empty());
 }
+
+}  // namespace ctc_greedy_test

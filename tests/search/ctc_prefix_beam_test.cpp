@@ -7,9 +7,9 @@
 
 #include <map>
 
-using namespace steno;
+namespace ctc_prefix_beam_test {
 
-namespace {
+using namespace steno;
 
 using table = matrix<float, dynamic, dynamic>;
 
@@ -44,8 +44,6 @@ std::map<std::vector<int>, double> all_paths(const table& p, int blank) {
   for (auto& [ids, v] : sums) v = std::log(v);
   return sums;
 }
-
-}  // namespace
 
 TEST(ctc_prefix_beam, a_beam_that_holds_everything_sums_over_all_paths) {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
@@ -124,3 +122,5 @@ TEST(ctc_prefix_beam, one_frame_and_no_frames) {
 TEST(ctc_prefix_beam, a_length_penalty_is_refused) {
   EXPECT_THROW(search::ctc_prefix_beam({.search = {.length_penalty = 1}}), error);
 }
+
+}  // namespace ctc_prefix_beam_test

@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
+namespace hotword_automaton_test {
+
 using namespace steno;
 
-namespace {
 const std::vector<std::vector<int>> phrases = {{1, 2, 3}, {2, 3, 4, 5}, {9}, {}};
 
 // Bonus after each unit, and at the end.
@@ -22,8 +23,6 @@ std::vector<float> walk(const search::hotword_automaton& g, const std::vector<in
   sums.push_back(g.finish(state, sum));
   return sums;
 }
-}  // namespace
-
 TEST(hotword_automaton, runtime_rules) {
   const search::hotword_automaton g(phrases, {.score = 2.0f});
   std::vector<int> matched;
@@ -59,3 +58,5 @@ TEST(hotword_automaton, without_phrases_nothing_is_earned) {
     EXPECT_EQ(walk(g, {1, 2}), (std::vector<float>{0, 0, 0}));
   }
 }
+
+}  // namespace hotword_automaton_test

@@ -7,10 +7,10 @@
 #include <map>
 #include <vector>
 
+namespace nemo_beam_test {
+
 using namespace steno;
 using search::nemo_beam;
-
-namespace {
 
 constexpr int eos = 0, pad = 1;
 
@@ -51,8 +51,6 @@ class tree {
   std::vector<std::vector<int>> texts_;
   std::vector<float> scores_;
 };
-
-}  // namespace
 
 TEST(nemo_beam, one_is_greedy) {
   tree t({{{}, {0.1f, 0.1f, 0.7f, 0.1f}}, {{2}, {0.1f, 0.1f, 0.2f, 0.6f}}});
@@ -99,3 +97,5 @@ TEST(nemo_beam, wide_beams_and_what_is_refused) {
   const search::hotword_automaton words(phrases, {});
   EXPECT_THROW((void)t.search({.search = {.hotwords = &words}, .max_steps = 3}), error);
 }
+
+}  // namespace nemo_beam_test

@@ -4,17 +4,15 @@
 
 #include <vector>
 
+namespace overlap_merge_test {
+
 using steno::search::merge_overlap;
 using ids = std::vector<int>;
-
-namespace {
 
 ids merged(ids left, const ids& right) {
   merge_overlap(left, right);
   return left;
 }
-
-}  // namespace
 
 TEST(overlap_merge, what_both_have_stands_once) {
   EXPECT_EQ(merged({1, 2, 3, 4}, {3, 4, 5, 6}), (ids{1, 2, 3, 4, 5, 6}));
@@ -50,3 +48,5 @@ TEST(overlap_merge, looks_no_farther) {
   EXPECT_EQ(left.back(), 31);
   EXPECT_EQ(left.size(), 31u);
 }
+
+}  // namespace overlap_merge_test

@@ -11,11 +11,11 @@
 #include <limits>
 #include <vector>
 
+namespace scores_test {
+
 using namespace steno;
 
-namespace {
 constexpr float no_number = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
-}
 
 TEST(scores, numbers_are_required) {
   std::vector<float> v(3 * 40, -1.0f);
@@ -59,3 +59,5 @@ TEST(ctc_prefix_beam, has_a_time_for_each_label_whatever_the_scores) {
     }
   }
 }
+
+}  // namespace scores_test

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <random>
 
+namespace time_warping_test {
+
 using namespace steno;
 
-namespace {
 using cells = std::vector<std::pair<extent, extent>>;
-}
 
 TEST(time_warping, the_path_follows_what_is_cheap) {
   matrix<float, dynamic, dynamic> cost(3, 5);
@@ -60,3 +60,5 @@ TEST(time_warping, median_of_seven_with_reflected_ends) {
   search::median_filter(broken.data(), 8, 7, room);  // what is not a number is the largest
   EXPECT_EQ(broken[4], 5);
 }
+
+}  // namespace time_warping_test

@@ -6,9 +6,10 @@
 #include <limits>
 #include <map>
 
+namespace token_choice_test {
+
 using namespace steno;
 
-namespace {
 const std::vector<float> scores = {0.5f, 2.0f, -1.0f, 2.0f, 1.0f};
 // How often each token is chosen in 20000 turns.
 std::map<int, double> shares(const search::token_sampling& s, const std::vector<float>& of = scores) {
@@ -17,8 +18,6 @@ std::map<int, double> shares(const search::token_sampling& s, const std::vector<
   for (int i = 0; i < 20000; ++i) seen[choose(of)] += 1.0 / 20000;
   return seen;
 }
-}  // namespace
-
 TEST(token_choice, is_greedy_by_default) {
   search::token_choice choose;
   EXPECT_EQ(choose(scores), 1);
@@ -84,3 +83,5 @@ TEST(token_choice, odd_scores_are_no_trap) {
       EXPECT_TRUE(id >= 0 && id < static_cast<int>(s.size()));
     }
 }
+
+}  // namespace token_choice_test

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <map>
 
-using namespace steno;
+namespace token_search_test {
 
-namespace {
+using namespace steno;
 
 using rows = matrix<float, dynamic, dynamic>;
 constexpr int end_token = 3;
@@ -27,8 +27,6 @@ rows scores(std::initializer_list<std::initializer_list<double>> probabilities) 
 search::hotword_automaton phrases(const std::vector<std::vector<int>>& all, float score) {
   return search::hotword_automaton(all, {.score = score});
 }
-
-}  // namespace
 
 TEST(token_search, greedy_takes_the_best_until_the_end) {
   search::token_sampler s({.end = end_token});
@@ -216,3 +214,5 @@ TEST(token_search, an_empty_graph_changes_nothing) {
     EXPECT_EQ(c.finish()[i].score, d.finish()[i].score);
   }
 }
+
+}  // namespace token_search_test

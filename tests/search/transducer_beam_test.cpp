@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <fstream>
 
+namespace transducer_beam_test {
+
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 /// scores = frame table [t] + label table [last label]; a node is that label's row.
 struct tables {
@@ -50,8 +50,6 @@ json cases() {
   std::ifstream in(test::compact() / "parakeet" / "beam.json");
   return json::parse(in);
 }
-
-}  // namespace
 
 TEST(transducer_beam, finds_what_the_original_finds) {
   int number = 0;
@@ -95,3 +93,5 @@ TEST(transducer_beam, phrases_are_favoured) {
     EXPECT_TRUE(holds(best(strong)));
   }
 }
+
+}  // namespace transducer_beam_test

@@ -6,9 +6,9 @@
 #include <array>
 #include <vector>
 
-using namespace steno;
+namespace transducer_greedy_test {
 
-namespace {
+using namespace steno;
 
 struct decoded {
   std::vector<std::array<extent, 3>> steps;  // frame, label, duration
@@ -36,8 +36,6 @@ decoded run(const search::transducer_rules& rules, extent from, extent frames, F
       });
   return h;
 }
-
-}  // namespace
 
 TEST(transducer_greedy, labels_until_blank_or_the_limit) {
   const search::transducer_rules rules{.blank = 2, .max_symbols = 3};
@@ -79,3 +77,5 @@ TEST(transducer_greedy, goes_on_where_the_rows_ended) {
   EXPECT_EQ(run(rules, 4, 4, choose).next, 4);
   EXPECT_TRUE(run(rules, 4, 4, choose).steps.empty());
 }
+
+}  // namespace transducer_greedy_test

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-using namespace steno;
+namespace whisper_rules_test {
 
-namespace {
+using namespace steno;
 
 // A small vocabulary: text 0 - 3, eot 4, notimestamps 5, times 6 - 11.
 search::whisper_rules rules() {
@@ -32,8 +32,6 @@ std::string allowed(const search::whisper_rules& r, const std::vector<int>& samp
     if (std::isfinite(logits[i])) s += static_cast<char>('a' + i);
   return s;
 }
-
-}  // namespace
 
 TEST(whisper_rules, times_stand_in_pairs_and_do_not_decrease) {
   const search::whisper_rules r = rules();
@@ -60,3 +58,5 @@ TEST(whisper_rules, without_times_only_suppression) {
   r.max_initial = -1;
   EXPECT_EQ(allowed(r, {}), "ghijkl");
 }
+
+}  // namespace whisper_rules_test

@@ -5,9 +5,10 @@
 
 #include <vector>
 
+namespace ctc_endpoint_test {
+
 using namespace steno;
 
-namespace {
 // Chunks of ten frames of 40 ms until an endpoint: returns how many ms were heard.
 extent until_endpoint(segmentation::ctc_endpoint e, float blank, bool decoded, int max_frames = 100) {
   const std::vector<float> rows(20, std::log(blank));
@@ -15,8 +16,6 @@ extent until_endpoint(segmentation::ctc_endpoint e, float blank, bool decoded, i
     if (e.advance(core::make_view(rows.data(), 10, 2), decoded)) return i * 400;
   return -1;
 }
-}  // namespace
-
 TEST(ctc_endpoint, silence_ends_sooner_after_words) {
   EXPECT_EQ(until_endpoint(segmentation::ctc_endpoint{}, 0.9f, true), 1200);   // 1000 ms, looked at every 400
   EXPECT_EQ(until_endpoint(segmentation::ctc_endpoint{}, 0.9f, false), 5200);  // 5000 ms
@@ -37,3 +36,5 @@ TEST(ctc_endpoint, speech_resets_the_silence) {
   e.reset();
   EXPECT_FALSE(e.advance(core::make_view(quiet.data(), 20, 2), true));
 }
+
+}  // namespace ctc_endpoint_test

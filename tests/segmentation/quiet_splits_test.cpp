@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
+namespace quiet_splits_test {
+
 using namespace steno;
 
-namespace {
 std::vector<float> loud(std::size_t n) {
   std::vector<float> pcm(n);
   for (std::size_t i = 0; i < n; ++i) pcm[i] = i % 2 == 0 ? 0.5f : -0.25f;
@@ -13,8 +14,6 @@ std::vector<float> loud(std::size_t n) {
 segmentation::cut_policy near(double max_seconds, double around) {
   return {.max_seconds = max_seconds, .rule = segmentation::cut_rule::around, .around = around};
 }
-}  // namespace
-
 TEST(quiet_splits, cuts_in_the_pause_near_the_limit) {
   auto pcm = loud(30000);
   EXPECT_EQ(segmentation::quiet_splits(std::span(pcm).first(10000), 1000, near(10, 2)), std::vector<extent>{0});
@@ -46,3 +45,5 @@ TEST(quiet_splits, within_a_length_no_part_is_longer) {
   EXPECT_LE(starts[1], 7300);
   for (std::size_t i = 1; i < starts.size(); ++i) EXPECT_LE(starts[i] - starts[i - 1], 10000);
 }
+
+}  // namespace quiet_splits_test

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-using namespace steno;
+namespace speaker_segments_test {
 
-namespace {
+using namespace steno;
 
 std::vector<segmentation::speaker_span> spans(std::vector<float> p, const segmentation::speaker_segment_options& o = {},
                                               extent steps = 1) {
@@ -12,8 +12,6 @@ std::vector<segmentation::speaker_span> spans(std::vector<float> p, const segmen
       core::make_view(static_cast<const float*>(p.data()), static_cast<extent>(p.size()), 1), 0, steps, o);
 }
 using list = std::vector<segmentation::speaker_span>;
-
-}  // namespace
 
 TEST(speaker_segments, begins_above_one_threshold_and_ends_below_another) {
   EXPECT_EQ(spans({0, 0.6f, 0.6f, 0.4f, 0}), (list{{0.01, 0.03}}));
@@ -57,3 +55,5 @@ TEST(speaker_segments, columns) {
   EXPECT_EQ(segmentation::speaker_segments(core::read(p), 0, 8), (list{{0, 0.08}}));
   EXPECT_EQ(segmentation::speaker_segments(core::read(p), 1, 8), (list{{0.08, 0.24}}));
 }
+
+}  // namespace speaker_segments_test

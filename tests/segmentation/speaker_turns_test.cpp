@@ -6,13 +6,13 @@
 
 #include <algorithm>
 
+namespace speaker_turns_test {
+
 using namespace steno;
 using segmentation::speaker_segment_options;
 using segmentation::speaker_turn;
 using segmentation::speaker_turns;
 using list = std::vector<speaker_turn>;
-
-namespace {
 
 // Rows of 0.1 s.
 struct rows {
@@ -38,8 +38,6 @@ list by_start(list all) {
   });
   return all;
 }
-
-}  // namespace
 
 TEST(speaker_turns, those_of_the_whole_recording_one_by_one) {
   test::random_numbers random(3);
@@ -93,3 +91,5 @@ TEST(speaker_turns, when_they_come) {
   starts.finish(take);
   EXPECT_EQ(all, (list{a, b, c}));
 }
+
+}  // namespace speaker_turns_test

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-using namespace steno;
+namespace voice_segments_test {
 
-namespace {
+using namespace steno;
 
 using segments = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
@@ -29,8 +29,6 @@ segments run(const segmentation::voice_segment_options& o, std::initializer_list
   }
   return found;
 }
-
-}  // namespace
 
 TEST(voice_segments, begin_before_the_window_and_end_after_the_pause) {
   // Speech in frames 100-199. 15 of 20 frames are speech at frame 114: the segment starts 40 frames before. Speech has
@@ -74,3 +72,5 @@ TEST(voice_segments, finish_closes_what_is_open) {
   EXPECT_EQ(s.finish().end_ms, 1000);
   EXPECT_FALSE(s.finish().any());
 }
+
+}  // namespace voice_segments_test

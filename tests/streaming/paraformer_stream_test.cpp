@@ -12,9 +12,9 @@
 #include <cmath>
 #include <vector>
 
-using namespace steno;
+namespace paraformer_stream_test {
 
-namespace {
+using namespace steno;
 
 using model_type = funasr::paraformer_online_any;
 
@@ -53,8 +53,6 @@ std::vector<event> listen(const model_type& m, const funasr::paraformer_stream_o
   EXPECT_TRUE(s.over());
   return all;
 }
-
-}  // namespace
 
 // Lengths around a piece and a frame: the last piece is whole, missing, or too short to be heard.
 TEST(paraformer_stream, results_do_not_depend_on_the_portions) {
@@ -138,3 +136,5 @@ TEST(paraformer_stream, steady_streams_allocate_nothing) {
   for (std::size_t at = 9600 * 14; at < pcm.size(); at += 1600) s.push(std::span(pcm).subspan(at, 1600), c, ignore);
   EXPECT_EQ(counted.so_far(), 0u);
 }
+
+}  // namespace paraformer_stream_test

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-using namespace steno;
+namespace parakeet_stream_test {
 
-namespace {
+using namespace steno;
 
 using model_type = nemo::parakeet_transducer_any;
 using stream_type = nemo::parakeet_stream<model_type>;
@@ -40,8 +40,6 @@ decoded listen(const model_type& m, const nemo::parakeet_stream_options& o, std:
   h.rows = s.rows();
   return h;
 }
-
-}  // namespace
 
 TEST(parakeet_stream, steps_allocate_nothing_once_warm) {
   const auto m = small();
@@ -93,3 +91,5 @@ TEST(parakeet_stream, turns_that_were_told_may_be_dropped) {
   EXPECT_EQ(kept.kinds.back(), nemo::parakeet_event_kind::final);
   EXPECT_NE(listen(m, {.forget_at_end_of_turn = true}, pcm, 1600).ids, kept.ids);
 }
+
+}  // namespace parakeet_stream_test

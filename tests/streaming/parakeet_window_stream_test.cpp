@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <filesystem>
 
-using namespace steno;
+namespace parakeet_window_stream_test {
 
-namespace {
+using namespace steno;
 
 using model_type = nemo::parakeet_transducer_any;
 using stream_type = nemo::parakeet_window_stream<model_type>;
@@ -39,8 +39,6 @@ std::vector<int> listen(const model_type& m, const nemo::parakeet_windows& w, st
   EXPECT_EQ(finals, 1);
   return ids;
 }
-
-}  // namespace
 
 TEST(parakeet_window_stream, hears_what_a_whole_recording_says) {
   auto m = load<model_type>((test::compact() / "parakeet" / "model.gguf").string());
@@ -121,3 +119,5 @@ TEST(parakeet_window_stream, windows_are_those_of_the_original) {
   EXPECT_EQ(rows.at(0, 17920, row).to, 17920);  // nothing follows: the last one, and all of it counts
   EXPECT_GE(rows.at(0, 17920, row).last, 14);
 }
+
+}  // namespace parakeet_window_stream_test

@@ -13,9 +13,9 @@
 #include <cmath>
 #include <map>
 
-using namespace steno;
+namespace qwen3_stream_test {
 
-namespace {
+using namespace steno;
 
 // The compact set's sizes, with its tokenizer.
 using random_model = qwen3::qwen3_asr<qwen3::qwen3_sizes{.audio_tower = {.mels = 128,
@@ -131,8 +131,6 @@ void expect_even(const std::vector<utterance>& all, double longest) {
   EXPECT_LE(max_read(all.size() * 2 / 3, all.size()), max_read(0, all.size() / 3) + 100);
 }
 
-}  // namespace
-
 TEST(qwen3_stream, ten_minutes_with_the_golden_model) {
   const auto m = load<qwen3::qwen3_asr_any>(file());
   expect_even(listen(m, sounds(600, 1), {.max_new_tokens = 100, .max_utterance_seconds = 60, .commit = true}, 32000),
@@ -210,3 +208,5 @@ TEST(qwen3_stream, silence_is_cut_too) {
   EXPECT_GE(all.size(), 6u);
   EXPECT_LE(all.size(), 13u);
 }
+
+}  // namespace qwen3_stream_test

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-using namespace steno;
+namespace sortformer_stream_test {
 
-namespace {
+using namespace steno;
 
 using stream = nemo::sortformer_stream<nemo::sortformer_any>;
 
@@ -38,8 +38,6 @@ std::vector<float> diarize(const nemo::sortformer_any& m, const nn::speaker_cach
   EXPECT_EQ(seen.next, m.frames(static_cast<extent>(pcm.size())));
   return seen.all;
 }
-
-}  // namespace
 
 TEST(sortformer_stream, portions_and_threads_make_no_difference) {
   const auto m = small();
@@ -131,3 +129,5 @@ TEST(sortformer_stream, lengths_that_make_no_sense) {
   EXPECT_NE(found([](auto& o) { o.spkcache_update_period = 1 << 20; }).find("spkcache_update_period"),
             std::string::npos);
 }
+
+}  // namespace sortformer_stream_test

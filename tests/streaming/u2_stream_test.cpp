@@ -14,11 +14,11 @@
 #include <fstream>
 #include <map>
 
+namespace u2_stream_test {
+
 namespace fs = std::filesystem;
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 const fs::path folder = test::compact() / "wenet";
 
@@ -121,8 +121,6 @@ std::vector<event> listen(const wenet::u2_conformer_any& m, const wenet::u2_stre
   test::play(s, pcm, portions, c, sink);
   return all;
 }
-
-}  // namespace
 
 // Scores within 1e-3: the original adds in float, 1000 frames long.
 TEST(u2_stream, endpoints_results_and_times_equal_the_original_runtime) {
@@ -287,3 +285,5 @@ TEST(u2_stream, no_samples_and_few_samples_end_with_one_empty_result) {
     EXPECT_TRUE(all[0].ids.empty());
   }
 }
+
+}  // namespace u2_stream_test

@@ -7,7 +7,8 @@
 
 #include "support/speech.hpp"
 
-namespace {
+namespace voice_activity_detector_test {
+
 using namespace steno;
 
 static_assert(streaming::voice_activity_detector<models::energy_vad>);
@@ -114,4 +115,4 @@ TEST(voice_activity_detector, changes_become_segments) {
   EXPECT_EQ(segments, (std::vector<streaming::voice_segment>{{10, 30}, {40, 50}}));
 }
 
-}  // namespace
+}  // namespace voice_activity_detector_test

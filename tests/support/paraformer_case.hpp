@@ -5,6 +5,7 @@
 #include "convert/convert.hpp"
 #include "support/compare.hpp"
 #include "support/golden.hpp"
+#include "support/json_file.hpp"
 #include "support/wav.hpp"
 #include "trace/stages/paraformer.hpp"
 
@@ -18,11 +19,6 @@
 #include <vector>
 
 namespace steno::test {
-
-inline nlohmann::json read_json(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  return nlohmann::json::parse(in);
-}
 
 /// The model of a checkpoint, through the converter.
 template <class Model>

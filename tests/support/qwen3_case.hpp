@@ -4,6 +4,7 @@
 
 #include "convert/convert.hpp"
 #include "support/golden.hpp"
+#include "support/json_file.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -12,11 +13,6 @@
 #include <string>
 
 namespace steno::test {
-
-inline nlohmann::json read_json(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  return nlohmann::json::parse(in);
-}
 
 template <class Model = qwen3::qwen3_asr_any>
 Model converted_qwen3(const std::filesystem::path& shared, const std::string& name, dtype type = dtype::f32) {

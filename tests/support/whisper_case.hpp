@@ -11,13 +11,9 @@
 
 #include "convert/convert.hpp"
 #include "support/golden.hpp"
+#include "support/json_file.hpp"
 
 namespace steno::test {
-
-inline nlohmann::json read_json(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  return nlohmann::json::parse(in);
-}
 
 /// The checkpoint of a case; openai's .pt is copied to `scratch`, with its tokenizer in "assets" beside it.
 inline std::filesystem::path whisper_checkpoint(const std::filesystem::path& shared, const std::string& name,

@@ -4,15 +4,14 @@
 
 #include <string>
 
+namespace agreement_test {
+
 using namespace steno;
 
-namespace {
 std::string agreed(const std::string& a, const std::string& b) {
   EXPECT_EQ(text::agreed_beginning(a, b), text::agreed_beginning(b, a));
   return a.substr(0, text::agreed_beginning(a, b));
 }
-}  // namespace
-
 TEST(agreement, words_that_both_have_and_go_on_behind) {
   EXPECT_EQ(agreed("the train to", "the train to paris"), "the train");
   EXPECT_EQ(agreed("the train to paris leaves", "the train to paris leaves"), "the train to paris");
@@ -43,3 +42,5 @@ TEST(agreement, what_is_kept_stays_and_the_rest_follows) {
   EXPECT_EQ(text::keep_beginning("\u4f60\u597d", "\u4f60\u53f7\u4e16\u754c"), "\u4f60\u597d\u4e16\u754c");
   EXPECT_EQ(text::keep_beginning("\u4f60\u597d", "\u4f60\u597d\u4e16\u754c"), "\u4f60\u597d\u4e16\u754c");
 }
+
+}  // namespace agreement_test

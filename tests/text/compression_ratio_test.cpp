@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace compression_ratio_test {
+
 // Python: len(t) / len(zlib.compress(t)).
 TEST(compression_ratio, equals_zlib_of_python) {
   EXPECT_DOUBLE_EQ(steno::text::compression_ratio("Hello world"), 11.0 / 19);
@@ -12,3 +14,5 @@ TEST(compression_ratio, equals_zlib_of_python) {
   EXPECT_DOUBLE_EQ(steno::text::compression_ratio(again), 400.0 / 23);
   EXPECT_EQ(steno::text::compression_ratio(""), 0);
 }
+
+}  // namespace compression_ratio_test

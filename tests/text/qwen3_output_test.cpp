@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+namespace qwen3_output_test {
+
 using namespace steno;
 
 TEST(qwen3_output, language_and_text) {
@@ -28,3 +30,5 @@ TEST(qwen3_output, languages_of_parts_are_merged) {
   EXPECT_EQ(text::normal_language(" cHINese "), "Chinese");
   EXPECT_EQ(text::normal_language("  "), "");
 }
+
+}  // namespace qwen3_output_test

@@ -4,6 +4,8 @@
 
 #include <random>
 
+namespace repeated_words_test {
+
 using namespace steno;
 
 TEST(repeated_words, three_rounds_stay) {
@@ -61,3 +63,5 @@ TEST(repeated_words, property) {
     EXPECT_EQ(text::limit_repeats(text, 3, from).substr(0, from), text.substr(0, from));
   }
 }
+
+}  // namespace repeated_words_test

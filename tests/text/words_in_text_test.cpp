@@ -4,9 +4,9 @@
 
 #include <string>
 
-using namespace steno;
+namespace words_in_text_test {
 
-namespace {
+using namespace steno;
 
 // The text with a bar at every cut; empty when the words are not found.
 std::string cut(const std::string& text, const std::vector<std::string>& words) {
@@ -24,8 +24,6 @@ std::string cut(const std::string& text, const std::vector<std::string>& words) 
   }
   return out;
 }
-
-}  // namespace
 
 TEST(words_in_text, marks_and_spaces) {
   EXPECT_EQ(cut("Hello, world.", {"Hello", "world"}), "Hello,| world.");
@@ -73,3 +71,5 @@ TEST(words_in_text, a_text_of_other_words) {
   EXPECT_EQ(cut("", {"a"}), "");
   EXPECT_EQ(cut("a", {"a"}), "a");
 }
+
+}  // namespace words_in_text_test

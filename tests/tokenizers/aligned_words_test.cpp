@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
+namespace aligned_words_test {
+
 using namespace steno;
 
-namespace {
 using strings = std::vector<std::string>;
-}
 
 TEST(aligned_words, letters_stay_and_ideographs_stand_alone) {
   EXPECT_EQ(tokenizers::aligned_words(""), strings());
@@ -41,3 +41,5 @@ TEST(aligned_words, japanese_words_end_where_the_script_changes) {
             strings({"\u3089\u30fc\u3081\u3093", "it's"}));
   EXPECT_EQ(tokenizers::aligned_japanese_words("\u3001 \u3002\xff"), strings());
 }
+
+}  // namespace aligned_words_test

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-using namespace steno;
+namespace byte_bpe_test {
 
-namespace {
+using namespace steno;
 
 std::vector<std::string> pieces(std::string_view text) {
   std::vector<std::string> all;
@@ -51,8 +51,6 @@ std::vector<std::string> tokens(const tokenizers::byte_bpe& b, std::string_view 
 }
 
 using list = std::vector<std::string>;
-
-}  // namespace
 
 TEST(byte_bpe, pieces_of_the_pattern) {
   EXPECT_EQ(pieces("Hello world"), (list{"Hello", " world"}));
@@ -103,3 +101,5 @@ TEST(unicode, replaces_what_is_not_utf8_as_python_does) {
   EXPECT_EQ(tokenizers::unicode::strip(" \n\xc2\xa0 a b\xe3\x80\x80"), "a b");
   EXPECT_EQ(tokenizers::unicode::strip(" \t"), "");
 }
+
+}  // namespace byte_bpe_test

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-using namespace steno;
+namespace byte_words_test {
 
-namespace {
+using namespace steno;
 
 // Token i lies from i to i + 0.5 s and has probability 1/2.
 std::vector<word> words_of(const std::vector<std::string>& tokens) {
@@ -24,8 +24,6 @@ std::string shown(const std::vector<word>& words) {
            std::to_string(static_cast<int>(w.end * 2));
   return all;
 }
-
-}  // namespace
 
 TEST(byte_words, pieces_of_a_word_are_joined_and_spaces_part_words) {
   EXPECT_EQ(shown(words_of({" hel", "lo", " world"})), "hello 0-3|world 2-5");
@@ -61,3 +59,5 @@ TEST(byte_words, punctuation_has_no_time_of_its_own) {
   EXPECT_EQ(shown(words_of({".", " "})), "");
   EXPECT_EQ(shown(words_of({})), "");
 }
+
+}  // namespace byte_words_test

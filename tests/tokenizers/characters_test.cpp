@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace characters_test {
 
 using steno::tokenizers::character_tokenizer;
 
@@ -16,8 +16,6 @@ character_tokenizer::decoded decode(std::vector<std::string> tokens) {
                      .log_probability = -0.5f});
   return character_tokenizer(std::move(tokens)).decode(timed);
 }
-
-}  // namespace
 
 // "\u6211" and "\u4eec" are Chinese characters, "\u3002" is a full stop, "\u00e9" a letter.
 TEST(characters, chinese_stands_together) {
@@ -74,3 +72,5 @@ TEST(characters, ids_that_are_none) {
   const character_tokenizer t(tokens);
   for (const int id : {-1, 3, 1 << 30}) EXPECT_EQ(t.token(id), "") << id;
 }
+
+}  // namespace characters_test

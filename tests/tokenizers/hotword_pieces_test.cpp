@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
+namespace hotword_pieces_test {
+
 using steno::tokenizers::hotword_pieces;
 namespace unicode = steno::tokenizers::unicode;
-
-namespace {
 
 using ids = std::vector<int>;
 const std::vector<std::string> tokens = {"<blank>", "<s>",  "</s>", "\xe5\x8c\x97", "\xe4\xba\xac",
@@ -22,8 +22,6 @@ const std::vector<std::string> dictionary = {"\xe5\x8c\x97 \xe5\x8c\x97",
                                              "nothing",
                                              "new one gone"};
 const hotword_pieces with(tokens, dictionary), without(tokens, std::nullopt);
-
-}  // namespace
 
 TEST(hotword_pieces, words_of_the_dictionary) {
   EXPECT_EQ(with.split("fellow"), (ids{5, 6}));
@@ -74,3 +72,5 @@ TEST(unicode_lower, is_that_of_python) {
   EXPECT_EQ(unicode::lower("\xef\xbc\xa1\xf0\x90\x90\x80\xe2\x84\xaa"), "\xef\xbd\x81\xf0\x90\x90\xa8k");
   EXPECT_EQ(unicode::lower("\xd0\x81\xe5\xa5\xbd"), "\xd1\x91\xe5\xa5\xbd");
 }
+
+}  // namespace hotword_pieces_test

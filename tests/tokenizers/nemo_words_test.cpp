@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-using namespace steno;
+namespace nemo_words_test {
 
-namespace {
+using namespace steno;
 
 #define SPACE "\xe2\x96\x81"
 
@@ -31,8 +31,6 @@ std::string joined(const std::vector<tokenizers::placed_text>& all) {
     s += "[" + w.text + " " + std::to_string(w.start) + "-" + std::to_string(w.end) + "]";
   return s;
 }
-
-}  // namespace
 
 TEST(nemo_words, marks_come_from_ordinary_pieces) {
   const tokenizers::nemo_words w(pieces());
@@ -78,3 +76,5 @@ TEST(nemo_words, text_has_no_space_where_a_word_has_only_begun) {
     EXPECT_EQ(w.text(pieces(), ids), "re");
   EXPECT_EQ(w.text(pieces(), std::vector{4}), "");
 }
+
+}  // namespace nemo_words_test

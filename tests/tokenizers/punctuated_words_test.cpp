@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
+namespace punctuated_words_test {
+
 using namespace steno;
 
-namespace {
 using list = std::vector<std::string>;
 const list marks = {"<unk>", "_", "\uff0c", "\u3002", "\uff1f", "\u3001"};
 std::string joined(const list& words, const std::vector<int>& m, bool begins = true) {
@@ -15,8 +16,6 @@ std::string closed(std::string text) {
   (void)tokenizers::close_text(text);
   return text;
 }
-}  // namespace
-
 TEST(split_words, characters_stand_alone_and_ascii_together) {
   EXPECT_EQ(tokenizers::split_words("\u6211\u4eec hello,world x9\u4f60 ok"),
             (list{"\u6211", "\u4eec", "hello,world", "x9", "\u4f60", "ok"}));
@@ -49,3 +48,5 @@ TEST(close_text, commas_become_stops_and_stops_stay) {
   EXPECT_EQ(closed("\u6211"), "\u6211\u3002");
   for (const std::string text : {"\u6211\u3002", "\u6211\uff1f", "a.", "a?", ""}) EXPECT_EQ(closed(text), text);
 }
+
+}  // namespace punctuated_words_test

@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
+namespace qwen_tokens_test {
+
 using namespace steno;
 
-namespace {
 std::vector<std::string> pieces(std::string_view text) {
   std::vector<std::string> all;
   while (!text.empty()) {
@@ -26,8 +27,6 @@ tokenizers::qwen_tokens small() {
   types.insert(types.end(), {3, 3, 4, 5});
   return {tokens, types};
 }
-}  // namespace
-
 TEST(qwen2_piece, cuts_as_the_pattern_says) {
   EXPECT_EQ(pieces("Hello world"), (list{"Hello", " world"}));
   EXPECT_EQ(pieces("don't DON'T we'LLo"), (list{"don", "'t", " DON", "'T", " we", "'LL", "o"}));
@@ -59,3 +58,5 @@ TEST(qwen_tokens, added_tokens_stand_for_themselves) {
   EXPECT_EQ(t.decode({-1, 1000}, false), "");
   EXPECT_THROW(tokenizers::qwen_tokens({"a", "b"}, {1}), error);
 }
+
+}  // namespace qwen_tokens_test

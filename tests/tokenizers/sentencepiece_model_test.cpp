@@ -4,7 +4,7 @@
 #include "convert/fixtures.hpp"
 #include "support/golden.hpp"
 
-namespace {
+namespace sentencepiece_model_test {
 
 using steno::test::fixture;
 using steno::tokenizers::read_sentencepiece_model;
@@ -85,4 +85,4 @@ TEST(sentencepiece_model, golden_sense_voice) {
   EXPECT_FALSE(v.remove_extra_whitespaces);
 }
 
-}  // namespace
+}  // namespace sentencepiece_model_test

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <fstream>
 
+namespace sentencepiece_split_test {
+
 using namespace steno;
 
 TEST(sentencepiece_split, equals_the_original_for_both_kinds_of_models) {
@@ -33,3 +35,5 @@ TEST(sentencepiece_split, equals_the_original_for_both_kinds_of_models) {
     EXPECT_GT(unwritten, 0);
   }
 }
+
+}  // namespace sentencepiece_split_test

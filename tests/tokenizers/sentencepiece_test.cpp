@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
+namespace sentencepiece_test {
+
 using namespace steno;
 
-namespace {
 tokenizers::sentencepiece make(bool dummy_prefix) {
   tokenizers::sentencepiece_vocabulary v;
   v.pieces = {"<unk>",  "<s>",    "</s>",   "<|en|>", "\xe2\x96\x81hello", "\xe2\x96\x81wor", "ld",
@@ -14,8 +15,6 @@ tokenizers::sentencepiece make(bool dummy_prefix) {
   return tokenizers::sentencepiece(v);
 }
 std::string decode(bool dummy_prefix, std::vector<int> ids) { return make(dummy_prefix).decode(ids); }
-}  // namespace
-
 // Expected strings are what sentencepiece 0.1.97 gives for the same pieces.
 TEST(sentencepiece, spaces_at_the_beginning_follow_the_model) {
   EXPECT_EQ(decode(true, {4, 5, 6}), "hello world");
@@ -35,3 +34,5 @@ TEST(sentencepiece, bytes_become_utf8_or_replacement_characters) {
 }
 
 TEST(sentencepiece, ids_outside_of_the_vocabulary_are_nothing) { EXPECT_EQ(decode(true, {-1, 99, 4}), "hello"); }
+
+}  // namespace sentencepiece_test

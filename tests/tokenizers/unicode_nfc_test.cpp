@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+namespace unicode_nfc_test {
+
 using namespace steno;
 
 TEST(unicode_nfc, composes_reorders_and_leaves_alone) {
@@ -18,3 +20,5 @@ TEST(unicode_nfc, composes_reorders_and_leaves_alone) {
             "\xc3\xa0\xcc\x95\xcc\x95");                                  // marks between keep classes apart
   EXPECT_EQ(tokenizers::unicode::nfc("e\xff\xcc\x81"), "e\xff\xcc\x81");  // what is not UTF-8 separates
 }
+
+}  // namespace unicode_nfc_test

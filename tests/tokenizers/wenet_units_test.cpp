@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
+namespace wenet_units_test {
+
 using namespace steno;
 
-namespace {
 // U+2581, U+65E5, U+672C
 const std::string space = "\xe2\x96\x81", sun = "\xe6\x97\xa5", book = "\xe6\x9c\xac";
 tokenizers::wenet_units units(bool pieces = false) {
@@ -12,8 +13,6 @@ tokenizers::wenet_units units(bool pieces = false) {
                                   space + "g", "o", "<context>"},
                                  pieces);
 }
-}  // namespace
-
 TEST(wenet_units, three_readings) {
   const tokenizers::wenet_units u = units();
   const std::vector<int> ids = {3, 4, 5, 3, 3, 6, 1, 12, 9, 3};
@@ -35,3 +34,5 @@ TEST(wenet_units, phrases_take_the_longest_units) {
   // U+2581 with a byte too many is no mark that was put before a word: it once was one again and again.
   EXPECT_EQ(u.split("\xe2\x96\x81\x81"), std::nullopt);
 }
+
+}  // namespace wenet_units_test

@@ -9,10 +9,10 @@
 
 #include "support/golden.hpp"
 
+namespace whisper_tokens_test {
+
 using namespace steno;
 using nlohmann::json;
-
-namespace {
 
 std::string base64(std::string_view text) {
   constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -51,8 +51,6 @@ std::vector<std::string> table(const std::filesystem::path& path) {
   }
   return letters;
 }
-
-}  // namespace
 
 TEST(whisper_tokens, all_published_vocabularies) {
   STENO_REQUIRE_SHARED(shared);
@@ -132,3 +130,5 @@ TEST(whisper_tokens, phrases_stand_within_a_text) {
   EXPECT_TRUE(t.split(" ")->empty());
   EXPECT_EQ(t.split("Vienna"), std::nullopt);  // there is no V
 }
+
+}  // namespace whisper_tokens_test

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+namespace word_dictionary_test {
+
 using namespace steno;
 using tokenizers::word_dictionary;
-
-namespace {
 
 word_dictionary dictionary(const std::vector<std::pair<std::string, std::uint32_t>>& words) {
   word_dictionary d;
@@ -29,8 +29,6 @@ std::vector<std::string> cut(const word_dictionary& d, const std::string& text) 
 
 // Letters of the tests: 4 Chinese characters.
 const std::string letters[] = {"\u4e00", "\u4e8c", "\u4e09", "\u56db"};
-
-}  // namespace
 
 TEST(word_dictionary, the_best_of_all_cuts_is_taken) {
   std::mt19937 random(3);
@@ -116,3 +114,5 @@ TEST(word_dictionary, any_bytes_come_out_again) {
     EXPECT_EQ(all, text);
   }
 }
+
+}  // namespace word_dictionary_test

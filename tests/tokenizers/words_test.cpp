@@ -2,16 +2,15 @@
 
 #include <gtest/gtest.h>
 
+namespace words_test {
+
 using namespace steno;
 
-namespace {
 std::vector<std::string> texts(const std::vector<word>& words) {
   std::vector<std::string> t;
   for (const word& w : words) t.push_back(w.text);
   return t;
 }
-}  // namespace
-
 TEST(words, pieces_join_and_keep_their_times) {
   const auto w =
       tokenizers::join_words({{"ask", 0.03, 0.09, -1}, {"\xe2\x96\x81n", 0.5, 0.7, -2}, {"ot", 1.1, 1.2, -4}});
@@ -42,3 +41,5 @@ TEST(words, apostrophes_join_and_a_lone_space_separates) {
                                          {"go", 3, 4, 0}});
   EXPECT_EQ(texts(w), (std::vector<std::string>{"don't", "go"}));
 }
+
+}  // namespace words_test

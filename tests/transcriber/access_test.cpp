@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-using namespace steno::app;
+namespace access_test {
 
-namespace {
+using namespace steno::app;
 
 request_facts from(std::string origin, std::string host = "127.0.0.1:10086") {
   return {
@@ -16,8 +16,6 @@ bool taken(const request_facts& request, const std::vector<std::string>& allowed
   for (const std::string& text : allowed) EXPECT_TRUE(allow_origin(rules, text)) << text;
   return refusal(rules, request).empty();
 }
-
-}  // namespace
 
 TEST(access, authorities) {
   EXPECT_EQ(parse_authority("Example.ORG:80"), (authority{"example.org", 80}));
@@ -108,3 +106,5 @@ TEST(access, a_refusal_says_what_was_refused) {
             "origin \"http://evil.example\" is not allowed (see --allow-origin)");
   EXPECT_LT(refusal({}, from(std::string(5000, 'a'))).size(), 200u);
 }
+
+}  // namespace access_test

@@ -9,7 +9,7 @@
 
 #include <fstream>
 
-namespace {
+namespace api_keys_test {
 
 using steno::app::api_keys;
 
@@ -19,8 +19,6 @@ api_keys from(const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
   return api_keys::read(path);
 }
-
-}  // namespace
 
 TEST(api_keys, are_compared_as_a_whole) {
   EXPECT_FALSE(api_keys().needed());
@@ -49,3 +47,5 @@ TEST(api_keys, a_file_of_none_is_refused) {
   }
   EXPECT_THROW(api_keys::read("/nowhere/keys"), steno::error);
 }
+
+}  // namespace api_keys_test

@@ -14,7 +14,8 @@
 #include "sounds.hpp"
 #include "support/golden.hpp"
 
-namespace {
+namespace audio_test {
+
 namespace fs = std::filesystem;
 using steno::app::audio_reader;
 using steno::app::read_all;
@@ -365,4 +366,4 @@ TEST_F(sound_stream, containers_are_decoded) {
   }
 }
 
-}  // namespace
+}  // namespace audio_test

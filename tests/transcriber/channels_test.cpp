@@ -9,7 +9,8 @@
 #include "sounds.hpp"
 #include "support/golden.hpp"
 
-namespace {
+namespace channels_test {
+
 using steno::app::audio_options;
 using steno::app::audio_reader;
 using steno::app::channel_choice;
@@ -165,4 +166,4 @@ TEST(channel_merge, goes_by_time_as_soon_as_it_is_known) {
   EXPECT_EQ(take(), (list{{1, 4.0}}));
 }
 
-}  // namespace
+}  // namespace channels_test

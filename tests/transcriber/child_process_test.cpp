@@ -17,7 +17,8 @@
 #include "ffmpeg_log.hpp"
 #include "support/golden.hpp"
 
-namespace {
+namespace child_process_test {
+
 namespace fs = std::filesystem;
 using steno::app::byte_stream;
 using steno::app::child_process;
@@ -176,4 +177,4 @@ TEST(ffmpeg_log, tells_errors_from_facts) {
   EXPECT_LT(other.text().size(), 2000u);
 }
 
-}  // namespace
+}  // namespace child_process_test

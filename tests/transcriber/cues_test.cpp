@@ -8,7 +8,8 @@
 #include "results.hpp"
 #include "text_width.hpp"
 
-namespace {
+namespace cues_test {
+
 using steno::app::columns;
 using steno::app::cue;
 using steno::app::split_cues;
@@ -201,4 +202,4 @@ TEST(cues, share_a_segment_whose_words_have_no_times) {
   EXPECT_DOUBLE_EQ(split_cues(s)[0].end, 30);
 }
 
-}  // namespace
+}  // namespace cues_test

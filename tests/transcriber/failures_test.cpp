@@ -13,7 +13,8 @@
 
 #include "model_files.hpp"
 
-namespace {
+namespace failures_test {
+
 using steno::app::failure_text;
 
 std::string of_error(const steno::core::fault& parts) {
@@ -46,4 +47,4 @@ TEST(failures, the_library_s_own_keep_their_place) {
   EXPECT_EQ(of_error({.where = "m.gguf", .what = "bad"}), "m.gguf: bad");
 }
 
-}  // namespace
+}  // namespace failures_test

@@ -8,7 +8,8 @@
 
 #include "support/golden.hpp"
 
-namespace {
+namespace inputs_test {
+
 namespace fs = std::filesystem;
 using steno::app::gather_inputs;
 using steno::app::input;
@@ -164,4 +165,4 @@ TEST_F(inputs, shards_take_every_nth_entry_of_the_whole_list) {
   EXPECT_TRUE(gather_inputs(o).empty());
 }
 
-}  // namespace
+}  // namespace inputs_test

@@ -10,6 +10,8 @@
 
 #include "json_result.hpp"
 
+namespace json_builder_test {
+
 using namespace steno;
 using namespace steno::app;
 
@@ -68,3 +70,5 @@ TEST(json_document, segments_name_another_language) {
   EXPECT_EQ(extra(4), R"({"language":"de","x":1.0})");
   EXPECT_EQ(extra(5), R"({"x":1.0})");
 }
+
+}  // namespace json_builder_test

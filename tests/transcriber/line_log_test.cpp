@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-using steno::app::line_log;
+namespace line_log_test {
 
-namespace {
+using steno::app::line_log;
 
 // A pipe that holds one page, unless another size is asked for.
 struct small_pipe {
@@ -41,8 +41,6 @@ std::size_t count(const std::string& text, const std::string& part) {
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
   return n;
 }
-
-}  // namespace
 
 TEST(line_log, writes_lines_without_control_characters) {
   small_pipe p;
@@ -110,3 +108,5 @@ TEST(line_log, a_reader_that_goes_away_ends_nothing) {
   for (int i = 0; i < 1000; ++i) log.say("unread");
   EXPECT_GT(log.dropped(), 900u);
 }
+
+}  // namespace line_log_test

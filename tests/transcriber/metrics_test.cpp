@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+namespace metrics_test {
+
 TEST(metrics, are_prometheus_text) {
   steno::app::metrics m;
   m.answered("/health", 200, 0.01);
@@ -24,3 +26,5 @@ TEST(metrics, are_prometheus_text) {
         "steno_session_audio_seconds_total 3\n"})
     EXPECT_NE(text.find(want), std::string::npos) << want << "\n" << text;
 }
+
+}  // namespace metrics_test

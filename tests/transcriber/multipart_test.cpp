@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace multipart_test {
 
 using namespace steno::app;
 
@@ -32,8 +32,6 @@ std::string all(const std::string& body, std::size_t piece, const multipart_limi
 }
 
 const std::string name_a = "--XyZ\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n";
-
-}  // namespace
 
 TEST(multipart, parts_of_a_form_in_pieces_of_any_size) {
   // As curl, browsers and HTTP libraries write them.
@@ -104,3 +102,5 @@ TEST(multipart, boundaries_of_a_content_type) {
                             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"})
     EXPECT_FALSE(multipart_boundary(wrong)) << wrong;
 }
+
+}  // namespace multipart_test

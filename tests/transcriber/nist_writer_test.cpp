@@ -7,7 +7,7 @@
 #include "results.hpp"
 #include "writers.hpp"
 
-namespace {
+namespace nist_writer_test {
 
 using steno::segment;
 using steno::app::ctm_lines;
@@ -136,4 +136,4 @@ TEST(writers, speakers_in_openai_s_style) {
   EXPECT_EQ(once(format::ctm, r, true), once(format::ctm, r));
 }
 
-}  // namespace
+}  // namespace nist_writer_test

@@ -11,7 +11,8 @@
 #include "support/golden.hpp"
 #include "writers.hpp"
 
-namespace {
+namespace openai_writer_test {
+
 using nlohmann::json;
 using steno::app::format;
 using steno::app::layout;
@@ -185,4 +186,4 @@ TEST(openai_writer, odd_texts) {
   EXPECT_EQ(srt(""), "1\n00:00:00,000 --> 01:02:03,400\n\n\n");  // as the original does it
 }
 
-}  // namespace
+}  // namespace openai_writer_test

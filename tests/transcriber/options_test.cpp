@@ -7,7 +7,8 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace options_test {
+
 using steno::app::nearest;
 using steno::app::options;
 using steno::app::parse_options;
@@ -282,8 +283,6 @@ TEST(options, nearest_name) {
   EXPECT_EQ(nearest("xyz", {"format", "beam"}), "");
 }
 
-}  // namespace
-
 TEST(options, language_models_have_their_own) {
   const options o =
       parse_options({"transcribe", "a.wav", "--temperature", "0.7", "--top-k", "40", "--top-p", "0.9",
@@ -299,3 +298,5 @@ TEST(options, language_models_have_their_own) {
   for (const char* bad : {"--kv-cache=q4_0", "--top-p=1.5", "--top-k=-1", "--max-new-tokens=0"})
     EXPECT_THROW(parse_options({"a.wav", bad}), stop) << bad;
 }
+
+}  // namespace options_test

@@ -12,7 +12,8 @@
 
 #include "support/golden.hpp"
 
-namespace {
+namespace output_place_test {
+
 namespace fs = std::filesystem;
 using steno::app::output_place;
 
@@ -93,4 +94,4 @@ TEST_F(output_places, files_that_are_read_are_refused_by_any_of_their_names) {
   EXPECT_THROW(folder.begin({"x", "model"}, ".gguf"), steno::app::stop);
 }
 
-}  // namespace
+}  // namespace output_place_test

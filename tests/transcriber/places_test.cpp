@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-using namespace steno::app;
+namespace places_test {
 
-namespace {
+using namespace steno::app;
 
 peer v4(unsigned char last, unsigned char first = 192) {
   const std::array<unsigned char, 4> bytes{first, 0, 2, last};
@@ -17,8 +17,6 @@ peer v6(unsigned char network, unsigned char host) {
   bytes[15] = host;
   return peer(bytes);
 }
-
-}  // namespace
 
 TEST(places, are_limited_in_all_and_per_peer) {
   places p(3, 2);
@@ -54,3 +52,5 @@ TEST(places, addresses_of_one_network_are_one_peer) {
   EXPECT_TRUE(peer(own).loopback());
   EXPECT_FALSE(v6(0, 1).loopback());
 }
+
+}  // namespace places_test

@@ -4,7 +4,8 @@
 
 #include "text_width.hpp"
 
-namespace {
+namespace progress_test {
+
 using steno::app::bar_text;
 using steno::app::duration_text;
 using steno::app::reporter;
@@ -93,4 +94,4 @@ TEST_F(reporting, quiet_leaves_errors) {
   EXPECT_EQ(said(), "steno: something\n");
 }
 
-}  // namespace
+}  // namespace progress_test

@@ -9,7 +9,8 @@
 #include "text_width.hpp"
 #include "writers.hpp"
 
-namespace {
+namespace safe_result_test {
+
 using steno::app::format;
 using steno::app::one_line;
 using steno::app::printable;
@@ -83,4 +84,4 @@ TEST(safe_result, no_writer_lets_control_characters_through) {
       }
 }
 
-}  // namespace
+}  // namespace safe_result_test

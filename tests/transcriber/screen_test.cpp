@@ -6,7 +6,8 @@
 
 #include "support/terminal.hpp"
 
-namespace {
+namespace screen_test {
+
 using lines = std::vector<std::string>;
 
 // A pseudo-terminal whose far end keeps what was written.
@@ -148,4 +149,4 @@ TEST(screen, files_get_text_alone) {
   }
 }
 
-}  // namespace
+}  // namespace screen_test

@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-namespace {
+namespace server_faults_test {
 
 using nlohmann::json;
 using namespace steno::app;
@@ -120,8 +120,6 @@ websocket started(int port, std::string_view start = R"({"signal": "start"})") {
   EXPECT_EQ(next(c)["type"], "server_ready");
   return c;
 }
-
-}  // namespace
 
 TEST(server_faults, a_web_page_may_not_use_the_server) {
   server_options o;
@@ -304,3 +302,5 @@ TEST(server_faults, a_name_is_an_address) {
   EXPECT_NE(s->addresses().find("127.0.0.1:" + std::to_string(s.port())), std::string::npos) << s->addresses();
   EXPECT_EQ(websocket(s.port()).shake_hands("localhost"), 101);
 }
+
+}  // namespace server_faults_test

@@ -19,7 +19,7 @@
 #include <optional>
 #include <thread>
 
-namespace {
+namespace server_test {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
@@ -167,8 +167,6 @@ std::string complaint(client& c) {
   return (*m)["message"].get<std::string>();
 }
 
-}  // namespace
-
 TEST(server, thirty_two_streams_at_once_equal_one_alone_whatever_others_do) {
   server_options o = small();
   o.idle_seconds = 3;
@@ -295,3 +293,5 @@ TEST(server, an_address_that_cannot_be_had_is_named) {
   o.live.hotwords = {"u3", "?"};
   EXPECT_THROW(server(model(), o), steno::error);
 }
+
+}  // namespace server_test

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace speech_writer_test {
+
 using steno::app::find_speech_format;
 using steno::app::speech_format;
 using steno::app::speech_writer;
@@ -52,4 +53,4 @@ TEST(speech_writer, names_of_formats) {
   EXPECT_FALSE(find_speech_format("srt"));
 }
 
-}  // namespace
+}  // namespace speech_writer_test

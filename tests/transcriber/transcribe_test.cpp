@@ -18,7 +18,7 @@
 #include "support/golden.hpp"
 #include "verbs.hpp"
 
-namespace {
+namespace transcribe_test {
 namespace fs = std::filesystem;
 using steno::app::options;
 using steno::app::outputs;
@@ -55,11 +55,13 @@ struct counting_model {
   std::shared_ptr<calls> log = std::make_shared<calls>();
 };
 
-}  // namespace
+}  // namespace transcribe_test
 
 // It takes short clips together.
 template <>
-struct steno::pipelines::family<counting_model> : steno::pipelines::family_defaults<counting_model> {
+struct steno::pipelines::family<transcribe_test::counting_model>
+    : steno::pipelines::family_defaults<transcribe_test::counting_model> {
+  using counting_model = transcribe_test::counting_model;
   static std::vector<segment> recognise_together(const counting_model& m, std::span<const std::span<const float>> clips,
                                                  const counting_model::options& o, context& c) {
     m.log->batches.push_back(clips.size());
@@ -69,7 +71,7 @@ struct steno::pipelines::family<counting_model> : steno::pipelines::family_defau
   }
 };
 
-namespace {
+namespace transcribe_test {
 
 class transcribing : public testing::Test {
  protected:
@@ -242,4 +244,4 @@ TEST_F(transcribing, what_the_model_cannot_do_is_refused) {
   EXPECT_NE(refusal().find("--best-of: this model has no such option"), std::string::npos) << refusal();
 }
 
-}  // namespace
+}  // namespace transcribe_test

@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+namespace wenet_protocol_test {
+
 using namespace steno::app;
 using nlohmann::json;
-
-namespace {
 
 client_signal read(const std::string& text) {
   steno::session_options usual;
@@ -25,8 +25,6 @@ std::string text_of(std::size_t n, const std::string& before, const std::string&
   std::string text = before;
   return text.append(n, 'x').append(after);
 }
-
-}  // namespace
 
 TEST(wenet_protocol, a_start_message_is_understood) {
   const client_signal bare = read(R"({"signal": "start"})");
@@ -102,3 +100,5 @@ TEST(wenet_protocol, results_say_what_ended_them) {
   EXPECT_EQ(json::parse(speech_end_message(steno::endpoint_kind::none)),
             (json{{"status", "ok"}, {"type", "speech_end"}}));
 }
+
+}  // namespace wenet_protocol_test

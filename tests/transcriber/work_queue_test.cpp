@@ -6,7 +6,7 @@
 #include <future>
 #include <vector>
 
-namespace {
+namespace work_queue_test {
 
 using steno::app::work_queue;
 
@@ -23,8 +23,6 @@ struct work final : work_queue::task {
   std::shared_future<void> may;
   std::promise<void> began, ended;
 };
-
-}  // namespace
 
 TEST(work_queue, is_bounded_and_in_order) {
   std::vector<int> list;
@@ -71,3 +69,5 @@ TEST(work_queue, an_end_cancels_all) {
   end.join();
   EXPECT_EQ(list, std::vector<int>{-1});
 }
+
+}  // namespace work_queue_test

@@ -7,7 +7,8 @@
 #include "options.hpp"
 #include "results.hpp"
 
-namespace {
+namespace writers_test {
+
 using steno::app::clock_text;
 using steno::app::format;
 using steno::app::writer;
@@ -110,14 +111,13 @@ TEST(writers, jsonl_is_one_line_per_segment) {
   second.end = 3;
   second.text = "more";
   r.segments.push_back(second);
-  EXPECT_EQ(
-      once(format::jsonl, r),
-      R"({"audio":"a.wav","language":"en","start":0.25,"end":1.5,"text":"Please stop & go.",)"
-      R"("token_ids":[4,12,7],"speaker":null,"words":[]})"
-      "\n"
-      R"({"audio":"a.wav","language":"en","start":2.0,"end":3.0,"text":"more",)"
-      R"("token_ids":[],"speaker":null,"words":[]})"
-      "\n");
+  EXPECT_EQ(once(format::jsonl, r),
+            R"({"audio":"a.wav","language":"en","start":0.25,"end":1.5,"text":"Please stop & go.",)"
+            R"("token_ids":[4,12,7],"speaker":null,"words":[]})"
+            "\n"
+            R"({"audio":"a.wav","language":"en","start":2.0,"end":3.0,"text":"more",)"
+            R"("token_ids":[],"speaker":null,"words":[]})"
+            "\n");
 }
 
 TEST(writers, srt_numbers_cues_through_all_files) {
@@ -304,4 +304,4 @@ TEST(writers, colours_are_of_words_with_a_confidence) {
   EXPECT_EQ(as(format::text, r, {.colours = true}), "sure not\n");
 }
 
-}  // namespace
+}  // namespace writers_test

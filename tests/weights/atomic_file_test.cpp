@@ -12,7 +12,7 @@
 
 #include "support/golden.hpp"
 
-namespace {
+namespace atomic_file_test {
 
 namespace fs = std::filesystem;
 using steno::weights::atomic_file;
@@ -63,8 +63,6 @@ class files : public testing::Test {
 
   const steno::test::temporary_directory directory;
 };
-
-}  // namespace
 
 TEST_F(files, appear_at_commit) {
   for (const auto kind : both) {
@@ -148,3 +146,5 @@ TEST_F(files, of_living_writers_and_of_others_are_left_alone) {
   write("new", atomic_file::scratch::nameless);
   EXPECT_EQ(names().size(), 5u);
 }
+
+}  // namespace atomic_file_test

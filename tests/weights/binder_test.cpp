@@ -6,9 +6,9 @@
 
 #include <limits>
 
-using namespace steno;
+namespace binder_test {
 
-namespace {
+using namespace steno;
 
 template <extent In, extent Out>
 struct affine {
@@ -67,8 +67,6 @@ std::string problem(const test::memory_source& s) {
   return "";
 }
 
-}  // namespace
-
 TEST(binder, adopts_extents_converts_and_finds_settings_of_parents) {
   const auto s = source();
   model<dynamic, dynamic> m;
@@ -122,7 +120,6 @@ TEST(storage, pieces_are_aligned_zeroed_and_stay) {
   EXPECT_EQ(keep.size(), 0u);
 }
 
-namespace {
 template <extent Least, extent Most>
 struct with_setting {
   weights::weight<dynamic, dynamic> w;
@@ -134,8 +131,6 @@ struct with_setting {
     v.within("rate and rows", rate.get(), 1, w.rows());
   }
 };
-}  // namespace
-
 TEST(binder, settings_are_whole_numbers_of_their_range) {
   test::memory_source s;
   s.add("w", {4, 6}, std::vector<float>(24, 0.5f));
@@ -172,3 +167,5 @@ TEST(binder, names_are_printable_in_messages) {
   s.add("layers.0.\x1b[2J", {2}, {1, 2});
   EXPECT_EQ((problem<model<3, 2>>(s)), "memory: tensor \"layers.0.\\x1b[2J\": not part of this model");
 }
+
+}  // namespace binder_test

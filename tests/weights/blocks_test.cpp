@@ -9,9 +9,9 @@
 #include <string>
 #include <support/golden.hpp>
 
-using steno::dtype;
+namespace blocks_test {
 
-namespace {
+using steno::dtype;
 
 constexpr const char* formats[] = {"f32",  "f16",    "bf16", "q8_0", "q4_0", "q4_1", "q5_0",
                                    "q5_1", "iq4_nl", "q2_k", "q3_k", "q4_k", "q5_k", "q6_k"};
@@ -61,8 +61,6 @@ std::vector<float> round_trip(dtype format, std::vector<float> x) {
   steno::weights::dequantise(format, stored.data(), x.data(), x.size());
   return x;
 }
-
-}  // namespace
 
 TEST(blocks, values_equal_ggmls) { expect_dequantised(steno::test::compact() / "quant"); }
 
@@ -214,3 +212,5 @@ TEST(blocks, values_of_a_tensor) {
     EXPECT_STREQ(e.what(), "file.gguf: tensor \"ids\": number format mxfp4 is not supported");
   }
 }
+
+}  // namespace blocks_test

@@ -4,12 +4,12 @@
 
 #include <support/gguf_golden.hpp>
 
+namespace gguf_test {
+
 using steno::dtype;
 using steno::gguf_file;
 using steno::test::compact;
 using steno::weights::gguf_type;
-
-namespace {
 
 // Builds files byte by byte, so that a test can write what no writer would.
 struct builder {
@@ -48,8 +48,6 @@ struct builder {
     return "no error";
   }
 };
-
-}  // namespace
 
 TEST(gguf, sample_holds_what_its_writer_put_in) {
   steno::test::expect_gguf(gguf_file(compact() / "gguf" / "sample.gguf"), compact() / "gguf" / "expected.json");
@@ -238,3 +236,5 @@ TEST(gguf, tensors_of_another_file) {
   EXPECT_THROW(b.load().borrow(gguf_file(path), std::vector<std::string>{name, name}), steno::error);
   EXPECT_THROW(b.load().borrow(gguf_file(path), std::vector<std::string>{"own"}), steno::error);
 }
+
+}  // namespace gguf_test

@@ -7,13 +7,13 @@
 #include <csignal>
 #include <support/gguf_golden.hpp>
 
+namespace gguf_writer_test {
+
 using steno::dtype;
 using steno::extent;
 using steno::gguf_file;
 using steno::test::compact;
 using steno::weights::gguf_writer;
-
-namespace {
 
 gguf_writer rewrite(const gguf_file& f) {
   gguf_writer w;
@@ -40,8 +40,6 @@ const std::vector<std::byte>& eight_bytes() {
   static const std::vector<std::byte> bytes(8, std::byte{1});
   return bytes;
 }
-
-}  // namespace
 
 TEST(gguf_writer, rewriting_ggmls_files_gives_the_same_bytes) {
   const steno::test::temporary_directory folder;
@@ -237,3 +235,5 @@ TEST(gguf_writer, replaces_a_file_and_follows_a_link) {
   EXPECT_EQ(gguf_file(path.string()).text("k"), "new");
   EXPECT_EQ(files_in(folder.path()), 2u);
 }
+
+}  // namespace gguf_writer_test

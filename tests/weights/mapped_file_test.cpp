@@ -7,9 +7,9 @@
 #include <support/golden.hpp>
 #include <type_traits>
 
-using steno::weights::mapped_file;
+namespace mapped_file_test {
 
-namespace {
+using steno::weights::mapped_file;
 
 std::string write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
@@ -36,8 +36,6 @@ long resident_pages_of(std::span<const std::byte> part) {
   }
   return map ? present : -1;
 }
-
-}  // namespace
 
 static_assert(!std::is_copy_constructible_v<mapped_file> && std::is_nothrow_move_constructible_v<mapped_file>);
 
@@ -123,3 +121,5 @@ TEST(mapped_file, a_copy_outlives_changes_of_the_file) {
   moved.release(moved.bytes());  // gone, and not read from the file again
   EXPECT_EQ(moved.bytes()[5000], std::byte{0});
 }
+
+}  // namespace mapped_file_test
