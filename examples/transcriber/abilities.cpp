@@ -20,7 +20,7 @@ std::vector<ability> abilities_of(const transcriber& model) {
       {"--language", support("language"), "this model hears the languages it was trained for; leave it out"},
       {"--target-language", support("target_language"), "this model writes no other language of your choice"},
       {"--no-punctuation", support("punctuation"), "this model writes as it does"},
-      {"--itn", support("itn"), "this model writes as it does"},
+      {"--itn", support("itn"), "this model writes as it does; --itn-rules writes figures with any model"},
       {"--look-ahead", support("look_ahead"), "this model was not trained with several; leave it out"},
       {"--beam", support("beam"), "this model decodes greedily; leave --beam out"},
       {"--hotwords", support("hotwords"), "this model takes none"},

@@ -23,8 +23,8 @@ void require_rate(const std::string& where, const char* what, int expected, int 
 }  // namespace
 
 transcript::transcript(any_recording r, const forced_aligner* aligner, const punctuator* marks,
-                       std::optional<pipelines::speaker_labels> who, context& c)
-    : recording_(std::move(r)), who_(std::move(who)), context_(c) {
+                       const inverse_text_normaliser* figures, std::optional<pipelines::speaker_labels> who, context& c)
+    : recording_(std::move(r)), figures_(figures), who_(std::move(who)), context_(c) {
   if (aligner != nullptr) times_.emplace(*aligner);
   if (marks != nullptr) punctuation_.emplace(*marks);
 }
@@ -60,6 +60,7 @@ result transcript::finish(const transcript_sink& to) {
 void transcript::emit(segment s, const transcript_sink& to) {
   if (times_) times_->align(s, context_);
   if (punctuation_) punctuation_->punctuate(s, context_);
+  if (figures_ != nullptr) figures_->rewrite(s);
   if (who_)
     who_->add(std::move(s));
   else
@@ -83,6 +84,8 @@ void engine::punctuate_with(const std::string& path, const note_function& note) 
   punctuation_.emplace(load_as<punctuator>(path, executor(pool_), note));
 }
 
+void engine::write_figures_by(const std::string& rules) { figures_.emplace(rules); }
+
 void engine::align_with(const std::string& path, const note_function& note) {
   aligner_.emplace(load_as<forced_aligner>(path, executor(pool_), note));
   require_rate(path, "sample rate of the aligner", model_.sample_rate(), aligner_->sample_rate());
@@ -103,7 +106,8 @@ std::unique_ptr<transcript> engine::begin(const request& r) {
     who.emplace(speakers_->model, speakers_->diarization, speakers_->rule,
                 speakers_beside_ ? std::optional(executor()) : std::nullopt);
   return std::make_unique<transcript>(any_recording(model_, options_of(r)), aligner_ ? &*aligner_ : nullptr,
-                                      punctuation_ ? &*punctuation_ : nullptr, std::move(who), context_);
+                                      punctuation_ ? &*punctuation_ : nullptr, figures_ ? &*figures_ : nullptr,
+                                      std::move(who), context_);
 }
 
 result engine::transcribe(const sample_function& audio, const request& r, const transcript_sink& to) {

@@ -16,6 +16,7 @@
 
 #include "abilities.hpp"
 #include "formats.hpp"
+#include "itn.hpp"
 #include "loading.hpp"
 #include "options.hpp"
 #include "resampler.hpp"
@@ -47,7 +48,7 @@ struct transcript_sink {
 class transcript {
  public:
   transcript(any_recording r, const forced_aligner* aligner, const punctuator* marks,
-             std::optional<pipelines::speaker_labels> who, context& c);
+             const inverse_text_normaliser* figures, std::optional<pipelines::speaker_labels> who, context& c);
   /// All of the recording once, before it is pushed, where engine::needs_preview().
   void preview(std::span<const float> part) { recording_.preview(part, context_); }
   void push(std::span<const float> part, const transcript_sink& to);
@@ -66,6 +67,7 @@ class transcript {
   any_recording recording_;
   std::optional<word_aligner> times_;
   std::optional<punctuator::stream> punctuation_;
+  const inverse_text_normaliser* figures_;
   std::optional<pipelines::speaker_labels> who_;
   context& context_;
 };
@@ -87,6 +89,8 @@ class engine {
   style default_style() const { return model_.model_name() == "whisper" ? style::openai : style::steno; }
   /// From now on texts have punctuation by this model. Throws steno::error.
   void punctuate_with(const std::string& path, const note_function& note);
+  /// From now on numbers and the like are written as these rules write them. Throws steno::error.
+  void write_figures_by(const std::string& rules);
   /// From now on words that have no times get them from this forced aligner. Throws steno::error.
   void align_with(const std::string& path, const note_function& note);
   /// From now on segments and words have speakers, told by this model. Throws steno::error.
@@ -113,6 +117,7 @@ class engine {
   std::string detector_name_;
   std::optional<any_vad> detector_;  // of the last request
   std::optional<punctuator> punctuation_;
+  std::optional<inverse_text_normaliser> figures_;
   std::optional<forced_aligner> aligner_;
   std::optional<speaker_model> speakers_;
   bool speakers_beside_ = false;

@@ -93,6 +93,7 @@ struct options {
   double max_clip_seconds = 0;               ///< 0: the model's own
   int parallel_clips = 1;
   std::string punctuation;  ///< a punctuation model; empty: none
+  std::string itn_rules;    ///< of inverse text normalisation; empty: none
   std::string aligner;      ///< a forced aligner; empty: none
   std::string hotwords;
   std::optional<float> hotword_score;  ///< nothing: what suits the model's search

@@ -19,6 +19,7 @@ read_files::read_files(const options& o, const std::vector<input>& inputs) {
   add(o.model, "model");
   add(o.vad, "detector");
   add(o.punctuation, "punctuation model");
+  add(o.itn_rules, "rules");
   add(o.aligner, "aligner");
   add(o.hotwords, "list of hotwords");
   add(o.speakers.model, "model of speakers");

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "audio.hpp"
+#include "itn.hpp"
 #include "json_builder.hpp"
 #include "json_result.hpp"
 #include "live.hpp"
@@ -209,9 +210,12 @@ int run_stream(const options& o) {
     punctuation.emplace(load_as<punctuator>(o.punctuation, run, note));
     marks.emplace(*punctuation);
   }
+  std::optional<inverse_text_normaliser> figures;
+  if (!o.itn_rules.empty()) figures.emplace(o.itn_rules);
   const auto sink = [&](const session_event& heard) {
     session_event e = heard;
     if (marks && e.final()) marks->punctuate(e.utterance, scratch);
+    if (figures && e.final()) figures->rewrite(e.utterance);
     e.utterance = shifted(std::move(e.utterance), o.reading.part.offset);
     const double latency = std::chrono::duration<double, std::milli>(clock::now() - arrived).count();
     f.latencies.push_back(latency);

@@ -299,6 +299,7 @@ class input_queue {
 
 void check_request(const options& o, const engine& model) {
   for (const auto& [option, shown] : given_options(o)) {
+    if (option == "--itn" && !o.itn_rules.empty()) continue;  // the rules do it
     const ability a = model.ability_for(option);
     if (!a.holds(o.vad != "none")) wrong_usage(shown + ": " + a.why);
   }
@@ -347,6 +348,7 @@ void transcribe_inputs(const options& o, const std::vector<input>& inputs, engin
                             .hotword_score = o.hotword_score,
                             .decoding = o.decoding},
                 .vad = o.vad};
+  if (!model.ability_for("--itn").holds(o.vad != "none")) asked.options.itn.reset();  // rules do what the model can't
   // Subtitles that are cut by words need their times.
   if (o.output_layout.words && !o.decoding.word_timestamps && model.ability_for("--word-timestamps").holds(false))
     asked.options.decoding.word_timestamps = true;
@@ -399,6 +401,7 @@ int run_transcribe(const options& o) {
   check_layout(o, model.default_style());
   out.follow(model.default_style());
   if (!o.punctuation.empty()) model.punctuate_with(o.punctuation, note);
+  if (!o.itn_rules.empty()) model.write_figures_by(o.itn_rules);
   if (!o.aligner.empty()) model.align_with(o.aligner, note);
   if (!o.speakers.model.empty()) model.tell_speakers(o.speakers, note);
   const stopwatch watch_time;

@@ -36,6 +36,10 @@ void add_threads(CLI::App& app, options& o, const char* about = "Threads, at mos
   app.add_option("--threads", o.threads, about)->type_name("N")->check(CLI::Range(1, 1024));
 }
 
+void add_itn_rules(CLI::App& app, options& o, const char* about) {
+  app.add_option("--itn-rules", o.itn_rules, about)->type_name("PATH");
+}
+
 // Given, or not given: a flag of CLI11 would be off by itself.
 void add_itn(CLI::App& app, options& o, const char* about) {
   const auto flag = [&](const char* name, bool value, const std::string& text) {
@@ -209,6 +213,7 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   topic(app, of_words);
   app.add_option("--punctuate", o.punctuation, "Put punctuation into the text: a punctuation model")
       ->type_name("MODEL");
+  add_itn_rules(app, o, "Write numbers, dates and the like as figures by rules: a folder of WeText's or NeMo's");
   app.add_option("--align", o.aligner, "Times of words by a forced aligner, where the model has none")
       ->type_name("MODEL");
   add_speakers(app, o);
@@ -323,6 +328,7 @@ void add_stream(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--format", raw.format, "text or jsonl (an event per line) [text]")->type_name("FORMAT");
   app.add_option("--punctuate", o.punctuation, "Put punctuation into final results: a punctuation model")
       ->type_name("MODEL");
+  add_itn_rules(app, o, "Write numbers as figures in final results: a folder of rules, WeText's or NeMo's");
   topic(app, of_input);
   app.add_flag("--real-time", o.live.real_time, "Read the file no faster than it sounds");
   add_threads(app, o, "Threads, at most one per processor [1]");
