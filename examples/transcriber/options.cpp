@@ -200,6 +200,7 @@ void check(options& o, raw_options& raw) {
   if (o.live.microphone) check_microphone(o);
   if ((o.verb == "stream" || o.verb == "serve" || o.verb == "align" || o.verb == "diarize") && o.model.empty())
     wrong_usage("--model is required, or --demo");
+  if (o.verb == "align" && o.text_file.empty()) wrong_usage("--text is required");
   o.output_formats = find_formats(raw.format);
   const format f = output_format(o);
   if (o.output_formats.size() > 1 && o.verb != "transcribe")

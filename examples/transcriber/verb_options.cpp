@@ -424,7 +424,7 @@ void add_align(CLI::App& app, options& o, raw_options& raw) {
       app.add_option("-m,--model", o.model, "A forced aligner: packaged GGUF, or a checkpoint that steno-convert reads")
           ->type_name("MODEL"));
   topic(app, of_input);
-  app.add_option("--text", o.text_file, "What is said, in UTF-8")->type_name("FILE")->required();
+  app.add_option("--text", o.text_file, "What is said, in UTF-8")->type_name("FILE");
   topic(app, of_output);
   app.add_option("--format", raw.format,
                  "text (start, end and word on a line), json, jsonl, srt, vtt, ass, lrc, tsv, csv, ctm or stm [text]")

@@ -75,9 +75,9 @@ def main():
     judge("sentences, training voices", lambda r: sentences(espeak, grammar, r, synthesize.VARIANTS, 1), 60, 90)
     judge("sentences, m8 and f5", lambda r: sentences(espeak, grammar, r, synthesize.HELD_OUT_VARIANTS, 1), 100, 85)
     judge("sentences, white noise, 15 dB", noisy, 80, 85)
-    judge("two or three sentences", lambda r: sentences(espeak, grammar, r, synthesize.VARIANTS, r.randint(2, 3)), 120,
-          80)
-    judge("joined words", joined, 60, 90)
+    judge("two or three sentences", lambda r: sentences(espeak, grammar, r, synthesize.VARIANTS, r.randint(2, 3)), 100,
+          75)
+    judge("joined words", joined, 100, 75)
     return 1 if table.failed else 0
 
 
