@@ -94,8 +94,10 @@ class audio_reader::until_interrupted {
       : source_(open_audio(path, o), path == "-" ? "standard input" : path, o.channels, o.part) {}
   until_interrupted(int file, const std::string& name, const audio_options& o)
       : source_(open_descriptor(file, name, o.ffmpeg), name, o.channels, o.part) {}
+  until_interrupted(std::unique_ptr<sample_source> samples, const std::string& name, const audio_options& o)
+      : source_(std::move(samples), name, o.channels, o.part) {}
   std::size_t read(int voice, std::span<float> samples) {
-    stopped_ = stopped_ || input_is_over();
+    stopped_ = stopped_ || (input_is_over() && !source_.ends_itself());
     const std::size_t n = stopped_ ? 0 : source_.read(voice, samples);
     stopped_ = stopped_ || (n == 0 && input_is_over());
     return n;
@@ -112,6 +114,9 @@ audio_reader::audio_reader(const std::string& path, int rate, const audio_option
     : audio_reader(std::make_unique<until_interrupted>(path, o), rate) {}
 audio_reader::audio_reader(int file, const std::string& name, int rate, const audio_options& o)
     : audio_reader(std::make_unique<until_interrupted>(file, name, o), rate) {}
+audio_reader::audio_reader(std::unique_ptr<sample_source> samples, const std::string& name, int rate,
+                           const audio_options& o)
+    : audio_reader(std::make_unique<until_interrupted>(std::move(samples), name, o), rate) {}
 audio_reader::audio_reader(std::unique_ptr<until_interrupted> source, int rate) : source_(std::move(source)) {
   for (int v = 0; v < voices(); ++v)
     resamplers_.emplace_back([from = source_.get(), v](std::span<float> samples) { return from->read(v, samples); },

@@ -27,6 +27,8 @@ class audio_reader {
   audio_reader(const std::string& path, int rate, const audio_options& o = {});
   /// Of an open file, which stays the caller's and is read from its beginning; `name` is for messages.
   audio_reader(int file, const std::string& name, int rate, const audio_options& o = {});
+  /// Of samples that come from elsewhere.
+  audio_reader(std::unique_ptr<sample_source> samples, const std::string& name, int rate, const audio_options& o = {});
   ~audio_reader();
 
   /// 1, unless the channels are split.

@@ -46,6 +46,7 @@ class channel_reader {
   /// Of the source, then of the samples. Complete when read() has returned 0.
   std::vector<std::string> warnings() const;
   bool damaged() const { return damaged_ || source_->damaged(); }
+  bool ends_itself() const { return source_->ends_itself(); }
 
  private:
   struct voice {

@@ -1,6 +1,7 @@
 #include "model_path.hpp"
 
 #include <steno/error.hpp>
+#include <steno/weights/gguf.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -27,6 +28,14 @@ std::vector<demo_model> models_in(const fs::path& folder) {
   return all;
 }
 
+model_task task_of(const std::string& path) {
+  const std::string family = gguf_file(path).text("general.architecture").value_or("");
+  if (family == "fsmn_vad") return model_task::finds_speech;
+  if (family.starts_with("ct_transformer")) return model_task::punctuates;
+  if (family == "qwen3_forced_aligner") return model_task::aligns;
+  return family == "sortformer" ? model_task::tells_speakers : model_task::recognises;
+}
+
 }  // namespace
 
 std::vector<demo_model> demo_models() {
@@ -48,8 +57,9 @@ bool is_demo_recording(const std::string& path) {
   return path != "-" && fs::equivalent(fs::path(STENO_DEMO_AUDIO) / fs::path(path).filename(), path, none);
 }
 
-std::string find_demo(const std::string& family) {
-  const std::vector<demo_model> all = demo_models();
+std::string find_demo(const std::string& family, std::optional<model_task> task) {
+  std::vector<demo_model> all = demo_models();
+  std::erase_if(all, [&](const demo_model& m) { return task && task_of(m.path) != *task; });
   std::string found, names;
   int fitting = 0;
   for (const demo_model& m : all) {
@@ -69,6 +79,16 @@ std::string find_demo(const std::string& family) {
   line += " (there are ";
   line += names;
   wrong_usage(line + ")");
+}
+
+std::string find_demo(model_task task, const std::string& option) {
+  for (const demo_model& m : demo_models())
+    if (task_of(m.path) == task) return m.path;
+  const char* const does = task == model_task::finds_speech ? "finds speech"
+                           : task == model_task::punctuates ? "punctuates"
+                           : task == model_task::aligns     ? "aligns"
+                                                            : "tells speakers";
+  wrong_usage(option + ": no bundled model " + does + "; name one (steno-convert --list shows published ones)");
 }
 
 std::string find_model(const std::string& named) {

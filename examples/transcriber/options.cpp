@@ -112,6 +112,19 @@ void refuse_idle(const options& o) {
   if (y.colours && !text) wrong_usage("--print-colors is about the format text");
 }
 
+std::string demo_of(const options& o, const raw_options& raw) {
+  return o.verb == "info" ? find_demo(raw.demo, std::nullopt) : find_demo(raw.demo);
+}
+
+// --demo of the verbs that a bundled model has one task in.
+void use_bundled(options& o) {
+  if (o.verb == "vad")
+    o.vad = find_demo(model_task::finds_speech, "vad --demo");
+  else
+    o.model = o.verb == "align" ? find_demo(model_task::aligns, "align --demo")
+                                : find_demo(model_task::tells_speakers, "diarize --demo");
+}
+
 // Names of models become paths; the model of STENO_MODEL is as if it was named.
 void find_named_models(options& o) {
   if (!o.models.empty() && !std::filesystem::is_directory(o.models))
@@ -134,6 +147,15 @@ void find_named_models(options& o) {
   for (std::string* named : {&o.model, &o.live.final_model, &o.punctuation, &o.aligner, &o.speakers.model})
     *named = path_of_model(*named, o.models, o.notes);
   if (o.vad != "none" && o.vad != "energy") o.vad = path_of_model(o.vad, o.models, o.notes);
+  // The bundled model, unless something else is called so.
+  const auto bundled = [&](std::string& named, model_task task, const char* option) {
+    if (named == "demo" && !std::filesystem::exists(named, none))
+      named = find_demo(task, std::string(option) + " demo");
+  };
+  bundled(o.vad, model_task::finds_speech, "--vad");
+  bundled(o.punctuation, model_task::punctuates, "--punctuate");
+  bundled(o.aligner, model_task::aligns, "--align");
+  bundled(o.speakers.model, model_task::tells_speakers, "--speakers");
 }
 
 // Where transcribe's results go.
@@ -155,14 +177,30 @@ void check_places(options& o, const raw_options& raw) {
   }
 }
 
+void check_microphone(options& o) {
+  if (!o.audio.empty()) wrong_usage("--microphone listens instead of AUDIO " + o.audio[0] + ": give one of them");
+  if (o.live.real_time) wrong_usage("--real-time is about recordings; a microphone has no other time");
+  if (*o.live.microphone == "default") o.live.microphone->clear();
+}
+
 void check(options& o, raw_options& raw) {
   if (o.verb == "vad" || o.verb == "diarize") {
     check_speech(o, raw);
     raw.format = "text";  // of transcripts, which there are none of
   }
-  if (!raw.demo.empty()) o.model = find_demo(raw.demo);
+  if (!raw.demo.empty()) o.model = demo_of(o, raw);
+  if (raw.bundled) use_bundled(o);
   find_named_models(o);
-  if ((o.verb == "stream" || o.verb == "serve") && o.model.empty()) wrong_usage("--model is required, or --demo");
+  if (o.live.list_devices) {
+    o.output_formats = find_formats(raw.format);
+    if (output_format(o) != format::text && output_format(o) != format::jsonl)
+      wrong_usage("stream --list-devices: --format is text or jsonl");
+    return;
+  }
+  if (o.live.microphone) check_microphone(o);
+  if ((o.verb == "stream" || o.verb == "serve" || o.verb == "align" || o.verb == "diarize") && o.model.empty())
+    wrong_usage("--model is required, or --demo");
+  if (o.verb == "align" && o.text_file.empty()) wrong_usage("--text is required");
   o.output_formats = find_formats(raw.format);
   const format f = output_format(o);
   if (o.output_formats.size() > 1 && o.verb != "transcribe")
@@ -215,7 +253,7 @@ void check(options& o, raw_options& raw) {
   if (o.verb == "serve") return;
   if (o.verb == "info") {
     if (f != format::text && f != format::json) wrong_usage("info: --format is text or json");
-  } else if (o.audio.empty() && o.manifest.empty()) {
+  } else if (o.audio.empty() && o.manifest.empty() && !o.live.microphone) {
     wrong_usage("no AUDIO given");
   }
 }
@@ -346,7 +384,7 @@ options parse_options(const std::vector<std::string>& arguments) {
     std::reverse(rest.begin(), rest.end());  // CLI11 takes a vector from its back
     app.parse(rest);
   } catch (const CLI::CallForHelp&) {
-    if (!raw.demo.empty()) o.model = find_demo(raw.demo);
+    if (!raw.demo.empty()) o.model = demo_of(o, raw);
     throw stop{0, help_text(o.verb, "", o.model.empty() ? std::set<std::string>() : options_left_out(o), o.model)};
   } catch (const CLI::CallForVersion& v) {
     throw stop{0, std::string(v.what()) + "\n"};

@@ -33,6 +33,8 @@ struct live_options {
   std::string final_model;                ///< of the second pass; empty: none
   double max_utterance_seconds = 0;       ///< 0: the model's own
   bool real_time = false;                 ///< a file is read no faster than it sounds
+  std::optional<std::string> microphone;  ///< is listened to; empty: the usual one
+  bool list_devices = false;              ///< says which there are
   std::string host = "127.0.0.1";
   int port = 10086;
   int connections = 64;         ///< at once

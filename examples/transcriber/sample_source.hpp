@@ -22,6 +22,8 @@ class sample_source {
   virtual int channels() const = 0;
   /// Length as the header announces it; negative when unknown.
   virtual double seconds() const = 0;
+  /// Whether read() gives what was heard before an interruption, and then ends by itself; others are not read any more.
+  virtual bool ends_itself() const { return false; }
 
   /// One line each, about what is odd but no reason to stop. Complete when read() has returned 0.
   const std::vector<std::string>& warnings() const { return warnings_; }

@@ -22,6 +22,7 @@
 #include "live.hpp"
 #include "live_models.hpp"
 #include "loading.hpp"
+#include "microphone.hpp"
 #include "model_path.hpp"
 #include "output_place.hpp"
 #include "safe_result.hpp"
@@ -179,13 +180,44 @@ struct figures {
 
 }  // namespace
 
+namespace {
+
+// "NAME  about it", a line for each.
+int list_devices(const options& o) {
+  screen all;
+  output_place out("", {}, all);
+  for (const microphone& m : microphones())
+    out.put(output_format(o) == format::jsonl
+                ? std::move(json_builder().open('{').key("name").text(m.name).key("about").text(m.about).close('}'))
+                          .str() +
+                      "\n"
+                : printable(m.name) + (m.about.empty() ? "" : "\t" + printable(m.about)) + "\n");
+  return 0;
+}
+
+audio_reader open_live(const options& o, int rate, const std::string& name, reporter& report) {
+  if (!o.live.microphone) return {o.audio[0], rate, o.reading};
+  const channel_choice& which = o.reading.channels;
+  auto device = open_microphone(*o.live.microphone, which.what == channel_choice::how::one ? which.number : 2);
+  report.note("listening to the microphone " + device->name() + " (" + std::to_string(device->rate()) +
+              " Hz, channels: " + std::to_string(device->channels()) + "); Ctrl-C ends it");
+  const auto tell = [&](const std::string& text) { report.note(text); };
+  return {std::make_unique<live_source>(std::move(device), tell), name, rate, o.reading};
+}
+
+}  // namespace
+
 int run_stream(const options& o) {
+  if (o.live.list_devices) return list_devices(o);
+  const std::string name = !o.live.microphone            ? o.audio[0]
+                           : o.live.microphone->empty() ? "the microphone"
+                                                        : "the microphone " + *o.live.microphone;
   screen all;
   reporter report(all, o.progress && !o.quiet, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
   output_place out("", {}, all);
   interrupt_watch watch([&] { report.end(); });  // at once
   const session_options asked = session_options_of(o);
-  tell_toy(o.model, {{o.audio[0], ""}}, report);
+  tell_toy(o.model, {{name, ""}}, report);
   std::optional<thread_pool> pool;
   if (o.threads > 1) pool.emplace(o.threads);
   const executor run = pool ? executor(*pool) : executor();
@@ -196,7 +228,7 @@ int run_stream(const options& o) {
   std::optional<live_speakers> who;
   if (!o.speakers.model.empty()) who.emplace(o, model.sample_rate(), run, note);
   watch.listen(true);
-  audio_reader reader(o.audio[0], model.sample_rate(), o.reading);
+  audio_reader reader = open_live(o, model.sample_rate(), name, report);
   live_stream stream = who ? live_stream(model, who->told.model, asked, who->asked, beside.beside(), run)
                            : live_stream(model, asked, beside.beside(), run);
   const double rate = model.sample_rate();
@@ -227,7 +259,7 @@ int run_stream(const options& o) {
   const voice_teller voices(o, beside.named(), out);
   // A tenth of a second at a time: what a microphone's driver hands over.
   std::vector<float> portion(static_cast<std::size_t>(rate / 10));
-  report.begin(1, 1, o.audio[0]);
+  report.begin(1, 1, name);
   const auto begin = clock::now();
   for (std::size_t n = 0; (n = reader.read(portion)) > 0;) {
     f.audio += static_cast<double>(n) / rate;
@@ -248,7 +280,7 @@ int run_stream(const options& o) {
   stream.finish(sink);
   f.work += std::chrono::duration<double>(clock::now() - from).count();
   report.end();
-  for (const std::string& w : reader.warnings()) report.warning(o.audio[0] + ": " + w, reader.damaged());
+  for (const std::string& w : reader.warnings()) report.warning(name + ": " + w, reader.damaged());
   report.note(f.text());
   if (reader.stopped())
     report.error("interrupted after " + duration_text(f.audio) + "; what was said until then is written");

@@ -31,6 +31,12 @@ void add_model(CLI::App& app, options& o, raw_options& raw, const char* names, c
       ->type_name("FILE");
 }
 
+// Of the verbs that one bundled model can do with.
+void add_bundled(CLI::App& app, raw_options& raw, CLI::Option* model) {
+  topic(app, of_model);
+  app.add_flag("--demo", raw.bundled, "The bundled model")->excludes(model);
+}
+
 void add_threads(CLI::App& app, options& o, const char* about = "Threads, at most one per processor [all]") {
   topic(app, of_model);
   app.add_option("--threads", o.threads, about)->type_name("N")->check(CLI::Range(1, 1024));
@@ -211,10 +217,10 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   topic(app, of_words);
-  app.add_option("--punctuate", o.punctuation, "Put punctuation into the text: a punctuation model")
+  app.add_option("--punctuate", o.punctuation, "Put punctuation into the text: a punctuation model, or demo")
       ->type_name("MODEL");
   add_itn_rules(app, o, "Write numbers, dates and the like as figures by rules: a folder of WeText's or NeMo's");
-  app.add_option("--align", o.aligner, "Times of words by a forced aligner, where the model has none")
+  app.add_option("--align", o.aligner, "Times of words by a forced aligner (or demo), where the model has none")
       ->type_name("MODEL");
   add_speakers(app, o);
   topic(app, of_speakers);
@@ -326,10 +332,16 @@ void add_stream(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("MODEL");
   topic(app, of_output);
   app.add_option("--format", raw.format, "text or jsonl (an event per line) [text]")->type_name("FORMAT");
-  app.add_option("--punctuate", o.punctuation, "Put punctuation into final results: a punctuation model")
+  app.add_option("--punctuate", o.punctuation, "Put punctuation into final results: a punctuation model, or demo")
       ->type_name("MODEL");
   add_itn_rules(app, o, "Write numbers as figures in final results: a folder of rules, WeText's or NeMo's");
   topic(app, of_input);
+  app.add_option("--microphone", o.live.microphone,
+                 "Listen to a microphone, until Ctrl-C or for --duration: the usual one, or --microphone=NAME")
+      ->type_name("NAME")
+      ->expected(0, 1)
+      ->default_str("default");
+  app.add_flag("--list-devices", o.live.list_devices, "Say which microphones there are");
   app.add_flag("--real-time", o.live.real_time, "Read the file no faster than it sounds");
   add_threads(app, o, "Threads, at most one per processor [1]");
   topic(app, of_program);
@@ -347,9 +359,10 @@ void add_vad(CLI::App& app, options& o, raw_options& raw) {
       "AUDIO", o.audio,
       "Recordings (sound or, with ffmpeg, video), folders of them, or - for standard input (a recording or raw PCM)");
   topic(app, of_model);
-  app.add_option("-m,--model,--vad", o.vad,
-                 "energy, or an FSMN-VAD: packaged GGUF, or a checkpoint that steno-convert reads [energy]")
-      ->type_name("MODEL");
+  add_bundled(app, raw,
+              app.add_option("-m,--model,--vad", o.vad,
+                             "energy, or an FSMN-VAD: packaged GGUF, or a checkpoint that steno-convert reads [energy]")
+                  ->type_name("MODEL"));
   topic(app, of_output);
   app.add_option("--format", raw.format, "text, json, jsonl or rttm [text]")->type_name("FORMAT");
   app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
@@ -375,9 +388,10 @@ void add_diarize(CLI::App& app, options& o, raw_options& raw) {
       "AUDIO", o.audio,
       "Recordings (sound or, with ffmpeg, video), folders of them, or - for standard input (a recording or raw PCM)");
   topic(app, of_model);
-  app.add_option("-m,--model", o.model, "A Sortformer: packaged GGUF, or a checkpoint that steno-convert reads")
-      ->type_name("MODEL")
-      ->required();
+  add_bundled(
+      app, raw,
+      app.add_option("-m,--model", o.model, "A Sortformer: packaged GGUF, or a checkpoint that steno-convert reads")
+          ->type_name("MODEL"));
   topic(app, of_output);
   app.add_option("--format", raw.format, "text (start, end and speaker on a line), json, jsonl or rttm [text]")
       ->type_name("FORMAT");
@@ -411,11 +425,12 @@ void add_align(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("AUDIO", o.audio,
                  "A recording (sound or, with ffmpeg, video), or - for standard input (a recording or raw PCM)");
   topic(app, of_model);
-  app.add_option("-m,--model", o.model, "A forced aligner: packaged GGUF, or a checkpoint that steno-convert reads")
-      ->type_name("MODEL")
-      ->required();
+  add_bundled(
+      app, raw,
+      app.add_option("-m,--model", o.model, "A forced aligner: packaged GGUF, or a checkpoint that steno-convert reads")
+          ->type_name("MODEL"));
   topic(app, of_input);
-  app.add_option("--text", o.text_file, "What is said, in UTF-8")->type_name("FILE")->required();
+  app.add_option("--text", o.text_file, "What is said, in UTF-8")->type_name("FILE");
   topic(app, of_output);
   app.add_option("--format", raw.format,
                  "text (start, end and word on a line), json, jsonl, srt, vtt, ass, lrc, tsv, csv, ctm or stm [text]")

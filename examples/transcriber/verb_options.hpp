@@ -19,6 +19,7 @@ struct raw_options {
   std::optional<std::string> threshold;
   std::string style = "usual", lines = "usual";
   std::string demo;
+  bool bundled = false;  ///< --demo of a verb that has no families
   std::string channels = "mix";
   std::optional<std::string> ffmpeg;
   raw_decoding decoding;

@@ -24,6 +24,8 @@ SUMMARY = [("training voices", ["training voices"]),
            ("20 dB quieter", ["20 dB quieter"]),
            ("20 minutes", ["twenty minutes of turns"])]
 
+NO_RECOGNISERS = ("fsmn-vad", "ct-punc", "qwen3-aligner")  # they have judges of their own
+
 INTRODUCTION = """\
 # Measurements: the demonstration models
 
@@ -144,7 +146,7 @@ def main():
     for model in sorted((Path(args.root) / "examples" / "models").glob("*.gguf")):
         family = "sense-voice" if model.stem == "demo" else model.stem
         results = kept / f"{family}.json"
-        if "vad" in family:  # no recogniser
+        if family in NO_RECOGNISERS:
             continue
         stale = not results.exists() or results.stat().st_mtime < model.stat().st_mtime
         if (family in args.only) if args.only is not None else stale:

@@ -36,7 +36,9 @@ def merges(words):
 
 
 class Tokenizer:
-    def __init__(self, words):
+    """`more`: further added tokens, which stay in a text."""
+
+    def __init__(self, words, more=()):
         self.known = sorted(words)
         space = letters()[32]
         self.pairs = merges([*self.known, *TEMPLATE])
@@ -44,7 +46,7 @@ class Tokenizer:
         texts = [*letters().values(), *("".join(p) for p in self.pairs)]
         assert len(set(texts)) == len(texts)
         self.vocabulary = {t: i for i, t in enumerate(texts)}
-        self.added = {name: len(texts) + i for i, name in enumerate([*ADDED, *PLAIN_ADDED])}
+        self.added = {name: len(texts) + i for i, name in enumerate([*ADDED, *PLAIN_ADDED, *more])}
         self.size = -(-(len(texts) + len(self.added)) // 32) * 32
         self.number = {w: i for i, w in enumerate(self.known)}
         self.bare = [self.vocabulary[w] for w in self.known]
