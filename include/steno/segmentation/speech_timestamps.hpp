@@ -18,7 +18,7 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace segmentation {
 
-/// Times in milliseconds; meanings and defaults are the original's.
+/// Times in milliseconds, which count as 0 below that; meanings and defaults are the original's.
 struct speech_timestamp_options {
   double threshold = 0.5;     ///< from here on a window is speech
   double neg_threshold = -1;  ///< below it is silence; itself below 0: threshold - 0.15, at least 0.01
@@ -80,7 +80,9 @@ class speech_timestamps {
   }
 
  private:
-  static std::int64_t samples(std::int64_t ms, int rate) noexcept { return ms * rate / 1000; }
+  static std::int64_t samples(std::int64_t ms, int rate) noexcept {
+    return std::max<std::int64_t>(ms, 0) * rate / 1000;
+  }
 
   // One window, in the original's order. 0 stands for "none" there, too: no pause can begin at 0.
   template <class Sink>
