@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "detector_settings.hpp"
 #include "speech_form.hpp"
 
 namespace steno::app {
@@ -126,12 +127,12 @@ void engine::recognise_waiting(std::span<transcript* const> waiting, bool rest) 
 
 transcribe_options engine::options_of(const request& r) {
   transcribe_options o = r.options;
-  o.vad = detector(r.vad);
+  o.vad = detector(r.vad, o.vad_settings);
   if (aligner_) o.limit_seconds = aligner_->max_seconds();
   return o;
 }
 
-const any_vad* engine::detector(const std::string& name) {
+const any_vad* engine::detector(const std::string& name, const vad_settings& settings) {
   if (name == "none") return nullptr;
   if (!detector_ || name != detector_name_) {
     detector_.emplace(load_detector(
@@ -139,6 +140,7 @@ const any_vad* engine::detector(const std::string& name) {
     detector_name_ = name;
   }
   require_rate(name, "sample rate of the detector", model_.sample_rate(), detector_->sample_rate());
+  check_detector_settings(*detector_, settings, "--vad-");
   return &*detector_;
 }
 

@@ -109,7 +109,7 @@ class engine {
 
  private:
   transcribe_options options_of(const request& r);
-  const any_vad* detector(const std::string& name);
+  const any_vad* detector(const std::string& name, const vad_settings& settings);
 
   thread_pool pool_;
   context context_;

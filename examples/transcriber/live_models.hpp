@@ -22,6 +22,7 @@ class live_models {
   const any_vad* named() const { return named_ ? &*detector_ : nullptr; }
 
  private:
+  vad_settings settings_;
   std::optional<any_vad> detector_;
   std::optional<transcriber> final_;
   bool named_, by_segments_;

@@ -182,7 +182,7 @@ std::string fetch_command(const download& d) {
   if (d.from.starts_with("ModelScope"))
     return folder ? "modelscope download " + repository + " --local_dir " + target
                   : "modelscope download " + repository + " " + target + " --local_dir .";
-  return "";
+  return d.from.starts_with("GitHub") ? "git clone https://github.com/" + repository : "";
 }
 
 std::uint64_t size_of(const fs::path& path) {

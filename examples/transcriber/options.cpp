@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "abilities.hpp"
+#include "detector_settings.hpp"
 #include "help.hpp"
 #include "model_folders.hpp"
 #include "model_path.hpp"
@@ -50,15 +51,6 @@ void check_speech(options& o, const raw_options& raw) {
   const auto f = find_speech_format(raw.format);
   if (!f) wrong_usage("unknown format " + raw.format + " (" + o.verb + " writes text, json, jsonl and rttm)");
   o.speech.output_format = *f;
-  if (raw.min_silence != 0) o.speech.min_silence = raw.min_silence;
-  if (raw.max_segment > 0) o.speech.max_segment = static_cast<int>(raw.max_segment * 1000);
-  if (!raw.threshold) return;
-  double x = 0;
-  const std::string& text = *raw.threshold;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), x);
-  if (failed != std::errc() || end != text.data() + text.size())
-    wrong_usage("--threshold " + text + ": expected a number");
-  o.speech.threshold = x;
 }
 
 void check_reading(options& o, const raw_options& raw) {
@@ -83,6 +75,9 @@ void check_reading(options& o, const raw_options& raw) {
 // Options that would do nothing without another one.
 void refuse_idle(const options& o) {
   if (o.merge_seconds && o.vad == "none") wrong_usage("--merge-seconds joins what --vad finds: give --vad, too");
+  if (const std::string set = first_setting(o.detector, "--vad-");
+      o.verb == "transcribe" && o.vad == "none" && !set.empty())
+    wrong_usage(set + " is about what --vad finds: give --vad, too");
   if (o.hotword_score && o.hotwords.empty()) wrong_usage("--hotword-score is about --hotwords: give them, too");
   const bool split = o.reading.channels.what == channel_choice::how::split;
   if (o.speakers.model.empty() && !split && !o.speakers.names.empty())

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/decoding_options.hpp>
 
 #include "audio.hpp"
@@ -53,8 +54,6 @@ struct live_options {
 /// Of vad.
 struct speech_options {
   speech_format output_format = speech_format::text;
-  std::optional<int> min_silence = {}, max_segment = {};  ///< ms
-  std::optional<double> threshold = {};
 };
 
 /// Of diarize: what was given, by the original's names; of transcribe and stream: who said it.
@@ -91,6 +90,7 @@ struct options {
   int beam = 0;                                         ///< 0: the model's own
   std::optional<int> look_ahead = {};                   ///< encoder frames; nothing: the model's own
   std::string vad = "none";
+  vad_settings detector = {};                ///< its settings
   std::optional<double> merge_seconds = {};  ///< 0: nothing is joined
   double max_clip_seconds = 0;               ///< 0: the model's own
   int parallel_clips = 1;

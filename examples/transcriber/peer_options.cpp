@@ -21,8 +21,6 @@ constexpr std::string_view cpp = "whisper.cpp", openai = "openai-whisper", ct2 =
                            funasr = "FunASR";
 constexpr std::string_view no_device = "steno runs on the processor alone";
 constexpr std::string_view stored = "weights are used as the file has them; steno-convert --type changes it";
-constexpr std::string_view silero =
-    "settings of a detector are its file's; steno vad --threshold, --min-silence try some";
 
 constexpr peer_option peer_table[] = {
     {cpp, "-f, --file", peer_value::text, peer_meaning::same, "AUDIO"},
@@ -87,12 +85,13 @@ constexpr peer_option peer_table[] = {
     {cpp, "--grammar-rule", peer_value::text, peer_meaning::refused, "--hotwords FILE favours phrases"},
     {cpp, "--grammar-penalty", peer_value::text, peer_meaning::refused, "--hotword-score X weighs them"},
     {cpp, "-vm, --vad-model", peer_value::text, peer_meaning::same, "--vad {}"},
-    {cpp, "-vt, --vad-threshold", peer_value::text, peer_meaning::refused, silero},
-    {cpp, "-vspd, --vad-min-speech-duration-ms", peer_value::text, peer_meaning::refused, silero},
-    {cpp, "-vsd, --vad-min-silence-duration-ms", peer_value::text, peer_meaning::refused, silero},
+    {cpp, "-vt", peer_value::text, peer_meaning::same, "--vad-threshold {}"},
+    {cpp, "-vspd, --vad-min-speech-duration-ms", peer_value::text, peer_meaning::same, "--vad-min-speech {}"},
+    {cpp, "-vsd, --vad-min-silence-duration-ms", peer_value::text, peer_meaning::same, "--vad-min-silence {}"},
     {cpp, "-vmsd, --vad-max-speech-duration-s", peer_value::text, peer_meaning::same, "--max-clip-seconds {}"},
-    {cpp, "-vp, --vad-speech-pad-ms", peer_value::text, peer_meaning::refused, silero},
-    {cpp, "-vo, --vad-samples-overlap", peer_value::text, peer_meaning::refused, silero},
+    {cpp, "-vp, --vad-speech-pad-ms", peer_value::text, peer_meaning::same, "--vad-pad {}"},
+    {cpp, "-vo, --vad-samples-overlap", peer_value::text, peer_meaning::refused,
+     "--vad-pad MS adds to segments, which do not overlap"},
 
     {openai, "-f, --output-format", peer_value::text, peer_meaning::same, "--format {}"},
     {openai, "--output-dir", peer_value::text, peer_meaning::same, "-o {}/"},
@@ -109,8 +108,8 @@ constexpr peer_option peer_table[] = {
     {ct2, "--pretty-json", peer_value::truth, peer_meaning::refused,
      "an object is one line; python3 -m json.tool indents it"},
     {ct2, "--vad-filter", peer_value::truth, peer_meaning::same, "--vad energy"},
-    {ct2, "--vad-onset", peer_value::text, peer_meaning::refused, silero},
-    {ct2, "--vad-offset", peer_value::text, peer_meaning::refused, silero},
+    {ct2, "--vad-onset", peer_value::text, peer_meaning::same, "--vad-threshold {}"},
+    {ct2, "--vad-offset", peer_value::text, peer_meaning::same, "--vad-neg-threshold {}"},
     {ct2, "--vad-max-speech-duration-s", peer_value::text, peer_meaning::same, "--max-clip-seconds {}"},
     {ct2, "--batched", peer_value::truth, peer_meaning::refused, "--parallel-clips N hears N clips at once"},
     {ct2, "--batch-size", peer_value::text, peer_meaning::same, "--parallel-clips {}"},

@@ -116,7 +116,7 @@ void show_text(screen& on, output_place& out, const session_event& e) {
 class voice_teller {
  public:
   voice_teller(const options& o, const any_vad* named, output_place& out) : out_(out), offset_(o.reading.part.offset) {
-    if (named != nullptr && output_format(o) == format::jsonl) heard_ = std::make_unique<voices>(*named);
+    if (named != nullptr && output_format(o) == format::jsonl) heard_ = std::make_unique<voices>(*named, o.detector);
   }
   void push(std::span<const float> pcm) const {
     if (heard_ != nullptr)
@@ -129,7 +129,7 @@ class voice_teller {
 
  private:
   struct voices {
-    explicit voices(const any_vad& v) : stream(v) {}
+    voices(const any_vad& v, const vad_settings& s) : stream(v, s) {}
     vad_stream stream;
     context scratch;
   };

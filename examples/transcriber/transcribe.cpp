@@ -340,6 +340,7 @@ void transcribe_inputs(const options& o, const std::vector<input>& inputs, engin
                             .punctuation = o.write_punctuation,
                             .itn = o.inverse_text_normalisation,
                             .max_clip_seconds = o.max_clip_seconds,
+                            .vad_settings = o.detector,
                             .merge_seconds = o.merge_seconds,
                             .parallel_clips = o.parallel_clips,
                             .look_ahead = o.look_ahead,

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "detector_settings.hpp"
 #include "each_input.hpp"
 #include "loading.hpp"
 #include "speech_writer.hpp"
@@ -15,20 +16,10 @@
 namespace steno::app {
 namespace {
 
-void check_threshold(const any_vad& v, const std::optional<double>& threshold) {
-  if (!threshold) return;
-  const bool energy = v.name() == "energy_vad";
-  const double low = energy ? 1 : -1, high = energy ? 100 : 1;
-  if (!(*threshold >= low && *threshold <= high))
-    wrong_usage(energy ? "--threshold: expected 1 to 100 dB above the background"
-                       : "--threshold: expected -1 to 1, by which speech must be likelier than silence");
-}
-
 // Throws steno::error.
 input_end detect(const options& o, const input& in, const any_vad& v, speech_writer& writer, input_output& out,
                  reporter& report) {
   audio_reader reader(in.audio, v.sample_rate(), o.reading);
-  const vad_settings settings{o.speech.min_silence, o.speech.max_segment, o.speech.threshold};
   const std::int64_t before = std::llround(o.reading.part.offset * 1000);
   context c;
   streaming::voice_segment_collector whole;
@@ -39,7 +30,7 @@ input_end detect(const options& o, const input& in, const any_vad& v, speech_wri
       if (const std::string text = writer.add(in.audio, in.name, s); !text.empty()) out.put(text);
     });
   };
-  vad_stream stream(v, settings);
+  vad_stream stream(v, o.detector);
   input_end heard = each_block(reader, v.sample_rate(), report, [&](auto pcm) { stream.accept(pcm, c, sink); });
   stream.finish(c, sink);
   if (const std::string text = writer.end(in.audio, heard.seconds + o.reading.part.offset);
@@ -57,7 +48,7 @@ int run_vad(const options& o) {
         [&o, detector = std::make_shared<const any_vad>(
                  load_detector(o.vad, {}, [&](const std::string& text) { report.note(text); }))](
             const std::vector<input>& inputs, output_place& out, reporter& messages, interrupt_watch* watch, tally& t) {
-          check_threshold(*detector, o.speech.threshold);
+          check_detector_settings(*detector, o.detector, "--");
           const bool several = inputs.size() > 1 && !out.one_file_each();
           each_input(inputs, out, extension(o.speech.output_format), messages, watch, t,
                      [&](const input& in, input_output& to) {

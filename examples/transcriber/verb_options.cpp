@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "detector_settings.hpp"
+
 namespace steno::app {
 namespace {
 
@@ -203,6 +205,7 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
       ->check(CLI::Range(0, 8192));
   topic(app, of_cutting);
   app.add_option("--vad", o.vad, "Find speech first: none, energy or a VAD model [none]")->type_name("MODEL");
+  add_detector_settings(app, o.detector, "--vad-");
   app.add_option("--merge-seconds", o.merge_seconds,
                  "With --vad: join neighbouring segments up to so many seconds [0; for Whisper they share its windows]")
       ->type_name("SECONDS")
@@ -330,6 +333,7 @@ void add_stream(CLI::App& app, options& o, raw_options& raw) {
                  "What finds segments of speech: energy or a VAD model [energy]. jsonl: tell where speech begins and "
                  "ends, too, with any model [none]")
       ->type_name("MODEL");
+  add_detector_settings(app, o.detector, "--vad-");
   topic(app, of_output);
   app.add_option("--format", raw.format, "text or jsonl (an event per line) [text]")->type_name("FORMAT");
   app.add_option("--punctuate", o.punctuation, "Put punctuation into final results: a punctuation model, or demo")
@@ -359,26 +363,18 @@ void add_vad(CLI::App& app, options& o, raw_options& raw) {
       "AUDIO", o.audio,
       "Recordings (sound or, with ffmpeg, video), folders of them, or - for standard input (a recording or raw PCM)");
   topic(app, of_model);
-  add_bundled(app, raw,
-              app.add_option("-m,--model,--vad", o.vad,
-                             "energy, or an FSMN-VAD: packaged GGUF, or a checkpoint that steno-convert reads [energy]")
-                  ->type_name("MODEL"));
+  add_bundled(
+      app, raw,
+      app.add_option(
+             "-m,--model,--vad", o.vad,
+             "energy, or an FSMN-VAD or Silero VAD: packaged GGUF, or a checkpoint that steno-convert reads [energy]")
+          ->type_name("MODEL"));
   topic(app, of_output);
   app.add_option("--format", raw.format, "text, json, jsonl or rttm [text]")->type_name("FORMAT");
   app.add_option("-o,--output", o.output, "Write to this file; DIR/ writes one file per input into DIR")
       ->type_name("FILE");
   topic(app, of_segments);
-  app.add_option("--min-silence", raw.min_silence,
-                 "A pause that ends a segment [energy: 500; FSMN-VAD: 2000, less the longer the segment is]")
-      ->type_name("MS")
-      ->check(CLI::Range(10, 600000));
-  app.add_option("--max-segment", raw.max_segment, "A longer segment is cut [60]")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.1, 86400.0));
-  app.add_option("--threshold", raw.threshold,
-                 "energy: decibels above the background [10]; FSMN-VAD: -1 to 1, by which speech must be likelier "
-                 "than silence [0.5; 0.6 with --min-silence]")
-      ->type_name("X");
+  add_detector_settings(app, o.detector, "--");
   add_inputs(app, o, raw);
 }
 
@@ -449,6 +445,7 @@ void add_serve(CLI::App& app, options& o, raw_options& raw) {
   add_live(app, o, raw);
   topic(app, of_stream);
   app.add_option("--vad", o.vad, "What finds segments of speech: energy or a VAD model [energy]")->type_name("MODEL");
+  add_detector_settings(app, o.detector, "--vad-");
   topic(app, of_server);
   app.add_option("--host", o.live.host, "Address or name to listen on [127.0.0.1]")->type_name("ADDRESS");
   app.add_option("--port", o.live.port, "Port; 0: any [10086]")->type_name("N")->check(CLI::Range(0, 65535));

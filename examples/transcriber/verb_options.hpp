@@ -14,9 +14,6 @@ struct raw_options {
   int pcm_rate = 0, pcm_channels = 0;
   bool no_progress = false;
   std::string progress = "bar";
-  int min_silence = 0;
-  double max_segment = 0;
-  std::optional<std::string> threshold;
   std::string style = "usual", lines = "usual";
   std::string demo;
   bool bundled = false;  ///< --demo of a verb that has no families

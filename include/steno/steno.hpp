@@ -76,6 +76,7 @@
 #include <steno/layers/learned_positions.hpp>
 #include <steno/layers/linear.hpp>
 #include <steno/layers/lstm.hpp>
+#include <steno/layers/lstm_cell.hpp>
 #include <steno/layers/outline.hpp>
 #include <steno/layers/parallel.hpp>
 #include <steno/layers/position_attention.hpp>
@@ -86,13 +87,16 @@
 #include <steno/layers/residual.hpp>
 #include <steno/layers/rms_norm.hpp>
 #include <steno/layers/rotary.hpp>
+#include <steno/layers/round_to_half.hpp>
 #include <steno/layers/sanm_attention.hpp>
 #include <steno/layers/sequence.hpp>
+#include <steno/layers/sigmoid.hpp>
 #include <steno/layers/sinusoid.hpp>
 #include <steno/layers/softmax.hpp>
 #include <steno/layers/spread_rows.hpp>
 #include <steno/layers/stack.hpp>
 #include <steno/layers/stage.hpp>
+#include <steno/layers/stft_magnitude.hpp>
 #include <steno/layers/window_overlap.hpp>
 #include <steno/layers/with_activation.hpp>
 #include <steno/models/bicif_paraformer.hpp>
@@ -131,6 +135,7 @@
 #include <steno/models/recogniser.hpp>
 #include <steno/models/seaco_paraformer.hpp>
 #include <steno/models/sense_voice.hpp>
+#include <steno/models/silero_vad.hpp>
 #include <steno/models/sortformer.hpp>
 #include <steno/models/u2.hpp>
 #include <steno/models/whisper.hpp>
@@ -156,6 +161,7 @@
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/networks/sanm_vad_encoder.hpp>
 #include <steno/networks/seaco_decoder.hpp>
+#include <steno/networks/silero_network.hpp>
 #include <steno/networks/speaker_cache.hpp>
 #include <steno/networks/transformer_decoder.hpp>
 #include <steno/networks/u2_encoder.hpp>
@@ -217,6 +223,7 @@
 #include <steno/segmentation/quiet_splits.hpp>
 #include <steno/segmentation/speaker_segments.hpp>
 #include <steno/segmentation/speaker_turns.hpp>
+#include <steno/segmentation/speech_timestamps.hpp>
 #include <steno/segmentation/voice_segments.hpp>
 #include <steno/streaming/paraformer_session.hpp>
 #include <steno/streaming/paraformer_stream.hpp>

@@ -17,14 +17,18 @@
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/learned_positions.hpp>
 #include <steno/layers/lstm.hpp>
+#include <steno/layers/lstm_cell.hpp>
 #include <steno/layers/position_attention.hpp>
 #include <steno/layers/prompt_projection.hpp>
 #include <steno/layers/relative_attention.hpp>
 #include <steno/layers/rms_norm.hpp>
+#include <steno/layers/round_to_half.hpp>
 #include <steno/layers/sanm_attention.hpp>
+#include <steno/layers/sigmoid.hpp>
 #include <steno/layers/sinusoid.hpp>
 #include <steno/layers/softmax.hpp>
 #include <steno/layers/spread_rows.hpp>
+#include <steno/layers/stft_magnitude.hpp>
 #include <steno/layers/window_overlap.hpp>
 #include <steno/layers/with_activation.hpp>
 #include <steno/networks/audio_adaptor.hpp>
@@ -38,6 +42,7 @@
 #include <steno/networks/sanm_decoder.hpp>
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/networks/sanm_vad_encoder.hpp>
+#include <steno/networks/silero_network.hpp>
 #include <steno/networks/transformer_decoder.hpp>
 #include <steno/networks/u2_encoder.hpp>
 #include <steno/networks/whisper_decoder.hpp>
@@ -79,6 +84,8 @@ static_assert(layers<nn::feed_forward<8, 16>, nn::feed_forward<any, any>, nn::ga
 static_assert(layers<nn::fsmn<5, 8>, nn::fsmn<any, any>, nn::fsmn<5, 8, nn::fsmn_sides::causal>, nn::lstm<8, 2>,
                      nn::lstm<any>, nn::bidirectional_lstm<8>, nn::bidirectional_lstm<any>, nn::spread_rows<8, 3>,
                      nn::spread_rows<any, 3>, nn::softmax<8>, nn::activate<8, nn::relu>>);
+static_assert(layers<nn::sigmoid<8>, nn::round_to_half<8>, nn::lstm_cell<8>, nn::lstm_cell<any>, nn::stft_magnitude<16>,
+                     nn::stft_magnitude<any>>);
 static_assert(layers<nn::conv1d<8, 6, 3>, nn::conv1d<any, any, 3>, nn::conv2d_halving<8, 1, 4>,
                      nn::conv2d_halving<any, any, any>>);
 static_assert(layers<nn::conv2d_subsampling<4, 80, 8>, nn::conv2d_subsampling<any, any, any>,
@@ -107,6 +114,9 @@ static_assert(
            nn::repeat<2, nn::linear<8, 8>>, nn::repeat<any, nn::linear<any, any>>>);
 
 // networks/
+static_assert(
+    layers<nn::silero_network<nn::silero_sizes{.filter = 16, .first = 8, .second = 6, .third = 4, .hidden = 8}>,
+           nn::silero_network<nn::silero_sizes{}>>);
 static_assert(layers<nn::audio_adaptor<nn::audio_adaptor_sizes{
                          .features = 8, .inner = 16, .width = 8, .heads = 2, .units = 16, .blocks = 2, .rate = 1}>,
                      nn::adaptor_block<8, 2, 16>,

@@ -9,6 +9,7 @@
 
 #include "damage/child.hpp"
 #include "damage/gguf_parts.hpp"
+#include "support/silero_case.hpp"
 
 namespace steno::damage {
 namespace {
@@ -23,7 +24,7 @@ std::vector<use> uses_of(const std::string& architecture) {
   const use words{"words", {"STENO", "transcribe", "-m", "MODEL", "--word-timestamps", "--format", "srt", "WAV"}};
   const use stream{"stream", {"STENO", "stream", "-m", "MODEL", "--format", "jsonl", "WAV"}};
   std::vector<use> all;
-  if (architecture == "fsmn_vad") {
+  if (architecture == "fsmn_vad" || architecture == "silero_vad") {
     all = {{"vad", {"STENO", "vad", "--vad", "MODEL", "WAV"}},
            {"transcribe-vad", {"STENO", "transcribe", "-m", demo, "--vad", "MODEL", "WAV"}}};
   } else if (architecture == "sortformer") {
@@ -89,6 +90,21 @@ void write_nano(const fs::path& to) {
   write(nano, to);
 }
 
+// Silero VAD with made-up weights, and with the settings that a file may have.
+void write_silero(const fs::path& to) {
+  const std::vector<std::byte> bytes =
+      test::silero_gguf(16000, 0, test::silero_tensors(16000, 5, {8, 6, 4, 12}, 4), [](weights::gguf_writer& w) {
+        w.set("silero_vad.post.threshold", 0.4f);
+        w.set("silero_vad.post.neg_threshold", 0.3f);
+        for (const char* key : {"min_speech_duration_ms", "min_silence_duration_ms", "speech_pad_ms",
+                                "max_speech_duration_ms", "min_silence_at_max_speech_ms"})
+          w.set(std::string("silero_vad.post.") + key, std::uint32_t{64});
+        w.set("silero_vad.post.use_max_poss_sil_at_max_speech", true);
+      });
+  std::ofstream(to, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
 // A model under its name, with what the programs can do with it as it is: something beside info and convert.
 void add(std::vector<corpus_model>& all, const workplace& at, const std::string& name, const fs::path& file) {
   corpus_model m{name, file, gguf_parts(file.string()).architecture(), {}};
@@ -140,6 +156,10 @@ std::vector<corpus_model> corpus(const workplace& at, const std::vector<std::str
   if (wanted("ct_punc_words")) {
     write_dictionary(at.scratch / "ct_punc_words.gguf");
     add(all, at, "ct_punc_words", at.scratch / "ct_punc_words.gguf");
+  }
+  if (wanted("silero_vad")) {
+    write_silero(at.scratch / "silero_vad.gguf");
+    add(all, at, "silero_vad", at.scratch / "silero_vad.gguf");
   }
   if (wanted("nano")) {
     write_nano(at.scratch / "nano.gguf");

@@ -48,6 +48,9 @@ TEST_F(steno_peers, lines_of_their_documentation_work_as_they_are) {
            {"-m whisper.gguf --no-gpu -fa -sns -f train.wav", "-m whisper.gguf --suppress-tokens=-1 train.wav"},
            {"-m whisper.gguf --vad-model fsmn-vad.gguf --vad -f train.wav",
             "-m whisper.gguf --vad fsmn-vad.gguf train.wav"},
+           {"-m whisper.gguf -vm energy --vad -vt 12 -vspd 90 -vsd 300 -vp 50 -f train.wav",
+            "-m whisper.gguf --vad energy --vad-threshold 12 --vad-min-speech 90 --vad-min-silence 300 --vad-pad 50 "
+            "train.wav"},
            {"-m whisper.gguf -ot 500 -d 1500 -f train.wav", "-m whisper.gguf --offset 0.5 --duration 1.5 train.wav"},
            {"-m whisper.gguf -di -f train.wav", "-m whisper.gguf --channels split train.wav"},
            {"-m whisper.gguf -mc 0 --entropy-threshold 2 -f train.wav", ""},

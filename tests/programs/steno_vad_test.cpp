@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "programs/run_program.hpp"
+#include "support/onnx_case.hpp"
 #include "support/speech.hpp"
 
 namespace steno_vad_test {
@@ -86,6 +87,35 @@ TEST_F(steno_vad, a_model_and_its_settings) {
   ASSERT_EQ(cut.code, 0) << cut.err;
   EXPECT_GT(json::parse(cut.out)["segments"].size(), found["segments"].size());
   EXPECT_NE(run("-q " + model + "--threshold 0.999 - < talk.raw").out, run("-q " + model + "- < talk.raw").out);
+}
+
+// whisper.cpp's file and the original's ONNX file, with all settings; and where else a detector is named.
+TEST_F(steno_vad, silero_files_as_they_are_published) {
+  const auto write = [&](const char* name, const std::string& bytes) {
+    std::ofstream(dir.path() / name, std::ios::binary) << bytes;
+  };
+  write("silero.bin", steno::test::silero_ggml(steno::test::silero_tensors(16000, 5, {8, 6, 4, 12}, 4)));
+  write("silero.safetensors", steno::test::safetensors(steno::test::silero_tensors(16000, 5, {8, 6, 4, 12}, 4), ""));
+  write("silero.onnx", steno::test::silero_onnx());
+  const std::string settings =
+      "--threshold 0.4 --neg-threshold 0.3 --min-speech 64 --min-silence 96 --pad 32 --max-segment 5 --format json ";
+  for (const char* file : {"silero.bin", "silero.safetensors", "silero.onnx"}) {
+    const outcome o = run("-q --vad " + std::string(file) + " " + settings + "- < talk.raw");
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(json::parse(o.out)["model"], "silero_vad");
+    EXPECT_FALSE(json::parse(o.out)["segments"].empty()) << file;
+  }
+  expect_error("--vad silero.bin --threshold 2 - < talk.raw", 2, "--threshold: expected 0 to 1");
+  expect_error(model + "--pad 10 - < talk.raw", 2, "--pad: FSMN-VAD has no such setting");
+  const auto steno = [&](const std::string& arguments) {
+    return steno::test::shell(dir, "'" STENO_PROGRAM "' " + arguments);
+  };
+  const std::string speech = " --vad-threshold 0.3 --vad-min-silence 300 '" + examples + "train.wav'";
+  EXPECT_EQ(steno("transcribe -q --vad silero.safetensors" + speech).code, 0);
+  EXPECT_EQ(steno("transcribe -q" + speech).code, 2);
+  const outcome live = steno("stream -q --demo sense-voice --format jsonl --vad silero.safetensors" + speech);
+  EXPECT_EQ(live.code, 0) << live.err;
+  EXPECT_NE(live.out.find("speech_start"), std::string::npos) << live.out;
 }
 
 TEST_F(steno_vad, many_files_share_an_output_or_have_one_each) {

@@ -82,15 +82,15 @@ TEST(options, vad) {
   EXPECT_EQ(o.verb, "vad");
   EXPECT_EQ(o.vad, "energy");
   EXPECT_EQ(o.speech.output_format, steno::app::speech_format::text);
-  EXPECT_FALSE(o.speech.min_silence || o.speech.max_segment || o.speech.threshold);
+  EXPECT_FALSE(o.detector.min_silence || o.detector.max_segment || o.detector.threshold);
   o = parse_options({"vad", "--vad", "m.gguf", "--format", "rttm", "-o", "out/", "--min-silence", "800",
                      "--max-segment", "1.5", "--threshold", "-0.25", "--shard", "1/3", "a.wav", "b.wav"});
   EXPECT_EQ(o.vad, "m.gguf");
   EXPECT_EQ(o.output, "out/");
   EXPECT_EQ(o.speech.output_format, steno::app::speech_format::rttm);
-  EXPECT_EQ(o.speech.min_silence, 800);
-  EXPECT_EQ(o.speech.max_segment, 1500);
-  EXPECT_EQ(o.speech.threshold, -0.25);
+  EXPECT_EQ(o.detector.min_silence, 800);
+  EXPECT_EQ(o.detector.max_segment, 1500);
+  EXPECT_EQ(o.detector.threshold, -0.25);
   EXPECT_EQ(o.part.index, 1u);
   EXPECT_EQ(o.audio, (std::vector<std::string>{"a.wav", "b.wav"}));
   EXPECT_EQ(parse_options({"vad", "-m", "m.gguf", "a.wav"}).vad, "m.gguf");

@@ -39,6 +39,8 @@ std::string kinds() {
 
 imported_model import_any(const fs::path& path, const import_options& options) {
   if (file_starts_with(path, weights::gguf_magic)) return import_gguf(gguf_file(path.string()), options);
+  for (const checkpoint_kind& k : checkpoint_kinds())
+    if (k.among_foreign && k.recognises(path)) return k.import(path, options);
   if (auto foreign = foreign_file(path)) fail(std::move(*foreign));
   for (const checkpoint_kind& k : checkpoint_kinds())
     if (k.recognises(path)) return k.import(path, options);
@@ -86,7 +88,10 @@ imported_model import_checkpoint(const fs::path& input, const convert_options& o
     imported_model model = import_any(input, {.cmvn = options.cmvn,
                                               .tokenizer = options.tokenizer,
                                               .longest_clip = options.longest_clip,
-                                              .jieba_dict = options.jieba_dict});
+                                              .jieba_dict = options.jieba_dict,
+                                              .sample_rate = options.sample_rate});
+    if (options.sample_rate && !model.file.has("silero_vad.frontend.sample_rate"))
+      fail({.where = input.string(), .what = "--sample-rate is for Silero VAD"});
     if (options.longest_clip && !model.file.has(qwen_files::longest_clip_key))
       fail({.where = input.string(), .what = "--longest-clip is for Qwen3-ASR models"});
     note_unused_tokenizer(options.tokenizer, model.takes_tokenizer, model.notes);

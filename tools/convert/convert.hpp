@@ -30,6 +30,7 @@ struct convert_options {
   /// Seconds, 1 to 1200: what a Qwen3-ASR model understands at once, instead of what its folder or file says.
   std::optional<double> longest_clip = {};
   std::optional<std::filesystem::path> jieba_dict = {};  ///< jieba's dict.txt, for models that cut texts by it
+  std::optional<std::uint32_t> sample_rate = {};         ///< Hz: which model of a Silero VAD file that holds several
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};  ///< bytes written
 };
 

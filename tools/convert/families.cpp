@@ -9,6 +9,7 @@
 #include "nemo/parakeet_folder.hpp"
 #include "nemo/sortformer.hpp"
 #include "qwen/qwen3_asr.hpp"
+#include "silero/silero.hpp"
 #include "wenet/u2.hpp"
 #include "whisper/whisper.hpp"
 
@@ -20,6 +21,7 @@ std::span<const packaged_family> packaged_families() {
       {"sense_voice", funasr_files::walk_sense_voice, true},
       {"paraformer", funasr_files::walk_paraformer, true},
       {"fsmn_vad", funasr_files::walk_fsmn_vad, true},
+      {"silero_vad", silero_files::walk_silero_vad},
       {"paraformer_online", funasr_files::walk_paraformer_online, true},
       {"bicif_paraformer", funasr_files::walk_bicif_paraformer, true},
       {"seaco_paraformer", funasr_files::walk_seaco_paraformer, true},
@@ -66,6 +68,9 @@ std::span<const checkpoint_kind> checkpoint_kinds() {
        whisper_files::import_huggingface},
       {"a faster-whisper folder (model.bin)", whisper_files::is_ctranslate2, whisper_files::import_ctranslate2},
       {"openai's Whisper (.pt)", whisper_files::is_openai, whisper_files::import_openai},
+      {"a ggml file of Silero VAD", silero_files::is_ggml, silero_files::import_ggml},
+      {"safetensors of Silero VAD", silero_files::is_safetensors, silero_files::import_safetensors},
+      {"an ONNX file of Silero VAD", silero_files::is_onnx, silero_files::import_onnx, true},
       {"a ggml file of whisper.cpp", nemo_files::is_ggml, nemo_files::import_ggml},  // Parakeet; all others are Whisper
       {"a ggml file of Whisper", whisper_files::is_ggml, whisper_files::import_ggml},
       {"a .nemo archive of NeMo", nemo_files::is_checkpoint, nemo_files::import_checkpoint},

@@ -4,6 +4,7 @@
 // authors made. A kind of checkpoint is anything else people download (a folder, an archive): it is recognised by its
 // content, in the order of the table. Tested in tests/convert.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -42,6 +43,8 @@ struct import_options {
   /// Seconds that a Qwen3-ASR model understands at once, instead of what its folder or file says.
   std::optional<double> longest_clip = {};
   std::optional<std::filesystem::path> jieba_dict = {};  ///< dict.txt of jieba, for models that cut texts by it
+  /// Hz: which of the models of a Silero VAD file that holds several.
+  std::optional<std::uint32_t> sample_rate = {};
 };
 
 /// Any other checkpoint.
@@ -51,6 +54,7 @@ struct checkpoint_kind {
   bool (*recognises)(const std::filesystem::path& path);
   /// Throws steno::error.
   imported_model (*import)(const std::filesystem::path& path, const import_options& options);
+  bool among_foreign = false;  ///< files like it are not read as a rule (foreign_files.hpp), so it is looked for first
 };
 std::span<const checkpoint_kind> checkpoint_kinds();
 

@@ -141,7 +141,8 @@ constexpr foreign_kind kinds_of_files[] = {
     {is_ncnn, "an ncnn model", "steno runs no graphs of other runtimes", take_source},
     {is_other_runtime, "a model for another runtime", "steno runs no graphs of other runtimes", take_source},
     {is_torch_script, "a TorchScript archive", "code and weights together, which steno does not run",
-     "take the checkpoint that it was exported from (WeNet: final.pt with train.yaml and units.txt)"},
+     "take the checkpoint that it was exported from (WeNet: final.pt with train.yaml and units.txt; of Silero VAD the "
+     "ONNX file beside it)"},
     {is_training_state, "what a trainer leaves to go on from, not a model", "",
      "name the folder or the file with the weights"},
     {is_lightning, "a PyTorch Lightning checkpoint", "with a trainer's state, without the model's settings",

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -48,6 +49,7 @@ int run(int argc, char** argv) {
   std::string input, output, type, cmvn, tokenizer, jieba_dict;
   std::vector<std::string> types_of;
   std::optional<double> longest_clip;
+  std::optional<std::uint32_t> sample_rate;
   bool no_progress = false, verifies = false;
   app.add_option("INPUT", input, "a folder or file as it was downloaded, or a GGUF file (docs/downloads.md)");
   CLI::Option* const out = app.add_option("-o,--output", output, "GGUF file to write");
@@ -76,6 +78,9 @@ int run(int argc, char** argv) {
   app.add_option("--longest-clip", longest_clip,
                  "seconds that a Qwen3-ASR model understands at once: what is longer will be cut at quiet places")
       ->check(CLI::Range(1.0, 1200.0));
+  app.add_option("--sample-rate", sample_rate,
+                 "8000 or 16000: which model of a Silero VAD file that holds both [16000]")
+      ->check(CLI::IsMember({8000, 16000}));
   app.add_flag("--no-progress", no_progress, "never show the progress bar");
   app.set_version_flag("--version", std::to_string(steno::version.major) + "." + std::to_string(steno::version.minor) +
                                         "." + std::to_string(steno::version.patch));
@@ -106,6 +111,7 @@ int run(int argc, char** argv) {
     if (!tokenizer.empty()) options.tokenizer = tokenizer;
     if (!jieba_dict.empty()) options.jieba_dict = jieba_dict;
     options.longest_clip = longest_clip;
+    options.sample_rate = sample_rate;
     if (verifies) {
       const steno::verification v = steno::verify(input, options);
       for (const std::string& line : v.lines) std::printf("%s\n", steno::core::printable(line).c_str());

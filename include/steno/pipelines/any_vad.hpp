@@ -26,11 +26,15 @@
 namespace steno {
 inline namespace STENO_ABI {
 
-/// What all detectors can be set to; what is not set is the detector's own default.
+/// What detectors can be set to; what is not set is the detector's own default. FSMN-VAD refuses the last three.
 struct vad_settings {
-  std::optional<int> min_silence = {};   ///< ms; a pause that ends a segment
-  std::optional<int> max_segment = {};   ///< ms; a longer one is cut
-  std::optional<double> threshold = {};  ///< energy: dB above the background; FSMN-VAD: speech_noise_thres
+  std::optional<int> min_silence = {};  ///< ms; a pause that ends a segment
+  std::optional<int> max_segment = {};  ///< ms; a longer one is cut
+  /// energy: dB above the background; FSMN-VAD: speech_noise_thres; Silero VAD: a probability
+  std::optional<double> threshold = {};
+  std::optional<double> neg_threshold = {};  ///< of what began: energy: dB; Silero VAD: a probability
+  std::optional<int> min_speech = {};        ///< ms; what is shorter is no speech
+  std::optional<int> pad = {};               ///< ms; added before and after a segment
 };
 
 namespace pipelines::detail {
@@ -55,7 +59,7 @@ class any_vad {
   /// What open_vad() makes.
   explicit any_vad(std::unique_ptr<const pipelines::detail::vad_interface> d) : detector_(std::move(d)) {}
 
-  std::string_view name() const { return detector_->name(); }   ///< "energy_vad" or "fsmn_vad"
+  std::string_view name() const { return detector_->name(); }   ///< "energy_vad", "fsmn_vad", ...
   int sample_rate() const { return detector_->sample_rate(); }  ///< Hz, of the samples that streams take
 
  private:

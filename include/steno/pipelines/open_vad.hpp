@@ -6,12 +6,14 @@
 #include <steno/models/energy_vad.hpp>
 #include <steno/models/fsmn_vad.hpp>
 #include <steno/models/load.hpp>
+#include <steno/models/silero_vad.hpp>
 #include <steno/pipelines/any_vad.hpp>
 #include <steno/streaming/voice_activity_detector.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,20 +27,42 @@ namespace pipelines {
 /// A detector's own options from what all can be set to.
 inline models::energy_vad_options vad_options(const models::energy_vad&, const vad_settings& s) {
   models::energy_vad_options o;
+  o.min_speech = s.min_speech.value_or(o.min_speech);
+  o.pad = s.pad.value_or(o.pad);
   o.min_silence = s.min_silence.value_or(o.min_silence);
   o.max_segment = s.max_segment.value_or(o.max_segment);
   if (s.threshold) {
     o.off_above *= *s.threshold / o.on_above;  // the two stay in proportion
     o.on_above = *s.threshold;
   }
+  o.off_above = s.neg_threshold.value_or(o.off_above);
   return o;
 }
+/// Throws steno::error for settings that FSMN-VAD has not.
 inline funasr::fsmn_vad_options vad_options(const funasr::fsmn_vad_any&, const vad_settings& s) {
+  for (const auto& [given, name] :
+       {std::pair{s.neg_threshold.has_value(), "neg_threshold"}, std::pair{s.min_speech.has_value(), "min_speech"},
+        std::pair{s.pad.has_value(), "pad"}})
+    if (given)
+      fail({.what = std::string("setting ") + name + " of a voice activity detector",
+            .expected = "none for FSMN-VAD, which has no such setting"});
   funasr::fsmn_vad_options o;
   o.max_end_silence = s.min_silence;
   o.max_single_segment = s.max_segment;
   o.speech_noise_thres = s.threshold;
   return o;
+}
+/// The original cuts no segment, however long. Pipelines keep the samples of an open one, so here an hour is the end.
+inline models::silero_vad_options vad_options(const models::silero_vad_any& v, const vad_settings& s) {
+  constexpr int hour = 3600 * 1000;
+  return {.threshold = s.threshold,
+          .neg_threshold = s.neg_threshold,
+          .min_speech = s.min_speech,
+          .min_silence = s.min_silence,
+          .pad = s.pad,
+          .max_segment = s.max_segment               ? s.max_segment
+                         : v.segmentation.max_speech ? std::nullopt
+                                                     : std::optional(hour)};
 }
 
 namespace detail {
@@ -73,13 +97,21 @@ struct loaded_vad final : vad_interface {
 template <class Bodies>
 any_vad open_vad(gguf_file file, const executor& run, std::vector<std::byte> image) {
   const std::string found = file.text("general.architecture").value_or("");
-  using model = pipelines::detail::model_for<Bodies, funasr::fsmn_vad_any>;
-  if (found == model::architecture)
-    return any_vad(std::make_unique<const pipelines::detail::loaded_vad<model>>(
+  std::string known;
+  std::optional<any_vad> opened;
+  const auto try_as = [&]<class Detector>(const Detector*) {
+    using model = pipelines::detail::model_for<Bodies, Detector>;
+    known.append(known.empty() ? "" : " or ").append(model::architecture);
+    if (opened || found != model::architecture) return;
+    opened.emplace(std::make_unique<const pipelines::detail::loaded_vad<model>>(
         load<model>(std::move(file), run, std::move(image))));
+  };
+  try_as(static_cast<const funasr::fsmn_vad_any*>(nullptr));
+  try_as(static_cast<const models::silero_vad_any*>(nullptr));
+  if (opened) return std::move(*opened);
   fail({.where = file.where(),
         .what = "this is no voice activity detector: general.architecture",
-        .expected = std::string(model::architecture),
+        .expected = known,
         .found = steno::weights::quoted(found),
         .hint = "\"energy\" needs no file"});
 }
