@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -216,6 +215,9 @@ class http_connection final : public drainable, public asker, public std::enable
     switch (route_.to) {
       case endpoint::none:
         throw api_error(404, "no such path: see docs/server.md; WebSocket sessions may have any path", "unknown_url");
+      case endpoint::realtime:
+        more_header_ += "Upgrade: websocket\r\n";
+        throw api_error(426, "this path speaks WebSocket alone", "upgrade_required");
       case endpoint::transcriptions:
       case endpoint::translations:
         need_method(true);
@@ -226,10 +228,10 @@ class http_connection final : public drainable, public asker, public std::enable
     need_method(false);
     switch (route_.to) {
       case endpoint::models:
-        return respond(200, "application/json", R"({"object":"list","data":[)" + own_model() + "]}\n");
+        return respond(200, "application/json", R"({"object":"list","data":[)" + all_models() + "]}\n");
       case endpoint::model:
-        if (route_.model != hall_.options.model_id) unknown_model(route_.model);
-        return respond(200, "application/json", own_model() + "\n");
+        if (!hall_.models->has(route_.model)) unknown_model(route_.model);
+        return respond(200, "application/json", model_object(route_.model, hall_.began) + "\n");
       case endpoint::ready:
         if (hall_.draining()) throw api_error(503, "the server ends", "shutting_down");
         return respond(200, "application/json", "{\"status\":\"ready\"}\n");
@@ -242,12 +244,14 @@ class http_connection final : public drainable, public asker, public std::enable
         return respond(200, "application/json", "{\"status\":\"ok\"}\n");
     }
   }
-  std::string own_model() const { return model_object(hall_.options.model_id, hall_.began); }
+  std::string all_models() const {
+    std::string list;
+    for (const std::string& id : hall_.models->ids())
+      list.append(list.empty() ? "" : ",").append(model_object(id, hall_.began));
+    return list;
+  }
   [[noreturn]] void unknown_model(const std::string& id) const {
-    throw api_error(404,
-                    "the model \"" + core::printable(std::string_view(id).substr(0, 64)) +
-                        "\" is not served here: there is " + hall_.options.model_id,
-                    "model_not_found", "model");
+    throw api_error(404, hall_.models->unknown(id), "model_not_found", "model");
   }
   void check_queue() {
     if (!hall_.desk.full()) return;
@@ -337,17 +341,20 @@ class http_connection final : public drainable, public asker, public std::enable
     reading_body_ = false;
     parts_.reset();
     const bool translate = route_.to == endpoint::translations;
-    if (form_->model && *form_->model != hall_.options.model_id) unknown_model(*form_->model);
-    speech_request asked = read_form(*form_, translate, hall_.options.recording);
-    speech_request trial = asked;
-    fit_to_model(trial, *form_, hall_.model);  // what is refused is refused now, and not when its turn comes
+    const std::string model = form_->model.value_or(hall_.models->usual());
+    if (!hall_.models->has(model)) unknown_model(model);
+    speech_request asked = read_form(*form_, translate);
+    if (const model_shelf::place m = hall_.models->ready(model)) {
+      speech_request trial = asked;
+      fit_to_model(trial, *form_, *m);  // what is refused is refused now, and not when its turn comes
+    }
     if (asked.stream && version_ < 11)
       throw api_error(400, "stream: events need HTTP/1.1", "unsupported_value", "stream");
     check_queue();
     events_ = asked.stream;
     auto task = std::make_shared<speech_task>(
-        hall_.model, speech_task::upload{std::move(sound_), std::move(form_), std::move(asked)}, hall_.options.reading,
-        hall_.options.audio_seconds, shared_from_this());
+        *hall_.models, model, speech_task::upload{std::move(sound_), std::move(form_), std::move(asked)},
+        hall_.options.reading, hall_.options.audio_seconds, shared_from_this());
     task_ = task;
     watch_client();
     if (hall_.desk.offer(std::move(task))) return;
@@ -525,32 +532,6 @@ class http_connection final : public drainable, public asker, public std::enable
 };
 
 }  // namespace
-
-void prepare_header(http_header_parser& parser) {
-  parser.header_limit(8192);
-  parser.body_limit(std::numeric_limits<std::uint64_t>::max());  // Boost 1.74 takes "none" for 0
-}
-
-std::optional<request_facts> facts_of(const client_socket& socket, const http_header_parser& parser) {
-  request_facts facts;
-  error_code e;
-  const auto local = socket.local_endpoint(e);
-  if (e) return std::nullopt;
-  facts.local_address = local.address().to_string();
-  facts.local_port = local.port();
-  for (const auto& field : parser.get()) {
-    if (field.name() == http::field::origin) facts.origins.emplace_back(field.value());
-    if (field.name() == http::field::host) facts.hosts.emplace_back(field.value());
-  }
-  return facts;
-}
-
-bool has_key(const server_hall& hall, const http_header_parser& parser) {
-  if (!hall.options.keys.needed()) return true;
-  const auto& request = parser.get();
-  return request.count(http::field::authorization) == 1 &&
-         hall.options.keys.allows(view_of(request[http::field::authorization]));
-}
 
 void begin_http(arrival who, server_hall& hall, std::unique_ptr<http_header_parser> header,
                 const beast::flat_buffer& more, error_code e) {

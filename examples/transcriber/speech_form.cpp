@@ -88,9 +88,9 @@ void speech_form::end() {
   to = std::move(value_);
 }
 
-speech_request read_form(const speech_form& form, bool translate, const transcribe_options& usual) {
+speech_request read_form(const speech_form& form, bool translate) {
   if (!form.file) throw api_error(400, "file: the recording is missing", "missing_required_parameter", "file");
-  speech_request r{.options = usual};
+  speech_request r;
   const std::string format = form.response_format.value_or("json");
   if (format == "json")
     r.format = answer_format::json;
@@ -131,7 +131,13 @@ speech_request read_form(const speech_form& form, bool translate, const transcri
   return r;
 }
 
-void fit_to_model(speech_request& r, const speech_form& form, const transcriber& model) {
+void fit_to_model(speech_request& r, const speech_form& form, const served_model& of) {
+  const transcriber& model = of.model;
+  r.options.language = of.recording.language;
+  r.options.beam = of.recording.beam;
+  r.options.hotwords = of.recording.hotwords;
+  r.options.hotword_score = of.recording.hotword_score;
+  r.options.look_ahead = of.recording.look_ahead;
   const auto need = [&](std::string_view option, const char* field, const std::string& why) {
     if (!model.supports(option)) refuse_field(field, why, "unsupported_value");
   };

@@ -52,8 +52,7 @@ api_answer answer_of(const std::exception& e) {
 
 // f(samples) for all of the recording, a portion at a time.
 template <class F>
-void speech_task::listen(F&& f) {
-  const int rate = model_.sample_rate();
+void speech_task::listen(int rate, F&& f) {
   const auto too_long = [&] {
     throw api_error(413, "file: the recording is longer than " + std::to_string(std::lround(most_seconds_)) + " s",
                     "audio_too_long", "file");
@@ -71,20 +70,31 @@ void speech_task::listen(F&& f) {
   }
 }
 
+model_shelf::place speech_task::loaded() {
+  try {
+    return models_.get(model_);
+  } catch (const error& e) {
+    throw api_error(500, std::string("the model cannot be loaded: ") + e.what(), "model_not_loaded", "model");
+  }
+}
+
 void speech_task::recognise(api_answer& a) {
   if (cancelled()) throw gone();
   speech_request asked = what_.asked;
-  fit_to_model(asked, *what_.form, model_);
-  const style usual = model_.model_name() == "whisper" ? style::openai : style::steno;
+  const model_shelf::place of = loaded();
+  const transcriber& model = of->model;
+  const int rate = model.sample_rate();
+  fit_to_model(asked, *what_.form, *of);
+  const style usual = model.model_name() == "whisper" ? style::openai : style::steno;
   speech_answer answer(asked, usual);
   context scratch;
-  any_recording recording(model_, asked.options);
+  any_recording recording(model, asked.options);
   const auto sink = [&](segment s) {
     std::string more = answer.add(s);
     if (asked.stream && !more.empty()) who_->heard(std::move(more));
   };
-  if (recording.needs_preview()) listen([&](std::span<const float> part) { recording.preview(part, scratch); });
-  listen([&](std::span<const float> part) {
+  if (recording.needs_preview()) listen(rate, [&](std::span<const float> part) { recording.preview(part, scratch); });
+  listen(rate, [&](std::span<const float> part) {
     recording.push(part, scratch, sink);
     if (cancelled()) throw gone();
   });

@@ -39,19 +39,26 @@ class speech_task final : public work_queue::task {
     std::shared_ptr<speech_form> form;
     speech_request asked;
   };
-  /// `model` must outlive it. `most_seconds` of audio; more are refused.
-  speech_task(const transcriber& model, upload what, const audio_options& reading, double most_seconds,
+  /// `models` must outlive it, and has this one. `most_seconds` of audio; more are refused.
+  speech_task(model_shelf& models, std::string model, upload what, const audio_options& reading, double most_seconds,
               std::shared_ptr<asker> who)
-      : model_(model), what_(std::move(what)), reading_(reading), most_seconds_(most_seconds), who_(std::move(who)) {}
+      : models_(models),
+        model_(std::move(model)),
+        what_(std::move(what)),
+        reading_(reading),
+        most_seconds_(most_seconds),
+        who_(std::move(who)) {}
   void run() noexcept override;
 
  private:
   struct gone {};
+  model_shelf::place loaded();
   void recognise(api_answer& a);
   template <class F>
-  void listen(F&& f);
+  void listen(int rate, F&& f);
 
-  const transcriber& model_;
+  model_shelf& models_;
+  const std::string model_;
   const upload what_;
   const audio_options reading_;
   const double most_seconds_;

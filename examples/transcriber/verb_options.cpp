@@ -21,7 +21,11 @@ constexpr const char *of_input = "Input: what is heard", *of_model = "Model: wha
 // Of the verbs that can do with a bundled model: -m or --demo.
 void add_model(CLI::App& app, options& o, raw_options& raw, const char* names, const char* about) {
   topic(app, of_model);
-  CLI::Option* model = app.add_option(names, o.model, about)->type_name("MODEL");
+  CLI::Option* const model = o.verb == "serve" ? app.add_option(names, raw.models, about)
+                                                     ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+                                                     ->allow_extra_args(false)
+                                               : app.add_option(names, o.model, about);
+  model->type_name("MODEL");
   app.add_option("--demo", raw.demo, "The bundled model of a family, e.g. parakeet-tdt; a wrong name lists them")
       ->type_name("FAMILY")
       ->excludes(model);
@@ -254,11 +258,13 @@ void add_bench(CLI::App& app, options& o, raw_options& raw) {
 }
 
 void add_live(CLI::App& app, options& o, raw_options& raw) {
-  add_model(app, o, raw, "-m,--model",
-            o.verb == "serve"
-                ? "Any model: packaged GGUF, or a checkpoint that steno-convert reads; NAME=MODEL: requests call it so"
-                : "Any model: packaged GGUF, or a checkpoint that steno-convert reads. One that does not stream by "
-                  "itself recognises each segment of speech when it has ended, with partial results on the way");
+  add_model(
+      app, o, raw, "-m,--model",
+      o.verb == "serve"
+          ? "Any model: packaged GGUF, or a checkpoint that steno-convert reads; NAME=MODEL: requests call it so. "
+            "May be given again: the others are loaded when a request names them"
+          : "Any model: packaged GGUF, or a checkpoint that steno-convert reads. One that does not stream by "
+            "itself recognises each segment of speech when it has ended, with partial results on the way");
   topic(app, of_stream);
   app.add_option("--final-model", o.live.final_model,
                  "Two passes: the model streams partial results, and this one recognises each segment of speech when "
