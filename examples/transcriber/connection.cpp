@@ -148,6 +148,11 @@ class connection final : public drainable, public live_host, public std::enable_
     const std::string why = refusal(hall_.access, *facts);
     if (!why.empty()) return turn_away("403 Forbidden", why);
     if (!has_key(hall_, *parser_)) return turn_away("401 Unauthorized\r\nWWW-Authenticate: Bearer", "a key is needed");
+    if (hall_.counts.sessions() >= static_cast<std::uint64_t>(hall_.options.sessions))
+      return turn_away("503 Service Unavailable\r\nRetry-After: 5",
+                       std::to_string(hall_.options.sessions) + " sessions are open");
+    if (const int wait_for = hall_.rates.take(client_of(hall_, *parser_, from_)); wait_for > 0)
+      return turn_away("429 Too Many Requests\r\nRetry-After: " + std::to_string(wait_for), rate_message(hall_));
     if (buffer_.size() > 0) return turn_away("400 Bad Request", "data before the answer to the handshake");
     begin_talk(request);
     ws_.read_message_max(static_cast<std::size_t>(hall_.options.message_bytes));

@@ -1,7 +1,9 @@
 #include "http_header.hpp"
 
+#include <algorithm>
 #include <boost/beast/http/field.hpp>
 #include <cstdint>
+#include <functional>
 #include <limits>
 
 namespace steno::app {
@@ -45,6 +47,19 @@ offered_protocols::offered_protocols(const http_header_parser& parser) {
     if (one == "openai-beta.realtime-v1") beta = true;
     if (one.starts_with(with_key)) key = one.substr(with_key.size());
   }
+}
+
+std::uint64_t client_of(const server_hall& hall, const http_header_parser& parser, std::string_view from) {
+  std::string_view who = from.substr(0, from.rfind(':'));
+  if (hall.options.keys.needed()) {
+    const auto shown = header_view(parser.get()[http::field::authorization]);
+    who = shown.empty() ? offered_protocols(parser).key : shown.substr(shown.find_last_of(' ') + 1);
+  }
+  return std::hash<std::string_view>()(who);
+}
+
+std::string rate_message(const server_hall& hall) {
+  return "a client may begin " + std::to_string(hall.options.per_minute) + " requests and sessions a minute";
 }
 
 bool has_key(const server_hall& hall, const http_header_parser& parser) {

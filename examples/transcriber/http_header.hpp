@@ -5,7 +5,9 @@
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "access.hpp"
@@ -29,6 +31,12 @@ struct offered_protocols {
   bool realtime = false, beta = false;
   std::string_view key = {};
 };
+
+/// Whose request it is, for what is fair between clients: a key's, where it shows one that the server wants, else those
+/// of an address. `from`: "127.0.0.1:40000"
+std::uint64_t client_of(const server_hall& hall, const http_header_parser& parser, std::string_view from);
+/// What a client is told that begins too many.
+std::string rate_message(const server_hall& hall);
 
 /// Whether it shows a key, where the server wants one.
 bool has_key(const server_hall& hall, const http_header_parser& parser);

@@ -48,6 +48,9 @@ struct live_options {
   std::vector<std::string> allow_origins;
   int max_queue = 16;               ///< recordings that wait for a thread
   int body_bytes = 100 << 20;       ///< of a request
+  int request_seconds = 0;          ///< until a recording is given up; 0: never
+  int per_minute = 0;               ///< requests and sessions of a client; 0: any number
+  int sessions = 0;                 ///< at once; 0: as many as connections
   double audio_seconds = 7200;      ///< of a recording
   std::vector<named_model> models;  ///< of serve; options::model is the first one's path
   std::string api_keys;             ///< a file of keys; empty: nobody needs one

@@ -14,7 +14,8 @@ using value_kind = flat_value::kind;
 constexpr std::size_t most_keywords = 100, longest_keywords = 4096;  // bytes in all: a prompt is paid for at every step
 
 [[noreturn]] void refuse_path(const char* code, const std::string& path, const std::string& why) {
-  throw realtime_error(code, path + ": " + why, path);
+  const std::string shown = core::printable(std::string_view(path).substr(0, 100));  // keys are the client's
+  throw realtime_error(code, shown + ": " + why, shown);
 }
 [[noreturn]] void expect(const flat_value& v, const std::string& what) {
   refuse_path("invalid_value", v.path, "expected " + what);
@@ -172,7 +173,7 @@ void set_one(realtime_settings& s, const flat_value& v) {
   } else if (path == "session.include[]") {
     unsupported(v, "there are no probabilities of tokens");
   } else {
-    refuse_path("unknown_parameter", core::printable(std::string_view(v.path).substr(0, 100)), "no such field here");
+    refuse_path("unknown_parameter", v.path, "no such field here");
   }
 }
 

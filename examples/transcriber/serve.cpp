@@ -82,6 +82,9 @@ int run_serve(const options& o) {
             .keys = o.live.api_keys.empty() ? api_keys() : api_keys::read(o.live.api_keys),
             .max_queue = o.live.max_queue,
             .body_bytes = o.live.body_bytes,
+            .request_seconds = o.live.request_seconds,
+            .per_minute = o.live.per_minute,
+            .sessions = o.live.sessions > 0 ? o.live.sessions : o.live.connections,
             .audio_seconds = o.live.audio_seconds,
             .reading = o.reading},
            say);

@@ -47,6 +47,9 @@ struct server_options {
   std::string model_id = "default";             ///< what requests call the one model
   int max_queue = 16;                           ///< recordings that wait for a thread; more are refused (429)
   int body_bytes = 100 << 20;                   ///< of a request; more is refused (413)
+  int request_seconds = 0;                      ///< after which a recording is given up (504); 0: never
+  int per_minute = 0;                           ///< requests and sessions that a client may begin (429); 0: any number
+  int sessions = 10000;                         ///< WebSocket sessions at once; more are refused (503)
   double audio_seconds = 7200;                  ///< of a recording; more is refused (413)
   audio_options reading = {};                   ///< how recordings are opened
   transcribe_options recording = {};            ///< what is asked of the one model for each

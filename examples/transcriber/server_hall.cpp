@@ -17,6 +17,7 @@ server_hall::server_hall(std::unique_ptr<model_shelf> m, const server_options& o
       began(static_cast<long long>(std::time(nullptr))),
       seats(o.connections, o.per_peer),
       desk(static_cast<std::size_t>(o.max_queue)),
+      rates(o.per_minute),
       loader(static_cast<std::size_t>(o.connections)),
       log_(std::move(log)) {
   access.host = o.host;

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "access.hpp"
+#include "client_rates.hpp"
 #include "metrics.hpp"
 #include "model_shelf.hpp"
 #include "places.hpp"
@@ -55,6 +56,7 @@ class server_hall {
   places seats;
   work_queue desk;  ///< recognises recordings
   metrics counts;
+  client_rates rates;
   work_queue loader;  ///< loads models that sessions wait for
 
  private:

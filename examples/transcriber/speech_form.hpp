@@ -39,7 +39,7 @@ class speech_form final : public multipart_sink {
   bool in_file_ = false;
 };
 
-enum class answer_format { json, text, srt, vtt, verbose_json };
+enum class answer_format { json, text, srt, vtt, verbose_json, diarized_json };
 
 /// What is asked of a model.
 struct speech_request {

@@ -88,18 +88,22 @@ void speech_task::recognise(api_answer& a) {
   const style usual = model.model_name() == "whisper" ? style::openai : style::steno;
   speech_answer answer(asked, usual);
   context scratch;
-  any_recording recording(model, asked.options);
-  const auto sink = [&](segment s) {
-    std::string more = answer.add(s);
-    if (asked.stream && !more.empty()) who_->heard(std::move(more));
-  };
-  if (recording.needs_preview()) listen(rate, [&](std::span<const float> part) { recording.preview(part, scratch); });
+  std::optional<pipelines::speaker_labels> who;
+  if (asked.format == answer_format::diarized_json)
+    who.emplace(of->speakers->model, of->speakers->diarization, of->speakers->rule);
+  transcript recording(any_recording(model, asked.options), nullptr, nullptr, std::move(who), scratch);
+  const transcript_sink sink{.segments =
+                                 [&](const segment& s) {
+                                   for (std::string& event : answer.add(s)) who_->heard(std::move(event));
+                                 },
+                             .progress = [](double) {}};
+  if (model.needs_preview()) listen(rate, [&](std::span<const float> part) { recording.preview(part); });
   listen(rate, [&](std::span<const float> part) {
-    recording.push(part, scratch, sink);
+    recording.push(part, sink);
     if (cancelled()) throw gone();
   });
-  recording.close(scratch, sink);
-  const result head = recording.finish(scratch, sink);
+  recording.close(sink);
+  const result head = recording.finish(sink);
   a.audio_seconds = head.duration;
   a.type = content_type(asked.format);
   a.body = asked.stream ? answer.text() : answer.end(head);

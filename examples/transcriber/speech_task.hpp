@@ -26,8 +26,8 @@ struct api_answer {
 class asker {
  public:
   virtual ~asker() = default;
-  /// Of a request for events: what the text goes on with. May throw std::bad_alloc.
-  virtual void heard(std::string more) = 0;
+  /// Of a request for events: the next one, an object of JSON. May throw std::bad_alloc.
+  virtual void heard(std::string event) = 0;
   /// Once, in the end.
   virtual void answered(api_answer a) noexcept = 0;
 };

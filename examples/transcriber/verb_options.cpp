@@ -471,6 +471,24 @@ void add_serve(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--max-audio-seconds", o.live.audio_seconds, "Longer recordings are refused [7200]")
       ->type_name("SECONDS")
       ->check(CLI::Range(1.0, 1e6));
+  app.add_option("--request-timeout", o.live.request_seconds, "Seconds until a request is given up, with 504 [never]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 86400));
+  topic(app, of_server);
+  app.add_option("--max-sessions", o.live.sessions, "WebSocket sessions at once [as connections]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000));
+  app.add_option("--requests-per-minute", o.live.per_minute,
+                 "That a client may begin, sessions counted: by its key, or its address [any number]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000));
+  topic(app, of_speakers);
+  app.add_option("--speakers", o.speakers.model,
+                 "Tell who said it, with this model, where response_format is diarized_json")
+      ->type_name("MODEL");
+  app.add_option("--speaker-names", o.speakers.names,
+                 "With --speakers: their names in the order in which they are heard, one a line [A, B, ...]")
+      ->type_name("FILE");
   add_ffmpeg(app, raw, of_requests);
   topic(app, of_program);
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
