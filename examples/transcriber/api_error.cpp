@@ -53,6 +53,8 @@ std::string_view status_text(int status) {
       return "Too Many Requests";
     case 431:
       return "Request Header Fields Too Large";
+    case 504:
+      return "Gateway Timeout";
     case 503:
       return "Service Unavailable";
     default:

@@ -44,7 +44,11 @@ bool api_keys::allows(std::string_view authorization) const {
   if (authorization.size() < scheme.size() ||
       !std::equal(scheme.begin(), scheme.end(), authorization.begin(), [&](char a, char b) { return a == small(b); }))
     return false;
-  const padded given = pad(authorization.substr(scheme.size()));
+  return holds(authorization.substr(scheme.size()));
+}
+
+bool api_keys::holds(std::string_view wanted) const {
+  const padded given = pad(wanted);
   unsigned found = 0;
   for (const padded& key : keys_) {  // all of all of them: how far one is right does not show
     unsigned differs = 0;

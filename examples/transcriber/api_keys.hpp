@@ -20,6 +20,8 @@ class api_keys {
   bool needed() const { return !keys_.empty(); }
   /// Whether the value of the field Authorization holds one of them. Takes as long for every value.
   bool allows(std::string_view authorization) const;
+  /// Whether this is one of them. Takes as long for every value.
+  bool holds(std::string_view key) const;
 
  private:
   static constexpr std::size_t longest = 256;

@@ -9,18 +9,16 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/websocket/stream.hpp>
 #include <chrono>
-#include <cstdint>
-#include <cstring>
-#include <deque>
-#include <optional>
-#include <span>
+#include <cmath>
+#include <memory>
+#include <string>
 #include <utility>
-#include <vector>
 
 #include "farewell.hpp"
 #include "http_connection.hpp"
-#include "live.hpp"
-#include "wenet_protocol.hpp"
+#include "http_routes.hpp"
+#include "realtime_session.hpp"
+#include "wenet_session.hpp"
 
 namespace steno::app {
 namespace {
@@ -44,7 +42,7 @@ peer peer_of(const asio::ip::address& a) {
 }
 
 // All of a connection's handlers run on one thread.
-class connection final : public drainable, public std::enable_shared_from_this<connection> {
+class connection final : public drainable, public live_host, public std::enable_shared_from_this<connection> {
  public:
   connection(client_socket socket, const tcp::endpoint& from, std::unique_ptr<seat> place,
              std::shared_ptr<const char> share, server_hall& hall)
@@ -58,14 +56,22 @@ class connection final : public drainable, public std::enable_shared_from_this<c
   ~connection() {
     place_.reset();
     if (accepted_) {
-      hall_.counts.session_ended(static_cast<double>(samples_) / hall_.model.sample_rate());
-      tell("left, milliseconds of audio: ", std::to_string(samples_ / 16).c_str());
+      hall_.counts.session_ended(talk_->audio_seconds());
+      tell("left, milliseconds of audio: ", std::to_string(std::llround(talk_->audio_seconds() * 1000)).c_str());
     }
     hall_.remove(*this);
   }
 
   void start() {
     asio::dispatch(ws_.get_executor(), [self = shared_from_this()] { self->step([&] { self->read_request(); }); });
+  }
+  std::function<void()> waker() override {
+    return [self = shared_from_this()] {
+      asio::post(self->ws_.get_executor(), [self] {
+        self->talk_->waiting = false;
+        self->step([&] { self->proceed(); });
+      });
+    };
   }
   void drain() override {
     asio::post(ws_.get_executor(), [self = shared_from_this()] { self->step([&] { self->begin_drain(); }); });
@@ -90,7 +96,7 @@ class connection final : public drainable, public std::enable_shared_from_this<c
   void begin_drain() {
     draining_ = true;
     if (!accepted_) return cut();
-    if (reading_ && !ending_ && !closing_) proceed();  // otherwise it comes there by itself
+    if (reading_ && !talk_->over) proceed();  // otherwise it comes there by itself
   }
   // A handler. What cannot be answered ends the connection: most likely memory is short, and an answer needs some.
   template <class F>
@@ -110,8 +116,8 @@ class connection final : public drainable, public std::enable_shared_from_this<c
   }
   void progressed() { waited_ = clock::duration::zero(); }
   void expired() {
-    if (!reading_ || closing_) return cut();
-    refuse("no audio for " + std::to_string(hall_.options.idle_seconds) + " s");
+    if (!reading_ || talk_->over) return cut();
+    talk_->refuse("no audio for " + std::to_string(hall_.options.idle_seconds) + " s");
     proceed();
   }
   // Ends everything that is under way.
@@ -142,7 +148,13 @@ class connection final : public drainable, public std::enable_shared_from_this<c
     const std::string why = refusal(hall_.access, *facts);
     if (!why.empty()) return turn_away("403 Forbidden", why);
     if (!has_key(hall_, *parser_)) return turn_away("401 Unauthorized\r\nWWW-Authenticate: Bearer", "a key is needed");
+    if (hall_.counts.sessions() >= static_cast<std::uint64_t>(hall_.options.sessions))
+      return turn_away("503 Service Unavailable\r\nRetry-After: 5",
+                       std::to_string(hall_.options.sessions) + " sessions are open");
+    if (const int wait_for = hall_.rates.take(client_of(hall_, *parser_, from_)); wait_for > 0)
+      return turn_away("429 Too Many Requests\r\nRetry-After: " + std::to_string(wait_for), rate_message(hall_));
     if (buffer_.size() > 0) return turn_away("400 Bad Request", "data before the answer to the handshake");
+    begin_talk(request);
     ws_.read_message_max(static_cast<std::size_t>(hall_.options.message_bytes));
     wait();
     ws_.async_accept(request, [self = shared_from_this()](error_code failed) {
@@ -155,6 +167,21 @@ class connection final : public drainable, public std::enable_shared_from_this<c
       self->step([&] { self->proceed(); });
     });
   }
+  // The path says which protocol it is; that of OpenAI is named in the answer where the client offers it.
+  void begin_talk(const http_header_parser::value_type& request) {
+    const std::string_view target(request.target().data(), request.target().size());
+    if (route_of(target).to != endpoint::realtime) {
+      talk_ = start_wenet_session(hall_);
+      return;
+    }
+    const offered_protocols offered(*parser_);
+    const auto beta = request["OpenAI-Beta"];
+    talk_ = start_realtime_session(
+        hall_, *this, {.target = std::string(target), .beta = offered.beta || beast::iequals(beta, "realtime=v1")});
+    if (offered.realtime)
+      ws_.set_option(websocket::stream_base::decorator(
+          [](websocket::response_type& answer) { answer.set(http::field::sec_websocket_protocol, "realtime"); }));
+  }
   void turn_away(std::string_view status, const std::string& why) {
     hall_.say(from_ + " refused: " + why);
     say_farewell(std::move(ws_.next_layer()), status, why);
@@ -163,98 +190,49 @@ class connection final : public drainable, public std::enable_shared_from_this<c
   void read() {
     wait();
     buffer_.clear();
+    if (buffer_.capacity() > usual_message) buffer_.shrink_to_fit();  // the longest message is not the usual one
     reading_ = true;
     ws_.async_read(buffer_, [self = shared_from_this()](error_code e, std::size_t) {
       self->reading_ = false;
-      if (self->closing_ || self->ending_) return;  // answers are under way, and nobody waits for this any more
+      if (self->talk_->over || self->ended_) return;  // answers are under way, and nobody waits for this any more
       self->came();
       if (!e) self->step([&] { self->received(); });
     });
   }
 
   void received() {
-    if (ws_.got_text()) {
-      command({static_cast<const char*>(buffer_.data().data()), buffer_.size()});
-    } else if (!stream_) {
-      refuse("Start signal is expected before binary data");
-    } else {
-      take_samples();
-    }
+    const auto* bytes = static_cast<const unsigned char*>(buffer_.data().data());
+    if (ws_.got_text())
+      talk_->text({reinterpret_cast<const char*>(bytes), buffer_.size()});
+    else
+      talk_->bytes({bytes, buffer_.size()});
     proceed();
   }
 
-  void command(const std::string& text) {
-    const client_signal signal = read_signal(text, hall_.options.live, hall_.model.sample_rate());
-    if (!signal.refused.empty()) return refuse(signal.refused);
-    progressed();  // there is one beginning and one end
-    if (!signal.start) {
-      ending_ = true;
-      if (!stream_) refuse("Start signal is expected before the end");
-      return;
-    }
-    if (stream_) return refuse("Speech has started already");
-    nbest_ = signal.nbest;
-    if (guarded([&] { stream_.emplace(hall_.model, signal.live, hall_.options.beside); }))
-      out_.push_back(ready_message());
-  }
-
-  void take_samples() {
-    const auto* bytes = static_cast<const unsigned char*>(buffer_.data().data());
-    const std::size_t n = buffer_.size() / 2;  // an odd byte at the end is no sample
-    if (!guarded([&] { pcm_.resize(n); })) return;
-    at_ = 0;
-    samples_ += n;
-    fresh_ += n;
-    if (fresh_ >= static_cast<std::size_t>(hall_.model.sample_rate()) / 10) {
-      progressed();
-      fresh_ = 0;
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto bits = static_cast<std::uint16_t>(bytes[2 * i] | bytes[2 * i + 1] << 8);
-      std::int16_t value;
-      std::memcpy(&value, &bits, sizeof value);
-      pcm_[i] = static_cast<float>(value) / 32768.0f;
-    }
-  }
-
-  // The next step: answers first, then a slice of audio, then the end, then the next message.
+  // The next step: answers first, then a slice of the work, then the next message.
   void proceed() {
-    if (!out_.empty()) return write();
-    if (closing_) return close();
-    const auto sink = [this](const session_event& e) {
-      endpoint_ = e.endpoint;
-      if (e.final() || !e.utterance.text.empty())
-        out_.push_back(result_message(e, nbest_, hall_.model.model_name().starts_with("u2_")));
-    };
-    constexpr std::size_t slice = 8000;
-    if (at_ < pcm_.size()) {
-      const auto piece = std::span(pcm_).subspan(at_, std::min(slice, pcm_.size() - at_));
-      at_ += piece.size();
-      guarded([&] { stream_->push(piece, sink); });
-    } else if (ending_ || draining_) {
-      ending_ = true;
-      endpoint_ = endpoint_kind::none;
-      if (stream_)
-        guarded([&] { stream_->finish(sink); });
-      else
-        closing_ = true;  // nothing was said
-    } else {
-      return read();
+    if (std::exchange(talk_->progressed, false)) progressed();
+    if (!talk_->failed.empty()) {
+      hall_.say(from_ + " failed: " + std::exchange(talk_->failed, {}));
+      progressed();
+      patience_ = std::min<clock::duration>(patience_, goodbye);
     }
-    if (!closing_ && stream_->over()) {
-      out_.push_back(speech_end_message(endpoint_));
-      closing_ = true;
-    }
+    if (!talk_->out.empty()) return write();
+    if (talk_->over) return close();
+    if (talk_->waiting) return;
+    if (draining_ && !std::exchange(ended_, true)) talk_->end();
+    if (!talk_->proceed()) return read();
+    if (talk_->waiting && talk_->out.empty()) return;
     asio::post(ws_.get_executor(), [self = shared_from_this()] { self->step([&] { self->proceed(); }); });
   }
 
   void write() {
     wait();
     ws_.text(true);
-    ws_.async_write(asio::buffer(out_.front()), [self = shared_from_this()](error_code e, std::size_t) {
+    ws_.async_write(asio::buffer(talk_->out.front()), [self = shared_from_this()](error_code e, std::size_t) {
       self->came();
       if (e) return;
-      self->out_.pop_front();
+      self->talk_->out.pop_front();
       self->step([&] { self->proceed(); });
     });
   }
@@ -267,30 +245,7 @@ class connection final : public drainable, public std::enable_shared_from_this<c
     ws_.async_close(code, [self = shared_from_this()](error_code) { self->came(); });
   }
 
-  void refuse(const std::string& why) {
-    stream_.reset();  // its memory first: the answer needs some
-    pcm_ = {};
-    at_ = 0;
-    closing_ = true;
-    progressed();
-    patience_ = std::min<clock::duration>(patience_, goodbye);
-    out_.push_back(failed_message(why));
-    hall_.say(from_ + " failed: " + why);
-  }
-  // Out of memory, or a thread that cannot be had, ends this connection and no other.
-  template <class F>
-  bool guarded(F&& f) {
-    try {
-      f();
-      return true;
-    } catch (const std::bad_alloc&) {
-      refuse("out of memory");
-    } catch (const std::exception& e) {
-      refuse(e.what());
-    }
-    return false;
-  }
-
+  static constexpr std::size_t usual_message = 65536;
   static constexpr std::chrono::seconds goodbye{2};  // for the last words
 
   server_hall& hall_;
@@ -305,12 +260,8 @@ class connection final : public drainable, public std::enable_shared_from_this<c
   unsigned turn_ = 0;  // of waiting: what belongs to one before has no effect
   beast::flat_buffer buffer_;
   std::unique_ptr<http_header_parser> parser_;
-  std::optional<live_stream> stream_;
-  std::deque<std::string> out_;
-  std::vector<float> pcm_;
-  std::size_t at_ = 0, nbest_ = 1, samples_ = 0, fresh_ = 0;
-  endpoint_kind endpoint_ = endpoint_kind::none;  // of the last event
-  bool accepted_ = false, reading_ = false, ending_ = false, closing_ = false, draining_ = false;
+  std::unique_ptr<live_protocol> talk_;
+  bool accepted_ = false, reading_ = false, ended_ = false, draining_ = false;
 };
 
 }  // namespace

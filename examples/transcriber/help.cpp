@@ -11,7 +11,7 @@
 namespace steno::app {
 namespace {
 
-constexpr int width = 80, indent = 26;
+constexpr int help_width = 80, indent = 26;
 
 // Lines of a text that has its own, each at most as wide as a screen.
 std::string folded(std::string_view text) {
@@ -21,11 +21,11 @@ std::string folded(std::string_view text) {
     const std::string_view line = text.substr(at, end - at);
     at = end + 1;
     const std::size_t front = std::min(line.find_first_not_of(' '), line.size());
-    if (columns(line) <= width || line.find("  ", front) != std::string_view::npos) {
+    if (columns(line) <= help_width || line.find("  ", front) != std::string_view::npos) {
       out.append(line).append("\n");
       continue;
     }
-    for (const std::string& part : wrap(line, width - static_cast<int>(front)))
+    for (const std::string& part : wrap(line, help_width - static_cast<int>(front)))
       out.append(front, ' ').append(part).append("\n");
   }
   return out;
@@ -36,7 +36,7 @@ std::string row(const option_words& o) {
   std::string left = "  ";
   for (const std::string& n : o.names) left.append(left.size() > 2 ? ", " : "").append(n);
   if (!o.value.empty()) left.append(" ").append(o.value);
-  const std::vector<std::string> lines = wrap(o.about, width - indent);
+  const std::vector<std::string> lines = wrap(o.about, help_width - indent);
   std::string out = left;
   bool beside = columns(left) <= indent - 2;
   if (!beside) out += "\n";

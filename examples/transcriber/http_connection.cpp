@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -58,6 +57,7 @@ class http_connection final : public drainable, public asker, public std::enable
         patience_(std::chrono::seconds(hall.options.idle_seconds)),
         socket_(std::move(who.socket)),
         deadline_(socket_.get_executor()),
+        limit_(socket_.get_executor()),
         header_(std::move(header)) {
     const auto bytes = more.data();
     buffer_.commit(asio::buffer_copy(buffer_.prepare(more.size()), bytes));
@@ -75,9 +75,9 @@ class http_connection final : public drainable, public asker, public std::enable
   }
 
   // On the queue's threads.
-  void heard(std::string more) override {
+  void heard(std::string event) override {
     asio::post(socket_.get_executor(),
-               [self = shared_from_this(), text = std::move(more)] { self->step([&] { self->send_event(text); }); });
+               [self = shared_from_this(), text = std::move(event)] { self->step([&] { self->send_event(text); }); });
   }
   void answered(api_answer a) noexcept override {
     answer_ = std::move(a);
@@ -216,6 +216,9 @@ class http_connection final : public drainable, public asker, public std::enable
     switch (route_.to) {
       case endpoint::none:
         throw api_error(404, "no such path: see docs/server.md; WebSocket sessions may have any path", "unknown_url");
+      case endpoint::realtime:
+        more_header_ += "Upgrade: websocket\r\n";
+        throw api_error(426, "this path speaks WebSocket alone", "upgrade_required");
       case endpoint::transcriptions:
       case endpoint::translations:
         need_method(true);
@@ -226,10 +229,10 @@ class http_connection final : public drainable, public asker, public std::enable
     need_method(false);
     switch (route_.to) {
       case endpoint::models:
-        return respond(200, "application/json", R"({"object":"list","data":[)" + own_model() + "]}\n");
+        return respond(200, "application/json", R"({"object":"list","data":[)" + all_models() + "]}\n");
       case endpoint::model:
-        if (route_.model != hall_.options.model_id) unknown_model(route_.model);
-        return respond(200, "application/json", own_model() + "\n");
+        if (!hall_.models->has(route_.model)) unknown_model(route_.model);
+        return respond(200, "application/json", model_object(route_.model, hall_.began) + "\n");
       case endpoint::ready:
         if (hall_.draining()) throw api_error(503, "the server ends", "shutting_down");
         return respond(200, "application/json", "{\"status\":\"ready\"}\n");
@@ -242,12 +245,21 @@ class http_connection final : public drainable, public asker, public std::enable
         return respond(200, "application/json", "{\"status\":\"ok\"}\n");
     }
   }
-  std::string own_model() const { return model_object(hall_.options.model_id, hall_.began); }
+  std::string all_models() const {
+    std::string list;
+    for (const std::string& id : hall_.models->ids())
+      list.append(list.empty() ? "" : ",").append(model_object(id, hall_.began));
+    return list;
+  }
   [[noreturn]] void unknown_model(const std::string& id) const {
-    throw api_error(404,
-                    "the model \"" + core::printable(std::string_view(id).substr(0, 64)) +
-                        "\" is not served here: there is " + hall_.options.model_id,
-                    "model_not_found", "model");
+    throw api_error(404, hall_.models->unknown(id), "model_not_found", "model");
+  }
+  void check_rate() {
+    client_ = client_of(hall_, *header_, from_);
+    const int wait_for = hall_.rates.take(client_);
+    if (wait_for == 0) return;
+    more_header_ += "Retry-After: " + std::to_string(wait_for) + "\r\n";
+    throw api_error(429, rate_message(hall_), "rate_limit_exceeded");
   }
   void check_queue() {
     if (!hall_.desk.full()) return;
@@ -266,6 +278,7 @@ class http_connection final : public drainable, public asker, public std::enable
     const auto limit = static_cast<std::uint64_t>(hall_.options.body_bytes);
     if (const auto length = header_->content_length(); length && *length > limit) too_large();
     if (whole_) throw api_error(400, "the body is missing", "invalid_multipart");
+    check_rate();
     check_queue();
     const auto expect = request[http::field::expect];
     if (!expect.empty() && !beast::iequals(expect, "100-continue"))
@@ -337,18 +350,29 @@ class http_connection final : public drainable, public asker, public std::enable
     reading_body_ = false;
     parts_.reset();
     const bool translate = route_.to == endpoint::translations;
-    if (form_->model && *form_->model != hall_.options.model_id) unknown_model(*form_->model);
-    speech_request asked = read_form(*form_, translate, hall_.options.recording);
-    speech_request trial = asked;
-    fit_to_model(trial, *form_, hall_.model);  // what is refused is refused now, and not when its turn comes
+    const std::string model = form_->model.value_or(hall_.models->usual());
+    if (!hall_.models->has(model)) unknown_model(model);
+    speech_request asked = read_form(*form_, translate);
+    if (const model_shelf::place m = hall_.models->ready(model)) {
+      speech_request trial = asked;
+      fit_to_model(trial, *form_, *m);  // what is refused is refused now, and not when its turn comes
+    }
     if (asked.stream && version_ < 11)
       throw api_error(400, "stream: events need HTTP/1.1", "unsupported_value", "stream");
     check_queue();
     events_ = asked.stream;
     auto task = std::make_shared<speech_task>(
-        hall_.model, speech_task::upload{std::move(sound_), std::move(form_), std::move(asked)}, hall_.options.reading,
-        hall_.options.audio_seconds, shared_from_this());
+        *hall_.models, model, speech_task::upload{std::move(sound_), std::move(form_), std::move(asked)},
+        hall_.options.reading, hall_.options.audio_seconds, shared_from_this());
+    task->client = client_;
     task_ = task;
+    if (hall_.options.request_seconds > 0) {
+      limit_.expires_at(began_ + std::chrono::seconds(hall_.options.request_seconds));
+      limit_.async_wait([weak = weak_from_this(), number = ++requests_](error_code e) {
+        const auto self = weak.lock();
+        if (!e && self && number == self->requests_) self->step([&] { self->too_late(); });
+      });
+    }
     watch_client();
     if (hall_.desk.offer(std::move(task))) return;
     ++reads_;
@@ -370,8 +394,26 @@ class http_connection final : public drainable, public asker, public std::enable
     });
   }
 
+  // The connection ends with this answer: the thread that works for it may still write another one.
+  void too_late() {
+    if (gone_ || !task_) return;
+    ++reads_;
+    hall_.desk.withdraw(*task_);
+    task_.reset();
+    late_ = true;
+    keep_ = false;
+    const api_error why(504, "there is no answer within " + std::to_string(hall_.options.request_seconds) + " s",
+                        "deadline_exceeded");
+    if (!streaming_) return refuse(why);
+    put_chunk("event: error\ndata: " + why.body() + "\n");
+    out_ += "0\r\n\r\n";
+    ended_ = true;
+    log(504);
+    if (!writing_) write();
+  }
   void take_answer() {
-    if (gone_) return;
+    if (gone_ || late_) return;
+    limit_.cancel();
     ++reads_;  // an event may be on its way: nothing is cancelled
     task_.reset();
     api_answer a = std::move(answer_);
@@ -383,7 +425,7 @@ class http_connection final : public drainable, public asker, public std::enable
     events_ = false;
     open_events();
     if (a.status == 200)
-      put_chunk("data: " + event_of("transcript.text.done", "text", a.body) + "\n\n");
+      put_chunk("data: " + done_event(a.body) + "\n\n");
     else
       put_chunk("event: error\ndata: " + a.body + "\n");  // the body ends its line
     out_ += "0\r\n\r\n";
@@ -393,14 +435,15 @@ class http_connection final : public drainable, public asker, public std::enable
   }
 
   // Server-sent events, in chunks: how many there will be is not known.
-  void send_event(const std::string& more) {
-    if (gone_) return;
+  void send_event(const std::string& event) {
+    if (gone_ || late_) return;
     open_events();
-    put_chunk("data: " + event_of("transcript.text.delta", "delta", more) + "\n\n");
+    put_chunk("data: " + event + "\n\n");
     if (!writing_) write();
   }
-  static std::string event_of(const char* type, const char* key, const std::string& text) {
-    return std::move(json_builder().open('{').key("type").text(type).key(key).text(text).close('}')).str();
+  static std::string done_event(const std::string& text) {
+    json_builder j;
+    return std::move(j.open('{').key("type").text("transcript.text.done").key("text").text(text).close('}')).str();
   }
   void open_events() {
     if (std::exchange(streaming_, true)) return;
@@ -501,7 +544,7 @@ class http_connection final : public drainable, public asker, public std::enable
   std::unique_ptr<seat> place_;
   const std::chrono::steady_clock::duration patience_;
   client_socket socket_;
-  client_timer deadline_;
+  client_timer deadline_, limit_;  // of the client; of the answer
   unsigned turn_ = 0, reads_ = 0;  // of waiting, of reading: what belongs to one before has no effect
   beast::flat_buffer buffer_{4 * body_portion};
   std::unique_ptr<http_header_parser> header_;
@@ -521,36 +564,12 @@ class http_connection final : public drainable, public asker, public std::enable
   unsigned version_ = 11;
   bool keep_ = false, whole_ = false, head_ = false;  // of the request
   bool idle_ = false, reading_body_ = false, answering_ = false, gone_ = false;
+  std::uint64_t client_ = 0, requests_ = 0;
+  bool late_ = false;
   bool events_ = false, streaming_ = false, writing_ = false, ended_ = false;
 };
 
 }  // namespace
-
-void prepare_header(http_header_parser& parser) {
-  parser.header_limit(8192);
-  parser.body_limit(std::numeric_limits<std::uint64_t>::max());  // Boost 1.74 takes "none" for 0
-}
-
-std::optional<request_facts> facts_of(const client_socket& socket, const http_header_parser& parser) {
-  request_facts facts;
-  error_code e;
-  const auto local = socket.local_endpoint(e);
-  if (e) return std::nullopt;
-  facts.local_address = local.address().to_string();
-  facts.local_port = local.port();
-  for (const auto& field : parser.get()) {
-    if (field.name() == http::field::origin) facts.origins.emplace_back(field.value());
-    if (field.name() == http::field::host) facts.hosts.emplace_back(field.value());
-  }
-  return facts;
-}
-
-bool has_key(const server_hall& hall, const http_header_parser& parser) {
-  if (!hall.options.keys.needed()) return true;
-  const auto& request = parser.get();
-  return request.count(http::field::authorization) == 1 &&
-         hall.options.keys.allows(view_of(request[http::field::authorization]));
-}
 
 void begin_http(arrival who, server_hall& hall, std::unique_ptr<http_header_parser> header,
                 const beast::flat_buffer& more, error_code e) {

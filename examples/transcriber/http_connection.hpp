@@ -7,20 +7,16 @@
 // tests/programs/steno_service_test.cpp.
 #pragma once
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/empty_body.hpp>
-#include <boost/beast/http/parser.hpp>
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "client_socket.hpp"
+#include "http_header.hpp"
 #include "places.hpp"
 #include "server_hall.hpp"
 
 namespace steno::app {
-
-using http_header_parser = boost::beast::http::request_parser<boost::beast::http::empty_body>;
 
 /// What a connection is made of, before it is known which protocol it will speak.
 struct arrival {
@@ -29,14 +25,6 @@ struct arrival {
   std::unique_ptr<seat> place;
   std::shared_ptr<const char> share;
 };
-
-/// Of a request that is about to be read. Bodies of any length may follow: they are bounded where they are read.
-void prepare_header(http_header_parser& parser);
-
-/// Who asks (access.hpp); nothing when the connection has ended.
-std::optional<request_facts> facts_of(const client_socket& socket, const http_header_parser& parser);
-/// Whether it shows a key, where the server wants one.
-bool has_key(const server_hall& hall, const http_header_parser& parser);
 
 /// Goes on with a client whose first request has been read as far as its header; `more` came behind it. To be called on
 /// the socket's thread. `e`: it is no request, for this reason. Throws std::bad_alloc.

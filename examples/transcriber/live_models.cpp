@@ -10,7 +10,7 @@ live_models::live_models(const options& o, const transcriber& model, const execu
     : settings_(o.detector),
       named_(o.vad != "none"),
       by_segments_(o.live.by_segments || !o.live.final_model.empty() || !model.streams()) {
-  if (named_ && !by_segments_ && (o.verb == "serve" || output_format(o) != format::jsonl))
+  if (named_ && !by_segments_ && o.verb != "serve" && output_format(o) != format::jsonl)
     wrong_usage(o.verb + ": " + std::string(model.model_name()) +
                 " streams by itself: --vad finds what is recognised with --by-segments, and tells of speech in "
                 "stream --format jsonl alone");

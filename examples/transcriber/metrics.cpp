@@ -46,6 +46,10 @@ void metrics::session_began() {
   ++sessions_;
   ++sessions_now_;
 }
+std::uint64_t metrics::sessions() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return sessions_now_;
+}
 void metrics::session_ended(double audio_seconds) {
   const std::lock_guard<std::mutex> lock(mutex_);
   --sessions_now_;

@@ -23,6 +23,7 @@ class metrics {
   /// Of sessions.
   void session_began();
   void session_ended(double audio_seconds);
+  std::uint64_t sessions() const;  ///< now
 
   /// What holds now.
   struct state {

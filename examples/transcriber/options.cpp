@@ -120,6 +120,38 @@ void use_bundled(options& o) {
                                 : find_demo(model_task::tells_speakers, "diarize --demo");
 }
 
+// What requests call a model that has no name of its own: its file's without folder and ending.
+std::string id_of_model(const std::string& path) {
+  std::filesystem::path file(path);
+  if (file.filename().empty()) file = file.parent_path();  // a folder
+  return core::printable((file.extension() == ".gguf" ? file.stem() : file.filename()).string());
+}
+
+// Of serve: NAME=MODEL or MODEL, as often as there are models.
+void name_served_models(options& o) {
+  if (o.live.models.empty() && !o.model.empty()) o.live.models.push_back({"", o.model});
+  for (named_model& one : o.live.models) {
+    const std::string said = one.path;
+    std::error_code none;
+    const std::size_t equal = said.find('=');
+    if (equal != std::string::npos && !std::filesystem::exists(said, none)) {
+      one.id = said.substr(0, equal);
+      one.path = said.substr(equal + 1);
+      const auto plain = [](char c) { return c > ' ' && c < 0x7f; };
+      if (one.id.empty() || one.id.size() > 64 || one.path.empty() || !std::all_of(one.id.begin(), one.id.end(), plain))
+        wrong_usage("--model " + said + ": expected a name of 1 to 64 characters of ASCII without spaces, and a model");
+    }
+    one.path = path_of_model(one.path, o.models, o.notes);
+    if (one.id.empty()) one.id = id_of_model(one.path);
+    for (const named_model* other = o.live.models.data(); other != &one; ++other)
+      if (other->id == one.id)
+        wrong_usage("--model " + said + ": another one is called " + one.id + ", too; NAME=MODEL gives it a name");
+  }
+  if (!o.live.models.empty()) o.model = o.live.models.front().path;
+  if (o.live.models.size() > 1 && !o.live.final_model.empty())
+    wrong_usage("--final-model stands beside one --model, and there are several");
+}
+
 // Names of models become paths; the model of STENO_MODEL is as if it was named.
 void find_named_models(options& o) {
   if (!o.models.empty() && !std::filesystem::is_directory(o.models))
@@ -128,17 +160,7 @@ void find_named_models(options& o) {
       o.verb == "transcribe" || o.verb == "stream" || o.verb == "serve" || o.verb == "info" || o.verb == "bench";
   if (const char* const model = std::getenv("STENO_MODEL"); usual && o.model.empty() && model != nullptr)
     o.model = model;
-  std::error_code none;
-  if (const std::size_t equal = o.model.find('=');
-      o.verb == "serve" && equal != std::string::npos && !std::filesystem::exists(o.model, none)) {
-    o.live.model_id = o.model.substr(0, equal);
-    o.model.erase(0, equal + 1);
-    const auto plain = [](char c) { return c > ' ' && c < 0x7f; };
-    if (o.live.model_id.empty() || o.live.model_id.size() > 64 || o.model.empty() ||
-        !std::all_of(o.live.model_id.begin(), o.live.model_id.end(), plain))
-      wrong_usage("--model " + o.live.model_id + "=" + o.model +
-                  ": expected a name of 1 to 64 characters of ASCII without spaces, and a model");
-  }
+  if (o.verb == "serve") name_served_models(o);
   for (std::string* named : {&o.model, &o.live.final_model, &o.punctuation, &o.aligner, &o.speakers.model})
     *named = path_of_model(*named, o.models, o.notes);
   if (o.vad != "none" && o.vad != "energy") o.vad = path_of_model(o.vad, o.models, o.notes);
@@ -185,6 +207,7 @@ void check(options& o, raw_options& raw) {
   }
   if (!raw.demo.empty()) o.model = demo_of(o, raw);
   if (raw.bundled) use_bundled(o);
+  for (const std::string& one : raw.models) o.live.models.push_back({"", one});
   find_named_models(o);
   if (o.live.list_devices) {
     o.output_formats = find_formats(raw.format);
@@ -380,6 +403,7 @@ options parse_options(const std::vector<std::string>& arguments) {
     app.parse(rest);
   } catch (const CLI::CallForHelp&) {
     if (!raw.demo.empty()) o.model = demo_of(o, raw);
+    if (!raw.models.empty()) o.model = raw.models.front();
     throw stop{0, help_text(o.verb, "", o.model.empty() ? std::set<std::string>() : options_left_out(o), o.model)};
   } catch (const CLI::CallForVersion& v) {
     throw stop{0, std::string(v.what()) + "\n"};

@@ -24,6 +24,11 @@ struct shard {
 /// "2/8"; nothing when it is not of this form or out of range.
 std::optional<shard> parse_shard(std::string_view text);
 
+/// What serve calls a model.
+struct named_model {
+  std::string id, path;
+};
+
 /// Of stream and serve.
 struct live_options {
   std::optional<int> chunk_size, left_chunks, left_context;  ///< nothing: the model's own
@@ -44,11 +49,14 @@ struct live_options {
   int idle_seconds = 30;        ///< without audio on a connection
   int drain_seconds = 10;       ///< for sessions to end after an interruption
   std::vector<std::string> allow_origins;
-  int max_queue = 16;           ///< recordings that wait for a thread
-  int body_bytes = 100 << 20;   ///< of a request
-  double audio_seconds = 7200;  ///< of a recording
-  std::string model_id;         ///< what requests call the model; empty: as its file is called
-  std::string api_keys;         ///< a file of keys; empty: nobody needs one
+  int max_queue = 16;               ///< recordings that wait for a thread
+  int body_bytes = 100 << 20;       ///< of a request
+  int request_seconds = 0;          ///< until a recording is given up; 0: never
+  int per_minute = 0;               ///< requests and sessions of a client; 0: any number
+  int sessions = 0;                 ///< at once; 0: as many as connections
+  double audio_seconds = 7200;      ///< of a recording
+  std::vector<named_model> models;  ///< of serve; options::model is the first one's path
+  std::string api_keys;             ///< a file of keys; empty: nobody needs one
 };
 
 /// Of vad.
@@ -70,12 +78,12 @@ struct speaker_options {
 struct options {
   std::string verb = "transcribe";
   std::vector<std::string> audio;
-  std::string model;                                    ///< empty: the demo model
-  std::string models;                                   ///< a folder where names of models are looked for, too
-  std::string how;                                      ///< models: whose publication is asked for
-  std::string tokenizer;                                ///< of the model; empty: it has one, or it is found
-  bool copy_models = false, cache_models = false, check_weights = false;      ///< model_files.hpp
-  std::vector<format> output_formats = {format::text};  ///< one unless it is transcribe
+  std::string model;      ///< empty: the demo model
+  std::string models;     ///< a folder where names of models are looked for, too
+  std::string how;        ///< models: whose publication is asked for
+  std::string tokenizer;  ///< of the model; empty: it has one, or it is found
+  bool copy_models = false, cache_models = false, check_weights = false;  ///< model_files.hpp
+  std::vector<format> output_formats = {format::text};                    ///< one unless it is transcribe
   layout output_layout;
   decoding_options decoding;
   std::string output;          ///< empty: standard output

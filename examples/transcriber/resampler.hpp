@@ -33,4 +33,24 @@ class resampler {
   bool source_ended_ = false;
 };
 
+/// The same for samples that come by themselves.
+class live_resampler {
+ public:
+  live_resampler(int source_rate, int rate);
+
+  /// Appends what is known of the output.
+  void push(std::span<const float> in, std::vector<float>& out);
+  /// No samples follow: appends the rest. The next push() begins anew.
+  void finish(std::vector<float>& out);
+
+ private:
+  void process(const float* in, std::size_t count, std::vector<float>& out);
+  struct release {
+    void operator()(soxr* s) const;
+  };
+  std::unique_ptr<soxr, release> soxr_;  // null: the rates are equal
+  double ratio_;
+  bool begun_ = false;
+};
+
 }  // namespace steno::app

@@ -5,15 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "access.hpp"
 #include "line_log.hpp"
-#include "live_models.hpp"
-#include "loading.hpp"
+#include "served_models.hpp"
 #include "server.hpp"
-#include "speech_form.hpp"
 #include "verbs.hpp"
 
 namespace steno::app {
@@ -41,33 +39,6 @@ void check_origins(const options& o) {
       wrong_usage("serve: --allow-origin " + text + ": expected SCHEME://HOST or SCHEME://HOST:PORT, or *");
 }
 
-// The same wishes for recordings, as far as the model has a use for them there.
-transcribe_options recording_options(const session_options& asked, const transcriber& model, const note_function& say) {
-  transcribe_options r;
-  const auto take = [&](bool given, const char* name, auto&& set) {
-    if (!given) return;
-    if (model.supports(name)) return set();
-    say(live_option_name(name) + " is for sessions alone: of recordings this model has no use for it");
-  };
-  take(asked.language != "auto", "language", [&] { r.language = language_of_model(model, asked.language); });
-  take(asked.beam != 0, "beam", [&] { r.beam = asked.beam; });
-  take(!asked.hotwords.empty(), "hotwords", [&] { r.hotwords = asked.hotwords; });
-  take(asked.hotword_score.has_value(), "hotword_score", [&] { r.hotword_score = asked.hotword_score; });
-  take(asked.look_ahead.has_value(), "look_ahead", [&] { r.look_ahead = asked.look_ahead; });
-  if (!model.supports_language(r.language))
-    wrong_usage("serve: --language " + asked.language + ": this model does not know it");
-  return r;
-}
-
-// What requests call the model: the name that was given, or its file's without folder and ending.
-std::string id_of(const options& o) {
-  if (!o.live.model_id.empty()) return o.live.model_id;
-  std::filesystem::path file(o.model);
-  if (file.filename().empty()) file = file.parent_path();  // a folder
-  std::string name = (file.extension() == ".gguf" ? file.stem() : file.filename()).string();
-  return core::printable(name);
-}
-
 class descriptor_of_log {
  public:
   descriptor_of_log() : fd_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {}
@@ -89,18 +60,16 @@ int run_serve(const options& o) {
     wrong_usage("serve: --chunk-size is at least 1, or a client could send without an end");
   const int threads = threads_of(o);
   check_origins(o);
-  session_options request = session_options_of(o);
-  request.limit_seconds = 200;  // seconds: bounds what a connection keeps, and is as far as WeNet's positions go
   // A descriptor of its own: number 2 is somebody else's for moments (sound_file.cpp).
   const descriptor_of_log to;
   line_log log(to.get());
   const auto say = [&](const std::string& text) {
     if (!o.quiet) log.say(text);
   };
-  const transcriber model = load_transcriber(o.model, {}, say);
-  const live_models beside(o, model, {}, say);
-  check_live(request, model, beside.beside());
-  server s(model,
+  std::unique_ptr<model_shelf> models = open_served_models(o, say);
+  const std::string name(models->get(models->usual())->model.model_name());
+  const std::size_t count = models->size();
+  server s(std::move(models),
            {.host = host_of(o),
             .port = o.live.port,
             .threads = threads,
@@ -111,18 +80,18 @@ int run_serve(const options& o) {
             .drain_seconds = o.live.drain_seconds,
             .allow_origins = o.live.allow_origins,
             .keys = o.live.api_keys.empty() ? api_keys() : api_keys::read(o.live.api_keys),
-            .live = request,
-            .beside = beside.beside(),
-            .model_id = id_of(o),
             .max_queue = o.live.max_queue,
             .body_bytes = o.live.body_bytes,
+            .request_seconds = o.live.request_seconds,
+            .per_minute = o.live.per_minute,
+            .sessions = o.live.sessions > 0 ? o.live.sessions : o.live.connections,
             .audio_seconds = o.live.audio_seconds,
-            .reading = o.reading,
-            .recording = recording_options(request, model, say)},
+            .reading = o.reading},
            say);
   s.drain_at_signals();
-  say("listening on http and ws://" + s.addresses() + " with " + std::string(model.model_name()) + ", " +
-      std::to_string(threads) + " threads, at most " + std::to_string(o.live.connections) + " connections");
+  say("listening on http and ws://" + s.addresses() + " with " + name +
+      (count > 1 ? " and " + std::to_string(count - 1) + " more" : "") + ", " + std::to_string(threads) +
+      " threads, at most " + std::to_string(o.live.connections) + " connections");
   const int signal = s.run();
   say("stopped");
   return signal == 0 ? 0 : 128 + signal;

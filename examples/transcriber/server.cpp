@@ -51,8 +51,8 @@ struct server::body {
     std::shared_ptr<const char> share = std::make_shared<char>();  // each connection holds one, too
   };
 
-  body(const transcriber& m, const server_options& o, std::function<void(const std::string&)> log)
-      : hall(m, o, std::move(log)), control(1), signals(control), deadline(control) {
+  body(std::unique_ptr<model_shelf> m, const server_options& o, std::function<void(const std::string&)> log)
+      : hall(std::move(m), o, std::move(log)), control(1), signals(control), deadline(control) {
     for (int i = 0; i < std::max(1, o.threads); ++i) lanes.push_back(std::make_unique<lane>());
     running = lanes.size();
   }
@@ -222,8 +222,22 @@ void server::body::await_signal() {
   });
 }
 
+namespace {
+
+std::unique_ptr<model_shelf> shelf_of_one(const transcriber& model, const server_options& o) {
+  auto shelf = std::make_unique<model_shelf>();
+  shelf->add(o.model_id, std::make_shared<const served_model>(model, o.live, o.beside, o.recording, nullptr));
+  return shelf;
+}
+
+}  // namespace
+
 server::server(const transcriber& model, const server_options& options, std::function<void(const std::string&)> log)
-    : body_(std::make_unique<body>(model, options, std::move(log))) {
+    : server(shelf_of_one(model, options), options, std::move(log)) {}
+
+server::server(std::unique_ptr<model_shelf> models, const server_options& options,
+               std::function<void(const std::string&)> log)
+    : body_(std::make_unique<body>(std::move(models), options, std::move(log))) {
   body_->listen();
 }
 server::~server() = default;
@@ -260,8 +274,10 @@ int server::run() {
   if (recognising < b.hall.options.threads)
     b.hall.say("threads that can be had to recognise recordings: " + std::to_string(recognising) + " of " +
                std::to_string(b.hall.options.threads));
+  if (b.hall.models->loaded() < b.hall.models->size()) b.hall.loader.start(1);
   while (!b.serve_until_decoded()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   for (std::thread& t : threads) t.join();
+  b.hall.loader.stop();
   b.hall.desk.stop();  // while the lanes are there, to which its tasks' connections belong
   b.hall.forget_drain();
   return b.signal;

@@ -1,4 +1,4 @@
-// A server for many clients of one model, on one port: HTTP/1.1 as OpenAI's API has it (http_connection.hpp), and the
+// A server for many clients, on one port: HTTP/1.1 as OpenAI's API has it (http_connection.hpp), and the
 // protocol of WeNet's runtime over WebSocket (runtime/core/websocket), many streams at once.
 //
 //   client                                    server
@@ -27,6 +27,7 @@
 
 #include "api_keys.hpp"
 #include "audio.hpp"
+#include "model_shelf.hpp"
 
 namespace steno::app {
 
@@ -41,14 +42,17 @@ struct server_options {
   int drain_seconds = 10;  ///< sessions may take so long to end when the server is drained
   std::vector<std::string> allow_origins = {};  ///< of web pages that may connect, beside its own; "*": all
   api_keys keys = {};                           ///< clients must have one, where there are any
-  session_options live = {};
-  pipelines::session_models beside = {};  ///< of every session; must outlive the server
-  std::string model_id = "default";       ///< what requests call the model
-  int max_queue = 16;                     ///< recordings that wait for a thread; more are refused (429)
-  int body_bytes = 100 << 20;             ///< of a request; more is refused (413)
-  double audio_seconds = 7200;            ///< of a recording; more is refused (413)
-  audio_options reading = {};             ///< how recordings are opened
-  transcribe_options recording = {};      ///< what is asked of the model for each
+  session_options live = {};                    ///< of every session of the one model
+  pipelines::session_models beside = {};        ///< of every session of the one model; must outlive the server
+  std::string model_id = "default";             ///< what requests call the one model
+  int max_queue = 16;                           ///< recordings that wait for a thread; more are refused (429)
+  int body_bytes = 100 << 20;                   ///< of a request; more is refused (413)
+  int request_seconds = 0;                      ///< after which a recording is given up (504); 0: never
+  int per_minute = 0;                           ///< requests and sessions that a client may begin (429); 0: any number
+  int sessions = 10000;                         ///< WebSocket sessions at once; more are refused (503)
+  double audio_seconds = 7200;                  ///< of a recording; more is refused (413)
+  audio_options reading = {};                   ///< how recordings are opened
+  transcribe_options recording = {};            ///< what is asked of the one model for each
 };
 
 class server {
@@ -57,6 +61,9 @@ class server {
   /// wait; it may be empty. Throws steno::error when the address cannot be had, an origin is none, or the model refuses
   /// the request.
   server(const transcriber& model, const server_options& options, std::function<void(const std::string&)> log = {});
+  /// The same with several models, at least one, to which what is said of the one model does not apply.
+  server(std::unique_ptr<model_shelf> models, const server_options& options,
+         std::function<void(const std::string&)> log = {});
   ~server();
   int port() const;
   /// "127.0.0.1:10086, [::1]:10086"

@@ -7,18 +7,19 @@
 #include <vector>
 
 #include "failures.hpp"
-#include "live.hpp"
 
 namespace steno::app {
 
-server_hall::server_hall(const transcriber& m, const server_options& o, std::function<void(const std::string&)> log)
-    : model(m),
+server_hall::server_hall(std::unique_ptr<model_shelf> m, const server_options& o,
+                         std::function<void(const std::string&)> log)
+    : models(std::move(m)),
       options(o),
       began(static_cast<long long>(std::time(nullptr))),
       seats(o.connections, o.per_peer),
       desk(static_cast<std::size_t>(o.max_queue)),
+      rates(o.per_minute),
+      loader(static_cast<std::size_t>(o.connections)),
       log_(std::move(log)) {
-  (void)live_stream(m, o.live, o.beside);  // a request that the model refuses is refused now
   access.host = o.host;
   for (const std::string& text : o.allow_origins)
     if (!allow_origin(access, text))

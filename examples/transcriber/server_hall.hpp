@@ -11,7 +11,9 @@
 #include <string_view>
 
 #include "access.hpp"
+#include "client_rates.hpp"
 #include "metrics.hpp"
+#include "model_shelf.hpp"
 #include "places.hpp"
 #include "server.hpp"
 #include "work_queue.hpp"
@@ -31,8 +33,8 @@ class drainable {
 /// Outlives the connections. Its functions are safe for threads.
 class server_hall {
  public:
-  /// Throws steno::error for origins that are none, and for sessions that the model refuses.
-  server_hall(const transcriber& m, const server_options& o, std::function<void(const std::string&)> log);
+  /// Throws steno::error for origins that are none.
+  server_hall(std::unique_ptr<model_shelf> m, const server_options& o, std::function<void(const std::string&)> log);
 
   void say(const std::string& line) const;
   /// The same of something that failed, without a word when there is no memory for one.
@@ -47,13 +49,15 @@ class server_hall {
   /// From now on `empty` is not called.
   void forget_drain();
 
-  const transcriber& model;
+  const std::unique_ptr<model_shelf> models;
   const server_options options;
   const long long began;  ///< seconds since 1970
   access_rules access;
   places seats;
   work_queue desk;  ///< recognises recordings
   metrics counts;
+  client_rates rates;
+  work_queue loader;  ///< loads models that sessions wait for
 
  private:
   const std::function<void(const std::string&)> log_;

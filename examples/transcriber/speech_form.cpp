@@ -88,9 +88,9 @@ void speech_form::end() {
   to = std::move(value_);
 }
 
-speech_request read_form(const speech_form& form, bool translate, const transcribe_options& usual) {
+speech_request read_form(const speech_form& form, bool translate) {
   if (!form.file) throw api_error(400, "file: the recording is missing", "missing_required_parameter", "file");
-  speech_request r{.options = usual};
+  speech_request r;
   const std::string format = form.response_format.value_or("json");
   if (format == "json")
     r.format = answer_format::json;
@@ -102,8 +102,10 @@ speech_request read_form(const speech_form& form, bool translate, const transcri
     r.format = answer_format::vtt;
   else if (format == "verbose_json")
     r.format = answer_format::verbose_json;
+  else if (format == "diarized_json")
+    r.format = answer_format::diarized_json;
   else
-    wrong_value("response_format", "json, text, srt, vtt or verbose_json");
+    wrong_value("response_format", "json, text, srt, vtt, verbose_json or diarized_json");
   if (!form.granularities.empty()) {
     const std::string name(granularity_field);
     if (r.format != answer_format::verbose_json)
@@ -116,8 +118,9 @@ speech_request read_form(const speech_form& form, bool translate, const transcri
   }
   if (form.stream && *form.stream != "true" && *form.stream != "false") wrong_value("stream", "true or false");
   r.stream = form.stream == "true";
-  if (r.stream && r.format != answer_format::json && r.format != answer_format::text)
-    refuse_field("stream", "events need response_format json or text", "unsupported_value");
+  if (r.stream && r.format != answer_format::json && r.format != answer_format::text &&
+      r.format != answer_format::diarized_json)
+    refuse_field("stream", "events need response_format json, text or diarized_json", "unsupported_value");
   if (form.temperature) {
     double t = 0;
     const char* const end = form.temperature->data() + form.temperature->size();
@@ -131,10 +134,19 @@ speech_request read_form(const speech_form& form, bool translate, const transcri
   return r;
 }
 
-void fit_to_model(speech_request& r, const speech_form& form, const transcriber& model) {
+void fit_to_model(speech_request& r, const speech_form& form, const served_model& of) {
+  const transcriber& model = of.model;
+  r.options.language = of.recording.language;
+  r.options.beam = of.recording.beam;
+  r.options.hotwords = of.recording.hotwords;
+  r.options.hotword_score = of.recording.hotword_score;
+  r.options.look_ahead = of.recording.look_ahead;
   const auto need = [&](std::string_view option, const char* field, const std::string& why) {
     if (!model.supports(option)) refuse_field(field, why, "unsupported_value");
   };
+  if (r.format == answer_format::diarized_json && of.speakers == nullptr)
+    refuse_field("response_format", "diarized_json needs a server with a model of speakers (--speakers), for 16 kHz",
+                 "unsupported_value");
   if (r.options.decoding.translate && !model.supports("translate"))
     throw api_error(400, "this model does not translate", "unsupported_value", "model");
   if (r.options.decoding.temperature) need("temperature", "temperature", "this model takes no samples; leave it out");

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model_shelf.hpp"
 #include "multipart.hpp"
 
 namespace steno::app {
@@ -38,7 +39,7 @@ class speech_form final : public multipart_sink {
   bool in_file_ = false;
 };
 
-enum class answer_format { json, text, srt, vtt, verbose_json };
+enum class answer_format { json, text, srt, vtt, verbose_json, diarized_json };
 
 /// What is asked of a model.
 struct speech_request {
@@ -49,9 +50,9 @@ struct speech_request {
 };
 
 /// Without a look at the model: whether the form is whole and its values are of their kind. Throws api_error.
-speech_request read_form(const speech_form& form, bool translate, const transcribe_options& usual);
-/// Refuses what the model cannot do, by throwing api_error; completes the rest.
-void fit_to_model(speech_request& asked, const speech_form& form, const transcriber& model);
+speech_request read_form(const speech_form& form, bool translate);
+/// Refuses what the model cannot do, by throwing api_error; completes the rest with what is usual for it.
+void fit_to_model(speech_request& asked, const speech_form& form, const served_model& of);
 
 /// A language as this model calls it: people say "German", "EN" or "de". What it does not know stays as it is.
 std::string language_of_model(const transcriber& model, const std::string& named);

@@ -52,8 +52,7 @@ api_answer answer_of(const std::exception& e) {
 
 // f(samples) for all of the recording, a portion at a time.
 template <class F>
-void speech_task::listen(F&& f) {
-  const int rate = model_.sample_rate();
+void speech_task::listen(int rate, F&& f) {
   const auto too_long = [&] {
     throw api_error(413, "file: the recording is longer than " + std::to_string(std::lround(most_seconds_)) + " s",
                     "audio_too_long", "file");
@@ -71,25 +70,40 @@ void speech_task::listen(F&& f) {
   }
 }
 
+model_shelf::place speech_task::loaded() {
+  try {
+    return models_.get(model_);
+  } catch (const error& e) {
+    throw api_error(500, std::string("the model cannot be loaded: ") + e.what(), "model_not_loaded", "model");
+  }
+}
+
 void speech_task::recognise(api_answer& a) {
   if (cancelled()) throw gone();
   speech_request asked = what_.asked;
-  fit_to_model(asked, *what_.form, model_);
-  const style usual = model_.model_name() == "whisper" ? style::openai : style::steno;
+  const model_shelf::place of = loaded();
+  const transcriber& model = of->model;
+  const int rate = model.sample_rate();
+  fit_to_model(asked, *what_.form, *of);
+  const style usual = model.model_name() == "whisper" ? style::openai : style::steno;
   speech_answer answer(asked, usual);
   context scratch;
-  any_recording recording(model_, asked.options);
-  const auto sink = [&](segment s) {
-    std::string more = answer.add(s);
-    if (asked.stream && !more.empty()) who_->heard(std::move(more));
-  };
-  if (recording.needs_preview()) listen([&](std::span<const float> part) { recording.preview(part, scratch); });
-  listen([&](std::span<const float> part) {
-    recording.push(part, scratch, sink);
+  std::optional<pipelines::speaker_labels> who;
+  if (asked.format == answer_format::diarized_json)
+    who.emplace(of->speakers->model, of->speakers->diarization, of->speakers->rule);
+  transcript recording(any_recording(model, asked.options), nullptr, nullptr, std::move(who), scratch);
+  const transcript_sink sink{.segments =
+                                 [&](const segment& s) {
+                                   for (std::string& event : answer.add(s)) who_->heard(std::move(event));
+                                 },
+                             .progress = [](double) {}};
+  if (model.needs_preview()) listen(rate, [&](std::span<const float> part) { recording.preview(part); });
+  listen(rate, [&](std::span<const float> part) {
+    recording.push(part, sink);
     if (cancelled()) throw gone();
   });
-  recording.close(scratch, sink);
-  const result head = recording.finish(scratch, sink);
+  recording.close(sink);
+  const result head = recording.finish(sink);
   a.audio_seconds = head.duration;
   a.type = content_type(asked.format);
   a.body = asked.stream ? answer.text() : answer.end(head);

@@ -26,8 +26,8 @@ struct api_answer {
 class asker {
  public:
   virtual ~asker() = default;
-  /// Of a request for events: what the text goes on with. May throw std::bad_alloc.
-  virtual void heard(std::string more) = 0;
+  /// Of a request for events: the next one, an object of JSON. May throw std::bad_alloc.
+  virtual void heard(std::string event) = 0;
   /// Once, in the end.
   virtual void answered(api_answer a) noexcept = 0;
 };
@@ -39,19 +39,26 @@ class speech_task final : public work_queue::task {
     std::shared_ptr<speech_form> form;
     speech_request asked;
   };
-  /// `model` must outlive it. `most_seconds` of audio; more are refused.
-  speech_task(const transcriber& model, upload what, const audio_options& reading, double most_seconds,
+  /// `models` must outlive it, and has this one. `most_seconds` of audio; more are refused.
+  speech_task(model_shelf& models, std::string model, upload what, const audio_options& reading, double most_seconds,
               std::shared_ptr<asker> who)
-      : model_(model), what_(std::move(what)), reading_(reading), most_seconds_(most_seconds), who_(std::move(who)) {}
+      : models_(models),
+        model_(std::move(model)),
+        what_(std::move(what)),
+        reading_(reading),
+        most_seconds_(most_seconds),
+        who_(std::move(who)) {}
   void run() noexcept override;
 
  private:
   struct gone {};
+  model_shelf::place loaded();
   void recognise(api_answer& a);
   template <class F>
-  void listen(F&& f);
+  void listen(int rate, F&& f);
 
-  const transcriber& model_;
+  model_shelf& models_;
+  const std::string model_;
   const upload what_;
   const audio_options reading_;
   const double most_seconds_;

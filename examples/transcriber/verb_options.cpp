@@ -23,7 +23,11 @@ constexpr const char *of_input = "Input: what is heard", *of_model = "Model: wha
 // Of the verbs that can do with a bundled model: -m or --demo.
 void add_model(CLI::App& app, options& o, raw_options& raw, const char* names, const char* about) {
   topic(app, of_model);
-  CLI::Option* model = app.add_option(names, o.model, about)->type_name("MODEL");
+  CLI::Option* const model = o.verb == "serve" ? app.add_option(names, raw.models, about)
+                                                     ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+                                                     ->allow_extra_args(false)
+                                               : app.add_option(names, o.model, about);
+  model->type_name("MODEL");
   app.add_option("--demo", raw.demo, "The bundled model of a family, e.g. parakeet-tdt; a wrong name lists them")
       ->type_name("FAMILY")
       ->excludes(model);
@@ -268,11 +272,13 @@ void add_bench(CLI::App& app, options& o, raw_options& raw) {
 }
 
 void add_live(CLI::App& app, options& o, raw_options& raw) {
-  add_model(app, o, raw, "-m,--model",
-            o.verb == "serve"
-                ? "Any model: packaged GGUF, or a checkpoint that steno-convert reads; NAME=MODEL: requests call it so"
-                : "Any model: packaged GGUF, or a checkpoint that steno-convert reads. One that does not stream by "
-                  "itself recognises each segment of speech when it has ended, with partial results on the way");
+  add_model(
+      app, o, raw, "-m,--model",
+      o.verb == "serve"
+          ? "Any model: packaged GGUF, or a checkpoint that steno-convert reads; NAME=MODEL: requests call it so. "
+            "May be given again: the others are loaded when a request names them"
+          : "Any model: packaged GGUF, or a checkpoint that steno-convert reads. One that does not stream by "
+            "itself recognises each segment of speech when it has ended, with partial results on the way");
   topic(app, of_stream);
   app.add_option("--final-model", o.live.final_model,
                  "Two passes: the model streams partial results, and this one recognises each segment of speech when "
@@ -483,6 +489,24 @@ void add_serve(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--max-audio-seconds", o.live.audio_seconds, "Longer recordings are refused [7200]")
       ->type_name("SECONDS")
       ->check(CLI::Range(1.0, 1e6));
+  app.add_option("--request-timeout", o.live.request_seconds, "Seconds until a request is given up, with 504 [never]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 86400));
+  topic(app, of_server);
+  app.add_option("--max-sessions", o.live.sessions, "WebSocket sessions at once [as connections]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000));
+  app.add_option("--requests-per-minute", o.live.per_minute,
+                 "That a client may begin, sessions counted: by its key, or its address [any number]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000));
+  topic(app, of_speakers);
+  app.add_option("--speakers", o.speakers.model,
+                 "Tell who said it, with this model, where response_format is diarized_json")
+      ->type_name("MODEL");
+  app.add_option("--speaker-names", o.speakers.names,
+                 "With --speakers: their names in the order in which they are heard, one a line [A, B, ...]")
+      ->type_name("FILE");
   add_ffmpeg(app, raw, of_requests);
   topic(app, of_program);
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "decoding.hpp"
 #include "options.hpp"
@@ -10,6 +11,7 @@ namespace steno::app {
 
 /// What CLI11 fills in; checked and converted afterwards.
 struct raw_options {
+  std::vector<std::string> models;  ///< of serve: NAME=MODEL or MODEL
   std::string format = "text", part, pcm_format;
   int pcm_rate = 0, pcm_channels = 0;
   bool no_progress = false;

@@ -71,6 +71,28 @@ std::size_t work_queue::running() const {
   return running_.size();
 }
 
+// Of the client that was served longest ago, or never; of several such the one that came first.
+std::shared_ptr<work_queue::task> work_queue::next() {
+  const auto served = [this](const std::shared_ptr<task>& t) {
+    const auto at = turns_.find(t->client);
+    return at == turns_.end() ? 0 : at->second;
+  };
+  const auto at = std::min_element(waiting_.begin(), waiting_.end(),
+                                   [&](const auto& a, const auto& b) { return served(a) < served(b); });
+  std::shared_ptr<task> mine = std::move(*at);
+  waiting_.erase(at);
+  try {
+    turns_[mine->client] = ++turn_;
+  } catch (const std::exception&) {  // without memory for its turn it counts as one who never came
+  }
+  std::erase_if(turns_, [&](const auto& one) {
+    const auto is = [&](const auto& t) { return t != nullptr && t->client == one.first; };
+    return one.first != mine->client && std::none_of(waiting_.begin(), waiting_.end(), is) &&
+           std::none_of(running_.begin(), running_.end(), is);
+  });
+  return mine;
+}
+
 void work_queue::work() {
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
@@ -78,8 +100,7 @@ void work_queue::work() {
     changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
     --idle_;
     if (stopping_) return;
-    std::shared_ptr<task> mine = std::move(waiting_.front());
-    waiting_.pop_front();
+    std::shared_ptr<task> mine = next();
     running_.push_back(mine);  // there is room for each thread
     lock.unlock();
     mine->run();

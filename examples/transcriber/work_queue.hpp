@@ -1,11 +1,14 @@
-// Work that waits for a thread: so much of it and no more, first come, first served.
+// Work that waits for a thread: so much of it and no more. Clients take turns, and the work of each is done in the
+// order in which it came.
 //
 // Tested in tests/transcriber/work_queue_test.cpp.
 #pragma once
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -22,6 +25,7 @@ class work_queue {
     /// Nobody waits for it any more: run() should come to an end. From any thread.
     void cancel() { cancelled_ = true; }
     bool cancelled() const { return cancelled_; }
+    std::uint64_t client = 0;  ///< whose it is; set before it is offered
 
    private:
     std::atomic<bool> cancelled_{false};
@@ -48,6 +52,7 @@ class work_queue {
 
  private:
   void work();
+  std::shared_ptr<task> next();
 
   const std::size_t most_;
   mutable std::mutex mutex_;
@@ -55,6 +60,8 @@ class work_queue {
   std::deque<std::shared_ptr<task>> waiting_;
   std::vector<std::shared_ptr<task>> running_;  // of each thread, or null
   std::vector<std::thread> threads_;
+  std::map<std::uint64_t, std::uint64_t> turns_;  // of clients that have work here: when each was served last
+  std::uint64_t turn_ = 0;
   std::size_t idle_ = 0;  // threads
   bool stopping_ = false;
 };

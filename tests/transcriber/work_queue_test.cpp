@@ -51,6 +51,27 @@ TEST(work_queue, is_bounded_and_in_order) {
   EXPECT_FALSE(q.offer(all[3]));
 }
 
+TEST(work_queue, clients_take_turns) {
+  std::vector<int> list;
+  std::promise<void> go;
+  const std::shared_future<void> may = go.get_future().share();
+  work_queue q(8);
+  ASSERT_EQ(q.start(1), 1);
+  std::vector<std::shared_ptr<work>> all;
+  // The first works; then come two more of its client, two of another, and one of a third.
+  const std::uint64_t clients[] = {1, 1, 1, 2, 2, 3};
+  for (int i = 0; i < 6; ++i) {
+    all.push_back(std::make_shared<work>(list, i, may));
+    all.back()->client = clients[i];
+    ASSERT_TRUE(q.offer(all.back()));
+    if (i == 0) all[0]->began.get_future().wait();
+  }
+  go.set_value();
+  for (std::size_t i = 1; i < 6; ++i) all[i]->ended.get_future().wait();
+  q.stop();
+  EXPECT_EQ(list, (std::vector<int>{0, 3, 5, 1, 4, 2}));
+}
+
 TEST(work_queue, an_end_cancels_all) {
   std::vector<int> list;
   std::promise<void> go;

@@ -1,0 +1,122 @@
+#include "wenet_session.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "live.hpp"
+#include "wenet_protocol.hpp"
+
+namespace steno::app {
+namespace {
+
+class wenet_session final : public live_protocol {
+ public:
+  explicit wenet_session(model_shelf::place m) : of_(std::move(m)) {}
+
+  void text(std::string_view message) override {
+    const client_signal signal = read_signal(std::string(message), of_->live, of_->model.sample_rate());
+    if (!signal.refused.empty()) return refuse(signal.refused);
+    progressed = true;  // there is one beginning and one end
+    if (!signal.start) {
+      ending_ = true;
+      if (!stream_) refuse("Start signal is expected before the end");
+      return;
+    }
+    if (stream_) return refuse("Speech has started already");
+    nbest_ = signal.nbest;
+    if (guarded([&] { stream_.emplace(of_->model, signal.live, of_->beside); })) out.push_back(ready_message());
+  }
+
+  void bytes(std::span<const unsigned char> message) override {
+    if (!stream_) return refuse("Start signal is expected before binary data");
+    const std::size_t n = message.size() / 2;  // an odd byte at the end is no sample
+    if (!guarded([&] { pcm_.resize(n); })) return;
+    at_ = 0;
+    samples_ += n;
+    fresh_ += n;
+    if (fresh_ >= static_cast<std::size_t>(of_->model.sample_rate()) / 10) {
+      progressed = true;
+      fresh_ = 0;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto bits = static_cast<std::uint16_t>(message[2 * i] | message[2 * i + 1] << 8);
+      std::int16_t value;
+      std::memcpy(&value, &bits, sizeof value);
+      pcm_[i] = static_cast<float>(value) / 32768.0f;
+    }
+  }
+
+  // A slice of audio, then the end.
+  bool proceed() override {
+    const auto sink = [this](const session_event& e) {
+      endpoint_ = e.endpoint;
+      if (e.final() || !e.utterance.text.empty())
+        out.push_back(result_message(e, nbest_, of_->model.model_name().starts_with("u2_")));
+    };
+    constexpr std::size_t slice = 8000;
+    if (at_ < pcm_.size()) {
+      const auto piece = std::span(pcm_).subspan(at_, std::min(slice, pcm_.size() - at_));
+      at_ += piece.size();
+      guarded([&] { stream_->push(piece, sink); });
+    } else if (ending_) {
+      endpoint_ = endpoint_kind::none;
+      if (stream_)
+        guarded([&] { stream_->finish(sink); });
+      else
+        over = true;  // nothing was said
+    } else {
+      return false;
+    }
+    if (!over && stream_->over()) {
+      out.push_back(speech_end_message(endpoint_));
+      over = true;
+    }
+    return true;
+  }
+
+  void end() override { ending_ = true; }
+  void refuse(const std::string& why) override {
+    stream_.reset();
+    pcm_ = {};
+    at_ = 0;
+    over = true;
+    out.push_back(failed_message(why));
+    failed = why;
+  }
+  double audio_seconds() const override { return static_cast<double>(samples_) / of_->model.sample_rate(); }
+
+ private:
+  // Out of memory, or a thread that cannot be had, ends this session and no other.
+  template <class F>
+  bool guarded(F&& f) {
+    try {
+      f();
+      return true;
+    } catch (const std::bad_alloc&) {
+      refuse("out of memory");
+    } catch (const std::exception& e) {
+      refuse(e.what());
+    }
+    return false;
+  }
+
+  const model_shelf::place of_;
+  std::optional<live_stream> stream_;
+  std::vector<float> pcm_;
+  std::size_t at_ = 0, nbest_ = 1, samples_ = 0, fresh_ = 0;
+  endpoint_kind endpoint_ = endpoint_kind::none;  // of the last event
+  bool ending_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<live_protocol> start_wenet_session(const server_hall& hall) {
+  return std::make_unique<wenet_session>(hall.models->get(hall.models->usual()));
+}
+
+}  // namespace steno::app
