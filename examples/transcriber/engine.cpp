@@ -23,11 +23,11 @@ void require_rate(const std::string& where, const char* what, int expected, int 
 
 }  // namespace
 
-transcript::transcript(any_recording r, const forced_aligner* aligner, const punctuator* marks,
-                       const inverse_text_normaliser* figures, std::optional<pipelines::speaker_labels> who, context& c)
-    : recording_(std::move(r)), figures_(figures), who_(std::move(who)), context_(c) {
-  if (aligner != nullptr) times_.emplace(*aligner);
-  if (marks != nullptr) punctuation_.emplace(*marks);
+transcript::transcript(any_recording r, const transcript_helpers& beside, std::optional<pipelines::speaker_labels> who,
+                       context& c)
+    : recording_(std::move(r)), figures_(beside.figures), who_(std::move(who)), context_(c) {
+  if (beside.aligner != nullptr) times_.emplace(*beside.aligner);
+  if (beside.marks != nullptr) punctuation_.emplace(*beside.marks);
 }
 
 void transcript::push(std::span<const float> part, const transcript_sink& to) {
@@ -106,9 +106,10 @@ std::unique_ptr<transcript> engine::begin(const request& r) {
   if (speakers_)
     who.emplace(speakers_->model, speakers_->diarization, speakers_->rule,
                 speakers_beside_ ? std::optional(executor()) : std::nullopt);
-  return std::make_unique<transcript>(any_recording(model_, options_of(r)), aligner_ ? &*aligner_ : nullptr,
-                                      punctuation_ ? &*punctuation_ : nullptr, figures_ ? &*figures_ : nullptr,
-                                      std::move(who), context_);
+  const transcript_helpers beside{.aligner = aligner_ ? &*aligner_ : nullptr,
+                                  .marks = punctuation_ ? &*punctuation_ : nullptr,
+                                  .figures = figures_ ? &*figures_ : nullptr};
+  return std::make_unique<transcript>(any_recording(model_, options_of(r)), beside, std::move(who), context_);
 }
 
 result engine::transcribe(const sample_function& audio, const request& r, const transcript_sink& to) {

@@ -43,12 +43,19 @@ struct transcript_sink {
   std::function<void(double)> progress;
 };
 
+/// What gives words times, texts marks and figures, behind the recognition; null where nothing does.
+struct transcript_helpers {
+  const forced_aligner* aligner = nullptr;
+  const punctuator* marks = nullptr;
+  const inverse_text_normaliser* figures = nullptr;
+};
+
 /// A recording that is read: its samples in portions, then close() and finish(). Its last clips may wait to be
 /// recognised together with those of others. What made it must outlive it.
 class transcript {
  public:
-  transcript(any_recording r, const forced_aligner* aligner, const punctuator* marks,
-             const inverse_text_normaliser* figures, std::optional<pipelines::speaker_labels> who, context& c);
+  transcript(any_recording r, const transcript_helpers& beside, std::optional<pipelines::speaker_labels> who,
+             context& c);
   /// All of the recording once, before it is pushed, where engine::needs_preview().
   void preview(std::span<const float> part) { recording_.preview(part, context_); }
   void push(std::span<const float> part, const transcript_sink& to);

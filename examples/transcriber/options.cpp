@@ -165,7 +165,8 @@ void find_named_models(options& o) {
     *named = path_of_model(*named, o.models, o.notes);
   if (o.vad != "none" && o.vad != "energy") o.vad = path_of_model(o.vad, o.models, o.notes);
   // The bundled model, unless something else is called so.
-  const auto bundled = [&](std::string& named, model_task task, const char* option) {
+  const auto bundled = [](std::string& named, model_task task, const char* option) {
+    std::error_code none;
     if (named == "demo" && !std::filesystem::exists(named, none))
       named = find_demo(task, std::string(option) + " demo");
   };
