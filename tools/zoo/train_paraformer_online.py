@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trains the streaming Paraformer's demonstration model.
+
+usage: train_paraformer_online.py GRAMMAR DATA OUT --start PARAFORMER [--dev DATA] [--minutes M] [--resume] ...
+
+OUT gets what export_paraformer_online.py needs. It begins with the packaged Paraformer and has its losses but the CTC head's
+(train_paraformer.py), computed as a stream computes them: windows of 15 rows, of which the last 5 are those that the next
+window begins with, keys and values of the four windows before, tokens that look at the window they fire in and at ten rows
+before it. All windows of a recording are computed at once.
+"""
+import json
+import math
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+import corpus as data
+import features
+import frontends
+import loop
+import packaged
+import paraformer
+import paraformer_online
+from sense_voice import positions
+from synthesize import Grammar
+from train_paraformer import LEARNT_SHARPNESS, SHARP, SHARPNESS, Batches, Units, one_of_three
+
+SIZES, ENCODER_BACK, DECODER_BACK = (0, 10, 5), 4, 1
+SIZE, AFTER = SIZES[1], SIZES[2]
+ROWS = SIZE + AFTER  # of a window; it begins AFTER rows before its piece
+
+
+class WordUnits:
+    """Paraformer's tokens of words, where no other pieces are needed."""
+
+    def __init__(self, words, tokens):
+        self.tokens, number = tokens, {t: i for i, t in enumerate(tokens)}
+        self.of = {word: [number[u] for u in Units.parts(word)] for word in words}
+
+    def words(self, text):
+        return [self.of[word] for word in text.split()]
+
+    @staticmethod
+    def ids(pieces):
+        return pieces
+
+    text = Units.text
+
+
+class Trained(torch.nn.Module):
+    def __init__(self, tokens):
+        super().__init__()
+        self.net = paraformer.Paraformer(tokens)
+
+
+def heads_of(x, heads):
+    return x.unflatten(-1, (heads, -1)).transpose(-2, -3)
+
+
+def attended(q, k, v, heads, bias):
+    """Rows that look at rows, (..., rows, size); bias: (..., rows that are looked at)."""
+    q, k, v = (heads_of(x, heads) for x in (q, k, v))
+    shares = (q * q.shape[-1] ** -0.5) @ k.transpose(-1, -2) + bias[..., None, None, :]
+    return (shares.softmax(-1) @ v).transpose(-2, -3).flatten(-2)
+
+
+def encoded(net, x, lengths):
+    """(rows of all windows (batch, windows, ROWS, size), which of them there are, windows of each example)."""
+    encoder = net.encoder
+    x = x * math.sqrt(encoder.size) + positions(x.shape[1], x.shape[2])
+    windows = -(-lengths // SIZE)
+    count = int(windows.max())
+    x = F.pad(x, (0, 0, AFTER, max(0, SIZE * count - x.shape[1])))[:, : SIZE * count + AFTER]
+    at = SIZE * torch.arange(count)[:, None] + torch.arange(ROWS)
+    there = at[None] < (lengths + AFTER)[:, None, None]
+    x = x[:, at]
+    # Windows before, one for each step back; the first ones have none.
+    back = torch.arange(count)[:, None] - torch.arange(ENCODER_BACK, 0, -1)
+    known = (back >= 0).repeat_interleave(SIZE, 1)[None].expand(len(x), -1, -1)
+    bias = torch.zeros(len(x), count, ENCODER_BACK * SIZE + ROWS).masked_fill(~torch.cat([known, there], 2), -1e9)
+    keep = there[..., None].to(x.dtype)
+    for layer in [*encoder.encoders0, *encoder.encoders]:
+        attention = layer.self_attn
+        q, k, v = attention.linear_q_k_v(layer.norm1(x)).chunk(3, -1)
+        memory = attention.memory(v.flatten(0, 1), keep.flatten(0, 1)).unflatten(0, v.shape[:2])
+        before = torch.cat([k, v], -1)[:, :, :SIZE][:, back.clamp(min=0)].flatten(2, 3)
+        k, v = torch.cat([before, torch.cat([k, v], -1)], 2).chunk(2, -1)
+        y = attention.linear_out(attended(q, k, v, attention.heads, bias)) + memory
+        x = x + y if layer.residual else y
+        x = x + layer.feed_forward(layer.norm2(x))
+    return encoder.after_norm(x) * keep, there, windows
+
+
+def in_a_row(rows, windows):
+    """Of all windows the rows that count, one after another, and the last rows of the last one."""
+    out = F.pad(rows[:, :, :SIZE].flatten(1, 2), (0, 0) * (rows.dim() - 3) + (0, AFTER))
+    out = list(out)
+    for n, count in enumerate(windows.tolist()):
+        out[n] = torch.cat([out[n][: SIZE * count], rows[n, count - 1, SIZE:], out[n][SIZE * count + AFTER :]])
+    return torch.stack(out)
+
+
+def decoded(net, x, counts, heard, there, window):
+    """Scores of tokens' rows (batch, tokens, size), each of which fires in a window."""
+    decoder = net.decoder
+    example = torch.arange(len(x))[:, None]
+    keep = (torch.arange(x.shape[1])[None] < counts[:, None])[:, :, None].to(x.dtype)
+    some = torch.cat([F.pad(there[:, :-1, ROWS - SIZE :], (0, 0, 1, 0)), there], 2)
+    bias = torch.zeros(some.shape).masked_fill(~some, -1e9)[example, window]
+    for layer in decoder.decoders:
+        y = layer.norm2(layer.feed_forward(layer.norm1(x))) * keep
+        taps = layer.self_attn.fsmn_block.weight
+        x = x + y + F.conv1d(F.pad(y.transpose(1, 2), (taps.shape[2] - 1, 0)), taps, groups=y.shape[2]).transpose(1, 2)
+        cross = layer.src_attn
+        own = cross.linear_k_v(heard)
+        both = torch.cat([F.pad(own[:, :-1, ROWS - SIZE :], (0, 0, 0, 0, 1, 0)), own], 2)[example, window]
+        k, v = both.chunk(2, -1)
+        q = cross.linear_q(layer.norm3(x))[:, :, None]
+        x = x + cross.linear_out(attended(q, k, v, cross.heads, bias)[:, :, 0])
+    for layer in decoder.decoders3:
+        x = layer(x)
+    return decoder.output_layer(decoder.after_norm(x))
+
+
+def losses(model, batch):
+    net, counts, tokens = model.net, batch["counts"], batch["tokens"]
+    heard, there, windows = encoded(net, batch["x"], batch["lengths"])
+    logits = in_a_row(net.predictor(heard.flatten(0, 1)).unflatten(0, heard.shape[:2]), windows)
+    rows = in_a_row(heard, windows)
+    lengths, frames = batch["lengths"] + AFTER, logits.shape[1]
+    valid = torch.arange(frames)[None] < lengths[:, None]
+    has = torch.arange(tokens.shape[1])[None] < counts[:, None]
+    total = counts.sum().clamp(min=1)
+    nobody = (counts == 0).float()
+    learnt = logits * LEARNT_SHARPNESS
+    none = one_of_three(learnt + 2.0 * nobody[:, None], batch["fires"] + AFTER, has, lengths)
+    fire = (none * (1 + 2.0 * nobody) * batch["known"]).sum() / total
+    shares = (logits.detach() * SHARPNESS).sigmoid() * valid
+    number = shares.sum(1)
+    right = (number + net.tail).floor() == counts
+    scale = torch.where(right | (counts == 0), torch.ones(len(number)), counts / number.clamp(min=1e-3))
+    tail = torch.where(right, net.tail, 1e-3)[:, None]
+    shares = F.pad(shares * scale[:, None], (0, 1)).scatter_add(1, lengths[:, None], tail)
+    at = torch.searchsorted(shares.double().cumsum(1), torch.arange(1, tokens.shape[1] + 1).double().expand(len(shares), -1)
+                            .contiguous() - 1e-3)
+    window = torch.minimum(at // SIZE, windows[:, None] - 1).clamp(min=0)
+    x = paraformer.integrate(shares, F.pad(rows, (0, 0, 0, 1)), tokens.shape[1])
+    text = decoded(net, x, counts, heard, there, window)
+    entropy = F.cross_entropy(text.flatten(0, 1), tokens.flatten(), ignore_index=data.IGNORE, reduction="sum")
+    return {"text": (entropy / total, 1.0), "fire": (fire, 1.0), "miscounted": (1 - right.float().mean(), 0.0)}
+
+
+@torch.no_grad()
+def evaluate(model, batches, most=120):
+    """Word errors of the reference stream."""
+    net = paraformer.Paraformer(len(batches.units.tokens))
+    net.load_state_dict(model.net.state_dict())
+    for name in SHARP:
+        net.get_parameter(name.removeprefix("net.")).mul_(SHARPNESS)
+    net.eval()
+    wrong = total = 0
+    for item in batches.corpus.items[:most]:
+        x = batches.features(batches.corpus.mel(item).astype(np.float32))
+        pieces = [x[i : i + SIZE] for i in range(0, len(x), SIZE)]
+        ids = [i for name, y in paraformer_online.stream(net, pieces, SIZES, ENCODER_BACK, DECODER_BACK)
+               if name.endswith("log_probs") for i in y.argmax(-1).tolist()]
+        want = item["words"].split()
+        wrong, total = wrong + data.edits(want, batches.units.text(ids).split()), total + len(want)
+    return f"word error rate on clean new sentences, as a stream, {100 * wrong / total:.2f} %"
+
+
+def main():
+    args = loop.parser(__doc__, rate=8e-4, seed=98, batch=14).parse_args()
+    out = loop.begin(out=args.out)
+    keys, _ = packaged.read(args.start)
+    units = WordUnits(Grammar(args.grammar).words, keys["tokenizer.ggml.tokens"])
+    (out / "tokens.json").write_text(json.dumps(units.tokens, indent=1) + "\n")
+    features.write_mvn(out / "am.mvn", *packaged.statistics(args.start))
+    more = (units, *features.read_mvn(out / "am.mvn"))
+    batches = Batches(data.Corpus(args.data, frontends.KALDI, units), *more, args.seed, args.batch, nospeech=args.nospeech)
+    dev = args.dev and Batches(data.Corpus(args.dev, frontends.KALDI, units), *more, 12, args.batch, augment=False)
+    model = Trained(len(units.tokens))
+    start = packaged.weights(args.start, model.state_dict(), "net.")
+    for name in SHARP:
+        start[f"net.{name}"] /= SHARPNESS
+    for name, taps in start.items():
+        if name.startswith("net.decoder.decoders.") and name.endswith("fsmn_block.weight"):  # the tokens before alone
+            half = (taps.shape[2] - 1) // 2
+            start[name] = F.pad(taps[:, :, : half + 1], (half, 0))
+    args.start = str(out / "start.pt")
+    loop.save(args.start, start)
+    loop.train(model, batches, losses, out, args, (lambda m: evaluate(m, dev)) if dev else None)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
