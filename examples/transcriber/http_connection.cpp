@@ -19,6 +19,7 @@
 #include "api_error.hpp"
 #include "http_routes.hpp"
 #include "json_builder.hpp"
+#include "page.hpp"
 #include "speech_task.hpp"
 
 namespace steno::app {
@@ -208,8 +209,10 @@ class http_connection final : public drainable, public asker, public std::enable
   void dispatch() {
     if (beast::iequals(header_->get()[http::field::upgrade], "websocket"))
       throw api_error(400, "a WebSocket session begins with the first request of a connection", "bad_upgrade");
-    // Health says nothing but that, and is asked for by what has no key.
-    if (route_.to != endpoint::health && route_.to != endpoint::ready && !has_key(hall_, *header_)) {
+    // Health says nothing but that, and is asked for by what has no key; the page asks its reader for one.
+    const bool open_to_all =
+        route_.to == endpoint::health || route_.to == endpoint::ready || route_.to == endpoint::page;
+    if (!open_to_all && !has_key(hall_, *header_)) {
       more_header_ += "WWW-Authenticate: Bearer\r\n";
       throw api_error(401, "a key is needed that this server knows: Authorization: Bearer KEY", "invalid_api_key");
     }
@@ -233,6 +236,12 @@ class http_connection final : public drainable, public asker, public std::enable
       case endpoint::model:
         if (!hall_.models->has(route_.model)) unknown_model(route_.model);
         return respond(200, "application/json", model_object(route_.model, hall_.began) + "\n");
+      case endpoint::page:
+        more_header_ +=
+            "Content-Security-Policy: default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; "
+            "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'\r\n"
+            "X-Content-Type-Options: nosniff\r\nCache-Control: no-cache\r\n";
+        return respond(200, "text/html; charset=utf-8", std::string(page()));
       case endpoint::ready:
         if (hall_.draining()) throw api_error(503, "the server ends", "shutting_down");
         return respond(200, "application/json", "{\"status\":\"ready\"}\n");

@@ -8,7 +8,7 @@
 namespace steno::app {
 
 /// What the server answers over HTTP.
-enum class endpoint { transcriptions, translations, models, model, realtime, health, ready, metrics, none };
+enum class endpoint { transcriptions, translations, models, model, page, realtime, health, ready, metrics, none };
 
 struct route {
   endpoint to = endpoint::none;
@@ -41,6 +41,7 @@ inline route route_of(std::string_view target) {
   if (path == "/v1/models") return {endpoint::models, "/v1/models"};
   if (path.starts_with("/v1/models/")) return {endpoint::model, "/v1/models/ID", std::string(path.substr(11))};
   if (path == "/v1/realtime") return {endpoint::realtime, "/v1/realtime"};
+  if (path == "/") return {endpoint::page, "/"};
   if (path == "/health") return {endpoint::health, "/health"};
   if (path == "/ready") return {endpoint::ready, "/ready"};
   if (path == "/metrics") return {endpoint::metrics, "/metrics"};

@@ -370,7 +370,7 @@ class realtime_session final : public live_protocol {
     const position needed =
         turn_ != nullptr ? total_ : voices_from_ + place(voices_->settled_ms()) - place(settings_.prefix_padding);
     if (needed - first_ < rate_) return;
-    held_.erase(held_.begin(), held_.begin() + std::min<position>(needed, total_) - first_);
+    held_.erase(held_.begin(), held_.begin() + (std::min(needed, total_) - first_));
     first_ = std::min(needed, total_);
   }
   position place(std::int64_t ms) const { return ms * rate_ / 1000; }

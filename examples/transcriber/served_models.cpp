@@ -66,11 +66,10 @@ model_shelf::place later_model(const options& o, const named_model& which, const
   const auto began = std::chrono::steady_clock::now();
   const auto m = std::make_shared<opened_model>(o, which.path, who, say);
   const pipelines::session_models beside = m->beside.beside();
-  session_options live = asked.only([&](std::string_view name) {
-    const bool held = any_session::honours(m->model, name, beside);
-    if (!held) say(live_option_name(name) + " has no use there");
-    return held;
-  });
+  const auto honoured = [&](std::string_view name) { return any_session::honours(m->model, name, beside); };
+  for (const std::string_view name : asked.names())
+    if (!honoured(name)) say(live_option_name(name) + " has no use there");
+  session_options live = asked.only(honoured);
   const auto knows = [&](const std::string& language) {
     return m->model.supports_language(language_of_model(m->model, language));
   };

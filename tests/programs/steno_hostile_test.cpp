@@ -26,22 +26,27 @@ const std::string handshake =
     "GET /v1/realtime HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 
-// A session that is in the middle of its audio while something else happens, and ends well.
+// A session that hears audio while something else happens, and ends well.
 class bystander {
  public:
-  explicit bystander(int port) : port_(port), session_(port), pcm_(pcm_of(recording)) {
+  explicit bystander(int port) : port_(port), session_(port) {
     session_.hear();
-    session_.say(
-        {{"type", "session.update"},
-         {"session",
-          {{"type", "transcription"},
-           {"audio",
-            {{"input", {{"format", {{"type", "audio/pcm"}, {"rate", 16000}}}, {"turn_detection", nullptr}}}}}}}});
+    const json input = {{"format", {{"type", "audio/pcm"}, {"rate", 16000}}}, {"turn_detection", nullptr}};
+    session_.say({{"type", "session.update"}, {"session", {{"type", "transcription"}, {"audio", {{"input", input}}}}}});
     EXPECT_EQ(session_.hear()["type"], "session.updated");
-    session_.append_all(std::span(pcm_).first(16000), 1600);
+    goes_on_ = std::jthread([this](const std::stop_token& stop) {
+      const std::vector<std::int16_t> silence(1600);
+      while (!stop.stop_requested()) {
+        session_.append(silence);
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      }
+    });
   }
   void finish() {
-    session_.append_all(std::span(pcm_).subspan(16000), 1600);
+    goes_on_.request_stop();
+    goes_on_.join();
+    session_.say({{"type", "input_audio_buffer.clear"}});
+    session_.append_all(pcm_of(recording), 1600);
     session_.say({{"type", "input_audio_buffer.commit"}});
     const json done = session_.hear("conversation.item.input_audio_transcription.completed");
     ASSERT_FALSE(done.is_null());
@@ -52,7 +57,7 @@ class bystander {
  private:
   const int port_;
   realtime_client session_;
-  const std::vector<std::int16_t> pcm_;
+  std::jthread goes_on_;
 };
 
 void send_raw(const websocket& ws, std::string_view bytes) {

@@ -10,6 +10,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
+import vm from 'node:vm';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import WebSocket from 'ws';
@@ -145,6 +146,17 @@ async function wenet(port) {
   assert.equal(await last, said);
 }
 
+// The page is whole, asks nobody else for anything, and its script is one that a browser takes.
+async function page(port) {
+  const answer = await fetch(`http://127.0.0.1:${port}/`);
+  assert.equal(answer.status, 200);
+  assert.match(answer.headers.get('content-security-policy'), /default-src 'none'/);
+  const html = await answer.text();
+  assert.ok(html.startsWith('<!doctype html>') && html.trimEnd().endsWith('</html>'));
+  assert.doesNotMatch(html, /(src|href)=/);
+  new vm.Script(/<script>([^]*)<\/script>/.exec(html)[1]);
+}
+
 async function figures(port) {
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { Authorization: `Bearer ${key}` } });
   const families = parsePrometheus(await answer.text());
@@ -170,6 +182,7 @@ try {
   await realtime(client, proxy);
   await wenet(server.port);
   await figures(server.port);
+  await page(server.port);
 } finally {
   proxy.close();
   await server.stop();
