@@ -69,12 +69,12 @@ struct speaker_options {
 struct options {
   std::string verb = "transcribe";
   std::vector<std::string> audio;
-  std::string model;                                    ///< empty: the demo model
-  std::string models;                                   ///< a folder where names of models are looked for, too
-  std::string how;                                      ///< models: whose publication is asked for
-  std::string tokenizer;                                ///< of the model; empty: it has one, or it is found
-  bool copy_models = false, cache_models = false, check_weights = false;      ///< model_files.hpp
-  std::vector<format> output_formats = {format::text};  ///< one unless it is transcribe
+  std::string model;      ///< empty: the demo model
+  std::string models;     ///< a folder where names of models are looked for, too
+  std::string how;        ///< models: whose publication is asked for
+  std::string tokenizer;  ///< of the model; empty: it has one, or it is found
+  bool copy_models = false, cache_models = false, check_weights = false;  ///< model_files.hpp
+  std::vector<format> output_formats = {format::text};                    ///< one unless it is transcribe
   layout output_layout;
   decoding_options decoding;
   std::string output;          ///< empty: standard output
@@ -96,6 +96,8 @@ struct options {
   std::string aligner;      ///< a forced aligner; empty: none
   std::string hotwords;
   std::optional<float> hotword_score;  ///< nothing: what suits the model's search
+  std::string lm;                      ///< a language model; empty: none
+  std::optional<float> lm_weight;      ///< nothing: what suits the model's search
   std::string manifest;
   std::string text_file;  ///< align: what is said
   shard part;

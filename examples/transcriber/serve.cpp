@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "access.hpp"
+#include "language_model_file.hpp"
 #include "line_log.hpp"
 #include "live_models.hpp"
 #include "loading.hpp"
@@ -53,6 +54,8 @@ transcribe_options recording_options(const session_options& asked, const transcr
   take(asked.beam != 0, "beam", [&] { r.beam = asked.beam; });
   take(!asked.hotwords.empty(), "hotwords", [&] { r.hotwords = asked.hotwords; });
   take(asked.hotword_score.has_value(), "hotword_score", [&] { r.hotword_score = asked.hotword_score; });
+  take(asked.language_model != nullptr, "language_model", [&] { r.language_model = asked.language_model; });
+  take(asked.lm_weight.has_value(), "lm_weight", [&] { r.lm_weight = asked.lm_weight; });
   take(asked.look_ahead.has_value(), "look_ahead", [&] { r.look_ahead = asked.look_ahead; });
   if (!model.supports_language(r.language))
     wrong_usage("serve: --language " + asked.language + ": this model does not know it");
@@ -89,7 +92,8 @@ int run_serve(const options& o) {
     wrong_usage("serve: --chunk-size is at least 1, or a client could send without an end");
   const int threads = threads_of(o);
   check_origins(o);
-  session_options request = session_options_of(o);
+  const auto lm = open_language_model(o);
+  session_options request = session_options_of(o, lm.get());
   request.limit_seconds = 200;  // seconds: bounds what a connection keeps, and is as far as WeNet's positions go
   // A descriptor of its own: number 2 is somebody else's for moments (sound_file.cpp).
   const descriptor_of_log to;
