@@ -25,6 +25,8 @@ std::vector<ability> abilities_of(const transcriber& model) {
       {"--beam", support("beam"), "this model decodes greedily; leave --beam out"},
       {"--hotwords", support("hotwords"), "this model takes none"},
       {"--hotword-score", support("hotword_score"), "this model reads hotwords by itself, and does not count"},
+      {"--lm", support("language_model"), "this model's search takes no language model"},
+      {"--lm-weight", support("lm_weight"), "this model's search takes no language model"},
       {"--max-clip-seconds", support("max_clip_seconds"), clips},
       {"--parallel-clips", support("parallel_clips"), clips}};
   const decoding_options none;

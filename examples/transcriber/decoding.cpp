@@ -170,6 +170,7 @@ void finish_decoding(decoding_options& o, const raw_decoding& raw) {
 }
 
 std::string option_name(std::string_view name) {
+  if (name == "language_model") return "--lm";
   std::string text = "--" + std::string(name);
   std::replace(text.begin(), text.end(), '_', '-');
   return text;
@@ -196,6 +197,8 @@ std::vector<std::pair<std::string, std::string>> given_options(const options& o)
   add(o.beam > 1, "--beam", std::to_string(o.beam));  // greedy is what --beam 1 asks for
   add(!o.hotwords.empty(), "--hotwords");
   add(o.hotword_score.has_value(), "--hotword-score");
+  add(!o.lm.empty(), "--lm");
+  add(o.lm_weight.has_value(), "--lm-weight");
   return all;
 }
 

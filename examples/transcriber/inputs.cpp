@@ -143,14 +143,24 @@ void tell_toy(const std::string& model, const std::vector<input>& inputs, report
       "pass -m MODEL");
 }
 
-std::vector<std::string> read_phrases(const std::string& path) {
-  std::vector<std::string> phrases;
+std::vector<hotword> read_phrases(const std::string& path) {
+  constexpr std::size_t longest_list = 100000;
+  std::vector<hotword> phrases;
   if (path.empty()) return phrases;
   std::ifstream in(path);
   if (!in) fail({.where = path, .what = "not readable"});
+  std::size_t number = 0;
   for (std::string line; std::getline(in, line);) {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-    if (!line.empty()) phrases.push_back(line);
+    if (++number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
+    try {
+      if (auto phrase = core::parse_hotword(line)) phrases.push_back(std::move(*phrase));
+    } catch (const error& e) {
+      core::fault named = e.parts();
+      named.where = path + ", line " + std::to_string(number);
+      fail(std::move(named));
+    }
+    if (phrases.size() > longest_list)
+      fail({.where = path, .what = "list of hotwords", .expected = std::to_string(longest_list) + " phrases or fewer"});
   }
   return phrases;
 }

@@ -11,6 +11,7 @@
 
 #include "cues.hpp"
 #include "digits.hpp"
+#include "format_writer.hpp"
 #include "replaced.hpp"
 #include "text_width.hpp"
 

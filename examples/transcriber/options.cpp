@@ -79,6 +79,7 @@ void refuse_idle(const options& o) {
       o.verb == "transcribe" && o.vad == "none" && !set.empty())
     wrong_usage(set + " is about what --vad finds: give --vad, too");
   if (o.hotword_score && o.hotwords.empty()) wrong_usage("--hotword-score is about --hotwords: give them, too");
+  if (o.lm_weight && o.lm.empty()) wrong_usage("--lm-weight is about --lm: give it, too");
   const bool split = o.reading.channels.what == channel_choice::how::split;
   if (o.speakers.model.empty() && !split && !o.speakers.names.empty())
     wrong_usage(std::string("--speaker-names is about --speakers") +

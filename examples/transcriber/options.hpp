@@ -107,6 +107,8 @@ struct options {
   std::string aligner;      ///< a forced aligner; empty: none
   std::string hotwords;
   std::optional<float> hotword_score;  ///< nothing: what suits the model's search
+  std::string lm;                      ///< a language model; empty: none
+  std::optional<float> lm_weight;      ///< nothing: what suits the model's search
   std::string manifest;
   std::string text_file;  ///< align: what is said
   shard part;

@@ -22,6 +22,7 @@ read_files::read_files(const options& o, const std::vector<input>& inputs) {
   add(o.itn_rules, "rules");
   add(o.aligner, "aligner");
   add(o.hotwords, "list of hotwords");
+  add(o.lm, "language model");
   add(o.speakers.model, "model of speakers");
   add(o.speakers.names, "list of speakers' names");
   add(o.manifest, "manifest");

@@ -273,7 +273,7 @@ class realtime_session final : public live_protocol {
     session_options o = of_->live;
     o.continuous = true;
     if (settings_.language != "auto") o.language = language_of_model(of_->model, settings_.language);
-    if (!settings_.keywords.empty()) o.hotwords = settings_.keywords;
+    if (!settings_.keywords.empty()) o.hotwords.assign(settings_.keywords.begin(), settings_.keywords.end());
     return o;
   }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "language_model_file.hpp"
 #include "live_models.hpp"
 #include "speech_form.hpp"
 #include "verbs.hpp"
@@ -25,33 +26,39 @@ transcribe_options recording_options(const session_options& asked, const transcr
   take(asked.beam != 0, "beam", [&] { r.beam = asked.beam; });
   take(!asked.hotwords.empty(), "hotwords", [&] { r.hotwords = asked.hotwords; });
   take(asked.hotword_score.has_value(), "hotword_score", [&] { r.hotword_score = asked.hotword_score; });
+  take(asked.language_model != nullptr, "language_model", [&] { r.language_model = asked.language_model; });
+  take(asked.lm_weight.has_value(), "lm_weight", [&] { r.lm_weight = asked.lm_weight; });
   take(asked.look_ahead.has_value(), "look_ahead", [&] { r.look_ahead = asked.look_ahead; });
   return r;
 }
 
+// What stands beside all models; null where there is none.
+struct shared_models {
+  std::shared_ptr<const speaker_model> speakers;
+  std::shared_ptr<const language_model> words;
+};
+
 // A model with what it refers to.
 struct opened_model {
-  opened_model(const options& o, const std::string& path, std::shared_ptr<const speaker_model> who,
-               const note_function& note)
-      : model(load_transcriber(path, {}, note)), beside(o, model, {}, note), speakers(std::move(who)) {}
+  opened_model(const options& o, const std::string& path, shared_models all, const note_function& note)
+      : model(load_transcriber(path, {}, note)), beside(o, model, {}, note), shared(std::move(all)) {}
   transcriber model;
   live_models beside;
-  const std::shared_ptr<const speaker_model> speakers;  // of all models; null: none
+  const shared_models shared;
   std::optional<served_model> served;
 };
 
 model_shelf::place placed(const std::shared_ptr<opened_model>& m, const session_options& live,
                           const transcribe_options& recording) {
-  const speaker_model* tells = m->speakers && m->model.sample_rate() == diarizer::sample_rate ? &*m->speakers : nullptr;
+  const speaker_model* tells =
+      m->shared.speakers && m->model.sample_rate() == diarizer::sample_rate ? &*m->shared.speakers : nullptr;
   m->served.emplace(m->model, live, m->beside.beside(), recording, m->beside.named(), tells);
   return {m, &*m->served};
 }
 
-using shared_speakers = std::shared_ptr<const speaker_model>;
-
-model_shelf::place first_model(const options& o, const session_options& asked, const shared_speakers& who,
+model_shelf::place first_model(const options& o, const session_options& asked, const shared_models& all,
                                const note_function& note) {
-  const auto m = std::make_shared<opened_model>(o, o.model, who, note);
+  const auto m = std::make_shared<opened_model>(o, o.model, all, note);
   check_live(asked, m->model, m->beside.beside());
   const transcribe_options recording = recording_options(asked, m->model, note);
   if (!m->model.supports_language(recording.language))
@@ -61,10 +68,10 @@ model_shelf::place first_model(const options& o, const session_options& asked, c
 
 // Options that are given for all of them hold where the model has a use for them.
 model_shelf::place later_model(const options& o, const named_model& which, const session_options& asked,
-                               const shared_speakers& who, const note_function& note) {
+                               const shared_models& all, const note_function& note) {
   const auto say = [&](const std::string& text) { note("model " + which.id + ": " + text); };
   const auto began = std::chrono::steady_clock::now();
-  const auto m = std::make_shared<opened_model>(o, which.path, who, say);
+  const auto m = std::make_shared<opened_model>(o, which.path, all, say);
   const pipelines::session_models beside = m->beside.beside();
   const auto honoured = [&](std::string_view name) { return any_session::honours(m->model, name, beside); };
   for (const std::string_view name : asked.names())
@@ -88,22 +95,22 @@ model_shelf::place later_model(const options& o, const named_model& which, const
 }  // namespace
 
 std::unique_ptr<model_shelf> open_served_models(const options& o, const note_function& note) {
-  session_options asked = session_options_of(o);
+  shared_models all{.speakers = nullptr, .words = open_language_model(o)};
+  session_options asked = session_options_of(o, all.words.get());
   asked.limit_seconds = 200;  // seconds: bounds what a connection keeps, and is as far as WeNet's positions go
-  shared_speakers who;
   if (!o.speakers.model.empty()) {
     auto told = std::make_shared<speaker_model>(open_speakers(o.speakers, diarizer::sample_rate, {}, note));
     // The API's names, where none were given.
     for (char c = 'A'; told->rule.names.size() < static_cast<std::size_t>(told->model.speakers()) && c <= 'Z'; ++c)
       told->rule.names.push_back(std::string(1, c));
-    who = std::move(told);
+    all.speakers = std::move(told);
   }
   auto shelf = std::make_unique<model_shelf>();
   for (const named_model& one : o.live.models)
     if (one.path == o.model && shelf->size() == 0)
-      shelf->add(one.id, first_model(o, asked, who, note));
+      shelf->add(one.id, first_model(o, asked, all, note));
     else
-      shelf->add(one.id, [o, one, asked, who, note] { return later_model(o, one, asked, who, note); });
+      shelf->add(one.id, [o, one, asked, all, note] { return later_model(o, one, asked, all, note); });
   return shelf;
 }
 

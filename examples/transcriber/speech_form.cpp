@@ -43,6 +43,21 @@ const char* why_unsupported(std::string_view name) {
   return nullptr;
 }
 
+// A line each, with or without a weight.
+std::vector<hotword> hotwords_of(std::string_view lines) {
+  std::vector<hotword> all;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+    try {
+      if (auto parsed = core::parse_hotword(line)) all.push_back(std::move(*parsed));
+    } catch (const error& e) {
+      refuse_field("hotwords", e.what(), "invalid_value");
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 void speech_form::begin(const multipart_part& part) {
@@ -58,7 +73,7 @@ void speech_form::begin(const multipart_part& part) {
   const auto is = [&](std::string_view known) { return name_ == known; };
   if (const char* const why = why_unsupported(name_)) refuse_field(name_, why, "unsupported_parameter");
   if (!is("model") && !is("language") && !is("prompt") && !is("response_format") && !is("temperature") &&
-      !is("stream") && !is(granularity_field))
+      !is("stream") && !is("hotwords") && !is(granularity_field))
     throw api_error(400, "unknown field \"" + shown_word(name_) + "\"", "unknown_parameter", shown_word(name_));
   if (part.file) refuse_field(name_, "is an uploaded file; expected text", "invalid_value");
 }
@@ -83,6 +98,7 @@ void speech_form::end() {
                                    : name_ == "prompt"          ? prompt
                                    : name_ == "response_format" ? response_format
                                    : name_ == "temperature"     ? temperature
+                                   : name_ == "hotwords"        ? hotwords
                                                                 : stream;
   if (to) refuse_field(name_, "is given twice", "invalid_value");
   to = std::move(value_);
@@ -131,6 +147,7 @@ speech_request read_form(const speech_form& form, bool translate) {
   }
   if (form.prompt && !form.prompt->empty()) r.options.decoding.initial_prompt = *form.prompt;
   if (translate) r.options.decoding.translate = true;
+  if (form.hotwords) r.options.hotwords = hotwords_of(*form.hotwords);
   return r;
 }
 
@@ -151,6 +168,18 @@ void fit_to_model(speech_request& r, const speech_form& form, const served_model
     throw api_error(400, "this model does not translate", "unsupported_value", "model");
   if (r.options.decoding.temperature) need("temperature", "temperature", "this model takes no samples; leave it out");
   if (r.options.decoding.initial_prompt) need("initial_prompt", "prompt", "this model reads none; leave it out");
+  if (form.hotwords && !r.options.hotwords.empty()) {
+    need("hotwords", "hotwords", "this model takes none; leave them out");
+    // What a model reads is paid for at every step of it.
+    constexpr std::size_t longest_prompt = 4096;
+    if (!model.supports("hotword_score") && form.hotwords->size() > longest_prompt)
+      refuse_field("hotwords", "this model reads them by itself: at most " + std::to_string(longest_prompt) + " bytes",
+                   "string_above_max_length");
+    if (!model.supports("hotword_score"))
+      for (const hotword& h : r.options.hotwords)
+        if (h.weight != 1)
+          refuse_field("hotwords", "this model reads them by itself, and takes no weights", "invalid_value");
+  }
   if (form.language && !form.language->empty() && *form.language != "auto") {
     need("language", "language", "this model hears the languages it was trained for; leave it out");
     r.options.language = language_of_model(model, *form.language);

@@ -19,6 +19,7 @@
 #include "itn.hpp"
 #include "json_builder.hpp"
 #include "json_result.hpp"
+#include "language_model_file.hpp"
 #include "live.hpp"
 #include "live_models.hpp"
 #include "loading.hpp"
@@ -35,7 +36,7 @@
 
 namespace steno::app {
 
-session_options session_options_of(const options& o) {
+session_options session_options_of(const options& o, const language_model* lm) {
   session_options r;
   r.chunk_size = o.live.chunk_size;
   r.left_chunks = o.live.left_chunks;
@@ -50,6 +51,8 @@ session_options session_options_of(const options& o) {
   r.beam = o.beam;
   r.hotword_score = o.hotword_score;
   r.hotwords = read_phrases(o.hotwords);
+  r.language_model = lm;
+  r.lm_weight = o.lm_weight;
   return r;
 }
 
@@ -216,7 +219,8 @@ int run_stream(const options& o) {
   reporter report(all, o.progress && !o.quiet, o.quiet ? reporter::detail::errors_only : reporter::detail::all);
   output_place out("", {}, all);
   interrupt_watch watch([&] { report.end(); });  // at once
-  const session_options asked = session_options_of(o);
+  const auto lm = open_language_model(o);
+  const session_options asked = session_options_of(o, lm.get());
   tell_toy(o.model, {{name, ""}}, report);
   std::optional<thread_pool> pool;
   if (o.threads > 1) pool.emplace(o.threads);

@@ -11,6 +11,7 @@
 #include "channel_merge.hpp"
 #include "done_list.hpp"
 #include "failures.hpp"
+#include "language_model_file.hpp"
 #include "model_path.hpp"
 #include "signals.hpp"
 #include "time_shift.hpp"
@@ -321,6 +322,7 @@ void check_request(const options& o, const engine& model) {
   }
   if (!o.hotwords.empty() && o.beam == 1 && model.ability_for("--beam").holds(false))
     wrong_usage("--hotwords need a search: leave out --beam 1");
+  if (!o.lm.empty() && o.beam == 1) wrong_usage("--lm needs a search: leave out --beam 1");
 }
 
 // The style is the model's unless it was given.
@@ -332,8 +334,8 @@ void check_layout(const options& o, style usual) {
                 ": this model's results are not written in openai's style; give --style openai, too");
 }
 
-void transcribe_inputs(const options& o, const std::vector<input>& inputs, engine& model, outputs& out,
-                       reporter& report, interrupt_watch* watch, tally& t, done_list* done) {
+void transcribe_inputs(const options& o, const std::vector<input>& inputs, engine& model, const language_model* lm,
+                       outputs& out, reporter& report, interrupt_watch* watch, tally& t, done_list* done) {
   careful_output put(out, watch);
   request asked{.options = {.language = model.language_of(o.language),
                             .target_language = model.language_of(o.target_language),
@@ -347,12 +349,16 @@ void transcribe_inputs(const options& o, const std::vector<input>& inputs, engin
                             .beam = o.beam,
                             .hotwords = read_phrases(o.hotwords),
                             .hotword_score = o.hotword_score,
+                            .language_model = lm,
+                            .lm_weight = o.lm_weight,
                             .decoding = o.decoding},
                 .vad = o.vad};
   if (!model.ability_for("--itn").holds(o.vad != "none")) asked.options.itn.reset();  // rules do what the model can't
   // Subtitles that are cut by words need their times.
   if (o.output_layout.words && !o.decoding.word_timestamps && model.ability_for("--word-timestamps").holds(false))
     asked.options.decoding.word_timestamps = true;
+  const search::guides guides = model.model().guides(asked.options);  // once for all inputs
+  asked.options.guides = &guides;
   input_queue queue(o, asked, inputs, model, put, report, done, t);
   for (std::size_t i = 0; i < inputs.size() && !input_is_over(); ++i) queue.take(i);
   queue.finish();
@@ -405,9 +411,10 @@ int run_transcribe(const options& o) {
   if (!o.itn_rules.empty()) model.write_figures_by(o.itn_rules);
   if (!o.aligner.empty()) model.align_with(o.aligner, note);
   if (!o.speakers.model.empty()) model.tell_speakers(o.speakers, note);
+  const auto lm = open_language_model(o);
   const stopwatch watch_time;
   watch.listen(true);
-  transcribe_inputs(o, inputs, model, out, report, &watch, t, done ? &*done : nullptr);
+  transcribe_inputs(o, inputs, model, lm.get(), out, report, &watch, t, done ? &*done : nullptr);
   {
     const std::unique_lock<std::timed_mutex> whole(watch.lock());
     out.finish();

@@ -173,6 +173,19 @@ void add_speakers(CLI::App& app, options& o) {
   add_speaker_cache(app, o, "--speaker-");
 }
 
+// What scores what a search favours.
+void add_favoured(CLI::App& app, options& o) {
+  app.add_option("--hotword-score", o.hotword_score,
+                 "Bonus for each unit of a phrase [of CTC 3, of Whisper and Paraformer 2, of transducers 1]")
+      ->type_name("X");
+  app.add_option("--lm", o.lm, "Language model of the search: an ARPA file, or what steno-convert makes of it")
+      ->type_name("FILE");
+  app.add_option("--lm-weight", o.lm_weight,
+                 "Factor of its log-probabilities; 0: it counts for nothing [the search's own]")
+      ->type_name("X")
+      ->check(CLI::Range(0.0, 10.0));
+}
+
 void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   topic(app, of_input);
   app.add_option(
@@ -234,11 +247,11 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
   app.add_flag("--parallel-speakers", o.speakers.beside,
                "With --speakers: tell them on a thread of their own, beside the recognition; the result is the same");
   topic(app, of_words);
-  app.add_option("--hotwords", o.hotwords, "Phrases to favour, one per line, where the model searches or reads them")
+  app.add_option(
+         "--hotwords", o.hotwords,
+         "Phrases to favour, one per line (phrase, or phrase<TAB>weight), where the model searches or reads them")
       ->type_name("FILE");
-  app.add_option("--hotword-score", o.hotword_score,
-                 "Bonus for each unit of a phrase [of CTC 3, of Whisper 2, of transducers 1]")
-      ->type_name("X");
+  add_favoured(app, o);
   add_inputs(app, o, raw);
   add_writing(app, o.output_layout, raw.style, raw.lines);
   add_decoding(app, o.decoding, raw.decoding);
@@ -318,8 +331,9 @@ void add_live(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--beam", o.beam, "Beam width, where the model searches; 1 is greedy [the model's own]")
       ->type_name("N")
       ->check(CLI::Range(1, 100));
-  app.add_option("--hotwords", o.hotwords, "Phrases to favour, one per line")->type_name("FILE");
-  app.add_option("--hotword-score", o.hotword_score, "Bonus for each unit of a phrase [3]")->type_name("X");
+  app.add_option("--hotwords", o.hotwords, "Phrases to favour, one per line (phrase, or phrase<TAB>weight)")
+      ->type_name("FILE");
+  add_favoured(app, o);
   app.add_flag("!--no-rescore", o.live.rescore, "Final results of the first pass alone");
   topic(app, of_turns);
   app.add_flag("!--no-endpoints", o.live.endpoints, "One utterance, however long its pauses are");

@@ -29,7 +29,7 @@ int run_diarize(const options& o);
 int run_align(const options& o);
 
 /// What stream and serve ask of a model; reads the file of phrases. Throws steno::error.
-session_options session_options_of(const options& o);
+session_options session_options_of(const options& o, const language_model* lm);
 
 /// Refuses options that the model has no use for, by throwing stop: what the library would refuse, under the names of
 /// the command line.

@@ -125,7 +125,11 @@ class signal_reader {
     if (list.size() == most_hotwords || hotword_bytes_ > longest_hotwords)
       return refuse("hotwords: at most " + std::to_string(most_hotwords) + " phrases of " +
                     std::to_string(longest_hotwords) + " bytes in all");
-    list.push_back(text);
+    try {
+      if (auto parsed = core::parse_hotword(text)) list.push_back(std::move(*parsed));
+    } catch (const error& e) {
+      refuse(std::string("hotwords: ") + e.what());
+    }
   }
   void refuse(std::string why) {
     if (why_.empty()) why_ = std::move(why);

@@ -78,8 +78,9 @@ STENO_API const char* steno_model_language(const steno_model* model, size_t inde
 STENO_API steno_options* steno_options_new(void);
 STENO_API void steno_options_free(steno_options* options);
 /** Sets an option by its name in transcribe_options, decoding_options or session_options: "language" "en", "beam" "5",
- * "hotwords" (a phrase a line), "vad" ("energy" or a model's file), "word_timestamps" "true", "chunk_size" "16", ...
- * A value that is none is refused here, an option that the model does not honour where it is used. */
+ * "hotwords" (a phrase a line, or phrase<TAB>weight), "vad" ("energy" or a model's file), "word_timestamps" "true",
+ * "chunk_size" "16", ... A value that is none is refused here, an option that the model does not honour where it is
+ * used. */
 STENO_API steno_status steno_options_set(steno_options* options, const char* name, const char* value, char** error);
 
 /* Recordings */

@@ -10,6 +10,7 @@
 #include <steno/core/extents.hpp>
 #include <steno/core/fixed_string.hpp>
 #include <steno/core/half.hpp>
+#include <steno/core/hotword.hpp>
 #include <steno/core/members.hpp>
 #include <steno/core/result.hpp>
 #include <steno/core/sink_ref.hpp>
@@ -113,7 +114,9 @@
 #include <steno/models/fsmn_vad.hpp>
 #include <steno/models/fun_asr_nano.hpp>
 #include <steno/models/fun_asr_nano_prompt.hpp>
+#include <steno/models/guides.hpp>
 #include <steno/models/hotword_phrases.hpp>
+#include <steno/models/language_model.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/models/nemo_parts.hpp>
@@ -206,10 +209,13 @@
 #include <steno/search/ctc_alignment.hpp>
 #include <steno/search/ctc_greedy.hpp>
 #include <steno/search/ctc_prefix_beam.hpp>
+#include <steno/search/guide.hpp>
 #include <steno/search/hotword_automaton.hpp>
 #include <steno/search/nemo_beam.hpp>
+#include <steno/search/ngram.hpp>
 #include <steno/search/overlap_merge.hpp>
 #include <steno/search/piece_times.hpp>
+#include <steno/search/position_beam.hpp>
 #include <steno/search/scores.hpp>
 #include <steno/search/search_options.hpp>
 #include <steno/search/time_repair.hpp>
@@ -219,6 +225,7 @@
 #include <steno/search/transducer_beam.hpp>
 #include <steno/search/transducer_greedy.hpp>
 #include <steno/search/whisper_rules.hpp>
+#include <steno/search/word_scorer.hpp>
 #include <steno/segmentation/ctc_endpoint.hpp>
 #include <steno/segmentation/quiet_splits.hpp>
 #include <steno/segmentation/speaker_segments.hpp>
@@ -234,6 +241,7 @@
 #include <steno/streaming/qwen3_session.hpp>
 #include <steno/streaming/qwen3_stream.hpp>
 #include <steno/streaming/session.hpp>
+#include <steno/streaming/session_guides.hpp>
 #include <steno/streaming/sortformer_stream.hpp>
 #include <steno/streaming/stream_event.hpp>
 #include <steno/streaming/u2_session.hpp>

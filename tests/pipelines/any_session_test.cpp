@@ -4,6 +4,7 @@
 #include <steno/pipelines/any_session.hpp>
 #include <steno/pipelines/qwen3_asr.hpp>
 #include <steno/pipelines/transcriber_of.hpp>
+#include <steno/weights/gguf_writer.hpp>
 
 #include "support/allocations.hpp"
 #include "support/golden.hpp"
@@ -249,6 +250,49 @@ TEST(any_session, hotwords_are_favoured_told_or_refused) {
   EXPECT_THROW(any_session(u2, {.hotwords = {"\xe2\x82\xac"}}, c), error);
   EXPECT_THROW(any_session(open("parakeet-eou"), {.chunk_size = 0}, c), error);
   EXPECT_NO_THROW(any_session(open("qwen3-asr"), {.hotwords = {"paris"}}, c));
+  EXPECT_THROW(any_session(open("qwen3-asr"), {.hotwords = {{"paris", 2}}}, c), error);
+}
+
+// Of models that are greedy by themselves: portions make no difference, what is stable stays, and the words come.
+TEST(any_session, a_beam_streams_too) {
+  const auto pcm = two_sentences();
+  for (const char* name : {"parakeet-ctc", "parakeet-tdt", "parakeet-eou"}) {
+    const transcriber m = open(name);
+    const session_options o{.beam = 4, .hotwords = {"train", "basement"}};
+    std::vector<std::string> once, small;
+    std::string stable;
+    for (const session_event& e : listen(m, pcm, o)) {
+      once.push_back(written(e));
+      EXPECT_EQ(e.utterance.text.rfind(stable, 0), 0u) << name << ": " << stable;
+      stable = e.final() ? "" : e.stable;
+    }
+    context c;
+    any_session session(m, o, c);
+    const auto keep = [&](const session_event& e) { small.push_back(written(e)); };
+    for (std::size_t at = 0; at < pcm.size(); at += 999)
+      session.push(std::span(pcm).subspan(at, std::min<std::size_t>(999, pcm.size() - at)), c, keep);
+    session.finish(c, keep);
+    EXPECT_EQ(once, small) << name;
+    EXPECT_EQ(finals(listen(m, pcm, o)), finals(listen(m, pcm))) << name;
+    EXPECT_NE(finals(listen(m, pcm, {.hotwords = {"umbrella"}, .hotword_score = 30.0f})), finals(listen(m, pcm)))
+        << name;
+  }
+}
+
+// A language model of one word.
+const language_model& small_lm() {
+  static const language_model lm = [] {
+    weights::gguf_writer w;
+    w.set("general.architecture", std::string_view("ngram"));
+    w.set("ngram.words", std::vector<std::string>{"<s>", "</s>", "paris"});
+    w.set("ngram.nodes.word", std::vector<std::uint32_t>{0, 0, 1, 2});
+    w.set("ngram.nodes.log_prob", std::vector<float>{0, -99, -2, -1});
+    w.set("ngram.nodes.backoff", std::vector<float>{0, 0, 0, 0});
+    w.set("ngram.nodes.first_child", std::vector<std::uint32_t>{1, 4, 4, 4, 4});
+    const std::vector<std::byte> image = w.bytes();
+    return language_model(gguf_file("lm", image));
+  }();
+  return lm;
 }
 
 // Each option that a model may have no use for, set.
@@ -267,6 +311,8 @@ session_options with(std::string_view option) {
   if (option == "beam") o.beam = 4;
   if (option == "hotwords") o.hotwords = {"paris"};
   if (option == "hotword_score") o.hotword_score = 1.0f;
+  if (option == "language_model") o.language_model = &small_lm();
+  if (option == "lm_weight") o.lm_weight = 0.1f;
   return o;
 }
 
@@ -284,16 +330,21 @@ TEST(any_session, options_that_a_model_has_no_use_for_are_refused_by_name) {
   const std::pair<const char*, std::vector<std::string_view>> families[] = {
       {"u2",
        {"chunk_size", "left_chunks", "rescore", "endpoints", "max_utterance_seconds", "beam", "hotwords",
-        "hotword_score"}},
+        "hotword_score", "language_model", "lm_weight"}},
       {"parakeet-ctc",
-       {"chunk_size", "left_chunks", "left_context", "look_ahead", "endpoints", "max_utterance_seconds"}},
+       {"chunk_size", "left_chunks", "left_context", "look_ahead", "endpoints", "max_utterance_seconds", "beam",
+        "hotwords", "hotword_score", "language_model", "lm_weight"}},
       {"parakeet-tdt",
-       {"chunk_size", "left_chunks", "left_context", "look_ahead", "endpoints", "max_utterance_seconds"}},
-      {"parakeet-eou", {"chunk_size", "endpoints", "forget_turns"}},
+       {"chunk_size", "left_chunks", "left_context", "look_ahead", "endpoints", "max_utterance_seconds", "beam",
+        "hotwords", "hotword_score", "language_model", "lm_weight"}},
+      {"parakeet-eou",
+       {"chunk_size", "endpoints", "forget_turns", "beam", "hotwords", "hotword_score", "language_model", "lm_weight"}},
       {"qwen3-asr", {"chunk_size", "max_utterance_seconds", "hotwords"}},
       {"paraformer_online", {"chunk_size", "left_chunks", "endpoints", "max_utterance_seconds"}},
-      {"demo", {"language", "endpoints", "partial_seconds", "max_utterance_seconds"}},
-      {"paraformer", {"endpoints", "partial_seconds", "max_utterance_seconds"}},
+      {"demo",
+       {"language", "endpoints", "partial_seconds", "max_utterance_seconds", "beam", "hotwords", "hotword_score",
+        "language_model", "lm_weight"}},
+      {"paraformer", {"endpoints", "partial_seconds", "max_utterance_seconds", "beam", "hotwords", "hotword_score"}},
       {"seaco_paraformer", {"endpoints", "partial_seconds", "max_utterance_seconds", "hotwords"}},
       {"whisper",
        {"language", "endpoints", "partial_seconds", "max_utterance_seconds", "beam", "hotwords", "hotword_score"}}};

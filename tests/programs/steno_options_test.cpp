@@ -29,6 +29,8 @@ const std::pair<const char*, const char*> offline[] = {{"--language", ""},
                                                        {"--beam", "2"},
                                                        {"--hotwords", "words.txt"},
                                                        {"--hotword-score", "1 --hotwords words.txt"},
+                                                       {"--lm", "lm.arpa"},
+                                                       {"--lm-weight", "0.2 --lm lm.arpa"},
                                                        {"--max-clip-seconds", "20"},
                                                        {"--parallel-clips", "2"},
                                                        {"--translate", ""},
@@ -65,12 +67,16 @@ const std::pair<const char*, const char*> live[] = {{"--chunk-size", "8"},
                                                     {"--max-utterance-seconds", "20"},
                                                     {"--beam", "4"},
                                                     {"--hotwords", "words.txt"},
-                                                    {"--hotword-score", "1 --hotwords words.txt"}};
+                                                    {"--hotword-score", "1 --hotwords words.txt"},
+                                                    {"--lm", "lm.arpa"},
+                                                    {"--lm-weight", "0.2 --lm lm.arpa"}};
 
 class options_of : public testing::TestWithParam<const char*> {
  protected:
   options_of() {
     std::ofstream(dir_.path() / "words.txt") << "train\n";
+    std::ofstream(dir_.path() / "lm.arpa") << "\\data\\\nngram 1=4\n\n\\1-grams:\n-99\t<s>\n-1\t</s>\n-2\t<unk>\n"
+                                              "-1\ttrain\n\n\\end\\\n";
     facts_ = json::parse(run("info -m " + model() + " --format json").out);
   }
   static std::string model() { return "'" + examples + "models/" + GetParam() + ".gguf'"; }
@@ -92,7 +98,10 @@ class options_of : public testing::TestWithParam<const char*> {
     EXPECT_EQ(o.code, 2) << GetParam() << ' ' << option << '\n' << o.err;
     EXPECT_EQ(o.out, "");
     // A bonus comes with hotwords, which are refused first.
-    EXPECT_NE(o.err.find(option.substr(0, option == "--hotword-score" ? 9 : option.size())), std::string::npos)
+    EXPECT_NE(o.err.find(option.substr(0, option == "--hotword-score" ? 9
+                                          : option == "--lm-weight"   ? 4
+                                                                      : option.size())),
+              std::string::npos)
         << o.err;
     EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
   }
@@ -125,6 +134,7 @@ TEST(steno_options, that_do_nothing_alone) {
   std::ofstream(dir.path() / "words.txt") << "train\n";
   const std::pair<const char*, const char*> table[] = {{"--merge-seconds 3", "--vad"},
                                                        {"--hotword-score 2", "--hotwords"},
+                                                       {"--lm-weight 2", "--lm"},
                                                        {"--highlight-words", "srt and vtt"},
                                                        {"--format srt --highlight-words", "--style openai"},
                                                        {"--format vtt --max-words-per-line 3", "--style openai"},

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 namespace ctc_prefix_beam_test {
@@ -121,6 +122,68 @@ TEST(ctc_prefix_beam, one_frame_and_no_frames) {
 
 TEST(ctc_prefix_beam, a_length_penalty_is_refused) {
   EXPECT_THROW(search::ctc_prefix_beam({.search = {.length_penalty = 1}}), error);
+}
+
+// What is settled and what is open are together what they would have been.
+TEST(ctc_prefix_beam, what_all_prefixes_share_can_be_settled) {
+  for (const std::uint64_t seed : {3u, 4u, 5u}) {
+    const table p = random_table(60, 9, seed);
+    const std::vector<std::vector<int>> phrases{{1, 2, 1}, {5}};
+    const search::hotword_automaton graph(phrases, {.score = 1});
+    const search::ctc_beam_options o{.search = {.beam = 4, .hotwords = &graph}};
+    search::ctc_prefix_beam whole(o), settled(o);
+    std::vector<int> ids;
+    std::vector<extent> times;
+    std::vector<float> log_probs;
+    const auto take = [&](std::size_t n) {
+      ids.insert(ids.end(), settled.ids(0).begin(), settled.ids(0).begin() + static_cast<std::ptrdiff_t>(n));
+      times.insert(times.end(), settled.times(0).begin(), settled.times(0).begin() + static_cast<std::ptrdiff_t>(n));
+      const auto all = settled.log_probabilities(0);
+      log_probs.insert(log_probs.end(), all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
+    };
+    for (extent t = 0; t < 60; ++t) {
+      whole.advance(core::read(p.middleRows(t, 1)));
+      settled.advance(core::read(p.middleRows(t, 1)));
+      ASSERT_EQ(settled.log_probabilities(0).size(), settled.ids(0).size());
+      const extent n = settled.agreed();
+      take(static_cast<std::size_t>(n));
+      settled.settle(n);
+      ASSERT_EQ(settled.size(), whole.size()) << t;
+    }
+    EXPECT_GT(ids.size(), 5u);
+    whole.finish();
+    settled.finish();
+    take(settled.ids(0).size());
+    EXPECT_EQ(ids, whole.hypothesis(0).ids);
+    EXPECT_EQ(settled.score(0), whole.score(0));
+    const std::vector<extent> last = whole.hypothesis(0).times;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      EXPECT_LE(times[i], last[i]);  // of a label that went on
+      EXPECT_TRUE(i == 0 || times[i - 1] < times[i]);
+      const auto column = p.col(ids[i]);  // that of a frame of its run
+      EXPECT_TRUE(std::find(column.begin(), column.end(), log_probs[i]) != column.end()) << i;
+    }
+  }
+}
+
+TEST(ctc_prefix_beam, the_best_prefix_may_decide_alone) {
+  const table p = random_table(40, 6, 8);
+  search::ctc_prefix_beam search({.search = {.beam = 8}});
+  search.advance(p);
+  const std::vector<int> best = search.hypothesis(0).ids;
+  ASSERT_GT(best.size(), 3u);
+  const double score = search.score(0);
+  search.settle(static_cast<extent>(best.size()));
+  EXPECT_TRUE(search.hypothesis(0).ids.empty());
+  EXPECT_EQ(search.score(0), score);
+  // The label that was settled goes on: it is no further one unless a blank is between.
+  matrix<float, dynamic, dynamic> again(1, 6);
+  again.setConstant(-20);
+  again(0, best.back()) = -0.001f;
+  search.advance(core::read(again));
+  EXPECT_TRUE(search.hypothesis(0).ids.empty() || search.hypothesis(0).ids[0] == best.back());
+  search.reset();
+  EXPECT_EQ(search.score(0), 0.0);
 }
 
 }  // namespace ctc_prefix_beam_test

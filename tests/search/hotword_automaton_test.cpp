@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace hotword_automaton_test {
 
 using namespace steno;
@@ -56,6 +58,38 @@ TEST(hotword_automaton, without_phrases_nothing_is_earned) {
     const search::hotword_automaton g(std::span<const std::vector<int>>{}, {.rules = rules});
     EXPECT_TRUE(g.empty());
     EXPECT_EQ(walk(g, {1, 2}), (std::vector<float>{0, 0, 0}));
+  }
+}
+
+TEST(hotword_automaton, a_weight_multiplies_what_a_phrase_earns) {
+  const std::vector<std::vector<int>> three{{1, 2}, {1, 3, 4}, {5}};
+  const std::vector<float> weights{1, 2, 0.5f};
+  const search::hotword_automaton g(three, {.score = 2.0f}, weights);
+  EXPECT_EQ(walk(g, {5}), (std::vector<float>{1, 1}));
+  EXPECT_EQ(walk(g, {1, 3, 4}), (std::vector<float>{4, 8, 12, 12}));
+  EXPECT_EQ(walk(g, {1, 2}), (std::vector<float>{4, 4, 4}));  // what both begin with earned more; its end settles that
+  EXPECT_EQ(walk(g, {1, 7}), (std::vector<float>{4, 0, 0}));
+  EXPECT_EQ(g.highest_step(), 4);
+  const std::vector<float> ones{1, 1, 1};
+  EXPECT_EQ(walk(search::hotword_automaton(three, {.score = 2.0f}, ones), {1, 3, 4}),
+            walk(search::hotword_automaton(three, {.score = 2.0f}), {1, 3, 4}));
+}
+
+TEST(hotword_automaton, continuations_are_what_next_gives) {
+  const std::vector<std::vector<int>> many{{1, 2, 3}, {2, 3, 4, 5}, {3, 1}, {9}, {2, 6}};
+  for (const search::hotword_rules rules : {search::hotword_rules::runtime, search::hotword_rules::training}) {
+    const search::hotword_automaton g(many, {.rules = rules, .score = 2.0f, .increment = 0.5f});
+    for (const std::vector<int>& units : {std::vector<int>{}, {1}, {1, 2}, {2, 3}, {1, 2, 3}, {2, 3, 4}}) {
+      int state = 0;
+      for (const int u : units) state = g.next(state, u).first;
+      std::vector<int> seen;
+      g.continuations(state, [&](int unit, float bonus) {
+        if (std::find(seen.begin(), seen.end(), unit) != seen.end()) return;
+        seen.push_back(unit);
+        EXPECT_EQ(bonus, g.next(state, unit).second) << unit;
+      });
+      EXPECT_FALSE(seen.empty());
+    }
   }
 }
 

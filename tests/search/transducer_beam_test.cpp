@@ -94,4 +94,40 @@ TEST(transducer_beam, phrases_are_favoured) {
   }
 }
 
+TEST(transducer_beam, what_all_hypotheses_share_can_be_settled) {
+  for (const json& c : cases()) {
+    tables t(c);
+    const search::hotword_automaton graph(std::vector<std::vector<int>>{{2, 5}, {1}}, {.score = 1});
+    search::transducer_beam whole(t.options(c, &graph)), settled(t.options(c, &graph));
+    std::vector<int> ids;
+    for (extent at = 0; at < 12; ++at) {
+      whole.advance(t, at, at + 1);
+      settled.advance(t, at, at + 1);
+      const std::size_t n = settled.agreed(), best = settled.best();
+      const auto& first = settled.hypotheses()[best].ids;
+      ids.insert(ids.end(), first.begin(), first.begin() + static_cast<std::ptrdiff_t>(n));
+      settled.settle(n, best);
+      ASSERT_EQ(settled.hypotheses().size(), whole.hypotheses().size());
+    }
+    whole.finish();
+    settled.finish();
+    ids.insert(ids.end(), settled.hypotheses()[0].ids.begin(), settled.hypotheses()[0].ids.end());
+    EXPECT_EQ(ids, whole.hypotheses()[0].ids);
+    EXPECT_EQ(settled.hypotheses()[0].total(), whole.hypotheses()[0].total());
+  }
+}
+
+TEST(transducer_beam, the_best_hypothesis_may_decide_alone) {
+  const json c = cases()[0];
+  tables t(c);
+  search::transducer_beam search(t.options(c));
+  search.advance(t, 0, 12);
+  const std::size_t best = search.best();
+  const std::vector<int> ids = search.hypotheses()[best].ids;
+  ASSERT_GT(ids.size(), 1u);
+  search.settle(ids.size(), best);
+  for (const auto& h : search.hypotheses()) EXPECT_TRUE(h.ids.empty() || h.ids.size() < 4);
+  EXPECT_TRUE(search.hypotheses()[search.best()].ids.empty());
+}
+
 }  // namespace transducer_beam_test

@@ -273,8 +273,8 @@ TEST(options, settings_are_called_as_in_the_library) {
   steno::decoding_options::each(none, [&](std::string_view name, const auto&) {
     EXPECT_NE(offline.find(steno::app::option_name(name)), std::string::npos) << name;
   });
-  for (const char* name :
-       {"language", "itn", "max_clip_seconds", "merge_seconds", "parallel_clips", "beam", "hotwords", "hotword_score"})
+  for (const char* name : {"language", "itn", "max_clip_seconds", "merge_seconds", "parallel_clips", "beam", "hotwords",
+                           "hotword_score", "language_model", "lm_weight"})
     EXPECT_NE(offline.find(steno::app::option_name(name)), std::string::npos) << name;
 }
 

@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include <steno/core/dtype.hpp>
+#include <steno/core/hotword.hpp>
 #include <steno/error.hpp>
 
 #include <charconv>
@@ -52,7 +53,7 @@ const char* read_value(std::string_view text, std::optional<T>& to) {
   if (wrong == nullptr) to = std::move(found);
   return wrong;
 }
-// Numbers with commas between them, or texts, one a line.
+// Numbers with commas between them, or phrases, one a line.
 template <class T>
 const char* read_value(std::string_view text, std::vector<T>& to) {
   constexpr char between = std::is_arithmetic_v<T> ? ',' : '\n';
@@ -64,8 +65,8 @@ const char* read_value(std::string_view text, std::vector<T>& to) {
       T found{};
       if (read_value(one, found) != nullptr) return "numbers with commas between them";
       all.push_back(found);
-    } else if (!one.empty()) {
-      all.emplace_back(std::string(one));
+    } else if (std::optional<hotword> phrase = core::parse_hotword(one)) {
+      all.push_back(*std::move(phrase));
     }
   }
   to = std::move(all);

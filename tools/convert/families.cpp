@@ -2,6 +2,7 @@
 #include "families.hpp"
 
 #include "funasr/models.hpp"
+#include "language/arpa.hpp"
 #include "nemo/canary.hpp"
 #include "nemo/checkpoints.hpp"
 #include "nemo/other_gguf.hpp"
@@ -38,6 +39,7 @@ std::span<const packaged_family> packaged_families() {
       {"qwen3_asr", qwen_files::walk_asr},
       {"fun_asr_nano", funasr_files::walk_nano},
       {"qwen3_forced_aligner", qwen_files::walk_aligner},
+      {"ngram", language_files::walk_ngram},
   };
   return table;
 }
@@ -77,6 +79,7 @@ std::span<const checkpoint_kind> checkpoint_kinds() {
       {"a Hugging Face folder of Parakeet or Nemotron (config.json)", nemo_files::is_parakeet_folder,
        nemo_files::import_parakeet_folder},
       {"a Hugging Face folder of Qwen3-ASR (config.json)", qwen_files::is_checkpoint, qwen_files::import_checkpoint},
+      {"an ARPA language model", language_files::is_arpa, language_files::import_arpa},
   };
   return table;
 }

@@ -86,6 +86,7 @@ bool is_tensorflow(const sight& s) {
   return ends_in(s.name, {".h5", ".pb", ".tflite", ".keras"}) || s.head.starts_with("\x89HDF\r\n") ||
          s.head.substr(std::min<std::size_t>(4, s.head.size()), 4) == "TFL3";
 }
+bool is_kenlm(const sight& s) { return s.head.starts_with("mmap lm http://kheafield.com/code"); }
 bool is_flax(const sight& s) { return s.name.ends_with(".msgpack"); }
 bool is_ncnn(const sight& s) { return ends_in(s.name, {".param", ".ncnn.bin"}); }
 bool is_other_runtime(const sight& s) { return ends_in(s.name, {".mnn", ".rknn", ".pte", ".dlc", ".om", ".axmodel"}); }
@@ -137,6 +138,8 @@ constexpr foreign_kind kinds_of_files[] = {
     {is_openvino, "an OpenVINO model", "steno runs no graphs of other runtimes", take_source},
     {is_core_ml, "a Core ML model", "steno runs no graphs of other runtimes", take_source},
     {is_tensorflow, "a TensorFlow model", "steno does not read its files", take_source},
+    {is_kenlm, "a binary file of KenLM", "steno reads no memory images",
+     "take the ARPA file that it was made of (build_binary's input)"},
     {is_flax, "a Flax model", "steno does not read its files", take_source},
     {is_ncnn, "an ncnn model", "steno runs no graphs of other runtimes", take_source},
     {is_other_runtime, "a model for another runtime", "steno runs no graphs of other runtimes", take_source},

@@ -32,10 +32,10 @@ void flatten(const json& object, const std::string& prefix, std::size_t& bytes, 
         if (element.is_primitive()) list.push_back(scalar(element));
       for (const json& row : value) {
         if (!row.is_array()) continue;
-        auto& table = out.tables[key];
-        table.emplace_back();
+        auto& entries = out.tables[key];
+        entries.emplace_back();
         for (const json& element : row)
-          if (element.is_primitive()) table.back().push_back(scalar(element));
+          if (element.is_primitive()) entries.back().push_back(scalar(element));
       }
     } else if (value.is_structured()) {
       out.others.insert(key);

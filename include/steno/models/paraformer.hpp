@@ -3,12 +3,14 @@
 //   features = cmvn(lfr(fbank(pcm)))                      [T, 560]
 //   encoded  = encoder(features)                          [T, D]
 //   alphas   = predictor(encoded); tokens = integrate and fire over encoded and a tail
-//   scores   = log_softmax(decoder(tokens, encoded))      [n, vocabulary];  ids = argmax
+//   scores   = log_softmax(decoder(tokens, encoded))      [n, vocabulary];  ids = argmax, or with hotwords the best
+//   text
 //
 // Follows `Paraformer.inference` (funasr/models/paraformer/model.py) and what it calls; see docs/models/paraformer.md.
 // Tested in tests/parity/paraformer_test.cpp.
 #pragma once
 #include <steno/models/paraformer_parts.hpp>
+#include <steno/search/position_beam.hpp>
 
 #include <span>
 #include <string>
@@ -18,8 +20,11 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace funasr {
 
-/// There is nothing to wish for.
-struct paraformer_options {};
+/// Wishes for one call of recognise().
+struct paraformer_options {
+  extent beam = 1;  ///< texts that are looked at; 1 without hotwords: the best token of each position
+  const search::hotword_automaton* hotwords = nullptr;  ///< they must outlive the call; null: none
+};
 
 /// Paraformer for whole clips. A loaded model is const and may be shared by threads, each with its own context.
 template <paraformer_sizes S, class Frontend = frontends::wav_frontend<>>
@@ -32,6 +37,9 @@ class paraformer : public paraformer_parts<S, Frontend> {
   /// The header that brings it into the pipelines.
   static constexpr std::string_view family_header = "steno/pipelines/paraformer.hpp";
   using options = paraformer_options;  ///< of one call of recognise()
+  /// What a unit of a hotword should earn: less than with CTC, since a word is often a single token that takes another
+  /// one's place.
+  static constexpr float hotword_score = 2;
 
   using parts::decoder;      ///< tokens, reading encoder rows, to scores
   using parts::encoder;      ///< features to rows
@@ -45,12 +53,13 @@ class paraformer : public paraformer_parts<S, Frontend> {
   STENO_COLD explicit paraformer(const gguf_file& file) : parts(file, architecture) {}
 
   /// One clip of 16 kHz mono samples in [-1, 1], all at once. A clip without a token gives an empty segment.
-  STENO_COLD segment recognise(std::span<const float> pcm, const options&, context& c) const {
-    return parts::with_features(pcm, c, [&](const auto& x, segment& s) { decode_features(x, s, c); });
+  STENO_COLD segment recognise(std::span<const float> pcm, const options& o, context& c) const {
+    return parts::with_features(pcm, c, [&](const auto& x, segment& s) { decode_features(x, s, c, o); });
   }
 
   /// The same from features [T, 560] (after CMVN).
-  STENO_COLD void decode_features(view<const float, dynamic, Feat> x, segment& s, context& c) const {
+  STENO_COLD void decode_features(view<const float, dynamic, Feat> x, segment& s, context& c,
+                                  const options& o = {}) const {
     parts::find_tokens(x, c, [&](const auto& found) {
       core::workspace::frame scratch(c.scratch);
       auto scores = scratch.template matrix<dynamic, Vocab>(found.embeds.rows(), decoder.output_size());
@@ -63,10 +72,32 @@ class paraformer : public paraformer_parts<S, Frontend> {
       c.trace("logits", scores);
       parts::normalise(scores, c);
       c.trace("log_probs", scores);
-      auto tokens = parts::best_tokens(core::read(scores), s);
+      const bool searches = o.beam > 1 || (o.hotwords != nullptr && !o.hotwords->empty());
+      auto tokens = searches ? search_tokens(core::read(scores), o, s) : parts::best_tokens(core::read(scores), s);
       parts::set_times(tokens, search::cif_times(found.alphas, found.peaks, tokens.size(), parts::frame_seconds()));
       parts::set_text(tokens, s);
     });
+  }
+
+ private:
+  // The best texts; their list and score go to `s`, and the ids of the best one.
+  STENO_COLD std::vector<tokenizers::timed_token> search_tokens(const view<const float>& scores, const options& o,
+                                                                segment& s) const {
+    constexpr int silent[] = {0, 1, 2};
+    const extent n = o.beam > 1 ? o.beam : search::position_beam_options::default_beam;
+    const auto found = search::position_beam(scores, {.search = {.beam = n, .hotwords = o.hotwords}, .silent = silent});
+    std::vector<tokenizers::timed_token> tokens;
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      std::vector<tokenizers::timed_token> own;
+      for (std::size_t t = 0; t < found[k].ids.size(); ++t)
+        if (const int id = found[k].ids[t]; !parts::silent(id))
+          own.push_back({.id = id, .log_probability = scores(static_cast<extent>(t), id)});
+      s.alternatives.push_back({tokenizer.decode(own).text, found[k].score});
+      if (k == 0) tokens = std::move(own);
+    }
+    s.score = found[0].score;
+    for (const tokenizers::timed_token& t : tokens) s.token_ids.push_back(t.id);
+    return tokens;
   }
 };
 

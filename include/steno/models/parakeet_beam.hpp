@@ -20,8 +20,9 @@ class parakeet_beam_network {
  public:
   using prediction = typename Model::prediction;  ///< the prediction network behind a row of labels
 
-  /// A new recording: only the root, node 0, at which there is no label yet.
-  parakeet_beam_network(const Model& m, context& c) : model_(&m), context_(&c) {
+  /// A new recording: only the root, node 0, at which there is no label yet. Behind the label `forget` the prediction
+  /// network starts anew.
+  parakeet_beam_network(const Model& m, context& c, int forget = -1) : model_(&m), context_(&c), forget_(forget) {
     nodes_.push_back({-1, -1, true, m.empty_prediction()});
     m.predict(nodes_[0].predicted, -1, c);
   }
@@ -44,8 +45,9 @@ class parakeet_beam_network {
     n.parent = node;
     n.label = label;
     n.used = true;
-    n.predicted = nodes_[static_cast<std::size_t>(node)].predicted;
-    model_->predict(n.predicted, label, *context_);
+    const bool anew = label == forget_ && forget_ >= 0;
+    n.predicted = nodes_[anew ? 0 : static_cast<std::size_t>(node)].predicted;
+    if (!anew) model_->predict(n.predicted, label, *context_);
     return static_cast<int>(at);
   }
   /// Scores [nodes, labels, blank, durations] at a frame among set_rows(), not normalised; valid until the next call.
@@ -79,6 +81,7 @@ class parakeet_beam_network {
   };
   const Model* model_;
   context* context_;
+  int forget_;
   std::vector<node_type> nodes_;
   std::vector<float> scores_;
   const float* projected_ = nullptr;

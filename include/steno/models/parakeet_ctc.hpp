@@ -3,8 +3,8 @@
 //   scores = log_softmax(decoder_layers.0(rows))   [T / 8, pieces + 1], blank last;  ids = best path, or prefix beam
 //
 // NeMo `EncDecCTCModelBPE`, `ConvASRDecoder` (its convolution has kernel 1) and greedy `CTCBPEDecoding` with
-// timestamps. The prefix beam is WeNet's (ctc_prefix_beam.hpp), for hotwords. A search is a value and goes on with
-// further rows. Tested in tests/parity/parakeet_test.cpp and tests/models/parakeet_test.cpp.
+// timestamps. The prefix beam is WeNet's (ctc_prefix_beam.hpp), for hotwords and language models. A search is a value
+// and goes on with further rows. Tested in tests/parity/parakeet_test.cpp and tests/models/parakeet_test.cpp.
 #pragma once
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/parakeet.hpp>
@@ -28,11 +28,12 @@ struct parakeet_ctc_kind {
 
 /// Wishes for one call of recognise().
 struct parakeet_ctc_options {
-  extent beam = 1;  ///< prefixes; 1 without hotwords: the best path
+  extent beam = 1;  ///< prefixes; 1 without hotwords and a language model: the best path
   const steno::search::hotword_automaton* hotwords =
-      nullptr;                         ///< they need a beam and must outlive the call; null: none
-  std::optional<int> look_ahead = {};  ///< rows of 80 ms, one of those that the model was trained with
-  parakeet_windows windows = {};       ///< how long recordings are cut
+      nullptr;                                        ///< they need a beam and must outlive the call; null: none
+  const steno::search::word_scorer* words = nullptr;  ///< a language model, the same
+  std::optional<int> look_ahead = {};                 ///< rows of 80 ms, one of those that the model was trained with
+  parakeet_windows windows = {};                      ///< how long recordings are cut
 };
 
 /// Sizes by name; what is left out is adopted from the file.
@@ -84,17 +85,18 @@ class parakeet_ctc : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend
     std::vector<float> log_probabilities = {};          ///< their log-probabilities
     double score = 0;  ///< sum of the best values of all frames whose best label is not blank
     int before = -1;   ///< label of the last row
-    std::optional<steno::search::ctc_prefix_beam> beam;  ///< instead
+    std::optional<steno::search::ctc_prefix_beam> beam;  ///< instead; tokens are those that it has settled
+    extent patience = 0;  ///< rows until the best prefix has decided a label; 0: all of them
   };
-  /// A search for the best path.
-  search begin(context&) const { return {}; }
-  /// A search with a beam; the hotwords must outlive it.
-  search begin(const options& o) const {
+  /// A search for the best path, or with a beam. What is favoured must outlive it. With `patience` a label that the
+  /// prefixes do not agree on is settled by the best one after so many rows, as a stream needs it.
+  search begin(const options& o, context&, extent patience = 0) const {
     search s;
-    if (o.beam > 1 || (o.hotwords != nullptr && !o.hotwords->empty())) {
+    s.patience = patience;
+    if (o.beam > 1 || o.words != nullptr || (o.hotwords != nullptr && !o.hotwords->empty())) {
       const extent n = o.beam > 1 ? o.beam : steno::search::ctc_beam_options::default_beam;
-      s.beam.emplace(
-          steno::search::ctc_beam_options{.search = {.beam = n, .hotwords = o.hotwords}, .blank = this->blank()});
+      s.beam.emplace(steno::search::ctc_beam_options{.search = {.beam = n, .hotwords = o.hotwords, .words = o.words},
+                                                     .blank = this->blank()});
     }
     return s;
   }
@@ -103,7 +105,7 @@ class parakeet_ctc : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend
     core::workspace::frame scratch(c.scratch);
     auto scores = scratch.template matrix<dynamic, Labels>(rows.rows(), decoder.output_size());
     score(rows, scores, c);
-    if (s.beam) return s.beam->advance(core::read(scores));
+    if (s.beam) return advance_beam(s, core::read(scores));
     for (extent t = 0; t < scores.rows(); ++t) {
       const float* const row = scores.data() + t * scores.outerStride();
       const int best = steno::search::best_label(row, scores.cols());
@@ -127,21 +129,28 @@ class parakeet_ctc : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend
   /// Log-probability of the token of that number.
   float log_probability(const search& s, std::size_t token) const { return s.log_probabilities[token]; }
 
-  /// Ids, text, words and score of `s`. A beam's tokens share the score's probability evenly: its paths are summed up,
-  /// so no token has one of its own. Without `with_ends`, labels that end a turn are left out.
+  /// No rows follow: what a beam has not settled is as its best prefix has it.
+  void finish(search& s) const {
+    if (!s.beam) return;
+    s.beam->finish();
+    s.score = s.beam->score(0);
+    take(s, s.beam->ids(0).size());
+  }
+
+  /// Ids, text, words and score of `s`; a beam's tokens have the probability of their label in their frame. Without
+  /// `with_ends`, labels that end a turn are left out.
   STENO_COLD void write_result(search& s, segment& out, bool with_ends = true) const {
-    double score = s.score;
-    if (s.beam) {
-      s.beam->finish();
-      score = s.beam->score(0);
-      const auto ids = s.beam->ids(0);
-      const auto times = s.beam->times(0);
-      const double each = ids.empty() ? 0 : s.beam->viterbi_score(0) / static_cast<double>(s.beam->frames());
-      for (std::size_t i = 0; i < ids.size(); ++i) {
-        s.tokens.push_back({ids[i], times[i], times[i] + 1});
-        s.log_probabilities.push_back(static_cast<float>(each));
+    std::vector<int> before;
+    for (const steno::search::ctc_token& t : s.tokens) before.push_back(t.id);
+    finish(s);
+    const double score = s.score;
+    if (s.beam)
+      for (extent i = 0; i < s.beam->size(); ++i) {
+        std::vector<int> ids = before;
+        ids.insert(ids.end(), s.beam->ids(i).begin(), s.beam->ids(i).end());
+        std::erase_if(ids, [&](int id) { return this->ends_turn(id); });
+        out.alternatives.push_back({words.text(this->tokenizer, ids), s.beam->score(i)});
       }
-    }
     if (!with_ends) {
       std::size_t n = 0;
       for (std::size_t i = 0; i < s.tokens.size(); ++i) {
@@ -174,11 +183,36 @@ class parakeet_ctc : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend
     s.end = static_cast<double>(pcm.size()) / base::sample_rate;
     const parakeet_encoding how{.window = this->window_for(o.look_ahead)};
     if (this->frames(static_cast<extent>(pcm.size())) == 0) return s;
-    search found = begin(o);
+    search found = begin(o, c);
     encode_windows(
         *this, pcm, o.windows, c, [&](const auto& rows, extent first) { advance(found, rows, first, c); }, how);
     write_result(found, s, with_ends);
     return s;
+  }
+  // Rows one by one, so that what is settled does not depend on how they are portioned.
+  void advance_beam(search& s, const view<const float>& scores) const {
+    for (extent t = 0; t < scores.rows(); ++t) {
+      s.beam->advance(core::read(scores.middleRows(t, 1)));
+      if (s.patience <= 0) continue;
+      extent n = s.beam->agreed();
+      const auto times = s.beam->times(0);
+      while (n < static_cast<extent>(times.size()) &&
+             times[static_cast<std::size_t>(n)] + s.patience <= s.beam->frames())
+        ++n;
+      if (n == 0) continue;
+      take(s, static_cast<std::size_t>(n));
+      s.beam->settle(n);
+    }
+  }
+  // The first `n` labels of the best prefix become tokens.
+  static void take(search& s, std::size_t n) {
+    const auto ids = s.beam->ids(0);
+    const auto times = s.beam->times(0);
+    const auto log_probs = s.beam->log_probabilities(0);
+    for (std::size_t i = 0; i < n; ++i) {
+      s.tokens.push_back({ids[i], times[i], times[i] + 1});
+      s.log_probabilities.push_back(log_probs[i]);
+    }
   }
 };
 

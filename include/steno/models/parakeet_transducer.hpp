@@ -37,13 +37,14 @@ struct parakeet_transducer_kind {
 /// Wishes for one call of recognise().
 struct parakeet_transducer_options {
   extent max_symbols = 0;  ///< steps at one frame of the greedy search; 0: as the file says
-  extent beam = 1;         ///< hypotheses of mAES; 1 without hotwords: greedy
+  extent beam = 1;         ///< hypotheses of mAES; 1 without hotwords and a language model: greedy
   const steno::search::hotword_automaton* hotwords =
-      nullptr;                         ///< they need a beam and must outlive the call; null: none
-  bool ctc = false;                    ///< the CTC head of a hybrid model, its best path
-  std::string language = "auto";       ///< of models with prompts: a name that languages() has, or auto
-  std::optional<int> look_ahead = {};  ///< rows of 80 ms, one of those that the model was trained with
-  parakeet_windows windows = {};       ///< how long recordings are cut
+      nullptr;                                        ///< they need a beam and must outlive the call; null: none
+  const steno::search::word_scorer* words = nullptr;  ///< a language model, the same
+  bool ctc = false;                                   ///< the CTC head of a hybrid model, its best path
+  std::string language = "auto";                      ///< of models with prompts: a name that languages() has, or auto
+  std::optional<int> look_ahead = {};                 ///< rows of 80 ms, one of those that the model was trained with
+  parakeet_windows windows = {};                      ///< how long recordings are cut
 };
 
 /// A label of a transducer with its frame.
@@ -174,10 +175,17 @@ class parakeet_transducer
     std::vector<float> output = {};                              ///< its output
     std::vector<float> projected = {};                           ///< joint.pred of the output
   };
-  /// What a greedy search carries from row to row; rows count from the start. Copyable.
+  /// A search with a beam: hypotheses, and the networks behind them.
+  struct beam_search {
+    parakeet_beam_network<parakeet_transducer> network;  ///< behind each hypothesis
+    steno::search::transducer_beam beam;                 ///< hypotheses, without what is settled
+    extent patience = 0;  ///< rows until the best hypothesis has decided a label; 0: all of them
+  };
+  /// What a search carries from row to row; rows count from the start. Copyable.
   struct search : prediction {
-    std::vector<transducer_token> tokens = {};  ///< labels so far
+    std::vector<transducer_token> tokens = {};  ///< labels so far; with a beam those that are settled
     extent next = 0;                            ///< row at which it goes on
+    std::optional<beam_search> beam = {};       ///< instead of the prediction; greedy without
   };
   /// Room for predict().
   prediction empty_prediction() const {
@@ -189,6 +197,21 @@ class parakeet_transducer
   search begin(context& c) const {
     search s{empty_prediction()};
     predict(s, -1, c);
+    return s;
+  }
+  /// A search as the options want it, greedy or with a beam. What is favoured must outlive it. With `patience` a label
+  /// that the hypotheses do not agree on is settled by the best one after so many rows, and one that ends a turn as
+  /// soon as the best one has it: a stream needs both. Behind the label `forget` the prediction network starts anew.
+  search begin(const options& o, context& c, extent patience = 0, int forget = -1) const {
+    if (!searches(o)) return begin(c);
+    const extent n = o.beam > 1 ? o.beam : steno::search::transducer_beam_options::default_beam;
+    search s{empty_prediction()};
+    s.beam.emplace(beam_search{
+        .network = parakeet_beam_network<parakeet_transducer>(*this, c, forget),
+        .beam = steno::search::transducer_beam({.search = {.beam = n, .hotwords = o.hotwords, .words = o.words},
+                                                .blank = this->blank(),
+                                                .durations = durations}),
+        .patience = patience});
     return s;
   }
   /// Makes `id` the last label; -1: there is none yet.
@@ -213,8 +236,8 @@ class parakeet_transducer
             core::make_view(static_cast<const float*>(s.state.c.data()), 1, static_cast<extent>(s.state.c.size())));
   }
 
-  /// Goes on with further encoder rows, which begin at row `first` of the stream; up to `max_steps` steps at a row.
-  /// Behind the label `forget` the prediction network starts anew.
+  /// Goes on with further encoder rows, which begin at row `first` of the stream; up to `max_steps` steps at a row of
+  /// the greedy search. Behind the label `forget` its prediction network starts anew.
   void advance(search& s, const view<const float, dynamic, Encoder::output>& rows, extent first, extent max_steps,
                context& c, int forget = -1) const {
     core::workspace::frame scratch(c.scratch);
@@ -222,6 +245,7 @@ class parakeet_transducer
     if (n == 0) return;
     auto projected = scratch.template matrix<dynamic, Joint>(n, enc.output_size());
     enc.multiply(rows, projected, c);
+    if (s.beam) return advance_beam(s, core::read(projected), first, c);
     c.trace("joint_enc_proj", projected);
     auto sums = scratch.template matrix<dynamic, Joint>(rows_ahead, enc.output_size());
     auto scores = scratch.matrix(rows_ahead, out.output_size());
@@ -259,6 +283,13 @@ class parakeet_transducer
       predict(s, step.label, c);
     };
     s.next = steno::search::transducer_greedy(rules, std::max(s.next, first), first + n, joint, accept);
+  }
+
+  /// No rows follow: what a beam has not settled is as its best hypothesis has it.
+  void finish(search& s) const {
+    if (!s.beam) return;
+    s.beam->beam.finish();
+    take(s, 0, s.beam->beam.hypotheses()[0].ids.size());
   }
 
   static constexpr extent rows_ahead = 6;  ///< that the joint network scores behind a blank; hardly slower than one
@@ -329,14 +360,11 @@ class parakeet_transducer
     (void)encoding_of(o);  // what is wrong is an error of an empty clip, too
     if (this->frames(static_cast<extent>(pcm.size())) == 0) return s;
     if (o.ctc) return recognise_by_ctc(pcm, o, std::move(s), true, c);
-    if (searches(o)) {
-      const found_tokens found = search_with_beam(pcm, o, c);
-      write_result(found.tokens, s);
-      s.score = found.score;
-      return s;
-    }
-    found_tokens found = search_greedily(pcm, o, c);
+    found_tokens found = search_tokens(pcm, o, c);
     write_result(found.tokens, s);
+    if (!searches(o)) return s;
+    s.score = found.score;
+    s.alternatives = std::move(found.alternatives);
     return s;
   }
 
@@ -355,7 +383,7 @@ class parakeet_transducer
       turns.push_back(recognise_by_ctc(pcm, o, std::move(s), false, c));
       return turns;
     }
-    const found_tokens found = searches(o) ? search_with_beam(pcm, o, c) : search_greedily(pcm, o, c);
+    found_tokens found = search_tokens(pcm, o, c);
     const std::span<const transducer_token> tokens(found.tokens);
     const auto ends = [&](const transducer_token& t) { return this->ends_turn(t.id); };
     const bool whole = std::none_of(tokens.begin(), tokens.end(), ends);
@@ -371,6 +399,7 @@ class parakeet_transducer
         base::part_words(s.words);
         // What hypotheses score is not a sum over their labels.
         if (searches(o)) s.score = whole ? std::optional(found.score) : std::nullopt;
+        if (whole) s.alternatives = std::move(found.alternatives);
         turns.push_back(std::move(s));
       }
       from = end + 1;
@@ -381,41 +410,56 @@ class parakeet_transducer
  private:
   struct found_tokens {
     std::vector<transducer_token> tokens;
-    double score = 0;  ///< of the hypothesis; the greedy search has those of its labels alone
+    double score = 0;                            ///< of the hypothesis; the greedy search has those of its labels alone
+    std::vector<alternative> alternatives = {};  ///< of a beam
   };
   parakeet_encoding encoding_of(const options& o) const {
     return {.window = this->window_for(o.look_ahead), .prompt = prompts.prompt_of(o.language)};
   }
   static bool searches(const options& o) noexcept {
-    return o.beam > 1 || (o.hotwords != nullptr && !o.hotwords->empty());
+    return o.beam > 1 || o.words != nullptr || (o.hotwords != nullptr && !o.hotwords->empty());
   }
-  found_tokens search_greedily(std::span<const float> pcm, const options& o, context& c) const {
-    search found = begin(c);
+  found_tokens search_tokens(std::span<const float> pcm, const options& o, context& c) const {
+    search found = begin(o, c);
     const extent max_steps = o.max_symbols > 0 ? o.max_symbols : max_symbols;
     encode_windows(
         *this, pcm, o.windows, c, [&](const auto& rows, extent first) { advance(found, rows, first, max_steps, c); },
         encoding_of(o));
-    return {.tokens = std::move(found.tokens)};
+    finish(found);
+    found_tokens result{.tokens = std::move(found.tokens)};
+    if (found.beam) list_hypotheses(found.beam->beam.hypotheses(), result);
+    return result;
   }
-  STENO_COLD found_tokens search_with_beam(std::span<const float> pcm, const options& o, context& c) const {
-    parakeet_beam_network<parakeet_transducer> network(*this, c);
-    const extent n = o.beam > 1 ? o.beam : steno::search::transducer_beam_options::default_beam;
-    steno::search::transducer_beam beam(
-        {.search = {.beam = n, .hotwords = o.hotwords}, .blank = this->blank(), .durations = durations});
-    const auto advance_beam = [&](const auto& rows, extent first) {
-      core::workspace::frame scratch(c.scratch);
-      auto projected = scratch.template matrix<dynamic, Joint>(rows.rows(), enc.output_size());
-      enc.multiply(rows, projected, c);
-      network.set_rows(core::read(projected), first, c);
-      beam.advance(network, first, first + rows.rows());
-    };
-    encode_windows(*this, pcm, o.windows, c, advance_beam, encoding_of(o));
-    beam.finish();
-    const steno::search::transducer_hypothesis& best = beam.hypotheses()[0];
-    found_tokens found{.tokens = {}, .score = best.total()};
-    for (std::size_t i = 0; i < best.ids.size(); ++i)
-      found.tokens.push_back({best.ids[i], best.frames[i], best.durations[i], best.log_probabilities[i], 0});
-    return found;
+  STENO_COLD void list_hypotheses(std::span<const steno::search::transducer_hypothesis> all, found_tokens& to) const {
+    to.score = all[0].total();
+    for (const steno::search::transducer_hypothesis& h : all) {
+      std::vector<int> ids = h.ids;
+      std::erase_if(ids, [&](int id) { return this->ends_turn(id); });
+      to.alternatives.push_back({words.text(this->tokenizer, ids), h.total()});
+    }
+  }
+  // Rows one by one, so that what is settled does not depend on how they are portioned.
+  void advance_beam(search& s, const view<const float>& projected, extent first, context& c) const {
+    beam_search& b = *s.beam;
+    b.network.set_rows(projected, first, c);
+    for (extent t = first; t < first + projected.rows(); ++t) {
+      b.beam.advance(b.network, t, t + 1);
+      if (b.patience <= 0) continue;
+      const std::size_t best = b.beam.best();
+      const steno::search::transducer_hypothesis& h = b.beam.hypotheses()[best];
+      std::size_t n = b.beam.agreed();
+      for (std::size_t i = n; i < h.ids.size(); ++i)
+        if (this->ends_turn(h.ids[i]) || h.frames[i] + b.patience <= t) n = i + 1;
+      if (n == 0) continue;
+      take(s, best, n);
+      b.beam.settle(n, best);
+    }
+  }
+  // The first `n` labels of a hypothesis become tokens.
+  static void take(search& s, std::size_t of, std::size_t n) {
+    const steno::search::transducer_hypothesis& h = s.beam->beam.hypotheses()[of];
+    for (std::size_t i = 0; i < n; ++i)
+      s.tokens.push_back({h.ids[i], h.frames[i], h.durations[i], h.log_probabilities[i], h.log_probabilities[i]});
   }
   STENO_COLD segment recognise_by_ctc(std::span<const float> pcm, const options& o, segment s, bool with_ends,
                                       context& c) const {

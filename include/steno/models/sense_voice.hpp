@@ -4,6 +4,7 @@
 //   rows     = embed[language, 1, 2, textnorm] + features  [4 + T, 560] (stacked)
 //   scores   = log_softmax(ctc_lo(encoder(rows)))          [4 + T, vocabulary]
 //   text     = SentencePiece(collapse(argmax(scores)))     the first four frames give the tags
+//              or behind these the prefix beam of WeNet (ctc_prefix_beam.hpp), for hotwords and language models
 //
 // Follows `SenseVoiceSmall.inference` (funasr/models/sense_voice/model.py). Word times: `output_timestamp=True` of the
 // same function; see docs/models/sense_voice.md for what is kept and what differs. Tested in
@@ -17,6 +18,7 @@
 #include <steno/networks/sanm_encoder.hpp>
 #include <steno/search/ctc_alignment.hpp>
 #include <steno/search/ctc_greedy.hpp>
+#include <steno/search/ctc_prefix_beam.hpp>
 #include <steno/search/scores.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>
 #include <steno/tokenizers/words.hpp>
@@ -34,10 +36,16 @@ namespace steno {
 inline namespace STENO_ABI {
 namespace funasr {
 
-/// What SenseVoice shall do: both choose rows of `embed`.
+/// What SenseVoice shall do. The first two choose rows of `embed`.
 struct sense_voice_options {
   std::string_view language = "auto";  ///< zh en yue ja ko nospeech; auto: as the file says, which is auto as a rule
   std::optional<bool> itn = {};        ///< inverse text normalisation (digits, punctuation); nothing: as the file says
+  extent beam = 1;                     ///< prefixes of the text; 1 without hotwords and a language model: the best path
+  const search::hotword_automaton* hotwords = nullptr;  ///< they need a beam and must outlive the call; null: none
+  const search::word_scorer* words = nullptr;           ///< a language model, the same
+
+  /// Whether there is a beam.
+  bool searches() const noexcept { return beam > 1 || words != nullptr || (hotwords != nullptr && !hotwords->empty()); }
 };
 
 /// Names and `embed` rows of the language query (`lid_dict` of the original).
@@ -160,15 +168,18 @@ class sense_voice {
     core::workspace::frame scratch(c.scratch);
     auto scores = scratch.template matrix<dynamic, Vocab>(rows, ctc_lo.output_size());
     forward(pcm, language, o.itn.value_or(itn), scores, c);
-    decode(scores, s, c);
+    decode(scores, s, c, o);
     return s;
   }
 
   /// Log-probabilities -> ids, tags, text and words of `s`. The first four frames name language, emotion, event and
   /// text normalisation; pieces of words come later.
-  STENO_COLD void decode(const view<const float>& scores, segment& s, context& c) const {
+  STENO_COLD void decode(const view<const float>& scores, segment& s, context& c, const options& o = {}) const {
     std::vector<search::ctc_token> tokens;
-    search::ctc_greedy(scores, blank, tokens);
+    if (o.searches())
+      search_text(scores, o, tokens, s);
+    else
+      search::ctc_greedy(scores, blank, tokens);
     std::vector<int> spoken_ids, plain;
     std::string tags[queries];
     for (const search::ctc_token& t : tokens) {
@@ -202,6 +213,32 @@ class sense_voice {
   }
 
  private:
+  // The best path of the tags, and the best prefix of the frames behind them; the n-best list goes to `s`. A tag that
+  // goes on in these is one.
+  STENO_COLD void search_text(const view<const float>& scores, const options& o, std::vector<search::ctc_token>& tokens,
+                              segment& s) const {
+    const extent tag_rows = std::min<extent>(queries, scores.rows());
+    search::ctc_greedy(core::read(scores.topRows(tag_rows)), blank, tokens);
+    const extent n = o.beam > 1 ? o.beam : search::ctc_beam_options::default_beam;
+    search::ctc_prefix_beam beam({.search = {.beam = n, .hotwords = o.hotwords, .words = o.words}, .blank = blank});
+    beam.advance(core::read(scores.bottomRows(scores.rows() - tag_rows)));
+    beam.finish();
+    for (extent i = 0; i < beam.size(); ++i) {
+      std::vector<int> plain;
+      for (const int id : beam.ids(i))
+        if (tag(tokenizer.piece(id)).empty()) plain.push_back(id);
+      s.alternatives.push_back({trimmed(tokenizer.decode(plain)), beam.score(i)});
+    }
+    s.score = beam.score(0);
+    const auto ids = beam.ids(0);
+    const auto times = beam.times(0);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const extent at = tag_rows + times[i];
+      if (i == 0 && !tokens.empty() && tokens.back().id == ids[i] && tokens.back().end == tag_rows) continue;
+      tokens.push_back({ids[i], at, at + 1});
+    }
+  }
+
   // Rows for queries and features; the queries are filled in.
   view<float, dynamic, Feat> query_rows(extent rows, extent language, bool with_itn, core::workspace::frame& scratch,
                                         context& c) const {

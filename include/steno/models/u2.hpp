@@ -47,7 +47,8 @@ struct u2_options {
   extent chunk_size = -1;   ///< chunk mask in encoder frames; not positive: the whole clip sees itself
   extent left_chunks = -1;  ///< of the chunk mask
   const steno::search::hotword_automaton* hotwords =
-      nullptr;  ///< of the prefix beam; must outlive the call; null: none
+      nullptr;                                        ///< of the prefix beam; must outlive the call; null: none
+  const steno::search::word_scorer* words = nullptr;  ///< a language model, the same
 };
 
 /// An entry of the n-best list after attention rescoring.
@@ -267,7 +268,8 @@ class u2 {
       }
       return write_result(ids, times, confidences(scores, ids, times), s);
     }
-    steno::search::ctc_prefix_beam search({.search = {.beam = o.beam, .hotwords = o.hotwords}, .blank = blank});
+    steno::search::ctc_prefix_beam search(
+        {.search = {.beam = o.beam, .hotwords = o.hotwords, .words = o.words}, .blank = blank});
     search.advance(scores);
     search.finish();
     std::vector<steno::search::ctc_hypothesis> nbest;

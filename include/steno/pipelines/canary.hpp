@@ -28,8 +28,8 @@ template <class Model>
 class canary_recording {
  public:
   /// Throws steno::error for options that the model does not know.
-  STENO_COLD canary_recording(const Model& m, const transcribe_options& o, const search::hotword_automaton& hotwords)
-      : model_(&m), options_(family<Model>::options(m, o, hotwords, 0)) {
+  STENO_COLD canary_recording(const Model& m, const transcribe_options& o, const search::guides& guides)
+      : model_(&m), options_(family<Model>::options(m, o, guides, 0)) {
     std::tie(head_, prompt_) = m.begin(options_);
   }
 
@@ -194,8 +194,7 @@ struct family<nemo::canary<S>> : family_defaults<nemo::canary<S>> {
     if (option == "word_timestamps") return m.finds_times();
     return family_defaults<model>::supports(m, option);
   }
-  static nemo::canary_options options(const model&, const transcribe_options& o, const search::hotword_automaton&,
-                                      std::size_t) {
+  static nemo::canary_options options(const model&, const transcribe_options& o, const search::guides&, std::size_t) {
     nemo::canary_options own;
     own.language = o.language;
     own.target_language = o.target_language;

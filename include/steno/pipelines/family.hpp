@@ -6,10 +6,11 @@
 // tests/pipelines/recogniser_test.cpp.
 #pragma once
 #include <steno/error.hpp>
+#include <steno/models/language_model.hpp>
 #include <steno/models/recogniser.hpp>
 #include <steno/pipelines/long_audio.hpp>
 #include <steno/pipelines/transcribe_options.hpp>
-#include <steno/search/hotword_automaton.hpp>
+#include <steno/search/guide.hpp>
 
 #include <algorithm>
 #include <span>
@@ -44,6 +45,11 @@ template <class Options>
 concept has_hotwords = requires(Options o, const search::hotword_automaton& a) {
   o.hotwords = &a;
 };
+/// A language model that a search takes part of.
+template <class Options>
+concept has_words = requires(Options o, const search::word_scorer& s) {
+  o.words = &s;
+};
 /// Hotwords that the model takes as they are: in its prompt, or encoded by a network of its own.
 template <class Model>
 concept reads_hotwords = requires {
@@ -67,6 +73,7 @@ struct family_defaults {
     if (option == "beam") return detail::has_beam<model_options>;
     if (option == "hotwords") return searches_hotwords || detail::reads_hotwords<Model>;
     if (option == "hotword_score") return searches_hotwords;
+    if (option == "language_model" || option == "lm_weight") return detail::has_words<model_options>;
     if (option == "writing") return detail::has_writing<model_options>;
     return option == "max_clip_seconds" || option == "parallel_clips";
   }
@@ -80,15 +87,10 @@ struct family_defaults {
     }
   }
   /// What a unit of a hotword earns unless the options say otherwise.
-  static float hotword_score() {
-    if constexpr (requires { Model::hotword_score; })
-      return Model::hotword_score;
-    else
-      return search::hotword_options{}.score;
-  }
+  static float hotword_score() { return models::default_hotword_score<Model>(); }
 
-  /// The model's own options for clips of up to `samples` samples. The automaton must outlive them.
-  static model_options options(const Model&, const transcribe_options& o, const search::hotword_automaton& hotwords,
+  /// The model's own options for clips of up to `samples` samples. What is favoured must outlive them.
+  static model_options options(const Model&, const transcribe_options& o, const search::guides& guides,
                                std::size_t /*samples*/) {
     model_options own;
     if constexpr (detail::has_language<model_options>) own.language = o.language;
@@ -96,7 +98,8 @@ struct family_defaults {
       if (o.itn) own.itn = *o.itn;
     if constexpr (detail::has_beam<model_options>)
       if (o.beam > 0) own.beam = o.beam;
-    if constexpr (searches_hotwords) own.hotwords = &hotwords;
+    if constexpr (searches_hotwords) own.hotwords = &guides.hotwords;
+    if constexpr (detail::has_words<model_options>) own.words = guides.lm();
     if constexpr (detail::has_writing<model_options>) own.writing = o.writing;
     return own;
   }
@@ -119,9 +122,9 @@ struct family : family_defaults<Model> {
 /// One clip to segments: one, or from a model that finds the turns of speakers one for each.
 template <recogniser Model>
 std::vector<segment> recognise_clip(const Model& m, std::span<const float> pcm, const transcribe_options& o,
-                                    const search::hotword_automaton& hotwords, context& c) {
+                                    const search::guides& guides, context& c) {
   using f = family<Model>;
-  const auto own = f::options(m, o, hotwords, pcm.size());
+  const auto own = f::options(m, o, guides, pcm.size());
   if constexpr (requires { f::recognise_turns(m, pcm, own, c); }) {
     return f::recognise_turns(m, pcm, own, c);
   } else {
@@ -165,6 +168,8 @@ STENO_COLD void require_supported(const Model& m, const transcribe_options& o) {
   if (o.beam > 1) names.emplace_back("beam");  // 1 is what a model without a search does
   if (!o.hotwords.empty()) names.emplace_back("hotwords");
   if (o.hotword_score) names.emplace_back("hotword_score");
+  if (o.language_model != nullptr) names.emplace_back("language_model");
+  if (o.lm_weight) names.emplace_back("lm_weight");
   if (o.max_clip_seconds > 0) names.emplace_back("max_clip_seconds");
   if (o.parallel_clips > 1) names.emplace_back("parallel_clips");
   if (o.look_ahead) names.emplace_back("look_ahead");
@@ -188,20 +193,26 @@ STENO_COLD void require_supported(const Model& m, const transcribe_options& o) {
   }
 }
 
-/// The hotwords of `o` in the model's units; an empty automaton for a model that reads them in its prompt. Throws
-/// steno::error for phrases that it cannot write.
+/// What `o` favours, in the model's units; nothing for a model that reads hotwords in its prompt. Throws steno::error
+/// for phrases that it cannot write.
 template <recogniser Model>
-STENO_COLD search::hotword_automaton hotwords_of(const Model& m, const transcribe_options& o) {
-  std::vector<std::vector<int>> phrases;
-  if constexpr (family<Model>::searches_hotwords)
-    for (const std::string& p : o.hotwords) {
-      auto units = m.tokenizer.split(p);
-      if (!units)
-        fail({.what = "hotword " + steno::weights::quoted(p),
-              .expected = "characters that are among the model's units"});
-      phrases.push_back(std::move(*units));
-    }
-  return search::hotword_automaton(phrases, {.score = o.hotword_score.value_or(family<Model>::hotword_score())});
+STENO_COLD search::guides guides_of(const Model& m, const transcribe_options& o) {
+  if constexpr (family<Model>::searches_hotwords) {
+    return models::guides_of(m, o.hotwords, o.hotword_score, o.language_model, o.lm_weight);
+  } else {
+    for (const hotword& h : o.hotwords)
+      if (h.weight != 1)
+        fail({.what = "weight of hotword " + steno::weights::quoted(h.phrase),
+              .expected = "none",
+              .hint = "this model reads hotwords by itself, and does not count"});
+    return {};
+  }
+}
+/// Phrases alone, for models that read them.
+STENO_COLD inline std::vector<std::string> phrases_of(std::span<const hotword> all) {
+  std::vector<std::string> phrases;
+  for (const hotword& h : all) phrases.push_back(h.phrase);
+  return phrases;
 }
 
 /// How recordings are cut for this model with these options.

@@ -24,9 +24,10 @@ struct family<funasr::fun_asr_nano<S, Frontend>> : family_defaults<funasr::fun_a
     return of_language_models(option) || option == "temperature" || option == "seed" ||
            family_defaults<model>::supports(m, option);
   }
-  static funasr::fun_asr_nano_options options(const model&, const transcribe_options& o,
-                                              const search::hotword_automaton&, std::size_t) {
-    funasr::fun_asr_nano_options own{.language = o.language, .itn = o.itn.value_or(true), .hotwords = o.hotwords};
+  static funasr::fun_asr_nano_options options(const model&, const transcribe_options& o, const search::guides&,
+                                              std::size_t) {
+    funasr::fun_asr_nano_options own{
+        .language = o.language, .itn = o.itn.value_or(true), .hotwords = phrases_of(o.hotwords)};
     own.word_timestamps = o.decoding.word_timestamps.value_or(true);
     detail::set_language_model_options(o.decoding, own);
     own.writing = o.writing;

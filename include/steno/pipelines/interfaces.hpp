@@ -9,6 +9,7 @@
 #include <steno/pipelines/any_vad.hpp>
 #include <steno/pipelines/model_summary.hpp>
 #include <steno/pipelines/transcribe_options.hpp>
+#include <steno/search/guide.hpp>
 #include <steno/streaming/session.hpp>
 
 #include <memory>
@@ -66,6 +67,7 @@ struct loaded_model {
   virtual bool supports_language(const std::string& language) const = 0;
   virtual bool supports(std::string_view option, bool vad) const = 0;
   virtual bool supports_live(std::string_view option, bool by_segments) const = 0;
+  virtual search::guides guides(const transcribe_options& o) const = 0;
   virtual bool needs_preview() const = 0;
   virtual bool streams() const = 0;
   virtual model_summary summary() const = 0;

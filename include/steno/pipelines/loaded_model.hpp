@@ -72,6 +72,7 @@ struct loaded_as final : loaded_model {
       if (!by_segments) return session<Model>::honours(model, option);
     return segment_session<Model>::honours(model, option);
   }
+  search::guides guides(const transcribe_options& o) const override { return guides_of(model, o); }
   bool needs_preview() const override { return recognises_whole<Model>; }
   bool streams() const override { return streaming::streaming_recogniser<Model>; }
   model_summary summary() const override {

@@ -25,8 +25,8 @@ struct family<nemo::parakeet_ctc<S>> : family_defaults<nemo::parakeet_ctc<S>> {
     return family_defaults<nemo::parakeet_ctc<S>>::supports(m, option);
   }
   static nemo::parakeet_ctc_options options(const nemo::parakeet_ctc<S>&, const transcribe_options& o,
-                                            const steno::search::hotword_automaton& hotwords, std::size_t) {
-    return {.beam = o.beam, .hotwords = &hotwords, .look_ahead = o.look_ahead};
+                                            const steno::search::guides& guides, std::size_t) {
+    return {.beam = o.beam, .hotwords = &guides.hotwords, .words = guides.lm(), .look_ahead = o.look_ahead};
   }
   static std::vector<segment> recognise_turns(const nemo::parakeet_ctc<S>& m, std::span<const float> pcm,
                                               const nemo::parakeet_ctc_options& o, context& c) {
@@ -40,8 +40,12 @@ struct family<nemo::parakeet_transducer<S>> : family_defaults<nemo::parakeet_tra
     return family_defaults<nemo::parakeet_transducer<S>>::supports(m, option);
   }
   static nemo::parakeet_transducer_options options(const nemo::parakeet_transducer<S>&, const transcribe_options& o,
-                                                   const steno::search::hotword_automaton& hotwords, std::size_t) {
-    return {.beam = o.beam, .hotwords = &hotwords, .language = o.language, .look_ahead = o.look_ahead};
+                                                   const steno::search::guides& guides, std::size_t) {
+    return {.beam = o.beam,
+            .hotwords = &guides.hotwords,
+            .words = guides.lm(),
+            .language = o.language,
+            .look_ahead = o.look_ahead};
   }
   static std::vector<segment> recognise_turns(const nemo::parakeet_transducer<S>& m, std::span<const float> pcm,
                                               const nemo::parakeet_transducer_options& o, context& c) {

@@ -49,13 +49,14 @@ class recording {
   /// Throws steno::error for options that the model does not support.
   recording(const Model& m, const transcribe_options& o) : model_(m), options_(o) {
     pipelines::require_supported(m, o);
-    hotwords_ = std::make_unique<const search::hotword_automaton>(pipelines::hotwords_of(m, o));
+    if (o.guides == nullptr) own_guides_ = std::make_unique<const search::guides>(pipelines::guides_of(m, o));
+    guides_ = o.guides != nullptr ? o.guides : own_guides_.get();
     cutter_ = pipelines::clip_cutter(m.sample_rate, pipelines::clips_of(m, o));
     head_.model = Model::architecture;
     if (o.vad != nullptr)
       voices_.emplace(*o.vad, o.vad_settings);
     else if constexpr (pipelines::recognises_whole<Model>)
-      whole_.emplace(m, options_, *hotwords_);
+      whole_.emplace(m, options_, *guides_);
   }
 
   /// Whether preview() is of use.
@@ -181,7 +182,7 @@ class recording {
       c.check_stop();
       const auto pcm = filled(cutter_.clip(*clip), clip->begin);
       if (options_.parallel_clips <= 1) {
-        emit(pipelines::recognise_clip(model_, pcm, options_, *hotwords_, c), *clip, sink);
+        emit(pipelines::recognise_clip(model_, pcm, options_, *guides_, c), *clip, sink);
         done_ = static_cast<double>(clip->end) / model_.sample_rate;
         continue;
       }
@@ -222,7 +223,7 @@ class recording {
     std::vector<std::span<const float>> clips;
     std::size_t max_count = 0;
     for (const waiting_clip* const w : batch) max_count = std::max(max_count, clips.emplace_back(w->pcm).size());
-    const auto own = pipelines::family<Model>::options(model_, options_, *hotwords_, max_count);
+    const auto own = pipelines::family<Model>::options(model_, options_, *guides_, max_count);
     std::vector<segment> found =
         pipelines::family<Model>::recognise_together(model_, std::span<const std::span<const float>>(clips), own, c);
     for (std::size_t i = 0; i < found.size(); ++i) batch[i]->segments.push_back(std::move(found[i]));
@@ -234,7 +235,7 @@ class recording {
     auto work = [&](extent i, int worker) noexcept {
       waiting_clip& w = *batch[static_cast<std::size_t>(i)];
       try {
-        w.segments = pipelines::recognise_clip(model_, std::span<const float>(w.pcm), options_, *hotwords_,
+        w.segments = pipelines::recognise_clip(model_, std::span<const float>(w.pcm), options_, *guides_,
                                                scratch_[static_cast<std::size_t>(worker)]);
       } catch (...) {
         w.failure = std::current_exception();
@@ -289,7 +290,8 @@ class recording {
 
   const Model& model_;
   transcribe_options options_;
-  std::unique_ptr<const search::hotword_automaton> hotwords_;  // stays where it is when the recording moves
+  std::unique_ptr<const search::guides> own_guides_;  // stay where they are when the recording moves
+  const search::guides* guides_ = nullptr;
   pipelines::clip_cutter cutter_{16000, {}};
   std::optional<vad_stream> voices_;
   result head_;

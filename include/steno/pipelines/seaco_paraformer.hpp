@@ -21,10 +21,9 @@ struct family<funasr::bicif_paraformer<S, Frontend>> : family_defaults<funasr::b
 template <funasr::seaco_paraformer_sizes S, class Frontend>
 struct family<funasr::seaco_paraformer<S, Frontend>> : family_defaults<funasr::seaco_paraformer<S, Frontend>> {
   static funasr::seaco_paraformer_options options(const funasr::seaco_paraformer<S, Frontend>&,
-                                                  const transcribe_options& o, const search::hotword_automaton&,
-                                                  std::size_t) {
+                                                  const transcribe_options& o, const search::guides&, std::size_t) {
     funasr::seaco_paraformer_options own;
-    if (!o.hotwords.empty()) own.hotwords = o.hotwords;
+    if (!o.hotwords.empty()) own.hotwords = phrases_of(o.hotwords);
     return own;
   }
 };
@@ -33,9 +32,9 @@ template <funasr::paraformer_sizes S, class Frontend>
 struct family<funasr::contextual_paraformer<S, Frontend>>
     : family_defaults<funasr::contextual_paraformer<S, Frontend>> {
   static funasr::contextual_paraformer_options options(const funasr::contextual_paraformer<S, Frontend>&,
-                                                       const transcribe_options& o, const search::hotword_automaton&,
+                                                       const transcribe_options& o, const search::guides&,
                                                        std::size_t) {
-    return {.hotwords = o.hotwords};
+    return {.hotwords = phrases_of(o.hotwords)};
   }
 };
 

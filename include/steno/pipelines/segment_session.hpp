@@ -57,7 +57,7 @@ class segment_session {
       : model_(&m),
         detector_(parts.vad == nullptr ? std::make_unique<const any_vad>(energy_vad(m.sample_rate)) : nullptr),
         options_(as_recording(m, o, parts.vad == nullptr ? detector_.get() : parts.vad)),
-        hotwords_(std::make_unique<const search::hotword_automaton>(hotwords_of(m, options_))),
+        guides_(std::make_unique<const search::guides>(guides_of(m, options_))),
         voices_(*options_.vad, parts.vad_settings),
         cut_(m.sample_rate, cuts(m, options_)),
         partials_(parts.partials),
@@ -104,7 +104,8 @@ class segment_session {
         option == "partial_seconds")
       return true;
     const bool of_recordings = option == "language" || option == "beam" || option == "hotwords" ||
-                               option == "hotword_score" || option == "look_ahead";
+                               option == "hotword_score" || option == "look_ahead" || option == "language_model" ||
+                               option == "lm_weight";
     return of_recordings && supports_option(m, option, true);
   }
 
@@ -129,6 +130,8 @@ class segment_session {
     own.look_ahead = o.look_ahead;
     own.beam = o.beam;
     own.hotwords = o.hotwords;
+    own.language_model = o.language_model;
+    own.lm_weight = o.lm_weight;
     own.hotword_score = o.hotword_score;
     require_supported(m, own);
     return own;
@@ -220,7 +223,7 @@ class segment_session {
     segment whole;
     bool any = false;
     const double offset = seconds(open_);
-    for (segment& s : recognise_clip(*model_, samples(open_, to), options_, *hotwords_, c)) {
+    for (segment& s : recognise_clip(*model_, samples(open_, to), options_, *guides_, c)) {
       if (s.token_ids.empty()) continue;  // as recordings
       s.start += offset;
       s.end = std::min(s.end, static_cast<double>(to - open_) / model_->sample_rate) + offset;
@@ -365,7 +368,7 @@ class segment_session {
   const Model* model_;
   std::unique_ptr<const any_vad> detector_;  // unless another one was given
   transcribe_options options_;
-  std::unique_ptr<const search::hotword_automaton> hotwords_;  // stays where it is when the session moves
+  std::unique_ptr<const search::guides> guides_;  // stays where it is when the session moves
   vad_stream voices_;
   segmentation::part_cutter cut_;
   const detail::loaded_model* partials_;

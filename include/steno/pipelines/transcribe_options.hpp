@@ -1,5 +1,6 @@
 // steno/pipelines/transcribe_options.hpp - how a recording is transcribed; what a model does not support it refuses.
 #pragma once
+#include <steno/core/hotword.hpp>
 #include <steno/core/text_ref.hpp>
 #include <steno/error.hpp>
 #include <steno/pipelines/any_vad.hpp>
@@ -13,6 +14,11 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+
+class language_model;
+namespace search {
+struct guides;
+}
 
 namespace pipelines {
 /// Reference to a callable f(double seconds_done, double seconds_total); called after each piece. Empty by default. One
@@ -67,10 +73,15 @@ struct transcribe_options {
   int parallel_clips = 1;
   /// Rows of 80 ms looked ahead, one of those that the model was trained with; nothing: its usual one (Nemotron).
   std::optional<int> look_ahead = {};
-  int beam = 0;  ///< width of the search, where the model has one; 0: its own default, 1: greedy
-  std::vector<std::string> hotwords = {};  ///< phrases to favour; needs a search
+  int beam = 0;                        ///< width of the search, where the model has one; 0: its own default, 1: greedy
+  std::vector<hotword> hotwords = {};  ///< phrases to favour; needs a search
   /// Bonus for each unit of a phrase, in logarithms of probability; nothing: what suits the model's search.
   std::optional<float> hotword_score = {};
+  const steno::language_model* language_model = nullptr;  ///< of the search; must outlive the call; null: none
+  std::optional<float> lm_weight = {};  ///< factor of its log-probabilities; 0: none; nothing: what suits the search
+  /// What transcriber::guides() made of the four above for this model, so that many recordings share it; must outlive
+  /// the call. Null: each recording makes its own.
+  const search::guides* guides = nullptr;
   decoding_options decoding = {};         ///< for models that write token by token
   pipelines::progress_ref progress = {};  ///< of transcribe()
   /// Takes the text of the clip or window at hand so far, behind each token, from models that write token by token; a

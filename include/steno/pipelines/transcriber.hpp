@@ -78,6 +78,10 @@ class transcriber {
   bool supports_language(const std::string& language) const {
     return language == "auto" || model_->supports_language(language);
   }
+  /// Hotwords and language model of `o` in the model's units, for transcribe_options::guides: a long list is split into
+  /// units once for many recordings. The language model must outlive it. Throws steno::error for phrases
+  /// that the model cannot write.
+  search::guides guides(const transcribe_options& o) const { return model_->guides(o); }
   /// Whether an option has an effect, by its name in transcribe_options or decoding_options. `vad`: with a voice
   /// activity detector.
   bool supports(std::string_view option, bool vad = false) const { return model_->supports(option, vad); }

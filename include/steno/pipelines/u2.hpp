@@ -17,10 +17,10 @@ namespace pipelines {
 template <wenet::u2_sizes S, class Kind, class Frontend>
 struct family<wenet::u2<S, Kind, Frontend>> : family_defaults<wenet::u2<S, Kind, Frontend>> {
   using model = wenet::u2<S, Kind, Frontend>;
-  static wenet::u2_options options(const model& m, const transcribe_options& o,
-                                   const steno::search::hotword_automaton& hotwords, std::size_t count) {
-    wenet::u2_options own = family_defaults<model>::options(m, o, hotwords, count);
-    if (o.beam == 1 && hotwords.empty()) own.search = wenet::u2_search::ctc_greedy;
+  static wenet::u2_options options(const model& m, const transcribe_options& o, const steno::search::guides& guides,
+                                   std::size_t count) {
+    wenet::u2_options own = family_defaults<model>::options(m, o, guides, count);
+    if (o.beam == 1 && guides.empty()) own.search = wenet::u2_search::ctc_greedy;
     return own;
   }
 };

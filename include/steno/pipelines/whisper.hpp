@@ -28,7 +28,7 @@ namespace pipelines {
 /// that the original's program has. Throws steno::error for a language that the model does not know.
 template <class Model>
 STENO_COLD whisper::whisper_transcribe_options whisper_options(const Model& m, const transcribe_options& o,
-                                                               const search::hotword_automaton& hotwords) {
+                                                               const search::guides& guides) {
   whisper::whisper_transcribe_options own;
   own.decode.language = m.generation.language;
   own.decode.translate = m.generation.translate;
@@ -41,9 +41,9 @@ STENO_COLD whisper::whisper_transcribe_options whisper_options(const Model& m, c
   }
   if (o.beam > 1)
     own.decode.beam_size = o.beam;
-  else if (!hotwords.empty())
+  else if (!guides.hotwords.empty())
     own.decode.beam_size = static_cast<int>(search::token_beam_options::default_beam);
-  own.decode.hotwords = &hotwords;
+  own.decode.hotwords = &guides.hotwords;
   own.decode.writing = o.writing;
   const decoding_options& d = o.decoding;
   const auto take = [](const auto& from, auto& to) {
@@ -85,8 +85,8 @@ template <class Model>
 class whisper_recording {
  public:
   /// Throws steno::error for options the model does not know.
-  STENO_COLD whisper_recording(const Model& m, const transcribe_options& o, const search::hotword_automaton& hotwords)
-      : model_(&m), options_(whisper_options(m, o, hotwords)) {}
+  STENO_COLD whisper_recording(const Model& m, const transcribe_options& o, const search::guides& guides)
+      : model_(&m), options_(whisper_options(m, o, guides)) {}
 
   /// All of the recording, before push() brings it again.
   void preview(std::span<const float> pcm, context& c) {
@@ -160,8 +160,8 @@ struct family<whisper::whisper_model<S>> : family_defaults<whisper::whisper_mode
            (decoding_options::has(option) && !of_language_models(option));
   }
   static whisper::whisper_transcribe_options options(const model& m, const transcribe_options& o,
-                                                     const search::hotword_automaton& hotwords, std::size_t) {
-    return whisper_options(m, o, hotwords);
+                                                     const search::guides& guides, std::size_t) {
+    return whisper_options(m, o, guides);
   }
 };
 

@@ -3,11 +3,12 @@
 // A prefix's score is log(p(ends in blank) + p(ends in its last label)), summed over paths; beside it the best single
 // path is kept, and its frames are the times. Follows WeNet's `ctc_prefix_beam_search` (search.py; Hannun et al. 2014)
 // in double precision, with its visiting order: labels and prefixes by falling score, because times depend on it. A
-// token's time is as a rule the LAST frame of its run. Streaming is the same object fed with more frames.
+// token's time is as a rule the LAST frame of its run. Streaming is the same object fed with more frames; settle()
+// takes from the front what all prefixes share, so that a stream costs the same however long it becomes.
 // Tested in tests/search/ctc_prefix_beam_test.cpp (against all paths) and on golden n-best lists.
 #pragma once
 #include <steno/core/view.hpp>
-#include <steno/search/hotword_automaton.hpp>
+#include <steno/search/guide.hpp>
 #include <steno/search/search_options.hpp>
 
 #include <cmath>
@@ -23,7 +24,8 @@ namespace search {
 /// How ctc_prefix_beam searches.
 struct ctc_beam_options {
   static constexpr extent default_beam = 10;  ///< WeNet's
-  search_options search = {};      ///< second beam, also the size of the n-best list; hotwords; no length penalty
+  /// Second beam, also the size of the n-best list; what is favoured; no length penalty.
+  search_options search = {};
   int blank = 0;                   ///< its label
   extent labels = 0;               ///< best labels of a frame that are looked at (first beam); 0: as many as the beam
   float blank_scale = 1;           ///< multiplies the blank's probability
@@ -34,15 +36,15 @@ struct ctc_beam_options {
 struct ctc_hypothesis {
   std::vector<int> ids;       ///< labels, without blanks
   std::vector<extent> times;  ///< frames since reset()
-  double score = 0;           ///< log-probability plus what hotwords gave
+  double score = 0;           ///< log-probability plus what hotwords and a language model gave
 };
 
 /// Copyable; one per stream. Memory: its buffers grow with the longest hypothesis and are kept by reset().
 class ctc_prefix_beam {
  public:
-  /// At the empty prefix. The hotwords must outlive this and all copies. Throws steno::error for a length penalty.
+  /// At the empty prefix. What is favoured must outlive this and all copies. Throws steno::error for a length penalty.
   explicit ctc_prefix_beam(const ctc_beam_options& options = {})
-      : options_(options), hotwords_(options.search.favoured()) {
+      : options_(options), guide_(options.search.favoured_all()) {
     options_.search.refuse_length_penalty();
     options_.search.beam = options_.search.beam_or(ctc_beam_options::default_beam);
     if (options_.labels <= 0) options_.labels = options_.search.beam;
@@ -53,6 +55,7 @@ class ctc_prefix_beam {
   void reset() {
     frame_ = 0;
     count_ = 1;
+    settled_ = -1;
     if (beams_.empty()) beams_.emplace_back();
     beam& b = beams_[0];
     b.ids.clear();
@@ -61,8 +64,8 @@ class ctc_prefix_beam {
     b.hash = 0;
     b.s = b.v_s = b.v_ns = 0;
     b.ns = never;
-    b.hotword_state = 0;
-    b.bonus = 0;
+    b.log_probs.clear();
+    b.guided = guide_.start();
   }
 
   /// Takes log-probabilities [frames, labels].
@@ -71,14 +74,11 @@ class ctc_prefix_beam {
       step(log_probs.data() + t * log_probs.outerStride(), log_probs.cols());
   }
 
-  /// Settles bonuses of phrases that stay unfinished. advance() must not follow before reset().
+  /// Settles bonuses of phrases and words that stay unfinished. advance() must not follow before reset().
   void finish() {
-    if (hotwords_ == nullptr) return;
-    for (extent i = 0; i < count_; ++i) {
-      beam& b = beams_[static_cast<std::size_t>(i)];
-      b.bonus = static_cast<double>(hotwords_->finish(b.hotword_state, static_cast<float>(b.bonus)));
-    }
-    if (hotwords_->rules() == hotword_rules::runtime)
+    if (guide_.empty()) return;
+    for (extent i = 0; i < count_; ++i) guide_.finish(beams_[static_cast<std::size_t>(i)].guided);
+    if (guide_.sorts())
       std::sort(beams_.begin(), beams_.begin() + count_,
                 [](const beam& a, const beam& b) { return a.total() > b.total(); });
   }
@@ -91,7 +91,48 @@ class ctc_prefix_beam {
   std::span<const int> ids(extent i) const noexcept { return at(i).ids; }
   /// A frame since reset() for each label of prefix i.
   std::span<const extent> times(extent i) const noexcept { return at(i).times(); }
-  /// Log-probability of prefix i, and what hotwords gave.
+  /// For each label of prefix i its log-probability in its frame.
+  std::span<const float> log_probabilities(extent i) const noexcept { return at(i).log_probs; }
+  /// Labels that all prefixes begin with.
+  extent agreed() const noexcept {
+    extent n = static_cast<extent>(at(0).ids.size());
+    for (extent i = 1; i < count_ && n > 0; ++i) {
+      const std::vector<int>&first = at(0).ids, &other = at(i).ids;
+      n = std::min(n, static_cast<extent>(other.size()));
+      extent same = 0;
+      while (same < n && first[static_cast<std::size_t>(same)] == other[static_cast<std::size_t>(same)]) ++same;
+      n = same;
+    }
+    return n;
+  }
+  /// Drops prefixes that do not begin with the first `n` labels of prefix 0, and takes these from the others: they come
+  /// in ids(), times() and log_probabilities() no more, so the time of a label that goes on stays what it was.
+  void settle(extent n) {
+    if (n <= 0) return;
+    settled_ = at(0).ids[static_cast<std::size_t>(n) - 1];
+    const auto length = static_cast<std::size_t>(n);
+    const auto shares = [&](const beam& b) {
+      return b.ids.size() >= length && std::equal(b.ids.begin(), b.ids.begin() + n, at(0).ids.begin());
+    };
+    extent kept = 1;
+    for (extent i = 1; i < count_; ++i) {
+      if (!shares(at(i))) continue;
+      if (i != kept) std::swap(beams_[static_cast<std::size_t>(kept)], beams_[static_cast<std::size_t>(i)]);
+      ++kept;
+    }
+    count_ = kept;
+    for (extent i = 0; i < count_; ++i) {
+      beam& b = beams_[static_cast<std::size_t>(i)];
+      const auto take = [&](auto& all) {  // a list of times may be that of no path, and empty
+        all.erase(all.begin(), all.begin() + std::min<std::ptrdiff_t>(n, static_cast<std::ptrdiff_t>(all.size())));
+      };
+      take(b.ids);
+      take(b.times_s);
+      take(b.times_ns);
+      take(b.log_probs);
+    }
+  }
+  /// Log-probability of prefix i, and what hotwords and a language model gave.
   double score(extent i) const noexcept { return at(i).total(); }
   /// Log-probability of the best single path.
   double viterbi_score(extent i) const noexcept { return at(i).viterbi(); }
@@ -112,11 +153,11 @@ class ctc_prefix_beam {
     std::vector<extent> times_s, times_ns;  // of the best path that ends in blank; in the last label
     std::uint64_t hash = 0;
     double s = never, ns = never, v_s = never, v_ns = never;
-    double bonus = 0;
-    int hotword_state = 0;
+    std::vector<float> log_probs;  // of each label in its frame
+    search::guided guided = {};
 
     double score() const noexcept { return log_add(s, ns); }
-    double total() const noexcept { return score() + bonus; }
+    double total() const noexcept { return score() + guided.bonus; }
     double viterbi() const noexcept { return v_s > v_ns ? v_s : v_ns; }
     // Of the likelier path. A path that nothing likely led to (scores of minus infinity) has none of its own.
     const std::vector<extent>& times() const noexcept {
@@ -134,8 +175,8 @@ class ctc_prefix_beam {
     const beam* parent;
     int label;  // -1: the parent's own prefix
     std::uint64_t hash;
-    double s = never, ns = never, v_s = never, v_ns = never, last = never, bonus = 0, total = 0;
-    int hotword_state = 0;
+    double s = never, ns = never, v_s = never, v_ns = never, last = never, total = 0;
+    search::guided guided = {};
     bool placed = false;
     source times_s = {}, times_ns = {};
   };
@@ -162,14 +203,10 @@ class ctc_prefix_beam {
     return candidates_.back();
   }
   void place(candidate& c, const beam& parent, int label) const {
-    if (hotwords_ == nullptr || c.placed) return;
+    if (guide_.empty() || c.placed) return;
     c.placed = true;
-    c.hotword_state = parent.hotword_state;
-    c.bonus = parent.bonus;
-    if (label < 0) return;
-    const auto [state, earned] = hotwords_->next(parent.hotword_state, label);
-    c.hotword_state = state;
-    c.bonus += static_cast<double>(earned);
+    c.guided = parent.guided;
+    if (label >= 0) guide_.follow(c.guided, label);
   }
 
   // The best labels of a frame, best first; of equal ones the lower number.
@@ -205,7 +242,7 @@ class ctc_prefix_beam {
       const double p = value(row, label);
       for (extent i = 0; i < count_; ++i) extend(at(i), label, p);
     }
-    for (candidate& c : candidates_) c.total = log_add(c.s, c.ns) + c.bonus;
+    for (candidate& c : candidates_) c.total = log_add(c.s, c.ns) + c.guided.bonus;
     order_.clear();
     for (std::size_t i = 0; i < candidates_.size(); ++i) order_.push_back(i);
     std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
@@ -227,7 +264,7 @@ class ctc_prefix_beam {
       c.times_s = {&b.times()};
       return place(c, b, -1);
     }
-    if (!b.ids.empty() && b.ids.back() == label) {
+    if ((b.ids.empty() ? settled_ : b.ids.back()) == label) {
       candidate& again = find(b, -1);  // the label goes on
       again.ns = log_add(again.ns, b.ns + p);
       if (again.v_ns < b.v_ns + p) {
@@ -258,7 +295,13 @@ class ctc_prefix_beam {
 
   void keep(const candidate& c, beam& to) const {
     to.ids.assign(c.parent->ids.begin(), c.parent->ids.end());
-    if (c.label >= 0) to.ids.push_back(c.label);
+    to.log_probs.assign(c.parent->log_probs.begin(), c.parent->log_probs.end());
+    if (c.label >= 0) {
+      to.ids.push_back(c.label);
+      to.log_probs.push_back(static_cast<float>(c.last));
+    } else if (c.times_ns.what == change::replace && !to.log_probs.empty()) {
+      to.log_probs.back() = std::max(to.log_probs.back(), static_cast<float>(c.last));
+    }
     take(c.times_s, to.times_s);
     take(c.times_ns, to.times_ns);
     to.hash = c.hash;
@@ -266,8 +309,7 @@ class ctc_prefix_beam {
     to.ns = c.ns;
     to.v_s = c.v_s;
     to.v_ns = c.v_ns;
-    to.bonus = c.bonus;
-    to.hotword_state = c.hotword_state;
+    to.guided = c.guided;
   }
   void take(const source& s, std::vector<extent>& to) const {
     to.clear();
@@ -278,12 +320,13 @@ class ctc_prefix_beam {
   }
 
   ctc_beam_options options_;
-  const hotword_automaton* hotwords_;
+  guide guide_;
   std::vector<beam> beams_, next_;
   std::vector<candidate> candidates_;
   std::vector<std::size_t> order_;
   std::vector<int> best_;
   extent count_ = 0, frame_ = 0;
+  int settled_ = -1;  // the last label that was; -1: none
 };
 
 }  // namespace search

@@ -7,6 +7,9 @@
 //            it earned; finish() follows one failure arc and the search sorts again
 //   training utils/context_graph.py: every unit earns score, a finished phrase its whole bonus a second time; finish()
 //            REPLACES what was earned by minus the open part, and the list is not sorted again
+// A phrase may have a weight: its units earn so many times the score. Where phrases of several weights begin alike,
+// what they share earns the largest, and a phrase that is finished has earned its own. A node's children are in order
+// and their bonus stands beside them, so a search pays for the units it looks at and not for the length of the list.
 // Const after construction, shared by any number of searches. Tested in tests/search/hotword_automaton_test.cpp and
 // on golden n-best lists.
 #pragma once
@@ -39,10 +42,14 @@ class hotword_automaton {
   /// No phrases.
   hotword_automaton() : hotword_automaton(std::span<const std::vector<int>>{}, {}) {}
   /// `phrases` are lists of units; empty ones are left out.
-  explicit hotword_automaton(std::span<const std::vector<int>> phrases, const hotword_options& options)
+  /// `weights` are factors of what they earn, one of each phrase, or none at all; the training rules have none.
+  explicit hotword_automaton(std::span<const std::vector<int>> phrases, const hotword_options& options,
+                             std::span<const float> weights = {})
       : options_(options) {
     nodes_.emplace_back();
     for (std::size_t p = 0; p < phrases.size(); ++p) insert(phrases[p], static_cast<int>(p));
+    if (!weights.empty() && options.rules == hotword_rules::runtime) weigh(phrases, weights);
+    for (const node& n : nodes_) highest_ = std::max(highest_, n.step);
     const std::vector<int> order = breadth_first();
     if (options.rules == hotword_rules::runtime) {
       fill_failures(order);
@@ -62,14 +69,21 @@ class hotword_automaton {
   std::pair<int, float> next(int state, int unit, std::vector<int>* matched = nullptr) const {
     return options_.rules == hotword_rules::runtime ? next_runtime(state, unit, matched) : next_training(state, unit);
   }
-  /// Units that begin or go on with a phrase in `state`, into `units`; one may stand there twice.
-  void continuations(int state, std::vector<int>& units) const {
-    units.clear();
+  /// Calls f(unit, bonus) for the units that begin or go on with a phrase in `state`, with what next() gives for them.
+  /// One may come twice; then the first bonus is right.
+  template <class F>
+  void continuations(int state, F&& f) const {
+    float paid = 0;
     for (int now = state;; now = at(now).fail) {
-      for (const auto& [unit, to] : at(now).children) units.push_back(unit);
-      if (now == 0) return;
+      const bool exact = options_.rules == hotword_rules::runtime;
+      for (const auto& [unit, to] : at(now).children)
+        f(unit, exact ? paid + at(to).step : next_training(state, unit).second);
+      if (now == 0 || (exact && !at(now).has_arc)) return;
+      paid += at(now).arc;
     }
   }
+  /// No unit earns more.
+  float highest_step() const noexcept { return highest_; }
   /// What the end of the input does to a hypothesis in `state` that earned `earned`: its bonus afterwards.
   float finish(int state, float earned) const noexcept {
     const node& n = nodes_[static_cast<std::size_t>(state)];
@@ -119,6 +133,37 @@ class hotword_automaton {
     if (now == 0) return;
     if (options_.rules == hotword_rules::runtime) at(now).end = true;
     at(now).phrase = phrase;
+  }
+
+  // What phrases share earns the largest weight of theirs; the end of each settles what it has earned in all.
+  void weigh(std::span<const std::vector<int>> phrases, std::span<const float> weights) {
+    const auto step = [&](std::size_t i) { return options_.score + static_cast<float>(i) * options_.increment; };
+    std::vector<float> largest(nodes_.size(), 0), own(nodes_.size(), 0);
+    for (std::size_t p = 0; p < std::min(phrases.size(), weights.size()); ++p) {
+      int now = 0;
+      float total = 0;
+      for (std::size_t i = 0; i < phrases[p].size(); ++i) {
+        now = child(now, phrases[p][i]);
+        float& so_far = largest[static_cast<std::size_t>(now)];
+        so_far = std::max(so_far, weights[p]);
+        total += step(i) * weights[p];
+      }
+      own[static_cast<std::size_t>(now)] = std::max(own[static_cast<std::size_t>(now)], total);
+    }
+    std::vector<std::pair<int, std::size_t>> open{{0, 0}};  // nodes and their depth
+    for (std::size_t k = 0; k < open.size(); ++k) {
+      const auto [from, depth] = open[k];
+      for (const auto& [unit, to] : at(from).children) {
+        node& n = at(to);
+        n.step = step(depth) * largest[static_cast<std::size_t>(to)];
+        n.total = at(from).total + n.step;
+        if (n.end) {
+          n.step += own[static_cast<std::size_t>(to)] - n.total;
+          n.total = own[static_cast<std::size_t>(to)];
+        }
+        open.emplace_back(to, depth + 1);
+      }
+    }
   }
 
   std::vector<int> breadth_first() const {
@@ -206,6 +251,7 @@ class hotword_automaton {
 
   hotword_options options_;
   std::vector<node> nodes_;
+  float highest_ = 0;
 };
 
 }  // namespace search

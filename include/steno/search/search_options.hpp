@@ -5,7 +5,7 @@
 #pragma once
 #include <steno/core/extents.hpp>
 #include <steno/error.hpp>
-#include <steno/search/hotword_automaton.hpp>
+#include <steno/search/guide.hpp>
 
 #include <optional>
 
@@ -19,9 +19,12 @@ struct search_options {
   /// Power of the length that divides scores where hypotheses are compared in the end; nothing: the search's own way.
   std::optional<double> length_penalty = {};
   const hotword_automaton* hotwords = nullptr;  ///< phrases to favour, which must outlive the search; null: none
+  const word_scorer* words = nullptr;           ///< a language model, which must outlive the search; null: none
 
   /// The beam where it is set, else `usual`.
   extent beam_or(extent usual) const noexcept { return beam > 0 ? beam : usual; }
+  /// What is favoured, of both.
+  guide favoured_all() const noexcept { return guide(hotwords, words); }
   /// Null where there is nothing to favour.
   const hotword_automaton* favoured() const noexcept {
     return hotwords != nullptr && !hotwords->empty() ? hotwords : nullptr;
@@ -30,9 +33,14 @@ struct search_options {
   void refuse_length_penalty() const {
     if (length_penalty) fail({.what = "length penalty", .hint = "this search has none"});
   }
+  /// Throws steno::error for a search that takes no language model.
+  void refuse_words() const {
+    if (words != nullptr) fail({.what = "language model", .hint = "this search takes none"});
+  }
   /// Throws steno::error for a search that favours nothing.
   void refuse_hotwords() const {
     if (favoured() != nullptr) fail({.what = "hotwords", .hint = "this search has none"});
+    refuse_words();
   }
 };
 

@@ -68,10 +68,12 @@ class token_hotwords {
     const extent text = std::min<extent>(end_, n);
     if (const float left = graph_->next(h.hotword_state, no_unit).second; left != 0)
       for (extent i = 0; i < text; ++i) row_[static_cast<std::size_t>(i)] += left;
-    graph_->continuations(h.hotword_state, units_);
-    for (const int unit : units_)
-      if (unit >= 0 && unit < text)
-        row_[static_cast<std::size_t>(unit)] = p[unit] + graph_->next(h.hotword_state, unit).second;
+    units_.clear();
+    graph_->continuations(h.hotword_state, [&](int unit, float bonus) {
+      if (unit >= 0 && unit < text) units_.emplace_back(unit, bonus);
+    });
+    for (auto at = units_.rbegin(); at != units_.rend(); ++at)  // of one that comes twice the first is right
+      row_[static_cast<std::size_t>(at->first)] = p[at->first] + at->second;
     if (end_ < n) row_[static_cast<std::size_t>(end_)] += graph_->finish(h.hotword_state, h.bonus) - h.bonus;
     return row_.data();
   }
@@ -94,7 +96,7 @@ class token_hotwords {
   const hotword_automaton* graph_;
   int end_;
   std::vector<float> row_;
-  std::vector<int> units_;
+  std::vector<std::pair<int, float>> units_;
 };
 
 /// How a token_sampler chooses.
@@ -109,14 +111,17 @@ struct token_sampler_options {
 /// added before tokens are compared or drawn.
 class token_sampler {
  public:
-  /// Empty texts, as many as the beam. The hotwords must outlive this.
+  /// Empty texts, as many as the beam. The hotwords must outlive this. Throws steno::error for a
+  /// language model.
   explicit token_sampler(const token_sampler_options& o)
       : all_(static_cast<std::size_t>(o.search.beam_or(1))),
         ended_(all_.size(), false),
         hotwords_(o.search.hotwords, o.end),
         end_(o.end),
         temperature_(o.temperature),
-        random_(o.seed) {}
+        random_(o.seed) {
+    o.search.refuse_words();
+  }
 
   /// Tokens of hypothesis i so far.
   std::span<const int> tokens_of(std::size_t i) const { return all_[i].tokens; }
@@ -189,12 +194,15 @@ struct token_beam_options {
 /// The `beam` best unfinished hypotheses, until round(beam * patience) have ended.
 class token_beam {
  public:
-  /// Empty texts, as many as the beam. The hotwords must outlive this.
+  /// Empty texts, as many as the beam. The hotwords must outlive this. Throws steno::error for a
+  /// language model.
   explicit token_beam(const token_beam_options& o)
       : live_(static_cast<std::size_t>(o.search.beam_or(token_beam_options::default_beam))),
         hotwords_(o.search.hotwords, o.end),
         end_(o.end),
-        wanted_(static_cast<std::size_t>(std::nearbyint(static_cast<double>(live_.size()) * o.patience))) {}
+        wanted_(static_cast<std::size_t>(std::nearbyint(static_cast<double>(live_.size()) * o.patience))) {
+    o.search.refuse_words();
+  }
 
   /// Tokens of unfinished hypothesis i so far.
   std::span<const int> tokens_of(std::size_t i) const { return live_[i].tokens; }

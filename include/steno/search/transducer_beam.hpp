@@ -7,12 +7,13 @@
 //   TDT: label and duration are one choice; hypotheses wait at different frames, equal ones at a frame are joined.
 //
 // Kim et al. 2020; NeMo `modified_adaptive_expansion_search` (rnnt_beam_decoding.py, tdt_beam_decoding.py) with
-// prefix_alpha 1 and its order of equal scores. Hotwords (a hotword_automaton) are steno's own: what a label earns
-// counts wherever labels or hypotheses are compared, and labels that continue a phrase are candidates, too. Tested in
+// prefix_alpha 1 and its order of equal scores. Hotwords and language models (guide) are steno's own: what a label
+// earns counts wherever labels or hypotheses are compared, and labels that continue a phrase are candidates, too. In a
+// stream settle() takes from the front what all hypotheses share, or the best one has decided. Tested in
 // tests/search/transducer_beam_test.cpp on what the original finds.
 #pragma once
 #include <steno/core/view.hpp>
-#include <steno/search/hotword_automaton.hpp>
+#include <steno/search/guide.hpp>
 #include <steno/search/search_options.hpp>
 
 #include <algorithm>
@@ -47,13 +48,12 @@ struct transducer_hypothesis {
   std::vector<extent> durations;         ///< of each label; 0 without durations
   std::vector<float> log_probabilities;  ///< of the labels, among labels and blank
   double score = 0;                      ///< log-probability
-  double bonus = 0;                      ///< what hotwords gave
-  int hotword_state = 0;                 ///< in their automaton
+  search::guided guided = {};            ///< what hotwords and a language model gave
   int node = 0;                          ///< of the network that predicts what follows
   extent next = 0;                       ///< TDT: the frame it waits for
 
   /// What hypotheses are compared by.
-  double total() const noexcept { return score + bonus; }
+  double total() const noexcept { return score + guided.bonus; }
 };
 
 /// Copyable; one per stream. `Network`:
@@ -63,9 +63,10 @@ struct transducer_hypothesis {
 /// The root is node 0 and is never forgotten.
 class transducer_beam {
  public:
-  /// At the root, before the first frame. What `o.durations` points at, and the hotwords, must outlive this and all
+  /// At the root, before the first frame. What `o.durations` points at, and what is favoured, must outlive this and all
   /// copies. Throws steno::error for a length penalty.
-  explicit transducer_beam(const transducer_beam_options& o) : options_(o), hotwords_(o.search.favoured()), kept_(1) {
+  explicit transducer_beam(const transducer_beam_options& o) : options_(o), guide_(o.search.favoured_all()), kept_(1) {
+    kept_[0].guided = guide_.start();
     options_.search.refuse_length_penalty();
     options_.search.beam = o.search.beam_or(transducer_beam_options::default_beam);
     for (const int d : o.durations)
@@ -88,16 +89,49 @@ class transducer_beam {
   }
   /// Settles bonuses of phrases that stay unfinished, and sorts: best first. advance() must not follow.
   void finish() {
-    if (hotwords_ != nullptr)
-      for (hypothesis& h : kept_)
-        h.bonus = static_cast<double>(hotwords_->finish(h.hotword_state, static_cast<float>(h.bonus)));
+    if (!guide_.empty())
+      for (hypothesis& h : kept_) guide_.finish(h.guided);
     const auto value = [&](const hypothesis& h) {
-      return options_.length_normalised ? h.total() / static_cast<double>(h.ids.size() + 1) : h.total();
+      return options_.length_normalised ? h.total() / static_cast<double>(settled_ + h.ids.size() + 1) : h.total();
     };
     std::stable_sort(kept_.begin(), kept_.end(),
                      [&](const hypothesis& a, const hypothesis& b) { return value(a) > value(b); });
   }
-  /// Those that are held, after finish() the best first. Valid until the next call.
+  /// The number of the likeliest one before finish().
+  std::size_t best() const noexcept {
+    std::size_t b = 0;
+    for (std::size_t i = 1; i < kept_.size(); ++i)
+      if (kept_[i].total() > kept_[b].total()) b = i;
+    return b;
+  }
+  /// Labels that all hypotheses begin with.
+  std::size_t agreed() const noexcept {
+    const std::vector<int>& first = kept_[0].ids;
+    std::size_t n = first.size();
+    for (const hypothesis& h : kept_) {
+      std::size_t same = 0;
+      while (same < std::min(n, h.ids.size()) && h.ids[same] == first[same]) ++same;
+      n = same;
+    }
+    return n;
+  }
+  /// Drops hypotheses that do not begin with the first `n` labels of number `of`, and takes these from the others.
+  void settle(std::size_t n, std::size_t of) {
+    if (n == 0) return;
+    const std::vector<int> decided(kept_[of].ids.begin(), kept_[of].ids.begin() + static_cast<std::ptrdiff_t>(n));
+    std::erase_if(kept_, [&](const hypothesis& h) {
+      return h.ids.size() < n || !std::equal(decided.begin(), decided.end(), h.ids.begin());
+    });
+    const auto take = [&](auto& all) { all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)); };
+    for (hypothesis& h : kept_) {
+      take(h.ids);
+      take(h.frames);
+      take(h.durations);
+      take(h.log_probabilities);
+    }
+    settled_ += n;
+  }
+  /// Those that are held, without what was settled; after finish() the best first. Valid until the next call.
   std::span<const transducer_hypothesis> hypotheses() const noexcept { return kept_; }
 
  private:
@@ -136,34 +170,38 @@ class transducer_beam {
   }
 
   // The likely labels: so many of the best, and those that go on with a phrase. Of equal ones the lower number.
-  void choose_labels(int hotword_state) {
+  void choose_labels(const hypothesis& h) {
     order_.resize(label_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
     const auto count = std::min(order_.size(), static_cast<std::size_t>(options_.search.beam + options_.beta));
     const auto better = [&](int a, int b) { return at(a) > at(b) || (at(a) == at(b) && a < b); };
     std::partial_sort(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count), order_.end(), better);
     order_.resize(count);
-    if (hotwords_ == nullptr) return;
-    hotwords_->continuations(hotword_state, more_);
-    for (const int label : more_)
-      if (label >= 0 && label < options_.blank && std::find(order_.begin(), order_.end(), label) == order_.end())
-        order_.push_back(label);
+    const hotword_automaton* const hotwords = guide_.hotwords();
+    if (hotwords == nullptr) return;
+    // prune() drops what is too far below the best one whatever it earns, so of a long list little is left.
+    double least = at(order_[0]) + earned(h, order_[0]);
+    for (const int label : order_) least = std::max(least, at(label) + earned(h, label));
+    least -= options_.gamma + static_cast<double>(hotwords->highest_step());
+    taken_.resize(label_.size());
+    for (const int label : order_) taken_[static_cast<std::size_t>(label)] = true;
+    hotwords->continuations(h.guided.hotword_state, [&](int label, float) {
+      if (label < 0 || label >= options_.blank || at(label) < least || taken_[static_cast<std::size_t>(label)]) return;
+      taken_[static_cast<std::size_t>(label)] = true;
+      order_.push_back(label);
+    });
+    for (const int label : order_) taken_[static_cast<std::size_t>(label)] = false;
   }
   double at(int label) const noexcept { return label_[static_cast<std::size_t>(label)]; }
   double earned(const hypothesis& h, int label) const {
-    return hotwords_ == nullptr || label == options_.blank
-               ? 0.0
-               : static_cast<double>(hotwords_->next(h.hotword_state, label).second);
+    return guide_.empty() || label == options_.blank ? 0.0 : guide_.earned(h.guided, label);
   }
   void extend(hypothesis& h, const choice& c, extent t) const {
     h.ids.push_back(c.label);
     h.frames.push_back(t);
     h.durations.push_back(c.duration);
     h.log_probabilities.push_back(c.label_only);
-    if (hotwords_ == nullptr) return;
-    const auto [state, bonus] = hotwords_->next(h.hotword_state, c.label);
-    h.hotword_state = state;
-    h.bonus += static_cast<double>(bonus);
+    if (!guide_.empty()) guide_.follow(h.guided, c.label);
   }
 
   static bool one_more(const hypothesis& longer, const hypothesis& shorter) {
@@ -214,7 +252,7 @@ class transducer_beam {
       for (std::size_t i = 0; i < now.size(); ++i) {
         const hypothesis& h = now[i];
         score(all.data() + static_cast<extent>(i) * all.outerStride());
-        choose_labels(h.hotword_state);
+        choose_labels(h);
         choices_.clear();
         for (const int label : order_)
           choices_.push_back({label, 0, at(label), at(label) + earned(h, label), static_cast<float>(at(label))});
@@ -257,7 +295,7 @@ class transducer_beam {
   }
 
   void choose_pairs(const hypothesis& h) {
-    choose_labels(h.hotword_state);
+    choose_labels(h);
     choices_.clear();
     for (std::size_t d = 0; d < duration_.size(); ++d)
       for (const int label : order_) {
@@ -344,12 +382,14 @@ class transducer_beam {
   }
 
   transducer_beam_options options_;
-  const hotword_automaton* hotwords_;
+  guide guide_;
   int shortest_ = 0;  // duration that is not 0
   std::vector<hypothesis> kept_;
   std::vector<double> label_, duration_;  // log-probabilities of one row
   std::vector<choice> choices_;
-  std::vector<int> order_, more_, used_;
+  std::vector<int> order_, used_;
+  std::vector<bool> taken_;
+  std::size_t settled_ = 0;  // labels
 };
 
 }  // namespace search

@@ -9,9 +9,11 @@
 #include <steno/streaming/parakeet_stream.hpp>
 #include <steno/streaming/parakeet_window_stream.hpp>
 #include <steno/streaming/session.hpp>
+#include <steno/streaming/session_guides.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,8 +40,10 @@ STENO_COLD inline void check_parakeet_session(const session_options& o) {
   check("look-ahead", o.look_ahead, 0);
   check("left context", o.left_context, 0);
 }
-/// Of models with caches. Throws steno::error for a chunk that is not that of the look-ahead.
-STENO_COLD inline parakeet_stream_options cached_options(const session_options& o) {
+/// Of models with caches. Throws steno::error for a chunk that is not that of the look-ahead. The guides must outlive
+/// it.
+STENO_COLD inline parakeet_stream_options cached_options(const session_options& o,
+                                                         const steno::search::guides& guides) {
   check_parakeet_session(o);
   if (o.look_ahead && o.chunk_size && *o.chunk_size != *o.look_ahead + 1)
     fail({.what = "chunk size and look-ahead",
@@ -49,13 +53,14 @@ STENO_COLD inline parakeet_stream_options cached_options(const session_options& 
           .chunk = o.chunk_size.value_or(0),
           .keep_turns = false,
           .look_ahead = o.look_ahead,
-          .language = o.language};
+          .language = o.language,
+          .search = {.beam = o.beam, .hotwords = &guides.hotwords, .words = guides.lm()}};
 }
 /// Of models with caches, by its name: whether an option has an effect.
 template <class Model>
 bool cached_honours(const Model& m, std::string_view option) noexcept {
-  return option == "chunk_size" || option == "endpoints" || (option == "look_ahead" && m.windows.size() > 1) ||
-         (option == "language" && !m.prompts.empty());
+  return streaming::is_of_searches(option) || option == "chunk_size" || option == "endpoints" ||
+         (option == "look_ahead" && m.windows.size() > 1) || (option == "language" && !m.prompts.empty());
 }
 }  // namespace detail
 
@@ -69,7 +74,8 @@ class parakeet_turn_session {
       : model_(&m),
         endpoints_(o.endpoints.value_or(true)),
         continuous_(o.continuous),
-        stream_(m, detail::cached_options(o), c) {}
+        guides_(streaming::session_guides(m, o)),
+        stream_(m, detail::cached_options(o, *guides_), c) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
@@ -121,7 +127,7 @@ class parakeet_turn_session {
     double score = 0;
     for (const transducer_token& t : tokens) score += static_cast<double>(t.score);
     out.score = score;
-    out.stable = s.text;  // labels of a greedy search never change
+    out.stable = s.text;  // labels never change
     if (!out.final()) s.words.clear();
     out.nbest.push_back({s.text, out.score, {}});
     return out;
@@ -129,6 +135,7 @@ class parakeet_turn_session {
 
   const Model* model_;
   bool endpoints_, continuous_, over_ = false;
+  std::unique_ptr<const steno::search::guides> guides_;  // stay where they are when the session moves
   parakeet_stream<Model> stream_;
   double began_ = 0;
 };
@@ -184,7 +191,8 @@ class parakeet_sentence_session {
         endpoints_(o.endpoints.value_or(true)),
         continuous_(o.continuous),
         language_(o.language),
-        stream_(stream_of(m, o, c)),
+        guides_(streaming::session_guides(m, o)),
+        stream_(stream_of(m, o, *guides_, c)),
         sentences_(1, streaming::utterance_limit(o, minute)) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
@@ -209,8 +217,8 @@ class parakeet_sentence_session {
     } else {
       if constexpr (requires { m.prompts; })
         if (option == "language") return !m.prompts.empty();
-      return option == "chunk_size" || option == "left_chunks" || option == "look_ahead" || option == "left_context" ||
-             option == "endpoints";
+      return streaming::is_of_searches(option) || option == "chunk_size" || option == "left_chunks" ||
+             option == "look_ahead" || option == "left_context" || option == "endpoints";
     }
   }
 
@@ -218,9 +226,9 @@ class parakeet_sentence_session {
   static constexpr double minute = 60;
   static constexpr bool cached = std::is_same_v<Stream, parakeet_cached_stream<Model>>;
 
-  static Stream stream_of(const Model& m, const session_options& o, context& c) {
+  static Stream stream_of(const Model& m, const session_options& o, const steno::search::guides& guides, context& c) {
     if constexpr (cached) {
-      return {m, detail::cached_options(o), c};
+      return {m, detail::cached_options(o, guides), c};
     } else {
       detail::check_parakeet_session(o);
       window_rows w = Stream::rows_of(m);
@@ -230,7 +238,11 @@ class parakeet_sentence_session {
       if (o.left_context) w.left = *o.left_context;
       parakeet_encoding how = Stream::encoding_of(m, w);
       if constexpr (requires { m.prompts; }) how.prompt = m.prompts.prompt_of(o.language);
-      return {m, w, how, c};
+      typename Model::options search;
+      search.beam = o.beam;
+      search.hotwords = &guides.hotwords;
+      search.words = guides.lm();
+      return {m, w, how, c, search};
     }
   }
   template <class Sink>
@@ -272,7 +284,7 @@ class parakeet_sentence_session {
     double score = 0;
     for (const word& w : s.words) score += std::log(static_cast<double>(w.confidence));
     out.score = score;
-    out.stable = s.text;  // labels of a greedy search never change
+    out.stable = s.text;  // labels never change
     if (!final) s.words.clear();
     out.nbest.push_back({s.text, out.score, {}});
     out.utterance = std::move(s);
@@ -283,6 +295,7 @@ class parakeet_sentence_session {
   const Model* model_;
   bool endpoints_, continuous_, over_ = false;
   std::string language_;
+  std::unique_ptr<const steno::search::guides> guides_;  // stay where they are when the session moves
   Stream stream_;
   parakeet_sentences sentences_;
 };

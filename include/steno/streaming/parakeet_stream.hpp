@@ -33,7 +33,13 @@ struct parakeet_stream_options {
   /// Rows of 80 ms, one of those that the model was trained with: chunks have one more.
   std::optional<int> look_ahead = {};
   std::string language = "auto";  ///< of models with prompts: a name that languages() has, or auto
+  /// The search: a beam, and what it favours, which must outlive the stream. Its labels come as soon as all hypotheses
+  /// have them, beam_patience later if they do not agree, and never change.
+  parakeet_transducer_options search = {};
 };
+
+/// Rows of 80 ms after which the best hypothesis of a stream's beam decides alone.
+inline constexpr extent beam_patience = 25;
 
 /// partial: there are new tokens; end_of_turn: the last one is <EOU>; end_of_backchannel: it is <EOB>; final: the
 /// stream ended.
@@ -55,7 +61,11 @@ class parakeet_stream {
   /// The model must outlive it. Throws steno::error when it was not trained for caches: obstacle(), and for a
   /// look-ahead or a language that it does not know.
   parakeet_stream(const Model& m, const parakeet_stream_options& o, context& c)
-      : model_(&m), options_(o), front_(m.frontend.start()), state_(m.encoder.start()), search_(m.begin(c)) {
+      : model_(&m),
+        options_(o),
+        front_(m.frontend.start()),
+        state_(m.encoder.start()),
+        search_(m.begin(o.search, c, beam_patience, o.forget_at_end_of_turn ? m.end_of_turn : -1)) {
     if (const char* const what = obstacle(m))
       fail({.what = std::string("this model cannot stream with caches: ") + what,
             .hint = "models trained for streaming have causal convolutions and chunked_limited attention"});
@@ -95,6 +105,9 @@ class parakeet_stream {
     while (unread() >= wanted()) step(wanted(), c, sink);
     if (unread() >= (started_ ? rate : 1)) step(unread(), c, sink);
     decoded_ = samples_;
+    const std::size_t known = search_.tokens.size();
+    model_->finish(search_);
+    emit_turns(known, sink);
     emit(parakeet_event_kind::final, search_.tokens.size(), sink);
   }
   /// A new stream in the memory of this one.
@@ -163,6 +176,12 @@ class parakeet_stream {
     model_->advance(search_, core::as<const float, dynamic, encoder::output>(y), rows_, max_steps, c,
                     options_.forget_at_end_of_turn ? model_->end_of_turn : -1);
     rows_ += rows;
+    const std::size_t emitted = emit_turns(known, sink);
+    if (emitted < search_.tokens.size()) emit(parakeet_event_kind::partial, search_.tokens.size(), sink);
+  }
+  // Ends of turns among the tokens from `known` on; returns how many tokens were emitted so.
+  template <class Sink>
+  std::size_t emit_turns(std::size_t known, Sink&& sink) {
     std::size_t emitted = known;
     for (std::size_t i = known; i < search_.tokens.size(); ++i) {
       const int id = search_.tokens[i].id;
@@ -175,7 +194,7 @@ class parakeet_stream {
       i = static_cast<std::size_t>(-1);  // the next one is the first
       emitted = 0;
     }
-    if (emitted < search_.tokens.size()) emit(parakeet_event_kind::partial, search_.tokens.size(), sink);
+    return emitted;
   }
   template <class Sink>
   void emit(parakeet_event_kind kind, std::size_t count, Sink&& sink) {

@@ -13,6 +13,7 @@
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_transducer.hpp>
 #include <steno/streaming/parakeet_placed.hpp>
+#include <steno/streaming/parakeet_stream.hpp>
 
 #include <algorithm>
 #include <span>
@@ -55,9 +56,11 @@ class parakeet_window_stream {
   /// `sizes` are rounded to encoder rows.
   parakeet_window_stream(const Model& m, const parakeet_windows& sizes, context& c)
       : parakeet_window_stream(m, window_rows(sizes, m.frame_seconds()), {}, c) {}
-  /// Windows of so many rows; `how` they are encoded may be encoding_of().
-  parakeet_window_stream(const Model& m, const window_rows& rows, const parakeet_encoding& how, context& c)
-      : model_(&m), cut_(rows), how_(how), search_(m.begin(c)) {}
+  /// Windows of so many rows; `how` they are encoded may be encoding_of(). `search` has a beam and what it favours,
+  /// which must outlive the stream.
+  parakeet_window_stream(const Model& m, const window_rows& rows, const parakeet_encoding& how, context& c,
+                         const typename Model::options& search = {})
+      : model_(&m), cut_(rows), how_(how), search_(m.begin(search, c, beam_patience)) {}
 
   /// More 16 kHz mono samples in [-1, 1], any number of them. sink(parakeet_window_event) is called for what they
   /// make.
@@ -71,6 +74,8 @@ class parakeet_window_stream {
   template <class Sink>
   void finish(context& c, Sink&& sink) {
     if (total() > next_ * model_->samples_per_row()) decode(c, sink);
+    model_->finish(search_);
+    (void)add();
     emit(true, sink);
   }
   /// The first `count` tokens are of no interest any more, so that memory does not grow with the stream. Returns how
@@ -108,9 +113,11 @@ class parakeet_window_stream {
         },
         how_);
     next_ = std::min(w.last, (w.to + each - 1) / each);
-    if (found_.add(*model_, std::span(std::as_const(search_.tokens)),
-                   [&](std::size_t i) { return model_->log_probability(search_, i); }))
-      emit(false, sink);
+    if (add()) emit(false, sink);
+  }
+  bool add() {
+    return found_.add(*model_, std::span(std::as_const(search_.tokens)),
+                      [&](std::size_t i) { return model_->log_probability(search_, i); });
   }
   template <class Sink>
   void emit(bool final, Sink& sink) {

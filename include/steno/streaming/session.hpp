@@ -10,6 +10,7 @@
 // difference to the events. Tested in tests/pipelines/any_session_test.cpp.
 #pragma once
 #include <steno/core/context.hpp>
+#include <steno/core/hotword.hpp>
 #include <steno/core/result.hpp>
 #include <steno/core/sink_ref.hpp>
 #include <steno/error.hpp>
@@ -25,6 +26,8 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+
+class language_model;
 
 /// What is set and has no use to the model is refused by name; `honours` of its session says what has.
 struct session_options {
@@ -47,11 +50,13 @@ struct session_options {
   /// minute for Qwen3-ASR, or what its file says, and for Parakeet, so that the cost of a step and what partial results
   /// repeat stay bounded; U2 and Paraformer have none).
   double max_utterance_seconds = 0;
-  double limit_seconds = 0;  ///< seconds; above 0 no utterance is longer, whatever the model's own limit
-  int beam = 0;              ///< width of the search, where the model has one; 0: its own default, 1: greedy
-  std::vector<std::string> hotwords = {};  ///< phrases that a search favours, or that the model reads first
+  double limit_seconds = 0;            ///< seconds; above 0 no utterance is longer, whatever the model's own limit
+  int beam = 0;                        ///< width of the search, where the model has one; 0: its own default, 1: greedy
+  std::vector<hotword> hotwords = {};  ///< phrases that a search favours, or that the model reads first
   /// Bonus for each unit of a phrase, in logarithms of probability; nothing: what suits the search.
   std::optional<float> hotword_score = {};
+  const steno::language_model* language_model = nullptr;  ///< of the search; must outlive the session; null: none
+  std::optional<float> lm_weight = {};  ///< factor of its log-probabilities; 0: none; nothing: what suits the search
 
   /// f(name, whether it is set) for each option that not every model honours. Every model honours `continuous`, and
   /// `limit_seconds` where it has utterances to end; a beam of 1 is what a model without a search does.
@@ -70,6 +75,8 @@ struct session_options {
     f("beam", beam > 1);
     f("hotwords", !hotwords.empty());
     f("hotword_score", hotword_score.has_value());
+    f("language_model", language_model != nullptr);
+    f("lm_weight", lm_weight.has_value());
   }
   /// The same with those of them alone whose names `keep` holds for.
   template <class F>
@@ -89,6 +96,8 @@ struct session_options {
     if (!keep("beam")) o.beam = none.beam;
     if (!keep("hotwords")) o.hotwords = none.hotwords;
     if (!keep("hotword_score")) o.hotword_score = none.hotword_score;
+    if (!keep("language_model")) o.language_model = none.language_model;
+    if (!keep("lm_weight")) o.lm_weight = none.lm_weight;
     return o;
   }
   /// Names of those that are set.

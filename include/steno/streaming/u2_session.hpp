@@ -2,9 +2,9 @@
 //
 // Tested in tests/pipelines/any_session_test.cpp.
 #pragma once
-#include <steno/search/hotword_automaton.hpp>
 #include <steno/search/piece_times.hpp>
 #include <steno/streaming/session.hpp>
+#include <steno/streaming/session_guides.hpp>
 #include <steno/streaming/u2_stream.hpp>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class session_body<wenet::u2<S, Kind, Frontend>> {
 
   /// The model must outlive it. Throws steno::error for hotwords with characters that are no units of the model.
   session_body(const model_type& m, const session_options& o, context&)
-      : contexts_(graph(m, o)), stream_(m, options(m, o, *contexts_)) {}
+      : guides_(session_guides(m, o)), stream_(m, options(m, o, *guides_)) {}
 
   /// Takes mono samples in [-1, 1] at the model's rate; calls sink(session_event&&) for every result.
   template <class Sink>
@@ -43,34 +43,18 @@ class session_body<wenet::u2<S, Kind, Frontend>> {
   bool over() const noexcept { return stream_.over(); }  ///< after finish(), or an endpoint without `continuous`
   /// Whether the model has a use for an option, by its name in session_options.
   static bool honours(const model_type&, std::string_view option) noexcept {
-    for (const std::string_view known : {"chunk_size", "left_chunks", "rescore", "endpoints", "max_utterance_seconds",
-                                         "beam", "hotwords", "hotword_score"})
+    for (const std::string_view known : {"chunk_size", "left_chunks", "rescore", "endpoints", "max_utterance_seconds"})
       if (option == known) return true;
-    return false;
+    return is_of_searches(option);
   }
 
  private:
-  // The stream points to it, so it stays where it is when the session moves.
-  STENO_COLD static std::unique_ptr<const steno::search::hotword_automaton> graph(const model_type& m,
-                                                                                  const session_options& o) {
-    std::vector<std::vector<int>> phrases;
-    for (const std::string& p : o.hotwords) {
-      auto units = m.tokenizer.split(p);
-      if (!units)
-        fail({.what = "hotword " + steno::weights::quoted(p),
-              .expected = "characters that are among the model's units"});
-      phrases.push_back(std::move(*units));
-    }
-    return std::make_unique<const steno::search::hotword_automaton>(
-        phrases,
-        steno::search::hotword_options{.score = o.hotword_score.value_or(steno::search::hotword_options{}.score)});
-  }
   static wenet::u2_stream_options options(const model_type& m, const session_options& o,
-                                          const steno::search::hotword_automaton& hotwords) {
+                                          const steno::search::guides& guides) {
     wenet::u2_stream_options own;
     if (o.chunk_size) own.chunk_size = *o.chunk_size;
     if (o.left_chunks) own.left_chunks = *o.left_chunks;
-    own.beam.search = {.beam = o.beam, .hotwords = &hotwords};
+    own.beam.search = {.beam = o.beam, .hotwords = &guides.hotwords, .words = guides.lm()};
     own.rescore = o.rescore.value_or(true);
     own.endpoints = o.endpoints.value_or(true);
     own.continuous = o.continuous;
@@ -111,7 +95,7 @@ class session_body<wenet::u2<S, Kind, Frontend>> {
     return out;
   }
 
-  std::unique_ptr<const steno::search::hotword_automaton> contexts_;
+  std::unique_ptr<const steno::search::guides> guides_;  // stay where they are when the session moves
   wenet::u2_stream<model_type> stream_;
 };
 

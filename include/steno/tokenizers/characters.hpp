@@ -10,10 +10,14 @@
 #include <steno/core/extents.hpp>
 #include <steno/core/result.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -35,12 +39,51 @@ class character_tokenizer {
   /// No tokens.
   character_tokenizer() = default;
   /// Token i is tokens[i], in UTF-8.
-  explicit character_tokenizer(std::vector<std::string> tokens) : tokens_(std::move(tokens)) {}
+  explicit character_tokenizer(std::vector<std::string> tokens) : tokens_(std::move(tokens)) {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      ids_.emplace(tokens_[i], static_cast<int>(i));
+      longest_ = std::max(longest_, tokens_[i].size());
+    }
+  }
 
   extent size() const noexcept { return static_cast<extent>(tokens_.size()); }  ///< tokens of the vocabulary
   /// Empty for an id that is none.
   std::string_view token(int id) const noexcept {
     return id >= 0 && id < size() ? std::string_view(tokens_[static_cast<std::size_t>(id)]) : std::string_view{};
+  }
+
+  /// Ids of a phrase: words that are tokens, else the longest pieces that joined by "@@" make them, else single
+  /// characters. Nothing where that is impossible.
+  STENO_COLD std::optional<std::vector<int>> split(std::string_view phrase) const {
+    std::vector<int> ids;
+    const auto find = [&](const std::string& token) {
+      const auto at = ids_.find(token);
+      return at == ids_.end() ? -1 : at->second;
+    };
+    while (!phrase.empty()) {
+      std::string_view word = phrase.substr(0, phrase.find(' '));
+      phrase.remove_prefix(std::min(phrase.size(), word.size() + 1));
+      while (!word.empty()) {
+        std::size_t length = 0;
+        int id = -1;
+        // The longest first; a piece inside of a word is joined to the next one.
+        for (std::size_t n = std::min(word.size(), longest_); n > 0 && id < 0; --n) {
+          if (n < word.size() && (static_cast<unsigned char>(word[n]) & 0xc0u) == 0x80u) continue;
+          const std::string part(word.substr(0, n));
+          if (n == word.size()) id = find(part);
+          if (n < word.size()) {
+            id = find(part + "@@");
+            std::string_view one = part;
+            if (id < 0 && is_chinese(next(one)) && one.empty()) id = find(part);
+          }
+          if (id >= 0) length = n;
+        }
+        if (id < 0) return std::nullopt;
+        ids.push_back(id);
+        word.remove_prefix(length);
+      }
+    }
+    return ids;
   }
 
   /// What decode() makes of tokens.
@@ -196,6 +239,8 @@ class character_tokenizer {
   }
 
   std::vector<std::string> tokens_;
+  std::unordered_map<std::string, int> ids_;
+  std::size_t longest_ = 0;  // bytes of a token
 };
 
 }  // namespace tokenizers

@@ -31,11 +31,21 @@ class piece_splitter {
       if (type == static_cast<int>(piece_type::normal) || type == static_cast<int>(piece_type::user_defined))
         ids_.emplace(v.pieces[i], static_cast<int>(i));
     }
+    ranked_ = ranks();
   }
 
   STENO_COLD std::optional<std::vector<int>> operator()(std::string_view text) const {
     const std::string spaced = with_spaces(text);
-    return ranked() ? joined(spaced) : likeliest(spaced);
+    return ranked_ ? joined(spaced) : likeliest(spaced);
+  }
+  /// A phrase as it stands within a text, with a space before it or without one, whatever the model puts in front of
+  /// texts.
+  STENO_COLD std::optional<std::vector<int>> within(std::string_view phrase, bool spaced) const {
+    std::string s = with_spaces(phrase);
+    while (s.starts_with(space)) s.erase(0, space.size());
+    if (s.empty()) return std::vector<int>{};
+    if (spaced) s.insert(0, space);
+    return ranked_ ? joined(s) : likeliest(s);
   }
 
  private:
@@ -45,7 +55,7 @@ class piece_splitter {
     const auto i = static_cast<std::size_t>(id);
     return i < vocabulary_.scores.size() ? vocabulary_.scores[i] : -static_cast<float>(id);
   }
-  bool ranked() const {
+  bool ranks() const {
     for (const auto& [piece, id] : ids_)
       if (score(id) > 0 || score(id) != std::floor(score(id))) return false;
     return true;
@@ -131,6 +141,7 @@ class piece_splitter {
 
   const sentencepiece_vocabulary& vocabulary_;
   std::unordered_map<std::string, int> ids_;
+  bool ranked_ = false;
 };
 
 }  // namespace detail
