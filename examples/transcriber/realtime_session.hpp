@@ -11,8 +11,7 @@
 //                                                     conversation.item.added, conversation.item.done
 //                                                     conversation.item.input_audio_transcription.completed
 //                                                     {transcript}
-// docs/server.md says it all. Tested in tests/transcriber/realtime_session_test.cpp and, with the program, in
-// tests/programs/steno_realtime_test.cpp.
+// docs/server.md says it all. Tested in tests/programs/steno_realtime_test.cpp.
 #pragma once
 #include <memory>
 #include <string>

@@ -2,7 +2,7 @@
 // beta, and what of it this server honours.
 //
 // Every field is honoured, or the event is refused by the field's path (docs/server.md has the table). Tested in
-// tests/transcriber/realtime_settings_test.cpp.
+// tests/programs/steno_realtime_test.cpp.
 #pragma once
 #include <cstdint>
 #include <exception>

@@ -1,6 +1,6 @@
 // A turn of a realtime session: its audio goes to the model as it comes, and its text grows.
 //
-// Tested through realtime_session_test.cpp.
+// Tested through tests/programs/steno_realtime_test.cpp.
 #pragma once
 #include <cstddef>
 #include <optional>

@@ -37,7 +37,6 @@ bool is_text(std::string_view text) {
 // What OpenAI's API has and no model here can honour, or the server does not.
 const char* why_unsupported(std::string_view name) {
   if (name == "include[]") return "log probabilities are in response_format verbose_json, as far as the model has them";
-  if (name == "chunking_strategy") return "recordings of any length are cut at quiet places by themselves";
   if (name == "known_speaker_names[]" || name == "known_speaker_references[]")
     return "speakers cannot be recognised by samples of theirs";
   return nullptr;
@@ -73,7 +72,7 @@ void speech_form::begin(const multipart_part& part) {
   const auto is = [&](std::string_view known) { return name_ == known; };
   if (const char* const why = why_unsupported(name_)) refuse_field(name_, why, "unsupported_parameter");
   if (!is("model") && !is("language") && !is("prompt") && !is("response_format") && !is("temperature") &&
-      !is("stream") && !is("hotwords") && !is(granularity_field))
+      !is("stream") && !is("hotwords") && !is("chunking_strategy") && !is(granularity_field))
     throw api_error(400, "unknown field \"" + shown_word(name_) + "\"", "unknown_parameter", shown_word(name_));
   if (part.file) refuse_field(name_, "is an uploaded file; expected text", "invalid_value");
 }
@@ -93,13 +92,14 @@ void speech_form::end() {
     granularities.push_back(std::move(value_));
     return;
   }
-  std::optional<std::string>& to = name_ == "model"             ? model
-                                   : name_ == "language"        ? language
-                                   : name_ == "prompt"          ? prompt
-                                   : name_ == "response_format" ? response_format
-                                   : name_ == "temperature"     ? temperature
-                                   : name_ == "hotwords"        ? hotwords
-                                                                : stream;
+  std::optional<std::string>& to = name_ == "model"               ? model
+                                   : name_ == "language"          ? language
+                                   : name_ == "prompt"            ? prompt
+                                   : name_ == "response_format"   ? response_format
+                                   : name_ == "temperature"       ? temperature
+                                   : name_ == "hotwords"          ? hotwords
+                                   : name_ == "chunking_strategy" ? chunking_strategy
+                                                                  : stream;
   if (to) refuse_field(name_, "is given twice", "invalid_value");
   to = std::move(value_);
 }
@@ -132,6 +132,10 @@ speech_request read_form(const speech_form& form, bool translate) {
       (g == "word" ? r.words : r.segments) = true;
     }
   }
+  // What "auto" says is done in any case; settings of a detector in a request are not taken.
+  if (form.chunking_strategy && *form.chunking_strategy != "auto")
+    refuse_field("chunking_strategy", "recordings are cut as the server was started; auto is taken",
+                 "unsupported_value");
   if (form.stream && *form.stream != "true" && *form.stream != "false") wrong_value("stream", "true or false");
   r.stream = form.stream == "true";
   if (r.stream && r.format != answer_format::json && r.format != answer_format::text &&

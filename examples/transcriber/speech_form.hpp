@@ -29,7 +29,7 @@ class speech_form final : public multipart_sink {
   void bytes(std::string_view piece) override;
   void end() override;
 
-  std::optional<std::string> model, language, prompt, response_format, temperature, stream, hotwords;
+  std::optional<std::string> model, language, prompt, response_format, temperature, stream, hotwords, chunking_strategy;
   std::vector<std::string> granularities;
   bool file = false;
 

@@ -135,7 +135,7 @@ TEST(steno_service, what_cannot_be_honoured_is_refused_by_name) {
       {f().field("stream", "yes").post(), "400 stream invalid_value"},
       {f().field("stream", "true").field("response_format", "srt").post(), "400 stream unsupported_value"},
       {f().field("timestamp_granularities[]", "word").post(), "400 timestamp_granularities[] invalid_value"},
-      {f().field("chunking_strategy", "auto").post(), "400 chunking_strategy unsupported_parameter"},
+      {f().field("chunking_strategy", "server_vad").post(), "400 chunking_strategy unsupported_value"},
       {f().field("known_speaker_names[]", "Ann").post(), "400 known_speaker_names[] unsupported_parameter"},
       {f().field("include[]", "logprobs").post(), "400 include[] unsupported_parameter"},
       {f().field("model", "a").field("model", "a").post(), "400 model invalid_value"},
