@@ -51,10 +51,10 @@ struct tally {
   int exit_code() const { return failed != 0 ? 1 : damaged != 0 ? 3 : 0; }
 };
 /// Transcribes the inputs one after the other until an interruption; one that fails is reported, and the others go on.
-/// Throws steno::error only when a result cannot be written. `watch` may be null, and so may
-/// `done`, which is told of each input whose files are whole.
-void transcribe_inputs(const options& o, const std::vector<input>& inputs, engine& model, outputs& out,
-                       reporter& report, interrupt_watch* watch, tally& t, done_list* done = nullptr);
+/// Throws steno::error only when a result cannot be written. `lm` and `watch` may be null, and so may `done`, which is
+/// told of each input whose files are whole.
+void transcribe_inputs(const options& o, const std::vector<input>& inputs, engine& model, const language_model* lm,
+                       outputs& out, reporter& report, interrupt_watch* watch, tally& t, done_list* done = nullptr);
 
 /// Refuses what this model cannot do, by throwing stop.
 void check_request(const options& o, const engine& model);

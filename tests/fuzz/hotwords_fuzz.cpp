@@ -36,14 +36,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const steno::search::hotword_automaton graph(phrases, {.rules = rules, .score = 3, .increment = 0.5f});
       int state = 0;
       float earned = 0;
-      std::vector<int> matched, next;
+      std::vector<int> matched;
       for (const auto& phrase : phrases)
         for (const int unit : phrase) {
           const auto [to, bonus] = graph.next(state, unit, &matched);
           state = to;
           earned += bonus;
           require(std::isfinite(earned));
-          graph.continuations(state, next);
+          graph.continuations(state, [&](int another, float its) {
+            require(another >= 0 && another < known.size() && std::isfinite(its));
+          });
         }
       require(std::isfinite(graph.finish(state, earned)));
       for (const int n : matched) require(n >= 0 && static_cast<std::size_t>(n) < phrases.size());

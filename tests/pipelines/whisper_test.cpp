@@ -221,7 +221,7 @@ TEST(whisper_pipeline, hotwords_reach_the_search) {
   }
   // They bring a beam with them.
   EXPECT_EQ(pipelines::whisper_options(m, {}, {}).decode.beam_size, 0);
-  const search::hotword_automaton some(std::vector<std::vector<int>>{{1}}, {});
+  const search::guides some{.hotwords = search::hotword_automaton(std::vector<std::vector<int>>{{1}}, {})};
   EXPECT_EQ(pipelines::whisper_options(m, {}, some).decode.beam_size, 5);
   EXPECT_EQ(pipelines::whisper_options(m, {.beam = 3}, some).decode.beam_size, 3);
 }

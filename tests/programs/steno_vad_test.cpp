@@ -105,7 +105,7 @@ TEST_F(steno_vad, silero_files_as_they_are_published) {
     EXPECT_EQ(json::parse(o.out)["model"], "silero_vad");
     EXPECT_FALSE(json::parse(o.out)["segments"].empty()) << file;
   }
-  expect_error("--vad silero.bin --threshold 2 - < talk.raw", 2, "--threshold: expected 0 to 1");
+  expect_error("-q --vad silero.bin --threshold 2 - < talk.raw", 2, "--threshold: expected 0 to 1");
   expect_error(model + "--pad 10 - < talk.raw", 2, "--pad: FSMN-VAD has no such setting");
   const auto steno = [&](const std::string& arguments) {
     return steno::test::shell(dir, "'" STENO_PROGRAM "' " + arguments);

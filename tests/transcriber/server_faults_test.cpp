@@ -67,7 +67,7 @@ std::vector<std::string> list_of(const std::vector<std::int16_t>& pcm, const std
   steno::session_options o;
   o.chunk_size = o.left_chunks = 4;
   o.continuous = false;
-  o.hotwords = hotwords;
+  o.hotwords.assign(hotwords.begin(), hotwords.end());
   o.hotword_score = 30.0f;
   std::vector<float> samples(pcm.begin(), pcm.end());
   for (float& v : samples) v /= 32768.0f;

@@ -92,7 +92,7 @@ class transcribing : public testing::Test {
       counting.log->strict = o.parallel_clips > 1;
       steno::app::engine model(steno::transcriber_of(counting), 1);
       reporter report(screen, true, reporter::detail::all);
-      steno::app::transcribe_inputs(o, inputs, model, out, report, nullptr, count);
+      steno::app::transcribe_inputs(o, inputs, model, nullptr, out, report, nullptr, count);
       out.finish();
       together = counting.log->batches;
     }
