@@ -24,7 +24,7 @@ int client_rates::take(std::uint64_t client, time now) {
     a.left -= 1;
     return 0;
   }
-  return std::max(1, static_cast<int>(std::ceil((1 - a.left) * 60 / per_minute_)));
+  return std::max(1, static_cast<int>(std::ceil((1 - a.left) * 60 / per_minute_ - 1e-6)));
 }
 
 }  // namespace steno::app

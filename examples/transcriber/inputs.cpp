@@ -143,9 +143,9 @@ void tell_toy(const std::string& model, const std::vector<input>& inputs, report
       "pass -m MODEL");
 }
 
-std::vector<hotword> read_phrases(const std::string& path) {
+std::vector<core::hotword> read_phrases(const std::string& path) {
   constexpr std::size_t longest_list = 100000;
-  std::vector<hotword> phrases;
+  std::vector<core::hotword> phrases;
   if (path.empty()) return phrases;
   std::ifstream in(path);
   if (!in) fail({.where = path, .what = "not readable"});

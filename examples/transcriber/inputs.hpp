@@ -36,7 +36,7 @@ std::vector<input> listed_inputs(const options& o, reporter& report);
 void tell_toy(const std::string& model, const std::vector<input>& inputs, reporter& report);
 
 /// The lines of a file of phrases, without empty ones; none for an empty path. Throws steno::error.
-std::vector<hotword> read_phrases(const std::string& path);
+std::vector<core::hotword> read_phrases(const std::string& path);
 
 /// The lines of a file of speakers' names; none for an empty path. Throws steno::error, with the number of the line.
 std::vector<std::string> read_speaker_names(const std::string& path);

@@ -5,9 +5,9 @@
 
 namespace steno::app {
 
-std::unique_ptr<const language_model> open_language_model(const options& o) {
+std::unique_ptr<const models::language_model> open_language_model(const options& o) {
   if (o.lm.empty()) return nullptr;
-  return std::make_unique<const language_model>(open_model_file(o.lm).file);
+  return std::make_unique<const models::language_model>(open_model_file(o.lm).file);
 }
 
 }  // namespace steno::app

@@ -9,6 +9,6 @@ namespace steno::app {
 struct options;
 
 /// Null where there is none. Throws steno::error.
-std::unique_ptr<const language_model> open_language_model(const options& o);
+std::unique_ptr<const models::language_model> open_language_model(const options& o);
 
 }  // namespace steno::app

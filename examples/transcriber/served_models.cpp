@@ -35,7 +35,7 @@ transcribe_options recording_options(const session_options& asked, const transcr
 // What stands beside all models; null where there is none.
 struct shared_models {
   std::shared_ptr<const speaker_model> speakers;
-  std::shared_ptr<const language_model> words;
+  std::shared_ptr<const models::language_model> words;
 };
 
 // A model with what it refers to.

@@ -43,8 +43,8 @@ const char* why_unsupported(std::string_view name) {
 }
 
 // A line each, with or without a weight.
-std::vector<hotword> hotwords_of(std::string_view lines) {
-  std::vector<hotword> all;
+std::vector<core::hotword> hotwords_of(std::string_view lines) {
+  std::vector<core::hotword> all;
   while (!lines.empty()) {
     const std::string_view line = lines.substr(0, lines.find('\n'));
     lines.remove_prefix(std::min(lines.size(), line.size() + 1));
@@ -180,7 +180,7 @@ void fit_to_model(speech_request& r, const speech_form& form, const served_model
       refuse_field("hotwords", "this model reads them by itself: at most " + std::to_string(longest_prompt) + " bytes",
                    "string_above_max_length");
     if (!model.supports("hotword_score"))
-      for (const hotword& h : r.options.hotwords)
+      for (const core::hotword& h : r.options.hotwords)
         if (h.weight != 1)
           refuse_field("hotwords", "this model reads them by itself, and takes no weights", "invalid_value");
   }

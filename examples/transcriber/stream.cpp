@@ -36,7 +36,7 @@
 
 namespace steno::app {
 
-session_options session_options_of(const options& o, const language_model* lm) {
+session_options session_options_of(const options& o, const models::language_model* lm) {
   session_options r;
   r.chunk_size = o.live.chunk_size;
   r.left_chunks = o.live.left_chunks;
@@ -190,11 +190,11 @@ int list_devices(const options& o) {
   screen all;
   output_place out("", {}, all);
   for (const microphone& m : microphones())
-    out.put(output_format(o) == format::jsonl
-                ? std::move(json_builder().open('{').key("name").text(m.name).key("about").text(m.about).close('}'))
-                          .str() +
-                      "\n"
-                : printable(m.name) + (m.about.empty() ? "" : "\t" + printable(m.about)) + "\n");
+    out.put(
+        output_format(o) == format::jsonl
+            ? std::move(json_builder().open('{').key("name").text(m.name).key("about").text(m.about).close('}')).str() +
+                  "\n"
+            : printable(m.name) + (m.about.empty() ? "" : "\t" + printable(m.about)) + "\n");
   return 0;
 }
 
@@ -212,7 +212,7 @@ audio_reader open_live(const options& o, int rate, const std::string& name, repo
 
 int run_stream(const options& o) {
   if (o.live.list_devices) return list_devices(o);
-  const std::string name = !o.live.microphone            ? o.audio[0]
+  const std::string name = !o.live.microphone           ? o.audio[0]
                            : o.live.microphone->empty() ? "the microphone"
                                                         : "the microphone " + *o.live.microphone;
   screen all;

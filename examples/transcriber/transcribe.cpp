@@ -334,8 +334,9 @@ void check_layout(const options& o, style usual) {
                 ": this model's results are not written in openai's style; give --style openai, too");
 }
 
-void transcribe_inputs(const options& o, const std::vector<input>& inputs, engine& model, const language_model* lm,
-                       outputs& out, reporter& report, interrupt_watch* watch, tally& t, done_list* done) {
+void transcribe_inputs(const options& o, const std::vector<input>& inputs, engine& model,
+                       const models::language_model* lm, outputs& out, reporter& report, interrupt_watch* watch,
+                       tally& t, done_list* done) {
   careful_output put(out, watch);
   request asked{.options = {.language = model.language_of(o.language),
                             .target_language = model.language_of(o.target_language),

@@ -12,6 +12,7 @@ namespace {
 
 constexpr const char *of_input = "Input: what is heard", *of_model = "Model: what recognises",
                      *of_output = "Output: where results go", *of_cutting = "Long recordings: how they are cut",
+                     *of_detector = "Detector: what --vad takes for speech",
                      *of_words = "Words: favoured, timed and punctuated", *of_speakers = "Speakers: who says it",
                      *of_memory = "Speaker memory: what a Sortformer keeps of a stream",
                      *of_stream = "Stream: how much is heard at once", *of_turns = "Turns: where utterances end",
@@ -222,7 +223,9 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
       ->check(CLI::Range(0, 8192));
   topic(app, of_cutting);
   app.add_option("--vad", o.vad, "Find speech first: none, energy or a VAD model [none]")->type_name("MODEL");
+  topic(app, of_detector);
   add_detector_settings(app, o.detector, "--vad-");
+  topic(app, of_cutting);
   app.add_option("--merge-seconds", o.merge_seconds,
                  "With --vad: join neighbouring segments up to so many seconds [0; for Whisper they share its windows]")
       ->type_name("SECONDS")
@@ -353,6 +356,7 @@ void add_stream(CLI::App& app, options& o, raw_options& raw) {
                  "What finds segments of speech: energy or a VAD model [energy]. jsonl: tell where speech begins and "
                  "ends, too, with any model [none]")
       ->type_name("MODEL");
+  topic(app, of_detector);
   add_detector_settings(app, o.detector, "--vad-");
   topic(app, of_output);
   app.add_option("--format", raw.format, "text or jsonl (an event per line) [text]")->type_name("FORMAT");
@@ -465,6 +469,7 @@ void add_serve(CLI::App& app, options& o, raw_options& raw) {
   add_live(app, o, raw);
   topic(app, of_stream);
   app.add_option("--vad", o.vad, "What finds segments of speech: energy or a VAD model [energy]")->type_name("MODEL");
+  topic(app, of_detector);
   add_detector_settings(app, o.detector, "--vad-");
   topic(app, of_server);
   app.add_option("--host", o.live.host, "Address or name to listen on [127.0.0.1]")->type_name("ADDRESS");

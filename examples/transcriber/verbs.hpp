@@ -29,7 +29,7 @@ int run_diarize(const options& o);
 int run_align(const options& o);
 
 /// What stream and serve ask of a model; reads the file of phrases. Throws steno::error.
-session_options session_options_of(const options& o, const language_model* lm);
+session_options session_options_of(const options& o, const models::language_model* lm);
 
 /// Refuses options that the model has no use for, by throwing stop: what the library would refuse, under the names of
 /// the command line.
@@ -53,8 +53,9 @@ struct tally {
 /// Transcribes the inputs one after the other until an interruption; one that fails is reported, and the others go on.
 /// Throws steno::error only when a result cannot be written. `lm` and `watch` may be null, and so may `done`, which is
 /// told of each input whose files are whole.
-void transcribe_inputs(const options& o, const std::vector<input>& inputs, engine& model, const language_model* lm,
-                       outputs& out, reporter& report, interrupt_watch* watch, tally& t, done_list* done = nullptr);
+void transcribe_inputs(const options& o, const std::vector<input>& inputs, engine& model,
+                       const models::language_model* lm, outputs& out, reporter& report, interrupt_watch* watch,
+                       tally& t, done_list* done = nullptr);
 
 /// Refuses what this model cannot do, by throwing stop.
 void check_request(const options& o, const engine& model);

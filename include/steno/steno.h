@@ -40,7 +40,7 @@ typedef enum steno_status {
   STENO_OK = 0,    /**< it was done */
   STENO_ERROR = 1, /**< a file, a value or a model is not as it must be, or scratch memory is short: see the message */
   STENO_NO_MEMORY = 2, /**< memory for a handle, a file or a text was short; this call alone is lost */
-  STENO_CANCELLED = 3, /**< your callback said stop */
+  STENO_CANCELLED = 3, /**< your callback returned another number than 0 */
   STENO_MISUSE = 4     /**< a NULL that must be none, an index that is too large, a stream that is over */
 } steno_status;
 
@@ -138,7 +138,7 @@ typedef struct steno_event {
   steno_segment utterance; /**< from its beginning as far as was listened; words in final results alone */
   size_t stable;           /**< so many bytes of the text will not change any more */
   const char* endpoint;    /**< what ended the utterance: "endpoint", "end_of_turn", ...; NULL: the end of the audio */
-  int has_eot_confidence;  /**< 1 where the model tells how sure it is that the turn has ended */
+  int has_eot_confidence;  /**< 1 where the model has a probability that the turn has ended */
   double eot_confidence;   /**< that probability */
   const void* words;       /**< for steno_event_word() */
 } steno_event;

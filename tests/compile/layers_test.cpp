@@ -116,7 +116,8 @@ static_assert(
 // networks/
 static_assert(
     layers<nn::silero_network<nn::silero_sizes{.filter = 16, .first = 8, .second = 6, .third = 4, .hidden = 8}>,
-           nn::silero_network<nn::silero_sizes{}>>);
+           nn::silero_network<nn::silero_sizes{}>, nn::silero_encoder<nn::silero_sizes{}>,
+           nn::silero_decoder<nn::silero_sizes{}>>);
 static_assert(layers<nn::audio_adaptor<nn::audio_adaptor_sizes{
                          .features = 8, .inner = 16, .width = 8, .heads = 2, .units = 16, .blocks = 2, .rate = 1}>,
                      nn::adaptor_block<8, 2, 16>,

@@ -27,11 +27,11 @@ inline std::string slurp(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-/// Every file below include/, sorted by name.
+/// Every C++ file below include/, sorted by name; steno.h is C.
 inline std::vector<source> headers() {
   std::vector<source> all;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(include_directory()))
-    if (entry.is_regular_file())
+    if (entry.is_regular_file() && entry.path().extension() != ".h")
       all.push_back({entry.path().lexically_relative(include_directory()).generic_string(), slurp(entry.path())});
   std::ranges::sort(all, {}, &source::name);
   return all;

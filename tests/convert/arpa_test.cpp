@@ -33,7 +33,8 @@ TEST(arpa, becomes_a_packaged_file) {
   const std::vector<std::string> notes = convert(arpa, packaged);
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_NE(notes[0].find("<unk>"), std::string::npos);
-  for (const language_model& m : {language_model(packaged.string()), language_model(open_checkpoint(arpa).file)}) {
+  for (const models::language_model& m :
+       {models::language_model(packaged.string()), models::language_model(open_checkpoint(arpa).file)}) {
     EXPECT_EQ(m.ngrams().order(), 2u);
     EXPECT_EQ(m.ngrams().size(), 7u);
     std::uint32_t s = m.ngrams().start();
@@ -44,7 +45,7 @@ TEST(arpa, becomes_a_packaged_file) {
     EXPECT_FLOAT_EQ(m.ngrams().follow(s, spelled("b")), -2.5f * e);
   }
   convert(packaged, dir.path() / "again.gguf");
-  EXPECT_EQ(language_model((dir.path() / "again.gguf").string()).ngrams().size(), 7u);
+  EXPECT_EQ(models::language_model((dir.path() / "again.gguf").string()).ngrams().size(), 7u);
 }
 
 TEST(arpa, what_is_wrong_is_refused_by_its_line) {
@@ -82,7 +83,8 @@ TEST(arpa, other_files_are_no_language_models) {
   const std::string why = test::refusal([&] { (void)open_checkpoint(kenlm); });
   EXPECT_NE(why.find("KenLM"), std::string::npos) << why;
   const auto model = std::filesystem::path(STENO_SOURCE_DIR) / "examples/models/u2.gguf";
-  EXPECT_NE(test::refusal([&] { language_model m(model.string()); }).find("not a language model"), std::string::npos);
+  EXPECT_NE(test::refusal([&] { models::language_model m(model.string()); }).find("not a language model"),
+            std::string::npos);
 }
 
 }  // namespace arpa_test

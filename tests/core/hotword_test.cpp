@@ -12,13 +12,13 @@ namespace hotword_test {
 using namespace steno;
 
 TEST(hotword, a_line_is_a_phrase_or_a_phrase_with_a_weight) {
-  EXPECT_EQ(core::parse_hotword("new york"), hotword("new york"));
-  EXPECT_EQ(core::parse_hotword("  new york \r"), hotword("new york"));
-  EXPECT_EQ(core::parse_hotword("new york\t2.5"), hotword("new york", 2.5f));
-  EXPECT_EQ(core::parse_hotword("new york \t 0.01 "), hotword("new york", 0.01f));
+  EXPECT_EQ(core::parse_hotword("new york"), core::hotword("new york"));
+  EXPECT_EQ(core::parse_hotword("  new york \r"), core::hotword("new york"));
+  EXPECT_EQ(core::parse_hotword("new york\t2.5"), core::hotword("new york", 2.5f));
+  EXPECT_EQ(core::parse_hotword("new york \t 0.01 "), core::hotword("new york", 0.01f));
   EXPECT_EQ(core::parse_hotword(" \t \r"), std::nullopt);
-  EXPECT_EQ(core::parse_hotword("paris\t"), hotword("paris"));
-  const std::vector<hotword> list = {"a b", std::string("c")};
+  EXPECT_EQ(core::parse_hotword("paris\t"), core::hotword("paris"));
+  const std::vector<core::hotword> list = {"a b", std::string("c")};
   EXPECT_EQ(list[0].phrase, "a b");
   EXPECT_EQ(list[1].weight, 1);
 }

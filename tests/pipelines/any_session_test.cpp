@@ -280,8 +280,8 @@ TEST(any_session, a_beam_streams_too) {
 }
 
 // A language model of one word.
-const language_model& small_lm() {
-  static const language_model lm = [] {
+const models::language_model& small_lm() {
+  static const models::language_model lm = [] {
     weights::gguf_writer w;
     w.set("general.architecture", std::string_view("ngram"));
     w.set("ngram.words", std::vector<std::string>{"<s>", "</s>", "paris"});
@@ -290,7 +290,7 @@ const language_model& small_lm() {
     w.set("ngram.nodes.backoff", std::vector<float>{0, 0, 0, 0});
     w.set("ngram.nodes.first_child", std::vector<std::uint32_t>{1, 4, 4, 4, 4});
     const std::vector<std::byte> image = w.bytes();
-    return language_model(gguf_file("lm", image));
+    return models::language_model(gguf_file("lm", image));
   }();
   return lm;
 }

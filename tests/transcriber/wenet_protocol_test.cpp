@@ -33,16 +33,16 @@ TEST(wenet_protocol, a_start_message_is_understood) {
   EXPECT_EQ(bare.nbest, 1u);
   EXPECT_FALSE(bare.live.continuous);
   EXPECT_EQ(bare.live.beam, 7);
-  EXPECT_EQ(bare.live.hotwords, std::vector<steno::hotword>{"usual"});
+  EXPECT_EQ(bare.live.hotwords, std::vector<steno::core::hotword>{"usual"});
   const client_signal full = read(R"({"signal": "start", "nbest": 5, "continuous_decoding": true, "sample_rate": 16000,
                                       "language": "auto", "hotwords": ["a b", "c"]})");
   EXPECT_EQ(full.refused, "");
   EXPECT_EQ(full.nbest, 5u);
   EXPECT_TRUE(full.live.continuous);
-  EXPECT_EQ(full.live.hotwords, (std::vector<steno::hotword>{"a b", "c"}));
+  EXPECT_EQ(full.live.hotwords, (std::vector<steno::core::hotword>{"a b", "c"}));
   EXPECT_EQ(full.live.language, "auto");
   EXPECT_EQ(read(R"({"signal": "start", "hotwords": ["a b\t2"]})").live.hotwords,
-            (std::vector<steno::hotword>{{"a b", 2}}));
+            (std::vector<steno::core::hotword>{{"a b", 2}}));
   EXPECT_EQ(read(R"({"signal": "start", "language": "de"})").live.language, "de");  // the model has the last word
   EXPECT_FALSE(read(R"({"signal": "end"})").start);
   EXPECT_EQ(read(R"({"signal": "end"})").refused, "");
@@ -57,7 +57,7 @@ TEST(wenet_protocol, a_key_that_is_not_honoured_is_refused_by_name) {
       {{"hotwords", "\"a\""}, "array of strings is expected for hotwords option"},
       {{"hotwords", "[1]"}, "array of strings is expected for hotwords option"},
       {{"hotwords", "[\"a\\tx\"]"},
-       "hotwords: weight of a hotword: expected phrase<TAB>weight, a number from 0.01 to 100, found a\tx"},
+       "hotwords: weight of a hotword: expected phrase<TAB>weight, a number from 0.01 to 100, found a\\x09x"},
       {{"nbest", "0"}, "integer is expected for nbest option"},
       {{"nbest", "1001"}, "integer is expected for nbest option"},
       {{"nbest", "1.5"}, "integer is expected for nbest option"},

@@ -65,7 +65,7 @@ const char* read_value(std::string_view text, std::vector<T>& to) {
       T found{};
       if (read_value(one, found) != nullptr) return "numbers with commas between them";
       all.push_back(found);
-    } else if (std::optional<hotword> phrase = core::parse_hotword(one)) {
+    } else if (std::optional<core::hotword> phrase = core::parse_hotword(one)) {
       all.push_back(*std::move(phrase));
     }
   }

@@ -16,6 +16,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace core {
 
 /// A phrase to favour. One of a plain text has a weight of 1.
 struct hotword {
@@ -34,7 +35,6 @@ struct hotword {
   bool operator==(const hotword&) const = default;
 };
 
-namespace core {
 /// "phrase" or "phrase<TAB>weight", without white space around the phrase; nothing for a line without one. Throws
 /// steno::error for a weight that is none, and for a line that is too long.
 STENO_COLD inline std::optional<hotword> parse_hotword(std::string_view line) {
@@ -62,7 +62,7 @@ STENO_COLD inline std::optional<hotword> parse_hotword(std::string_view line) {
           .found = std::string(line)});
   return hotword(phrase, weight);
 }
-}  // namespace core
 
+}  // namespace core
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -20,12 +20,12 @@ namespace models {
 /// Phrases as an automaton of the tokenizer's units, each of which earns `score` times the phrase's weight. Throws
 /// steno::error for phrases that the tokenizer cannot write.
 template <class Tokenizer>
-STENO_COLD search::hotword_automaton hotword_graph(const Tokenizer& tokenizer, std::span<const hotword> all,
+STENO_COLD search::hotword_automaton hotword_graph(const Tokenizer& tokenizer, std::span<const core::hotword> all,
                                                    float score) {
   std::vector<std::vector<int>> phrases;
   std::vector<float> weights;
   if (all.empty()) return search::hotword_automaton(phrases, {.score = score});
-  const auto add = [&](const hotword& h, std::optional<std::vector<int>> units) {
+  const auto add = [&](const core::hotword& h, std::optional<std::vector<int>> units) {
     if (!units)
       fail({.what = "hotword " + steno::weights::quoted(h.phrase),
             .expected = "characters that are among the model's units"});
@@ -34,7 +34,7 @@ STENO_COLD search::hotword_automaton hotword_graph(const Tokenizer& tokenizer, s
   };
   if constexpr (requires { tokenizer.splitter(); }) {  // what is prepared once for all phrases
     const auto split = tokenizer.splitter();
-    for (const hotword& h : all) {
+    for (const core::hotword& h : all) {
       // Scripts that are written without spaces have one at the beginning of a text alone, if at all.
       const bool spaceless = search::word_scorer::spaceless_start(h.phrase);
       const auto spaced = split.within(h.phrase, true);
@@ -42,7 +42,7 @@ STENO_COLD search::hotword_automaton hotword_graph(const Tokenizer& tokenizer, s
       if (!spaceless || spaced) add(h, spaced);
     }
   } else {
-    for (const hotword& h : all) add(h, tokenizer.split(h.phrase));
+    for (const core::hotword& h : all) add(h, tokenizer.split(h.phrase));
   }
   bool plain = true;
   for (const float w : weights) plain = plain && w == 1;

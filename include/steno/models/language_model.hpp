@@ -18,6 +18,7 @@
 
 namespace steno {
 inline namespace STENO_ABI {
+namespace models {
 
 /// An n-gram language model of words, for searches with a beam. Const: any number of recognisers and threads may share
 /// one, which must outlive them.
@@ -60,7 +61,6 @@ class language_model {
   search::ngram ngrams_;
 };
 
-namespace models {
 /// What a unit of a hotword earns in a model's search unless the options say otherwise.
 template <class Model>
 constexpr float default_hotword_score() noexcept {
@@ -81,7 +81,7 @@ constexpr search::word_scorer_options default_lm() noexcept {
 /// What the searches of a model favour. A language model of weight 0 is none. Throws steno::error for phrases that the
 /// tokenizer cannot write.
 template <class Model>
-STENO_COLD search::guides guides_of(const Model& m, std::span<const hotword> hotwords, std::optional<float> score,
+STENO_COLD search::guides guides_of(const Model& m, std::span<const core::hotword> hotwords, std::optional<float> score,
                                     const language_model* lm, std::optional<float> weight) {
   search::guides g{.hotwords = hotword_graph(m.tokenizer, hotwords, score.value_or(default_hotword_score<Model>()))};
   search::word_scorer_options o = default_lm<Model>();
@@ -96,7 +96,7 @@ STENO_COLD search::guides guides_of(const Model& m, std::span<const hotword> hot
     }));
   return g;
 }
-}  // namespace models
 
+}  // namespace models
 }  // namespace STENO_ABI
 }  // namespace steno

@@ -200,7 +200,7 @@ STENO_COLD search::guides guides_of(const Model& m, const transcribe_options& o)
   if constexpr (family<Model>::searches_hotwords) {
     return models::guides_of(m, o.hotwords, o.hotword_score, o.language_model, o.lm_weight);
   } else {
-    for (const hotword& h : o.hotwords)
+    for (const core::hotword& h : o.hotwords)
       if (h.weight != 1)
         fail({.what = "weight of hotword " + steno::weights::quoted(h.phrase),
               .expected = "none",
@@ -209,9 +209,9 @@ STENO_COLD search::guides guides_of(const Model& m, const transcribe_options& o)
   }
 }
 /// Phrases alone, for models that read them.
-STENO_COLD inline std::vector<std::string> phrases_of(std::span<const hotword> all) {
+STENO_COLD inline std::vector<std::string> phrases_of(std::span<const core::hotword> all) {
   std::vector<std::string> phrases;
-  for (const hotword& h : all) phrases.push_back(h.phrase);
+  for (const core::hotword& h : all) phrases.push_back(h.phrase);
   return phrases;
 }
 

@@ -15,7 +15,9 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+namespace models {
 class language_model;
+}
 namespace search {
 struct guides;
 }
@@ -73,11 +75,11 @@ struct transcribe_options {
   int parallel_clips = 1;
   /// Rows of 80 ms looked ahead, one of those that the model was trained with; nothing: its usual one (Nemotron).
   std::optional<int> look_ahead = {};
-  int beam = 0;                        ///< width of the search, where the model has one; 0: its own default, 1: greedy
-  std::vector<hotword> hotwords = {};  ///< phrases to favour; needs a search
+  int beam = 0;  ///< width of the search, where the model has one; 0: its own default, 1: greedy
+  std::vector<core::hotword> hotwords = {};  ///< phrases to favour; needs a search
   /// Bonus for each unit of a phrase, in logarithms of probability; nothing: what suits the model's search.
   std::optional<float> hotword_score = {};
-  const steno::language_model* language_model = nullptr;  ///< of the search; must outlive the call; null: none
+  const steno::models::language_model* language_model = nullptr;  ///< of the search; must outlive the call; null: none
   std::optional<float> lm_weight = {};  ///< factor of its log-probabilities; 0: none; nothing: what suits the search
   /// What transcriber::guides() made of the four above for this model, so that many recordings share it; must outlive
   /// the call. Null: each recording makes its own.

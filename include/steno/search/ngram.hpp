@@ -27,7 +27,7 @@ namespace search {
 
 /// What an ngram is made of; index 0 of the nodes is the empty context.
 struct ngram_tables {
-  std::vector<std::string> words = {};          ///< by number; <unk>, <s> and </s> among them
+  std::vector<std::string> words = {};          ///< by number; `<unk>`, `<s>` and `</s>` among them
   std::vector<std::uint32_t> word = {};         ///< of each node: its last word
   std::vector<float> log_prob = {};             ///< of the last word behind the others, natural logarithm
   std::vector<float> backoff = {};              ///< of the node as a context, natural logarithm
@@ -63,7 +63,7 @@ class ngram {
 
   std::size_t order() const noexcept { return order_; }             ///< words of the longest n-gram
   std::size_t size() const noexcept { return t_.word.size() - 1; }  ///< n-grams of all orders
-  std::size_t words() const noexcept { return t_.words.size(); }    ///< with <s>, </s> and <unk>
+  std::size_t words() const noexcept { return t_.words.size(); }    ///< with `<s>`, `</s>` and `<unk>`
   const ngram_tables& tables() const noexcept { return t_; }        ///< what it was made of
 
   /// What a word of a text that the model describes costs on average, in natural logarithms: the entropy of a word

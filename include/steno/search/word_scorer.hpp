@@ -2,7 +2,7 @@
 //
 // A hypothesis spells a word piece by piece; where the next one begins, and at the end, the word's log-probability is
 // added, weighted, and a bonus for each word, since a text of more words is less likely by itself (shallow fusion).
-// What begins a word is said once for each piece of a vocabulary: U+2581 (a space) in front of letters, and every
+// What begins a word is found once for each piece of a vocabulary: U+2581 (a space) in front of letters, and every
 // character of a script that is written without spaces. Special pieces (<...>) are no text; those that end a turn end
 // the text. Tested in tests/search/ngram_test.cpp.
 #pragma once

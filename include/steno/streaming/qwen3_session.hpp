@@ -58,7 +58,7 @@ class session_body<qwen3::qwen3_asr<S>> {
     qwen3::qwen3_stream_options wanted{.max_utterance_seconds = utterance_limit(o, own), .commit = true};
     if (o.chunk_size && *o.chunk_size > 0) wanted.chunk = *o.chunk_size * row;
     // Hotwords are text that the model reads before the audio.
-    for (const hotword& h : o.hotwords) {
+    for (const core::hotword& h : o.hotwords) {
       if (h.weight != 1)
         fail({.what = "weight of hotword " + steno::weights::quoted(h.phrase),
               .expected = "none",

@@ -27,7 +27,9 @@
 namespace steno {
 inline namespace STENO_ABI {
 
+namespace models {
 class language_model;
+}
 
 /// What is set and has no use to the model is refused by name; `honours` of its session says what has.
 struct session_options {
@@ -50,12 +52,13 @@ struct session_options {
   /// minute for Qwen3-ASR, or what its file says, and for Parakeet, so that the cost of a step and what partial results
   /// repeat stay bounded; U2 and Paraformer have none).
   double max_utterance_seconds = 0;
-  double limit_seconds = 0;            ///< seconds; above 0 no utterance is longer, whatever the model's own limit
-  int beam = 0;                        ///< width of the search, where the model has one; 0: its own default, 1: greedy
-  std::vector<hotword> hotwords = {};  ///< phrases that a search favours, or that the model reads first
+  double limit_seconds = 0;  ///< seconds; above 0 no utterance is longer, whatever the model's own limit
+  int beam = 0;              ///< width of the search, where the model has one; 0: its own default, 1: greedy
+  std::vector<core::hotword> hotwords = {};  ///< phrases that a search favours, or that the model reads first
   /// Bonus for each unit of a phrase, in logarithms of probability; nothing: what suits the search.
   std::optional<float> hotword_score = {};
-  const steno::language_model* language_model = nullptr;  ///< of the search; must outlive the session; null: none
+  const steno::models::language_model* language_model =
+      nullptr;                          ///< of the search; must outlive the session; null: none
   std::optional<float> lm_weight = {};  ///< factor of its log-probabilities; 0: none; nothing: what suits the search
 
   /// f(name, whether it is set) for each option that not every model honours. Every model honours `continuous`, and

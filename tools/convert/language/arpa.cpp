@@ -218,7 +218,7 @@ imported_model import_arpa(const std::filesystem::path& path, const import_optio
   const search::ngram checked(
       read_arpa({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(), model.notes));
   const search::ngram_tables& t = checked.tables();
-  model.file.set("general.architecture", language_model::architecture);
+  model.file.set("general.architecture", models::language_model::architecture);
   model.file.set("general.name", std::string_view("n-gram language model"));
   model.file.set("steno.version", std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
                                       std::to_string(version.patch));
@@ -231,7 +231,7 @@ imported_model import_arpa(const std::filesystem::path& path, const import_optio
   return model;
 }
 
-void walk_ngram(const gguf_file& keys, tensor_taker&) { (void)language_model(keys); }
+void walk_ngram(const gguf_file& keys, tensor_taker&) { (void)models::language_model(keys); }
 
 }  // namespace language_files
 }  // namespace STENO_ABI
