@@ -47,7 +47,8 @@ TEST(pickle, numbers_and_texts) {
 TEST(pickle, containers_and_memo) {
   // {"t": ("x", "x"), "d": OrderedDict()} with the text "x" memoised, and attributes set on the OrderedDict
   const std::string text =
-      "\x80\x02}(X\x01\0\0\0tX\x01\0\0\0xq\x05h\x05\x86X\x01\0\0\0dccollections\nOrderedDict\n)R}X\x01\0\0\0mK\x01sbu."s;
+      "\x80\x02}(X\x01\0\0\0tX\x01\0\0\0xq\x05h\x05\x86X\x01\0\0\0dccollections\nOrderedDict\n"
+      ")R}X\x01\0\0\0mK\x01sbu."s;
   const pickle p = load(text);
   const pickle::node* t = p.find(p.root(), "t");
   ASSERT_NE(t, nullptr);

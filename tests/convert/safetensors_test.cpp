@@ -36,10 +36,11 @@ std::string refusal(const std::string& header, std::size_t data, std::uint64_t c
 }
 
 TEST(safetensors, tensors_of_a_file) {
-  const auto bytes = file_of(
-      R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]},)"
-      R"("n":{"dtype":"I64","shape":[1],"data_offsets":[12,20]},"s":{"dtype":"F32","shape":[],"data_offsets":[20,24]}})",
-      24);
+  const auto bytes =
+      file_of(R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]},)"
+              R"("n":{"dtype":"I64","shape":[1],"data_offsets":[12,20]},)"
+              R"("s":{"dtype":"F32","shape":[],"data_offsets":[20,24]}})",
+              24);
   const safetensors_file f(bytes, "x");
   ASSERT_EQ(f.tensors().size(), 3u);
   const stored_tensor& a = f.tensors()[0];

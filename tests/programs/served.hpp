@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace steno::test {
@@ -97,5 +98,10 @@ class served {
   pid_t process_ = -1;
   int log_ = -1, port_ = 0;
 };
+
+/// One with a bundled model.
+inline served served_demo(const std::string& family, std::vector<std::string> more = {}) {
+  return served(std::move(more), [] {}, {"--demo", family});
+}
 
 }  // namespace steno::test

@@ -69,11 +69,11 @@ TEST_F(steno_with_model, a_bad_file_between_good_ones) {
 }
 
 TEST_F(steno_with_model, refuses_what_it_cannot_do) {
-  const outcome language = run("", "--language xx \"$wav\""), beam = run("", "--patience 2 \"$wav\"");
+  const outcome language = run("", "--language xx \"$wav\""), patience = run("", "--patience 2 \"$wav\"");
   EXPECT_EQ(language.code, 2);
   EXPECT_NE(language.err.find("this model knows auto, zh, en"), std::string::npos) << language.err;
-  EXPECT_EQ(beam.code, 2);
-  EXPECT_NE(beam.err.find("--patience"), std::string::npos) << beam.err;
+  EXPECT_EQ(patience.code, 2);
+  EXPECT_NE(patience.err.find("--patience"), std::string::npos) << patience.err;
 }
 
 TEST_F(steno_with_model, a_signal_ends_it_with_143_and_says_so) {

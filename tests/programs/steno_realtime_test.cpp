@@ -18,9 +18,6 @@ using nlohmann::json;
 const std::string audio_folder = std::string(STENO_SOURCE_DIR) + "/examples/audio/";
 const std::string said = "the train to paris leaves in seven minutes";
 
-served demo(const std::string& family, std::vector<std::string> more = {}) {
-  return served(std::move(more), [] {}, {"--demo", family});
-}
 json update(const json& input) {
   return {{"type", "session.update"}, {"session", {{"type", "transcription"}, {"audio", {{"input", input}}}}}};
 }
@@ -56,7 +53,7 @@ std::string fault(const json& e) {
 TEST(steno_realtime, every_model_transcribes_what_is_committed) {
   const auto pcm = pcm_of(audio_folder + "train.wav");
   for (const std::string family : {"parakeet-tdt", "parakeet-eou", "paraformer", "whisper", "u2", "qwen3-asr"}) {
-    const served s = demo(family);
+    const served s = served_demo(family);
     realtime_client c(s.port(), "?intent=transcription");
     ASSERT_EQ(c.status, 101);
     EXPECT_EQ(c.hear()["type"], "session.created");
@@ -102,7 +99,7 @@ TEST(steno_realtime, turns_are_found_by_pauses) {
   }
   const auto faster = at_24_khz(pcm);
   for (const std::string family : {"parakeet-tdt", "whisper"}) {
-    const served s = demo(family);
+    const served s = served_demo(family);
     std::string before;
     for (const std::size_t portion : {2400u, 777u, 100000u}) {  // which make no difference
       realtime_client c(s.port());
@@ -135,7 +132,7 @@ TEST(steno_realtime, turns_are_found_by_pauses) {
 }
 
 TEST(steno_realtime, the_form_of_the_beta) {
-  const served s = demo("parakeet-tdt");
+  const served s = served_demo("parakeet-tdt");
   realtime_client c(s.port(), "?intent=transcription", "OpenAI-Beta: realtime=v1\r\n");
   EXPECT_EQ(c.hear()["type"], "transcription_session.created");
   c.say({{"type", "transcription_session.update"},
@@ -159,7 +156,7 @@ TEST(steno_realtime, the_form_of_the_beta) {
 
 TEST(steno_realtime, g711_is_heard) {
   const auto pcm = pcm_of(audio_folder + "train.wav");
-  const served s = demo("whisper");
+  const served s = served_demo("whisper");
   for (const bool a_law : {false, true}) {
     // Half the rate, by means of two; the nearest of the 256 values that G.711 has.
     std::string codes;
@@ -193,7 +190,7 @@ TEST(steno_realtime, g711_is_heard) {
 }
 
 TEST(steno_realtime, what_cannot_be_honoured_is_refused_by_name) {
-  const served s = demo("parakeet-tdt");
+  const served s = served_demo("parakeet-tdt");
   realtime_client c(s.port());
   c.hear();
   const auto refused = [&](json event) {
@@ -270,7 +267,7 @@ TEST(steno_realtime, keys_may_come_as_a_protocol_and_the_end_is_told) {
   const temporary_directory dir;
   const std::string keys = (dir.path() / "keys").string();
   std::ofstream(keys) << "sk-1234567890\n";
-  served s = demo("parakeet-tdt", {"--api-keys", keys});
+  served s = served_demo("parakeet-tdt", {"--api-keys", keys});
   EXPECT_EQ(realtime_client(s.port()).status, 401);
   EXPECT_EQ(
       realtime_client(s.port(), "", "Sec-WebSocket-Protocol: realtime, openai-insecure-api-key.wrong-key\r\n").status,

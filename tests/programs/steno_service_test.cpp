@@ -8,35 +8,16 @@
 #include "programs/http_client.hpp"
 #include "programs/run_program.hpp"
 #include "programs/served.hpp"
+#include "support/wav.hpp"
 
 namespace steno_service_test {
 
 using namespace steno::test;
 using nlohmann::json;
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 const std::string recording = std::string(STENO_SOURCE_DIR) + "/examples/audio/train.wav";
 const std::string said = "the train to paris leaves in seven minutes";
 
-// The recording, so many times.
-std::string repeated(int times) {
-  const std::string one = bytes_of(recording);
-  std::string all = one.substr(0, 44);
-  for (int i = 0; i < times; ++i) all += one.substr(44);
-  const auto put = [&](std::size_t at, std::size_t n) {
-    for (std::size_t i = 0; i < 4; ++i) all[at + i] = static_cast<char>(n >> (8 * i) & 0xff);
-  };
-  put(4, all.size() - 8);
-  put(40, all.size() - 44);
-  return all;
-}
-
-served demo(const std::string& family, std::vector<std::string> more = {}) {
-  return served(std::move(more), [] {}, {"--demo", family});
-}
 std::string text_request() { return form().file(bytes_of(recording)).field("response_format", "text").post(); }
 
 std::string error_code(const http_answer& a) {
@@ -52,13 +33,14 @@ TEST(steno_service, answers_as_the_program_writes) {
   const temporary_directory dir;
   const std::string program = std::string("'") + STENO_PROGRAM + "' -q --demo ";
   for (const std::string family : {"whisper", "parakeet-tdt", "paraformer"}) {
-    const served s = demo(family);
+    const served s = served_demo(family);
     for (const std::string format : {"text", "srt", "vtt"}) {
       const auto a = ask(s.port(), form().file(bytes_of(recording)).field("response_format", format).post());
       EXPECT_EQ(a.status, 200) << a.body;
       EXPECT_EQ(a.body, shell(dir, program + family + " --format " + format + " '" + recording + "'").out);
     }
-    const auto plain = ask(s.port(), form().field("model", family).file(bytes_of(recording)).post());
+    const auto plain = ask(
+        s.port(), form().field("model", family).field("chunking_strategy", "auto").file(bytes_of(recording)).post());
     EXPECT_EQ(plain.fields.at("content-type"), "application/json");
     EXPECT_EQ(json::parse(plain.body), json({{"text", said}}));
     const auto a = ask(s.port(), form()
@@ -91,10 +73,10 @@ TEST(steno_service, answers_as_the_program_writes) {
 }
 
 TEST(steno_service, events_while_it_is_recognised) {
-  const served s = demo("parakeet-tdt");
+  const served s = served_demo("parakeet-tdt");
   http_client c(s.port());
   for (int i = 0; i < 2; ++i) {  // the connection serves again
-    c.send(form().file(repeated(30)).field("stream", "true").post());
+    c.send(form().file(repeated_wav(recording, 30)).field("stream", "true").post());
     const http_answer a = c.read();
     EXPECT_EQ(a.fields.at("content-type"), "text/event-stream");
     std::string text, last;
@@ -118,7 +100,7 @@ TEST(steno_service, events_while_it_is_recognised) {
 }
 
 TEST(steno_service, what_cannot_be_honoured_is_refused_by_name) {
-  const served s = demo("parakeet-tdt", {"--max-body", "1000000", "--max-audio-seconds", "20"});
+  const served s = served_demo("parakeet-tdt", {"--max-body", "1000000", "--max-audio-seconds", "20"});
   const std::string wav = bytes_of(recording);
   const auto f = [&] { return form().file(wav); };
   const std::pair<std::string, const char*> table[] = {
@@ -148,7 +130,7 @@ TEST(steno_service, what_cannot_be_honoured_is_refused_by_name) {
       {form().file("").post(), "400 file invalid_audio"},
       {f().post("/v1/audio/translations"), "400 model unsupported_value"},
       {f().post("/v1/audio/transcriptions?model=x"), "400 - unknown_parameter"},
-      {form().file(repeated(12)).post(), "413 - request_too_large"},
+      {form().file(repeated_wav(recording, 12)).post(), "413 - request_too_large"},
       {f().post("/v1/chat/completions"), "404 - unknown_url"},
       {"GET /v1/audio/transcriptions HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "405 - method_not_allowed"},
       {"POST /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n", "405 - method_not_allowed"},
@@ -161,11 +143,11 @@ TEST(steno_service, what_cannot_be_honoured_is_refused_by_name) {
   };
   for (const auto& [request, want] : table)
     EXPECT_EQ(error_code(ask(s.port(), request)), want) << request.substr(0, 200);
-  EXPECT_EQ(error_code(ask(s.port(), form().file(repeated(10)).post())), "413 file audio_too_long");
+  EXPECT_EQ(error_code(ask(s.port(), form().file(repeated_wav(recording, 10)).post())), "413 file audio_too_long");
 }
 
 TEST(steno_service, models_and_health) {
-  const served s = demo("whisper");
+  const served s = served_demo("whisper");
   const auto get = [&](const std::string& path) {
     return ask(s.port(), "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
   };
@@ -221,7 +203,7 @@ TEST(steno_service, keys_figures_and_other_origins) {
 }
 
 TEST(steno_service, connections_serve_request_after_request) {
-  const served s = demo("u2");
+  const served s = served_demo("u2");
   http_client c(s.port());
   for (int i = 0; i < 3; ++i) {
     c.send(text_request());
@@ -261,7 +243,7 @@ TEST(steno_service, connections_serve_request_after_request) {
 TEST(steno_service, recordings_of_all_kinds) {
   const temporary_directory dir;
   if (shell(dir, "command -v ffmpeg").code != 0) GTEST_SKIP() << "no ffmpeg";
-  const served s = demo("parakeet-tdt");
+  const served s = served_demo("parakeet-tdt");
   for (const std::string kind : {"flac", "mp3", "ogg", "m4a", "webm"}) {
     const std::string file = (dir.path() / ("talk." + kind)).string();
     ASSERT_EQ(shell(dir, "ffmpeg -v error -i '" + recording + "' '" + file + "'").code, 0) << kind;
@@ -269,7 +251,7 @@ TEST(steno_service, recordings_of_all_kinds) {
     EXPECT_EQ(a.body, shell(dir, std::string("'") + STENO_PROGRAM + "' -q --demo parakeet-tdt '" + file + "'").out)
         << kind;
   }
-  const served without = demo("parakeet-tdt", {"--ffmpeg", "none"});
+  const served without = served_demo("parakeet-tdt", {"--ffmpeg", "none"});
   EXPECT_EQ(error_code(ask(without.port(), form().file(bytes_of((dir.path() / "talk.m4a").string())).post())),
             "400 file invalid_audio");
 }
@@ -278,7 +260,7 @@ TEST(steno_service, recordings_of_all_kinds) {
 TEST(steno_service, curl) {
   const temporary_directory dir;
   if (shell(dir, "command -v curl").code != 0) GTEST_SKIP() << "no curl";
-  const served s = demo("u2");
+  const served s = served_demo("u2");
   std::ifstream page(std::string(STENO_SOURCE_DIR) + "/docs/server.md");
   int commands = 0;
   for (std::string line; std::getline(page, line);) {
@@ -297,15 +279,16 @@ TEST(steno_service, curl) {
     EXPECT_NE(o.out.find("seven minutes"), std::string::npos) << line << "\n" << o.out;
   }
   EXPECT_GE(commands, 2);
-  std::ofstream(dir.path() / "long.wav", std::ios::binary) << repeated(15);  // curl asks before it sends a megabyte
+  std::ofstream(dir.path() / "long.wav", std::ios::binary)
+      << repeated_wav(recording, 15);  // curl asks before it sends a megabyte
   const auto o = shell(dir, "curl -sS --max-time 60 http://127.0.0.1:" + std::to_string(s.port()) +
                                 "/v1/audio/transcriptions -F file=@long.wav -F response_format=text");
   EXPECT_NE(o.out.find("seven minutes"), std::string::npos) << o.out << o.err;
 }
 
 TEST(steno_service, a_full_queue_is_told) {
-  const served s = demo("parakeet-tdt", {"--threads", "1", "--max-queue", "2"});
-  const std::string request = form().file(repeated(20)).field("response_format", "text").post();
+  const served s = served_demo("parakeet-tdt", {"--threads", "1", "--max-queue", "2"});
+  const std::string request = form().file(repeated_wav(recording, 20)).field("response_format", "text").post();
   const http_answer alone = ask(s.port(), request);
   ASSERT_EQ(alone.status, 200);
   std::vector<std::thread> clients;
@@ -328,10 +311,10 @@ TEST(steno_service, a_full_queue_is_told) {
 }
 
 TEST(steno_service, clients_that_misbehave_harm_no_other) {
-  const served s = demo("parakeet-tdt", {"--threads", "1", "--idle-timeout", "1", "--max-queue", "4"});
+  const served s = served_demo("parakeet-tdt", {"--threads", "1", "--idle-timeout", "1", "--max-queue", "4"});
   const form f = form().file(bytes_of(recording)).field("response_format", "text");
   const std::string head = form::head("/v1/audio/transcriptions", f.body().size());
-  const std::string busy = form().file(repeated(20)).post();
+  const std::string busy = form().file(repeated_wav(recording, 20)).post();
   const auto unharmed = [&](const char* after) { EXPECT_EQ(ask(s.port(), f.post()).body, said + "\n") << after; };
 
   http_client slow_header(s.port()), slow_body(s.port()), silent(s.port()), half(s.port());
@@ -402,9 +385,9 @@ TEST(steno_service, clients_that_misbehave_harm_no_other) {
 }
 
 TEST(steno_service, a_signal_lets_requests_end) {
-  served s = demo("parakeet-tdt", {"--threads", "1"});
+  served s = served_demo("parakeet-tdt", {"--threads", "1"});
   http_client working(s.port()), waiting(s.port()), idle(s.port()), sending(s.port());
-  const form f = form().file(repeated(100)).field("response_format", "text");
+  const form f = form().file(repeated_wav(recording, 100)).field("response_format", "text");
   const std::string want = ask(s.port(), f.post()).body;
   idle.send("GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
   EXPECT_EQ(idle.read().status, 200);

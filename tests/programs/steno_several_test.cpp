@@ -9,6 +9,7 @@
 #include "programs/realtime_client.hpp"
 #include "programs/run_program.hpp"
 #include "programs/served.hpp"
+#include "support/wav.hpp"
 
 namespace steno_several_test {
 namespace {
@@ -20,28 +21,12 @@ const std::string source = STENO_SOURCE_DIR;
 const std::string recording = source + "/examples/audio/train.wav";
 const std::string said = "the train to paris leaves in seven minutes";
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 std::string bundled(const std::string& name) { return source + "/examples/models/" + name + ".gguf"; }
 std::string code_of(const http_answer& a) {
   const json j = json::parse(a.body, nullptr, false);
   if (!j.is_object() || !j.contains("error")) return a.body;
   const auto text = [](const json& v) { return v.is_string() ? v.get<std::string>() : std::string("-"); };
   return std::to_string(a.status) + " " + text(j["error"]["param"]) + " " + text(j["error"]["code"]);
-}
-// The recording, so many times.
-std::string repeated(int times) {
-  const std::string one = bytes_of(recording);
-  std::string all = one.substr(0, 44);
-  for (int i = 0; i < times; ++i) all += one.substr(44);
-  const auto put = [&](std::size_t at, std::size_t n) {
-    for (std::size_t i = 0; i < 4; ++i) all[at + i] = static_cast<char>(n >> (8 * i) & 0xff);
-  };
-  put(4, all.size() - 8);
-  put(40, all.size() - 44);
-  return all;
 }
 
 }  // namespace
@@ -115,7 +100,7 @@ TEST(steno_several, speakers_are_told_where_a_request_asks) {
   const served s({"--speakers", who}, [] {}, {"--demo", "parakeet-tdt"});
   const auto talk = [&](bool stream) {
     form f;
-    f.file(repeated(3)).field("response_format", "diarized_json");
+    f.file(repeated_wav(recording, 3)).field("response_format", "diarized_json");
     if (stream) f.field("stream", "true");
     return ask(s.port(), f.post());
   };
@@ -147,7 +132,7 @@ TEST(steno_several, a_request_has_its_time_and_a_client_its_rate) {
   const served s({"--request-timeout", "1", "--threads", "1", "--requests-per-minute", "3"}, [] {},
                  {"--demo", "whisper"});
   const auto began = std::chrono::steady_clock::now();
-  EXPECT_EQ(code_of(ask(s.port(), form().file(repeated(400)).post())), "504 - deadline_exceeded");
+  EXPECT_EQ(code_of(ask(s.port(), form().file(repeated_wav(recording, 400)).post())), "504 - deadline_exceeded");
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(60));
   for (int i = 0; i < 2; ++i) EXPECT_NE(ask(s.port(), form().file("x").post()).status, 429);
   const http_answer a = ask(s.port(), form().file(bytes_of(recording)).post());
@@ -171,7 +156,7 @@ TEST(steno_several, clients_take_turns) {
   std::ofstream(keys) << "first-key\nsecond-key\n";
   const served s({"--threads", "1", "--api-keys", keys}, [] {}, {"--demo", "parakeet-tdt"});
   const auto request = [&](const std::string& key) {
-    std::string text = form().file(repeated(20)).field("response_format", "text").post();
+    std::string text = form().file(repeated_wav(recording, 20)).field("response_format", "text").post();
     return text.replace(text.find("sk-test"), 7, key);
   };
   // Six of the first, then one of the second: it does not wait for all of them.

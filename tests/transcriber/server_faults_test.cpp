@@ -144,7 +144,8 @@ TEST(server_faults, a_web_page_may_not_use_the_server) {
 TEST(server_faults, what_is_no_handshake_is_answered) {
   running s;
   std::string body;
-  EXPECT_EQ(websocket(s.port()).request("GET /none HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", &body), 404);
+  EXPECT_EQ(websocket(s.port()).request("GET /none HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", &body),
+            404);
   EXPECT_NE(body.find("WebSocket"), std::string::npos);
   EXPECT_EQ(websocket(s.port()).request("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20000, 'x')), 431);
   EXPECT_EQ(websocket(s.port()).request("\x16\x03\x01 this is no HTTP\r\n\r\n"), 400);
