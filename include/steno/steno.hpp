@@ -212,12 +212,14 @@
 #include <steno/search/guide.hpp>
 #include <steno/search/hotword_automaton.hpp>
 #include <steno/search/nemo_beam.hpp>
+#include <steno/search/hypothesis_pool.hpp>
 #include <steno/search/ngram.hpp>
 #include <steno/search/overlap_merge.hpp>
 #include <steno/search/piece_times.hpp>
 #include <steno/search/position_beam.hpp>
 #include <steno/search/scores.hpp>
 #include <steno/search/search_options.hpp>
+#include <steno/search/stable_sorter.hpp>
 #include <steno/search/time_repair.hpp>
 #include <steno/search/time_warping.hpp>
 #include <steno/search/token_choice.hpp>

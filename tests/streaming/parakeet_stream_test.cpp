@@ -57,6 +57,23 @@ TEST(parakeet_stream, steps_allocate_nothing_once_warm) {
   }
 }
 
+TEST(parakeet_stream, steps_of_a_beam_allocate_nothing_once_warm) {
+  const auto m = small();
+  const auto pcm = test::chirp(16000 * 44);
+  const search::hotword_automaton hotwords(std::vector<std::vector<int>>{{3, 5, 7}, {5, 2}}, {.score = 2});
+  for (const search::hotword_automaton* favoured :
+       {static_cast<const search::hotword_automaton*>(nullptr), &hotwords}) {
+    context c;
+    stream_type s(m, {.max_symbols = 1, .search = {.beam = 6, .hotwords = favoured}}, c);
+    const auto sink = [](const nemo::parakeet_event&) {};
+    s.push(std::span(pcm).first(16000 * 40), c, sink);
+    ASSERT_LT(s.tokens().size(), 900u);  // there is room for 1024
+    const test::allocation_counter counted;
+    for (std::size_t at = 16000 * 40; at < pcm.size(); at += 1280) s.push(std::span(pcm).subspan(at, 1280), c, sink);
+    EXPECT_EQ(counted.so_far(), 0u) << (favoured != nullptr);
+  }
+}
+
 TEST(parakeet_stream, portions_make_no_difference) {
   const auto m = small();
   const auto pcm = test::chirp(16000 * 9 + 77);

@@ -14,7 +14,9 @@
 #pragma once
 #include <steno/core/view.hpp>
 #include <steno/search/guide.hpp>
+#include <steno/search/hypothesis_pool.hpp>
 #include <steno/search/search_options.hpp>
+#include <steno/search/stable_sorter.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -56,7 +58,7 @@ struct transducer_hypothesis {
   double total() const noexcept { return score + guided.bonus; }
 };
 
-/// Copyable; one per stream. `Network`:
+/// Copyable; one per stream. Allocates nothing once it is warm. `Network`:
 ///   int extend(int node, int label)                             the node behind one more label
 ///   view<const float> joint(extent frame, span<const int> nodes)  scores [nodes, labels, blank, durations]
 ///   void keep(span<const int> nodes)                            all others may be forgotten
@@ -94,8 +96,7 @@ class transducer_beam {
     const auto value = [&](const hypothesis& h) {
       return options_.length_normalised ? h.total() / static_cast<double>(settled_ + h.ids.size() + 1) : h.total();
     };
-    std::stable_sort(kept_.begin(), kept_.end(),
-                     [&](const hypothesis& a, const hypothesis& b) { return value(a) > value(b); });
+    sorter_.sort(kept_, [&](const hypothesis& a, const hypothesis& b) { return value(a) > value(b); });
   }
   /// The number of the likeliest one before finish().
   std::size_t best() const noexcept {
@@ -118,9 +119,9 @@ class transducer_beam {
   /// Drops hypotheses that do not begin with the first `n` labels of number `of`, and takes these from the others.
   void settle(std::size_t n, std::size_t of) {
     if (n == 0) return;
-    const std::vector<int> decided(kept_[of].ids.begin(), kept_[of].ids.begin() + static_cast<std::ptrdiff_t>(n));
-    std::erase_if(kept_, [&](const hypothesis& h) {
-      return h.ids.size() < n || !std::equal(decided.begin(), decided.end(), h.ids.begin());
+    decided_.assign(kept_[of].ids.begin(), kept_[of].ids.begin() + static_cast<std::ptrdiff_t>(n));
+    pool_.keep_if(kept_, [&](const hypothesis& h) {
+      return h.ids.size() >= n && std::equal(decided_.begin(), decided_.end(), h.ids.begin());
     });
     const auto take = [&](auto& all) { all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)); };
     for (hypothesis& h : kept_) {
@@ -142,6 +143,8 @@ class transducer_beam {
     double log_probability, total;  // of the label; of label and duration, and what the label earns
     float label_only;
   };
+
+  static constexpr std::size_t room = 64;  // labels that a stream has not settled: two at each of 25 rows
 
   static double log_add(double a, double b) noexcept {
     const double larger = std::max(a, b);
@@ -196,6 +199,17 @@ class transducer_beam {
   double earned(const hypothesis& h, int label) const {
     return guide_.empty() || label == options_.blank ? 0.0 : guide_.earned(h.guided, label);
   }
+  hypothesis& copy(const hypothesis& h, std::vector<hypothesis>& to) {
+    hypothesis& made = pool_.copy(h, to);
+    const auto make_room = [](auto& of) {
+      if (of.capacity() < room) of.reserve(room);
+    };
+    make_room(made.ids);
+    make_room(made.frames);
+    make_room(made.durations);
+    make_room(made.log_probabilities);
+    return made;
+  }
   void extend(hypothesis& h, const choice& c, extent t) const {
     h.ids.push_back(c.label);
     h.frames.push_back(t);
@@ -211,8 +225,7 @@ class transducer_beam {
   /// The probability of emitting the last label at this frame, too.
   template <class Network>
   void search_prefixes(Network& network, extent t, std::vector<hypothesis>& all) {
-    std::stable_sort(all.begin(), all.end(),
-                     [](const hypothesis& a, const hypothesis& b) { return a.ids.size() > b.ids.size(); });
+    sorter_.sort(all, [](const hypothesis& a, const hypothesis& b) { return a.ids.size() > b.ids.size(); });
     for (std::size_t j = 0; j < all.size(); ++j)
       for (std::size_t i = j + 1; i < all.size(); ++i) {
         if (!one_more(all[j], all[i])) continue;
@@ -227,30 +240,29 @@ class transducer_beam {
                                     options_.durations.begin());
   }
 
+  static bool likelier(const hypothesis& a, const hypothesis& b) { return a.total() > b.total(); }
   void keep_best(std::vector<hypothesis>& all) {
-    std::stable_sort(all.begin(), all.end(),
-                     [](const hypothesis& a, const hypothesis& b) { return a.total() > b.total(); });
-    if (all.size() > static_cast<std::size_t>(options_.search.beam))
-      all.resize(static_cast<std::size_t>(options_.search.beam));
-    kept_ = std::move(all);
-  }
-  static void append(std::vector<hypothesis>& to, std::vector<hypothesis>& from) {
-    std::move(from.begin(), from.end(), std::back_inserter(to));
-    from.clear();
+    sorter_.sort(all, likelier);
+    pool_.shorten(all, static_cast<std::size_t>(options_.search.beam));
+    pool_.move(all, kept_);
   }
 
   template <class Network>
   void step(Network& network, extent t) {
-    std::vector<hypothesis> now = std::move(kept_), waiting, emitted;
-    kept_.clear();
-    search_prefixes(network, t, now);
-    std::vector<std::vector<int>> known;
-    for (const hypothesis& h : now) known.push_back(h.ids);
+    pool_.move(kept_, now_);
+    search_prefixes(network, t, now_);
+    known_.resize(std::max(known_.size(), now_.size()));
+    const std::size_t known = now_.size();
+    for (std::size_t i = 0; i < known; ++i) known_[i] = now_[i].ids;
+    const auto is_known = [&](const hypothesis& h) {
+      const auto end = known_.begin() + static_cast<std::ptrdiff_t>(known);
+      return std::find(known_.begin(), end, h.ids) != end;
+    };
     for (extent n = 0; n < options_.steps; ++n) {
-      const view<const float> all = scores(network, t, now);
-      emitted.clear();
-      for (std::size_t i = 0; i < now.size(); ++i) {
-        const hypothesis& h = now[i];
+      const view<const float> all = scores(network, t, now_);
+      pool_.shorten(emitted_, 0);
+      for (std::size_t i = 0; i < now_.size(); ++i) {
+        const hypothesis& h = now_[i];
         score(all.data() + static_cast<extent>(i) * all.outerStride());
         choose_labels(h);
         choices_.clear();
@@ -258,33 +270,30 @@ class transducer_beam {
           choices_.push_back({label, 0, at(label), at(label) + earned(h, label), static_cast<float>(at(label))});
         prune();
         // From the least likely to the likeliest, as the original sorts them.
-        std::stable_sort(choices_.begin(), choices_.end(),
-                         [](const choice& a, const choice& b) { return a.total < b.total; });
+        sorter_.sort(choices_, [](const choice& a, const choice& b) { return a.total < b.total; });
         for (const choice& c : choices_) {
-          hypothesis next = h;
+          hypothesis& next = copy(h, c.label == options_.blank ? waiting_ : emitted_);
           next.score += c.log_probability;
-          if (c.label == options_.blank) {
-            waiting.push_back(std::move(next));
-            continue;
-          }
+          if (c.label == options_.blank) continue;
           extend(next, c, t);
-          if (std::find(known.begin(), known.end(), next.ids) == known.end()) emitted.push_back(std::move(next));
+          if (is_known(next)) pool_.shorten(emitted_, emitted_.size() - 1);
         }
       }
-      if (emitted.empty()) return keep_best(waiting);
-      for (hypothesis& h : emitted) h.node = network.extend(h.node, h.ids.back());
+      if (emitted_.empty()) break;
+      for (hypothesis& h : emitted_) h.node = network.extend(h.node, h.ids.back());
       if (n + 1 < options_.steps) {
-        now = std::move(emitted);
+        pool_.move(emitted_, now_);
         continue;
       }
-      const view<const float> last = scores(network, t, emitted);
-      for (std::size_t i = 0; i < emitted.size(); ++i) {
+      const view<const float> last = scores(network, t, emitted_);
+      for (std::size_t i = 0; i < emitted_.size(); ++i) {
         score(last.data() + static_cast<extent>(i) * last.outerStride());
-        emitted[i].score += at(options_.blank);
+        emitted_[i].score += at(options_.blank);
       }
-      append(waiting, emitted);
-      return keep_best(waiting);
+      pool_.append(emitted_, waiting_);
     }
+    pool_.shorten(now_, 0);
+    keep_best(waiting_);
   }
 
   // Only what comes near the best.
@@ -302,92 +311,87 @@ class transducer_beam {
         const double p = duration_[d] + at(label);
         choices_.push_back({label, options_.durations[d], p, p + earned(h, label), static_cast<float>(at(label))});
       }
-    std::stable_sort(choices_.begin(), choices_.end(),
-                     [](const choice& a, const choice& b) { return a.total > b.total; });
+    sorter_.sort(choices_, [](const choice& a, const choice& b) { return a.total > b.total; });
     const auto count = static_cast<std::size_t>(options_.search.beam + options_.beta);
     if (choices_.size() > count) choices_.resize(count);
     prune();
   }
   // Equal labels that wait for the same frame are one hypothesis; the likelier one stays.
-  static std::vector<hypothesis> merged(std::vector<hypothesis> all) {
-    std::stable_sort(all.begin(), all.end(),
-                     [](const hypothesis& a, const hypothesis& b) { return a.total() > b.total(); });
-    std::vector<hypothesis> out;
-    for (hypothesis& h : all) {
+  void merge(std::vector<hypothesis>& all) {
+    sorter_.sort(all, likelier);
+    std::size_t kept = 0;
+    pool_.keep_if(all, [&](const hypothesis& h) {
+      const auto end = all.begin() + static_cast<std::ptrdiff_t>(kept);
       const auto same =
-          std::find_if(out.begin(), out.end(), [&](const hypothesis& o) { return o.next == h.next && o.ids == h.ids; });
-      if (same != out.end())
-        same->score = log_add(same->score, h.score);
-      else
-        out.push_back(std::move(h));
-    }
-    return out;
+          std::find_if(all.begin(), end, [&](const hypothesis& o) { return o.next == h.next && o.ids == h.ids; });
+      if (same == end) return ++kept, true;
+      same->score = log_add(same->score, h.score);
+      return false;
+    });
   }
   template <class Network>
   void step_durations(Network& network, extent t) {
-    std::vector<hypothesis> now, later;
-    for (hypothesis& h : kept_) (h.next <= t ? now : later).push_back(std::move(h));
+    later_.clear();
+    for (hypothesis& h : kept_) (h.next <= t ? now_ : later_).push_back(std::move(h));
     kept_.clear();
-    if (now.empty()) {
-      kept_ = std::move(later);
-      return;
-    }
-    if (zero() < options_.durations.size()) search_prefixes(network, t, now);
-    std::vector<hypothesis> waiting, moved, emitted;
+    if (now_.empty()) return pool_.move(later_, kept_);
+    if (zero() < options_.durations.size()) search_prefixes(network, t, now_);
     for (extent n = 0; n < options_.steps; ++n) {
-      const view<const float> all = scores(network, t, now);
-      emitted.clear();
-      std::vector<hypothesis> fresh;
-      for (std::size_t i = 0; i < now.size(); ++i) {
+      const view<const float> all = scores(network, t, now_);
+      pool_.shorten(emitted_, 0);
+      for (std::size_t i = 0; i < now_.size(); ++i) {
         score(all.data() + static_cast<extent>(i) * all.outerStride());
-        choose_pairs(now[i]);
-        for (choice c : choices_) {
-          hypothesis next = now[i];
+        choose_pairs(now_[i]);
+        for (const choice& c : choices_) {
+          const bool blank = c.label == options_.blank;
+          hypothesis& next = copy(now_[i], blank ? waiting_ : c.duration == 0 ? emitted_ : fresh_);
           next.score += c.log_probability;
-          if (c.label == options_.blank) {
-            next.next = t + (c.duration == 0 ? shortest_ : c.duration);
-            waiting.push_back(std::move(next));
-            continue;
-          }
-          next.next = t + c.duration;
-          extend(next, c, t);
-          (c.duration == 0 ? emitted : fresh).push_back(std::move(next));
+          next.next = t + (blank && c.duration == 0 ? shortest_ : c.duration);
+          if (!blank) extend(next, c, t);
         }
       }
-      for (auto* list : {&fresh, &emitted})
+      for (auto* list : {&fresh_, &emitted_})
         for (hypothesis& h : *list) h.node = network.extend(h.node, h.ids.back());
-      append(moved, fresh);
-      if (emitted.empty()) break;
+      pool_.append(fresh_, moved_);
+      if (emitted_.empty()) break;
       if (n + 1 < options_.steps) {
-        now = merged(std::move(emitted));
+        merge(emitted_);
+        pool_.move(emitted_, now_);
         continue;
       }
-      const view<const float> last = scores(network, t, emitted);
-      for (std::size_t i = 0; i < emitted.size(); ++i) {
+      const view<const float> last = scores(network, t, emitted_);
+      for (std::size_t i = 0; i < emitted_.size(); ++i) {
         score(last.data() + static_cast<extent>(i) * last.outerStride());
         std::size_t d =
             static_cast<std::size_t>(std::max_element(duration_.begin(), duration_.end()) - duration_.begin());
         if (options_.durations[d] == 0)
           d = static_cast<std::size_t>(std::find(options_.durations.begin(), options_.durations.end(), shortest_) -
                                        options_.durations.begin());
-        emitted[i].score += at(options_.blank) + duration_[d];
-        emitted[i].next += options_.durations[d];
+        emitted_[i].score += at(options_.blank) + duration_[d];
+        emitted_[i].next += options_.durations[d];
       }
-      append(waiting, emitted);
+      pool_.append(emitted_, waiting_);
     }
-    append(later, waiting);
-    append(later, moved);
-    later = merged(std::move(later));
-    keep_best(later);
+    pool_.shorten(now_, 0);
+    pool_.append(waiting_, later_);
+    pool_.append(moved_, later_);
+    merge(later_);
+    keep_best(later_);
   }
 
   transducer_beam_options options_;
   guide guide_;
   int shortest_ = 0;  // duration that is not 0
   std::vector<hypothesis> kept_;
+  // Of a frame: at which a label may come, of those before, ended by a blank, by a label without a duration, and
+  // others.
+  std::vector<hypothesis> now_, later_, waiting_, emitted_, fresh_, moved_;
+  std::vector<std::vector<int>> known_;
+  hypothesis_pool<hypothesis> pool_;
+  stable_sorter sorter_;
   std::vector<double> label_, duration_;  // log-probabilities of one row
   std::vector<choice> choices_;
-  std::vector<int> order_, used_;
+  std::vector<int> order_, used_, decided_;
   std::vector<bool> taken_;
   std::size_t settled_ = 0;  // labels
 };
