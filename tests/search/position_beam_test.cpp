@@ -58,6 +58,21 @@ TEST(position_beam, the_best_text_is_the_best_of_all) {
   }
 }
 
+// Longer texts, phrases that overlap and strong ones: what is dropped on the way is never one of the best.
+TEST(position_beam, nothing_is_lost_on_the_way) {
+  for (std::uint64_t seed = 1; seed < 12; ++seed) {
+    const table p = 3 * random_table(7, 5, seed);
+    for (const float score : {0.5f, 4.0f}) {
+      const search::hotword_automaton g(std::vector<std::vector<int>>{{1, 2}, {2, 3, 4, 1}, {0}, {4, 4}},
+                                        {.score = score});
+      const auto few = search::position_beam(p, {.search = {.beam = 10, .hotwords = &g}, .near = 1000});
+      const auto many = search::position_beam(p, {.search = {.beam = 300, .hotwords = &g}, .near = 1000});
+      EXPECT_NEAR(few[0].score, best_of_all(p, g), 1e-4) << seed;
+      for (std::size_t k = 0; k < 10; ++k) EXPECT_NEAR(few[k].score, many[k].score, 1e-4) << seed << " " << k;
+    }
+  }
+}
+
 TEST(position_beam, phrases_go_on_over_what_is_no_text) {
   table p(3, 4);
   p << -9, -0.1f, -3, -9,  //

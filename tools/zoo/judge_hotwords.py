@@ -7,7 +7,7 @@ usage: judge_hotwords.py GRAMMAR [--program build/bin/steno] [--models NAME ...]
 hotwords  sentences with one of five words in white noise, at the first of a few levels at which less than 30 % of these
           words are found: how many are found with a list, and the errors of all other words
 streams   the same of the families that stream, through `steno stream`
-scale     the time of a list of 5000 phrases against that of one phrase, whole runs of the program
+scale     the time of a list of 5000 phrases against that of one phrase: a long recording through the program
 lm        word errors in noise with a bigram of the grammar and without
 
 Prints a row of a Markdown table for each; --json stores them; the exit status is 1 when a row misses its limit.
@@ -22,6 +22,8 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+
+import numpy as np
 
 import evaluate
 import synthesize
@@ -64,15 +66,17 @@ def bigram(grammar, sentences=20000, seed=5):
     return "\n".join([*lines, "", "\\end\\", ""])
 
 
-def phrases(count, seed=7):
-    """So many phrases of one to three words that nobody says."""
+def phrases(count, vocabulary=None, seed=7):
+    """So many phrases of one to three words that nobody says, or of three words of a vocabulary."""
     rng = random.Random(seed)
     syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
 
-    def word():
-        return "".join(rng.choice(syllables) for _ in range(rng.randint(2, 4)))
+    def phrase():
+        if vocabulary:
+            return " ".join(rng.choice(vocabulary) for _ in range(3))
+        return " ".join("".join(rng.choice(syllables) for _ in range(rng.randint(2, 4))) for _ in range(rng.randint(1, 3)))
 
-    return sorted({" ".join(word() for _ in range(rng.randint(1, 3))) for _ in range(2 * count)})[:count]
+    return sorted({phrase() for _ in range(2 * count)})[:count]
 
 
 def word_errors(texts, results):
@@ -133,30 +137,29 @@ class HotwordJudge(Judge):
                        f"{lost:+.2f} points (white noise, {decibels:g} dB)", "twice; 0.3 points",
                        after >= 2 * before and lost <= 0.3, before=before, after=after, lost=lost, decibels=decibels)
 
-    def scale(self, name, beam, count=5000, rounds=5):
-        """A list of `count` phrases against one of a single phrase, one run of the program each."""
-        _, sounds = self.sentences("scale", count=60)
+    def scale(self, name, beam, vocabulary=None, sentences=300, count=5000, rounds=5):
+        """A list of `count` phrases against one of a single phrase, in one long recording, alternately."""
+        _, sounds = self.sentences("scale", count=sentences)
         with tempfile.TemporaryDirectory() as folder:
-            into = Path(folder, "in")
-            into.mkdir()
-            for i, sound in enumerate(sounds):
-                write_wav(into / f"{i:06}.wav", sound)
-            took = {}
-            for n in (1, count):
-                listed = Path(folder, f"{n}.txt")
-                listed.write_text("\n".join(phrases(n)) + "\n")
-                command = [self.program.program, "transcribe", "-m", self.program.model, "--threads", "1", "-q", *beam,
-                           "--hotwords", str(listed), "--format", "json", str(into)]
-                times = []
-                for _ in range(rounds):
+            recording, lists, took = Path(folder, "long.wav"), {}, {1: [], count: []}
+            write_wav(recording, np.concatenate(sounds))
+            for n in took:
+                lists[n] = Path(folder, f"{n}.txt")
+                lists[n].write_text("\n".join(phrases(n, vocabulary)) + "\n")
+            for _ in range(rounds):
+                for n, times in took.items():
+                    command = [self.program.program, "transcribe", "-m", self.program.model, "--threads", "1", "-q",
+                               *beam, "--hotwords", str(lists[n]), "--format", "json", str(recording)]
                     before = os.times()
-                    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
+                    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
                     after = os.times()
+                    if done.returncode != 0:
+                        raise RuntimeError(done.stderr.decode())
                     times.append(sum(after[2:4]) - sum(before[2:4]))  # of children
-                took[n] = min(times)
-        more = 100 * (took[count] / took[1] - 1)
-        self.table.row(name, f"{took[1]:.2f} s of the processor with 1 phrase, {took[count]:.2f} s with {count} "
-                       f"({more:+.1f} %)", "10 % more", more <= 10, one=took[1], many=took[count])
+        one, many = min(took[1]), min(took[count])
+        more = 100 * (many / one - 1)
+        self.table.row(name, f"{one:.2f} s of the processor with 1 phrase, {many:.2f} s with {count} ({more:+.1f} %)",
+                       "10 % more", more <= 10, one=one, many=many)
 
     def language_model(self, name, runner, arpa, decibels, weight, beam):
         texts, sounds = self.sentences("language model", change=self.pink(decibels))
@@ -203,7 +206,9 @@ def main():
                 if "streams" in args.only and model in STREAMS:
                     judge.found(f"{model}: hotwords of a stream", Streamed(program), beam, args.score, args.count)
                 if "scale" in args.only and beam:
-                    judge.scale(f"{model}: 5000 phrases", ["--beam", "8"])
+                    judge.scale(f"{model}: 5000 phrases", ["--beam", "8"],
+                                grammar.words,
+                                20 if model == "whisper" else 300)
                 if "lm" in args.only and model in ("demo", "parakeet-ctc", "parakeet-tdt", "parakeet-eou", "u2"):
                     judge.language_model(f"{model}: language model", program, arpa, args.decibels, args.lm_weight,
                                          ["--beam", "8"])
