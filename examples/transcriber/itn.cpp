@@ -159,4 +159,10 @@ void inverse_text_normaliser::rewrite(segment& s) const {
   for (alternative& a : s.alternatives) a.text = written(a.text);
 }
 
+void inverse_text_normaliser::rewrite(session_event& e) const {
+  if (!e.final()) return;
+  rewrite(e.utterance);
+  for (streaming::session_alternative& a : e.nbest) a.text = written(a.text);
+}
+
 }  // namespace steno::app

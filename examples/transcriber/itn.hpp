@@ -2,6 +2,7 @@
 // words.
 #pragma once
 #include <steno/core/result.hpp>
+#include <steno/streaming/session.hpp>
 
 #include <memory>
 #include <string>
@@ -21,6 +22,8 @@ class inverse_text_normaliser {
   std::string written(const std::string& text) const;
   /// The text of a segment, its words and its other readings. What is no longer there is not lost: times stay.
   void rewrite(segment& s) const;
+  /// A final result of a stream: its utterance, and its other readings; partial ones stay.
+  void rewrite(session_event& e) const;
 
  private:
   std::unique_ptr<fst_rules> tagger_, verbalizer_, last_;

@@ -11,12 +11,14 @@
 namespace steno::app {
 
 served_model::served_model(const transcriber& m, session_options of_sessions, pipelines::session_models next_to,
-                           transcribe_options of_recordings, const any_vad* finds_turns, const speaker_model* tells)
+                           transcribe_options of_recordings, const any_vad* finds_turns, const speaker_model* tells,
+                           const inverse_text_normaliser* writes)
     : model(m),
       live(std::move(of_sessions)),
       beside(next_to),
       recording(std::move(of_recordings)),
       speakers(tells),
+      figures(writes),
       turns_(finds_turns),
       usual_turns_(open_vad("energy", {}, m.sample_rate())),
       whole_turns_(whole_turn_detector(m.sample_rate())) {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "itn.hpp"
 #include "speaker_model.hpp"
 
 namespace steno::app {
@@ -23,13 +24,15 @@ namespace steno::app {
 struct served_model {
   /// `m` and what `next_to` names must outlive it. Throws steno::error where sessions with these options are refused.
   served_model(const transcriber& m, session_options of_sessions, pipelines::session_models next_to,
-               transcribe_options of_recordings, const any_vad* finds_turns, const speaker_model* tells = nullptr);
+               transcribe_options of_recordings, const any_vad* finds_turns, const speaker_model* tells = nullptr,
+               const inverse_text_normaliser* writes = nullptr);
 
   const transcriber& model;
   const session_options live;
   const pipelines::session_models beside;
   const transcribe_options recording;
-  const speaker_model* const speakers;  ///< tells who said it, for requests that ask; null: nothing does
+  const speaker_model* const speakers;           ///< tells who said it, for requests that ask; null: nothing does
+  const inverse_text_normaliser* const figures;  ///< rewrites what is final; null: nothing does
   /// Finds turns of realtime sessions, unless they say themselves where these end.
   const any_vad& turns() const { return turns_ != nullptr ? *turns_ : usual_turns_; }
   /// Beside the model when turns are found already (whole_turn.hpp).

@@ -393,7 +393,7 @@ class realtime_session final : public live_protocol {
 
   void open_turn(position at) {
     turn_ = std::make_unique<realtime_turn>("item_" + name_ + std::to_string(++items_), static_cast<double>(at) / rate_,
-                                            of_->model, options_of_turn(), beside_);
+                                            of_->model, options_of_turn(), beside_, of_->figures);
   }
   // Its text comes when the answers so far are on their way.
   void commit_turn() {

@@ -27,8 +27,8 @@ std::size_t whole_characters(std::string_view text) {
 }  // namespace
 
 realtime_turn::realtime_turn(std::string id, double begin, const transcriber& model, const session_options& o,
-                             const pipelines::session_models& beside)
-    : id_(std::move(id)), begin_(begin) {
+                             const pipelines::session_models& beside, const inverse_text_normaliser* figures)
+    : id_(std::move(id)), begin_(begin), figures_(figures) {
   heard([&] { stream_.emplace(model, o, beside); });
 }
 
@@ -68,11 +68,14 @@ std::string realtime_turn::heard(F&& f) {
 
 void realtime_turn::take(const session_event& e) {
   if (!e.final()) {
+    if (figures_ != nullptr) return;  // words that are sure may still become figures
     stable_ = settled_;
     pipelines::append_text(stable_, result_text(e.stable));
     return;
   }
-  segment s = safe(e.utterance);
+  segment s = e.utterance;
+  if (figures_ != nullptr) figures_->rewrite(s);
+  s = safe(std::move(s));
   pipelines::append_text(settled_, s.text);
   stable_ = settled_;
   for (word& w : s.words) {

@@ -8,15 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "itn.hpp"
 #include "live.hpp"
 
 namespace steno::app {
 
 class realtime_turn {
  public:
-  /// `id` of its item; `begin` in seconds of the session. Models and detector of `beside` must outlive it.
+  /// `id` of its item; `begin` in seconds of the session. Models and detector of `beside` must outlive it, and
+  /// `figures`, which rewrites what is final: its text grows by utterances then. Null: nothing does.
   realtime_turn(std::string id, double begin, const transcriber& model, const session_options& o,
-                const pipelines::session_models& beside);
+                const pipelines::session_models& beside, const inverse_text_normaliser* figures);
 
   /// Samples at the model's rate. Returns what the text goes on with: that does not change any more.
   std::string push(std::span<const float> pcm);
@@ -40,6 +42,7 @@ class realtime_turn {
 
   const std::string id_;
   const double begin_;
+  const inverse_text_normaliser* const figures_;
   std::optional<live_stream> stream_;
   std::string settled_, stable_, told_;  // of utterances that are final; with what is sure of the next; told already
   std::vector<word> words_;

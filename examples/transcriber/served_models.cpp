@@ -36,6 +36,7 @@ transcribe_options recording_options(const session_options& asked, const transcr
 struct shared_models {
   std::shared_ptr<const speaker_model> speakers;
   std::shared_ptr<const models::language_model> words;
+  std::shared_ptr<const inverse_text_normaliser> figures;
 };
 
 // A model with what it refers to.
@@ -52,7 +53,7 @@ model_shelf::place placed(const std::shared_ptr<opened_model>& m, const session_
                           const transcribe_options& recording) {
   const speaker_model* tells =
       m->shared.speakers && m->model.sample_rate() == diarizer::sample_rate ? &*m->shared.speakers : nullptr;
-  m->served.emplace(m->model, live, m->beside.beside(), recording, m->beside.named(), tells);
+  m->served.emplace(m->model, live, m->beside.beside(), recording, m->beside.named(), tells, m->shared.figures.get());
   return {m, &*m->served};
 }
 
@@ -95,7 +96,8 @@ model_shelf::place later_model(const options& o, const named_model& which, const
 }  // namespace
 
 std::unique_ptr<model_shelf> open_served_models(const options& o, const note_function& note) {
-  shared_models all{.speakers = nullptr, .words = open_language_model(o)};
+  shared_models all{.speakers = nullptr, .words = open_language_model(o), .figures = nullptr};
+  if (!o.itn_rules.empty()) all.figures = std::make_shared<const inverse_text_normaliser>(o.itn_rules);
   session_options asked = session_options_of(o, all.words.get());
   asked.limit_seconds = 200;  // seconds: bounds what a connection keeps, and is as far as WeNet's positions go
   if (!o.speakers.model.empty()) {

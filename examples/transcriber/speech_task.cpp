@@ -91,7 +91,7 @@ void speech_task::recognise(api_answer& a) {
   std::optional<pipelines::speaker_labels> who;
   if (asked.format == answer_format::diarized_json)
     who.emplace(of->speakers->model, of->speakers->diarization, of->speakers->rule);
-  transcript recording(any_recording(model, asked.options), {}, std::move(who), scratch);
+  transcript recording(any_recording(model, asked.options), {.figures = of->figures}, std::move(who), scratch);
   const transcript_sink sink{.segments =
                                  [&](const segment& s) {
                                    for (std::string& event : answer.add(s)) who_->heard(std::move(event));

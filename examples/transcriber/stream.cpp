@@ -251,7 +251,7 @@ int run_stream(const options& o) {
   const auto sink = [&](const session_event& heard) {
     session_event e = heard;
     if (marks && e.final()) marks->punctuate(e.utterance, scratch);
-    if (figures && e.final()) figures->rewrite(e.utterance);
+    if (figures) figures->rewrite(e);
     e.utterance = shifted(std::move(e.utterance), o.reading.part.offset);
     const double latency = std::chrono::duration<double, std::milli>(clock::now() - arrived).count();
     f.latencies.push_back(latency);

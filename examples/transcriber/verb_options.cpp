@@ -526,6 +526,8 @@ void add_serve(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--speaker-names", o.speakers.names,
                  "With --speakers: their names in the order in which they are heard, one a line [A, B, ...]")
       ->type_name("FILE");
+  topic(app, of_requests);
+  add_itn_rules(app, o, "Write numbers as figures in final results: a folder of rules, WeText's or NeMo's");
   add_ffmpeg(app, raw, of_requests);
   topic(app, of_program);
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");

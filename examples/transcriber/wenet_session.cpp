@@ -53,8 +53,10 @@ class wenet_session final : public live_protocol {
 
   // A slice of audio, then the end.
   bool proceed() override {
-    const auto sink = [this](const session_event& e) {
+    const auto sink = [this](const session_event& heard) {
+      session_event e = heard;
       endpoint_ = e.endpoint;
+      if (of_->figures != nullptr) of_->figures->rewrite(e);
       if (e.final() || !e.utterance.text.empty())
         out.push_back(result_message(e, nbest_, of_->model.model_name().starts_with("u2_")));
     };

@@ -1,6 +1,10 @@
-// --itn-rules of steno transcribe and steno stream: figures in the text of models that write words.
+// --itn-rules of steno transcribe, stream and serve: figures in the text of models that write words.
+#include "programs/http_client.hpp"
+#include "programs/realtime_client.hpp"
 #include "programs/run_program.hpp"
+#include "programs/served.hpp"
 #include "support/small_fst.hpp"
+#include "support/wav.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -78,6 +82,41 @@ TEST_F(steno_itn, what_is_no_grammar_is_told_before_anything_is_heard) {
     EXPECT_EQ(o.out, "");
     EXPECT_NE(o.err.find("nowhere_tagger.fst: there is no such file"), std::string::npos) << o.err;
   }
+}
+
+TEST_F(steno_itn, the_server_writes_figures_to_all_its_clients) {
+  using namespace steno::test;
+  const std::string recording = STENO_SOURCE_DIR "/examples/audio/train.wav",
+                    wanted = "the train to paris leaves in 7 minutes";
+  const served s = served_demo("parakeet-tdt", {"--itn-rules", dir.path().string()});
+
+  const http_answer a = ask(s.port(), form().file(bytes_of(recording)).field("response_format", "verbose_json").post());
+  EXPECT_EQ(json::parse(a.body)["text"], wanted);
+
+  realtime_client c(s.port());
+  c.say({{"type", "session.update"},
+         {"session",
+          {{"type", "transcription"},
+           {"audio",
+            {{"input", {{"format", {{"type", "audio/pcm"}, {"rate", 16000}}}, {"turn_detection", nullptr}}}}}}}});
+  c.append_all(pcm_of(recording), 1600);
+  c.say({{"type", "input_audio_buffer.commit"}});
+  std::vector<json> all;
+  EXPECT_EQ(c.hear("conversation.item.input_audio_transcription.completed", &all)["transcript"], wanted);
+  std::string deltas;
+  for (const json& e : all)
+    if (e["type"] == "conversation.item.input_audio_transcription.delta") deltas += e["delta"].get<std::string>();
+  EXPECT_EQ(deltas, wanted);  // what was told is not taken back
+
+  websocket w(s.port());
+  ASSERT_EQ(w.shake_hands(), 101);
+  w.text(R"({"signal":"start","nbest":1})");
+  w.binary(pcm_of(recording));
+  w.text(R"({"signal":"end"})");
+  std::string last;
+  for (auto m = w.read(); m && m->opcode != 8; m = w.read())
+    if (m->data.find("final_result") != std::string::npos) last = m->data;
+  EXPECT_NE(last.find("in 7 minutes"), std::string::npos) << last;
 }
 
 }  // namespace steno_itn_test
