@@ -42,9 +42,8 @@ class Recordings(unittest.TestCase):
             with steno.Model(name) as model:
                 for audio in ("train", "question", "shopping"):
                     path = SOURCE / "examples" / "audio" / f"{audio}.wav"
-                    done = subprocess.run(
-                        [os.environ["STENO_PROGRAM"], "-q", "-m", name, path], capture_output=True, check=True, text=True
-                    )
+                    program = [os.environ["STENO_PROGRAM"], "-q", "-m", name, path]
+                    done = subprocess.run(program, capture_output=True, check=True, text=True)
                     lines = [segment.text for segment in model.transcribe(recording(audio)).segments]
                     self.assertEqual(" ".join(lines), " ".join(done.stdout.split("\n")).strip(), (name, audio))
 
