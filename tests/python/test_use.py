@@ -1,11 +1,13 @@
 """What the package gives and what it refuses."""
 
+import _thread
 import array
 import ctypes
 import dataclasses
 import os
 import subprocess
 import sys
+import threading
 import unittest
 
 import steno
@@ -100,6 +102,14 @@ class Recordings(unittest.TestCase):
                 model.transcribe(recording(), progress=interrupt)
             self.assertEqual(model.transcribe(recording()).text, SENTENCE)
 
+    def test_interrupted_without_progress(self):
+        with steno.Model(MODELS / "demo.gguf", threads=1) as model:
+            timer = threading.Timer(0.05, _thread.interrupt_main)
+            timer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                model.transcribe(recording() * 500)
+            timer.join()
+
 
 class Options(unittest.TestCase):
     def test_values(self):
@@ -107,6 +117,7 @@ class Options(unittest.TestCase):
             for options in (
                 {"hotwords": ["paris", "seven minutes"], "beam": 4},
                 {"hotwords": {"paris": 2.5}, "beam": 4},
+                {"vad": MODELS / "fsmn-vad.gguf"},
                 {"vad": "energy", "vad_min_silence": 400, "merge_seconds": 20.0},
                 {"language": None},
             ):

@@ -103,7 +103,8 @@ result transcribed(const steno_model& m, std::span<const float> pcm, const steno
   const beside b(options, m.model.sample_rate());
   named_options::recording_settings s;
   if (options != nullptr) s = options->of_recording(b.vad, b.speakers);
-  if (b.aligner != nullptr) s.transcribing.limit_seconds = b.aligner->max_seconds();
+  if (double& limit = s.transcribing.limit_seconds; b.aligner != nullptr)
+    limit = limit > 0 ? std::min(limit, b.aligner->max_seconds()) : b.aligner->max_seconds();
   const context_store::lent scratch(contexts_of(m));
   any_recording one(m.model, s.transcribing);
   collector all(b, s, *scratch);

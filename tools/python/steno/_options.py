@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Mapping, Sequence
 from ctypes import c_void_p
 from typing import Any, Iterator
@@ -20,6 +21,8 @@ def _written(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (str, int, float)):
         return str(value)
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
     if isinstance(value, Mapping):  # phrases and their weights
         return "\n".join(f"{phrase}\t{weight}" for phrase, weight in value.items())
     if isinstance(value, Sequence):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from ctypes import byref, c_void_p
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Optional
@@ -47,10 +48,17 @@ class Stream:
             self._failure = e
             return 1
 
-    def _call(self, function: str, *arguments: Any) -> list[Event]:
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
         if not self._busy.acquire(blocking=False):
             raise Misuse("the stream is being used by another thread")
         try:
+            yield
+        finally:
+            self._busy.release()
+
+    def _call(self, function: str, *arguments: Any) -> list[Event]:
+        with self._alone():
             if not self._pointer:
                 raise Misuse("the stream is closed")
             self._events = []
@@ -61,8 +69,6 @@ class Stream:
                     raise self._failure from None
                 raise
             return self._events
-        finally:
-            self._busy.release()
 
     def push(self, samples: Buffer) -> list[Event]:
         """More samples, any number of them; what was found out with them."""
@@ -85,16 +91,13 @@ class Stream:
     @property
     def over(self) -> bool:
         """After finish(), an error, or an endpoint behind which it does not go on."""
-        return not self._pointer or bool(lib.steno_stream_over(self._pointer))
+        with self._alone():
+            return not self._pointer or bool(lib.steno_stream_over(self._pointer))
 
     def close(self) -> None:
         """Gives the memory back. Does nothing the second time."""
-        if not self._busy.acquire(blocking=False):
-            raise Misuse("the stream is being used by another thread")
-        try:
+        with self._alone():
             self._let_go()
-        finally:
-            self._busy.release()
 
     def _let_go(self) -> None:
         if self._pointer:
