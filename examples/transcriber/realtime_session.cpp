@@ -54,6 +54,8 @@ class realtime_session final : public live_protocol {
       take(event);
     } catch (const std::bad_alloc&) {
       refuse("out of memory");
+    } catch (const core::out_of_memory& e) {
+      refuse(e.what());
     } catch (const realtime_error& e) {
       send_error("invalid_request_error", e.code(), e.what(), e.param(), event_id);
     } catch (const error& e) {

@@ -43,6 +43,9 @@ api_answer answer_of(const std::exception& e) {
   } else if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr) {
     a.status = 503;
     a.body = api_error(503, "out of memory", "out_of_memory").body();
+  } else if (dynamic_cast<const core::out_of_memory*>(&e) != nullptr) {
+    a.status = 503;
+    a.body = api_error(503, e.what(), "out_of_memory").body();
   } else {
     a.status = 500;
     a.body = api_error(500, e.what(), "internal_error").body();

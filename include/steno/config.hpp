@@ -13,6 +13,9 @@
 #elif !defined(__cpp_exceptions) && !defined(_CPPUNWIND)
 #error "steno needs exceptions: compile without -fno-exceptions"
 #include <steno/needs_exceptions>
+#elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "steno needs a little-endian processor: it reads weights as they lie in files"
+#include <steno/needs_little_endian>
 #endif
 
 #define STENO_VERSION_MAJOR 0

@@ -93,6 +93,14 @@ class cancelled : public error {
  public:
   cancelled() : error({.what = "cancelled"}) {}
 };
+
+/// Thrown where memory is short: for the weights of a model, or for the scratch of a forward pass, also where a limit
+/// of the caller's is what is short. This call is lost; what was there before serves the next one. Small allocations
+/// throw std::bad_alloc.
+class out_of_memory : public error {
+ public:
+  using error::error;
+};
 }  // namespace core
 
 // Cold: what leads to it is compiled for size, which is what makes many clear messages cheap to compile.

@@ -13,7 +13,7 @@ static long resident(void) {
 }
 
 int main(int argc, char** argv) {
-  CHECK(argc == 2);
+  CHECK(argc == 3);
   size_t count = 0;
   float* samples = read_samples(argv[1], "train.wav", &count);
   long first = 0;

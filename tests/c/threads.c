@@ -39,7 +39,7 @@ static void* stream(void* user) {
 }
 
 int main(int argc, char** argv) {
-  CHECK(argc == 2);
+  CHECK(argc == 3);
   size_t count = 0;
   float* samples = read_samples(argv[1], "train.wav", &count);
   for (int threads = 1; threads <= 2; ++threads) {

@@ -208,7 +208,7 @@ static void misuse(const char* folder) {
 }
 
 int main(int argc, char** argv) {
-  CHECK(argc == 2);
+  CHECK(argc == 3);
   misuse(argv[1]);
   recordings(argv[1]);
   streams(argv[1], "u2");

@@ -62,7 +62,7 @@ TEST(workspace, says_what_it_lacks_and_serves_the_next_pass) {
   try {
     pass(std::size_t{2} << 20);
     FAIL() << "the limit was not kept";
-  } catch (const steno::error& e) {
+  } catch (const steno::core::out_of_memory& e) {
     EXPECT_NE(std::string(e.what()).find("scratch memory"), std::string::npos) << e.what();
     EXPECT_NE(std::string(e.what()).find("1048576"), std::string::npos) << e.what();
   }
@@ -74,10 +74,10 @@ TEST(workspace, says_what_it_lacks_and_serves_the_next_pass) {
 TEST(workspace, refuses_sizes_beyond_the_address_space) {
   workspace w;
   workspace::frame f(w);
-  EXPECT_THROW(f.take<double>(SIZE_MAX / 4), steno::error);
-  EXPECT_THROW(f.take<char>(SIZE_MAX), steno::error);
-  EXPECT_THROW(f.matrix(std::int64_t{1} << 40, std::int64_t{1} << 40), steno::error);
-  EXPECT_THROW(f.matrix(-1, 7), steno::error);
+  EXPECT_THROW(f.take<double>(SIZE_MAX / 4), steno::core::out_of_memory);
+  EXPECT_THROW(f.take<char>(SIZE_MAX), steno::core::out_of_memory);
+  EXPECT_THROW(f.matrix(std::int64_t{1} << 40, std::int64_t{1} << 40), steno::core::out_of_memory);
+  EXPECT_THROW(f.matrix(-1, 7), steno::core::out_of_memory);
   EXPECT_NE(f.take<float>(10), nullptr);
 }
 

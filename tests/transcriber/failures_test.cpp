@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "model_files.hpp"
+#include "speech_task.hpp"
 
 namespace failures_test {
 
@@ -33,6 +34,12 @@ TEST(failures, name_the_file_and_what_to_do) {
   EXPECT_EQ(failure_text(threads, "m.gguf").rfind("m.gguf: cannot start the threads: ", 0), 0u);
   EXPECT_NE(failure_text(threads, "").find("--threads 1"), std::string::npos);
   EXPECT_EQ(failure_text(std::runtime_error("odd"), "talk.wav"), "talk.wav: odd");
+}
+
+TEST(failures, short_memory_is_the_servers_and_passes) {
+  EXPECT_EQ(steno::app::answer_of(std::bad_alloc()).status, 503);
+  EXPECT_EQ(steno::app::answer_of(steno::core::out_of_memory({.what = "scratch memory"})).status, 503);
+  EXPECT_EQ(steno::app::answer_of(steno::error({.what = "odd"})).status, 500);
 }
 
 TEST(failures, scores_that_are_no_numbers_name_the_model_too) {

@@ -53,7 +53,7 @@ const char* read_value(std::string_view text, std::optional<T>& to) {
   if (wrong == nullptr) to = std::move(found);
   return wrong;
 }
-// Numbers with commas between them, or phrases, one a line.
+// Numbers with commas between them, or phrases or names, one a line.
 template <class T>
 const char* read_value(std::string_view text, std::vector<T>& to) {
   constexpr char between = std::is_arithmetic_v<T> ? ',' : '\n';
@@ -65,6 +65,8 @@ const char* read_value(std::string_view text, std::vector<T>& to) {
       T found{};
       if (read_value(one, found) != nullptr) return "numbers with commas between them";
       all.push_back(found);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      all.emplace_back(one);
     } else if (std::optional<core::hotword> phrase = core::parse_hotword(one)) {
       all.push_back(*std::move(phrase));
     }
@@ -73,47 +75,112 @@ const char* read_value(std::string_view text, std::vector<T>& to) {
   return nullptr;
 }
 
-// f(name, member) for what transcribe_options and session_options have but for their pointers.
-template <class F>
-void each_of_recordings(transcribe_options& o, F&& f) {
-  f("language", o.language);
-  f("target_language", o.target_language);
-  f("punctuation", o.punctuation);
-  f("itn", o.itn);
-  f("max_clip_seconds", o.max_clip_seconds);
-  f("limit_seconds", o.limit_seconds);
-  f("merge_seconds", o.merge_seconds);
-  f("parallel_clips", o.parallel_clips);
-  f("look_ahead", o.look_ahead);
-  f("beam", o.beam);
-  f("hotwords", o.hotwords);
-  f("hotword_score", o.hotword_score);
-  decoding_options::each(o.decoding, f);
-}
-template <class F>
-void each_of_streams(session_options& o, F&& f) {
-  f("chunk_size", o.chunk_size);
-  f("left_chunks", o.left_chunks);
-  f("left_context", o.left_context);
-  f("look_ahead", o.look_ahead);
-  f("language", o.language);
-  f("rescore", o.rescore);
-  f("endpoints", o.endpoints);
-  f("continuous", o.continuous);
-  f("forget_turns", o.forget_turns);
-  f("partial_seconds", o.partial_seconds);
-  f("max_utterance_seconds", o.max_utterance_seconds);
-  f("limit_seconds", o.limit_seconds);
-  f("beam", o.beam);
-  f("hotwords", o.hotwords);
-  f("hotword_score", o.hotword_score);
-}
+// f(name, member) for what each of the library's structs of options has but for its pointers.
+struct of_recordings {
+  static constexpr std::string_view name = "recordings";
+  template <class F>
+  void each(F&& f) {
+    f("language", o.language);
+    f("target_language", o.target_language);
+    f("punctuation", o.punctuation);
+    f("itn", o.itn);
+    f("max_clip_seconds", o.max_clip_seconds);
+    f("limit_seconds", o.limit_seconds);
+    f("merge_seconds", o.merge_seconds);
+    f("parallel_clips", o.parallel_clips);
+    f("look_ahead", o.look_ahead);
+    f("beam", o.beam);
+    f("hotwords", o.hotwords);
+    f("hotword_score", o.hotword_score);
+    decoding_options::each(o.decoding, f);
+  }
+  transcribe_options& o;
+};
+struct of_streams {
+  static constexpr std::string_view name = "streams";
+  template <class F>
+  void each(F&& f) {
+    f("chunk_size", o.chunk_size);
+    f("left_chunks", o.left_chunks);
+    f("left_context", o.left_context);
+    f("look_ahead", o.look_ahead);
+    f("language", o.language);
+    f("rescore", o.rescore);
+    f("endpoints", o.endpoints);
+    f("continuous", o.continuous);
+    f("forget_turns", o.forget_turns);
+    f("partial_seconds", o.partial_seconds);
+    f("max_utterance_seconds", o.max_utterance_seconds);
+    f("limit_seconds", o.limit_seconds);
+    f("beam", o.beam);
+    f("hotwords", o.hotwords);
+    f("hotword_score", o.hotword_score);
+  }
+  session_options& o;
+};
+struct of_detectors {
+  static constexpr std::string_view name = "detectors of speech";
+  template <class F>
+  void each(F&& f) {
+    f("vad_threshold", o.threshold);
+    f("vad_neg_threshold", o.neg_threshold);
+    f("vad_min_speech", o.min_speech);
+    f("vad_min_silence", o.min_silence);
+    f("vad_max_segment", o.max_segment);
+    f("vad_pad", o.pad);
+  }
+  vad_settings& o;
+};
+// What makes turns of a diarizer's probabilities.
+struct of_turns {
+  static constexpr std::string_view name = "a diarizer's turns";
+  template <class F>
+  void each(F&& f) {
+    segmentation::speaker_segment_options::each(o, f);
+  }
+  segmentation::speaker_segment_options& o;
+};
+// What a diarizing stream remembers.
+struct of_caches {
+  static constexpr std::string_view name = "diarizers";
+  template <class F>
+  void each(F&& f) {
+    nn::speaker_cache_options::each(o, f);
+  }
+  nn::speaker_cache_options& o;
+};
+// Who says what.
+struct of_attribution {
+  static constexpr std::string_view name = "texts with speakers";
+  template <class F>
+  void each(F&& f) {
+    f("speaker_onset", o.onset);
+    f("speaker_offset", o.offset);
+    f("speaker_reach", o.reach);
+    f("speaker_names", o.names);
+    f("split_on_speaker", o.split);
+  }
+  pipelines::speaker_attribution_options& o;
+};
 
-// Whether there is an option of this name among `each`; sets it.
-template <class Options, class Each>
-bool assign(Options& o, Each&& each, const std::string& name, const std::string& value) {
+// A group that counts where what it is for is there.
+template <class Group>
+struct where {
+  bool there;
+  Group group;
+  template <class F>
+  void each(F&& f) {
+    if (there) group.each(f);
+  }
+};
+template <class Group>
+where(bool, Group) -> where<Group>;
+
+// Whether there is an option of this name in the group; sets it.
+template <class Group>
+bool assign(Group g, const std::string& name, const std::string& value) {
   bool known = false;
-  each(o, [&](std::string_view its, auto& member) {
+  g.each([&](std::string_view its, auto& member) {
     if (its != name) return;
     known = true;
     if (const char* const expected = read_value(value, member)) refuse(name, value, expected);
@@ -121,8 +188,30 @@ bool assign(Options& o, Each&& each, const std::string& name, const std::string&
   return known;
 }
 
-constexpr auto of_recordings = [](transcribe_options& o, auto&& f) { each_of_recordings(o, f); };
-constexpr auto of_streams = [](session_options& o, auto&& f) { each_of_streams(o, f); };
+// Options of every kind.
+struct all_options {
+  transcribe_options recording = {};
+  session_options stream = {};
+  vad_settings detector = {};
+  segmentation::speaker_segment_options turns = {};
+  nn::speaker_cache_options cache = {};
+  pipelines::speaker_attribution_options attribution = {};
+
+  // The kinds that have an option of this name; it is set in each.
+  std::string kinds(const std::string& name, const std::string& value) {
+    std::string found;
+    const auto look = [&]<class Group>(Group g) {
+      if (assign(g, name, value)) found.append(found.empty() ? "one of " : " and ").append(Group::name);
+    };
+    look(of_recordings{recording});
+    look(of_streams{stream});
+    look(of_detectors{detector});
+    look(of_turns{turns});
+    look(of_caches{cache});
+    look(of_attribution{attribution});
+    return found;
+  }
+};
 
 }  // namespace
 
@@ -131,31 +220,76 @@ void named_options::set(const std::string& name, const std::string& value) {
     vad_ = value == "none" ? "" : value;
     return;
   }
-  transcribe_options recording;
-  session_options stream;
-  const bool one = assign(recording, of_recordings, name, value), other = assign(stream, of_streams, name, value);
-  if (!one && !other)
-    fail({.what = "option " + name,
-          .expected = "a name of transcribe_options, decoding_options or session_options",
-          .found = "none of them has it"});
+  if (all_options().kinds(name, value).empty())
+    fail({.what = "option " + name, .expected = "a name of an option", .found = "none has it"});
   values_.insert_or_assign(name, value);
 }
 
-transcribe_options named_options::of_recording(const any_vad* vad) const {
-  transcribe_options o;
+template <class... Groups>
+void named_options::assign_all(const char* use, Groups&&... groups) const {
   for (const auto& [name, value] : values_)
-    if (!assign(o, of_recordings, name, value))
-      fail({.what = "option " + name, .expected = "one of recordings", .found = "one of streams"});
-  o.vad = vad;
+    if (!(assign(groups, name, value) | ...))
+      fail({.what = "option " + name,
+            .expected = std::string("one of ") + use,
+            .found = all_options().kinds(name, value),
+            .hint = "those of detectors and diarizers need one beside the model"});
+}
+
+bool named_options::cache_is_set() const {
+  bool any = false;
+  nn::speaker_cache_options cache;
+  of_caches{cache}.each([&](const std::string& name, auto&) { any = any || values_.contains(name); });
+  return any;
+}
+
+void named_options::refuse_helpers(const char* use) const {
+  const auto refuse_one = [&](const char* what) {
+    fail({.what = std::string("options for ") + use, .expected = "nothing beside the model", .found = what});
+  };
+  if (diarizer != nullptr) refuse_one("a diarizer");
+  if (aligner != nullptr) refuse_one("an aligner");
+  if (punctuator != nullptr) refuse_one("a punctuator");
+  if (detector != nullptr || !vad_.empty()) refuse_one("a detector of speech");
+}
+
+named_options::recording_settings named_options::of_recording(const any_vad* v, const steno::diarizer* d) const {
+  recording_settings s;
+  s.transcribing.vad = v;
+  nn::speaker_cache_options cache = d != nullptr ? d->default_cache() : nn::speaker_cache_options();
+  assign_all("recordings", of_recordings{s.transcribing},
+             where{v != nullptr, of_detectors{s.transcribing.vad_settings}}, where{d != nullptr, of_caches{cache}},
+             where{d != nullptr, of_attribution{s.attributing}});
+  if (d != nullptr && cache_is_set()) s.diarizing.cache = cache;
+  return s;
+}
+
+named_options::stream_settings named_options::of_stream(const any_vad* v, const steno::diarizer* d) const {
+  if (aligner != nullptr)
+    fail({.what = "options of a stream", .expected = "no aligner: words of streams have the model's own times"});
+  stream_settings s;
+  nn::speaker_cache_options cache = d != nullptr ? d->default_cache() : nn::speaker_cache_options();
+  s.speakers.attribution.split = false;  // unless it is set
+  assign_all("streams", of_streams{s.session}, where{v != nullptr, of_detectors{s.detecting}},
+             where{d != nullptr, of_caches{cache}}, where{d != nullptr, of_attribution{s.speakers.attribution}});
+  s.speakers.split_on_speaker = s.speakers.attribution.split;
+  if (d != nullptr && cache_is_set()) s.speakers.diarization.cache = cache;
+  return s;
+}
+
+diarize_options named_options::of_diarizer(const steno::diarizer& d) const {
+  refuse_helpers("a diarizer");
+  diarize_options o;
+  nn::speaker_cache_options cache = d.default_cache();
+  assign_all("diarizers", of_turns{o.segments}, of_caches{cache});
+  if (cache_is_set()) o.cache = cache;
   return o;
 }
 
-session_options named_options::of_stream() const {
-  session_options o;
-  for (const auto& [name, value] : values_)
-    if (!assign(o, of_streams, name, value))
-      fail({.what = "option " + name, .expected = "one of streams", .found = "one of recordings"});
-  return o;
+vad_settings named_options::of_vad() const {
+  refuse_helpers("a detector of speech");
+  vad_settings s;
+  assign_all("detectors of speech", of_detectors{s});
+  return s;
 }
 
 }  // namespace steno::c

@@ -3,8 +3,8 @@
 // A function opens a frame, takes views from it and gives everything back when the frame closes. The peak is the
 // deepest call chain, not the sum of all buffers. Memory grows while the first pass runs; when its outermost frame
 // closes the pieces are joined, so an equal pass afterwards allocates nothing. When memory is out, or more than the
-// caller's limit, take() throws steno::error; the pass is lost, the workspace serves the next one. One workspace serves
-// one thread at a time. Tested in tests/core/workspace_test.cpp.
+// caller's limit, take() throws core::out_of_memory; the pass is lost, the workspace serves the next one. One workspace
+// serves one thread at a time. Tested in tests/core/workspace_test.cpp.
 #pragma once
 #include <steno/core/view.hpp>
 #include <steno/error.hpp>
@@ -28,7 +28,7 @@ class workspace {
   static constexpr std::size_t alignment = 64;  ///< of every piece that is taken, in bytes
 
   workspace() = default;
-  /// Reserves `bytes` at once; throws steno::error when they are not to be had.
+  /// Reserves `bytes` at once; throws core::out_of_memory when they are not to be had.
   explicit workspace(std::size_t bytes) { reserve(bytes); }
   workspace(workspace&& other) noexcept { swap(other); }
   workspace& operator=(workspace&& other) noexcept {
@@ -37,15 +37,15 @@ class workspace {
   }
   ~workspace() { clear(); }
 
-  /// Makes at least `bytes` available in one piece; throws steno::error when they are not to be had. Only outside of
-  /// any frame.
+  /// Makes at least `bytes` available in one piece; throws core::out_of_memory when they are not to be had. Only
+  /// outside of any frame.
   void reserve(std::size_t bytes) {
     if (depth_ == 0 && capacity() < bytes) {
       clear();
       add(bytes);
     }
   }
-  /// From now on no more than so many bytes are held: a pass that needs more throws steno::error.
+  /// From now on no more than so many bytes are held: a pass that needs more throws core::out_of_memory.
   void limit(std::size_t bytes) noexcept { limit_ = bytes; }
   /// Bytes held.
   std::size_t capacity() const noexcept {
@@ -70,8 +70,7 @@ class workspace {
       if (--home_.depth_ == 0 && home_.count_ > 1) home_.join();
     }
 
-    /// `count` uninitialised values, 64-byte aligned, valid until the frame closes. Throws steno::error when memory is
-    /// out.
+    /// `count` uninitialised values, 64-byte aligned, valid until the frame closes. Throws core::out_of_memory.
     template <class T>
     T* take(std::size_t count) {
       static_assert(std::is_trivially_destructible_v<T>, "nobody destroys what lies in a workspace");
@@ -131,11 +130,12 @@ class workspace {
   }
   void add(std::size_t bytes) { add(bytes, bytes); }
   [[noreturn]] STENO_COLD void refuse(std::size_t bytes, std::string expected) const {
-    fail({.what = "scratch memory of a forward pass",
-          .expected = std::move(expected),
-          .found = std::to_string(capacity()) + " bytes held and " +
-                   (bytes > PTRDIFF_MAX ? "more than the address space" : std::to_string(bytes) + " more") + " needed",
-          .hint = "shorter pieces of audio need less"});
+    throw out_of_memory(
+        {.what = "scratch memory of a forward pass",
+         .expected = std::move(expected),
+         .found = std::to_string(capacity()) + " bytes held and " +
+                  (bytes > PTRDIFF_MAX ? "more than the address space" : std::to_string(bytes) + " more") + " needed",
+         .hint = "shorter pieces of audio need less"});
   }
 
   // Every layer takes scratch: a call, where the code of this would be repeated.

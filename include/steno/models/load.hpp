@@ -142,8 +142,8 @@ class weight_keeper {
 
 /// Packs every product of `model` that its kernel wants packed, and copies small tensors, into `keep`. The pages of
 /// `file` (if there is one) that are not needed any more go back to the system. Throws steno::error for infinities and
-/// NaN in what it packs or copies, and when memory is out; steno::core::cancelled between two tensors once `stop` is
-/// requested.
+/// NaN in what it packs or copies, steno::core::out_of_memory, and steno::core::cancelled between two tensors once
+/// `stop` is requested.
 template <core::composite Model>
 STENO_COLD void keep_weights(Model& model, const gguf_file* file, weights::storage& keep, const executor& run,
                              const std::stop_token& stop = {}) {
@@ -171,22 +171,26 @@ STENO_COLD inline void check_weights(const gguf_file& file) {
 }
 
 namespace detail {
-/// Runs f(); its errors name the file, also those of parts that do not know it, and a lack of memory is one.
+/// Runs f(); its errors name the file, also those of parts that do not know it, and a lack of memory is
+/// core::out_of_memory.
 template <class F>
 STENO_COLD void naming(const std::string& where, F&& f) {
+  const auto at = [&](core::fault named) {
+    if (named.where.empty()) named.where = where;
+    return named;
+  };
   try {
     f();
   } catch (const core::cancelled&) {
     throw;
+  } catch (const core::out_of_memory& e) {
+    throw core::out_of_memory(at(e.parts()));
   } catch (const error& e) {
-    if (!e.parts().where.empty()) throw;
-    core::fault named = e.parts();
-    named.where = where;
-    fail(std::move(named));
+    fail(at(e.parts()));
   } catch (const std::bad_alloc&) {
-    fail({.where = where, .what = "out of memory while the model was loaded"});
+    throw core::out_of_memory(at({.what = "out of memory while the model was loaded"}));
   } catch (const std::length_error&) {
-    fail({.where = where, .what = "out of memory while the model was loaded"});
+    throw core::out_of_memory(at({.what = "out of memory while the model was loaded"}));
   }
 }
 }  // namespace detail

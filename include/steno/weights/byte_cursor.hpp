@@ -6,7 +6,6 @@
 #pragma once
 #include <steno/error.hpp>
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -19,8 +18,6 @@
 namespace steno {
 inline namespace STENO_ABI {
 namespace weights {
-
-static_assert(std::endian::native == std::endian::little, "steno reads files by copying little-endian bytes");
 
 /// result = a * b; false when it does not fit.
 [[nodiscard]] constexpr bool checked_multiply(std::uint64_t a, std::uint64_t b, std::uint64_t& result) {

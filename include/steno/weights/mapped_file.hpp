@@ -36,7 +36,8 @@ class mapped_file {
   mapped_file() = default;  ///< no file, no bytes
 
   /// Maps `path`. Throws steno::error when it is missing, unreadable, empty, a directory or otherwise not a regular
-  /// file, when it is a git-LFS pointer instead of the file itself, and when there is no memory for a copy.
+  /// file, and when it is a git-LFS pointer instead of the file itself; core::out_of_memory when there is no memory or
+  /// address space for it.
   STENO_COLD explicit mapped_file(std::string path, file_reading how = file_reading::mapped)
       : path_(std::move(path)), copied_(how == file_reading::copied) {
     // O_NONBLOCK: opening a named pipe must fail below instead of waiting for a writer.
@@ -56,7 +57,11 @@ class mapped_file {
     const auto size = static_cast<std::size_t>(facts.st_size);
     void* const start = copied_ ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                                 : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (start == MAP_FAILED) fail({.where = path_, .what = "cannot map the file into memory: " + reason()});
+    if (start == MAP_FAILED) {
+      core::fault why{.where = path_, .what = "cannot map the file into memory: " + reason()};
+      if (errno == ENOMEM) throw core::out_of_memory(std::move(why));
+      fail(std::move(why));
+    }
     start_ = static_cast<const std::byte*>(start);
     size_ = size;
     if (copied_) copy(file, static_cast<std::byte*>(start));

@@ -36,7 +36,7 @@ class storage {
     for (const piece& p : pieces_) ::munmap(p.data, p.size);
   }
 
-  /// `bytes` zeroed bytes, 64-byte aligned, that live as long as this object. Throws steno::error when memory is out.
+  /// `bytes` zeroed bytes, 64-byte aligned, that live as long as this object. Throws core::out_of_memory.
   std::byte* allocate(std::size_t bytes) {
     bytes = (bytes + 63) / 64 * 64;
     if (bytes > left_) {
@@ -64,7 +64,8 @@ class storage {
   };
   std::byte* map(std::size_t bytes) {
     void* p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) fail({.what = "out of memory for weights", .expected = std::to_string(bytes) + " bytes"});
+    if (p == MAP_FAILED)
+      throw core::out_of_memory({.what = "out of memory for weights", .expected = std::to_string(bytes) + " bytes"});
 #ifdef MADV_HUGEPAGE
     if (bytes >= std::size_t{2} << 20) ::madvise(p, bytes, MADV_HUGEPAGE);
 #endif

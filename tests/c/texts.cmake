@@ -1,0 +1,7 @@
+# PROGRAM writes what stands in texts.txt.
+execute_process(COMMAND ${PROGRAM} ${FOLDER}/examples ${FOLDER}/tests/golden OUTPUT_VARIABLE written
+                COMMAND_ERROR_IS_FATAL ANY)
+file(READ ${FOLDER}/tests/c/texts.txt wanted)
+if(NOT written STREQUAL wanted)
+  message(FATAL_ERROR "written:\n${written}\nexpected:\n${wanted}")
+endif()
