@@ -63,15 +63,15 @@ input_end tell_turns(const options& o, const diarizer& d, const diarize_options&
                      input_output& out, bool several, reporter& report) {
   using order = segmentation::speaker_turns::order;
   const speech_format f = o.speech.output_format;
-  audio_reader reader(in.audio, diarizer::sample_rate, o.reading);
+  audio_reader reader(in.audio, diarizer::sample_rate, reading_of(o, in));
   diarization one(d, asked);
   const auto steps = static_cast<extent>(std::llround(d.frame_seconds() * 100));
   segmentation::speaker_turns turns(d.speakers(), steps, asked.segments,
                                     f == speech_format::jsonl ? order::settled : order::starts);
   std::string text;
   const auto tell = [&](segmentation::speaker_turn t) {
-    t.span.start += o.reading.part.offset;
-    t.span.end += o.reading.part.offset;
+    t.span.start += in.part.offset;
+    t.span.end += in.part.offset;
     text += line_of(f, in, t, several);
   };
   const auto rows = [&](const view<const float>& x) { turns.push(x, tell); };
@@ -90,11 +90,11 @@ input_end tell_turns(const options& o, const diarizer& d, const diarize_options&
 input_end diarize(const options& o, const diarizer& d, const diarize_options& asked, context& c, const input& in,
                   input_output& out, bool several, reporter& report) {
   if (o.speech.output_format != speech_format::json) return tell_turns(o, d, asked, c, in, out, several, report);
-  audio_reader reader(in.audio, diarizer::sample_rate, o.reading);
+  audio_reader reader(in.audio, diarizer::sample_rate, reading_of(o, in));
   diarization one(d, asked);
   input_end heard = each_block(reader, diarizer::sample_rate, report, [&](auto pcm) { one.push(pcm, c); });
   if (heard.stopped && heard.seconds <= 0) return heard;
-  result r = shifted(one.finish(c), o.reading.part.offset);
+  result r = shifted(one.finish(c), in.part.offset);
   if (heard.stopped) r.extra.emplace_back("interrupted_at", r.duration);
   out.put(writer(format::json, several).add(in.audio, r));
   return heard;

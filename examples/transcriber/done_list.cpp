@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <unordered_map>
 
 #include "folder_entries.hpp"
 
@@ -18,28 +20,66 @@ namespace steno::app {
 namespace fs = std::filesystem;
 
 namespace {
+
+std::string lists_in(const std::string& folder) { return (fs::path(folder) / ".steno-done").string(); }
+
+std::string of_shard(const char* kind, const shard& part) {
+  if (part.count == 1) return kind;
+  return std::string(kind) + "-" + std::to_string(part.index) + "-of-" + std::to_string(part.count);
+}
+
 // In the directory, without an ending.
 std::string path_of(const input& in) { return (fs::path(in.folder) / in.name).string(); }
+
+std::string list_line(const nlohmann::ordered_json& line) {
+  return line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace
+
+void line_file::make() {
+  std::error_code failed;
+  fs::create_directories(folder_, failed);
+  if (failed) fail({.where = folder_, .what = "cannot make the directory: " + failed.message()});
+  for (std::size_t number = 1;; ++number) {
+    const std::string file = name_ + (number == 1 ? "" : "." + std::to_string(number)) + ".jsonl";
+    path_ = (fs::path(folder_) / file).string();
+    const int made = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (made >= 0) {
+      ::close(made);
+      return;
+    }
+    if (errno != EEXIST) fail({.where = path_, .what = std::string("cannot write: ") + std::strerror(errno)});
+  }
+}
+
+void line_file::append(const std::string& line) {
+  if (path_.empty()) make();
+  const std::string whole = line + "\n";
+  const int file = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  // A line goes out in one piece; one that is cut by a full disk is no line. A network's file system may say that it is
+  // full at the end alone.
+  std::string_view rest = whole;
+  while (file >= 0 && !rest.empty()) {
+    const ssize_t n = ::write(file, rest.data(), rest.size());
+    if (n < 0 && errno != EINTR) break;
+    if (n > 0) rest.remove_prefix(static_cast<std::size_t>(n));
+  }
+  int why = errno;
+  bool written = file >= 0 && rest.empty();
+  if (file >= 0 && ::close(file) != 0 && written) {
+    written = false;
+    why = errno;
+  }
+  if (!written) fail({.where = path_, .what = std::string("cannot write: ") + std::strerror(why)});
+}
 
 done_list::done_list(const std::string& folder, const options& o)
     : folder_(folder),
       model_(o.model),
       formats_(o.output_formats),
-      offset_(o.reading.part.offset),
-      duration_(o.reading.part.duration.value_or(0)) {
-  own_ = (fs::path(folder) / ".steno-done").string();
-  if (o.part.count > 1) own_ += "-" + std::to_string(o.part.index) + "-of-" + std::to_string(o.part.count);
-  for (const fs::path& entry : folder_entries(folder)) {
-    if (entry.filename().string().rfind(".steno-done", 0) != 0) continue;
-    std::ifstream in(entry, std::ios::binary);
-    for (std::string line; std::getline(in, line);) {
-      const nlohmann::json said = nlohmann::json::parse(line, nullptr, false);
-      if (!said.is_object() || !said.contains("name") || !said["name"].is_string()) continue;
-      lines_[said["name"].get<std::string>()] = line;
-    }
-  }
-}
+      done_(lists_in(folder), of_shard("done", o.part)),
+      failed_(lists_in(folder), of_shard("failed", o.part)) {}
 
 // All that makes the results what they are: another model or other formats are other results.
 std::string done_list::line_of(const input& in) const {
@@ -50,11 +90,11 @@ std::string done_list::line_of(const input& in) const {
     line["changed"] = static_cast<std::int64_t>(facts.st_mtime);
   }
   line["model"] = model_;
-  if (offset_ > 0) line["offset"] = offset_;
-  if (duration_ > 0) line["duration"] = duration_;
+  if (in.part.offset > 0) line["offset"] = in.part.offset;
+  if (in.part.duration) line["duration"] = *in.part.duration;
   line["formats"] = nlohmann::json::array();
   for (const format f : formats_) line["formats"].push_back(steno::app::facts(f).name);
-  return line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  return list_line(line);
 }
 
 bool done_list::files_are_there(const input& in) const {
@@ -65,19 +105,36 @@ bool done_list::files_are_there(const input& in) const {
   return true;
 }
 
-bool done_list::holds(const input& in) const {
-  const auto found = lines_.find(path_of(in));
-  return found != lines_.end() && found->second == line_of(in) && files_are_there(in);
+done_list::state done_list::look_up(const std::vector<input>& inputs) const {
+  state known{.done = std::vector<std::size_t>(inputs.size())};
+  std::unordered_map<std::string, std::size_t> numbers;
+  for (std::size_t i = 0; i < inputs.size(); ++i) numbers.emplace(path_of(inputs[i]), i);
+  for (const fs::path& list : folder_entries(lists_in(folder_))) {
+    const bool failures = list.filename().string().starts_with("failed");
+    std::ifstream in(list, std::ios::binary);
+    for (std::string line; std::getline(in, line);) {
+      const nlohmann::json said = nlohmann::json::parse(line, nullptr, false);
+      const auto text = [&](const char* key) {
+        const auto found = said.find(key);
+        return found != said.end() && found->is_string() ? found->get<std::string>() : std::string();
+      };
+      const auto mine = numbers.find(text("name"));
+      if (mine == numbers.end()) continue;  // of another shard
+      const std::size_t i = mine->second;
+      if (failures)
+        known.reasons[i] = text("failed");
+      else if (line == line_of(inputs[i]) && files_are_there(inputs[i]))
+        ++known.done[i];
+    }
+  }
+  std::erase_if(known.reasons, [&](const auto& reason) { return known.done[reason.first] > 0; });
+  return known;
 }
 
-void done_list::add(const input& in) {
-  const std::string line = line_of(in) + "\n";
-  const int file = ::open(own_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  // A line goes out in one piece; one that is cut by a full disk is no line.
-  const bool written = file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  const int why = errno;
-  if (file >= 0) ::close(file);
-  if (!written) fail({.where = own_, .what = std::string("cannot write: ") + std::strerror(why)});
+void done_list::add(const input& in) { done_.append(line_of(in)); }
+
+void done_list::add_failure(const input& in, const std::string& reason) {
+  failed_.append(list_line({{"name", path_of(in)}, {"audio", in.audio}, {"failed", reason}}));
 }
 
 }  // namespace steno::app

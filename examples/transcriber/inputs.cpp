@@ -10,14 +10,15 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
-#include <nlohmann/json.hpp>
+#include <unordered_map>
 
 #include "ffmpeg.hpp"
 #include "folder_entries.hpp"
+#include "manifest.hpp"
 #include "media_kinds.hpp"
 #include "model_path.hpp"
 #include "progress.hpp"
+#include "shards.hpp"
 #include "text_width.hpp"
 
 namespace steno::app {
@@ -76,45 +77,37 @@ void add_audio(std::vector<input>& list, const std::string& path, const folder_w
 
 // Every shard looks at the whole list, so that all of them refuse it, or none.
 void refuse_equal_names(const std::vector<input>& all, const std::string& where, bool in_folders) {
-  std::map<std::string, std::string> taken;
+  std::unordered_map<std::string, const input*> taken;
   for (const input& in : all) {
     const std::string name = in_folders && !in.folder.empty() ? in.folder + "/" + in.name : in.name;
-    if (const auto [at, is_new] = taken.emplace(name, in.audio); !is_new)
-      wrong_usage(at->second + " and " + in.audio + " have one name, " + name + ", " + where +
-                  "; give them other names, or run them one after the other");
+    if (const auto [at, is_new] = taken.emplace(name, &in); !is_new)
+      wrong_usage(at->second->audio + " and " + in.audio + " have one name, " + name + ", " + where +
+                  "; give them other names, in a manifest by \"key\", or run them one after the other");
   }
+}
+
+input listed_input(const options& o, const manifest_entry& e) {
+  const bool has_part = e.part.offset > 0 || e.part.duration;
+  if (has_part && (o.reading.part.offset > 0 || o.reading.part.duration))
+    wrong_usage("--offset and --duration: " + o.manifest + " says what is listened to of " + e.audio);
+  if (has_part && o.decoding.clip_timestamps)
+    wrong_usage("--clip-timestamps: " + o.manifest + " says what is listened to of " + e.audio);
+  return {
+      .audio = e.audio, .name = e.name.empty() ? name_of(e.audio) : e.name, .part = has_part ? e.part : o.reading.part};
 }
 
 }  // namespace
 
-std::vector<std::string> read_manifest(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) fail({.where = path, .what = std::string("cannot read the manifest: ") + std::strerror(errno)});
-  const fs::path folder = fs::path(path).parent_path();
-  std::vector<std::string> list;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const nlohmann::json entry = nlohmann::json::parse(line, nullptr, false);
-    const bool good = entry.is_object() && entry.contains("audio") && entry["audio"].is_string() &&
-                      !entry["audio"].get_ref<const std::string&>().empty();
-    if (!good)
-      fail({.where = path + ":" + std::to_string(number),
-            .what = "not a manifest entry",
-            .expected = "a JSON object with \"audio\": PATH"});
-    list.push_back((folder / entry["audio"].get<std::string>()).string());
-  }
-  if (file.bad()) fail({.where = path, .what = std::string("cannot read the manifest: ") + std::strerror(errno)});
-  if (list.empty()) fail({.where = path, .what = "the manifest names no audio"});
-  return list;
-}
-
-std::vector<input> gather_inputs(const options& o, std::vector<left_out>* others) {
+std::vector<input> gather_inputs(const options& o, std::vector<left_out>* others, std::vector<std::string>* notes) {
   std::vector<input> all, mine;
   const folder_walk folders(o, others);
   for (const std::string& path : o.audio) add_audio(all, path, folders);
-  if (!o.manifest.empty())
-    for (const std::string& path : read_manifest(o.manifest)) add_audio(all, path, folders);
+  for (input& in : all) in.part = o.reading.part;
+  const std::size_t arguments = all.size();
+  manifest listed;
+  if (!o.manifest.empty()) listed = read_manifest(o.manifest);
+  for (const manifest_entry& e : listed.entries) all.push_back(listed_input(o, e));
+  if (notes != nullptr) *notes = std::move(listed.notes);
   std::error_code none;
   if (!o.output.empty() && (o.output.back() == '/' || fs::is_directory(o.output, none)))
     refuse_equal_names(all, "in the directory " + o.output, true);
@@ -122,15 +115,41 @@ std::vector<input> gather_inputs(const options& o, std::vector<left_out>* others
     refuse_equal_names(all, "in RTTM", false);
   else if (writes(o, format::ctm) || writes(o, format::stm))
     refuse_equal_names(all, writes(o, format::ctm) ? "in CTM" : "in STM", false);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (o.part.takes(i)) mine.push_back(std::move(all[i]));
+
+  // Where lengths are told, only what is one's own is looked for in the file system: there may be millions of others.
+  const auto find = [&](std::size_t i) {
+    if (i >= arguments) all[i].audio = path_of(listed.entries[i - arguments], o.manifest);
+  };
+  std::vector<std::size_t> shards(all.size(), o.part.number());
+  if (o.part.count > 1) {
+    std::vector<double> seconds(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const double told = i < arguments ? -1 : listed.entries[i - arguments].seconds;
+      if (told < 0) find(i);
+      seconds[i] = told < 0 ? seconds_by_size(all[i].audio) : told;
+    }
+    shards = balanced_shards(seconds, o.part.count);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (shards[i] != o.part.number()) continue;
+    find(i);
+    mine.push_back(std::move(all[i]));
+  }
   return mine;
+}
+
+audio_options reading_of(const options& o, const input& in) {
+  audio_options reading = o.reading;
+  reading.part = in.part;
+  return reading;
 }
 
 std::vector<input> listed_inputs(const options& o, reporter& report) {
   std::vector<left_out> others;
-  std::vector<input> inputs = gather_inputs(o, &others);
+  std::vector<std::string> notes;
+  std::vector<input> inputs = gather_inputs(o, &others, &notes);
   for (const left_out& other : others) report.note(other.path + ": left out, because " + other.why);
+  for (const std::string& note : notes) report.note(note);
   return inputs;
 }
 

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <numeric>
@@ -187,6 +186,7 @@ void check_places(options& o, const raw_options& raw) {
   if (o.output_beside && std::find(o.audio.begin(), o.audio.end(), "-") != o.audio.end())
     wrong_usage("--output-beside: there is nothing beside standard input; give -o or --output-name");
   if (o.resume && o.output.empty()) wrong_usage("--resume goes on with the files in a directory: give -o DIR/, too");
+  if (o.list_left && !o.resume) wrong_usage("--list-left is about --resume: give it, too");
   const auto rows = find_rows(raw.lines);
   if (!rows) wrong_usage("--lines " + raw.lines + ": there are recording, paragraph, segment and usual");
   o.output_layout.rows = *rows;
@@ -335,16 +335,6 @@ void refuse_unknown_verb(const std::string& word) {
 }  // namespace
 
 void wrong_usage(const std::string& line) { throw stop{2, "steno: " + printable(line) + "; see steno --help\n"}; }
-
-std::optional<shard> parse_shard(std::string_view text) {
-  shard s;
-  const char* const end = text.data() + text.size();
-  const auto index = std::from_chars(text.data(), end, s.index);
-  if (index.ec != std::errc() || index.ptr == end || *index.ptr != '/') return std::nullopt;
-  const auto count = std::from_chars(index.ptr + 1, end, s.count);
-  if (count.ec != std::errc() || count.ptr != end || s.count == 0 || s.index > s.count) return std::nullopt;
-  return s;
-}
 
 std::string nearest(std::string_view word, const std::vector<std::string>& names) {
   std::string best;

@@ -10,19 +10,11 @@
 #include <steno/pipelines/decoding_options.hpp>
 
 #include "audio.hpp"
+#include "shards.hpp"
 #include "speech_writer.hpp"
 #include "writers.hpp"
 
 namespace steno::app {
-
-/// Part `index` of `count`: every count-th entry of a list, beginning at index modulo count. So 0/3, 1/3, 2/3 share a
-/// list among three, and 1/3, 2/3, 3/3 do too.
-struct shard {
-  std::size_t index = 0, count = 1;
-  bool takes(std::size_t entry) const { return entry % count == index % count; }
-};
-/// "2/8"; nothing when it is not of this form or out of range.
-std::optional<shard> parse_shard(std::string_view text);
 
 /// What serve calls a model.
 struct named_model {
@@ -89,6 +81,7 @@ struct options {
   std::string output;          ///< empty: standard output
   bool output_beside = false;  ///< files beside each input
   bool resume = false;         ///< inputs whose files are there are done
+  bool list_left = false;      ///< says which are not, and does nothing else
   std::string output_name;     ///< of files: what stands before the format's ending; empty: not given
   std::string language = "auto";
   std::string target_language;                          ///< written; empty: as it is spoken

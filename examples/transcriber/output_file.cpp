@@ -66,8 +66,13 @@ void output_file::cannot(const char* what, int number) const {
 }
 
 void output_file::open() {
-  written_ = direct_ ? target_ : target_ + ".part-" + std::to_string(::getpid());
-  file_.reset(std::fopen(written_.c_str(), "wbe"));
+  const std::string part = target_ + ".part-" + std::to_string(::getpid());
+  written_ = direct_ ? target_ : part;
+  file_.reset(std::fopen(written_.c_str(), direct_ ? "wbe" : "wbxe"));
+  for (int number = 2; !file_ && !direct_ && errno == EEXIST; ++number) {
+    written_ = part + "." + std::to_string(number);
+    file_.reset(std::fopen(written_.c_str(), "wbxe"));
+  }
   if (!file_) cannot("cannot write", errno);
   if (!direct_) take_over(::fileno(file_.get()), target_);
 }
@@ -91,6 +96,12 @@ void output_file::commit() {
   }
   file_.reset();
   if (!direct_) sync_folder(folder_of(target_));
+}
+
+void output_file::drop() {
+  if (!file_ || direct_ || failed_) return;  // what could not be written is told, and where the rest is
+  file_.reset();
+  ::unlink(written_.c_str());
 }
 
 output_file::~output_file() {

@@ -1,6 +1,7 @@
 // A file that results go to. What is there stays until the new text is whole.
 //
-// Text is appended to FILE.part-PID beside FILE, which can be watched while it grows; commit() brings it to the disk
+// Text is appended to FILE.part-PID beside FILE (FILE.part-PID.2 where that is there: a process of that number on
+// another machine may write it), which can be watched while it grows; commit() brings it to the disk
 // and gives it FILE's name, so FILE holds either what it held or the whole new text, also after a power cut. A run
 // that is killed leaves what it had recognised in FILE.part-PID. Devices, pipes and sockets are written directly, and
 // so is a file in a directory that takes no new one, from the first text on. Tested in
@@ -27,6 +28,8 @@ class output_file {
 
   /// Appends and flushes; the first call makes the file, even without any text. Throws steno::error.
   void put(std::string_view text, screen& on);
+  /// Takes back what was written, unless it went directly to its place.
+  void drop();
   /// Nothing more comes. Throws steno::error when the file cannot be put in its place.
   void commit();
 

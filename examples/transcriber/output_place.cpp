@@ -93,6 +93,10 @@ void output_place::put(std::string_view text) {
           .what = errno == EBADF ? "is closed" : std::string("cannot write: ") + std::strerror(errno)});
 }
 
+void output_place::drop() {
+  if (file_) file_->drop();
+}
+
 void output_place::finish() {
   if (file_) file_->commit();
 }

@@ -48,6 +48,8 @@ class output_place {
   /// Appends and flushes; the first call for an input of a directory makes its file, even without any text. Throws
   /// steno::error when writing fails.
   void put(std::string_view text);
+  /// What was written of this input in a directory goes, and what was there before stays.
+  void drop();
   /// Nothing more comes: what was written is put in its place. Throws steno::error.
   void finish();
 

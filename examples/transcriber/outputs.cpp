@@ -55,6 +55,9 @@ void outputs::end(const result& head) {
 void outputs::cut(double seconds_done) {
   for (output& each : all_) put(each, each.writer.cut(seconds_done));
 }
+void outputs::drop() {
+  for (output& each : all_) each.place->drop();
+}
 void outputs::finish() {
   for (output& each : all_) each.place->finish();
 }

@@ -27,6 +27,8 @@ class outputs {
   void end(const result& head);
   /// The input is not done and nothing follows: what was written becomes whole.
   void cut(double seconds_done);
+  /// The same where one file each goes into a directory, and only whole ones are wanted: nothing of it stays.
+  void drop();
   /// Nothing more comes: files get their names. Throws steno::error.
   void finish();
 

@@ -31,6 +31,7 @@ void prepare_standard_streams() {
   if (!is_open(1)) (void)!::open("/dev/null", O_RDONLY);
   if (!is_open(2)) (void)!::open("/dev/null", O_RDWR);
   std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of who writes
   explain_file_faults("steno");
 }
 

@@ -13,6 +13,7 @@
 #include "failures.hpp"
 #include "language_model_file.hpp"
 #include "model_path.hpp"
+#include "resuming.hpp"
 #include "signals.hpp"
 #include "time_shift.hpp"
 #include "verbs.hpp"
@@ -165,14 +166,14 @@ class input_queue {
     std::error_code none;
     const int rate = model_.model().sample_rate();
     const bool look = model_.needs_preview(asked_) && e.audio != "-" && std::filesystem::is_regular_file(e.audio, none);
-    std::optional<audio_reader> reader(std::in_place, e.audio, rate, options_.reading);
+    std::optional<audio_reader> reader(std::in_place, e.audio, rate, reading_of(options_, inputs_[e.number]));
     if (split_) e.names = channel_names(given_names_, options_, e.audio, reader->voices());
     e.merge = channel_merge(reader->voices());
     for (int v = 0; v < reader->voices(); ++v) e.heard.push_back(model_.begin(asked_));
     const auto one = [&](int v) -> transcript& { return *e.heard[static_cast<std::size_t>(v)]; };
     if (look) {
       each_portion(*reader, [&](int v, std::span<const float> part) { one(v).preview(part); });
-      reader.emplace(e.audio, rate, options_.reading);
+      reader.emplace(e.audio, rate, reading_of(options_, inputs_[e.number]));
     }
     e.announced = reader->seconds();
     report_.update(0, e.announced);
@@ -205,11 +206,11 @@ class input_queue {
     put_([&](outputs& to) { to.begin(inputs_[e.number]); });
     tally_.now = {.name = e.audio};
   }
-  double in_recording(double seconds) const { return options_.reading.part.offset + seconds; }
+  double offset(const entry& e) const { return inputs_[e.number].part.offset; }
   void write(entry& e, const segment& s, std::optional<int> channel) {
     if (!e.begun) hear(true, &e);  // those before it are told first
     begin(e);
-    put_([&](outputs& out) { out.heard(shifted(s, options_.reading.part.offset), channel); });
+    put_([&](outputs& out) { out.heard(shifted(s, offset(e)), channel); });
   }
   // Writes the segments of split channels whose turn it is.
   void settle(entry& e) {
@@ -233,7 +234,7 @@ class input_queue {
             .progress =
                 [this, &e, voice](double done) {
                   if (voice != 0) return;
-                  if (e.begun) tally_.now.seconds = in_recording(done);
+                  if (e.begun) tally_.now.seconds = offset(e) + done;
                   report_.update(done, e.announced);
                 }};
   }
@@ -252,12 +253,13 @@ class input_queue {
       }
       result r = joined_heads(std::move(heads));
       tally_.audio_seconds += r.duration;
-      r = shifted(std::move(r), options_.reading.part.offset);
+      r = shifted(std::move(r), offset(e));
       if (e.stopped) r.extra.emplace_back("interrupted_at", r.duration);
       put_([&](outputs& to) {
-        to.end(r);
-        if (done_ != nullptr && !e.stopped) done_->add(inputs_[e.number]);
         tally_.now = {};
+        if (done_ != nullptr && e.stopped) return to.drop();  // the next run does it
+        to.end(r);
+        if (done_ != nullptr) done_->add(inputs_[e.number]);
         if (e.stopped)
           tally_.now = {.name = e.audio, .seconds = r.duration};
         else
@@ -275,7 +277,12 @@ class input_queue {
     for (std::size_t v = 0; v < e.names.size(); ++v) e.merge.end(static_cast<int>(v));
     settle(e);
     put_([&](outputs& to) {
-      to.cut(tally_.now.seconds);
+      if (done_ != nullptr) {
+        to.drop();
+        done_->add_failure(inputs_[e.number], failure);
+      } else {
+        to.cut(tally_.now.seconds);
+      }
       tally_.now = {};
       ++tally_.failed;
     });
@@ -375,30 +382,31 @@ int run_transcribe(const options& o) {
     report.note("this shard has no inputs");
     return 0;
   }
+  if (o.list_left) return list_left(o, inputs, all, report);
   outputs out(o, inputs, all);
   std::optional<done_list> done;
   if (o.resume) {
-    const std::size_t all_inputs = inputs.size();
     if (!out.one_file_each())
       wrong_usage("--resume goes on with the files in a directory: -o " + o.output + " is none");
     done.emplace(o.output, o);
-    std::erase_if(inputs, [&](const input& in) { return done->holds(in); });
-    if (inputs.size() < all_inputs)
-      report.note(std::to_string(all_inputs - inputs.size()) + " of " + std::to_string(all_inputs) +
-                  " inputs were done before");
+    leave_out_done(*done, inputs, report);
     if (inputs.empty()) return 0;
   }
   tally t;
   interrupt_watch watch([&] {  // at once
     report.end();
-    out.cut(t.now.seconds);
+    if (done)
+      out.drop();
+    else
+      out.cut(t.now.seconds);
     out.finish();
   });
   if (!any_there(inputs)) {
     for (const input& in : inputs) try {
-        audio_reader(in.audio, 16000, o.reading);
+        audio_reader(in.audio, 16000, reading_of(o, in));
       } catch (const error& e) {
         report.error(e.what());
+        if (done) done->add_failure(in, e.what());
       }
     return 1;
   }
@@ -415,7 +423,12 @@ int run_transcribe(const options& o) {
   const auto lm = open_language_model(o);
   const stopwatch watch_time;
   watch.listen(true);
-  transcribe_inputs(o, inputs, model, lm.get(), out, report, &watch, t, done ? &*done : nullptr);
+  try {
+    transcribe_inputs(o, inputs, model, lm.get(), out, report, &watch, t, done ? &*done : nullptr);
+  } catch (...) {
+    if (done) out.drop();  // of several formats, those that are not whole
+    throw;
+  }
   {
     const std::unique_lock<std::timed_mutex> whole(watch.lock());
     out.finish();
@@ -427,7 +440,8 @@ int run_transcribe(const options& o) {
         " files are done, and their results are written" +
         (t.now.name.empty() ? "" : "; " + t.now.name + " is transcribed up to " + duration_text(t.now.seconds)));
   else if (inputs.size() > 1 && t.failed != 0)
-    report.error(std::to_string(t.failed) + " of " + std::to_string(inputs.size()) + " files failed");
+    report.error(std::to_string(t.failed) + " of " + std::to_string(inputs.size()) + " files failed" +
+                 (done ? "; " + done->failures() + " says why" : ""));
   return interrupt_watch::exit_code(t.exit_code());
 }
 

@@ -19,8 +19,8 @@ namespace {
 // Throws steno::error.
 input_end detect(const options& o, const input& in, const any_vad& v, speech_writer& writer, input_output& out,
                  reporter& report) {
-  audio_reader reader(in.audio, v.sample_rate(), o.reading);
-  const std::int64_t before = std::llround(o.reading.part.offset * 1000);
+  audio_reader reader(in.audio, v.sample_rate(), reading_of(o, in));
+  const std::int64_t before = std::llround(in.part.offset * 1000);
   context c;
   streaming::voice_segment_collector whole;
   const auto sink = [&](const segmentation::voice_change& change) {
@@ -33,8 +33,7 @@ input_end detect(const options& o, const input& in, const any_vad& v, speech_wri
   vad_stream stream(v, o.detector);
   input_end heard = each_block(reader, v.sample_rate(), report, [&](auto pcm) { stream.accept(pcm, c, sink); });
   stream.finish(c, sink);
-  if (const std::string text = writer.end(in.audio, heard.seconds + o.reading.part.offset);
-      !text.empty() || !heard.stopped)
+  if (const std::string text = writer.end(in.audio, heard.seconds + in.part.offset); !text.empty() || !heard.stopped)
     out.put(text);
   return heard;
 }

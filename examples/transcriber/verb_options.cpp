@@ -126,11 +126,13 @@ void add_reading(CLI::App& app, options& o, raw_options& raw) {
 // Of the verbs that go through a list of recordings.
 void add_inputs(CLI::App& app, options& o, raw_options& raw) {
   topic(app, of_input);
-  app.add_option("--manifest", o.manifest, "JSON lines with {\"audio\": PATH}, relative to the manifest")
+  app.add_option("--manifest", o.manifest,
+                 "Recordings named by a file: JSON lines (\"audio\", NeMo's or FunASR's keys), Kaldi's wav.scp, or "
+                 "a path on each line")
       ->type_name("FILE");
   app.add_flag("-r,--recursive", o.recursive, "Folders in folders, too; -o DIR/ gets the same tree of folders");
   add_reading(app, o, raw);
-  app.add_option("--shard", raw.part, "Take every N-th input, beginning at I (0 to N)")->type_name("I/N");
+  app.add_option("--shard", raw.part, "Take part I (0 to N) of N parts of about the same length")->type_name("I/N");
   add_pcm(app, raw);
   topic(app, of_program);
   app.add_option("--progress", raw.progress, "bar (on a terminal), json (lines for programs, on stderr) or none [bar]")
@@ -204,6 +206,9 @@ void add_transcribe(CLI::App& app, options& o, raw_options& raw) {
       ->type_name("NAME");
   app.add_flag("--output-beside", o.output_beside, "Write files beside each input: talk.wav.srt");
   app.add_flag("--resume", o.resume, "With -o DIR/: what it says is done is not done again; DIR/.steno-done says it");
+  app.add_flag("--list-left", o.list_left,
+               "With --resume: transcribe nothing; list what is not done as lines of JSON, with the reason where it "
+               "failed. Exit code 1 where anything is left");
   topic(app, of_model);
   app.add_option("--language", o.language, "Language spoken, e.g. en [auto]")->type_name("CODE");
   app.add_option("--target-language", o.target_language,

@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@ class http_client {
   void send(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t n = ::send(socket_.descriptor(), text.data(), text.size(), MSG_NOSIGNAL);
+      if (n < 0 && errno == EINTR) continue;  // the end of a child, where another thread waits for it
       if (n <= 0) return;
       text.remove_prefix(static_cast<std::size_t>(n));
     }
@@ -84,7 +86,9 @@ class http_client {
  private:
   bool receive() {
     char some[65536];
-    const ssize_t n = ::recv(socket_.descriptor(), some, sizeof some, 0);
+    ssize_t n = 0;
+    do n = ::recv(socket_.descriptor(), some, sizeof some, 0);
+    while (n < 0 && errno == EINTR);
     if (n > 0) unread_.append(some, static_cast<std::size_t>(n));
     return n > 0;
   }

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <optional>
@@ -20,7 +21,8 @@
 
 namespace steno::test {
 
-// `steno serve --port 0` and what it says on stderr, through a pipe that holds one page.
+// `steno serve`, at a port of the system's choice unless `more` names one, and what it says on stderr, through a pipe
+// that holds one page.
 class served {
  public:
   explicit served(
@@ -29,7 +31,8 @@ class served {
     int ends[2];
     EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     EXPECT_GT(::fcntl(ends[1], F_SETPIPE_SZ, 4096), 0);
-    std::vector<std::string> words{STENO_PROGRAM, "serve", "--port", "0"};
+    std::vector<std::string> words{STENO_PROGRAM, "serve"};
+    if (std::find(more.begin(), more.end(), "--port") == more.end()) words.insert(words.end(), {"--port", "0"});
     words.insert(words.end(), model.begin(), model.end());
     words.insert(words.end(), more.begin(), more.end());
     std::vector<char*> pointers;

@@ -45,7 +45,9 @@ TEST_F(steno_resume, what_is_not_whole_or_has_changed_is_done_again) {
   EXPECT_EQ(run("-o out/ --resume --format srt train.wav").err.find("done before"), std::string::npos);
   EXPECT_EQ(run("-o out/ --resume --demo u2 train.wav").err.find("done before"), std::string::npos);
   // A list that somebody cut or broke.
-  std::ofstream(at("out/.steno-done")) << "{\"name\":\"train\",\"aud\n[1]\n\n\"x\"\n";
+  fs::remove_all(at("out/.steno-done"));
+  fs::create_directory(at("out/.steno-done"));
+  std::ofstream(at("out/.steno-done/done.jsonl")) << "{\"name\":\"train\",\"aud\n[1]\n\n\"x\"\n";
   const outcome broken = run("-o out/ --resume train.wav question.wav");
   EXPECT_EQ(broken.code, 0);
   EXPECT_EQ(broken.err.find("done before"), std::string::npos) << broken.err;

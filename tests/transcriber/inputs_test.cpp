@@ -34,14 +34,6 @@ class inputs : public testing::Test {
       all.push_back(fs::path(i.audio).lexically_normal().lexically_relative(dir.path()).generic_string());
     return all;
   }
-  std::string manifest_error(const std::string& text) {
-    try {
-      steno::app::read_manifest(touch("bad.jsonl", text));
-    } catch (const steno::error& e) {
-      return std::string(e.what()).substr((dir.path() / "bad.jsonl").string().size());
-    }
-    return "accepted";
-  }
   steno::test::temporary_directory dir;
 };
 
@@ -143,17 +135,28 @@ TEST_F(inputs, a_manifest_is_relative_to_itself) {
   EXPECT_EQ(files(list)[3], "c.wav");
 }
 
-TEST_F(inputs, bad_manifests_name_the_line) {
-  const std::string expected = ": not a manifest entry: expected a JSON object with \"audio\": PATH";
-  EXPECT_EQ(manifest_error("{\"audio\": \"a.wav\"}\n{oops}\n"), ":2" + expected);
-  EXPECT_EQ(manifest_error("[1]"), ":1" + expected);
-  EXPECT_EQ(manifest_error("{\"audio\": 3}"), ":1" + expected);
-  EXPECT_EQ(manifest_error("{\"audio\": \"\"}"), ":1" + expected);
-  EXPECT_EQ(manifest_error("\n\n"), ": the manifest names no audio");
-  EXPECT_THROW(steno::app::read_manifest((dir.path() / "none.jsonl").string()), steno::error);
+TEST_F(inputs, a_manifest_says_names_and_parts) {
+  options o;
+  o.manifest = touch("list.jsonl",
+                     "{\"key\": \"utt1\", \"source\": \"a.wav\"}\n{\"audio\": \"b.wav\", \"offset\": 1.5, "
+                     "\"duration\": 2, \"lang\": \"en\"}\n");
+  o.reading.ffmpeg = "none";
+  std::vector<std::string> notes;
+  const auto list = gather_inputs(o, nullptr, &notes);
+  EXPECT_EQ(names(list), (strings{"utt1", "b_1500_3500"}));
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("\"lang\" of 1 entries"), std::string::npos) << notes[0];
+  EXPECT_EQ(steno::app::reading_of(o, list[0]).part.offset, 0);
+  EXPECT_EQ(steno::app::reading_of(o, list[1]).part.offset, 1.5);
+  EXPECT_EQ(steno::app::reading_of(o, list[1]).part.duration, 2);
+  // Both say what is listened to.
+  o.reading.part.offset = 3;
+  EXPECT_THROW(gather_inputs(o), steno::app::stop);
+  o.manifest = touch("list.txt", "a.wav\n");
+  EXPECT_EQ(steno::app::reading_of(o, gather_inputs(o).at(0)).part.offset, 3);
 }
 
-TEST_F(inputs, shards_take_every_nth_entry_of_the_whole_list) {
+TEST_F(inputs, shards_of_unknown_lengths_take_every_nth_entry_of_the_whole_list) {
   options o;
   o.audio = {"a.wav", "b.wav"};
   o.manifest = touch("list.jsonl", "{\"audio\":\"c.wav\"}\n{\"audio\":\"d.wav\"}\n{\"audio\":\"e.wav\"}\n");
@@ -163,6 +166,26 @@ TEST_F(inputs, shards_take_every_nth_entry_of_the_whole_list) {
   EXPECT_EQ(names(gather_inputs(o)), (strings{"b", "d"}));
   o.part = {5, 9};
   EXPECT_TRUE(gather_inputs(o).empty());
+}
+
+// Lengths that the manifest tells, else those by the sizes of files; every shard sees the same.
+TEST_F(inputs, shards_are_balanced_by_length) {
+  options o;
+  o.manifest = touch("list.jsonl",
+                     "{\"audio\":\"a.wav\",\"duration\":10}\n{\"audio\":\"b.wav\",\"duration\":1}\n"
+                     "{\"audio\":\"c.wav\",\"duration\":4}\n{\"audio\":\"d.wav\",\"duration\":6}\n");
+  o.part = {0, 2};
+  EXPECT_EQ(names(gather_inputs(o)), (strings{"a", "b"}));
+  o.part = {1, 2};
+  EXPECT_EQ(names(gather_inputs(o)), (strings{"c", "d"}));
+  touch("m/a.wav", std::string(3000, 'x'));
+  touch("m/b.wav", std::string(1000, 'x'));
+  touch("m/c.wav", std::string(5000, 'x'));
+  o.manifest = touch("m/list.txt", "a.wav\nb.wav\nc.wav\nnone.wav\n");
+  o.part = {2, 2};
+  EXPECT_EQ(names(gather_inputs(o)), (strings{"c"}));
+  o.part = {1, 2};
+  EXPECT_EQ(names(gather_inputs(o)), (strings{"a", "b", "none"}));
 }
 
 }  // namespace inputs_test

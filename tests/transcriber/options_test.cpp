@@ -12,7 +12,6 @@ namespace options_test {
 using steno::app::nearest;
 using steno::app::options;
 using steno::app::parse_options;
-using steno::app::parse_shard;
 using steno::app::stop;
 
 stop refused(const std::vector<std::string>& arguments) {
@@ -221,19 +220,6 @@ TEST(options, help_and_version_are_no_errors) {
 TEST(options, itn_or_not_or_as_the_model_does) {
   EXPECT_EQ(parse_options({"a.wav"}).inverse_text_normalisation, std::nullopt);
   EXPECT_EQ(parse_options({"--no-itn", "a.wav"}).inverse_text_normalisation, false);
-}
-
-TEST(options, shards_share_a_list_counted_from_zero_or_one) {
-  for (const std::vector<std::string>& parts : {std::vector<std::string>{"0/3", "1/3", "2/3"}, {"1/3", "2/3", "3/3"}}) {
-    std::vector<int> taken(10, 0);
-    for (const std::string& part : parts)
-      for (std::size_t i = 0; i < taken.size(); ++i) taken[i] += parse_shard(part)->takes(i) ? 1 : 0;
-    EXPECT_EQ(taken, std::vector<int>(10, 1));
-  }
-  EXPECT_TRUE(parse_shard("0/1")->takes(7));
-  for (const char* bad :
-       {"", "1", "/", "1/", "/2", "1/0", "-1/2", "3/2", "1/2x", "a/b", "1//2", "99999999999999999999/2"})
-    EXPECT_FALSE(parse_shard(bad)) << bad;
 }
 
 TEST(options, names_of_before_work_with_a_note) {
