@@ -99,10 +99,17 @@ STENO_INLINE float reduce_add(f32x16 a) {
   s = _mm_add_ps(s, _mm_movehl_ps(s, s));
   return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
 }
-/// p[i] = reduce_add(a[i]), for two of them.
+/// Sums of products that take one register: of the first eight lanes, and of the last ones.
+STENO_INLINE f32x16 add_dots(f32x16 x, f32x16 y, f32x16 acc) { return {_mm256_fmadd_ps(x.lo, y.lo, acc.lo), acc.hi}; }
+STENO_INLINE f32x16 add_last_dots(f32x16 x, f32x16 y, f32x16 acc) {
+  return {_mm256_fmadd_ps(x.hi, y.hi, acc.lo), acc.hi};
+}
+/// p[i] = reduce_add(a[i]), for four of them.
 STENO_INLINE void store_sums(float* p, const f32x16* a) {
   p[0] = reduce_add(a[0]);
   p[1] = reduce_add(a[1]);
+  p[2] = reduce_add(a[2]);
+  p[3] = reduce_add(a[3]);
 }
 STENO_INLINE float reduce_max(f32x16 a) {
   const __m256 eight = _mm256_max_ps(a.lo, a.hi);

@@ -89,6 +89,9 @@ STENO_INLINE __m512 add_halves(f32x16 x, f32x16 y) {
   return _mm512_add_ps(_mm512_maskz_shuffle_f32x4(all_lanes, x.v, y.v, 0x44),
                        _mm512_maskz_shuffle_f32x4(all_lanes, x.v, y.v, 0xee));
 }
+/// acc + x y: in two steps where registers are few (isa/avx2.hpp).
+STENO_INLINE f32x16 add_dots(f32x16 x, f32x16 y, f32x16 acc) { return fma(x, y, acc); }
+STENO_INLINE f32x16 add_last_dots(f32x16, f32x16, f32x16 acc) { return acc; }
 /// p[i] = reduce_add(a[i]), for four of them.
 STENO_INLINE void store_sums(float* p, const f32x16* a) {
   const __m512 ab = add_halves(a[0], a[1]), cd = add_halves(a[2], a[3]);

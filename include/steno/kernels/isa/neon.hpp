@@ -142,6 +142,9 @@ STENO_INLINE float reduce_add(f32x16 x) {
   const float32x4_t s = vaddq_f32(vaddq_f32(x.a, x.c), vaddq_f32(x.b, x.d));
   return vpadds_f32(vadd_f32(vget_low_f32(s), vget_high_f32(s)));
 }
+/// acc + x y: in two steps where registers are few (isa/avx2.hpp).
+STENO_INLINE f32x16 add_dots(f32x16 x, f32x16 y, f32x16 acc) { return fma(x, y, acc); }
+STENO_INLINE f32x16 add_last_dots(f32x16, f32x16, f32x16 acc) { return acc; }
 /// p[i] = reduce_add(a[i]), for two of them.
 STENO_INLINE void store_sums(float* p, const f32x16* a) {
   p[0] = reduce_add(a[0]);

@@ -41,8 +41,12 @@ STENO_INLINE __m256i dot_fours(__m256i d, __m256i w, __m256i size, const std::in
   const __m256i pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(four_of(x), w));
   return _mm256_add_epi32(d, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
+/// Four values of eight columns.
+STENO_INLINE __m256i eight_of(const std::byte* quants) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(quants));
+}
 STENO_INLINE __m256i weights_of(const std::byte* quants) {
-  return _mm256_xor_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(quants)), _mm256_set1_epi8(-128));
+  return _mm256_xor_si256(eight_of(quants), _mm256_set1_epi8(-128));
 }
 
 struct counts {

@@ -15,6 +15,7 @@ namespace product {
 
 inline constexpr int dot_rows = 6, dot_columns = 4, panel_rows = 12, panel_vectors = 2;
 inline constexpr extent panel_chunk = 128, float_columns = 16 * panel_vectors;
+inline constexpr int half_pair_rows = 0;
 inline constexpr bool panel_fetches = true;
 inline constexpr int byte_lanes = 64;
 
@@ -29,12 +30,14 @@ inline constexpr detail::product_table product_kernels{
     .int8_panel = avx2::product::int8_rows,
     .int8_groups = avx2::product::int8_groups,
     .int8_rows = 256,
-    .int8_tile_fetches = false,
+    .int8_tile_fetches = true,
+    .int8_tile_biased = false,
     .sum_origin = detail::sum_origin,
     .float_dot_rows = product::dot_rows,
     .float_panel = product::panel_rows,
     .float_panels_from = 32,
     .float_columns = product::float_columns,
+    .half_pair_rows = product::half_pair_rows,
     .float_rows = 600,
     .float_panel_scratch = product::panel_chunk * product::float_columns,
     .quantise = product::quantise,

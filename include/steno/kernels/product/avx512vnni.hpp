@@ -58,7 +58,7 @@ template <bool Plain, int C, int... I>
   const std::size_t next = job.next_quants;
   const float *ws = job.weight_scales, *minima = Plain ? nullptr : job.minima;
   const extent next_scales = job.next_scales;
-  const bool halves = !Plain && job.halves;
+  const bool halves = !Plain && job.layout.halves;
   float* const sums = job.sums;
   __m512 acc[] = {(job.first ? _mm512_setzero_ps() : _mm512_loadu_ps(sums + I * 16))...};
   const std::byte* ahead = job.ahead;
@@ -115,7 +115,7 @@ void int8_tile_of(const detail::int8_job& job) noexcept {
   }
 }
 inline void int8_tile(const detail::int8_job& job) noexcept {
-  job.halves || job.minima != nullptr ? int8_tile_of<false>(job) : int8_tile_of<true>(job);
+  job.layout.halves || job.minima != nullptr ? int8_tile_of<false>(job) : int8_tile_of<true>(job);
 }
 
 }  // namespace product
@@ -127,6 +127,7 @@ inline constexpr detail::product_table with_vnni(detail::product_table t) {
   t.int8_row_strip = product::int8_row_strip;
   t.int8_tile = product::int8_tile;
   t.int8_tile_fetches = true;
+  t.int8_tile_biased = true;
   return t;
 }
 inline constexpr detail::product_table product_kernels = with_vnni(avx512::product_kernels);

@@ -1,14 +1,14 @@
 // steno/kernels/product/float_rows.inl - products with float weights (f32 rows; f16 and bf16 packed by column),
 // compiled per instruction set.
 //
-// Few rows of x by f32: a tile of R rows of x and 2 or 4 rows of w, 16 lanes along K each, so weights stream through
-// once and stay as they are stored. Otherwise pieces of w, [chunk of K][columns], are widened (f32: transposed) into
-// scratch (first-level cache) and each meets all panels of x in a tile of H rows by `panel_vectors` vectors, one FMA
-// chain per output over ascending k. A tile is one pack expansion over its accumulators: what they share is loaded once
-// (common subexpressions), they stay in registers, and it compiles ten times faster than nested loops unrolled by
+// Few rows of x by f32: a tile of R rows of x and 2 or 4 rows of w, 16 lanes (AVX2: 8) along K each, so weights stream
+// through once and stay as they are stored. Otherwise pieces of w, [chunk of K][columns], are widened (f32: transposed)
+// into scratch (first-level cache) and each meets all panels of x in a tile of H rows by `panel_vectors` vectors, one
+// FMA chain per output over ascending k. A tile is one pack expansion over its accumulators: what they share is loaded
+// once (common subexpressions), they stay in registers, and it compiles ten times faster than nested loops unrolled by
 // lambdas. Few rows meet f16 or bf16 that is widened in registers. vdpbf16ps is not used: it would round x to 8 bits.
-// Constants per instruction set: dot_rows, dot_columns, panel_rows, panel_vectors, panel_chunk, panel_fetches (whether a
-// tile has so much to do that fetching ahead costs nothing).
+// Constants per instruction set: dot_rows, dot_columns, panel_rows, panel_vectors, panel_chunk, half_pair_rows
+// (table.hpp), panel_fetches (whether a tile has so much to do that fetching ahead costs nothing).
 
 /// sums[r * float_columns + c] = dot(row r of x, row c of w): rows of x in lines of 16 values, [cols / 16][rows][16],
 /// by dot_columns rows of w. Of as many further rows of w, which lie at `next`, a line each is fetched every 16 values,
@@ -17,15 +17,21 @@ template <int... R, int... I>  // rows, and accumulators
 [[gnu::noinline]] void dot_tile(std::integer_sequence<int, R...>, std::integer_sequence<int, I...>, const float* x,
                                 const float* w, extent w_stride, extent cols, float* sums, const float* next,
                                 extent step) noexcept {
-  constexpr int C = dot_columns;
+  constexpr int C = dot_columns, H = sizeof...(R);
+  // Of its rows and columns, the fewer stay in registers while the others pass by.
+  constexpr auto turn = [](int i) { return H < C ? i % H * C + i / H : i; };
   f32x16 acc[] = {(static_cast<void>(I), zero())...};
   extent k = 0;
   for (; k + 16 <= cols; k += 16, x += 16 * sizeof...(R), next += step) {
     ((I < C ? __builtin_prefetch(next + I * cols, 0, 2) : void()), ...);
-    ((acc[I] = fma(load(x + I / C * 16), load(w + I % C * w_stride + k), acc[I])), ...);
+    ((acc[turn(I)] = add_dots(load(x + turn(I) / C * 16), load(w + turn(I) % C * w_stride + k), acc[turn(I)])), ...);
+    ((acc[turn(I)] = add_last_dots(load(x + turn(I) / C * 16), load(w + turn(I) % C * w_stride + k), acc[turn(I)])),
+     ...);
   }
-  if (const int rest = static_cast<int>(cols - k); rest > 0)
-    ((acc[I] = fma(load_n(x + I / C * 16, rest), load_n(w + I % C * w_stride + k, rest), acc[I])), ...);
+  if (const int rest = static_cast<int>(cols - k); rest > 0) {
+    ((acc[I] = add_dots(load_n(x + I / C * 16, rest), load_n(w + I % C * w_stride + k, rest), acc[I])), ...);
+    ((acc[I] = add_last_dots(load_n(x + I / C * 16, rest), load_n(w + I % C * w_stride + k, rest), acc[I])), ...);
+  }
   (store_sums(sums + R * float_columns, acc + R * C), ...);
 }
 using dot_tile_function = void (*)(const float* x, const float* w, extent w_stride, extent cols, float* sums,
@@ -86,9 +92,11 @@ inline void transpose_rows(const weights::weight_ref& w, extent n0, extent n1, e
 /// The same of packed groups of 16 columns: in[(c / 16) * next + k * 16 + c % 16].
 template <dtype F>
 inline void widen(const std::uint16_t* in, extent next, extent count, float* out) noexcept {
+  // The next piece comes while this one is multiplied.
+  const extent ahead = panel_fetches ? 512 : 16 * count;
   for (extent k = 0; k < count; ++k, in += 16, out += float_columns)
     for (extent c = 0; c < panel_vectors; ++c) {
-      __builtin_prefetch(in + c * next + 512);  // one row of x: the next piece comes while this one is multiplied
+      __builtin_prefetch(in + c * next + ahead);
       store(out + 16 * c, F == dtype::f16 ? load_f16(in + c * next) : load_bf16(in + c * next));
     }
 }
@@ -126,14 +134,14 @@ inline panel_tile_function panel_tile_of(std::integer_sequence<int, I...>, exten
   return tiles[height - 1];
 }
 
-/// sums[r * float_columns + n] = sum over k of x[k * R + r] * w[n, k], w packed and widened in registers: few rows of x
+/// sums[r * 16 V + n] = sum over k of x[k * R + r] * w[n, k], w packed and widened in registers: few rows of x
 /// wait for the weights, so each group of columns fetches what it will want `lead` values of K later, and at its end
 /// what comes next, at `following`.
-template <int... I>  // R * V accumulators
+template <int V, int... I>  // R * V accumulators
 [[gnu::noinline]] void half_tile(std::integer_sequence<int, I...>, const float* x, const std::uint16_t* w, extent next,
                                  extent count, bool bfloat, const std::uint16_t* following, extent lead,
                                  float* sums) noexcept {
-  constexpr int V = panel_vectors, R = sizeof...(I) / V;
+  constexpr int R = sizeof...(I) / V;
   const std::uint16_t* ahead = count > lead ? w + 16 * lead : following;
   f32x16 acc[] = {(static_cast<void>(I), zero())...};
   for (extent k = 0; k < count; ++k, x += R, w += 16, ahead += 16) {
@@ -153,13 +161,13 @@ inline void half_rows(const detail::strip& s) noexcept {
     if constexpr (R > 1) half_rows<R - 1>(s);
     return;
   }
+  constexpr int V = R <= half_pair_rows ? 2 : panel_vectors;
   const extent cols = s.x->cols;
   const auto* const w = reinterpret_cast<const std::uint16_t*>(s.packed);
   const bool more = s.w->packed != nullptr && s.n1 < s.w->rows;
-  half_tile(std::make_integer_sequence<int, R * panel_vectors>{}, s.x->panels, w, 16 * cols, cols,
-            s.w->format == dtype::bf16, more ? w + float_columns * cols : w,
-            static_cast<extent>(s.ahead.halves) / (2 * detail::group), s.sums);
-  finish(s, s.sums, float_columns, 0, R);
+  half_tile<V>(std::make_integer_sequence<int, R * V>{}, s.x->panels, w, 16 * cols, cols, s.w->format == dtype::bf16,
+               more ? w + 16 * V * cols : w, static_cast<extent>(s.ahead.halves) / (2 * detail::group), s.sums);
+  finish(s, s.sums, 16 * V, 0, R);
 }
 
 inline void float_panel_strip(const detail::strip& s) noexcept {

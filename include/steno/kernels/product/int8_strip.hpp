@@ -40,7 +40,7 @@ inline void int8_strip(const strip& s) noexcept {
   job.next_scales = step * vectors * group;
   job.weight_scales = scales;
   job.minima = layout.minima ? minima : nullptr;
-  job.halves = layout.halves;
+  job.layout = layout;
   job.plane = x.plane;
   job.next_ahead = next_group;
   // The tiles of the first panels fetch the next piece, each a part of it from begin to end: the second-level cache
@@ -68,6 +68,7 @@ inline void int8_strip(const strip& s) noexcept {
                     .in = here + static_cast<std::size_t>(g) * next_group,
                     .ahead = ahead + static_cast<std::size_t>(g) * next_group,
                     .fetches = !table.int8_tile_fetches,
+                    .biased = table.int8_tile_biased,
                     .count = job.blocks,
                     .quants = quants + static_cast<std::size_t>(g * step) * group_quants,
                     .scales = scales + g * job.next_scales,

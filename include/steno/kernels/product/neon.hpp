@@ -22,6 +22,7 @@ namespace product {
 
 inline constexpr int dot_rows = 2, dot_columns = 2, panel_rows = 5, panel_vectors = 1;
 inline constexpr extent panel_chunk = 256, float_columns = 16 * panel_vectors;
+inline constexpr int half_pair_rows = 0;
 inline constexpr bool panel_fetches = false;
 inline constexpr int byte_lanes = 16;
 
@@ -91,11 +92,13 @@ inline constexpr detail::product_table product_kernels{
     .int8_groups = 1,
     .int8_rows = 256,
     .int8_tile_fetches = false,
+    .int8_tile_biased = true,
     .sum_origin = 0,
     .float_dot_rows = product::dot_rows,
     .float_panel = product::panel_rows,
     .float_panels_from = 24,
     .float_columns = product::float_columns,
+    .half_pair_rows = product::half_pair_rows,
     .float_rows = 600,
     .float_panel_scratch = product::panel_chunk * product::float_columns,
     .quantise = product::quantise,

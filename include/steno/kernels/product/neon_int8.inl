@@ -48,14 +48,14 @@ template <int R, int... C>
     for (extent b = 0; b < job.blocks; ++b) {
       int32x4_t d[] = {start<R, C>(starts)...};
       count_half<R>(all, d, x, quants);
-      if (job.halves) {
+      if (job.layout.halves) {
         add_rows(rows, each, d, scales, ws, offsets, minima, sums);
         ((d[C] = start<R, C>(starts + job.plane)), ...);
         ws += 16;
         if (minima != nullptr) minima += 16;
       }
       count_half<R>(all, d, x + 16, quants + 256);
-      add_rows(rows, each, d, scales, ws, job.halves ? offsets + job.plane : offsets, minima, sums);
+      add_rows(rows, each, d, scales, ws, job.layout.halves ? offsets + job.plane : offsets, minima, sums);
       if (minima != nullptr) minima += 16;
       x += R * detail::block;
       ++scales, ++offsets, ++starts;

@@ -6,7 +6,7 @@
 //                weights/blocks.hpp; where weights have minima, fma(mw[n, b], dx[m, b] * sum(qx), ...) follows each
 // The vector kernels give the same bits for int8_blocks. For float_rows they sum with FMA, either in the same order
 // (panels) or in 16 lanes (lane l takes k = l mod 16, ascending; lanes are then added i and i + 8, i + 4, i + 2, i +
-// 1), so results differ by rounding. Tested in tests/kernels/product_test.cpp.
+// 1; with AVX2, in 8 lanes), so results differ by rounding. Tested in tests/kernels/product_test.cpp.
 #pragma once
 #include <steno/core/half.hpp>
 #include <steno/kernels/isa/scalar.hpp>
@@ -58,7 +58,7 @@ inline void quantise(const detail::quantise_job& job) noexcept {
 }
 
 inline void int8_tile(const detail::int8_job& job) noexcept {
-  const extent rows = job.rows, parts = job.halves ? 2 : 1, values = detail::block / parts;
+  const extent rows = job.rows, parts = job.layout.halves ? 2 : 1, values = detail::block / parts;
   const auto* quants = reinterpret_cast<const std::uint8_t*>(job.quants);
   for (extent r = 0; r < rows; ++r)
     for (extent n = 0; n < detail::group; ++n) {
@@ -102,11 +102,13 @@ inline constexpr detail::product_table product_kernels{
     .int8_groups = 1,
     .int8_rows = 64,
     .int8_tile_fetches = false,
+    .int8_tile_biased = true,
     .sum_origin = 0,
     .float_dot_rows = 0,
     .float_panel = 0,
     .float_panels_from = 0,
     .float_columns = 16,
+    .half_pair_rows = 0,
     .float_rows = 64,
     .float_panel_scratch = 0,
     .quantise = quantise,

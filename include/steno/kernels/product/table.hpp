@@ -99,6 +99,7 @@ struct unpack_job {
   const std::byte* in;     // a unit's begin; of q8_0: the first scales
   const std::byte* ahead;  // packed bytes that will be wanted next
   bool fetches = false;    // half of their lines; of q8_0 all scales are fetched in any case
+  bool biased = true;      // add the layout's bias
   extent count;            // whole units
   std::byte* quants;       // not of q8_0
   float *scales, *minima;
@@ -120,7 +121,7 @@ struct int8_job {
   std::size_t next_ahead, ahead_bytes;  // from group to group, block to block
   const float *weight_scales, *minima;  // [blocks][16], with halves [blocks][2][16]; minima may be null
   extent next_scales;                   // floats from group to group
-  bool halves;
+  block_layout layout;
   float* sums;  // [rows][groups][16]
   bool first;   // sums begin here
 };
@@ -150,12 +151,14 @@ struct product_table {
   extent int8_groups;      // of 16 columns in a tile; a strip is one tile wide
   extent int8_rows;        // of a strip
   bool int8_tile_fetches;  // what comes next
+  bool int8_tile_biased;   // it takes unpacked quants with the layout's bias, so that 128 is their zero
   float sum_origin;        // that sums are counted from: 0, or detail::sum_origin
   // float_rows and half_columns
   extent float_dot_rows;  // rows of x in a tile where rows meet rows; 0: the rows are read where they are
   extent float_panel;
   extent float_panels_from;  // number of rows from which x is copied into panels; below, rows meet rows (f32)
   extent float_columns;
+  extent half_pair_rows;  // rows of x up to which two groups of f16 or bf16 are taken at once
   extent float_rows;
   extent float_panel_scratch;  // floats for the widened weights of a strip
 

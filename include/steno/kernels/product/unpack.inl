@@ -68,7 +68,7 @@ inline void unpack(const detail::unpack_job& job) noexcept {
   }
   const std::byte *in = job.in, *ahead = job.ahead;
   std::byte* out = job.quants;
-  const auto bias = static_cast<std::uint8_t>(l.bias);
+  const auto bias = static_cast<std::uint8_t>(job.biased ? l.bias : 0);
   f32x16 scale = zero(), minimum = zero();
   for (extent b = 0; b < job.count; ++b, out += detail::group_quants) {
     if (l.super && b % 8 == 0) {
