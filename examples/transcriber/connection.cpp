@@ -171,7 +171,7 @@ class connection final : public drainable, public live_host, public std::enable_
   void begin_talk(const http_header_parser::value_type& request) {
     const std::string_view target(request.target().data(), request.target().size());
     if (route_of(target).to != endpoint::realtime) {
-      talk_ = start_wenet_session(hall_);
+      talk_ = start_wenet_session(hall_, *this);
       return;
     }
     const offered_protocols offered(*parser_);

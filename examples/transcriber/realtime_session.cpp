@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "http_routes.hpp"
+#include "model_loading.hpp"
 #include "realtime_settings.hpp"
 #include "realtime_turn.hpp"
 #include "speech_form.hpp"
@@ -138,36 +139,11 @@ class realtime_session final : public live_protocol {
   // What is done when the model is there.
   enum class next { nothing, created, updated };
   // Asks for it where it is not loaded; then proceed() is called when it is, or cannot be had.
-  void use_model() {
-    if (hall_.models->ready(settings_.model) != nullptr) return;
-    waiting = true;
-    if (!hall_.loader.offer(std::make_shared<loading>(*hall_.models, settings_.model, host_.waker()))) waiting = false;
-  }
-  class loading final : public work_queue::task {
-   public:
-    loading(model_shelf& shelf, std::string id, std::function<void()> then)
-        : shelf_(shelf), id_(std::move(id)), then_(std::move(then)) {}
-    void run() noexcept override {
-      try {
-        (void)shelf_.get(id_);
-      } catch (const std::exception&) {  // the shelf remembers why
-      }
-      try {
-        then_();
-      } catch (const std::exception&) {  // without memory the session waits until it is drained
-      }
-    }
-
-   private:
-    model_shelf& shelf_;
-    const std::string id_;
-    const std::function<void()> then_;
-  };
+  void use_model() { waiting = wait_for_model(hall_, host_, settings_.model); }
   void model_came() {
     const next what = std::exchange(after_, next::nothing);
     if (model_shelf::place m = hall_.models->ready(settings_.model); m == nullptr) {
-      const std::string why = hall_.models->failure(settings_.model);
-      const std::string told = "the model cannot be loaded" + (why.empty() ? "" : ": " + why);
+      const std::string told = not_loaded(hall_, settings_.model);
       if (what == next::created) return refuse(told);
       settings_ = before_;
       return send_error("server_error", "model_not_loaded", told, "", update_id_);

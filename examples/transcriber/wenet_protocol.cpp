@@ -11,7 +11,7 @@ namespace {
 // and ends the program where memory is short. Values that hold no others are safe.
 using json = nlohmann::json;
 
-constexpr std::size_t longest_signal = 65536, longest_language = 64;  // bytes
+constexpr std::size_t longest_signal = 65536, longest_language = 64, longest_model = 256;  // bytes
 constexpr std::size_t most_hotwords = 100, longest_hotwords = 4096;  // bytes in all: a prompt is paid for at every step
 
 std::string text_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
@@ -105,6 +105,11 @@ class signal_reader {
     } else if (key_ == "continuous_decoding") {
       if (!value.is_boolean()) return refuse("boolean true or false is expected for continuous_decoding option");
       signal_.live.continuous = value.get<bool>();
+    } else if (key_ == "model") {
+      if (!value.is_string() || value.get_ref<const std::string&>().empty() ||
+          value.get_ref<const std::string&>().size() > longest_model)
+        return refuse("model " + as_shown + ": expected the name of a model");
+      signal_.model = value.get_ref<const std::string&>();
     } else if (key_ == "sample_rate") {
       if (value != sample_rate_)
         refuse("sample_rate " + as_shown + ": this model takes " + std::to_string(sample_rate_) + " samples a second");
@@ -113,8 +118,9 @@ class signal_reader {
         return refuse("language " + as_shown + ": expected the name of a language, or \"auto\"");
       if (value != "auto") signal_.live.language = value.get_ref<const std::string&>();  // or the server's
     } else {
-      refuse("unknown key " + shown(json(key_)) +
-             " in the start message (known: signal, nbest, continuous_decoding, sample_rate, language, hotwords)");
+      refuse(
+          "unknown key " + shown(json(key_)) +
+          " in the start message (known: signal, model, nbest, continuous_decoding, sample_rate, language, hotwords)");
     }
   }
   void hotword(const json& phrase) {

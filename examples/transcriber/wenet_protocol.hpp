@@ -15,6 +15,7 @@ struct client_signal {
   std::string refused;  ///< why it is; empty: it is not
   bool start = false;   ///< the session begins; otherwise its audio ends
   std::size_t nbest = 1;
+  std::string model = {};  ///< that is asked for, also where the message is refused; empty: none
   session_options live = {};
 };
 /// `usual` is what a session is without wishes; `sample_rate` is the model's. Every key of the start message is

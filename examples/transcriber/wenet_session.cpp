@@ -5,10 +5,12 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "live.hpp"
+#include "model_loading.hpp"
 #include "wenet_protocol.hpp"
 
 namespace steno::app {
@@ -16,20 +18,19 @@ namespace {
 
 class wenet_session final : public live_protocol {
  public:
-  explicit wenet_session(model_shelf::place m) : of_(std::move(m)) {}
+  wenet_session(server_hall& hall, live_host& host)
+      : hall_(hall), host_(host), of_(hall.models->get(hall.models->usual())) {}
 
   void text(std::string_view message) override {
-    const client_signal signal = read_signal(std::string(message), of_->live, of_->model.sample_rate());
-    if (!signal.refused.empty()) return refuse(signal.refused);
-    progressed = true;  // there is one beginning and one end
-    if (!signal.start) {
-      ending_ = true;
-      if (!stream_) refuse("Start signal is expected before the end");
-      return;
-    }
-    if (stream_) return refuse("Speech has started already");
-    nbest_ = signal.nbest;
-    if (guarded([&] { stream_.emplace(of_->model, signal.live, of_->beside); })) out.push_back(ready_message());
+    client_signal signal = read(std::string(message));
+    if (!signal.start || signal.model.empty() || stream_) return begin(signal);
+    if (!hall_.models->has(signal.model)) return refuse(hall_.models->unknown(signal.model));
+    const bool kept = guarded([&] {
+      message_ = message;
+      model_ = std::move(signal.model);
+      waiting = wait_for_model(hall_, host_, model_);
+    });
+    if (kept && !waiting) model_came();
   }
 
   void bytes(std::span<const unsigned char> message) override {
@@ -53,6 +54,10 @@ class wenet_session final : public live_protocol {
 
   // A slice of audio, then the end.
   bool proceed() override {
+    if (!model_.empty()) {
+      model_came();
+      return true;
+    }
     const auto sink = [this](const session_event& heard) {
       session_event e = heard;
       endpoint_ = e.endpoint;
@@ -93,6 +98,31 @@ class wenet_session final : public live_protocol {
   double audio_seconds() const override { return static_cast<double>(samples_) / of_->model.sample_rate(); }
 
  private:
+  // A message, as the present model takes it.
+  client_signal read(const std::string& message) const {
+    return read_signal(message, of_->live, of_->model.sample_rate());
+  }
+  // The one that the start message names is there, or cannot be had.
+  void model_came() {
+    const std::string name = std::exchange(model_, {});
+    const model_shelf::place named = hall_.models->ready(name);
+    if (named == nullptr) return refuse(not_loaded(hall_, name));
+    of_ = named;
+    begin(read(std::exchange(message_, {})));
+  }
+  void begin(const client_signal& signal) {
+    if (!signal.refused.empty()) return refuse(signal.refused);
+    progressed = true;  // there is one beginning and one end
+    if (!signal.start) {
+      ending_ = true;
+      if (!stream_) refuse("Start signal is expected before the end");
+      return;
+    }
+    if (stream_) return refuse("Speech has started already");
+    nbest_ = signal.nbest;
+    if (guarded([&] { stream_.emplace(of_->model, signal.live, of_->beside); })) out.push_back(ready_message());
+  }
+
   // Out of memory, or a thread that cannot be had, ends this session and no other.
   template <class F>
   bool guarded(F&& f) {
@@ -107,7 +137,10 @@ class wenet_session final : public live_protocol {
     return false;
   }
 
-  const model_shelf::place of_;
+  server_hall& hall_;
+  live_host& host_;
+  model_shelf::place of_;
+  std::string message_, model_;  // a start message that waits for this model
   std::optional<live_stream> stream_;
   std::vector<float> pcm_;
   std::size_t at_ = 0, nbest_ = 1, samples_ = 0, fresh_ = 0;
@@ -117,8 +150,8 @@ class wenet_session final : public live_protocol {
 
 }  // namespace
 
-std::unique_ptr<live_protocol> start_wenet_session(const server_hall& hall) {
-  return std::make_unique<wenet_session>(hall.models->get(hall.models->usual()));
+std::unique_ptr<live_protocol> start_wenet_session(server_hall& hall, live_host& host) {
+  return std::make_unique<wenet_session>(hall, host);
 }
 
 }  // namespace steno::app

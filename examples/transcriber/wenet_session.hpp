@@ -1,6 +1,6 @@
 // WeNet's protocol: one stream of audio, from its start signal to speech_end (wenet_protocol.hpp has the messages).
 //
-// Tested in tests/transcriber/server_test.cpp and server_faults_test.cpp.
+// Tested in tests/transcriber/server_test.cpp, server_faults_test.cpp and tests/programs/steno_several_test.cpp.
 #pragma once
 #include <memory>
 
@@ -9,7 +9,7 @@
 
 namespace steno::app {
 
-/// Throws std::bad_alloc.
-std::unique_ptr<live_protocol> start_wenet_session(const server_hall& hall);
+/// With the usual model, unless the start message names another one. Throws std::bad_alloc.
+std::unique_ptr<live_protocol> start_wenet_session(server_hall& hall, live_host& host);
 
 }  // namespace steno::app

@@ -81,6 +81,40 @@ TEST(steno_several, models_are_loaded_when_they_are_named) {
   EXPECT_TRUE(broken.hear().is_null());
 }
 
+// A key that WeNet's clients do not send: without it they have the first model.
+TEST(steno_several, wenets_clients_may_name_a_model) {
+  const temporary_directory dir;
+  const std::string wrong = (dir.path() / "wrong.gguf").string();
+  std::ofstream(wrong) << "nothing";
+  const served s({}, [] {}, {"-m", bundled("parakeet-tdt"), "-m", "other=" + bundled("u2"), "-m", wrong});
+  const auto hear = [&](const std::string& start) {
+    websocket c(s.port());
+    EXPECT_EQ(c.shake_hands(), 101);
+    c.text(start);
+    const auto ready = c.read();
+    if (!ready || ready->data.find("server_ready") == std::string::npos) return ready ? ready->data : std::string();
+    c.binary(pcm_of(recording));
+    c.text(R"({"signal": "end"})");
+    std::string last;
+    while (const auto m = c.read()) {
+      if (m->data.find("final_result") != std::string::npos) last = m->data;
+      if (m->data.find("speech_end") != std::string::npos) break;
+    }
+    return last;
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(has(hear(R"({"signal": "start"})"), said));
+  for (int i = 0; i < 2; ++i)  // loaded, and there
+    EXPECT_TRUE(has(hear(R"({"signal": "start", "model": "other", "nbest": 1})"), said));
+  EXPECT_TRUE(has(hear(R"({"signal": "start", "model": "parakeet-tdt"})"), said));
+  EXPECT_TRUE(
+      has(hear(R"({"signal": "start", "model": "gpt-4o"})"), "is not served here: there is parakeet-tdt, other"));
+  EXPECT_TRUE(has(hear(R"({"signal": "start", "model": "wrong"})"), "the model cannot be loaded"));
+  EXPECT_TRUE(has(hear(R"({"signal": "start", "model": ""})"), "expected the name of a model"));
+}
+
 TEST(steno_several, names_that_make_no_sense) {
   const temporary_directory dir;
   const auto run = [&](const std::string& words) {

@@ -44,6 +44,10 @@ TEST(wenet_protocol, a_start_message_is_understood) {
   EXPECT_EQ(read(R"({"signal": "start", "hotwords": ["a b\t2"]})").live.hotwords,
             (std::vector<steno::core::hotword>{{"a b", 2}}));
   EXPECT_EQ(read(R"({"signal": "start", "language": "de"})").live.language, "de");  // the model has the last word
+  EXPECT_EQ(bare.model, "");
+  EXPECT_EQ(read(R"({"signal": "start", "model": "other"})").model, "other");
+  // Another model may take what this one does not.
+  EXPECT_EQ(read(R"({"signal": "start", "sample_rate": 8000, "model": "other"})").model, "other");
   EXPECT_FALSE(read(R"({"signal": "end"})").start);
   EXPECT_EQ(read(R"({"signal": "end"})").refused, "");
 }
@@ -53,6 +57,8 @@ TEST(wenet_protocol, a_key_that_is_not_honoured_is_refused_by_name) {
       {{"sample_rate", "8000"}, "sample_rate 8000: this model takes 16000 samples a second"},
       {{"sample_rate", "\"16000\""}, "sample_rate \"16000\": this model takes 16000 samples a second"},
       {{"language", "[\"de\"]"}, "language [...]: expected the name of a language, or \"auto\""},
+      {{"model", "3"}, "model 3: expected the name of a model"},
+      {{"model", "\"\""}, "model \"\": expected the name of a model"},
       {{"language", "null"}, "language null: expected the name of a language, or \"auto\""},
       {{"hotwords", "\"a\""}, "array of strings is expected for hotwords option"},
       {{"hotwords", "[1]"}, "array of strings is expected for hotwords option"},
