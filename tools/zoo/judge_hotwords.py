@@ -74,7 +74,8 @@ def phrases(count, vocabulary=None, seed=7):
     def phrase():
         if vocabulary:
             return " ".join(rng.choice(vocabulary) for _ in range(3))
-        return " ".join("".join(rng.choice(syllables) for _ in range(rng.randint(2, 4))) for _ in range(rng.randint(1, 3)))
+        words = ["".join(rng.choice(syllables) for _ in range(rng.randint(2, 4))) for _ in range(rng.randint(1, 3))]
+        return " ".join(words)
 
     return sorted({phrase() for _ in range(2 * count)})[:count]
 
