@@ -35,6 +35,25 @@ std::string list_line(const nlohmann::ordered_json& line) {
   return line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
+// What a line says, read again: bytes that are no UTF-8 are U+FFFD there.
+std::string as_in_json(const std::string& text) { return nlohmann::json::parse(list_line(text)).get<std::string>(); }
+
+// The bytes of a name that is no UTF-8, so that others which look like it in JSON are not taken for it; else empty.
+std::string odd_bytes(const std::string& name) {
+  std::string digits;
+  if (as_in_json(name) == name) return digits;
+  for (const char c : name)
+    for (const int shift : {4, 0}) digits += "0123456789abcdef"[static_cast<unsigned char>(c) >> shift & 15];
+  return digits;
+}
+
+nlohmann::ordered_json line_about(const input& in) {
+  const std::string name = path_of(in), bytes = odd_bytes(name);
+  nlohmann::ordered_json line = {{"name", name}, {"audio", in.audio}};
+  if (!bytes.empty()) line["name_bytes"] = bytes;
+  return line;
+}
+
 }  // namespace
 
 void line_file::make() {
@@ -84,7 +103,7 @@ done_list::done_list(const std::string& folder, const options& o)
 // All that makes the results what they are: another model or other formats are other results.
 std::string done_list::line_of(const input& in) const {
   struct stat facts {};
-  nlohmann::ordered_json line = {{"name", path_of(in)}, {"audio", in.audio}};
+  nlohmann::ordered_json line = line_about(in);
   if (::stat(in.audio.c_str(), &facts) == 0) {
     line["bytes"] = static_cast<std::int64_t>(facts.st_size);
     line["changed"] = static_cast<std::int64_t>(facts.st_mtime);
@@ -107,8 +126,8 @@ bool done_list::files_are_there(const input& in) const {
 
 done_list::state done_list::look_up(const std::vector<input>& inputs) const {
   state known{.done = std::vector<std::size_t>(inputs.size())};
-  std::unordered_map<std::string, std::size_t> numbers;
-  for (std::size_t i = 0; i < inputs.size(); ++i) numbers.emplace(path_of(inputs[i]), i);
+  std::unordered_multimap<std::string, std::size_t> numbers;  // several: names that are no UTF-8
+  for (std::size_t i = 0; i < inputs.size(); ++i) numbers.emplace(as_in_json(path_of(inputs[i])), i);
   for (const fs::path& list : folder_entries(lists_in(folder_))) {
     const bool failures = list.filename().string().starts_with("failed");
     std::ifstream in(list, std::ios::binary);
@@ -118,13 +137,14 @@ done_list::state done_list::look_up(const std::vector<input>& inputs) const {
         const auto found = said.find(key);
         return found != said.end() && found->is_string() ? found->get<std::string>() : std::string();
       };
-      const auto mine = numbers.find(text("name"));
-      if (mine == numbers.end()) continue;  // of another shard
-      const std::size_t i = mine->second;
-      if (failures)
-        known.reasons[i] = text("failed");
-      else if (line == line_of(inputs[i]) && files_are_there(inputs[i]))
-        ++known.done[i];
+      const auto [first, last] = numbers.equal_range(text("name"));  // none: it is another shard's
+      for (auto at = first; at != last; ++at) {
+        const std::size_t i = at->second;
+        if (failures && text("name_bytes") == odd_bytes(path_of(inputs[i])))
+          known.reasons[i] = text("failed");
+        else if (line == line_of(inputs[i]) && files_are_there(inputs[i]))
+          ++known.done[i];
+      }
     }
   }
   std::erase_if(known.reasons, [&](const auto& reason) { return known.done[reason.first] > 0; });
@@ -134,7 +154,9 @@ done_list::state done_list::look_up(const std::vector<input>& inputs) const {
 void done_list::add(const input& in) { done_.append(line_of(in)); }
 
 void done_list::add_failure(const input& in, const std::string& reason) {
-  failed_.append(list_line({{"name", path_of(in)}, {"audio", in.audio}, {"failed", reason}}));
+  nlohmann::ordered_json line = line_about(in);
+  line["failed"] = reason;
+  failed_.append(list_line(line));
 }
 
 }  // namespace steno::app

@@ -73,6 +73,18 @@ TEST_F(steno_resume, what_has_no_text_is_done_too) {
   EXPECT_NE(o.err.find("1 of 1 inputs were done before"), std::string::npos) << o.err;
 }
 
+// As old archives have them, in Latin-1: two that look alike where they are shown.
+TEST_F(steno_resume, names_may_be_any_bytes) {
+  for (const char* name : {"M\xe4rz.wav", "M\xe5rz.wav"}) fs::copy(at("train.wav"), at(name));
+  ASSERT_EQ(run("-q -o out/ --resume M*.wav").code, 0);
+  EXPECT_TRUE(fs::exists(at("out/M\xe4rz.txt")));
+  fs::remove(at("out/M\xe4rz.txt"));
+  const outcome o = run("-o out/ --resume M*.wav train.wav");
+  EXPECT_NE(o.err.find("1 of 3 inputs were done before"), std::string::npos) << o.err;
+  EXPECT_TRUE(fs::exists(at("out/M\xe4rz.txt")));
+  EXPECT_NE(run("-o out/ --resume M*.wav train.wav").err.find("3 of 3 inputs were done before"), std::string::npos);
+}
+
 TEST_F(steno_resume, shards_know_what_others_did) {
   ASSERT_EQ(run("-q -o out/ --resume --shard 0/2 train.wav question.wav shopping.wav").code, 0);
   ASSERT_EQ(run("-q -o out/ --resume --shard 1/2 train.wav question.wav shopping.wav").code, 0);
