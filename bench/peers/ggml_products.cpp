@@ -5,7 +5,8 @@
 //   chrt -f 50 taskset -c 1 build/bin/compare-ggml
 // Weights of fewer than eight rows come from memory: so many copies that no cache holds them. A line is: minimum and
 // median of steno in microseconds, of ggml, ggml's minimum through steno's, of the medians, rate of steno (GB/s of
-// stored weights, or GOP/s) and what it is of the reading rate or of the multiply-add peak of the same rounds.
+// stored weights, or GOP/s) and what it is of the reading rate, or of the int8 or multiply-add peak, of the same
+// rounds.
 #include <steno/core/thread_pool.hpp>
 #include <steno/kernels/product.hpp>
 #include <steno/weights/storage.hpp>
@@ -182,13 +183,16 @@ void compare(const format_pair& f, const shape& s, extent rows, int rounds) {
   for (ggml_backend_buffer_type_t type : buffer_types(f, s))
     turns.push_back(
         [&, p = std::make_shared<theirs>(f, s, stored, copies, rows, type)](matrix_f& y, int n) { (*p)(x, y, n); });
+  const bool int8_products = core::info(f.ours).elements > 1;
   const double ops = 2.0 * static_cast<double>(rows) * static_cast<double>(s.k) * static_cast<double>(s.n);
   const int products = static_cast<int>(std::clamp(4e8 / ops, 1.0, 16.0));
   std::vector<std::vector<double>> times(turns.size());
   std::vector<double> limits;
   std::vector<matrix_f> y(turns.size(), matrix_f::Zero(rows, s.n));
   for (int round = -1; round < rounds; ++round) {
-    limits.push_back(rows < 8 ? steno_bench::read_rate() : steno_bench::fma_rate());
+    limits.push_back(rows < 8        ? steno_bench::read_rate()
+                     : int8_products ? steno_bench::int8_rate()
+                                     : steno_bench::fma_rate());
     for (std::size_t i = 0; i < turns.size(); ++i) {
       const double from = now();
       turns[i](y[i], products);
