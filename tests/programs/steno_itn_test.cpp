@@ -90,7 +90,8 @@ TEST_F(steno_itn, the_server_writes_figures_to_all_its_clients) {
                     wanted = "the train to paris leaves in 7 minutes";
   const served s = served_demo("parakeet-tdt", {"--itn-rules", dir.path().string()});
 
-  const http_answer a = ask(s.port(), form().file(bytes_of(recording)).field("response_format", "verbose_json").post());
+  const http_answer a =
+      ask(s.port(), form().file(contents_of(recording)).field("response_format", "verbose_json").post());
   EXPECT_EQ(json::parse(a.body)["text"], wanted);
 
   realtime_client c(s.port());

@@ -18,7 +18,7 @@ using nlohmann::json;
 const std::string recording = std::string(STENO_SOURCE_DIR) + "/examples/audio/train.wav";
 const std::string said = "the train to paris leaves in seven minutes";
 
-std::string text_request() { return form().file(bytes_of(recording)).field("response_format", "text").post(); }
+std::string text_request() { return form().file(contents_of(recording)).field("response_format", "text").post(); }
 
 std::string error_code(const http_answer& a) {
   const json j = json::parse(a.body, nullptr, false);
@@ -35,16 +35,16 @@ TEST(steno_service, answers_as_the_program_writes) {
   for (const std::string family : {"whisper", "parakeet-tdt", "paraformer"}) {
     const served s = served_demo(family);
     for (const std::string format : {"text", "srt", "vtt"}) {
-      const auto a = ask(s.port(), form().file(bytes_of(recording)).field("response_format", format).post());
+      const auto a = ask(s.port(), form().file(contents_of(recording)).field("response_format", format).post());
       EXPECT_EQ(a.status, 200) << a.body;
       EXPECT_EQ(a.body, shell(dir, program + family + " --format " + format + " '" + recording + "'").out);
     }
     const auto plain = ask(
-        s.port(), form().field("model", family).field("chunking_strategy", "auto").file(bytes_of(recording)).post());
+        s.port(), form().field("model", family).field("chunking_strategy", "auto").file(contents_of(recording)).post());
     EXPECT_EQ(plain.fields.at("content-type"), "application/json");
     EXPECT_EQ(json::parse(plain.body), json({{"text", said}}));
     const auto a = ask(s.port(), form()
-                                     .file(bytes_of(recording))
+                                     .file(contents_of(recording))
                                      .field("response_format", "verbose_json")
                                      .field("timestamp_granularities[]", "word")
                                      .field("timestamp_granularities[]", "segment")
@@ -64,7 +64,7 @@ TEST(steno_service, answers_as_the_program_writes) {
     EXPECT_EQ(v["words"][1]["word"], "train");
     EXPECT_LE(v["words"][1]["start"], v["words"][1]["end"]);
     const auto words = ask(s.port(), form()
-                                         .file(bytes_of(recording))
+                                         .file(contents_of(recording))
                                          .field("response_format", "verbose_json")
                                          .field("timestamp_granularities[]", "word")
                                          .post());
@@ -101,7 +101,7 @@ TEST(steno_service, events_while_it_is_recognised) {
 
 TEST(steno_service, what_cannot_be_honoured_is_refused_by_name) {
   const served s = served_demo("parakeet-tdt", {"--max-body", "1000000", "--max-audio-seconds", "20"});
-  const std::string wav = bytes_of(recording);
+  const std::string wav = contents_of(recording);
   const auto f = [&] { return form().file(wav); };
   const std::pair<std::string, const char*> table[] = {
       {form().field("model", "parakeet-tdt").post(), "400 file missing_required_parameter"},
@@ -183,7 +183,7 @@ TEST(steno_service, keys_figures_and_other_origins) {
   EXPECT_EQ(get("/v1/models/whisper-1", key).status, 200);
   EXPECT_EQ(websocket(s.port()).shake_hands(), 401);
   EXPECT_EQ(websocket(s.port()).shake_hands("127.0.0.1", key), 101);
-  std::string request = form().file(bytes_of(recording)).field("model", "whisper-1").post();
+  std::string request = form().file(contents_of(recording)).field("model", "whisper-1").post();
   request.replace(request.find("sk-test"), 7, "sk-first-key");
   EXPECT_EQ(json::parse(ask(s.port(), request).body)["text"], said);
   const std::string text = get("/metrics", key).body;
@@ -219,7 +219,7 @@ TEST(steno_service, connections_serve_request_after_request) {
   EXPECT_EQ(many.read().body, said + "\n");
   // Large bodies are asked for.
   http_client patient(s.port());
-  const form f = form().file(bytes_of(recording)).field("response_format", "text");
+  const form f = form().file(contents_of(recording)).field("response_format", "text");
   patient.send(form::head("/v1/audio/transcriptions", f.body().size(), "Expect: 100-continue\r\n"));
   EXPECT_EQ(patient.read_one().status, 100);
   patient.send(f.body());
@@ -247,12 +247,12 @@ TEST(steno_service, recordings_of_all_kinds) {
   for (const std::string kind : {"flac", "mp3", "ogg", "m4a", "webm"}) {
     const std::string file = (dir.path() / ("talk." + kind)).string();
     ASSERT_EQ(shell(dir, "ffmpeg -v error -i '" + recording + "' '" + file + "'").code, 0) << kind;
-    const auto a = ask(s.port(), form().file(bytes_of(file)).field("response_format", "text").post());
+    const auto a = ask(s.port(), form().file(contents_of(file)).field("response_format", "text").post());
     EXPECT_EQ(a.body, shell(dir, std::string("'") + STENO_PROGRAM + "' -q --demo parakeet-tdt '" + file + "'").out)
         << kind;
   }
   const served without = served_demo("parakeet-tdt", {"--ffmpeg", "none"});
-  EXPECT_EQ(error_code(ask(without.port(), form().file(bytes_of((dir.path() / "talk.m4a").string())).post())),
+  EXPECT_EQ(error_code(ask(without.port(), form().file(contents_of((dir.path() / "talk.m4a").string())).post())),
             "400 file invalid_audio");
 }
 
@@ -312,7 +312,7 @@ TEST(steno_service, a_full_queue_is_told) {
 
 TEST(steno_service, clients_that_misbehave_harm_no_other) {
   const served s = served_demo("parakeet-tdt", {"--threads", "1", "--idle-timeout", "1", "--max-queue", "4"});
-  const form f = form().file(bytes_of(recording)).field("response_format", "text");
+  const form f = form().file(contents_of(recording)).field("response_format", "text");
   const std::string head = form::head("/v1/audio/transcriptions", f.body().size());
   const std::string busy = form().file(repeated_wav(recording, 20)).post();
   const auto unharmed = [&](const char* after) { EXPECT_EQ(ask(s.port(), f.post()).body, said + "\n") << after; };
@@ -359,9 +359,9 @@ TEST(steno_service, clients_that_misbehave_harm_no_other) {
   for (const char* name :
        {"../../../etc/passwd", "/etc/passwd", "a\\\"\\\\b;x=y", "|sh", "-", "x%0d%0aX: y", "\xff\xfe"})
     EXPECT_EQ(
-        ask(s.port(), form().file(bytes_of(recording), "file", name).field("response_format", "text").post()).body,
+        ask(s.port(), form().file(contents_of(recording), "file", name).field("response_format", "text").post()).body,
         said + "\n");
-  EXPECT_EQ(error_code(ask(s.port(), form().file(bytes_of(recording), "file", "x\r\nX: y\nZ").post())).substr(0, 3),
+  EXPECT_EQ(error_code(ask(s.port(), form().file(contents_of(recording), "file", "x\r\nX: y\nZ").post())).substr(0, 3),
             "400");
   unharmed("wrong forms");
 

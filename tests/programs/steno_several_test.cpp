@@ -47,7 +47,7 @@ TEST(steno_several, models_are_loaded_when_they_are_named) {
   EXPECT_EQ(ids(), "parakeet-tdt whisper-1 wrong slow ");
   const auto with = [&](const std::string& model) {
     return ask(s.port(),
-               form().file(bytes_of(recording)).field("model", model).field("response_format", "text").post());
+               form().file(contents_of(recording)).field("model", model).field("response_format", "text").post());
   };
   EXPECT_EQ(with("whisper-1").body.substr(0, 9), "the train");
   EXPECT_EQ(with("parakeet-tdt").body, said + "\n");
@@ -158,7 +158,7 @@ TEST(steno_several, speakers_are_told_where_a_request_asks) {
   EXPECT_NE(events.find("segment_id"), std::string::npos);
   const served none({}, [] {}, {"--demo", "parakeet-tdt"});
   EXPECT_EQ(
-      code_of(ask(none.port(), form().file(bytes_of(recording)).field("response_format", "diarized_json").post())),
+      code_of(ask(none.port(), form().file(contents_of(recording)).field("response_format", "diarized_json").post())),
       "400 response_format unsupported_value");
 }
 
@@ -169,7 +169,7 @@ TEST(steno_several, a_request_has_its_time_and_a_client_its_rate) {
   EXPECT_EQ(code_of(ask(s.port(), form().file(repeated_wav(recording, 400)).post())), "504 - deadline_exceeded");
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(60));
   for (int i = 0; i < 2; ++i) EXPECT_NE(ask(s.port(), form().file("x").post()).status, 429);
-  const http_answer a = ask(s.port(), form().file(bytes_of(recording)).post());
+  const http_answer a = ask(s.port(), form().file(contents_of(recording)).post());
   EXPECT_EQ(code_of(a), "429 - rate_limit_exceeded");
   EXPECT_GT(std::stoi(a.fields.at("retry-after")), 0);
   EXPECT_EQ(realtime_client(s.port()).status, 429);

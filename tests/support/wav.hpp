@@ -46,14 +46,14 @@ inline wav load_wav(const std::filesystem::path& path) {
   return w;
 }
 
-inline std::string bytes_of(const std::filesystem::path& path) {
+inline std::string contents_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
 /// The bytes of a WAV file whose header has 44 bytes, its samples so many times.
 inline std::string repeated_wav(const std::filesystem::path& path, int times) {
-  const std::string one = bytes_of(path);
+  const std::string one = contents_of(path);
   std::string all = one.substr(0, 44);
   for (int i = 0; i < times; ++i) all += one.substr(44);
   const auto put = [&](std::size_t at, std::size_t n) {
