@@ -255,7 +255,8 @@ TEST_F(steno_media, a_table_of_recordings_with_ffmpeg_and_without) {
           EXPECT_EQ(heard, text) << r.name;
           EXPECT_EQ(count, 0) << r.name << '\n' << o.err;
         } else if (how == part) {
-          EXPECT_EQ(text.rfind(heard, 0), 0u) << r.name << ": " << heard;
+          // The last word may be cut, and then heard as another one.
+          EXPECT_TRUE(text.starts_with(heard.substr(0, heard.rfind(' ') + 1))) << r.name << ": " << heard;
           EXPECT_GT(heard.size(), 8u) << r.name;
           EXPECT_LT(heard.size(), text.size()) << r.name;
           EXPECT_EQ(count, 1) << r.name << '\n' << o.err;
