@@ -18,7 +18,7 @@ namespace search {
 template <class Hypothesis>
 class hypothesis_pool {
  public:
-  using list = std::vector<Hypothesis>;
+  using list = std::vector<Hypothesis>;  ///< of hypotheses in use
 
   /// Appends a copy of `h`, which is not of this list, and returns it; valid until the list is changed.
   Hypothesis& copy(const Hypothesis& h, list& to) {
