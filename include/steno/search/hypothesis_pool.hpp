@@ -1,6 +1,6 @@
 // steno/search/hypothesis_pool.hpp - hypotheses come and go at every frame: their memory stays.
 //
-// A hypothesis is some vectors. Copies are made of ones that were given back, and what is no longer wanted is given
+// A hypothesis is made of vectors. Copies are made of ones that were given back, and what is no longer wanted is given
 // back, so a search that is warm allocates nothing. Tested in tests/search/hypothesis_pool_test.cpp.
 #pragma once
 #include <steno/config.hpp>

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -83,7 +82,7 @@ STENO_COLD inline std::vector<position_hypothesis> position_beam(const view<cons
       totals.clear();
       for (std::size_t k = 0; k < now.size(); ++k) totals.push_back(extended(k, best[0]).total());
       const auto last = totals.begin() + static_cast<std::ptrdiff_t>(beam - 1);
-      std::nth_element(totals.begin(), last, totals.end(), std::greater<>());
+      std::nth_element(totals.begin(), last, totals.end(), [](double a, double b) { return a > b; });
       least = *last - reach;
     }
     next.clear();
