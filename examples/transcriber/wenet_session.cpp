@@ -58,12 +58,16 @@ class wenet_session final : public live_protocol {
       model_came();
       return true;
     }
-    const auto sink = [this](const session_event& heard) {
-      session_event e = heard;
+    const auto tell = [this](const session_event& e) {
       endpoint_ = e.endpoint;
-      if (of_->figures != nullptr) of_->figures->rewrite(e);
       if (e.final() || !e.utterance.text.empty())
         out.push_back(result_message(e, nbest_, of_->model.model_name().starts_with("u2_")));
+    };
+    const auto sink = [&](const session_event& e) {
+      if (of_->figures == nullptr || !e.final()) return tell(e);
+      session_event written = e;
+      of_->figures->rewrite(written);
+      tell(written);
     };
     constexpr std::size_t slice = 8000;
     if (at_ < pcm_.size()) {

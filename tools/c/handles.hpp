@@ -22,14 +22,8 @@ struct workers {
 
   std::unique_ptr<thread_pool> pool;
   executor run;
-  context_store contexts;
+  mutable context_store contexts;  // handles are const where they are shared; this has a lock
 };
-
-// Handles are const where they are shared; their scratch memory is behind a lock.
-template <class Handle>
-context_store& contexts_of(const Handle& h) {
-  return const_cast<Handle&>(h).contexts;
-}
 
 }  // namespace steno::c
 

@@ -131,23 +131,22 @@ struct of_detectors {
   }
   vad_settings& o;
 };
-// What makes turns of a diarizer's probabilities.
-struct of_turns {
-  static constexpr std::string_view name = "a diarizer's turns";
+// Settings that list themselves.
+template <class Settings>
+struct of_listed {
   template <class F>
   void each(F&& f) {
-    segmentation::speaker_segment_options::each(o, f);
+    Settings::each(o, f);
   }
-  segmentation::speaker_segment_options& o;
+  Settings& o;
+};
+// What makes turns of a diarizer's probabilities.
+struct of_turns : of_listed<segmentation::speaker_segment_options> {
+  static constexpr std::string_view name = "a diarizer's turns";
 };
 // What a diarizing stream remembers.
-struct of_caches {
+struct of_caches : of_listed<nn::speaker_cache_options> {
   static constexpr std::string_view name = "diarizers";
-  template <class F>
-  void each(F&& f) {
-    nn::speaker_cache_options::each(o, f);
-  }
-  nn::speaker_cache_options& o;
 };
 // Who says what.
 struct of_attribution {

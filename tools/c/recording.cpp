@@ -105,7 +105,7 @@ result transcribed(const steno_model& m, std::span<const float> pcm, const steno
   if (options != nullptr) s = options->of_recording(b.vad, b.speakers);
   if (double& limit = s.transcribing.limit_seconds; b.aligner != nullptr)
     limit = limit > 0 ? std::min(limit, b.aligner->max_seconds()) : b.aligner->max_seconds();
-  const context_store::lent scratch(contexts_of(m));
+  const context_store::lent scratch(m.contexts);
   any_recording one(m.model, s.transcribing);
   collector all(b, s, *scratch);
   const auto sink = [&](segment found) { all.add(std::move(found)); };

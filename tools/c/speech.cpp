@@ -41,7 +41,7 @@ result detected(const steno_vad& v, std::span<const float> pcm, const vad_settin
       one.end = static_cast<double>(found.end_ms) / 1000;
     });
   };
-  const context_store::lent scratch(contexts_of(v));
+  const context_store::lent scratch(v.contexts);
   vad_stream stream(v.model, s);
   stream.accept(pcm, *scratch, sink);
   stream.finish(*scratch, sink);
@@ -57,7 +57,7 @@ result aligned(const steno_aligner& a, std::span<const float> pcm, const std::st
     fail({.what = "recording to be aligned",
           .expected = "at most " + std::to_string(static_cast<int>(a.model.reach_seconds())) + " s",
           .found = std::to_string(static_cast<int>(r.duration)) + " s"});
-  const context_store::lent scratch(contexts_of(a));
+  const context_store::lent scratch(a.contexts);
   segment s;
   s.words = a.model.align(pcm, text, language, 0, *scratch);
   s.text = std::string(tokenizers::unicode::strip(text));
@@ -81,7 +81,7 @@ steno_status steno_diarize(const steno_diarizer* diarizer, const float* samples,
     return misuse(error, "steno_diarize: a diarizer, samples and a place for the result are needed");
   return made_result(result, error, [&] {
     const diarize_options o = options != nullptr ? options->of_diarizer(diarizer->model) : diarize_options();
-    const context_store::lent scratch(contexts_of(*diarizer));
+    const context_store::lent scratch(diarizer->contexts);
     return diarizer->model.diarize({samples, count}, o, *scratch);
   });
 }
@@ -105,7 +105,7 @@ steno_status steno_punctuate(const steno_punctuator* punctuator, const char* tex
   if (punctuator == nullptr || text == nullptr || punctuated == nullptr)
     return misuse(error, "steno_punctuate: a punctuator, a text and a place for the new text are needed");
   return guarded(error, [&] {
-    const context_store::lent scratch(contexts_of(*punctuator));
+    const context_store::lent scratch(punctuator->contexts);
     segment s;
     s.text = text;
     punctuator->model.punctuate(s, *scratch);

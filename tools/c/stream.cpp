@@ -177,7 +177,7 @@ steno_status open_stream(const Handle* of, steno_sink sink, void* user, steno_st
                          const char* wrong, F&& body) {
   if (of == nullptr || sink == nullptr || to == nullptr) return misuse(error, wrong);
   return guarded(error, [&] {
-    auto made = std::make_unique<steno_stream>(contexts_of(*of), sink, user);
+    auto made = std::make_unique<steno_stream>(of->contexts, sink, user);
     made->body = body(*made->scratch);
     *to = made.release();
   });

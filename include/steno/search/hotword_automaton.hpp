@@ -49,10 +49,7 @@ class hotword_automaton {
     nodes_.emplace_back();
     for (std::size_t p = 0; p < phrases.size(); ++p) insert(phrases[p], static_cast<int>(p));
     if (!weights.empty() && options.rules == hotword_rules::runtime) weigh(phrases, weights);
-    for (const node& n : nodes_) {
-      highest_ = std::max(highest_, n.step);
-      highest_total_ = std::max(highest_total_, n.total);
-    }
+    for (const node& n : nodes_) highest_ = std::max(highest_, n.step);
     const std::vector<int> order = breadth_first();
     if (options.rules == hotword_rules::runtime) {
       fill_failures(order);
@@ -87,8 +84,6 @@ class hotword_automaton {
   }
   /// No unit earns more.
   float highest_step() const noexcept { return highest_; }
-  /// No phrase earns more in all.
-  float highest_total() const noexcept { return highest_total_; }
   /// What the end of the input does to a hypothesis in `state` that earned `earned`: its bonus afterwards.
   float finish(int state, float earned) const noexcept {
     const node& n = nodes_[static_cast<std::size_t>(state)];
@@ -256,7 +251,7 @@ class hotword_automaton {
 
   hotword_options options_;
   std::vector<node> nodes_;
-  float highest_ = 0, highest_total_ = 0;
+  float highest_ = 0;
 };
 
 }  // namespace search

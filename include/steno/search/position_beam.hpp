@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -54,15 +53,11 @@ STENO_COLD inline std::vector<position_hypothesis> position_beam(const view<cons
   const auto beam = static_cast<std::size_t>(o.search.beam_or(position_beam_options::default_beam));
   const auto silent = [&](int id) { return std::find(o.silent.begin(), o.silent.end(), id) != o.silent.end(); };
   const auto better = [](const hypothesis& a, const hypothesis& b) { return a.total() > b.total(); };
-  // A better one may have to pay a phrase back while another one completes its own.
-  const double reach = favours.hotwords() == nullptr ? std::numeric_limits<double>::infinity()
-                                                     : 2 * static_cast<double>(favours.hotwords()->highest_total());
   std::vector<hypothesis> all(1), now, next;
   all[0].state = favours.start();
   now = all;
   std::vector<std::pair<int, std::size_t>> states;  // how many there are of each
   std::vector<int> labels;
-  std::vector<double> totals;
   for (extent t = 0; t < scores.rows(); ++t) {
     const float* const row = scores.data() + t * scores.outerStride();
     std::vector<int> best;
@@ -72,35 +67,21 @@ STENO_COLD inline std::vector<position_hypothesis> position_beam(const view<cons
       if (full) best.pop_back();
       best.insert(std::upper_bound(best.begin(), best.end(), i, [&](int a, int b) { return row[a] > row[b]; }), i);
     }
-    const auto extended = [&](std::size_t k, int id) {
-      hypothesis n{now[k].score + static_cast<double>(row[id]), now[k].state, k, id};
-      if (!silent(id)) favours.follow(n.state, id);
-      return n;
-    };
-    double least = -std::numeric_limits<double>::infinity();  // what is below cannot become one of the best
-    if (now.size() >= beam) {
-      totals.clear();
-      for (std::size_t k = 0; k < now.size(); ++k) totals.push_back(extended(k, best[0]).total());
-      const auto last = totals.begin() + static_cast<std::ptrdiff_t>(beam - 1);
-      std::nth_element(totals.begin(), last, totals.end(), [](double a, double b) { return a > b; });
-      least = *last - reach;
-    }
     next.clear();
     for (std::size_t k = 0; k < now.size(); ++k) {
       const hypothesis& h = now[k];
       labels = best;
       if (favours.hotwords() != nullptr) {
-        favours.hotwords()->continuations(h.state.hotword_state, [&](int unit, float earned) {
-          if (unit >= 0 && unit < scores.cols() && row[unit] > row[best[0]] - o.near &&
-              h.total() + static_cast<double>(row[unit] + earned) >= least)
-            labels.push_back(unit);
+        favours.hotwords()->continuations(h.state.hotword_state, [&](int unit, float) {
+          if (unit >= 0 && unit < scores.cols() && row[unit] > row[best[0]] - o.near) labels.push_back(unit);
         });
         std::sort(labels.begin(), labels.end());
         labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
       }
       for (const int id : labels) {
-        const hypothesis n = extended(k, id);
-        if (n.total() >= least) next.push_back(n);
+        hypothesis n{h.score + static_cast<double>(row[id]), h.state, k, id};
+        if (!silent(id)) favours.follow(n.state, id);
+        next.push_back(n);
       }
     }
     std::stable_sort(next.begin(), next.end(), better);
