@@ -43,8 +43,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           state = to;
           earned += bonus;
           require(std::isfinite(earned));
-          graph.continuations(state, [&](int another, float its) {
-            require(another >= 0 && another < known.size() && std::isfinite(its));
+          graph.continuations(state, [&](const steno::search::hotword_automaton::continuation& c) {
+            require(c.unit >= 0 && c.unit < known.size() && std::isfinite(c.bonus));
           });
         }
       require(std::isfinite(graph.finish(state, earned)));

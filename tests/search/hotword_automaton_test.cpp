@@ -83,12 +83,24 @@ TEST(hotword_automaton, continuations_are_what_next_gives) {
       int state = 0;
       for (const int u : units) state = g.next(state, u).first;
       std::vector<int> seen;
-      g.continuations(state, [&](int unit, float bonus) {
-        if (std::find(seen.begin(), seen.end(), unit) != seen.end()) return;
-        seen.push_back(unit);
-        EXPECT_EQ(bonus, g.next(state, unit).second) << unit;
-      });
+      const auto agrees = [&](const search::hotword_automaton::continuation& c) {
+        if (std::find(seen.begin(), seen.end(), c.unit) != seen.end()) return;
+        seen.push_back(c.unit);
+        EXPECT_EQ(std::pair(c.state, c.bonus), g.next(state, c.unit)) << c.unit;
+      };
+      g.continuations(state, agrees);
       EXPECT_FALSE(seen.empty());
+      const std::size_t count = seen.size();
+      seen.clear();
+      const auto left = g.inner_continuations(state, agrees);
+      if (left.begins)
+        for (const int unit : {1, 2, 3, 9})
+          if (std::find(seen.begin(), seen.end(), unit) == seen.end()) {
+            seen.push_back(unit);
+            const auto [to, bonus] = g.next(0, unit);
+            EXPECT_EQ(std::pair(to, left.paid + bonus), g.next(state, unit)) << unit;
+          }
+      EXPECT_EQ(seen.size(), count);
     }
   }
 }

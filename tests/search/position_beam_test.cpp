@@ -63,8 +63,12 @@ TEST(position_beam, nothing_is_lost_on_the_way) {
   for (std::uint64_t seed = 1; seed < 12; ++seed) {
     const table p = 3 * random_table(7, 5, seed);
     for (const float score : {0.5f, 4.0f}) {
-      const search::hotword_automaton g(std::vector<std::vector<int>>{{1, 2}, {2, 3, 4, 1}, {0}, {4, 4}},
-                                        {.score = score});
+      // The second list begins with every token.
+      const search::hotword_automaton lists[] = {
+          search::hotword_automaton(std::vector<std::vector<int>>{{1, 2}, {2, 3, 4, 1}, {0}, {4, 4}}, {.score = score}),
+          search::hotword_automaton(std::vector<std::vector<int>>{{0, 1}, {1, 2}, {2, 0, 4, 1}, {3}, {4, 4}, {4, 1, 2}},
+                                    {.score = score, .increment = 0.3f})};
+      const search::hotword_automaton& g = lists[seed % 2];
       const auto few = search::position_beam(p, {.search = {.beam = 10, .hotwords = &g}, .near = 1000});
       const auto many = search::position_beam(p, {.search = {.beam = 300, .hotwords = &g}, .near = 1000});
       EXPECT_NEAR(few[0].score, best_of_all(p, g), 1e-4) << seed;

@@ -69,18 +69,44 @@ class hotword_automaton {
   std::pair<int, float> next(int state, int unit, std::vector<int>* matched = nullptr) const {
     return options_.rules == hotword_rules::runtime ? next_runtime(state, unit, matched) : next_training(state, unit);
   }
-  /// Calls f(unit, bonus) for the units that begin or go on with a phrase in `state`, with what next() gives for them.
-  /// One may come twice; then the first bonus is right.
+  /// A unit that begins or goes on with a phrase, and what next() gives for it.
+  struct continuation {
+    int unit = 0;     ///< what comes next
+    int state = 0;    ///< behind it
+    float bonus = 0;  ///< earned
+  };
+  /// What becomes of a hypothesis that goes on with none of its phrases.
+  struct leaving {
+    float paid = 0;       ///< bonus of the way back to state 0
+    bool begins = false;  ///< whether its next unit may begin a phrase: it earns `paid` and what it earns in state 0
+  };
+  /// Calls f(continuation) for the units that begin or go on with a phrase in `state`. One may come twice; then the
+  /// first is right.
   template <class F>
   void continuations(int state, F&& f) const {
+    const leaving out = inner_continuations(state, f);
+    if (!out.begins) return;
+    for (const auto& [unit, to] : at(0).children)
+      f(continuation{unit, state_behind(to), out.paid + at(to).step + at(to).output});
+  }
+  /// As continuations(), without the units that only begin a phrase: those are the same for all states.
+  template <class F>
+  leaving inner_continuations(int state, F&& f) const {
+    const bool exact = options_.rules == hotword_rules::runtime;
     float paid = 0;
-    for (int now = state;; now = at(now).fail) {
-      const bool exact = options_.rules == hotword_rules::runtime;
-      for (const auto& [unit, to] : at(now).children)
-        f(unit, exact ? paid + at(to).step : next_training(state, unit).second);
-      if (now == 0 || (exact && !at(now).has_arc)) return;
+    for (int now = state; now != 0; now = at(now).fail) {
+      for (const auto& [unit, to] : at(now).children) {
+        if (exact) {
+          f(continuation{unit, state_behind(to), paid + at(to).step});
+        } else {
+          const auto [after, bonus] = next_training(state, unit);
+          f(continuation{unit, after, bonus});
+        }
+      }
+      if (exact && !at(now).has_arc) return {.paid = paid, .begins = false};
       paid += at(now).arc;
     }
+    return {.paid = exact ? paid : -at(state).total, .begins = true};
   }
   /// No unit earns more.
   float highest_step() const noexcept { return highest_; }
@@ -105,6 +131,10 @@ class hotword_automaton {
   const node& at(int n) const noexcept { return nodes_[static_cast<std::size_t>(n)]; }
   node& at(int n) noexcept { return nodes_[static_cast<std::size_t>(n)]; }
 
+  // By the runtime rules a phrase that ends and does not go on begins anew.
+  int state_behind(int n) const noexcept {
+    return options_.rules == hotword_rules::runtime && at(n).leaf() ? 0 : n;
+  }
   int child(int of, int unit) const noexcept {
     const auto& c = at(of).children;
     const auto found = std::lower_bound(c.begin(), c.end(), unit, [](const auto& a, int u) { return a.first < u; });
@@ -229,7 +259,7 @@ class hotword_automaton {
             matched->push_back(at(f).phrase);
           }
         }
-        return {at(to).leaf() ? 0 : to, earned};
+        return {state_behind(to), earned};
       }
       if (!at(now).has_arc) return {0, earned};
       earned += at(now).arc;

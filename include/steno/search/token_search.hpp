@@ -69,8 +69,8 @@ class token_hotwords {
     if (const float left = graph_->next(h.hotword_state, no_unit).second; left != 0)
       for (extent i = 0; i < text; ++i) row_[static_cast<std::size_t>(i)] += left;
     units_.clear();
-    graph_->continuations(h.hotword_state, [&](int unit, float bonus) {
-      if (unit >= 0 && unit < text) units_.emplace_back(unit, bonus);
+    graph_->continuations(h.hotword_state, [&](const hotword_automaton::continuation& c) {
+      if (c.unit >= 0 && c.unit < text) units_.emplace_back(c.unit, c.bonus);
     });
     for (auto at = units_.rbegin(); at != units_.rend(); ++at)  // of one that comes twice the first is right
       row_[static_cast<std::size_t>(at->first)] = p[at->first] + at->second;

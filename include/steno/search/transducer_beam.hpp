@@ -188,7 +188,8 @@ class transducer_beam {
     least -= options_.gamma + static_cast<double>(hotwords->highest_step());
     taken_.resize(label_.size());
     for (const int label : order_) taken_[static_cast<std::size_t>(label)] = true;
-    hotwords->continuations(h.guided.hotword_state, [&](int label, float) {
+    hotwords->continuations(h.guided.hotword_state, [&](const hotword_automaton::continuation& c) {
+      const int label = c.unit;
       if (label < 0 || label >= options_.blank || at(label) < least || taken_[static_cast<std::size_t>(label)]) return;
       taken_[static_cast<std::size_t>(label)] = true;
       order_.push_back(label);
