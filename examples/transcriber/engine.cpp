@@ -58,6 +58,12 @@ result transcript::finish(const transcript_sink& to) {
   return head;
 }
 
+void transcript::recognise_waiting(std::span<transcript* const> closed, bool rest, context& c) {
+  std::vector<any_recording*> all;
+  for (transcript* const t : closed) all.push_back(&t->recording_);
+  any_recording::recognise_waiting(all, rest, c);
+}
+
 void transcript::emit(segment s, const transcript_sink& to) {
   if (times_) times_->align(s, context_);
   if (punctuation_) punctuation_->punctuate(s, context_);
@@ -118,12 +124,6 @@ result engine::transcribe(const sample_function& audio, const request& r, const 
   while (const std::size_t n = audio(samples)) one->push({samples.data(), n}, to);
   one->close(to);
   return one->finish(to);
-}
-
-void engine::recognise_waiting(std::span<transcript* const> waiting, bool rest) {
-  std::vector<any_recording*> all;
-  for (transcript* const t : waiting) all.push_back(&t->recording_);
-  any_recording::recognise_waiting(all, rest, context_);
 }
 
 transcribe_options engine::options_of(const request& r) {

@@ -63,11 +63,13 @@ class transcript {
   void close(const transcript_sink& to);
   double needed_from() const { return recording_.needed_from(); }  ///< seconds before which no segment is to come
   double waiting_seconds() const { return recording_.waiting_seconds(); }  ///< of audio
+  /// Recognises clips that wait in closed recordings of one model with equal options, as many at a time as these say;
+  /// with `rest` the last ones, too. What they are is not changed by it.
+  static void recognise_waiting(std::span<transcript* const> closed, bool rest, context& c);
   /// Emits the segments that are left. Returns the result without text and segments.
   result finish(const transcript_sink& to);
 
  private:
-  friend class engine;
   void emit(segment s, const transcript_sink& to);
   void attribute(const transcript_sink& to);
 
@@ -108,9 +110,10 @@ class engine {
   bool needs_preview(const request& r) const { return r.vad == "none" && model_.needs_preview(); }
   /// A recording of any length, in constant memory.
   std::unique_ptr<transcript> begin(const request& r);
-  /// Recognises clips that wait, as many at a time as the request says; with `rest` the last ones, too. What they are
-  /// is not changed by it. All of them were made with equal requests.
-  void recognise_waiting(std::span<transcript* const> waiting, bool rest);
+  /// transcript::recognise_waiting() with this engine's threads; all were made with equal requests.
+  void recognise_waiting(std::span<transcript* const> waiting, bool rest) {
+    transcript::recognise_waiting(waiting, rest, context_);
+  }
   /// Returns the result without text and segments.
   result transcribe(const sample_function& audio, const request& r, const transcript_sink& to);
 

@@ -371,8 +371,9 @@ class http_connection final : public drainable, public asker, public std::enable
     check_queue();
     events_ = asked.stream;
     auto task = std::make_shared<speech_task>(
-        *hall_.models, model, speech_task::upload{std::move(sound_), std::move(form_), std::move(asked)},
-        hall_.options.reading, hall_.options.audio_seconds, shared_from_this());
+        speech_task::place{*hall_.models, hall_.desk, hall_.options.reading, hall_.options.audio_seconds,
+                           hall_.options.max_batch},
+        model, speech_task::upload{std::move(sound_), std::move(form_), std::move(asked)}, shared_from_this());
     task->client = client_;
     task_ = task;
     if (hall_.options.request_seconds > 0) {
@@ -429,7 +430,7 @@ class http_connection final : public drainable, public asker, public std::enable
     audio_seconds_ = a.audio_seconds;
     waited_seconds_ = a.waited_seconds;
     worked_seconds_ = a.worked_seconds;
-    if (a.status == 200) hall_.counts.recognised(audio_seconds_, waited_seconds_, worked_seconds_);
+    if (a.status == 200) hall_.counts.recognised(audio_seconds_, waited_seconds_, worked_seconds_, a.together);
     if (!events_ || (a.status != 200 && !streaming_)) return respond(a.status, a.type, std::move(a.body));
     events_ = false;
     open_events();

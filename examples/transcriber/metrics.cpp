@@ -33,9 +33,10 @@ void metrics::answered(std::string_view path, int status, double seconds) {
   latency_.add(seconds);
 }
 
-void metrics::recognised(double audio_seconds, double waited, double worked) {
+void metrics::recognised(double audio_seconds, double waited, double worked, bool together) {
   const std::lock_guard<std::mutex> lock(mutex_);
   ++recordings_;
+  if (together) ++together_;
   audio_ += audio_seconds;
   worked_ += worked;
   waiting_.add(waited);
@@ -84,6 +85,8 @@ std::string metrics::text(const state& now) const {
   write(out, "steno_queue_wait_seconds", "What recordings waited for a thread.", waiting_);
   const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
   one(out, "steno_recordings_total", "counter", "Recordings that were recognised.", count(recordings_));
+  one(out, "steno_recordings_together_total", "counter", "Of these, recognised together with others.",
+      count(together_));
   one(out, "steno_audio_seconds_total", "counter", "Of recordings that were recognised.", audio_);
   one(out, "steno_recognition_seconds_total", "counter", "Time that threads took for them.", worked_);
   one(out, "steno_real_time_factor", "gauge", "Their time by their audio, of all so far; 0 before the first.",

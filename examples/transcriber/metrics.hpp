@@ -18,8 +18,9 @@ class metrics {
  public:
   /// A request that was answered; `path` is one of a few.
   void answered(std::string_view path, int status, double seconds);
-  /// A recording that was recognised: its length, the time that it waited and the time that it took.
-  void recognised(double audio_seconds, double waited, double worked);
+  /// A recording that was recognised: its length, the time that it waited and the time that it took; whether it was
+  /// recognised together with others.
+  void recognised(double audio_seconds, double waited, double worked, bool together = false);
   /// Of sessions.
   void session_began();
   void session_ended(double audio_seconds);
@@ -45,7 +46,7 @@ class metrics {
   std::map<std::pair<std::string, int>, std::uint64_t> requests_;
   histogram latency_, waiting_;
   double audio_ = 0, worked_ = 0, session_audio_ = 0;
-  std::uint64_t recordings_ = 0, sessions_ = 0, sessions_now_ = 0;
+  std::uint64_t recordings_ = 0, together_ = 0, sessions_ = 0, sessions_now_ = 0;
 };
 
 }  // namespace steno::app

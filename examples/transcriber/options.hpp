@@ -42,6 +42,7 @@ struct live_options {
   int drain_seconds = 10;       ///< for sessions to end after an interruption
   std::vector<std::string> allow_origins;
   int max_queue = 16;               ///< recordings that wait for a thread
+  int max_batch = 8;                ///< of them together
   int body_bytes = 100 << 20;       ///< of a request
   int request_seconds = 0;          ///< until a recording is given up; 0: never
   int per_minute = 0;               ///< requests and sessions of a client; 0: any number

@@ -81,6 +81,7 @@ int run_serve(const options& o) {
             .allow_origins = o.live.allow_origins,
             .keys = o.live.api_keys.empty() ? api_keys() : api_keys::read(o.live.api_keys),
             .max_queue = o.live.max_queue,
+            .max_batch = o.live.max_batch,
             .body_bytes = o.live.body_bytes,
             .request_seconds = o.live.request_seconds,
             .per_minute = o.live.per_minute,

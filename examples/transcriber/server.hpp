@@ -46,6 +46,7 @@ struct server_options {
   pipelines::session_models beside = {};        ///< of every session of the one model; must outlive the server
   std::string model_id = "default";             ///< what requests call the one model
   int max_queue = 16;                           ///< recordings that wait for a thread; more are refused (429)
+  int max_batch = 8;                            ///< of them are recognised together, where the model can
   int body_bytes = 100 << 20;                   ///< of a request; more is refused (413)
   int request_seconds = 0;                      ///< after which a recording is given up (504); 0: never
   int per_minute = 0;                           ///< requests and sessions that a client may begin (429); 0: any number

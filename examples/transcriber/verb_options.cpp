@@ -507,6 +507,11 @@ void add_serve(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--max-queue", o.live.max_queue, "Recordings that wait for a thread; more are refused, with 429 [16]")
       ->type_name("N")
       ->check(CLI::Range(0, 100000));
+  app.add_option("--max-batch", o.live.max_batch,
+                 "Short recordings that wait are recognised together, so many at once, where the model can (Qwen3-ASR) "
+                 "[8]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 64));
   app.add_option("--max-body", o.live.body_bytes, "Bytes of a request [104857600]")
       ->type_name("N")
       ->check(CLI::Range(1024, 1 << 30));

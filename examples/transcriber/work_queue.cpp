@@ -25,7 +25,7 @@ void work_queue::stop() {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
     for (const auto& t : waiting_) t->cancel();
-    for (const auto& t : running_) t->cancel();
+    for (const taken& t : running_) t.it->cancel();
     forgotten.swap(waiting_);
     threads.swap(threads_);
   }
@@ -71,14 +71,18 @@ std::size_t work_queue::running() const {
   return running_.size();
 }
 
-// Of the client that was served longest ago, or never; of several such the one that came first.
-std::shared_ptr<work_queue::task> work_queue::next() {
+// Of those that are wanted: of the client that was served longest ago, or never; of several such the one that came
+// first. Null where none is.
+template <class Wanted>
+std::shared_ptr<work_queue::task> work_queue::next(const Wanted& wanted) {
   const auto served = [this](const std::shared_ptr<task>& t) {
     const auto at = turns_.find(t->client);
     return at == turns_.end() ? 0 : at->second;
   };
-  const auto at = std::min_element(waiting_.begin(), waiting_.end(),
-                                   [&](const auto& a, const auto& b) { return served(a) < served(b); });
+  auto at = waiting_.end();
+  for (auto one = waiting_.begin(); one != waiting_.end(); ++one)
+    if (wanted(**one) && (at == waiting_.end() || served(*one) < served(*at))) at = one;
+  if (at == waiting_.end()) return nullptr;
   std::shared_ptr<task> mine = std::move(*at);
   waiting_.erase(at);
   try {
@@ -86,29 +90,52 @@ std::shared_ptr<work_queue::task> work_queue::next() {
   } catch (const std::exception&) {  // without memory for its turn it counts as one who never came
   }
   std::erase_if(turns_, [&](const auto& one) {
-    const auto is = [&](const auto& t) { return t != nullptr && t->client == one.first; };
-    return one.first != mine->client && std::none_of(waiting_.begin(), waiting_.end(), is) &&
-           std::none_of(running_.begin(), running_.end(), is);
+    return one.first != mine->client &&
+           std::none_of(waiting_.begin(), waiting_.end(), [&](const auto& t) { return t->client == one.first; }) &&
+           std::none_of(running_.begin(), running_.end(), [&](const taken& t) { return t.it->client == one.first; });
   });
   return mine;
 }
 
+std::vector<std::shared_ptr<work_queue::task>> work_queue::take_along(const std::function<bool(const task&)>& wanted,
+                                                                     std::size_t most) {
+  std::vector<std::shared_ptr<task>> all;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stopping_) return all;
+  all.reserve(std::min(most, waiting_.size()));
+  running_.reserve(running_.size() + threads_.size() + all.capacity());  // threads find room without asking for it
+  while (all.size() < most) {
+    std::shared_ptr<task> one = next(wanted);
+    if (one == nullptr) break;
+    running_.push_back({one, std::this_thread::get_id()});
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
 void work_queue::work() {
+  const std::thread::id self = std::this_thread::get_id();
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     ++idle_;
     changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
     --idle_;
     if (stopping_) return;
-    std::shared_ptr<task> mine = next();
-    running_.push_back(mine);  // there is room for each thread
+    std::shared_ptr<task> mine = next([](const task&) { return true; });
+    running_.push_back({mine, self});  // there is room for each thread
     lock.unlock();
     mine->run();
+    mine.reset();
     lock.lock();
-    std::erase(running_, mine);
-    lock.unlock();
-    mine.reset();  // what it holds may ask the queue
-    lock.lock();
+    for (;;) {  // it, and what it took along
+      const auto at = std::find_if(running_.begin(), running_.end(), [&](const taken& t) { return t.by == self; });
+      if (at == running_.end()) break;
+      std::shared_ptr<task> one = std::move(at->it);
+      running_.erase(at);
+      lock.unlock();
+      one.reset();  // what it holds may ask the queue
+      lock.lock();
+    }
   }
 }
 

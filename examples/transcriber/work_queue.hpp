@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,6 +46,9 @@ class work_queue {
   bool full() const;
   /// False when it is full, or has no threads. Throws std::bad_alloc.
   bool offer(std::shared_ptr<task> t);
+  /// For a task's run(), on its thread: takes at most `most` of those that wait and are wanted, in their clients'
+  /// turns, as if threads had begun with them. They count as running until that run() returns. Throws std::bad_alloc.
+  std::vector<std::shared_ptr<task>> take_along(const std::function<bool(const task&)>& wanted, std::size_t most);
   /// Cancels it, and forgets it where it still waits.
   void withdraw(task& t);
   std::size_t waiting() const;
@@ -52,13 +56,18 @@ class work_queue {
 
  private:
   void work();
-  std::shared_ptr<task> next();
+  struct taken {
+    std::shared_ptr<task> it;
+    std::thread::id by = {};
+  };
+  template <class Wanted>
+  std::shared_ptr<task> next(const Wanted& wanted);
 
   const std::size_t most_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::shared_ptr<task>> waiting_;
-  std::vector<std::shared_ptr<task>> running_;  // of each thread, or null
+  std::vector<taken> running_;
   std::vector<std::thread> threads_;
   std::map<std::uint64_t, std::uint64_t> turns_;  // of clients that have work here: when each was served last
   std::uint64_t turn_ = 0;

@@ -29,6 +29,10 @@ std::string error_code(const http_answer& a) {
          (e["code"].is_string() ? e["code"].get<std::string>() : "-");
 }
 
+std::string metrics_of(const served& s) {
+  return ask(s.port(), "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").body;
+}
+
 TEST(steno_service, answers_as_the_program_writes) {
   const temporary_directory dir;
   const std::string program = std::string("'") + STENO_PROGRAM + "' -q --demo ";
@@ -308,6 +312,35 @@ TEST(steno_service, a_full_queue_is_told) {
   }
   EXPECT_GE(served_well, 3);
   EXPECT_GE(refused, 1);
+}
+
+TEST(steno_service, short_recordings_that_wait_are_recognised_together) {
+  const served s = served_demo("qwen3-asr", {"--threads", "1", "--max-queue", "32", "--max-batch", "4"});
+  const std::string audio = std::string(STENO_SOURCE_DIR) + "/examples/audio/";
+  // Of several kinds: some wait for the same, one is long, one asks for something else, one is no recording.
+  const auto plain = [&](const std::string& bytes) {
+    return form().file(bytes).field("response_format", "json");
+  };
+  std::vector<std::string> requests;
+  for (const auto& entry : std::filesystem::directory_iterator(audio))
+    if (entry.path().extension() == ".wav") requests.push_back(plain(contents_of(entry.path())).post());
+  ASSERT_GE(requests.size(), 3u);
+  requests.push_back(plain(repeated_wav(recording, 14)).post());
+  requests.push_back(plain(contents_of(recording)).field("prompt", "trains").post());
+  requests.push_back(plain("no recording").post());
+  std::vector<http_answer> alone;
+  for (const std::string& r : requests) alone.push_back(ask(s.port(), r));
+  EXPECT_NE(metrics_of(s).find("steno_recordings_together_total 0\n"), std::string::npos);
+  std::vector<std::thread> clients;
+  std::vector<http_answer> answers(3 * requests.size());
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    clients.emplace_back([&, i] { answers[i] = ask(s.port(), requests[i % requests.size()]); });
+  for (std::thread& t : clients) t.join();
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    EXPECT_EQ(answers[i].status, alone[i % requests.size()].status);
+    EXPECT_EQ(answers[i].body, alone[i % requests.size()].body);
+  }
+  EXPECT_EQ(metrics_of(s).find("steno_recordings_together_total 0\n"), std::string::npos);
 }
 
 TEST(steno_service, clients_that_misbehave_harm_no_other) {

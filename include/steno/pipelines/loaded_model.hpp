@@ -75,6 +75,7 @@ struct loaded_as final : loaded_model {
   search::guides guides(const transcribe_options& o) const override { return guides_of(model, o); }
   bool needs_preview() const override { return recognises_whole<Model>; }
   bool streams() const override { return streaming::streaming_recogniser<Model>; }
+  bool recognises_together() const override { return pipelines::recognises_together<Model>; }
   model_summary summary() const override {
     model_summary s;
     if (const gguf_file* const f = file()) s = summarise(*f);

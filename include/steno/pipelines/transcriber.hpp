@@ -87,6 +87,9 @@ class transcriber {
   bool supports(std::string_view option, bool vad = false) const { return model_->supports(option, vad); }
   /// Whether the model streams by itself; any_session takes others, too, and recognises segments with them.
   bool streams() const { return model_->streams(); }
+  /// Whether clips that wait are recognised together, faster than one after the other (`parallel_clips`,
+  /// any_recording::recognise_waiting()); others take a thread for each.
+  bool recognises_together() const { return model_->recognises_together(); }
   /// Whether an option has an effect in any_session, by its name in session_options. `by_segments`: with a detector or
   /// a second model, so that a model that streams by itself recognises segments, too.
   bool supports_live(std::string_view option, bool by_segments = false) const {
