@@ -97,10 +97,12 @@ done_list::done_list(const std::string& folder, const options& o)
     : folder_(folder),
       model_(o.model),
       formats_(o.output_formats),
+      settings_(o.settings),
       done_(lists_in(folder), of_shard("done", o.part)),
-      failed_(lists_in(folder), of_shard("failed", o.part)) {}
+      failed_(lists_in(folder), of_shard("failed", o.part)),
+      damaged_(lists_in(folder), of_shard("damaged", o.part)) {}
 
-// All that makes the results what they are: another model or other formats are other results.
+// All that makes the results what they are: another model, other formats or options are other results.
 std::string done_list::line_of(const input& in) const {
   struct stat facts {};
   nlohmann::ordered_json line = line_about(in);
@@ -113,6 +115,7 @@ std::string done_list::line_of(const input& in) const {
   if (in.part.duration) line["duration"] = *in.part.duration;
   line["formats"] = nlohmann::json::array();
   for (const format f : formats_) line["formats"].push_back(steno::app::facts(f).name);
+  if (!settings_.empty()) line["options"] = settings_;
   return list_line(line);
 }
 
@@ -157,6 +160,12 @@ void done_list::add_failure(const input& in, const std::string& reason) {
   nlohmann::ordered_json line = line_about(in);
   line["failed"] = reason;
   failed_.append(list_line(line));
+}
+
+void done_list::add_damage(const input& in, const std::string& what) {
+  nlohmann::ordered_json line = line_about(in);
+  line["damaged"] = what;
+  damaged_.append(list_line(line));
 }
 
 }  // namespace steno::app

@@ -1,10 +1,11 @@
 // What a run over many recordings has done, so that the next one goes on: lists beside the results.
 //
 // DIR/.steno-done/ holds lists of JSON lines. done*.jsonl has one for each input whose files are whole, failed*.jsonl
-// one for each that failed, with the reason. Each run writes lists of its own, done-I-of-N.jsonl for a shard, with a
-// number behind where one of that name is there: so no file has two writers, also where shards run on several machines
-// over a network file system or a shard is started again while its first process still lives. All lists are read; a
-// line of done counts when the recording is as long and as old as it was, the model has the same name, and the files
+// one for each that failed, with the reason, damaged*.jsonl one for each that is done as far as it could be heard. Each
+// run writes lists of its own, done-I-of-N.jsonl for a shard, with a number behind where one of that name is there: so
+// no file has two writers, also where shards run on several machines over a network file system or a shard is started
+// again while its first process still lives. All lists are read; a line of done counts when the recording is as long
+// and as old as it was, the model has the same name, the options that may change results are the same, and the files
 // are there. Tested in tests/programs/steno_resume_test.cpp.
 #pragma once
 #include <map>
@@ -49,6 +50,8 @@ class done_list {
   void add(const input& in);
   /// `in` failed. Throws steno::error when it cannot be written.
   void add_failure(const input& in, const std::string& reason);
+  /// `in` is done as far as it can be heard. Throws steno::error when it cannot be written.
+  void add_damage(const input& in, const std::string& what);
   /// Where failures are listed; empty: there was none.
   const std::string& failures() const { return failed_.path(); }
 
@@ -58,7 +61,8 @@ class done_list {
 
   std::string folder_, model_;
   std::vector<format> formats_;
-  line_file done_, failed_;
+  std::vector<std::string> settings_;
+  line_file done_, failed_, damaged_;
 };
 
 }  // namespace steno::app

@@ -322,6 +322,27 @@ void refuse_empty(const CLI::App& app) {
   }
 }
 
+// Options that were given, but for those that say what is heard, where results go and how fast: what these do not name
+// may change results.
+std::vector<std::string> settings_of(const CLI::App& app) {
+  constexpr std::string_view changes_nothing[] = {
+      "AUDIO",         "--manifest",      "--recursive",   "--shard",          "--offset",   "--duration",
+      "--model",       "--demo",          "--cache",       "--check-weights",  "--mmap",     "--no-mmap",
+      "--format",      "--output",        "--output-name", "--output-beside",  "--resume",   "--list-left",
+      "--threads",     "--parallel-clips", "--parallel-speakers", "--config",  "--ffmpeg",   "--progress",
+      "--no-progress", "--quiet",         "--verbose"};
+  std::vector<std::string> all;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || std::find(std::begin(changes_nothing), std::end(changes_nothing), name) !=
+                                    std::end(changes_nothing))
+      continue;
+    all.push_back(name + "=" + joined(option->reduced_results(), " "));
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
 // A first argument that is no file and looks like a verb.
 void refuse_unknown_verb(const std::string& word) {
   if (word.empty() || word[0] == '-' || word.find_first_of("./\\") != std::string::npos ||
@@ -405,6 +426,7 @@ options parse_options(const std::vector<std::string>& arguments) {
   refuse_unknown(app, words.origins);
   refuse_empty(app);
   check(o, raw);
+  o.settings = settings_of(app);
   return o;
 }
 

@@ -83,6 +83,7 @@ struct options {
   bool output_beside = false;  ///< files beside each input
   bool resume = false;         ///< inputs whose files are there are done
   bool list_left = false;      ///< says which are not, and does nothing else
+  std::vector<std::string> settings;  ///< options that were given and may change results, as "--beam=8"
   std::string output_name;     ///< of files: what stands before the format's ending; empty: not given
   std::string language = "auto";
   std::string target_language;                          ///< written; empty: as it is spoken

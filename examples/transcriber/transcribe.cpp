@@ -238,6 +238,11 @@ class input_queue {
                   report_.update(done, e.announced);
                 }};
   }
+  static std::string joined_warnings(const entry& e) {
+    std::string all;
+    for (const std::string& w : e.warnings) all += (all.empty() ? "" : "; ") + w;
+    return all;
+  }
   void conclude(entry& e) {
     if (e.stopped && e.read <= 0) return;  // interrupted before it began
     std::string failure;
@@ -259,6 +264,7 @@ class input_queue {
         tally_.now = {};
         if (done_ != nullptr && e.stopped) return to.drop();  // the next run does it
         to.end(r);
+        if (done_ != nullptr && e.damaged) done_->add_damage(inputs_[e.number], joined_warnings(e));
         if (done_ != nullptr) done_->add(inputs_[e.number]);
         if (e.stopped)
           tally_.now = {.name = e.audio, .seconds = r.duration};

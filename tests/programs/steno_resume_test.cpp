@@ -44,6 +44,16 @@ TEST_F(steno_resume, what_is_not_whole_or_has_changed_is_done_again) {
   // Other results: another format, another model.
   EXPECT_EQ(run("-o out/ --resume --format srt train.wav").err.find("done before"), std::string::npos);
   EXPECT_EQ(run("-o out/ --resume --demo u2 train.wav").err.find("done before"), std::string::npos);
+  // Other options, but for those that change no result.
+  ASSERT_EQ(run("-q -o out/ --resume --demo parakeet-ctc question.wav").code, 0);
+  EXPECT_NE(run("-o out/ --resume --demo parakeet-ctc --threads 1 --parallel-clips 2 question.wav").err.find("1 of 1"),
+            std::string::npos);
+  for (const char* other : {"--beam 4", "--vad energy", "--beam 5"})
+    EXPECT_EQ(run(std::string("-o out/ --resume --demo parakeet-ctc question.wav ") + other).err.find("done before"),
+              std::string::npos)
+        << other;
+  EXPECT_NE(run("-o out/ --resume --demo parakeet-ctc --beam-size=5 question.wav").err.find("1 of 1"),
+            std::string::npos);
   // A list that somebody cut or broke.
   fs::remove_all(at("out/.steno-done"));
   fs::create_directory(at("out/.steno-done"));
@@ -51,6 +61,18 @@ TEST_F(steno_resume, what_is_not_whole_or_has_changed_is_done_again) {
   const outcome broken = run("-o out/ --resume train.wav question.wav");
   EXPECT_EQ(broken.code, 0);
   EXPECT_EQ(broken.err.find("done before"), std::string::npos) << broken.err;
+}
+
+TEST_F(steno_resume, what_was_damaged_is_done_and_listed) {
+  fs::resize_file(at("train.wav"), fs::file_size(at("train.wav")) - 9000);
+  EXPECT_EQ(run("-q -o out/ --resume train.wav question.wav").code, 3);
+  std::ifstream list(at("out/.steno-done/damaged.jsonl"));
+  std::string line, none;
+  EXPECT_TRUE(std::getline(list, line) && !std::getline(list, none));
+  EXPECT_EQ(line.find("{\"name\":\"train\",\"audio\":\"train.wav\",\"damaged\":\""), 0u) << line;
+  const outcome again = run("-o out/ --resume train.wav question.wav");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_NE(again.err.find("2 of 2 inputs were done before"), std::string::npos) << again.err;
 }
 
 TEST_F(steno_resume, what_fails_is_tried_again) {
