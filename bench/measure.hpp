@@ -8,12 +8,15 @@
 //   speedup   time of one thread / time of several, by the wall
 // Fractions are medians of ratios measured alternately, peak and benchmark, after the timed loop; by processor time
 // where the benchmark has one thread.
+// With STENO_BENCH_TURNS=N in the environment a benchmark does N turns and nothing else, for counters of instructions
+// (bench/compare).
 #pragma once
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "peaks.hpp"
@@ -35,6 +38,12 @@ namespace detail {
 inline double median(std::vector<double> v) {
   std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
   return v[v.size() / 2];
+}
+
+/// 0: it is timed.
+inline int counted_turns() {
+  static const char* const said = std::getenv("STENO_BENCH_TURNS");
+  return said == nullptr ? 0 : std::atoi(said);
 }
 
 /// By the wall, which is what several threads share.
@@ -66,6 +75,11 @@ double fraction(Clock now, Ideal ideal, F& turn) {
 /// Times `turn`, called without arguments, and sets the counters.
 template <class F>
 void measure(benchmark::State& state, const work& w, F turn) {
+  if (const int turns = detail::counted_turns(); turns > 0) {
+    for (auto _ : state)
+      for (int k = 0; k < turns; ++k) turn();
+    return;
+  }
   const double from = detail::wall();
   for (auto _ : state) {
     turn();
