@@ -1,4 +1,4 @@
-// steno bench: load time, time of each run, real-time factor, most memory in use.
+// steno bench: load time, time of each run, real-time factor, most memory in use; with --profile the time of stages.
 #include <steno/error.hpp>
 
 #include <sys/resource.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 
 #include "audio.hpp"
 #include "model_path.hpp"
@@ -30,6 +31,7 @@ int run_bench(const options& o) {
   if (inputs.size() != 1) wrong_usage("bench takes one sound file");
   const std::string path = find_model(o.model);
   const double begin = now();
+  std::optional<stage_clock> clock;
   engine model(path, o.threads, [](const std::string&) {});
   const double load = now() - begin;
   check_request(o, model);
@@ -40,9 +42,7 @@ int run_bench(const options& o) {
   std::printf("model  %s\naudio  %s, %.2f s\nload   %.3f s\n", printable(path).c_str(),
               printable(inputs[0].audio).c_str(), seconds, load);
   std::printf("%6s %12s %10s\n", "run", "seconds", "RTF");
-  std::vector<double> times;
-  for (int run = 1; run <= o.runs; ++run) {
-    const double from = now();
+  const auto once = [&] {
     std::size_t at = 0;
     const sample_function audio = [&](std::span<float> out) {
       const std::size_t n = std::min(out.size(), pcm.size() - at);
@@ -53,6 +53,11 @@ int run_bench(const options& o) {
     model.transcribe(audio,
                      {.options = {.language = model.language_of(o.language), .itn = o.inverse_text_normalisation}},
                      {.segments = [](const segment&) {}, .progress = [](double) {}});
+  };
+  std::vector<double> times;
+  for (int run = 1; run <= o.runs; ++run) {
+    const double from = now();
+    once();
     times.push_back(now() - from);
     std::printf("%6d %12.4f %10.5f\n", run, times.back(), times.back() / seconds);
     std::fflush(stdout);
@@ -62,6 +67,12 @@ int run_bench(const options& o) {
   std::printf("%6s %12.4f %10.5f\n%6s %12.4f %10.5f\n", "best", times[0], times[0] / seconds, "median", median,
               median / seconds);
   std::printf("peak   %.1f MiB\n", peak_megabytes());
+  if (o.profile) {
+    model.profile(clock.emplace());
+    once();
+    std::printf("one more run, stage by stage\n");
+    for (const std::string& line : clock->lines()) std::printf("%s\n", printable(line).c_str());
+  }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     fail({.where = "standard output", .what = "cannot be written"});
   return 0;

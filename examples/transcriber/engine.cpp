@@ -25,12 +25,21 @@ void require_rate(const std::string& where, const char* what, int expected, int 
 
 transcript::transcript(any_recording r, const transcript_helpers& beside, std::optional<pipelines::speaker_labels> who,
                        context& c)
-    : recording_(std::move(r)), figures_(beside.figures), who_(std::move(who)), context_(c) {
+    : recording_(std::move(r)), figures_(beside.figures), who_(std::move(who)), context_(c), clock_(beside.clock) {
   if (beside.aligner != nullptr) times_.emplace(*beside.aligner);
   if (beside.marks != nullptr) punctuation_.emplace(*beside.marks);
 }
 
+// What is spent between two calls is none of the model's.
+transcript::turn::turn(stage_clock* c) : clock(c) {
+  if (clock != nullptr) clock->mark("reading and writing");
+}
+transcript::turn::~turn() {
+  if (clock != nullptr) clock->mark("search and text");
+}
+
 void transcript::push(std::span<const float> part, const transcript_sink& to) {
+  const turn mine(clock_);
   if (times_) times_->push(part);
   if (who_) who_->push(part, context_);
   recording_.push(part, context_, [&](segment s) { emit(std::move(s), to); });
@@ -40,6 +49,7 @@ void transcript::push(std::span<const float> part, const transcript_sink& to) {
 }
 
 void transcript::close(const transcript_sink& to) {
+  const turn mine(clock_);
   recording_.close(context_, [&](segment s) { emit(std::move(s), to); });
   if (who_) who_->close(context_);
   attribute(to);
@@ -53,6 +63,7 @@ void transcript::attribute(const transcript_sink& to) {
 }
 
 result transcript::finish(const transcript_sink& to) {
+  const turn mine(clock_);
   result head = recording_.finish(context_, [&](segment s) { emit(std::move(s), to); });
   if (who_) who_->take([&](segment s) { to.segments(std::move(s)); });
   return head;
@@ -114,7 +125,8 @@ std::unique_ptr<transcript> engine::begin(const request& r) {
                 speakers_beside_ ? std::optional(executor()) : std::nullopt);
   const transcript_helpers beside{.aligner = aligner_ ? &*aligner_ : nullptr,
                                   .marks = punctuation_ ? &*punctuation_ : nullptr,
-                                  .figures = figures_ ? &*figures_ : nullptr};
+                                  .figures = figures_ ? &*figures_ : nullptr,
+                                  .clock = clock_};
   return std::make_unique<transcript>(any_recording(model_, options_of(r)), beside, std::move(who), context_);
 }
 

@@ -21,6 +21,7 @@
 #include "options.hpp"
 #include "resampler.hpp"
 #include "speaker_model.hpp"
+#include "stage_clock.hpp"
 
 namespace steno::app {
 
@@ -48,6 +49,7 @@ struct transcript_helpers {
   const forced_aligner* aligner = nullptr;
   const punctuator* marks = nullptr;
   const inverse_text_normaliser* figures = nullptr;
+  stage_clock* clock = nullptr;  ///< is told what is neither a stage of the model nor search
 };
 
 /// A recording that is read: its samples in portions, then close() and finish(). Its last clips may wait to be
@@ -70,6 +72,13 @@ class transcript {
   result finish(const transcript_sink& to);
 
  private:
+  struct turn {
+    explicit turn(stage_clock* c);
+    ~turn();
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
+    stage_clock* clock;
+  };
   void emit(segment s, const transcript_sink& to);
   void attribute(const transcript_sink& to);
 
@@ -79,6 +88,7 @@ class transcript {
   const inverse_text_normaliser* figures_;
   std::optional<pipelines::speaker_labels> who_;
   context& context_;
+  stage_clock* clock_;
 };
 
 /// A loaded model. One call at a time.
@@ -104,6 +114,12 @@ class engine {
   void align_with(const std::string& path, const note_function& note);
   /// From now on segments and words have speakers, told by this model. Throws steno::error.
   void tell_speakers(const speaker_options& asked, const note_function& note);
+
+  /// From now on the time of stages is taken. `clock` must outlive the engine.
+  void profile(stage_clock& clock) {
+    clock_ = &clock;
+    context_.trace_to(clock.tracer());
+  }
 
   /// Whether a transcript should preview() all of a recording before it gets the same again. Without that it keeps the
   /// recording in memory.
@@ -131,6 +147,7 @@ class engine {
   std::optional<forced_aligner> aligner_;
   std::optional<speaker_model> speakers_;
   bool speakers_beside_ = false;
+  stage_clock* clock_ = nullptr;
 };
 
 /// Of any model, also of those that transcribe nothing. Throws steno::error.

@@ -186,6 +186,9 @@ void check_places(options& o, const raw_options& raw) {
   if (o.output_beside && std::find(o.audio.begin(), o.audio.end(), "-") != o.audio.end())
     wrong_usage("--output-beside: there is nothing beside standard input; give -o or --output-name");
   if (o.resume && o.output.empty()) wrong_usage("--resume goes on with the files in a directory: give -o DIR/, too");
+  if (o.profile && o.quiet) wrong_usage("--profile writes to stderr, where -q wants nothing: leave one of them out");
+  if (o.profile && o.parallel_clips > 1)
+    wrong_usage("--profile follows one clip at a time: leave --parallel-clips out");
   if (o.list_left && !o.resume) wrong_usage("--list-left is about --resume: give it, too");
   const auto rows = find_rows(raw.lines);
   if (!rows) wrong_usage("--lines " + raw.lines + ": there are recording, paragraph, segment and usual");
@@ -330,7 +333,7 @@ std::vector<std::string> settings_of(const CLI::App& app) {
       "--model",       "--demo",          "--cache",       "--check-weights",  "--mmap",     "--no-mmap",
       "--format",      "--output",        "--output-name", "--output-beside",  "--resume",   "--list-left",
       "--threads",     "--parallel-clips", "--parallel-speakers", "--config",  "--ffmpeg",   "--progress",
-      "--no-progress", "--quiet",         "--verbose"};
+      "--no-progress", "--profile",       "--quiet",       "--verbose"};
   std::vector<std::string> all;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();

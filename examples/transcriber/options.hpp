@@ -81,6 +81,7 @@ struct options {
   decoding_options decoding;
   std::string output;          ///< empty: standard output
   bool output_beside = false;  ///< files beside each input
+  bool profile = false;        ///< tells where the time of recognition goes
   bool resume = false;         ///< inputs whose files are there are done
   bool list_left = false;      ///< says which are not, and does nothing else
   std::vector<std::string> settings;  ///< options that were given and may change results, as "--beam=8"

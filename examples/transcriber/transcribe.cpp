@@ -426,6 +426,8 @@ int run_transcribe(const options& o) {
   if (!o.itn_rules.empty()) model.write_figures_by(o.itn_rules);
   if (!o.aligner.empty()) model.align_with(o.aligner, note);
   if (!o.speakers.model.empty()) model.tell_speakers(o.speakers, note);
+  stage_clock clock;
+  if (o.profile) model.profile(clock);
   const auto lm = open_language_model(o);
   const stopwatch watch_time;
   watch.listen(true);
@@ -440,6 +442,8 @@ int run_transcribe(const options& o) {
     out.finish();
   }
   report.summary(t.audio_seconds, watch_time.seconds());
+  if (o.profile)
+    for (const std::string_view line : clock.lines()) report.note(line);
   if (input_is_over())
     report.error(
         "interrupted: " + std::to_string(t.done) + " of " + std::to_string(inputs.size()) +

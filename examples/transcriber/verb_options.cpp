@@ -138,6 +138,7 @@ void add_inputs(CLI::App& app, options& o, raw_options& raw) {
   app.add_option("--progress", raw.progress, "bar (on a terminal), json (lines for programs, on stderr) or none [bar]")
       ->type_name("WHAT");
   app.add_flag("--no-progress", raw.no_progress, "No progress bar (there is none either unless stderr is a terminal)");
+  if (o.verb == "transcribe") app.add_flag("--profile", o.profile, "On stderr, where the time went, stage by stage");
   app.add_flag("-q,--quiet", o.quiet, "Only errors on stderr");
 }
 
@@ -289,6 +290,7 @@ void add_bench(CLI::App& app, options& o, raw_options& raw) {
   add_threads(app, o);
   app.add_option("--language", o.language, "Language spoken [auto]")->type_name("CODE");
   add_itn(app, o, "As in transcribe");
+  app.add_flag("--profile", o.profile, "One more run: where its time goes, stage by stage");
   add_ffmpeg(app, raw);
 }
 
