@@ -52,7 +52,11 @@ class position_step {
   };
 
   position_step(const position_beam_options& o, const hotword_automaton& phrases, extent tokens)
-      : near_(o.near), silent_(o.silent), phrases_(phrases), tokens_(tokens) {
+      : near_(o.near),
+        silent_(o.silent),
+        phrases_(phrases),
+        tokens_(tokens),
+        taken_(static_cast<std::size_t>(tokens), false) {
     beam = static_cast<std::size_t>(o.search.beam_or(position_beam_options::default_beam));
     phrases_.continuations(0, [&](const continuation& c) {
       if (is_text(c.unit)) beginnings_.push_back(c);
@@ -130,10 +134,14 @@ class position_step {
     for (const int id : best_)
       if (holds(silent_, id)) push(k, id, from, 0);
     const auto out = phrases_.inner_continuations(from, [&](const continuation& c) {
-      if (!is_text(c.unit) || (!is_near(c.unit) && !holds(best_, c.unit)) || holds(own(k), c.unit)) return;
+      if (!is_text(c.unit) || (!is_near(c.unit) && !holds(best_, c.unit))) return;
+      const auto unit = static_cast<std::size_t>(c.unit);
+      if (taken_[unit]) return;  // the first time is right
+      taken_[unit] = true;
       own_.push_back(c.unit);
       push(k, c.unit, c.state, c.bonus);
     });
+    for (const int unit : own(k)) taken_[static_cast<std::size_t>(unit)] = false;
     own_of_.push_back(own_.size());
     leavers_.push_back({kept[k].total() + static_cast<double>(out.paid), k, out});
   }
@@ -188,6 +196,7 @@ class position_step {
   std::span<const int> silent_;
   const hotword_automaton& phrases_;
   extent tokens_;
+  std::vector<bool> taken_;  // of each token: the hypothesis at hand has it
   std::vector<continuation> beginnings_ = {};
   const float* row_ = nullptr;
   std::vector<int> best_ = {}, own_ = {};
