@@ -1,4 +1,4 @@
-// bench/model_work.hpp - the work of layers and models: products in the weights' format, the rest (attention) in
+// bench/support/model_work.hpp - the work of layers and models: products in the weights' format, the rest (attention) in
 // floats.
 #pragma once
 #include <steno/core/dtype.hpp>

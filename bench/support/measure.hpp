@@ -1,4 +1,4 @@
-// bench/measure.hpp - the loop that every benchmark runs, and its counters:
+// bench/support/measure.hpp - the loop that every benchmark runs, and its counters:
 //   op/s      operations a second, int8 and float together (a multiply-add is two)
 //   B/s       bytes a second that must be read or written once
 //   of_peak   time at the peak / time taken, where the peak's time is int8 operations / int8 peak + float operations /
