@@ -1,5 +1,5 @@
-// bench/support/model_work.hpp - the work of layers and models: products in the weights' format, the rest (attention) in
-// floats.
+// bench/support/model_work.hpp - the work of layers and models: products in the weights' format, the rest (attention)
+// in floats.
 #pragma once
 #include <steno/core/dtype.hpp>
 

@@ -138,7 +138,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder, Server() as server:
         browser = open_browser(spoken(folder))
         try:
-            for test in (nothing_comes_from_elsewhere, file_is_heard, what_is_no_recording_is_told, microphone_is_heard):
+            tests = (nothing_comes_from_elsewhere, file_is_heard, what_is_no_recording_is_told, microphone_is_heard)
+            for test in tests:
                 test(browser, server)
                 print("ok", test.__name__, flush=True)
             key_is_asked_for(browser, folder)
