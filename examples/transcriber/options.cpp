@@ -329,18 +329,16 @@ void refuse_empty(const CLI::App& app) {
 // may change results.
 std::vector<std::string> settings_of(const CLI::App& app) {
   constexpr std::string_view changes_nothing[] = {
-      "AUDIO",         "--manifest",      "--recursive",   "--shard",          "--offset",   "--duration",
-      "--model",       "--demo",          "--cache",       "--check-weights",  "--mmap",     "--no-mmap",
-      "--format",      "--output",        "--output-name", "--output-beside",  "--resume",   "--list-left",
-      "--threads",     "--parallel-clips", "--parallel-speakers", "--config",  "--ffmpeg",   "--progress",
-      "--no-progress", "--profile",       "--quiet",       "--verbose"};
+      "AUDIO", "--manifest", "--recursive", "--shard", "--offset", "--duration", "--model", "--demo", "--cache",
+      "--check-weights", "--mmap", "--no-mmap", "--format", "--output", "--output-name", "--output-beside",
+      "--resume", "--list-left", "--threads", "--parallel-clips", "--parallel-speakers", "--config", "--ffmpeg",
+      "--progress", "--no-progress", "--profile", "--quiet", "--verbose"};
   std::vector<std::string> all;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
-    if (option->count() == 0 || std::find(std::begin(changes_nothing), std::end(changes_nothing), name) !=
-                                    std::end(changes_nothing))
-      continue;
-    all.push_back(name + "=" + joined(option->reduced_results(), " "));
+    const auto* const end = std::end(changes_nothing);
+    if (option->count() > 0 && std::find(std::begin(changes_nothing), end, name) == end)
+      all.push_back(name + "=" + joined(option->reduced_results(), " "));
   }
   std::sort(all.begin(), all.end());
   return all;
