@@ -215,13 +215,15 @@ void speech_task::run_with_others(context& scratch) noexcept {
   for (speech_task* const t : all)
     if (t->waits()) waiting.push_back(&*t->hearing_->recording);
   if (waiting.size() > 1) {
+    for (speech_task* const t : all) t->together_ = t->waits();
     const clock::time_point before = clock::now();
     try {
       transcript::recognise_waiting(waiting, true, scratch);
     } catch (const std::exception&) {  // each by itself in finish()
     }
     const double share = seconds_since(before) / static_cast<double>(waiting.size());
-    for (speech_task* const t : all) t->together_ = true, t->worked_ += share;
+    for (speech_task* const t : all)
+      if (t->together_) t->worked_ += share;
   }
   for (speech_task* const t : all) t->finish();
   for (speech_task* const t : longer)

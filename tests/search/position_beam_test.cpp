@@ -77,6 +77,20 @@ TEST(position_beam, nothing_is_lost_on_the_way) {
   }
 }
 
+// As a damaged model may give: the search comes to an end, with a token for each position.
+TEST(position_beam, what_is_no_number_is_the_worst) {
+  const search::hotword_automaton g(std::vector<std::vector<int>>{{1, 2}, {2, 3, 4, 1}, {7, 8}, {9}}, {.score = 2});
+  for (std::uint64_t seed = 1; seed < 40; ++seed) {
+    table p = random_table(6, 40, seed);
+    test::random_numbers random(seed);
+    for (extent i = 0; i < p.size(); ++i)
+      if (random.normal() > 0.5f) p.data()[i] = std::numeric_limits<float>::quiet_NaN();
+    const auto found = search::position_beam(p, {.search = {.beam = 8, .hotwords = &g}});
+    ASSERT_FALSE(found.empty());
+    for (const auto& f : found) EXPECT_EQ(f.ids.size(), 6u);
+  }
+}
+
 TEST(position_beam, phrases_go_on_over_what_is_no_text) {
   table p(3, 4);
   p << -9, -0.1f, -3, -9,  //

@@ -14,6 +14,7 @@
 #include <steno/search/search_options.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -76,7 +77,7 @@ class position_step {
     leavers_.clear();
     for (std::size_t k = 0; k < kept.size(); ++k) go_on(k);
     std::stable_sort(leavers_.begin(), leavers_.end(),
-                     [](const leaver& a, const leaver& b) { return a.total > b.total; });
+                     [](const leaver& a, const leaver& b) { return rank(a.total) > rank(b.total); });
     for (const int id : best_) {
       if (!is_text(id)) continue;
       const auto [state, bonus] = phrases_.next(0, id);
@@ -100,8 +101,14 @@ class position_step {
     hotword_automaton::leaving out;
   };
 
+  // Sorting needs an order of all of them: no number, which a damaged model may give, is the worst.
+  template <class T>
+  static T rank(T score) noexcept {
+    return std::isnan(score) ? -std::numeric_limits<T>::infinity() : score;
+  }
   static bool better(const hypothesis& a, const hypothesis& b) noexcept {
-    if (a.total() != b.total()) return a.total() > b.total();
+    const double one = rank(a.total()), other = rank(b.total());
+    if (one != other) return one > other;
     return a.before != b.before ? a.before < b.before : a.id < b.id;
   }
   template <class List>
@@ -121,11 +128,12 @@ class position_step {
 
   void find_best() {
     best_.clear();
+    const auto above = [this](int a, int b) { return rank(row_[a]) > rank(row_[b]); };
     for (int i = 0; i < tokens_; ++i) {
       const bool full = best_.size() == beam;
-      if (full && !(row_[i] > row_[best_.back()])) continue;
+      if (full && !above(i, best_.back())) continue;
       if (full) best_.pop_back();
-      best_.insert(std::upper_bound(best_.begin(), best_.end(), i, [&](int a, int b) { return row_[a] > row_[b]; }), i);
+      best_.insert(std::upper_bound(best_.begin(), best_.end(), i, above), i);
     }
   }
   // Hypothesis k with what goes on with its phrases.
