@@ -1,13 +1,15 @@
 // steno/core/thread_pool.hpp - a pool that the user owns; the calling thread works too.
 //
 // run(n, task) hands out indices one at a time; workers spin briefly between runs and then sleep. One run at a time: a
-// second thread that calls run() waits for the first. Tested in tests/core/executor_test.cpp (also under TSan).
+// second thread that calls run() waits for the first. Not std::atomic's wait(): without futexes (Windows), libstdc++ 12
+// may sleep through its notification. Tested in tests/core/executor_test.cpp (also under TSan).
 #pragma once
 #include <steno/core/executor.hpp>
 #include <steno/error.hpp>
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -58,32 +60,54 @@ class thread_pool {
     count_ = n;
     next_.store(0, std::memory_order_relaxed);
     busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
-    generation_.fetch_add(1, std::memory_order_release);
-    generation_.notify_all();
+    generation_.fetch_add(1);
+    work_.notify_all();
     drain(0);
-    wait_until(busy_, [](int left) { return left == 0; });
+    wait_until(busy_, done_, [](int left) { return left == 0; });
   }
 
  private:
   void stop() noexcept {
     stop_.store(true, std::memory_order_relaxed);
-    generation_.fetch_add(1, std::memory_order_release);
-    generation_.notify_all();
+    generation_.fetch_add(1);
+    work_.notify_all();
     for (std::thread& t : workers_) t.join();
   }
 
   static constexpr int spins = 2000;  // about 20-50 us: longer than the gap between two layers
 
+  // Where threads sleep until a word has changed. The word's change and the sleepers' count are ordered among all
+  // threads: whoever changes the word sees the sleeper, or the sleeper sees the change.
+  class event_count {
+   public:
+    template <class Awake>
+    void await(Awake awake) {
+      std::unique_lock<std::mutex> lock(mutex_);
+      sleepers_.fetch_add(1);
+      while (!awake()) changed_.wait(lock);
+      sleepers_.fetch_sub(1);
+    }
+    void notify_all() noexcept {
+      if (sleepers_.load() == 0) return;
+      { const std::lock_guard<std::mutex> asleep_or_awake(mutex_); }
+      changed_.notify_all();
+    }
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::atomic<int> sleepers_{0};
+  };
+
   template <class T, class Done>
-  static void wait_until(std::atomic<T>& word, Done done) {
+  static void wait_until(const std::atomic<T>& word, event_count& changes, Done done) {
     for (int i = 0; i < spins; ++i) {
       if (done(word.load(std::memory_order_acquire))) return;
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
     }
-    for (T now = word.load(std::memory_order_acquire); !done(now); now = word.load(std::memory_order_acquire))
-      word.wait(now, std::memory_order_acquire);
+    changes.await([&] { return done(word.load()); });
   }
 
   void drain(int worker) {
@@ -95,11 +119,11 @@ class thread_pool {
   void serve(int worker) {
     std::uint64_t seen = 0;
     for (;;) {
-      wait_until(generation_, [&](std::uint64_t g) { return g != seen; });
+      wait_until(generation_, work_, [&](std::uint64_t g) { return g != seen; });
       seen = generation_.load(std::memory_order_acquire);
       if (stop_.load(std::memory_order_relaxed)) return;
       drain(worker);
-      if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+      if (busy_.fetch_sub(1) == 1) done_.notify_all();
     }
   }
 
@@ -108,6 +132,7 @@ class thread_pool {
   std::atomic<int> busy_{0};
   std::atomic<extent> next_{0};
   std::atomic<bool> stop_{false};
+  event_count work_, done_;
   const core::task* job_ = nullptr;
   extent count_ = 0;
   std::vector<std::thread> workers_;
