@@ -9,6 +9,7 @@
 #include <steno/core/executor.hpp>
 #include <steno/core/extents.hpp>
 #include <steno/core/fixed_string.hpp>
+#include <steno/core/fused.hpp>
 #include <steno/core/half.hpp>
 #include <steno/core/hotword.hpp>
 #include <steno/core/members.hpp>

@@ -1,3 +1,4 @@
+#include <steno/core/fused.hpp>
 #include <steno/core/half.hpp>
 #include <steno/kernels/cpu.hpp>
 
@@ -84,10 +85,10 @@ TEST(isa, arithmetic) {
             want = std::copysign(std::fabs(p), q);
             break;
           case 8:
-            want = std::fma(p, q, 0.75f);
+            want = steno::core::fused_multiply_add(p, q, 0.75f);
             break;
           default:
-            want = std::fma(-p, q, 0.75f);
+            want = steno::core::fused_multiply_add(-p, q, 0.75f);
             break;
         }
         // The scalar form may round the product: half an ulp of it, and then the sum may round the other way.

@@ -4,6 +4,7 @@
 // all instruction sets differ only where p does. Tested in tests/kernels/product_test.cpp.
 #pragma once
 #include <steno/core/extents.hpp>
+#include <steno/core/fused.hpp>
 
 #include <cmath>
 
@@ -40,7 +41,7 @@ inline float activate(activation act, float v) noexcept {
 
 /// The epilogue of one value of row m, column n.
 inline float finish(const epilogue& e, float p, extent m, extent n) noexcept {
-  const float v = activate(e.act, std::fma(e.scale, p, e.bias != nullptr ? e.bias[n] : 0.0f));
+  const float v = activate(e.act, core::fused_multiply_add(e.scale, p, e.bias != nullptr ? e.bias[n] : 0.0f));
   return e.residual != nullptr ? v + e.residual[m * e.residual_stride + n] : v;
 }
 }  // namespace detail

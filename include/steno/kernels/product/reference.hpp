@@ -8,6 +8,7 @@
 // (panels) or in 16 lanes (lane l takes k = l mod 16, ascending; lanes are then added i and i + 8, i + 4, i + 2, i +
 // 1; with AVX2, in 8 lanes), so results differ by rounding. Tested in tests/kernels/product_test.cpp.
 #pragma once
+#include <steno/core/fused.hpp>
 #include <steno/core/half.hpp>
 #include <steno/kernels/isa/scalar.hpp>
 #include <steno/kernels/product/table.hpp>
@@ -70,8 +71,9 @@ inline void int8_tile(const detail::int8_job& job) noexcept {
             dot += (quants[(b * 8 + k / 4) * 64 + n * 4 + k % 4] - 128) * job.x[(b * rows + r) * detail::block + k];
           }
           const extent at = (b * parts + h) * detail::group + n;
-          sum = std::fma(static_cast<float>(dot) * job.weight_scales[at], job.scales[16 * r + b], sum);
-          if (job.minima != nullptr) sum = std::fma(job.minima[at], job.offsets[h * job.plane + 16 * r + b], sum);
+          sum = core::fused_multiply_add(static_cast<float>(dot) * job.weight_scales[at], job.scales[16 * r + b], sum);
+          if (job.minima != nullptr)
+            sum = core::fused_multiply_add(job.minima[at], job.offsets[h * job.plane + 16 * r + b], sum);
         }
       job.sums[r * detail::group + n] = sum;
     }
