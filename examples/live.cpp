@@ -9,11 +9,10 @@
 // README ends
 
 #include <cstdio>
-#include <iostream>
 
 int main(int argc, char** argv) {
   if (argc != 2) return std::fprintf(stderr, "usage: %s MODEL.gguf < 16 kHz, mono, 16 bits\n", argv[0]), 2;
-  const auto read_portion = [](std::vector<float>& pcm) { return read_raw(std::cin, pcm); };
+  const auto read_portion = [](std::vector<float>& pcm) { return read_raw(raw_input(), pcm); };
   try {
     const steno::transcriber t(argv[1]);
     steno::context context;

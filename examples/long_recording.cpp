@@ -6,11 +6,10 @@
 #include <steno/pipelines/transcriber.hpp>
 
 #include <cstdio>
-#include <iostream>
 
 int main(int argc, char** argv) {
   if (argc != 3) return std::fprintf(stderr, "usage: %s MODEL.gguf energy|VAD.gguf\n", argv[0]), 2;
-  const auto read_portion = [](std::vector<float>& pcm) { return read_raw(std::cin, pcm); };
+  const auto read_portion = [](std::vector<float>& pcm) { return read_raw(raw_input(), pcm); };
   try {
     const steno::transcriber t(argv[1]);
     steno::context context;

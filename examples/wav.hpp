@@ -1,9 +1,14 @@
 // The samples of a plain WAV file: 44 bytes of header, then 16-bit integers. Real programs use libsndfile and soxr, as
 // examples/transcriber does.
 #pragma once
+#if defined(_WIN32)
+#include <fcntl.h>
+#include <io.h>
+#include <stdio.h>
+#endif
 #include <cstdint>
 #include <fstream>
-#include <istream>
+#include <iostream>
 #include <iterator>
 #include <span>
 #include <string>
@@ -23,6 +28,14 @@ inline std::vector<float> read_wav(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   return bytes.size() < 44 ? std::vector<float>() : as_floats(std::span(bytes).subspan(44));
+}
+
+// Standard input without changes to line ends, which Windows would make.
+inline std::istream& raw_input() {
+#if defined(_WIN32)
+  _setmode(_fileno(stdin), _O_BINARY);
+#endif
+  return std::cin;
 }
 
 // The next tenth of a second of raw 16 kHz PCM; false at its end.

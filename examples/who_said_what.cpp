@@ -7,12 +7,11 @@
 #include <steno/pipelines/transcriber.hpp>
 
 #include <cstdio>
-#include <iostream>
 #include <utility>
 
 int main(int argc, char** argv) {
   if (argc != 3) return std::fprintf(stderr, "usage: %s MODEL.gguf SORTFORMER.gguf\n", argv[0]), 2;
-  const auto read_portion = [](std::vector<float>& pcm) { return read_raw(std::cin, pcm); };
+  const auto read_portion = [](std::vector<float>& pcm) { return read_raw(raw_input(), pcm); };
   try {
     steno::context context;
     std::vector<float> samples;

@@ -16,6 +16,9 @@
 #elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "steno needs a little-endian processor: it reads weights as they lie in files"
 #include <steno/needs_little_endian>
+#elif defined(_WIN32) && defined(__GNUC__) && !defined(__clang__) && !defined(STENO_UNALIGNED_MOVES)
+#error "g++ for Windows misaligns AVX's stack: add -Wa,-muse-unaligned-vector-move -D STENO_UNALIGNED_MOVES"
+#include <steno/needs_unaligned_moves>
 #endif
 
 #define STENO_VERSION_MAJOR 0

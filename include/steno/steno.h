@@ -26,7 +26,9 @@
 
 #include <stddef.h>
 
-#if defined(__GNUC__)
+#if defined(_WIN32) && defined(STENO_BUILD_C) /* while the library itself is compiled */
+#define STENO_API __declspec(dllexport)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define STENO_API __attribute__((visibility("default")))
 #else
 #define STENO_API

@@ -6,6 +6,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <new>
+#if defined(_WIN32)
+#include <malloc.h>
+#endif
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define STENO_TEST_SANITIZED
@@ -77,8 +80,19 @@ void* take(std::size_t size, std::size_t alignment) {
   if (!counted()) throw std::bad_alloc();
   if (alignment < sizeof(void*)) alignment = sizeof(void*);
   size = (size + alignment) / alignment * alignment;  // a multiple, and not 0
+#if defined(_WIN32)
+  if (void* p = ::_aligned_malloc(size, alignment)) return p;
+#else
   if (void* p = std::aligned_alloc(alignment, size)) return p;
+#endif
   throw std::bad_alloc();
+}
+void give_back(void* p) noexcept {
+#if defined(_WIN32)
+  ::_aligned_free(p);
+#else
+  std::free(p);
+#endif
 }
 constexpr std::size_t usual = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 }  // namespace
@@ -97,13 +111,13 @@ void* operator new[](std::size_t size, std::align_val_t a, const std::nothrow_t&
 } catch (...) {
   return nullptr;
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p) noexcept { give_back(p); }
+void operator delete[](void* p) noexcept { give_back(p); }
+void operator delete(void* p, std::size_t) noexcept { give_back(p); }
+void operator delete[](void* p, std::size_t) noexcept { give_back(p); }
+void operator delete(void* p, std::align_val_t) noexcept { give_back(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { give_back(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { give_back(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { give_back(p); }
 
 #endif

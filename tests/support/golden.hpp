@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <random>
 #include <string>
 
 namespace steno::test {
@@ -29,9 +30,9 @@ inline bool in_ci() {
 class temporary_directory {
  public:
   temporary_directory() {
-    std::string name = (std::filesystem::temp_directory_path() / "steno-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary directory");
-    path_ = name;
+    std::random_device random;
+    do path_ = std::filesystem::temp_directory_path() / ("steno-test-" + std::to_string(random()));
+    while (!std::filesystem::create_directory(path_));
   }
   temporary_directory(const temporary_directory&) = delete;
   ~temporary_directory() {

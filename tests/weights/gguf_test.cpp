@@ -50,11 +50,13 @@ struct builder {
 };
 
 TEST(gguf, sample_holds_what_its_writer_put_in) {
-  steno::test::expect_gguf(gguf_file(compact() / "gguf" / "sample.gguf"), compact() / "gguf" / "expected.json");
+  steno::test::expect_gguf(gguf_file((compact() / "gguf" / "sample.gguf").string()),
+                           compact() / "gguf" / "expected.json");
 }
 
 TEST(gguf, sample_without_alignment_key) {
-  steno::test::expect_gguf(gguf_file(compact() / "gguf" / "sample32.gguf"), compact() / "gguf" / "expected32.json");
+  steno::test::expect_gguf(gguf_file((compact() / "gguf" / "sample32.gguf").string()),
+                           compact() / "gguf" / "expected32.json");
 }
 
 TEST(gguf, bytes_in_memory_read_as_the_file_does) {
@@ -71,7 +73,7 @@ TEST(gguf, bytes_in_memory_read_as_the_file_does) {
 TEST(gguf, dequantised_tensors_equal_ggmls) {
   STENO_REQUIRE_SHARED(shared);
   for (const char* name : {"sample.gguf", "sample32.gguf"}) {
-    const gguf_file f(shared / "golden" / "gguf" / name);
+    const gguf_file f((shared / "golden" / "gguf" / name).string());
     for (std::size_t i = 0; i < f.size(); ++i) {
       const auto t = f.tensor(i);
       const auto want = npy::load(shared / "golden" / "gguf" / "tensors" / (std::string(t.name) + ".npy"));
@@ -119,7 +121,7 @@ TEST(gguf, every_cut_of_the_sample_throws) {
 }
 
 TEST(gguf, settings_by_full_key) {
-  const gguf_file f(compact() / "gguf" / "sample.gguf");
+  const gguf_file f((compact() / "gguf" / "sample.gguf").string());
   EXPECT_EQ(f.text("general.architecture"), "steno-sample");
   EXPECT_EQ(f.text("t.str_empty"), "");
   EXPECT_EQ(f.number("t.i32"), -2147483648.0);
@@ -141,7 +143,7 @@ TEST(gguf, settings_by_full_key) {
 }
 
 TEST(gguf, settings_of_another_type_are_errors) {
-  const gguf_file f(compact() / "gguf" / "sample.gguf");
+  const gguf_file f((compact() / "gguf" / "sample.gguf").string());
   EXPECT_THROW(f.number("t.str_empty"), steno::error);
   EXPECT_THROW(f.number("a.i8"), steno::error);
   EXPECT_THROW(f.text("t.u8"), steno::error);
@@ -220,12 +222,12 @@ TEST(gguf, messages_name_file_place_and_remedy) {
 
 TEST(gguf, tensors_of_another_file) {
   const std::filesystem::path path = compact() / "gguf" / "sample.gguf";
-  const gguf_file sample(path);
+  const gguf_file sample(path.string());
   builder b;
   b.header(1, 0).tensor("own", {2}, 0, 0).data(32);
   gguf_file file = b.load();
   const std::string name(sample.tensor(0).name);
-  file.borrow(gguf_file(path), std::vector<std::string>{name});
+  file.borrow(gguf_file(path.string()), std::vector<std::string>{name});
   EXPECT_EQ(file.size(), 2u);
   ASSERT_TRUE(file.find("own") && file.find(name));
   const gguf_file moved = std::move(file);
@@ -233,8 +235,8 @@ TEST(gguf, tensors_of_another_file) {
   moved.release(*moved.find(name));  // pages come back when they are read
   moved.release_all();
   EXPECT_TRUE(std::ranges::equal(moved.find(name)->bytes, sample.tensor(0).bytes));
-  EXPECT_THROW(b.load().borrow(gguf_file(path), std::vector<std::string>{name, name}), steno::error);
-  EXPECT_THROW(b.load().borrow(gguf_file(path), std::vector<std::string>{"own"}), steno::error);
+  EXPECT_THROW(b.load().borrow(gguf_file(path.string()), std::vector<std::string>{name, name}), steno::error);
+  EXPECT_THROW(b.load().borrow(gguf_file(path.string()), std::vector<std::string>{"own"}), steno::error);
 }
 
 }  // namespace gguf_test

@@ -113,6 +113,18 @@ class fetcher {
 
 // --- tiles ---
 
+#if defined(_WIN32) && !defined(__clang__)  // gcc 12 takes the distance as a long, which is half a register there
+#undef _tile_loadd
+#undef _tile_stored
+#define _tile_loadd(tile, from, distance)                                                       \
+  asm volatile("tileloadd\t(%0,%1,1), %%tmm" #tile ::"r"(static_cast<const void*>(from)), \
+               "r"(static_cast<std::ptrdiff_t>(distance)))
+#define _tile_stored(tile, to, distance)                                                   \
+  asm volatile("tilestored\t%%tmm" #tile ", (%0,%1,1)" ::"r"(static_cast<void*>(to)), \
+               "r"(static_cast<std::ptrdiff_t>(distance))                               \
+               : "memory")
+#endif
+
 /// What ldtilecfg reads.
 struct alignas(64) tile_shapes {
   std::uint8_t palette = 1, start = 0, reserved[14] = {};

@@ -2,23 +2,18 @@
 //
 // The mapping is private and never written. Pages of tensors that were packed for the kernels can be given back to the
 // system, so weights are not resident twice. As with every mapping, a file that is cut or overwritten while it is open
-// takes its bytes along (SIGBUS, or other weights); one that is renamed over or removed does not. Whoever cannot rule
-// that out reads a copy: file_reading::copied. Tested in tests/weights/mapped_file_test.cpp.
+// takes its bytes along (SIGBUS, or other weights); one that is renamed over or removed does not (Windows refuses both
+// while it is mapped). Whoever cannot rule that out reads a copy: file_reading::copied. Tested in tests/weights/mapped_file_test.cpp.
 #pragma once
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <steno/error.hpp>
+#include <steno/weights/system/system.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace steno {
@@ -40,31 +35,16 @@ class mapped_file {
   /// address space for it.
   STENO_COLD explicit mapped_file(std::string path, file_reading how = file_reading::mapped)
       : path_(std::move(path)), copied_(how == file_reading::copied) {
-    // O_NONBLOCK: opening a named pipe must fail below instead of waiting for a writer.
-    const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) fail({.where = path_, .what = "cannot open the file: " + reason()});
-    struct descriptor {
-      int id;
-      ~descriptor() { ::close(id); }
-    } const owner{file};
-    struct ::stat facts {};
-    if (::fstat(file, &facts) != 0) fail({.where = path_, .what = "cannot read the file's size: " + reason()});
-    if (S_ISDIR(facts.st_mode)) fail({.where = path_, .what = "is a directory, not a file"});
-    if (!S_ISREG(facts.st_mode)) fail({.where = path_, .what = "is not a regular file and cannot be mapped"});
-    if (facts.st_size <= 0) fail({.where = path_, .what = "the file is empty"});
-    if (static_cast<std::uintmax_t>(facts.st_size) > PTRDIFF_MAX)
-      fail({.where = path_, .what = "the file is larger than the address space"});
-    const auto size = static_cast<std::size_t>(facts.st_size);
-    void* const start = copied_ ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                                : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (start == MAP_FAILED) {
-      core::fault why{.where = path_, .what = "cannot map the file into memory: " + reason()};
-      if (errno == ENOMEM) throw core::out_of_memory(std::move(why));
+    const system::source_file file(path_);
+    const std::byte* const start = copied_ ? system::new_pages(file.size()) : file.map();
+    if (start == nullptr) {
+      core::fault why{.where = path_, .what = "cannot map the file into memory: " + system::reason()};
+      if (system::is_out_of_memory()) throw core::out_of_memory(std::move(why));
       fail(std::move(why));
     }
-    start_ = static_cast<const std::byte*>(start);
-    size_ = size;
-    if (copied_) copy(file, static_cast<std::byte*>(start));
+    start_ = start;
+    size_ = file.size();
+    if (copied_) copy(file, const_cast<std::byte*>(start));
     if (begins_with("version https://git-lfs")) {
       unmap();
       fail({.where = path_, .what = "a git-LFS pointer, not the file itself", .hint = "run git lfs pull"});
@@ -88,23 +68,18 @@ class mapped_file {
     const auto base = reinterpret_cast<std::uintptr_t>(start_);
     const auto from = reinterpret_cast<std::uintptr_t>(part.data());
     if (start_ == nullptr || from < base || from - base > size_ || part.size() > size_ - (from - base)) return;
-    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    const std::uintptr_t first = (from + page - 1) / page * page, last = (from + part.size()) / page * page;
-    if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+    copied_ ? system::release_new(part) : system::release_mapped(part);
   }
 
  private:
-  STENO_COLD static std::string reason() { return std::generic_category().message(errno); }
   bool begins_with(std::string_view text) const {
     return std::string_view(reinterpret_cast<const char*>(start_), size_).starts_with(text);
   }
-  STENO_COLD void copy(int file, std::byte* to) {
+  STENO_COLD void copy(const system::source_file& file, std::byte* to) {
     for (std::size_t done = 0; done < size_;) {
-      const ::ssize_t n =
-          ::pread(file, to + done, std::min(size_ - done, std::size_t{1} << 30), static_cast<::off_t>(done));
-      if (n < 0 && errno == EINTR) continue;
+      const std::ptrdiff_t n = file.read(to + done, std::min(size_ - done, std::size_t{1} << 30), done);
       if (n <= 0) {
-        const std::string why = n < 0 ? reason() : "it became shorter meanwhile";
+        const std::string why = n < 0 ? system::reason() : "it became shorter meanwhile";
         unmap();
         fail({.where = path_, .what = "cannot read the file: " + why});
       }
@@ -112,7 +87,8 @@ class mapped_file {
     }
   }
   void unmap() noexcept {
-    if (start_ != nullptr) ::munmap(const_cast<std::byte*>(start_), size_);
+    if (start_ != nullptr && copied_) system::free_pages(const_cast<std::byte*>(start_), size_);
+    if (start_ != nullptr && !copied_) system::unmap(start_, size_);
     start_ = nullptr;
     size_ = 0;
   }

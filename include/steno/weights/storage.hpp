@@ -4,8 +4,7 @@
 // Not thread-safe. Tested in tests/weights/binder_test.cpp.
 #pragma once
 #include <steno/error.hpp>
-
-#include <sys/mman.h>
+#include <steno/weights/system/system.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -33,7 +32,7 @@ class storage {
     return *this;
   }
   ~storage() {
-    for (const piece& p : pieces_) ::munmap(p.data, p.size);
+    for (const piece& p : pieces_) system::free_pages(p.data, p.size);
   }
 
   /// `bytes` zeroed bytes, 64-byte aligned, that live as long as this object. Throws core::out_of_memory.
@@ -63,14 +62,11 @@ class storage {
     std::size_t size;
   };
   std::byte* map(std::size_t bytes) {
-    void* p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
+    std::byte* const p = system::new_pages(bytes);
+    if (p == nullptr)
       throw core::out_of_memory({.what = "out of memory for weights", .expected = std::to_string(bytes) + " bytes"});
-#ifdef MADV_HUGEPAGE
-    if (bytes >= std::size_t{2} << 20) ::madvise(p, bytes, MADV_HUGEPAGE);
-#endif
-    pieces_.push_back({static_cast<std::byte*>(p), bytes});
-    return static_cast<std::byte*>(p);
+    pieces_.push_back({p, bytes});
+    return p;
   }
   std::vector<piece> pieces_;
   std::byte* at_ = nullptr;
