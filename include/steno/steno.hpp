@@ -5,6 +5,7 @@
 #include <steno/config.hpp>
 #include <steno/core/aligned.hpp>
 #include <steno/core/context.hpp>
+#include <steno/core/decimal.hpp>
 #include <steno/core/dtype.hpp>
 #include <steno/core/executor.hpp>
 #include <steno/core/extents.hpp>
@@ -15,6 +16,7 @@
 #include <steno/core/members.hpp>
 #include <steno/core/result.hpp>
 #include <steno/core/sink_ref.hpp>
+#include <steno/core/stop_token.hpp>
 #include <steno/core/thread_pool.hpp>
 #include <steno/core/trace.hpp>
 #include <steno/core/view.hpp>

@@ -22,7 +22,8 @@ const std::vector<rule>& rules() {
       {"a heavy standard header", std::regex(R"(#\s*include\s*<(regex|iostream|ranges|functional|fstream|sstream)>)")},
       {"the Eigen modules beyond Core", std::regex(R"(#\s*include\s*<(Eigen/(?!Core>)[A-Za-z]+|unsupported/[^>]*)>)")},
       {"std::function", std::regex(R"(\bstd::(move_only_)?function\b)")},
-      {"shared_ptr", std::regex(R"(\b(shared_ptr|make_shared)\b)")},
+      // A token outlives its source.
+      {"shared_ptr", std::regex(R"(\b(shared_ptr|make_shared)\b)"), "steno/core/stop_token.hpp"},
       // Closed classes of the pipelines choose a model once for a clip or a portion, never inside of a forward pass.
       {"virtual", std::regex(R"(\bvirtual\b)"), "steno/pipelines/"},
       {"printing",

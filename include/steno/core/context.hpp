@@ -4,12 +4,12 @@
 // tests/pipelines/cancel_test.cpp.
 #pragma once
 #include <steno/core/executor.hpp>
+#include <steno/core/stop_token.hpp>
 #include <steno/core/trace.hpp>
 #include <steno/core/workspace.hpp>
 #include <steno/error.hpp>
 
 #include <cstring>
-#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -28,7 +28,7 @@ class context {
   executor run;             ///< runs the tiles of the layers; by default the calling thread
   /// Ends calls that run with this context, from any thread: the next layer of a network and the next clip of a
   /// recording throw steno::core::cancelled once a stop is requested. By default nobody can.
-  std::stop_token stop = {};
+  core::stop_token stop = {};
 
   /// Throws steno::core::cancelled when a stop is requested.
   void check_stop() const {

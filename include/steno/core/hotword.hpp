@@ -5,9 +5,9 @@
 //
 // Tested in tests/core/hotword_test.cpp and tests/fuzz/hotwords_fuzz.cpp.
 #pragma once
+#include <steno/core/decimal.hpp>
 #include <steno/error.hpp>
 
-#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,10 +53,8 @@ STENO_COLD inline std::optional<hotword> parse_hotword(std::string_view line) {
   std::string_view phrase = line.substr(0, tab), number = line.substr(tab + 1);
   trim(phrase);
   trim(number);
-  float weight = 0;
-  const auto [end, failed] = std::from_chars(number.data(), number.data() + number.size(), weight);
-  if (failed != std::errc() || end != number.data() + number.size() ||
-      !(weight >= hotword::min_weight && weight <= hotword::max_weight) || phrase.find('\t') != std::string_view::npos)
+  const float weight = static_cast<float>(parse_decimal(number).value_or(0));
+  if (!(weight >= hotword::min_weight && weight <= hotword::max_weight) || phrase.find('\t') != std::string_view::npos)
     fail({.what = "weight of a hotword",
           .expected = "phrase<TAB>weight, a number from 0.01 to 100",
           .found = std::string(line)});

@@ -5,6 +5,7 @@
 // tests/models/sense_voice_test.cpp.
 #pragma once
 #include <steno/core/executor.hpp>
+#include <steno/core/stop_token.hpp>
 #include <steno/error.hpp>
 #include <steno/kernels/pack.hpp>
 #include <steno/weights/binder.hpp>
@@ -19,7 +20,6 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -146,7 +146,7 @@ class weight_keeper {
 /// `stop` is requested.
 template <core::composite Model>
 STENO_COLD void keep_weights(Model& model, const gguf_file* file, weights::storage& keep, const executor& run,
-                             const std::stop_token& stop = {}) {
+                             const core::stop_token& stop = {}) {
   detail::weight_keeper keeper(file, keep, run);
   core::walk(model, [&]<class Leaf>(const std::string&, Leaf& leaf, bool) {
     if constexpr (core::weight_leaf<Leaf>) keeper.expect(leaf.ref(), Leaf::purpose);
@@ -200,7 +200,7 @@ STENO_COLD void naming(const std::string& where, F&& f) {
 /// steno::core::cancelled once `stop` is requested.
 template <class Model>
 STENO_COLD Model load(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {},
-                      const std::stop_token& stop = {}) {
+                      const core::stop_token& stop = {}) {
   const std::string where = file.where();
   const std::string found = file.text("general.architecture").value_or("");
   if (found != Model::architecture)
@@ -223,7 +223,7 @@ STENO_COLD Model load(gguf_file file, const executor& run = {}, std::vector<std:
 
 /// A model from a packaged GGUF file at `path`.
 template <class Model>
-Model load(const std::string& path, const executor& run = {}, const std::stop_token& stop = {}) {
+Model load(const std::string& path, const executor& run = {}, const core::stop_token& stop = {}) {
   return load<Model>(gguf_file(path), run, {}, stop);
 }
 

@@ -2,6 +2,7 @@
 //
 // Instantiated by pipelines/FAMILY.hpp for the models of each family. Tested in tests/pipelines/transcriber_test.cpp.
 #pragma once
+#include <steno/core/stop_token.hpp>
 #include <steno/models/load.hpp>
 #include <steno/pipelines/interfaces.hpp>
 #include <steno/pipelines/segment_session.hpp>
@@ -11,7 +12,6 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -112,7 +112,7 @@ struct model_file {
   gguf_file file;
   executor run;
   std::vector<std::byte> image;
-  std::stop_token stop = {};
+  core::stop_token stop = {};
 };
 
 /// What opens the models of a family: files whose `general.architecture` is one of theirs.

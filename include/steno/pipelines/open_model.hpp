@@ -2,6 +2,7 @@
 //
 // A new family adds its header and its place in all_families. Tested in tests/pipelines/recogniser_test.cpp.
 #pragma once
+#include <steno/core/stop_token.hpp>
 #include <steno/error.hpp>
 #include <steno/pipelines/canary.hpp>
 #include <steno/pipelines/fun_asr_nano.hpp>
@@ -16,7 +17,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,7 +30,10 @@ namespace detail {
 template <class... Families>
 struct family_list {
   static bool opens(std::string_view architecture) {
-    return ((std::ranges::find(Families::architectures, architecture) != std::end(Families::architectures)) || ...);
+    const auto among = [&](const auto& names) {
+      return std::find(std::begin(names), std::end(names), architecture) != std::end(names);
+    };
+    return (among(Families::architectures) || ...);
   }
   static std::string architectures() {
     std::string all;
@@ -55,7 +58,7 @@ bool opens(std::string_view architecture) {
 }
 template <class Bodies>
 opened_model open_model(gguf_file file, const executor& run, std::vector<std::byte> image,
-                        const std::stop_token& stop) {
+                        const core::stop_token& stop) {
   const std::string found = file.text("general.architecture").value_or("");
   if (!opens<Bodies>(found))
     fail({.where = file.where(),
@@ -68,7 +71,7 @@ opened_model open_model(gguf_file file, const executor& run, std::vector<std::by
   return model_for<Bodies, all_families>::open(f);
 }
 #if defined(STENO_LINK_PIPELINES)
-template opened_model open_model<bodies>(gguf_file, const executor&, std::vector<std::byte>, const std::stop_token&);
+template opened_model open_model<bodies>(gguf_file, const executor&, std::vector<std::byte>, const core::stop_token&);
 template bool opens<bodies>(std::string_view);
 #endif
 

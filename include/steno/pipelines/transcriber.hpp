@@ -12,6 +12,7 @@
 #include <steno/core/context.hpp>
 #include <steno/core/result.hpp>
 #include <steno/core/sink_ref.hpp>
+#include <steno/core/stop_token.hpp>
 #include <steno/pipelines/closed.hpp>
 #include <steno/pipelines/interfaces.hpp>
 #include <steno/pipelines/model_summary.hpp>
@@ -22,7 +23,6 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,12 +35,13 @@ namespace pipelines {
 namespace detail {
 /// The model that a file holds. Throws steno::error. Defined in open_model.hpp.
 template <class Bodies>
-opened_model open_model(gguf_file file, const executor& run, std::vector<std::byte> image, const std::stop_token& stop);
+opened_model open_model(gguf_file file, const executor& run, std::vector<std::byte> image,
+                        const core::stop_token& stop);
 template <class Bodies>
 bool opens(std::string_view architecture);
 #if defined(STENO_LINK_PIPELINES)
 extern template opened_model open_model<bodies>(gguf_file, const executor&, std::vector<std::byte>,
-                                                const std::stop_token&);
+                                                const core::stop_token&);
 extern template bool opens<bodies>(std::string_view);
 #endif
 
@@ -59,12 +60,12 @@ class transcriber {
   /// Loads a packaged GGUF file. `run` packs the weights in parallel. Throws steno::error, and steno::core::cancelled
   /// once `stop` is requested.
   template <class Bodies = pipelines::detail::bodies>
-  explicit transcriber(const std::string& path, const executor& run = {}, const std::stop_token& stop = {})
+  explicit transcriber(const std::string& path, const executor& run = {}, const core::stop_token& stop = {})
       : transcriber(gguf_file(path), run, {}, stop) {}
   /// The same from an open file; `image` owns its bytes when they are in memory.
   template <class Bodies = pipelines::detail::bodies>
   explicit transcriber(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {},
-                       const std::stop_token& stop = {})
+                       const core::stop_token& stop = {})
       : model_(pipelines::detail::open_model<Bodies>(std::move(file), run, std::move(image), stop)) {}
   /// A model that is there already: transcriber_of(model) (transcriber_of.hpp), of any recogniser, your own too.
   explicit transcriber(pipelines::detail::opened_model model) : model_(std::move(model)) {}
