@@ -45,14 +45,30 @@ inline constexpr unsigned long commit = 0x1000, reserve = 0x2000, decommit = 0x4
 inline constexpr unsigned long page_readonly = 2, page_readwrite = 4, file_map_read = 4, out_of_memory = 8;
 inline constexpr std::size_t page = 4096;
 
-/// What the C runtime says for the system's last error.
+/// errno as the C runtime would set it for the system's last error.
 inline void keep_reason() noexcept {
-  const unsigned long code = ::GetLastError();
-  errno = code == out_of_memory || code == 1455 || code == 1132 ? ENOMEM  // paging file too small, no address space
-          : code == 5 || code == 32 || code == 33               ? EACCES
-          : code == 2 || code == 3                              ? ENOENT
-          : code == 112                                         ? ENOSPC
-                                                                : EIO;
+  switch (::GetLastError()) {
+    case 2:  // no such file
+    case 3:  // or folder
+      errno = ENOENT;
+      break;
+    case 5:     // access denied
+    case 32:    // open elsewhere
+    case 33:    // locked
+    case 1224:  // mapped
+      errno = EACCES;
+      break;
+    case out_of_memory:
+    case 1132:  // no address space
+    case 1455:  // the paging file is too small
+      errno = ENOMEM;
+      break;
+    case 112:
+      errno = ENOSPC;
+      break;
+    default:
+      errno = EIO;
+  }
 }
 /// The whole pages inside `part`: their start, and how many bytes.
 inline std::span<std::byte> whole_pages(std::span<const std::byte> part) noexcept {
