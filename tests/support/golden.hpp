@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <random>
 #include <string>
@@ -24,6 +25,11 @@ inline std::filesystem::path compact() { return std::filesystem::path(STENO_SOUR
 inline bool in_ci() {
   const char* ci = std::getenv("CI");
   return ci != nullptr && std::string(ci) == "true";
+}
+
+/// How many files and folders lie in one.
+inline std::size_t files_in(const std::filesystem::path& folder) {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
 /// A directory that is removed at the end.

@@ -6,28 +6,19 @@
 
 #include <csignal>
 #include <support/gguf_golden.hpp>
+#include <support/refusal.hpp>
 
 namespace gguf_writer_posix_test {
 
 using steno::dtype;
 using steno::gguf_file;
+using steno::test::files_in;
+using steno::test::refusal;
 using steno::weights::gguf_writer;
 
-std::size_t files_in(const std::filesystem::path& folder) {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
-}
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const steno::error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 TEST(gguf_writer, refuses_a_device) {
   gguf_writer w;
-  EXPECT_EQ(message_of([&] { w.write("/dev/null"); }), "/dev/null: is not a regular file and cannot be replaced");
+  EXPECT_EQ(refusal([&] { w.write("/dev/null"); }), "/dev/null: is not a regular file and cannot be replaced");
 }
 
 TEST(gguf_writer, a_file_that_cannot_grow_is_an_error) {
@@ -42,7 +33,7 @@ TEST(gguf_writer, a_file_that_cannot_grow_is_an_error) {
   struct ::rlimit small = before;
   small.rlim_cur = 100000;
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const std::string message = message_of([&] { w.write(path.string()); });
+  const std::string message = refusal([&] { w.write(path.string()); });
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   EXPECT_EQ(message, path.string() + ": cannot write the file: File too large");

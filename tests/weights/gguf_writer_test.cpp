@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <support/gguf_golden.hpp>
+#include <support/refusal.hpp>
 
 namespace gguf_writer_test {
 
@@ -11,6 +12,8 @@ using steno::dtype;
 using steno::extent;
 using steno::gguf_file;
 using steno::test::compact;
+using steno::test::files_in;
+using steno::test::refusal;
 using steno::weights::gguf_writer;
 
 gguf_writer rewrite(const gguf_file& f) {
@@ -21,18 +24,6 @@ gguf_writer rewrite(const gguf_file& f) {
     w.add(t.name, t.format, std::span(t.shape).first(static_cast<std::size_t>(t.rank)), t.bytes);
   }
   return w;
-}
-std::size_t files_in(const std::filesystem::path& folder) {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
-}
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const steno::error& e) {
-    return e.what();
-  }
-  return "no error";
 }
 const std::vector<std::byte>& eight_bytes() {
   static const std::vector<std::byte> bytes(8, std::byte{1});
@@ -148,30 +139,30 @@ TEST(gguf_writer, refuses_what_the_reader_would_refuse) {
   w.set("k", 1);
   w.add("t", dtype::f32, {2}, std::span<const std::byte>(eight_bytes()));
   const auto nothing = [](std::span<std::byte>) {};
-  EXPECT_EQ(message_of([&] { w.set("k", 2); }), "key \"k\" occurs twice");
-  EXPECT_EQ(message_of([&] { w.set("", 2); }), "a key is empty");
-  EXPECT_EQ(message_of([&] { w.add("t", dtype::f32, {2}, nothing); }), "tensor name \"t\" occurs twice");
-  EXPECT_EQ(message_of([&] { w.add("", dtype::f32, {2}, nothing); }), "a tensor name is empty");
-  EXPECT_NE(message_of([&] { w.add(std::string(64, 'x'), dtype::f32, {2}, nothing); }).find("up to 63 bytes"),
+  EXPECT_EQ(refusal([&] { w.set("k", 2); }), "key \"k\" occurs twice");
+  EXPECT_EQ(refusal([&] { w.set("", 2); }), "a key is empty");
+  EXPECT_EQ(refusal([&] { w.add("t", dtype::f32, {2}, nothing); }), "tensor name \"t\" occurs twice");
+  EXPECT_EQ(refusal([&] { w.add("", dtype::f32, {2}, nothing); }), "a tensor name is empty");
+  EXPECT_NE(refusal([&] { w.add(std::string(64, 'x'), dtype::f32, {2}, nothing); }).find("up to 63 bytes"),
             std::string::npos);
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(refusal([&] {
               w.add("u", dtype::q8_0, {4, 33}, nothing);
             }),
             "tensor \"u\": row length in q8_0: expected a multiple of 32, found 33");
-  EXPECT_NE(message_of([&] { w.add("u", static_cast<dtype>(4), {32}, nothing); }).find("an id that ggml has"),
+  EXPECT_NE(refusal([&] { w.add("u", static_cast<dtype>(4), {32}, nothing); }).find("an id that ggml has"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { w.add("u", dtype::f32, {1, 1, 1, 1, 1}, nothing); }).find("up to 4"), std::string::npos);
-  EXPECT_NE(message_of([&] { w.add("u", dtype::f32, {2, -1}, nothing); }).find("0 or more"), std::string::npos);
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(refusal([&] { w.add("u", dtype::f32, {1, 1, 1, 1, 1}, nothing); }).find("up to 4"), std::string::npos);
+  EXPECT_NE(refusal([&] { w.add("u", dtype::f32, {2, -1}, nothing); }).find("0 or more"), std::string::npos);
+  EXPECT_NE(refusal([&] {
               w.add("u", dtype::f32, {extent{1} << 40, extent{1} << 40}, nothing);
             }).find("2^63"),
             std::string::npos);
-  EXPECT_EQ(message_of([&] { w.add("u", dtype::f32, {3}, std::span<const std::byte>(eight_bytes())); }),
+  EXPECT_EQ(refusal([&] { w.add("u", dtype::f32, {3}, std::span<const std::byte>(eight_bytes())); }),
             "tensor \"u\": expected 12 bytes, found 8 bytes");
-  EXPECT_NE(message_of([&] { w.set("general.alignment", std::uint32_t{48}); }).find("power of two"), std::string::npos);
-  EXPECT_NE(message_of([&] { w.set("general.alignment", 64); }).find("type u32"), std::string::npos);
-  EXPECT_NE(message_of([&] { w.set("general.alignment", "64"); }).find("type u32"), std::string::npos);
-  EXPECT_NE(message_of([&] { w.set("general.alignment", std::vector<std::uint32_t>{64}); }).find("type u32"),
+  EXPECT_NE(refusal([&] { w.set("general.alignment", std::uint32_t{48}); }).find("power of two"), std::string::npos);
+  EXPECT_NE(refusal([&] { w.set("general.alignment", 64); }).find("type u32"), std::string::npos);
+  EXPECT_NE(refusal([&] { w.set("general.alignment", "64"); }).find("type u32"), std::string::npos);
+  EXPECT_NE(refusal([&] { w.set("general.alignment", std::vector<std::uint32_t>{64}); }).find("type u32"),
             std::string::npos);
   // What was refused left no trace: the names are free and the file is sound.
   w.add("u", dtype::f32, {2}, std::span<const std::byte>(eight_bytes()));
@@ -193,10 +184,9 @@ TEST(gguf_writer, an_error_leaves_the_old_file_and_no_other) {
   EXPECT_EQ(files_in(folder.path()), 1u);
   EXPECT_EQ(std::filesystem::file_size(path), 3u);
   const auto missing = folder.path() / "no folder" / "model.gguf";
-  EXPECT_EQ(message_of([&] { w.write(missing.string()); }),
+  EXPECT_EQ(refusal([&] { w.write(missing.string()); }),
             missing.string() + ": cannot create the file: No such file or directory");
-  EXPECT_EQ(message_of([&] { w.write(folder.path().string()); }),
-            folder.path().string() + ": is a directory, not a file");
+  EXPECT_EQ(refusal([&] { w.write(folder.path().string()); }), folder.path().string() + ": is a directory, not a file");
 }
 
 }  // namespace gguf_writer_test

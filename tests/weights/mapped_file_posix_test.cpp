@@ -10,22 +10,14 @@
 #include <fstream>
 #include <support/golden.hpp>
 
+#include "mapped_files.hpp"
+
 namespace mapped_file_posix_test {
 
+using steno::test::message_of;
+using steno::test::write;
 using steno::weights::mapped_file;
 
-std::string write(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-  return path.string();
-}
-std::string message_of(const std::string& path) {
-  try {
-    mapped_file f(path);
-  } catch (const steno::error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 long resident_pages_of(std::span<const std::byte> part) {
   const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   // /proc/self/pagemap: bit 63 of the entry says whether the page is present in this process.

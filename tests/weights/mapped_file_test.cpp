@@ -8,22 +8,14 @@
 #include <support/golden.hpp>
 #include <type_traits>
 
+#include "mapped_files.hpp"
+
 namespace mapped_file_test {
 
+using steno::test::message_of;
+using steno::test::write;
 using steno::weights::mapped_file;
 
-std::string write(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-  return path.string();
-}
-std::string message_of(const std::string& path) {
-  try {
-    mapped_file f(path);
-  } catch (const steno::error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 static_assert(!std::is_copy_constructible_v<mapped_file> && std::is_nothrow_move_constructible_v<mapped_file>);
 
 TEST(mapped_file, holds_the_bytes_of_the_file_and_moves) {
@@ -63,8 +55,8 @@ TEST(mapped_file, has_any_name) {
     const std::u8string s = path.u8string();
     return std::string(s.begin(), s.end());
   };
-  for (const std::filesystem::path& name : {std::filesystem::path(u8"\u8bed\u97f3 \u00e9t\u00e9.gguf"),
-                                            std::filesystem::path(std::string(240, 'n'))}) {
+  for (const std::filesystem::path& name :
+       {std::filesystem::path(u8"\u8bed\u97f3 \u00e9t\u00e9.gguf"), std::filesystem::path(std::string(240, 'n'))}) {
     {
       steno::weights::atomic_file out(text(folder.path() / name));
       out.write(std::as_bytes(std::span("abc", 3)));

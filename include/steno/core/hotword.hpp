@@ -53,12 +53,12 @@ STENO_COLD inline std::optional<hotword> parse_hotword(std::string_view line) {
   std::string_view phrase = line.substr(0, tab), number = line.substr(tab + 1);
   trim(phrase);
   trim(number);
-  const float weight = static_cast<float>(parse_decimal(number).value_or(0));
+  const double weight = parse_decimal(number).value_or(0);
   if (!(weight >= hotword::min_weight && weight <= hotword::max_weight) || phrase.find('\t') != std::string_view::npos)
     fail({.what = "weight of a hotword",
           .expected = "phrase<TAB>weight, a number from 0.01 to 100",
           .found = std::string(line)});
-  return hotword(phrase, weight);
+  return hotword(phrase, static_cast<float>(weight));
 }
 
 }  // namespace core

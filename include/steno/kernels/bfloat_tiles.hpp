@@ -116,12 +116,12 @@ class fetcher {
 #if defined(_WIN32) && !defined(__clang__)  // gcc 12 takes the distance as a long, which is half a register there
 #undef _tile_loadd
 #undef _tile_stored
-#define _tile_loadd(tile, from, distance)                                                       \
+#define _tile_loadd(tile, from, distance)                                                 \
   asm volatile("tileloadd\t(%0,%1,1), %%tmm" #tile ::"r"(static_cast<const void*>(from)), \
                "r"(static_cast<std::ptrdiff_t>(distance)))
-#define _tile_stored(tile, to, distance)                                                   \
+#define _tile_stored(tile, to, distance)                                              \
   asm volatile("tilestored\t%%tmm" #tile ", (%0,%1,1)" ::"r"(static_cast<void*>(to)), \
-               "r"(static_cast<std::ptrdiff_t>(distance))                               \
+               "r"(static_cast<std::ptrdiff_t>(distance))                             \
                : "memory")
 #endif
 

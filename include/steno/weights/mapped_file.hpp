@@ -3,7 +3,8 @@
 // The mapping is private and never written. Pages of tensors that were packed for the kernels can be given back to the
 // system, so weights are not resident twice. As with every mapping, a file that is cut or overwritten while it is open
 // takes its bytes along (SIGBUS, or other weights); one that is renamed over or removed does not (Windows refuses both
-// while it is mapped). Whoever cannot rule that out reads a copy: file_reading::copied. Tested in tests/weights/mapped_file_test.cpp.
+// while it is mapped). Whoever cannot rule that out reads a copy: file_reading::copied. Tested in
+// tests/weights/mapped_file_test.cpp.
 #pragma once
 #include <steno/error.hpp>
 #include <steno/weights/system/system.hpp>
