@@ -75,6 +75,8 @@ class http_connection final : public drainable, public asker, public std::enable
     asio::post(socket_.get_executor(), [self = shared_from_this()] { self->step([&] { self->begin_drain(); }); });
   }
 
+  void abandon() noexcept override { task_.reset(); }  // which holds whom it would answer
+
   // On the queue's threads.
   void heard(std::string event) override {
     asio::post(socket_.get_executor(),

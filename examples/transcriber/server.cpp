@@ -279,7 +279,7 @@ int server::run() {
   for (std::thread& t : threads) t.join();
   b.hall.loader.stop();
   b.hall.desk.stop();  // while the lanes are there, to which its tasks' connections belong
-  b.hall.forget_drain();
+  b.hall.abandon();
   return b.signal;
 }
 

@@ -78,9 +78,16 @@ bool server_hall::draining() const {
   return draining_;
 }
 
-void server_hall::forget_drain() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  empty_ = nullptr;
+void server_hall::abandon() {
+  std::vector<std::shared_ptr<drainable>> left;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    empty_ = nullptr;
+    left.reserve(all_.size());
+    for (const auto& [key, weak] : all_)
+      if (auto one = weak.lock()) left.push_back(std::move(one));
+  }
+  for (const auto& one : left) one->abandon();
 }
 
 }  // namespace steno::app

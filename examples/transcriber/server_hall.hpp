@@ -25,6 +25,8 @@ class drainable {
  public:
   /// Ends its session in good order. From any thread; returns at once.
   virtual void drain() = 0;
+  /// The server has ended and no thread of its runs: lets go of work that holds the connection in its turn.
+  virtual void abandon() noexcept {}
 
  protected:
   ~drainable() = default;
@@ -46,8 +48,8 @@ class server_hall {
   /// Drains all that are there; `empty` is called when the last one has ended, perhaps at once. To be called once.
   void drain(std::function<void()> empty);
   bool draining() const;
-  /// From now on `empty` is not called.
-  void forget_drain();
+  /// The server has ended: `empty` is not called any more, and connections that are left are abandoned.
+  void abandon();
 
   const std::unique_ptr<model_shelf> models;
   const server_options options;

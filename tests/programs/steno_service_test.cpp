@@ -418,7 +418,7 @@ TEST(steno_service, clients_that_misbehave_harm_no_other) {
 }
 
 TEST(steno_service, a_signal_lets_requests_end) {
-  served s = served_demo("parakeet-tdt", {"--threads", "1"});
+  served s = served_demo("parakeet-tdt", {"--threads", "1", "--drain-timeout", "600"});  // sanitizers take their time
   const form f = form().file(repeated_wav(recording, 100)).field("response_format", "text");
   const std::string want = ask(s.port(), f.post()).body;
   // Behind that request: the server does not wait for long for clients that say nothing.
@@ -437,6 +437,20 @@ TEST(steno_service, a_signal_lets_requests_end) {
     EXPECT_EQ(a.body, want);
     EXPECT_EQ(a.fields.count("connection"), 1u);
   }
+  EXPECT_EQ(s.wait(), 143);
+}
+
+// What it leaves undone is given back all the same: sanitizers see that.
+TEST(steno_service, a_drain_that_is_over_cuts_requests_off) {
+  served s = served_demo("parakeet-tdt", {"--threads", "1", "--drain-timeout", "0"});
+  const form f = form().file(repeated_wav(recording, 300)).field("response_format", "text");
+  http_client working(s.port()), waiting(s.port());
+  working.send(f.post());
+  waiting.send(f.post());
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  s.signal(SIGTERM);
+  EXPECT_TRUE(working.over());
+  EXPECT_TRUE(waiting.over());
   EXPECT_EQ(s.wait(), 143);
 }
 
