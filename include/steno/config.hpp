@@ -48,6 +48,8 @@
 #define STENO_ABI_ISA neon_i8mm
 #elif defined(__ARM_FEATURE_DOTPROD)
 #define STENO_ABI_ISA neon_dotprod
+#elif defined(__wasm_simd128__)
+#define STENO_ABI_ISA simd128
 #else
 #define STENO_ABI_ISA base
 #endif

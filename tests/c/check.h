@@ -13,6 +13,13 @@
     }                                                                           \
   } while (0)
 
+/* In WebAssembly a program has one. */
+#if defined(__EMSCRIPTEN__)
+#define TWO_THREADS 1
+#else
+#define TWO_THREADS 2
+#endif
+
 /* The samples of a WAV file of 16 bits whose header has 44 bytes; free() them. */
 static float* read_samples(const char* folder, const char* name, size_t* count) {
   char path[4096];

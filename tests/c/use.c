@@ -46,7 +46,7 @@ static void recordings(const char* folder) {
   float* samples = read_samples(folder, "train.wav", &count);
   steno_model* model = NULL;
   char* error = NULL;
-  CHECK(steno_model_load(model_path(folder, "demo"), 2, &model, &error) == STENO_OK && error == NULL);
+  CHECK(steno_model_load(model_path(folder, "demo"), TWO_THREADS, &model, &error) == STENO_OK && error == NULL);
   CHECK(strcmp(steno_model_name(model), "sense_voice") == 0);
   CHECK(steno_model_sample_rate(model) == 16000);
   CHECK(steno_model_streams(model) == 0);

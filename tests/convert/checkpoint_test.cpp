@@ -1,6 +1,8 @@
 // Torch checkpoints of every layout against what torch itself reads from them (fixtures/*.json).
 #include "torch/checkpoint.hpp"
 
+#include <steno/core/bit_cast.hpp>
+
 #include <zip.h>
 
 #include <cmath>
@@ -53,7 +55,7 @@ TEST(torch_checkpoint, stored_bytes_are_kept) {
   for (std::size_t i = 0; i < e.count; ++i) {
     std::uint16_t upper = 0;
     std::memcpy(&upper, raw.data() + 2 * i, 2);
-    EXPECT_EQ(upper, std::bit_cast<std::uint32_t>(values[i]) >> 16);
+    EXPECT_EQ(upper, steno::core::bit_cast<std::uint32_t>(values[i]) >> 16);
   }
 }
 

@@ -8,11 +8,14 @@
 #include <thread>
 #include <vector>
 
+#include "support/threads.hpp"
+
 namespace executor_test {
 
 using steno::executor;
 using steno::extent;
 using steno::thread_pool;
+using steno::test::has_threads;
 
 TEST(executor, default_is_serial_and_in_order) {
   std::vector<extent> seen;
@@ -26,6 +29,7 @@ TEST(executor, default_is_serial_and_in_order) {
 }
 
 TEST(thread_pool, calls_each_index_once) {
+  if (!has_threads) GTEST_SKIP() << "one thread";
   thread_pool pool(4);
   executor e(pool);
   EXPECT_EQ(e.width(), 4);
@@ -40,6 +44,7 @@ TEST(thread_pool, calls_each_index_once) {
 }
 
 TEST(thread_pool, serves_two_callers) {
+  if (!has_threads) GTEST_SKIP() << "one thread";
   thread_pool pool(2);
   std::atomic<extent> sum{0};
   const auto work = [&] {

@@ -1,3 +1,4 @@
+#include <steno/core/bit_cast.hpp>
 #include <steno/core/half.hpp>
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ TEST(half, every_pattern_survives_a_round_trip) {
 TEST(half, equals_the_compilers_conversion) {
   std::mt19937 rng(1);
   for (int i = 0; i < 2000000; ++i) {
-    const float f = std::bit_cast<float>(static_cast<std::uint32_t>(rng()));
+    const float f = steno::core::bit_cast<float>(static_cast<std::uint32_t>(rng()));
     if (std::isnan(f)) continue;
     const auto want = static_cast<_Float16>(f);
     std::uint16_t bits;
@@ -35,9 +36,9 @@ TEST(half, equals_the_compilers_conversion) {
 
 TEST(half, bfloat_rounds_to_nearest_even) {
   EXPECT_EQ(steno::core::float_to_bfloat(1.0f), 0x3f80);
-  EXPECT_EQ(steno::core::float_to_bfloat(std::bit_cast<float>(0x3f808000u)), 0x3f80);  // tie, down to even
-  EXPECT_EQ(steno::core::float_to_bfloat(std::bit_cast<float>(0x3f818000u)), 0x3f82);  // tie, up to even
-  EXPECT_EQ(steno::core::float_to_bfloat(std::bit_cast<float>(0x3f808001u)), 0x3f81);
+  EXPECT_EQ(steno::core::float_to_bfloat(steno::core::bit_cast<float>(0x3f808000u)), 0x3f80);  // tie, down to even
+  EXPECT_EQ(steno::core::float_to_bfloat(steno::core::bit_cast<float>(0x3f818000u)), 0x3f82);  // tie, up to even
+  EXPECT_EQ(steno::core::float_to_bfloat(steno::core::bit_cast<float>(0x3f808001u)), 0x3f81);
   EXPECT_TRUE(std::isnan(steno::core::bfloat_to_float(steno::core::float_to_bfloat(std::nanf("")))));
 }
 

@@ -282,6 +282,7 @@ TEST(attention, keys_and_values_packed_once) {
           EXPECT_TRUE(rows == key.in().middleCols(h * s.width, s.width));
         }
         for (const int threads : {2, 3}) {
+          if (!steno_test::has_threads) break;
           steno::thread_pool pool(threads);
           steno::context several{steno::executor(pool)};
           guarded z(s.queries, s.heads * s.value_width, 2);

@@ -1,12 +1,12 @@
 // tests/kernels/guarded.hpp - matrices for kernel tests: random values, rows further apart than they are long, and a
 // pattern around them that must survive.
 #pragma once
+#include <steno/core/bit_cast.hpp>
 #include <steno/core/view.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -54,7 +54,7 @@ class guarded {
   }
   bool same_bits(const guarded& other) const {
     return std::equal(store_.begin(), store_.end(), other.store_.begin(), other.store_.end(), [](float a, float b) {
-      return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+      return steno::core::bit_cast<std::uint32_t>(a) == steno::core::bit_cast<std::uint32_t>(b);
     });
   }
 

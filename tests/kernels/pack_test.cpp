@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/product_support.hpp"
+#include "support/threads.hpp"
 
 namespace pack_test {
 
@@ -50,7 +51,7 @@ TEST(pack, interleaves_q8_0_as_documented) {
   const stored_matrix w(dtype::q8_0, rows, cols, 2, 1);
   ASSERT_EQ(packed_bytes(w.ref()), 2u * 3u * 544u);
   std::vector<std::byte> packed(packed_bytes(w.ref()) + 1, std::byte{99});
-  thread_pool two(2);
+  thread_pool two(steno::test::has_threads ? 2 : 1);
   pack(w.ref(), packed.data(), executor(two));
   EXPECT_EQ(packed.back(), std::byte{99});
   for (extent n = 0; n < 32; ++n)

@@ -1,7 +1,8 @@
 // Random numbers for tests: the same on every machine and with every standard library (whose distributions differ).
 // SplitMix64; equal seeds give equal sequences.
 #pragma once
-#include <bit>
+#include <steno/core/bit_cast.hpp>
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +30,7 @@ class random_numbers {
   std::int64_t integer(std::int64_t low, std::int64_t high) noexcept {
     const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
     const std::uint64_t offset = range == 0 ? bits() : bits() % range;  // range 0: all 2^64 values
-    return std::bit_cast<std::int64_t>(static_cast<std::uint64_t>(low) + offset);
+    return steno::core::bit_cast<std::int64_t>(static_cast<std::uint64_t>(low) + offset);
   }
   /// Standard normal (Box-Muller, one value of the pair); at most about 6 in magnitude.
   float normal() noexcept {

@@ -1,8 +1,8 @@
 #include "audio.hpp"
 
+#include <steno/core/bit_cast.hpp>
 #include <steno/error.hpp>
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -305,7 +305,7 @@ TEST_F(sound_stream, sixteen_bits) {
 TEST_F(sound_stream, floats) {
   std::string bytes;
   for (const float value : {0.25f, -0.75f})
-    for (unsigned i = 0; i < 4; ++i) bytes += static_cast<char>(std::bit_cast<std::uint32_t>(value) >> (8 * i) & 0xffu);
+    for (unsigned i = 0; i < 4; ++i) bytes += static_cast<char>(steno::core::bit_cast<std::uint32_t>(value) >> (8 * i) & 0xffu);
   EXPECT_EQ(read(bytes, {{steno::app::pcm_encoding::f32le, 16000}}, 5), (std::vector<float>{0.25f, -0.75f}));
   EXPECT_TRUE(warnings.empty());
 }

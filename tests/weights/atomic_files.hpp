@@ -31,7 +31,7 @@ class atomic_files : public testing::Test {
   }
   void write(std::string_view text, atomic_file::scratch kind) const {
     atomic_file out(target().string(), kind);
-    out.write(std::as_bytes(std::span(text)));
+    out.write(std::as_bytes(std::span(text.data(), text.size())));
     out.commit();
   }
   const temporary_directory directory;

@@ -1,3 +1,4 @@
+#include <steno/core/bit_cast.hpp>
 #include <steno/weights/blocks.hpp>
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ constexpr dtype block_formats[] = {dtype::q8_0, dtype::q4_0, dtype::q4_1, dtype:
 void expect_same_bits(const std::vector<float>& a, const std::vector<float>& b, const std::string& name) {
   ASSERT_EQ(a.size(), b.size()) << name;
   for (std::size_t i = 0; i < a.size(); ++i)
-    ASSERT_EQ(std::bit_cast<std::uint32_t>(a[i]), std::bit_cast<std::uint32_t>(b[i]))
+    ASSERT_EQ(steno::core::bit_cast<std::uint32_t>(a[i]), steno::core::bit_cast<std::uint32_t>(b[i]))
         << name << " value " << i << ": " << a[i] << " and " << b[i];
 }
 
@@ -136,10 +137,10 @@ TEST(blocks, every_half_and_bfloat_pattern_reads_as_core_half_says) {
 TEST(blocks, floats_round_to_half_as_core_half_says) {
   std::vector<float> x;
   for (std::uint64_t bits = 0; bits < 0x100000000u; bits += 9973)
-    x.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    x.push_back(steno::core::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   for (const std::uint32_t edge : {0x387fffffu, 0x38800000u, 0x477fefffu, 0x477ff000u, 0x477fffffu, 0x47800000u,
                                    0x7f800000u, 0x7f800001u, 0xff800000u, 0x33000000u, 0x33000001u, 0x80000000u})
-    x.push_back(std::bit_cast<float>(edge));
+    x.push_back(steno::core::bit_cast<float>(edge));
   std::vector<std::uint16_t> got(x.size());
   steno::weights::quantise(dtype::f16, x.data(), reinterpret_cast<std::byte*>(got.data()), x.size());
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(got[i], steno::core::float_to_half(x[i])) << x[i];

@@ -126,7 +126,7 @@ TEST(gguf_writer, tensors_come_from_bytes_and_from_callbacks) {
   EXPECT_EQ(f.find("made")->cols(), 64);
   std::vector<std::byte> made(steno::core::bytes_of(dtype::q8_0, many.size()));
   steno::weights::quantise(dtype::q8_0, many.data(), made.data(), many.size());
-  EXPECT_TRUE(std::ranges::equal(f.find("made")->bytes, made));
+  EXPECT_EQ(std::vector(f.find("made")->bytes.begin(), f.find("made")->bytes.end()), made);
   EXPECT_EQ(steno::weights::values_of(*f.find("zeros"), f.where()), std::vector<float>(3));
   EXPECT_EQ(f.find("scalar")->rank, 0);
   EXPECT_TRUE(f.find("none")->bytes.empty());
@@ -154,8 +154,8 @@ TEST(gguf_writer, refuses_what_the_reader_would_refuse) {
   EXPECT_NE(refusal([&] { w.add("u", dtype::f32, {1, 1, 1, 1, 1}, nothing); }).find("up to 4"), std::string::npos);
   EXPECT_NE(refusal([&] { w.add("u", dtype::f32, {2, -1}, nothing); }).find("0 or more"), std::string::npos);
   EXPECT_NE(refusal([&] {
-              w.add("u", dtype::f32, {extent{1} << 40, extent{1} << 40}, nothing);
-            }).find("2^63"),
+              w.add("u", dtype::f32, {PTRDIFF_MAX / 1024, PTRDIFF_MAX / 1024}, nothing);
+            }).find("number of elements: expected below 2^"),
             std::string::npos);
   EXPECT_EQ(refusal([&] { w.add("u", dtype::f32, {3}, std::span<const std::byte>(eight_bytes())); }),
             "tensor \"u\": expected 12 bytes, found 8 bytes");

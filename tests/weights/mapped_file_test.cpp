@@ -79,8 +79,10 @@ TEST(mapped_file, a_copy_outlives_changes_of_the_file) {
   write(path, std::string(20000, 'b'));
   ASSERT_EQ(copy.bytes().size(), 10000u);
   for (const std::byte b : copy.bytes()) ASSERT_EQ(b, std::byte{'a'});
+#if !defined(__EMSCRIPTEN__)  // which has no pages
   moved.release(moved.bytes());  // gone, and not read from the file again
   EXPECT_EQ(moved.bytes()[5000], std::byte{0});
+#endif
 }
 
 }  // namespace mapped_file_test

@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include <steno/core/decimal.hpp>
 #include <steno/core/dtype.hpp>
 #include <steno/core/hotword.hpp>
 #include <steno/error.hpp>
@@ -7,6 +8,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -28,13 +31,16 @@ const char* read_value(std::string_view text, bool& to) {
 template <class T>
 requires std::is_arithmetic_v<T>
 const char* read_value(std::string_view text, T& to) {
-  T found{};
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), found);
-  if (failed != std::errc() || end != text.data() + text.size())
-    return std::is_integral_v<T> ? "a whole number" : "a number";
-  if constexpr (std::is_floating_point_v<T>)
-    if (!std::isfinite(found)) return "a number";
-  to = found;
+  if constexpr (std::is_floating_point_v<T>) {
+    const std::optional<double> found = core::parse_decimal(text);
+    if (!found || !(std::fabs(*found) <= double{std::numeric_limits<T>::max()})) return "a number";
+    to = static_cast<T>(*found);
+  } else {
+    T found{};
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), found);
+    if (failed != std::errc() || end != text.data() + text.size()) return "a whole number";
+    to = found;
+  }
   return nullptr;
 }
 const char* read_value(std::string_view text, std::string& to) { return to = text, nullptr; }
@@ -227,7 +233,7 @@ void named_options::set(const std::string& name, const std::string& value) {
 template <class... Groups>
 void named_options::assign_all(const char* use, Groups&&... groups) const {
   for (const auto& [name, value] : values_)
-    if (!(assign(groups, name, value) | ...))
+    if (!(static_cast<int>(assign(groups, name, value)) | ...))
       fail({.what = "option " + name,
             .expected = std::string("one of ") + use,
             .found = all_options().kinds(name, value),

@@ -1,8 +1,8 @@
 // steno/core/fused.hpp - one multiplication and one addition, rounded once, on every system.
 #pragma once
 #include <steno/config.hpp>
+#include <steno/core/bit_cast.hpp>
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -12,14 +12,17 @@ namespace core {
 
 /// x * y + z, rounded once. std::fma, but on Windows, where mingw-w64's rounds twice: the product is exact in double,
 /// the sum is rounded to odd there, and then to float (Boldo and Melquiond, Emulation of FMA and Correctly Rounded
-/// Sums, 2008). Tested in tests/core/fused_test.cpp.
+/// Sums, 2008). WebAssembly has no such instruction: rounded twice there, by its vectors, too.
+/// Tested in tests/core/fused_test.cpp.
 inline float fused_multiply_add(float x, float y, float z) noexcept {
 #if defined(_WIN32)
   const double p = static_cast<double>(x) * static_cast<double>(y), q = static_cast<double>(z), sum = p + q;
   const double of_q = sum - p, lost = (p - (sum - of_q)) + (q - of_q);
-  auto bits = std::bit_cast<std::uint64_t>(sum);
+  auto bits = core::bit_cast<std::uint64_t>(sum);
   if ((lost > 0 || lost < 0) && (bits & 1u) == 0) (lost > 0) == (sum > 0) ? ++bits : --bits;
-  return static_cast<float>(std::bit_cast<double>(bits));
+  return static_cast<float>(core::bit_cast<double>(bits));
+#elif defined(__wasm__)
+  return x * y + z;
 #else
   return std::fma(x, y, z);
 #endif

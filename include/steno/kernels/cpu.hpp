@@ -47,6 +47,12 @@ constexpr std::string_view name_of(isa level) {
       return "scalar";
   }
 }
+#elif defined(__wasm__)
+/// simd128: WebAssembly's vectors, which a program has or has not when it is compiled; without fused multiply-add.
+enum class isa { scalar, simd128 };
+inline constexpr isa isa_levels[] = {isa::scalar, isa::simd128};
+
+constexpr std::string_view name_of(isa level) { return level == isa::simd128 ? "simd128" : "scalar"; }
 #else
 /// avx2: avx2 fma f16c. avx512: + f bw vl dq. avx512vnni: + vnni. amx: + vbmi, tiles of bfloat16.
 enum class isa { scalar, avx2, avx512, avx512vnni, amx };
@@ -67,7 +73,7 @@ constexpr std::string_view name_of(isa level) {
   }
 }
 #endif
-/// The highest of them, and the lowest with vector kernels (all from there on have fused multiply-add).
+/// The highest of them, and the lowest with vector kernels (but for simd128, all from there on have fused multiply-add).
 inline constexpr isa highest_isa = isa_levels[std::size(isa_levels) - 1], lowest_vector_isa = isa_levels[1];
 
 namespace detail {
@@ -88,6 +94,8 @@ constexpr isa promised_isa() {
   return isa::neon_dotprod;
 #elif defined(__aarch64__)
   return isa::neon;
+#elif defined(__wasm_simd128__)
+  return isa::simd128;
 #else
   return isa::scalar;
 #endif

@@ -5,10 +5,10 @@
 // row per frame.
 // Bodies: generic/log_mel.inl. Tested in tests/frontends/fbank_test.cpp (every instruction set).
 #pragma once
+#include <steno/core/bit_cast.hpp>
 #include <steno/core/extents.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
 namespace steno {

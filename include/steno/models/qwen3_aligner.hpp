@@ -67,7 +67,8 @@ class qwen3_aligner : public qwen3_thinker<S> {
     v.within("qwen3_forced_aligner.timestamp_token_id among the rows of embed_tokens", timestamp, 0,
              text.vocabulary() - 1);
     v.within("qwen3_forced_aligner.timestamp_segment_time times rows of thinker.lm_head.weight, in ms",
-             static_cast<extent>(segment_time * static_cast<double>(text.outputs())), 1000, extent{1} << 40);
+             static_cast<extent>(std::min(segment_time * static_cast<double>(text.outputs()), 0x1p30 + 1)), 1000,
+             extent{1} << 30);
   }
 
   /// Tokens behind the audio.

@@ -7,10 +7,10 @@
 // file before it is used. Tested in tests/tokenizers/sentencepiece_model_test.cpp, fuzzed by
 // tests/fuzz/sentencepiece_model_fuzz.cpp
 #pragma once
+#include <steno/core/bit_cast.hpp>
 #include <steno/error.hpp>
 #include <steno/tokenizers/vocabulary.hpp>
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -104,7 +104,7 @@ inline void read_sentence_piece(const protobuf_reader::field& message, std::stri
   protobuf_reader fields(message.bytes, where);
   while (const auto f = fields.next()) {
     if (f->number == 1 && f->wire == 2) piece = f->text();
-    if (f->number == 2 && f->wire == 5) score = std::bit_cast<float>(static_cast<std::uint32_t>(f->value));
+    if (f->number == 2 && f->wire == 5) score = core::bit_cast<float>(static_cast<std::uint32_t>(f->value));
     if (f->number == 3 && f->wire == 0) type = f->value;
   }
   const auto name = [&] { return "piece " + std::to_string(v.pieces.size()); };

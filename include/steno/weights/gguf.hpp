@@ -13,6 +13,7 @@
 #include <steno/weights/source.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -216,7 +217,12 @@ class gguf_file {
     const auto rank = c.number<std::uint32_t>("number of dimensions");
     if (rank > weights::gguf_rank_limit) stop({"number of dimensions", "up to 4", std::to_string(rank)});
     t.rank = static_cast<int>(rank);
-    for (std::uint32_t i = rank; i-- > 0;) t.shape[i] = c.number<std::int64_t>("dimension");
+    for (std::uint32_t i = rank; i-- > 0;) {
+      const auto dimension = c.number<std::int64_t>("dimension");
+      if (!std::in_range<extent>(dimension))  // of 32 bits in WebAssembly
+        stop({"dimension", "up to " + std::to_string(std::numeric_limits<extent>::max()), std::to_string(dimension)});
+      t.shape[i] = static_cast<extent>(dimension);
+    }
     const auto type = c.number<std::int32_t>("tensor type");
     std::uint64_t size = 0;
     if (const auto bad = weights::detail::measure_tensor(std::span(t.shape).first(rank), type, size)) stop(*bad);

@@ -10,9 +10,11 @@
 #include <steno/weights/gguf_format.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -33,8 +35,9 @@ STENO_COLD inline std::optional<layout_fault> measure_tensor(std::span<const ext
   for (const extent n : shape) {
     if (n < 0) return layout_fault{"dimension", "0 or more", std::to_string(n)};
     const auto u = static_cast<std::uint64_t>(n);
-    if (!checked_multiply(bound, std::max<std::uint64_t>(u, 1), bound) || bound > INT64_MAX)
-      return layout_fault{"number of elements", "below 2^63", "more"};
+    if (!checked_multiply(bound, std::max<std::uint64_t>(u, 1), bound) || !std::in_range<extent>(bound))
+      return layout_fault{"number of elements", "below 2^" + std::to_string(std::numeric_limits<extent>::digits),
+                          "more"};
     elements *= u;
   }
   const auto known = find_ggml_type(type);

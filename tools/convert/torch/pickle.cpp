@@ -2,9 +2,9 @@
 // in pickle_stack.cpp.
 #include "torch/pickle.hpp"
 
+#include <steno/core/bit_cast.hpp>
 #include <steno/error.hpp>
 
-#include <bit>
 #include <cstdio>
 #include <utility>
 
@@ -71,7 +71,7 @@ bool pickle::step() {
     case 'G': {  // BINFLOAT, most significant byte first
       std::uint64_t bits = 0;
       for (const std::byte b : take(8)) bits = bits << 8 | static_cast<std::uint64_t>(b);
-      push(add({.what = kind::real, .real = std::bit_cast<double>(bits)}));
+      push(add({.what = kind::real, .real = steno::core::bit_cast<double>(bits)}));
       break;
     }
 

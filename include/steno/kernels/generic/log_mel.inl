@@ -5,9 +5,9 @@
 /// Plain loop: integers of the bits are not part of the vector interface, compilers vectorise it.
 STENO_INLINE void log_16(float* x) {
   for (int i = 0; i < 16; ++i) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(x[i]) - 0x3f3504f3u;  // sqrt(1/2)
+    const std::uint32_t bits = core::bit_cast<std::uint32_t>(x[i]) - 0x3f3504f3u;  // sqrt(1/2)
     const float e = static_cast<float>(static_cast<std::int32_t>(bits) >> 23);
-    const float m = std::bit_cast<float>((bits & 0x007fffffu) + 0x3f3504f3u);
+    const float m = core::bit_cast<float>((bits & 0x007fffffu) + 0x3f3504f3u);
     const float f = m - 1.0f, s = f / (m + 1.0f), z = s * s;
     // ln m = f - s (f - z P(z)) with P of the series 2 (z / 3 + z^2 / 5 + ..): f itself is exact
     const float p = z * (0.666666667f + z * (0.4f + z * (0.285714286f + z * 0.222222222f)));

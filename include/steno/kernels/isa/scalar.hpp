@@ -6,10 +6,10 @@
 // would otherwise call a library function per lane). Reductions add lanes i and i + 8, then i + 4, i + 2, i + 1, in
 // every instruction set. Tested in tests/kernels/isa_test.cpp.
 #pragma once
+#include <steno/core/bit_cast.hpp>
 #include <steno/core/half.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,6 +20,8 @@ namespace kernels::scalar {
 
 using four = float __attribute__((vector_size(16)));
 using four_words = std::uint32_t __attribute__((vector_size(16)));
+using four_halves = std::uint16_t __attribute__((vector_size(8)));
+using four_bytes = std::int8_t __attribute__((vector_size(4)));
 
 struct f32x16 {
   four a, b, c, d;  // lanes 0-3, 4-7, 8-11, 12-15
@@ -62,10 +64,22 @@ STENO_INLINE f32x16 broadcast(float x) {
   return {r, r, r, r};
 }
 STENO_INLINE f32x16 zero() { return broadcast(0.0f); }
+/// Zero-extended.
+STENO_INLINE four_words load_halves(const std::uint16_t* p) {
+  four_halves h;
+  std::memcpy(&h, p, sizeof h);
+  return __builtin_convertvector(h, four_words);
+}
+STENO_INLINE four load_four_f16(const std::uint16_t* p) {
+  const four_words h = load_halves(p), magnitude = h & 0x7fffu;
+  // The exponent's bias grows by 112 in one multiplication, exact also for subnormal halves; infinities and what is not
+  // a number have all of its bits.
+  const four value = floats(magnitude << 13) * 0x1p112f;
+  const four_words special = reinterpret_cast<four_words>(magnitude > 0x7bffu) & 0x7f800000u;
+  return floats(words(value) | special | (h & 0x8000u) << 16);
+}
 STENO_INLINE f32x16 load_f16(const std::uint16_t* p) {
-  float lanes[16];
-  for (int i = 0; i < 16; ++i) lanes[i] = core::half_to_float(p[i]);
-  return load(lanes);
+  return {load_four_f16(p), load_four_f16(p + 4), load_four_f16(p + 8), load_four_f16(p + 12)};
 }
 STENO_INLINE void store_f16(std::uint16_t* p, f32x16 x) {
   float lanes[16];
@@ -73,15 +87,17 @@ STENO_INLINE void store_f16(std::uint16_t* p, f32x16 x) {
   for (int i = 0; i < 16; ++i) p[i] = core::float_to_half(lanes[i]);
 }
 STENO_INLINE f32x16 load_bf16(const std::uint16_t* p) {
-  float lanes[16];
-  for (int i = 0; i < 16; ++i) lanes[i] = core::bfloat_to_float(p[i]);
-  return load(lanes);
+  return {floats(load_halves(p) << 16), floats(load_halves(p + 4) << 16), floats(load_halves(p + 8) << 16),
+          floats(load_halves(p + 12) << 16)};
 }
 
+STENO_INLINE four load_four_i8(const std::int8_t* p) {
+  four_bytes b;
+  std::memcpy(&b, p, sizeof b);
+  return __builtin_convertvector(b, four);
+}
 STENO_INLINE f32x16 load_i8(const std::int8_t* p) {
-  float lanes[16];
-  for (int i = 0; i < 16; ++i) lanes[i] = static_cast<float>(p[i]);
-  return load(lanes);
+  return {load_four_i8(p), load_four_i8(p + 4), load_four_i8(p + 8), load_four_i8(p + 12)};
 }
 
 STENO_INLINE f32x16 operator+(f32x16 x, f32x16 y) { return {x.a + y.a, x.b + y.b, x.c + y.c, x.d + y.d}; }
@@ -134,13 +150,19 @@ STENO_INLINE float reduce_max(f32x16 x) {
   const four m = x.a > x.c ? x.a : x.c, n = x.b > x.d ? x.b : x.d, s = m > n ? m : n;
   return std::max(std::max(s[0], s[2]), std::max(s[1], s[3]));
 }
+/// The lowest bytes of the words.
+STENO_INLINE void store_low_bytes(std::int8_t* p, four x) {
+  const four_bytes b = __builtin_convertvector(words(x), four_bytes);
+  std::memcpy(p, &b, sizeof b);
+}
 /// Rounds to nearest even and saturates to [-128, 127]; not for NaN.
 STENO_INLINE void store_i8(std::int8_t* p, f32x16 x) {
   // The sum's low bits are the rounded integer.
   const f32x16 shifted = min(max(x, broadcast(-128.0f)), broadcast(127.0f)) + broadcast(0x1.8p23f);
-  float lanes[16];
-  store(lanes, shifted);
-  for (int i = 0; i < 16; ++i) p[i] = static_cast<std::int8_t>(std::bit_cast<std::uint32_t>(lanes[i]) & 0xffu);
+  store_low_bytes(p, shifted.a);
+  store_low_bytes(p + 4, shifted.b);
+  store_low_bytes(p + 8, shifted.c);
+  store_low_bytes(p + 12, shifted.d);
 }
 /// 32 values as bytes; below 2^31 in size.
 STENO_INLINE void store_i8(std::int8_t* p, f32x16 x, f32x16 y) {

@@ -5,13 +5,13 @@
 // multiplied as in avx2.hpp. The walk: product/int8_rows.inl.
 // Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
 #pragma once
+#include <steno/core/bit_cast.hpp>
 #include <steno/kernels/isa/avx2.hpp>
 #include <steno/kernels/product/table.hpp>
 
 #include <immintrin.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <utility>
 

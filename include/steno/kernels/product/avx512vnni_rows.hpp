@@ -2,9 +2,8 @@
 //
 // The walk: product/int8_rows.inl. Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
 #pragma once
+#include <steno/core/bit_cast.hpp>
 #include <steno/kernels/product/avx512.hpp>
-
-#include <bit>
 
 // Regions follow; everything they use is included above.
 #include <steno/kernels/isa/region_avx512vnni_begin.hpp>

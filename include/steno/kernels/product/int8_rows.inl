@@ -97,8 +97,8 @@ template <int Bits, int C, int... I>
   const std::int32_t unbiased = 128 - l.bias;  // bytes have no bias here
   const auto start = [=](float biased) __attribute__((always_inline)) {
     if constexpr (apart) return start_at(signed_bytes ? detail::sum_origin : biased);
-    constexpr auto origin = std::bit_cast<std::int32_t>(detail::sum_origin);
-    return start_at(std::bit_cast<float>((std::bit_cast<std::int32_t>(biased) - origin) / 128 * unbiased + origin));
+    constexpr auto origin = core::bit_cast<std::int32_t>(detail::sum_origin);
+    return start_at(core::bit_cast<float>((core::bit_cast<std::int32_t>(biased) - origin) / 128 * unbiased + origin));
   };
   const std::int8_t* xq = x.quants;
   const std::byte *p = s.packed + static_cast<std::size_t>(g) * next,

@@ -31,6 +31,10 @@ inline constexpr int byte_lanes = 16;
 #include <steno/kernels/product/quantise.inl>
 #include <steno/kernels/product/unpack.inl>
 
+using quad = float32x4_t;
+using quad_counts = int32x4_t;
+/// sum + x * factor, rounded once
+STENO_INLINE quad add_times(quad sum, quad x, float factor) { return vfmaq_n_f32(sum, x, factor); }
 /// 16 weights as signed numbers.
 STENO_INLINE int8x16_t weights_of(const std::byte* quants) {
   return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(reinterpret_cast<const std::uint8_t*>(quants)), vdupq_n_u8(0x80)));
@@ -83,7 +87,7 @@ STENO_INLINE float32x4_t total(const int32x4_t* d) {
   return vcvtq_f32_s32(vpaddq_s32(d[2 * I], d[2 * I + 1]));
 }
 
-#include <steno/kernels/product/neon_int8.inl>
+#include <steno/kernels/product/quad_int8.inl>
 
 }  // namespace product
 

@@ -13,6 +13,7 @@ namespace kernels::neon_dotprod {
 using neon::load_four;
 using neon::store_four;
 namespace product {
+using neon::product::quad, neon::product::quad_counts, neon::product::add_times;
 
 inline constexpr int int8_rows = 5, quads = 4;
 /// Counter C: row C % R, quad C / R, so that all rows meet the same weights in turn.
@@ -55,7 +56,7 @@ STENO_INLINE float32x4_t total(const int32x4_t* d) {
   return vcvtq_f32_s32(d[I % quads * R + I / quads]);
 }
 
-#include <steno/kernels/product/neon_int8.inl>
+#include <steno/kernels/product/quad_int8.inl>
 
 }  // namespace product
 

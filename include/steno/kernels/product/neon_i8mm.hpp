@@ -17,6 +17,7 @@ namespace kernels::neon_i8mm {
 using neon::load_four;
 using neon::store_four;
 namespace product {
+using neon::product::quad, neon::product::quad_counts, neon::product::add_times;
 
 inline constexpr int int8_rows = 4, quads = 4;
 template <int R>
@@ -73,7 +74,7 @@ STENO_INLINE float32x4_t total(const int32x4_t* d) {
   return vcvtq_f32_s32(r % 2 == 0 ? vuzp1q_s32(one, two) : vuzp2q_s32(one, two));
 }
 
-#include <steno/kernels/product/neon_int8.inl>
+#include <steno/kernels/product/quad_int8.inl>
 
 }  // namespace product
 

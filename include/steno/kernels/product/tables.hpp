@@ -19,6 +19,8 @@ STENO_KERNEL_API const product_table& table_of(isa level) noexcept;
 #include <steno/kernels/product/amx.hpp>
 #elif defined(__aarch64__)
 #include <steno/kernels/product/neon_i8mm.hpp>
+#elif defined(__wasm_simd128__)
+#include <steno/kernels/product/simd128.hpp>
 #endif
 
 namespace steno {
@@ -50,6 +52,8 @@ STENO_KERNEL_API const detail::product_table& detail::table_of(isa level) noexce
     default:
       break;
   }
+#elif defined(__wasm_simd128__)
+  if (level == isa::simd128) return simd128::product_kernels;
 #endif
   (void)level;
   return scalar::product_kernels;

@@ -6,11 +6,11 @@
 // they are stored. Follows quantize_row_*_ref of ggml-quants.c. Tested in tests/weights/blocks_test.cpp (the bytes of
 // ggml).
 #pragma once
+#include <steno/core/bit_cast.hpp>
 #include <steno/error.hpp>
 #include <steno/weights/blocks/simple.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <string>
 
 namespace steno {
@@ -21,7 +21,7 @@ namespace blocks {
 /// Bits of the largest |x| of 32 values: non-negative floats order as their bits do, and NaN comes out on top.
 inline std::int32_t largest_magnitude(const float* x) {
   std::int32_t largest = 0;
-  for (int i = 0; i < 32; ++i) largest = std::max(largest, std::bit_cast<std::int32_t>(x[i]) & 0x7fffffff);
+  for (int i = 0; i < 32; ++i) largest = std::max(largest, core::bit_cast<std::int32_t>(x[i]) & 0x7fffffff);
   return largest;
 }
 /// The stored form of scale d; throws when the block of values has no finite one.
@@ -30,22 +30,22 @@ inline std::uint16_t checked_scale(std::int32_t largest, float d, std::string_vi
   if (largest >= 0x7f800000 || (half & 0x7fffu) >= 0x7c00u)
     fail({.what = "a value cannot be stored as " + std::string(format),
           .expected = "finite numbers whose scale fits into half precision",
-          .found = std::to_string(std::bit_cast<float>(largest))});
+          .found = std::to_string(core::bit_cast<float>(largest))});
   return half;
 }
 /// The stored form of a minimum; throws when half precision does not hold it.
 inline std::uint16_t checked_minimum(float m, std::string_view format) {
-  return checked_scale(std::bit_cast<std::int32_t>(m) & 0x7fffffff, m, format);
+  return checked_scale(core::bit_cast<std::int32_t>(m) & 0x7fffffff, m, format);
 }
 /// 1/d, or 0 where that is no finite number: the stored scale is 0 then, and so are all values.
 inline float inverse(float d) {
   const float id = d != 0.0f ? 1.0f / d : 0.0f;
-  return (std::bit_cast<std::uint32_t>(id) & 0x7fffffffu) < 0x7f800000u ? id : 0.0f;
+  return (core::bit_cast<std::uint32_t>(id) & 0x7fffffffu) < 0x7f800000u ? id : 0.0f;
 }
 
 inline void write_block(const float* x, q8_0& b) {
   const std::int32_t largest = largest_magnitude(x);
-  const float d = std::bit_cast<float>(largest) / 127.0f;
+  const float d = core::bit_cast<float>(largest) / 127.0f;
   set_scale(b.d, checked_scale(largest, d, "q8_0"));
   const float id = inverse(d);
   for (int i = 0; i < 32; ++i) {  // roundf, in a form that vectorises; comparisons cannot be contracted
@@ -62,7 +62,7 @@ std::uint16_t write_levels(const float* x, std::int32_t (&levels)[32], std::stri
   const std::int32_t largest = largest_magnitude(x);
   float m = 0.0f;
   for (int i = 31; i >= 0; --i)
-    if ((std::bit_cast<std::int32_t>(x[i]) & 0x7fffffff) == largest) m = x[i];
+    if ((core::bit_cast<std::int32_t>(x[i]) & 0x7fffffff) == largest) m = x[i];
   const float d = m / static_cast<float>(-Half);
   const std::uint16_t stored = checked_scale(largest, d, format);
   const float id = inverse(d);

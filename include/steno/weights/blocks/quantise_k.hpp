@@ -6,11 +6,11 @@
 // quantize_row_q5_K_ref and quantize_row_q6_K_ref of ggml-quants.c. Tested in tests/weights/blocks_test.cpp (no row
 // loses more than ggml's).
 #pragma once
+#include <steno/core/bit_cast.hpp>
 #include <steno/weights/blocks/k.hpp>
 #include <steno/weights/blocks/quantise.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -30,7 +30,7 @@ inline int level_of(float v, int least, int highest) {
 inline void check_range(const float* x, float steps, std::string_view format) {
   for (int i = 0; i < 256; i += 32) {
     const std::int32_t largest = largest_magnitude(x + i);
-    (void)checked_scale(largest, std::bit_cast<float>(largest) / steps, format);
+    (void)checked_scale(largest, core::bit_cast<float>(largest) / steps, format);
   }
 }
 
@@ -132,7 +132,7 @@ void write_groups(const float* x, const level_search& search, std::string_view f
     minimum = std::max(minimum, -fits[g].minimum);
   }
   const float to_scale = scale > 0 ? 63.0f / scale : 0, to_minimum = minimum > 0 ? 63.0f / minimum : 0;
-  const auto largest = std::bit_cast<std::int32_t>(scale);
+  const auto largest = core::bit_cast<std::int32_t>(scale);
   set_scale(b.d, checked_scale(largest, scale / 63.0f, format));
   set_scale(b.dmin, checked_scale(largest, minimum / 63.0f, format));
   std::memset(b.s, 0, sizeof b.s);

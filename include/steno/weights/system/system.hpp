@@ -8,7 +8,8 @@
 //     .map()                             all of them as read-only memory, or nullptr
 //     .read(to, bytes, at)               how many it read, 0 at the end, -1: reason() says why
 //   unmap(start, bytes)                  all that map() gave
-//   release_mapped / release_new(part)   gives the whole pages inside back: bytes of the file again, or zeros
+//   release_mapped / release_new(part)   gives the whole pages inside back: bytes of the file again, or zeros; where
+//                                        there are no pages (WebAssembly), nothing
 //   reason()                             why the last call failed
 //   is_out_of_memory()                   whether that was a lack of memory or address space
 // Paths are UTF-8 everywhere. Tested in tests/weights/mapped_file_test.cpp.

@@ -1,34 +1,36 @@
-// steno/kernels/product/neon_int8.inl - the int8 tile of R rows by 16 columns; included once for each NEON level.
+// steno/kernels/product/quad_int8.inl - the int8 tile of R rows by 16 columns, in vectors of four: included once for
+// each NEON level and for WebAssembly's SIMD128.
 //
-// What a level brings: `quads` (of columns taken at a time: four, or two where the counters would not fit),
-// counters<R> (vectors that count a block's integer sums), start<R, I>(starts) of counter I, count_half<R>(...) which
-// adds 16 values, and total<R, I>(counters), the sums of row I / quads in the four columns of quad I % quads as floats. Integers
-// are exact, so the levels have the bits of product/reference.hpp. The floating-point sums stay in memory (first-level
-// cache): they are wanted once per block, the registers in every step.
+// What a level brings: quad (four floats), quad_counts (four integers), load_four(), store_four(), add_times(sum, x,
+// factor), which is sum + x * factor in as many roundings as the reference has; `quads` (of columns taken at a time:
+// four, or two where the counters would not fit), counters<R> (vectors that count a block's integer sums), start<R,
+// I>(starts) of counter I, count_half<R>(...) which adds 16 values, and total<R, I>(counters), the sums of row I /
+// quads in the four columns of quad I % quads as floats. Integers are exact, so the levels have the bits of
+// product/reference.hpp. The floating-point sums stay in memory (first-level cache): they are wanted once per block,
+// the registers in every step.
 
 /// sums[16 r + i] += counted * scale of the column * scale of the row, a quad for each I
 template <int R, int r, int... I>
-STENO_INLINE void add_row(std::integer_sequence<int, I...>, const int32x4_t* d, float scale,
-                          const float32x4_t* weight_scales, float* sums) {
+STENO_INLINE void add_row(std::integer_sequence<int, I...>, const quad_counts* d, float scale,
+                          const quad* weight_scales, float* sums) {
   asm volatile("" ::: "memory");  // otherwise gcc loads the sums of all rows first and has too few registers
   (store_four(sums + 16 * r + 4 * I,
-              vfmaq_n_f32(load_four(sums + 16 * r + 4 * I), vmulq_f32(total<R, r * quads + I>(d), weight_scales[I]),
-                          scale)),
+              add_times(load_four(sums + 16 * r + 4 * I), total<R, r * quads + I>(d) * weight_scales[I], scale)),
    ...);
 }
 template <int r, int... I>
-STENO_INLINE void add_minima(std::integer_sequence<int, I...>, float offset, const float32x4_t* minima, float* sums) {
+STENO_INLINE void add_minima(std::integer_sequence<int, I...>, float offset, const quad* minima, float* sums) {
   asm volatile("" ::: "memory");
-  (store_four(sums + 16 * r + 4 * I, vfmaq_n_f32(load_four(sums + 16 * r + 4 * I), minima[I], offset)), ...);
+  (store_four(sums + 16 * r + 4 * I, add_times(load_four(sums + 16 * r + 4 * I), minima[I], offset)), ...);
 }
 template <int... r, int... I>
-STENO_INLINE void add_rows(std::integer_sequence<int, r...>, std::integer_sequence<int, I...> each, const int32x4_t* d,
-                           const float* scales, const float* weight_scales, const float* offsets, const float* minima,
-                           float* sums) {
-  const float32x4_t ws[] = {load_four(weight_scales + 4 * I)...};
+STENO_INLINE void add_rows(std::integer_sequence<int, r...>, std::integer_sequence<int, I...> each,
+                           const quad_counts* d, const float* scales, const float* weight_scales, const float* offsets,
+                           const float* minima, float* sums) {
+  const quad ws[] = {load_four(weight_scales + 4 * I)...};
   (add_row<sizeof...(r), r>(each, d, scales[16 * r], ws, sums), ...);
   if (minima == nullptr) return;
-  const float32x4_t ms[] = {load_four(minima + 4 * I)...};
+  const quad ms[] = {load_four(minima + 4 * I)...};
   (add_minima<r>(each, offsets[16 * r], ms, sums), ...);
 }
 
@@ -37,7 +39,7 @@ template <int R, int... C>
   constexpr auto rows = std::make_integer_sequence<int, R>{};
   constexpr auto each = std::make_integer_sequence<int, quads>{};
   if (job.first)
-    for (extent i = 0; i < 16 * R; i += 4) store_four(job.sums + i, vdupq_n_f32(0));
+    for (extent i = 0; i < 16 * R; i += 4) store_four(job.sums + i, quad{});
   for (extent column = 0; column < detail::group; column += 4 * quads) {
     const std::int8_t* x = job.x;
     const float *scales = job.scales, *offsets = job.offsets;
@@ -46,7 +48,7 @@ template <int R, int... C>
     const std::byte* quants = job.quants + 4 * column;
     float* const sums = job.sums + column;
     for (extent b = 0; b < job.blocks; ++b) {
-      int32x4_t d[] = {start<R, C>(starts)...};
+      quad_counts d[] = {start<R, C>(starts)...};
       count_half<R>(all, d, x, quants);
       if (job.layout.halves) {
         add_rows(rows, each, d, scales, ws, offsets, minima, sums);

@@ -1,0 +1,11 @@
+# For WebAssembly with Debian's emscripten; programs run in Node.js, which lets them see the host's files. 128-bit
+# vectors and exceptions are the processor's own: every browser since 2023 and Node.js from 18 have both. One thread.
+include(/usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake)
+set(CMAKE_CROSSCOMPILING_EMULATOR node --no-experimental-fetch)  # with fetch(), emscripten 3.1.6 takes Node for a browser
+set(CMAKE_C_FLAGS_INIT "-msimd128")
+set(CMAKE_CXX_FLAGS_INIT "-msimd128 -fwasm-exceptions")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-fwasm-exceptions -sALLOW_MEMORY_GROWTH=1 -sNODERAWFS=1")
+set(Eigen3_DIR /usr/share/eigen3/cmake)  # headers that suit every system
+set(ZLIB_ROOT ${CMAKE_CURRENT_LIST_DIR}/../../build-wasm/zlib)  # tools/check-on wasm builds Debian's sources
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY NEVER)
