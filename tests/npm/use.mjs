@@ -171,7 +171,7 @@ test("memory returns to its level", async () => {
   };
   for (let i = 0; i < 20; ++i) await round();
   const before = module.HEAPU8.length, slot = module.addFunction(() => 0, "iii");
-  for (let i = 0; i < 300; ++i) await round();
+  for (let i = 0; i < 1000; ++i) await round();
   assert.equal(module.HEAPU8.length, before);
   const after = module.addFunction(() => 0, "iii");
   assert.ok(after <= slot + 1, "functions are given back, too");

@@ -61,11 +61,15 @@ export type Value = string | number | boolean | string[] | number[] | Record<str
 /** Takes seconds that are done and all seconds; false ends the call with the status "cancelled". */
 export type Progress = (done: number, total: number) => boolean | void;
 export interface Options {
-  [name: string]: Value | Diarizer | Aligner | Punctuator | Vad;
+  [name: string]: Value | Diarizer | Aligner | Punctuator | Vad | Progress;
   diarizer?: Diarizer;
   aligner?: Aligner;
   punctuator?: Punctuator;
   vad?: Vad | string;
+}
+/** Of a whole recording. */
+export interface RecordingOptions extends Options {
+  progress?: Progress;
 }
 export type Sink = (event: StreamEvent) => void;
 
@@ -104,7 +108,7 @@ export class Model extends Handle {
   /** Whether an option has an effect in transcribe(), or, with `live`, in stream(). */
   supports(option: string, how?: { live?: boolean }): boolean;
   /** A whole recording. */
-  transcribe(samples: Samples, options?: Omit<Options, "progress"> & { progress?: Progress }): Result;
+  transcribe(samples: Samples, options?: RecordingOptions): Result;
   /** Recognises audio as it comes. */
   stream(options: Options | undefined, on_event: Sink): Stream;
 }
