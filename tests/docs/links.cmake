@@ -2,6 +2,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 file(GLOB_RECURSE pages ${ROOT}/docs/*.md ${ROOT}/.github/*.md ${ROOT}/examples/*.md ${ROOT}/tools/*.md ${ROOT}/tests/*.md)
+list(FILTER pages EXCLUDE REGEX "/node_modules/")  # of packages that tests need
 foreach(page ${ROOT}/README.md ${pages})
   file(READ ${page} text)
   cmake_path(GET page PARENT_PATH folder)
