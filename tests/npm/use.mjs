@@ -175,4 +175,15 @@ test("memory returns to its level", async () => {
   assert.equal(module.HEAPU8.length, before);
   const after = module.addFunction(() => 0, "iii");
   assert.ok(after <= slot + 1, "functions are given back, too");
+  // What nobody freed, when it is collected.
+  for (let i = 0; i < 30; ++i) {
+    const model = await Model.load(bytes);
+    model.stream({}, () => {}).push(train.subarray(0, 3200));
+    for (let turn = 0; turn < 3; ++turn) {
+      globalThis.gc();
+      await new Promise((done) => setTimeout(done));
+    }
+  }
+  assert.equal(module.HEAPU8.length, before);
+  assert.ok(module.addFunction(() => 0, "iii") <= slot + 4);
 });

@@ -129,86 +129,99 @@ function with_options(module, given, f) {
   }
 }
 
+/** What a stream holds. Apart from it, so that a stream that is forgotten can be collected. */
+class StreamParts {
+  pointer = 0;
+  sink;
+  options;
+  failure;
+
+  constructor(owner, on_event) {
+    this.module = owner._module;
+    this.owner = owner;
+    this.on_event = on_event;
+    this.owned = owner._retain();
+  }
+  open(open_as, options) {
+    this.options = new Options(this.module, options);
+    this.sink = this.module.addFunction((event) => this.take(event), "iii");
+    with_scratch(this.module, (scratch) => {
+      const to = scratch.take(4);
+      call(this.module, scratch, open_as, this.owned, this.options.pointer, this.sink, 0, to);
+      this.pointer = this.module.HEAPU32[to >> 2];
+    });
+  }
+  take(event) {
+    try {
+      this.on_event(with_scratch(this.module, (scratch) => event_at(this.module, scratch, event)));
+      return 0;
+    } catch (thrown) {
+      this.failure = { thrown };
+      return 1;
+    }
+  }
+  give_back() {
+    if (this.pointer !== 0) this.module._steno_stream_free(this.pointer);
+    this.pointer = 0;
+    if (this.sink !== undefined) this.module.removeFunction(this.sink);
+    this.options?.end();
+    this.owner._release();
+  }
+}
+
 /** Audio that is worked at as it comes. */
 export class Stream {
-  #module;
-  #owner;
-  #options;
-  #pointer = 0;
-  #sink;
-  #failure;
+  #parts;
   #gone = false;
   #busy = false;
 
   constructor(owner, open_as, options, on_event) {
     if (typeof on_event !== "function") throw new TypeError("expected a function that takes events");
-    const module = (this.#module = owner._module);
-    const take = (event) => {
-      try {
-        on_event(with_scratch(module, (scratch) => event_at(module, scratch, event)));
-        return 0;
-      } catch (failure) {
-        this.#failure = { failure };
-        return 1;
-      }
-    };
-    const pointer = owner._retain();
-    this.#owner = owner;
+    const parts = (this.#parts = new StreamParts(owner, on_event));
     try {
-      this.#options = new Options(module, options);
-      this.#sink = module.addFunction(take, "iii");
-      with_scratch(module, (scratch) => {
-        const to = scratch.take(4);
-        call(module, scratch, open_as, pointer, this.#options.pointer, this.#sink, 0, to);
-        this.#pointer = module.HEAPU32[to >> 2];
-      });
+      parts.open(open_as, options);
     } catch (failure) {
-      this.free();
+      parts.give_back();
       throw failure;
     }
+    forgotten.register(this, () => parts.give_back(), this);
   }
   #call(name, ...given) {
-    if (this.#pointer === 0) throw new StenoError("misuse", "the stream is closed");
+    const parts = this.#parts, module = parts.module;
+    if (this.#gone) throw new StenoError("misuse", "the stream is closed");
     if (this.#busy) throw new StenoError("misuse", "the stream is called from its own events");
     this.#busy = true;
     try {
-      with_scratch(this.#module, (scratch) => {
-        const put = given.flatMap((one) => [put_samples(this.#module, scratch, one), one.length]);
-        call(this.#module, scratch, name, this.#pointer, ...put);
+      with_scratch(module, (scratch) => {
+        const put = given.flatMap((one) => [put_samples(module, scratch, one), one.length]);
+        call(module, scratch, name, parts.pointer, ...put);
       });
     } catch (failure) {
-      const own = this.#failure;
-      this.#failure = undefined;
-      throw own === undefined ? failure : own.failure;
+      const own = parts.failure;
+      parts.failure = undefined;
+      throw own === undefined ? failure : own.thrown;
     } finally {
       this.#busy = false;
       if (this.#gone) this.#give_back();
     }
   }
-  /** More samples, any number of them. Events come within the call; what their function throws is thrown here. */
   push(samples) {
     this.#call("steno_stream_push", samples);
   }
-  /** The end: what is left is recognised, and the last final event comes. */
   finish() {
     this.#call("steno_stream_finish");
   }
-  /** Whether it takes no more samples. */
   get over() {
-    return this.#pointer === 0 || this.#module._steno_stream_over(this.#pointer) !== 0;
+    return this.#gone || this.#parts.module._steno_stream_over(this.#parts.pointer) !== 0;
   }
   free() {
-    if (!this.#gone) {
-      this.#gone = true;
-      if (!this.#busy) this.#give_back();
-    }
+    if (this.#gone) return;
+    this.#gone = true;
+    if (!this.#busy) this.#give_back();
   }
   #give_back() {
-    if (this.#pointer !== 0) this.#module._steno_stream_free(this.#pointer);
-    this.#pointer = 0;
-    if (this.#sink !== undefined) this.#module.removeFunction(this.#sink);
-    this.#options?.end();
-    this.#owner._release();
+    forgotten.unregister(this);
+    this.#parts.give_back();
   }
 }
 
