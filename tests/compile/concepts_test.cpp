@@ -167,7 +167,8 @@ TEST(abi, name_begins_with_the_version) {
 // program.
 TEST(abi, name_says_every_flag_that_headers_ask_for) {
   const std::set<std::string> of_the_platform = {"__x86_64__", "__aarch64__", "__GNUC__", "__clang__", "__linux__",
-                                                 "__APPLE__", "_WIN32", "__wasm__", "__SIZEOF_INT128__", "STENO_KERNEL_FILE",
+                                                 "__APPLE__", "_WIN32", "__wasm__", "__SIZEOF_INT128__",
+                                                 "STENO_KERNEL_FILE",
                                                  // What the standard library has.
                                                  "__cpp_lib_bit_cast", "__cpp_lib_jthread", "__cpp_lib_to_chars",
                                                  // Where bodies are; they are the same there (pipelines/closed.hpp).

@@ -91,7 +91,8 @@ TEST(isa, arithmetic) {
             want = steno::core::fused_multiply_add(-p, q, 0.75f);
             break;
         }
-        // Without such an instruction the product may be rounded: half an ulp of it, and then the sum may round the other way.
+        // Without such an instruction the product may be rounded: half an ulp of it, and then the sum may round the
+        // other way.
         if (op >= 8 && !steno_test::has_fma(level)) {
           EXPECT_NEAR(y[i], want, std::fabs(rounded_product) * 0x1p-24f + std::fabs(want) * 0x1p-23f) << op;
         } else {

@@ -305,7 +305,8 @@ TEST_F(sound_stream, sixteen_bits) {
 TEST_F(sound_stream, floats) {
   std::string bytes;
   for (const float value : {0.25f, -0.75f})
-    for (unsigned i = 0; i < 4; ++i) bytes += static_cast<char>(steno::core::bit_cast<std::uint32_t>(value) >> (8 * i) & 0xffu);
+    for (unsigned i = 0; i < 4; ++i)
+      bytes += static_cast<char>(steno::core::bit_cast<std::uint32_t>(value) >> (8 * i) & 0xffu);
   EXPECT_EQ(read(bytes, {{steno::app::pcm_encoding::f32le, 16000}}, 5), (std::vector<float>{0.25f, -0.75f}));
   EXPECT_TRUE(warnings.empty());
 }

@@ -73,7 +73,7 @@ constexpr std::string_view name_of(isa level) {
   }
 }
 #endif
-/// The highest of them, and the lowest with vector kernels (but for simd128, all from there on have fused multiply-add).
+/// The highest of them, and the lowest with vector kernels (all from there on have fused multiply-add, but simd128).
 inline constexpr isa highest_isa = isa_levels[std::size(isa_levels) - 1], lowest_vector_isa = isa_levels[1];
 
 namespace detail {
