@@ -1,10 +1,10 @@
-// steno/kernels/product/simd128.hpp - the product kernels for WebAssembly's vectors: 4 x 16 float tiles, 3 x 8 int8
+// steno/kernels/product/simd128.hpp - the product kernels for WebAssembly's vectors: 3 x 16 float tiles, 3 x 8 int8
 // tiles.
 //
 // Floats are those of isa/scalar.hpp, whose vectors of four are registers there. int8: weights and x are widened to 16
 // bits, i32x4.dot_i16x8_s multiplies and adds pairs: exact, and one instruction on the processors below. Nothing is
 // fetched ahead: there is no such instruction.
-// Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp.
+// Specification: product/reference.hpp. Tested in tests/kernels/product_test.cpp, which tools/check-on wasm runs.
 #pragma once
 #include <steno/kernels/elementwise.hpp>
 #include <steno/kernels/isa/scalar.hpp>
