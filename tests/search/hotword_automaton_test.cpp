@@ -92,7 +92,8 @@ TEST(hotword_automaton, continuations_are_what_next_gives) {
       EXPECT_FALSE(seen.empty());
       const std::size_t count = seen.size();
       seen.clear();
-      const auto left = g.inner_continuations(state, agrees);
+      const auto left = g.inner_continuations(
+          state, [](int) { return true; }, agrees);
       if (left.begins)
         for (const int unit : {1, 2, 3, 9})
           if (std::find(seen.begin(), seen.end(), unit) == seen.end()) {
@@ -101,6 +102,13 @@ TEST(hotword_automaton, continuations_are_what_next_gives) {
             EXPECT_EQ(std::pair(to, left.paid + bonus), g.next(state, unit)) << unit;
           }
       EXPECT_EQ(seen.size(), count);
+      std::vector<int> all, odd, wanted;
+      const auto is_odd = [](int unit) { return unit % 2 == 1; };
+      g.inner_continuations(
+          state, [](int) { return true; }, [&](const auto& c) { all.push_back(c.unit); });
+      g.inner_continuations(state, is_odd, [&](const auto& c) { wanted.push_back(c.unit); });
+      std::copy_if(all.begin(), all.end(), std::back_inserter(odd), is_odd);
+      EXPECT_EQ(wanted, odd);
     }
   }
 }

@@ -84,18 +84,21 @@ class hotword_automaton {
   /// first is right.
   template <class F>
   void continuations(int state, F&& f) const {
-    const leaving out = inner_continuations(state, f);
+    const leaving out = inner_continuations(
+        state, [](int) { return true; }, f);
     if (!out.begins) return;
     for (const auto& [unit, to] : at(0).children)
       f(continuation{unit, state_behind(to), out.paid + at(to).step + at(to).output});
   }
-  /// As continuations(), without the units that only begin a phrase: those are the same for all states.
-  template <class F>
-  leaving inner_continuations(int state, F&& f) const {
+  /// As continuations(), without the units that only begin a phrase, which are the same for all states, and for those
+  /// alone that `wanted` (bool(int unit)) wants: nothing is looked up for the others.
+  template <class Wanted, class F>
+  leaving inner_continuations(int state, Wanted&& wanted, F&& f) const {
     const bool exact = options_.rules == hotword_rules::runtime;
     float paid = 0;
     for (int now = state; now != 0; now = at(now).fail) {
       for (const auto& [unit, to] : at(now).children) {
+        if (!wanted(unit)) continue;
         if (exact) {
           f(continuation{unit, state_behind(to), paid + at(to).step});
         } else {
@@ -132,9 +135,7 @@ class hotword_automaton {
   node& at(int n) noexcept { return nodes_[static_cast<std::size_t>(n)]; }
 
   // By the runtime rules a phrase that ends and does not go on begins anew.
-  int state_behind(int n) const noexcept {
-    return options_.rules == hotword_rules::runtime && at(n).leaf() ? 0 : n;
-  }
+  int state_behind(int n) const noexcept { return options_.rules == hotword_rules::runtime && at(n).leaf() ? 0 : n; }
   int child(int of, int unit) const noexcept {
     const auto& c = at(of).children;
     const auto found = std::lower_bound(c.begin(), c.end(), unit, [](const auto& a, int u) { return a.first < u; });

@@ -122,8 +122,8 @@ class position_step {
     return std::span(own_).subspan(own_of_[k], last - own_of_[k]);
   }
   void push(std::size_t k, int id, int state, float bonus) {
-    next_.push_back({kept[k].score + static_cast<double>(row_[id]), kept[k].bonus + static_cast<double>(bonus), k, id,
-                     state});
+    next_.push_back(
+        {kept[k].score + static_cast<double>(row_[id]), kept[k].bonus + static_cast<double>(bonus), k, id, state});
   }
 
   void find_best() {
@@ -141,8 +141,10 @@ class position_step {
     const int from = kept[k].state;
     for (const int id : best_)
       if (holds(silent_, id)) push(k, id, from, 0);
-    const auto out = phrases_.inner_continuations(from, [&](const continuation& c) {
-      if (!is_text(c.unit) || (!is_near(c.unit) && !holds(best_, c.unit))) return;
+    const auto wanted = [&](int unit) {
+      return unit >= 0 && unit < tokens_ && (is_near(unit) || holds(best_, unit)) && is_text(unit);
+    };
+    const auto out = phrases_.inner_continuations(from, wanted, [&](const continuation& c) {
       const auto unit = static_cast<std::size_t>(c.unit);
       if (taken_[unit]) return;  // the first time is right
       taken_[unit] = true;
@@ -191,8 +193,7 @@ class position_step {
   // a worse one in.
   void begin_phrases() {
     const std::size_t chosen = next_.size();
-    const double least =
-        chosen < beam * beam ? -std::numeric_limits<double>::infinity() : next_.back().total() - slack;
+    const double least = chosen < beam * beam ? -std::numeric_limits<double>::infinity() : next_.back().total() - slack;
     for (const continuation& c : beginnings_)
       if (is_near(c.unit) && !holds(best_, c.unit)) leave(c, false, least);
     if (next_.size() > chosen) choose();
