@@ -1,5 +1,6 @@
 // Two servers behind HAProxy, with the configuration that is shipped: one that dies fails its own requests alone, and
 // one that is renewed fails none.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -87,13 +88,21 @@ class steno_balance : public testing::Test {
   std::string request(int times = 1) const {
     return form().file(long_recording(times)).field("response_format", "text").post();
   }
+  /// How often a recording is repeated that takes so many seconds, within limits: servers with sanitizers are slow.
+  int times_of(double seconds, int least, int most) const {
+    using clock = std::chrono::steady_clock;
+    const auto before = clock::now();
+    EXPECT_EQ(ask(port, request()).body, said);
+    const double alone = std::chrono::duration<double>(clock::now() - before).count();
+    return static_cast<int>(std::clamp(seconds / alone, 1.0 * least, 1.0 * most));
+  }
   temporary_directory dir;
   int port = 0, ports[2] = {};
   std::unique_ptr<served> servers[2];
 };
 
 TEST_F(steno_balance, a_process_that_dies_fails_its_own_requests_alone) {
-  constexpr int count = 8, times = 200;  // each is ten minutes of audio
+  const int count = 8, times = times_of(5, 4, 200);  // which goes on when its server dies: ten minutes of audio
   std::mutex lock;
   std::vector<http_answer> answers;
   std::vector<std::thread> clients;
@@ -130,12 +139,13 @@ TEST_F(steno_balance, a_process_that_dies_fails_its_own_requests_alone) {
 }
 
 TEST_F(steno_balance, a_rolling_restart_fails_none) {
+  const int longer = times_of(0.1, 1, 4);
   std::atomic<bool> over{false};
   std::atomic<int> good{0}, bad{0};
   std::vector<std::thread> clients;
   for (int i = 0; i < 6; ++i)
     clients.emplace_back([&, i] {
-      const std::string text = request(1 + 4 * i);
+      const std::string text = request(1 + longer * i);
       while (!over) {
         const http_answer a = ask(port, text);
         ++(a.status == 200 ? good : bad);
