@@ -17,6 +17,7 @@
 #include "farewell.hpp"
 #include "http_connection.hpp"
 #include "http_routes.hpp"
+#include "json_builder.hpp"
 #include "realtime_session.hpp"
 #include "wenet_session.hpp"
 
@@ -212,6 +213,8 @@ class connection final : public drainable, public live_host, public std::enable_
   // The next step: answers first, then a slice of the work, then the next message.
   void proceed() {
     if (std::exchange(talk_->progressed, false)) progressed();
+    for (; !talk_->said.empty(); talk_->said.pop_front())
+      hall_.say(from_ + " said: " + json_builder().text(talk_->said.front()).str());
     if (!talk_->failed.empty()) {
       hall_.say(from_ + " failed: " + std::exchange(talk_->failed, {}));
       progressed();

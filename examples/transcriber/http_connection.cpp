@@ -179,7 +179,7 @@ class http_connection final : public drainable, public asker, public std::enable
     route_ = route_of(view_of(request.target()));
     method_ = request.method() == http::verb::unknown ? "other" : view_of(http::to_string(request.method()));
     streaming_ = answering_ = false;
-    audio_seconds_ = waited_seconds_ = worked_seconds_ = 0;
+    told_ = {};
     const auto facts = facts_of(socket_, *header_);
     if (!facts) return cut();
     const std::string why = refusal(hall_.access, *facts);
@@ -374,7 +374,7 @@ class http_connection final : public drainable, public asker, public std::enable
     events_ = asked.stream;
     auto task = std::make_shared<speech_task>(
         speech_task::place{*hall_.models, hall_.desk, hall_.options.reading, hall_.options.audio_seconds,
-                           hall_.options.max_batch},
+                           hall_.options.max_batch, hall_.options.log_texts},
         model, speech_task::upload{std::move(sound_), std::move(form_), std::move(asked)}, shared_from_this());
     task->client = client_;
     task_ = task;
@@ -428,11 +428,9 @@ class http_connection final : public drainable, public asker, public std::enable
     limit_.cancel();
     ++reads_;  // an event may be on its way: nothing is cancelled
     task_.reset();
-    api_answer a = std::move(answer_);
-    audio_seconds_ = a.audio_seconds;
-    waited_seconds_ = a.waited_seconds;
-    worked_seconds_ = a.worked_seconds;
-    if (a.status == 200) hall_.counts.recognised(audio_seconds_, waited_seconds_, worked_seconds_, a.together);
+    told_ = std::move(answer_);
+    api_answer& a = told_;
+    if (a.status == 200) hall_.counts.recognised(a.audio_seconds, a.waited_seconds, a.worked_seconds, a.together);
     if (!events_ || (a.status != 200 && !streaming_)) return respond(a.status, a.type, std::move(a.body));
     events_ = false;
     open_events();
@@ -534,15 +532,16 @@ class http_connection final : public drainable, public asker, public std::enable
     line.append(" method=").append(method_).append(" path=").append(route_.name);
     line.append(" status=").append(std::to_string(status));
     if (taken_ > 0) line.append(" bytes=").append(std::to_string(taken_));
-    if (worked_seconds_ > 0)
+    if (told_.worked_seconds > 0)
       line.append(" audio_s=")
-          .append(seconds_text(audio_seconds_))
+          .append(seconds_text(told_.audio_seconds))
           .append(" waited_s=")
-          .append(seconds_text(waited_seconds_))
+          .append(seconds_text(told_.waited_seconds))
           .append(" worked_s=")
-          .append(seconds_text(worked_seconds_));
+          .append(seconds_text(told_.worked_seconds));
     const double total = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
     line.append(" total_s=").append(seconds_text(total));
+    if (!told_.text.empty()) line.append(" text=").append(json_builder().text(told_.text).str());
     hall_.counts.answered(route_.name, status, total);
     taken_ = 0;
     hall_.say(line);
@@ -572,7 +571,7 @@ class http_connection final : public drainable, public asker, public std::enable
   std::string_view method_ = "other";
   std::string more_header_, out_, now_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  double audio_seconds_ = 0, waited_seconds_ = 0, worked_seconds_ = 0;
+  api_answer told_;  // to the present request, without its body
   unsigned version_ = 11;
   bool keep_ = false, whole_ = false, head_ = false;  // of the request
   bool idle_ = false, reading_body_ = false, answering_ = false, gone_ = false;

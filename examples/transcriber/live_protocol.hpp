@@ -41,11 +41,12 @@ class live_protocol {
   /// Seconds of audio that came.
   virtual double audio_seconds() const = 0;
 
-  std::deque<std::string> out;  ///< messages to the client, in order
-  bool over = false;            ///< nothing comes behind what is in `out`
-  bool waiting = false;         ///< for the host's waker: until then nothing is read, and proceed() is not called
-  bool progressed = false;      ///< the client sent what the session is for; taken back by the connection
-  std::string failed;           ///< why, where `over` is no good end
+  std::deque<std::string> out;   ///< messages to the client, in order
+  bool over = false;             ///< nothing comes behind what is in `out`
+  bool waiting = false;          ///< for the host's waker: until then nothing is read, and proceed() is not called
+  bool progressed = false;       ///< the client sent what the session is for; taken back by the connection
+  std::string failed;            ///< why, where `over` is no good end
+  std::deque<std::string> said;  ///< what was recognised for good, for a log that shall have it (server_hall.hpp)
 };
 
 }  // namespace steno::app

@@ -50,6 +50,7 @@ struct live_options {
   double audio_seconds = 7200;      ///< of a recording
   std::vector<named_model> models;  ///< of serve; options::model is the first one's path
   std::string api_keys;             ///< a file of keys; empty: nobody needs one
+  bool log_texts = false;           ///< the log has what was said
 };
 
 /// Of vad.
@@ -79,13 +80,13 @@ struct options {
   std::vector<format> output_formats = {format::text};                    ///< one unless it is transcribe
   layout output_layout;
   decoding_options decoding;
-  std::string output;          ///< empty: standard output
-  bool output_beside = false;  ///< files beside each input
-  bool profile = false;        ///< tells where the time of recognition goes
-  bool resume = false;         ///< inputs whose files are there are done
-  bool list_left = false;      ///< says which are not, and does nothing else
+  std::string output;                 ///< empty: standard output
+  bool output_beside = false;         ///< files beside each input
+  bool profile = false;               ///< tells where the time of recognition goes
+  bool resume = false;                ///< inputs whose files are there are done
+  bool list_left = false;             ///< says which are not, and does nothing else
   std::vector<std::string> settings;  ///< options that were given and may change results, as "--beam=8"
-  std::string output_name;     ///< of files: what stands before the format's ending; empty: not given
+  std::string output_name;            ///< of files: what stands before the format's ending; empty: not given
   std::string language = "auto";
   std::string target_language;                          ///< written; empty: as it is spoken
   std::optional<bool> write_punctuation = {};           ///< nothing: the model's own

@@ -14,6 +14,7 @@
 #include "http_routes.hpp"
 #include "model_loading.hpp"
 #include "realtime_settings.hpp"
+#include "realtime_speakers.hpp"
 #include "realtime_turn.hpp"
 #include "speech_form.hpp"
 
@@ -75,6 +76,7 @@ class realtime_session final : public live_protocol {
       } else if (!ended_.empty()) {
         end_turn(*ended_.front());
         ended_.pop_front();
+        tell_speakers();
       } else if (at_ < coded_.size()) {
         listen();
       } else if (ending_) {
@@ -95,6 +97,7 @@ class realtime_session final : public live_protocol {
     turn_.reset();
     ended_.clear();
     voices_.reset();
+    who_.reset();
     decoder_.reset();
     coded_ = {};
     held_ = {};
@@ -162,6 +165,7 @@ class realtime_session final : public live_protocol {
       check_settings();
       if (settings_.audio != before_.audio) decoder_.reset();
       if (settings_.silence != before_.silence || settings_.server_vad != before_.server_vad) voices_.reset();
+      if (!settings_.speakers) who_.reset();
       return send_session(beta_ ? "transcription_session.updated" : "session.updated");
     } catch (const realtime_error& e) {
       send_error("invalid_request_error", e.code(), e.what(), e.param(), update_id_);
@@ -220,6 +224,8 @@ class realtime_session final : public live_protocol {
         throw realtime_error("invalid_value", "the format of audio changes between turns: commit or clear the buffer");
       if (used && settings_.model != before_.model)
         throw realtime_error("invalid_value", "the model changes between turns: commit or clear the buffer");
+      if ((used || !ended_.empty()) && settings_.speakers != before_.speakers)
+        throw realtime_error("invalid_value", "speakers are told of whole turns: commit or clear the buffer");
     } catch (const realtime_error&) {
       settings_ = before_;
       throw;
@@ -239,6 +245,12 @@ class realtime_session final : public live_protocol {
     if (settings_.language != "auto")
       need("language", parameter("language"), "this model hears the languages it was trained for; leave it out");
     if (!settings_.keywords.empty()) need("hotwords", parameter("keywords"), "this model favours none");
+    if (settings_.speakers && (of_->speakers == nullptr || !of_->speakers->model.streams()))
+      throw realtime_error("unsupported_value",
+                           parameter("speakers") +
+                               ": wants a server with a model of speakers that streams (--speakers)"
+                               ", and one of words for 16 kHz",
+                           parameter("speakers"));
     if (settings_.language == before_.language && settings_.keywords == before_.keywords &&
         settings_.model == before_.model)
       return;
@@ -317,9 +329,11 @@ class realtime_session final : public live_protocol {
     if (!settings_.server_vad) {
       if (pcm.empty()) return;
       if (turn_ == nullptr) open_turn(total_);
+      find_speakers(pcm);
       total_ += static_cast<position>(pcm.size());
       first_ = total_;
       tell(*turn_, turn_->push(pcm));
+      tell_speakers();
       return;
     }
     // To the next multiple of a block, so that turns do not depend on the portions.
@@ -337,6 +351,7 @@ class realtime_session final : public live_protocol {
       voices_from_ = total_;
     }
     held_.insert(held_.end(), part.begin(), part.end());
+    find_speakers(part);
     total_ += static_cast<position>(part.size());
     if (turn_ != nullptr) tell(*turn_, turn_->push(part));
     changes_.clear();
@@ -345,6 +360,7 @@ class realtime_session final : public live_protocol {
       if (v.start_ms >= 0) speech_started(voices_from_ + place(v.start_ms));
       if (v.end_ms >= 0 && turn_ != nullptr) speech_stopped(voices_from_ + place(v.end_ms));
     }
+    tell_speakers();
     const position needed =
         turn_ != nullptr ? total_ : voices_from_ + place(voices_->settled_ms()) - place(settings_.prefix_padding);
     if (needed - first_ < rate_) return;
@@ -418,16 +434,43 @@ class realtime_session final : public live_protocol {
       send(j.key("message").text(t.failure()).key("param").none().close('}'));
       return;
     }
+    if (hall_.options.log_texts) said.push_back(t.text());
     json_builder j = begin("conversation.item.input_audio_transcription.completed");
     j.key("item_id").text(t.id()).key("content_index").whole(0).key("transcript").text(t.text());
-    if (!t.words().empty()) {  // which the API does not have
-      j.key("words").open('[');
-      for (const word& w : t.words())
+    bool times = false;  // of words, which the API does not have
+    for (const segment& s : t.segments())
+      for (const word& w : s.words) {
+        if (w.how == timing::none) continue;
+        if (!std::exchange(times, true)) j.key("words").open('[');
         j.open('{').key("word").text(w.text).key("start").number(w.start).key("end").number(w.end).close('}');
-      j.close(']');
-    }
+      }
+    if (times) j.close(']');
     j.key("usage").open('{').key("type").text("duration");
     send(j.key("seconds").number(static_cast<double>(t.samples()) / rate_).close('}'));
+    if (who_) who_->add(t.id(), t.segments());
+  }
+  // Of the samples that begin at total_.
+  void find_speakers(std::span<const float> pcm) {
+    if (!settings_.speakers) return;
+    if (!who_) who_.emplace(*of_->speakers, static_cast<double>(total_) / rate_);
+    who_->push(pcm);
+  }
+  void tell_speakers() {
+    if (!who_) return;
+    for (const realtime_speakers::part& p : who_->take()) {
+      json_builder j = begin("conversation.item.input_audio_transcription.segment");
+      j.key("item_id").text(p.item).key("content_index").whole(0);
+      j.key("id").text("seg_" + name_ + std::to_string(++segments_)).key("speaker");
+      if (p.said.speaker)
+        j.text(*p.said.speaker);
+      else
+        j.none();
+      j.key("start").number(p.said.start).key("end").number(p.said.end);
+      send(j.key("text").text(p.said.text));
+    }
+    who_->forget(!ended_.empty()    ? ended_.front()->begin()
+                 : turn_ != nullptr ? turn_->begin()
+                                    : static_cast<double>(first_) / rate_);
   }
   void tell(const realtime_turn& t, const std::string& more) {
     if (more.empty()) return;
@@ -440,6 +483,10 @@ class realtime_session final : public live_protocol {
       flush();
       if (settings_.server_vad) return speech_stopped(total_);
       return commit_turn();
+    }
+    if (who_) {
+      who_->end();
+      tell_speakers();
     }
     send_error("server_error", "shutting_down", "the server ends", "", "");
     over = true;
@@ -500,8 +547,9 @@ class realtime_session final : public live_protocol {
   position heard_ = 0;  // what is before it was in a turn
   std::unique_ptr<realtime_turn> turn_;
   std::deque<std::unique_ptr<realtime_turn>> ended_;
+  std::optional<realtime_speakers> who_;
   std::string last_item_;
-  long long events_ = 0, items_ = 0;
+  long long events_ = 0, items_ = 0, segments_ = 0;
   bool ending_ = false;
 };
 

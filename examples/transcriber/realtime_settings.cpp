@@ -116,6 +116,7 @@ void set_transcription(realtime_settings& s, const std::string& name, const flat
     s.keywords.clear();
   } else if (v.what == value_kind::null) {  // the usual
     if (name == "language") s.language = "auto";
+    if (name == "speakers") s.speakers = false;
   } else if (name == "model") {
     s.model = word_of(v, "a model's ID");
   } else if (name == "language") {
@@ -129,13 +130,16 @@ void set_transcription(realtime_settings& s, const std::string& name, const flat
     if (s.keywords.size() > most_keywords || bytes > longest_keywords)
       expect(v, "at most " + std::to_string(most_keywords) + " phrases of " + std::to_string(longest_keywords) +
                     " bytes in all");
+  } else if (name == "speakers") {  // beyond the API
+    if (v.what != value_kind::boolean) expect(v, "true or false");
+    s.speakers = v.yes;
   } else if (name == "prompt") {
     if (!word_of(v, "text").empty())
       unsupported(v, "no model here reads one while it listens; keywords are favoured, where the model has a use");
   } else if (name == "delay" || name == "languages") {
     unsupported(v, name == "delay" ? "the model's own holds" : "a session has one language, or the model's choice");
   } else {
-    unsupported(v, "unknown; there are model, language and keywords");
+    unsupported(v, "unknown; there are model, language, keywords and speakers");
   }
 }
 
@@ -210,6 +214,7 @@ void put_transcription(json_builder& j, const realtime_settings& s) {
     for (const std::string& k : s.keywords) j.text(k);
     j.close(']');
   }
+  if (s.speakers) j.key("speakers").raw("true");
   j.close('}');
 }
 

@@ -33,6 +33,7 @@ struct realtime_settings {
   std::string model;                       ///< its ID
   std::string language = "auto";           ///< as the client says it
   std::vector<std::string> keywords = {};  ///< that are favoured
+  bool speakers = false;                   ///< events tell who said it
   audio_kind audio = {};
   bool server_vad = true;                   ///< turns are found; else the client commits them
   int prefix_padding = 300, silence = 500;  ///< ms

@@ -78,12 +78,14 @@ void realtime_turn::take(const session_event& e) {
   s = safe(std::move(s));
   pipelines::append_text(settled_, s.text);
   stable_ = settled_;
+  s.start += begin_;
+  s.end += begin_;
   for (word& w : s.words) {
     if (w.how == timing::none) continue;
     w.start += begin_;
     w.end += begin_;
-    words_.push_back(std::move(w));
   }
+  segments_.push_back(std::move(s));
 }
 
 }  // namespace steno::app

@@ -27,10 +27,12 @@ class realtime_turn {
 
   const std::string& id() const { return id_; }
   std::size_t samples() const { return samples_; }
+  /// Where it begins, in seconds of the session.
+  double begin() const { return begin_; }
   /// All of the text, when it is finished.
   const std::string& text() const { return settled_; }
-  /// Words with times in seconds of the session.
-  const std::vector<word>& words() const { return words_; }
+  /// What that is made of, with times in seconds of the session.
+  const std::vector<segment>& segments() const { return segments_; }
   /// Why it has no text: its memory is gone already. Empty: nothing is wrong.
   const std::string& failure() const { return failure_; }
   bool short_of_memory() const { return short_; }
@@ -45,7 +47,7 @@ class realtime_turn {
   const inverse_text_normaliser* const figures_;
   std::optional<live_stream> stream_;
   std::string settled_, stable_, told_;  // of utterances that are final; with what is sure of the next; told already
-  std::vector<word> words_;
+  std::vector<segment> segments_;
   std::size_t samples_ = 0;
   std::string failure_;
   bool short_ = false;

@@ -87,7 +87,8 @@ int run_serve(const options& o) {
             .per_minute = o.live.per_minute,
             .sessions = o.live.sessions > 0 ? o.live.sessions : o.live.connections,
             .audio_seconds = o.live.audio_seconds,
-            .reading = o.reading},
+            .reading = o.reading,
+            .log_texts = o.live.log_texts},
            say);
   s.drain_at_signals();
   say("listening on http and ws://" + s.addresses() + " with " + name +

@@ -53,6 +53,7 @@ struct server_options {
   int sessions = 10000;                         ///< WebSocket sessions at once; more are refused (503)
   double audio_seconds = 7200;                  ///< of a recording; more is refused (413)
   audio_options reading = {};                   ///< how recordings are opened
+  bool log_texts = false;                       ///< the log has what was said
   transcribe_options recording = {};            ///< what is asked of the one model for each
 };
 

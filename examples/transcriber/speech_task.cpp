@@ -181,6 +181,7 @@ void speech_task::finish() noexcept {
     const result head = hearing_->recording->finish(hearing_->sink);
     a.audio_seconds = head.duration;
     a.type = content_type(hearing_->asked.format);
+    if (at_.log_texts) a.text = hearing_->answer.text();
     a.body = hearing_->asked.stream ? hearing_->answer.text() : hearing_->answer.end(head);
   });
   if (done) give(std::move(a));

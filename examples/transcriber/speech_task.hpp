@@ -23,6 +23,7 @@ struct api_answer {
   std::string type = "application/json", body;
   double audio_seconds = 0, waited_seconds = 0, worked_seconds = 0;
   bool together = false;  ///< with others
+  std::string text = {};  ///< for the log, where it shall have it
 };
 
 /// Who waits for the answer. Both are called on the queue's thread.
@@ -45,10 +46,11 @@ class speech_task final : public work_queue::task {
   /// What a server's tasks share; outlives them.
   struct place {
     model_shelf& models;
-    work_queue& desk;             ///< where they wait
+    work_queue& desk;  ///< where they wait
     const audio_options& reading;
-    double most_seconds;          ///< of audio; more are refused
+    double most_seconds;  ///< of audio; more are refused
     int most_together;
+    bool log_texts;
   };
   /// The shelf has this model.
   speech_task(const place& at, std::string model, upload what, std::shared_ptr<asker> who);

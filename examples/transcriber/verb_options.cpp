@@ -505,6 +505,7 @@ void add_serve(CLI::App& app, options& o, raw_options& raw) {
       ->allow_extra_args(false);
   app.add_option("--api-keys", o.live.api_keys, "Clients need one of these keys, one a line: Authorization: Bearer KEY")
       ->type_name("FILE");
+  app.add_flag("--log-texts", o.live.log_texts, "The log also has what was said: the text of each recording and turn");
   topic(app, of_requests);
   app.add_option("--max-queue", o.live.max_queue, "Recordings that wait for a thread; more are refused, with 429 [16]")
       ->type_name("N")

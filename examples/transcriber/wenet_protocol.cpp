@@ -1,6 +1,8 @@
 #include "wenet_protocol.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -105,6 +107,9 @@ class signal_reader {
     } else if (key_ == "continuous_decoding") {
       if (!value.is_boolean()) return refuse("boolean true or false is expected for continuous_decoding option");
       signal_.live.continuous = value.get<bool>();
+    } else if (key_ == "speakers") {
+      if (!value.is_boolean()) return refuse("boolean true or false is expected for speakers option");
+      signal_.speakers = value.get<bool>();
     } else if (key_ == "model") {
       if (!value.is_string() || value.get_ref<const std::string&>().empty() ||
           value.get_ref<const std::string&>().size() > longest_model)
@@ -120,7 +125,8 @@ class signal_reader {
     } else {
       refuse(
           "unknown key " + shown(json(key_)) +
-          " in the start message (known: signal, model, nbest, continuous_decoding, sample_rate, language, hotwords)");
+          " in the start message (known: signal, model, nbest, continuous_decoding, sample_rate, language, hotwords, "
+          "speakers)");
     }
   }
   void hotword(const json& phrase) {
@@ -171,11 +177,15 @@ std::string result_message(const session_event& e, std::size_t nbest, bool small
     list.append(i > 0 ? "," : "").append(R"({"sentence":)").append(text_of(json(sentence)));
     if (final) {
       list.append(R"(,"word_pieces":[)");
-      for (const auto& p : a.pieces) {
-        list.append(list.back() == '[' ? "" : ",").append(R"({"word":)").append(text_of(json(p.text)));
-        list.append(R"(,"start":)").append(std::to_string(p.start_ms));
-        list.append(R"(,"end":)").append(std::to_string(p.end_ms)).append("}");
-      }
+      const auto piece = [&](const std::string& text, std::int64_t start_ms, std::int64_t end_ms) {
+        list.append(list.back() == '[' ? "" : ",").append(R"({"word":)").append(text_of(json(text)));
+        list.append(R"(,"start":)").append(std::to_string(start_ms));
+        list.append(R"(,"end":)").append(std::to_string(end_ms)).append("}");
+      };
+      for (const auto& p : a.pieces) piece(p.text, p.start_ms, p.end_ms);
+      if (i == 0 && a.pieces.empty() && e.utterance.speaker)  // one of several parts, which has words alone
+        for (const word& w : e.utterance.words)
+          if (w.how != timing::none) piece(w.text, std::llround(w.start * 1000), std::llround(w.end * 1000));
       list.append("]");
     }
     list.append("}");
@@ -183,6 +193,7 @@ std::string result_message(const session_event& e, std::size_t nbest, bool small
   list.append("]");
   std::string message = R"({"status":"ok","type":")";
   message.append(final ? "final_result" : "partial_result").append(R"(","nbest":)").append(text_of(json(list)));
+  if (e.utterance.speaker) message.append(R"(,"speaker":)").append(text_of(json(*e.utterance.speaker)));
   return message.append(ending(e.endpoint));
 }
 

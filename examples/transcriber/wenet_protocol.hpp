@@ -16,6 +16,7 @@ struct client_signal {
   bool start = false;   ///< the session begins; otherwise its audio ends
   std::size_t nbest = 1;
   std::string model = {};  ///< that is asked for, also where the message is refused; empty: none
+  bool speakers = false;   ///< final results tell who said them
   session_options live = {};
 };
 /// `usual` is what a session is without wishes; `sample_rate` is the model's. Every key of the start message is
@@ -23,7 +24,8 @@ struct client_signal {
 client_signal read_signal(const std::string& text, const session_options& usual, int sample_rate);
 
 std::string ready_message();
-/// At most `nbest` sentences; `small`: A to Z become a to z, as the runtime's post-processor writes them.
+/// At most `nbest` sentences; `small`: A to Z become a to z, as the runtime's post-processor writes them. Where the
+/// utterance has a speaker it is told, too.
 std::string result_message(const session_event& e, std::size_t nbest, bool small = false);
 /// `why` is what ended the last utterance.
 std::string speech_end_message(endpoint_kind why);

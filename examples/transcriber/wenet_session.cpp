@@ -60,6 +60,7 @@ class wenet_session final : public live_protocol {
     }
     const auto tell = [this](const session_event& e) {
       endpoint_ = e.endpoint;
+      if (e.final() && hall_.options.log_texts) said.push_back(e.utterance.text);
       if (e.final() || !e.utterance.text.empty())
         out.push_back(result_message(e, nbest_, of_->model.model_name().starts_with("u2_")));
     };
@@ -124,7 +125,18 @@ class wenet_session final : public live_protocol {
     }
     if (stream_) return refuse("Speech has started already");
     nbest_ = signal.nbest;
-    if (guarded([&] { stream_.emplace(of_->model, signal.live, of_->beside); })) out.push_back(ready_message());
+    if (signal.speakers && of_->speakers == nullptr)
+      return refuse("speakers: wants a server with a model of speakers (--speakers), and one of words for 16 kHz");
+    const bool begun = guarded([&] {
+      if (!signal.speakers) {
+        stream_.emplace(of_->model, signal.live, of_->beside);
+        return;
+      }
+      const speaker_model& who = *of_->speakers;
+      stream_.emplace(of_->model, who.model, signal.live,
+                      pipelines::speaker_session_options{who.diarization, who.rule, true}, of_->beside, executor());
+    });
+    if (begun) out.push_back(ready_message());
   }
 
   // Out of memory, or a thread that cannot be had, ends this session and no other.

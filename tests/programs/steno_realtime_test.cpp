@@ -1,7 +1,9 @@
 // Transcription sessions of OpenAI's API over WebSocket, with the program: every kind of model, every setting.
-#include <nlohmann/json.hpp>
+#include <steno/pipelines/result.hpp>
 
 #include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "programs/http_client.hpp"
@@ -261,6 +263,87 @@ TEST(steno_realtime, what_cannot_be_honoured_is_refused_by_name) {
   EXPECT_EQ(fault(call.hear()), "invalid_request_error unknown_parameter call_id -");
   const auto plain = ask(s.port(), "GET /v1/realtime HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
   EXPECT_EQ(plain.status, 426);
+}
+
+// The Sortformer is small and random: whom it finds is not the point.
+TEST(steno_realtime, speakers_are_told_where_a_session_asks) {
+  const std::string who = (compact() / "sortformer" / "model.gguf").string();
+  served s = served_demo("parakeet-tdt", {"--speakers", who, "--log-texts"});
+  std::vector<std::int16_t> pcm;
+  for (const char* name : {"train.wav", "shopping.wav"}) {
+    pcm.insert(pcm.end(), 8000, 0);
+    const auto more = pcm_of(audio_folder + name);
+    pcm.insert(pcm.end(), more.begin(), more.end());
+    pcm.insert(pcm.end(), 16000, 0);
+  }
+  pcm.insert(pcm.end(), 30 * 16000, 0);  // speakers of what was said are settled when so much has followed
+  const json asked = {{"format", {{"type", "audio/pcm"}, {"rate", 16000}}}, {"transcription", {{"speakers", true}}}};
+  json before;
+  for (const std::size_t portion : {1600u, 777u, 100000u}) {
+    realtime_client c(s.port());
+    c.hear();
+    c.say(update(asked));
+    EXPECT_EQ(c.hear()["session"]["audio"]["input"]["transcription"]["speakers"], true);
+    c.append_all(pcm, portion);
+    c.say({{"type", "nothing"}});
+    std::vector<json> all;
+    c.hear("error", &all);
+    std::map<std::string, std::string> texts, parts;
+    json found = json::array();
+    for (json& e : all) {
+      const std::string type = e["type"];
+      if (type.ends_with("completed")) texts[e["item_id"]] = e["transcript"];
+      if (!type.ends_with("input_audio_transcription.segment")) continue;
+      EXPECT_TRUE(texts.contains(e["item_id"])) << "before its turn is complete: " << e;
+      EXPECT_EQ(e["content_index"], 0);
+      EXPECT_TRUE(e["speaker"].is_null() || e["speaker"].get<std::string>().size() == 1) << e;
+      EXPECT_LE(e["start"], e["end"]);
+      steno::pipelines::append_text(parts[e["item_id"]], e["text"].get<std::string>());
+      found.push_back({e["speaker"], e["start"], e["end"], e["text"]});
+    }
+    EXPECT_EQ(texts.size(), 2u);
+    EXPECT_EQ(parts, texts);
+    if (before.is_null()) before = found;
+    EXPECT_EQ(found, before) << portion;
+  }
+  EXPECT_NE(before.dump().find("\"A\""), std::string::npos) << before;
+
+  // The end of the server settles what is open; whoever did not wish for speakers has none.
+  realtime_client c(s.port()), other(s.port());
+  for (realtime_client* one : {&c, &other}) {
+    one->hear();
+    one->say(update(one == &c ? asked : json{{"format", asked["format"]}}));
+    one->hear();
+    one->append_all(std::span(pcm).first(44000), 4000);  // in the first turn
+    one->say({{"type", "nothing"}});
+    one->hear("error");
+  }
+  EXPECT_EQ(fault((c.say(update({{"transcription", {{"speakers", false}}}})), c.hear("error"))),
+            "invalid_request_error invalid_value - -");
+  s.signal(SIGTERM);
+  std::vector<json> all, none;
+  c.hear("error", &all);
+  other.hear("error", &none);
+  EXPECT_NE(kinds(all).find("completed segment "), std::string::npos) << kinds(all);
+  EXPECT_EQ(kinds(none).find("segment "), std::string::npos) << kinds(none);
+  EXPECT_EQ(s.wait(), 143);
+  const std::string log = s.log_up_to("");
+  EXPECT_NE(log.find("said: \"the train"), std::string::npos) << log;
+}
+
+TEST(steno_realtime, speakers_want_a_model_that_streams) {
+  const std::string whole = (compact() / "other_sizes" / "sortformer" / "checkpoint" / "model.nemo").string();
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--speakers", whole}}) {
+    const served s = served_demo("parakeet-tdt", more);
+    realtime_client c(s.port());
+    c.hear();
+    c.say(update({{"transcription", {{"speakers", true}}}}));
+    EXPECT_EQ(fault(c.hear()), "invalid_request_error unsupported_value session.audio.input.transcription.speakers -");
+    c.say(update({{"transcription", {{"speakers", 1}}}}));
+    EXPECT_EQ(fault(c.hear()), "invalid_request_error invalid_value session.audio.input.transcription.speakers -");
+    c.say(update({{"transcription", {{"speakers", nullptr}}}}));
+    EXPECT_EQ(c.hear()["type"], "session.updated");
+  }
 }
 
 TEST(steno_realtime, keys_may_come_as_a_protocol_and_the_end_is_told) {

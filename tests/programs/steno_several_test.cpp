@@ -1,8 +1,8 @@
 // steno serve with several models, with speakers, and what is fair between its clients.
-#include <nlohmann/json.hpp>
-
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "programs/http_client.hpp"
@@ -113,6 +113,53 @@ TEST(steno_several, wenets_clients_may_name_a_model) {
       has(hear(R"({"signal": "start", "model": "gpt-4o"})"), "is not served here: there is parakeet-tdt, other"));
   EXPECT_TRUE(has(hear(R"({"signal": "start", "model": "wrong"})"), "the model cannot be loaded"));
   EXPECT_TRUE(has(hear(R"({"signal": "start", "model": ""})"), "expected the name of a model"));
+}
+
+// Another key that they do not send: each final result is one speaker's, and the text is what it is without.
+TEST(steno_several, wenets_clients_may_wish_for_speakers) {
+  const std::string who = (compact() / "sortformer" / "model.gguf").string();
+  const auto hear = [&](const served& s, const std::string& start) {
+    websocket c(s.port());
+    EXPECT_EQ(c.shake_hands(), 101);
+    c.text(start);
+    const auto ready = c.read();
+    if (!ready || ready->data.find("server_ready") == std::string::npos)
+      return std::vector<json>{json::parse(ready.value().data)};
+    const auto pcm = pcm_of(recording);
+    for (int i = 0; i < 3; ++i) {
+      c.binary(pcm);
+      c.binary(std::vector<std::int16_t>(16000));
+    }
+    c.text(R"({"signal": "end"})");
+    std::vector<json> finals;
+    while (const auto m = c.read()) {
+      const json j = json::parse(m->data);
+      if (j["type"] == "final_result") finals.push_back(j);
+      if (j["type"] == "speech_end") break;
+    }
+    return finals;
+  };
+  const auto text_of = [](const std::vector<json>& finals) {
+    std::string text;
+    for (const json& f : finals)
+      text += json::parse(f["nbest"].get<std::string>())[0]["sentence"].get<std::string>() + " ";
+    return text;
+  };
+  const std::string start = R"({"signal": "start", "continuous_decoding": true)";
+  const served s({"--speakers", who}, [] {}, {"--demo", "parakeet-tdt"});
+  const auto with = hear(s, start + R"(, "speakers": true})"), without = hear(s, start + "}");
+  EXPECT_EQ(text_of(with), text_of(without));
+  EXPECT_TRUE(std::any_of(with.begin(), with.end(), [](const json& f) { return f.value("speaker", "") == "A"; }));
+  for (const json& f : without) EXPECT_FALSE(f.contains("speaker")) << f;
+  for (const json& f : with) {
+    const json best = json::parse(f["nbest"].get<std::string>())[0];
+    EXPECT_EQ(best["sentence"].get<std::string>().empty(), best["word_pieces"].empty()) << f;
+  }
+  EXPECT_EQ(hear(s, start + R"(, "speakers": "A"})")[0]["status"], "failed");
+  const served plain({}, [] {}, {"--demo", "parakeet-tdt"});
+  const json refused = hear(plain, start + R"(, "speakers": true})")[0];
+  EXPECT_EQ(refused["status"], "failed");
+  EXPECT_NE(refused["message"].get<std::string>().find("--speakers"), std::string::npos) << refused;
 }
 
 TEST(steno_several, names_that_make_no_sense) {

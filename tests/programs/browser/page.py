@@ -132,6 +132,24 @@ def key_is_asked_for(browser, folder):
         wait_for(browser, lambda: any(SAID in t for t in turns(browser)), "and recordings are heard")
 
 
+def speakers_are_told(folder):
+    model = pathlib.Path(__file__).resolve().parents[2] / "golden" / "sortformer" / "model.gguf"  # small and random
+    head = r"([A-D], )?0:\d\d\.\d – 0:\d\d\.\d"
+    with Server("--speakers", str(model)) as server:
+        browser = open_browser(spoken(folder))  # which plays the recording once
+        try:
+            open_page(browser, server)
+            at(browser, "speakers").click()
+            at(browser, "record").click()
+            words = lambda: re.sub(head, "", " ".join(turns(browser))).split()
+            wait_for(browser, lambda: words() == SAID.split(), "spoken words appear")
+            at(browser, "record").click()
+            wait_for(browser, lambda: any(re.match(r"[A-D], 0:0", t) for t in turns(browser)), "who spoke is told")
+            check(words() == SAID.split(), f"the text is the same: {turns(browser)}")
+        finally:
+            browser.quit()
+
+
 def main():
     if shutil.which("chromedriver") is None:
         return 77
@@ -143,9 +161,11 @@ def main():
                 test(browser, server)
                 print("ok", test.__name__, flush=True)
             key_is_asked_for(browser, folder)
-            print("ok key_is_asked_for")
+            print("ok key_is_asked_for", flush=True)
         finally:
             browser.quit()
+        speakers_are_told(folder)
+        print("ok speakers_are_told")
     return 0
 
 
