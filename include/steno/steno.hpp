@@ -14,6 +14,7 @@
 #include <steno/core/half.hpp>
 #include <steno/core/hotword.hpp>
 #include <steno/core/members.hpp>
+#include <steno/core/parts.hpp>
 #include <steno/core/result.hpp>
 #include <steno/core/sink_ref.hpp>
 #include <steno/core/stop_token.hpp>
@@ -214,8 +215,8 @@
 #include <steno/search/ctc_prefix_beam.hpp>
 #include <steno/search/guide.hpp>
 #include <steno/search/hotword_automaton.hpp>
-#include <steno/search/nemo_beam.hpp>
 #include <steno/search/hypothesis_pool.hpp>
+#include <steno/search/nemo_beam.hpp>
 #include <steno/search/ngram.hpp>
 #include <steno/search/overlap_merge.hpp>
 #include <steno/search/piece_times.hpp>

@@ -50,7 +50,7 @@ static_assert(std::is_same_v<nn::state_of<nn::linear<6, 4>>, nn::no_state>);
 static_assert(std::is_same_v<nn::state_of<nn::repeat<2, nn::feed_forward<4, 8>>>::value_type,
                              nn::state_of<nn::feed_forward<4, 8>>>);
 static_assert(std::is_same_v<nn::state_of<nn::sequence<nn::linear<3, 3>, nn::fsmn<5, 3>>>,
-                             std::tuple<nn::no_state, std::vector<float>>>);
+                             core::parts<nn::no_state, std::vector<float>>>);
 
 std::vector<std::string> names(auto& model) {
   std::vector<std::string> n;
@@ -179,8 +179,8 @@ TEST(stack, layers_in_parallel_are_added) {
   const matrix<float, dynamic, 4> x = some_rows(5, 4);
   matrix<float, dynamic, 3> y(5, 3), a(5, 3), b(5, 3);
   nn::apply(both, x, y, c);
-  nn::apply(std::get<0>(both.stages), x, a, c);
-  nn::apply(std::get<1>(both.stages), x, b, c);
+  nn::apply(core::part<0>(both.stages), x, a, c);
+  nn::apply(core::part<1>(both.stages), x, b, c);
   EXPECT_EQ(y, a + b);
 }
 
@@ -248,7 +248,7 @@ TEST(stack, runs_its_stages_one_after_another) {
   nn::apply(s, x, y, c);
 
   matrix<float, dynamic, 4> a(5, 4), b(5, 4);
-  nn::apply(std::get<0>(s.stages), x, a, c);
+  nn::apply(core::part<0>(s.stages), x, a, c);
   nn::apply(s.get<"norm">(), a, a, c);
   nn::apply(s.get<"ffn">().layers[0], a, b, c);
   nn::apply(s.get<"ffn">().layers[1], b, a, c);

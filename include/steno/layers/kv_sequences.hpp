@@ -8,11 +8,11 @@
 #pragma once
 #include <steno/core/dtype.hpp>
 #include <steno/core/extents.hpp>
+#include <steno/core/parts.hpp>
 
 #include <algorithm>
 #include <cassert>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -145,17 +145,14 @@ namespace detail {
 /// Bytes that the parts of a state hold which say so.
 template <class S>
 std::size_t bytes_held(const S& s) {
-  if constexpr (requires { s.bytes(); }) {
-    return s.bytes();
-  } else if constexpr (requires { s.begin(); }) {
-    std::size_t sum = 0;
+  std::size_t sum = 0;
+  if constexpr (requires { s.bytes(); })
+    sum = s.bytes();
+  else if constexpr (requires { s.begin(); })
     for (const auto& part : s) sum += bytes_held(part);
-    return sum;
-  } else if constexpr (requires { std::tuple_size<S>::value; }) {
-    return std::apply([](const auto&... part) { return (std::size_t{0} + ... + bytes_held(part)); }, s);
-  } else {
-    return 0;
-  }
+  else if constexpr (core::is_parts<S>)
+    s.each([&](const auto& part) { sum += bytes_held(part); });
+  return sum;
 }
 }  // namespace detail
 

@@ -23,7 +23,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 
 namespace steno {
@@ -180,7 +179,7 @@ class outliner {
     if constexpr (says_all<T>) {
       // nothing more
     } else if constexpr (ordered<T> || summed<T>) {
-      std::apply([&](auto&... s) { (stage(s), ...); }, t.stages);
+      t.stages.each([&](auto& s) { stage(s); });
     } else if constexpr (surrounding<T>) {
       stage(t.stack);
     } else {

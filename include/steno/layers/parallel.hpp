@@ -3,10 +3,9 @@
 // x [frames, input] -> y [frames, output]; y must not be x. The sum is the product's of each layer that ends in one.
 // Tested in tests/layers/stack_test.cpp.
 #pragma once
+#include <steno/core/parts.hpp>
 #include <steno/kernels/elementwise.hpp>
 #include <steno/layers/stage.hpp>
-
-#include <tuple>
 
 namespace steno {
 inline namespace STENO_ABI {
@@ -20,28 +19,33 @@ struct parallel {
                     (core::compatible(First::output, Rest::output) && ...),
                 "steno: layers in parallel must read and write rows of equal widths");
   static constexpr extent input = First::input, output = First::output;
-  using state = std::tuple<state_of<First>, state_of<Rest>...>;
+  using state = core::parts<state_of<First>, state_of<Rest>...>;
 
-  std::tuple<First, Rest...> stages;
+  core::parts<First, Rest...> stages;
 
   void members(auto&& v) {
-    std::apply([&](auto&... stage) { (detail::visit_stage(stage, v), ...); }, stages);
-    std::apply(
-        [&](const auto& first, const auto&... rest) {
-          (v.equal("inputs of layers in parallel", rest.input_size(), first.input_size()), ...);
-          (v.equal("outputs of layers in parallel", rest.output_size(), first.output_size()), ...);
-        },
-        stages);
+    stages.each([&](auto& stage) { detail::visit_stage(stage, v); });
+    const auto& first = core::part<0>(stages);
+    bool behind = false;  // the first one
+    stages.each([&](const auto& stage) {
+      if (behind) v.equal("inputs of layers in parallel", stage.input_size(), first.input_size());
+      behind = true;
+    });
+    behind = false;
+    stages.each([&](const auto& stage) {
+      if (behind) v.equal("outputs of layers in parallel", stage.output_size(), first.output_size());
+      behind = true;
+    });
   }
-  extent input_size() const noexcept { return std::get<0>(stages).input_size(); }
-  extent output_size() const noexcept { return std::get<0>(stages).output_size(); }
+  extent input_size() const noexcept { return core::part<0>(stages).input_size(); }
+  extent output_size() const noexcept { return core::part<0>(stages).output_size(); }
   state start() const {
-    return std::apply([](const auto&... stage) { return state{stage.start()...}; }, stages);
+    return stages.template map<state>([](const auto& stage) { return stage.start(); });
   }
 
   void operator()(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
                   context& c) const {
-    detail::run_stage(std::get<0>(stages), core::read(x), core::write(y), detail::part_of<0>(s), env, c);
+    detail::run_stage(core::part<0>(stages), core::read(x), core::write(y), detail::part_of<0>(s), env, c);
     add_from<1>(x, y, s, env, c);
   }
 
@@ -50,7 +54,7 @@ struct parallel {
   void add_from(view<const float, dynamic, input> x, view<float, dynamic, output> y, state* s, const auto& env,
                 context& c) const {
     if constexpr (I <= sizeof...(Rest)) {
-      const auto& stage = std::get<I>(stages);
+      const auto& stage = core::part<I>(stages);
       using S = std::remove_cvref_t<decltype(stage)>;
       bool done = false;
       if constexpr (supports_addend<S>)

@@ -5,11 +5,11 @@
 // goes to y as soon as the layers behind it can work in place, else to scratch. Tested in tests/layers/stack_test.cpp
 // and tests/compile/must_not_compile.
 #pragma once
+#include <steno/core/parts.hpp>
 #include <steno/layers/stage.hpp>
 
 #include <array>
 #include <string>
-#include <tuple>
 #include <type_traits>
 
 namespace steno {
@@ -43,42 +43,36 @@ struct sequence {
   static constexpr extent input = First::input, output = last::output;
   /// Only the last of several layers writes y.
   static constexpr bool in_place = sizeof...(Rest) > 0 || works_in_place<First>;
-  using state = std::tuple<state_of<First>, state_of<Rest>...>;
+  using state = core::parts<state_of<First>, state_of<Rest>...>;
 
-  std::tuple<First, Rest...> stages;
+  core::parts<First, Rest...> stages;
 
   void members(auto&& v) {
     extent width = 0;  // 0: not known yet
-    each(
-        [&](auto& stage) {
-          using S = std::remove_cvref_t<decltype(stage)>;
-          detail::visit_stage(stage, v);
-          if constexpr (!keeps_width<S>) {
-            if (detail::stage_is_empty(stage)) return;
-            if (width != 0) v.equal("widths of neighbouring layers", width, stage.input_size());
-            width = stage.output_size();
-          }
-        },
-        stages);
+    stages.each([&](auto& stage) {
+      using S = std::remove_cvref_t<decltype(stage)>;
+      detail::visit_stage(stage, v);
+      if constexpr (!keeps_width<S>) {
+        if (detail::stage_is_empty(stage)) return;
+        if (width != 0) v.equal("widths of neighbouring layers", width, stage.input_size());
+        width = stage.output_size();
+      }
+    });
   }
   extent input_size() const noexcept {
     extent n = 0;
-    each(
-        [&](const auto& s) {
-          if constexpr (!keeps_width<std::remove_cvref_t<decltype(s)>>)
-            if (n == 0 && !detail::stage_is_empty(s)) n = s.input_size();
-        },
-        stages);
+    stages.each([&](const auto& s) {
+      if constexpr (!keeps_width<std::remove_cvref_t<decltype(s)>>)
+        if (n == 0 && !detail::stage_is_empty(s)) n = s.input_size();
+    });
     return n;
   }
   extent output_size() const noexcept {
     extent n = 0;
-    each(
-        [&](const auto& s) {
-          if constexpr (!keeps_width<std::remove_cvref_t<decltype(s)>>)
-            if (!detail::stage_is_empty(s)) n = s.output_size();
-        },
-        stages);
+    stages.each([&](const auto& s) {
+      if constexpr (!keeps_width<std::remove_cvref_t<decltype(s)>>)
+        if (!detail::stage_is_empty(s)) n = s.output_size();
+    });
     return n;
   }
   /// Rows that `frames` give.
@@ -92,7 +86,7 @@ struct sequence {
     return rows_from<0>(frames, nullptr, no_env{});
   }
   state start() const {
-    return std::apply([](const auto&... stage) { return state{stage.start()...}; }, stages);
+    return stages.template map<state>([](const auto& stage) { return stage.start(); });
   }
   void restart(state& s) const { restart_from<0>(s); }
 
@@ -116,23 +110,21 @@ struct sequence {
   }
   template <core::fixed_string Name>
   const auto& get() const {
-    return detail::stage_get<Name>(std::get<index_of<Name>()>(stages));
+    return detail::stage_get<Name>(core::part<index_of<Name>()>(stages));
   }
   template <core::fixed_string Name>
   auto& get() {
-    return detail::stage_get<Name>(std::get<index_of<Name>()>(stages));
+    return detail::stage_get<Name>(core::part<index_of<Name>()>(stages));
   }
   template <core::fixed_string Name>
   static auto& get(auto& s) {
     constexpr std::size_t i = index_of<Name>();
-    return detail::state_get<Name, std::tuple_element_t<i, std::tuple<First, Rest...>>>(std::get<i>(s));
+    return detail::state_get<Name, stage_type<i>>(core::part<i>(s));
   }
 
  private:
-  template <class F, class Tuple>
-  static void each(F&& f, Tuple& t) {
-    std::apply([&](auto&... s) { (f(s), ...); }, t);
-  }
+  template <std::size_t I>
+  using stage_type = std::remove_cvref_t<decltype(core::part<I>(std::declval<core::parts<First, Rest...>&>()))>;
   template <core::fixed_string Name>
   static constexpr std::size_t index_of() {
     constexpr std::array<bool, 1 + sizeof...(Rest)> found{detail::stage_has<Name, First>(),
@@ -150,13 +142,13 @@ struct sequence {
     if constexpr (I > sizeof...(Rest))
       return frames;
     else
-      return rows_from<I + 1>(rows_after(std::get<I>(stages), frames, detail::part_of<I>(s), env), s, env);
+      return rows_from<I + 1>(rows_after(core::part<I>(stages), frames, detail::part_of<I>(s), env), s, env);
   }
 
   template <std::size_t I>
   void restart_from(state& s) const {
     if constexpr (I <= sizeof...(Rest)) {
-      steno::nn::restart(std::get<I>(stages), std::get<I>(s));
+      steno::nn::restart(core::part<I>(stages), core::part<I>(s));
       restart_from<I + 1>(s);
     }
   }
@@ -167,9 +159,9 @@ struct sequence {
     if constexpr (I > sizeof...(Rest)) {
       return true;
     } else {
-      using S = std::tuple_element_t<I, std::tuple<First, Rest...>>;
+      using S = stage_type<I>;
       if constexpr (works_in_place<S>)
-        return rows_after(std::get<I>(stages), rows, detail::part_of<I>(s), env) == rows &&
+        return rows_after(core::part<I>(stages), rows, detail::part_of<I>(s), env) == rows &&
                stays_from<I + 1>(rows, s, env);
       else
         return false;
@@ -183,7 +175,7 @@ struct sequence {
   template <std::size_t I, class... To>
   void advance(const view<const float>& x, bool own, view<float> y, state* s, core::workspace::frame& scratch,
                const auto& env, context& c, const To&... to) const {
-    const auto& stage = std::get<I>(stages);
+    const auto& stage = core::part<I>(stages);
     using S = std::remove_cvref_t<decltype(stage)>;
     if constexpr (I == sizeof...(Rest)) {
       detail::run_stage(stage, x, y, detail::part_of<I>(s), env, c, to...);

@@ -7,12 +7,12 @@
 // every build. Tested in tests/layers/stack_test.cpp.
 #pragma once
 #include <steno/core/fixed_string.hpp>
+#include <steno/core/parts.hpp>
 #include <steno/error.hpp>
 #include <steno/layers/layer.hpp>
 
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 
 namespace steno {
@@ -138,7 +138,7 @@ auto& state_get(State& s) {
 /// A part of a state, or null.
 template <std::size_t I, class State>
 auto* part_of(State* s) {
-  return s == nullptr ? nullptr : &std::get<I>(*s);
+  return s == nullptr ? nullptr : &core::part<I>(*s);
 }
 }  // namespace detail
 

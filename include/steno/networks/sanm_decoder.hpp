@@ -15,8 +15,6 @@
 #include <steno/layers/layer_norm.hpp>
 #include <steno/layers/stack.hpp>
 
-#include <tuple>
-
 namespace steno {
 inline namespace STENO_ABI {
 namespace nn {
@@ -40,7 +38,7 @@ struct sanm_decoder_layer
           sanm_decoder_memory<D, Ffn, Taps, Exponent>,
           residual<at<"norm3", layer_norm<D, Exponent>>, at<"src_attn", cross_attention<encoder_products<D, Heads>>>>> {
   /// What comes before norm3 and src_attn.
-  const sanm_decoder_memory<D, Ffn, Taps, Exponent>& memory() const noexcept { return std::get<0>(this->stages); }
+  const sanm_decoder_memory<D, Ffn, Taps, Exponent>& memory() const noexcept { return core::part<0>(this->stages); }
 };
 
 /// The layer of `decoders3`: a feed-forward part without a residual.
@@ -69,7 +67,7 @@ struct sanm_decoder_body
 template <sanm_decoder_sizes S>
 struct sanm_decoder : sequence<sanm_decoder_body<S>, at<"output_layer", linear<S.width, S.vocabulary>>> {
   /// What the last product reads: its rows are the decoder's hidden ones.
-  const sanm_decoder_body<S>& body() const noexcept { return std::get<0>(this->stages); }
+  const sanm_decoder_body<S>& body() const noexcept { return core::part<0>(this->stages); }
 };
 
 /// The record of a call: the encoder's rows, prepared once for the products of all layers, and how many of them a
