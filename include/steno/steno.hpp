@@ -17,6 +17,7 @@
 #include <steno/core/parts.hpp>
 #include <steno/core/result.hpp>
 #include <steno/core/sink_ref.hpp>
+#include <steno/core/sorting.hpp>
 #include <steno/core/stop_token.hpp>
 #include <steno/core/thread_pool.hpp>
 #include <steno/core/trace.hpp>

@@ -7,6 +7,7 @@
 // beam: published models have a beam of 1, which is greedy. Prompts are canary_prompt.hpp, long recordings and words
 // canary_windows.hpp. Tested in tests/parity/canary_test.cpp and tests/models/canary_test.cpp.
 #pragma once
+#include <steno/core/sorting.hpp>
 #include <steno/models/canary_aligner.hpp>
 #include <steno/models/canary_prompt.hpp>
 #include <steno/models/canary_windows.hpp>
@@ -230,13 +231,14 @@ class canary : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.enc
   STENO_COLD void write_beam(const search::nemo_beam_result& found, const options& o, segment& s) const {
     s.score = found.beams[found.best].score;
     if (found.beams.size() < 2) return;
-    std::vector<const search::nemo_hypothesis*> order;
-    for (const search::nemo_hypothesis& h : found.beams) order.push_back(&h);
-    std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->key > b->key; });
-    for (const search::nemo_hypothesis* h : order) {
-      std::string text = this->tokenizer.decode(h->ids);
+    std::vector<std::size_t> order;
+    core::sort_places(order, found.beams.size(),
+                      [&](std::size_t a, std::size_t b) { return found.beams[a].key > found.beams[b].key; });
+    for (const std::size_t i : order) {
+      const search::nemo_hypothesis& h = found.beams[i];
+      std::string text = this->tokenizer.decode(h.ids);
       if (o.timestamps && !aligned) text = canary_times(text).text;
-      s.alternatives.push_back({std::move(text), h->score});
+      s.alternatives.push_back({std::move(text), h.score});
     }
   }
   /// Where a recording lies whose windows these are; zeros before it count.

@@ -9,6 +9,7 @@
 // tests/parity/fun_asr_nano_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
+#include <steno/core/sorting.hpp>
 #include <steno/frontends/wav_frontend.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/fun_asr_nano_prompt.hpp>
@@ -205,7 +206,7 @@ class fun_asr_nano {
     const std::vector<int> ids = ctc_tokens.encode(text);
     // Columns of the scores: the blank, and each of the text's tokens once. All of them would be 240 kB a row.
     std::vector<int> columns(ids), labels;
-    std::sort(columns.begin(), columns.end());
+    core::sort_stably(columns);
     columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
     columns.insert(columns.begin(), ctc_blank);
     for (const int id : ids)

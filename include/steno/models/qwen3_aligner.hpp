@@ -8,6 +8,7 @@
 // docs/models/qwen3_asr.md. Tested in tests/parity/qwen3_aligner_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
+#include <steno/core/sorting.hpp>
 #include <steno/models/qwen3.hpp>
 #include <steno/networks/qwen3_writing.hpp>
 #include <steno/search/time_repair.hpp>
@@ -52,7 +53,7 @@ class qwen3_aligner : public qwen3_thinker<S> {
         segment_time(models::read_number(file, "qwen3_forced_aligner.timestamp_segment_time", 1, 10000, 80)) {
     if (file.has("qwen3_forced_aligner.korean_words")) {
       korean_words = file.strings("qwen3_forced_aligner.korean_words");
-      std::sort(korean_words.begin(), korean_words.end());
+      core::sort_stably(korean_words);
     }
     begin_ = models::made_of(file, "tokenizer.ggml.tokens", [&] { return tokenizer.require("<|audio_start|>"); });
     end_ = models::made_of(file, "tokenizer.ggml.tokens", [&] { return tokenizer.require("<|audio_end|>"); });

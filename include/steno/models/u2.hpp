@@ -9,6 +9,7 @@
 // differs: docs/models/wenet.md. Tested in tests/models/u2_test.cpp and tests/parity/wenet_test.cpp.
 #pragma once
 #include <steno/core/result.hpp>
+#include <steno/core/sorting.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/metadata.hpp>
@@ -292,8 +293,7 @@ class u2 {
     if (!again.empty()) s.extra.emplace_back("confidence", again[winner].confidence);
     for (std::size_t i = 0; i < nbest.size(); ++i)
       s.alternatives.push_back({tokenizer.text(nbest[i].ids), again.empty() ? nbest[i].score : again[i].score});
-    std::stable_sort(s.alternatives.begin(), s.alternatives.end(),
-                     [](const alternative& a, const alternative& b) { return a.score > b.score; });
+    core::sort_stably(s.alternatives, [](const alternative& a, const alternative& b) { return a.score > b.score; });
     write_result(best.ids, best.times, confidence, s);
   }
 

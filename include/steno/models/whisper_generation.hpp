@@ -4,6 +4,7 @@
 // that are known, what the prompt names when the user says nothing. Absent keys mean openai's rules. Schema:
 // docs/formats.md. Tested in tests/models/whisper_generation_test.cpp.
 #pragma once
+#include <steno/core/sorting.hpp>
 #include <steno/models/metadata.hpp>
 #include <steno/tokenizers/whisper_tokens.hpp>
 
@@ -58,7 +59,7 @@ STENO_COLD inline whisper_generation read_whisper_generation(const gguf_file& fi
   if (file.has("whisper.languages")) {
     for (const std::string& code : file.strings("whisper.languages"))
       g.languages.push_back(detail::read_language(file, t, "whisper.languages", code));
-    std::sort(g.languages.begin(), g.languages.end());
+    core::sort_stably(g.languages);
   }
   if (const auto code = file.text("whisper.language")) {
     g.language = detail::read_language(file, t, "whisper.language", *code);

@@ -3,6 +3,7 @@
 // Follows `find_alignment`, `merge_punctuations` and `add_word_timestamps` (whisper/timing.py), with the rules for
 // words that are too long. Tested in tests/parity/whisper_transcribe_test.cpp.
 #pragma once
+#include <steno/core/sorting.hpp>
 #include <steno/kernels/softmax.hpp>
 #include <steno/models/whisper_window.hpp>
 #include <steno/networks/whisper_decoder.hpp>
@@ -151,7 +152,7 @@ inline double median_duration(const std::vector<whisper_timed_word>& words) {
   for (const whisper_timed_word& w : words)
     if (w.end - w.start != 0) d.push_back(w.end - w.start);
   if (d.empty()) return 0;
-  std::sort(d.begin(), d.end());
+  core::sort_stably(d);
   const std::size_t half = d.size() / 2;
   return std::min(0.7, d.size() % 2 == 1 ? d[half] : (d[half - 1] + d[half]) / 2);
 }

@@ -7,12 +7,12 @@
 // together, the longest first, so those that are not at their end yet are the first rows. Tested in
 // tests/parity/seaco_paraformer_test.cpp and contextual_paraformer_test.cpp.
 #pragma once
+#include <steno/core/sorting.hpp>
 #include <steno/layers/lstm.hpp>
 #include <steno/weights/blocks.hpp>
 #include <steno/weights/weight.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -26,10 +26,9 @@ STENO_COLD void encode_hotwords(const weights::weight<Vocab, D, dtype::any, weig
                                 const lstm<D, Layers>& net, std::span<const std::vector<int>> phrases,
                                 const view<float>& y, context& c) {
   const extent n = static_cast<extent>(phrases.size()), d = net.input_size();
-  std::vector<std::size_t> order(phrases.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return phrases[a].size() > phrases[b].size(); });
+  std::vector<std::size_t> order;
+  core::sort_places(order, phrases.size(),
+                    [&](std::size_t a, std::size_t b) { return phrases[a].size() > phrases[b].size(); });
   core::workspace::frame scratch(c.scratch);
   auto x = scratch.matrix(n, d), gates = scratch.matrix(n, 4 * d);
   const auto layers = static_cast<extent>(net.layers.size());

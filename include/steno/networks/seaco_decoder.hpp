@@ -8,11 +8,11 @@
 // `ParaformerSANMDecoder.forward_asf6` (funasr/models/paraformer/decoder.py). Tested in
 // tests/parity/seaco_paraformer_test.cpp.
 #pragma once
+#include <steno/core/sorting.hpp>
 #include <steno/error.hpp>
 #include <steno/networks/sanm_decoder.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -62,11 +62,10 @@ STENO_COLD void hotword_scores(const sanm_decoder_body<S>& decoder, view<const f
 
 /// The numbers of the `count` best scores, the best one first; of equal ones the first.
 STENO_COLD inline std::vector<extent> best_hotwords(const float* scores, extent m, extent count) {
-  std::vector<extent> order(static_cast<std::size_t>(m));
-  std::iota(order.begin(), order.end(), extent{0});
-  std::stable_sort(order.begin(), order.end(), [&](extent a, extent b) { return scores[a] > scores[b]; });
-  order.resize(static_cast<std::size_t>(std::min(count, m)));
-  return order;
+  std::vector<std::size_t> order;
+  core::sort_places(order, static_cast<std::size_t>(m),
+                    [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
+  return {order.begin(), order.begin() + std::min(count, m)};
 }
 
 }  // namespace nn

@@ -2,12 +2,12 @@
 //
 // Tested in tests/pipelines/diarizer_test.cpp.
 #pragma once
+#include <steno/core/sorting.hpp>
 #include <steno/models/load.hpp>
 #include <steno/models/sortformer.hpp>
 #include <steno/pipelines/diarizer.hpp>
 #include <steno/streaming/sortformer_stream.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -65,8 +65,7 @@ class diarization_of final : public diarization_interface {
         one.end = span.end;
         one.speaker = "speaker_" + std::to_string(s);
       }
-    std::stable_sort(r.segments.begin(), r.segments.end(),
-                     [](const segment& a, const segment& b) { return a.start < b.start; });
+    core::sort_stably(r.segments, [](const segment& a, const segment& b) { return a.start < b.start; });
     return r;
   }
 

@@ -7,6 +7,7 @@
 // step(ids of the beams, parents of the beams) -> log-probabilities [beams, labels]; `parents` says which beam of the
 // step before each one continues. Tested in tests/search/attention_beam_test.cpp and on golden results.
 #pragma once
+#include <steno/core/sorting.hpp>
 #include <steno/core/view.hpp>
 #include <steno/search/search_options.hpp>
 
@@ -69,6 +70,7 @@ attention_result attention_beam(const attention_beam_options& o, Step&& step) {
   for (std::size_t b = 0; b < n; ++b) parents[b] = static_cast<int>(b);
   std::vector<bool> ended(n, false);
   std::vector<choice> choices;
+  std::vector<std::size_t> places;
   attention_result r;
   for (; r.steps < o.max_steps && !std::all_of(ended.begin(), ended.end(), [](bool e) { return e; }); ++r.steps) {
     const view<const float> log_probs = step(std::span<const int>(ids), std::span<const int>(parents));
@@ -82,8 +84,7 @@ attention_result attention_beam(const attention_beam_options& o, Step&& step) {
         choices.push_back({scores[b] + p, static_cast<int>(b), ended[b] ? o.eos : best[k]});
       }
     }
-    std::stable_sort(choices.begin(), choices.end(),
-                     [](const choice& a, const choice& b) { return a.score > b.score; });
+    core::sort_stably(choices, places, [](const choice& a, const choice& b) { return a.score > b.score; });
     before = output_ids;
     for (std::size_t b = 0; b < n; ++b) {
       const choice& c = choices[std::min(b, choices.size() - 1)];

@@ -7,6 +7,7 @@
 // takes from the front what all prefixes share, so that a stream costs the same however long it becomes.
 // Tested in tests/search/ctc_prefix_beam_test.cpp (against all paths) and on golden n-best lists.
 #pragma once
+#include <steno/core/sorting.hpp>
 #include <steno/core/view.hpp>
 #include <steno/search/guide.hpp>
 #include <steno/search/search_options.hpp>
@@ -75,12 +76,12 @@ class ctc_prefix_beam {
   }
 
   /// Settles bonuses of phrases and words that stay unfinished. advance() must not follow before reset().
-  void finish() {
+  STENO_COLD void finish() {
     if (guide_.empty()) return;
     for (extent i = 0; i < count_; ++i) guide_.finish(beams_[static_cast<std::size_t>(i)].guided);
     if (guide_.sorts())
-      std::sort(beams_.begin(), beams_.begin() + count_,
-                [](const beam& a, const beam& b) { return a.total() > b.total(); });
+      core::sort_stably(std::span(beams_.data(), static_cast<std::size_t>(count_)), order_,
+                        [](const beam& a, const beam& b) { return a.total() > b.total(); });
   }
 
   /// Prefixes that are held: up to `prefixes`.
@@ -243,12 +244,8 @@ class ctc_prefix_beam {
       for (extent i = 0; i < count_; ++i) extend(at(i), label, p);
     }
     for (candidate& c : candidates_) c.total = log_add(c.s, c.ns) + c.guided.bonus;
-    order_.clear();
-    for (std::size_t i = 0; i < candidates_.size(); ++i) order_.push_back(i);
-    std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
-      const double x = candidates_[a].total, y = candidates_[b].total;
-      return x > y || (x == y && a < b);
-    });
+    core::sort_places(order_, candidates_.size(),
+                      [&](std::size_t a, std::size_t b) { return candidates_[a].total > candidates_[b].total; });
     const std::size_t kept = std::min(order_.size(), static_cast<std::size_t>(options_.search.beam));
     if (next_.size() < kept) next_.resize(kept);
     for (std::size_t i = 0; i < kept; ++i) keep(candidates_[order_[i]], next_[i]);

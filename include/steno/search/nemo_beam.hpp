@@ -9,6 +9,7 @@
 // function step(next tokens, sources) -> log-probabilities [beams, tokens]; `sources` says which text each one
 // continues. Tested in tests/search/nemo_beam_test.cpp and on golden results (tests/parity/canary_test.cpp).
 #pragma once
+#include <steno/core/sorting.hpp>
 #include <steno/core/view.hpp>
 #include <steno/search/attention_beam.hpp>
 #include <steno/search/search_options.hpp>
@@ -73,6 +74,7 @@ nemo_beam_result nemo_beam(const nemo_beam_options& o, const view<const float>& 
     penalties[b] = penalise(o.prompt + 1);
   }
   std::vector<choice> choices;
+  std::vector<std::size_t> places;
   for (extent steps = 0; steps < o.max_steps; ++steps) {
     ids.clear();
     for (const nemo_hypothesis& h : beams) ids.push_back(h.ids.back());
@@ -86,7 +88,7 @@ nemo_beam_result nemo_beam(const nemo_beam_options& o, const view<const float>& 
         choices.push_back({(scores[b] + p) / penalties[b], p, static_cast<int>(b), ended[b] ? o.pad : best[k]});
       }
     }
-    std::stable_sort(choices.begin(), choices.end(), [](const choice& a, const choice& b) { return a.key > b.key; });
+    core::sort_stably(choices, places, [](const choice& a, const choice& b) { return a.key > b.key; });
     before = beams;
     for (std::size_t b = 0; b < n; ++b) {
       const choice& c = choices[b];

@@ -7,6 +7,7 @@
 // their score stays the model's, so that thresholds on it mean what they mean without. Tested in
 // tests/search/token_search_test.cpp.
 #pragma once
+#include <steno/core/sorting.hpp>
 #include <steno/core/view.hpp>
 #include <steno/search/hotword_automaton.hpp>
 #include <steno/search/search_options.hpp>
@@ -15,7 +16,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -213,8 +213,7 @@ class token_beam {
     // At first all beams are the same one.
     for (std::size_t b = 0; b < (started_ ? width : 1); ++b) best_of(b, scores);
     started_ = true;
-    std::stable_sort(candidates_.begin(), candidates_.end(),
-                     [](const candidate& a, const candidate& b) { return a.total > b.total; });
+    core::sort_stably(candidates_, places_, [](const candidate& a, const candidate& b) { return a.total > b.total; });
     ended_now_.clear();
     next_.clear();
     next.clear();
@@ -238,11 +237,9 @@ class token_beam {
   /// Those that have ended, filled up with the best of the others.
   const std::vector<token_hypothesis>& finish() {
     for (token_hypothesis& h : live_) hotwords_.follow(h, end_);
-    std::vector<std::size_t> order(live_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return live_[a].total() > live_[b].total(); });
-    for (const std::size_t i : order)
+    core::sort_places(places_, live_.size(),
+                      [&](std::size_t a, std::size_t b) { return live_[a].total() > live_[b].total(); });
+    for (const std::size_t i : places_)
       if (ended_.size() < live_.size()) ended_.push_back(live_[i]);
     return ended_;
   }
@@ -271,6 +268,7 @@ class token_beam {
 
   std::vector<token_hypothesis> live_, next_, ended_, ended_now_;
   std::vector<candidate> candidates_;
+  std::vector<std::size_t> places_;
   std::vector<int> top_;
   token_hotwords hotwords_;
   int end_;

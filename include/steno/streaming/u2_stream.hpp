@@ -9,6 +9,7 @@
 // hypotheses share are stable: no later result of the utterance changes them. Tested in
 // tests/streaming/u2_stream_test.cpp and tests/parity/wenet_test.cpp.
 #pragma once
+#include <steno/core/sorting.hpp>
 #include <steno/models/u2.hpp>
 #include <steno/segmentation/ctc_endpoint.hpp>
 #include <steno/streaming/stream_event.hpp>
@@ -208,10 +209,8 @@ class u2_stream {
     const view<const float> rows =
         core::make_view(static_cast<const float*>(encoded_.data()), static_cast<extent>(encoded_.size()) / d, d);
     std::vector<rescored> all = model_->rescore(rows, nbest_, options_.ctc_weight, options_.reverse_weight, c);
-    std::vector<std::size_t> order(all.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return all[a].score > all[b].score; });
+    std::vector<std::size_t> order;
+    core::sort_places(order, all.size(), [&](std::size_t a, std::size_t b) { return all[a].score > all[b].score; });
     std::vector<steno::search::ctc_hypothesis> sorted;
     for (const std::size_t i : order) {
       sorted.push_back(std::move(nbest_[i]));

@@ -9,6 +9,7 @@
 // (funasr/models/seaco_paraformer/model.py), and `BaseTokenizer.tokens2ids`. Tested in
 // tests/tokenizers/hotword_pieces_test.cpp.
 #pragma once
+#include <steno/core/sorting.hpp>
 #include <steno/error.hpp>
 #include <steno/tokenizers/unicode_classes.hpp>
 #include <steno/tokenizers/unicode_lower.hpp>
@@ -44,19 +45,15 @@ class hotword_pieces {
   /// Entries in the order of their words, which looking up needs: a packaged file has them so. Throws steno::error for
   /// an entry without a word.
   STENO_COLD static std::vector<std::string> in_order(std::vector<std::string> entries) {
-    std::vector<std::pair<std::string_view, std::size_t>> words;  // equal words stay in their order
-    words.reserve(entries.size());
-    for (const std::string& e : entries) {
-      words.emplace_back(word_of(e), words.size());
-      if (words.back().first.empty())
+    bool sorted = true;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (word_of(entries[i]).empty())
         fail({.what = "entry of the dictionary of hotwords", .expected = "a word and its pieces"});
+      sorted = sorted && (i == 0 || !(word_of(entries[i]) < word_of(entries[i - 1])));
     }
-    if (std::is_sorted(words.begin(), words.end())) return entries;
-    std::sort(words.begin(), words.end());
-    std::vector<std::string> sorted;
-    sorted.reserve(entries.size());
-    for (const auto& [word, number] : words) sorted.push_back(std::move(entries[number]));
-    return sorted;
+    if (!sorted)  // equal words stay in their order
+      core::sort_stably(entries, [](const std::string& a, const std::string& b) { return word_of(a) < word_of(b); });
+    return entries;
   }
 
   /// The id of <unk>, if the vocabulary has one.

@@ -7,6 +7,7 @@
 // Tested in tests/tokenizers/nemo_words_test.cpp and tests/parity/parakeet_test.cpp.
 #pragma once
 #include <steno/core/extents.hpp>
+#include <steno/core/sorting.hpp>
 #include <steno/tokenizers/sentencepiece.hpp>
 
 #include <algorithm>
@@ -83,7 +84,7 @@ class nemo_words {
         p.remove_prefix(std::min(length, p.size()));
       }
     }
-    std::sort(marks_.begin(), marks_.end());
+    core::sort_stably(marks_);
     marks_.erase(std::unique(marks_.begin(), marks_.end()), marks_.end());
   }
 

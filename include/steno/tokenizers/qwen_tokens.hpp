@@ -4,6 +4,7 @@
 // by Qwen's pattern and encoded. Their numbers are looked up by name, never assumed. Follows `Qwen2Tokenizer`
 // (transformers). Tested in tests/tokenizers/qwen_tokens_test.cpp and tests/parity/qwen3_asr_test.cpp.
 #pragma once
+#include <steno/core/sorting.hpp>
 #include <steno/tokenizers/byte_bpe.hpp>
 #include <steno/tokenizers/unicode_nfc.hpp>
 
@@ -82,9 +83,7 @@ class qwen_tokens {
       if (type != unused && !text.empty()) added_.push_back({std::move(text), static_cast<int>(i), type == control});
     }
     bytes_ = byte_bpe(texts);
-    by_id_.resize(added_.size());
-    for (std::size_t i = 0; i < added_.size(); ++i) by_id_[i] = i;
-    std::sort(by_id_.begin(), by_id_.end(), [&](std::size_t a, std::size_t b) { return added_[a].id < added_[b].id; });
+    core::sort_places(by_id_, added_.size(), [&](std::size_t a, std::size_t b) { return added_[a].id < added_[b].id; });
   }
 
   int size() const noexcept { return size_; }  ///< tokens of the vocabulary, added ones among them

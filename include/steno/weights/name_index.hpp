@@ -3,6 +3,7 @@
 // Holds numbers only, so the vector and its index may be moved together. Tested in tests/weights/gguf_test.cpp.
 #pragma once
 #include <steno/config.hpp>
+#include <steno/core/sorting.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -16,9 +17,8 @@ namespace weights {
 
 namespace detail {
 STENO_COLD inline std::vector<std::size_t> order_of_names(const std::vector<std::string_view>& names) {
-  std::vector<std::size_t> order(names.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
+  std::vector<std::size_t> order;
+  core::sort_places(order, names.size(), [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
   return order;
 }
 }  // namespace detail
@@ -30,14 +30,14 @@ class name_index {
   /// Index of no items.
   name_index() = default;
   /// Sorts the names of `items`; n log n.
-  explicit name_index(const std::vector<T>& items) {
+  STENO_COLD explicit name_index(const std::vector<T>& items) {
     std::vector<std::string_view> names(items.size());
     for (std::size_t i = 0; i < names.size(); ++i) names[i] = items[i].*Name;
     order_ = detail::order_of_names(names);
   }
 
   /// A name that occurs more than once.
-  std::optional<std::string_view> duplicate(const std::vector<T>& items) const {
+  STENO_COLD std::optional<std::string_view> duplicate(const std::vector<T>& items) const {
     for (std::size_t i = 1; i < order_.size(); ++i)
       if (items[order_[i]].*Name == items[order_[i - 1]].*Name) return items[order_[i]].*Name;
     return std::nullopt;
