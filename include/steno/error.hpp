@@ -71,12 +71,12 @@ struct fault {
 class error : public std::runtime_error {
  public:
   /// Puts the message of what() together from the parts and keeps them.
-  explicit error(core::fault parts) : std::runtime_error(compose(parts)), parts_(std::move(parts)) {}
+  STENO_COLD explicit error(core::fault parts) : std::runtime_error(compose(parts)), parts_(std::move(parts)) {}
   /// The parts that the message was made of, for programs that show or sort errors themselves.
   const core::fault& parts() const noexcept { return parts_; }
 
  private:
-  static std::string compose(const core::fault& f) {
+  STENO_COLD static std::string compose(const core::fault& f) {
     std::string s = f.where.empty() ? f.what : f.where + ": " + f.what;
     if (!f.expected.empty()) s += ": expected " + f.expected;
     if (!f.found.empty()) s += (f.expected.empty() ? ": found " : ", found ") + f.found;

@@ -26,7 +26,7 @@ class thread_pool {
  public:
   /// A pool of `threads` workers including the caller of run(); at least 1. Throws steno::error when the system gives
   /// fewer.
-  explicit thread_pool(int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))) {
+  STENO_COLD explicit thread_pool(int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))) {
     try {
       for (int w = 1; w < threads; ++w) workers_.emplace_back([this, w] { serve(w); });
     } catch (const std::system_error& e) {
@@ -67,7 +67,7 @@ class thread_pool {
   }
 
  private:
-  void stop() noexcept {
+  STENO_COLD void stop() noexcept {
     stop_.store(true, std::memory_order_relaxed);
     generation_.fetch_add(1);
     work_.notify_all();

@@ -122,7 +122,7 @@ class workspace {
     return true;
   }
   // A piece of `bytes`, or where memory is short of no more than `least`.
-  void add(std::size_t bytes, std::size_t least) {
+  STENO_COLD void add(std::size_t bytes, std::size_t least) {
     const std::size_t held = capacity();
     if (least > limit_ || held > limit_ - least) refuse(least, "up to " + std::to_string(limit_) + " bytes");
     bytes = std::min(bytes, limit_ - held);

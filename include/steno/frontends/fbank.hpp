@@ -66,7 +66,7 @@ class fbank {
   /// With the default options, and the static number of filters.
   fbank() : fbank(defaults()) {}
   /// Plans the FFT and makes the tables; throws steno::error for options out of range.
-  explicit fbank(const fbank_options& o) : options_(checked(o)), fft_(padded(o)) {
+  STENO_COLD explicit fbank(const fbank_options& o) : options_(checked(o)), fft_(padded(o)) {
     filters_ = mel_filters::kaldi(o.mels, fft_.size(), static_cast<float>(o.sample_rate), o.low, o.high);
     const extent n = frame_length();
     window_.resize(static_cast<std::size_t>(n));
@@ -150,7 +150,7 @@ class fbank {
   static extent padded(const fbank_options& o) {
     return static_cast<extent>(std::bit_ceil(static_cast<std::uint64_t>(samples_in(o, o.frame_length))));
   }
-  static fbank_options checked(const fbank_options& o) {
+  STENO_COLD static fbank_options checked(const fbank_options& o) {
     const auto check = [](bool good, const char* what, const char* expected, double found) {
       if (!good)
         fail({.what = std::string("filterbank: ") + what, .expected = expected, .found = std::to_string(found)});

@@ -36,7 +36,7 @@ class lfr {
   /// Of static sizes.
   lfr() requires(core::is_static(Width) && core::is_static(M) && core::is_static(N)) : lfr(Width, M, N) {}
   /// `m` frames of `width` values stacked every `n` frames; throws steno::error for sizes below 1 or unlike the type's.
-  lfr(extent width, extent m, extent n) {
+  STENO_COLD lfr(extent width, extent m, extent n) {
     if (!width_.adopt(width) || !m_.adopt(m) || !n_.adopt(n) || std::min({width, m, n}) < 1 || width > 1 << 20 ||
         std::max(m, n) > 1 << 10)
       fail({.what = "low frame rate of the front end (width, m, n)",

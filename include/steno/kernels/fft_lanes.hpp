@@ -79,7 +79,7 @@ class real_fft_lanes {
   void power(float* x, float* y, float*) const noexcept { detail::power_of_lanes(job(), x, y); }
 
  private:
-  static void push_root(std::vector<float>& to, extent k, extent n) {
+  STENO_COLD static void push_root(std::vector<float>& to, extent k, extent n) {
     const double a = -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
     to.push_back(static_cast<float>(std::cos(a)));
     to.push_back(static_cast<float>(std::sin(a)));

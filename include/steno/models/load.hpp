@@ -122,7 +122,7 @@ class weight_keeper {
     refuse_value(file_ != nullptr ? file_->where() : "", name,
                  first_not_finite(w.format, {w.data, w.bytes()}).value_or(0));
   }
-  void release(const weights::weight_ref& w) {
+  STENO_COLD void release(const weights::weight_ref& w) {
     if (file_ == nullptr || (file_->copied() && --needed_[w.data] != 0)) return;
     give_back({w.data, w.bytes()});
   }
@@ -171,16 +171,15 @@ STENO_COLD inline void check_weights(const gguf_file& file) {
 }
 
 namespace detail {
-/// Runs f(); its errors name the file, also those of parts that do not know it, and a lack of memory is
-/// core::out_of_memory.
-template <class F>
-STENO_COLD void naming(const std::string& where, F&& f) {
+/// Throws the exception at hand again: an error names the file, also one of a part that does not know it, and a lack of
+/// memory is core::out_of_memory.
+[[noreturn]] STENO_COLD inline void throw_naming(const std::string& where) {
   const auto at = [&](core::fault named) {
     if (named.where.empty()) named.where = where;
     return named;
   };
   try {
-    f();
+    throw;
   } catch (const core::cancelled&) {
     throw;
   } catch (const core::out_of_memory& e) {
@@ -193,6 +192,26 @@ STENO_COLD void naming(const std::string& where, F&& f) {
     throw core::out_of_memory(at({.what = "out of memory while the model was loaded"}));
   }
 }
+STENO_COLD inline void require_architecture(const gguf_file& file, std::string_view wanted) {
+  const std::string found = file.text("general.architecture").value_or("");
+  if (found != wanted)
+    fail({.where = file.where(),
+          .what = "general.architecture",
+          .expected = steno::weights::quoted(wanted),
+          .found = steno::weights::quoted(found),
+          .hint = "steno-convert makes a packaged file from a checkpoint"});
+}
+template <class Model>
+STENO_COLD Model loaded(gguf_file file, const executor& run, std::vector<std::byte> image,
+                        const core::stop_token& stop) {
+  Model model(file);
+  model.storage.image = std::move(image);
+  model.storage.file.emplace(std::move(file));
+  const gguf_file& source = *model.storage.file;
+  weights::bind(model, source, model.storage.owned, Model::architecture);
+  keep_weights(model, &source, model.storage.owned, run, stop);
+  return model;
+}
 }  // namespace detail
 }  // namespace models
 
@@ -202,28 +221,17 @@ template <class Model>
 STENO_COLD Model load(gguf_file file, const executor& run = {}, std::vector<std::byte> image = {},
                       const core::stop_token& stop = {}) {
   const std::string where = file.where();
-  const std::string found = file.text("general.architecture").value_or("");
-  if (found != Model::architecture)
-    fail({.where = where,
-          .what = "general.architecture",
-          .expected = "\"" + std::string(Model::architecture) + "\"",
-          .found = steno::weights::quoted(found),
-          .hint = "steno-convert makes a packaged file from a checkpoint"});
-  std::optional<Model> made;
-  models::detail::naming(where, [&] {
-    Model& model = made.emplace(file);
-    model.storage.image = std::move(image);
-    model.storage.file.emplace(std::move(file));
-    const gguf_file& source = *model.storage.file;
-    weights::bind(model, source, model.storage.owned, Model::architecture);
-    models::keep_weights(model, &source, model.storage.owned, run, stop);
-  });
-  return std::move(*made);
+  models::detail::require_architecture(file, Model::architecture);
+  try {
+    return models::detail::loaded<Model>(std::move(file), run, std::move(image), stop);
+  } catch (...) {
+    models::detail::throw_naming(where);
+  }
 }
 
 /// A model from a packaged GGUF file at `path`.
 template <class Model>
-Model load(const std::string& path, const executor& run = {}, const core::stop_token& stop = {}) {
+STENO_COLD Model load(const std::string& path, const executor& run = {}, const core::stop_token& stop = {}) {
   return load<Model>(gguf_file(path), run, {}, stop);
 }
 

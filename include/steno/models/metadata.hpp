@@ -167,18 +167,25 @@ int sample_rate_of(const Frontend& f) noexcept {
   return static_cast<int>(f.head.head.options().sample_rate);
 }
 
+namespace detail {
+/// Throws the error at hand again; where it names no file, it names this one and the key.
+[[noreturn]] STENO_COLD inline void throw_naming_key(const error& e, const gguf_file& file, std::string_view key) {
+  if (!e.parts().where.empty()) throw;
+  core::fault named = e.parts();
+  named.where = file.where();
+  named.what = "key " + steno::weights::quoted(key);
+  named.what.append(": ").append(e.parts().what);
+  fail(std::move(named));
+}
+}  // namespace detail
+
 /// What f() makes of the value of `key`: errors that name no file name this one and the key.
 template <class F>
 STENO_COLD auto made_of(const gguf_file& file, std::string_view key, F&& f) {
   try {
     return f();
   } catch (const error& e) {
-    if (!e.parts().where.empty()) throw;
-    core::fault named = e.parts();
-    named.where = file.where();
-    named.what = "key " + steno::weights::quoted(key);
-    named.what.append(": ").append(e.parts().what);
-    fail(std::move(named));
+    detail::throw_naming_key(e, file, key);
   }
 }
 

@@ -138,8 +138,8 @@ class sense_voice {
 
   /// Mono samples in [-1, 1] -> log-probabilities [frames(number of samples), vocabulary]. `language` is a row
   /// of `embed` (language_row()). Allocates only from the context.
-  void forward(std::span<const float> pcm, extent language, bool with_itn, view<float, dynamic, Vocab> scores,
-               context& c) const {
+  STENO_COLD void forward(std::span<const float> pcm, extent language, bool with_itn,
+                          view<float, dynamic, Vocab> scores, context& c) const {
     const extent rows = frames(static_cast<extent>(pcm.size()));
     if (rows == 0) return;
     core::workspace::frame scratch(c.scratch);
@@ -275,7 +275,7 @@ class sense_voice {
     return piece.size() > 4 && piece.starts_with("<|") && piece.ends_with("|>") ? piece.substr(2, piece.size() - 4)
                                                                                 : std::string_view{};
   }
-  static std::string trimmed(std::string s) {
+  STENO_COLD static std::string trimmed(std::string s) {
     const std::size_t from = s.find_first_not_of(' '), to = s.find_last_not_of(' ');
     return from == std::string::npos ? std::string{} : s.substr(from, to - from + 1);
   }

@@ -78,18 +78,19 @@ struct decoding_options {
     f("kv_cache", self.kv_cache);
   }
   /// Whether one has this name.
-  static bool has(std::string_view wanted) {
+  STENO_COLD static bool has(std::string_view wanted) {
     bool found = false;
     const decoding_options none;
-    each(none, [&](const char* name, const auto&) { found = found || wanted == name; });
+    each(none, [&](std::string_view name, const auto&) { found = found || wanted == name; });
     return found;
   }
   /// Names of those that are set.
-  std::vector<std::string> names() const {
+  STENO_COLD std::vector<std::string> names() const {
     std::vector<std::string> all;
-    each(*this, [&](const char* name, const auto& option) {
-      if (option) all.emplace_back(name);
-    });
+    const auto add = [&](const char* name, bool set) {
+      if (set) all.push_back(name);
+    };
+    each(*this, [&](const char* name, const auto& option) { add(name, option.has_value()); });
     return all;
   }
 };

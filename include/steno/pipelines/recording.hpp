@@ -47,7 +47,7 @@ template <recogniser Model>
 class recording {
  public:
   /// Throws steno::error for options that the model does not support.
-  recording(const Model& m, const transcribe_options& o) : model_(m), options_(o) {
+  STENO_COLD recording(const Model& m, const transcribe_options& o) : model_(m), options_(o) {
     pipelines::require_supported(m, o);
     if (o.guides == nullptr) own_guides_ = std::make_unique<const search::guides>(pipelines::guides_of(m, o));
     guides_ = o.guides != nullptr ? o.guides : own_guides_.get();
@@ -116,7 +116,7 @@ class recording {
   }
   /// The rest. Returns the result without its segments: model, duration, language and, for one segment, what it says
   /// beside its text.
-  result finish(context& c, core::sink_ref<segment> sink) {
+  STENO_COLD result finish(context& c, core::sink_ref<segment> sink) {
     close(c, sink);
     if (whole_) {
       if constexpr (pipelines::recognises_whole<Model>) whole_->finish(c, whole_sink(sink), head_);
@@ -177,7 +177,7 @@ class recording {
     }
   }
 
-  void advance(context& c, core::sink_ref<segment> sink) {
+  STENO_COLD void advance(context& c, core::sink_ref<segment> sink) {
     while (auto clip = cutter_.next()) {
       c.check_stop();
       const auto pcm = filled(cutter_.clip(*clip), clip->begin);
@@ -206,7 +206,7 @@ class recording {
     clips.clear();
   }
   /// Recognises what waits in this recording, and emits it.
-  void recognise_batch(context& c, core::sink_ref<segment> sink) {
+  STENO_COLD void recognise_batch(context& c, core::sink_ref<segment> sink) {
     std::vector<waiting_clip*> open;
     for (waiting_clip& w : waiting_)
       if (!w.done) open.push_back(&w);
@@ -229,7 +229,7 @@ class recording {
     for (std::size_t i = 0; i < found.size(); ++i) batch[i]->segments.push_back(std::move(found[i]));
   }
   // Each clip on one thread, with scratch memory of its own; the weights are shared.
-  void recognise_apart(std::span<waiting_clip* const> batch, context& c) {
+  STENO_COLD void recognise_apart(std::span<waiting_clip* const> batch, context& c) {
     while (scratch_.size() < static_cast<std::size_t>(c.run.width())) scratch_.emplace_back();
     for (context& s : scratch_) s.stop = c.stop;
     auto work = [&](extent i, int worker) noexcept {
@@ -275,7 +275,7 @@ class recording {
       w.end = std::clamp(clip.place(w.end * rate, true) / rate, w.start, last);
     }
   }
-  void emit(std::vector<segment> segments, const pipelines::audio_clip& clip, core::sink_ref<segment> sink) {
+  STENO_COLD void emit(std::vector<segment> segments, const pipelines::audio_clip& clip, core::sink_ref<segment> sink) {
     for (segment& s : segments) {
       if (s.token_ids.empty()) continue;
       to_recording(s, clip);

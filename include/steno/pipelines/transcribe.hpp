@@ -20,7 +20,7 @@ inline namespace STENO_ABI {
 /// Mono samples in [-1, 1] at the model's rate. Throws steno::error for options that the model does not support. The
 /// model is const and may be shared by threads, each with its own context.
 template <recogniser Model>
-result transcribe(const Model& m, std::span<const float> pcm, const transcribe_options& o, context& c) {
+STENO_COLD result transcribe(const Model& m, std::span<const float> pcm, const transcribe_options& o, context& c) {
   recording<Model> r(m, o);
   std::vector<segment> segments;
   std::string text;

@@ -43,8 +43,8 @@ class hotword_automaton {
   hotword_automaton() : hotword_automaton(std::span<const std::vector<int>>{}, {}) {}
   /// `phrases` are lists of units; empty ones are left out.
   /// `weights` are factors of what they earn, one of each phrase, or none at all; the training rules have none.
-  explicit hotword_automaton(std::span<const std::vector<int>> phrases, const hotword_options& options,
-                             std::span<const float> weights = {})
+  STENO_COLD explicit hotword_automaton(std::span<const std::vector<int>> phrases, const hotword_options& options,
+                                        std::span<const float> weights = {})
       : options_(options) {
     nodes_.emplace_back();
     for (std::size_t p = 0; p < phrases.size(); ++p) insert(phrases[p], static_cast<int>(p));
@@ -142,7 +142,7 @@ class hotword_automaton {
     return found != c.end() && found->first == unit ? found->second : -1;
   }
 
-  void insert(const std::vector<int>& units, int phrase) {
+  STENO_COLD void insert(const std::vector<int>& units, int phrase) {
     int now = 0;
     for (std::size_t i = 0; i < units.size(); ++i) {
       int to = child(now, units[i]);
@@ -167,7 +167,7 @@ class hotword_automaton {
   }
 
   // What phrases share earns the largest weight of theirs; the end of each settles what it has earned in all.
-  void weigh(std::span<const std::vector<int>> phrases, std::span<const float> weights) {
+  STENO_COLD void weigh(std::span<const std::vector<int>> phrases, std::span<const float> weights) {
     const auto step = [&](std::size_t i) { return options_.score + static_cast<float>(i) * options_.increment; };
     std::vector<float> largest(nodes_.size(), 0), own(nodes_.size(), 0);
     for (std::size_t p = 0; p < std::min(phrases.size(), weights.size()); ++p) {
@@ -225,7 +225,7 @@ class hotword_automaton {
       at(n).arc = at(n).end ? 0.0f : f.total - at(n).total;
     }
   }
-  void fill_outputs(const std::vector<int>& order) {
+  STENO_COLD void fill_outputs(const std::vector<int>& order) {
     for (const int n : order)
       for (const auto& [unit, to] : at(n).children) {
         if (n == 0) continue;  // they fall back to the root

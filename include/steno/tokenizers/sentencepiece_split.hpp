@@ -55,12 +55,12 @@ class piece_splitter {
     const auto i = static_cast<std::size_t>(id);
     return i < vocabulary_.scores.size() ? vocabulary_.scores[i] : -static_cast<float>(id);
   }
-  bool ranks() const {
+  STENO_COLD bool ranks() const {
     for (const auto& [piece, id] : ids_)
       if (score(id) > 0 || score(id) != std::floor(score(id))) return false;
     return true;
   }
-  std::string with_spaces(std::string_view text) const {
+  STENO_COLD std::string with_spaces(std::string_view text) const {
     std::string s;
     const bool squeeze = vocabulary_.remove_extra_whitespaces;
     if (squeeze) {
@@ -76,7 +76,7 @@ class piece_splitter {
     }
     return s;
   }
-  static std::vector<std::string> characters(std::string_view s) {
+  STENO_COLD static std::vector<std::string> characters(std::string_view s) {
     std::vector<std::string> all;
     for (const char c : s) {
       if ((static_cast<unsigned char>(c) & 0xc0u) != 0x80u || all.empty()) all.emplace_back();
@@ -89,7 +89,7 @@ class piece_splitter {
     return at == ids_.end() ? -1 : at->second;
   }
 
-  std::optional<std::vector<int>> joined(std::string_view text) const {
+  STENO_COLD std::optional<std::vector<int>> joined(std::string_view text) const {
     std::vector<std::string> parts = characters(text);
     for (;;) {
       std::size_t best = parts.size();
@@ -112,7 +112,7 @@ class piece_splitter {
     return ids;
   }
 
-  std::optional<std::vector<int>> likeliest(std::string_view text) const {
+  STENO_COLD std::optional<std::vector<int>> likeliest(std::string_view text) const {
     const std::vector<std::string> all = characters(text);
     struct way {
       double sum = -std::numeric_limits<double>::infinity();

@@ -141,7 +141,8 @@ class gguf_file {
   }
 
   // Before anything is stored: `count` things of at least `smallest` bytes must fit into the rest of the file.
-  void check_count(weights::byte_cursor& c, std::int64_t count, std::uint64_t smallest, const char* what) const {
+  STENO_COLD void check_count(weights::byte_cursor& c, std::int64_t count, std::uint64_t smallest,
+                              const char* what) const {
     const std::uint64_t max_count = c.remaining() / smallest;
     if (count < 0 || static_cast<std::uint64_t>(count) > max_count)
       fail({.where = name_,
@@ -263,8 +264,8 @@ class gguf_file {
           .found = v.type_text()});
   }
   template <class T>
-  std::optional<T> optional_as(std::string_view key, std::optional<T> (weights::gguf_value::*get)() const,
-                               const char* wanted) const {
+  STENO_COLD std::optional<T> optional_as(std::string_view key, std::optional<T> (weights::gguf_value::*get)() const,
+                                          const char* wanted) const {
     const weights::gguf_value* v = value(key);
     if (v == nullptr) return std::nullopt;
     std::optional<T> result = (v->*get)();
@@ -272,7 +273,8 @@ class gguf_file {
     return result;
   }
   template <class T>
-  T required_as(std::string_view key, std::optional<T> (weights::gguf_value::*get)() const, const char* wanted) const {
+  STENO_COLD T required_as(std::string_view key, std::optional<T> (weights::gguf_value::*get)() const,
+                           const char* wanted) const {
     auto result = optional_as(key, get, wanted);
     if (!result) fail({.where = name_, .what = "key " + weights::quoted(key) + " is missing", .expected = wanted});
     return std::move(*result);

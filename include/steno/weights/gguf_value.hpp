@@ -98,7 +98,7 @@ struct gguf_value {
   bool is_array() const noexcept { return type == gguf_type::array; }
 
   /// A number (bool: 0 or 1), rounded to double when it is a 64-bit integer above 2^53; nothing for other types.
-  std::optional<double> number() const {
+  STENO_COLD std::optional<double> number() const {
     std::optional<double> result;
     detail::with_number_type(type, [&](auto sample) { result = as_double(load<decltype(sample)>(0)); });
     return result;

@@ -35,7 +35,7 @@ struct tensor_ref {
     return n;
   }
   /// "[512 x 80]": for messages.
-  std::string shape_text() const {
+  STENO_COLD std::string shape_text() const {
     std::string s = "[";
     for (int i = 0; i < rank; ++i) s += (i ? " x " : "") + std::to_string(shape[static_cast<std::size_t>(i)]);
     return s + "]";

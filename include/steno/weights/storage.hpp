@@ -36,7 +36,7 @@ class storage {
   }
 
   /// `bytes` zeroed bytes, 64-byte aligned, that live as long as this object. Throws core::out_of_memory.
-  std::byte* allocate(std::size_t bytes) {
+  STENO_COLD std::byte* allocate(std::size_t bytes) {
     bytes = (bytes + 63) / 64 * 64;
     if (bytes > left_) {
       if (bytes >= chunk_ / 2) return map(bytes);
@@ -61,7 +61,7 @@ class storage {
     std::byte* data;
     std::size_t size;
   };
-  std::byte* map(std::size_t bytes) {
+  STENO_COLD std::byte* map(std::size_t bytes) {
     std::byte* const p = system::new_pages(bytes);
     if (p == nullptr)
       throw core::out_of_memory({.what = "out of memory for weights", .expected = std::to_string(bytes) + " bytes"});
