@@ -11,7 +11,8 @@ foreach(header ${steno_pipeline_headers})
   file(STRINGS ${STENO_INCLUDE_DIR}/${header} steno_of_a_family REGEX "defined.STENO_BUILD_PIPELINES" LIMIT_COUNT 1)
   set(steno_content "#include <${header}>\n")
   if(steno_of_a_family)  # its own unit
-    set(steno_content "#define STENO_BUILD_PIPELINES\n${steno_content}#undef STENO_BUILD_PIPELINES\n")
+    string(PREPEND steno_content "#include <steno/pipelines/loaded_model.hpp>\n#define STENO_BUILD_PIPELINES\n")
+    string(APPEND steno_content "#undef STENO_BUILD_PIPELINES\n")
   elseif(NOT unit MATCHES "^open_")  # the bodies of a closed class
     continue()
   endif()

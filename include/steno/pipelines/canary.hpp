@@ -4,8 +4,8 @@
 #pragma once
 #include <steno/models/canary.hpp>
 #include <steno/pipelines/family.hpp>
-#include <steno/pipelines/loaded_model.hpp>
 #include <steno/pipelines/sample_store.hpp>
+#include <steno/pipelines/transcribe.hpp>
 
 #include <algorithm>
 #include <cstddef>

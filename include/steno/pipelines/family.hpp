@@ -13,6 +13,7 @@
 #include <steno/search/guide.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,17 @@ inline namespace STENO_ABI {
 namespace pipelines {
 
 namespace detail {
+struct loaded_model;
+struct model_file;
+/// What opens the models of a family: files whose `general.architecture` is one of theirs. Who takes a family as a type
+/// has no use for it, so that its body is elsewhere: loaded_model.hpp.
+template <class... Models>  // constrained where they are loaded: a name alone compiles no model
+struct family_of {
+  static constexpr std::string_view architectures[] = {Models::architecture...};
+  /// Throws steno::error.
+  static std::unique_ptr<const loaded_model> open(model_file& f);
+};
+
 template <class Options>
 concept has_language = requires(Options o, const std::string& language) {
   o.language = language;
@@ -157,24 +169,29 @@ STENO_COLD bool supports_option(const Model& m, std::string_view option, bool va
   return family<Model>::supports(m, option);
 }
 
+/// Names of the options that are set and that not every model supports.
+STENO_COLD inline std::vector<std::string> set_options(const transcribe_options& o) {
+  std::vector<std::string> names = o.decoding.names();
+  if (o.language != "auto") names.push_back("language");
+  if (!o.target_language.empty()) names.push_back("target_language");
+  if (o.punctuation) names.push_back("punctuation");
+  if (o.itn) names.push_back("itn");
+  if (o.beam > 1) names.push_back("beam");  // 1 is what a model without a search does
+  if (!o.hotwords.empty()) names.push_back("hotwords");
+  if (o.hotword_score) names.push_back("hotword_score");
+  if (o.language_model != nullptr) names.push_back("language_model");
+  if (o.lm_weight) names.push_back("lm_weight");
+  if (o.max_clip_seconds > 0) names.push_back("max_clip_seconds");
+  if (o.parallel_clips > 1) names.push_back("parallel_clips");
+  if (o.look_ahead) names.push_back("look_ahead");
+  if (o.writing) names.push_back("writing");
+  return names;
+}
+
 /// Throws steno::error for an option that is set and that the model does not support: nothing is ignored.
 template <recogniser Model>
 STENO_COLD void require_supported(const Model& m, const transcribe_options& o) {
-  std::vector<std::string> names = o.decoding.names();
-  if (o.language != "auto") names.emplace_back("language");
-  if (!o.target_language.empty()) names.emplace_back("target_language");
-  if (o.punctuation) names.emplace_back("punctuation");
-  if (o.itn) names.emplace_back("itn");
-  if (o.beam > 1) names.emplace_back("beam");  // 1 is what a model without a search does
-  if (!o.hotwords.empty()) names.emplace_back("hotwords");
-  if (o.hotword_score) names.emplace_back("hotword_score");
-  if (o.language_model != nullptr) names.emplace_back("language_model");
-  if (o.lm_weight) names.emplace_back("lm_weight");
-  if (o.max_clip_seconds > 0) names.emplace_back("max_clip_seconds");
-  if (o.parallel_clips > 1) names.emplace_back("parallel_clips");
-  if (o.look_ahead) names.emplace_back("look_ahead");
-  if (o.writing) names.emplace_back("writing");
-  for (const std::string& name : names)
+  for (const std::string& name : set_options(o))
     if (!supports_option(m, name, o.vad != nullptr))
       fail({.what = "option " + name,
             .expected = "one that the model supports",

@@ -5,7 +5,7 @@
 #include <steno/models/fun_asr_nano.hpp>
 #include <steno/pipelines/family.hpp>
 #include <steno/pipelines/language_model_options.hpp>
-#include <steno/pipelines/loaded_model.hpp>
+#include <steno/pipelines/transcribe.hpp>
 
 #include <cstddef>
 #include <string_view>

@@ -1,9 +1,11 @@
 // steno/pipelines/loaded_model.hpp - one recogniser behind the closed classes: transcriber, any_recording, any_session.
 //
-// Instantiated by pipelines/FAMILY.hpp for the models of each family. Tested in tests/pipelines/transcriber_test.cpp.
+// Instantiated for the models of each family where all are opened (open_model.hpp), or in steno::pipelines. Tested in
+// tests/pipelines/transcriber_test.cpp.
 #pragma once
 #include <steno/core/stop_token.hpp>
 #include <steno/models/load.hpp>
+#include <steno/pipelines/family.hpp>
 #include <steno/pipelines/interfaces.hpp>
 #include <steno/pipelines/segment_session.hpp>
 #include <steno/pipelines/transcribe.hpp>
@@ -115,13 +117,6 @@ struct model_file {
   core::stop_token stop = {};
 };
 
-/// What opens the models of a family: files whose `general.architecture` is one of theirs.
-template <class... Models>  // constrained where they are loaded: a name alone compiles no model
-struct family_of {
-  static constexpr std::string_view architectures[] = {Models::architecture...};
-  /// Throws steno::error.
-  static opened_model open(model_file& f);
-};
 template <class... Models>  // not inline, so that units that find it in steno::pipelines do not compile it again
 opened_model family_of<Models...>::open(model_file& f) {
   const std::string found = f.file.text("general.architecture").value_or("");

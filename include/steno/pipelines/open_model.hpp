@@ -6,6 +6,7 @@
 #include <steno/error.hpp>
 #include <steno/pipelines/canary.hpp>
 #include <steno/pipelines/fun_asr_nano.hpp>
+#include <steno/pipelines/loaded_model.hpp>
 #include <steno/pipelines/paraformer.hpp>
 #include <steno/pipelines/parakeet.hpp>
 #include <steno/pipelines/qwen3_asr.hpp>

@@ -4,7 +4,7 @@
 #pragma once
 #include <steno/models/paraformer.hpp>
 #include <steno/pipelines/family.hpp>
-#include <steno/pipelines/loaded_model.hpp>
+#include <steno/pipelines/transcribe.hpp>
 #include <steno/streaming/paraformer_session.hpp>
 
 namespace steno {

@@ -5,7 +5,7 @@
 #include <steno/models/parakeet_ctc.hpp>
 #include <steno/models/parakeet_transducer.hpp>
 #include <steno/pipelines/family.hpp>
-#include <steno/pipelines/loaded_model.hpp>
+#include <steno/pipelines/transcribe.hpp>
 #include <steno/streaming/parakeet_session.hpp>
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include <steno/models/qwen3_asr.hpp>
 #include <steno/pipelines/family.hpp>
 #include <steno/pipelines/language_model_options.hpp>
-#include <steno/pipelines/loaded_model.hpp>
+#include <steno/pipelines/transcribe.hpp>
 #include <steno/streaming/qwen3_session.hpp>
 
 #include <algorithm>

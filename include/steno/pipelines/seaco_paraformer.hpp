@@ -6,7 +6,7 @@
 #include <steno/models/contextual_paraformer.hpp>
 #include <steno/models/seaco_paraformer.hpp>
 #include <steno/pipelines/family.hpp>
-#include <steno/pipelines/loaded_model.hpp>
+#include <steno/pipelines/transcribe.hpp>
 
 #include <cstddef>
 

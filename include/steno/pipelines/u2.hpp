@@ -4,7 +4,7 @@
 #pragma once
 #include <steno/models/u2.hpp>
 #include <steno/pipelines/family.hpp>
-#include <steno/pipelines/loaded_model.hpp>
+#include <steno/pipelines/transcribe.hpp>
 #include <steno/streaming/u2_session.hpp>
 
 #include <cstddef>

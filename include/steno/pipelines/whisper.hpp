@@ -9,8 +9,8 @@
 #include <steno/core/sink_ref.hpp>
 #include <steno/models/whisper.hpp>
 #include <steno/pipelines/family.hpp>
-#include <steno/pipelines/loaded_model.hpp>
 #include <steno/pipelines/sample_store.hpp>
+#include <steno/pipelines/transcribe.hpp>
 
 #include <cmath>
 #include <optional>
