@@ -154,8 +154,8 @@ frontends::linked<frontends::linked<Fbank, Lfr>, Cmvn> like(
 /// A front end of type `Frontend` (a wav_frontend) with the file's settings; `m_otherwise` and `n_otherwise` are the
 /// stacking of a file that does not say. Throws steno::error when they do not fit it.
 template <class Frontend>
-Frontend read_wav_frontend(const gguf_file& file, std::string_view prefix, int m_otherwise = 7, int n_otherwise = 6,
-                           rate_range rates = {}) {
+STENO_COLD Frontend read_wav_frontend(const gguf_file& file, std::string_view prefix, int m_otherwise = 7,
+                                      int n_otherwise = 6, rate_range rates = {}) {
   const std::string at = std::string(prefix) + ".frontend.";
   const extent m = read_whole(file, at + "lfr_m", 1, 1024, m_otherwise);
   const extent n = read_whole(file, at + "lfr_n", 1, m, n_otherwise);

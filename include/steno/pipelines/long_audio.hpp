@@ -75,7 +75,7 @@ struct clip_options {
 class clip_cutter {
  public:
   /// For a recording of so many samples a second.
-  clip_cutter(int sample_rate, const clip_options& o)
+  STENO_COLD clip_cutter(int sample_rate, const clip_options& o)
       : rate_(sample_rate),
         cut_(sample_rate, o.cut),
         merge_(static_cast<extent>(o.merge_seconds * sample_rate)),
@@ -177,7 +177,7 @@ class clip_cutter {
     group_.end = segment.end;
     group_.parts.push_back(segment);
   }
-  void close_group() {
+  STENO_COLD void close_group() {
     if (!group_.parts.empty()) {
       ready_.push_back({.clip = std::move(group_), .pcm = std::move(shared_)});
     } else {
@@ -189,7 +189,7 @@ class clip_cutter {
     shared_ = {};
   }
   /// Drops samples that nothing needs any more.
-  void forget() {
+  STENO_COLD void forget() {
     extent from = next_;
     if (open_ >= 0) from = std::min(from, open_);
     if (group_.end > group_.begin && !share_) from = std::min(from, group_.begin);

@@ -68,7 +68,7 @@ class recording {
   }
 
   /// More mono samples in [-1, 1] at the model's rate; sink(segment) for every segment that is complete.
-  void push(std::span<const float> pcm, context& c, core::sink_ref<segment> sink) {
+  STENO_COLD void push(std::span<const float> pcm, context& c, core::sink_ref<segment> sink) {
     if (push_whole(pcm, c, sink)) return;
     while (!pcm.empty()) {
       c.check_stop();

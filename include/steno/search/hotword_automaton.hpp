@@ -197,7 +197,7 @@ class hotword_automaton {
     }
   }
 
-  std::vector<int> breadth_first() const {
+  STENO_COLD std::vector<int> breadth_first() const {
     std::vector<int> order{0};
     for (std::size_t i = 0; i < order.size(); ++i)
       for (const auto& [unit, to] : at(order[i]).children) order.push_back(to);

@@ -53,7 +53,7 @@ class gguf_file {
     return tensors_.at(i);
   }  ///< the i-th tensor; throws std::out_of_range
   /// The tensor of exactly this name; nothing when the file has none.
-  std::optional<weights::tensor_ref> find(std::string_view name) const {
+  STENO_COLD std::optional<weights::tensor_ref> find(std::string_view name) const {
     const weights::tensor_ref* t = tensor_index_.find(tensors_, name);
     return t != nullptr ? std::optional(*t) : std::nullopt;
   }
