@@ -5,6 +5,7 @@
 #include <steno/config.hpp>
 #include <steno/core/aligned.hpp>
 #include <steno/core/context.hpp>
+#include <steno/core/copyable.hpp>
 #include <steno/core/decimal.hpp>
 #include <steno/core/dtype.hpp>
 #include <steno/core/executor.hpp>

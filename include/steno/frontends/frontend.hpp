@@ -5,6 +5,7 @@
 // The rows have the same bits however the input is cut. Tested in tests/frontends/wav_frontend_test.cpp.
 #pragma once
 #include <steno/core/context.hpp>
+#include <steno/core/copyable.hpp>
 
 #include <concepts>
 #include <span>
@@ -26,7 +27,7 @@ inline extent length(const view<const float>& rows) { return rows.rows(); }
 template <class F, class In>
 concept stage_of = requires(const F& f, typename F::state& s, const typename F::state& known, extent n, const In& in,
                             view<float> out, context& c) {
-  requires std::copyable<typename F::state>;
+  requires core::copyable<typename F::state>;
   { F::output } -> std::convertible_to<extent>;
   { F::name } -> std::convertible_to<std::string_view>;  // of the traced stage
   { f.width() } -> std::same_as<extent>;

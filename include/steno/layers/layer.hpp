@@ -9,6 +9,7 @@
 // tests/compile.
 #pragma once
 #include <steno/core/context.hpp>
+#include <steno/core/copyable.hpp>
 #include <steno/core/members.hpp>
 
 #include <concepts>
@@ -37,7 +38,7 @@ struct addend {
 
 /// A layer maps [frames, input] to [rows, output] and borrows scratch and threads from the context.
 template <class L, class Env = no_env>
-concept layer = core::composite<L> && std::copyable<state_of<L>> &&
+concept layer = core::composite<L> && core::copyable<state_of<L>> &&
     requires(const L& l, view<const float, dynamic, L::input> x, view<float, dynamic, L::output> y, state_of<L>* s,
              const Env& env, context& c) {
   { L::input } -> std::convertible_to<extent>;

@@ -9,6 +9,7 @@
 // tests/streaming/voice_activity_detector_test.cpp.
 #pragma once
 #include <steno/core/context.hpp>
+#include <steno/core/copyable.hpp>
 #include <steno/segmentation/voice_segments.hpp>
 
 #include <concepts>
@@ -33,7 +34,7 @@ template <class V>
 concept voice_activity_detector = requires(const V& v, typename V::state& s, const typename V::state& known,
                                            const typename V::options& o, std::span<const float> pcm, context& c,
                                            detail::any_voice_sink sink) {
-  requires std::copyable<typename V::state>;
+  requires core::copyable<typename V::state>;
   requires std::default_initializable<typename V::options>;
   { v.sample_rate } -> std::convertible_to<int>;  // of mono samples in [-1, 1]
   { v.start() } -> std::same_as<typename V::state>;
