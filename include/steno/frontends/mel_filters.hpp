@@ -102,12 +102,12 @@ struct mel_filters {
     mel_filters f;
     f.begin.push_back(0);
     for (; !all.empty(); all = all.subspan(static_cast<std::size_t>(bins))) {
-      const auto row = all.first(static_cast<std::size_t>(bins));
-      const auto there = [](float w) { return w != 0; };
-      const auto first = std::find_if(row.begin(), row.end(), there);
-      const auto last = std::find_if(row.rbegin(), row.rend(), there).base();
-      f.first.push_back(first == row.end() ? 0 : first - row.begin());
-      if (first != row.end()) f.weights.insert(f.weights.end(), first, last);
+      const float* const row = all.data();
+      extent first = 0, end = bins;
+      while (end > 0 && row[end - 1] == 0) --end;
+      while (first < end && row[first] == 0) ++first;
+      f.first.push_back(first);
+      for (extent k = first; k < end; ++k) f.weights.push_back(row[k]);
       f.begin.push_back(static_cast<extent>(f.weights.size()));
     }
     return f;

@@ -183,7 +183,7 @@ class canary : public parakeet<nn::fastconformer<S.encoder>, nemo_frontend<S.enc
     segment s;
     s.language = canary_tokens::source_of(o);
     if (const std::string target = canary_tokens::target_of(o); target != s.language)
-      s.extra.emplace_back("target_language", target);
+      core::add_extra(s.extra, "target_language", target);
     canary_prompt p = o;
     p.timestamps = p.timestamps && !aligned;
     return {std::move(s), tokens.prompt(this->tokenizer, p)};

@@ -301,7 +301,7 @@ class fun_asr_nano {
     if (!o.word_timestamps || !aligns()) return s;
     const ctc_reading read = read_ctc(core::as<const float, dynamic, Encoder::output>(encoded), s.text, c);
     s.words = words_of(read.times, s.end);
-    s.extra.emplace_back("ctc_text", read.text);
+    core::add_extra(s.extra, "ctc_text", read.text);
     return s;
   }
   /// Words of tokens with times; none ends behind `end`.

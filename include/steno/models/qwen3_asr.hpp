@@ -336,7 +336,7 @@ class qwen3_asr : public qwen3_thinker<S> {
       if (p.stop != nn::qwen3_stop::end_of_text) stop = nn::stop_name(p.stop);
       raw += p.raw;
     }
-    s.extra = {{"raw_text", std::move(raw)}};
+    core::add_extra(s.extra, "raw_text", std::move(raw));
     s.stop_reason = std::move(stop);
     return s;
   }

@@ -192,7 +192,11 @@ class sense_voice {
       if (name.empty()) plain.push_back(t.id);
     }
     s.language = tags[0];
-    s.extra = {{"emotion", tags[1]}, {"event", tags[2]}, {"itn", tags[3]}, {"raw_text", tokenizer.decode(s.token_ids)}};
+    s.extra.clear();
+    core::add_extra(s.extra, "emotion", tags[1]);
+    core::add_extra(s.extra, "event", tags[2]);
+    core::add_extra(s.extra, "itn", tags[3]);
+    core::add_extra(s.extra, "raw_text", tokenizer.decode(s.token_ids));
     s.text = trimmed(tokenizer.decode(plain));
 
     const extent spoken = scores.rows() - queries;

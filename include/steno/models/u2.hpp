@@ -221,10 +221,8 @@ class u2 {
     std::vector<extent> begin{0};
     for (const steno::search::ctc_hypothesis& h : nbest) {
       ids.push_back(sos);
-      if (reversed)
-        ids.insert(ids.end(), h.ids.rbegin(), h.ids.rend());
-      else
-        ids.insert(ids.end(), h.ids.begin(), h.ids.end());
+      const std::size_t n = h.ids.size();
+      for (std::size_t i = 0; i < n; ++i) ids.push_back(h.ids[reversed ? n - 1 - i : i]);
       begin.push_back(static_cast<extent>(ids.size()));
     }
     std::vector<nn::kv_cache> encoded;
@@ -289,8 +287,8 @@ class u2 {
     else
       confidence.assign(again[winner].token_confidence.begin(), again[winner].token_confidence.end());
     s.score = again.empty() ? best.score : again[winner].score;
-    s.extra.emplace_back("ctc_score", best.score);
-    if (!again.empty()) s.extra.emplace_back("confidence", again[winner].confidence);
+    core::add_extra(s.extra, "ctc_score", best.score);
+    if (!again.empty()) core::add_extra(s.extra, "confidence", again[winner].confidence);
     for (std::size_t i = 0; i < nbest.size(); ++i)
       s.alternatives.push_back({tokenizer.text(nbest[i].ids), again.empty() ? nbest[i].score : again[i].score});
     core::sort_stably(s.alternatives, [](const alternative& a, const alternative& b) { return a.score > b.score; });
@@ -310,7 +308,7 @@ class u2 {
                     segment& s, extent offset_ms = 0) const {
     s.token_ids.assign(ids.begin(), ids.end());
     s.text = tokenizer.text(ids);
-    s.extra.emplace_back("raw_text", tokenizer.raw(ids));
+    core::add_extra(s.extra, "raw_text", tokenizer.raw(ids));
     if (times.empty()) return;
     const std::vector<steno::search::piece_time> placed = steno::search::piece_times(times, frame_ms(), offset_ms);
     std::vector<tokenizers::timed_piece> pieces;

@@ -34,7 +34,7 @@ STENO_COLD inline segment as_segment(whisper_segment s, const whisper_window_res
                {"no_speech_prob", s.no_speech_prob},  {"fallbacks", static_cast<double>(w.decodes - 1)}};
   out.stop_reason = whisper_stop_name(w.stop);
   // What it wrote, where that is not the text with a space before it.
-  if (!s.text.empty() && s.text != " " + out.text) out.extra.emplace_back("raw_text", std::move(s.text));
+  if (!s.text.empty() && s.text != " " + out.text) core::add_extra(out.extra, "raw_text", std::move(s.text));
   for (whisper_timed_word& from : s.words) {
     const auto text = std::string_view(from.text);
     const std::string_view bare = tokenizers::unicode::strip(text);

@@ -247,8 +247,7 @@ class segment_session {
     append_text(whole.text, more.text);
     whole.end = std::max(whole.end, more.end);
     whole.token_ids.insert(whole.token_ids.end(), more.token_ids.begin(), more.token_ids.end());
-    whole.words.insert(whole.words.end(), std::make_move_iterator(more.words.begin()),
-                       std::make_move_iterator(more.words.end()));
+    for (word& w : more.words) whole.words.push_back(std::move(w));
     if (whole.score && more.score)
       *whole.score += *more.score;
     else

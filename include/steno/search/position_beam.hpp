@@ -231,8 +231,10 @@ STENO_COLD inline std::vector<position_hypothesis> position_beam(const view<cons
   for (extent t = 0; t < scores.rows(); ++t) {
     const std::size_t from = all.size() - step.kept.size();
     step.take(scores.data() + t * scores.outerStride());
-    for (hypothesis& h : step.kept) h.before += from;
-    all.insert(all.end(), step.kept.begin(), step.kept.end());
+    for (hypothesis& h : step.kept) {
+      h.before += from;
+      all.push_back(h);
+    }
   }
   step.finish();
   std::vector<position_hypothesis> found;

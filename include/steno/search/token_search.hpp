@@ -72,8 +72,8 @@ class token_hotwords {
     graph_->continuations(h.hotword_state, [&](const hotword_automaton::continuation& c) {
       if (c.unit >= 0 && c.unit < text) units_.emplace_back(c.unit, c.bonus);
     });
-    for (auto at = units_.rbegin(); at != units_.rend(); ++at)  // of one that comes twice the first is right
-      row_[static_cast<std::size_t>(at->first)] = p[at->first] + at->second;
+    for (std::size_t i = units_.size(); i-- > 0;)  // of one that comes twice the first is right
+      row_[static_cast<std::size_t>(units_[i].first)] = p[units_[i].first] + units_[i].second;
     if (end_ < n) row_[static_cast<std::size_t>(end_)] += graph_->finish(h.hotword_state, h.bonus) - h.bonus;
     return row_.data();
   }

@@ -13,7 +13,6 @@
 #include <queue>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace steno {
@@ -140,8 +139,14 @@ class byte_bpe {
     const std::size_t n = piece.size();
     std::vector<part> parts(n);  // by first byte; length 0: joined to an earlier one
     for (std::size_t i = 0; i < n; ++i) parts[i] = {1, i - 1, i + 1};
-    using joined = std::tuple<int, std::size_t, std::size_t>;  // rank, first byte, length
-    std::priority_queue<joined, std::vector<joined>, std::greater<>> queue;
+    struct joined {
+      int rank;
+      std::size_t at, length;                  // first byte, and how many
+      bool operator<(const joined& b) const {  // the queue's top is the largest: the lowest rank, then the first
+        return rank != b.rank ? rank > b.rank : at != b.at ? at > b.at : length > b.length;
+      }
+    };
+    std::priority_queue<joined> queue;
     const auto consider = [&](std::size_t at) {
       const std::size_t next = parts[at].after;
       if (next >= n) return;
