@@ -1,8 +1,8 @@
 // steno/core/parts.hpp - values of several types, one after another, reached by their number: what a stack is made of.
 //
 // An aggregate without constructors. `std::tuple` does the same, but decides for each of its constructors whether it
-// may be called, and with which conversions: for stacks of layers, a tenth of the time that compilers need for headers.
-// Tested in tests/core/parts_test.cpp.
+// may be called, and with which conversions: for stacks of layers, a twelfth of the time that clang 14 needs for
+// all headers. Tested in tests/core/parts_test.cpp.
 #pragma once
 #include <steno/config.hpp>
 
