@@ -86,7 +86,8 @@
 
 // Functions that must melt into their caller (vector primitives, tiles): a call would pass vectors through memory.
 #define STENO_INLINE [[gnu::always_inline]] inline
-// Functions that run once, when something is loaded or reported: compiled for size, which halves their time to compile.
+// Functions that run once for a file, a recording or a clip, or where something is reported: compiled for size, which
+// halves their time to compile. What is done for each frame, token or hypothesis is none of them.
 #define STENO_COLD [[gnu::cold, gnu::noinline]]
 
 // Whether flags promise parts of ARMv8.2 or later (kernels/isa/region_dotprod_begin.hpp).
