@@ -165,7 +165,7 @@ class realtime_session final : public live_protocol {
       check_settings();
       if (settings_.audio != before_.audio) decoder_.reset();
       if (settings_.silence != before_.silence || settings_.server_vad != before_.server_vad) voices_.reset();
-      if (!settings_.speakers) who_.reset();
+      if (!settings_.speakers) end_speakers();
       return send_session(beta_ ? "transcription_session.updated" : "session.updated");
     } catch (const realtime_error& e) {
       send_error("invalid_request_error", e.code(), e.what(), e.param(), update_id_);
@@ -455,6 +455,13 @@ class realtime_session final : public live_protocol {
     if (!who_) who_.emplace(*of_->speakers, static_cast<double>(total_) / rate_);
     who_->push(pcm);
   }
+  // What is not settled yet is told as it stands.
+  void end_speakers() {
+    if (!who_) return;
+    who_->end();
+    tell_speakers();
+    who_.reset();
+  }
   void tell_speakers() {
     if (!who_) return;
     for (const realtime_speakers::part& p : who_->take()) {
@@ -484,10 +491,7 @@ class realtime_session final : public live_protocol {
       if (settings_.server_vad) return speech_stopped(total_);
       return commit_turn();
     }
-    if (who_) {
-      who_->end();
-      tell_speakers();
-    }
+    end_speakers();
     send_error("server_error", "shutting_down", "the server ends", "", "");
     over = true;
   }

@@ -2,21 +2,9 @@
 
 #include <utility>
 
+#include "time_shift.hpp"
+
 namespace steno::app {
-namespace {
-
-segment moved(segment s, double seconds) {
-  s.start += seconds;
-  s.end += seconds;
-  for (word& w : s.words) {
-    if (w.how == timing::none) continue;
-    w.start += seconds;
-    w.end += seconds;
-  }
-  return s;
-}
-
-}  // namespace
 
 realtime_speakers::realtime_speakers(const speaker_model& m, double begin)
     : begin_(begin), who_(m.model, m.diarization, m.rule) {}
@@ -26,7 +14,7 @@ void realtime_speakers::push(std::span<const float> pcm) { who_.push(pcm, scratc
 void realtime_speakers::add(const std::string& item, const std::vector<segment>& said) {
   for (const segment& s : said) {
     items_.push_back(item);
-    who_.add(moved(s, -begin_));
+    who_.add(shifted(s, -begin_));
   }
 }
 
@@ -37,7 +25,7 @@ void realtime_speakers::end() { who_.close(scratch_); }
 std::vector<realtime_speakers::part> realtime_speakers::take() {
   std::vector<part> parts;
   while (!items_.empty()) {
-    if (!who_.take_one([&](segment s) { parts.push_back({items_.front(), moved(std::move(s), begin_)}); })) break;
+    if (!who_.take_one([&](segment s) { parts.push_back({items_.front(), shifted(std::move(s), begin_)}); })) break;
     items_.pop_front();
   }
   return parts;

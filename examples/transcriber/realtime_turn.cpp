@@ -5,6 +5,7 @@
 
 #include "safe_result.hpp"
 #include "text_width.hpp"
+#include "time_shift.hpp"
 
 namespace steno::app {
 namespace {
@@ -75,16 +76,9 @@ void realtime_turn::take(const session_event& e) {
   }
   segment s = e.utterance;
   if (figures_ != nullptr) figures_->rewrite(s);
-  s = safe(std::move(s));
+  s = shifted(safe(std::move(s)), begin_);
   pipelines::append_text(settled_, s.text);
   stable_ = settled_;
-  s.start += begin_;
-  s.end += begin_;
-  for (word& w : s.words) {
-    if (w.how == timing::none) continue;
-    w.start += begin_;
-    w.end += begin_;
-  }
   segments_.push_back(std::move(s));
 }
 

@@ -308,6 +308,24 @@ TEST(steno_realtime, speakers_are_told_where_a_session_asks) {
   }
   EXPECT_NE(before.dump().find("\"A\""), std::string::npos) << before;
 
+  // Who takes the wish back gets what is open; nothing is told of later turns.
+  realtime_client changing(s.port());
+  changing.hear();
+  changing.say(update(asked));
+  changing.hear();
+  std::vector<json> told, later;
+  changing.append_all(std::span(pcm).first(44000), 4000);
+  changing.say({{"type", "input_audio_buffer.commit"}});
+  changing.hear("conversation.item.input_audio_transcription.completed", &told);
+  changing.say(update({{"transcription", {{"speakers", false}}}}));
+  const json updated = changing.hear("session.updated", &told);
+  EXPECT_FALSE(updated["session"]["audio"]["input"]["transcription"].contains("speakers")) << updated;
+  EXPECT_NE(kinds(told).find("completed segment "), std::string::npos) << kinds(told);
+  changing.append_all(std::span(pcm).first(44000), 4000);
+  changing.say({{"type", "input_audio_buffer.commit"}});
+  changing.hear("conversation.item.input_audio_transcription.completed", &later);
+  EXPECT_EQ(kinds(later).find("segment "), std::string::npos) << kinds(later);
+
   // The end of the server settles what is open; whoever did not wish for speakers has none.
   realtime_client c(s.port()), other(s.port());
   for (realtime_client* one : {&c, &other}) {
