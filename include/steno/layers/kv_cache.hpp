@@ -140,7 +140,7 @@ class kv_cache {
     return reinterpret_cast<const float*>(all.data());
   }
   // Room for `count` more rows. A quarter stays free behind rows that move, so that they seldom do.
-  STENO_COLD void reserve(extent count) {
+  void reserve(extent count) {
     const extent live = rows(), needed = live + count;
     if (end_ + count <= capacity_) return;
     if (begin_ > 0 && 4 * needed <= 3 * capacity_) {
