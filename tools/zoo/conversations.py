@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conversations of synthetic voices: who speaks when, and the sound.
 
-usage: conversations.py voices GRAMMAR OUT [--hours H] [--seed N] [--voices training|unheard]
+usage: conversations.py voices GRAMMAR OUT [--hours H] [--seed N] [--voices training|unheard] [--jobs N]
        conversations.py sound GRAMMAR OUT [--seed N] [--count N] [--seconds S] [--voices training|unheard] [--people N]
        conversations.py samples GRAMMAR OUT [--seed N]
 
@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from augment import shaped_noise
-from synthesize import (ESPEAK_RATE, HOUR, OTHER_VARIANTS, VARIANTS, VOICES, Espeak, Grammar, level, resample,
-                        speech_span, to_pcm16)
+from synthesize import (ESPEAK_RATE, HOUR, OTHER_VARIANTS, VARIANTS, VOICES, Espeak, Grammar, in_jobs, level,
+                        resample, speech_span, to_pcm16)
 
 UNHEARD = ["m8", "f5", "Andy", "linda", "Mike", "steph2", "edward", "belinda", "pablo", "anika"]  # in no training
 OTHERS = [v for v in OTHER_VARIANTS if v not in UNHEARD]
@@ -77,7 +77,7 @@ def turns(rng, people, seconds, utterance, overlap=None, new=0.5):
         second, end = sorted([end, start + length])
 
 
-def store(grammar, out, hours, seed, unheard=False, sentences=24):
+def store(out, hours, seed, grammar, unheard=False, sentences=24):
     rng, espeak, total, voice = random.Random(seed), Espeak(), 0, 0
     out.mkdir(parents=True, exist_ok=True)
     with open(out / "samples.i16", "wb") as sound, open(out / "meta.jsonl", "w", encoding="utf-8") as meta:
@@ -198,9 +198,10 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--voices", choices=["training", "unheard"], default="training")
     parser.add_argument("--people", type=int)
+    parser.add_argument("--jobs", type=int, default=1)
     o = parser.parse_args()
     if o.what == "voices":
-        store(Grammar(o.grammar), o.out, o.hours, o.seed, o.voices == "unheard")
+        in_jobs(store, o.out, o.hours, o.seed, o.jobs, Grammar(o.grammar), o.voices == "unheard")
     elif o.what == "samples":
         samples(Grammar(o.grammar), o.seed, o.out)
     else:

@@ -4,6 +4,8 @@
 A front end gives log energies of mel bands (`log_mel`), on which noise can be mixed (augment.py); `finish` makes of them
 what the network hears. Features are stored as the log energies, as float16, in a file beside the sound.
 """
+import multiprocessing
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable
@@ -101,16 +103,27 @@ KALDI = FrontEnd("kaldi80", features.BINS, np.float32(features.LOG_FLOOR), featu
 POVEY = replace(KALDI, name="povey80", log_mel=lambda samples: features.fbank(samples, features.POVEY))
 
 
+heard = None  # what processes that make features begin with: the sound, its utterances, the front end
+
+
+def features_of(some):
+    sound, items, front_end = heard
+    return b"".join(front_end.log_mel(sound[item["first"] : item["first"] + item["samples"]] / np.float32(32768))
+                    .astype(np.float16).tobytes() for item in items[some])
+
+
 def stored(folder, items, front_end):
     """Features of all utterances of a data set, one after another, and the first row of each one (and the end)."""
     path = Path(folder) / f"{front_end.name}.f16"
     if not path.exists():
-        sound = np.fromfile(Path(folder) / "samples.i16", np.int16)
+        global heard
+        heard = np.memmap(Path(folder) / "samples.i16", np.int16), items, front_end
         unfinished = path.with_suffix(".part")
-        with open(unfinished, "wb") as out:
-            for item in items:
-                pcm = sound[item["first"] : item["first"] + item["samples"]] / np.float32(32768)
-                out.write(front_end.log_mel(pcm).astype(np.float16).tobytes())
+        parts = [slice(i, i + 200) for i in range(0, len(items), 200)]
+        with open(unfinished, "wb") as out, \
+                multiprocessing.get_context("fork").Pool(len(os.sched_getaffinity(0))) as pool:
+            for part in pool.imap(features_of, parts):
+                out.write(part)
         unfinished.rename(path)
     first = np.cumsum([0] + [front_end.count(item["samples"]) for item in items])
     rows = np.fromfile(path, np.float16).reshape(-1, front_end.bins)

@@ -3,7 +3,8 @@
 
 AdamW with warm-up and cosine decay, gradient clipping, weights averaged over the last steps. --minutes lets the learning
 rate fall by the clock, so that training ends in time on any machine; --epochs is repeatable. The state is stored every
-few minutes; --resume goes on from there.
+few minutes; --resume goes on from there. Where PyTorch has a CUDA device, training runs there; --workers makes batches in
+other processes meanwhile (they are the same ones).
 """
 import argparse
 import copy
@@ -43,11 +44,15 @@ def add_arguments(parser, rate=2e-3, batch=20, seed=11):
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
     parser.add_argument("--nospeech", type=float, default=0.06, help="share of noise and silence among the examples")
     parser.add_argument("--steps", type=int, help="stop after so many steps (to measure the speed)")
+    parser.add_argument("--workers", type=int, default=0, help="processes that make batches; 0: none but this one")
 
 
 def begin(seed=1, out=None):
-    """One thread, a seed; makes the folder `out`, which is returned."""
+    """One thread or a CUDA device, a seed; makes the folder `out`, which is returned."""
     torch.set_num_threads(1)
+    if torch.cuda.is_available():
+        torch.set_default_device("cuda")
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     torch.manual_seed(seed)
     if out is not None:
         Path(out).mkdir(parents=True, exist_ok=True)
@@ -58,24 +63,59 @@ def begin(seed=1, out=None):
 def load_matching(model, path, prefix=""):
     """Loads the tensors that fit; prints those that stay as they are. Names in a packaged model stand behind `prefix`."""
     own = model.state_dict()
-    other = packaged.weights(path, own, prefix) if Path(path).suffix == ".gguf" else torch.load(path)
+    other = packaged.weights(path, own, prefix) if Path(path).suffix == ".gguf" else torch.load(path, map_location="cpu")
     fitting = {k: v for k, v in other.items() if k in own and own[k].shape == v.shape}
     model.load_state_dict(fitting, strict=False)
     left = [k for k in own if k not in fitting]
     print(f"{len(fitting)} tensors from {Path(path).name}" + (f", not {' '.join(left)}" if left else ""), flush=True)
 
 
+def moved(what, device):
+    """Tensors, and what holds tensors, on a device."""
+    if torch.is_tensor(what):
+        return what.to(device)
+    if isinstance(what, dict):
+        return {name: moved(part, device) for name, part in what.items()}
+    if isinstance(what, (list, tuple)):
+        return type(what)(moved(part, device) for part in what)
+    return what
+
+
+class Steps(torch.utils.data.Dataset):
+    """The batches of an epoch, from one of them on."""
+
+    def __init__(self, batches, order, at, step):
+        self.batches, self.order, self.at, self.step = batches, order, at, step
+
+    def __len__(self):
+        return len(self.order) - self.at
+
+    def __getitem__(self, n):
+        return self.batches.make(self.order[self.at + n], self.step + n)
+
+
+def as_made(batch):
+    return batch
+
+
+def in_a_worker(_):
+    if torch.cuda.is_available():
+        torch.set_default_device("cpu")
+
+
 def save(path, what):
-    torch.save(what, f"{path}.part")
+    torch.save(moved(what, "cpu"), f"{path}.part")
     os.replace(f"{path}.part", path)
 
 
 @torch.no_grad()
 def follow(average, model, keep):
-    for a, p in zip(average.state_dict().values(), model.state_dict().values()):
-        if a.is_floating_point():
-            a.lerp_(p, 1 - keep)
-        else:
+    pairs = list(zip(average.state_dict().values(), model.state_dict().values()))
+    own, new = zip(*((a, p) for a, p in pairs if a.is_floating_point()))
+    torch._foreach_mul_(own, keep)
+    torch._foreach_add_(own, new, alpha=1 - keep)
+    for a, p in pairs:
+        if not a.is_floating_point():
             a.copy_(p)
 
 
@@ -92,10 +132,11 @@ def train(model, batches, losses, out, args, evaluate=None, prefix=""):
     matrices = [p for p in model.parameters() if p.requires_grad and p.dim() > 1]
     vectors = [p for p in model.parameters() if p.requires_grad and p.dim() < 2]
     optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.01}, {"params": vectors, "weight_decay": 0.0}],
-                                  lr=args.rate, betas=(0.9, 0.98))
+                                  lr=args.rate, betas=(0.9, 0.98), **({"fused": True} if torch.cuda.is_available() else {}))
+    device = next(model.parameters()).device
     step, epoch, at, spent, done = 0, 1, 0, 0.0, 0.0
     if args.resume and (out / "state.pt").exists():
-        state = torch.load(out / "state.pt")
+        state = torch.load(out / "state.pt", map_location=device)
         model.load_state_dict(state["model"])
         average.load_state_dict(state["average"])
         optimizer.load_state_dict(state["optimizer"])
@@ -118,7 +159,9 @@ def train(model, batches, losses, out, args, evaluate=None, prefix=""):
 
     model.train()
     while done < 1:
-        while at < len(order):
+        for batch in torch.utils.data.DataLoader(Steps(batches, order, at, step), batch_size=None,
+                                                 num_workers=args.workers, worker_init_fn=in_a_worker,
+                                                 collate_fn=as_made):
             done = (time.time() - began) / 60 / args.minutes if args.minutes else step / total_steps
             if done >= 1 or (args.steps and step >= args.steps):
                 done = 1.0
@@ -126,7 +169,7 @@ def train(model, batches, losses, out, args, evaluate=None, prefix=""):
             rate = args.rate * min(1, (step + 1) / args.warmup) * (0.5 + 0.5 * math.cos(math.pi * done)) + 1e-6
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            parts = losses(model, batches.make(order[at], step))
+            parts = losses(model, moved(batch, device))
             loss = sum(value * weight for value, weight in parts.values())
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
@@ -135,7 +178,7 @@ def train(model, batches, losses, out, args, evaluate=None, prefix=""):
             step, at = step + 1, at + 1
             follow(average, model, min(0.995, step / (step + 20)))
             for name, (value, _) in parts.items():
-                running[name] = running.get(name, 0.0) + float(value) / 100
+                running[name] = running.get(name, 0.0) + value.detach() / 100
             if step % 100 == 0:
                 print(f"step {step} epoch {epoch} rate {rate:.2e} " +
                       " ".join(f"{k} {v:.4f}" for k, v in running.items()) + f" {time.time() - began:.0f} s", flush=True)

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws sentences from a grammar, has espeak-ng speak them and stores the sound.
 
-usage: synthesize.py GRAMMAR OUT [--hours H] [--seed N] [--word-share S] [--other] [--numbers]
+usage: synthesize.py GRAMMAR OUT [--hours H] [--seed N] [--word-share S] [--other] [--numbers] [--jobs N]
 
 OUT gets samples.i16 (16 kHz, 16-bit, all utterances one after another) and meta.jsonl (one utterance
 per line: first sample, number of samples, words, start of each word and of all speech and its end in
-ms, speech level).
+ms, speech level). N jobs make as many parts at once, each with a seed of its own.
 """
 import argparse
 import ctypes as C
 import json
+import multiprocessing
 import random
 import re
+import shutil
 import time
 from pathlib import Path
 
@@ -199,23 +201,41 @@ def level(audio):
     return float(np.sqrt(power[len(power) // 2 :].mean()))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("grammar")
-    parser.add_argument("out")
-    parser.add_argument("--hours", type=float, default=16.0)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--word-share", type=float, default=0.2)
-    parser.add_argument("--other", action="store_true", help="speak as OTHER_VARIANTS do")
-    parser.add_argument("--numbers", action="store_true", help="only sentences with numbers, and many repeated digits")
-    args = parser.parse_args()
-    grammar, rng, espeak = Grammar(args.grammar), random.Random(args.seed), Espeak()
+def join(out, parts):
+    """One data set of several, which are removed: their sound one after another, their voices numbered on."""
+    total = voices = 0
+    with open(out / "samples.i16", "wb") as sound, open(out / "meta.jsonl", "w", encoding="utf-8") as meta:
+        for part in parts:
+            items = [json.loads(line) for line in (part / "meta.jsonl").read_text(encoding="utf-8").splitlines()]
+            for item in items:
+                more = {"voice": voices + item["voice"]} if isinstance(item["voice"], int) else {}
+                meta.write(json.dumps({**item, **more, "first": total + item["first"]}) + "\n")
+            total += sum(item["samples"] for item in items)
+            voices += 1 + max((item["voice"] for item in items if isinstance(item["voice"], int)), default=0)
+            with open(part / "samples.i16", "rb") as own:
+                shutil.copyfileobj(own, sound)
+            shutil.rmtree(part)
+
+
+def in_jobs(store, out, hours, seed, jobs, *more):
+    """store(OUT, hours, seed, *more), or so many of them at once."""
+    out.mkdir(parents=True, exist_ok=True)
+    if jobs == 1:
+        store(out, hours, seed, *more)
+        return
+    parts = [out / f"part{i}" for i in range(jobs)]
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        pool.starmap(store, [(part, hours / jobs, f"{seed} {i}", *more) for i, part in enumerate(parts)])
+    join(out, parts)
+
+
+def store(out, hours, seed, args):
+    grammar, rng, espeak = Grammar(args.grammar), random.Random(seed), Espeak()
     draw = grammar.draw_number if args.numbers else grammar.draw
-    out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     began, total, count = time.time(), 0, 0
-    with open(out / "samples.i16", "wb") as store, open(out / "meta.jsonl", "w") as meta:
-        while total < args.hours * HOUR:
+    with open(out / "samples.i16", "wb") as sound, open(out / "meta.jsonl", "w") as meta:
+        while total < hours * HOUR:
             voice = random_voice(rng, OTHER_VARIANTS if args.other else VARIANTS)
             isolated = rng.random() < args.word_share
             if isolated:
@@ -230,7 +250,7 @@ def main():
                 audio, starts = sentence(espeak, rng, text, voice)
             pcm = to_pcm16(audio)
             span = speech_span(pcm.astype(np.float32))
-            store.write(pcm.tobytes())
+            sound.write(pcm.tobytes())
             meta.write(json.dumps({
                 "first": total, "samples": len(pcm), "words": " ".join(words),
                 "starts": [round(s, 1) for s in starts], "span": [s // 16 for s in span],
@@ -241,6 +261,20 @@ def main():
             if count % 2000 == 0:
                 print(f"{count} utterances, {total / HOUR:.2f} h, {time.time() - began:.0f} s", flush=True)
     print(f"done: {count} utterances, {total / HOUR:.2f} h, {time.time() - began:.0f} s", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("grammar")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--hours", type=float, default=16.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--word-share", type=float, default=0.2)
+    parser.add_argument("--other", action="store_true", help="speak as OTHER_VARIANTS do")
+    parser.add_argument("--numbers", action="store_true", help="only sentences with numbers, and many repeated digits")
+    parser.add_argument("--jobs", type=int, default=1)
+    args = parser.parse_args()
+    in_jobs(store, args.out, args.hours, args.seed, args.jobs, args)
 
 
 if __name__ == "__main__":

@@ -49,6 +49,28 @@ class WordUnits:
     text = Units.text
 
 
+class Turns(Batches):
+    """Half of the batches are of several utterances with pauses between them."""
+
+    long_share, longest, pause = 0.5, 2600, 300  # frames
+
+    def join(self, items):
+        both, levels, frames = data.Example(None, [], [], []), [], 0
+        mels = []
+        for item in items:
+            one, level = super().join([item])
+            time, gap = 10 * frames, self.rng.randint(0, self.pause) if item is not items[-1] else 0
+            both.pieces += one.pieces
+            both.starts += [time + start for start in one.starts]
+            both.turns += [(n, time + start, time + end) for n, start, end in one.turns]
+            both.gaps |= one.gaps
+            mels += [one.mel, np.full((gap, one.mel.shape[1]), self.corpus.front_end.floor, np.float32)]
+            levels.append(level)
+            frames += len(one.mel) + gap
+        both.mel = np.concatenate(mels)
+        return both, math.sqrt(sum(level ** 2 for level in levels) / len(levels))
+
+
 class Trained(torch.nn.Module):
     def __init__(self, tokens):
         super().__init__()
@@ -95,11 +117,11 @@ def encoded(net, x, lengths):
 
 def in_a_row(rows, windows):
     """Of all windows the rows that count, one after another, and the last rows of the last one."""
-    out = F.pad(rows[:, :, :SIZE].flatten(1, 2), (0, 0) * (rows.dim() - 3) + (0, AFTER))
-    out = list(out)
-    for n, count in enumerate(windows.tolist()):
-        out[n] = torch.cat([out[n][: SIZE * count], rows[n, count - 1, SIZE:], out[n][SIZE * count + AFTER :]])
-    return torch.stack(out)
+    at = torch.arange(SIZE * rows.shape[1] + AFTER)[None]
+    window = torch.minimum(at // SIZE, windows[:, None] - 1)
+    index = ROWS * window + (at - SIZE * window).clamp(max=ROWS - 1)
+    rows = rows.flatten(1, 2)
+    return rows.gather(1, index if rows.dim() == 2 else index[..., None].expand(-1, -1, rows.shape[2]))
 
 
 def decoded(net, x, counts, heard, there, window):
@@ -179,7 +201,7 @@ def main():
     (out / "tokens.json").write_text(json.dumps(units.tokens, indent=1) + "\n")
     features.write_mvn(out / "am.mvn", *packaged.statistics(args.start))
     more = (units, *features.read_mvn(out / "am.mvn"))
-    batches = Batches(data.Corpus(args.data, frontends.KALDI, units), *more, args.seed, args.batch, nospeech=args.nospeech)
+    batches = Turns(data.Corpus(args.data, frontends.KALDI, units), *more, args.seed, args.batch, nospeech=args.nospeech)
     dev = args.dev and Batches(data.Corpus(args.dev, frontends.KALDI, units), *more, 12, args.batch, augment=False)
     model = Trained(len(units.tokens))
     start = packaged.weights(args.start, model.state_dict(), "net.")

@@ -29,10 +29,11 @@ import frontends
 import loop
 import sortformer
 from augment import NEPER, Augmenter
+from synthesize import VARIANTS
 
 FRONT_END = frontends.nemo(80)
-ENCODER = {"bands": 80, "layers": 4, "size": 128, "heads": 4, "channels": 24, "units": 256}
-SIZES = {"size": 96, "heads": 4, "units": 192, "layers": 3, "speakers": conversations.MOST}
+ENCODER = {"bands": 80, "layers": 5, "size": 160, "heads": 4, "channels": 32, "units": 320}
+SIZES = {"size": 128, "heads": 4, "units": 256, "layers": 3, "speakers": conversations.MOST}
 # What streams remember and wait for, in rows of 80 ms.
 STREAM = {**sortformer.STREAM, "spkcache_len": 128, "fifo_len": 64, "chunk_len": 6, "spkcache_update_period": 32,
           "chunk_left_context": 1, "chunk_right_context": 5}
@@ -114,29 +115,32 @@ class Voices:
             self.of.setdefault(item["voice"], []).append(item)
             self.variant[item["voice"]] = item["variant"]
         self.numbers = sorted(self.of)
+        own = [v for v in self.numbers if self.variant[v] in VARIANTS]
+        self.alike = own if len({self.variant[v] for v in own}) > 7 else []
 
     def draw(self, rng, count):
-        out, variants = [], set()
+        """Voices of one conversation; at times all of them are espeak-ng's own people, who are hard to tell apart."""
+        out, variants, some = [], set(), self.alike if self.alike and rng.random() < 0.3 else self.numbers
         while len(out) < count:
-            voice = rng.choice(self.numbers)
+            voice = rng.choice(some)
             if self.variant[voice] not in variants:
                 out.append(voice)
                 variants.add(self.variant[voice])
         return out
 
-
-    def discriminants(self, frames=100):
+    def discriminants(self, frames=100, most=6000):
         """Fisher's linear discriminants of the voices in means of the features of a second: (DISCRIMINANTS, bands) with a
-        spread of about one half within a voice, and the mean of the features."""
+        spread of about one half within a voice, and the mean of the features; of `most` utterances."""
         means, who = [], []
-        for item in self.items:
+        for item in self.items[:: -(-len(self.items) // most)]:
             mel = FRONT_END.finish(self.corpus.mel(item).astype(np.float32))
             mel = mel[mel.max(1) > mel.max() - 6]
             means += [mel[i : i + frames].mean(0) for i in range(0, len(mel) - frames + 1, frames)]
             who += [item["voice"]] * (len(means) - len(who))
         means, who = np.array(means), np.array(who)
-        centres = np.array([means[who == voice].mean(0) for voice in self.numbers])
-        rest = means - centres[np.searchsorted(self.numbers, who)]
+        voices, number = np.unique(who, return_inverse=True)
+        centres = np.array([means[who == voice].mean(0) for voice in voices])
+        rest = means - centres[number]
         within = rest.T @ rest / len(rest) + 0.1 + 1e-3 * np.eye(len(rest.T))  # levels differ, too
         _, vectors = scipy.linalg.eigh(np.cov(centres.T), within)
         return (torch.tensor(0.5 * vectors[:, ::-1][:, :DISCRIMINANTS].T.copy(), dtype=torch.float32),
@@ -149,12 +153,12 @@ class NoWords:
 
 
 class Batches:
-    """Batches of conversations; `corpus` is the voices. All of a batch is as long."""
+    """Batches of conversations of so many rows in all; `corpus` is the voices. All of a batch is as long. An epoch is
+    `steps` of them."""
 
-    steps, rows = 600, 1200
-
-    def __init__(self, voices, seed, augment=True, two=0, voices_first=0):
+    def __init__(self, voices, seed, augment=True, two=0, voices_first=0, rows=1200, steps=600):
         self.corpus, self.seed, self.augment, self.two, self.voices_first = voices, seed, augment, two, voices_first
+        self.rows, self.steps = rows, steps
         self.augmenter = Augmenter(FRONT_END, seed)
 
     def epoch(self, number):
@@ -166,12 +170,16 @@ class Batches:
         self.step = step
         if step < self.voices_first or rng.random() < 0.1:
             return self.make_voices()
-        cached = rng.random() < 0.5
-        length = rng.randint(20, LONGEST - STREAM["spkcache_len"]) if cached else \
+        cached = rng.random() < 0.6
+        self.reach = 700 if rng.random() < 0.25 else 300
+        behind = LONGEST - STREAM["spkcache_len"]  # a cache stands before so many rows, mostly half of them and more
+        length = rng.randint(20 if rng.random() < 0.2 else behind // 2, behind) if cached else \
             int(LONGEST * (1 - 0.85 * rng.random() ** 2))
         all_rows = length + (STREAM["spkcache_len"] if cached else 0)
-        examples = [self.example(length, cached) for _ in range(self.rows // max(all_rows, 60))]
-        chunk = (STREAM["spkcache_len"] if cached else 0, rng.randint(4, 14)) if rng.random() < 0.5 else None
+        if cached and self.reach > 300:
+            all_rows *= 2  # what is before a cache is in no row
+        examples = [self.example(length, cached) for _ in range(max(1, self.rows // max(all_rows, 60)))]
+        chunk = (STREAM["spkcache_len"] if cached else 0, rng.randint(4, 14)) if rng.random() < 0.35 else None
         x, index, active, who = zip(*examples)
         x, lengths = data.padded(list(x))
         return {"x": torch.from_numpy(x), "lengths": torch.from_numpy(lengths), "index": torch.tensor(np.stack(index)),
@@ -216,19 +224,29 @@ class Batches:
         """Features, the rows that are encoded (those from 1 on; 0: mean silence), activities, and who speaks alone."""
         rng = self.rng
         people = rng.choice([1, 2, 2, 3]) if self.step < self.voices_first + self.two else rng.choice([1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 4])
-        past = rng.randint(STREAM["spkcache_len"] + 1, 300) if cached else 0
+        past = rng.randint(STREAM["spkcache_len"] + 1, self.reach) if cached else 0
         voices = self.corpus.draw(rng, people)
         mel, active = self.mix(voices, ROW * (past + length), people)
         active = active.reshape(-1, ROW, len(active[0])).mean(1)
         index = np.arange(past, past + length) + 1
         if cached:
             sure = np.random.default_rng(rng.randrange(1 << 32)).uniform(0.7, 1, (past, 1)).astype(np.float32)
-            kept, _ = sortformer.best_rows(torch.from_numpy(active[:past] * sure), STREAM)
+            taken = self.mistaken(active[:past] * sure, people) if rng.random() < 0.4 else active[:past] * sure
+            kept, _ = sortformer.best_rows(torch.from_numpy(taken), STREAM)
             index = np.concatenate([[0 if t is None else t + 1 for t in kept], index])
         active = np.concatenate([np.zeros((1, active.shape[1]), np.float32), active])[index]
         alone = (active.max(1) > 0.9) & (active.sum(1) < 1.05)
         who = np.where(alone, np.array(voices + [-1] * 4)[active.argmax(1)], data.IGNORE)
         return FRONT_END.finish(mel), index, active, who
+
+    def mistaken(self, active, people):
+        """Activities some of which are said to be another's, as a stream may have taken them."""
+        rng, out = self.rng, active.copy()
+        for _ in range(rng.randint(1, 5)):
+            at, order = rng.randrange(len(out)), rng.sample(range(people), people)
+            here = out[at : at + rng.randint(2, 12), :people]
+            here[:] = here[:, order]
+        return out
 
     def mix(self, voices, frames, people):
         """Log mel energies of a conversation that is cut where its frames end, and who speaks in each of them."""
@@ -308,7 +326,7 @@ def losses(model, batch):
     sorted_loss = (F.binary_cross_entropy_with_logits(logits, active, reduction="none") * weight).sum()
     # of each column with each person
     pairs = (F.softplus(logits) * weight).sum(1)[:, :, None] - torch.einsum("btc,btp->bcp", logits * weight, active)
-    best = pairs[:, torch.arange(conversations.MOST), ORDERS].sum(2).min(1)[0].sum()
+    best = pairs[:, torch.arange(conversations.MOST), ORDERS.to(pairs.device)].sum(2).min(1)[0].sum()
     return {"sorted": (4 * sorted_loss, 1.0), "best": (4 * best, 0.7), **parts}
 
 
@@ -338,7 +356,7 @@ def evaluate(model, voices, count=9):
             mel, active = batches.mix(voices.draw(batches.rng, people), 4000, people)
             active = torch.from_numpy(active.reshape(-1, ROW, conversations.MOST).mean(1)) > 0.5
             model.encoder.chunk = None
-            p = sortformer.stream(model, torch.from_numpy(FRONT_END.finish(mel)), STREAM)[0] > 0.5
+            p = sortformer.stream(model, torch.tensor(FRONT_END.finish(mel)), STREAM)[0].cpu() > 0.5
             most = [torch.maximum(active.sum(1), p.sum(1)) - (active & p[:, order]).sum(1) for order in ORDERS]
             wrong += min(int(m.sum()) for m in most)
             said += int(active.sum())
@@ -348,6 +366,8 @@ def evaluate(model, voices, count=9):
 
 def main():
     parser = loop.parser(__doc__, ("data", "out"), rate=2e-3, seed=51)
+    parser.add_argument("--rows", type=int, default=1200, help="of a batch, of 80 ms")
+    parser.add_argument("--epoch", type=int, default=600, help="steps of an epoch")
     parser.add_argument("--two", type=int, default=0, help="steps with few people in the beginning")
     parser.add_argument("--voices", type=int, default=0, help="steps before them that are about voices alone")
     args = parser.parse_args()
@@ -356,7 +376,7 @@ def main():
     model = Model(len(voices.numbers))
     if not args.start and not args.resume:
         model.look_at_voices(*voices.discriminants())
-    loop.train(model, Batches(voices, args.seed, two=args.two, voices_first=args.voices), losses, out, args,
+    loop.train(model, Batches(voices, args.seed, True, args.two, args.voices, args.rows, args.epoch), losses, out, args,
                (lambda m: evaluate(m, dev)) if dev else None)
     return 0
 
