@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A reference of Fun-ASR-Nano's audio half in PyTorch with the tensor names of its checkpoints.
+"""A reference of Fun-ASR-Nano in PyTorch with the tensor names of its checkpoints.
 
 SenseVoice's encoder, the adaptor to the language model's width, the CTC head, and the rows of the prompt. Of the
-language model there is the embedding alone.
+language model there is the embedding alone, or Qwen3's whole decoder where its sizes are given.
 """
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+import qwen3_asr
 import qwen_tokens
 from paraformer import EPSILON
 from sense_voice import Ctc, Encoder, FeedForward
@@ -25,12 +26,12 @@ class AdaptorAttention(nn.Module):
         self.heads = heads
         self.linear_q, self.linear_k, self.linear_v, self.linear_out = (nn.Linear(size, size) for _ in range(4))
 
-    def forward(self, x, note):
+    def forward(self, x, note, bias):
         q, k, v = self.linear_q(x), self.linear_k(x), self.linear_v(x)
         note("q", q), note("k", k), note("v", v)
-        q, k, v = (y.view(len(x), self.heads, -1).transpose(0, 1) for y in (q, k, v))
-        shares = (q @ k.transpose(1, 2) * q.shape[2] ** -0.5).softmax(-1)
-        return self.linear_out((shares @ v).transpose(0, 1).flatten(1))
+        q, k, v = (y.unflatten(-1, (self.heads, -1)).transpose(-3, -2) for y in (q, k, v))
+        shares = (q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5 + bias).softmax(-1)
+        return self.linear_out((shares @ v).transpose(-3, -2).flatten(-2))
 
 
 class AdaptorBlock(nn.Module):
@@ -40,10 +41,10 @@ class AdaptorBlock(nn.Module):
         self.feed_forward = FeedForward(size, size // 4)
         self.norm1, self.norm2 = (nn.LayerNorm(size, eps=EPSILON) for _ in range(2))
 
-    def forward(self, x, note):
+    def forward(self, x, note, bias):
         y = self.norm1(x)
         note("norm1", y)
-        y = self.self_attn(y, note)
+        y = self.self_attn(y, note, bias)
         note("self_attn", y)
         x = x + y
         y = self.norm2(x)
@@ -62,15 +63,21 @@ class Adaptor(nn.Module):
         self.linear1, self.linear2 = nn.Linear(inputs * rate, units), nn.Linear(units, size)
         self.blocks = nn.ModuleList(AdaptorBlock(size, heads) for _ in range(layers))
 
-    def forward(self, x, trace=None):
-        """(rows, inputs) to (rows / rate, size)."""
-        trace = {} if trace is None else trace
-        x = F.pad(x, (0, 0, 0, -len(x) % self.rate)).reshape(-1, x.shape[1] * self.rate)
+    def forward(self, x, trace=None, lengths=None):
+        """(rows, inputs) to (rows / rate, size), or a batch of them with how many rows each has."""
+        trace, bias = {} if trace is None else trace, 0.0
+        if lengths is not None:
+            x = x * (torch.arange(x.shape[1])[None] < lengths[:, None])[:, :, None]
+        x = F.pad(x, (0, 0, 0, -x.shape[-2] % self.rate))
+        x = x.reshape(*x.shape[:-2], -1, x.shape[-1] * self.rate)
+        if lengths is not None:
+            heard = torch.arange(x.shape[1])[None] * self.rate < lengths[:, None]
+            bias = torch.zeros(heard.shape).masked_fill(~heard, -1e9)[:, None, None]
         trace["linear1"] = self.linear1(x)
         x = self.linear2(F.relu(trace["linear1"]))
         trace["linear2"] = x
         for i, block in enumerate(self.blocks):
-            x = block(x, lambda name, y, i=i: trace.update({f"blk{i}_{name}": y}))
+            x = block(x, lambda name, y, i=i: trace.update({f"blk{i}_{name}": y}), bias)
             trace[f"blocks_{i}_out"] = x
         trace["out"] = x
         return x
@@ -83,16 +90,42 @@ class Embedding(nn.Module):
         self.model.embed_tokens = nn.Embedding(vocab, size)
 
 
-class FunAsrNano(nn.Module):
-    """encoder: the arguments of SenseVoice's; adaptor and decoder: those of Adaptor but for its inputs."""
+class LanguageModel(nn.Module):
+    def __init__(self, vocab, **sizes):
+        super().__init__()
+        self.model = qwen3_asr.TextModel(vocab, **sizes)
 
-    def __init__(self, encoder, adaptor, decoder, labels, vocab, inner=560):
+
+class FunAsrNano(nn.Module):
+    """encoder: the arguments of SenseVoice's; adaptor and decoder: those of Adaptor but for its inputs; text: the sizes
+    of Qwen3's decoder, whose output is tied to its embedding."""
+
+    def __init__(self, encoder, adaptor, decoder, labels, vocab, inner=560, text=None):
         super().__init__()
         self.audio_encoder = Encoder(inner, **encoder)
         self.audio_adaptor = Adaptor(encoder["size"], **adaptor)
         self.ctc_decoder = Adaptor(encoder["size"], **decoder)
         self.ctc = Ctc(decoder["size"], labels)
-        self.llm = Embedding(vocab, adaptor["size"])
+        self.llm = LanguageModel(vocab, **text) if text else Embedding(vocab, adaptor["size"])
+
+    def hear(self, x, lengths):
+        """A batch of features and how many rows each has: rows of the encoder, and of the adaptor."""
+        heard = self.audio_encoder(x, lengths)
+        return heard, self.audio_adaptor(heard, lengths=lengths)
+
+    def label(self, heard, lengths):
+        """Scores of the CTC head for the encoder's rows."""
+        return self.ctc.ctc_lo(self.ctc_decoder(heard, lengths=lengths))
+
+    def read(self, ids, rows, is_audio, row, trace=None, shares=None):
+        """The language model's rows. ids: (batch, tokens), in whose place the adaptor's rows stand where is_audio says
+        so; row: which of them."""
+        x = self.llm.model.embed_tokens(ids)
+        audio = rows.gather(1, row[:, :, None].expand(-1, -1, rows.shape[2]))
+        return self.llm.model(torch.where(is_audio[:, :, None], audio, x), trace, shares)
+
+    def scores(self, x):
+        return F.linear(x, self.llm.model.embed_tokens.weight)
 
     def forward(self, x, before, after, low_frame_rate=True):
         """Features (frames, 560) without normalisation, ids before and behind the audio. Returns all stages."""

@@ -9,6 +9,9 @@ from pathlib import Path
 ADDED = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|audio_start|>", "<|audio_end|>", "<|audio_pad|>"]
 PLAIN_ADDED = ["<asr_text>"]  # stays in a text
 TEMPLATE = ["system", "user", "assistant", "language", "English", "None"]
+# What a text is cut into before its bytes are joined, as Qwen's pattern does.
+PIECES = re.compile(r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|(?:[^\r\n\w]|_)?[^\W\d_]+|\d| ?(?:[^\s\w]|_)+[\r\n]*|\s*[\r\n]+|"
+                    r"\s+(?!\S)|\s+")
 
 
 def letters():
@@ -16,6 +19,10 @@ def letters():
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     hidden = [b for b in range(256) if b not in shown]
     return {**{b: chr(b) for b in shown}, **{b: chr(256 + i) for i, b in enumerate(hidden)}}
+
+
+def in_letters(text):
+    return "".join(letters()[b] for b in text.encode())
 
 
 def merges(words):
@@ -36,17 +43,21 @@ def merges(words):
 
 
 class Tokenizer:
-    """`more`: further added tokens, which stay in a text."""
+    """`more`: further added tokens, which stay in a text; template: what prompts have more, as words are; phrases: the
+    same, but never behind a space, and numbered last of all; added: tokens with names, special: those that no text
+    shows."""
 
-    def __init__(self, words, more=()):
-        self.known = sorted(words)
+    def __init__(self, words, more=(), template=TEMPLATE, phrases=(), added=(*ADDED, *PLAIN_ADDED), special=ADDED):
+        self.known, self.special = sorted(words), special
         space = letters()[32]
-        self.pairs = merges([*self.known, *TEMPLATE])
-        self.pairs += [(space, w) for w in [*self.known, *TEMPLATE]]
+        self.pairs = merges([*self.known, *template])
+        self.pairs += [(space, w) for w in [*self.known, *template]]
+        self.spoken = len(letters()) + len(self.pairs)  # tokens without those of phrases
+        self.pairs += merges([in_letters(p) for p in phrases])
         texts = [*letters().values(), *("".join(p) for p in self.pairs)]
         assert len(set(texts)) == len(texts)
         self.vocabulary = {t: i for i, t in enumerate(texts)}
-        self.added = {name: len(texts) + i for i, name in enumerate([*ADDED, *PLAIN_ADDED, *more])}
+        self.added = {name: len(texts) + i for i, name in enumerate([*added, *more])}
         self.size = -(-(len(texts) + len(self.added)) // 32) * 32
         self.number = {w: i for i, w in enumerate(self.known)}
         self.bare = [self.vocabulary[w] for w in self.known]
@@ -72,8 +83,27 @@ class Tokenizer:
     def text(self, ids):
         return " ".join(self.word_of.get(int(i), "?") for i in ids)
 
+    def encode(self, text):
+        """The tokens of any text, which may name added ones."""
+        ids = []
+        for part in re.split("(" + "|".join(map(re.escape, self.added)) + ")", text):
+            ids += ([self.added[part]] if part in self.added else
+                    [i for piece in PIECES.findall(part) for i in self.joined(piece)])
+        return ids
+
+    def joined(self, piece):
+        """Pairs of neighbours become one token, the one with the lowest number first."""
+        parts = list(in_letters(piece))
+        while True:
+            found = [(self.vocabulary[a + b], i) for i, (a, b) in enumerate(zip(parts, parts[1:]))
+                     if a + b in self.vocabulary]
+            if not found:
+                return [self.vocabulary[p] for p in parts]
+            at = min(found)[1]
+            parts[at : at + 2] = ["".join(parts[at : at + 2])]
+
     def write(self, folder):
-        write(folder, self.vocabulary, self.pairs, self.added, ADDED)
+        write(folder, self.vocabulary, self.pairs, self.added, self.special)
 
 
 class ByteTokens:
