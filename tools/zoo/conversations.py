@@ -8,7 +8,7 @@ usage: conversations.py voices GRAMMAR OUT [--hours H] [--seed N] [--voices trai
 voices makes the utterances that train_sortformer.py makes its conversations of: samples.i16 and meta.jsonl as of
 synthesize.py, speech alone, "voice" the number of a voice. A voice is a variant of espeak-ng with a language, a pitch
 and a speed. sound writes conversations as NAME.wav, with all of their turns in truth.rttm and truth.stm. samples writes those
-of examples/audio, without noise, as FLAC (through sox).
+of examples/audio, without noise, as FLAC (through sox); everybody there speaks for at least 2 s.
 """
 import argparse
 import json
@@ -169,7 +169,8 @@ def samples(grammar, seed, folder):
             talk = make(rng, espeak, grammar, voices, seconds, noisy=False, overlap=0.15, new=0.7)
             order = sorted(talk.turns, key=lambda t: t.start)
             both = any(t.start < before.end for before, t in zip(order, order[1:]))
-            if both and len({t.who for t in order}) == people and order[-1].who != people - 1:  # somebody comes back
+            spoken = [sum(t.end - t.start for t in order if t.who == who) for who in range(people)]
+            if both and min(spoken) >= 2 and order[-1].who != people - 1:  # somebody comes back
                 talks[f"{name}-speakers"] = talk
                 break
     write(folder, talks, "speakers")
