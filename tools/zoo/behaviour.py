@@ -12,8 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What stands in docs/behaviour.md between these two lines is written anew.
-BEGIN, END = "<!-- tools/zoo/behaviour.py -->\n", "<!-- end -->\n"
+# What stands in docs/behaviour.md between two such lines is written anew: the table of recognisers, that of speakers.
+RECOGNISERS = "<!-- tools/zoo/behaviour.py -->\n", "<!-- end -->\n"
+SPEAKERS = "<!-- tools/zoo/behaviour.py, speakers -->\n", "<!-- end of speakers -->\n"
 
 # A column of the summary: its title, and the lines of the judge of which it holds the worst rate.
 SUMMARY = [("training voices", ["training voices"]),
@@ -25,6 +26,7 @@ SUMMARY = [("training voices", ["training voices"]),
            ("20 minutes", ["twenty minutes of turns"])]
 
 NO_RECOGNISERS = ("fsmn-vad", "ct-punc", "qwen3-aligner")  # they have judges of their own
+DIARIZER = "sortformer"  # and so has this one, whose figures are told here
 
 INTRODUCTION = """\
 # Measurements: the demonstration models
@@ -58,10 +60,23 @@ NOTES = """
 """
 
 
+SAID_BY = """
+## Who said what
+The Sortformer model by itself, and beside Parakeet-TDT and Parakeet-EOU, on newly made conversations of two to four
+people with up to 15 % overlaps, most of them in noise (`tools/zoo/judge_speakers.py`). DER is the share of the speech
+that was missed, invented or given to another speaker; cpWER counts a word as wrong when its speaker is.
+
+"""
+
+
 def judge(args, model, results):
-    command = [sys.executable, str(Path(__file__).with_name("judge.py")), args.grammar, "--program", args.program, "--model",
+    name = "judge_speakers.py" if model.stem == DIARIZER else "judge.py"
+    command = [sys.executable, str(Path(__file__).with_name(name)), args.grammar, "--program", args.program, "--model",
                str(model), "--json", str(results)]
-    if args.plain and (Path(args.plain) / model.name).exists():
+    if model.stem == DIARIZER:
+        command += ["--recogniser", str(model.with_name("parakeet-tdt.gguf")), "--live",
+                    str(model.with_name("parakeet-eou.gguf"))]
+    elif args.plain and (Path(args.plain) / model.name).exists():
         command += ["--plain", str(Path(args.plain) / model.name)]
     subprocess.run(command, check=False)  # its status tells of missed limits
 
@@ -103,6 +118,21 @@ def summary(figures):
     return text
 
 
+def speakers(rows):
+    """The lines of judge_speakers.py."""
+    text = "| recordings | result | limit |\n|---|---|---|\n"
+    for row in rows:
+        result = row["result"] if row["good"] else f"**{row['result']}**"
+        text += f"| {row['name']} | {result} | {row['limit']} |\n"
+    return text
+
+
+def replaced(page, lines, text):
+    """The page with `text` between these two lines."""
+    before, rest = page.split(lines[0])
+    return before + lines[0] + text + lines[1] + rest.split(lines[1])[1]
+
+
 def plot(figures, path):
     import matplotlib
     matplotlib.use("Agg")
@@ -142,7 +172,7 @@ def main():
     docs = Path(args.root) / "docs"
     kept = docs / "measurements" / "behaviour"
     kept.mkdir(exist_ok=True)
-    figures = {}
+    figures, said_by = {}, ""
     for model in sorted((Path(args.root) / "examples" / "models").glob("*.gguf")):
         family = "sense-voice" if model.stem == "demo" else model.stem
         results = kept / f"{family}.json"
@@ -152,12 +182,14 @@ def main():
         if (family in args.only) if args.only is not None else stale:
             print(f"{family}:", flush=True)
             judge(args, model, results)
-        if results.exists():
+        if results.exists() and family == DIARIZER:
+            said_by = SAID_BY + speakers(json.loads(results.read_text()))
+        elif results.exists():
             figures[family] = json.loads(results.read_text())
-    (docs / "measurements" / "behaviour.md").write_text(INTRODUCTION + tables(figures) + NOTES)
+    (docs / "measurements" / "behaviour.md").write_text(INTRODUCTION + tables(figures) + said_by + NOTES)
     page = docs / "behaviour.md"
-    before, rest = page.read_text().split(BEGIN)
-    page.write_text(before + BEGIN + summary(figures) + END + rest.split(END)[1])
+    text = replaced(page.read_text(), RECOGNISERS, summary(figures))
+    page.write_text(replaced(text, SPEAKERS, said_by))
     plot(figures, docs / "plots" / "behaviour.svg")
     return 0
 

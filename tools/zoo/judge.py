@@ -44,9 +44,10 @@ def text_of(result):
 
 
 def words_of(result):
-    """(word, start in ms) in order. <EOU> is no beginning of a word to NeMo and stands in the one before."""
+    """(word, start in ms) in order. <EOU> is no beginning of a word to NeMo and stands in the one before. Paraformer's
+    stream has words without times."""
     words = [(w["word"].replace("<EOU>", "").replace("<EOB>", ""), 1000 * w["start"])
-             for s in result["segments"] for w in s["words"]]
+             for s in result["segments"] for w in s["words"] if "start" in w]
     return [(word, start) for word, start in words if word]
 
 
