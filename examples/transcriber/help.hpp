@@ -81,7 +81,8 @@ constexpr std::string_view examples(std::string_view verb) {
            "  steno vad --vad fsmn-vad.gguf --min-silence 800 --format rttm -r -o out/ recordings/\n"
            "  arecord -f S16_LE -r 16000 -t raw | steno vad --format jsonl -\n" STENO_EXIT_CODES;
   if (verb == "diarize")
-    return "Examples:\n  steno diarize -m diar_streaming_sortformer_4spk-v2.nemo meeting.wav\n"
+    return "Examples:\n  steno diarize --demo talk.wav\n"
+           "  steno diarize -m diar_streaming_sortformer_4spk-v2.nemo meeting.wav\n"
            "  steno diarize -m sortformer.gguf --format rttm -o out/ recordings/\n"
            "  steno diarize -m sortformer.gguf --chunk-len 6 --chunk-right-context 7 --fifo-len 188 "
            "meeting.wav\n" STENO_EXIT_CODES;

@@ -164,8 +164,9 @@ void add_speaker_cache(CLI::App& app, options& o, const std::string& prefix) {
 // Of the verbs whose texts may have speakers.
 void add_speakers(CLI::App& app, options& o) {
   topic(app, of_speakers);
-  app.add_option("--speakers", o.speakers.model,
-                 "Tell who said it, with a Sortformer: packaged GGUF, or a checkpoint that steno-convert reads")
+  app.add_option(
+         "--speakers", o.speakers.model,
+         "Tell who said it, with a Sortformer (or demo): packaged GGUF, or a checkpoint that steno-convert reads")
       ->type_name("MODEL");
   app.add_option(
          "--speaker-names", o.speakers.names,
@@ -534,7 +535,7 @@ void add_serve(CLI::App& app, options& o, raw_options& raw) {
       ->check(CLI::Range(1, 1000000));
   topic(app, of_speakers);
   app.add_option("--speakers", o.speakers.model,
-                 "Tell who said it, with this model, where response_format is diarized_json")
+                 "Tell who said it, with this model (or demo), where response_format is diarized_json")
       ->type_name("MODEL");
   app.add_option("--speaker-names", o.speakers.names,
                  "With --speakers: their names in the order in which they are heard, one a line [A, B, ...]")

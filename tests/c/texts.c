@@ -5,8 +5,9 @@
 
 int main(int argc, char** argv) {
   CHECK(argc == 3);
-  static const char* const models[] = {"demo",         "paraformer", "parakeet-ctc", "parakeet-eou",
-                                       "parakeet-tdt", "qwen3-asr",  "u2",           "whisper"};
+  static const char* const models[] = {"demo",         "fun-asr-nano", "paraformer",   "paraformer-online",
+                                       "parakeet-ctc", "parakeet-eou", "parakeet-tdt", "qwen3-asr",
+                                       "u2",           "whisper"};
   static const char* const recordings[] = {"train", "question", "shopping"};
   for (size_t m = 0; m < sizeof models / sizeof models[0]; ++m) {
     steno_model* model = NULL;

@@ -167,7 +167,8 @@ TEST_P(any_session_of, sessions_share_a_model_and_a_context) {
 
 INSTANTIATE_TEST_SUITE_P(each, any_session_of,
                          testing::Values("u2", "parakeet-ctc", "parakeet-tdt", "parakeet-eou", "qwen3-asr",
-                                         "paraformer_online", "demo", "paraformer", "whisper", "seaco_paraformer"),
+                                         "paraformer-online", "demo", "paraformer", "whisper", "fun-asr-nano",
+                                         "seaco_paraformer"),
                          [](const auto& family) {
                            std::string name = family.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -176,7 +177,8 @@ INSTANTIATE_TEST_SUITE_P(each, any_session_of,
 
 TEST(any_session, says_what_the_bundled_recordings_say) {
   const auto pcm = two_sentences();
-  for (const char* name : {"u2", "parakeet-tdt", "demo", "paraformer", "whisper"}) {
+  for (const char* name :
+       {"u2", "parakeet-tdt", "paraformer-online", "demo", "paraformer", "whisper", "fun-asr-nano"}) {
     const transcriber m = open(name);
     EXPECT_EQ(finals(listen(m, pcm)),
               "the train to paris leaves in seven minutes where did thomas leave the blue table")

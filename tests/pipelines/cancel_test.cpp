@@ -103,7 +103,7 @@ TEST_P(cancelled_call, by_the_progress) {
 
 INSTANTIATE_TEST_SUITE_P(models, cancelled_call,
                          testing::Values("demo", "paraformer", "parakeet-ctc", "parakeet-tdt", "parakeet-eou", "u2",
-                                         "whisper", "qwen3-asr"),
+                                         "whisper", "qwen3-asr", "fun-asr-nano", "paraformer-online"),
                          [](const auto& i) {
                            std::string name = i.param;
                            std::replace(name.begin(), name.end(), '-', '_');

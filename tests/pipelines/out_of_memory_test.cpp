@@ -112,7 +112,7 @@ TEST_P(out_of_memory, scratch_has_a_limit) {
 
 INSTANTIATE_TEST_SUITE_P(models, out_of_memory,
                          testing::Values("demo", "paraformer", "parakeet-ctc", "parakeet-tdt", "parakeet-eou", "u2",
-                                         "whisper", "qwen3-asr"),
+                                         "whisper", "qwen3-asr", "fun-asr-nano", "paraformer-online"),
                          [](const auto& i) {
                            std::string name = i.param;
                            std::replace(name.begin(), name.end(), '-', '_');

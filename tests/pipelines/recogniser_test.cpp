@@ -142,7 +142,10 @@ std::string refusal(const auto& call) {
 
 TEST(recogniser, sense_voice) { expect_one_door<funasr::sense_voice_any>("demo"); }
 TEST(recogniser, paraformer) { expect_one_door<funasr::paraformer_any>("paraformer"); }
-TEST(recogniser, paraformer_online) { expect_one_door<funasr::paraformer_online_any>("paraformer_online"); }
+TEST(recogniser, paraformer_online) {
+  expect_one_door<funasr::paraformer_online_any>("paraformer-online");
+  expect_one_door<funasr::paraformer_online_any>("paraformer_online");
+}
 TEST(recogniser, seaco_paraformer) {
   expect_one_door<funasr::seaco_paraformer_any>("seaco_paraformer");
   const transcriber t(file_of("seaco_paraformer"));
@@ -162,8 +165,9 @@ TEST(recogniser, parakeet_transducer) {
 }
 TEST(recogniser, whisper) { expect_one_door<whisper::whisper_any>("whisper"); }
 TEST(recogniser, qwen3_asr) { expect_one_door<qwen3::qwen3_asr_any>("qwen3-asr"); }
-// The bundled file holds the audio half alone; whole models: tests/parity/fun_asr_nano_test.cpp.
-TEST(recogniser, fun_asr_nano) {
+TEST(recogniser, fun_asr_nano) { expect_one_door<funasr::fun_asr_nano_any>("fun-asr-nano"); }
+// The compact file holds the audio half alone.
+TEST(recogniser, fun_asr_nano_without_its_language_model) {
   const std::string file = file_of("fun_asr_nano");
   const auto m = load<funasr::fun_asr_nano_any>(file);
   const transcriber t(file);

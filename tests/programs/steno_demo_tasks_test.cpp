@@ -1,4 +1,5 @@
 // The bundled models that are no recognisers: punctuation, alignment, detection of speech; and what there is none of.
+// Speakers: steno_demo_speakers_test.cpp.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -26,7 +27,8 @@ class steno_demo_tasks : public testing::Test {
 
 TEST_F(steno_demo_tasks, text_of_any_family_is_punctuated) {
   const std::string train = "The train to paris leaves in seven minutes.\n";
-  for (const char* family : {"sense-voice", "paraformer", "parakeet-tdt", "u2", "whisper"}) {
+  for (const char* family :
+       {"sense-voice", "paraformer", "paraformer-online", "parakeet-tdt", "u2", "whisper", "fun-asr-nano"}) {
     const outcome o = run(std::string("-q --punctuate demo --demo ").append(family).append(audio("train.wav")));
     EXPECT_EQ(o.code, 0) << o.err;
     EXPECT_EQ(o.out, train) << family;
@@ -71,6 +73,9 @@ TEST_F(steno_demo_tasks, what_is_not_there_is_said) {
   EXPECT_EQ(recogniser.code, 2);
   EXPECT_EQ(recogniser.err.find("fsmn-vad"), std::string::npos) << recogniser.err;  // not one of those to choose from
   EXPECT_EQ(run("info --demo ct-punc").code, 0);
+  EXPECT_EQ(run("--demo sortformer" + audio("train.wav")).code, 2);
+  EXPECT_EQ(run("info --demo sortformer").code, 0);
+  EXPECT_EQ(run("diarize --demo -m m.gguf" + audio("train.wav")).code, 2);
   EXPECT_EQ(run("vad --demo -m energy" + audio("train.wav")).code, 2);
   EXPECT_EQ(run("align --text t" + audio("train.wav")).code, 2);
   // A file of this name is one.

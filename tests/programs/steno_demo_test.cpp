@@ -32,6 +32,8 @@ struct demo_family {
   double seconds;  // how far a word's start may be from the samples'; 0: such a model tells words when they are over
   bool times = true;
   const char* timed = "";  // asks for the times of words
+  bool words = false;      // has words without times
+  bool hotwords = true;
   friend void PrintTo(const demo_family& f, std::ostream* out) { *out << f.name; }
 };
 
@@ -53,16 +55,20 @@ class steno_demo_family : public testing::TestWithParam<demo_family> {
 };
 
 TEST_P(steno_demo_family, transcribes_the_bundled_recordings_with_the_times_of_their_words) {
-  std::string folder = (examples / "audio").string();
-  const auto o = steno(
-      "transcribe", folder.insert(0, 1, '\'').append("' --threads 2 --format json -o out/ ").append(GetParam().timed));
+  std::string sentences = (examples / "audio").string();
+  const auto o =
+      steno("transcribe",
+            sentences.insert(0, 1, '\'').append("'/*.wav --threads 2 --format json -o out/ ").append(GetParam().timed));
   ASSERT_EQ(o.code, 0) << o.err;
   for (const nlohmann::json& sample : samples()) {
     const auto name = std::filesystem::path(sample["file"].get<std::string>()).replace_extension(".json");
     const nlohmann::json said = nlohmann::json::parse(std::ifstream(dir_.path() / "out" / name));
     EXPECT_EQ(said["text"].get<std::string>(), sample["text"].get<std::string>()) << name;
     if (!GetParam().times) {
-      for (const nlohmann::json& s : said["segments"]) EXPECT_TRUE(s["words"].empty()) << name;
+      for (const nlohmann::json& s : said["segments"]) {
+        EXPECT_EQ(s["words"].empty(), !GetParam().words) << name;
+        for (const nlohmann::json& w : s["words"]) EXPECT_EQ(w["timing"], "none") << name;
+      }
       continue;
     }
     std::vector<double> starts;
@@ -111,6 +117,7 @@ TEST_P(steno_demo_family, streams_the_bundled_recordings) {
 }
 
 TEST_P(steno_demo_family, a_list_of_hotwords_that_nobody_says_changes_nothing) {
+  if (!GetParam().hotwords) return;  // refused: steno_options_test.cpp
   std::ofstream(dir_.path() / "words.txt") << "madrid\nbasement\nvienna\numbrella\n";
   for (const nlohmann::json& sample : samples()) {
     std::string file = (examples / "audio" / sample["file"].get<std::string>()).string();
@@ -125,7 +132,8 @@ INSTANTIATE_TEST_SUITE_P(all, steno_demo_family,
                          testing::Values(demo_family{"sense-voice", 0.121}, demo_family{"parakeet-ctc", 0.121},
                                          demo_family{"parakeet-tdt", 0.121}, demo_family{"parakeet-eou", 0},
                                          demo_family{"paraformer", 0.121}, demo_family{"u2", 0.121},
-                                         demo_family{"qwen3-asr", 0, false},
+                                         demo_family{"paraformer-online", 0, false, "", true, false},
+                                         demo_family{"qwen3-asr", 0, false}, demo_family{"fun-asr-nano", 0, false},
                                          demo_family{"whisper", 0.121, true, "--word-timestamps"}),
                          [](const auto& tested) {
                            std::string name = tested.param.name;

@@ -25,7 +25,8 @@ class steno_itn : public testing::Test {
 };
 
 TEST_F(steno_itn, every_family_writes_figures) {
-  for (const char* model : {"demo", "whisper", "parakeet-tdt", "qwen3-asr", "paraformer", "u2"}) {
+  for (const char* model :
+       {"demo", "whisper", "parakeet-tdt", "qwen3-asr", "fun-asr-nano", "paraformer", "paraformer-online", "u2"}) {
     const std::string of = std::string("-m '" STENO_SOURCE_DIR "/examples/models/") + model + ".gguf' ";
     const outcome plain = run(of), written = run(of + "--itn-rules .");
     ASSERT_EQ(plain.code, 0) << model << plain.err;

@@ -80,8 +80,8 @@ class written {
 
 TEST(steno_json, results_are_as_documented) {
   const written program;
-  for (const char* name :
-       {"demo", "paraformer", "parakeet-ctc", "parakeet-eou", "parakeet-tdt", "qwen3-asr", "u2", "whisper"})
+  for (const char* name : {"demo", "fun-asr-nano", "paraformer", "paraformer-online", "parakeet-ctc", "parakeet-eou",
+                           "parakeet-tdt", "qwen3-asr", "u2", "whisper"})
     for (const char* vad : {"none", "energy"}) {
       program.check("result", {"-q --format json --style steno --vad ", std::string(vad), demo(name)});
       program.check("line", {"-q --format jsonl --vad ", std::string(vad), demo(name)});
@@ -94,7 +94,8 @@ TEST(steno_json, results_are_as_documented) {
 
 TEST(steno_json, events_are_as_documented) {
   const written program;
-  for (const char* name : {"parakeet-ctc", "parakeet-eou", "parakeet-tdt", "qwen3-asr", "u2"})
+  for (const char* name :
+       {"fun-asr-nano", "paraformer-online", "parakeet-ctc", "parakeet-eou", "parakeet-tdt", "qwen3-asr", "u2"})
     program.check("event", {"stream -q --format jsonl --vad energy ", demo(name)});
   const std::string who = "--speakers '" + source + "/tests/golden/sortformer/model.gguf' --split-on-speaker ";
   for (const char* name : {"parakeet-eou", "parakeet-tdt", "u2"})
@@ -137,7 +138,7 @@ TEST(steno_json, aligned_words_have_no_confidence) {
 
 TEST(steno_json, facts_are_as_documented) {
   const steno::test::temporary_directory dir;
-  for (const char* name : {"demo", "whisper", "fsmn-vad", "u2"}) {
+  for (const char* name : {"demo", "whisper", "fsmn-vad", "sortformer", "u2"}) {
     const auto o = steno::test::shell(dir, steno_with("info --format json ") + demo(name));
     ASSERT_EQ(o.code, 0) << o.err;
     EXPECT_EQ(problems("info", json::parse(o.out)), "") << name;

@@ -17,8 +17,9 @@ using nlohmann::json;
 using steno::test::outcome;
 
 const std::string examples = STENO_SOURCE_DIR "/examples/";
-const char* const models[] = {"demo",         "paraformer", "parakeet-ctc", "parakeet-eou",
-                              "parakeet-tdt", "qwen3-asr",  "u2",           "whisper"};
+const char* const models[] = {"demo",         "fun-asr-nano", "paraformer",   "paraformer-online",
+                              "parakeet-ctc", "parakeet-eou", "parakeet-tdt", "qwen3-asr",
+                              "u2",           "whisper"};
 
 // With their values; that of --language is the model's.
 const std::pair<const char*, const char*> offline[] = {{"--language", ""},

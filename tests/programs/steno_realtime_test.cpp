@@ -54,7 +54,8 @@ std::string fault(const json& e) {
 
 TEST(steno_realtime, every_model_transcribes_what_is_committed) {
   const auto pcm = pcm_of(audio_folder + "train.wav");
-  for (const std::string family : {"parakeet-tdt", "parakeet-eou", "paraformer", "whisper", "u2", "qwen3-asr"}) {
+  for (const std::string family : {"parakeet-tdt", "parakeet-eou", "paraformer", "paraformer-online", "whisper", "u2",
+                                   "qwen3-asr", "fun-asr-nano"}) {
     const served s = served_demo(family);
     realtime_client c(s.port(), "?intent=transcription");
     ASSERT_EQ(c.status, 101);

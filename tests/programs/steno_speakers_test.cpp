@@ -59,7 +59,8 @@ json without_speakers(json found) {
 
 // Models with word times, without any, and one that hears a recording as a whole.
 TEST_F(steno_speakers, the_text_is_the_same) {
-  for (const char* name : {"demo", "parakeet-tdt", "parakeet-ctc", "u2", "whisper", "paraformer", "qwen3-asr"}) {
+  for (const char* name : {"demo", "parakeet-tdt", "parakeet-ctc", "u2", "whisper", "paraformer", "paraformer-online",
+                           "qwen3-asr", "fun-asr-nano"}) {
     const std::string model = "-m '" + source + "/examples/models/" + name + ".gguf' ";
     const json plain = json::parse(text_of("--style steno --format json " + model + talk));
     const json found = json::parse(text_of("--style steno --format json " + who + model + talk));

@@ -37,8 +37,8 @@ TEST_P(steno_subtitles, are_read_by_other_parsers) {
   const fs::path audio = fs::path(STENO_SOURCE_DIR) / "examples/audio";
   const steno::test::temporary_directory to;
   std::string command = "'" STENO_PROGRAM "' -q --demo ";
-  command.append(demo).append(" ").append(more).append(" '").append(audio.string());
-  const std::string both = command + "' -o json/ --format json && " + command + "' -o cues/ --format " + format;
+  command.append(demo).append(" ").append(more).append(" '").append(audio.string()).append("'/*.wav");
+  const std::string both = command + " -o json/ --format json && " + command + " -o cues/ --format " + format;
   const auto o = steno::test::shell(to, both);
   ASSERT_EQ(o.code, 0) << o.err;
   int files = 0;
@@ -75,8 +75,8 @@ TEST_P(steno_subtitles, are_read_by_other_parsers) {
 INSTANTIATE_TEST_SUITE_P(
     demos, steno_subtitles, testing::ValuesIn([] {
       std::vector<subtitles> all;
-      for (const char* demo :
-           {"sense-voice", "paraformer", "parakeet-ctc", "parakeet-tdt", "eou", "u2", "whisper", "qwen3-asr"})
+      for (const char* demo : {"sense-voice", "paraformer", "online", "parakeet-ctc", "parakeet-tdt", "eou", "u2",
+                               "whisper", "qwen3-asr", "nano"})
         for (const char* format : {"srt", "vtt", "ass", "lrc"}) {
           all.push_back({demo, format});
           all.push_back({demo, format, demo == std::string("whisper") ? "--word-timestamps" : "--max-clip-seconds 1"});

@@ -127,6 +127,14 @@ TEST(steno_on_a_terminal, a_recording_alone_prints_the_transcript) {
   }
 }
 
+// How many lines of the screen are this one; a tab's columns are one space.
+std::ptrdiff_t times_shown(const terminal_outcome& o, const std::string& line) {
+  lines shown = o.lines;
+  for (std::string& row : shown)
+    while (row.find("   ") != std::string::npos) row.erase(row.find("   "), 2);
+  return std::count(shown.begin(), shown.end(), line);
+}
+
 // The samples of docs/program.md: a line `build/bin/steno ...`, and behind it `#> ` and a line of the screen.
 TEST(steno_on_a_terminal, commands_of_the_documents_show_what_they_say) {
   const fs::path root = STENO_SOURCE_DIR;
@@ -140,13 +148,32 @@ TEST(steno_on_a_terminal, commands_of_the_documents_show_what_they_say) {
     const terminal_outcome o =
         on_terminal("cd '" + root.string() + "' && '" STENO_PROGRAM "' " + command.substr(program.size()), 80);
     EXPECT_EQ(o.code, 0) << o.bytes;
-    lines shown = o.lines;
-    for (std::string& row : shown)
-      while (row.find("   ") != std::string::npos) row.erase(row.find("   "), 2);  // a tab's columns
-    EXPECT_EQ(std::count(shown.begin(), shown.end(), shows), 1) << o.bytes;
+    EXPECT_EQ(times_shown(o, shows), 1) << o.bytes;
     ++commands;
   }
   EXPECT_GT(commands, 8);
+}
+
+// The table of README.md: a row with a command and the line of the screen that it shows.
+TEST(steno_on_a_terminal, commands_of_the_readme_show_what_they_say) {
+  const fs::path root = STENO_SOURCE_DIR;
+  std::ifstream page(root / "README.md");
+  int commands = 0;
+  for (std::string line; std::getline(page, line);) {
+    constexpr std::string_view program = "| `steno ", between = "` | `", after = "` |";
+    const std::size_t middle = line.find(between);
+    if (line.rfind(program, 0) != 0 || middle == std::string::npos || !line.ends_with(after)) continue;
+    const std::string arguments = line.substr(program.size(), middle - program.size()),
+                      shows =
+                          line.substr(middle + between.size(), line.size() - after.size() - middle - between.size());
+    SCOPED_TRACE(arguments);
+    const terminal_outcome o =
+        on_terminal("cd '" + (root / "examples" / "audio").string() + "' && '" STENO_PROGRAM "' " + arguments, 80);
+    EXPECT_EQ(o.code, 0) << o.bytes;
+    EXPECT_EQ(times_shown(o, shows), 1) << o.bytes;
+    ++commands;
+  }
+  EXPECT_GE(commands, 5);
 }
 
 TEST(steno_on_a_terminal, other_verbs_write_what_they_write_into_a_file) {
