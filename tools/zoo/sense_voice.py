@@ -13,11 +13,11 @@ WITH_ITN, WITHOUT_ITN = 14, 15
 QUERIES = 4
 
 
-def positions(frames, depth):
-    """Sinusoids for positions 1..frames: sines in the first half of the depth, cosines in the second."""
+def positions(frames, depth, first=0):
+    """Sinusoids for the `frames` positions behind `first`: sines in the first half of the depth, cosines in the second."""
     step = math.log(10000.0) / (depth / 2 - 1)
     rates = torch.exp(-step * torch.arange(depth // 2, dtype=torch.float32))
-    angle = torch.arange(1, frames + 1, dtype=torch.float32)[:, None] * rates[None]
+    angle = torch.arange(first + 1, first + frames + 1, dtype=torch.float32)[:, None] * rates[None]
     return torch.cat([angle.sin(), angle.cos()], 1)
 
 

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains the streaming Paraformer's demonstration model.
 
-usage: train_paraformer_online.py GRAMMAR DATA OUT --start PARAFORMER [--dev DATA] [--minutes M] [--resume] ...
+usage: train_paraformer_online.py GRAMMAR DATA OUT --start START [--dev DATA] [--minutes M] [--resume] ...
 
-OUT gets what export_paraformer_online.py needs. It begins with the packaged Paraformer and has its losses but the CTC head's
-(train_paraformer.py), computed as a stream computes them: windows of 15 rows, of which the last 5 are those that the next
+OUT gets what export_paraformer_online.py needs. It begins with START, the packaged Paraformer or last.pt of a run of this
+program, and has Paraformer's losses but the CTC head's (train_paraformer.py), computed as a stream computes them: windows of 15 rows, of which the last 5 are those that the next
 window begins with, keys and values of the four windows before, tokens that look at the window they fire in and at ten rows
 before it. All windows of a recording are computed at once.
 """
 import json
 import math
 import sys
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -50,9 +51,15 @@ class WordUnits:
 
 
 class Turns(Batches):
-    """Half of the batches are of several utterances with pauses between them."""
+    """Half of the batches are of several utterances with pauses between them, and half are heard in the middle of a stream
+    of up to an hour, whose positions go on."""
 
     long_share, longest, pause = 0.5, 2600, 300  # frames
+    latest = 60000  # rows
+
+    def collate(self, examples):
+        first = self.rng.randrange(self.latest) // SIZE * SIZE if self.augmenter and self.rng.random() < 0.5 else 0
+        return {**super().collate(examples), "first": first}
 
     def join(self, items):
         both, levels, frames = data.Example(None, [], [], []), [], 0
@@ -88,10 +95,11 @@ def attended(q, k, v, heads, bias):
     return (shares.softmax(-1) @ v).transpose(-2, -3).flatten(-2)
 
 
-def encoded(net, x, lengths):
-    """(rows of all windows (batch, windows, ROWS, size), which of them there are, windows of each example)."""
+def encoded(net, x, lengths, first=0):
+    """(rows of all windows (batch, windows, ROWS, size), which of them there are, windows of each example); first: rows
+    of the stream before these."""
     encoder = net.encoder
-    x = x * math.sqrt(encoder.size) + positions(x.shape[1], x.shape[2])
+    x = x * math.sqrt(encoder.size) + positions(x.shape[1], x.shape[2], first)
     windows = -(-lengths // SIZE)
     count = int(windows.max())
     x = F.pad(x, (0, 0, AFTER, max(0, SIZE * count - x.shape[1])))[:, : SIZE * count + AFTER]
@@ -148,7 +156,7 @@ def decoded(net, x, counts, heard, there, window):
 
 def losses(model, batch):
     net, counts, tokens = model.net, batch["counts"], batch["tokens"]
-    heard, there, windows = encoded(net, batch["x"], batch["lengths"])
+    heard, there, windows = encoded(net, batch["x"], batch["lengths"], batch["first"])
     logits = in_a_row(net.predictor(heard.flatten(0, 1)).unflatten(0, heard.shape[:2]), windows)
     rows = in_a_row(heard, windows)
     lengths, frames = batch["lengths"] + AFTER, logits.shape[1]
@@ -193,26 +201,36 @@ def evaluate(model, batches, most=120):
     return f"word error rate on clean new sentences, as a stream, {100 * wrong / total:.2f} %"
 
 
-def main():
-    args = loop.parser(__doc__, rate=8e-4, seed=98, batch=14).parse_args()
-    out = loop.begin(out=args.out)
-    keys, _ = packaged.read(args.start)
-    units = WordUnits(Grammar(args.grammar).words, keys["tokenizer.ggml.tokens"])
-    (out / "tokens.json").write_text(json.dumps(units.tokens, indent=1) + "\n")
-    features.write_mvn(out / "am.mvn", *packaged.statistics(args.start))
-    more = (units, *features.read_mvn(out / "am.mvn"))
-    batches = Turns(data.Corpus(args.data, frontends.KALDI, units), *more, args.seed, args.batch, nospeech=args.nospeech)
-    dev = args.dev and Batches(data.Corpus(args.dev, frontends.KALDI, units), *more, 12, args.batch, augment=False)
-    model = Trained(len(units.tokens))
-    start = packaged.weights(args.start, model.state_dict(), "net.")
+def beginning(path, model):
+    """The packaged Paraformer's weights."""
+    start = packaged.weights(path, model.state_dict(), "net.")
     for name in SHARP:
         start[f"net.{name}"] /= SHARPNESS
     for name, taps in start.items():
         if name.startswith("net.decoder.decoders.") and name.endswith("fsmn_block.weight"):  # the tokens before alone
             half = (taps.shape[2] - 1) // 2
             start[name] = F.pad(taps[:, :, : half + 1], (half, 0))
-    args.start = str(out / "start.pt")
-    loop.save(args.start, start)
+    return start
+
+
+def main():
+    args = loop.parser(__doc__, rate=8e-4, seed=98, batch=14).parse_args()
+    out = loop.begin(out=args.out)
+    run, packed = Path(args.start).parent, Path(args.start).suffix == ".gguf"
+    tokens = packaged.read(args.start)[0]["tokenizer.ggml.tokens"] if packed else \
+        json.loads((run / "tokens.json").read_text())
+    units = WordUnits(Grammar(args.grammar).words, tokens)
+    (out / "tokens.json").write_text(json.dumps(units.tokens, indent=1) + "\n")
+    statistics = packaged.statistics(args.start) if packed else features.read_mvn(run / "am.mvn")
+    features.write_mvn(out / "am.mvn", *statistics)
+    more = (units, *features.read_mvn(out / "am.mvn"))
+    batches = Turns(data.Corpus(args.data, frontends.KALDI, units), *more, args.seed, args.batch, nospeech=args.nospeech)
+    dev = args.dev and Batches(data.Corpus(args.dev, frontends.KALDI, units), *more, 12, args.batch, augment=False)
+    model = Trained(len(units.tokens))
+    if packed:
+        start = beginning(args.start, model)
+        args.start = str(out / "start.pt")
+        loop.save(args.start, start)
     loop.train(model, batches, losses, out, args, (lambda m: evaluate(m, dev)) if dev else None)
     return 0
 
