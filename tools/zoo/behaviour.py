@@ -7,9 +7,11 @@ A model's figures are kept in docs/measurements/behaviour/FAMILY.json; only mode
 or named by --only) are judged again. --plain is a folder of the same models with f32 weights.
 """
 import argparse
+import itertools
 import json
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 # What stands in docs/behaviour.md between two such lines is written anew: the table of recognisers, that of speakers.
@@ -102,7 +104,9 @@ def tables(figures):
                 results.setdefault(row["result"] if row["good"] else f"**{row['result']}**", []).append(family)
         text += f"\n## {line[0].upper() + line[1:]}\nLimit: {limit}.\n\n| model | result |\n|---|---|\n"
         for result, families in results.items():
-            text += f"| {'all' if len(families) == len(figures) else ', '.join(families)} | {result} |\n"
+            names = "all" if len(families) == len(figures) else ", ".join(families)
+            for own, told in zip(textwrap.wrap(names, 70), itertools.chain([result], itertools.repeat(""))):
+                text += f"| {own} | {told} |\n"
     return text
 
 
