@@ -95,11 +95,15 @@ class paraformer_online : public paraformer_parts<S, Frontend> {
                      std::to_string(chunks.after) + "; " + std::to_string(chunks.encoder_look_back) + ", " +
                      std::to_string(chunks.decoder_look_back)});
     const auto d = static_cast<std::size_t>(encoder.output_size());
-    return {.sizes = chunks,
+    state s{.sizes = chunks,
             .front = frontend.start(),
             .encoder = encoder.start(),
-            .carry = {.weight = 0, .hidden = std::vector<float>(d), .frames = std::vector<float>(d)},
+            .carry = {},
             .decoder = decoder.start()};
+    // By itself: where a later member throws, g++ 12 destroys what a member's own braces made twice.
+    s.carry.hidden.resize(d);
+    s.carry.frames.resize(d);
+    return s;
   }
 
   /// Samples of a frame. The original's number: it takes a frame of its own front end, 60 ms at 16 kHz, for granted.
