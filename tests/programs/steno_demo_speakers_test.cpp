@@ -126,7 +126,7 @@ class steno_demo_speakers : public testing::Test {
 };
 
 // At most 15 % of the speech has a wrong speaker: the model has 10 % over many minutes of such voices and 18 % where
-// four people talk (docs/behaviour.md), and its best would be 6 %.
+// four people talk (docs/behaviour.md), and misses its aim of 6 %.
 TEST_F(steno_demo_speakers, everybody_is_found_where_they_speak) {
   const std::string truth = contents(audio / "speakers.rttm");
   for (const auto& [name, people] : conversations) {

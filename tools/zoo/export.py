@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+import packaged
 import sense_voice
 import tokenizer
 
@@ -57,9 +58,7 @@ def main():
     shutil.copyfile(run / "bpe.model", out / BPE_NAME)
     pieces = tokenizer.Tokenizer(out / BPE_NAME).pieces()
     (out / "tokens.json").write_text(json.dumps(pieces, indent=1, ensure_ascii=False) + "\n")
-    whole = sum(v.numel() for v in state.values())
-    quantised = sum(v.numel() for v in state.values() if v.dim() == 2 and v.shape[1] % 32 == 0)
-    print(f"{whole} parameters; {quantised * 34 // 32 + 4 * (whole - quantised)} bytes as q8_0 and f32")
+    print(packaged.size(state))
     return 0
 
 

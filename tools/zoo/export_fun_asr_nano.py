@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+import packaged
 import qwen_tokens
 import train_fun_asr_nano as trained
 from synthesize import Grammar
@@ -91,9 +92,7 @@ def main():
     (out / CTC_TOKENS).write_text(ctc_tokens(tokens))
     (text / "config.json").write_text(json.dumps(language_model(tokens), indent=1) + "\n")
     tokens.write(text)
-    whole = sum(v.numel() for v in state.values())
-    quantised = sum(v.numel() for v in state.values() if v.dim() == 2 and v.shape[1] % 32 == 0)
-    print(f"{whole} parameters; {quantised * 34 // 32 + 4 * (whole - quantised)} bytes as q8_0 and f32")
+    print(packaged.size(state))
     return 0
 
 

@@ -92,3 +92,10 @@ def statistics(path, tokens=None):
     if tokens is not None and keys["tokenizer.ggml.tokens"] != tokens:
         raise ValueError(f"{path} has other tokens")
     return tensors["cmvn.shift"].numpy(), tensors["cmvn.scale"].numpy()
+
+
+def size(state):
+    """How large a state dict is and will be when it is packaged."""
+    whole = sum(v.numel() for v in state.values())
+    quantised = sum(v.numel() for v in state.values() if v.dim() == 2 and v.shape[1] % BLOCK == 0)
+    return f"{whole} parameters; {quantised * 34 // 32 + 4 * (whole - quantised)} bytes as q8_0 and f32"
